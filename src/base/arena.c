@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_ASAN 1
+#endif
+#endif
+#ifdef ARENA_ASAN
+#include <sanitizer/asan_interface.h>
+#define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
+#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
+#else
+#define POISON(p, n) ((void)(p), (void)(n))
+#define UNPOISON(p, n) ((void)(p), (void)(n))
+#endif
+
+enum { ALIGNMENT = 16, FIRST_BLOCK = 32 * 1024, LARGEST_BLOCK = 4 * 1024 * 1024 };
+
+struct block {
+    struct block *next; /* younger block, kept for reuse after a pop */
+    size_t size, used;
+    _Alignas(ALIGNMENT) unsigned char bytes[];
+};
+
+struct arena {
+    struct block *first, *current;
+    size_t limit, reserved;
+};
+
+/* The only global of the program: what to do when memory runs out is a property of the process. */
+static void (*failure_handler)(const char *why);
+
+void arena_on_failure(void (*handler)(const char *why))
+{
+    failure_handler = handler;
+}
+
+static void fail(const char *why)
+{
+    if (failure_handler) failure_handler(why);
+    fprintf(stderr, "moeplan: %s\n", why);
+    abort();
+}
+
+struct arena *arena_new(size_t limit)
+{
+    struct arena *a = calloc(1, sizeof *a);
+    if (a) a->limit = limit ? limit : (size_t)1 << 30;
+    return a;
+}
+
+void arena_free(struct arena *a)
+{
+    if (!a) return;
+    for (struct block *b = a->first, *next; b; b = next) {
+        next = b->next;
+        UNPOISON(b->bytes, b->size);
+        free(b);
+    }
+    free(a);
+}
+
+static struct block *block_new(struct arena *a, size_t need)
+{
+    size_t size = a->current ? a->current->size * 2 : FIRST_BLOCK;
+    if (size > LARGEST_BLOCK) size = LARGEST_BLOCK;
+    if (size < need) size = need;
+    if (size > a->limit - a->reserved) fail("out of memory: the input needs more than the memory limit");
+    struct block *b = malloc(sizeof *b + size);
+    if (!b) fail("out of memory");
+    a->reserved += size;
+    *b = (struct block){.size = size};
+    POISON(b->bytes, size);
+    return b;
+}
+
+/* Makes a block with room for `need` the current one: a kept younger block, or a new one after the current. */
+static void advance(struct arena *a, size_t need)
+{
+    struct block *next = a->current ? a->current->next : a->first;
+    if (!next || next->size < need) {
+        struct block *fresh = block_new(a, need);
+        fresh->next = next;
+        if (a->current)
+            a->current->next = fresh;
+        else
+            a->first = fresh;
+        next = fresh;
+    }
+    next->used = 0;
+    a->current = next;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    if (size > SIZE_MAX / 2) fail("out of memory: absurd size");
+    size_t need = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (!a->current || a->current->size - a->current->used < need) advance(a, need);
+    unsigned char *p = a->current->bytes + a->current->used;
+    a->current->used += need;
+    UNPOISON(p, size);
+    return memset(p, 0, size);
+}
+
+void *arena_array(struct arena *a, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / 2 / size) fail("out of memory: absurd size");
+    return arena_alloc(a, count * size);
+}
+
+struct arena_mark arena_mark(const struct arena *a)
+{
+    return (struct arena_mark){a->current, a->current ? a->current->used : 0};
+}
+
+void arena_pop(struct arena *a, struct arena_mark mark)
+{
+    struct block *b = mark.block;
+    a->current = b;
+    if (b) {
+        POISON(b->bytes + mark.used, b->size - mark.used);
+        b->used = mark.used;
+    }
+    for (b = b ? b->next : a->first; b; b = b->next) POISON(b->bytes, b->size);
+}
+
+void arena_reset(struct arena *a)
+{
+    arena_pop(a, (struct arena_mark){NULL, 0});
+}
+
+size_t arena_used(const struct arena *a)
+{
+    size_t sum = 0;
+    for (const struct block *b = a->first; b; b = b->next) {
+        sum += b->used;
+        if (b == a->current) break;
+    }
+    return a->current ? sum : 0;
+}
+
+struct str arena_vprintf(struct arena *a, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    size_t size = n < 0 ? 0 : (size_t)n;
+    char *p = arena_alloc(a, size + 1);
+    vsnprintf(p, size + 1, format, again);
+    va_end(again);
+    return (struct str){p, size};
+}
+
+struct str arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct str s = arena_vprintf(a, format, args);
+    va_end(args);
+    return s;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/buf.h"
+
+#include <stdio.h>
+
+static void reserve(struct buf *b, size_t more)
+{
+    if (b->cap - b->n > more) return;
+    size_t cap = b->cap ? b->cap * 2 : 256;
+    while (cap - b->n <= more) cap *= 2;
+    char *p = arena_alloc(b->arena, cap);
+    if (b->n) memcpy(p, b->p, b->n);
+    b->p = p;
+    b->cap = cap;
+}
+
+void buf_add(struct buf *b, struct str s)
+{
+    reserve(b, s.n);
+    if (s.n) memcpy(b->p + b->n, s.p, s.n);
+    b->n += s.n;
+}
+
+void buf_add_char(struct buf *b, char c)
+{
+    buf_add(b, (struct str){&c, 1});
+}
+
+void buf_add_n(struct buf *b, char c, size_t times)
+{
+    reserve(b, times);
+    memset(b->p + b->n, c, times);
+    b->n += times;
+}
+
+void buf_printf(struct buf *b, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    if (n > 0) {
+        reserve(b, (size_t)n);
+        vsnprintf(b->p + b->n, (size_t)n + 1, format, again);
+        b->n += (size_t)n;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+struct str buf_str(struct buf *b)
+{
+    reserve(b, 0);
+    b->p[b->n] = '\0';
+    return (struct str){b->p, b->n};
+}

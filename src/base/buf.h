@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text that grows, in an arena. */
+#ifndef MOEPLAN_BASE_BUF_H
+#define MOEPLAN_BASE_BUF_H
+
+#include "base/arena.h"
+
+struct buf {
+    struct arena *arena;
+    char *p;
+    size_t n, cap;
+};
+
+/* An empty text. */
+static inline struct buf buf_new(struct arena *a)
+{
+    return (struct buf){.arena = a};
+}
+
+void buf_add(struct buf *b, struct str s);
+void buf_add_char(struct buf *b, char c);
+void buf_add_n(struct buf *b, char c, size_t times);
+__attribute__((format(printf, 2, 3))) void buf_printf(struct buf *b, const char *format, ...);
+/* The text so far, NUL-terminated; valid until the next change. */
+struct str buf_str(struct buf *b);
+
+#endif

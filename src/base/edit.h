@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Did you mean: how far apart two words are. */
+#ifndef MOEPLAN_BASE_EDIT_H
+#define MOEPLAN_BASE_EDIT_H
+
+#include "base/str.h"
+
+/* Insertions, deletions, changes and swaps of neighbours that turn a into b; words above 64 bytes are far (SIZE_MAX). */
+size_t edit_distance(struct str a, struct str b);
+
+/* Collects the nearest of many words: start zeroed with `word` set, offer each, then read best (n bytes 0: none near enough). */
+struct edit_nearest {
+    struct str word, best;
+    size_t distance;
+};
+void edit_offer(struct edit_nearest *n, struct str candidate);
+
+#endif

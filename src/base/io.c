@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/io.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+enum { LARGEST_FILE = 64 * 1024 * 1024 };
+
+static bool read_all(struct arena *a, FILE *in, struct str *out, struct str *error)
+{
+    struct buf text = buf_new(a);
+    char chunk[65536];
+    size_t n;
+    while ((n = fread(chunk, 1, sizeof chunk, in)) > 0) {
+        buf_add(&text, (struct str){chunk, n});
+        if (text.n > LARGEST_FILE) {
+            *error = STR("is larger than 64 MiB");
+            return false;
+        }
+    }
+    if (ferror(in)) {
+        *error = str_dup(a, str_of(strerror(errno)));
+        return false;
+    }
+    *out = buf_str(&text);
+    return true;
+}
+
+bool io_read(struct arena *a, const char *path, struct str *out, struct str *error)
+{
+    if (strcmp(path, "-") == 0) return read_all(a, stdin, out, error);
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        *error = STR("is a directory");
+        return false;
+    }
+    FILE *in = fopen(path, "rb");
+    if (!in) {
+        *error = str_dup(a, str_of(strerror(errno)));
+        return false;
+    }
+    bool ok = read_all(a, in, out, error);
+    fclose(in);
+    return ok;
+}
+
+bool io_write(struct arena *a, const char *path, struct str text, struct str *error)
+{
+    size_t n = strlen(path);
+    char *name = arena_alloc(a, n + sizeof ".XXXXXX"); /* mkstemp writes into it */
+    memcpy(name, path, n);
+    memcpy(name + n, ".XXXXXX", sizeof ".XXXXXX");
+    int fd = mkstemp(name);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (!out) {
+        *error = str_dup(a, str_of(strerror(errno)));
+        if (fd >= 0) close(fd);
+        return false;
+    }
+    fchmod(fd, 0644);
+    bool ok = fwrite(text.p, 1, text.n, out) == text.n;
+    if (fclose(out) != 0) ok = false;
+    if (!ok || rename(name, path) != 0) {
+        *error = str_dup(a, str_of(strerror(errno)));
+        remove(name);
+        return false;
+    }
+    return true;
+}
+
+bool io_read_line(struct arena *a, FILE *in, struct str *out)
+{
+    struct buf line = buf_new(a);
+    char chunk[65536];
+    while (fgets(chunk, sizeof chunk, in)) {
+        struct str part = str_of(chunk);
+        bool whole = part.n && part.p[part.n - 1] == '\n';
+        buf_add(&line, str_slice(part, 0, whole ? part.n - 1 : part.n));
+        if (whole || line.n > LARGEST_FILE) break;
+    }
+    *out = buf_str(&line);
+    return line.n > 0 || !feof(in);
+}

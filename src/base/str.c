@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/str.h"
+
+#include "base/arena.h"
+
+struct str str_slice(struct str s, size_t from, size_t to)
+{
+    if (to > s.n) to = s.n;
+    if (from > to) from = to;
+    return (struct str){s.p + from, to - from};
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+struct str str_trim(struct str s)
+{
+    while (s.n && is_blank(s.p[0])) s = str_slice(s, 1, s.n);
+    while (s.n && is_blank(s.p[s.n - 1])) s.n--;
+    return s;
+}
+
+size_t str_find(struct str s, char c)
+{
+    const char *at = s.n ? memchr(s.p, c, s.n) : NULL;
+    return at ? (size_t)(at - s.p) : s.n;
+}
+
+size_t str_find_str(struct str s, struct str needle)
+{
+    for (size_t i = 0; i + needle.n <= s.n; i++)
+        if (memcmp(s.p + i, needle.p, needle.n) == 0) return i;
+    return s.n;
+}
+
+bool str_split(struct str *rest, char sep, struct str *out)
+{
+    if (!rest->p) return false;
+    size_t at = str_find(*rest, sep);
+    *out = str_slice(*rest, 0, at);
+    *rest = at < rest->n ? str_slice(*rest, at + 1, rest->n) : (struct str){NULL, 0};
+    return true;
+}
+
+int str_cmp(struct str a, struct str b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+    if (order) return order;
+    return a.n < b.n ? -1 : a.n > b.n;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+bool str_eq_nocase(struct str a, struct str b)
+{
+    if (a.n != b.n) return false;
+    for (size_t i = 0; i < a.n; i++)
+        if (lower(a.p[i]) != lower(b.p[i])) return false;
+    return true;
+}
+
+struct str str_dup(struct arena *a, struct str s)
+{
+    char *p = arena_alloc(a, s.n + 1);
+    if (s.n) memcpy(p, s.p, s.n);
+    return (struct str){p, s.n};
+}
+
+uint32_t str_hash(struct str s)
+{
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 16777619u;
+    return h;
+}

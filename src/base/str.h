@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* String views: a pointer and a length. Strings kept in an arena are also NUL-terminated. */
+#ifndef MOEPLAN_BASE_STR_H
+#define MOEPLAN_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct arena;
+
+struct str {
+    const char *p;
+    size_t n;
+};
+
+/* A view of a string literal. */
+#define STR(literal) ((struct str){"" literal, sizeof(literal) - 1})
+/* Arguments for a "%.*s" conversion. */
+#define STR_ARG(s) (int)(s).n, (s).p
+
+/* A view of a C string; NULL gives the empty view. */
+static inline struct str str_of(const char *s)
+{
+    return (struct str){s ? s : "", s ? strlen(s) : 0};
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool str_is(struct str a, const char *b)
+{
+    return str_eq(a, str_of(b));
+}
+
+static inline bool str_starts(struct str s, struct str prefix)
+{
+    return s.n >= prefix.n && memcmp(s.p, prefix.p, prefix.n) == 0;
+}
+
+static inline bool str_ends(struct str s, struct str suffix)
+{
+    return s.n >= suffix.n && memcmp(s.p + (s.n - suffix.n), suffix.p, suffix.n) == 0;
+}
+
+/* The part from byte `from` up to byte `to`; both are cut to the string's length. */
+struct str str_slice(struct str s, size_t from, size_t to);
+/* Without ASCII blanks at either end. */
+struct str str_trim(struct str s);
+/* Byte offset of the first `c`, or s.n when there is none. */
+size_t str_find(struct str s, char c);
+/* Byte offset of the first `needle`, or s.n when there is none. */
+size_t str_find_str(struct str s, struct str needle);
+/* Cuts the text up to the first `sep` off the front of *rest and returns it; false when *rest is used up. */
+bool str_split(struct str *rest, char sep, struct str *out);
+/* Byte order, as memcmp and then by length: <0, 0 or >0. */
+int str_cmp(struct str a, struct str b);
+/* Equal when ASCII letters are compared without case. */
+bool str_eq_nocase(struct str a, struct str b);
+/* A NUL-terminated copy in the arena. */
+struct str str_dup(struct arena *a, struct str s);
+/* 32-bit FNV-1a. */
+uint32_t str_hash(struct str s);
+
+#endif

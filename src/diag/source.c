@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "diag/source.h"
+
+#include "base/vec.h"
+
+uint32_t source_add(struct sources *all, struct str path, struct str text)
+{
+    struct source *s = VEC_PUSH(all->arena, all);
+    *s = (struct source){.path = path, .text = text};
+    return (uint32_t)all->n;
+}
+
+struct source *source_get(const struct sources *all, uint32_t number)
+{
+    return number && number <= all->n ? &all->items[number - 1] : NULL;
+}
+
+static void index_lines(struct arena *a, struct source *s)
+{
+    if (s->line_starts) return;
+    uint32_t n = 1;
+    for (size_t i = 0; i < s->text.n; i++) n += s->text.p[i] == '\n';
+    s->line_starts = ARENA_ARRAY(a, uint32_t, n);
+    s->n_lines = 1;
+    for (size_t i = 0; i < s->text.n; i++)
+        if (s->text.p[i] == '\n') s->line_starts[s->n_lines++] = (uint32_t)(i + 1);
+}
+
+struct str source_line(struct sources *all, uint32_t number, uint32_t line)
+{
+    struct source *s = source_get(all, number);
+    if (!s) return (struct str){"", 0};
+    index_lines(all->arena, s);
+    if (line < 1 || line > s->n_lines) return (struct str){"", 0};
+    size_t from = s->line_starts[line - 1];
+    size_t to = line < s->n_lines ? s->line_starts[line] - 1u : s->text.n;
+    if (to > from && s->text.p[to - 1] == '\r') to--;
+    return str_slice(s->text, from, to);
+}
+
+static uint32_t line_of(const struct source *s, size_t byte)
+{
+    uint32_t low = 0, high = s->n_lines; /* the last line that starts at or before the byte */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->line_starts[middle] <= byte)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low + 1;
+}
+
+static uint32_t column_of(const struct source *s, uint32_t line, size_t byte)
+{
+    uint32_t column = 1;
+    for (size_t i = s->line_starts[line - 1]; i < byte && i < s->text.n; i++)
+        column += ((unsigned char)s->text.p[i] & 0xC0) != 0x80; /* continuation bytes do not count */
+    return column;
+}
+
+struct span source_span(struct sources *all, uint32_t number, size_t from, size_t to)
+{
+    struct source *s = source_get(all, number);
+    if (!s) return (struct span){0};
+    index_lines(all->arena, s);
+    struct span at = {.source = number, .line = line_of(s, from), .end_line = line_of(s, to)};
+    at.column = column_of(s, at.line, from);
+    at.end_column = column_of(s, at.end_line, to);
+    return at;
+}
+
+struct span span_join(struct span a, struct span b)
+{
+    return (struct span){a.source, a.line, a.column, b.end_line, b.end_column};
+}

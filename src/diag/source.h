@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The texts that were read, and places in them. */
+#ifndef MOEPLAN_DIAG_SOURCE_H
+#define MOEPLAN_DIAG_SOURCE_H
+
+#include "base/arena.h"
+
+/* A place in a source: 1-based lines and columns, columns in characters (code points), the end exclusive.
+   line 0: the whole source. source 0: nowhere. */
+struct span {
+    uint32_t source, line, column, end_line, end_column;
+};
+
+struct source {
+    struct str path, text;
+    uint32_t *line_starts; /* byte offsets, made on first use */
+    uint32_t n_lines;
+};
+
+/* The registry; source numbers start at 1. */
+struct sources {
+    struct arena *arena;
+    struct source *items;
+    size_t n, cap;
+};
+
+/* Registers a text and gives its number. Path and text must outlive the registry. */
+uint32_t source_add(struct sources *all, struct str path, struct str text);
+/* NULL for number 0. */
+struct source *source_get(const struct sources *all, uint32_t number);
+/* A line's text without its newline; empty beyond the end. */
+struct str source_line(struct sources *all, uint32_t number, uint32_t line);
+/* The place of the bytes [from, to). */
+struct span source_span(struct sources *all, uint32_t number, size_t from, size_t to);
+/* From the start of a to the end of b, both in one source. */
+struct span span_join(struct span a, struct span b);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The facts of one configuration: a value for every parameter, set, default or unknown, and where it came from. */
+#ifndef MOEPLAN_FACTS_FACTS_H
+#define MOEPLAN_FACTS_FACTS_H
+
+#include "doc/node.h"
+#include "facts/param.h"
+
+enum fact_origin {
+    ORIGIN_UNKNOWN,   /* nothing says it; the value is VALUE_UNKNOWN */
+    ORIGIN_DEFAULT,   /* the framework profile's default */
+    ORIGIN_DERIVED,   /* computed from other facts */
+    ORIGIN_OVERRIDE,  /* the framework replaces what was written (an `overrides` record) */
+    ORIGIN_CATALOGUE, /* the model or platform data */
+    ORIGIN_FILE,      /* written in the file, at `node` */
+    ORIGIN_OPTION,    /* given on the command line or in the request */
+};
+
+struct fact {
+    struct value value;
+    enum fact_origin origin;
+    uint32_t line;           /* shell scripts: line where the variable was set; else 0 */
+    const struct node *node; /* ORIGIN_FILE: where */
+    struct str written;      /* ORIGIN_FILE: the spelling used there; ORIGIN_OVERRIDE: the record's id */
+};
+
+struct env_var {
+    struct str name, value;
+    bool unset; /* known to be absent */
+};
+
+struct facts {
+    struct arena *arena;
+    struct diags *diags;
+    enum framework framework;
+    bool framework_known;      /* false: only facts common to all are meant (a plan that names none is megatron) */
+    struct str version;        /* of the framework profile: "main@2026-08-22" or a release number */
+    struct str format;         /* automodel, megatron, bridge, plan */
+    uint32_t source;
+    struct fact *items;        /* [param_count] */
+    const struct node *document; /* root the `raw` look-ups start from; NULL when there is none */
+    const struct node **raw_nodes; /* flag formats: raw["--x"] values */
+    struct str *raw_keys;
+    struct value *raw_values;
+    size_t n_raw, cap_raw;
+    struct env_var *env;
+    size_t n_env, cap_env;
+    bool env_complete;         /* a variable that is not listed is unset, not unknown */
+};
+
+/* Fresh facts: every parameter at the profile's default (unknown where the profile does not say). */
+struct facts *facts_new(struct arena *a, struct diags *diags, enum framework framework, struct str version);
+/* The fact of parameter `name` (name or symbol). The name must exist: a wrong one is our bug. */
+const struct fact *facts_get(const struct facts *f, const char *name);
+/* Sets a fact; the later call wins unless the present origin is ORIGIN_OPTION and the new one is not. */
+void facts_set(struct facts *f, int param, struct value value, enum fact_origin origin, const struct node *node, struct str written);
+/* Typed look at a fact's value: `otherwise` when it is null, unknown or of another kind. */
+int64_t facts_int(const struct facts *f, const char *name, int64_t otherwise);
+double facts_double(const struct facts *f, const char *name, double otherwise);
+bool facts_bool(const struct facts *f, const char *name, bool otherwise);
+struct str facts_str(const struct facts *f, const char *name);
+static inline bool fact_is_set(const struct fact *x)
+{
+    return x->origin == ORIGIN_FILE || x->origin == ORIGIN_OPTION;
+}
+static inline bool fact_is_known(const struct fact *x)
+{
+    return x->value.kind != VALUE_UNKNOWN;
+}
+/* Where a fact's value is from, for a note: "written at line 12", "Megatron-LM default", "computed from …". */
+struct str fact_origin_text(struct arena *a, const struct facts *f, int param);
+/* Environment. */
+void facts_set_env(struct facts *f, struct str name, struct str value, bool unset);
+struct value facts_env(const struct facts *f, struct str name); /* string, null (unset) or unknown */
+/* Raw look-ups: a flag with its dashes or a dotted path. VALUE_ERROR when absent. */
+struct value facts_raw(const struct facts *f, struct str key);
+bool facts_has_raw(const struct facts *f, struct str key);
+void facts_add_raw(struct facts *f, struct str key, struct value value, const struct node *node);
+/* Fills the derived parameters (SCOPE_DERIVED: dp, edp, num_microbatches, pipeline stages …) from the others. */
+void facts_derive(struct facts *f);
+
+/* Names for expressions: model.x, plan.x, platform.x, env.X, env["X"], raw["…"], framework, version. */
+struct expr_names;
+struct expr_scope;
+extern const struct expr_names facts_names;
+struct expr_scope facts_scope(const struct facts *f);
+
+#endif

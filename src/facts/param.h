@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parameter table: every knob once, with its name, symbol, type, meaning, and its spelling, default and type in
+   each framework. Generated at build time from rules/parameters; readers, emitters, convert, schema, docs and
+   did-you-mean all derive from it. */
+#ifndef MOEPLAN_FACTS_PARAM_H
+#define MOEPLAN_FACTS_PARAM_H
+
+#include "base/value.h"
+
+enum framework { FRAMEWORK_MEGATRON, FRAMEWORK_BRIDGE, FRAMEWORK_AUTOMODEL, FRAMEWORK_COUNT };
+
+enum param_type { PARAM_BOOL, PARAM_INT, PARAM_DOUBLE, PARAM_STRING, PARAM_LIST, PARAM_MAP, PARAM_ANY };
+
+/* What kind of thing a parameter is about; `model.x`, `plan.x` and `platform.x` in expressions name the same table. */
+enum param_scope { SCOPE_PLAN, SCOPE_MODEL, SCOPE_PLATFORM, SCOPE_DERIVED };
+
+/* How a command-line flag acts, as argparse names it. */
+enum flag_action { FLAG_STORE, FLAG_TRUE, FLAG_FALSE, FLAG_CONST, FLAG_APPEND };
+
+/* One command-line spelling of a parameter (Megatron-LM). */
+struct param_flag {
+    struct str flag;            /* "--tensor-model-parallel-size" */
+    enum flag_action action;
+    struct value constant;      /* FLAG_CONST */
+    int nargs_min, nargs_max;   /* values taken: 1,1 for an ordinary flag; -1 maximum: any number */
+    struct str deprecated;      /* successor or reason; empty: not deprecated */
+    struct str removed;         /* why it is no longer accepted; empty: accepted */
+};
+
+/* A parameter as one framework knows it. */
+struct param_spelling {
+    bool known;                 /* the framework has it */
+    struct str key;             /* dotted key: Bridge "model.x", AutoModel "distributed.x"; Megatron: empty */
+    const struct param_flag *flags;
+    size_t n_flags;
+    enum param_type type;       /* of a written value */
+    enum param_type item_type;  /* list items */
+    const struct str *choices;
+    size_t n_choices;
+    struct value default_value; /* VALUE_NULL: none; VALUE_UNKNOWN: not stated, depends on the recipe */
+    struct str since, until;    /* framework versions that have it; empty: all */
+};
+
+struct param {
+    struct str name, symbol;    /* symbol may be empty */
+    enum param_type type;
+    enum param_scope scope;
+    struct str unit, doc;
+    const struct str *choices;
+    size_t n_choices;
+    struct param_spelling in[FRAMEWORK_COUNT];
+};
+
+/* The table (generated), sorted by name. A parameter's number is its index. */
+extern const struct param param_table[];
+extern const uint32_t param_count;
+
+/* By name or symbol; -1 when there is none. */
+int param_find(struct str name);
+/* By a framework's own spelling: a flag with its dashes, or a dotted key. *flag is set for flags. -1: none. */
+int param_find_key(enum framework framework, struct str key, const struct param_flag **flag);
+/* The nearest name, symbol, or spelling of the framework; empty when nothing is near. */
+struct str param_nearest(struct str word);
+struct str param_nearest_key(enum framework framework, struct str word);
+const char *framework_name(enum framework framework); /* megatron, bridge, automodel */
+/* false when the word is none of them (megatron-lm, mlm, nemo-automodel are accepted as aliases). */
+bool framework_from_name(struct str name, enum framework *out);
+
+#endif

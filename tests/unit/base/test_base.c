@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/unit.h"
+
+#include <math.h>
+
+#include "base/buf.h"
+#include "base/edit.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "base/value.h"
+#include "base/vec.h"
+
+static void arena_pop_gives_back_and_reuses(void **state)
+{
+    struct arena *a = *state;
+    struct arena_mark mark = arena_mark(a);
+    size_t before = arena_used(a);
+    for (int i = 0; i < 100; i++) arena_alloc(a, 5000);
+    assert_true(arena_used(a) >= before + 500000);
+    arena_pop(a, mark);
+    assert_int_equal(arena_used(a), before);
+    unsigned char *p = arena_alloc(a, 5000);
+    for (int i = 0; i < 5000; i++) assert_int_equal(p[i], 0);
+    memset(p, 1, 5000);
+    arena_pop(a, mark);
+}
+
+static void numbers_are_strict(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_int;
+        int64_t i;
+        bool is_double;
+        double d;
+    } cases[] = {
+        {"0", true, 0, true, 0},
+        {"-9223372036854775808", true, INT64_MIN, true, -9223372036854775808.0},
+        {"9223372036854775808", false, 0, true, 9223372036854775808.0},
+        {"1e3", false, 0, true, 1000},
+        {"1.", false, 0, true, 1},
+        {".5", false, 0, true, 0.5},
+        {"", false, 0, false, 0},
+        {"+", false, 0, false, 0},
+        {"0x10", false, 0, false, 0},
+        {"inf", false, 0, false, 0},
+        {"1e", false, 0, false, 0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        int64_t i = 0;
+        double d = 0;
+        assert_int_equal(num_parse_int(str_of(cases[k].text), &i), cases[k].is_int);
+        assert_int_equal(num_parse_double(str_of(cases[k].text), &d), cases[k].is_double);
+        if (cases[k].is_int) assert_true(i == cases[k].i);
+        if (cases[k].is_double) assert_true(d == cases[k].d);
+    }
+}
+
+static void doubles_print_shortest(void **state)
+{
+    assert_str(num_double_text(*state, 0.1), "0.1");
+    assert_str(num_double_text(*state, 1.0), "1");
+    assert_str(num_double_text(*state, 1e30), "1e+30");
+    assert_str(num_double_text(*state, 1.0 / 3), "0.3333333333333333");
+    assert_str(num_grouped(*state, -1234567), "-1,234,567");
+}
+
+static void numbers_compare_across_kinds_exactly(void **state)
+{
+    (void)state;
+    assert_true(value_eq(value_int(1), value_double(1.0)));
+    assert_true(value_eq(value_int(2), value_uint(2)));
+    assert_false(value_eq(value_int(9007199254740993), value_double(9007199254740992.0)));
+    assert_int_equal(value_number_cmp(value_uint(UINT64_MAX), value_int(-1)), 1);
+    assert_int_equal(value_number_cmp(value_int(1), value_double(NAN)), 2);
+    assert_false(value_eq(value_int(1), value_string(STR("1"))));
+}
+
+static void map_keeps_every_key(void **state)
+{
+    struct arena *a = *state;
+    struct map m = {0};
+    for (uint32_t i = 0; i < 1000; i++) assert_true(map_put(a, &m, arena_printf(a, "k%u", i), i));
+    assert_false(map_put(a, &m, STR("k7"), 70));
+    assert_int_equal(map_get(&m, STR("k7")), 70);
+    assert_int_equal(map_get(&m, STR("k999")), 999);
+    assert_int_equal(map_get(&m, STR("k1000")), MAP_NONE);
+}
+
+static void vec_and_buf_grow(void **state)
+{
+    struct arena *a = *state;
+    VEC(int) v = {0};
+    for (int i = 0; i < 1000; i++) *VEC_PUSH(a, &v) = i;
+    assert_int_equal(v.n, 1000);
+    assert_int_equal(v.items[999], 999);
+    struct buf b = buf_new(a);
+    for (int i = 0; i < 1000; i++) buf_printf(&b, "%d,", i % 10);
+    assert_int_equal(buf_str(&b).n, 2000);
+}
+
+static void nearest_word_is_found(void **state)
+{
+    (void)state;
+    struct edit_nearest n = {.word = STR("pp_scedule")};
+    edit_offer(&n, STR("pp_schedule_csv"));
+    edit_offer(&n, STR("pp_schedule"));
+    edit_offer(&n, STR("unrelated"));
+    assert_str(n.best, "pp_schedule");
+    assert_int_equal(edit_distance(STR("ab"), STR("ba")), 1);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(arena_pop_gives_back_and_reuses), cmocka_unit_test(numbers_are_strict),
+    cmocka_unit_test(doubles_print_shortest),          cmocka_unit_test(numbers_compare_across_kinds_exactly),
+    cmocka_unit_test(map_keeps_every_key),             cmocka_unit_test(vec_and_buf_grow),
+    cmocka_unit_test(nearest_word_is_found),
+};
+UNIT_MAIN(tests)
