@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The numeric view of one configuration: what the cost models and the search work on, millions of times,
+   without touching facts. config_from_facts fills it once; the search then changes `knobs` only. */
+#ifndef MOEPLAN_PLAN_CONFIG_H
+#define MOEPLAN_PLAN_CONFIG_H
+
+#include "facts/facts.h"
+
+/* ---- the model ---- */
+
+enum mixer { MIXER_NONE, MIXER_ATTENTION, MIXER_WINDOW, MIXER_MLA, MIXER_MAMBA, MIXER_LINEAR };
+enum ffn { FFN_NONE, FFN_DENSE, FFN_MOE };
+
+/* One decoder layer's kind; equal kinds are counted, not repeated. */
+struct layer_kind {
+    enum mixer mixer;
+    enum ffn ffn;
+};
+
+enum { MODEL_MAX_LAYERS = 1024, MODEL_MAX_KINDS = 12 };
+
+struct model_shape {
+    struct str name;
+    int num_layers, hidden, heads, groups, head_dim; /* groups: KV heads (num_query_groups) */
+    int v_head_dim;                /* differs from head_dim in a few models; else equal */
+    int dense_ffn;                 /* 0: no dense FFN */
+    bool gated, add_bias, qkv_bias, qk_layernorm, layernorm; /* layernorm: LayerNorm, else RMSNorm */
+    bool attention_output_gate;
+    bool tied;                     /* embedding and head share weights */
+    int vocab;                     /* as written, not padded */
+    int vocab_divisible_by;        /* Megatron's make_vocab_size_divisible_by; 128 */
+    int learned_positions;         /* max_position_embeddings when position embeddings are learned, else 0 */
+    int window;                    /* sliding window in tokens, 0: none */
+    bool mla;
+    int q_lora, kv_lora, qk_nope, qk_rope, mla_v; /* q_lora 0: direct q projection */
+    int experts, topk, expert_ffn, shared_ffn, latent; /* shared_ffn: total of shared experts; latent 0: none */
+    bool shared_gate;              /* the shared expert has a sigmoid gate of its own (hidden weights) */
+    bool router_bias;              /* an expert bias of the router (num_experts values) */
+    int mamba_heads, mamba_head_dim, mamba_state, mamba_groups, mamba_conv;
+    int lin_k_heads, lin_v_heads, lin_k_dim, lin_v_dim, lin_conv;
+    int mtp_layers;                /* depths */
+    bool mtp_repeated;             /* one set of weights used at every depth */
+    struct layer_kind mtp_kinds[8]; /* the layers of one depth */
+    int n_mtp_kinds;
+    int vision_layers, vision_hidden, vision_ffn, vision_heads, vision_patch, vision_merge;
+    bool vision_frozen;
+    double hidden_dropout, attention_dropout;
+    int n_kinds;                   /* distinct kinds, in order of first appearance */
+    struct layer_kind kinds[MODEL_MAX_KINDS];
+    uint8_t layers[MODEL_MAX_LAYERS]; /* layer -> index into kinds */
+};
+
+/* ---- the machine ---- */
+
+enum { MACHINE_MAX_COEFFICIENTS = 96 };
+
+/* A coefficient of the cost model: value and 80 % interval; name, unit, meaning and source are in the platform file. */
+struct coefficient {
+    struct str name;
+    double value, low, high;
+};
+
+struct machine {
+    struct str id;                 /* h100 */
+    double compute_capability;     /* 9.0, 10.0, 10.3 */
+    int gpus_per_node, nvlink_domain; /* GPUs */
+    double memory_bytes;           /* size of the GPU's memory */
+    double capacity_bytes;         /* what the allocator can use */
+    double peak_bf16, peak_fp8, peak_fp4; /* dense FLOP/s; 0: the chip has no such mode */
+    double hbm_bytes_per_s;
+    double nvlink_bytes_per_s;     /* one direction, a GPU */
+    double nic_bytes_per_s;        /* one direction, a GPU */
+    double pcie_bytes_per_s;
+    int n_coefficients;
+    struct coefficient coefficients[MACHINE_MAX_COEFFICIENTS];
+};
+/* A coefficient's value; `otherwise` when the platform has none of that name. */
+double machine_coefficient(const struct machine *m, const char *name, double otherwise);
+
+/* ---- the knobs ---- */
+
+enum dispatcher { DISPATCH_ALLGATHER, DISPATCH_ALLTOALL, DISPATCH_DEEPEP, DISPATCH_HYBRIDEP, DISPATCH_TORCH };
+enum precision { PREC_FP32, PREC_BF16, PREC_FP16, PREC_FP8_DELAYED, PREC_FP8_TENSORWISE, PREC_FP8_BLOCKWISE, PREC_MXFP8, PREC_NVFP4 };
+enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
+enum recompute_method { METHOD_UNIFORM, METHOD_BLOCK };
+enum graph_impl { GRAPH_NONE, GRAPH_LOCAL, GRAPH_TE, GRAPH_FULL_ITERATION };
+enum ce_fusion { CE_NONE, CE_NATIVE, CE_TE };
+enum fsdp { FSDP_NONE, FSDP_OPTIM, FSDP_OPTIM_GRADS, FSDP_OPTIM_GRADS_PARAMS, FSDP_FSDP2, FSDP_DDP };
+enum attention_backend { ATTN_FLASH, ATTN_FUSED, ATTN_UNFUSED };
+enum task { TASK_PRETRAIN, TASK_SFT, TASK_PEFT };
+
+/* bits of recompute_modules, offload_modules and cuda_graph_scope */
+enum {
+    MOD_CORE_ATTN = 1, MOD_LAYERNORM = 2, MOD_MOE_ACT = 4, MOD_MLP = 8, MOD_SHARED_EXPERTS = 16, MOD_MLA_UP_PROJ = 32,
+    MOD_MOE = 64, MOD_EXPERT_FC1 = 128, MOD_QKV_LINEAR = 256, MOD_ATTN_PROJ = 512, MOD_ATTN_NORM = 1024, MOD_MLP_NORM = 2048,
+};
+enum {
+    SCOPE_ATTN = 1, SCOPE_MOE_ROUTER = 2, SCOPE_MOE_PREPROCESS = 4, SCOPE_MAMBA = 8, SCOPE_MLP = 16, SCOPE_MOE = 32, SCOPE_FULL = 64,
+};
+
+/* All that a plan decides. Degrees are at least 1. */
+struct knobs {
+    int64_t gpus;
+    int tp, pp, vpp, cp, ep, etp, mbs;
+    int64_t gbs;
+    int seq;
+    int gpus_per_node, nvlink_domain;        /* 0: the machine's */
+    bool sequence_parallel;
+    uint8_t precision, dispatcher, recompute, recompute_method, graph_impl, ce_fusion, fsdp, attention, task;
+    int recompute_num_layers;                /* full: 0 means all */
+    uint32_t recompute_modules, offload_modules, graph_scope;
+    bool fp8_param_gather;
+    bool distributed_optimizer, precision_aware, muon;
+    int optimizer_instances;                 /* num_distributed_optimizer_instances */
+    int grad_bytes, main_param_bytes, exp_avg_bytes, exp_avg_sq_bytes; /* bytes an element */
+    bool main_param_remainder;               /* fp32 master kept as the 16-bit remainder of a bf16 parameter */
+    double optimizer_offload;                /* fraction on the CPU */
+    int layers_offloaded;                    /* cpu_offloading_num_layers */
+    bool overlap_grad_reduce, overlap_param_gather, tp_comm_overlap, overlap_ep, delay_wgrad, shared_expert_overlap, overlap_p2p;
+    bool permute_fusion, grouped_gemm, act_fusion, grad_accumulation_fusion, deterministic, transformer_engine;
+    bool force_balance;                      /* benchmark-only balanced routing */
+    double capacity_factor;                  /* 0: dropless */
+    bool defer_embedding_wgrad; int wgrad_deferral_limit;
+    int first_stage_layers, last_stage_layers; /* 0: not given */
+    bool account_embedding, account_loss;
+    int group_size;                          /* microbatch_group_size_per_virtual_pipeline_stage; 0: pp */
+    int layout;                              /* 0: even or first/last; else a handle into config.layouts + 1 */
+    bool freeze_vision;
+    /* AutoModel */
+    int dp_replicate;
+    bool reshard_after_forward;
+};
+
+/* An explicit pipeline layout: for each of pp*vpp chunks its decoder layers, and where embedding, MTP and loss stand. */
+enum { LAYOUT_MAX_CHUNKS = 512 };
+struct layout {
+    int n_chunks;
+    uint16_t decoders[LAYOUT_MAX_CHUNKS];
+    uint8_t mtp[LAYOUT_MAX_CHUNKS];
+    bool embedding[LAYOUT_MAX_CHUNKS], loss[LAYOUT_MAX_CHUNKS];
+};
+
+struct config {
+    enum framework framework;
+    struct model_shape model;
+    struct machine machine;
+    bool machine_known;
+    struct knobs knobs;
+    const struct layout *layouts;  /* explicit layouts that knobs.layout names */
+    int n_layouts;
+};
+
+/* Fills a config from facts; what a complete plan needs and the facts do not say becomes an error diagnostic of rule
+   `missing-fact` that names it. */
+bool config_from_facts(struct arena *a, const struct facts *f, struct config *out);
+/* Data-parallel sizes. dp = gpus/(tp·cp·pp), edp = gpus/(etp·ep·pp); at least 1. */
+int64_t knobs_dp(const struct knobs *k);
+int64_t knobs_edp(const struct knobs *k);
+/* Microbatches of a step on one pipeline: gbs/(mbs·dp), at least 1. */
+int64_t knobs_microbatches(const struct knobs *k);
+/* The decoder layers, MTP depths, embedding and loss of every chunk (chunk c is on rank c % pp): explicit layout, first/last,
+   accounting, even, or the planner's own uneven split, in this order. False when the split is impossible. */
+bool config_layout(const struct config *c, struct layout *out);
+
+/* ---- exact parameter counts (include every weight, norm and bias of the checkpoint; both embeddings, once if tied) ---- */
+struct param_counts {
+    int64_t total, active;         /* without MTP and vision */
+    int64_t mtp, vision, embedding;
+};
+struct param_counts model_params(const struct model_shape *m);
+
+#endif
