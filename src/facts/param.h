@@ -43,6 +43,8 @@ struct param_spelling {
 
 struct param {
     struct str name, symbol;    /* symbol may be empty */
+    const struct str *aliases;  /* further names it answers to, such as Megatron's destination name */
+    size_t n_aliases;
     enum param_type type;
     enum param_scope scope;
     struct str unit, doc;
@@ -55,7 +57,7 @@ struct param {
 extern const struct param param_table[];
 extern const uint32_t param_count;
 
-/* By name or symbol; -1 when there is none. */
+/* By name, symbol or alias; -1 when there is none. */
 int param_find(struct str name);
 /* By a framework's own spelling: a flag with its dashes, or a dotted key. *flag is set for flags. -1: none. */
 int param_find_key(enum framework framework, struct str key, const struct param_flag **flag);
