@@ -9,10 +9,22 @@
 
 enum framework { FRAMEWORK_MEGATRON, FRAMEWORK_BRIDGE, FRAMEWORK_AUTOMODEL, FRAMEWORK_COUNT };
 
-enum param_type { PARAM_BOOL, PARAM_INT, PARAM_DOUBLE, PARAM_STRING, PARAM_LIST, PARAM_MAP, PARAM_ANY };
+enum param_type {
+    PARAM_BOOL,
+    PARAM_INT,
+    PARAM_DOUBLE,
+    PARAM_STRING,
+    PARAM_LIST,
+    PARAM_MAP,
+    PARAM_ANY,
+    PARAM_PATTERN, /* a value a layer: an int, a list of ints, or Megatron's expression "([0]*3+[1]*58)" (a list once read) */
+    PARAM_TUPLE,   /* ints in one word, "128,0" or "(128,0)"; a list once read */
+};
 
-/* What kind of thing a parameter is about; `model.x`, `plan.x` and `platform.x` in expressions name the same table. */
-enum param_scope { SCOPE_PLAN, SCOPE_MODEL, SCOPE_PLATFORM, SCOPE_DERIVED };
+/* What kind of thing a parameter is about; `model.x`, `plan.x` and `platform.x` in expressions name the same table.
+   SCOPE_RUN: data, schedule, checkpoints, logging. A plan file is silent about the model and the run where it writes
+   nothing: their values are then unknown, not the framework's default. */
+enum param_scope { SCOPE_PLAN, SCOPE_MODEL, SCOPE_PLATFORM, SCOPE_DERIVED, SCOPE_RUN };
 
 /* How a command-line flag acts, as argparse names it. */
 enum flag_action { FLAG_STORE, FLAG_TRUE, FLAG_FALSE, FLAG_CONST, FLAG_APPEND };
@@ -25,12 +37,17 @@ struct param_flag {
     int nargs_min, nargs_max;   /* values taken: 1,1 for an ordinary flag; -1 maximum: any number */
     struct str deprecated;      /* successor or reason; empty: not deprecated */
     struct str removed;         /* why it is no longer accepted; empty: accepted */
+    struct str since, until;    /* framework versions that have it; empty: all */
 };
 
 /* A parameter as one framework knows it. */
 struct param_spelling {
     bool known;                 /* the framework has it */
     struct str key;             /* dotted key: Bridge "model.x", AutoModel "distributed.x"; Megatron: empty */
+    const struct str *more_keys; /* further keys for the same thing */
+    size_t n_more_keys;
+    bool inverse;               /* the framework's boolean is the opposite of ours */
+    struct str rule;            /* native rule that a bad value is reported under; empty: `value-type` or `value-choice` */
     const struct param_flag *flags;
     size_t n_flags;
     enum param_type type;       /* of a written value */
