@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/unit.h"
+
+#include <stdlib.h>
+
+#include "base/ctext.h"
+#include "base/dir.h"
+#include "base/io.h"
+#include "base/version.h"
+
+static int sign(int i)
+{
+    return (i > 0) - (i < 0);
+}
+
+static void versions_are_ordered(void **state)
+{
+    (void)state;
+    static const char *const rising[] = {"0.9",  "0.14", "0.14.1rc1",       "0.14.1",
+                                         "0.16", "1",    "main@2026-08-22", "main"};
+    for (int i = 0; i < 8; i++)
+        for (int k = 0; k < 8; k++)
+            assert_int_equal(sign(version_cmp(str_of(rising[i]), str_of(rising[k]))), sign(i - k));
+    assert_int_equal(version_cmp(STR("0.14"), STR("0.14.0")), 0);
+    assert_true(version_between(STR("0.14"), STR("0.14"), STR("0.15")));
+    assert_false(version_between(STR("0.15"), STR("0.14"), STR("0.15")));
+    assert_true(version_between(STR("main@2026-08-22"), STR("0.14"), STR("")));
+}
+
+static void folder_is_listed_in_order(void **state)
+{
+    struct path_list list = {0};
+    struct str error;
+    assert_true(dir_list(*state, SOURCE_DIR "/src/base", (const char *const[]){".h", ".c", NULL},
+                         &list, &error));
+    assert_true(list.n > 10);
+    assert_str(list.items[0], SOURCE_DIR "/src/base/arena.c");
+    for (size_t i = 1; i < list.n; i++)
+        assert_true(str_cmp(list.items[i - 1], list.items[i]) < 0);
+    assert_false(
+        dir_list(*state, SOURCE_DIR "/absent", (const char *const[]){".h", NULL}, &list, &error));
+    assert_str(error, "No such file or directory");
+}
+
+static void c_text_is_escaped(void **state)
+{
+    struct buf out = buf_new(*state);
+    ctext_str(&out, STR("a\"b\\\n?\x01"
+                        "2"));
+    assert_str(buf_str(&out), "{\"a\\\"b\\\\\\n\\077\\0012\", 8}");
+    out = buf_new(*state);
+    struct value items[] = {value_int(-3), value_string(STR("x"))};
+    ctext_value(&out, value_list_of(*state, items, 2));
+    assert_str(buf_str(&out),
+               "{VALUE_LIST, {.list = &(const struct value_list){2, (const struct value[]){"
+               "{VALUE_INT, {.i = INT64_C(-3)}}, {VALUE_STRING, {.s = {\"x\", 1}}}, }}}}");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(versions_are_ordered),
+    cmocka_unit_test(folder_is_listed_in_order),
+    cmocka_unit_test(c_text_is_escaped),
+};
+UNIT_MAIN(tests)
