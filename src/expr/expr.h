@@ -8,8 +8,21 @@
 #include "base/value.h"
 #include "diag/diag.h"
 
-/* What a name means at compile time. Types are those of values; EXPR_DYN is "known only at run time". */
-enum expr_type { EXPR_DYN, EXPR_BOOL, EXPR_INT, EXPR_DOUBLE, EXPR_STRING, EXPR_LIST, EXPR_MAP, EXPR_NULL };
+/* What a name means at compile time. Types are those of values, and every named value may also be null or unknown.
+   EXPR_DYN is "known only at run time"; EXPR_LOOKUP is no value but a table of strings such as raw and env, of which only
+   x["key"], x.key, has(x.key) and "key" in x can be asked (expr_scope.index and contains). */
+enum expr_type {
+    EXPR_DYN,
+    EXPR_BOOL,
+    EXPR_INT,
+    EXPR_UINT,
+    EXPR_DOUBLE,
+    EXPR_STRING,
+    EXPR_LIST,
+    EXPR_MAP,
+    EXPR_NULL,
+    EXPR_LOOKUP,
+};
 
 struct expr_ref {
     uint32_t slot; /* handed to expr_scope.get */
@@ -26,8 +39,8 @@ struct expr_names {
 };
 
 /* Run-time values. `get` gives the value of a slot (UNKNOWN when it cannot be known); `has` answers has(path): true, false or UNKNOWN.
-   `index` answers raw["key"] for a slot that is no value but a look-up (slot given by resolve for "raw" or "env"):
-   VALUE_ERROR when there is no such key; `contains` answers "key" in raw. */
+   `index` answers raw["key"] for a slot of type EXPR_LOOKUP: VALUE_ERROR when there is no such key;
+   `contains` answers "key" in raw. A function that no compiled name needs may be NULL. */
 struct expr_scope {
     void *context;
     struct value (*get)(void *context, uint32_t slot);
@@ -40,8 +53,9 @@ struct expr_scope {
 
 struct expr; /* a compiled expression */
 
-/* Compiles; NULL with an error `expression` added at `at` (the place of the whole text; offsets inside are added when it is one line).
-   Types are checked as far as they are known. */
+/* Compiles; NULL with an error `expression` added at `at` (the place of the whole text, with or without quotes around it;
+   offsets inside are added when it is one line). With names, types are checked as far as they are known; without,
+   all mistakes but those of syntax are errors at run time, as CEL without a checker. */
 const struct expr *expr_compile(struct arena *a, struct diags *all, struct str text, struct span at,
                                 const struct expr_names *names);
 enum expr_type expr_result_type(const struct expr *e);
