@@ -25,7 +25,14 @@ struct model_shape {
     int v_head_dim;                /* differs from head_dim in a few models; else equal */
     int dense_ffn;                 /* 0: no dense FFN */
     bool gated, add_bias, qkv_bias, qk_layernorm, layernorm; /* layernorm: LayerNorm, else RMSNorm */
-    bool attention_output_gate;
+    bool attention_output_gate;    /* q projection is twice as wide */
+    bool head_gate;                /* one attention gate a head (hidden x heads weights) */
+    bool qk_norm_full;             /* qk norm spans all heads instead of one (OLMoE, MiniMax-M2) */
+    bool sinks;                    /* a learned softmax sink a head (gpt-oss) */
+    bool post_norms;               /* a further norm after attention and after the FFN (Gemma) */
+    bool k_equals_v;               /* full-attention layers have no value projection (Gemma 4) */
+    int win_heads, win_groups, win_head_dim, win_v_head_dim; /* of sliding-window layers; equal to the others in most models */
+    int index_heads, index_dim, index_layers; /* sparse-attention indexer and the layers that own one; 0: none */
     bool tied;                     /* embedding and head share weights */
     int vocab;                     /* as written, not padded */
     int vocab_divisible_by;        /* Megatron's make_vocab_size_divisible_by; 128 */
@@ -43,6 +50,8 @@ struct model_shape {
     struct layer_kind mtp_kinds[8]; /* the layers of one depth */
     int n_mtp_kinds;
     int vision_layers, vision_hidden, vision_ffn, vision_heads, vision_patch, vision_merge;
+    int vision_temporal, vision_positions, vision_deepstack; /* frames a patch, learned positions, extra mergers */
+    bool vision_gated;
     bool vision_frozen;
     double hidden_dropout, attention_dropout;
     int n_kinds;                   /* distinct kinds, in order of first appearance */
@@ -168,5 +177,16 @@ struct param_counts {
     int64_t mtp, vision, embedding;
 };
 struct param_counts model_params(const struct model_shape *m);
+
+/* Parameters of one part of a layer by how Megatron spreads them: `sharded` over TP, `replicated` on every TP rank,
+   `experts` over EP and expert TP (all routed experts together). Each part carries its own input norm. */
+struct part_params {
+    int64_t sharded, replicated, experts;
+};
+struct part_params mixer_params(const struct model_shape *m, enum mixer mixer);
+struct part_params ffn_params(const struct model_shape *m, enum ffn ffn);
+/* One MTP depth: its layers, two input norms, the 2h x h projection and the final norm; without embedding copies. */
+struct part_params mtp_params(const struct model_shape *m);
+int64_t vision_params(const struct model_shape *m);
 
 #endif

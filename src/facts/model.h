@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Model inputs: a catalogue name, moeplan's own mapping, or a Hugging Face config.json become the same flat model
+   facts, each with the place it was read from and the spelling used there. */
+#ifndef MOEPLAN_FACTS_MODEL_H
+#define MOEPLAN_FACTS_MODEL_H
+
+#include "facts/facts.h"
+
+/* One model fact. */
+struct model_field {
+    int param;               /* index into the parameter table */
+    struct value value;
+    const struct node *node; /* where it stands; NULL: assumed or derived */
+    struct str alias;        /* the spelling used there, or how it was derived */
+};
+
+struct model_input {
+    struct str name;              /* shown only */
+    struct str id, hf_id, source; /* catalogue entry; empty: none */
+    struct str aliases;           /* other names, separated by ", " */
+    struct str model_type, architecture; /* Hugging Face's words; empty: none */
+    int64_t published_total, published_active; /* parameters as the publisher rounds them; 0: not stated */
+    bool complete; /* a field that is not given is known not to be there (catalogue, config.json); else it is unknown */
+    struct model_field *fields;
+    size_t n, cap;
+    struct str *notes; /* what was assumed and what is left out, one line each */
+    size_t n_notes, cap_notes;
+};
+
+/* The field of a parameter, or NULL. */
+const struct model_field *model_field_get(const struct model_input *m, const char *param);
+/* The catalogue: number of entries, and the name of each in alphabetical order. */
+size_t model_catalogue_count(void);
+struct str model_catalogue_id(size_t i);
+/* The catalogue entry of an id, HF id or alias (case is ignored); NULL when there is none. */
+const struct model_input *model_find(struct arena *a, struct diags *diags, struct str name);
+/* Close names, best first, for a message: "a, b, c"; empty when nothing is near. */
+struct str model_nearest(struct arena *a, struct str name);
+/* The model of a document node: a scalar (catalogue name, or the path of a model file) or a mapping (moeplan's own, or a
+   Hugging Face config). NULL with an error added; rules `unknown-model`, `unknown-key`, `model-config`, `model-field`. */
+const struct model_input *model_read(struct arena *a, struct diags *diags, const struct node *node);
+/* The same for a command-line argument: a catalogue name, a file, or a directory with a config.json. */
+const struct model_input *model_load(struct arena *a, struct diags *diags, struct str name_or_path);
+/* Whether a mapping looks like a Hugging Face config rather than moeplan's own mapping. */
+bool model_is_hf(const struct node *node);
+/* Sets the model facts: given fields with `origin`, and f->model. Other model facts become unknown, or the model
+   input's own defaults when the input is complete. */
+void model_apply(struct facts *f, const struct model_input *m, enum fact_origin origin);
+
+#endif
