@@ -93,7 +93,9 @@ enum precision { PREC_FP32, PREC_BF16, PREC_FP16, PREC_FP8_DELAYED, PREC_FP8_TEN
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
 enum recompute_method { METHOD_UNIFORM, METHOD_BLOCK };
 enum graph_impl { GRAPH_NONE, GRAPH_LOCAL, GRAPH_TE, GRAPH_FULL_ITERATION };
-enum ce_fusion { CE_NONE, CE_NATIVE, CE_TE };
+/* CE_LINEAR: the head's GEMM and the loss fused and chunked over tokens (linear cross-entropy). AutoModel's masked
+   cross-entropy keeps as much as CE_NATIVE. */
+enum ce_fusion { CE_NONE, CE_NATIVE, CE_TE, CE_LINEAR };
 enum fsdp { FSDP_NONE, FSDP_OPTIM, FSDP_OPTIM_GRADS, FSDP_OPTIM_GRADS_PARAMS, FSDP_FSDP2, FSDP_DDP };
 enum attention_backend { ATTN_FLASH, ATTN_FUSED, ATTN_UNFUSED };
 enum task { TASK_PRETRAIN, TASK_SFT, TASK_PEFT };
@@ -102,6 +104,7 @@ enum task { TASK_PRETRAIN, TASK_SFT, TASK_PEFT };
 enum {
     MOD_CORE_ATTN = 1, MOD_LAYERNORM = 2, MOD_MOE_ACT = 4, MOD_MLP = 8, MOD_SHARED_EXPERTS = 16, MOD_MLA_UP_PROJ = 32,
     MOD_MOE = 64, MOD_EXPERT_FC1 = 128, MOD_QKV_LINEAR = 256, MOD_ATTN_PROJ = 512, MOD_ATTN_NORM = 1024, MOD_MLP_NORM = 2048,
+    MOD_FUSED_GROUP_MLP = 4096, /* offload_modules: the whole fused grouped MLP */
 };
 enum {
     SCOPE_ATTN = 1, SCOPE_MOE_ROUTER = 2, SCOPE_MOE_PREPROCESS = 4, SCOPE_MAMBA = 8, SCOPE_MLP = 16, SCOPE_MOE = 32, SCOPE_FULL = 64,
@@ -127,7 +130,11 @@ struct knobs {
     int layers_offloaded;                    /* cpu_offloading_num_layers */
     bool overlap_grad_reduce, overlap_param_gather, tp_comm_overlap, overlap_ep, delay_wgrad, shared_expert_overlap, overlap_p2p;
     bool permute_fusion, grouped_gemm, act_fusion, grad_accumulation_fusion, deterministic, transformer_engine;
+    bool layer_wise_optimizer;               /* dist_muon and kin: whole matrices dealt over dp x cp (experts over edp) */
+    bool offload_optimizer_states;           /* all optimizer states on the CPU between two steps */
+    int lora_rank;                           /* TASK_PEFT: rank of the adapters; 0: the framework's usual one */
     bool force_balance;                      /* benchmark-only balanced routing */
+    bool pad_to_capacity;                    /* moe_pad_expert_input_to_capacity: every expert computes its full capacity */
     double capacity_factor;                  /* 0: dropless */
     bool defer_embedding_wgrad; int wgrad_deferral_limit;
     int first_stage_layers, last_stage_layers; /* 0: not given */

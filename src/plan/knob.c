@@ -16,8 +16,9 @@ static const char *const graph_words[] = {"none", "local", "transformer_engine",
 static const char *const attention_words[] = {"flash", "fused", "unfused", NULL};
 static const char *const task_words[] = {"pretrain", "sft", "peft", NULL};
 static const char *const module_words[] = {
-    "core_attn",  "layernorm",  "moe_act",   "mlp",       "shared_experts", "mla_up_proj", "moe",
-    "expert_fc1", "qkv_linear", "attn_proj", "attn_norm", "mlp_norm",       NULL};
+    "core_attn",   "layernorm", "moe_act",         "mlp",        "shared_experts",
+    "mla_up_proj", "moe",       "expert_fc1",      "qkv_linear", "attn_proj",
+    "attn_norm",   "mlp_norm",  "fused_group_mlp", NULL};
 static const char *const scope_words[] = {"attn", "moe_router", "moe_preprocess", "mamba", "mlp",
                                           "moe",  NULL};
 
@@ -60,6 +61,8 @@ const struct knob knob_table[] = {
     {"attention_backend", KNOB_WORD, FIELD(attention), attention_words, NONE},
     {"task", KNOB_WORD, FIELD(task), task_words, NONE},
     {"moe_router_force_load_balancing", KNOB_BOOL, FIELD(force_balance), NULL, NONE},
+    {"moe_pad_expert_input_to_capacity", KNOB_BOOL, FIELD(pad_to_capacity), NULL, NONE},
+    {"offload_optimizer_states", KNOB_BOOL, FIELD(offload_optimizer_states), NULL, NONE},
     {"moe_expert_capacity_factor", KNOB_DOUBLE, FIELD(capacity_factor), NULL, 0},
     {"num_layers_in_first_pipeline_stage", KNOB_INT, FIELD(first_stage_layers), NULL, 0},
     {"num_layers_in_last_pipeline_stage", KNOB_INT, FIELD(last_stage_layers), NULL, 0},
