@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules as data: checks, automatic overrides and decision guides. See docs/formats.md. */
+/* Rules as data: checks, automatic overrides and decision guides. See docs/formats.md.
+   A record's expressions are compiled against facts_names; equal conditions of a set are one expression, evaluated once
+   per configuration. Text becomes records in load.c and record.c, records run in run.c, findings are worded in
+   finding.c, examples run in example.c, and the build step writes sets as C with rules_write_c. */
 #ifndef MOEPLAN_RULES_RULE_H
 #define MOEPLAN_RULES_RULE_H
 
@@ -21,21 +24,24 @@ struct assignment {
 struct rule_example {
     bool good;
     struct str facts; /* the mapping as JSON text, parsed when the example runs */
-    struct span at;
+    struct span at;   /* nowhere in the built-in set */
 };
 
 struct rule {
     struct str id;
+    struct span at; /* of the id; nowhere in the built-in set */
     enum severity severity;
-    bool native;                 /* found by the readers, no expression */
-    bool is_override;            /* changes facts before the checks */
+    bool native;      /* found by the readers, no expression */
+    bool is_override; /* changes facts before the checks */
     struct version_range in[FRAMEWORK_COUNT];
-    const struct expr *const *conditions;
+    const struct expr *const *conditions; /* as written */
+    const uint32_t *condition_numbers;    /* the same as indices into the set's conditions, most shared first */
     size_t n_conditions;
-    const struct expr *rule;     /* NULL for native records and overrides */
+    const struct expr *rule;      /* NULL for native records, overrides and guides that only decide */
     const struct assignment *set; /* overrides: facts to change; guides: `decides` */
     size_t n_set;
-    struct str message, why, help, source, date, error_type, error_pattern, suite; /* suite: file it came from */
+    struct str message, why, help, source, date, error_type, error_pattern;
+    struct str suite; /* file it came from, relative to the folder loaded */
     const struct expr *message_expression, *suggestion, *help_expression, *fix_value;
     int parameter, fix_parameter; /* -1: none */
     const struct str *covers, *guides;
@@ -46,23 +52,53 @@ struct rule {
     size_t n_examples;
 };
 
+/* One row of the decision guides, as `rules --guides` lists it. */
+struct guide_row {
+    struct str id, text;
+};
+
+/* The records of one framework, as indices into the set's items. */
+struct rule_lane {
+    const uint32_t *overrides, *checks; /* checks: those with an expression to run */
+    size_t n_overrides, n_checks;
+};
+
 struct rule_set {
     const struct rule *const *items; /* overrides first in file order, then the rest in file order */
     size_t n;
+    const struct expr *const *conditions; /* each different condition once */
+    size_t n_conditions;
+    struct rule_lane lanes[FRAMEWORK_COUNT];
+    const struct guide_row *guides;
+    size_t n_guides;
 };
 
 /* The built-in set (generated at build time by rules_load over rules/). */
 const struct rule_set *rules_builtin(void);
-/* Loads every *.yaml below a folder and appends it to a copy of `base` (may be NULL); problems are diagnostics in those files. */
-bool rules_load(struct arena *a, struct diags *diags, const char *folder, const struct rule_set *base, struct rule_set *out);
+/* Loads every *.yaml of kind Rules below a folder (other kinds of moeplan's data files are left out) and appends it to a
+   copy of `base` (may be NULL); problems are diagnostics in those files. False when one was an error; *out then holds
+   the records that were good. */
+bool rules_load(struct arena *a, struct diags *diags, const char *folder, const struct rule_set *base,
+                struct rule_set *out);
+/* The same for single files. */
+bool rules_load_files(struct arena *a, struct diags *diags, const struct str *paths, size_t n,
+                      const struct rule_set *base, struct rule_set *out);
 /* NULL when there is none. */
 const struct rule *rules_find(const struct rule_set *set, struct str id);
+/* The id nearest to a word, for did-you-mean; empty when nothing is near. */
+struct str rules_nearest(const struct rule_set *set, struct str word);
 
 enum outcome { OUTCOME_NOT_APPLICABLE, OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_UNKNOWN, OUTCOME_BROKEN };
 
-/* One rule on one set of facts. `scratch` is used and not kept. */
+/* Whether the record is about the facts' framework and version. */
+bool rule_is_for(const struct rule *r, const struct facts *f);
+/* One rule on one set of facts, whatever their framework and version: conditions first (false wins over unknown, unknown
+   over an error), then the rule. A record without a rule fails, that is fires, when its conditions hold. `scratch` is
+   used and not kept; it must not be the facts' arena. */
 enum outcome rule_evaluate(const struct rule *r, const struct facts *f, struct arena *scratch);
-/* Applies the overrides for the facts' framework and version, then derives; fired overrides that carry a message are diagnostics. */
+/* Applies the overrides for the facts' framework and version, in order, and derives. An override whose conditions are
+   unknown makes its parameters unknown unless they have its value anyway. A fired override that carries a message is a
+   diagnostic where the user wrote one of the parameters. `scratch` as above. */
 void rules_apply_overrides(const struct rule_set *set, struct facts *f, struct arena *scratch);
 
 struct rules_summary {
@@ -71,10 +107,43 @@ struct rules_summary {
 /* Runs all checks that apply to the facts' framework and version and adds a diagnostic (message, arithmetic, origin of
    every operand, nearest valid values) to f->diags for each that fails. */
 struct rules_summary rules_run(const struct rule_set *set, struct facts *f, struct arena *scratch);
+/* Adds the diagnostic of one rule that failed on the facts. */
+struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch);
 /* For the planner: the first error-severity rule that fails, or NULL. No diagnostics. */
 const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f, struct arena *scratch);
 
-/* Runs a rule's examples; each failure is a diagnostic. Returns the number of failures. */
+/* The error-severity rules that a search has to look at again when it changes a few parameters. */
+struct rule_step {
+    const struct rule *rule;
+    const uint32_t *conditions; /* those that can change; the others hold */
+    size_t n_conditions;
+};
+struct rule_subset {
+    const struct rule_set *set;
+    const struct rule *failed; /* a rule that fails whatever the search does; NULL: none */
+    struct rule_step *steps;
+    size_t n;
+};
+/* Splits the error rules for a search that changes only `params`, and with them derived parameters and what overrides
+   make of them. `f` is any configuration of the search, overrides applied. Rules and conditions that read none of these
+   are decided here, once: `failed` is the first such rule that fails, rules whose condition is false are left out. */
+struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f, const int *params,
+                                 size_t n, struct arena *scratch);
+/* The first rule of the subset that fails on a configuration of the search, or NULL; `failed` comes first. */
+const struct rule *rule_subset_first_error(const struct rule_subset *subset, const struct facts *f,
+                                           struct arena *scratch);
+
+/* Facts of one example: framework defaults, the example's values, overrides of `set`, derived values. Diagnostics of
+   the facts go to `diags`, which must live in `a`. NULL with a diagnostic at the example when it is no valid example. */
+struct facts *rule_example_facts(struct arena *a, struct diags *diags, const struct rule *r,
+                                 const struct rule_example *example, const struct rule_set *set);
+/* Runs a rule's examples; each failure is a diagnostic. A rule needs a good and a bad one, and each must be decidable
+   unless it lists what is unknown. Native records are tested with their readers: their examples only explain.
+   Returns the number of failures. */
 size_t rule_test(const struct rule *r, const struct rule_set *set, struct arena *a, struct diags *diags);
+
+/* Writes the set as C source text that defines rules_builtin (for the build step). Equal sets give equal texts. */
+struct buf;
+void rules_write_c(const struct rule_set *set, struct buf *out);
 
 #endif
