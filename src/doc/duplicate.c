@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "doc/duplicate.h"
+
+#include "base/map.h"
+
+enum { SMALL_MAP = 16 }; /* up to here comparing all pairs is faster than hashing */
+
+static bool same(const struct node *a, const struct node *b)
+{
+    if (a->kind != b->kind || a->n != b->n) return false;
+    if (a->kind == NODE_SCALAR) return a->quoted == b->quoted && str_eq(a->text, b->text);
+    for (size_t i = 0; i < a->n; i++) {
+        if (a->kind == NODE_MAP && !same(a->keys[i], b->keys[i])) return false;
+        if (!same(a->items[i], b->items[i])) return false;
+    }
+    return true;
+}
+
+static void report(struct diags *all, const struct node *map, size_t first, size_t second)
+{
+    const struct node *key = map->keys[second];
+    bool equal = same(map->items[first], map->items[second]);
+    struct diag *d =
+        diag_add(all, equal ? SEVERITY_INFO : SEVERITY_WARNING, "duplicate-key",
+                 node_span(all, key), "key \"%.*s\" is given twice%s", STR_ARG(key->text),
+                 equal ? " with the same value" : "; only the last one counts");
+    diag_note(all, d, "given before at line %u", map->keys[first]->line);
+}
+
+static void compare_pairs(struct diags *all, const struct node *map)
+{
+    for (size_t i = 1; i < map->n; i++) {
+        if (map->keys[i]->kind != NODE_SCALAR) continue;
+        for (size_t k = i; k-- > 0;) {
+            if (map->keys[k]->kind != NODE_SCALAR ||
+                !str_eq(map->keys[k]->text, map->keys[i]->text))
+                continue;
+            report(all, map, k, i);
+            break;
+        }
+    }
+}
+
+void map_report_duplicates(struct arena *a, struct diags *all, const struct node *map)
+{
+    if (map->n <= SMALL_MAP) {
+        compare_pairs(all, map);
+        return;
+    }
+    struct map seen = {0};
+    for (size_t i = 0; i < map->n; i++) {
+        if (map->keys[i]->kind != NODE_SCALAR) continue;
+        int64_t before = map_get(&seen, map->keys[i]->text);
+        if (before != MAP_NONE) report(all, map, (size_t)before, i);
+        map_put(a, &seen, map->keys[i]->text, (uint32_t)i);
+    }
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Duplicate keys, for both readers. */
+#ifndef MOEPLAN_DOC_DUPLICATE_H
+#define MOEPLAN_DOC_DUPLICATE_H
+
+#include "doc/node.h"
+
+/* Adds a diagnostic `duplicate-key` for every key of the map that an earlier entry has too: a warning, or info when
+   both values are the same. */
+void map_report_duplicates(struct arena *a, struct diags *all, const struct node *map);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* YAML through libyaml's event stream. Nodes come from one arena; the children of the collections
+   that are still open wait on a stack and are copied off it when their collection ends, so every
+   list and map is one exact array. An alias is the anchored node itself: sharing costs nothing
+   here, but whoever walks the tree meets the node again, so its expanded size and height count
+   against the limits as if it had been written out. */
+#include <yaml.h>
+
+#include "base/map.h"
+#include "base/utf8.h"
+#include "doc/duplicate.h"
+#include "doc/node.h"
+
+enum { MAX_DEPTH = 200, MAX_NODES = 1000000 };
+
+struct anchor {
+    struct node *node;
+    uint32_t size,
+        height; /* in nodes and levels, aliases written out; size 0: the collection is still open */
+};
+
+struct frame {
+    struct node *node;
+    size_t first_child; /* on the stack */
+    size_t anchor;      /* index + 1, 0: none */
+    uint32_t size, height;
+};
+
+struct loader {
+    struct arena *arena;
+    struct diags *diags;
+    struct node_list *docs;
+    uint32_t source, base; /* base: bytes before the text (a byte order mark) */
+    struct str text;
+    bool ascii;
+    size_t byte,
+        point; /* a known pair of byte and code point offset, near the last one asked for */
+    struct frame frames[MAX_DEPTH];
+    size_t depth;
+    VEC(struct node *) stack;
+    VEC(struct anchor) anchors;
+    struct map anchor_names;
+    uint32_t nodes; /* of the document, aliases written out */
+};
+
+static bool is_continuation(struct loader *l, size_t byte)
+{
+    return byte < l->text.n && ((unsigned char)l->text.p[byte] & 0xC0) == 0x80;
+}
+
+/* libyaml counts code points. Marks come almost in order, so walking from the last one is cheap. */
+static uint32_t byte_of(struct loader *l, size_t point)
+{
+    if (l->ascii) return l->base + (uint32_t)(point < l->text.n ? point : l->text.n);
+    while (l->point < point && l->byte < l->text.n) {
+        do
+            l->byte++;
+        while (is_continuation(l, l->byte));
+        l->point++;
+    }
+    while (l->point > point && l->byte > 0) {
+        do
+            l->byte--;
+        while (is_continuation(l, l->byte));
+        l->point--;
+    }
+    return l->base + (uint32_t)l->byte;
+}
+
+static bool complain(struct loader *l, size_t byte, const char *what)
+{
+    struct span at = source_span(&l->diags->sources, l->source, byte, byte + 1);
+    diag_add(l->diags, SEVERITY_ERROR, "yaml-syntax", at, "not valid YAML: %s", what);
+    return false;
+}
+
+static bool complain_parser(struct loader *l, const yaml_parser_t *parser)
+{
+    const char *problem = parser->problem ? parser->problem : "cannot be parsed";
+    if (parser->error == YAML_READER_ERROR)
+        return complain(l, l->base + parser->problem_offset, problem);
+    complain(l, byte_of(l, parser->problem_mark.index), problem);
+    if (parser->context)
+        diag_note(l->diags, &l->diags->items[l->diags->n - 1], "%s that starts at line %zu",
+                  parser->context, parser->context_mark.line + 1);
+    return false;
+}
+
+/* ---- making nodes ---- */
+
+static struct node *node_new(struct loader *l, enum node_kind kind, const yaml_event_t *event,
+                             size_t text_size)
+{
+    struct node *node = arena_alloc(l->arena, sizeof *node + text_size);
+    node->kind = kind;
+    node->source = l->source;
+    node->line = (uint32_t)event->start_mark.line + 1;
+    node->from = byte_of(l, event->start_mark.index);
+    node->to = byte_of(l, event->end_mark.index);
+    return node;
+}
+
+static struct str tag_text(struct loader *l, const yaml_char_t *tag)
+{
+    if (!tag) return (struct str){"", 0};
+    struct str core = STR("tag:yaml.org,2002:"), s = str_of((const char *)tag);
+    if (!str_starts(s, core)) return str_dup(l->arena, s);
+    return arena_printf(l->arena, "!!%s", s.p + core.n);
+}
+
+static size_t anchor_add(struct loader *l, const yaml_char_t *name, struct node *node,
+                         uint32_t size)
+{
+    if (!name) return 0;
+    *VEC_PUSH(l->arena, &l->anchors) = (struct anchor){node, size, size};
+    struct str copy = str_dup(l->arena, str_of((const char *)name));
+    map_put(l->arena, &l->anchor_names, copy,
+            (uint32_t)l->anchors.n - 1); /* the last of a name counts */
+    return l->anchors.n;
+}
+
+static bool count_nodes(struct loader *l, uint32_t at, uint32_t n)
+{
+    if (n > MAX_NODES - l->nodes) return complain(l, at, "too many nodes, aliases written out");
+    l->nodes += n;
+    return true;
+}
+
+/* Puts a finished node of `size` nodes and `height` levels into the open collection, or makes it a
+ * document. */
+static void attach(struct loader *l, struct node *node, uint32_t size, uint32_t height)
+{
+    if (!l->depth) {
+        *VEC_PUSH(l->arena, l->docs) = node;
+        return;
+    }
+    struct frame *frame = &l->frames[l->depth - 1];
+    frame->size += size;
+    if (frame->height < height) frame->height = height;
+    *VEC_PUSH(l->arena, &l->stack) = node;
+}
+
+static bool on_scalar(struct loader *l, const yaml_event_t *event)
+{
+    size_t n = event->data.scalar.length;
+    struct node *node = node_new(l, NODE_SCALAR, event, n + 1);
+    char *text = (char *)(node + 1); /* lies behind the node: one allocation for both */
+    memcpy(text, event->data.scalar.value, n);
+    node->text = (struct str){text, n};
+    node->tag = tag_text(l, event->data.scalar.tag);
+    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    anchor_add(l, event->data.scalar.anchor, node, 1);
+    attach(l, node, 1, 1);
+    return count_nodes(l, node->from, 1);
+}
+
+static bool on_alias(struct loader *l, const yaml_event_t *event)
+{
+    uint32_t at = byte_of(l, event->start_mark.index);
+    int64_t i = map_get(&l->anchor_names, str_of((const char *)event->data.alias.anchor));
+    if (i == MAP_NONE) return complain(l, at, "alias of an anchor that is not defined");
+    struct anchor anchor = l->anchors.items[i];
+    if (!anchor.size) return complain(l, at, "alias inside the node that it names");
+    if (l->depth + anchor.height > MAX_DEPTH) return complain(l, at, "nested too deeply");
+    attach(l, anchor.node, anchor.size, anchor.height);
+    return count_nodes(l, at, anchor.size);
+}
+
+static bool open_collection(struct loader *l, enum node_kind kind, const yaml_event_t *event)
+{
+    bool map = kind == NODE_MAP;
+    struct node *node = node_new(l, kind, event, 0);
+    if (l->depth == MAX_DEPTH) return complain(l, node->from, "nested too deeply");
+    node->tag = tag_text(l, map ? event->data.mapping_start.tag : event->data.sequence_start.tag);
+    const yaml_char_t *name =
+        map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
+    size_t anchor = anchor_add(l, name, node, 0);
+    l->frames[l->depth++] = (struct frame){node, l->stack.n, anchor, 1, 0};
+    return count_nodes(l, node->from, 1);
+}
+
+/* ---- merge keys ---- */
+
+struct merged {
+    struct map seen;
+    struct node_list keys, values;
+};
+
+static bool is_merge(const struct node *key)
+{
+    return key->kind == NODE_SCALAR && !key->quoted && str_is(key->text, "<<");
+}
+
+static bool has_merge(const struct node *map)
+{
+    for (size_t i = 0; i < map->n; i++)
+        if (is_merge(map->keys[i])) return true;
+    return false;
+}
+
+static void keep_entry(struct loader *l, struct merged *m, const struct node *from, size_t i)
+{
+    *VEC_PUSH(l->arena, &m->keys) = from->keys[i];
+    *VEC_PUSH(l->arena, &m->values) = from->items[i];
+}
+
+static bool merge_map(struct loader *l, struct merged *m, const struct node *from, uint32_t at)
+{
+    if (from->kind != NODE_MAP) return complain(l, at, "<< needs a map or a list of maps");
+    for (size_t i = from->n; i-- > 0;) { /* backwards: of duplicates the last counts */
+        const struct node *key = from->keys[i];
+        if (key->kind != NODE_SCALAR || map_put(l->arena, &m->seen, key->text, 0))
+            keep_entry(l, m, from, i);
+    }
+    return true;
+}
+
+/* Replaces `<<: *a` and `<<: [*a, *b]` by the entries that nothing nearer gives: the map itself
+   wins over all, and an earlier map of the list over a later one. */
+static bool merge(struct loader *l, struct node *map)
+{
+    struct merged m = {0};
+    for (size_t i = 0; i < map->n; i++) {
+        if (is_merge(map->keys[i])) continue;
+        if (map->keys[i]->kind == NODE_SCALAR) map_put(l->arena, &m.seen, map->keys[i]->text, 0);
+        keep_entry(l, &m, map, i);
+    }
+    for (size_t i = 0; i < map->n; i++) {
+        if (!is_merge(map->keys[i])) continue;
+        const struct node *value = map->items[i];
+        if (value->kind != NODE_LIST && !merge_map(l, &m, value, map->keys[i]->from)) return false;
+        for (size_t k = 0; value->kind == NODE_LIST && k < value->n; k++)
+            if (!merge_map(l, &m, value->items[k], map->keys[i]->from)) return false;
+    }
+    map->keys = m.keys.items;
+    map->items = m.values.items;
+    map->n = m.keys.n;
+    return true;
+}
+
+/* ---- closing collections ---- */
+
+/* The children from the stack, every second one from `first`: items of a list, or keys or values of
+ * a map. */
+static struct node **take(struct loader *l, const struct frame *frame, size_t first, size_t step,
+                          size_t n)
+{
+    struct node **out = ARENA_ARRAY(l->arena, struct node *, n);
+    for (size_t i = 0; i < n; i++)
+        out[i] = l->stack.items[frame->first_child + first + i * step];
+    return out;
+}
+
+/* A block collection ends with its last child; libyaml's mark stands at the next token, lines
+ * later. */
+static void set_end(struct loader *l, struct node *node, const yaml_event_t *event)
+{
+    node->to = byte_of(l, event->end_mark.index);
+    bool flow = event->end_mark.index > event->start_mark.index;
+    if (!flow && node->n && node->items[node->n - 1]->to >= node->from)
+        node->to = node->items[node->n - 1]->to;
+}
+
+static bool close_collection(struct loader *l, const yaml_event_t *event)
+{
+    struct frame frame = l->frames[--l->depth];
+    struct node *node = frame.node;
+    size_t n = l->stack.n - frame.first_child;
+    bool map = node->kind == NODE_MAP;
+    node->n = map ? n / 2 : n;
+    node->items = take(l, &frame, map, map ? 2 : 1, node->n);
+    if (map) node->keys = take(l, &frame, 0, 2, node->n);
+    l->stack.n = frame.first_child;
+    set_end(l, node, event);
+    if (map && has_merge(node) && !merge(l, node)) return false;
+    if (map) map_report_duplicates(l->arena, l->diags, node);
+    if (frame.anchor) {
+        l->anchors.items[frame.anchor - 1].size = frame.size;
+        l->anchors.items[frame.anchor - 1].height = frame.height + 1;
+    }
+    attach(l, node, frame.size, frame.height + 1);
+    return true;
+}
+
+/* ---- documents ---- */
+
+static void begin_document(struct loader *l)
+{
+    l->anchors.n = 0;
+    l->anchor_names = (struct map){0};
+    l->nodes = 0;
+    l->diags->document = (int)l->docs->n;
+}
+
+static bool on_event(struct loader *l, const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_NO_EVENT:
+    case YAML_STREAM_START_EVENT:
+    case YAML_STREAM_END_EVENT:
+    case YAML_DOCUMENT_END_EVENT: return true;
+    case YAML_DOCUMENT_START_EVENT: begin_document(l); return true;
+    case YAML_SCALAR_EVENT: return on_scalar(l, event);
+    case YAML_ALIAS_EVENT: return on_alias(l, event);
+    case YAML_SEQUENCE_START_EVENT: return open_collection(l, NODE_LIST, event);
+    case YAML_MAPPING_START_EVENT: return open_collection(l, NODE_MAP, event);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT: return close_collection(l, event);
+    }
+    return true;
+}
+
+static bool read_events(struct loader *l, yaml_parser_t *parser)
+{
+    for (bool end = false; !end;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(parser, &event)) return complain_parser(l, parser);
+        end = event.type == YAML_STREAM_END_EVENT;
+        bool ok = on_event(l, &event);
+        yaml_event_delete(&event);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* What libyaml would report poorly or take for something else. */
+static bool check_encoding(struct loader *l)
+{
+    if (str_starts(l->text, STR("\xFF\xFE")) || str_starts(l->text, STR("\xFE\xFF")))
+        return complain(l, 0, "the text is UTF-16; save it as UTF-8");
+    size_t bad = utf8_check(l->text, &l->ascii);
+    if (bad < l->text.n) return complain(l, l->base + bad, "the text is not UTF-8 here");
+    size_t nul = str_find(l->text, '\0');
+    return nul == l->text.n || complain(l, l->base + nul, "a NUL byte");
+}
+
+bool doc_load_yaml(struct arena *a, struct diags *all, uint32_t source, struct node_list *docs)
+{
+    struct loader *l = ARENA_NEW(a, struct loader);
+    *l = (struct loader){.arena = a, .diags = all, .docs = docs, .source = source};
+    l->text = source_get(&all->sources, source)->text;
+    if (str_starts(l->text, STR("\xEF\xBB\xBF"))) l->base = 3;
+    l->text = str_slice(l->text, l->base, l->text.n);
+    if (!check_encoding(l)) return false;
+
+    yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser)) return complain(l, 0, "no memory for the parser");
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)l->text.p, l->text.n);
+    int document = all->document;
+    bool ok = read_events(l, &parser);
+    all->document = document;
+    yaml_parser_delete(&parser);
+    return ok;
+}
