@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strict JSON (RFC 8259) by recursive descent; every node knows its bytes. One function a grammar
+ * rule. */
+#include "base/utf8.h"
+#include "doc/duplicate.h"
+#include "doc/node.h"
+
+enum { MAX_DEPTH = 200 };
+
+struct reader {
+    struct arena *arena;
+    struct diags *diags;
+    uint32_t source, line;
+    struct str text;
+    size_t at;
+    int depth;
+    VEC(struct node *) stack; /* children of the lists and maps that are still open */
+};
+
+static struct node *complain(struct reader *r, size_t at, const char *what)
+{
+    struct span span = source_span(&r->diags->sources, r->source, at, at + 1);
+    diag_add(r->diags, SEVERITY_ERROR, "json-syntax", span, "not valid JSON: %s", what);
+    return NULL;
+}
+
+static char peek(const struct reader *r)
+{
+    return r->at < r->text.n ? r->text.p[r->at] : '\0';
+}
+
+static void skip_blanks(struct reader *r)
+{
+    for (; r->at < r->text.n; r->at++) {
+        char c = r->text.p[r->at];
+        if (c != ' ' && c != '\t' && c != '\n' && c != '\r') break;
+        r->line += c == '\n';
+    }
+}
+
+static bool take(struct reader *r, char c)
+{
+    if (r->at >= r->text.n || r->text.p[r->at] != c) return false;
+    r->at++;
+    return true;
+}
+
+static struct node *node_new(struct reader *r, enum node_kind kind, size_t from)
+{
+    struct node *node = ARENA_NEW(r->arena, struct node);
+    node->kind = kind;
+    node->source = r->source;
+    node->line = r->line;
+    node->from = (uint32_t)from;
+    node->to = (uint32_t)r->at;
+    return node;
+}
+
+static struct node *scalar_new(struct reader *r, size_t from, struct str text, bool quoted)
+{
+    struct node *node = node_new(r, NODE_SCALAR, from);
+    node->text = text;
+    node->quoted = quoted;
+    return node;
+}
+
+/* ---- strings ---- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+/* The four digits after `\u`. */
+static bool hex4(const struct reader *r, size_t at, uint32_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < 4; i++) {
+        int digit = at + i < r->text.n ? hex_digit(r->text.p[at + i]) : -1;
+        if (digit < 0) return false;
+        *out = *out << 4 | (uint32_t)digit;
+    }
+    return true;
+}
+
+/* One escape, `at` being behind the backslash; a lone surrogate becomes U+FFFD. Returns bytes
+ * written, 0: bad escape. */
+static size_t unescape(struct reader *r, char *out)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    char c = peek(r);
+    const char *known = c ? strchr(from, c) : NULL;
+    r->at++;
+    if (known) {
+        *out = to[known - from];
+        return 1;
+    }
+    uint32_t high, low;
+    if (c != 'u' || !hex4(r, r->at, &high)) return 0;
+    r->at += 4;
+    bool pair = high >= 0xD800 && high < 0xDC00 &&
+                str_starts(str_slice(r->text, r->at, r->text.n), STR("\\u")) &&
+                hex4(r, r->at + 2, &low) && low >= 0xDC00 && low < 0xE000;
+    if (!pair) return utf8_encode(high, out);
+    r->at += 6;
+    return utf8_encode(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00), out);
+}
+
+/* Bytes up to the closing quote that stand for themselves. */
+static size_t plain_run(const struct reader *r)
+{
+    size_t at = r->at;
+    while (at < r->text.n && r->text.p[at] != '"' && r->text.p[at] != '\\' &&
+           (unsigned char)r->text.p[at] >= 0x20)
+        at++;
+    return at - r->at;
+}
+
+/* Where the string ends at the latest: the first quote that no backslash precedes. */
+static size_t string_room(const struct reader *r)
+{
+    size_t at = r->at;
+    while (at < r->text.n && r->text.p[at] != '"')
+        at += r->text.p[at] == '\\' ? 2 : 1;
+    return at < r->text.n ? at - r->at : r->text.n - r->at;
+}
+
+/* string = '"' *( unescaped / escape ) '"' */
+static struct node *string(struct reader *r)
+{
+    size_t from = r->at++, n = 0;
+    char *text =
+        arena_alloc(r->arena, string_room(r) + 4); /* no escape is longer than what it stands for */
+    for (;;) {
+        size_t run = plain_run(r);
+        memcpy(text + n, r->text.p + r->at, run);
+        n += run;
+        r->at += run;
+        if (take(r, '"')) break;
+        if (r->at >= r->text.n) return complain(r, from, "the string does not end");
+        size_t escape = r->at;
+        if (!take(r, '\\')) return complain(r, r->at, "a control character in a string");
+        size_t written = unescape(r, text + n);
+        if (!written) return complain(r, escape, "no such escape in a string");
+        n += written;
+    }
+    text[n] = '\0';
+    return scalar_new(r, from, (struct str){text, n}, true);
+}
+
+/* ---- the rest ---- */
+
+static size_t digits(struct reader *r)
+{
+    size_t from = r->at;
+    while (peek(r) >= '0' && peek(r) <= '9')
+        r->at++;
+    return r->at - from;
+}
+
+/* number = [ "-" ] ( "0" / 1-9 *digit ) [ "." 1*digit ] [ ( "e" / "E" ) [ "-" / "+" ] 1*digit ] */
+static struct node *number(struct reader *r)
+{
+    size_t from = r->at;
+    take(r, '-');
+    bool zero = peek(r) == '0';
+    size_t n = digits(r);
+    if (!n || (zero && n > 1))
+        return complain(r, from, n ? "a number with leading zeros" : "a value is expected");
+    if (take(r, '.') && !digits(r)) return complain(r, from, "no digits after the decimal point");
+    if (take(r, 'e') || take(r, 'E')) {
+        if (!take(r, '-')) take(r, '+');
+        if (!digits(r)) return complain(r, from, "no digits in the exponent");
+    }
+    return scalar_new(r, from, str_dup(r->arena, str_slice(r->text, from, r->at)), false);
+}
+
+static struct node *word(struct reader *r)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct str w = str_of(words[i]);
+        if (!str_starts(str_slice(r->text, r->at, r->text.n), w)) continue;
+        r->at += w.n;
+        return scalar_new(r, r->at - w.n, w, false);
+    }
+    return number(r);
+}
+
+static struct node *value(struct reader *r);
+
+static struct node **pop(struct reader *r, size_t first, size_t step, size_t n)
+{
+    struct node **out = ARENA_ARRAY(r->arena, struct node *, n);
+    for (size_t i = 0; i < n; i++)
+        out[i] = r->stack.items[first + i * step];
+    return out;
+}
+
+/* member = string ":" value */
+static bool member(struct reader *r)
+{
+    skip_blanks(r);
+    if (peek(r) != '"') return complain(r, r->at, "a key in double quotes is expected");
+    struct node *key = string(r);
+    if (!key) return false;
+    *VEC_PUSH(r->arena, &r->stack) = key;
+    skip_blanks(r);
+    return take(r, ':') || complain(r, r->at, "':' is expected after a key");
+}
+
+/* The items of a list or map whose bracket has been read, on the stack; `end` is the closing
+ * bracket. */
+static bool items(struct reader *r, char end)
+{
+    skip_blanks(r);
+    if (take(r, end)) return true;
+    for (;;) {
+        if (end == '}' && !member(r)) return false;
+        struct node *item = value(r);
+        if (!item) return false;
+        *VEC_PUSH(r->arena, &r->stack) = item;
+        skip_blanks(r);
+        if (take(r, end)) return true;
+        if (!take(r, ','))
+            return complain(r, r->at,
+                            end == '}' ? "',' or '}' is expected" : "',' or ']' is expected");
+    }
+}
+
+static struct node *collection(struct reader *r, enum node_kind kind)
+{
+    if (r->depth == MAX_DEPTH) return complain(r, r->at, "nested too deeply");
+    size_t first = r->stack.n;
+    bool map = kind == NODE_MAP;
+    struct node *node = node_new(r, kind, r->at++);
+    r->depth++;
+    if (!items(r, map ? '}' : ']')) return NULL;
+    r->depth--;
+    node->to = (uint32_t)r->at;
+    node->n = (r->stack.n - first) / (map ? 2 : 1);
+    node->items = pop(r, first + map, map ? 2 : 1, node->n);
+    if (map) node->keys = pop(r, first, 2, node->n);
+    r->stack.n = first;
+    if (map) map_report_duplicates(r->arena, r->diags, node);
+    return node;
+}
+
+/* value = object / array / string / number / "true" / "false" / "null" */
+static struct node *value(struct reader *r)
+{
+    skip_blanks(r);
+    if (r->at >= r->text.n) return complain(r, r->at, "the text ends where a value is expected");
+    switch (peek(r)) {
+    case '{': return collection(r, NODE_MAP);
+    case '[': return collection(r, NODE_LIST);
+    case '"': return string(r);
+    default: return word(r);
+    }
+}
+
+struct node *doc_load_json(struct arena *a, struct diags *all, uint32_t source)
+{
+    struct reader r = {.arena = a, .diags = all, .source = source, .line = 1};
+    r.text = source_get(&all->sources, source)->text;
+    bool ascii;
+    size_t bad = utf8_check(r.text, &ascii);
+    if (bad < r.text.n) return complain(&r, bad, "the text is not UTF-8 here");
+    if (str_starts(r.text, STR("\xEF\xBB\xBF"))) r.at = 3;
+    struct node *root = value(&r);
+    skip_blanks(&r);
+    if (root && r.at < r.text.n) return complain(&r, r.at, "something follows the value");
+    return root;
+}
