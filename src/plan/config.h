@@ -134,6 +134,7 @@ struct knobs {
     bool offload_optimizer_states;           /* all optimizer states on the CPU between two steps */
     int lora_rank;                           /* TASK_PEFT: rank of the adapters; 0: the framework's usual one */
     bool force_balance;                      /* benchmark-only balanced routing */
+    bool balance_stated;                     /* the plan says whether routing is balanced; else the time model assumes it */
     bool pad_to_capacity;                    /* moe_pad_expert_input_to_capacity: every expert computes its full capacity */
     double capacity_factor;                  /* 0: dropless */
     bool defer_embedding_wgrad; int wgrad_deferral_limit;
@@ -169,6 +170,13 @@ struct config {
 /* Fills a config from facts; what a complete plan needs and the facts do not say becomes an error diagnostic of rule
    `missing-fact` that names it. */
 bool config_from_facts(struct arena *a, const struct facts *f, struct config *out);
+/* Its parts, for callers that have no complete plan. The model: false with `missing-fact` errors (none when `quiet`). */
+bool config_model(const struct facts *f, struct model_shape *out, bool quiet);
+/* The machine of f->platform; false when there is none. */
+bool config_machine(const struct facts *f, struct machine *out);
+/* The layout that a pipeline_model_parallel_layout value states: Megatron's string ("Et*3|(tt|)*29mL") or Bridge's list of
+   stages. False when it is malformed or above the limits. */
+bool layout_parse(struct value v, struct layout *out);
 /* Data-parallel sizes. dp = gpus/(tp·cp·pp), edp = gpus/(etp·ep·pp); at least 1. */
 int64_t knobs_dp(const struct knobs *k);
 int64_t knobs_edp(const struct knobs *k);
