@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of formats, for reader.c alone: one declaration and one line a format. */
+#ifndef MOEPLAN_FACTS_FORMATS_H
+#define MOEPLAN_FACTS_FORMATS_H
+
+#include "facts/reader.h"
+
+extern const struct reader reader_hf; /* reader_hf.c */
+
+static const struct reader *const formats[] = {
+    &reader_hf,
+};
+
+#endif

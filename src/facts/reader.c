@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/reader.h"
+
+#include "facts/formats.h"
+#include "facts/model.h"
+
+size_t reader_count(void)
+{
+    return sizeof formats / sizeof *formats;
+}
+
+const struct reader *reader_at(size_t i)
+{
+    return formats[i];
+}
+
+const struct reader *reader_find(struct str name)
+{
+    for (size_t i = 0; i < reader_count(); i++)
+        if (str_is(name, formats[i]->name)) return formats[i];
+    return NULL;
+}
+
+const struct reader *reader_detect(struct str text, const struct node *doc)
+{
+    const struct reader *best = NULL;
+    int best_score = READER_SURE - 1;
+    for (size_t i = 0; i < reader_count(); i++) {
+        int score = formats[i]->detect(text, doc);
+        if (score <= best_score) continue;
+        best = formats[i];
+        best_score = score;
+    }
+    return best;
+}
+
+struct str reader_declared(struct str text)
+{
+    struct str line, mark = STR("# moeplan: format=");
+    for (int i = 0; i < 5 && str_split(&text, '\n', &line); i++) {
+        line = str_trim(line);
+        if (str_starts(line, mark)) return str_trim(str_slice(line, mark.n, line.n));
+    }
+    return (struct str){"", 0};
+}
+
+/* ---- options over the file ---- */
+
+const struct setting *setting_use(const struct read_options *options, struct str name)
+{
+    for (size_t i = 0; i < options->n_set; i++) {
+        if (!str_eq(options->set[i].name, name)) continue;
+        options->set[i].used = true;
+        return &options->set[i];
+    }
+    return NULL;
+}
+
+static int param_of_setting(const struct facts *f, struct str name)
+{
+    int param = param_find(name);
+    if (param < 0) param = param_find_key(f->framework, name, NULL);
+    size_t root = str_starts(name, STR("model.")) ? 6 : str_starts(name, STR("plan.")) ? 5 : 0;
+    return param < 0 && root ? param_find(str_slice(name, root, name.n)) : param;
+}
+
+static void apply_settings(struct facts *f, const struct read_options *options)
+{
+    for (size_t i = 0; i < options->n_set; i++) {
+        struct setting *s = &options->set[i];
+        int param = param_of_setting(f, s->name);
+        if (param < 0) continue;
+        s->used = true;
+        facts_set(f, param, s->value, ORIGIN_OPTION, NULL, s->name);
+    }
+}
+
+static void apply_env(struct facts *f, const struct read_options *options)
+{
+    for (size_t i = 0; i < options->n_env; i++)
+        facts_set_env(f, options->env[i].name, options->env[i].text, false);
+    if (options->env_given) f->env_complete = true;
+}
+
+static bool apply_model(struct facts *f, struct str model)
+{
+    if (!model.n) return true;
+    const struct model_input *input = model_load(f->arena, f->diags, model);
+    if (input) model_apply(f, input, ORIGIN_OPTION);
+    return input;
+}
+
+static bool apply_platform(struct facts *f, const struct read_options *options)
+{
+    if (!options->platform.n) return true;
+    struct span nowhere = {0};
+    const struct platform *p =
+        platform_load(options->platforms, f->diags, options->platform, nowhere);
+    if (p) platform_apply(f, p, ORIGIN_OPTION);
+    return p;
+}
+
+bool read_options_apply(struct facts *f, const struct read_options *options)
+{
+    bool model = apply_model(f, options->model);
+    bool platform = apply_platform(f, options);
+    if (options->gpus)
+        facts_set(f, param_find(STR("world_size")), value_int(options->gpus), ORIGIN_OPTION, NULL,
+                  STR("gpus"));
+    apply_settings(f, options);
+    apply_env(f, options);
+    return model && platform;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readers: one for each input format. A format is one struct reader and one line in the table of
+ * reader.c. */
+#ifndef MOEPLAN_FACTS_READER_H
+#define MOEPLAN_FACTS_READER_H
+
+#include "facts/facts.h"
+#include "facts/platform.h"
+
+/* NAME=VALUE from --set or --env. */
+struct setting {
+    struct str name, text;
+    struct value value; /* the text read as a YAML 1.2 scalar, or the request's JSON value */
+    bool used; /* a reader or read_options_apply knew the name; a setting nobody used is a usage
+                  error */
+};
+
+/* What the user says beside the file: the command line, or a request. Everything may be absent
+ * (zero). */
+struct read_options {
+    bool framework_given;
+    enum framework framework;
+    struct str version; /* as the user wrote it; empty: the newest profile */
+    int64_t gpus;       /* 0: not given */
+    struct str platform, model;
+    struct setting *set;
+    size_t n_set;
+    struct setting *env;
+    size_t n_env;
+    bool env_given; /* then a variable named nowhere is unset, not unknown */
+    struct platform_cache *platforms;
+};
+
+/* One configuration that a file describes. */
+struct reading {
+    struct facts *facts;
+    struct str label; /* which of several it is: "the ci: configuration"; empty when the file holds
+                         just one */
+};
+struct readings {
+    struct reading *items;
+    size_t n, cap;
+};
+
+/* A format. `doc` is the document when the text is YAML or JSON, NULL when it is read as plain text
+   (flags, scripts, overrides a line). */
+struct reader {
+    const char *name; /* automodel, megatron, bridge, plan, hf */
+    /* How surely this is the format, 0 (not at all) to 100; by content, never by name. Cheap:
+     * called for every format. */
+    int (*detect)(struct str text, const struct node *doc);
+    /* Appends the configurations of one document or text: framework, version and format set, values
+       read, native findings added to `diags`, settings used that change how the text itself reads
+       (shell variables, placeholders); options not yet applied otherwise, nothing derived. False
+       with an error added when the text cannot be read at all (rule ...-syntax). NULL: recognised,
+       but no recipe (a Hugging Face config): the file is skipped. */
+    bool (*read)(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
+                 const struct read_options *options, struct readings *out);
+};
+
+/* All formats. */
+size_t reader_count(void);
+const struct reader *reader_at(size_t i);
+/* By name; NULL when there is none. */
+const struct reader *reader_find(struct str name);
+/* The format with the highest score of at least READER_SURE; NULL when none is sure. */
+enum { READER_SURE = 50 };
+const struct reader *reader_detect(struct str text, const struct node *doc);
+/* The text after "# moeplan: format=" in one of the first five lines; empty when there is none. */
+struct str reader_declared(struct str text);
+
+/* The setting of a name, marked as used; NULL when there is none. */
+const struct setting *setting_use(const struct read_options *options, struct str name);
+/* Puts --set, --env, --gpus, --model and --platform over what the file said: settings are named by
+   parameter (with or without "model." or "plan."), or by the framework's own key. False with an
+   error added when the model or platform named is unknown. */
+bool read_options_apply(struct facts *f, const struct read_options *options);
+
+#endif
