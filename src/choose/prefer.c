@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choose/prefer.h"
+
+#include <math.h>
+
+#include "base/vec.h"
+
+/* The relative uncertainty between two plans of one question, in whose terms a guide's confidence
+   is a margin: a guide that is certain is left for a gain of MOST_MARGIN a step. Plans of one
+   question share model, machine and software, so this is smaller than the interval of a single
+   estimate; the spread of evidence pairs that differ in one knob. */
+static const double MOST_MARGIN = 0.10;
+
+static bool is_pinned(const struct knob *knob, const struct knob *const *pinned, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (pinned[i] == knob) return true;
+    return false;
+}
+
+/* A knob's field as a number whose distance from another is meaningful. */
+static double knob_number(const struct knobs *k, const struct knob *knob)
+{
+    const void *p = (const char *)k + knob->offset;
+    switch (knob->kind) {
+    case KNOB_INT:
+    case KNOB_DTYPE: return *(const int *)p;
+    case KNOB_INT64: return (double)*(const int64_t *)p;
+    case KNOB_BOOL: return *(const bool *)p;
+    case KNOB_DOUBLE: return *(const double *)p;
+    case KNOB_WORD: return *(const uint8_t *)p;
+    case KNOB_MODULES: return *(const uint32_t *)p;
+    }
+    return 0;
+}
+
+static int bits(uint32_t mask)
+{
+    int n = 0;
+    for (; mask; mask &= mask - 1)
+        n++;
+    return n;
+}
+
+double prefer_distance(const struct preference *p, const struct knobs *k)
+{
+    double now = knob_number(k, p->knob);
+    switch (p->knob->kind) {
+    case KNOB_INT:
+    case KNOB_INT64:
+    case KNOB_DTYPE: return fabs(log2(fmax(now, 1)) - log2(fmax(p->number, 1)));
+    case KNOB_MODULES: return bits((uint32_t)now ^ (uint32_t)p->number);
+    case KNOB_BOOL:
+    case KNOB_DOUBLE:
+    case KNOB_WORD: return fabs(now - p->number);
+    }
+    return 0;
+}
+
+double prefer_factor(const struct preference *preferences, size_t n, const struct knobs *k)
+{
+    double factor = 1;
+    for (size_t i = 0; i < n; i++)
+        factor *= pow(1 + preferences[i].margin, prefer_distance(&preferences[i], k));
+    return factor;
+}
+
+/* The preference of a knob, new when there is none: a later rule replaces an earlier one. */
+static struct preference *slot_for(struct arena *a, struct preference **items, size_t *n,
+                                   size_t *cap, const struct knob *knob)
+{
+    for (size_t i = 0; i < *n; i++)
+        if ((*items)[i].knob == knob) return &(*items)[i];
+    if (*n == *cap) *items = vec_grow(a, *items, cap, sizeof **items);
+    return &(*items)[(*n)++];
+}
+
+size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                      const struct knob *const *pinned, size_t n_pinned, struct knobs *knobs,
+                      struct preference **out, struct arena *scratch)
+{
+    struct preference *items = NULL;
+    size_t n = 0, cap = 0;
+    struct expr_scope scope = facts_scope(f);
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct rule *r = rules->items[i];
+        if (r->is_override || !r->n_set || !rule_is_for(r, f)) continue;
+        enum outcome outcome = rule_evaluate(r, f, scratch);
+        if (outcome != OUTCOME_FAIL && outcome != OUTCOME_PASS) continue;
+        for (size_t s = 0; s < r->n_set; s++) {
+            const struct knob *knob = knob_find(param_table[r->set[s].param].name);
+            if (!knob || is_pinned(knob, pinned, n_pinned)) continue;
+            struct value v = expr_eval(r->set[s].value, a, &scope);
+            if (!knob_set(knobs, knob, v)) continue;
+            *slot_for(a, &items, &n, &cap, knob) = (struct preference){
+                r, knob, v, knob_number(knobs, knob), r->confidence * MOST_MARGIN};
+        }
+    }
+    *out = items;
+    return n;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the decision guides prefer. A guide rule that `decides` a knob gives its default; leaving it
+   must gain more than the guide's margin, which stands for what the time model cannot know. */
+#ifndef MOEPLAN_CHOOSE_PREFER_H
+#define MOEPLAN_CHOOSE_PREFER_H
+
+#include "plan/knob.h"
+#include "rules/rule.h"
+
+struct preference {
+    const struct rule *rule;
+    const struct knob *knob;
+    struct value value; /* the decided default */
+    double number;      /* the default as the knob's number */
+    double margin;      /* relative step time a step away from the default has to gain */
+};
+
+/* The preferences of all guide rules that hold on these facts: the rules' `decides` in order, a
+   later, more specific record replacing an earlier one for the same knob. Sets each decided knob
+   that `pinned` leaves free in *knobs. */
+size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                      const struct knob *const *pinned, size_t n_pinned, struct knobs *knobs,
+                      struct preference **out, struct arena *scratch);
+/* How many steps away from the default the knobs are: doublings for sizes, places for words, bits
+ * for module sets. */
+double prefer_distance(const struct preference *p, const struct knobs *k);
+/* The factor by which the guides lengthen a plan's step time in the ranking: product of (1 +
+ * margin)^distance. */
+double prefer_factor(const struct preference *preferences, size_t n, const struct knobs *k);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The search: every layout that the hard arithmetic allows, cut by memory and by lower bounds of
+   time, ranked by step time and by what the guides prefer. Deterministic: fixed order, total
+   tie-breaks, no clock and no randomness. */
+#ifndef MOEPLAN_CHOOSE_SEARCH_H
+#define MOEPLAN_CHOOSE_SEARCH_H
+
+#include "choose/prefer.h"
+#include "cost/cost.h"
+
+enum { SEARCH_MAX_PLANS = 16 };
+
+/* What to search. `base` holds the model, the machine, gpus, seq, gbs and every knob that is not
+ * searched. */
+struct search_request {
+    const struct config *base;
+    const struct knob *const *pinned; /* knobs whose value in `base` is not to be changed */
+    size_t n_pinned;
+    const struct preference *preferences; /* from the guides (prefer.h) */
+    size_t n_preferences;
+    bool allow_tight;   /* also rank plans whose memory interval reaches above the capacity */
+    bool fsdp, three_d; /* which spaces of Megatron and Bridge to search; AutoModel has its own */
+    size_t top;         /* plans wanted, at most SEARCH_MAX_PLANS */
+    /* Says why a finished plan is not allowed (a rule id, a forbidden expression), or NULL. May be
+     * NULL. */
+    const char *(*reject)(void *context, const struct config *plan);
+    void *context;
+};
+
+/* One plan with its costs. */
+struct option {
+    struct knobs knobs;
+    double step_s, low_s, high_s;
+    double peak, peak_low, peak_high; /* bytes */
+    int fits;                         /* of struct memory_estimate */
+    double score; /* step time with the guides' margins: what the ranking compares, seconds */
+};
+
+struct search_result {
+    struct option plans[SEARCH_MAX_PLANS]; /* best first, no two with the same tp, pp, cp, ep, etp
+                                              and sharding */
+    size_t n;
+    struct option least; /* the plan with the smallest memory peak, whether it fits or not */
+    bool has_least;
+    size_t searched, feasible, rejected;
+    const char *last_rejection;
+};
+
+/* Searches. `scratch` is used and given back. */
+void search_run(const struct search_request *request, struct arena *scratch,
+                struct search_result *out);
+
+/* Costs of one configuration as an option; false when its pipeline split is impossible. */
+bool option_estimate(const struct config *c, struct option *out);
+/* Whether a comes before b: smaller score, then simpler (fewer model-parallel ranks), then the
+ * knobs in order. */
+bool option_before(const struct option *a, const struct option *b);
+
+#endif
