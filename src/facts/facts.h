@@ -29,6 +29,9 @@ struct env_var {
     bool unset; /* known to be absent */
 };
 
+struct model_input;
+struct platform;
+
 struct facts {
     struct arena *arena;
     struct diags *diags;
@@ -38,6 +41,8 @@ struct facts {
     struct str format;         /* automodel, megatron, bridge, plan */
     uint32_t source;
     struct fact *items;        /* [param_count] */
+    const struct model_input *model;  /* what the model facts were read from; NULL: none */
+    const struct platform *platform;  /* the same for the platform facts */
     const struct node *document; /* root the `raw` look-ups start from; NULL when there is none */
     const struct node **raw_nodes; /* flag formats: raw["--x"] values */
     struct str *raw_keys;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/param.h"
+
+#include "base/edit.h"
+#include "facts/param_index.h"
+
+static const struct param_slot *look_up(const struct param_index *x, struct str key)
+{
+    uint32_t at = str_hash(key) & x->mask;
+    for (; x->slots[at].key.n; at = (at + 1) & x->mask)
+        if (str_eq(x->slots[at].key, key)) return &x->slots[at];
+    return NULL;
+}
+
+int param_find(struct str name)
+{
+    const struct param_slot *slot = look_up(&param_names, name);
+    return slot ? slot->param : -1;
+}
+
+int param_find_key(enum framework framework, struct str key, const struct param_flag **flag)
+{
+    const struct param_slot *slot = look_up(&param_keys[framework], key);
+    if (!slot) return -1;
+    const struct param_spelling *s = &param_table[slot->param].in[framework];
+    if (flag) *flag = s->n_flags ? &s->flags[slot->flag] : NULL;
+    return slot->param;
+}
+
+static struct str nearest(const struct param_index *x, struct str word)
+{
+    struct edit_nearest near = {.word = word};
+    for (uint32_t i = 0; i <= x->mask; i++)
+        if (x->slots[i].key.n) edit_offer(&near, x->slots[i].key);
+    return near.best;
+}
+
+struct str param_nearest(struct str word)
+{
+    return nearest(&param_names, word);
+}
+
+struct str param_nearest_key(enum framework framework, struct str word)
+{
+    return nearest(&param_keys[framework], word);
+}
+
+static const char *const names[] = {"megatron", "bridge", "automodel"};
+
+const char *framework_name(enum framework framework)
+{
+    return names[framework];
+}
+
+bool framework_from_name(struct str name, enum framework *out)
+{
+    static const struct {
+        const char *word;
+        enum framework framework;
+    } words[] = {
+        {"megatron", FRAMEWORK_MEGATRON},       {"megatron-lm", FRAMEWORK_MEGATRON},
+        {"mlm", FRAMEWORK_MEGATRON},            {"bridge", FRAMEWORK_BRIDGE},
+        {"megatron-bridge", FRAMEWORK_BRIDGE},  {"automodel", FRAMEWORK_AUTOMODEL},
+        {"nemo-automodel", FRAMEWORK_AUTOMODEL},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!str_eq_nocase(name, str_of(words[i].word))) continue;
+        *out = words[i].framework;
+        return true;
+    }
+    return false;
+}
