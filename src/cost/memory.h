@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the memory model: tensors of a layer, one layer kind measured once, the pipeline, a
+   stage. Each part is made of named terms, so that the sum, the explanation and the tests read the
+   same numbers. Sizes are bytes and counts in double: whole numbers below 2^53, therefore exact.
+   Names of tensors and modules are Megatron-core's. */
+#ifndef MOEPLAN_COST_MEMORY_H
+#define MOEPLAN_COST_MEMORY_H
+
+#include "cost/cost.h"
+
+/* ---- tensors that a layer keeps for its backward (memory_saved.c) ---- */
+
+/* rows x width elements of `bytes` each, kept from the forward to the backward of one microbatch.
+ */
+struct saved {
+    const char *name;
+    double rows, width, bytes;
+    uint32_t freed_by;     /* MOD_* bits whose recomputation frees it */
+    uint32_t offloaded_by; /* MOD_* bits whose fine-grained offload moves it to the host */
+    bool routed;           /* grows with the imbalance of routing */
+    bool late;             /* made after attention: gone already when attention's backward runs */
+};
+
+enum { MEMORY_MAX_SAVED = 40 };
+
+struct saved_list {
+    int n;
+    struct saved items[MEMORY_MAX_SAVED];
+};
+
+/* Sizes that many tensors share. */
+struct token_counts {
+    double tokens;    /* mbs x seq / cp */
+    double sp_tokens; /* of a sequence-parallel region: tokens / tp with sequence parallelism */
+    double rows;      /* routed rows of this rank's experts under balanced routing */
+};
+
+struct token_counts token_counts(const struct config *c);
+/* Every tensor of one layer, before recomputation and offload. */
+void saved_of_layer(const struct config *c, const struct token_counts *t, struct layer_kind kind,
+                    struct saved_list *out);
+static inline double saved_bytes(const struct saved *s)
+{
+    return s->rows * s->width * s->bytes;
+}
+/* Whether the tensor stays on the GPU under the plan's recomputation and fine-grained offload. */
+bool saved_is_kept(const struct saved *s, const struct knobs *k);
+/* What one layer's backward needs beside the saved tensors (of which `saved` lists all), without
+ * rematerialisation. */
+double saved_backward_transient(const struct config *c, const struct token_counts *t,
+                                struct layer_kind kind, const struct saved_list *saved);
+
+/* ---- one layer kind on one rank, measured once and counted afterwards (memory_layer.c) ---- */
+
+/* A GEMM weight as one rank holds it. */
+struct gemm {
+    double rows, columns, count; /* output and input width; local experts, else 1 */
+};
+
+enum { LAYER_MAX_GEMMS = 12 };
+
+struct layer_memory {
+    struct layer_kind kind;
+    double dense, experts;                  /* parameters of one rank */
+    double dense_matrices, expert_matrices; /* of those: GEMM weights */
+    double kept;                            /* bytes a microbatch keeps under the plan */
+    double routed;                          /* of `kept`: grows with routing imbalance */
+    double all;                             /* bytes without recomputation and offload */
+    double input;                           /* bytes of the layer's input alone */
+    double backward;                        /* transient bytes of its backward */
+    int n_gemms;
+    struct gemm gemms[LAYER_MAX_GEMMS];
+};
+
+void layer_measure(const struct config *c, const struct token_counts *t, struct layer_kind kind,
+                   struct layer_memory *out);
+/* The layers of one MTP depth and its projection, added up. */
+void layer_measure_mtp(const struct config *c, const struct token_counts *t,
+                       struct layer_memory *out);
+
+/* ---- pipeline (memory_pipeline.c) ---- */
+
+/* One of pp x vpp chunks. */
+struct chunk {
+    int counts[MODEL_MAX_KINDS]; /* layers of each kind */
+    int layers, mtp;             /* decoder layers; MTP depths */
+    int last_kind;               /* kind of its last layer; -1: it has none */
+    bool embedding, loss;
+};
+
+/* The layout as counts per chunk; returns the number of chunks, 0 when the split is impossible. */
+int pipeline_chunks(const struct config *c, struct chunk chunks[LAYOUT_MAX_CHUNKS]);
+/* The most microbatches whose activations a stage holds at once, for each of its vpp chunks. */
+void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOUT_MAX_CHUNKS]);
+
+/* ---- a stage (memory_stage.c) ---- */
+
+/* A number with its 80 % interval. */
+struct range {
+    double value, low, high;
+};
+
+/* What is computed once for all stages. */
+struct memory_work {
+    const struct config *c;
+    struct token_counts t;
+    struct layer_memory kinds[MODEL_MAX_KINDS], mtp;
+    double embedding;                   /* elements of one rank's embedding, or head */
+    double vision;                      /* elements of the vision tower */
+    double dense_shards, expert_shards; /* ranks that share the optimizer states of one parameter */
+    double workspace;                   /* bytes of GEMM workspaces */
+    struct range imbalance, model, activations, working_set,
+        graphs; /* coefficients, see memory_stage.c */
+    int n_chunks;
+    struct chunk chunks[LAYOUT_MAX_CHUNKS];
+};
+
+/* Everything but the stages; false when the pipeline split is impossible. */
+bool memory_prepare(const struct config *c, struct memory_work *w);
+/* The memory of one stage at its peak; its terms are added to `trace` unless it is NULL. */
+void stage_estimate(const struct memory_work *w, int stage, struct stage_memory *out,
+                    struct cost_trace *trace);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One layer kind on one rank: parameters, GEMM weights, and the activations of one microbatch.
+   Measured once for every kind; stages only count. */
+#include "cost/memory.h"
+
+#include <assert.h>
+
+/* A GEMM weight of rows x columns, both as one rank holds them. */
+static void add(struct layer_memory *l, double rows, double columns, double count)
+{
+    assert(l->n_gemms < LAYER_MAX_GEMMS);
+    l->gemms[l->n_gemms++] = (struct gemm){rows, columns, count};
+}
+
+static void add_ffn(struct layer_memory *l, double up, double width, double inner, double count)
+{
+    add(l, up * inner, width, count);
+    add(l, width, inner, count);
+}
+
+static void add_attention(struct layer_memory *l, const struct config *c, bool window)
+{
+    const struct model_shape *m = &c->model;
+    double heads = window ? m->win_heads : m->heads, groups = window ? m->win_groups : m->groups;
+    double d = window ? m->win_head_dim : m->head_dim;
+    double dv = window ? m->win_v_head_dim : m->v_head_dim, tp = c->knobs.tp;
+    double q = heads * d * (m->attention_output_gate ? 2 : 1);
+    add(l, (q + groups * d + groups * dv) / tp, m->hidden, 1);
+    add(l, m->hidden, heads * dv / tp, 1);
+}
+
+/* Multi-head latent attention: the down projections stand whole on every TP rank. */
+static void add_latent_attention(struct layer_memory *l, const struct config *c)
+{
+    const struct model_shape *m = &c->model;
+    double qk = (double)m->heads * (m->qk_nope + m->qk_rope), tp = c->knobs.tp;
+    if (m->q_lora > 0) add(l, m->q_lora, m->hidden, 1);
+    add(l, qk / tp, m->q_lora > 0 ? m->q_lora : m->hidden, 1);
+    add(l, m->kv_lora + m->qk_rope, m->hidden, 1);
+    add(l, (double)m->heads * (m->qk_nope + m->mla_v) / tp, m->kv_lora, 1);
+    add(l, m->hidden, (double)m->heads * m->mla_v / tp, 1);
+}
+
+static void add_mixer(struct layer_memory *l, const struct config *c, enum mixer mixer)
+{
+    const struct model_shape *m = &c->model;
+    double tp = c->knobs.tp, inner = (double)m->mamba_heads * m->mamba_head_dim;
+    double key = (double)m->lin_k_heads * m->lin_k_dim,
+           value = (double)m->lin_v_heads * m->lin_v_dim;
+    switch (mixer) {
+    case MIXER_NONE: break;
+    case MIXER_ATTENTION: add_attention(l, c, false); break;
+    case MIXER_WINDOW: add_attention(l, c, true); break;
+    case MIXER_MLA: add_latent_attention(l, c); break;
+    case MIXER_MAMBA:
+        add(l, (2 * inner + 2.0 * m->mamba_groups * m->mamba_state + m->mamba_heads) / tp,
+            m->hidden, 1);
+        add(l, m->hidden, inner / tp, 1);
+        break;
+    case MIXER_LINEAR:
+        add(l, (2 * key + 2 * value + 2 * m->lin_v_heads) / tp, m->hidden, 1);
+        add(l, m->hidden, value / tp, 1);
+        break;
+    }
+}
+
+static void add_moe(struct layer_memory *l, const struct config *c)
+{
+    const struct model_shape *m = &c->model;
+    const struct knobs *k = &c->knobs;
+    double up = m->gated ? 2 : 1, width = m->hidden;
+    if (m->shared_ffn > 0) add_ffn(l, up, m->hidden, (double)m->shared_ffn / k->tp, 1);
+    if (m->latent > 0) {
+        add_ffn(l, 1, m->hidden, m->latent, 1);
+        width = m->latent;
+    }
+    add_ffn(l, up, width, (double)m->expert_ffn / k->etp, (double)m->experts / k->ep);
+}
+
+static void measure_parameters(const struct config *c, struct layer_memory *l, struct part_params p)
+{
+    const struct knobs *k = &c->knobs;
+    l->dense += (double)p.sharded / k->tp + (double)p.replicated;
+    l->experts += (double)p.experts / ((double)k->ep * k->etp);
+}
+
+/* Experts' GEMMs are the last two, and the only ones with a count that may differ from 1. */
+static void measure_gemms(const struct config *c, struct layer_memory *l)
+{
+    int dense = l->n_gemms;
+    if (l->kind.ffn == FFN_DENSE)
+        add_ffn(l, c->model.gated ? 2 : 1, c->model.hidden,
+                (double)c->model.dense_ffn / c->knobs.tp, 1);
+    if (l->kind.ffn == FFN_MOE) add_moe(l, c);
+    dense = l->kind.ffn == FFN_MOE ? l->n_gemms - 2 : l->n_gemms;
+    for (int i = 0; i < l->n_gemms; i++) {
+        double elements = l->gemms[i].rows * l->gemms[i].columns * l->gemms[i].count;
+        *(i < dense ? &l->dense_matrices : &l->expert_matrices) += elements;
+    }
+}
+
+/* Whole-layer recomputation keeps the layer's input alone. */
+static void measure_activations(const struct config *c, const struct token_counts *t,
+                                struct layer_memory *l)
+{
+    struct saved_list list;
+    saved_of_layer(c, t, l->kind, &list);
+    for (int i = 0; i < list.n; i++) {
+        double bytes = saved_bytes(&list.items[i]);
+        l->all += bytes;
+        if (!saved_is_kept(&list.items[i], &c->knobs)) continue;
+        l->kept += bytes;
+        if (list.items[i].routed) l->routed += bytes;
+    }
+    l->input = list.n > 0 ? saved_bytes(&list.items[0]) : 0;
+    l->backward = saved_backward_transient(c, t, l->kind, &list);
+}
+
+void layer_measure(const struct config *c, const struct token_counts *t, struct layer_kind kind,
+                   struct layer_memory *out)
+{
+    *out = (struct layer_memory){.kind = kind};
+    measure_parameters(c, out, mixer_params(&c->model, kind.mixer));
+    measure_parameters(c, out, ffn_params(&c->model, kind.ffn));
+    add_mixer(out, c, kind.mixer);
+    measure_gemms(c, out);
+    measure_activations(c, t, out);
+}
+
+/* Values of h a token that an MTP depth keeps around its layers: the embedded next token, both
+   norms' outputs, their concatenation and the projection's output. */
+#define MTP_KEPT_WIDTHS 6
+
+void layer_measure_mtp(const struct config *c, const struct token_counts *t,
+                       struct layer_memory *out)
+{
+    const struct model_shape *m = &c->model;
+    *out = (struct layer_memory){0};
+    for (int i = 0; i < m->n_mtp_kinds; i++) {
+        struct layer_memory one;
+        layer_measure(c, t, m->mtp_kinds[i], &one);
+        out->dense_matrices += one.dense_matrices;
+        out->expert_matrices += one.expert_matrices;
+        out->kept += c->knobs.recompute == RECOMPUTE_FULL ? one.input : one.kept;
+        out->routed += one.routed;
+    }
+    measure_parameters(c, out, mtp_params(m));
+    add(out, m->hidden / (double)c->knobs.tp, 2.0 * m->hidden, 1);
+    out->dense_matrices += out->gemms[0].rows * out->gemms[0].columns;
+    out->kept += MTP_KEPT_WIDTHS * 2 * t->sp_tokens * m->hidden;
+}

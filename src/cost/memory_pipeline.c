@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pipeline as the memory model sees it: what stands in every chunk, and how many microbatches
+ * are in flight. */
+#include "cost/memory.h"
+
+int pipeline_chunks(const struct config *c, struct chunk chunks[LAYOUT_MAX_CHUNKS])
+{
+    struct layout layout;
+    if (!config_layout(c, &layout)) return 0;
+    int layer = 0;
+    for (int i = 0; i < layout.n_chunks; i++) {
+        struct chunk *chunk = &chunks[i];
+        *chunk = (struct chunk){.layers = layout.decoders[i],
+                                .mtp = layout.mtp[i],
+                                .last_kind = -1,
+                                .embedding = layout.embedding[i],
+                                .loss = layout.loss[i]};
+        for (int end = layer + chunk->layers; layer < end && layer < c->model.num_layers; layer++) {
+            chunk->last_kind = c->model.layers[layer];
+            chunk->counts[chunk->last_kind]++;
+        }
+    }
+    return layout.n_chunks;
+}
+
+static double min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* 1F1B: stage r starts pp - r microbatches before its first backward. Interleaved: 2 (pp - r - 1) +
+   (vpp - 1) group + 1 chunk passes (one more where expert communication overlaps with the neighbour
+   microbatch), handed out in groups to chunks 0, 1, ...
+   (megatron/core/pipeline_parallel/schedules.py:934 get_pp_rank_microbatches). */
+void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOUT_MAX_CHUNKS])
+{
+    double microbatches = (double)knobs_microbatches(k), behind = k->pp - stage - 1;
+    if (k->pp == 1 || k->vpp == 1) {
+        for (int v = 0; v < k->vpp; v++)
+            in_flight[v] = k->pp == 1 ? 1 : min(microbatches, behind + 1);
+        return;
+    }
+    double group = k->group_size > 0 ? k->group_size : k->pp;
+    double passes = 2 * behind + (k->vpp - 1) * group + 1 + (k->overlap_ep ? 1 : 0);
+    passes = min(passes, microbatches * k->vpp);
+    double rounds = (double)(int64_t)(passes / (group * k->vpp));
+    double rest = passes - rounds * group * k->vpp;
+    for (int v = 0; v < k->vpp; v++) {
+        double mine = min(group, rest);
+        in_flight[v] = rounds * group + mine;
+        rest -= mine;
+    }
+}
