@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NeMo AutoModel: a recipe with the `distributed:` mapping and the other sections a plan touches.
+ */
+#include "base/vec.h"
+#include "emit/emit.h"
+
+/* A key on its way into the YAML tree: its dotted path and its text. */
+struct line {
+    struct str path, text;
+};
+
+struct lines {
+    struct line *items;
+    size_t n, cap;
+};
+
+static void collect(struct arena *a, const struct facts *f, struct lines *out)
+{
+    int *params;
+    size_t n = emit_params(a, f, &params);
+    for (size_t i = 0; i < n; i++) {
+        const struct param_spelling *spelling = &param_table[params[i]].in[f->framework];
+        struct value v = f->items[params[i]].value;
+        if (!spelling->key.n || v.kind == VALUE_MAP) continue;
+        if (v.kind == VALUE_BOOL && spelling->inverse) v.b = !v.b;
+        *VEC_PUSH(a, out) = (struct line){spelling->key, emit_yaml_scalar(a, v)};
+    }
+}
+
+/* Writes the lines below one prefix as a mapping; nested mappings follow the scalars of their
+ * level. */
+static void write_level(struct buf *out, const struct lines *all, struct str prefix, size_t indent)
+{
+    size_t skip = prefix.n ? prefix.n + 1 : 0;
+    for (size_t i = 0; i < all->n; i++) {
+        struct str path = all->items[i].path;
+        if (prefix.n && (!str_starts(path, prefix) || path.n <= skip || path.p[prefix.n] != '.'))
+            continue;
+        struct str rest = str_slice(path, skip, path.n);
+        size_t dot = str_find(rest, '.');
+        if (dot == rest.n) {
+            buf_add_n(out, ' ', indent);
+            buf_printf(out, "%.*s: %.*s\n", STR_ARG(rest), STR_ARG(all->items[i].text));
+            continue;
+        }
+        struct str below = str_slice(path, 0, skip + dot);
+        bool first = true; /* the first line of its section writes the whole section */
+        for (size_t j = 0; j < i && first; j++)
+            first = !(str_starts(all->items[j].path, below) && all->items[j].path.n > below.n &&
+                      all->items[j].path.p[below.n] == '.');
+        if (!first) continue;
+        buf_add_n(out, ' ', indent);
+        buf_printf(out, "%.*s:\n", (int)dot, rest.p);
+        write_level(out, all, below, indent + 2);
+    }
+}
+
+/* The order in which a person reads a recipe: the strategy first. */
+static int section_rank(struct str path)
+{
+    static const char *const order[] = {"distributed.strategy",
+                                        "distributed.",
+                                        "recipe",
+                                        "step_scheduler.",
+                                        "dist_env.",
+                                        "model.",
+                                        NULL};
+    for (int i = 0; order[i]; i++)
+        if (str_starts(path, str_of(order[i]))) return i;
+    return 100;
+}
+
+static void sort_lines(struct lines *all)
+{
+    for (size_t i = 1; i < all->n; i++) { /* stable insertion: a few dozen lines */
+        struct line x = all->items[i];
+        size_t at = i;
+        for (; at > 0 && section_rank(all->items[at - 1].path) > section_rank(x.path); at--)
+            all->items[at] = all->items[at - 1];
+        all->items[at] = x;
+    }
+}
+
+void emit_automodel(const struct emit_input *in, struct buf *out)
+{
+    struct lines all = {0};
+    emit_comments(in, out);
+    collect(out->arena, in->facts, &all);
+    sort_lines(&all);
+    write_level(out, &all, (struct str){"", 0}, 0);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A finished plan, as facts, in the words of each framework. Every emitter is one function and one
+   line in the table; what is written is what differs from the framework's own defaults, so that
+   reading it back gives the same plan. */
+#ifndef MOEPLAN_EMIT_EMIT_H
+#define MOEPLAN_EMIT_EMIT_H
+
+#include "base/buf.h"
+#include "facts/facts.h"
+
+struct emit_input {
+    const struct facts
+        *facts; /* of the framework the output is for; complete, not yet overridden by it */
+    const struct str
+        *comments; /* lines for the head of the output: what this is and what was assumed */
+    size_t n_comments;
+};
+
+struct emitter {
+    const char *format; /* word of --format */
+    enum framework framework;
+    void (*write)(const struct emit_input *in, struct buf *out);
+};
+
+/* flags, script (Megatron-LM), bridge, yaml (AutoModel). NULL when there is none of that name. */
+const struct emitter *emitter_find(struct str format);
+/* A plan file (`moeplan: 1`) of any framework. */
+void emit_plan(const struct emit_input *in, struct buf *out);
+
+/* ---- shared by the emitters ---- */
+
+/* Numbers of the parameters an output has to write for the facts' framework: those it has a
+   spelling for and whose value is known and differs from its default. Knobs first in the knobs'
+   order, then the model's, then the others. */
+size_t emit_params(struct arena *a, const struct facts *f, int **out);
+/* A value as a word: true, 8, 1.5, alltoall, [attn, moe_router]. */
+struct str emit_scalar(struct arena *a, struct value v);
+/* The same in YAML: strings that would read back as something else are quoted. */
+struct str emit_yaml_scalar(struct arena *a, struct value v);
+/* A per-layer list as Megatron's expression: "([0]*3+[1]*58)". */
+struct str emit_pattern(struct arena *a, const struct value_list *list);
+/* Quoted for a POSIX shell when it has to be. */
+struct str emit_shell_word(struct arena *a, struct str word);
+/* "# " lines. */
+void emit_comments(const struct emit_input *in, struct buf *out);
+/* The flags, one a line, without comments. `indent` and `end` stand before and after each. */
+void emit_flag_lines(const struct facts *f, const char *indent, const char *end, struct buf *out);
+
+void emit_flags(const struct emit_input *in, struct buf *out);
+void emit_script(const struct emit_input *in, struct buf *out);
+void emit_bridge(const struct emit_input *in, struct buf *out);
+void emit_automodel(const struct emit_input *in, struct buf *out);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/json_writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/json.h"
+
+static void begin(struct json_writer *w, const char *key)
+{
+    if (w->comma) buf_add_char(w->out, ',');
+    w->comma = true;
+    if (!key) return;
+    json_add_string(w->out, str_of(key));
+    buf_add_char(w->out, ':');
+}
+
+void json_open(struct json_writer *w, const char *key, char bracket)
+{
+    begin(w, key);
+    buf_add_char(w->out, bracket);
+    w->comma = false;
+}
+
+void json_close(struct json_writer *w, char bracket)
+{
+    buf_add_char(w->out, bracket);
+    w->comma = true;
+}
+
+void json_str(struct json_writer *w, const char *key, struct str s)
+{
+    begin(w, key);
+    json_add_string(w->out, s);
+}
+
+void json_optional_str(struct json_writer *w, const char *key, struct str s)
+{
+    if (s.n) json_str(w, key, s);
+}
+
+void json_strs(struct json_writer *w, const char *key, const struct str *items, size_t n)
+{
+    json_open(w, key, '[');
+    for (size_t i = 0; i < n; i++)
+        json_str(w, NULL, items[i]);
+    json_close(w, ']');
+}
+
+void json_int(struct json_writer *w, const char *key, int64_t i)
+{
+    begin(w, key);
+    buf_printf(w->out, "%" PRId64, i);
+}
+
+void json_bool(struct json_writer *w, const char *key, bool b)
+{
+    begin(w, key);
+    buf_add(w->out, b ? STR("true") : STR("false"));
+}
+
+void json_null(struct json_writer *w, const char *key)
+{
+    begin(w, key);
+    buf_add(w->out, STR("null"));
+}
+
+void json_number(struct json_writer *w, const char *key, double d, int digits)
+{
+    if (!isfinite(d)) {
+        json_null(w, key);
+        return;
+    }
+    begin(w, key);
+    buf_printf(w->out, "%.*g", digits, d);
+}
+
+void json_value(struct json_writer *w, const char *key, struct value v)
+{
+    begin(w, key);
+    json_add_value(w->out, v);
+}
