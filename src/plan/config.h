@@ -174,9 +174,9 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
 bool config_model(const struct facts *f, struct model_shape *out, bool quiet);
 /* The machine of f->platform; false when there is none. */
 bool config_machine(const struct facts *f, struct machine *out);
-/* The layout that a pipeline_model_parallel_layout value states: Megatron's string ("Et*3|(tt|)*29mL") or Bridge's list of
-   stages. False when it is malformed or above the limits. */
-bool layout_parse(struct value v, struct layout *out);
+/* The layout that the derived parameter pipeline_layout_stages states: a string of letters (E t m L) a chunk. False when it
+   is none or above the limits. */
+bool layout_from_stages(struct value stages, struct layout *out);
 /* Data-parallel sizes. dp = gpus/(tp·cp·pp), edp = gpus/(etp·ep·pp); at least 1. */
 int64_t knobs_dp(const struct knobs *k);
 int64_t knobs_edp(const struct knobs *k);

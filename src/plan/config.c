@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A configuration from facts. Most knobs go through the knob table; what several parameters decide
+   together, or what a framework fills in by itself, is worked out here. Sources:
+   megatron/training/arguments.py validate_args, megatron/core/optimizer/optimizer_config.py, NeMo
+   AutoModel's FSDP2 manager. */
+#include "plan/config.h"
+
+#include "facts/platform.h"
+#include "plan/knob.h"
+
+enum { MAX_DEGREE = 1 << 20, MAX_GPUS = 1 << 24 };
+
+double machine_coefficient(const struct machine *m, const char *name, double otherwise)
+{
+    for (int i = 0; i < m->n_coefficients; i++)
+        if (str_is(m->coefficients[i].name, name)) return m->coefficients[i].value;
+    return otherwise;
+}
+
+static int64_t at_least_one(int64_t n)
+{
+    return n < 1 ? 1 : n;
+}
+
+int64_t knobs_dp(const struct knobs *k)
+{
+    return at_least_one(k->gpus / ((int64_t)k->tp * k->cp * k->pp));
+}
+
+int64_t knobs_edp(const struct knobs *k)
+{
+    return at_least_one(k->gpus / ((int64_t)k->etp * k->ep * k->pp));
+}
+
+int64_t knobs_microbatches(const struct knobs *k)
+{
+    return at_least_one(k->gbs / (k->mbs * knobs_dp(k)));
+}
+
+/* ---- the machine ---- */
+
+#define GIB 1073741824.0
+
+bool config_machine(const struct facts *f, struct machine *out)
+{
+    *out = (struct machine){0};
+    const struct platform *p = f->platform;
+    if (!p) return false;
+    out->id = p->id;
+    out->compute_capability = facts_double(f, "compute_capability", 0);
+    out->gpus_per_node = (int)facts_int(f, "gpus_per_node", 8);
+    out->nvlink_domain = (int)facts_int(f, "nvlink_domain", out->gpus_per_node);
+    out->memory_bytes = GIB * facts_double(f, "gpu_memory_gib", 0);
+    out->capacity_bytes = GIB * facts_double(f, "gpu_capacity_gib", 0);
+    out->peak_bf16 = 1e12 * facts_double(f, "bf16_tflops", 0);
+    out->peak_fp8 = 1e12 * facts_double(f, "fp8_tflops", 0);
+    out->peak_fp4 = 1e12 * facts_double(f, "fp4_tflops", 0);
+    out->hbm_bytes_per_s = 1e12 * facts_double(f, "hbm_tb_per_s", 0);
+    out->nvlink_bytes_per_s = 1e9 * facts_double(f, "nvlink_gb_per_s", 0);
+    out->nic_bytes_per_s = 1e9 * facts_double(f, "nic_gb_per_s", 0);
+    out->pcie_bytes_per_s = 1e9 * facts_double(f, "pcie_gb_per_s", 0);
+    for (size_t i = 0; i < p->n_coefficients && out->n_coefficients < MACHINE_MAX_COEFFICIENTS;
+         i++) {
+        const struct platform_coefficient *c = &p->coefficients[i];
+        out->coefficients[out->n_coefficients++] = (struct coefficient){
+            .name = c->name, .value = c->value, .low = c->low, .high = c->high};
+    }
+    return true;
+}
+
+/* ---- the knobs ---- */
+
+/* What a plan that leaves a parameter unknown means; the facts of a framework's profile come on
+ * top. */
+static struct knobs usual_knobs(void)
+{
+    return (struct knobs){
+        .tp = 1,
+        .pp = 1,
+        .vpp = 1,
+        .cp = 1,
+        .ep = 1,
+        .etp = 1,
+        .mbs = 1,
+        .gbs = 1,
+        .precision = PREC_BF16,
+        .dispatcher = DISPATCH_ALLTOALL,
+        .recompute_method = METHOD_UNIFORM,
+        .distributed_optimizer = true,
+        .optimizer_instances = 1,
+        .overlap_p2p = true,
+        .permute_fusion = true,
+        .grouped_gemm = true,
+        .dp_replicate = 1,
+    };
+}
+
+/* Knobs whose meaning depends on more than their own parameter; read further below. */
+static bool is_joint(const struct knob *knob)
+{
+    static const char *const joint[] = {"virtual_pipeline_model_parallel_size",
+                                        "expert_tensor_parallel_size",
+                                        "precision",
+                                        "main_grads_dtype",
+                                        "main_params_dtype",
+                                        "exp_avg_dtype",
+                                        "exp_avg_sq_dtype",
+                                        "optimizer_offload_fraction",
+                                        "offload_modules",
+                                        "attention_backend",
+                                        "recompute_modules",
+                                        "cuda_graph_scope"};
+    for (size_t i = 0; i < sizeof joint / sizeof *joint; i++)
+        if (str_is(str_of(knob->param), joint[i])) return true;
+    return false;
+}
+
+/* The words of a list that the knob knows; what it does not know is left to the rules. */
+static void set_known_words(struct knobs *k, const char *param, struct value v, uint32_t *field)
+{
+    const struct knob *knob = knob_find(str_of(param));
+    struct value_list one = {1, &v};
+    const struct value_list *list = v.kind == VALUE_LIST ? v.list : &one;
+    uint32_t mask = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        *field = 0;
+        if (list->items[i].kind == VALUE_STRING && knob_set(k, knob, list->items[i]))
+            mask |= *field;
+    }
+    *field = mask;
+}
+
+static bool is_true(const struct facts *f, const char *param)
+{
+    return facts_bool(f, param, false);
+}
+
+static bool is_word(const struct facts *f, const char *param, const char *word)
+{
+    return str_is(facts_str(f, param), word);
+}
+
+/* One word from Megatron's switches. */
+static uint8_t precision_of(const struct facts *f)
+{
+    static const struct {
+        const char *recipe;
+        enum precision precision;
+    } recipes[] = {{"delayed", PREC_FP8_DELAYED},
+                   {"tensorwise", PREC_FP8_TENSORWISE},
+                   {"blockwise", PREC_FP8_BLOCKWISE},
+                   {"mxfp8", PREC_MXFP8}};
+    struct knobs k = {0};
+    if (knob_set(&k, knob_find(STR("precision")), facts_get(f, "precision")->value) &&
+        facts_str(f, "precision").n > 0)
+        return k.precision;
+    if (facts_str(f, "fp4").n > 0) return PREC_NVFP4;
+    for (size_t i = 0; facts_str(f, "fp8").n > 0 && i < sizeof recipes / sizeof *recipes; i++)
+        if (is_word(f, "fp8_recipe", recipes[i].recipe)) return (uint8_t)recipes[i].precision;
+    if (is_true(f, "fp16")) return PREC_FP16;
+    bool megatron_flags =
+        facts_get(f, "bf16")->value.kind == VALUE_BOOL && str_is(f->format, "megatron");
+    return megatron_flags && !is_true(f, "bf16") ? PREC_FP32 : PREC_BF16;
+}
+
+static uint8_t dispatcher_of(const struct facts *f)
+{
+    struct str type = facts_str(f, "moe_token_dispatcher_type");
+    struct str backend = facts_str(f, "moe_flex_dispatcher_backend");
+    if (str_is(type, "flex"))
+        return str_is(backend, "hybridep") ? DISPATCH_HYBRIDEP : DISPATCH_DEEPEP;
+    if (str_is(type, "allgather")) return DISPATCH_ALLGATHER;
+    if (str_is(type, "deepep")) return DISPATCH_DEEPEP;
+    if (str_is(type, "hybridep")) return DISPATCH_HYBRIDEP;
+    if (str_is(type, "torch")) return DISPATCH_TORCH;
+    return f->framework == FRAMEWORK_AUTOMODEL && type.n == 0 ? DISPATCH_TORCH : DISPATCH_ALLTOALL;
+}
+
+static uint8_t loss_fusion_of(const struct facts *f)
+{
+    if (f->framework == FRAMEWORK_AUTOMODEL) return CE_NATIVE;
+    const struct fact *x = facts_get(f, "cross_entropy_loss_fusion");
+    if (x->value.kind == VALUE_BOOL && !x->value.b) return CE_NONE;
+    if (is_word(f, "cross_entropy_fusion_impl", "linear")) return CE_LINEAR;
+    return is_word(f, "cross_entropy_fusion_impl", "native") ? CE_NATIVE : CE_TE;
+}
+
+static uint8_t sharding_of(const struct facts *f)
+{
+    if (f->framework == FRAMEWORK_AUTOMODEL) {
+        if (is_word(f, "strategy", "ddp")) return FSDP_DDP;
+        return is_word(f, "strategy", "megatron_fsdp") ? FSDP_OPTIM_GRADS_PARAMS : FSDP_FSDP2;
+    }
+    if (!is_true(f, "use_megatron_fsdp")) return FSDP_NONE;
+    if (is_word(f, "data_parallel_sharding_strategy", "optim")) return FSDP_OPTIM;
+    if (is_word(f, "data_parallel_sharding_strategy", "optim_grads")) return FSDP_OPTIM_GRADS;
+    return is_word(f, "data_parallel_sharding_strategy", "no_shard") ? FSDP_NONE
+                                                                     : FSDP_OPTIM_GRADS_PARAMS;
+}
+
+static void read_kernels(const struct facts *f, struct knobs *k, const struct model_shape *m)
+{
+    k->transformer_engine = !is_word(f, "transformer_impl", "local");
+    struct str backend = facts_str(f, "attention_backend");
+    k->attention = ATTN_FLASH;
+    if (!k->transformer_engine || str_is(backend, "unfused") || str_is(backend, "local"))
+        k->attention = ATTN_UNFUSED;
+    else if (str_is(backend, "fused"))
+        k->attention = ATTN_FUSED;
+    k->ce_fusion = loss_fusion_of(f);
+    k->act_fusion = m->gated ? facts_bool(f, "bias_swiglu_fusion", true)
+                             : facts_bool(f, "use_fused_weighted_squared_relu", true);
+    k->grad_accumulation_fusion =
+        f->framework != FRAMEWORK_AUTOMODEL && facts_bool(f, "gradient_accumulation_fusion", true);
+    k->deterministic = is_true(f, "deterministic_mode");
+    k->defer_embedding_wgrad = is_true(f, "defer_embedding_wgrad_compute");
+    k->wgrad_deferral_limit = (int)(facts_int(f, "wgrad_deferral_limit", 0) & INT32_MAX);
+    k->overlap_p2p = facts_bool(f, "overlap_p2p_communication", true);
+    const struct fact *balance = facts_get(f, "moe_router_force_load_balancing");
+    k->balance_stated =
+        fact_is_known(balance) && (fact_is_set(balance) || !str_is(f->format, "plan"));
+}
+
+/* AutoModel's activation_checkpointing is one word for what Megatron splits in two. */
+static void read_recompute(const struct facts *f, struct knobs *k)
+{
+    if (f->framework == FRAMEWORK_AUTOMODEL) {
+        struct value v = facts_get(f, "activation_checkpointing")->value;
+        bool selective = v.kind == VALUE_STRING && str_is(v.s, "selective");
+        if (v.kind == VALUE_BOOL && v.b) k->recompute = RECOMPUTE_FULL;
+        if (selective) k->recompute = RECOMPUTE_SELECTIVE;
+    } else if (is_true(f, "recompute_activations")) {
+        k->recompute = RECOMPUTE_SELECTIVE;
+    }
+    struct value modules = facts_get(f, "recompute_modules")->value;
+    k->recompute_modules = MOD_CORE_ATTN; /* transformer_config.py: selective without modules */
+    if (modules.kind == VALUE_LIST || modules.kind == VALUE_STRING)
+        set_known_words(k, "recompute_modules", modules, &k->recompute_modules);
+    if (k->recompute != RECOMPUTE_SELECTIVE) k->recompute_modules = 0;
+    struct value offload = facts_get(f, "offload_modules")->value;
+    if (is_true(f, "fine_grained_activation_offloading"))
+        set_known_words(k, "offload_modules", offload, &k->offload_modules);
+    struct value scope = facts_get(f, "cuda_graph_scope")->value;
+    if (scope.kind == VALUE_LIST || scope.kind == VALUE_STRING)
+        set_known_words(k, "cuda_graph_scope", scope, &k->graph_scope);
+    if (facts_bool(f, "cpu_offloading", facts_int(f, "cpu_offloading_num_layers", 0) > 0))
+        k->layers_offloaded = (int)(facts_int(f, "cpu_offloading_num_layers", 0) & INT32_MAX);
+}
+
+static int dtype_bytes(const struct facts *f, const char *param)
+{
+    struct knobs k = {.exp_avg_bytes = 4};
+    struct value v = facts_get(f, param)->value;
+    if (v.kind == VALUE_STRING) knob_set(&k, knob_find(STR("exp_avg_dtype")), v);
+    return k.exp_avg_bytes;
+}
+
+/* Bytes of gradients and optimizer states for one parameter. A precision-aware optimizer keeps its
+   fp32 main parameter as the 16 bits that the bf16 parameter lacks, unless the parameters are FP8.
+ */
+static void read_optimizer(const struct facts *f, struct knobs *k)
+{
+    k->grad_bytes = k->main_param_bytes = k->exp_avg_bytes = k->exp_avg_sq_bytes = 4;
+    const struct fact *accumulate = facts_get(f, "accumulate_allreduce_grads_in_fp32");
+    bool said_no =
+        fact_is_set(accumulate) && accumulate->value.kind == VALUE_BOOL && !accumulate->value.b;
+    if (is_true(f, "grad_reduce_in_bf16") || said_no || k->precision == PREC_FP16)
+        k->grad_bytes = 2;
+    if (is_true(f, "use_precision_aware_optimizer")) {
+        k->precision_aware = true;
+        if (dtype_bytes(f, "main_grads_dtype") == 2) k->grad_bytes = 2;
+        k->exp_avg_bytes = dtype_bytes(f, "exp_avg_dtype");
+        k->exp_avg_sq_bytes = dtype_bytes(f, "exp_avg_sq_dtype");
+        bool fp32_main = dtype_bytes(f, "main_params_dtype") == 4;
+        k->main_param_remainder = fp32_main && !k->fp8_param_gather;
+        k->main_param_bytes = fp32_main && !k->main_param_remainder ? 4 : 2;
+    }
+    if (f->framework == FRAMEWORK_AUTOMODEL &&
+        k->fsdp == FSDP_FSDP2) { /* Adam in the parameters' dtype */
+        k->grad_bytes = k->exp_avg_bytes = k->exp_avg_sq_bytes = 2;
+        k->main_param_bytes = 0;
+    }
+    struct str name = facts_str(f, "optimizer");
+    k->muon = str_find_str(name, STR("muon")) < name.n;
+    k->layer_wise_optimizer = str_starts(name, STR("dist_"));
+    if (is_true(f, "optimizer_cpu_offload"))
+        k->optimizer_offload = facts_double(f, "optimizer_offload_fraction", 1);
+    if (is_word(f, "task", "peft")) k->lora_rank = (int)(facts_int(f, "peft_dim", 0) & 0xffff);
+}
+
+/* vpp from whichever of its spellings is used; an explicit layout decides before them. */
+static void read_pipeline(struct arena *a, const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    struct layout *layout = ARENA_NEW(a, struct layout);
+    struct value stages = facts_get(f, "pipeline_layout_stages")->value;
+    if (layout_from_stages(stages, layout) && layout->n_chunks % k->pp == 0) {
+        k->vpp = layout->n_chunks / k->pp;
+        k->layout = c->n_layouts = 1;
+        c->layouts = layout;
+        return;
+    }
+    int64_t vpp = facts_int(f, "virtual_pipeline_model_parallel_size", 0);
+    if (vpp <= 0) vpp = facts_int(f, "num_virtual_stages_per_pipeline_rank", 0);
+    int64_t layers = facts_int(f, "num_layers_per_virtual_pipeline_stage", 0);
+    if (vpp <= 0 && layers > 0 && k->pp > 1) vpp = c->model.num_layers / k->pp / layers;
+    k->vpp = vpp > 0 && vpp <= MODEL_MAX_LAYERS ? (int)vpp : 1;
+    int64_t group = facts_int(f, "microbatch_group_size_per_vp_stage", 0);
+    k->group_size = group > 0 && group < MAX_DEGREE ? (int)group : 0;
+}
+
+static bool missing(const struct facts *f, const char *param, const char *help)
+{
+    struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "missing-fact",
+                              (struct span){.source = f->source}, "%s is not given", param);
+    d->parameter = str_of(param);
+    diag_help(f->diags, d, "%s", help);
+    return false;
+}
+
+/* Degrees and batch sizes within bounds, so that no product of them overflows. */
+static bool check_sizes(const struct facts *f, const struct knobs *k)
+{
+    static const char *const degrees[] = {
+        "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
+        "expert_model_parallel_size", "expert_tensor_parallel_size",  "micro_batch_size"};
+    bool good = true;
+    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++) {
+        int64_t n = facts_int(f, degrees[i], 1);
+        if (n >= 1 && n <= MAX_DEGREE) continue;
+        diag_add(f->diags, SEVERITY_ERROR, "value-range", (struct span){.source = f->source},
+                 "%s is %lld; it must be between 1 and %d", degrees[i], (long long)n, MAX_DEGREE);
+        good = false;
+    }
+    if (k->gpus > MAX_GPUS || k->gbs > (int64_t)1 << 40 || k->seq > 1 << 28) {
+        diag_add(
+            f->diags, SEVERITY_ERROR, "value-range", (struct span){.source = f->source},
+            "world_size, global_batch_size or seq_length is beyond what moeplan can reckon with");
+        good = false;
+    }
+    return good;
+}
+
+static void read_table(const struct facts *f, struct knobs *k)
+{
+    for (size_t i = 0; i < knob_count; i++) {
+        const struct knob *knob = &knob_table[i];
+        struct value v = facts_get(f, knob->param)->value;
+        if (!is_joint(knob) && v.kind != VALUE_UNKNOWN && v.kind != VALUE_NULL)
+            knob_set(k, knob, v);
+    }
+}
+
+static void read_joint(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    int64_t etp = facts_int(f, "expert_tensor_parallel_size", 0);
+    bool follows_tp = f->framework == FRAMEWORK_MEGATRON && c->model.experts > 0;
+    k->etp = etp > 0 && etp <= MAX_DEGREE ? (int)etp : follows_tp ? k->tp : 1;
+    if (k->tp == 1) k->sequence_parallel = false;
+    k->precision = precision_of(f);
+    k->dispatcher = dispatcher_of(f);
+    k->fsdp = sharding_of(f);
+    int64_t instances = facts_int(f, "num_distributed_optimizer_instances", 1);
+    k->optimizer_instances = instances > 0 && instances < MAX_DEGREE ? (int)instances : 1;
+    k->reshard_after_forward = facts_bool(f, "reshard_after_forward", k->pp == 1);
+    read_kernels(f, k, &c->model);
+    read_recompute(f, k);
+    read_optimizer(f, k);
+    if (k->gbs == 0) k->gbs = k->mbs * knobs_dp(k); /* arguments.py: one microbatch a rank */
+}
+
+bool config_from_facts(struct arena *a, const struct facts *f, struct config *out)
+{
+    *out = (struct config){.framework = f->framework, .knobs = usual_knobs()};
+    bool good = config_model(f, &out->model, false);
+    out->machine_known = config_machine(f, &out->machine);
+    struct knobs *k = &out->knobs;
+    k->gbs = 0;
+    read_table(f, k);
+    if (!check_sizes(f, k)) return false;
+    if (k->gpus <= 0)
+        good =
+            missing(f, "world_size", "give the number of GPUs: --gpus N, or gpus: N in the plan");
+    if (k->seq <= 0)
+        good = missing(f, "seq_length", "give the sequence length: seq: N, or --set seq_length=N");
+    if (!good) return false;
+    read_joint(f, out);
+    read_pipeline(a, f, out);
+    return true;
+}

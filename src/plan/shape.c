@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shape of the model from its facts. Defaults are Megatron-core's where the facts hold a
+   framework's defaults, and those of a model input (RMSNorm, no biases, untied, gated) where a plan
+   leaves them open. */
+#include "plan/config.h"
+
+#include <assert.h>
+
+/* Bounds that keep every product of sizes below 2^62 and refuse nonsense. */
+enum {
+    MAX_WIDTH = 1 << 18,
+    MAX_FFN = 1 << 20,
+    MAX_HEADS = 1 << 14,
+    MAX_VOCAB = 1 << 26,
+    MAX_EXPERTS = 1 << 14,
+};
+
+struct int_field {
+    const char *param;
+    size_t offset;
+    int max;
+    bool needed;
+};
+#define FIELD(name) offsetof(struct model_shape, name)
+
+/* Absent ones stay 0 and are filled from the others below. */
+static const struct int_field int_fields[] = {
+    {"hidden_size", FIELD(hidden), MAX_WIDTH, true},
+    {"num_attention_heads", FIELD(heads), MAX_HEADS, true},
+    {"num_query_groups", FIELD(groups), MAX_HEADS, false},
+    {"kv_channels", FIELD(head_dim), MAX_HEADS, false},
+    {"ffn_hidden_size", FIELD(dense_ffn), MAX_FFN, false},
+    {"vocab_size", FIELD(vocab), MAX_VOCAB, true},
+    {"make_vocab_size_divisible_by", FIELD(vocab_divisible_by), MAX_VOCAB, false},
+    {"window_num_attention_heads", FIELD(win_heads), MAX_HEADS, false},
+    {"window_num_query_groups", FIELD(win_groups), MAX_HEADS, false},
+    {"window_kv_channels", FIELD(win_head_dim), MAX_HEADS, false},
+    {"window_v_head_dim", FIELD(win_v_head_dim), MAX_HEADS, false},
+    {"dsa_indexer_n_heads", FIELD(index_heads), MAX_HEADS, false},
+    {"dsa_indexer_head_dim", FIELD(index_dim), MAX_HEADS, false},
+    {"dsa_indexer_num_layers", FIELD(index_layers), MODEL_MAX_LAYERS, false},
+    {"q_lora_rank", FIELD(q_lora), MAX_WIDTH, false},
+    {"kv_lora_rank", FIELD(kv_lora), MAX_WIDTH, false},
+    {"qk_head_dim", FIELD(qk_nope), MAX_HEADS, false},
+    {"qk_pos_emb_head_dim", FIELD(qk_rope), MAX_HEADS, false},
+    {"v_head_dim", FIELD(mla_v), MAX_HEADS, false},
+    {"num_moe_experts", FIELD(experts), MAX_EXPERTS, false},
+    {"moe_router_topk", FIELD(topk), MAX_EXPERTS, false},
+    {"moe_ffn_hidden_size", FIELD(expert_ffn), MAX_WIDTH, false},
+    {"moe_shared_expert_intermediate_size", FIELD(shared_ffn), MAX_FFN, false},
+    {"moe_latent_size", FIELD(latent), MAX_WIDTH, false},
+    {"mamba_num_heads", FIELD(mamba_heads), MAX_HEADS, false},
+    {"mamba_head_dim", FIELD(mamba_head_dim), MAX_HEADS, false},
+    {"mamba_state_dim", FIELD(mamba_state), MAX_HEADS, false},
+    {"mamba_num_groups", FIELD(mamba_groups), MAX_HEADS, false},
+    {"mamba_conv_kernel_dim", FIELD(mamba_conv), 64, false},
+    {"linear_num_key_heads", FIELD(lin_k_heads), MAX_HEADS, false},
+    {"linear_num_value_heads", FIELD(lin_v_heads), MAX_HEADS, false},
+    {"linear_key_head_dim", FIELD(lin_k_dim), MAX_HEADS, false},
+    {"linear_value_head_dim", FIELD(lin_v_dim), MAX_HEADS, false},
+    {"linear_conv_kernel_dim", FIELD(lin_conv), 64, false},
+    {"mtp_num_layers", FIELD(mtp_layers), 64, false},
+    {"vision_num_layers", FIELD(vision_layers), MODEL_MAX_LAYERS, false},
+    {"vision_hidden_size", FIELD(vision_hidden), 1 << 16, false},
+    {"vision_ffn_hidden_size", FIELD(vision_ffn), MAX_WIDTH, false},
+    {"vision_num_attention_heads", FIELD(vision_heads), MAX_HEADS, false},
+    {"vision_patch_size", FIELD(vision_patch), 1024, false},
+    {"vision_spatial_merge_size", FIELD(vision_merge), 16, false},
+    {"vision_temporal_patch_size", FIELD(vision_temporal), 64, false},
+    {"vision_num_position_embeddings", FIELD(vision_positions), MAX_WIDTH, false},
+    {"vision_num_deepstack_layers", FIELD(vision_deepstack), 64, false},
+};
+
+struct bool_field {
+    const char *param;
+    size_t offset;
+    bool otherwise; /* of a model input */
+};
+
+static const struct bool_field bool_fields[] = {
+    {"add_bias_linear", FIELD(add_bias), false},
+    {"add_qkv_bias", FIELD(qkv_bias), false},
+    {"qk_layernorm", FIELD(qk_layernorm), false},
+    {"qk_layernorm_full_width", FIELD(qk_norm_full), false},
+    {"attention_output_gate", FIELD(attention_output_gate), false},
+    {"attention_head_gate", FIELD(head_gate), false},
+    {"post_layernorms", FIELD(post_norms), false},
+    {"attention_k_equals_v", FIELD(k_equals_v), false},
+    {"multi_latent_attention", FIELD(mla), false},
+    {"moe_shared_expert_gate", FIELD(shared_gate), false},
+    {"moe_router_enable_expert_bias", FIELD(router_bias), false},
+    {"mtp_use_repeated_layer", FIELD(mtp_repeated), false},
+    {"vision_gated_linear_unit", FIELD(vision_gated), false},
+    {"freeze_vision_model", FIELD(vision_frozen), false},
+};
+
+/* What is being read: facts, the shape, and whether defects are said. */
+struct reader {
+    const struct facts *f;
+    struct model_shape *m;
+    bool quiet, good;
+};
+
+static struct span span_of(const struct facts *f, const struct fact *x)
+{
+    return x->node ? node_span(f->diags, x->node) : (struct span){.source = f->source};
+}
+
+static void missing(struct reader *r, const char *param)
+{
+    r->good = false;
+    if (r->quiet) return;
+    struct diag *d =
+        diag_add(r->f->diags, SEVERITY_ERROR, "missing-fact", (struct span){.source = r->f->source},
+                 "the model's %s is not given", param);
+    d->parameter = str_of(param);
+    diag_help(r->f->diags, d,
+              "write %s in the model, or name a model of the catalogue (moeplan models)", param);
+}
+
+static void bad_value(struct reader *r, const char *param, const char *why)
+{
+    r->good = false;
+    if (r->quiet) return;
+    const struct fact *x = facts_get(r->f, param);
+    struct str text = value_text(r->f->arena, x->value);
+    struct diag *d = diag_add(r->f->diags, SEVERITY_ERROR, "model-field", span_of(r->f, x),
+                              "%s %.*s %s", param, STR_ARG(text), why);
+    d->parameter = str_of(param);
+}
+
+static void read_int(struct reader *r, const struct int_field *field)
+{
+    const struct fact *x = facts_get(r->f, field->param);
+    int64_t i = x->value.kind == VALUE_INT ? x->value.i : 0;
+    if (i < 0 || i > field->max)
+        bad_value(r, field->param, "is out of range");
+    else if (i == 0 && field->needed)
+        missing(r, field->param);
+    else
+        *(int *)((char *)r->m + field->offset) = (int)i;
+}
+
+/* A gated MLP under any of its names. Unknown activations are taken as gated: all model inputs of
+   today's kind are, unless they say squared ReLU. */
+static bool gated(const struct facts *f)
+{
+    const struct fact *x = facts_get(f, "gated_linear_unit");
+    if (x->value.kind == VALUE_BOOL) return x->value.b;
+    if (facts_bool(f, "swiglu", false) || facts_bool(f, "quick_geglu", false)) return true;
+    return facts_get(f, "swiglu")->value.kind != VALUE_BOOL &&
+           !facts_bool(f, "squared_relu", false);
+}
+
+static int default_ffn(const struct model_shape *m)
+{
+    return m->gated ? (int)((int64_t)m->hidden * 8 / 3 / 64 * 64)
+                    : 4 * m->hidden; /* arguments.py: swiglu */
+}
+
+static void fill_int(int *field, int otherwise)
+{
+    if (*field == 0) *field = otherwise;
+}
+
+/* Whether somebody states the parameter: a framework's default of an option that is off says
+ * nothing about the model. */
+static bool is_stated(const struct facts *f, const char *param)
+{
+    const struct fact *x = facts_get(f, param);
+    return fact_is_known(x) && x->origin != ORIGIN_DEFAULT && x->value.kind != VALUE_NULL;
+}
+
+static void read_attention(struct reader *r)
+{
+    struct model_shape *m = r->m;
+    const struct facts *f = r->f;
+    const struct fact *grouped = facts_get(f, "group_query_attention");
+    bool off =
+        grouped->value.kind == VALUE_BOOL && !grouped->value.b && str_is(f->format, "megatron");
+    if (m->groups == 0 || off) m->groups = m->heads;
+    if (m->heads > 0) fill_int(&m->head_dim, m->hidden / m->heads);
+    m->v_head_dim = !m->mla && m->mla_v > 0 && is_stated(f, "v_head_dim") ? m->mla_v : m->head_dim;
+    bool own = m->win_head_dim > 0;
+    fill_int(&m->win_heads, m->heads);
+    fill_int(&m->win_groups, m->groups);
+    fill_int(&m->win_head_dim, m->head_dim);
+    fill_int(&m->win_v_head_dim, own ? m->win_head_dim : m->v_head_dim);
+    m->sinks = str_is(facts_str(f, "softmax_type"), "learnable");
+    if (!m->mla) return;
+    if (m->kv_lora == 0) missing(r, "kv_lora_rank");
+    if (m->qk_nope == 0) missing(r, "qk_head_dim");
+    if (m->mla_v == 0) missing(r, "v_head_dim");
+}
+
+static void read_experts(struct reader *r)
+{
+    struct model_shape *m = r->m;
+    if (m->experts == 0) {
+        m->topk = m->expert_ffn = m->shared_ffn = m->latent = 0;
+        m->shared_gate = m->router_bias = false;
+        return;
+    }
+    if (m->topk == 0) missing(r, "moe_router_topk");
+    if (m->topk > m->experts) bad_value(r, "moe_router_topk", "is more than there are experts");
+    fill_int(&m->expert_ffn, m->dense_ffn);
+    if (m->shared_ffn == 0) m->shared_gate = false;
+}
+
+static void read_extras(struct reader *r)
+{
+    struct model_shape *m = r->m;
+    const struct facts *f = r->f;
+    m->name = facts_str(f, "model_name");
+    m->layernorm = str_is(facts_str(f, "normalization"), "LayerNorm");
+    m->hidden_dropout = facts_double(f, "hidden_dropout", 0);
+    m->attention_dropout = facts_double(f, "attention_dropout", 0);
+    const struct fact *untied = facts_get(f, "untie_embeddings_and_output_weights");
+    m->tied = untied->value.kind == VALUE_BOOL && !untied->value.b;
+    fill_int(&m->vocab_divisible_by, 128);
+    int64_t positions = facts_int(f, "max_position_embeddings", 0);
+    if (str_is(facts_str(f, "position_embedding_type"), "learned_absolute") && positions > 0 &&
+        positions < INT32_MAX / 2)
+        m->learned_positions = (int)positions;
+    fill_int(&m->mamba_head_dim, 64);
+    fill_int(&m->mamba_state, 128);
+    fill_int(&m->mamba_groups, 8);
+    fill_int(&m->mamba_conv, 4);
+    fill_int(&m->mamba_heads, 2 * m->hidden / m->mamba_head_dim); /* expand 2 */
+    fill_int(&m->lin_conv, 4);
+    if (m->index_heads > 0 && is_stated(f, "dsa_indexer_n_heads"))
+        fill_int(&m->index_layers, m->num_layers);
+    else
+        m->index_layers = 0;
+}
+
+/* ---- which layer is what ---- */
+
+static void add_layer(struct reader *r, struct layer_kind kind)
+{
+    struct model_shape *m = r->m;
+    if (m->num_layers == MODEL_MAX_LAYERS) {
+        if (r->good) bad_value(r, "num_layers", "is more than moeplan can hold");
+        return;
+    }
+    int k = 0;
+    while (k < m->n_kinds && (m->kinds[k].mixer != kind.mixer || m->kinds[k].ffn != kind.ffn))
+        k++;
+    assert(k < MODEL_MAX_KINDS);
+    if (k == m->n_kinds) m->kinds[m->n_kinds++] = kind;
+    m->layers[m->num_layers++] = (uint8_t)k;
+}
+
+static enum mixer full_attention(const struct model_shape *m)
+{
+    return m->mla ? MIXER_MLA : MIXER_ATTENTION;
+}
+
+/* A letter of hybrid_layer_pattern: megatron/core/ssm/mamba_hybrid_layer_allocation.py Symbols. */
+static bool kind_of_letter(const struct model_shape *m, char c, struct layer_kind *out)
+{
+    switch (c) {
+    case 'M': *out = (struct layer_kind){MIXER_MAMBA, FFN_NONE}; return true;
+    case 'G': *out = (struct layer_kind){MIXER_LINEAR, FFN_NONE}; return true;
+    case '*':
+    case 'D': *out = (struct layer_kind){full_attention(m), FFN_NONE}; return true;
+    case '-': *out = (struct layer_kind){MIXER_NONE, FFN_DENSE}; return true;
+    case 'E': *out = (struct layer_kind){MIXER_NONE, FFN_MOE}; return true;
+    default: return false;
+    }
+}
+
+static void add_mtp_kind(struct model_shape *m, struct layer_kind kind)
+{
+    if (m->n_mtp_kinds < (int)(sizeof m->mtp_kinds / sizeof *m->mtp_kinds))
+        m->mtp_kinds[m->n_mtp_kinds++] = kind;
+}
+
+static void read_mtp_pattern(struct reader *r, struct str pattern)
+{
+    struct layer_kind kind;
+    for (size_t i = 0; i < pattern.n && pattern.p[i] != '/'; i++)
+        if (kind_of_letter(r->m, pattern.p[i], &kind)) add_mtp_kind(r->m, kind);
+}
+
+/* The decoder layers up to the first slash, then one part a depth; a bar only cuts the pipeline. */
+static void read_hybrid(struct reader *r, const char *param, struct str pattern)
+{
+    struct str rest = pattern, decoder = {0};
+    str_split(&rest, '/', &decoder);
+    for (size_t i = 0; i < decoder.n; i++) {
+        struct layer_kind kind;
+        if (decoder.p[i] == '|') continue;
+        if (!kind_of_letter(r->m, decoder.p[i], &kind)) {
+            bad_value(r, param, "has a letter that is none of M G * D - E");
+            return;
+        }
+        add_layer(r, kind);
+    }
+    bool has_depths = decoder.n < pattern.n;
+    struct str depth = has_depths ? rest : facts_str(r->f, "mtp_hybrid_override_pattern");
+    read_mtp_pattern(r, depth.n > 0 ? depth : STR("*E"));
+    if (has_depths && !is_stated(r->f, "mtp_num_layers")) {
+        int depths = 1;
+        for (size_t i = 0; i < rest.n && depths < 64; i++)
+            depths += rest.p[i] == '/';
+        r->m->mtp_layers = depths;
+    }
+}
+
+/* A per-layer pattern: an int n or a 0/1 list. `regular(n, i)` is what an int means for layer i. */
+static bool pattern_at(struct value v, int i, bool (*regular)(int64_t n, int i), bool otherwise)
+{
+    if (v.kind == VALUE_INT && v.i > 0) return regular(v.i, i);
+    if (v.kind == VALUE_LIST && (size_t)i < v.list->n)
+        return v.list->items[i].kind == VALUE_INT && v.list->items[i].i != 0;
+    return otherwise;
+}
+
+static bool every_nth_from_first(int64_t n, int i)
+{
+    return i % n == 0;
+}
+
+static bool all_but_every_nth(int64_t n, int i)
+{
+    return (i + 1) % n != 0;
+}
+
+static bool is_list_of(struct value v, int64_t n)
+{
+    return v.kind != VALUE_LIST || v.list->n == (size_t)n;
+}
+
+static void read_layers(struct reader *r, int64_t layers)
+{
+    struct model_shape *m = r->m;
+    const struct facts *f = r->f;
+    struct value moe = facts_get(f, "moe_layer_freq")->value,
+                 skip = facts_get(f, "window_attn_skip_freq")->value;
+    struct value linear = facts_get(f, "linear_attention_freq")->value;
+    int64_t dense_first = facts_int(f, "first_k_dense_replace", 0);
+    if (m->experts > 0 && !is_list_of(moe, layers))
+        bad_value(r, "moe_layer_freq", "has another length than num_layers");
+    bool has_linear =
+        m->lin_k_heads > 0 && linear.kind != VALUE_NULL && linear.kind != VALUE_UNKNOWN;
+    for (int i = 0; i < layers && r->good; i++) {
+        struct layer_kind kind = {full_attention(m), FFN_DENSE};
+        if (has_linear && pattern_at(linear, i, all_but_every_nth, false))
+            kind.mixer = MIXER_LINEAR;
+        else if (m->window > 0 && !m->mla && pattern_at(skip, i, all_but_every_nth, true))
+            kind.mixer = MIXER_WINDOW;
+        if (m->experts > 0 && i >= dense_first && pattern_at(moe, i, every_nth_from_first, true))
+            kind.ffn = FFN_MOE;
+        add_layer(r, kind);
+    }
+    if (m->num_layers > 0) add_mtp_kind(m, m->kinds[m->layers[m->num_layers - 1]]);
+}
+
+/* The window in tokens: an int, or Megatron's (left, right). */
+static int window_of(struct value v)
+{
+    if (v.kind == VALUE_LIST && v.list->n > 0) v = v.list->items[0];
+    return v.kind == VALUE_INT && v.i > 0 && v.i < INT32_MAX ? (int)v.i : 0;
+}
+
+static void read_pattern(struct reader *r)
+{
+    static const char *const names[] = {"hybrid_layer_pattern", "hybrid_override_pattern"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct str pattern = facts_str(r->f, names[i]);
+        if (pattern.n == 0) continue;
+        read_hybrid(r, names[i], pattern);
+        return;
+    }
+    int64_t layers = facts_int(r->f, "num_layers", 0);
+    if (layers <= 0)
+        missing(r, "num_layers");
+    else if (layers > MODEL_MAX_LAYERS)
+        bad_value(r, "num_layers", "is more than moeplan can hold");
+    else
+        read_layers(r, layers);
+}
+
+static bool has_ffn(const struct model_shape *m, enum ffn ffn)
+{
+    for (int i = 0; i < m->n_kinds; i++)
+        if (m->kinds[i].ffn == ffn) return true;
+    return false;
+}
+
+bool config_model(const struct facts *f, struct model_shape *out, bool quiet)
+{
+    struct reader r = {.f = f, .m = out, .quiet = quiet, .good = true};
+    *out = (struct model_shape){0};
+    for (size_t i = 0; i < sizeof int_fields / sizeof *int_fields; i++)
+        read_int(&r, &int_fields[i]);
+    for (size_t i = 0; i < sizeof bool_fields / sizeof *bool_fields; i++)
+        *(bool *)((char *)out + bool_fields[i].offset) =
+            facts_bool(f, bool_fields[i].param, bool_fields[i].otherwise);
+    out->gated = gated(f);
+    out->window = window_of(facts_get(f, "window_size")->value);
+    if (r.good) read_attention(&r);
+    if (r.good) read_pattern(&r);
+    if (r.good && has_ffn(out, FFN_DENSE) && out->dense_ffn == 0) out->dense_ffn = default_ffn(out);
+    if (r.good) read_experts(&r);
+    if (r.good) read_extras(&r);
+    if (r.good && has_ffn(out, FFN_MOE) && out->expert_ffn == 0) missing(&r, "moe_ffn_hidden_size");
+    return r.good;
+}
