@@ -12,3 +12,16 @@ add_custom_command(
   DEPENDS generate_parameters ${parameter_files}
   VERBATIM)
 target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/param_table.c)
+
+# rules/automodel -> recipe classes, typed sections and model classes
+add_executable(generate_automodel tools/generate_automodel.c)
+moeplan_target(generate_automodel)
+target_link_libraries(generate_automodel PRIVATE ${MOEPLAN_UPTO_doc})
+set(automodel_data recipes sections capabilities)
+list(TRANSFORM automodel_data REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/rules/automodel/\\1.yaml")
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/automodel_tables.c
+  COMMAND generate_automodel ${CMAKE_BINARY_DIR}/automodel_tables.c ${automodel_data}
+  DEPENDS generate_automodel ${automodel_data}
+  VERBATIM)
+target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/automodel_tables.c)

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generate_automodel OUT.c recipes.yaml sections.yaml capabilities.yaml: what AutoModel's recipes,
+   typed sections and model classes are, as C tables (facts/automodel.h). A defect of a file is an
+   error at its line. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/ctext.h"
+#include "base/io.h"
+#include "base/vec.h"
+#include "facts/automodel.h"
+
+struct generator {
+    struct arena *arena;
+    struct diags diags;
+    struct buf out;
+};
+
+struct texts {
+    struct str *items;
+    size_t n, cap;
+};
+
+static void bad(struct generator *g, const struct node *at, const char *what)
+{
+    diag_add(&g->diags, SEVERITY_ERROR, "automodel-data", node_span(&g->diags, at), "%s", what);
+}
+
+static void check_keys(struct generator *g, const struct node *map, const char *const *known)
+{
+    for (size_t i = 0; i < map->n; i++) {
+        size_t k = 0;
+        while (known[k] && !str_is(map->keys[i]->text, known[k]))
+            k++;
+        if (!known[k]) bad(g, map->keys[i], "unknown key");
+    }
+}
+
+static struct str text_at(const struct node *map, const char *key)
+{
+    const struct node *n = node_get(map, str_of(key));
+    return n ? n->text : (struct str){"", 0};
+}
+
+static bool true_at(const struct node *map, const char *key)
+{
+    return str_is(text_at(map, key), "true");
+}
+
+/* The items of a list, those of lists inside it put in their place. */
+static void flatten(struct generator *g, const struct node *list, struct texts *out)
+{
+    for (size_t i = 0; list && i < list->n; i++) {
+        if (list->items[i]->kind == NODE_LIST)
+            flatten(g, list->items[i], out);
+        else
+            *VEC_PUSH(g->arena, out) = list->items[i]->text;
+    }
+}
+
+static void write_text(struct buf *out, const char *member, struct str text)
+{
+    buf_printf(out, ".%s=", member);
+    ctext_str(out, text);
+    buf_add_char(out, ',');
+}
+
+static void write_texts(struct generator *g, const char *member, const struct node *list)
+{
+    struct texts texts = {0};
+    flatten(g, list, &texts);
+    buf_printf(&g->out, ".n_%s=%zu,", member, texts.n);
+    if (!texts.n) return;
+    buf_printf(&g->out, ".%s=(const struct str[]){", member);
+    for (size_t i = 0; i < texts.n; i++) {
+        ctext_str(&g->out, texts.items[i]);
+        buf_add_char(&g->out, ',');
+    }
+    buf_printf(&g->out, "},");
+}
+
+static void write_recipe(struct generator *g, const struct node *node)
+{
+    static const char *const known[] = {"name", "module", "kind", NULL};
+    check_keys(g, node, known);
+    buf_add_char(&g->out, '{');
+    for (size_t i = 0; known[i]; i++) {
+        if (!text_at(node, known[i]).n) bad(g, node, "a recipe needs name, module and kind");
+        write_text(&g->out, known[i], text_at(node, known[i]));
+    }
+    buf_printf(&g->out, "},\n");
+}
+
+static void write_above(struct generator *g, const struct node *above)
+{
+    if (!above) return;
+    struct value limit = value_null();
+    if (above->n == 1) limit = node_value(g->arena, above->items[0], SCALAR_CORE);
+    if (limit.kind != VALUE_INT) {
+        bad(g, above, "above is one key with a number");
+        return;
+    }
+    write_text(&g->out, "above_key", above->keys[0]->text);
+    buf_printf(&g->out, ".above=%lld,", (long long)limit.i);
+}
+
+static void write_section(struct generator *g, const struct node *node)
+{
+    static const char *const known[] = {"path",  "strategy",   "beside", "targeted",
+                                        "error", "covers",     "source", "kinds",
+                                        "keys",  "untargeted", "above",  NULL};
+    enum { N_TEXTS = 7 };
+    check_keys(g, node, known);
+    buf_add_char(&g->out, '{');
+    for (size_t i = 0; i < N_TEXTS; i++)
+        if (text_at(node, known[i]).n) write_text(&g->out, known[i], text_at(node, known[i]));
+    write_texts(g, "kinds", node_get(node, STR("kinds")));
+    write_texts(g, "keys", node_get(node, STR("keys")));
+    write_above(g, node_get(node, STR("above")));
+    buf_printf(&g->out, ".untargeted=%s},\n", true_at(node, "untargeted") ? "true" : "false");
+}
+
+static const char *known_word(const struct node *class, const char *key)
+{
+    const struct node *n = node_get(class, str_of(key));
+    return !n ? "KNOWN_NOT" : str_is(n->text, "true") ? "KNOWN_YES" : "KNOWN_NO";
+}
+
+struct entry {
+    struct str name;
+    const struct node *node;
+};
+
+static int entry_cmp(const void *a, const void *b)
+{
+    return str_cmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static void write_class(struct generator *g, const struct entry *e)
+{
+    /* absent in the file: depends on the base class or the configuration */
+    static const char *const facts[] = {"moe", "tp_plan", "pp_plan", "backend"};
+    /* absent in the file: the class does not have it */
+    static const char *const features[] = {"tp_registered", "owns_cp", "owns_packing",
+                                           "cp_sdpa",       "thd",     "keeps_forward"};
+    buf_add_char(&g->out, '{');
+    write_text(&g->out, "name", e->name);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        buf_printf(&g->out, ".%s=%s,", facts[i], known_word(e->node, facts[i]));
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++)
+        buf_printf(&g->out, ".%s=%s,", features[i],
+                   true_at(e->node, features[i]) ? "KNOWN_YES" : "KNOWN_NO");
+    write_texts(g, "packed_cp", node_get(e->node, STR("packed_cp")));
+    buf_printf(&g->out, "},\n");
+}
+
+static void write_classes(struct generator *g, const struct node *classes)
+{
+    static const char *const known[] = {
+        "class",         "architectures", "moe",       "tp_plan",  "pp_plan",
+        "backend",       "tp_registered", "owns_cp",   "cp_sdpa",  "thd",
+        "keeps_forward", "owns_packing",  "packed_cp", "declares", NULL};
+    VEC(struct entry) entries = {0};
+    for (size_t i = 0; i < classes->n; i++) {
+        const struct node *class = classes->items[i];
+        check_keys(g, class, known);
+        *VEC_PUSH(g->arena, &entries) = (struct entry){text_at(class, "class"), class};
+        const struct node *names = node_get(class, STR("architectures"));
+        for (size_t k = 0; names && k < names->n; k++)
+            *VEC_PUSH(g->arena, &entries) = (struct entry){names->items[k]->text, class};
+    }
+    qsort(entries.items, entries.n, sizeof *entries.items, entry_cmp);
+    for (size_t i = 0; i < entries.n; i++)
+        write_class(g, &entries.items[i]);
+}
+
+static void write_recipes(struct generator *g, const struct node *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        write_recipe(g, list->items[i]);
+}
+
+static void write_sections(struct generator *g, const struct node *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        write_section(g, list->items[i]);
+}
+
+/* The three files, in the order of the arguments. */
+static const struct table {
+    const char *kind, *list, *type, *name, *count;
+    void (*write)(struct generator *g, const struct node *list);
+} tables[] = {
+    {"Recipes", "recipes", "automodel_recipe", "automodel_recipes", "automodel_recipe_count",
+     write_recipes},
+    {"Sections", "sections", "automodel_section", "automodel_sections", "automodel_section_count",
+     write_sections},
+    {"Capabilities", "classes", "automodel_class", "automodel_classes", "automodel_class_count",
+     write_classes},
+};
+
+static void write_table(struct generator *g, const struct table *t, const char *path)
+{
+    static const char *const known[] = {"moeplan", "kind",     "version", "source",
+                                        "recipes", "sections", "classes", NULL};
+    struct str text, error;
+    struct node_list docs = {0};
+    if (!io_read(g->arena, path, &text, &error)) {
+        diag_add(&g->diags, SEVERITY_ERROR, "automodel-data", (struct span){0}, "%s: %.*s", path,
+                 STR_ARG(error));
+        return;
+    }
+    if (!doc_load_yaml(g->arena, &g->diags, source_add(&g->diags.sources, str_of(path), text),
+                       &docs))
+        return;
+    const struct node *list = docs.n == 1 ? node_get(docs.items[0], str_of(t->list)) : NULL;
+    if (!list || !str_is(text_at(docs.items[0], "kind"), t->kind)) {
+        diag_add(&g->diags, SEVERITY_ERROR, "automodel-data", (struct span){0}, "%s: not a %s file",
+                 path, t->kind);
+        return;
+    }
+    check_keys(g, docs.items[0], known);
+    buf_printf(&g->out, "const struct %s %s[] = {\n", t->type, t->name);
+    t->write(g, list);
+    buf_printf(&g->out, "};\nconst uint32_t %s = sizeof %s / sizeof *%s;\n", t->count, t->name,
+               t->name);
+}
+
+static void print_diags(struct generator *g)
+{
+    for (size_t i = 0; i < g->diags.n; i++) {
+        const struct diag *d = &g->diags.items[i];
+        const struct source *s = source_get(&g->diags.sources, d->at.source);
+        fprintf(stderr, "%.*s:%u: %.*s\n", STR_ARG(s ? s->path : STR("rules/automodel")),
+                d->at.line, STR_ARG(d->message));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    enum { N_TABLES = sizeof tables / sizeof *tables };
+    struct generator g = {.arena = arena_new(0)};
+    struct str error;
+    if (argc != 2 + N_TABLES || !g.arena) return EXIT_FAILURE;
+    diags_init(&g.diags, g.arena);
+    g.out = buf_new(g.arena);
+    buf_printf(&g.out, "/* Generated from rules/automodel. */\n#include \"facts/automodel.h\"\n");
+    for (int i = 0; i < N_TABLES; i++)
+        write_table(&g, &tables[i], argv[2 + i]);
+    print_diags(&g);
+    bool failed = diags_count(&g.diags, SEVERITY_ERROR) ||
+                  !io_write(g.arena, argv[1], buf_str(&g.out), &error);
+    arena_free(g.arena);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
