@@ -25,3 +25,23 @@ add_custom_command(
   DEPENDS generate_automodel ${automodel_data}
   VERBATIM)
 target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/automodel_tables.c)
+
+# rules/**: checks, overrides and guides, compiled and tested, as a library of its own for everything above src/rules
+option(MOEPLAN_STRICT_RULES "A bad rule or a failing example of one fails the build" ON)
+add_executable(generate_rules tools/generate_rules.c)
+moeplan_target(generate_rules)
+target_link_libraries(generate_rules PRIVATE ${MOEPLAN_UPTO_rules})
+file(GLOB_RECURSE rule_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/*.yaml)
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/builtin_rules.c
+  COMMAND generate_rules $<$<NOT:$<BOOL:${MOEPLAN_STRICT_RULES}>>:--report> ${CMAKE_BINARY_DIR}/builtin_rules.c
+          ${CMAKE_SOURCE_DIR}/rules
+  DEPENDS generate_rules ${rule_files}
+  COMMAND_EXPAND_LISTS VERBATIM)
+add_library(moeplan_builtin_rules STATIC ${CMAKE_BINARY_DIR}/builtin_rules.c)
+moeplan_target(moeplan_builtin_rules)
+foreach(layer plan cost choose emit cmd)
+  if(TARGET moeplan_${layer})
+    target_link_libraries(moeplan_${layer} PUBLIC moeplan_builtin_rules)
+  endif()
+endforeach()

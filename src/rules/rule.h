@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules as data: checks, automatic overrides and decision guides. See docs/formats.md.
-   A record's expressions are compiled against facts_names; equal conditions of a set are one expression, evaluated once
-   per configuration. Text becomes records in load.c and record.c, records run in run.c, findings are worded in
-   finding.c, examples run in example.c, and the build step writes sets as C with rules_write_c. */
+   A record's expressions are compiled against facts_names; equal conditions of a set are one
+   expression, evaluated once per configuration. Text becomes records in load.c and record.c,
+   records run in run.c, findings are worded in finding.c, examples run in example.c, and the build
+   step writes sets as C with rules_write_c. */
 #ifndef MOEPLAN_RULES_RULE_H
 #define MOEPLAN_RULES_RULE_H
 
@@ -35,9 +36,10 @@ struct rule {
     bool is_override; /* changes facts before the checks */
     struct version_range in[FRAMEWORK_COUNT];
     const struct expr *const *conditions; /* as written */
-    const uint32_t *condition_numbers;    /* the same as indices into the set's conditions, most shared first */
+    const uint32_t
+        *condition_numbers; /* the same as indices into the set's conditions, most shared first */
     size_t n_conditions;
-    const struct expr *rule;      /* NULL for native records, overrides and guides that only decide */
+    const struct expr *rule; /* NULL for native records, overrides and guides that only decide */
     const struct assignment *set; /* overrides: facts to change; guides: `decides` */
     size_t n_set;
     struct str message, why, help, source, date, error_type, error_pattern;
@@ -64,7 +66,8 @@ struct rule_lane {
 };
 
 struct rule_set {
-    const struct rule *const *items; /* overrides first in file order, then the rest in file order */
+    const struct rule *const
+        *items; /* overrides first in file order, then the rest in file order */
     size_t n;
     const struct expr *const *conditions; /* each different condition once */
     size_t n_conditions;
@@ -75,11 +78,11 @@ struct rule_set {
 
 /* The built-in set (generated at build time by rules_load over rules/). */
 const struct rule_set *rules_builtin(void);
-/* Loads every *.yaml of kind Rules below a folder (other kinds of moeplan's data files are left out) and appends it to a
-   copy of `base` (may be NULL); problems are diagnostics in those files. False when one was an error; *out then holds
-   the records that were good. */
-bool rules_load(struct arena *a, struct diags *diags, const char *folder, const struct rule_set *base,
-                struct rule_set *out);
+/* Loads every *.yaml of kind Rules below a folder (other kinds of moeplan's data files are left
+   out) and appends it to a copy of `base` (may be NULL); problems are diagnostics in those files.
+   False when one was an error; *out then holds the records that were good. */
+bool rules_load(struct arena *a, struct diags *diags, const char *folder,
+                const struct rule_set *base, struct rule_set *out);
 /* The same for single files. */
 bool rules_load_files(struct arena *a, struct diags *diags, const struct str *paths, size_t n,
                       const struct rule_set *base, struct rule_set *out);
@@ -88,29 +91,38 @@ const struct rule *rules_find(const struct rule_set *set, struct str id);
 /* The id nearest to a word, for did-you-mean; empty when nothing is near. */
 struct str rules_nearest(const struct rule_set *set, struct str word);
 
-enum outcome { OUTCOME_NOT_APPLICABLE, OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_UNKNOWN, OUTCOME_BROKEN };
+enum outcome {
+    OUTCOME_NOT_APPLICABLE,
+    OUTCOME_PASS,
+    OUTCOME_FAIL,
+    OUTCOME_UNKNOWN,
+    OUTCOME_BROKEN
+};
 
 /* Whether the record is about the facts' framework and version. */
 bool rule_is_for(const struct rule *r, const struct facts *f);
-/* One rule on one set of facts, whatever their framework and version: conditions first (false wins over unknown, unknown
-   over an error), then the rule. A record without a rule fails, that is fires, when its conditions hold. `scratch` is
-   used and not kept; it must not be the facts' arena. */
+/* One rule on one set of facts, whatever their framework and version: conditions first (false wins
+   over unknown, unknown over an error), then the rule. A record without a rule fails, that is
+   fires, when its conditions hold. `scratch` is used and not kept; it must not be the facts' arena.
+ */
 enum outcome rule_evaluate(const struct rule *r, const struct facts *f, struct arena *scratch);
-/* Applies the overrides for the facts' framework and version, in order, and derives. An override whose conditions are
-   unknown makes its parameters unknown unless they have its value anyway. A fired override that carries a message is a
-   diagnostic where the user wrote one of the parameters. `scratch` as above. */
+/* Applies the overrides for the facts' framework and version, in order, and derives. An override
+   whose conditions are unknown makes its parameters unknown unless they have its value anyway. A
+   fired override that carries a message is a diagnostic where the user wrote one of the parameters.
+   `scratch` as above. */
 void rules_apply_overrides(const struct rule_set *set, struct facts *f, struct arena *scratch);
 
 struct rules_summary {
     size_t evaluated, failed, skipped, broken; /* skipped: met an unknown */
 };
-/* Runs all checks that apply to the facts' framework and version and adds a diagnostic (message, arithmetic, origin of
-   every operand, nearest valid values) to f->diags for each that fails. */
+/* Runs all checks that apply to the facts' framework and version and adds a diagnostic (message,
+   arithmetic, origin of every operand, nearest valid values) to f->diags for each that fails. */
 struct rules_summary rules_run(const struct rule_set *set, struct facts *f, struct arena *scratch);
 /* Adds the diagnostic of one rule that failed on the facts. */
 struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch);
 /* For the planner: the first error-severity rule that fails, or NULL. No diagnostics. */
-const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f, struct arena *scratch);
+const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f,
+                                     struct arena *scratch);
 
 /* The error-severity rules that a search has to look at again when it changes a few parameters. */
 struct rule_step {
@@ -124,25 +136,30 @@ struct rule_subset {
     struct rule_step *steps;
     size_t n;
 };
-/* Splits the error rules for a search that changes only `params`, and with them derived parameters and what overrides
-   make of them. `f` is any configuration of the search, overrides applied. Rules and conditions that read none of these
-   are decided here, once: `failed` is the first such rule that fails, rules whose condition is false are left out. */
-struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f, const int *params,
-                                 size_t n, struct arena *scratch);
-/* The first rule of the subset that fails on a configuration of the search, or NULL; `failed` comes first. */
+/* Splits the error rules for a search that changes only `params`, and with them derived parameters
+   and what overrides make of them. `f` is any configuration of the search, overrides applied. Rules
+   and conditions that read none of these are decided here, once: `failed` is the first such rule
+   that fails, rules whose condition is false are left out. */
+struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f,
+                                 const int *params, size_t n, struct arena *scratch);
+/* The first rule of the subset that fails on a configuration of the search, or NULL; `failed` comes
+ * first. */
 const struct rule *rule_subset_first_error(const struct rule_subset *subset, const struct facts *f,
                                            struct arena *scratch);
 
-/* Facts of one example: framework defaults, the example's values, overrides of `set`, derived values. Diagnostics of
-   the facts go to `diags`, which must live in `a`. NULL with a diagnostic at the example when it is no valid example. */
+/* Facts of one example: framework defaults, the example's values, overrides of `set`, derived
+   values. Diagnostics of the facts go to `diags`, which must live in `a`. NULL with a diagnostic at
+   the example when it is no valid example. */
 struct facts *rule_example_facts(struct arena *a, struct diags *diags, const struct rule *r,
-                                 const struct rule_example *example, const struct rule_set *set);
-/* Runs a rule's examples; each failure is a diagnostic. A rule needs a good and a bad one, and each must be decidable
-   unless it lists what is unknown. Native records are tested with their readers: their examples only explain.
-   Returns the number of failures. */
-size_t rule_test(const struct rule *r, const struct rule_set *set, struct arena *a, struct diags *diags);
+                                 const struct rule_example *example, const struct rule_set *set,
+                                 struct arena *scratch);
+/* Runs a rule's examples; each failure is a diagnostic. A rule needs a good and a bad one, and each
+   must be decidable unless it lists what is unknown. Native records are tested with their readers:
+   their examples only explain. Returns the number of failures. */
+size_t rule_test(const struct rule *r, const struct rule_set *set, struct diags *diags);
 
-/* Writes the set as C source text that defines rules_builtin (for the build step). Equal sets give equal texts. */
+/* Writes the set as C source text that defines rules_builtin (for the build step). Equal sets give
+ * equal texts. */
 struct buf;
 void rules_write_c(const struct rule_set *set, struct buf *out);
 

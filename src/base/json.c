@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/num.h"
+
+void json_add_string(struct buf *out, struct str s)
+{
+    buf_add_char(out, '"');
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        if (c == '"' || c == '\\')
+            buf_printf(out, "\\%c", c);
+        else if (c == '\n')
+            buf_add(out, STR("\\n"));
+        else if (c < ' ')
+            buf_printf(out, "\\u%04x", c);
+        else
+            buf_add_char(out, (char)c);
+    }
+    buf_add_char(out, '"');
+}
+
+static void number(struct buf *out, double d)
+{
+    if (isnan(d) || isinf(d)) {
+        buf_add(out, STR("null"));
+        return;
+    }
+    struct str s = num_double_text(out->arena, d);
+    buf_add(out, s);
+    bool marked = str_find(s, '.') < s.n || str_find(s, 'e') < s.n;
+    if (!marked) buf_add(out, STR(".0"));
+}
+
+static void list(struct buf *out, const struct value_list *l)
+{
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < l->n; i++) {
+        if (i) buf_add_char(out, ',');
+        json_add_value(out, l->items[i]);
+    }
+    buf_add_char(out, ']');
+}
+
+static void map(struct buf *out, const struct value_map *m)
+{
+    buf_add_char(out, '{');
+    for (size_t i = 0; i < m->n; i++) {
+        if (i) buf_add_char(out, ',');
+        struct value key = m->keys[i];
+        json_add_string(out, key.kind == VALUE_STRING ? key.s : value_text(out->arena, key));
+        buf_add_char(out, ':');
+        json_add_value(out, m->values[i]);
+    }
+    buf_add_char(out, '}');
+}
+
+void json_add_value(struct buf *out, struct value v)
+{
+    switch (v.kind) {
+    case VALUE_UNKNOWN:
+    case VALUE_ERROR:
+    case VALUE_NULL: buf_add(out, STR("null")); break;
+    case VALUE_BOOL: buf_add(out, v.b ? STR("true") : STR("false")); break;
+    case VALUE_INT: buf_printf(out, "%" PRId64, v.i); break;
+    case VALUE_UINT: buf_printf(out, "%" PRIu64, v.u); break;
+    case VALUE_DOUBLE: number(out, v.d); break;
+    case VALUE_STRING: json_add_string(out, v.s); break;
+    case VALUE_LIST: list(out, v.list); break;
+    case VALUE_MAP: map(out, v.map); break;
+    }
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Examples of records: the tests and the documentation of a rule at once. */
+#include "base/buf.h"
+#include "base/version.h"
+#include "facts/profile.h"
+#include "rules/rule.h"
+
+/* What one example is made into while its mapping is read. */
+struct builder {
+    struct arena *arena;
+    struct diags *diags;
+    const struct rule *rule;
+    const struct rule_example *example;
+    struct facts *facts;
+    bool failed;
+};
+
+__attribute__((format(printf, 2, 3))) static void complain(struct builder *b, const char *format,
+                                                           ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct str text = arena_vprintf(b->diags->arena, format, args);
+    va_end(args);
+    diag_add(b->diags, SEVERITY_ERROR, "rule-example", b->example->at,
+             "%.*s: %s example %.*s: %.*s", STR_ARG(b->rule->id), b->example->good ? "good" : "bad",
+             STR_ARG(b->example->facts), STR_ARG(text));
+    b->failed = true;
+}
+
+/* The newest profile of the framework that the rule is for; NULL when there is none. */
+static const struct profile *profile_for(const struct rule *r, enum framework framework)
+{
+    for (size_t i = 0; i < profile_count(); i++) {
+        const struct profile *p = profile_at(i);
+        const struct version_range *range = &r->in[framework];
+        if (p->framework == framework && version_between(p->version, range->from, range->to))
+            return p;
+    }
+    return NULL;
+}
+
+static enum framework first_framework(const struct rule *r)
+{
+    int k = 0;
+    while (k + 1 < FRAMEWORK_COUNT && !r->in[k].applies)
+        k++;
+    return (enum framework)k;
+}
+
+static bool start(struct builder *b, const struct node *root)
+{
+    const struct node *name = node_get(root, STR("framework")),
+                      *version = node_get(root, STR("version"));
+    enum framework framework = first_framework(b->rule);
+    if (name && !framework_from_name(name->text, &framework)) {
+        complain(b, "there is no framework %.*s", STR_ARG(name->text));
+        return false;
+    }
+    const struct profile *profile =
+        version ? profile_find(framework, version->text) : profile_for(b->rule, framework);
+    if (!profile) {
+        complain(b, "there is no profile of this version");
+        return false;
+    }
+    struct str chosen = version ? str_dup(b->arena, version->text) : profile->version;
+    b->facts = facts_new(b->arena, b->diags, framework, chosen);
+    b->facts->framework_known = true;
+    b->facts->source = root->source;
+    if (!rule_is_for(b->rule, b->facts))
+        complain(b, "the record is not for this framework and version");
+    return !b->failed;
+}
+
+static void read_env(struct builder *b, const struct node *env)
+{
+    for (size_t i = 0; i < env->n && env->kind == NODE_MAP; i++)
+        facts_set_env(b->facts, env->keys[i]->text, env->items[i]->text, false);
+    b->facts->env_complete = true;
+}
+
+static void read_raw(struct builder *b, const struct node *raw)
+{
+    b->facts->document = raw;
+    for (size_t i = 0; i < raw->n && raw->kind == NODE_MAP; i++)
+        if (str_starts(raw->keys[i]->text, STR("-")))
+            facts_add_raw(b->facts, raw->keys[i]->text,
+                          node_value(b->arena, raw->items[i], SCALAR_JSON), raw->items[i]);
+}
+
+static void read_unknown(struct builder *b, const struct node *list)
+{
+    for (size_t i = 0; i < list->n && list->kind == NODE_LIST; i++) {
+        int param = param_find(list->items[i]->text);
+        if (param < 0)
+            complain(b, "unknown parameter %.*s", STR_ARG(list->items[i]->text));
+        else
+            b->facts->items[param] =
+                (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+    }
+}
+
+static bool kind_fits(enum param_type type, enum value_kind kind)
+{
+    static const enum value_kind kinds[] = {VALUE_BOOL,   VALUE_INT,  VALUE_DOUBLE,
+                                            VALUE_STRING, VALUE_LIST, VALUE_MAP};
+    return kind == VALUE_NULL || type == PARAM_ANY || kinds[type] == kind;
+}
+
+static void read_parameter(struct builder *b, const struct node *key, const struct node *node)
+{
+    int param = param_find(key->text);
+    if (param < 0) {
+        complain(b, "unknown parameter %.*s", STR_ARG(key->text));
+        return;
+    }
+    const struct param *p = &param_table[param];
+    enum param_type own =
+        p->in[b->facts->framework].known ? p->in[b->facts->framework].type : p->type;
+    struct value v = node_value(b->arena, node, SCALAR_JSON);
+    if (v.kind == VALUE_INT && (p->type == PARAM_DOUBLE || own == PARAM_DOUBLE))
+        v = value_double((double)v.i);
+    if (!kind_fits(p->type, v.kind) && !kind_fits(own, v.kind))
+        complain(b, "%.*s is a %s", STR_ARG(key->text), value_kind_name(v.kind));
+    facts_set(b->facts, param, v, ORIGIN_FILE, node, p->name);
+}
+
+static void read_key(struct builder *b, const struct node *key, const struct node *node)
+{
+    static const struct {
+        const char *name;
+        void (*read)(struct builder *b, const struct node *node);
+    } special[] = {{"env", read_env}, {"raw", read_raw}, {"unknown", read_unknown}};
+    if (str_is(key->text, "framework") || str_is(key->text, "version")) return;
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (str_is(key->text, special[i].name)) {
+            special[i].read(b, node);
+            return;
+        }
+    read_parameter(b, key, node);
+}
+
+/* Only the overrides before this one: an override's own example shows the facts as it finds them.
+ */
+static struct rule_set set_before(const struct rule *r, const struct rule_set *set)
+{
+    struct rule_set before = *set;
+    for (int k = 0; k < FRAMEWORK_COUNT; k++) {
+        struct rule_lane *lane = &before.lanes[k];
+        size_t n = 0;
+        while (n < lane->n_overrides && !str_eq(set->items[lane->overrides[n]]->id, r->id))
+            n++;
+        lane->n_overrides = n;
+    }
+    return before;
+}
+
+struct facts *rule_example_facts(struct arena *a, struct diags *diags, const struct rule *r,
+                                 const struct rule_example *example, const struct rule_set *set,
+                                 struct arena *scratch)
+{
+    struct builder b = {a, diags, r, example, NULL, false};
+    uint32_t source = source_add(&diags->sources, r->id, example->facts);
+    const struct node *root = doc_load_json(a, diags, source);
+    if (!root || root->kind != NODE_MAP) {
+        complain(&b, "is no mapping");
+        return NULL;
+    }
+    if (!start(&b, root)) return NULL;
+    for (size_t i = 0; i < root->n; i++)
+        read_key(&b, root->keys[i], root->items[i]);
+    if (b.failed) return NULL;
+    struct rule_set before = r->is_override ? set_before(r, set) : *set;
+    rules_apply_overrides(&before, b.facts, scratch);
+    return b.facts;
+}
+
+/* ---- running ---- */
+
+/* The parameters that keep a rule from a verdict, for a message. */
+static struct str unknown_operands(struct arena *a, const struct rule *r, const struct facts *f)
+{
+    struct buf out = buf_new(a);
+    for (size_t i = 0; i <= r->n_conditions; i++) {
+        const struct expr *e = i < r->n_conditions ? r->conditions[i] : r->rule;
+        const uint32_t *slots;
+        size_t n = e ? expr_slots(e, &slots) : 0;
+        for (size_t k = 0; k < n; k++) {
+            int param = facts_slot_param(slots[k]);
+            if (param < 0 || fact_is_known(&f->items[param])) continue;
+            buf_add(&out, out.n ? STR(", ") : STR(""));
+            buf_add(&out, param_table[param].name);
+        }
+    }
+    return out.n ? buf_str(&out) : STR("env or raw");
+}
+
+/* The first expression of a record that ends in an error, with the error. */
+static struct str broken_part(struct arena *a, const struct rule *r, const struct facts *f)
+{
+    struct expr_scope scope = facts_scope(f);
+    for (size_t i = 0; i <= r->n_conditions; i++) {
+        const struct expr *e = i < r->n_conditions ? r->conditions[i] : r->rule;
+        struct value v = e ? expr_eval(e, a, &scope) : value_null();
+        if (v.kind == VALUE_ERROR) {
+            struct str text = expr_text(e);
+            return arena_printf(a, "%.*s in: %.*s", STR_ARG(v.s), STR_ARG(text));
+        }
+    }
+    return STR("a condition or rule that is no boolean");
+}
+
+/* An expression that only words the finding, or sets a fact, must not end in an error either. */
+static struct str broken_extra(struct arena *a, const struct rule *r, const struct facts *f)
+{
+    const struct expr *extra[] = {r->message_expression, r->suggestion, r->help_expression,
+                                  r->fix_value};
+    struct expr_scope scope = facts_scope(f);
+    for (size_t i = 0; i < sizeof extra / sizeof *extra + r->n_set; i++) {
+        bool own = i < sizeof extra / sizeof *extra;
+        const struct expr *e = own ? extra[i] : r->set[i - sizeof extra / sizeof *extra].value;
+        struct value v = e ? expr_eval(e, a, &scope) : value_null();
+        if (v.kind == VALUE_ERROR) return v.s;
+    }
+    return STR("");
+}
+
+static void judge(struct builder *b, enum outcome outcome)
+{
+    const struct rule *r = b->rule;
+    bool good = b->example->good,
+         unknown_meant = str_find_str(b->example->facts, STR("\"unknown\"")) < b->example->facts.n;
+    if (outcome == OUTCOME_BROKEN) {
+        struct str part = broken_part(b->arena, r, b->facts);
+        complain(b, "%.*s", STR_ARG(part));
+    } else if (outcome == OUTCOME_UNKNOWN && !(good && unknown_meant)) {
+        struct str names = unknown_operands(b->arena, r, b->facts);
+        complain(b, "cannot be decided: %.*s unknown; give a value, or list it under unknown",
+                 STR_ARG(names));
+    } else if (outcome == OUTCOME_FAIL && good)
+        complain(b, "fires the rule");
+    else if (outcome != OUTCOME_FAIL && !good)
+        complain(b, outcome == OUTCOME_PASS ? "does not fire the rule"
+                                            : "does not meet the conditions");
+    else if (outcome == OUTCOME_FAIL) {
+        struct str error = broken_extra(b->arena, r, b->facts);
+        if (error.n)
+            complain(b, "ends in an error where the finding is worded: %.*s", STR_ARG(error));
+    }
+}
+
+static void run_example(struct builder *b, const struct rule_set *set, struct arena *scratch)
+{
+    b->facts = rule_example_facts(b->arena, b->diags, b->rule, b->example, set, scratch);
+    b->failed = !b->facts;
+    if (b->facts) judge(b, rule_evaluate(b->rule, b->facts, scratch));
+}
+
+static void pass_on(struct diags *to, const struct diags *from, size_t *failures)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        const struct diag *d = &from->items[i];
+        if (!str_is(d->rule, "rule-example")) continue;
+        diag_add(to, d->severity, "rule-example", d->at, "%.*s", STR_ARG(d->message));
+        ++*failures;
+    }
+}
+
+/* A rule whose examples are all of one kind is not tested. */
+static size_t missing_examples(const struct rule *r, struct diags *diags)
+{
+    size_t n[2] = {0, 0};
+    for (size_t i = 0; i < r->n_examples; i++)
+        n[r->examples[i].good]++;
+    if (n[0] && n[1]) return 0;
+    diag_add(diags, SEVERITY_ERROR, "rule-example", r->at, "%.*s has no %s example", STR_ARG(r->id),
+             n[1] ? "bad" : "good");
+    return 1;
+}
+
+size_t rule_test(const struct rule *r, const struct rule_set *set, struct diags *diags)
+{
+    if (r->native) return 0;
+    size_t failures = missing_examples(r, diags);
+    struct arena *work = arena_new(0), *scratch = arena_new(0);
+    for (size_t i = 0; i < r->n_examples; i++) {
+        struct diags own;
+        diags_init(&own, work);
+        struct builder b = {.arena = work, .diags = &own, .rule = r, .example = &r->examples[i]};
+        run_example(&b, set, scratch);
+        pass_on(diags, &own, &failures);
+        arena_reset(work);
+        arena_reset(scratch);
+    }
+    arena_free(work);
+    arena_free(scratch);
+    return failures;
+}

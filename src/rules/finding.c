@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words for a rule that failed: message, arithmetic, where each operand came from, what would be
+ * valid. */
+#include <math.h>
+
+#include "base/buf.h"
+#include "rules/rule.h"
+
+enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VALID = 6, LONGEST_VALUE = 60 };
+
+/* The parameters behind a finding, each once: those of the rule, then those of its conditions. */
+struct operands {
+    int params[64];
+    size_t n, n_rule;
+};
+
+static void add_operand(struct operands *all, int param)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->params[i] == param) return;
+    if (all->n < sizeof all->params / sizeof *all->params) all->params[all->n++] = param;
+}
+
+static void add_operands(struct operands *all, const struct expr *e)
+{
+    const uint32_t *slots;
+    size_t n = e ? expr_slots(e, &slots) : 0;
+    for (size_t i = 0; i < n; i++) {
+        int param = facts_slot_param(slots[i]);
+        if (param >= 0) add_operand(all, param);
+    }
+}
+
+static struct operands operands_of(const struct rule *r)
+{
+    struct operands all = {0};
+    add_operands(&all, r->rule);
+    for (size_t i = 0; r->is_override && i < r->n_set; i++)
+        add_operand(&all, r->set[i].param);
+    all.n_rule = all.n;
+    for (size_t i = 0; i < r->n_conditions; i++)
+        add_operands(&all, r->conditions[i]);
+    return all;
+}
+
+static struct span first_line(const struct facts *f)
+{
+    if (f->document) {
+        struct span at = node_span(f->diags, f->document);
+        struct str line = source_line(&f->diags->sources, at.source, at.line);
+        uint32_t end = at.column + (uint32_t)str_trim(line).n;
+        return (struct span){at.source, at.line, at.column, at.line, end};
+    }
+    return (struct span){f->source, f->source ? 1 : 0, 1, 1, 1};
+}
+
+static struct span place(const struct rule *r, const struct facts *f,
+                         const struct operands *operands)
+{
+    const struct node *node = r->parameter >= 0 ? f->items[r->parameter].node : NULL;
+    for (size_t i = 0; i < operands->n && !node; i++)
+        node = f->items[operands->params[i]].node;
+    return node ? node_span(f->diags, node) : first_line(f);
+}
+
+/* The text an expression gives, or an empty string when it is none or not one line. */
+static struct str one_line(const struct expr *e, const struct facts *f, struct arena *scratch)
+{
+    if (!e) return STR("");
+    struct expr_scope scope = facts_scope(f);
+    struct value v = expr_eval(e, scratch, &scope);
+    bool usable = v.kind == VALUE_STRING && str_find(v.s, '\n') == v.s.n;
+    return usable ? v.s : STR("");
+}
+
+static struct str short_text(struct arena *scratch, struct value v)
+{
+    struct str s = value_text(scratch, v);
+    if (s.n <= LONGEST_VALUE) return s;
+    size_t cut = LONGEST_VALUE;
+    while (cut && ((unsigned char)s.p[cut] & 0xC0) == 0x80)
+        cut--; /* not inside a character */
+    return arena_printf(scratch, "%.*s…", (int)cut, s.p);
+}
+
+static void note_operand(struct diag *d, const struct facts *f, int param, struct arena *scratch)
+{
+    const struct fact *fact = &f->items[param];
+    if (!fact_is_known(fact)) return;
+    struct str origin = fact_origin_text(scratch, f, param),
+               text = short_text(scratch, fact->value);
+    diag_note(f->diags, d, "%.*s = %.*s: %.*s", STR_ARG(param_table[param].name), STR_ARG(text),
+              STR_ARG(origin));
+}
+
+static void add_notes(struct diag *d, const struct rule *r, const struct facts *f,
+                      const struct operands *operands, struct arena *scratch)
+{
+    struct expr_scope scope = facts_scope(f);
+    struct str lines[MOST_TRACES];
+    size_t n = r->rule ? expr_trace(r->rule, scratch, &scope, lines, MOST_TRACES) : 0;
+    for (size_t i = 0; i < n; i++)
+        diag_note(f->diags, d, "%.*s", STR_ARG(lines[i]));
+    size_t written = 0;
+    for (size_t i = 0; i < operands->n && written < MOST_OPERANDS; i++) {
+        int param = operands->params[i];
+        if (i >= operands->n_rule && !f->items[param].node)
+            continue; /* a condition's default explains nothing */
+        note_operand(d, f, param, scratch);
+        written++;
+    }
+}
+
+static double number_of(struct value v)
+{
+    switch (v.kind) {
+    case VALUE_INT: return (double)v.i;
+    case VALUE_UINT: return (double)v.u;
+    case VALUE_DOUBLE: return v.d;
+    case VALUE_UNKNOWN:
+    case VALUE_ERROR:
+    case VALUE_NULL:
+    case VALUE_BOOL:
+    case VALUE_STRING:
+    case VALUE_LIST:
+    case VALUE_MAP: break;
+    }
+    return NAN;
+}
+
+/* The window of at most MOST_VALID items of a rising list that lies nearest to `wanted`; the front
+ * when it is no number. */
+static size_t window_start(const struct value_list *list, double wanted)
+{
+    size_t from = 0;
+    while (from + MOST_VALID < list->n && fabs(number_of(list->items[from + MOST_VALID]) - wanted) <
+                                              fabs(number_of(list->items[from]) - wanted))
+        from++;
+    return from;
+}
+
+static struct str valid_values(const struct rule *r, const struct facts *f, struct arena *scratch)
+{
+    if (!r->suggestion) return STR("");
+    struct expr_scope scope = facts_scope(f);
+    struct value v = expr_eval(r->suggestion, scratch, &scope);
+    if (v.kind != VALUE_LIST || !v.list->n) return STR("");
+    size_t from =
+        window_start(v.list, r->parameter >= 0 ? number_of(f->items[r->parameter].value) : NAN);
+    struct buf out = buf_new(scratch);
+    buf_add(&out, v.list->n > MOST_VALID ? STR("nearest valid: ") : STR("valid: "));
+    for (size_t i = from; i < v.list->n && i < from + MOST_VALID; i++) {
+        if (i > from) buf_add(&out, STR(", "));
+        buf_add(&out, short_text(scratch, v.list->items[i]));
+    }
+    return buf_str(&out);
+}
+
+/* "name=value" as --set takes it. */
+static struct str fix_text(const struct rule *r, const struct facts *f, struct arena *scratch)
+{
+    if (r->fix_parameter < 0) return STR("");
+    struct expr_scope scope = facts_scope(f);
+    struct value v = expr_eval(r->fix_value, scratch, &scope);
+    if (v.kind == VALUE_ERROR || v.kind == VALUE_UNKNOWN) return STR("");
+    struct str text = value_text(scratch, v);
+    return arena_printf(scratch, "%.*s=%.*s", STR_ARG(param_table[r->fix_parameter].name),
+                        STR_ARG(text));
+}
+
+static void add_help(struct diag *d, const struct rule *r, const struct facts *f,
+                     struct arena *scratch)
+{
+    struct str valid = valid_values(r, f, scratch), fix = fix_text(r, f, scratch);
+    struct str help = one_line(r->help_expression, f, scratch);
+    if (!help.n) help = str_trim(r->help);
+    if (help.n && valid.n)
+        diag_help(f->diags, d, "%.*s; %.*s", STR_ARG(valid), STR_ARG(help));
+    else if (help.n || valid.n)
+        diag_help(f->diags, d, "%.*s%.*s", STR_ARG(valid), STR_ARG(help));
+    else if (fix.n)
+        diag_help(f->diags, d, "set %.*s", STR_ARG(fix));
+    d->fix = str_dup(f->diags->arena, fix);
+}
+
+struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct operands operands = operands_of(r);
+    struct str message = one_line(r->message_expression, f, scratch);
+    if (!message.n) message = str_trim(r->message);
+    struct diag *d =
+        diag_add(f->diags, r->severity, r->id.p, place(r, f, &operands), "%.*s", STR_ARG(message));
+    if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
+    if (r->n_guides) d->guide = r->guides[0];
+    d->source = r->source;
+    d->covers = r->covers;
+    d->n_covers = r->n_covers;
+    add_notes(d, r, f, &operands, scratch);
+    add_help(d, r, f, scratch);
+    arena_pop(scratch, mark);
+    return d;
+}

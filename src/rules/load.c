@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/dir.h"
+#include "base/edit.h"
+#include "base/io.h"
+#include "rules/record.h"
+
+static struct loader loader_new(struct arena *a, struct diags *diags, const struct rule_set *base)
+{
+    struct loader l = {.arena = a, .diags = diags};
+    if (!base) return l;
+    for (uint32_t i = 0; i < base->n_conditions; i++) {
+        *VEC_PUSH(a, &l.conditions) = base->conditions[i];
+        map_put(a, &l.condition_of, expr_text(base->conditions[i]), i);
+    }
+    for (uint32_t i = 0; i < base->n; i++)
+        map_put(a, &l.ids, base->items[i]->id, i);
+    for (uint32_t i = 0; i < base->n_guides; i++) {
+        *VEC_PUSH(a, &l.guides) = base->guides[i];
+        map_put(a, &l.guide_ids, base->guides[i].id, i);
+    }
+    return l;
+}
+
+static struct rule_set loader_finish(struct loader *l, const struct rule_set *base)
+{
+    struct rule_set set =
+        set_build(l->arena, base, &l->fresh, l->conditions.items, l->conditions.n);
+    set.guides = l->guides.items;
+    set.n_guides = l->guides.n;
+    return set;
+}
+
+/* The items of a list under a key of the file; an absent key is an empty list. */
+static struct node_list list_of(struct loader *l, const struct node *file, const char *key)
+{
+    const struct node *list = node_get(file, str_of(key));
+    if (!list) return (struct node_list){0};
+    if (list->kind != NODE_LIST) {
+        record_error(l, list, "%s must be a list", key);
+        return (struct node_list){0};
+    }
+    return (struct node_list){list->items, list->n, list->n};
+}
+
+static void variable_read(struct loader *l, const struct node *node)
+{
+    const struct node *name = node_get(node, STR("name")),
+                      *text = node_get(node, STR("expression"));
+    struct rule_variable variable;
+    if (!name || !text || !record_text(l, name, "name", &variable.name)) {
+        record_error(l, node, "a variable is a mapping with name and expression");
+        return;
+    }
+    record_check_keys(l, node, (const char *const[]){"name", "expression", NULL});
+    const struct expr *e = record_compile(l, text, EXPR_DYN);
+    if (!e) return;
+    struct str inner = expr_text(e);
+    variable.text = arena_printf(l->arena, "(%.*s)", STR_ARG(inner));
+    *VEC_PUSH(l->arena, &l->variables) = variable;
+    if (!map_put(l->arena, &l->variable_of, variable.name, (uint32_t)l->variables.n - 1))
+        record_error(l, name, "the variable %.*s is there already", STR_ARG(variable.name));
+}
+
+static void guide_read(struct loader *l, const struct node *node)
+{
+    const struct node *id = node_get(node, STR("id")), *text = node_get(node, STR("text"));
+    struct guide_row row;
+    if (!id || !text || !record_text(l, id, "id", &row.id) ||
+        !record_text(l, text, "text", &row.text)) {
+        record_error(l, node, "a guide is a mapping with id and text");
+        return;
+    }
+    record_check_keys(l, node, (const char *const[]){"id", "text", NULL});
+    *VEC_PUSH(l->arena, &l->guides) = row;
+    if (!map_put(l->arena, &l->guide_ids, row.id, (uint32_t)l->guides.n - 1))
+        record_error(l, id, "the guide %.*s is there already", STR_ARG(row.id));
+}
+
+static void file_read(struct loader *l, const struct node *file)
+{
+    static const char *const keys[] = {"moeplan", "kind",      "frameworks", "variables",
+                                       "guides",  "overrides", "rules",      NULL};
+    record_check_keys(l, file, keys);
+    for (int k = 0; k < FRAMEWORK_COUNT; k++)
+        l->in[k] = (struct version_range){.applies = true};
+    l->variables.n = 0;
+    l->variable_of = (struct map){0};
+    const struct node *frameworks = node_get(file, STR("frameworks"));
+    if (frameworks) record_frameworks(l, frameworks, l->in);
+    struct node_list variables = list_of(l, file, "variables"), guides = list_of(l, file, "guides");
+    struct node_list overrides = list_of(l, file, "overrides"), rules = list_of(l, file, "rules");
+    for (size_t i = 0; i < variables.n; i++)
+        variable_read(l, variables.items[i]);
+    for (size_t i = 0; i < guides.n; i++)
+        guide_read(l, guides.items[i]);
+    for (size_t i = 0; i < overrides.n; i++)
+        record_read(l, overrides.items[i], true);
+    for (size_t i = 0; i < rules.n; i++)
+        record_read(l, rules.items[i], false);
+}
+
+/* Whether a document holds rules: moeplan's other kinds of data are left to their own loaders. */
+static bool is_rules(struct loader *l, const struct node *doc)
+{
+    const struct node *mark = node_get(doc, STR("moeplan")), *kind = node_get(doc, STR("kind"));
+    if (!mark || !kind || !str_is(mark->text, "1")) {
+        record_error(l, doc, "a rule file begins with moeplan: 1 and kind: Rules");
+        return false;
+    }
+    if (str_is(kind->text, "Rules")) return true;
+    struct edit_nearest nearest = {.word = kind->text};
+    edit_offer(&nearest, STR("Rules"));
+    if (nearest.best.n) {
+        struct diag *d = record_error(l, kind, "unknown kind %.*s", STR_ARG(kind->text));
+        diag_help(l->diags, d, "did you mean Rules?");
+    }
+    return false;
+}
+
+static void path_read(struct loader *l, struct str path, struct str suite)
+{
+    struct str text = STR(""), error;
+    bool readable = io_read(l->arena, path.p, &text, &error);
+    uint32_t source = source_add(&l->diags->sources, path, text);
+    if (!readable) {
+        diag_add(l->diags, SEVERITY_ERROR, "rule-file", (struct span){.source = source}, "%.*s",
+                 STR_ARG(error));
+        l->failed = true;
+        return;
+    }
+    struct node_list docs = {0};
+    size_t before = l->diags->n;
+    if (!doc_load_yaml(l->arena, l->diags, source, &docs)) l->failed = true;
+    for (size_t i = before; i < l->diags->n; i++)
+        if (str_is(l->diags->items[i].rule, "duplicate-key")) l->failed = true;
+    l->suite = suite;
+    for (size_t i = 0; i < docs.n; i++)
+        if (is_rules(l, docs.items[i])) file_read(l, docs.items[i]);
+}
+
+bool rules_load_files(struct arena *a, struct diags *diags, const struct str *paths, size_t n,
+                      const struct rule_set *base, struct rule_set *out)
+{
+    struct loader l = loader_new(a, diags, base);
+    for (size_t i = 0; i < n; i++)
+        path_read(&l, paths[i], paths[i]);
+    *out = loader_finish(&l, base);
+    return !l.failed;
+}
+
+bool rules_load(struct arena *a, struct diags *diags, const char *folder,
+                const struct rule_set *base, struct rule_set *out)
+{
+    struct loader l = loader_new(a, diags, base);
+    struct path_list paths = {0};
+    struct str error;
+    if (!dir_list(a, folder, (const char *const[]){".yaml", ".yml", NULL}, &paths, &error)) {
+        struct str name = str_dup(a, str_of(folder));
+        struct span at = {.source = source_add(&diags->sources, name, STR(""))};
+        diag_add(diags, SEVERITY_ERROR, "rule-file", at, "%.*s", STR_ARG(error));
+        l.failed = true;
+    }
+    size_t skip = strlen(folder) + !str_ends(str_of(folder), STR("/"));
+    for (size_t i = 0; i < paths.n; i++)
+        path_read(&l, paths.items[i],
+                  str_dup(a, str_slice(paths.items[i], skip, paths.items[i].n)));
+    *out = loader_finish(&l, base);
+    return !l.failed;
+}

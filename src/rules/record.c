@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/record.h"
+
+#include <stddef.h>
+
+#include "base/edit.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "base/version.h"
+
+struct diag *record_error(struct loader *l, const struct node *at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct str text = arena_vprintf(l->diags->arena, format, args);
+    va_end(args);
+    l->failed = true;
+    return diag_add(l->diags, SEVERITY_ERROR, "rule-file", node_span(l->diags, at), "%.*s",
+                    STR_ARG(text));
+}
+
+static void suggest(struct loader *l, struct diag *d, struct str nearest)
+{
+    if (nearest.n) diag_help(l->diags, d, "did you mean %.*s?", STR_ARG(nearest));
+}
+
+void record_check_keys(struct loader *l, const struct node *map, const char *const *allowed)
+{
+    for (size_t i = 0; i < map->n; i++) {
+        struct edit_nearest nearest = {.word = map->keys[i]->text};
+        bool known = false;
+        for (const char *const *k = allowed; *k; k++) {
+            known = known || str_is(map->keys[i]->text, *k);
+            edit_offer(&nearest, str_of(*k));
+        }
+        if (known) continue;
+        suggest(l, record_error(l, map->keys[i], "unknown key %.*s", STR_ARG(map->keys[i]->text)),
+                nearest.best);
+    }
+}
+
+bool record_text(struct loader *l, const struct node *node, const char *what, struct str *out)
+{
+    if (node->kind != NODE_SCALAR || !str_trim(node->text).n) {
+        record_error(l, node, "%s must be a text", what);
+        return false;
+    }
+    *out = str_dup(l->arena, str_trim(node->text));
+    return true;
+}
+
+/* ---- frameworks ---- */
+
+static struct version_range range_read(struct loader *l, const struct node *node)
+{
+    struct version_range range = {.applies = true};
+    struct str rest = node->text, part;
+    bool good = node->kind == NODE_SCALAR;
+    while (good && str_split(&rest, ',', &part)) {
+        part = str_trim(part);
+        if (str_starts(part, STR(">=")))
+            range.from = str_dup(l->arena, str_trim(str_slice(part, 2, part.n)));
+        else if (str_starts(part, STR("<")) && !str_starts(part, STR("<=")))
+            range.to = str_dup(l->arena, str_trim(str_slice(part, 1, part.n)));
+        else
+            good = str_is(part, "*");
+    }
+    if (!good) record_error(l, node, "a version range is *, >=A, <B or >=A,<B");
+    return range;
+}
+
+static void framework_read(struct loader *l, const struct node *name, const struct node *range,
+                           struct version_range *in)
+{
+    enum framework framework;
+    if (name->kind != NODE_SCALAR || !framework_from_name(name->text, &framework)) {
+        record_error(l, name, "a framework is megatron, bridge or automodel");
+        return;
+    }
+    in[framework] = range ? range_read(l, range) : (struct version_range){.applies = true};
+}
+
+void record_frameworks(struct loader *l, const struct node *node, struct version_range *in)
+{
+    for (int k = 0; k < FRAMEWORK_COUNT; k++)
+        in[k] = (struct version_range){0};
+    if (node->kind == NODE_SCALAR || !node->n)
+        record_error(l, node, "frameworks must be a list of names or a mapping to version ranges");
+    else
+        for (size_t i = 0; i < node->n; i++)
+            framework_read(l, node->kind == NODE_MAP ? node->keys[i] : node->items[i],
+                           node->kind == NODE_MAP ? node->items[i] : NULL, in);
+}
+
+/* ---- expressions ---- */
+
+static const char *type_name(enum expr_type type)
+{
+    static const char *const names[] = {"dyn",    "bool", "int", "uint", "double",
+                                        "string", "list", "map", "null", "look-up"};
+    return names[type];
+}
+
+const struct expr *record_compile(struct loader *l, const struct node *node, enum expr_type type)
+{
+    if (node->kind != NODE_SCALAR) {
+        record_error(l, node, "must be an expression, written as a text");
+        return NULL;
+    }
+    struct str text = record_expand(l, node->text);
+    struct span at = node_span(l->diags, node);
+    size_t before = l->diags->n;
+    const struct expr *e =
+        expr_compile(l->arena, l->diags, str_dup(l->arena, text), at, &facts_names);
+    if (!e) {
+        l->failed = true;
+        bool moved = text.p != node->text.p; /* offsets in the expanded text are none in the file */
+        for (size_t i = before; moved && i < l->diags->n; i++)
+            l->diags->items[i].at = at;
+        return NULL;
+    }
+    enum expr_type is = expr_result_type(e);
+    if (type == EXPR_DYN || is == EXPR_DYN || is == type) return e;
+    record_error(l, node, "the expression must be a %s, is a %s", type_name(type), type_name(is));
+    return NULL;
+}
+
+/* Conditions are shared: equal texts are one expression with one number. */
+static bool condition_read(struct loader *l, const struct node *node, const struct expr **e,
+                           uint32_t *number)
+{
+    const struct node *text = node;
+    if (node->kind == NODE_MAP) {
+        record_check_keys(l, node, (const char *const[]){"name", "expression", NULL});
+        text = node_get(node, STR("expression"));
+        if (!text) record_error(l, node, "a condition needs an expression");
+    }
+    *e = text ? record_compile(l, text, EXPR_BOOL) : NULL;
+    if (!*e) return false;
+    int64_t known = map_get(&l->condition_of, expr_text(*e));
+    if (known < 0) {
+        known = (int64_t)l->conditions.n;
+        *VEC_PUSH(l->arena, &l->conditions) = *e;
+        map_put(l->arena, &l->condition_of, expr_text(*e), (uint32_t)known);
+    }
+    *number = (uint32_t)known;
+    *e = l->conditions.items[known];
+    return true;
+}
+
+/* ---- the keys of a record ---- */
+
+enum { IN_CHECK = 1, IN_NATIVE = 2, IN_OVERRIDE = 4, IN_ALL = 7 };
+
+struct key {
+    const char *name;
+    unsigned in; /* the kinds of record that may have it */
+    void (*read)(struct loader *l, const struct key *key, const struct node *node, struct rule *r);
+    size_t offset;       /* of the member of struct rule that `read` fills, where it fills one */
+    enum expr_type type; /* of an expression */
+};
+
+static void read_text(struct loader *l, const struct key *key, const struct node *node,
+                      struct rule *r)
+{
+    struct str *out = (struct str *)(void *)((char *)r + key->offset);
+    record_text(l, node, key->name, out);
+}
+
+static void read_line(struct loader *l, const struct key *key, const struct node *node,
+                      struct rule *r)
+{
+    read_text(l, key, node, r);
+    if (str_find(str_trim(node->text), '\n') < str_trim(node->text).n)
+        record_error(l, node, "%s must be one line", key->name);
+}
+
+static void read_expr(struct loader *l, const struct key *key, const struct node *node,
+                      struct rule *r)
+{
+    const struct expr **out = (const struct expr **)(void *)((char *)r + key->offset);
+    *out = record_compile(l, node, key->type);
+}
+
+static bool is_kebab(struct str s)
+{
+    bool letter_before = false;
+    for (size_t i = 0; i < s.n; i++) {
+        bool letter = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9');
+        if (!letter && !(s.p[i] == '-' && letter_before)) return false;
+        letter_before = letter;
+    }
+    return letter_before;
+}
+
+static void read_id(struct loader *l, const struct key *key, const struct node *node,
+                    struct rule *r)
+{
+    read_text(l, key, node, r);
+    r->at = node_span(l->diags, node);
+    if (!is_kebab(r->id))
+        record_error(l, node,
+                     "an id is kebab-case: small letters and digits, joined by single dashes");
+    else if (!map_put(l->arena, &l->ids, r->id, 0))
+        record_error(l, node, "the id %.*s is taken", STR_ARG(r->id));
+}
+
+/* The index of the word, or -1 with an error. */
+static int read_word(struct loader *l, const struct node *node, const char *what,
+                     const char *const *words)
+{
+    struct str text;
+    if (!record_text(l, node, what, &text)) return -1;
+    struct edit_nearest nearest = {.word = text};
+    for (int i = 0; words[i]; i++) {
+        if (str_is(text, words[i])) return i;
+        edit_offer(&nearest, str_of(words[i]));
+    }
+    suggest(l, record_error(l, node, "unknown %s %.*s", what, STR_ARG(text)), nearest.best);
+    return -1;
+}
+
+static void read_severity(struct loader *l, const struct key *key, const struct node *node,
+                          struct rule *r)
+{
+    int i = read_word(l, node, key->name, (const char *const[]){"info", "warning", "error", NULL});
+    if (i >= 0) r->severity = (enum severity)i;
+}
+
+static void read_phase(struct loader *l, const struct key *key, const struct node *node,
+                       struct rule *r)
+{
+    int i = read_word(l, node, key->name,
+                      (const char *const[]){"fit", "scale", "profile", "retune", NULL});
+    if (i >= 0) r->phase = (enum phase)(i + PHASE_FIT);
+}
+
+static void read_check(struct loader *l, const struct key *key, const struct node *node,
+                       struct rule *r)
+{
+    (void)r;
+    read_word(l, node, key->name, (const char *const[]){"native", NULL});
+}
+
+static void read_confidence(struct loader *l, const struct key *key, const struct node *node,
+                            struct rule *r)
+{
+    (void)key;
+    bool good = node->kind == NODE_SCALAR && num_parse_double(node->text, &r->confidence);
+    if (!good || r->confidence < 0 || r->confidence > 1)
+        record_error(l, node, "confidence is a number from 0 to 1");
+}
+
+static void read_frameworks(struct loader *l, const struct key *key, const struct node *node,
+                            struct rule *r)
+{
+    (void)key;
+    record_frameworks(l, node, r->in);
+}
+
+static void read_conditions(struct loader *l, const struct key *key, const struct node *node,
+                            struct rule *r)
+{
+    if (node->kind != NODE_LIST) {
+        record_error(l, node, "%s must be a list of expressions", key->name);
+        return;
+    }
+    const struct expr **conditions = ARENA_ARRAY(l->arena, const struct expr *, node->n);
+    uint32_t *numbers = ARENA_ARRAY(l->arena, uint32_t, node->n);
+    for (size_t i = 0; i < node->n; i++)
+        if (condition_read(l, node->items[i], &conditions[r->n_conditions],
+                           &numbers[r->n_conditions]))
+            r->n_conditions++;
+    r->conditions = conditions;
+    r->condition_numbers = numbers;
+}
+
+static int param_read(struct loader *l, const struct node *node)
+{
+    int param = node->kind == NODE_SCALAR ? param_find(node->text) : -1;
+    if (param < 0)
+        suggest(l, record_error(l, node, "unknown parameter %.*s", STR_ARG(node->text)),
+                param_nearest(node->text));
+    return param;
+}
+
+static void read_parameter(struct loader *l, const struct key *key, const struct node *node,
+                           struct rule *r)
+{
+    (void)key;
+    r->parameter = param_read(l, node);
+}
+
+static void read_set(struct loader *l, const struct key *key, const struct node *node,
+                     struct rule *r)
+{
+    if (node->kind != NODE_MAP || !node->n) {
+        record_error(l, node, "%s must be a mapping of parameters to expressions", key->name);
+        return;
+    }
+    struct assignment *set = ARENA_ARRAY(l->arena, struct assignment, node->n);
+    for (size_t i = 0; i < node->n; i++) {
+        set[i].param = param_read(l, node->keys[i]);
+        set[i].value = record_compile(l, node->items[i], EXPR_DYN);
+        r->n_set += set[i].param >= 0 && set[i].value;
+    }
+    r->set = set;
+}
+
+static void read_fix(struct loader *l, const struct key *key, const struct node *node,
+                     struct rule *r)
+{
+    const struct node *parameter = node_get(node, STR("parameter")),
+                      *value = node_get(node, STR("value"));
+    if (!parameter || !value) {
+        record_error(l, node, "%s must be a mapping with parameter and value", key->name);
+        return;
+    }
+    record_check_keys(l, node, (const char *const[]){"parameter", "value", NULL});
+    r->fix_parameter = param_read(l, parameter);
+    r->fix_value = record_compile(l, value, EXPR_DYN);
+}
+
+static void read_error(struct loader *l, const struct key *key, const struct node *node,
+                       struct rule *r)
+{
+    const struct node *type = node_get(node, STR("type")),
+                      *pattern = node_get(node, STR("pattern"));
+    if (!type && !pattern) {
+        record_error(l, node, "%s must be a mapping with type or pattern", key->name);
+        return;
+    }
+    record_check_keys(l, node, (const char *const[]){"type", "pattern", NULL});
+    if (type) record_text(l, type, "type", &r->error_type);
+    if (pattern) record_text(l, pattern, "pattern", &r->error_pattern);
+}
+
+/* A list of words, or a single one. */
+static size_t words_read(struct loader *l, const struct key *key, const struct node *node,
+                         const struct str **out)
+{
+    size_t n = node->kind == NODE_LIST ? node->n : 1;
+    struct str *words = ARENA_ARRAY(l->arena, struct str, n);
+    for (size_t i = 0; i < n; i++)
+        record_text(l, node->kind == NODE_LIST ? node->items[i] : node, key->name, &words[i]);
+    *out = words;
+    return n;
+}
+
+static void read_covers(struct loader *l, const struct key *key, const struct node *node,
+                        struct rule *r)
+{
+    r->n_covers = words_read(l, key, node, &r->covers);
+}
+
+static void read_guide(struct loader *l, const struct key *key, const struct node *node,
+                       struct rule *r)
+{
+    r->n_guides = words_read(l, key, node, &r->guides);
+}
+
+/* ---- examples ---- */
+
+static void check_example_keys(struct loader *l, const struct node *facts)
+{
+    static const char *const special[] = {"framework", "version", "env", "unknown", "raw"};
+    for (size_t i = 0; i < facts->n; i++) {
+        bool known = false;
+        for (size_t k = 0; k < sizeof special / sizeof *special; k++)
+            known = known || str_is(facts->keys[i]->text, special[k]);
+        if (!known) param_read(l, facts->keys[i]);
+    }
+}
+
+static size_t examples_count(const struct node *list)
+{
+    return list && list->kind == NODE_LIST ? list->n : 0;
+}
+
+static size_t examples_add(struct loader *l, const struct node *list, bool good,
+                           struct rule_example *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < examples_count(list); i++) {
+        const struct node *facts = list->items[i];
+        if (facts->kind != NODE_MAP) {
+            record_error(l, facts, "an example is a mapping of parameters to values");
+            continue;
+        }
+        check_example_keys(l, facts);
+        struct buf text = buf_new(l->arena);
+        json_add_value(&text, node_value(l->arena, facts, SCALAR_CORE));
+        out[n++] = (struct rule_example){good, buf_str(&text), node_span(l->diags, facts)};
+    }
+    return n;
+}
+
+static void read_examples(struct loader *l, const struct key *key, const struct node *node,
+                          struct rule *r)
+{
+    if (node->kind != NODE_MAP) {
+        record_error(l, node, "%s must be a mapping with the lists good and bad", key->name);
+        return;
+    }
+    record_check_keys(l, node, (const char *const[]){"good", "bad", NULL});
+    const struct node *good = node_get(node, STR("good")), *bad = node_get(node, STR("bad"));
+    struct rule_example *all =
+        ARENA_ARRAY(l->arena, struct rule_example, examples_count(good) + examples_count(bad));
+    r->n_examples = examples_add(l, good, true, all);
+    r->n_examples += examples_add(l, bad, false, all + r->n_examples);
+    r->examples = all;
+}
+
+#define MEMBER(name) offsetof(struct rule, name)
+
+static const struct key keys[] = {
+    {"id", IN_ALL, read_id, MEMBER(id), EXPR_DYN},
+    {"severity", IN_ALL, read_severity, 0, EXPR_DYN},
+    {"frameworks", IN_ALL, read_frameworks, 0, EXPR_DYN},
+    {"matchConditions", IN_CHECK | IN_OVERRIDE, read_conditions, 0, EXPR_DYN},
+    {"rule", IN_CHECK, read_expr, MEMBER(rule), EXPR_BOOL},
+    {"check", IN_NATIVE, read_check, 0, EXPR_DYN},
+    {"set", IN_OVERRIDE, read_set, 0, EXPR_DYN},
+    {"decides", IN_CHECK, read_set, 0, EXPR_DYN},
+    {"message", IN_ALL, read_line, MEMBER(message), EXPR_DYN},
+    {"messageExpression", IN_CHECK | IN_OVERRIDE, read_expr, MEMBER(message_expression),
+     EXPR_STRING},
+    {"parameter", IN_ALL, read_parameter, 0, EXPR_DYN},
+    {"suggestion", IN_CHECK, read_expr, MEMBER(suggestion), EXPR_LIST},
+    {"help", IN_ALL, read_line, MEMBER(help), EXPR_DYN},
+    {"helpExpression", IN_CHECK | IN_OVERRIDE, read_expr, MEMBER(help_expression), EXPR_STRING},
+    {"fix", IN_CHECK | IN_OVERRIDE, read_fix, 0, EXPR_DYN},
+    {"why", IN_ALL, read_text, MEMBER(why), EXPR_DYN},
+    {"covers", IN_ALL, read_covers, 0, EXPR_DYN},
+    {"guide", IN_ALL, read_guide, 0, EXPR_DYN},
+    {"error", IN_ALL, read_error, 0, EXPR_DYN},
+    {"source", IN_ALL, read_line, MEMBER(source), EXPR_DYN},
+    {"date", IN_ALL, read_line, MEMBER(date), EXPR_DYN},
+    {"phase", IN_CHECK, read_phase, 0, EXPR_DYN},
+    {"confidence", IN_CHECK, read_confidence, 0, EXPR_DYN},
+    {"examples", IN_ALL, read_examples, 0, EXPR_DYN},
+};
+enum { N_KEYS = sizeof keys / sizeof *keys };
+
+static const struct key *key_find(struct str name)
+{
+    for (size_t i = 0; i < N_KEYS; i++)
+        if (str_is(name, keys[i].name)) return &keys[i];
+    return NULL;
+}
+
+static void key_read(struct loader *l, const struct node *map, size_t i, unsigned kind,
+                     struct rule *r)
+{
+    const struct node *name = map->keys[i];
+    const struct key *key = key_find(name->text);
+    if (key && (key->in & kind)) {
+        if (node_get(map, name->text) == map->items[i]) key->read(l, key, map->items[i], r);
+        return;
+    }
+    if (key) {
+        const char *where = kind == IN_OVERRIDE ? "an override"
+                            : kind == IN_NATIVE ? "a native record"
+                                                : "a rule";
+        record_error(l, name, "%s has no key %s", where, key->name);
+        return;
+    }
+    struct edit_nearest nearest = {.word = name->text};
+    for (size_t k = 0; k < N_KEYS; k++)
+        edit_offer(&nearest, str_of(keys[k].name));
+    suggest(l, record_error(l, name, "unknown key %.*s", STR_ARG(name->text)), nearest.best);
+}
+
+static void require(struct loader *l, const struct node *record, const char *key)
+{
+    if (!node_get(record, str_of(key))) record_error(l, record, "the record has no %s", key);
+}
+
+static void check_complete(struct loader *l, const struct node *record, unsigned kind)
+{
+    require(l, record, "id");
+    if (kind == IN_OVERRIDE) {
+        require(l, record, "set");
+        return;
+    }
+    require(l, record, "severity");
+    require(l, record, "message");
+    if (kind == IN_CHECK && !node_get(record, STR("decides"))) require(l, record, "rule");
+}
+
+void record_read(struct loader *l, const struct node *node, bool is_override)
+{
+    if (node->kind != NODE_MAP) {
+        record_error(l, node, "a record must be a mapping");
+        return;
+    }
+    struct rule *r = ARENA_NEW(l->arena, struct rule);
+    *r = (struct rule){.is_override = is_override,
+                       .native = node_get(node, STR("check")) != NULL,
+                       .severity = SEVERITY_WARNING,
+                       .parameter = -1,
+                       .fix_parameter = -1,
+                       .suite = l->suite};
+    memcpy(r->in, l->in, sizeof r->in);
+    unsigned kind = is_override ? IN_OVERRIDE : r->native ? IN_NATIVE : IN_CHECK;
+    bool failed_before = l->failed;
+    l->failed = false;
+    for (size_t i = 0; i < node->n; i++)
+        key_read(l, node, i, kind, r);
+    check_complete(l, node, kind);
+    if (!l->failed) *VEC_PUSH(l->arena, &l->fresh) = r;
+    l->failed = l->failed || failed_before;
+}

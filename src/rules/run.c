@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/run.h"
+
+#include <assert.h>
+
+#include "base/version.h"
+
+bool rule_is_for(const struct rule *r, const struct facts *f)
+{
+    const struct version_range *range = &r->in[f->framework];
+    return range->applies && version_between(f->version, range->from, range->to);
+}
+
+static enum outcome truth(struct value v)
+{
+    if (v.kind == VALUE_BOOL) return v.b ? OUTCOME_PASS : OUTCOME_FAIL;
+    return v.kind == VALUE_UNKNOWN ? OUTCOME_UNKNOWN : OUTCOME_BROKEN;
+}
+
+static enum outcome evaluate(const struct expr *e, struct arena *scratch,
+                             const struct expr_scope *scope)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    enum outcome outcome = truth(expr_eval(e, scratch, scope));
+    arena_pop(scratch, mark);
+    return outcome;
+}
+
+/* What conditions come to: one that fails decides, an unknown one hides an error in another. */
+static enum outcome conditions_join(enum outcome so_far, enum outcome next)
+{
+    if (so_far == OUTCOME_NOT_APPLICABLE || next == OUTCOME_FAIL) return OUTCOME_NOT_APPLICABLE;
+    if (so_far == OUTCOME_UNKNOWN || next == OUTCOME_UNKNOWN) return OUTCOME_UNKNOWN;
+    return so_far == OUTCOME_BROKEN ? so_far : next;
+}
+
+enum outcome rule_evaluate(const struct rule *r, const struct facts *f, struct arena *scratch)
+{
+    assert(scratch != f->arena);
+    struct expr_scope scope = facts_scope(f);
+    enum outcome outcome = OUTCOME_PASS;
+    for (size_t i = 0; i < r->n_conditions && outcome != OUTCOME_NOT_APPLICABLE; i++)
+        outcome = conditions_join(outcome, evaluate(r->conditions[i], scratch, &scope));
+    if (outcome != OUTCOME_PASS) return outcome;
+    return r->rule ? evaluate(r->rule, scratch, &scope) : OUTCOME_FAIL;
+}
+
+struct run run_start(const struct rule_set *set, const struct facts *f, struct arena *scratch)
+{
+    assert(scratch != f->arena && scratch != f->diags->arena);
+    return (struct run){set, f, facts_scope(f), scratch,
+                        ARENA_ARRAY(scratch, unsigned char, set->n_conditions)};
+}
+
+enum outcome run_condition(struct run *run, uint32_t number)
+{
+    if (!run->memo[number])
+        run->memo[number] =
+            (unsigned char)(1 + evaluate(run->set->conditions[number], run->scratch, &run->scope));
+    return (enum outcome)(run->memo[number] - 1);
+}
+
+enum outcome run_conditions(struct run *run, const uint32_t *numbers, size_t n)
+{
+    enum outcome outcome = OUTCOME_PASS;
+    for (size_t i = 0; i < n && outcome != OUTCOME_NOT_APPLICABLE; i++)
+        outcome = conditions_join(outcome, run_condition(run, numbers[i]));
+    return outcome;
+}
+
+enum outcome run_check(struct run *run, const struct rule *r, const uint32_t *numbers, size_t n)
+{
+    enum outcome outcome = run_conditions(run, numbers, n);
+    return outcome == OUTCOME_PASS ? evaluate(r->rule, run->scratch, &run->scope) : outcome;
+}
+
+static void count(struct rules_summary *sum, enum outcome outcome)
+{
+    sum->evaluated += outcome == OUTCOME_PASS || outcome == OUTCOME_FAIL;
+    sum->failed += outcome == OUTCOME_FAIL;
+    sum->skipped += outcome == OUTCOME_UNKNOWN;
+    sum->broken += outcome == OUTCOME_BROKEN;
+}
+
+struct rules_summary rules_run(const struct rule_set *set, struct facts *f, struct arena *scratch)
+{
+    struct rules_summary sum = {0};
+    struct arena_mark mark = arena_mark(scratch);
+    struct run run = run_start(set, f, scratch);
+    const struct rule_lane *lane = &set->lanes[f->framework];
+    for (size_t i = 0; i < lane->n_checks; i++) {
+        const struct rule *r = set->items[lane->checks[i]];
+        if (!rule_is_for(r, f)) continue;
+        enum outcome outcome = run_check(&run, r, r->condition_numbers, r->n_conditions);
+        count(&sum, outcome);
+        if (outcome == OUTCOME_FAIL) rule_report(r, f, scratch);
+    }
+    arena_pop(scratch, mark);
+    return sum;
+}
+
+const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f,
+                                     struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct run run = run_start(set, f, scratch);
+    const struct rule_lane *lane = &set->lanes[f->framework];
+    const struct rule *found = NULL;
+    for (size_t i = 0; i < lane->n_checks && !found; i++) {
+        const struct rule *r = set->items[lane->checks[i]];
+        if (r->severity != SEVERITY_ERROR || !rule_is_for(r, f)) continue;
+        if (run_check(&run, r, r->condition_numbers, r->n_conditions) == OUTCOME_FAIL) found = r;
+    }
+    arena_pop(scratch, mark);
+    return found;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass of a set over one configuration, in which each condition is evaluated at most once. */
+#ifndef MOEPLAN_RULES_RUN_H
+#define MOEPLAN_RULES_RUN_H
+
+#include "rules/rule.h"
+
+struct run {
+    const struct rule_set *set;
+    const struct facts *f;
+    struct expr_scope scope;
+    struct arena *scratch;
+    unsigned char *memo; /* [n_conditions] 1 + outcome; 0: not evaluated yet */
+};
+
+/* Memory comes from `scratch` and is the caller's to pop. */
+struct run run_start(const struct rule_set *set, const struct facts *f, struct arena *scratch);
+/* PASS, FAIL, UNKNOWN or BROKEN. */
+enum outcome run_condition(struct run *run, uint32_t number);
+/* PASS when all hold, else NOT_APPLICABLE, UNKNOWN or BROKEN. */
+enum outcome run_conditions(struct run *run, const uint32_t *numbers, size_t n);
+/* The rule under the given conditions, which may be fewer than its own. */
+enum outcome run_check(struct run *run, const struct rule *r, const uint32_t *numbers, size_t n);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/set.h"
+
+#include "base/edit.h"
+
+static size_t put_base(const struct rule **items, size_t at, const struct rule_set *base,
+                       bool overrides)
+{
+    for (size_t i = 0; base && i < base->n; i++)
+        if (base->items[i]->is_override == overrides) items[at++] = base->items[i];
+    return at;
+}
+
+static size_t put_fresh(const struct rule **items, size_t at, const struct rule_list *fresh,
+                        bool overrides)
+{
+    for (size_t i = 0; i < fresh->n; i++)
+        if (fresh->items[i]->is_override == overrides) items[at++] = fresh->items[i];
+    return at;
+}
+
+static const struct rule **order_items(struct arena *a, const struct rule_set *base,
+                                       const struct rule_list *fresh)
+{
+    const struct rule **items =
+        ARENA_ARRAY(a, const struct rule *, (base ? base->n : 0) + fresh->n);
+    size_t at = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        at = put_base(items, at, base, pass == 0);
+        at = put_fresh(items, at, fresh, pass == 0);
+    }
+    return items;
+}
+
+static bool is_check(const struct rule *r)
+{
+    return !r->native && !r->is_override && r->rule;
+}
+
+static struct rule_lane lane_build(struct arena *a, const struct rule_set *set,
+                                   enum framework framework)
+{
+    uint32_t *overrides = ARENA_ARRAY(a, uint32_t, set->n),
+             *checks = ARENA_ARRAY(a, uint32_t, set->n);
+    struct rule_lane lane = {overrides, checks, 0, 0};
+    for (uint32_t i = 0; i < set->n; i++) {
+        const struct rule *r = set->items[i];
+        if (!r->in[framework].applies) continue;
+        if (r->is_override) overrides[lane.n_overrides++] = i;
+        if (is_check(r)) checks[lane.n_checks++] = i;
+    }
+    return lane;
+}
+
+/* True when condition a should be looked at before b: many rules share its answer, or it is
+ * shorter. */
+static bool goes_first(const struct rule_set *set, const uint32_t *uses, uint32_t a, uint32_t b)
+{
+    if (uses[a] != uses[b]) return uses[a] > uses[b];
+    return expr_text(set->conditions[a]).n < expr_text(set->conditions[b]).n;
+}
+
+static void order_conditions(struct arena *a, const struct rule_set *set, const uint32_t *uses,
+                             struct rule *r)
+{
+    uint32_t *numbers = ARENA_ARRAY(a, uint32_t, r->n_conditions);
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        size_t k = i;
+        for (; k && goes_first(set, uses, r->condition_numbers[i], numbers[k - 1]); k--)
+            numbers[k] = numbers[k - 1];
+        numbers[k] = r->condition_numbers[i];
+    }
+    r->condition_numbers = numbers;
+}
+
+struct rule_set set_build(struct arena *a, const struct rule_set *base,
+                          const struct rule_list *fresh, const struct expr *const *conditions,
+                          size_t n_conditions)
+{
+    struct rule_set set = {.items = order_items(a, base, fresh),
+                           .n = (base ? base->n : 0) + fresh->n,
+                           .conditions = conditions,
+                           .n_conditions = n_conditions};
+    uint32_t *uses = ARENA_ARRAY(a, uint32_t, n_conditions);
+    for (size_t i = 0; i < set.n; i++)
+        for (size_t k = 0; k < set.items[i]->n_conditions; k++)
+            uses[set.items[i]->condition_numbers[k]]++;
+    for (size_t i = 0; i < fresh->n; i++)
+        order_conditions(a, &set, uses, fresh->items[i]);
+    for (int k = 0; k < FRAMEWORK_COUNT; k++)
+        set.lanes[k] = lane_build(a, &set, (enum framework)k);
+    return set;
+}
+
+const struct rule *rules_find(const struct rule_set *set, struct str id)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (str_eq(set->items[i]->id, id)) return set->items[i];
+    return NULL;
+}
+
+struct str rules_nearest(const struct rule_set *set, struct str word)
+{
+    struct edit_nearest nearest = {.word = word};
+    for (size_t i = 0; i < set->n; i++)
+        edit_offer(&nearest, set->items[i]->id);
+    return nearest.best;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/ctext.h"
+#include "base/map.h"
+#include "expr/expr.h"
+#include "rules/rule.h"
+
+/* Each different expression is written once, under a number. */
+struct writer {
+    struct buf *out;
+    struct map number_of; /* text -> number */
+    uint32_t n;
+};
+
+static void define(struct writer *w, const struct expr *e)
+{
+    if (!e || map_get(&w->number_of, expr_text(e)) >= 0) return;
+    map_put(w->out->arena, &w->number_of, expr_text(e), w->n);
+    struct str name = arena_printf(w->out->arena, "e%u", w->n++);
+    expr_write_c(e, w->out, name.p);
+}
+
+static void define_all(struct writer *w, const struct rule *r)
+{
+    for (size_t i = 0; i < r->n_conditions; i++)
+        define(w, r->conditions[i]);
+    for (size_t i = 0; i < r->n_set; i++)
+        define(w, r->set[i].value);
+    define(w, r->rule);
+    define(w, r->message_expression);
+    define(w, r->suggestion);
+    define(w, r->help_expression);
+    define(w, r->fix_value);
+}
+
+static void refer(struct writer *w, const struct expr *e)
+{
+    buf_printf(w->out, "&e%u", (unsigned)map_get(&w->number_of, expr_text(e)));
+}
+
+static void member_expr(struct writer *w, const char *name, const struct expr *e)
+{
+    if (!e) return;
+    buf_printf(w->out, "    .%s = ", name);
+    refer(w, e);
+    buf_add(w->out, STR(",\n"));
+}
+
+static void member_str(struct writer *w, const char *name, struct str s)
+{
+    if (!s.n) return;
+    buf_printf(w->out, "    .%s = ", name);
+    ctext_str(w->out, s);
+    buf_add(w->out, STR(",\n"));
+}
+
+static void member_strs(struct writer *w, const char *name, const struct str *items, size_t n)
+{
+    if (!n) return;
+    buf_printf(w->out, "    .n_%s = %zu, .%s = (const struct str[]){", name, n, name);
+    for (size_t i = 0; i < n; i++) {
+        ctext_str(w->out, items[i]);
+        buf_add(w->out, STR(", "));
+    }
+    buf_add(w->out, STR("},\n"));
+}
+
+static void numbers(struct writer *w, const uint32_t *items, size_t n)
+{
+    if (!n) {
+        buf_add(w->out, STR("NULL"));
+        return;
+    }
+    buf_add(w->out, STR("(const uint32_t[]){"));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(w->out, "%u, ", items[i]);
+    buf_add(w->out, STR("}"));
+}
+
+static void expr_list(struct writer *w, const struct expr *const *items, size_t n)
+{
+    buf_add(w->out, STR("(const struct expr *const[]){"));
+    for (size_t i = 0; i < n; i++) {
+        refer(w, items[i]);
+        buf_add(w->out, STR(", "));
+    }
+    buf_add(w->out, STR("}"));
+}
+
+static void member_conditions(struct writer *w, const struct rule *r)
+{
+    if (!r->n_conditions) return;
+    buf_printf(w->out, "    .n_conditions = %zu, .conditions = ", r->n_conditions);
+    expr_list(w, r->conditions, r->n_conditions);
+    buf_add(w->out, STR(", .condition_numbers = "));
+    numbers(w, r->condition_numbers, r->n_conditions);
+    buf_add(w->out, STR(",\n"));
+}
+
+static void member_frameworks(struct writer *w, const struct rule *r)
+{
+    buf_add(w->out, STR("    .in = {"));
+    for (int k = 0; k < FRAMEWORK_COUNT; k++) {
+        buf_printf(w->out, "{%s, ", r->in[k].applies ? "true" : "false");
+        ctext_str(w->out, r->in[k].from);
+        buf_add(w->out, STR(", "));
+        ctext_str(w->out, r->in[k].to);
+        buf_add(w->out, STR("}, "));
+    }
+    buf_add(w->out, STR("},\n"));
+}
+
+static void member_set(struct writer *w, const struct rule *r)
+{
+    if (!r->n_set) return;
+    buf_printf(w->out, "    .n_set = %zu, .set = (const struct assignment[]){", r->n_set);
+    for (size_t i = 0; i < r->n_set; i++) {
+        buf_printf(w->out, "{%d, ", r->set[i].param);
+        refer(w, r->set[i].value);
+        buf_add(w->out, STR("}, "));
+    }
+    buf_add(w->out, STR("},\n"));
+}
+
+static void member_examples(struct writer *w, const struct rule *r)
+{
+    if (!r->n_examples) return;
+    buf_printf(w->out, "    .n_examples = %zu, .examples = (const struct rule_example[]){",
+               r->n_examples);
+    for (size_t i = 0; i < r->n_examples; i++) {
+        buf_printf(w->out, "\n        {%s, ", r->examples[i].good ? "true" : "false");
+        ctext_str(w->out, r->examples[i].facts);
+        buf_add(w->out, STR(", {0}},"));
+    }
+    buf_add(w->out, STR("},\n"));
+}
+
+static void write_rule(struct writer *w, const struct rule *r, size_t number)
+{
+    buf_printf(w->out, "static const struct rule r%zu = {\n", number);
+    member_str(w, "id", r->id);
+    buf_printf(w->out, "    .severity = %d, .phase = %d, .native = %d, .is_override = %d,\n",
+               (int)r->severity, (int)r->phase, r->native, r->is_override);
+    buf_printf(w->out, "    .confidence = %a, .parameter = %d, .fix_parameter = %d,\n",
+               r->confidence, r->parameter, r->fix_parameter);
+    member_frameworks(w, r);
+    member_conditions(w, r);
+    member_expr(w, "rule", r->rule);
+    member_set(w, r);
+    member_expr(w, "message_expression", r->message_expression);
+    member_expr(w, "suggestion", r->suggestion);
+    member_expr(w, "help_expression", r->help_expression);
+    member_expr(w, "fix_value", r->fix_value);
+    member_str(w, "message", r->message);
+    member_str(w, "why", r->why);
+    member_str(w, "help", r->help);
+    member_str(w, "source", r->source);
+    member_str(w, "date", r->date);
+    member_str(w, "error_type", r->error_type);
+    member_str(w, "error_pattern", r->error_pattern);
+    member_str(w, "suite", r->suite);
+    member_strs(w, "covers", r->covers, r->n_covers);
+    member_strs(w, "guides", r->guides, r->n_guides);
+    member_examples(w, r);
+    buf_add(w->out, STR("};\n"));
+}
+
+static void write_lanes(struct writer *w, const struct rule_set *set)
+{
+    buf_add(w->out, STR("    .lanes = {\n"));
+    for (int k = 0; k < FRAMEWORK_COUNT; k++) {
+        const struct rule_lane *lane = &set->lanes[k];
+        buf_printf(w->out,
+                   "        {.n_overrides = %zu, .n_checks = %zu, .overrides = ", lane->n_overrides,
+                   lane->n_checks);
+        numbers(w, lane->overrides, lane->n_overrides);
+        buf_add(w->out, STR(", .checks = "));
+        numbers(w, lane->checks, lane->n_checks);
+        buf_add(w->out, STR("},\n"));
+    }
+    buf_add(w->out, STR("    },\n"));
+}
+
+static void write_items(struct writer *w, const struct rule_set *set)
+{
+    if (!set->n) return;
+    buf_printf(w->out, "    .n = %zu, .items = (const struct rule *const[]){", set->n);
+    for (size_t i = 0; i < set->n; i++)
+        buf_printf(w->out, "&r%zu, ", i);
+    buf_add(w->out, STR("},\n"));
+}
+
+static void write_guides(struct writer *w, const struct rule_set *set)
+{
+    if (!set->n_guides) return;
+    buf_printf(w->out, "    .n_guides = %zu, .guides = (const struct guide_row[]){\n",
+               set->n_guides);
+    for (size_t i = 0; i < set->n_guides; i++) {
+        buf_add(w->out, STR("        {"));
+        ctext_str(w->out, set->guides[i].id);
+        buf_add(w->out, STR(", "));
+        ctext_str(w->out, set->guides[i].text);
+        buf_add(w->out, STR("},\n"));
+    }
+    buf_add(w->out, STR("    },\n"));
+}
+
+void rules_write_c(const struct rule_set *set, struct buf *out)
+{
+    struct writer w = {.out = out};
+    buf_add(out,
+            STR("/* SPDX-License-Identifier: Apache-2.0 */\n/* Made from rules/ by gen_rules. */\n"
+                "#include \"expr/program.h\"\n#include \"rules/rule.h\"\n\n"));
+    for (size_t i = 0; i < set->n_conditions; i++)
+        define(&w, set->conditions[i]);
+    for (size_t i = 0; i < set->n; i++)
+        define_all(&w, set->items[i]);
+    for (size_t i = 0; i < set->n; i++)
+        write_rule(&w, set->items[i], i);
+    buf_add(out, STR("static const struct rule_set builtin = {\n"));
+    write_items(&w, set);
+    if (set->n_conditions) {
+        buf_printf(out, "    .n_conditions = %zu, .conditions = ", set->n_conditions);
+        expr_list(&w, set->conditions, set->n_conditions);
+        buf_add(out, STR(",\n"));
+    }
+    write_lanes(&w, set);
+    write_guides(&w, set);
+    buf_add(out,
+            STR("};\n\nconst struct rule_set *rules_builtin(void)\n{\n    return &builtin;\n}\n"));
+}
