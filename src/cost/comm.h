@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times of communication, before any hiding. All results are seconds. */
+#ifndef MOEPLAN_COST_COMM_H
+#define MOEPLAN_COST_COMM_H
+
+#include "cost/timing.h"
+
+/* One all-gather or reduce-scatter of a tensor of so many bytes over n ranks that lie within `span`
+ * consecutive ones. */
+double comm_collective(const struct timing *t, double bytes, double n, double span);
+/* Dispatch and combine of one pass, for routed tokens of `width` elements. */
+double comm_dispatch(const struct timing *t, double width);
+/* Context parallelism of one attention forward: KV ring under a kernel of core_s, or all-to-all,
+ * the cheaper. */
+double comm_context(const struct timing *t, double kv_bytes, double q_bytes, double core_s);
+/* One transfer between pipeline stages. */
+double comm_stage(const struct timing *t);
+
+#endif

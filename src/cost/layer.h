@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times of one layer on one rank for one microbatch, in terms; what pipeline, data parallelism and
+ * batch do not change. */
+#ifndef MOEPLAN_COST_LAYER_H
+#define MOEPLAN_COST_LAYER_H
+
+#include "cost/timing.h"
+
+struct layer_time {
+    struct pass forward, backward,
+        again;       /* again: what recomputation repeats before the backward pass */
+    double syncs;    /* device-to-host waits of a forward pass */
+    bool sync_again; /* recomputation repeats them */
+};
+
+struct layer_time layer_time(const struct timing *t, struct layer_kind kind);
+struct layer_time layer_embedding(const struct timing *t);
+/* Final norm, logits and loss. */
+struct layer_time layer_head(const struct timing *t);
+/* One MTP depth: projection, its layers and its own logits. */
+struct layer_time layer_mtp(const struct timing *t);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pipeline schedules: how long 1F1B, plain or interleaved, takes for chunks of unequal length. */
+#ifndef MOEPLAN_COST_PIPELINE_H
+#define MOEPLAN_COST_PIPELINE_H
+
+#include <stdint.h>
+
+struct pipeline {
+    int stages, chunks_per_stage; /* pp, vpp */
+    int64_t microbatches;
+    int group; /* microbatches a rank takes of one chunk before the next; 0: stages */
+    const double *forward,
+        *backward; /* [stages * chunks_per_stage], seconds; chunk c is on rank c % stages */
+};
+
+/* Seconds from the first forward to the last backward. Exact for equal chunks and for short
+   schedules; long ones are simulated until they repeat and continued at that rate. */
+double pipeline_time(const struct pipeline *p);
+/* Every microbatch simulated, up to an internal bound on stages * chunks * microbatches; -1 above
+ * it. */
+double pipeline_simulate(const struct pipeline *p, int64_t microbatches);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cost/sharding.h"
+
+#include <math.h>
+
+#include "cost/comm.h"
+
+static void add_part(struct rank_params *p, struct part_params x, const struct knobs *k)
+{
+    p->dense += (double)x.sharded / k->tp + (double)x.replicated;
+    p->experts += (double)x.experts / ((double)k->ep * k->etp);
+}
+
+/* Layers are spread evenly over the stages; embedding and head stand on the first and the last, so
+   the fuller of both holds one of them. */
+struct rank_params sharding_params(const struct config *c)
+{
+    const struct model_shape *m = &c->model;
+    const struct knobs *k = &c->knobs;
+    int count[MODEL_MAX_KINDS] = {0};
+    struct rank_params p = {0};
+    for (int i = 0; i < m->num_layers; i++)
+        count[m->layers[i]]++;
+    for (int i = 0; i < m->n_kinds; i++) {
+        struct rank_params one = {0};
+        add_part(&one, mixer_params(m, m->kinds[i].mixer), k);
+        add_part(&one, ffn_params(m, m->kinds[i].ffn), k);
+        p.dense += count[i] * one.dense;
+        p.experts += count[i] * one.experts;
+    }
+    if (m->mtp_layers > 0) {
+        struct part_params depth = mtp_params(m);
+        for (int i = 0; i < (m->mtp_repeated ? 1 : m->mtp_layers); i++)
+            add_part(&p, depth, k);
+    }
+    double embedding = (double)m->vocab * m->hidden / k->tp;
+    p.dense = p.dense / k->pp + embedding * (k->pp > 1 || m->tied ? 1 : 2);
+    p.experts /= k->pp;
+    return p;
+}
+
+struct collectives {
+    double gather, reduce; /* seconds: all parameters once, all gradients once */
+};
+
+static struct collectives collectives_of(const struct timing *t, struct rank_params p)
+{
+    const struct knobs *k = &t->config->knobs;
+    double ranks = (double)knobs_dp(k) * k->cp, expert_ranks = (double)knobs_edp(k);
+    double span = ranks * k->tp, expert_span = expert_ranks * k->ep * k->etp;
+    bool narrow = t->config->framework == FRAMEWORK_AUTOMODEL || k->fsdp != FSDP_NONE;
+    double grad = narrow ? 2 : k->grad_bytes, param = t->low && k->fp8_param_gather ? 1 : 2;
+    return (struct collectives){
+        comm_collective(t, param * p.dense, ranks, span) +
+            comm_collective(t, param * p.experts, expert_ranks, expert_span),
+        comm_collective(t, grad * p.dense, ranks, span) +
+            comm_collective(t, grad * p.experts, expert_ranks, expert_span),
+    };
+}
+
+/* Every microbatch gathers parameters for forward and backward and reduces gradients (FSDP2 at the
+   last one only), all beside compute. The first gather and half of the last reduction have nothing
+   beside them. */
+static double exposed_fsdp(const struct timing *t, struct collectives x, double stage_s)
+{
+    bool once = t->config->framework == FRAMEWORK_AUTOMODEL;
+    double each = 2 * x.gather + (once ? 0 : x.reduce);
+    double exposed = fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.fsdp_contention * each;
+    return (double)knobs_microbatches(&t->config->knobs) * exposed + (once ? x.reduce : 0) +
+           0.5 * x.gather;
+}
+
+/* The optimizer's reduce-scatter hides under the last backward, its all-gather under the first
+   forward. With virtual stages chunks finish one after another, which widens both windows. */
+static double exposed_ddp(const struct timing *t, struct collectives x, double stage_s)
+{
+    const struct knobs *k = &t->config->knobs;
+    double v = k->vpp, in_flight = fmin((double)knobs_microbatches(k), k->pp);
+    double window = stage_s / 3 * (v > 1 ? fmax(1, in_flight * (v - 1) / v) : 1);
+    double exposed = 0;
+    if (k->overlap_grad_reduce)
+        exposed += fmax(0, x.reduce - t->f.dp_window * 2 * window) +
+                   t->f.dp_contention * fmin(x.reduce, 2 * window);
+    else
+        exposed += x.reduce;
+    if (k->overlap_param_gather)
+        exposed += fmax(0, x.gather - t->f.dp_window * window) +
+                   t->f.dp_contention * fmin(x.gather, window);
+    else
+        exposed += x.gather;
+    return exposed;
+}
+
+double sharding_exposed(const struct timing *t, struct rank_params p, double stage_s)
+{
+    if (t->config->knobs.task == TASK_PEFT) return 0;
+    struct collectives x = collectives_of(t, p);
+    enum fsdp kind = t->config->knobs.fsdp;
+    bool sharded = kind == FSDP_FSDP2 || kind == FSDP_OPTIM_GRADS_PARAMS;
+    return sharded ? exposed_fsdp(t, x, stage_s) : exposed_ddp(t, x, stage_s);
+}
+
+/* Bytes a parameter's update moves: fp32 gradient, master copy and two moments read, three of them
+   and the parameter written (30), less what the precision-aware optimizer keeps narrow. The update
+   kernels reach 0.7 of streaming. */
+double sharding_optimizer(const struct timing *t, struct rank_params p)
+{
+    const struct knobs *k = &t->config->knobs;
+    if (k->task == TASK_PEFT) return 0;
+    double ranks = (double)knobs_dp(k) * k->cp, expert_ranks = (double)knobs_edp(k);
+    bool dealt = k->distributed_optimizer || k->fsdp != FSDP_NONE;
+    double own = dealt ? p.dense / ranks + p.experts / expert_ranks : p.dense + p.experts;
+    double on_gpu = own * (1 - k->optimizer_offload), on_cpu = own * k->optimizer_offload;
+    double update = on_gpu * (k->precision_aware ? 24 : 30) / (0.7 * t->hbm);
+    double norm_and_casts = 4 * (p.dense + p.experts) / t->hbm;
+    double cpu = on_cpu * 16 / 50e9; /* read and written through the CPU's memory */
+    double pcie = t->config->machine.pcie_bytes_per_s;
+    double states =
+        k->offload_optimizer_states && pcie > 0 ? own * 24 / pcie : 0; /* 12 bytes there and back */
+    return update + norm_and_casts + cpu + states;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens once a step, or once a microbatch under FSDP, over the data-parallel ranks:
+ * collectives and optimizer. */
+#ifndef MOEPLAN_COST_SHARDING_H
+#define MOEPLAN_COST_SHARDING_H
+
+#include "cost/timing.h"
+
+/* Parameters on one rank: those over data parallel ranks, and the experts' over expert data
+ * parallel ranks. */
+struct rank_params {
+    double dense, experts;
+};
+struct rank_params sharding_params(const struct config *c);
+
+/* Seconds of a step's collectives that stay exposed. stage_s: compute of one microbatch on a stage.
+ */
+double sharding_exposed(const struct timing *t, struct rank_params p, double stage_s);
+/* Seconds of the optimizer step: update, casts, gradient norm, and what runs on or comes from the
+ * CPU. */
+double sharding_optimizer(const struct timing *t, struct rank_params p);
+
+#endif

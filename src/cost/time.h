@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Step time in two parts, for a search: the layers' times, which depend on the model, the machine,
+   tp, cp, ep, etp, mbs, seq, precision, dispatcher, recompute, CUDA graphs and gpus, and the step
+   around them, which depends on everything else. */
+#ifndef MOEPLAN_COST_TIME_H
+#define MOEPLAN_COST_TIME_H
+
+#include "cost/cost.h"
+#include "cost/layer.h"
+#include "cost/sharding.h"
+
+struct time_layers {
+    struct timing timing;       /* its `config` must outlive it */
+    struct coefficients spread; /* for the interval */
+    struct layer_time kinds[MODEL_MAX_KINDS], embedding, head, mtp;
+    double flops_per_token;
+};
+
+void time_layers_init(const struct config *c, struct time_layers *out);
+/* The rest of time_estimate. The knobs that time_layers_init read must be those of `c`. */
+bool time_estimate_layers(const struct time_layers *l, const struct config *c,
+                          struct time_estimate *out, struct cost_trace *trace);
+
+#endif

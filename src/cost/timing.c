@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cost/timing.h"
+
+#include <math.h>
+
+/* Link efficiency and copy rate fit H800, H100 and GB200 measurements with one law (arXiv
+   2603.07685 table 7; DeepEP README: 153-158 GB/s inside an H800 node). Passes: alltoall permutes,
+   and sorts by local expert after the exchange; DeepEP copies from and to its buffers; HybridEP
+   fuses both. Operations: counted in megatron/core/transformer/moe/token_dispatcher.py. */
+static const struct dispatch_law laws[] = {
+    [DISPATCH_ALLGATHER] = {"allgather", false, false, 0.85, 1900e9, 8, 12, 20, 1},
+    [DISPATCH_ALLTOALL] = {"alltoall", false, false, 0.85, 1900e9, 8, 24, 30, 3},
+    [DISPATCH_DEEPEP] = {"deepep", true, true, 0.85, 1300e9, 4, 8, 16, 1.5},
+    [DISPATCH_HYBRIDEP] = {"hybridep", true, false, 0.95, 4000e9, 2, 6, 12, 1},
+    [DISPATCH_TORCH] = {"torch", false, false, 0.85, 1900e9, 8, 24, 30, 3},
+};
+
+void pass_add(struct pass *to, const struct pass *x)
+{
+    static const struct pass nothing;
+    pass_add_since(to, x, &nothing);
+}
+
+void pass_add_since(struct pass *to, const struct pass *x, const struct pass *before)
+{
+    to->gemm += x->gemm - before->gemm;
+    to->grouped += x->grouped - before->grouped;
+    to->attention += x->attention - before->attention;
+    to->memory += x->memory - before->memory;
+    to->quantise += x->quantise - before->quantise;
+    to->scan += x->scan - before->scan;
+    to->ep += x->ep - before->ep;
+    to->tp += x->tp - before->tp;
+    to->cp += x->cp - before->cp;
+    to->ops += x->ops - before->ops;
+    to->gpu_ops += x->gpu_ops - before->gpu_ops;
+}
+
+double pass_kernels(const struct pass *x)
+{
+    return x->gemm + x->grouped + x->attention + x->memory + x->quantise + x->scan;
+}
+
+/* What TE-scoped graphs hold when no scope is named (megatron/core/transformer/cuda_graphs.py). */
+static uint32_t captured(const struct knobs *k)
+{
+    if (k->graph_impl == GRAPH_NONE) return 0;
+    if (k->graph_impl == GRAPH_FULL_ITERATION || (k->graph_scope & SCOPE_FULL)) return SCOPE_FULL;
+    if (k->graph_scope == 0)
+        return SCOPE_ATTN | SCOPE_MLP | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS | SCOPE_MAMBA;
+    return k->graph_scope;
+}
+
+/* Fixed capacity pads experts a little; natural routing loads the hottest rank by a measured
+   factor. A plan that does not say how tokens are routed is taken as balanced, as nearly all
+   published runs are. */
+static double load(const struct timing *t, const struct knobs *k)
+{
+    double natural = k->balance_stated && !k->force_balance ? t->f.imbalance : 1;
+    double over = k->capacity_factor > 1 ? k->capacity_factor - 1 : 0;
+    return fmax(natural, 1 + 0.05 * over * sqrt(over));
+}
+
+/* Peak rate and operand size of the precision; a chip without the mode computes in 16 bit. */
+static void set_precision(struct timing *t)
+{
+    const struct machine *m = &t->config->machine;
+    enum precision p = t->config->knobs.precision;
+    double slow = p == PREC_FP32 ? 0.5 : 1; /* TF32 */
+    t->rate_16 = m->peak_bf16 * t->f.gemm_bf16 * slow;
+    t->low = p >= PREC_FP8_DELAYED && m->peak_fp8 > 0;
+    bool fp4 = p == PREC_NVFP4 && m->peak_fp4 > 0;
+    t->rate_low = !t->low ? t->rate_16
+                  : fp4   ? m->peak_fp4 * t->f.gemm_fp4
+                          : m->peak_fp8 * t->f.gemm_fp8;
+    t->low_bytes = !t->low ? 2 : fp4 ? 0.5 : 1;
+    t->quantise_bytes = !t->low ? 0 : fp4 ? 6 : 4;
+    t->experts_only = t->low && t->config->framework == FRAMEWORK_AUTOMODEL;
+}
+
+struct timing timing_of(const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    struct timing t = {.config = c, .f = coefficients_of(&c->machine), .law = laws[k->dispatcher]};
+    t.tokens = (double)k->mbs * k->seq / k->cp;
+    t.tokens_rank = t.tokens / k->tp;
+    t.tokens_pass = k->sequence_parallel ? t.tokens_rank : t.tokens;
+    t.load = load(&t, k);
+    t.hbm = c->machine.hbm_bytes_per_s * t.f.hbm_stream;
+    set_precision(&t);
+    bool narrow = c->framework == FRAMEWORK_AUTOMODEL || k->grad_bytes == 2;
+    t.wgrad_bytes = narrow ? 4 : 8; /* read and written, 2 or 4 bytes each */
+    int domain = k->nvlink_domain > 0 ? k->nvlink_domain : c->machine.nvlink_domain;
+    t.domain = k->gpus < domain ? (int)k->gpus : domain;
+    t.captured = captured(k);
+    if (k->capacity_factor > 0)
+        t.law.prepare_ops = 12, t.law.move_ops = 20, t.law.syncs = 0; /* static shapes */
+    if (k->ep == 1) t.law.passes = fmin(t.law.passes, 4); /* no exchange: no sort after it */
+    return t;
+}
