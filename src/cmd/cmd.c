@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/edit.h"
+#include "base/io.h"
+#include "cmd/commands.h"
+#include "cmd/option.h"
+#include "diag/render_text.h"
+#include "rules/rule.h"
+
+int cmd_usage_error(struct cmd_context *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct str message = arena_vprintf(c->keep, format, args);
+    va_end(args);
+    const char *name = c->command ? c->command->name : NULL;
+    buf_printf(&c->err, "moeplan%s%s: %.*s\n", name ? " " : "", name ? name : "", STR_ARG(message));
+    return STATUS_CANNOT;
+}
+
+void cmd_print_diags(struct cmd_context *c, struct diags *diags, struct buf *to)
+{
+    diags_sort(diags);
+    for (size_t i = 0; i < diags->n; i++)
+        render_text(to, diags, &diags->items[i], c->colour);
+}
+
+bool cmd_load_rules(struct cmd_context *c, const struct rule_set **out)
+{
+    const struct rule_set *set = rules_builtin();
+    bool ok = true;
+    struct str folder;
+    for (size_t i = 0; option_nth(c, "rules", i, &folder); i++) {
+        struct rule_set *larger = ARENA_NEW(c->keep, struct rule_set);
+        bool loaded = rules_load(c->keep, &c->diags, str_dup(c->keep, folder).p, set, larger);
+        ok = ok && loaded;
+        set = larger;
+    }
+    *out = set;
+    return ok;
+}
+
+const struct command *command_find(struct str name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (str_is(name, commands[i]->name)) return commands[i];
+    return NULL;
+}
+
+struct str command_nearest(struct str word)
+{
+    struct edit_nearest nearest = {.word = word};
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        edit_offer(&nearest, str_of(commands[i]->name));
+    return nearest.best;
+}
+
+static int unknown_command(struct cmd_context *c, struct str word)
+{
+    struct str nearest = command_nearest(word);
+    if (nearest.n)
+        return cmd_usage_error(c, "there is no command %.*s; did you mean %.*s?", STR_ARG(word),
+                               STR_ARG(nearest));
+    return cmd_usage_error(c, "there is no command %.*s; moeplan help lists them", STR_ARG(word));
+}
+
+/* `moeplan --help` and `moeplan --version` are the commands of these names. */
+static struct str command_word(const char *word)
+{
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return STR("help");
+    if (strcmp(word, "--version") == 0) return STR("version");
+    return str_of(word);
+}
+
+static int run(struct cmd_context *c, int argc, char **argv)
+{
+    if (argc < 2) {
+        help_program(&c->err);
+        return STATUS_CANNOT;
+    }
+    struct str word = command_word(argv[1]);
+    c->command = command_find(word);
+    if (!c->command) return unknown_command(c, word);
+    if (!options_parse(c, argc - 2, argv + 2)) return STATUS_CANNOT;
+    if (!option_given(c, "help")) return c->command->run(c);
+    help_command(c->command, &c->out);
+    return STATUS_OK;
+}
+
+static bool write_all(FILE *to, struct str text)
+{
+    return fwrite(text.p, 1, text.n, to) == text.n && fflush(to) == 0;
+}
+
+/* Results to stdout or -o FILE. A reader that has gone away is no error; a full disk is. */
+static int deliver(struct cmd_context *c, int status)
+{
+    struct str path = option_value(c, "output"), text = buf_str(&c->out), error;
+    if (path.n && status != STATUS_CANNOT) {
+        if (io_write(c->keep, str_dup(c->keep, path).p, text, &error)) return status;
+        return cmd_usage_error(c, "%.*s cannot be written: %.*s", STR_ARG(path), STR_ARG(error));
+    }
+    if (write_all(stdout, text) || errno == EPIPE) return status;
+    return cmd_usage_error(c, "stdout cannot be written: %s", strerror(errno));
+}
+
+static bool wants_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (no_colour && *no_colour) return false;
+    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+int cmd_main(int argc, char **argv)
+{
+    struct cmd_context c = {
+        .keep = arena_new(0), .scratch = arena_new(0), .colour = wants_colour()};
+    if (!c.keep || !c.scratch) return STATUS_BUG;
+    c.out = buf_new(c.keep);
+    c.err = buf_new(c.keep);
+    diags_init(&c.diags, c.keep);
+    int status = deliver(&c, run(&c, argc, argv));
+    cmd_print_diags(&c, &c.diags, &c.err);
+    write_all(stderr, buf_str(&c.err));
+    arena_free(c.scratch);
+    arena_free(c.keep);
+    return status;
+}

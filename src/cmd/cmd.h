@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The frame of the commands: a command is a table of options and a run function; parsing, help,
+   usage errors and did-you-mean come from the table. A new command is one file with a struct
+   command and one line in commands.h. */
+#ifndef MOEPLAN_CMD_CMD_H
+#define MOEPLAN_CMD_CMD_H
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "diag/diag.h"
+
+/* Exit statuses of the contract. */
+enum { STATUS_OK = 0, STATUS_NO = 1, STATUS_CANNOT = 2, STATUS_BUG = 3 };
+
+struct option {
+    const char *name;  /* without its dashes */
+    const char *value; /* placeholder such as "N" or "text|json"; NULL: a switch without a value */
+    const char *help;  /* one line */
+};
+
+struct cmd_context;
+
+struct command {
+    const char *name;
+    const char *arguments;             /* as usage shows them: "FILE…"; "" when there are none */
+    int min_arguments, max_arguments;  /* max -1: any number */
+    const char *help;                  /* one line */
+    const char *details;               /* further lines for --help; NULL: none */
+    const struct option *options;      /* ends with a NULL name; NULL: none */
+    bool loads_rules;                  /* has --rules DIR */
+    bool reads_batch;                  /* has --batch; arguments are then not needed */
+    int (*run)(struct cmd_context *c); /* gives the exit status */
+};
+
+/* One option as it was given. */
+struct given {
+    const struct option *option;
+    struct str value;
+};
+
+struct cmd_context {
+    const struct command *command;
+    struct arena *keep, *scratch; /* results; one evaluation */
+    struct diags
+        diags; /* about the command itself: rules, model, platform; printed to stderr at the end */
+    struct buf out, err; /* what goes to stdout (or -o FILE) and stderr when the command has run */
+    struct str *arguments;
+    size_t n_arguments;
+    struct given *given;
+    size_t n_given;
+    bool colour; /* stdout is a terminal that wants colour */
+};
+
+/* ---- for commands ---- */
+
+bool option_given(const struct cmd_context *c, const char *name);
+/* The last value given; empty when there is none. */
+struct str option_value(const struct cmd_context *c, const char *name);
+/* The i-th value of a repeatable option; false when there are no more. */
+bool option_nth(const struct cmd_context *c, const char *name, size_t i, struct str *out);
+/* An integer from `least` on; *out is untouched when the option is not given. False with a usage
+ * error when it is none. */
+bool option_int(struct cmd_context *c, const char *name, int64_t least, int64_t *out);
+/* The index of the value among the words of the option's placeholder ("text|json"); 0 when it is
+   not given. False with a usage error when it is none of them. */
+bool option_choice(struct cmd_context *c, const char *name, int *out);
+/* Puts "moeplan COMMAND: …" on stderr and gives STATUS_CANNOT. */
+__attribute__((format(printf, 2, 3))) int cmd_usage_error(struct cmd_context *c, const char *format,
+                                                          ...);
+/* Prints diagnostics (sorted) in text form to `to`, with colour when stdout has it. */
+void cmd_print_diags(struct cmd_context *c, struct diags *diags, struct buf *to);
+
+struct rule_set;
+/* The built-in rules and those of every --rules DIR. False when one of them is bad; the diagnostics
+ * are in c->diags. */
+bool cmd_load_rules(struct cmd_context *c, const struct rule_set **out);
+
+/* ---- for main ---- */
+
+/* Runs the program: parses, runs the command, writes stdout, stderr and -o FILE. Gives the exit
+ * status. */
+int cmd_main(int argc, char **argv);
+
+#endif

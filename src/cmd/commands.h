@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands, in the order in which help lists them. */
+#ifndef MOEPLAN_CMD_COMMANDS_H
+#define MOEPLAN_CMD_COMMANDS_H
+
+#include "cmd/cmd.h"
+
+extern const struct command command_version, command_help;
+
+static const struct command *const commands[] = {
+
+    &command_version,
+    &command_help,
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+/* The command of a name, or NULL. */
+const struct command *command_find(struct str name);
+/* The name nearest to a word, for did-you-mean; empty when nothing is near. */
+struct str command_nearest(struct str word);
+
+/* Usage, options and details of one command. */
+void help_command(const struct command *command, struct buf *out);
+/* The list of commands. */
+void help_program(struct buf *out);
+
+#endif

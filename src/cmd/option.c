@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/option.h"
+
+#include "base/edit.h"
+#include "base/num.h"
+
+const struct option option_help = {"help", NULL, "show this page"};
+const struct option option_output = {"output", "FILE",
+                                     "write there instead of to stdout, whole or not at all (-o)"};
+const struct option option_rules = {"rules", "DIR", "also load the rules below DIR (repeatable)"};
+const struct option option_batch = {"batch", NULL,
+                                    "read JSONL requests from stdin, write one JSON answer a line"};
+
+void options_each(const struct command *command,
+                  void (*each)(void *state, const struct option *option), void *state)
+{
+    for (const struct option *o = command->options; o && o->name; o++)
+        each(state, o);
+    if (command->reads_batch) each(state, &option_batch);
+    if (command->loads_rules) each(state, &option_rules);
+    each(state, &option_output);
+    each(state, &option_help);
+}
+
+struct search {
+    struct str name;
+    const struct option *found;
+    struct edit_nearest nearest;
+};
+
+static void look(void *state, const struct option *option)
+{
+    struct search *s = state;
+    if (str_is(s->name, option->name)) s->found = option;
+    edit_offer(&s->nearest, str_of(option->name));
+}
+
+const struct option *option_find(const struct command *command, struct str name)
+{
+    struct search s = {.name = name, .nearest.word = name};
+    options_each(command, look, &s);
+    return s.found;
+}
+
+static bool unknown_option(struct cmd_context *c, struct str name)
+{
+    struct search s = {.name = name, .nearest.word = name};
+    options_each(c->command, look, &s);
+    if (s.nearest.best.n)
+        cmd_usage_error(c, "there is no option --%.*s; did you mean --%.*s?", STR_ARG(name),
+                        STR_ARG(s.nearest.best));
+    else
+        cmd_usage_error(c, "there is no option --%.*s", STR_ARG(name));
+    return false;
+}
+
+static void add_given(struct cmd_context *c, const struct option *option, struct str value)
+{
+    c->given[c->n_given++] = (struct given){option, value};
+}
+
+/* One option word and, when it takes a value that is not behind its "=", the word after it. */
+static bool parse_option(struct cmd_context *c, int n, char **words, int *at)
+{
+    struct str word = str_of(words[*at]);
+    if (str_is(word, "-o")) word = STR("--output");
+    if (str_is(word, "-h")) word = STR("--help");
+    if (!str_starts(word, STR("--"))) {
+        cmd_usage_error(c, "there is no option %.*s", STR_ARG(word));
+        return false;
+    }
+    word = str_slice(word, 2, word.n);
+    size_t equals = str_find(word, '=');
+    struct str name = str_slice(word, 0, equals);
+    const struct option *option = option_find(c->command, name);
+    if (!option) return unknown_option(c, name);
+    if (!option->value && equals < word.n) {
+        cmd_usage_error(c, "--%s takes no value", option->name);
+        return false;
+    }
+    if (!option->value || equals < word.n) {
+        add_given(c, option, str_slice(word, equals + 1, word.n));
+        return true;
+    }
+    if (++*at == n) {
+        cmd_usage_error(c, "--%s needs a value: --%s %s", option->name, option->name,
+                        option->value);
+        return false;
+    }
+    add_given(c, option, str_of(words[*at]));
+    return true;
+}
+
+static bool check_arguments(struct cmd_context *c)
+{
+    const struct command *command = c->command;
+    if (option_given(c, "help") || option_given(c, "batch")) return true;
+    if (c->n_arguments < (size_t)command->min_arguments) {
+        cmd_usage_error(c, "missing argument: moeplan %s %s", command->name, command->arguments);
+        return false;
+    }
+    if (command->max_arguments >= 0 && c->n_arguments > (size_t)command->max_arguments) {
+        cmd_usage_error(c, "one argument too many: %.*s",
+                        STR_ARG(c->arguments[command->max_arguments]));
+        return false;
+    }
+    return true;
+}
+
+bool options_parse(struct cmd_context *c, int n, char **words)
+{
+    c->arguments = ARENA_ARRAY(c->keep, struct str, (size_t)n + 1);
+    c->given = ARENA_ARRAY(c->keep, struct given, (size_t)n + 1);
+    bool options = true; /* until "--" */
+    for (int i = 0; i < n; i++) {
+        struct str word = str_of(words[i]);
+        if (options && str_is(word, "--"))
+            options = false;
+        else if (!options || word.n < 2 || word.p[0] != '-')
+            c->arguments[c->n_arguments++] = word;
+        else if (!parse_option(c, n, words, &i))
+            return false;
+    }
+    return check_arguments(c);
+}
+
+/* ---- what a command asks ---- */
+
+bool option_nth(const struct cmd_context *c, const char *name, size_t i, struct str *out)
+{
+    for (size_t k = 0; k < c->n_given; k++) {
+        if (strcmp(c->given[k].option->name, name) != 0 || i--) continue;
+        *out = c->given[k].value;
+        return true;
+    }
+    return false;
+}
+
+bool option_given(const struct cmd_context *c, const char *name)
+{
+    struct str value;
+    return option_nth(c, name, 0, &value);
+}
+
+struct str option_value(const struct cmd_context *c, const char *name)
+{
+    struct str value = {"", 0};
+    for (size_t k = 0; k < c->n_given; k++)
+        if (strcmp(c->given[k].option->name, name) == 0) value = c->given[k].value;
+    return value;
+}
+
+bool option_int(struct cmd_context *c, const char *name, int64_t least, int64_t *out)
+{
+    struct str value = option_value(c, name);
+    int64_t i;
+    if (!option_given(c, name)) return true;
+    if (num_parse_int(value, &i) && i >= least) {
+        *out = i;
+        return true;
+    }
+    cmd_usage_error(c, "--%s must be an integer of at least %lld, not \"%.*s\"", name,
+                    (long long)least, STR_ARG(value));
+    return false;
+}
+
+bool option_choice(struct cmd_context *c, const char *name, int *out)
+{
+    const struct option *option = option_find(c->command, str_of(name));
+    struct str value = option_value(c, name), rest = str_of(option->value), word;
+    *out = 0;
+    if (!option_given(c, name)) return true;
+    for (int i = 0; str_split(&rest, '|', &word); i++) {
+        if (!str_eq(value, word)) continue;
+        *out = i;
+        return true;
+    }
+    cmd_usage_error(c, "--%s must be one of %s, not \"%.*s\"", name, option->value, STR_ARG(value));
+    return false;
+}

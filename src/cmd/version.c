@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
+#include "cmd/cmd.h"
+#include "emit/json_writer.h"
+#include "facts/profile.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+static void print_text(struct buf *out)
+{
+    buf_printf(out, "moeplan %s\n", MOEPLAN_VERSION);
+    for (size_t i = 0; i < profile_count(); i++) {
+        const struct profile *p = profile_at(i);
+        buf_printf(out, "  %-10s %-16.*s %-9.*s %.*s\n", framework_name(p->framework),
+                   STR_ARG(p->version), STR_ARG(p->commit), STR_ARG(p->note));
+    }
+}
+
+static void print_json(struct buf *out)
+{
+    struct json_writer w = json_writer_new(out);
+    json_open(&w, NULL, '{');
+    json_str(&w, "version", STR(MOEPLAN_VERSION));
+    json_open(&w, "frameworks", '[');
+    for (size_t i = 0; i < profile_count(); i++) {
+        const struct profile *p = profile_at(i);
+        json_open(&w, NULL, '{');
+        json_str(&w, "framework", str_of(framework_name(p->framework)));
+        json_str(&w, "framework_version", p->version);
+        json_str(&w, "commit", p->commit);
+        json_close(&w, '}');
+    }
+    json_close(&w, ']');
+    json_close(&w, '}');
+    buf_add_char(out, '\n');
+}
+
+static int run(struct cmd_context *c)
+{
+    int format;
+    if (!option_choice(c, "format", &format)) return STATUS_CANNOT;
+    if (format == FORMAT_JSON)
+        print_json(&c->out);
+    else
+        print_text(&c->out);
+    return STATUS_OK;
+}
+
+static const struct option options[] = {
+    {"format", "text|json", "how to print"},
+    {0},
+};
+
+const struct command command_version = {
+    .name = "version",
+    .arguments = "",
+    .help = "Print the version, and the framework versions that are known",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "diag/render_text.h"
+
+#include "base/utf8.h"
+
+enum {
+    TAB = 8,
+    WINDOW = 88,
+    BEFORE = 40
+}; /* WINDOW: most columns of a source line; BEFORE: of them before the place */
+
+static const char RESET[] = "\033[0m";
+
+static const char *severity_colour(enum severity severity)
+{
+    static const char *const colours[] = {"\033[1;36m", "\033[1;33m", "\033[1;31m"};
+    return colours[severity];
+}
+
+/* One character as it is shown, and the columns it takes. */
+struct cell {
+    char bytes[TAB];
+    size_t n, width;
+};
+
+/* The character at *at, which moves behind it; `at_column` is where it begins, for tabs. */
+static struct cell cell_of(struct str line, size_t *at, size_t at_column)
+{
+    uint32_t point;
+    *at += utf8_next(line, *at, &point);
+    struct cell cell = {.n = 1, .width = 1};
+    if (point == '\t') {
+        cell.n = cell.width = TAB - at_column % TAB;
+        memset(cell.bytes, ' ', cell.n);
+    } else if (point < 0x20 || (point >= 0x7F && point < 0xA0)) {
+        cell.bytes[0] = '?';
+    } else {
+        cell.n = utf8_encode(point, cell.bytes);
+        cell.width = (size_t)utf8_width(point);
+    }
+    return cell;
+}
+
+static void add_clean(struct buf *out, struct str s)
+{
+    for (size_t at = 0; at < s.n;) {
+        struct cell cell = cell_of(s, &at, 0);
+        buf_add(out, (struct str){cell.bytes, s.p[at - 1] == '\t' ? 1 : cell.n});
+    }
+}
+
+/* The display column at which a character column (1-based) begins. */
+static size_t display_column(struct str line, uint32_t column)
+{
+    size_t at = 0, shown = 0;
+    for (uint32_t c = 1; c < column && at < line.n; c++)
+        shown += cell_of(line, &at, shown).width;
+    return shown;
+}
+
+/* The display columns [from, from + WINDOW) of a line; dots where something is left out. */
+static void add_window(struct buf *out, struct str line, size_t from)
+{
+    size_t at = 0, shown = 0;
+    if (from) buf_add(out, STR("..."));
+    while (at < line.n && shown < from + WINDOW) {
+        struct cell cell = cell_of(line, &at, shown);
+        if (shown >= from) buf_add(out, (struct str){cell.bytes, cell.n});
+        shown += cell.width;
+    }
+    if (at < line.n) buf_add(out, STR("..."));
+}
+
+static void add_source(struct buf *out, struct diags *all, const struct diag *d, bool colour)
+{
+    struct str line = source_line(&all->sources, d->at.source, d->at.line);
+    size_t start = display_column(line, d->at.column);
+    size_t end = display_column(line, d->at.end_line > d->at.line ? UINT32_MAX : d->at.end_column);
+    size_t window = start > WINDOW - BEFORE / 2 ? start - BEFORE : 0;
+    if (end > window + WINDOW) end = window + WINDOW;
+    buf_printf(out, "%6u | ", d->at.line);
+    add_window(out, line, window);
+    buf_add(out, STR("\n       | "));
+    buf_add_n(out, ' ', start - window + (window ? 3 : 0));
+    if (colour) buf_add(out, str_of(severity_colour(d->severity)));
+    buf_add_n(out, '^', end > start ? end - start : 1);
+    if (colour) buf_add(out, str_of(RESET));
+    buf_add_char(out, '\n');
+}
+
+static void add_place(struct buf *out, const struct source *source, const struct diag *d)
+{
+    if (source)
+        add_clean(out, source->path);
+    else
+        buf_add(out, STR("moeplan"));
+    if (source && d->at.line) buf_printf(out, ":%u:%u", d->at.line, d->at.column);
+    buf_add(out, STR(": "));
+}
+
+static void add_remark(struct buf *out, const char *kind, struct str text)
+{
+    buf_printf(out, "       = %s: ", kind);
+    add_clean(out, text);
+    buf_add_char(out, '\n');
+}
+
+void render_text(struct buf *out, struct diags *all, const struct diag *d, bool colour)
+{
+    const struct source *source = source_get(&all->sources, d->at.source);
+    add_place(out, source, d);
+    buf_printf(out, "%s%s[%.*s]%s: ", colour ? severity_colour(d->severity) : "",
+               severity_name(d->severity), STR_ARG(d->rule), colour ? RESET : "");
+    add_clean(out, d->message);
+    buf_add_char(out, '\n');
+    if (source && d->at.line) add_source(out, all, d, colour);
+    for (size_t i = 0; i < d->notes.n; i++)
+        add_remark(out, "note", d->notes.items[i]);
+    if (d->help.n) add_remark(out, "help", d->help);
+}
