@@ -57,8 +57,12 @@ struct facts {
 struct facts *facts_new(struct arena *a, struct diags *diags, enum framework framework, struct str version);
 /* The fact of parameter `name` (name or symbol). The name must exist: a wrong one is our bug. */
 const struct fact *facts_get(const struct facts *f, const char *name);
-/* Sets a fact; the later call wins unless the present origin is ORIGIN_OPTION and the new one is not. */
+/* Sets a fact, the value brought into the parameter's own form (fact_coerce). The later call wins, but what the user
+   gave as an option yields only to an option or an override. An override keeps the place where the user wrote. */
 void facts_set(struct facts *f, int param, struct value value, enum fact_origin origin, const struct node *node, struct str written);
+/* A value in the form that the parameter's values have: 1 is 1.0 for a double, one word is a list of one for a list,
+   "([0]*3+[1]*58)" is a list for a pattern, bfloat16 is bf16. A value of another kind comes back as it is. */
+struct value fact_coerce(struct arena *a, int param, struct value value);
 /* Typed look at a fact's value: `otherwise` when it is null, unknown or of another kind. */
 int64_t facts_int(const struct facts *f, const char *name, int64_t otherwise);
 double facts_double(const struct facts *f, const char *name, double otherwise);

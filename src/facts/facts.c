@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/facts.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "facts/param_index.h"
+#include "facts/pattern.h"
+
+struct facts *facts_new(struct arena *a, struct diags *diags, enum framework framework,
+                        struct str version)
+{
+    struct facts *f = ARENA_NEW(a, struct facts);
+    f->arena = a;
+    f->diags = diags;
+    f->framework = framework;
+    f->version = version;
+    f->items = ARENA_ARRAY(a, struct fact, param_count);
+    memcpy(f->items, param_defaults[framework], param_count * sizeof *f->items);
+    return f;
+}
+
+const struct fact *facts_get(const struct facts *f, const char *name)
+{
+    int param = param_find(str_of(name));
+    assert(param >= 0);
+    return &f->items[param];
+}
+
+/* ---- values in the parameter's own form ---- */
+
+static bool has_choice(const struct param *p, struct str word)
+{
+    for (size_t i = 0; i < p->n_choices; i++)
+        if (str_eq(p->choices[i], word)) return true;
+    return false;
+}
+
+/* PyTorch's name of a number format as the short word, where the parameter has that word. */
+static struct value coerce_dtype(const struct param *p, struct value v)
+{
+    static const struct {
+        const char *name, *word;
+    } dtypes[] = {
+        {"bfloat16", "bf16"}, {"float16", "fp16"}, {"half", "fp16"},
+        {"float32", "fp32"},  {"float", "fp32"},   {"uint8", "fp8"},
+    };
+    struct str s = v.s;
+    if (has_choice(p, s)) return v;
+    if (str_starts(s, STR("torch."))) s = str_slice(s, 6, s.n);
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (str_is(s, dtypes[i].name) && has_choice(p, str_of(dtypes[i].word)))
+            return value_string(str_of(dtypes[i].word));
+    return v;
+}
+
+static struct value coerce_tuple(struct arena *a, struct value v)
+{
+    struct value list;
+    if (v.kind == VALUE_STRING && pattern_parse_tuple(a, v.s, &list)) return list;
+    if (v.kind != VALUE_INT) return v;
+    struct value items[] = {v, value_int(0)};
+    return value_list_of(a, items, 2);
+}
+
+struct value fact_coerce(struct arena *a, int param, struct value v)
+{
+    const struct param *p = &param_table[param];
+    struct value list;
+    if (v.kind == VALUE_STRING && p->n_choices) v = coerce_dtype(p, v);
+    switch (p->type) {
+    case PARAM_DOUBLE: return v.kind == VALUE_INT ? value_double((double)v.i) : v;
+    case PARAM_INT:
+        if (v.kind == VALUE_DOUBLE && v.d == floor(v.d) && fabs(v.d) < 9e15)
+            return value_int((int64_t)v.d);
+        return v;
+    case PARAM_LIST: return v.kind == VALUE_STRING ? value_list_of(a, &v, 1) : v;
+    case PARAM_PATTERN: return v.kind == VALUE_STRING && pattern_parse(a, v.s, &list) ? list : v;
+    case PARAM_TUPLE: return coerce_tuple(a, v);
+    case PARAM_BOOL:
+    case PARAM_STRING:
+    case PARAM_MAP:
+    case PARAM_ANY: return v;
+    }
+    return v;
+}
+
+void facts_set(struct facts *f, int param, struct value value, enum fact_origin origin,
+               const struct node *node, struct str written)
+{
+    struct fact *x = &f->items[param];
+    bool replaces = origin == ORIGIN_OPTION || origin == ORIGIN_OVERRIDE;
+    if (x->origin == ORIGIN_OPTION && !replaces) return;
+    x->value = fact_coerce(f->arena, param, value);
+    x->origin = origin;
+    x->written = written;
+    if (origin != ORIGIN_OVERRIDE || node) {
+        x->node = node;
+        x->line = 0;
+    }
+}
+
+/* ---- typed looks ---- */
+
+int64_t facts_int(const struct facts *f, const char *name, int64_t otherwise)
+{
+    struct value v = facts_get(f, name)->value;
+    return v.kind == VALUE_INT ? v.i : otherwise;
+}
+
+double facts_double(const struct facts *f, const char *name, double otherwise)
+{
+    struct value v = facts_get(f, name)->value;
+    if (v.kind == VALUE_INT) return (double)v.i;
+    return v.kind == VALUE_DOUBLE ? v.d : otherwise;
+}
+
+bool facts_bool(const struct facts *f, const char *name, bool otherwise)
+{
+    struct value v = facts_get(f, name)->value;
+    return v.kind == VALUE_BOOL ? v.b : otherwise;
+}
+
+struct str facts_str(const struct facts *f, const char *name)
+{
+    struct value v = facts_get(f, name)->value;
+    return v.kind == VALUE_STRING ? v.s : (struct str){"", 0};
+}
+
+/* ---- where a value is from ---- */
+
+static const char *framework_title(enum framework framework)
+{
+    static const char *const titles[] = {"Megatron-LM", "Megatron-Bridge", "AutoModel"};
+    return titles[framework];
+}
+
+struct str fact_origin_text(struct arena *a, const struct facts *f, int param)
+{
+    const struct fact *x = &f->items[param];
+    switch (x->origin) {
+    case ORIGIN_UNKNOWN: return STR("unknown");
+    case ORIGIN_DEFAULT: return arena_printf(a, "%s default", framework_title(f->framework));
+    case ORIGIN_DERIVED:
+        return x->written.n ? arena_printf(a, "from %.*s", STR_ARG(x->written)) : STR("derived");
+    case ORIGIN_OVERRIDE:
+        return x->node ? arena_printf(a, "set by %s itself, written at line %u",
+                                      framework_title(f->framework), x->node->line)
+                       : arena_printf(a, "set by %s itself", framework_title(f->framework));
+    case ORIGIN_CATALOGUE:
+        return x->written.n ? arena_printf(a, "from %.*s", STR_ARG(x->written))
+                            : STR("from the catalogue");
+    case ORIGIN_FILE:
+        if (x->line && x->node)
+            return arena_printf(a, "written at line %u, set at line %u", x->node->line, x->line);
+        return x->node ? arena_printf(a, "written at line %u", x->node->line)
+                       : STR("written in the file");
+    case ORIGIN_OPTION:
+        return x->written.n ? arena_printf(a, "given as %.*s", STR_ARG(x->written))
+                            : STR("given as an option");
+    }
+    return STR("");
+}
+
+/* ---- environment ---- */
+
+void facts_set_env(struct facts *f, struct str name, struct str value, bool unset)
+{
+    for (size_t i = 0; i < f->n_env; i++) {
+        if (!str_eq(f->env[i].name, name)) continue;
+        f->env[i] = (struct env_var){name, value, unset};
+        return;
+    }
+    if (f->n_env == f->cap_env) f->env = vec_grow(f->arena, f->env, &f->cap_env, sizeof *f->env);
+    f->env[f->n_env++] = (struct env_var){name, value, unset};
+}
+
+struct value facts_env(const struct facts *f, struct str name)
+{
+    for (size_t i = 0; i < f->n_env; i++)
+        if (str_eq(f->env[i].name, name))
+            return f->env[i].unset ? value_null() : value_string(f->env[i].value);
+    return f->env_complete ? value_null() : value_unknown();
+}
+
+/* ---- the file's own words ---- */
+
+static enum scalar_profile profile_of(const struct facts *f)
+{
+    if (str_is(f->format, "automodel")) return SCALAR_AUTOMODEL;
+    return str_is(f->format, "plan") ? SCALAR_CORE : SCALAR_YAML11;
+}
+
+/* Index of the last raw entry of the key, or n_raw. */
+static size_t find_raw(const struct facts *f, struct str key)
+{
+    for (size_t i = f->n_raw; i-- > 0;)
+        if (str_eq(f->raw_keys[i], key)) return i;
+    return f->n_raw;
+}
+
+struct value facts_raw(const struct facts *f, struct str key)
+{
+    size_t i = find_raw(f, key);
+    if (i < f->n_raw) return f->raw_values[i];
+    const struct node *node = node_at(f->document, key);
+    return node ? node_value(f->arena, node, profile_of(f)) : value_error(STR("no such key"));
+}
+
+bool facts_has_raw(const struct facts *f, struct str key)
+{
+    return find_raw(f, key) < f->n_raw || node_at(f->document, key);
+}
+
+void facts_add_raw(struct facts *f, struct str key, struct value value, const struct node *node)
+{
+    if (f->n_raw == f->cap_raw) {
+        size_t caps[] = {f->cap_raw, f->cap_raw, f->cap_raw};
+        f->raw_nodes = vec_grow(f->arena, f->raw_nodes, &caps[0], sizeof *f->raw_nodes);
+        f->raw_keys = vec_grow(f->arena, f->raw_keys, &caps[1], sizeof *f->raw_keys);
+        f->raw_values = vec_grow(f->arena, f->raw_values, &caps[2], sizeof *f->raw_values);
+        f->cap_raw = caps[0];
+    }
+    f->raw_nodes[f->n_raw] = node;
+    f->raw_keys[f->n_raw] = key;
+    f->raw_values[f->n_raw++] = value;
+}
