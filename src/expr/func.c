@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "expr/func.h"
+
+#include "base/edit.h"
+#include "expr/functions.h"
+
+enum {
+    BOOL = FUNC_KIND(VALUE_BOOL),
+    INT = FUNC_KIND(VALUE_INT),
+    UINT = FUNC_KIND(VALUE_UINT),
+    DOUBLE = FUNC_KIND(VALUE_DOUBLE),
+    NUMBER = INT | UINT | DOUBLE,
+    TEXT = FUNC_KIND(VALUE_STRING),
+    LIST = FUNC_KIND(VALUE_LIST),
+    MAP = FUNC_KIND(VALUE_MAP),
+    ANY = FUNC_ANY,
+};
+
+const struct func func_table[] = {
+    {"size", 1, 1, {TEXT | LIST | MAP}, EXPR_INT, core_size, "characters of a text, items of a list, entries of a map"},
+    {"contains", 2, 2, {TEXT, TEXT}, EXPR_BOOL, core_contains, "whether the second text is part of the first"},
+    {"startsWith", 2, 2, {TEXT, TEXT}, EXPR_BOOL, core_starts_with, "whether the first text begins with the second"},
+    {"endsWith", 2, 2, {TEXT, TEXT}, EXPR_BOOL, core_ends_with, "whether the first text ends with the second"},
+    {"int", 1, 1, {NUMBER | TEXT}, EXPR_INT, core_int, "a number or text as an int; a fraction is cut off"},
+    {"uint", 1, 1, {NUMBER | TEXT}, EXPR_UINT, core_uint, "a number or text as an unsigned int"},
+    {"double", 1, 1, {NUMBER | TEXT}, EXPR_DOUBLE, core_double, "a number or text as a double"},
+    {"string", 1, 1, {NUMBER | TEXT | BOOL}, EXPR_STRING, core_string, "a number or bool as text"},
+    {"bool", 1, 1, {TEXT | BOOL}, EXPR_BOOL, core_bool, "\"true\" or \"false\" as a bool"},
+    {"dyn", 1, 1, {ANY}, EXPR_DYN, core_dyn, "the value itself, its type known only at run time"},
+    {"orValue", 2, 2, {ANY, ANY}, FUNC_JOIN, core_or_value, "the first value, or the second when the first is null"},
+    {"atLeast", 2, 2, {TEXT, TEXT}, EXPR_BOOL, core_at_least, "whether a version is the given one or a later one"},
+    {"math.least", 1, FUNC_MAX_ARGS, {NUMBER | LIST, NUMBER}, FUNC_JOIN, math_least, "the least of the numbers, or of a list of them"},
+    {"math.greatest", 1, FUNC_MAX_ARGS, {NUMBER | LIST, NUMBER}, FUNC_JOIN, math_greatest, "the greatest of the numbers, or of a list of them"},
+    {"math.abs", 1, 1, {NUMBER}, FUNC_JOIN, math_abs, "the magnitude of a number"},
+    {"math.ceil", 1, 1, {DOUBLE}, EXPR_DOUBLE, math_ceil, "the next whole double above"},
+    {"math.floor", 1, 1, {DOUBLE}, EXPR_DOUBLE, math_floor, "the next whole double below"},
+    {"math.round", 1, 1, {DOUBLE}, EXPR_DOUBLE, math_round, "the nearest whole double, halves away from zero"},
+    {"divisors", 1, 1, {INT}, EXPR_LIST, math_divisors, "the divisors of a positive int, ascending"},
+    {"gcd", 2, 2, {INT, INT}, EXPR_INT, math_gcd, "the greatest common divisor"},
+    {"lcm", 2, 2, {INT, INT}, EXPR_INT, math_lcm, "the least common multiple"},
+    {"ceilDiv", 2, 2, {INT, INT}, EXPR_INT, math_ceil_div, "the quotient of two ints, rounded up"},
+    {"isPowerOfTwo", 1, 1, {INT}, EXPR_BOOL, math_is_power_of_two, "whether an int is 1, 2, 4, 8, ..."},
+    {"nearest", 2, 2, {NUMBER, LIST}, EXPR_DYN, list_nearest, "the number of the list nearest to n, the first of equals"},
+    {"sum", 1, 1, {LIST}, EXPR_DYN, list_sum, "the sum of a list of numbers; 0 for an empty list"},
+    {"min", 1, 1, {LIST}, EXPR_DYN, list_min, "the least item of a list of numbers"},
+    {"max", 1, 1, {LIST}, EXPR_DYN, list_max, "the greatest item of a list of numbers"},
+    {"join", 1, 2, {LIST, TEXT}, EXPR_STRING, list_join, "the texts of a list with a separator between them"},
+    {"count", 2, 2, {LIST, ANY}, EXPR_INT, list_count, "how often a value is in a list"},
+    {"distinct", 1, 1, {LIST}, EXPR_LIST, list_distinct, "the items of a list, each once, in order of appearance"},
+    {"range", 1, 1, {INT}, EXPR_LIST, list_range, "the ints from 0 up to n - 1"},
+    {"lowerAscii", 1, 1, {TEXT}, EXPR_STRING, text_lower, "the text with ASCII letters in lower case"},
+    {"split", 2, 3, {TEXT, TEXT, INT}, EXPR_LIST, text_split, "the parts between separators; at most n parts, all for -1"},
+};
+
+const uint32_t func_count = sizeof func_table / sizeof *func_table;
+
+int func_find(struct str name, size_t n)
+{
+    for (uint32_t i = 0; i < func_count; i++)
+        if (str_is(name, func_table[i].name) && n >= func_table[i].least && n <= func_table[i].most)
+            return (int)i;
+    return -1;
+}
+
+bool func_exists(struct str name)
+{
+    for (uint32_t i = 0; i < func_count; i++)
+        if (str_is(name, func_table[i].name)) return true;
+    return false;
+}
+
+struct str func_nearest(struct str name)
+{
+    struct edit_nearest nearest = {.word = name};
+    for (uint32_t i = 0; i < func_count; i++) edit_offer(&nearest, str_of(func_table[i].name));
+    return nearest.best;
+}
+
+bool func_takes(const struct func *f, size_t argument, enum value_kind kind)
+{
+    size_t last = sizeof f->params / sizeof *f->params - 1, i = argument < last ? argument : last;
+    while (i > 0 && !f->params[i]) i--;
+    return f->params[i] & FUNC_KIND(kind);
+}
