@@ -20,7 +20,8 @@ static struct str source_text(struct compiler *c, uint32_t at)
     return str_slice(c->text, node_at(c, at)->from, node_at(c, at)->to);
 }
 
-/* What the name or function at a node is not: an error now, or with free variables one at run time. */
+/* What the name or function at a node is not: an error now, or with free variables one at run time.
+ */
 static enum expr_type unknown(struct compiler *c, uint32_t at, uint32_t from, uint32_t to,
                               const char *what, struct str name, struct str nearest)
 {
@@ -46,9 +47,9 @@ static enum expr_type mistyped(struct compiler *c, uint32_t at, struct str messa
 static enum value_kind kind_of(enum expr_type type)
 {
     static const enum value_kind kinds[] = {
-        [EXPR_DYN] = VALUE_UNKNOWN,   [EXPR_BOOL] = VALUE_BOOL,     [EXPR_INT] = VALUE_INT,
-        [EXPR_UINT] = VALUE_UINT,     [EXPR_DOUBLE] = VALUE_DOUBLE, [EXPR_STRING] = VALUE_STRING,
-        [EXPR_LIST] = VALUE_LIST,     [EXPR_MAP] = VALUE_MAP,       [EXPR_NULL] = VALUE_NULL,
+        [EXPR_DYN] = VALUE_UNKNOWN,    [EXPR_BOOL] = VALUE_BOOL,     [EXPR_INT] = VALUE_INT,
+        [EXPR_UINT] = VALUE_UINT,      [EXPR_DOUBLE] = VALUE_DOUBLE, [EXPR_STRING] = VALUE_STRING,
+        [EXPR_LIST] = VALUE_LIST,      [EXPR_MAP] = VALUE_MAP,       [EXPR_NULL] = VALUE_NULL,
         [EXPR_LOOKUP] = VALUE_UNKNOWN,
     };
     return kinds[type];
@@ -57,8 +58,8 @@ static enum value_kind kind_of(enum expr_type type)
 static enum expr_type type_of(struct value v)
 {
     static const enum expr_type types[] = {
-        [VALUE_UNKNOWN] = EXPR_DYN, [VALUE_ERROR] = EXPR_DYN,     [VALUE_NULL] = EXPR_NULL,
-        [VALUE_BOOL] = EXPR_BOOL,   [VALUE_INT] = EXPR_INT,       [VALUE_UINT] = EXPR_UINT,
+        [VALUE_UNKNOWN] = EXPR_DYN,   [VALUE_ERROR] = EXPR_DYN,     [VALUE_NULL] = EXPR_NULL,
+        [VALUE_BOOL] = EXPR_BOOL,     [VALUE_INT] = EXPR_INT,       [VALUE_UINT] = EXPR_UINT,
         [VALUE_DOUBLE] = EXPR_DOUBLE, [VALUE_STRING] = EXPR_STRING, [VALUE_LIST] = EXPR_LIST,
         [VALUE_MAP] = EXPR_MAP,
     };
@@ -84,7 +85,8 @@ static enum expr_type check_value(struct compiler *c, uint32_t at)
     if (type != EXPR_LOOKUP) return type;
     struct str text = source_text(c, at);
     return mistyped(c, at,
-                    arena_printf(c->arena, "%.*s is no value: write %.*s[\"key\"] or \"key\" in %.*s",
+                    arena_printf(c->arena,
+                                 "%.*s is no value: write %.*s[\"key\"] or \"key\" in %.*s",
                                  STR_ARG(text), STR_ARG(text), STR_ARG(text)));
 }
 
@@ -169,8 +171,8 @@ static enum expr_type check_field(struct compiler *c, uint32_t at, uint32_t oper
     n->b = field;
     if (type != EXPR_DYN && type != EXPR_MAP)
         mistyped(c, at,
-                 arena_printf(c->arena, "%.*s is %s and has no fields", STR_ARG(source_text(c, operand)),
-                              value_kind_name(kind_of(type))));
+                 arena_printf(c->arena, "%.*s is %s and has no fields",
+                              STR_ARG(source_text(c, operand)), value_kind_name(kind_of(type))));
     return has ? EXPR_BOOL : EXPR_DYN;
 }
 
@@ -231,7 +233,8 @@ static enum expr_type check_index(struct compiler *c, uint32_t at)
     if (type != EXPR_LIST)
         return mistyped(c, at,
                         arena_printf(c->arena, "%.*s is %s and has no items",
-                                     STR_ARG(source_text(c, operand)), value_kind_name(kind_of(type))));
+                                     STR_ARG(source_text(c, operand)),
+                                     value_kind_name(kind_of(type))));
     if (index == EXPR_DYN || is_number(index)) return EXPR_DYN;
     return mistyped(c, key, STR("the index of a list must be an int"));
 }
@@ -249,8 +252,8 @@ static enum expr_type check_in(struct compiler *c, uint32_t at)
             mistyped(c, item, STR("the key must be a string"));
     } else if (right != EXPR_LIST && right != EXPR_MAP && right != EXPR_DYN) {
         mistyped(c, at,
-                 arena_printf(c->arena, "no such overload: %s in %s", value_kind_name(kind_of(left)),
-                              value_kind_name(kind_of(right))));
+                 arena_printf(c->arena, "no such overload: %s in %s",
+                              value_kind_name(kind_of(left)), value_kind_name(kind_of(right))));
     }
     return EXPR_BOOL;
 }
@@ -262,10 +265,11 @@ static bool arithmetic_type(enum expr_op op, enum expr_type t)
     return op == OP_ADD && (t == EXPR_STRING || t == EXPR_LIST);
 }
 
-static enum expr_type bad_operands(struct compiler *c, uint32_t at, enum expr_type l, enum expr_type r)
+static enum expr_type bad_operands(struct compiler *c, uint32_t at, enum expr_type l,
+                                   enum expr_type r)
 {
-    return mistyped(c, at,
-                    message_operands(c->arena, c->text, c->nodes.items, at, kind_of(l), kind_of(r)));
+    return mistyped(
+        c, at, message_operands(c->arena, c->text, c->nodes.items, at, kind_of(l), kind_of(r)));
 }
 
 /* + - * / %: both operands have one type, which is the result's. */
@@ -279,7 +283,8 @@ static enum expr_type check_arithmetic(struct compiler *c, uint32_t at)
     return bad_operands(c, at, l, r);
 }
 
-/* == != < <= > >=: numbers with numbers, else one type; null may be compared for equality with anything. */
+/* == != < <= > >=: numbers with numbers, else one type; null may be compared for equality with
+ * anything. */
 static enum expr_type check_comparison(struct compiler *c, uint32_t at)
 {
     enum expr_op op = (enum expr_op)node_at(c, at)->op;
@@ -313,8 +318,8 @@ static enum expr_type check_negation(struct compiler *c, uint32_t at)
 {
     enum expr_type type = check_value(c, node_at(c, at)->a);
     if (type == EXPR_INT || type == EXPR_DOUBLE || type == EXPR_DYN) return type;
-    return mistyped(c, at,
-                    arena_printf(c->arena, "no such overload: -%s", value_kind_name(kind_of(type))));
+    return mistyped(
+        c, at, arena_printf(c->arena, "no such overload: -%s", value_kind_name(kind_of(type))));
 }
 
 /* ---- lists, maps, calls, macros ---- */
@@ -336,7 +341,8 @@ static void fold_list(struct compiler *c, uint32_t at)
 static enum expr_type check_list(struct compiler *c, uint32_t at)
 {
     uint32_t first = node_at(c, at)->a, n = node_at(c, at)->b;
-    for (uint32_t i = 0; i < n; i++) check_value(c, c->args.items[first + i]);
+    for (uint32_t i = 0; i < n; i++)
+        check_value(c, c->args.items[first + i]);
     fold_list(c, at);
     return EXPR_LIST;
 }

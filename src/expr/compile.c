@@ -6,11 +6,13 @@
 static uint32_t characters(struct str s)
 {
     uint32_t n = 0, point;
-    for (size_t at = 0; at < s.n; n++) at += utf8_next(s, at, &point);
+    for (size_t at = 0; at < s.n; n++)
+        at += utf8_next(s, at, &point);
     return n;
 }
 
-/* The place of the bytes [from, to) when the text stands on one line as it is, perhaps in quotes; else of the whole. */
+/* The place of the bytes [from, to) when the text stands on one line as it is, perhaps in quotes;
+ * else of the whole. */
 static struct span place(const struct compiler *c, uint32_t from, uint32_t to)
 {
     struct span at = c->at;
@@ -33,8 +35,8 @@ struct diag *compile_error(struct compiler *c, uint32_t from, uint32_t to, const
     struct diag *d = diag_add(c->diags, SEVERITY_ERROR, "expression", place(c, from, to), "%.*s",
                               STR_ARG(message));
     if (c->at.line != c->at.end_line || !c->at.line)
-        diag_note(c->diags, d, "at character %u of: %.*s", characters(str_slice(c->text, 0, from)) + 1,
-                  STR_ARG(c->text));
+        diag_note(c->diags, d, "at character %u of: %.*s",
+                  characters(str_slice(c->text, 0, from)) + 1, STR_ARG(c->text));
     return d;
 }
 
@@ -43,8 +45,8 @@ uint32_t compile_node(struct compiler *c, enum expr_op op, uint32_t a, uint32_t 
 {
     if (c->nodes.n >= EXPR_MAX_NODES && !c->failed)
         compile_error(c, from, to, "the expression is too long");
-    *VEC_PUSH(c->arena, &c->nodes) = (struct expr_node){
-        .op = (uint8_t)op, .a = a, .b = b, .from = from, .to = to};
+    *VEC_PUSH(c->arena, &c->nodes) =
+        (struct expr_node){.op = (uint8_t)op, .a = a, .b = b, .from = from, .to = to};
     return (uint32_t)c->nodes.n - 1;
 }
 
@@ -69,7 +71,8 @@ uint32_t compile_above(struct compiler *c, enum expr_op op, uint32_t a, uint32_t
 uint32_t compile_args(struct compiler *c, const uint32_t *nodes, size_t n)
 {
     uint32_t first = (uint32_t)c->args.n;
-    for (size_t i = 0; i < n; i++) *VEC_PUSH(c->arena, &c->args) = nodes[i];
+    for (size_t i = 0; i < n; i++)
+        *VEC_PUSH(c->arena, &c->args) = nodes[i];
     return first;
 }
 
@@ -96,7 +99,8 @@ static void collect_slots(struct compiler *c, struct expr *e)
         const struct expr_node *n = &c->nodes.items[i];
         uint32_t k = 0;
         if (!reads_slot(n)) continue;
-        while (k < e->n_slots && slots[k] != n->a) k++;
+        while (k < e->n_slots && slots[k] != n->a)
+            k++;
         if (k == e->n_slots) slots[e->n_slots++] = n->a;
     }
     e->slots = slots;

@@ -66,14 +66,17 @@ struct compiler {
     uint8_t n_locals;
 };
 
-/* Adds an error at the bytes [from, to) of the text and marks the compilation as failed; in the parser only the first counts. */
-__attribute__((format(printf, 4, 5))) struct diag *compile_error(struct compiler *c, uint32_t from, uint32_t to,
-                                                                 const char *format, ...);
+/* Adds an error at the bytes [from, to) of the text and marks the compilation as failed; in the
+ * parser only the first counts. */
+__attribute__((format(printf, 4, 5))) struct diag *
+compile_error(struct compiler *c, uint32_t from, uint32_t to, const char *format, ...);
 /* A new node, never 0. */
-uint32_t compile_node(struct compiler *c, enum expr_op op, uint32_t a, uint32_t b, uint32_t from, uint32_t to);
+uint32_t compile_node(struct compiler *c, enum expr_op op, uint32_t a, uint32_t b, uint32_t from,
+                      uint32_t to);
 /* Makes `node` higher than `child`; an error when that is higher than a tree may be. */
 void compile_raise(struct compiler *c, uint32_t node, uint32_t child);
-/* A new node above one or two others (b: 0 for one), from the start of the one to the end of the other. */
+/* A new node above one or two others (b: 0 for one), from the start of the one to the end of the
+ * other. */
 uint32_t compile_above(struct compiler *c, enum expr_op op, uint32_t a, uint32_t b);
 /* Copies node indices into the args; the index of the first. */
 uint32_t compile_args(struct compiler *c, const uint32_t *nodes, size_t n);
@@ -87,11 +90,13 @@ void token_next(struct compiler *c);
 /* The whole text as one expression; the root node, 0 after a mistake. */
 uint32_t parse_text(struct compiler *c);
 
-/* The call range.name(args), or name(args) when range is 0, as the node of a macro; 0 when it is none. */
-uint32_t macro_expand(struct compiler *c, struct str name, uint32_t range, const uint32_t *args, size_t n, uint32_t from,
-                      uint32_t to);
+/* The call range.name(args), or name(args) when range is 0, as the node of a macro; 0 when it is
+ * none. */
+uint32_t macro_expand(struct compiler *c, struct str name, uint32_t range, const uint32_t *args,
+                      size_t n, uint32_t from, uint32_t to);
 
-/* Binds names and checks types in place; mistakes are errors, and without names become OP_ERROR nodes. */
+/* Binds names and checks types in place; mistakes are errors, and without names become OP_ERROR
+ * nodes. */
 void check_tree(struct compiler *c, uint32_t root);
 
 #endif

@@ -16,7 +16,8 @@ FUNCTION(core_size)
     int64_t characters = 0;
     uint32_t point;
     if (!run_spend(r, args[0].s.n / 64)) return run_exhausted();
-    for (size_t at = 0; at < args[0].s.n; characters++) at += utf8_next(args[0].s, at, &point);
+    for (size_t at = 0; at < args[0].s.n; characters++)
+        at += utf8_next(args[0].s, at, &point);
     return value_int(characters);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluation walks the tree. Errors and unknowns are values: an operation on an unknown is unknown, else one on an error is
-   that error; only && || all exists look past them. */
+/* Evaluation walks the tree. Errors and unknowns are values: an operation on an unknown is unknown,
+   else one on an error is that error; only && || all exists look past them. */
 #include <math.h>
 
 #include "expr/func.h"
@@ -40,20 +40,22 @@ struct value run_error(struct run *r, const char *format, ...)
     return v;
 }
 
-static struct value no_overload(struct run *r, const struct expr_node *n, struct value a, struct value b)
+static struct value no_overload(struct run *r, const struct expr_node *n, struct value a,
+                                struct value b)
 {
     return value_error(message_operands(r->scratch, r->e->text, r->e->nodes,
                                         (uint32_t)(n - r->e->nodes), a.kind, b.kind));
 }
 
-/* Scalars in a value, itself included, counted up to `most`. Shared parts count as often as they are reached, because
-   that is what comparing and printing cost. */
+/* Scalars in a value, itself included, counted up to `most`. Shared parts count as often as they
+   are reached, because that is what comparing and printing cost. */
 static size_t weight(struct value v, size_t most)
 {
     struct run_range range;
     size_t sum = 1;
     if (!run_range_of(v, &range)) return sum;
-    for (size_t i = 0; i < range.n && sum < most; i++) sum += weight(range.items[i], most - sum);
+    for (size_t i = 0; i < range.n && sum < most; i++)
+        sum += weight(range.items[i], most - sum);
     return v.kind == VALUE_MAP ? sum * (1 + range.n / 8) : sum;
 }
 
@@ -211,7 +213,8 @@ static struct value membership(struct run *r, const struct expr_node *n)
 /* ---- logic ---- */
 
 /* Both operands are needed to know, and neither decides. */
-static struct value undecided(struct run *r, const struct expr_node *n, struct value a, struct value b)
+static struct value undecided(struct run *r, const struct expr_node *n, struct value a,
+                              struct value b)
 {
     bool failed = !is_plain(a) || !is_plain(b);
     return failed ? failure(a, b) : no_overload(r, n, a, b);
@@ -227,7 +230,7 @@ static struct value logic(struct run *r, const struct expr_node *n, bool decider
     return undecided(r, n, a, b);
 }
 
-static struct value not(struct run *r, const struct expr_node *n)
+static struct value not(struct run * r, const struct expr_node *n)
 {
     struct value a = run_node(r, n->a);
     if (a.kind == VALUE_BOOL) return value_bool(!a.b);
@@ -270,7 +273,8 @@ static struct value free_variable(struct run *r, struct str path)
         if (v.kind == VALUE_ERROR) continue;
         struct str rest = str_slice(path, n + 1, path.n), field;
         if (n == path.n) return v;
-        while (str_split(&rest, '.', &field)) v = field_of(r, v, field);
+        while (str_split(&rest, '.', &field))
+            v = field_of(r, v, field);
         return v;
     }
     return run_error(r, "no such variable: %.*s", STR_ARG(path));
@@ -336,7 +340,8 @@ static struct value list_literal(struct run *r, const struct expr_node *n)
     return spend_value(r, v) ? v : run_exhausted();
 }
 
-static struct value make_map(struct run *r, const struct value *keys, const struct value *values, size_t n)
+static struct value make_map(struct run *r, const struct value *keys, const struct value *values,
+                             size_t n)
 {
     struct value_map *map = ARENA_NEW(r->scratch, struct value_map);
     *map = (struct value_map){n, keys, values};
@@ -383,9 +388,8 @@ static struct value call(struct run *r, const struct expr_node *n)
     for (uint32_t i = 0; i < n->b; i++) {
         const struct expr_node *arg = &r->e->nodes[r->e->args[n->a + i]];
         if (!func_takes(f, i, args[i].kind))
-            return value_error(message_argument(r->scratch, f, i,
-                                                str_slice(r->e->text, arg->from, arg->to),
-                                                args[i].kind));
+            return value_error(message_argument(
+                r->scratch, f, i, str_slice(r->e->text, arg->from, arg->to), args[i].kind));
     }
     return f->call(r, args, n->b);
 }
@@ -416,7 +420,8 @@ static struct value predicate(struct run *r, uint32_t at)
 }
 
 /* all and exists: one item may decide alone, as in && and ||. */
-static struct value quantifier(struct run *r, const struct expr_node *n, const struct run_range *range)
+static struct value quantifier(struct run *r, const struct expr_node *n,
+                               const struct run_range *range)
 {
     bool decider = n->op == OP_EXISTS;
     struct value result = value_bool(!decider);
@@ -429,7 +434,8 @@ static struct value quantifier(struct run *r, const struct expr_node *n, const s
     return result;
 }
 
-static struct value exists_one(struct run *r, const struct expr_node *n, const struct run_range *range)
+static struct value exists_one(struct run *r, const struct expr_node *n,
+                               const struct run_range *range)
 {
     struct value failed = value_null();
     size_t found = 0;
@@ -443,7 +449,8 @@ static struct value exists_one(struct run *r, const struct expr_node *n, const s
 }
 
 /* filter, map, transformList and transformMap: the items that pass, or what is made of them. */
-static struct value transform(struct run *r, const struct expr_node *n, const struct run_range *range)
+static struct value transform(struct run *r, const struct expr_node *n,
+                              const struct run_range *range)
 {
     struct value *items = ARENA_ARRAY(r->scratch, struct value, range->n), failed = value_null();
     struct value *keys =
@@ -453,8 +460,7 @@ static struct value transform(struct run *r, const struct expr_node *n, const st
         run_bind(r, n, range, i);
         struct value pass = n->b ? predicate(r, n->b) : value_bool(true);
         struct value v = pass;
-        if (pass.kind == VALUE_BOOL && pass.b)
-            v = n->c ? run_node(r, n->c) : r->locals[n->local];
+        if (pass.kind == VALUE_BOOL && pass.b) v = n->c ? run_node(r, n->c) : r->locals[n->local];
         if (!is_plain(v)) failed = is_plain(failed) ? v : failure(failed, v);
         if (pass.kind != VALUE_BOOL || !pass.b) continue;
         if (keys) keys[kept] = r->locals[n->local];

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The expression language: the core of CEL (github.com/google/cel-spec) without protobuf, plus a few functions.
-   Compiled once into a flat program that can be written out as a C table; evaluated many times without allocation
-   for scalar results. Knows nothing of facts: names are bound through struct expr_names and struct expr_scope. */
+/* The expression language: the core of CEL (github.com/google/cel-spec) without protobuf, plus a
+   few functions. Compiled once into a flat program that can be written out as a C table; evaluated
+   many times without allocation for scalar results. Knows nothing of facts: names are bound through
+   struct expr_names and struct expr_scope. */
 #ifndef MOEPLAN_EXPR_EXPR_H
 #define MOEPLAN_EXPR_EXPR_H
 
 #include "base/value.h"
 #include "diag/diag.h"
 
-/* What a name means at compile time. Types are those of values, and every named value may also be null or unknown.
-   EXPR_DYN is "known only at run time"; EXPR_LOOKUP is no value but a table of strings such as raw and env, of which only
-   x["key"], x.key, has(x.key) and "key" in x can be asked (expr_scope.index and contains). */
+/* What a name means at compile time. Types are those of values, and every named value may also be
+   null or unknown. EXPR_DYN is "known only at run time"; EXPR_LOOKUP is no value but a table of
+   strings such as raw and env, of which only x["key"], x.key, has(x.key) and "key" in x can be
+   asked (expr_scope.index and contains). */
 enum expr_type {
     EXPR_DYN,
     EXPR_BOOL,
@@ -29,8 +31,9 @@ struct expr_ref {
     enum expr_type type;
 };
 
-/* Compile-time names. `resolve` gets a dotted path ("plan.ep", "env.X", "version"), longest first (a.b.c, then a.b, then a)
-   and says what it is, or false. With names == NULL every identifier is a free variable, looked up by its dotted name. */
+/* Compile-time names. `resolve` gets a dotted path ("plan.ep", "env.X", "version"), longest first
+   (a.b.c, then a.b, then a) and says what it is, or false. With names == NULL every identifier is a
+   free variable, looked up by its dotted name. */
 struct expr_names {
     void *context;
     bool (*resolve)(void *context, struct str path, struct expr_ref *out);
@@ -38,36 +41,43 @@ struct expr_names {
     struct str (*nearest)(void *context, struct str path);
 };
 
-/* Run-time values. `get` gives the value of a slot (UNKNOWN when it cannot be known); `has` answers has(path): true, false or UNKNOWN.
-   `index` answers raw["key"] for a slot of type EXPR_LOOKUP: VALUE_ERROR when there is no such key;
-   `contains` answers "key" in raw. A function that no compiled name needs may be NULL. */
+/* Run-time values. `get` gives the value of a slot (UNKNOWN when it cannot be known); `has` answers
+   has(path): true, false or UNKNOWN. `index` answers raw["key"] for a slot of type EXPR_LOOKUP:
+   VALUE_ERROR when there is no such key; `contains` answers "key" in raw. A function that no
+   compiled name needs may be NULL. */
 struct expr_scope {
     void *context;
     struct value (*get)(void *context, uint32_t slot);
     struct value (*has)(void *context, uint32_t slot);
     struct value (*index)(void *context, uint32_t slot, struct str key);
     struct value (*contains)(void *context, uint32_t slot, struct str key);
-    /* names == NULL at compile time: the value of a free variable by its dotted name, VALUE_ERROR when there is none. */
+    /* names == NULL at compile time: the value of a free variable by its dotted name, VALUE_ERROR
+     * when there is none. */
     struct value (*variable)(void *context, struct str name);
 };
 
 struct expr; /* a compiled expression */
 
-/* Compiles; NULL with an error `expression` added at `at` (the place of the whole text, with or without quotes around it;
-   offsets inside are added when it is one line). With names, types are checked as far as they are known; without,
-   all mistakes but those of syntax are errors at run time, as CEL without a checker. */
+/* Compiles; NULL with an error `expression` added at `at` (the place of the whole text, with or
+   without quotes around it; offsets inside are added when it is one line). With names, types are
+   checked as far as they are known; without, all mistakes but those of syntax are errors at run
+   time, as CEL without a checker. */
 const struct expr *expr_compile(struct arena *a, struct diags *all, struct str text, struct span at,
                                 const struct expr_names *names);
 enum expr_type expr_result_type(const struct expr *e);
 /* The slots the expression reads, each once, in order of first appearance. */
 size_t expr_slots(const struct expr *e, const uint32_t **slots);
-/* Evaluates. Never fails: errors and unknowns are values. Work is bounded (100,000 steps). `scratch` holds lists and strings of the result. */
+/* Evaluates. Never fails: errors and unknowns are values. Work is bounded (100,000 steps).
+ * `scratch` holds lists and strings of the result. */
 struct value expr_eval(const struct expr *e, struct arena *scratch, const struct expr_scope *scope);
 /* The source text the expression was compiled from. */
 struct str expr_text(const struct expr *e);
-/* The sub-expressions worth showing, with values put in: "256 % 48 = 16". At most `most` lines, the failing comparison first. */
-size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr_scope *scope, struct str *lines, size_t most);
-/* Writes the compiled program as C source text of a `static const struct expr NAME` (for the build step). */
+/* The sub-expressions worth showing, with values put in: "256 % 48 = 16". At most `most` lines, the
+ * failing comparison first. */
+size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr_scope *scope,
+                  struct str *lines, size_t most);
+/* Writes the compiled program as C source text of a `static const struct expr NAME` (for the build
+ * step). */
 struct buf;
 void expr_write_c(const struct expr *e, struct buf *out, const char *name);
 

@@ -123,6 +123,7 @@ FUNCTION(list_range)
     if (args[0].i < 0) return value_error(STR("range() takes no negative number"));
     if (!run_spend(r, (size_t)args[0].i)) return run_exhausted();
     struct value *items = ARENA_ARRAY(r->scratch, struct value, (size_t)args[0].i);
-    for (int64_t i = 0; i < args[0].i; i++) items[i] = value_int(i);
+    for (int64_t i = 0; i < args[0].i; i++)
+        items[i] = value_int(i);
     return value_list_of(r->scratch, items, (size_t)args[0].i);
 }

@@ -2,7 +2,8 @@
 /* Macros: calls whose arguments are not values but a variable and expressions over it. */
 #include "expr/compile.h"
 
-/* By the number of variables and of expressions behind them; map(x, e) has no predicate, map(x, p, e) has one. */
+/* By the number of variables and of expressions behind them; map(x, e) has no predicate, map(x, p,
+ * e) has one. */
 static const struct {
     const char *name;
     uint8_t variables, expressions;
@@ -66,6 +67,7 @@ uint32_t macro_expand(struct compiler *c, struct str name, uint32_t range, const
     c->nodes.items[node].n_locals = macros[i].variables;
     c->nodes.items[node].names = compile_args(c, args, macros[i].variables);
     compile_raise(c, node, range);
-    for (size_t k = macros[i].variables; k < n; k++) compile_raise(c, node, args[k]);
+    for (size_t k = macros[i].variables; k < n; k++)
+        compile_raise(c, node, args[k]);
     return node;
 }

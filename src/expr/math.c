@@ -5,7 +5,8 @@
 #include "base/num.h"
 #include "expr/functions.h"
 
-/* The extreme of numbers of any kinds in the wanted direction, the first of equals; one list stands for its items. */
+/* The extreme of numbers of any kinds in the wanted direction, the first of equals; one list stands
+ * for its items. */
 static struct value extreme(const struct value *args, size_t n, int direction)
 {
     bool is_list = n == 1 && args[0].kind == VALUE_LIST;

@@ -6,9 +6,9 @@
 const char *message_sign(enum expr_op op)
 {
     static const char *const signs[] = {
-        [OP_NOT] = "!", [OP_NEG] = "-", [OP_ADD] = "+", [OP_SUB] = "-",  [OP_MUL] = "*",
-        [OP_DIV] = "/", [OP_MOD] = "%", [OP_EQ] = "==", [OP_NE] = "!=",  [OP_LT] = "<",
-        [OP_LE] = "<=", [OP_GT] = ">",  [OP_GE] = ">=", [OP_IN] = "in",  [OP_AND] = "&&",
+        [OP_NOT] = "!", [OP_NEG] = "-",    [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*",
+        [OP_DIV] = "/", [OP_MOD] = "%",    [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<",
+        [OP_LE] = "<=", [OP_GT] = ">",     [OP_GE] = ">=", [OP_IN] = "in", [OP_AND] = "&&",
         [OP_OR] = "||", [OP_COND] = "? :",
     };
     return (size_t)op < sizeof signs / sizeof *signs ? signs[op] : NULL;
@@ -25,21 +25,23 @@ static bool is_relation(enum expr_op op)
 }
 
 /* "; write double(plan.ep)": the advice for two operands of one operator, or nothing. */
-static struct str advice(struct arena *a, struct str left, struct str right, const struct expr_node *nodes,
-                         const struct expr_node *n, enum value_kind l, enum value_kind r)
+static struct str advice(struct arena *a, struct str left, struct str right,
+                         const struct expr_node *nodes, const struct expr_node *n,
+                         enum value_kind l, enum value_kind r)
 {
     enum expr_op op = (enum expr_op)n->op;
     bool arithmetic = op >= OP_ADD && op <= OP_MOD;
     if (l == VALUE_NULL || r == VALUE_NULL) {
         struct str null = l == VALUE_NULL ? left : right;
-        return arena_printf(a, ": %.*s is null, write orValue(%.*s, …) where it may be", STR_ARG(null),
-                            STR_ARG(null));
+        return arena_printf(a, ": %.*s is null, write orValue(%.*s, …) where it may be",
+                            STR_ARG(null), STR_ARG(null));
     }
     if (op == OP_MOD && (l == VALUE_DOUBLE || r == VALUE_DOUBLE))
         return STR(": the remainder is for integers only");
     if (arithmetic && is_number(l) && is_number(r)) {
         bool is_double = l == VALUE_DOUBLE || r == VALUE_DOUBLE;
-        struct str other = is_double ? (l == VALUE_DOUBLE ? right : left) : (l == VALUE_UINT ? left : right);
+        struct str other =
+            is_double ? (l == VALUE_DOUBLE ? right : left) : (l == VALUE_UINT ? left : right);
         return arena_printf(a, ": kinds of numbers are not mixed, write %s(%.*s)",
                             is_double ? "double" : "int", STR_ARG(other));
     }
@@ -50,12 +52,12 @@ static struct str advice(struct arena *a, struct str left, struct str right, con
     return STR("");
 }
 
-struct str message_operands(struct arena *a, struct str text, const struct expr_node *nodes, uint32_t at,
-                            enum value_kind left, enum value_kind right)
+struct str message_operands(struct arena *a, struct str text, const struct expr_node *nodes,
+                            uint32_t at, enum value_kind left, enum value_kind right)
 {
     const struct expr_node *n = &nodes[at], *l = &nodes[n->a], *r = &nodes[n->b];
-    struct str hint = advice(a, str_slice(text, l->from, l->to), str_slice(text, r->from, r->to), nodes,
-                             n, left, right);
+    struct str hint = advice(a, str_slice(text, l->from, l->to), str_slice(text, r->from, r->to),
+                             nodes, n, left, right);
     return arena_printf(a, "no such overload: %s %s %s%.*s", value_kind_name(left),
                         message_sign((enum expr_op)n->op), value_kind_name(right), STR_ARG(hint));
 }

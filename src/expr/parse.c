@@ -19,17 +19,17 @@ static const struct {
     uint8_t precedence;
     enum expr_op op;
 } operators[] = {
-    {TOKEN_OR, LOOSEST, OP_OR}, {TOKEN_AND, 2, OP_AND},   {TOKEN_EQ, 3, OP_EQ},
-    {TOKEN_NE, 3, OP_NE},       {TOKEN_LT, 3, OP_LT},     {TOKEN_LE, 3, OP_LE},
-    {TOKEN_GT, 3, OP_GT},       {TOKEN_GE, 3, OP_GE},     {TOKEN_IN, 3, OP_IN},
-    {TOKEN_PLUS, 4, OP_ADD},    {TOKEN_MINUS, 4, OP_SUB}, {TOKEN_TIMES, 5, OP_MUL},
+    {TOKEN_OR, LOOSEST, OP_OR}, {TOKEN_AND, 2, OP_AND},    {TOKEN_EQ, 3, OP_EQ},
+    {TOKEN_NE, 3, OP_NE},       {TOKEN_LT, 3, OP_LT},      {TOKEN_LE, 3, OP_LE},
+    {TOKEN_GT, 3, OP_GT},       {TOKEN_GE, 3, OP_GE},      {TOKEN_IN, 3, OP_IN},
+    {TOKEN_PLUS, 4, OP_ADD},    {TOKEN_MINUS, 4, OP_SUB},  {TOKEN_TIMES, 5, OP_MUL},
     {TOKEN_DIVIDE, 5, OP_DIV},  {TOKEN_MODULO, 5, OP_MOD},
 };
 
 /* Words of the language that are no names; after a dot they are fields like any other. */
 static const char *const reserved[] = {
-    "as",  "break",  "const",     "continue", "else",   "for", "function", "if",    "import",
-    "let", "loop",   "namespace", "package",  "return", "var", "void",     "while",
+    "as",  "break", "const",     "continue", "else",   "for", "function", "if",    "import",
+    "let", "loop",  "namespace", "package",  "return", "var", "void",     "while",
 };
 
 /* What people write who think of another language. */
@@ -105,7 +105,8 @@ static uint32_t parse_map(struct compiler *c)
     uint32_t to = c->token.to, first = compile_args(c, list.items, list.n);
     expect(c, TOKEN_CLOSE_MAP, "'}'");
     uint32_t node = compile_node(c, OP_MAP, first, (uint32_t)(list.n / 2), from, to);
-    for (size_t i = 0; i < list.n; i++) compile_raise(c, node, list.items[i]);
+    for (size_t i = 0; i < list.n; i++)
+        compile_raise(c, node, list.items[i]);
     return node;
 }
 
@@ -118,11 +119,13 @@ static uint32_t parse_list_literal(struct compiler *c)
     struct node_list list = parse_list(c, TOKEN_CLOSE_LIST, "']'", &to);
     uint32_t node =
         compile_node(c, OP_LIST, compile_args(c, list.items, list.n), (uint32_t)list.n, from, to);
-    for (size_t i = 0; i < list.n; i++) compile_raise(c, node, list.items[i]);
+    for (size_t i = 0; i < list.n; i++)
+        compile_raise(c, node, list.items[i]);
     return node;
 }
 
-/* number = [ "-" ] digits…; the sign belongs to the number, as the least int has no positive twin */
+/* number = [ "-" ] digits…; the sign belongs to the number, as the least int has no positive twin
+ */
 static uint32_t parse_number(struct compiler *c, bool negative, uint32_t from)
 {
     struct token t = c->token;
@@ -142,7 +145,8 @@ static bool is_reserved(struct str word)
     return false;
 }
 
-/* Hands the call to the macros, then makes it an ordinary one with the receiver as first argument. */
+/* Hands the call to the macros, then makes it an ordinary one with the receiver as first argument.
+ */
 static uint32_t call(struct compiler *c, struct str name, uint32_t receiver, uint32_t from,
                      uint32_t name_from)
 {
@@ -154,9 +158,11 @@ static uint32_t call(struct compiler *c, struct str name, uint32_t receiver, uin
     if (node || c->failed) return node;
     struct node_list all = {0};
     if (receiver) *VEC_PUSH(c->arena, &all) = receiver;
-    for (size_t i = 0; i < args.n; i++) *VEC_PUSH(c->arena, &all) = args.items[i];
+    for (size_t i = 0; i < args.n; i++)
+        *VEC_PUSH(c->arena, &all) = args.items[i];
     node = compile_node(c, OP_CALL, compile_args(c, all.items, all.n), (uint32_t)all.n, from, to);
-    for (size_t i = 0; i < all.n; i++) compile_raise(c, node, all.items[i]);
+    for (size_t i = 0; i < all.n; i++)
+        compile_raise(c, node, all.items[i]);
     c->nodes.items[node].c = compile_constant(c, value_string(name));
     c->nodes.items[node].names = name_from;
     return node;
@@ -283,13 +289,15 @@ static uint32_t parse_unary(struct compiler *c)
     return node;
 }
 
-/* binary(p) = binary(p + 1) { operator of precedence p, binary(p + 1) }; all are left-associative */
+/* binary(p) = binary(p + 1) { operator of precedence p, binary(p + 1) }; all are left-associative
+ */
 static uint32_t parse_binary(struct compiler *c, int loosest)
 {
     uint32_t left = parse_unary(c);
     while (!c->failed) {
         size_t i = 0, n = sizeof operators / sizeof *operators;
-        while (i < n && operators[i].token != c->token.kind) i++;
+        while (i < n && operators[i].token != c->token.kind)
+            i++;
         if (i == n || operators[i].precedence < loosest) return left;
         token_next(c);
         uint32_t right = parse_binary(c, operators[i].precedence + 1);

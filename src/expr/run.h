@@ -16,11 +16,13 @@ struct run {
 struct run run_new(const struct expr *e, struct arena *scratch, const struct expr_scope *scope);
 /* The value of a node. */
 struct value run_node(struct run *r, uint32_t at);
-/* Accounts for work that is not nodes: false when the evaluation has used up its steps, and then the caller stops. */
+/* Accounts for work that is not nodes: false when the evaluation has used up its steps, and then
+ * the caller stops. */
 bool run_spend(struct run *r, size_t steps);
 /* The error value for that. */
 struct value run_exhausted(void);
-__attribute__((format(printf, 2, 3))) struct value run_error(struct run *r, const char *format, ...);
+__attribute__((format(printf, 2, 3))) struct value run_error(struct run *r, const char *format,
+                                                             ...);
 /* Equality within the budget; false with *out set when that is used up. */
 bool run_equal(struct run *r, struct value a, struct value b, struct value *out);
 /* The items of a macro's range. keys is NULL for a list. */

@@ -9,11 +9,11 @@ static const struct {
     enum token_kind kind;
 } operators[] = {
     /* the longer of two with the same beginning first */
-    {"||", TOKEN_OR},       {"&&", TOKEN_AND},       {"==", TOKEN_EQ},     {"!=", TOKEN_NE},
-    {"<=", TOKEN_LE},       {">=", TOKEN_GE},        {"<", TOKEN_LT},      {">", TOKEN_GT},
-    {"+", TOKEN_PLUS},      {"-", TOKEN_MINUS},      {"*", TOKEN_TIMES},   {"/", TOKEN_DIVIDE},
+    {"||", TOKEN_OR},       {"&&", TOKEN_AND},       {"==", TOKEN_EQ},      {"!=", TOKEN_NE},
+    {"<=", TOKEN_LE},       {">=", TOKEN_GE},        {"<", TOKEN_LT},       {">", TOKEN_GT},
+    {"+", TOKEN_PLUS},      {"-", TOKEN_MINUS},      {"*", TOKEN_TIMES},    {"/", TOKEN_DIVIDE},
     {"%", TOKEN_MODULO},    {"!", TOKEN_NOT},        {"?", TOKEN_QUESTION}, {":", TOKEN_COLON},
-    {",", TOKEN_COMMA},     {".", TOKEN_DOT},        {"(", TOKEN_OPEN},    {")", TOKEN_CLOSE},
+    {",", TOKEN_COMMA},     {".", TOKEN_DOT},        {"(", TOKEN_OPEN},     {")", TOKEN_CLOSE},
     {"[", TOKEN_OPEN_LIST}, {"]", TOKEN_CLOSE_LIST}, {"{", TOKEN_OPEN_MAP}, {"}", TOKEN_CLOSE_MAP},
 };
 
@@ -52,7 +52,8 @@ static void skip_blanks(struct compiler *c)
     for (;;) {
         char ch = peek(c, 0);
         if (ch == '/' && peek(c, 1) == '/') {
-            while (c->position < c->text.n && peek(c, 0) != '\n') c->position++;
+            while (c->position < c->text.n && peek(c, 0) != '\n')
+                c->position++;
         } else if (ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r' || ch == '\f') {
             c->position++;
         } else {
@@ -76,7 +77,8 @@ static bool read_magnitude(struct compiler *c, size_t from, unsigned base)
 
 static void skip_digits(struct compiler *c)
 {
-    while (is_digit(peek(c, 0))) c->position++;
+    while (is_digit(peek(c, 0)))
+        c->position++;
 }
 
 /* The fraction and the exponent behind the digits; true when there is one of them. */
@@ -108,10 +110,12 @@ static void read_double(struct compiler *c, size_t from)
 static void read_number(struct compiler *c)
 {
     size_t from = c->position;
-    bool hex = peek(c, 0) == '0' && (peek(c, 1) == 'x' || peek(c, 1) == 'X') && hex_digit(peek(c, 2)) >= 0;
+    bool hex =
+        peek(c, 0) == '0' && (peek(c, 1) == 'x' || peek(c, 1) == 'X') && hex_digit(peek(c, 2)) >= 0;
     if (hex) {
         c->position += 2;
-        while (hex_digit(peek(c, 0)) >= 0) c->position++;
+        while (hex_digit(peek(c, 0)) >= 0)
+            c->position++;
     } else {
         skip_digits(c);
         if (skip_fraction(c)) {
@@ -128,7 +132,8 @@ static void read_number(struct compiler *c)
     if (!fits) bad(c, from, c->position, "the number does not fit into 64 bits");
 }
 
-/* The code point of `digits` hexadecimal (or three octal) digits at the position; false when there is none. */
+/* The code point of `digits` hexadecimal (or three octal) digits at the position; false when there
+ * is none. */
 static bool read_code_point(struct compiler *c, size_t digits, unsigned base, uint32_t *out)
 {
     uint32_t point = 0;
@@ -193,7 +198,8 @@ static void read_string(struct compiler *c, size_t from, bool raw)
 static void read_field(struct compiler *c)
 {
     size_t from = c->position++;
-    while (c->position < c->text.n && peek(c, 0) != '`' && peek(c, 0) != '\n') c->position++;
+    while (c->position < c->text.n && peek(c, 0) != '`' && peek(c, 0) != '\n')
+        c->position++;
     if (peek(c, 0) != '`') {
         bad(c, from, c->position, "the name has no closing back quote");
         return;
@@ -205,7 +211,8 @@ static void read_field(struct compiler *c)
 static void read_word(struct compiler *c)
 {
     size_t from = c->position;
-    while (is_word(peek(c, 0))) c->position++;
+    while (is_word(peek(c, 0)))
+        c->position++;
     c->token.text = str_slice(c->text, from, c->position);
     c->token.kind = str_is(c->token.text, "in") ? TOKEN_IN : TOKEN_IDENT;
 }

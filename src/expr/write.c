@@ -14,11 +14,13 @@ static void write_nodes(const struct expr *e, struct buf *out, const char *name)
 }
 
 /* Nothing for an empty array, which C does not have. */
-static void write_numbers(struct buf *out, const char *name, const char *what, const uint32_t *numbers, uint32_t n)
+static void write_numbers(struct buf *out, const char *name, const char *what,
+                          const uint32_t *numbers, uint32_t n)
 {
     if (!n) return;
     buf_printf(out, "static const uint32_t %s_%s[] = {", name, what);
-    for (uint32_t i = 0; i < n; i++) buf_printf(out, "%s%u", i ? ", " : "", numbers[i]);
+    for (uint32_t i = 0; i < n; i++)
+        buf_printf(out, "%s%u", i ? ", " : "", numbers[i]);
     buf_add(out, STR("};\n"));
 }
 
@@ -54,5 +56,6 @@ void expr_write_c(const struct expr *e, struct buf *out, const char *name)
     write_reference(out, name, "args", e->n_args);
     write_reference(out, name, "constants", e->n_constants);
     write_reference(out, name, "slots", e->n_slots);
-    buf_printf(out, "%u, %u, %u, %u, %u};\n", e->n_nodes, e->n_args, e->n_constants, e->n_slots, e->root);
+    buf_printf(out, "%u, %u, %u, %u, %u};\n", e->n_nodes, e->n_args, e->n_constants, e->n_slots,
+               e->root);
 }
