@@ -45,3 +45,16 @@ foreach(layer plan cost choose emit cmd)
     target_link_libraries(moeplan_${layer} PUBLIC moeplan_builtin_rules)
   endif()
 endforeach()
+
+# rules/models, rules/platforms -> the catalogue
+add_executable(generate_catalogue tools/generate_catalogue.c src/facts/entry.c)
+moeplan_target(generate_catalogue)
+target_link_libraries(generate_catalogue PRIVATE ${MOEPLAN_UPTO_doc})
+file(GLOB model_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/models/*.yaml)
+file(GLOB platform_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/platforms/*.yaml)
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/catalogue.c
+  COMMAND generate_catalogue ${CMAKE_BINARY_DIR}/catalogue.c models ${model_files} platforms ${platform_files}
+  DEPENDS generate_catalogue ${model_files} ${platform_files}
+  VERBATIM)
+target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/catalogue.c)

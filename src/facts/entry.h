@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a model or platform file says, by parameter name: the common ground of the built-in catalogue (tables generated
+   from rules/models and rules/platforms), the user's own files, and `model:` in a plan. */
+#ifndef MOEPLAN_FACTS_ENTRY_H
+#define MOEPLAN_FACTS_ENTRY_H
+
+#include "doc/node.h"
+
+struct entry_field {
+    struct str name;         /* flat parameter name */
+    struct value value;
+    const struct node *node; /* NULL in the catalogue */
+};
+
+/* A coefficient of the cost models, with its 80 % interval. */
+struct entry_coefficient {
+    struct str name, unit, meaning, source;
+    double value, low, high;
+    int64_t n; /* measurements behind it */
+};
+
+struct entry {
+    struct str id, name, hf_id, source, base;
+    const struct node *base_node;
+    const struct str *aliases;
+    size_t n_aliases;
+    int64_t published_total, published_active; /* parameters; 0: not stated */
+    const struct entry_field *fields;
+    size_t n_fields;
+    const struct entry_coefficient *coefficients;
+    size_t n_coefficients;
+};
+
+enum entry_kind { ENTRY_MODEL, ENTRY_PLATFORM };
+
+/* Reads a mapping. Whether the field names exist is the caller's to check; the shape of what stands under the file's own
+   keys is checked here. False with errors of rule `model-config` or `platform-config` added. */
+bool entry_read(struct arena *a, struct diags *diags, const struct node *map, enum entry_kind kind, struct entry *out);
+
+/* The built-in entries, by id in alphabetical order (generated). */
+extern const struct entry catalogue_models[], catalogue_platforms[];
+extern const size_t catalogue_model_count, catalogue_platform_count;
+
+/* The entry of an id, HF id or alias, ASCII case ignored; NULL when there is none. */
+const struct entry *entry_find(const struct entry *entries, size_t n, struct str name);
+/* The nearest ids for a message: "a, b, c", best first; empty when nothing is near. */
+struct str entry_nearest(struct arena *a, const struct entry *entries, size_t n, struct str name);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generate_catalogue OUT.c models FILE.yaml... platforms FILE.yaml...: the catalogue as C tables
+   (facts/entry.h). Files are given in alphabetical order and named after their id. A defect of a
+   file is an error at its line. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/ctext.h"
+#include "base/io.h"
+#include "facts/entry.h"
+
+struct generator {
+    struct arena *arena;
+    struct diags diags;
+    struct buf out;
+    VEC(struct entry) entries;
+};
+
+static void add_file(struct generator *g, const char *path, enum entry_kind kind)
+{
+    struct str text, error;
+    if (!io_read(g->arena, path, &text, &error)) {
+        diag_add(&g->diags, SEVERITY_ERROR, "catalogue", (struct span){0}, "%.*s", STR_ARG(error));
+        return;
+    }
+    struct node_list docs = {0};
+    uint32_t source = source_add(&g->diags.sources, str_of(path), text);
+    if (!doc_load(g->arena, &g->diags, source, &docs) || docs.n != 1) return;
+    entry_read(g->arena, &g->diags, docs.items[0], kind, VEC_PUSH(g->arena, &g->entries));
+}
+
+static void write_fields(struct generator *g, const struct entry *e, const char *name, size_t k)
+{
+    buf_printf(&g->out, "static const struct entry_field %s_fields_%zu[] = {\n", name, k);
+    for (size_t i = 0; i < e->n_fields; i++) {
+        buf_printf(&g->out, "{.name=");
+        ctext_str(&g->out, e->fields[i].name);
+        buf_printf(&g->out, ",.value=");
+        ctext_value(&g->out, e->fields[i].value);
+        buf_printf(&g->out, "},\n");
+    }
+    buf_printf(&g->out, "};\nstatic const struct str %s_aliases_%zu[] = {\n", name, k);
+    for (size_t i = 0; i < e->n_aliases; i++) {
+        ctext_str(&g->out, e->aliases[i]);
+        buf_printf(&g->out, ",\n");
+    }
+    buf_printf(&g->out, "{\"\",0}};\n");
+}
+
+static void write_coefficients(struct generator *g, const struct entry *e, const char *name,
+                               size_t k)
+{
+    buf_printf(&g->out, "static const struct entry_coefficient %s_coefficients_%zu[] = {\n", name,
+               k);
+    for (size_t i = 0; i < e->n_coefficients; i++) {
+        const struct entry_coefficient *c = &e->coefficients[i];
+        const struct str texts[] = {c->name, c->unit, c->meaning, c->source};
+        buf_printf(&g->out, "{");
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+            ctext_str(&g->out, texts[t]);
+            buf_printf(&g->out, ",");
+        }
+        buf_printf(&g->out, "%.17g,%.17g,%.17g,%lld},\n", c->value, c->low, c->high,
+                   (long long)c->n);
+    }
+    buf_printf(&g->out, "{.n=0}};\n");
+}
+
+static void write_entry(struct generator *g, const struct entry *e, const char *name, size_t k)
+{
+    const struct {
+        const char *field;
+        struct str text;
+    } texts[] = {{"id", e->id}, {"name", e->name}, {"hf_id", e->hf_id}, {"source", e->source}};
+    buf_printf(&g->out, "{");
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        buf_printf(&g->out, ".%s=", texts[t].field);
+        ctext_str(&g->out, texts[t].text);
+        buf_printf(&g->out, ",");
+    }
+    buf_printf(&g->out,
+               ".aliases=%s_aliases_%zu,.n_aliases=%zu,.fields=%s_fields_%zu,.n_fields=%zu,\n",
+               name, k, e->n_aliases, name, k, e->n_fields);
+    buf_printf(&g->out, ".coefficients=%s_coefficients_%zu,.n_coefficients=%zu,", name, k,
+               e->n_coefficients);
+    buf_printf(&g->out, ".published_total=%lld,.published_active=%lld},\n",
+               (long long)e->published_total, (long long)e->published_active);
+}
+
+static void write_entries(struct generator *g, const char *name)
+{
+    for (size_t k = 0; k < g->entries.n; k++) {
+        write_fields(g, &g->entries.items[k], name, k);
+        write_coefficients(g, &g->entries.items[k], name, k);
+    }
+    buf_printf(&g->out, "const struct entry catalogue_%ss[] = {\n", name);
+    for (size_t k = 0; k < g->entries.n; k++)
+        write_entry(g, &g->entries.items[k], name, k);
+    buf_printf(&g->out, "};\nconst size_t catalogue_%s_count = %zu;\n", name, g->entries.n);
+    g->entries.n = 0;
+}
+
+static bool report(struct generator *g)
+{
+    diags_sort(&g->diags);
+    for (size_t i = 0; i < g->diags.n; i++) {
+        const struct diag *d = &g->diags.items[i];
+        const struct source *s = source_get(&g->diags.sources, d->at.source);
+        fprintf(stderr, "%.*s:%u:%u: %.*s\n", STR_ARG(s ? s->path : STR("catalogue")), d->at.line,
+                d->at.column, STR_ARG(d->message));
+    }
+    return diags_count(&g->diags, SEVERITY_ERROR) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct generator g = {.arena = arena_new(0)};
+    if (argc < 4 || !g.arena) return EXIT_FAILURE;
+    diags_init(&g.diags, g.arena);
+    g.out = buf_new(g.arena);
+    buf_printf(
+        &g.out,
+        "/* Generated from rules/models and rules/platforms. */\n#include \"facts/entry.h\"\n");
+    enum entry_kind kind = ENTRY_MODEL;
+    for (int i = 3; i < argc; i++) {
+        if (strcmp(argv[i], "platforms") == 0) {
+            write_entries(&g, "model");
+            kind = ENTRY_PLATFORM;
+        } else {
+            add_file(&g, argv[i], kind);
+        }
+    }
+    write_entries(&g, "platform");
+    struct str error;
+    bool good = report(&g) && io_write(g.arena, argv[1], buf_str(&g.out), &error);
+    arena_free(g.arena);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
