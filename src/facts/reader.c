@@ -3,6 +3,7 @@
 
 #include "facts/formats.h"
 #include "facts/model.h"
+#include "facts/profile.h"
 
 size_t reader_count(void)
 {
@@ -54,6 +55,19 @@ const struct setting *setting_use(const struct read_options *options, struct str
         return &options->set[i];
     }
     return NULL;
+}
+
+struct str read_options_version(struct diags *diags, const struct read_options *options,
+                                enum framework framework)
+{
+    const struct profile *profile = profile_find(framework, options->version);
+    if (profile) return options->version.n ? options->version : profile->version;
+    struct span nowhere = {0};
+    struct diag *d =
+        diag_add(diags, SEVERITY_ERROR, "framework-version", nowhere, "no profile of %s %.*s",
+                 framework_name(framework), STR_ARG(options->version));
+    diag_help(diags, d, "known versions: %.*s", STR_ARG(profile_list(diags->arena, framework)));
+    return profile_find(framework, STR(""))->version;
 }
 
 static int param_of_setting(const struct facts *f, struct str name)

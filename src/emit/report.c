@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/report.h"
+
+#include "emit/json_writer.h"
+
+const char *file_status_name(enum file_status status)
+{
+    static const char *const names[] = {"ok", "invalid", "unreadable", "skipped"};
+    return names[status];
+}
+
+void report_count(struct report_summary *summary, const struct file_report *report)
+{
+    summary->files++;
+    summary->skipped += report->status == FILE_SKIPPED;
+    summary->errors += diags_count(report->diags, SEVERITY_ERROR);
+    summary->warnings += diags_count(report->diags, SEVERITY_WARNING);
+    summary->infos += diags_count(report->diags, SEVERITY_INFO);
+    summary->rules_skipped += report->rules_skipped;
+}
+
+/* ---- JSON ---- */
+
+static void str_or_null(struct json_writer *w, const char *key, struct str s)
+{
+    if (s.n)
+        json_str(w, key, s);
+    else
+        json_null(w, key);
+}
+
+static void write_diag(struct json_writer *w, const struct diag *d)
+{
+    json_open(w, NULL, '{');
+    json_str(w, "rule", d->rule);
+    json_str(w, "severity", str_of(severity_name(d->severity)));
+    json_str(w, "message", d->message);
+    json_int(w, "line", d->at.line);
+    json_int(w, "column", d->at.column);
+    json_int(w, "end_line", d->at.end_line);
+    json_int(w, "end_column", d->at.end_column);
+    json_int(w, "document", d->document);
+    str_or_null(w, "parameter", d->parameter);
+    json_strs(w, "notes", d->notes.items, d->notes.n);
+    str_or_null(w, "help", d->help);
+    str_or_null(w, "guide", d->guide);
+    json_strs(w, "covers", d->covers, d->n_covers);
+    str_or_null(w, "source", d->source);
+    str_or_null(w, "fix", d->fix);
+    json_close(w, '}');
+}
+
+static void write_world(struct json_writer *w, const struct world_sizes *world)
+{
+    json_open(w, "valid_gpus", '{');
+    json_int(w, "multiple_of", world->multiple_of);
+    json_int(w, "up_to", world->up_to);
+    json_open(w, "sizes", '[');
+    for (size_t i = 0; i < world->n; i++)
+        json_int(w, NULL, world->sizes[i]);
+    json_close(w, ']');
+    json_close(w, '}');
+}
+
+static void write_report(struct json_writer *w, const struct file_report *r, struct str id)
+{
+    json_open(w, NULL, '{');
+    if (id.n) {
+        buf_add(w->out, STR("\"id\":"));
+        buf_add(w->out, id);
+        w->comma = true;
+    }
+    json_str(w, "path", r->path);
+    str_or_null(w, "format", r->format);
+    str_or_null(w, "framework", r->framework);
+    str_or_null(w, "framework_version", r->framework_version);
+    str_or_null(w, "model", r->model);
+    if (r->gpus)
+        json_int(w, "gpus", r->gpus);
+    else
+        json_null(w, "gpus");
+    json_str(w, "status", str_of(file_status_name(r->status)));
+    json_open(w, "diagnostics", '[');
+    for (size_t i = 0; i < r->diags->n; i++)
+        write_diag(w, &r->diags->items[i]);
+    json_close(w, ']');
+    json_int(w, "rules_skipped", (int64_t)r->rules_skipped);
+    if (r->world.known) write_world(w, &r->world);
+    json_close(w, '}');
+}
+
+void report_json(const struct file_report *report, struct str id, struct buf *out)
+{
+    struct json_writer w = json_writer_new(out);
+    write_report(&w, report, id);
+}
+
+void reports_json(const struct file_report *reports, size_t n, const struct report_summary *summary,
+                  struct buf *out)
+{
+    struct json_writer w = json_writer_new(out);
+    json_open(&w, NULL, '{');
+    json_open(&w, "files", '[');
+    for (size_t i = 0; i < n; i++)
+        write_report(&w, &reports[i], (struct str){"", 0});
+    json_close(&w, ']');
+    json_open(&w, "summary", '{');
+    json_int(&w, "files", (int64_t)summary->files);
+    json_int(&w, "errors", (int64_t)summary->errors);
+    json_int(&w, "warnings", (int64_t)summary->warnings);
+    json_int(&w, "infos", (int64_t)summary->infos);
+    json_close(&w, '}');
+    json_close(&w, '}');
+    buf_add_char(out, '\n');
+}
+
+/* ---- GitHub ---- */
+
+/* Values of properties also hide ':' and ','. */
+static void add_escaped(struct buf *out, struct str s, bool property)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
+            buf_printf(out, "%%%02X", (unsigned)c);
+        else
+            buf_add_char(out, c);
+    }
+}
+
+static void add_place(struct buf *out, struct span at)
+{
+    if (!at.line) return;
+    buf_printf(out, ",line=%u,endLine=%u,col=%u", at.line, at.end_line, at.column);
+    if (at.line == at.end_line && at.end_column > at.column)
+        buf_printf(out, ",endColumn=%u", at.end_column);
+}
+
+static void add_annotation(struct buf *out, struct str path, const struct diag *d)
+{
+    static const char *const words[] = {"notice", "warning", "error"};
+    buf_printf(out, "::%s file=", words[d->severity]);
+    add_escaped(out, path, true);
+    add_place(out, d->at);
+    buf_add(out, STR(",title="));
+    add_escaped(out, d->rule, true);
+    buf_add(out, STR("::"));
+    add_escaped(out, d->message, false);
+    for (size_t i = 0; i < d->notes.n; i++) {
+        buf_add(out, STR("%0A"));
+        add_escaped(out, d->notes.items[i], false);
+    }
+    if (d->help.n) {
+        buf_add(out, STR("%0A"));
+        add_escaped(out, d->help, false);
+    }
+    buf_add_char(out, '\n');
+}
+
+void report_github(const struct file_report *report, struct buf *out)
+{
+    for (size_t i = 0; i < report->diags->n; i++)
+        add_annotation(out, report->path, &report->diags->items[i]);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `validate` says about one file, and its machine-readable forms. */
+#ifndef MOEPLAN_EMIT_REPORT_H
+#define MOEPLAN_EMIT_REPORT_H
+
+#include "base/buf.h"
+#include "diag/diag.h"
+
+enum file_status { FILE_OK, FILE_INVALID, FILE_UNREADABLE, FILE_SKIPPED };
+
+/* The world sizes at which nothing fails, when the file does not give one. */
+struct world_sizes {
+    bool known;          /* false: the world size is given, or nothing depends on it */
+    int64_t multiple_of; /* every valid size is a multiple of this */
+    int64_t up_to;       /* sizes were tried up to here */
+    const int64_t *sizes;
+    size_t n;
+};
+
+struct file_report {
+    struct str path, format, framework, framework_version, model; /* empty: not known */
+    int64_t gpus;                                                 /* 0: not known */
+    enum file_status status;
+    struct diags *diags; /* sorted */
+    size_t rules_skipped;
+    struct world_sizes world;
+};
+
+struct report_summary {
+    size_t files, skipped, errors, warnings, infos, rules_skipped;
+};
+
+const char *file_status_name(enum file_status status);
+void report_count(struct report_summary *summary, const struct file_report *report);
+/* One file object without line end; `id` is JSON text for a first member "id", empty: none. */
+void report_json(const struct file_report *report, struct str id, struct buf *out);
+/* {"files":[…],"summary":{…}} */
+void reports_json(const struct file_report *reports, size_t n, const struct report_summary *summary,
+                  struct buf *out);
+/* GitHub's workflow commands: one `::error file=…` line a diagnostic. */
+void report_github(const struct file_report *report, struct buf *out);
+
+#endif
