@@ -129,6 +129,18 @@ FUNCTION(core_dyn)
     return args[0];
 }
 
+FUNCTION(core_type_of)
+{
+    (void)r, (void)n;
+    return value_string(str_of(value_kind_name(args[0].kind)));
+}
+
+FUNCTION(core_text)
+{
+    (void)n;
+    return value_string(value_text(r->scratch, args[0]));
+}
+
 FUNCTION(core_or_value)
 {
     (void)r, (void)n;

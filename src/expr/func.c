@@ -57,6 +57,8 @@ const struct func func_table[] = {
     {"string", 1, 1, {NUMBER | TEXT | BOOL}, EXPR_STRING, core_string, "a number or bool as text"},
     {"bool", 1, 1, {TEXT | BOOL}, EXPR_BOOL, core_bool, "\"true\" or \"false\" as a bool"},
     {"dyn", 1, 1, {ANY}, EXPR_DYN, core_dyn, "the value itself, its type known only at run time"},
+    {"typeOf", 1, 1, {ANY}, EXPR_STRING, core_type_of, "null, bool, int, double, string, list, map"},
+    {"text", 1, 1, {ANY}, EXPR_STRING, core_text, "any value as a person would write it"},
     {"orValue",
      2,
      2,

@@ -18,6 +18,8 @@ FUNCTION(core_double);
 FUNCTION(core_string);
 FUNCTION(core_bool);
 FUNCTION(core_dyn);
+FUNCTION(core_type_of);
+FUNCTION(core_text);
 FUNCTION(core_or_value);
 FUNCTION(core_at_least);
 
