@@ -102,9 +102,19 @@ static void read_unknown(struct builder *b, const struct node *list)
 
 static bool kind_fits(enum param_type type, enum value_kind kind)
 {
-    static const enum value_kind kinds[] = {VALUE_BOOL,   VALUE_INT,  VALUE_DOUBLE,
-                                            VALUE_STRING, VALUE_LIST, VALUE_MAP};
-    return kind == VALUE_NULL || type == PARAM_ANY || kinds[type] == kind;
+    if (kind == VALUE_NULL) return true;
+    switch (type) {
+    case PARAM_BOOL: return kind == VALUE_BOOL;
+    case PARAM_INT: return kind == VALUE_INT;
+    case PARAM_DOUBLE: return kind == VALUE_DOUBLE;
+    case PARAM_STRING: return kind == VALUE_STRING;
+    case PARAM_LIST:
+    case PARAM_TUPLE: return kind == VALUE_LIST;
+    case PARAM_MAP: return kind == VALUE_MAP;
+    case PARAM_PATTERN: return kind == VALUE_INT || kind == VALUE_STRING || kind == VALUE_LIST;
+    case PARAM_ANY: return true;
+    }
+    return false;
 }
 
 static void read_parameter(struct builder *b, const struct node *key, const struct node *node)
@@ -117,9 +127,7 @@ static void read_parameter(struct builder *b, const struct node *key, const stru
     const struct param *p = &param_table[param];
     enum param_type own =
         p->in[b->facts->framework].known ? p->in[b->facts->framework].type : p->type;
-    struct value v = node_value(b->arena, node, SCALAR_JSON);
-    if (v.kind == VALUE_INT && (p->type == PARAM_DOUBLE || own == PARAM_DOUBLE))
-        v = value_double((double)v.i);
+    struct value v = fact_coerce(b->arena, param, node_value(b->arena, node, SCALAR_JSON));
     if (!kind_fits(p->type, v.kind) && !kind_fits(own, v.kind))
         complain(b, "%.*s is a %s", STR_ARG(key->text), value_kind_name(v.kind));
     facts_set(b->facts, param, v, ORIGIN_FILE, node, p->name);

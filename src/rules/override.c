@@ -27,18 +27,6 @@ static bool same_value(struct value a, struct value b)
     return comparable ? value_eq(a, b) : a.kind == b.kind;
 }
 
-/* Replaces a value but keeps the place where the user wrote one, for positions. Not facts_set: what
-   the framework does to its input holds for values given as options too. */
-static bool replace(const struct rule *r, struct facts *f, int param, struct value value)
-{
-    struct fact *fact = &f->items[param];
-    if (value.kind == VALUE_ERROR || same_value(fact->value, value)) return false;
-    fact->value = value;
-    fact->origin = value.kind == VALUE_UNKNOWN ? ORIGIN_UNKNOWN : ORIGIN_OVERRIDE;
-    fact->written = r->id;
-    return true;
-}
-
 static bool user_wrote_one(const struct rule *r, const struct facts *f)
 {
     for (size_t i = 0; i < r->n_set; i++)
@@ -46,24 +34,30 @@ static bool user_wrote_one(const struct rule *r, const struct facts *f)
     return false;
 }
 
+/* The value an assignment gives; what is there already when that is an error. */
+static struct value value_for(const struct assignment *set, const struct facts *f,
+                              const struct expr_scope *scope)
+{
+    struct value v = fact_coerce(f->arena, set->param, expr_eval(set->value, f->arena, scope));
+    return v.kind == VALUE_ERROR ? f->items[set->param].value : v;
+}
+
 /* True when a fact changed. Values live in the facts' arena, as they stay. */
-static bool apply(const struct rule *r, struct facts *f, enum outcome conditions,
-                  struct arena *scratch)
+static bool apply(const struct rule *r, struct facts *f, bool certain, struct arena *scratch)
 {
     struct expr_scope scope = facts_scope(f);
     struct value *values = ARENA_ARRAY(scratch, struct value, r->n_set);
-    bool changes = false;
+    bool *differs = ARENA_ARRAY(scratch, bool, r->n_set), changes = false;
     for (size_t i = 0; i < r->n_set; i++) {
-        values[i] = expr_eval(r->set[i].value, f->arena, &scope);
-        const struct value *present = &f->items[r->set[i].param].value;
-        bool differs = values[i].kind != VALUE_ERROR && !same_value(*present, values[i]);
-        changes = changes || differs;
-        if (differs && conditions == OUTCOME_UNKNOWN) values[i] = value_unknown();
+        values[i] = value_for(&r->set[i], f, &scope);
+        differs[i] = !same_value(f->items[r->set[i].param].value, values[i]);
+        changes = changes || differs[i];
     }
-    bool fired = changes && conditions == OUTCOME_PASS;
-    if (fired && r->message.n && user_wrote_one(r, f)) rule_report(r, f, scratch);
+    if (changes && certain && r->message.n && user_wrote_one(r, f)) rule_report(r, f, scratch);
     for (size_t i = 0; i < r->n_set; i++)
-        replace(r, f, r->set[i].param, values[i]);
+        if (differs[i])
+            facts_set(f, r->set[i].param, certain ? values[i] : value_unknown(), ORIGIN_OVERRIDE,
+                      NULL, r->id);
     return changes;
 }
 
@@ -83,7 +77,7 @@ void rules_apply_overrides(const struct rule_set *set, struct facts *f, struct a
         }
         enum outcome conditions = run_conditions(&run, r->condition_numbers, r->n_conditions);
         if (conditions != OUTCOME_PASS && conditions != OUTCOME_UNKNOWN) continue;
-        if (!apply(r, f, conditions, scratch)) continue;
+        if (!apply(r, f, conditions == OUTCOME_PASS, scratch)) continue;
         stale = true;
         memset(run.memo, 0, set->n_conditions);
     }

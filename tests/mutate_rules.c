@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mutate_rules [-v] FOLDER: are the examples of the rules worth anything? Each rule's expressions
+   are changed in one place at a time (an operator, a constant, a negation, a condition left out),
+   and one of the rule's own examples must then fail. Changes that no example notices are listed.
+   Exit 1 when a change that turns the rule into its opposite, or into one that always or never
+   fires, goes unnoticed; 2 when the rules cannot be loaded. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "rules/rule.h"
+
+struct tally {
+    struct arena *arena;
+    const struct rule_set *set;
+    size_t mutants, survivors, blunt; /* blunt: survivors among the coarse changes */
+    bool verbose;
+};
+
+/* Whether an example of the changed rule fails. */
+static bool is_noticed(struct tally *t, const struct rule *r)
+{
+    struct arena *work = arena_new(0);
+    struct diags diags;
+    diags_init(&diags, work);
+    bool noticed = rule_test(r, t->set, &diags) > 0;
+    arena_free(work);
+    return noticed;
+}
+
+static void judge(struct tally *t, const struct rule *r, bool coarse, struct str change)
+{
+    t->mutants++;
+    if (is_noticed(t, r)) return;
+    t->survivors++;
+    t->blunt += coarse;
+    if (coarse || t->verbose)
+        printf("%.*s: %.*s: no example notices%s %.*s\n", STR_ARG(r->suite), STR_ARG(r->id),
+               coarse ? "!" : "", STR_ARG(change));
+}
+
+/* A change that does not compile is no mutant. */
+static const struct expr *compile(struct tally *t, struct str text)
+{
+    struct diags quiet;
+    diags_init(&quiet, t->arena);
+    return expr_compile(t->arena, &quiet, str_dup(t->arena, text), (struct span){0}, &facts_names);
+}
+
+/* One expression of a record: the rule (which -1) or a condition. */
+static struct rule with_expr(struct tally *t, const struct rule *r, int which, const struct expr *e)
+{
+    struct rule changed = *r;
+    if (which < 0) {
+        changed.rule = e;
+        return changed;
+    }
+    const struct expr **conditions = ARENA_ARRAY(t->arena, const struct expr *, r->n_conditions);
+    memcpy(conditions, r->conditions, r->n_conditions * sizeof(const struct expr *));
+    conditions[which] = e;
+    changed.conditions = conditions;
+    return changed;
+}
+
+static void try_text(struct tally *t, const struct rule *r, int which, struct str text, bool coarse)
+{
+    const struct expr *e = compile(t, text);
+    if (!e) return;
+    struct rule changed = with_expr(t, r, which, e);
+    judge(t, &changed, coarse, text);
+}
+
+static void try_without(struct tally *t, const struct rule *r, size_t which)
+{
+    struct rule changed = with_expr(t, r, (int)which, r->conditions[r->n_conditions - 1]);
+    changed.n_conditions--;
+    struct str text = expr_text(r->conditions[which]);
+    judge(t, &changed, false, arena_printf(t->arena, "leaving out %.*s", STR_ARG(text)));
+}
+
+static const struct {
+    const char *from, *to;
+} swaps[] = {
+    {"==", "!="}, {"!=", "=="}, {"<=", "<"}, {">=", ">"}, {"&&", "||"}, {"||", "&&"},
+    {"<", "<="},  {">", ">="},  {"+", "-"},  {"*", "+"},  {"%", "+"},   {"!", " "},
+};
+
+/* The length of the token at a place: a number, a string, a word or a sign. */
+static size_t token_length(struct str s, size_t at)
+{
+    size_t n = 1;
+    char c = s.p[at];
+    if (c == '"' || c == '\'') {
+        while (at + n < s.n && s.p[at + n] != c)
+            n += s.p[at + n] == '\\' ? 2 : 1;
+        return n + 1;
+    }
+    if (isalnum((unsigned char)c) || c == '_')
+        while (at + n < s.n && (isalnum((unsigned char)s.p[at + n]) || s.p[at + n] == '_'))
+            n++;
+    else if (at + 1 < s.n && strchr("=&|", s.p[at + 1]) && strchr("=!<>&|", c))
+        n = 2;
+    return n;
+}
+
+static void try_swap(struct tally *t, const struct rule *r, int which, struct str text, size_t at,
+                     size_t n)
+{
+    for (size_t i = 0; i < sizeof swaps / sizeof *swaps; i++) {
+        if (!str_is(str_slice(text, at, at + n), swaps[i].from)) continue;
+        struct str changed = arena_printf(t->arena, "%.*s%s%.*s", (int)at, text.p, swaps[i].to,
+                                          STR_ARG(str_slice(text, at + n, text.n)));
+        try_text(t, r, which, changed, false);
+    }
+}
+
+static void try_number(struct tally *t, const struct rule *r, int which, struct str text, size_t at,
+                       size_t n)
+{
+    bool fraction = (at && text.p[at - 1] == '.') || (at + n < text.n && text.p[at + n] == '.');
+    if (!isdigit((unsigned char)text.p[at]) || fraction || n > 15) return;
+    long long number = strtoll(text.p + at, NULL, 10);
+    for (int step = -1; step <= 1; step += 2) {
+        struct str changed = arena_printf(t->arena, "%.*s(%lld)%.*s", (int)at, text.p,
+                                          number + step, STR_ARG(str_slice(text, at + n, text.n)));
+        try_text(t, r, which, changed, false);
+    }
+}
+
+static void mutate_expr(struct tally *t, const struct rule *r, int which, const struct expr *e)
+{
+    struct str text = expr_text(e);
+    for (size_t at = 0, n; at < text.n; at += n) {
+        n = token_length(text, at);
+        try_swap(t, r, which, text, at, n);
+        try_number(t, r, which, text, at, n);
+    }
+}
+
+static void mutate_rule(struct tally *t, const struct rule *r)
+{
+    struct arena_mark mark = arena_mark(t->arena);
+    if (r->rule) {
+        struct str text = expr_text(r->rule);
+        try_text(t, r, -1, STR("true"), true);
+        try_text(t, r, -1, STR("false"), true);
+        try_text(t, r, -1, arena_printf(t->arena, "!(%.*s)", STR_ARG(text)), true);
+        mutate_expr(t, r, -1, r->rule);
+    }
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        try_text(t, r, (int)i, STR("false"), true);
+        try_without(t, r, i);
+        mutate_expr(t, r, (int)i, r->conditions[i]);
+    }
+    arena_pop(t->arena, mark);
+}
+
+int main(int argc, char **argv)
+{
+    bool verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
+    struct arena *a = arena_new(0);
+    struct diags diags;
+    struct rule_set set;
+    diags_init(&diags, a);
+    if (argc != 2 + verbose || !rules_load(a, &diags, argv[argc - 1], NULL, &set)) {
+        fprintf(stderr, "usage: mutate_rules [-v] FOLDER (of good rules)\n");
+        return 2;
+    }
+    struct tally t = {.arena = arena_new(0), .set = &set, .verbose = verbose};
+    for (size_t i = 0; i < set.n; i++)
+        if (!set.items[i]->native) mutate_rule(&t, set.items[i]);
+    printf("%zu rules, %zu changes, %zu unnoticed, %zu of them coarse\n", set.n, t.mutants,
+           t.survivors, t.blunt);
+    arena_free(t.arena);
+    arena_free(a);
+    return t.blunt ? EXIT_FAILURE : EXIT_SUCCESS;
+}

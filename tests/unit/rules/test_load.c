@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rule_files.h"
+
+#include "base/buf.h"
+
+#define RECORD(body)                                                                               \
+    RULE_FILE "rules:\n- id: some-rule\n  severity: error\n  message: it is wrong\n" body
+
+static void mistakes_are_told_at_their_place(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t line;
+        const char *message, *help;
+    } cases[] = {
+        {"moeplan: 1\nkind: Rulez\n", 2, "unknown kind Rulez", "did you mean Rules?"},
+        {"kind: Rules\n", 1, "a rule file begins with moeplan: 1 and kind: Rules", ""},
+        {RULE_FILE "rule: []\n", 3, "unknown key rule", "did you mean rules?"},
+        {RULE_FILE "rules: {}\n", 3, "rules must be a list", ""},
+        {RULE_FILE "frameworks: [nemo]\n", 3, "a framework is megatron, bridge or automodel", ""},
+        {RULE_FILE "frameworks: {megatron: '~0.12'}\n", 3,
+         "a version range is *, >=A, <B or >=A,<B", ""},
+        {RULE_FILE "rules:\n- severity: error\n  message: m\n  rule: 'true'\n", 4,
+         "the record has no id", ""},
+        {RECORD(""), 4, "the record has no rule", ""},
+        {RECORD("  rule: 'true'\n  set: {tp: '1'}\n"), 8, "a rule has no key set", ""},
+        {RECORD("  rule: 'true'\n  massage: m\n"), 8, "unknown key massage",
+         "did you mean message?"},
+        {RECORD("  rule: plan.tp + 1\n"), 7, "the expression must be a bool, is a int", ""},
+        {RECORD("  rule: 'true'\n  parameter: tensor_model_parallel_sise\n"), 8,
+         "unknown parameter tensor_model_parallel_sise",
+         "did you mean tensor_model_parallel_size?"},
+        {RECORD("  rule: 'true'\n  confidence: 2\n"), 8, "confidence is a number from 0 to 1", ""},
+        {RECORD("  rule: 'true'\n  phase: scal\n"), 8, "unknown phase scal", "did you mean scale?"},
+        {RECORD("  rule: 'true'\n  examples: {good: [{tq: 1}]}\n"), 8, "unknown parameter tq",
+         NULL},
+        {RECORD(
+             "  rule: 'true'\n- id: some-rule\n  severity: info\n  message: m\n  rule: 'true'\n"),
+         8, "the id some-rule is taken", ""},
+        {RECORD("  rule: 'true'\n  matchConditions: plan.tp > 1\n"), 8,
+         "matchConditions must be a list of expressions", ""},
+        {RECORD("  check: native\n  rule: 'true'\n"), 8, "a native record has no key rule", ""},
+        {RULE_FILE "overrides:\n- id: x\n", 4, "the record has no set", ""},
+        {RULE_FILE "variables: [{name: a}]\n", 3,
+         "a variable is a mapping with name and expression", ""},
+    };
+    struct arena *a = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct diags diags;
+        struct rule_set set;
+        assert_false(load_text(a, &diags, cases[i].text, NULL, &set));
+        assert_int_equal(diags.n, 1);
+        assert_string_equal(diags.items[0].message.p, cases[i].message);
+        assert_int_equal(diags.items[0].at.line, cases[i].line);
+        assert_string_equal(diags.items[0].rule.p, "rule-file");
+        if (cases[i].help) assert_int_equal(str_is(diags.items[0].help, cases[i].help), true);
+    }
+}
+
+static void typo_in_expression_is_told_at_its_column(void **state)
+{
+    struct diags diags;
+    struct rule_set set;
+    assert_false(load_text(*state, &diags,
+                           RECORD("  rule: \"plan.tp * plan.contxt_parallel_size == 1\"\n"), NULL,
+                           &set));
+    assert_int_equal(diags.n, 1);
+    assert_string_equal(diags.items[0].rule.p, "expression");
+    assert_int_equal(diags.items[0].at.line, 7);
+    assert_true(diags.items[0].at.column > 15);
+    assert_int_equal(set.n, 0);
+}
+
+static void all_keys_arrive(void **state)
+{
+    struct rule_set set = load_good(
+        *state, RULE_FILE
+        "frameworks: [megatron, bridge]\n"
+        "variables:\n- {name: world, expression: plan.gpus}\n- {name: twice, expression: world * "
+        "2}\n"
+        "guides:\n- {id: S1.6, text: Keep the hot communication inside the node.}\n"
+        "overrides:\n- id: an-override\n  matchConditions: ['plan.tp == 1']\n"
+        "  set: {sequence_parallel: 'false'}\n"
+        "rules:\n- id: a-rule\n  severity: info\n  frameworks: {megatron: '>=0.12,<0.16'}\n"
+        "  matchConditions:\n  - {name: parallel, expression: plan.tp == 1}\n  - plan.ep > 1\n"
+        "  rule: twice % plan.ep == 0\n  message: static\n  messageExpression: '\"ep \" + "
+        "string(plan.ep)'\n"
+        "  parameter: ep\n  suggestion: divisors(world)\n  help: look up\n"
+        "  fix: {parameter: ep, value: '8'}\n  why: |\n    Because.\n  covers: [megatron:A, "
+        "megatron:B]\n"
+        "  guide: S1.6\n  error: {type: ValueError, pattern: must be}\n  source: f.py:1\n"
+        "  date: 2026-08-22\n  phase: scale\n  decides: {ep: '8'}\n  confidence: 0.5\n"
+        "  examples: {good: [{ep: 8}], bad: [{ep: 7, tp: 1}]}\n");
+    assert_int_equal(set.n, 2);
+    assert_int_equal(set.n_guides, 1);
+    assert_true(set.items[0]->is_override);
+    const struct rule *r = rules_find(&set, STR("a-rule"));
+    assert_ptr_equal(r, set.items[1]);
+    assert_str(expr_text(r->rule), "((plan.gpus) * 2) % plan.ep == 0");
+    assert_int_equal(r->n_conditions, 2);
+    assert_ptr_equal(r->conditions[0], set.items[0]->conditions[0]); /* equal conditions are one */
+    assert_int_equal(set.n_conditions, 2);
+    assert_str(r->in[FRAMEWORK_MEGATRON].from, "0.12");
+    assert_str(r->in[FRAMEWORK_MEGATRON].to, "0.16");
+    assert_false(r->in[FRAMEWORK_BRIDGE].applies);
+    assert_true(set.items[0]->in[FRAMEWORK_BRIDGE].applies);
+    assert_int_equal(r->parameter, param_find(STR("expert_model_parallel_size")));
+    assert_int_equal(r->fix_parameter, r->parameter);
+    assert_str(r->covers[1], "megatron:B");
+    assert_str(r->guides[0], "S1.6");
+    assert_str(r->why, "Because.");
+    assert_str(r->error_pattern, "must be");
+    assert_int_equal(r->phase, PHASE_SCALE);
+    assert_int_equal(r->n_set, 1);
+    assert_true(r->message_expression && r->suggestion && r->fix_value);
+    assert_str(r->examples[1].facts, "{\"ep\":7,\"tp\":1}");
+    assert_false(r->examples[1].good);
+    assert_int_equal(set.lanes[FRAMEWORK_MEGATRON].n_checks, 1);
+    assert_int_equal(set.lanes[FRAMEWORK_BRIDGE].n_checks, 0);
+    assert_int_equal(set.lanes[FRAMEWORK_BRIDGE].n_overrides, 1);
+}
+
+static void variables_replace_names_only(void **state)
+{
+    struct rule_set set =
+        load_good(*state, RULE_FILE
+                  "variables: [{name: tp, expression: plan.cp}, {name: sum, expression: plan.ep}]\n"
+                  "rules:\n- id: r\n  severity: info\n  message: m\n"
+                  "  rule: plan.tp == tp || \"tp\" == 'tp' || sum([1]) > sum\n");
+    assert_str(expr_text(set.items[0]->rule),
+               "plan.tp == (plan.cp) || \"tp\" == 'tp' || sum([1]) > (plan.ep)");
+}
+
+static void sets_are_appended(void **state)
+{
+    struct arena *a = *state;
+    struct rule_set base =
+                        load_good(a, RECORD("  matchConditions: [plan.tp > 1]\n  rule: 'true'\n")),
+                    set;
+    struct diags diags;
+    assert_true(load_text(a, &diags,
+                          RULE_FILE
+                          "rules:\n- id: second\n  severity: info\n  message: m\n"
+                          "  matchConditions: [plan.ep > 1, plan.tp > 1]\n  rule: 'true'\n",
+                          &base, &set));
+    assert_int_equal(set.n, 2);
+    assert_int_equal(set.n_conditions, 2);
+    assert_ptr_equal(set.items[0], base.items[0]);
+    assert_int_equal(set.items[1]->condition_numbers[0], 0); /* the shared one is looked at first */
+    assert_false(load_text(a, &diags, RECORD("  rule: 'true'\n"), &base, &set));
+    assert_str(diags.items[0].message, "the id some-rule is taken");
+}
+
+static void an_absent_folder_is_told(void **state)
+{
+    struct diags diags;
+    struct rule_set set;
+    diags_init(&diags, *state);
+    assert_false(rules_load(*state, &diags, "/absent/rules", NULL, &set));
+    assert_str(diags.items[0].message, "No such file or directory");
+    assert_int_equal(set.n, 0);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(mistakes_are_told_at_their_place),
+    cmocka_unit_test(typo_in_expression_is_told_at_its_column),
+    cmocka_unit_test(all_keys_arrive),
+    cmocka_unit_test(variables_replace_names_only),
+    cmocka_unit_test(sets_are_appended),
+    cmocka_unit_test(an_absent_folder_is_told),
+};
+UNIT_MAIN(tests)
