@@ -85,7 +85,11 @@ struct value facts_env(const struct facts *f, struct str name); /* string, null 
 struct value facts_raw(const struct facts *f, struct str key);
 bool facts_has_raw(const struct facts *f, struct str key);
 void facts_add_raw(struct facts *f, struct str key, struct value value, const struct node *node);
-/* Fills the derived parameters (SCOPE_DERIVED: dp, edp, num_microbatches, pipeline stages …) from the others. */
+/* Fills the derived parameters (SCOPE_DERIVED: dp, edp, num_microbatches, pipeline stages …) from the others, and ties
+   together those that say the same thing in two ways (precision and the framework's own switches, vpp and the virtual
+   stages, gated_linear_unit and swiglu). What rests on something unknown, or does not divide, is unknown. May be called
+   again whenever facts change: nothing that was written or overridden is touched, and lists are made anew only when
+   they differ. */
 void facts_derive(struct facts *f);
 
 /* Names for expressions: model.x, plan.x, platform.x, env.X, env["X"], raw["…"], framework, version. */

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows from other facts. Formulas: megatron/training/arguments.py (validate_args) unless
+ * noted. */
+#include "base/num.h"
+#include "facts/facts.h"
+#include "facts/layout.h"
+#include "facts/precision.h"
+
+enum { MAX_LAYERS = 4096 };
+
+/* ---- looking and setting ---- */
+
+static struct value look(const struct facts *f, const char *name)
+{
+    return facts_get(f, name)->value;
+}
+
+/* An int of at least 1; `otherwise` stands for null. False when it is unknown or of no use. */
+static bool positive(const struct facts *f, const char *name, int64_t otherwise, int64_t *out)
+{
+    struct value v = look(f, name);
+    *out = v.kind == VALUE_NULL ? otherwise : v.i;
+    return (v.kind == VALUE_NULL || v.kind == VALUE_INT) && *out >= 1;
+}
+
+static bool is_fixed(const struct fact *x)
+{
+    return fact_is_set(x) || x->origin == ORIGIN_OVERRIDE || x->origin == ORIGIN_CATALOGUE;
+}
+
+static bool same(struct value a, struct value b)
+{
+    if (a.kind != b.kind) return false;
+    return a.kind == VALUE_UNKNOWN || value_eq(a, b);
+}
+
+/* Sets what is not fixed; derived parameters always, whatever a plan asserts about them. */
+static void derive(struct facts *f, const char *name, struct value v, struct str from)
+{
+    int param = param_find(str_of(name));
+    struct fact *x = &f->items[param];
+    bool derived = param_table[param].scope == SCOPE_DERIVED;
+    if ((!derived && is_fixed(x)) || (x->origin == ORIGIN_DERIVED && same(x->value, v))) return;
+    *x = (struct fact){.value = v,
+                       .origin = v.kind == VALUE_UNKNOWN ? ORIGIN_UNKNOWN : ORIGIN_DERIVED,
+                       .written = from};
+}
+
+/* a list of ints, made only when the fact does not hold it already */
+static void derive_ints(struct facts *f, const char *name, const int64_t *ints, size_t n,
+                        struct str from)
+{
+    struct value old = look(f, name);
+    bool equal = old.kind == VALUE_LIST && old.list->n == n;
+    for (size_t i = 0; equal && i < n; i++)
+        equal = old.list->items[i].i == ints[i];
+    if (equal) return;
+    struct value *items = ARENA_ARRAY(f->arena, struct value, n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = value_int(ints[i]);
+    derive(f, name, value_list_of(f->arena, items, n), from);
+}
+
+/* ---- data parallelism and microbatches ---- */
+
+/* The product of the named sizes; false when one is unknown or it overflows. */
+static bool product(const struct facts *f, const char *const *names, int64_t *out)
+{
+    *out = 1;
+    for (; *names; names++) {
+        int64_t i = 0;
+        if (!positive(f, *names, 1, &i) || __builtin_mul_overflow(*out, i, out)) return false;
+    }
+    return true;
+}
+
+static struct value quotient(int64_t a, int64_t b)
+{
+    return b > 0 && a % b == 0 ? value_int(a / b) : value_unknown();
+}
+
+/* Expert tensor parallelism follows tp when Megatron-LM is not told it. */
+static bool expert_tensor_size(const struct facts *f, int64_t *out)
+{
+    int64_t tp = 1;
+    bool follows = f->framework == FRAMEWORK_MEGATRON;
+    if (follows && !positive(f, "tensor_model_parallel_size", 1, &tp)) return false;
+    return positive(f, "expert_tensor_parallel_size", tp, out);
+}
+
+static void derive_data_parallel(struct facts *f)
+{
+    static const char *const dense[] = {"tensor_model_parallel_size",
+                                        "pipeline_model_parallel_size", "context_parallel_size",
+                                        NULL};
+    static const char *const expert[] = {"expert_model_parallel_size",
+                                         "pipeline_model_parallel_size", NULL};
+    int64_t world = 0, model = 0, etp = 0;
+    bool known = positive(f, "world_size", 0, &world);
+    struct value dp = known && product(f, dense, &model) ? quotient(world, model) : value_unknown();
+    derive(f, "data_parallel_size", dp, STR("world_size / (tp * pp * cp)"));
+    struct value edp = value_unknown();
+    if (known && product(f, expert, &model) && expert_tensor_size(f, &etp) &&
+        !__builtin_mul_overflow(model, etp, &model))
+        edp = quotient(world, model);
+    derive(f, "expert_data_parallel_size", edp, STR("world_size / (etp * ep * pp)"));
+}
+
+static void derive_microbatches(struct facts *f)
+{
+    int64_t gbs = 0, mbs = 0, dp = 0, step = 0, seq = 0, tokens = 0;
+    bool batch = positive(f, "global_batch_size", 0, &gbs);
+    struct value n = value_unknown();
+    if (batch && positive(f, "micro_batch_size", 0, &mbs) &&
+        positive(f, "data_parallel_size", 0, &dp) && !__builtin_mul_overflow(mbs, dp, &step))
+        n = facts_bool(f, "decrease_batch_size_if_needed", false) && gbs >= step
+                ? value_int(gbs / step)
+                : quotient(gbs, step);
+    derive(f, "num_microbatches", n, STR("gbs / (mbs * dp)"));
+    bool sized =
+        batch && positive(f, "seq_length", 0, &seq) && !__builtin_mul_overflow(gbs, seq, &tokens);
+    derive(f, "tokens_per_step", sized ? value_int(tokens) : value_unknown(), STR("gbs * seq"));
+}
+
+/* ---- the hybrid layer pattern ---- */
+
+/* Layer letters of "M*M*|M-ME/MM/MM" before the first slash, bars apart; segments and MTP parts
+ * counted. */
+struct hybrid {
+    struct str letters; /* the main part, with its bars */
+    int64_t layers, segments, depths;
+};
+
+static bool read_hybrid(const struct facts *f, struct hybrid *out)
+{
+    struct value v = look(f, "hybrid_layer_pattern");
+    if (v.kind != VALUE_STRING || v.s.n == 0) return false;
+    *out = (struct hybrid){.letters = str_slice(v.s, 0, str_find(v.s, '/')), .segments = 1};
+    for (size_t i = 0; i < v.s.n; i++) {
+        bool main = i < out->letters.n, bar = v.s.p[i] == '|';
+        out->layers += main && !bar;
+        out->segments += main && bar;
+        out->depths += v.s.p[i] == '/';
+    }
+    return true;
+}
+
+/* The pattern says the number of layers and of MTP depths (arguments.py:797). */
+static void derive_hybrid(struct facts *f)
+{
+    struct hybrid h;
+    bool unknown = look(f, "hybrid_layer_pattern").kind == VALUE_UNKNOWN;
+    if (!read_hybrid(f, &h)) {
+        derive(f, "hybrid_pipeline_segments", unknown ? value_unknown() : value_null(), STR(""));
+        return;
+    }
+    derive(f, "hybrid_pipeline_segments", value_int(h.segments), STR("hybrid_layer_pattern"));
+    int layers = param_find(STR("num_layers"));
+    struct value old = f->items[layers].value;
+    bool overrides = f->framework == FRAMEWORK_MEGATRON && is_fixed(&f->items[layers]);
+    if (overrides && !same(old, value_int(h.layers)))
+        facts_set(f, layers, value_int(h.layers), ORIGIN_OVERRIDE, NULL,
+                  STR("hybrid_layer_pattern"));
+    derive(f, "num_layers", value_int(h.layers), STR("hybrid_layer_pattern"));
+    if (h.depths > 0) derive(f, "mtp_num_layers", value_int(h.depths), STR("hybrid_layer_pattern"));
+}
+
+/* ---- pipeline ---- */
+
+static void derive_layout(struct facts *f)
+{
+    struct value layout = look(f, "pipeline_model_parallel_layout"), stages = value_null();
+    struct str error = STR("");
+    if (layout.kind == VALUE_UNKNOWN) stages = value_unknown();
+    if (layout.kind != VALUE_UNKNOWN && layout.kind != VALUE_NULL &&
+        !layout_parse(f->arena, layout, &stages, &error))
+        stages = value_unknown();
+    derive(f, "pipeline_layout_stages", stages, STR("pipeline_model_parallel_layout"));
+    struct value why = error.n                        ? value_string(error)
+                       : stages.kind == VALUE_UNKNOWN ? value_unknown()
+                                                      : value_null();
+    derive(f, "pipeline_layout_error", why, STR("pipeline_model_parallel_layout"));
+}
+
+/* The layers that accounting adds for the embedding and the loss. */
+static bool accounted(const struct facts *f, int64_t *embedding, int64_t *loss)
+{
+    struct value e = look(f, "account_for_embedding_in_pipeline_split"),
+                 l = look(f, "account_for_loss_in_pipeline_split");
+    *embedding = e.kind == VALUE_BOOL && e.b;
+    *loss = l.kind == VALUE_BOOL && l.b;
+    return e.kind != VALUE_UNKNOWN && l.kind != VALUE_UNKNOWN;
+}
+
+/* Virtual stages as the layout, the pattern or the flags say it; null: no interleaving. */
+static struct value virtual_stages(const struct facts *f)
+{
+    int64_t pp = 1, layers = 0, per_stage = 0, embedding = 0, loss = 0;
+    struct value stages = look(f, "pipeline_layout_stages"),
+                 segments = look(f, "hybrid_pipeline_segments");
+    struct value per_rank = look(f, "num_virtual_stages_per_pipeline_rank"),
+                 each = look(f, "num_layers_per_virtual_pipeline_stage");
+    bool known = positive(f, "pipeline_model_parallel_size", 1, &pp);
+    if (stages.kind == VALUE_LIST)
+        return known ? quotient((int64_t)stages.list->n, pp) : value_unknown();
+    if (segments.kind == VALUE_INT && segments.i > 1)
+        return known ? quotient(segments.i, pp) : value_unknown();
+    if (per_rank.kind == VALUE_INT) return per_rank;
+    if (each.kind == VALUE_NULL && per_rank.kind == VALUE_NULL && stages.kind == VALUE_NULL)
+        return value_null();
+    if (!known || !accounted(f, &embedding, &loss) || !positive(f, "num_layers", 0, &layers) ||
+        layers > MAX_LAYERS || !positive(f, "num_layers_per_virtual_pipeline_stage", 0, &per_stage))
+        return value_unknown();
+    struct value per_pipeline = quotient(layers + embedding + loss, pp);
+    return per_pipeline.kind == VALUE_INT ? quotient(per_pipeline.i, per_stage) : per_pipeline;
+}
+
+static void derive_virtual(struct facts *f)
+{
+    struct value vpp = virtual_stages(f);
+    if (vpp.kind == VALUE_INT && vpp.i == 1) vpp = value_null();
+    derive(f, "virtual_pipeline_model_parallel_size", vpp, STR("the layers of a stage"));
+    /* a plan says vpp; Megatron-LM is told it as stages a rank */
+    const struct fact *written = facts_get(f, "virtual_pipeline_model_parallel_size");
+    if (f->framework != FRAMEWORK_MEGATRON || !is_fixed(written)) return;
+    bool free = look(f, "pipeline_model_parallel_layout").kind == VALUE_NULL &&
+                look(f, "num_layers_per_virtual_pipeline_stage").kind == VALUE_NULL;
+    if (free) derive(f, "num_virtual_stages_per_pipeline_rank", written->value, STR("vpp"));
+}
+
+/* null, or a number of layers that can be */
+static bool is_layer_count(struct value v)
+{
+    return v.kind == VALUE_NULL || (v.kind == VALUE_INT && v.i >= 0 && v.i <= MAX_LAYERS);
+}
+
+/* Layers of each chunk where the first and the last stage may have their own number. */
+static bool split_ranks(const struct facts *f, int64_t layers, int64_t pp, int64_t vpp,
+                        int64_t *chunks)
+{
+    struct value first = look(f, "num_layers_in_first_pipeline_stage"),
+                 last = look(f, "num_layers_in_last_pipeline_stage");
+    int64_t embedding = 0, loss = 0, ranks = pp, rest = layers;
+    if (!is_layer_count(first) || !is_layer_count(last)) return false;
+    if (!accounted(f, &embedding, &loss)) return false;
+    if (first.kind == VALUE_INT) rest -= first.i, ranks--;
+    if (last.kind == VALUE_INT) rest -= last.i, ranks--;
+    rest += embedding + loss;
+    if (rest < 0 || ranks < 0 || (ranks ? rest % ranks != 0 : rest != 0)) return false;
+    for (int64_t i = 0; i < pp * vpp; i++) {
+        int64_t rank = i % pp, here = ranks ? rest / ranks : 0;
+        if (rank == 0 && first.kind == VALUE_INT) here = first.i;
+        if (rank == pp - 1 && last.kind == VALUE_INT) here = last.i;
+        if (here < 0 || here % vpp != 0) return false;
+        chunks[i] = here / vpp - (i == 0 ? embedding : 0) - (i == pp * vpp - 1 ? loss : 0);
+        if (chunks[i] < 0) return false;
+    }
+    return true;
+}
+
+static int64_t count_letter(struct str text, char c)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < text.n; i++)
+        n += text.p[i] == c;
+    return n;
+}
+
+static void derive_layers(struct facts *f)
+{
+    int64_t chunks[MAX_LAYERS], layers = 0, pp = 0, vpp = 0, n = 0;
+    struct value stages = look(f, "pipeline_layout_stages"),
+                 segments = look(f, "hybrid_pipeline_segments");
+    bool good = false;
+    if (stages.kind == VALUE_LIST && stages.list->n <= MAX_LAYERS) {
+        for (n = 0; n < (int64_t)stages.list->n; n++)
+            chunks[n] = count_letter(stages.list->items[n].s, 't');
+        good = true;
+    } else if (stages.kind == VALUE_NULL && !(segments.kind == VALUE_INT && segments.i > 1)) {
+        good = positive(f, "num_layers", 0, &layers) &&
+               positive(f, "pipeline_model_parallel_size", 1, &pp) &&
+               positive(f, "virtual_pipeline_model_parallel_size", 1, &vpp) &&
+               layers <= MAX_LAYERS && !__builtin_mul_overflow(pp, vpp, &n) && n <= MAX_LAYERS &&
+               split_ranks(f, layers, pp, vpp, chunks);
+    }
+    if (good)
+        derive_ints(f, "layers_per_stage", chunks, (size_t)n, STR("the pipeline split"));
+    else
+        derive(f, "layers_per_stage", value_unknown(), STR(""));
+    derive(f, "pipeline_chunks", good ? value_int(n) : value_unknown(), STR("pp * vpp"));
+}
+
+/* ---- what each layer is ---- */
+
+/* Fills 1 or 0 for each layer from a frequency or a list of that length; false when it says
+ * neither. */
+static bool spread(struct value freq, int64_t layers, bool all_but, int64_t *out)
+{
+    if (freq.kind == VALUE_LIST && (int64_t)freq.list->n == layers) {
+        for (int64_t i = 0; i < layers; i++) {
+            if (freq.list->items[i].kind != VALUE_INT) return false;
+            out[i] = freq.list->items[i].i;
+        }
+        return true;
+    }
+    if (freq.kind != VALUE_INT || freq.i < 1) return false;
+    for (int64_t i = 0; i < layers; i++)
+        out[i] = all_but ? (i + 1) % freq.i != 0 : i % freq.i == 0;
+    return true;
+}
+
+static bool moe_pattern(const struct facts *f, int64_t layers, int64_t *out)
+{
+    struct hybrid h;
+    struct value experts = look(f, "num_moe_experts"), dense = look(f, "first_k_dense_replace");
+    int64_t k = 0;
+    if (read_hybrid(f, &h)) {
+        if (h.layers != layers) return false;
+        for (size_t i = 0; i < h.letters.n; i++)
+            if (h.letters.p[i] != '|') out[k++] = h.letters.p[i] == 'E';
+        return true;
+    }
+    if (experts.kind == VALUE_NULL || (experts.kind == VALUE_INT && experts.i == 0)) {
+        for (int64_t i = 0; i < layers; i++)
+            out[i] = 0;
+        return true;
+    }
+    if (experts.kind != VALUE_INT) return false;
+    if (dense.kind == VALUE_INT) {
+        for (int64_t i = 0; i < layers; i++)
+            out[i] = i >= dense.i;
+        return true;
+    }
+    return spread(look(f, "moe_layer_freq"), layers, false, out);
+}
+
+static void derive_layer_kinds(struct facts *f)
+{
+    int64_t kinds[MAX_LAYERS], layers = 0, moe = 0;
+    bool sized = positive(f, "num_layers", 0, &layers) && layers <= MAX_LAYERS;
+    bool known = sized && moe_pattern(f, layers, kinds);
+    for (int64_t i = 0; known && i < layers; i++)
+        moe += kinds[i] != 0;
+    if (known)
+        derive_ints(f, "moe_layer_pattern", kinds, (size_t)layers, STR("moe_layer_freq"));
+    else
+        derive(f, "moe_layer_pattern", value_unknown(), STR(""));
+    derive(f, "num_moe_layers", known ? value_int(moe) : value_unknown(), STR("moe_layer_freq"));
+    derive(f, "num_dense_layers", known ? value_int(layers - moe) : value_unknown(),
+           STR("moe_layer_freq"));
+    if (sized && spread(look(f, "linear_attention_freq"), layers, true, kinds))
+        derive_ints(f, "linear_attention_pattern", kinds, (size_t)layers,
+                    STR("linear_attention_freq"));
+    else
+        derive(f, "linear_attention_pattern", value_unknown(), STR(""));
+}
+
+/* ---- two words for one thing ---- */
+
+static void derive_gate(struct facts *f)
+{
+    struct value swiglu = look(f, "swiglu"), geglu = look(f, "quick_geglu");
+    if (swiglu.kind != VALUE_BOOL || geglu.kind != VALUE_BOOL) return;
+    derive(f, "gated_linear_unit", value_bool(swiglu.b || geglu.b), STR("swiglu"));
+}
+
+/* Only Megatron-LM's command line has a switch for grouped queries; elsewhere the number of groups
+ * says it. */
+static void derive_grouped_queries(struct facts *f)
+{
+    struct value groups = look(f, "num_query_groups"), heads = look(f, "num_attention_heads"),
+                 mla = look(f, "multi_latent_attention");
+    if (str_is(f->format, "megatron") || groups.kind != VALUE_INT) return;
+    bool grouped =
+        !(mla.kind == VALUE_BOOL && mla.b) && heads.kind == VALUE_INT && groups.i != heads.i;
+    derive(f, "group_query_attention", value_bool(grouped), STR("num_query_groups"));
+}
+
+void facts_derive(struct facts *f)
+{
+    precision_derive(f);
+    derive_hybrid(f);
+    derive_layout(f);
+    derive_virtual(f);
+    derive_data_parallel(f);
+    derive_microbatches(f);
+    derive_layers(f);
+    derive_layer_kinds(f);
+    derive_gate(f);
+    derive_grouped_queries(f);
+}

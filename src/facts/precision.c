@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/precision.h"
+
+/* A word and its switches in Megatron-core; NULL: off. */
+struct precision_row {
+    const char *word, *base, *fp8, *fp8_recipe, *fp4;
+};
+static const struct precision_row rows[] = {
+    {"fp32", "", NULL, NULL, NULL},
+    {"bf16", "bf16", NULL, NULL, NULL},
+    {"fp16", "fp16", NULL, NULL, NULL},
+    {"fp8_delayed", "bf16", "hybrid", "delayed", NULL},
+    {"fp8_tensorwise", "bf16", "hybrid", "tensorwise", NULL},
+    {"fp8_blockwise", "bf16", "e4m3", "blockwise", NULL},
+    {"mxfp8", "bf16", "e4m3", "mxfp8", NULL},
+    {"nvfp4", "bf16", NULL, NULL, "e2m1"},
+};
+
+/* Bridge's recipe names contain these (megatron/bridge/training/mixed_precision.py), the longer
+ * first. */
+static const struct {
+    const char *part, *word;
+} mixed[] = {
+    {"fp8_delayed", "fp8_delayed"},
+    {"nanov2_bf16_with_fp8_current", "fp8_blockwise"},
+    {"fp8_current", "fp8_tensorwise"},
+    {"fp8_subchannel", "fp8_blockwise"},
+    {"mxfp8", "mxfp8"},
+    {"nvfp4", "nvfp4"},
+    {"fp16_mixed", "fp16"},
+    {"bf16_mixed", "bf16"},
+};
+
+static const struct precision_row *row_of(struct str word)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_is(word, rows[i].word)) return &rows[i];
+    return NULL;
+}
+
+static const struct precision_row *row_of_mixed(struct value name)
+{
+    for (size_t i = 0; name.kind == VALUE_STRING && i < sizeof mixed / sizeof *mixed; i++)
+        if (str_find_str(name.s, str_of(mixed[i].part)) < name.s.n)
+            return row_of(str_of(mixed[i].word));
+    return NULL;
+}
+
+static bool is_written(const struct facts *f, const char *name)
+{
+    const struct fact *x = facts_get(f, name);
+    return fact_is_set(x) || x->origin == ORIGIN_OVERRIDE;
+}
+
+static void put(struct facts *f, const char *name, struct value v, const char *from)
+{
+    int param = param_find(str_of(name));
+    struct fact *x = &f->items[param];
+    if (is_written(f, name)) return;
+    *x = (struct fact){.value = v, .origin = ORIGIN_DERIVED, .written = str_of(from)};
+    if (v.kind == VALUE_UNKNOWN) x->origin = ORIGIN_UNKNOWN;
+}
+
+static struct value word_or_null(const char *word)
+{
+    return word ? value_string(str_of(word)) : value_null();
+}
+
+static void put_switches(struct facts *f, const struct precision_row *row, const char *from)
+{
+    put(f, "bf16", value_bool(strcmp(row->base, "bf16") == 0), from);
+    put(f, "fp16", value_bool(strcmp(row->base, "fp16") == 0), from);
+    put(f, "fp8", word_or_null(row->fp8), from);
+    put(f, "fp4", word_or_null(row->fp4), from);
+    if (row->fp8_recipe) put(f, "fp8_recipe", word_or_null(row->fp8_recipe), from);
+}
+
+/* The word that the switches mean; unknown when one that matters is. */
+static struct value word_of_switches(const struct facts *f)
+{
+    struct value fp8 = facts_get(f, "fp8")->value, fp4 = facts_get(f, "fp4")->value;
+    struct value recipe = facts_get(f, "fp8_recipe")->value, bf16 = facts_get(f, "bf16")->value,
+                 fp16 = facts_get(f, "fp16")->value;
+    if (fp8.kind == VALUE_UNKNOWN || fp4.kind == VALUE_UNKNOWN) return value_unknown();
+    if (fp4.kind == VALUE_STRING) return value_string(STR("nvfp4"));
+    for (size_t i = 0; fp8.kind == VALUE_STRING && i < sizeof rows / sizeof *rows; i++)
+        if (recipe.kind == VALUE_STRING && rows[i].fp8_recipe &&
+            str_is(recipe.s, rows[i].fp8_recipe))
+            return value_string(str_of(rows[i].word));
+    if (fp8.kind == VALUE_STRING || bf16.kind == VALUE_UNKNOWN || fp16.kind == VALUE_UNKNOWN)
+        return value_unknown();
+    if (bf16.kind == VALUE_BOOL && bf16.b) return value_string(STR("bf16"));
+    return value_string(fp16.kind == VALUE_BOOL && fp16.b ? STR("fp16") : STR("fp32"));
+}
+
+/* AutoModel: Transformer Engine's recipe, else torchao's, else the parameters' format in the
+ * sharding policy. */
+static struct value word_of_automodel(const struct facts *f)
+{
+    static const struct {
+        const char *recipe, *word;
+    } te[] = {{"current", "fp8_tensorwise"}, {"block", "fp8_blockwise"}, {"mxfp8", "mxfp8"}};
+    struct str recipe = facts_str(f, "backend_te_fp8_recipe"),
+               dtype = facts_str(f, "mp_policy_param_dtype");
+    for (size_t i = 0; i < sizeof te / sizeof *te; i++)
+        if (str_is(recipe, te[i].recipe)) return value_string(str_of(te[i].word));
+    if (facts_bool(f, "torchao_fp8_enabled", false)) return value_string(STR("fp8_tensorwise"));
+    if (str_ends(dtype, STR("float32"))) return value_string(STR("fp32"));
+    return value_string(str_ends(dtype, STR("bfloat16")) || !str_ends(dtype, STR("float16"))
+                            ? STR("bf16")
+                            : STR("fp16"));
+}
+
+void precision_derive(struct facts *f)
+{
+    const struct fact *precision = facts_get(f, "precision");
+    if (f->framework == FRAMEWORK_AUTOMODEL) {
+        put(f, "precision", word_of_automodel(f), "the model's and the sharding policy's formats");
+        return;
+    }
+    const struct precision_row *row = NULL;
+    const char *from = "precision";
+    if (is_written(f, "precision") && precision->value.kind == VALUE_STRING)
+        row = row_of(precision->value.s);
+    if (!row && is_written(f, "mixed_precision")) {
+        row = row_of_mixed(facts_get(f, "mixed_precision")->value);
+        from = "mixed_precision";
+    }
+    bool silent =
+        !is_written(f, "bf16") && !is_written(f, "fp16") && !str_is(f->format, "megatron");
+    if (!row && silent && !is_written(f, "precision") && !is_written(f, "mixed_precision")) {
+        put(f, "bf16", value_bool(true), "bf16, as nothing else is said");
+        put(f, "fp16", value_bool(false), "bf16, as nothing else is said");
+        if (facts_get(f, "fp8")->value.kind == VALUE_UNKNOWN)
+            put(f, "fp8", value_null(), "bf16, as nothing else is said");
+        if (facts_get(f, "fp4")->value.kind == VALUE_UNKNOWN)
+            put(f, "fp4", value_null(), "bf16, as nothing else is said");
+    }
+    if (row) put_switches(f, row, from);
+    put(f, "precision",
+        row && strcmp(from, "precision") != 0 ? value_string(str_of(row->word))
+                                              : word_of_switches(f),
+        "its switches");
+}
