@@ -5,10 +5,10 @@
 
 #include "cmd/cmd.h"
 
-extern const struct command command_version, command_help;
+extern const struct command command_eval, command_version, command_help;
 
 static const struct command *const commands[] = {
-
+    &command_eval,
     &command_version,
     &command_help,
 };
