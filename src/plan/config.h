@@ -186,6 +186,12 @@ int64_t knobs_microbatches(const struct knobs *k);
    accounting, even, or the planner's own uneven split, in this order. False when the split is impossible. */
 bool config_layout(const struct config *c, struct layout *out);
 
+/* The planner's split: even where the layers divide, else an explicit layout, balanced with embedding, loss and MTP, in
+   *slot, which must live as long as `c` uses it. Sets knobs.layout. False when there are more chunks than layers. */
+bool config_plan_layout(struct config *c, struct layout *slot);
+/* A layout as Megatron's string: "Ettt|t*4|t*4|ttmL". */
+struct str layout_text(struct arena *a, const struct layout *layout);
+
 /* ---- exact parameter counts (include every weight, norm and bias of the checkpoint; both embeddings, once if tied) ---- */
 struct param_counts {
     int64_t total, active;         /* without MTP and vision */

@@ -96,3 +96,39 @@ bool config_layout(const struct config *c, struct layout *out)
         out->decoders[i] = (uint16_t)(each + (i < extra));
     return true;
 }
+
+/* Decoder layers of each chunk when embedding, loss and every MTP depth count as a layer; the
+   chunks with one more stand in the middle. */
+static void balance(const struct config *c, struct layout *out)
+{
+    int n = out->n_chunks, mtp = c->model.mtp_layers, left = c->model.num_layers;
+    int units = left + 2 + mtp, base = units / n, more = units % n;
+    for (int i = 0; i < n; i++) {
+        int size = base + (i > 0 && i <= more);
+        size -= (i == 0) + (i == n - 1) * (1 + mtp);
+        size = size < 0 ? 0 : size > left ? left : size;
+        out->decoders[i] = (uint16_t)size;
+        left -= size;
+    }
+    for (int i = n - 1; left > 0; i = i > 0 ? i - 1 : n - 1, left--)
+        out->decoders[i]++;
+}
+
+bool config_plan_layout(struct config *c, struct layout *slot)
+{
+    struct knobs *k = &c->knobs;
+    int chunks = k->pp * k->vpp;
+    k->layout = 0;
+    bool even = c->model.num_layers % chunks == 0 && c->model.mtp_layers == 0;
+    bool given = k->first_stage_layers > 0 || k->last_stage_layers > 0 || k->account_embedding ||
+                 k->account_loss;
+    if (even || given || chunks == 1 || c->framework == FRAMEWORK_AUTOMODEL)
+        return config_layout(c, slot);
+    if (chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
+    *slot = (struct layout){.n_chunks = chunks};
+    ends(c, slot);
+    balance(c, slot);
+    c->layouts = slot;
+    c->n_layouts = k->layout = 1;
+    return true;
+}

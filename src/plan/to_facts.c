@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan's knobs as facts: the inverse of config_from_facts. Knobs go through their table; what
+   frameworks spread over several parameters is written here. */
+#include "base/buf.h"
+#include "plan/knob.h"
+
+static void put(struct facts *f, const char *name, struct value v)
+{
+    int param = param_find(str_of(name));
+    if (!fact_is_set(&f->items[param]))
+        facts_set(f, param, v, ORIGIN_OPTION, NULL, (struct str){"", 0});
+}
+
+static void put_word(struct facts *f, const char *name, const char *word)
+{
+    put(f, name, value_string(str_of(word)));
+}
+
+/* Decoder runs are written with a count: "Et*4|t*4|t*3L". */
+struct str layout_text(struct arena *a, const struct layout *layout)
+{
+    struct buf b = buf_new(a);
+    for (int i = 0; i < layout->n_chunks; i++) {
+        bool last = i == layout->n_chunks - 1;
+        if (layout->embedding[i]) buf_add_char(&b, 'E');
+        if (layout->decoders[i] > 3)
+            buf_printf(&b, "t*%d", layout->decoders[i]);
+        else
+            buf_add_n(&b, 't', layout->decoders[i]);
+        buf_add_n(&b, 'm', layout->mtp[i]);
+        if (layout->loss[i]) buf_add_char(&b, 'L');
+        if (!last) buf_add_char(&b, '|');
+    }
+    return buf_str(&b);
+}
+
+static void put_pipeline(const struct config *c, struct facts *f)
+{
+    const struct knobs *k = &c->knobs;
+    bool megatron = c->framework == FRAMEWORK_MEGATRON;
+    if (k->layout > 0) {
+        put(f, "pipeline_model_parallel_layout",
+            value_string(layout_text(f->arena, &c->layouts[k->layout - 1])));
+        if (!megatron && k->vpp > 1)
+            put(f, "virtual_pipeline_model_parallel_size", value_int(k->vpp));
+    } else if (k->vpp > 1) {
+        put(f,
+            megatron ? "num_virtual_stages_per_pipeline_rank"
+                     : "virtual_pipeline_model_parallel_size",
+            value_int(k->vpp));
+    }
+}
+
+static void put_dispatcher(const struct knobs *k, struct facts *f)
+{
+    static const char *const types[] = {"allgather", "alltoall", "flex", "flex", "torch"};
+    static const char *const backends[] = {NULL, NULL, "deepep", "hybridep", NULL};
+    static const char *const automodel[] = {"torch", "torch", "deepep", "hybridep", "torch"};
+    if (f->framework == FRAMEWORK_AUTOMODEL) {
+        put_word(f, "moe_token_dispatcher_type", automodel[k->dispatcher]);
+        return;
+    }
+    put_word(f, "moe_token_dispatcher_type", types[k->dispatcher]);
+    if (backends[k->dispatcher])
+        put_word(f, "moe_flex_dispatcher_backend", backends[k->dispatcher]);
+}
+
+static void put_sharding(const struct knobs *k, struct facts *f)
+{
+    static const char *const words[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
+    bool sharded =
+        k->fsdp == FSDP_OPTIM || k->fsdp == FSDP_OPTIM_GRADS || k->fsdp == FSDP_OPTIM_GRADS_PARAMS;
+    if (f->framework == FRAMEWORK_AUTOMODEL) {
+        put_word(f, "strategy", sharded ? "megatron_fsdp" : k->fsdp == FSDP_DDP ? "ddp" : "fsdp2");
+        return;
+    }
+    put(f, "use_megatron_fsdp", value_bool(sharded));
+    if (sharded) put_word(f, "data_parallel_sharding_strategy", words[k->fsdp]);
+}
+
+/* AutoModel: with a pipeline the local batch is what one schedule takes, here the whole step's. */
+static void put_automodel(const struct config *c, struct facts *f)
+{
+    const struct knobs *k = &c->knobs;
+    put(f, "activation_checkpointing", value_bool(k->recompute == RECOMPUTE_FULL));
+    if (k->pp == 1) return;
+    put(f, "pp_microbatch_size", value_int(k->mbs));
+    put(f, "micro_batch_size", value_int(k->mbs * knobs_microbatches(k)));
+    put_word(f, "pp_schedule", "1f1b");
+}
+
+/* Parameters whose value is not the knob's field alone. */
+static bool is_joint(const char *param)
+{
+    static const char *const joint[] = {"virtual_pipeline_model_parallel_size",
+                                        "recompute_modules",
+                                        "cuda_graph_scope",
+                                        "recompute_method",
+                                        "recompute_num_layers",
+                                        "optimizer_offload_fraction",
+                                        "main_grads_dtype",
+                                        "main_params_dtype",
+                                        "exp_avg_dtype",
+                                        "exp_avg_sq_dtype",
+                                        "moe_router_force_load_balancing",
+                                        "attention_backend",
+                                        "offload_modules"};
+    for (size_t i = 0; i < sizeof joint / sizeof *joint; i++)
+        if (strcmp(param, joint[i]) == 0) return true;
+    return false;
+}
+
+static void put_knob(const struct knobs *k, const char *param, struct facts *f)
+{
+    put(f, param, knob_get(f->arena, k, knob_find(str_of(param))));
+}
+
+static void put_recompute(const struct knobs *k, struct facts *f)
+{
+    if (k->recompute == RECOMPUTE_SELECTIVE) put_knob(k, "recompute_modules", f);
+    if (k->recompute == RECOMPUTE_FULL) {
+        put_knob(k, "recompute_method", f);
+        put(f, "recompute_num_layers",
+            value_int(k->recompute_num_layers > 0 ? k->recompute_num_layers : 1));
+    }
+    if (k->graph_impl != GRAPH_NONE) put_knob(k, "cuda_graph_scope", f);
+    if (k->offload_modules) {
+        put(f, "fine_grained_activation_offloading", value_bool(true));
+        put_knob(k, "offload_modules", f);
+    }
+}
+
+static void put_optimizer(const struct knobs *k, struct facts *f)
+{
+    if (k->precision_aware) {
+        put_knob(k, "main_grads_dtype", f);
+        put_knob(k, "exp_avg_dtype", f);
+        put_knob(k, "exp_avg_sq_dtype", f);
+    }
+    if (k->optimizer_offload > 0) {
+        put(f, "optimizer_cpu_offload", value_bool(true));
+        put_knob(k, "optimizer_offload_fraction", f);
+    }
+    if (k->force_balance) put(f, "moe_router_force_load_balancing", value_bool(true));
+}
+
+void config_to_facts(const struct config *c, struct facts *f)
+{
+    const struct knobs *k = &c->knobs;
+    if (c->framework == FRAMEWORK_AUTOMODEL) put_automodel(c, f);
+    for (size_t i = 0; i < knob_count; i++)
+        if (!is_joint(knob_table[i].param)) put_knob(k, knob_table[i].param, f);
+    put_pipeline(c, f);
+    put_sharding(k, f);
+    if (c->model.experts > 0) put_dispatcher(k, f);
+    if (c->framework == FRAMEWORK_AUTOMODEL) return;
+    put_recompute(k, f);
+    put_optimizer(k, f);
+}
