@@ -201,3 +201,18 @@ struct diag *rule_report(const struct rule *r, const struct facts *f, struct are
     arena_pop(scratch, mark);
     return d;
 }
+
+void rules_describe(const struct rule_set *set, struct diags *diags)
+{
+    for (size_t i = 0; i < diags->n; i++) {
+        struct diag *d = &diags->items[i];
+        const struct rule *r = rules_find(set, d->rule);
+        if (!r || !r->native) continue;
+        if (!d->guide.n && r->n_guides) d->guide = r->guides[0];
+        if (!d->source.n) d->source = r->source;
+        if (!d->help.n) d->help = r->help;
+        if (d->n_covers) continue;
+        d->covers = r->covers;
+        d->n_covers = r->n_covers;
+    }
+}

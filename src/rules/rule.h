@@ -120,6 +120,8 @@ struct rules_summary {
 struct rules_summary rules_run(const struct rule_set *set, struct facts *f, struct arena *scratch);
 /* Adds the diagnostic of one rule that failed on the facts. */
 struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch);
+/* Fills guide, source, covers and help of diagnostics that readers added, from the native records of their ids. */
+void rules_describe(const struct rule_set *set, struct diags *diags);
 /* For the planner: the first error-severity rule that fails, or NULL. No diagnostics. */
 const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f,
                                      struct arena *scratch);
