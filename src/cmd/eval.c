@@ -60,7 +60,7 @@ static int print(struct cmd_context *c, const struct expr *e, const struct expr_
 
 static int run(struct cmd_context *c)
 {
-    if (option_given(c, "batch")) return batch_run(c, answer);
+    if (option_given(c, "batch")) return batch_run(c, answer, NULL);
     struct str text = c->arguments[0];
     uint32_t source = source_add(&c->diags.sources, STR("expression"), text);
     struct span at = source_span(&c->diags.sources, source, 0, text.n);

@@ -62,14 +62,8 @@ static void write_world(struct json_writer *w, const struct world_sizes *world)
     json_close(w, '}');
 }
 
-static void write_report(struct json_writer *w, const struct file_report *r, struct str id)
+static void write_members(struct json_writer *w, const struct file_report *r)
 {
-    json_open(w, NULL, '{');
-    if (id.n) {
-        buf_add(w->out, STR("\"id\":"));
-        buf_add(w->out, id);
-        w->comma = true;
-    }
     json_str(w, "path", r->path);
     str_or_null(w, "format", r->format);
     str_or_null(w, "framework", r->framework);
@@ -86,32 +80,31 @@ static void write_report(struct json_writer *w, const struct file_report *r, str
     json_close(w, ']');
     json_int(w, "rules_skipped", (int64_t)r->rules_skipped);
     if (r->world.known) write_world(w, &r->world);
-    json_close(w, '}');
 }
 
-void report_json(const struct file_report *report, struct str id, struct buf *out)
-{
-    struct json_writer w = json_writer_new(out);
-    write_report(&w, report, id);
-}
-
-void reports_json(const struct file_report *reports, size_t n, const struct report_summary *summary,
-                  struct buf *out)
+void report_json(const struct file_report *report, struct buf *out)
 {
     struct json_writer w = json_writer_new(out);
     json_open(&w, NULL, '{');
-    json_open(&w, "files", '[');
-    for (size_t i = 0; i < n; i++)
-        write_report(&w, &reports[i], (struct str){"", 0});
-    json_close(&w, ']');
-    json_open(&w, "summary", '{');
+    write_members(&w, report);
+    json_close(&w, '}');
+}
+
+void report_json_members(const struct file_report *report, struct buf *out)
+{
+    struct json_writer w = {.out = out, .comma = true};
+    write_members(&w, report);
+}
+
+void report_summary_json(const struct report_summary *summary, struct buf *out)
+{
+    struct json_writer w = json_writer_new(out);
+    json_open(&w, NULL, '{');
     json_int(&w, "files", (int64_t)summary->files);
     json_int(&w, "errors", (int64_t)summary->errors);
     json_int(&w, "warnings", (int64_t)summary->warnings);
     json_int(&w, "infos", (int64_t)summary->infos);
     json_close(&w, '}');
-    json_close(&w, '}');
-    buf_add_char(out, '\n');
 }
 
 /* ---- GitHub ---- */

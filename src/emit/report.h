@@ -32,11 +32,12 @@ struct report_summary {
 
 const char *file_status_name(enum file_status status);
 void report_count(struct report_summary *summary, const struct file_report *report);
-/* One file object without line end; `id` is JSON text for a first member "id", empty: none. */
-void report_json(const struct file_report *report, struct str id, struct buf *out);
-/* {"files":[…],"summary":{…}} */
-void reports_json(const struct file_report *reports, size_t n, const struct report_summary *summary,
-                  struct buf *out);
+/* One file object without line end. */
+void report_json(const struct file_report *report, struct buf *out);
+/* Its members alone, each with a comma before it. */
+void report_json_members(const struct file_report *report, struct buf *out);
+/* {"errors":…} and the other counts. */
+void report_summary_json(const struct report_summary *summary, struct buf *out);
 /* GitHub's workflow commands: one `::error file=…` line a diagnostic. */
 void report_github(const struct file_report *report, struct buf *out);
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user named -> files. */
+#ifndef MOEPLAN_CMD_PATHS_H
+#define MOEPLAN_CMD_PATHS_H
+
+#include "base/dir.h"
+
+/* Appends the files of one argument: itself, "-", the recipes below a folder (by their suffixes),
+   or what a pattern matches (`*` and `?` within a name, `**` across folders). False with *error set
+   when there is nothing. */
+bool paths_expand(struct arena *a, struct str argument, struct path_list *out, struct str *error);
+/* Whether the whole path matches the pattern. */
+bool path_matches(struct str pattern, struct str path);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/validate.h"
+
+#include "diag/suppress.h"
+#include "facts/model.h"
+
+enum { MEMORY_RULES = 2 };
+
+/* ---- one configuration ---- */
+
+static bool same_finding(const struct diag *a, const struct diag *b)
+{
+    return str_eq(a->rule, b->rule) && a->at.line == b->at.line && a->at.column == b->at.column &&
+           a->document == b->document && str_eq(a->message, b->message);
+}
+
+/* Of a file with several configurations each finding says which it is about, and what all have in
+ * common is said once. */
+static void label_findings(struct diags *diags, size_t first, struct str label)
+{
+    size_t kept = first;
+    for (size_t i = first; i < diags->n; i++) {
+        bool repeated = false;
+        for (size_t k = 0; k < first && !repeated; k++)
+            repeated = same_finding(&diags->items[k], &diags->items[i]);
+        if (repeated) continue;
+        diags->items[kept] = diags->items[i];
+        diag_note(diags, &diags->items[kept++], "in %.*s", STR_ARG(label));
+    }
+    diags->n = kept;
+}
+
+static void validate_configuration(struct validation *v, const struct reading *reading,
+                                   struct file_report *report)
+{
+    struct facts *f = reading->facts;
+    struct diags *diags = f->diags;
+    size_t first = diags->n;
+    diags->document = reading->document;
+    rules_apply_overrides(v->rules, f, v->scratch);
+    report->rules_skipped += rules_run(v->rules, f, v->scratch).skipped;
+    if (!validate_memory(v, f)) report->rules_skipped += MEMORY_RULES;
+    if (!facts_int(f, "world_size", 0)) {
+        v->gpus_unknown = true;
+        report->world = validate_world_sizes(v, f);
+    }
+    if (!f->platform) v->platform_unknown = true;
+    if (reading->label.n) label_findings(diags, first, reading->label);
+    diags->document = 0;
+    arena_reset(v->scratch);
+}
+
+/* ---- one file ---- */
+
+static enum file_status status_of(const struct validation *v, const struct diags *diags,
+                                  enum recipe_status read)
+{
+    if (read == RECIPE_UNREADABLE) return FILE_UNREADABLE;
+    if (read == RECIPE_SKIPPED) return FILE_SKIPPED;
+    for (size_t i = 0; i < diags->n; i++)
+        if (diags->items[i].severity >= v->fail_on) return FILE_INVALID;
+    return FILE_OK;
+}
+
+/* What the head of the file's report says is taken from its first configuration. */
+static void describe(struct file_report *report, const struct recipe *recipe)
+{
+    if (recipe->format) report->format = str_of(recipe->format->name);
+    if (!recipe->readings.n) return;
+    const struct facts *f = recipe->readings.items[0].facts;
+    report->framework = str_of(framework_name(f->framework));
+    report->framework_version = f->version;
+    if (f->model) report->model = f->model->name;
+    report->gpus = facts_int(f, "world_size", 0);
+}
+
+struct file_report validate_text(struct validation *v, struct str path, struct str text,
+                                 struct str as, const struct read_options *options)
+{
+    struct file_report report = {.path = path, .diags = ARENA_NEW(v->arena, struct diags)};
+    diags_init(report.diags, v->arena);
+    uint32_t source = source_add(&report.diags->sources, path, text);
+    struct recipe recipe = recipe_read(v->arena, report.diags, source, as, options);
+    for (size_t i = 0; i < recipe.readings.n; i++)
+        validate_configuration(v, &recipe.readings.items[i], &report);
+    describe(&report, &recipe);
+    diags_suppress(report.diags, source);
+    diags_sort(report.diags);
+    report.status = status_of(v, report.diags, recipe.status);
+    return report;
+}
+
+struct file_report validate_unreadable(struct validation *v, struct str path, struct str why)
+{
+    struct file_report report = {
+        .path = path, .diags = ARENA_NEW(v->arena, struct diags), .status = FILE_UNREADABLE};
+    diags_init(report.diags, v->arena);
+    struct span whole = {.source = source_add(&report.diags->sources, path, STR(""))};
+    diag_add(report.diags, SEVERITY_ERROR, "unreadable-file", whole, "cannot be read: %.*s",
+             STR_ARG(why));
+    return report;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Validation of one text; the command and the batch mode are two users of it. */
+#ifndef MOEPLAN_CMD_VALIDATE_H
+#define MOEPLAN_CMD_VALIDATE_H
+
+#include "cmd/cmd.h"
+#include "emit/report.h"
+#include "facts/recipe.h"
+#include "rules/rule.h"
+
+struct validation {
+    struct arena *arena;   /* of one file: its document, facts and findings */
+    struct arena *scratch; /* of one rule */
+    const struct rule_set *rules;
+    enum severity fail_on;
+    bool gpus_unknown, platform_unknown; /* some configuration lacked it; the summary says what
+                                            option would help */
+};
+
+/* Text -> document -> facts -> rules -> diagnostics. `path`, `text` and the options outlive the
+ * report. */
+struct file_report validate_text(struct validation *v, struct str path, struct str text,
+                                 struct str as, const struct read_options *options);
+/* The same for a text that could not be read. */
+struct file_report validate_unreadable(struct validation *v, struct str path, struct str why);
+
+/* ---- parts (validate_world.c, validate_memory.c) ---- */
+
+/* The world sizes at which no error rule fails, for a configuration that does not say its own. Adds
+   an error when there is none among those tried. `f` is left as it was. */
+struct world_sizes validate_world_sizes(struct validation *v, const struct facts *f);
+/* memory-exceeds-gpu and memory-tight; false when they cannot be decided for lack of a platform or
+ * of model facts. */
+bool validate_memory(struct validation *v, const struct facts *f);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/num.h"
+#include "cmd/validate.h"
+
+/* Sizes tried: the first multiples of what both parallel grids need, then their doublings. */
+enum { FIRST_MULTIPLES = 32, LARGEST = 1 << 20, MOST_SIZES = FIRST_MULTIPLES + 24 };
+
+static int64_t product(const struct facts *f, const char *const *names, size_t n)
+{
+    int64_t p = 1;
+    for (size_t i = 0; i < n; i++) {
+        int64_t size = facts_int(f, names[i], 1);
+        if (size < 1 || __builtin_mul_overflow(p, size, &p) || p > LARGEST) return 0;
+    }
+    return p;
+}
+
+/* The dense and the expert grid both divide the world. 0 when a size is absurd. */
+static int64_t base_size(const struct facts *f)
+{
+    static const char *const dense[] = {"tensor_model_parallel_size",
+                                        "pipeline_model_parallel_size", "context_parallel_size"};
+    static const char *const expert[] = {"expert_tensor_parallel_size",
+                                         "pipeline_model_parallel_size",
+                                         "expert_model_parallel_size"};
+    int64_t a = product(f, dense, 3),
+            b = f->framework == FRAMEWORK_AUTOMODEL ? 1 : product(f, expert, 3);
+    return a && b ? a / num_gcd(a, b) * b : 0;
+}
+
+static struct facts *copy(struct arena *a, const struct facts *f)
+{
+    struct facts *g = ARENA_NEW(a, struct facts);
+    *g = *f;
+    g->items = ARENA_ARRAY(a, struct fact, param_count);
+    g->diags = ARENA_NEW(a, struct diags);
+    diags_init(g->diags, a);
+    return g;
+}
+
+/* One world size, on a copy that starts from the configuration as it was. */
+static const struct rule *first_error(struct validation *v, const struct facts *f, struct facts *at,
+                                      const struct rule_subset *subset, int param, int64_t size)
+{
+    memcpy(at->items, f->items, param_count * sizeof *f->items);
+    facts_set(at, param, value_int(size), ORIGIN_OPTION, NULL, STR("gpus"));
+    rules_apply_overrides(v->rules, at, v->scratch);
+    return rule_subset_first_error(subset, at, v->scratch);
+}
+
+static void report_none(const struct facts *f, const struct rule *why, int64_t up_to)
+{
+    struct span whole = {.source = f->source};
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_ERROR, "no-valid-world-size", whole,
+                 "no number of GPUs up to %lld makes this configuration valid", (long long)up_to);
+    diag_note(f->diags, d, "the largest one fails %.*s", STR_ARG(why->id));
+}
+
+struct world_sizes validate_world_sizes(struct validation *v, const struct facts *f)
+{
+    int param = param_find(STR("world_size"));
+    struct rule_subset subset = rules_varying(v->arena, v->rules, f, &param, 1, v->scratch);
+    int64_t base = base_size(f);
+    struct world_sizes world = {0};
+    if (subset.failed || !subset.n || !base) return world;
+
+    struct facts *at = copy(v->arena, f);
+    int64_t *sizes = ARENA_ARRAY(v->arena, int64_t, MOST_SIZES);
+    const struct rule *last = NULL;
+    world = (struct world_sizes){.known = true, .multiple_of = base, .sizes = sizes};
+    for (int64_t k = 1; base * k <= LARGEST; k += k < FIRST_MULTIPLES ? 1 : k) {
+        world.up_to = base * k;
+        last = first_error(v, f, at, &subset, param, world.up_to);
+        if (!last) sizes[world.n++] = world.up_to;
+    }
+    if (!world.n && last) report_none(f, last, world.up_to);
+    return world;
+}
