@@ -10,7 +10,8 @@ enum { FINALISTS = 96 };
 struct search {
     const struct search_request *request;
     struct search_result *out;
-    struct config c; /* the configuration being looked at: the base with changing knobs */
+    struct config c;      /* the configuration being looked at: the base with changing knobs */
+    struct layout layout; /* its pipeline split */
     struct recompute_ladder ladder;
     struct option *finalists;
     size_t n_finalists;
@@ -168,7 +169,7 @@ static bool layout_can_fit(struct search *s, const struct axis *mbs)
     struct option o;
     s->c.knobs.mbs = mbs->values[0];
     set_recompute(&s->c.knobs, &s->ladder.steps[s->ladder.n - 1]);
-    bool fits = memory_of(s, &o) && good_enough(s, &o);
+    bool fits = config_plan_layout(&s->c, &s->layout) && memory_of(s, &o) && good_enough(s, &o);
     s->c.knobs = saved;
     return fits;
 }
@@ -231,7 +232,7 @@ static bool try_switch(struct search *s, struct option *o, void (*change)(struct
     s->c.knobs = o->knobs;
     change(&s->c.knobs);
     struct option changed;
-    if (!option_estimate(&s->c, &changed)) return false;
+    if (!config_plan_layout(&s->c, &s->layout) || !option_estimate(&s->c, &changed)) return false;
     changed.score = score(s, &changed);
     if (!good_enough(s, &changed) || changed.score >= o->score) return false;
     if (s->request->reject && s->request->reject(s->request->context, &s->c)) return false;
@@ -283,6 +284,7 @@ static void finish(struct search *s)
     for (size_t i = 0; i < s->n_finalists && (out->n < wanted || looked < 2 * wanted); i++) {
         struct option o = s->finalists[i];
         s->c.knobs = o.knobs;
+        config_plan_layout(&s->c, &s->layout);
         const char *why =
             s->request->reject ? s->request->reject(s->request->context, &s->c) : NULL;
         if (why) {

@@ -82,7 +82,8 @@ struct axis space_pp(const struct search_request *r, const struct knobs *k)
 
 struct axis space_vpp(const struct search_request *r, const struct knobs *k)
 {
-    if (space_is_pinned(r, "virtual_pipeline_model_parallel_size")) return axis_of(r->base->knobs.vpp);
+    if (space_is_pinned(r, "virtual_pipeline_model_parallel_size"))
+        return axis_of(r->base->knobs.vpp);
     struct axis x = axis_of(1);
     if (k->pp == 1 || r->base->framework == FRAMEWORK_AUTOMODEL) return x;
     int chunks = r->base->model.num_layers + 2; /* embedding and loss count as a layer each */

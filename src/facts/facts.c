@@ -20,6 +20,16 @@ struct facts *facts_new(struct arena *a, struct diags *diags, enum framework fra
     return f;
 }
 
+struct facts *facts_copy(struct arena *a, const struct facts *f)
+{
+    struct facts *copy = ARENA_NEW(a, struct facts);
+    *copy = *f;
+    copy->arena = a;
+    copy->items = ARENA_ARRAY(a, struct fact, param_count);
+    memcpy(copy->items, f->items, param_count * sizeof *copy->items);
+    return copy;
+}
+
 const struct fact *facts_get(const struct facts *f, const char *name)
 {
     int param = param_find(str_of(name));

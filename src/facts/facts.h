@@ -55,6 +55,8 @@ struct facts {
 
 /* Fresh facts: every parameter at the profile's default (unknown where the profile does not say). */
 struct facts *facts_new(struct arena *a, struct diags *diags, enum framework framework, struct str version);
+/* A copy that can be changed on its own; values and texts are shared. */
+struct facts *facts_copy(struct arena *a, const struct facts *f);
 /* The fact of parameter `name` (name or symbol). The name must exist: a wrong one is our bug. */
 const struct fact *facts_get(const struct facts *f, const char *name);
 /* Sets a fact, the value brought into the parameter's own form (fact_coerce). The later call wins, but what the user

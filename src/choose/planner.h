@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a question to plans: facts -> guides -> configuration -> search -> finished facts, checked
+   by the rules that `validate` uses. */
+#ifndef MOEPLAN_CHOOSE_PLANNER_H
+#define MOEPLAN_CHOOSE_PLANNER_H
+
+#include "choose/search.h"
+
+/* What the user asks of one framework. */
+struct question {
+    const struct rule_set *rules;
+    struct facts
+        *facts; /* of the framework: model, platform, world_size, seq_length, global_batch_size,
+                   goal, task and every pinned parameter set as ORIGIN_OPTION */
+    const int *pins; /* parameters that were pinned */
+    size_t n_pins;
+    const struct expr *const *forbid; /* plans on which one of these is true are left out */
+    size_t n_forbid;
+    size_t top;
+};
+
+/* Why a knob has its value. */
+struct reason {
+    struct str rule, guide, text, source;
+    enum phase phase;
+};
+
+/* A plan, finished: what is emitted, estimated and explained. */
+struct answer_plan {
+    struct option option;
+    struct config config;
+    struct layout layout;
+    struct facts *facts;
+    VEC(struct reason) because;
+    struct str why_not_first; /* empty for the first */
+};
+
+struct answer {
+    struct answer_plan *plans;
+    size_t n, searched, feasible;
+    struct search_result *search; /* with the plan of least memory when n is 0 */
+    struct config base;
+    const struct preference *preferences;
+    size_t n_preferences;
+    bool tight; /* no plan surely fits: these may */
+};
+
+/* Answers. False when the question itself is incomplete (diagnostics in facts->diags). An empty
+   answer is a good one: no plan fits. */
+bool planner_answer(struct arena *a, const struct question *q, struct arena *scratch,
+                    struct answer *out);
+
+/* Fills what a finished plan of this framework also needs and the guides decide: parameters that
+   are no knobs, each set where nothing else says it. */
+void planner_complete(const struct rule_set *rules, struct facts *f, struct arena *scratch);
+
+/* ---- reasons (reason.c) ---- */
+
+/* The guides that the plan follows, in the order of the phases, and for every neighbour one step
+   away in a layout knob what it would cost. */
+void reason_plan(struct arena *a, const struct answer *answer, struct answer_plan *plan);
+/* One line that compares a further plan with the first. */
+struct str reason_against(struct arena *a, const struct option *plan, const struct option *first);
+
+#endif

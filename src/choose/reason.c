@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a plan is what it is: the guides it follows or leaves, and what each neighbour would cost. */
+#include "choose/planner.h"
+
+#include <math.h>
+
+#include "base/vec.h"
+
+static double percent(double a, double b)
+{
+    return 100 * (a / b - 1);
+}
+
+static void add(struct arena *a, struct answer_plan *plan, const struct rule *r, struct str text)
+{
+    struct reason *reason = VEC_PUSH(a, &plan->because);
+    *reason = (struct reason){.text = text, .phase = PHASE_FIT};
+    if (!r) return;
+    reason->rule = r->id;
+    reason->source = r->source;
+    reason->phase = r->phase ? r->phase : PHASE_FIT;
+    if (r->n_guides) reason->guide = r->guides[0];
+}
+
+/* The costs of the plan with one knob changed; false when that is no plan. */
+static bool neighbour(const struct config *plan, struct option *out)
+{
+    struct config c = *plan;
+    struct layout slot;
+    const struct knobs *k = &c.knobs;
+    int64_t dense = (int64_t)k->tp * k->cp * k->pp, experts = (int64_t)k->etp * k->ep * k->pp;
+    if (k->gpus % dense || k->gpus % experts || k->gbs % (k->mbs * knobs_dp(k))) return false;
+    if (k->ep > 1 && c.model.experts % k->ep) return false;
+    return config_plan_layout(&c, &slot) && option_estimate(&c, out);
+}
+
+/* "TP 2: 6 % slower", "PP 2: does not fit, 92 of 79 GiB". */
+static struct str verdict(struct arena *a, const struct config *plan, const struct option *now,
+                          const struct option *other)
+{
+    double gib = 1073741824.0;
+    if (other->fits == FITS_NO)
+        return arena_printf(a, "does not fit: %.0f of %.0f GiB", other->peak / gib,
+                            plan->machine.capacity_bytes / gib);
+    double slower = percent(other->step_s, now->step_s);
+    const char *tight = other->fits == FITS_TIGHT ? ", tight in memory" : "";
+    if (fabs(slower) < 0.5) return arena_printf(a, "as fast%s", tight);
+    return arena_printf(a, "%.0f %% %s%s", fabs(slower), slower > 0 ? "slower" : "faster", tight);
+}
+
+struct step {
+    const char *name;
+    size_t offset; /* of an int in struct knobs */
+};
+
+static const struct step steps[] = {
+    {"TP", offsetof(struct knobs, tp)},   {"PP", offsetof(struct knobs, pp)},
+    {"EP", offsetof(struct knobs, ep)},   {"CP", offsetof(struct knobs, cp)},
+    {"VPP", offsetof(struct knobs, vpp)}, {"MBS", offsetof(struct knobs, mbs)},
+};
+
+static void describe_step(struct arena *a, const struct answer_plan *plan, const struct step *step,
+                          struct buf *out)
+{
+    for (int up = 0; up < 2; up++) {
+        struct config c = plan->config;
+        int *field = (int *)((char *)&c.knobs + step->offset);
+        if (!up && *field % 2) continue;
+        *field = up ? *field * 2 : *field / 2;
+        c.knobs.sequence_parallel = c.knobs.tp > 1;
+        struct option other;
+        if (!neighbour(&c, &other)) continue;
+        struct str text = verdict(a, &c, &plan->option, &other);
+        buf_printf(out, "%s%s %d: %.*s", out->n ? "; " : "", step->name, *field, STR_ARG(text));
+    }
+}
+
+static void add_neighbours(struct arena *a, struct answer_plan *plan)
+{
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct buf text = buf_new(a);
+        describe_step(a, plan, &steps[i], &text);
+        if (text.n) add(a, plan, NULL, buf_str(&text));
+    }
+}
+
+static void add_guide(struct arena *a, const struct preference *p, struct answer_plan *plan)
+{
+    struct str now = value_text(a, knob_get(a, &plan->config.knobs, p->knob));
+    struct str usual = value_text(a, p->value);
+    struct str message = p->rule->message;
+    if (prefer_distance(p, &plan->config.knobs) == 0) {
+        add(a, plan, p->rule,
+            arena_printf(a, "%s %.*s: %.*s", p->knob->param, STR_ARG(now), STR_ARG(message)));
+        return;
+    }
+    add(a, plan, p->rule,
+        arena_printf(
+            a, "%s %.*s instead of the guide's %.*s, for a gain above its margin of %.0f %% a step",
+            p->knob->param, STR_ARG(now), STR_ARG(usual), 100 * p->margin));
+}
+
+/* Fit, scale, profile, retune: the order in which the choices are made and read. */
+static void sort_by_phase(struct answer_plan *plan)
+{
+    for (size_t i = 1; i < plan->because.n; i++) {
+        struct reason x = plan->because.items[i];
+        size_t at = i;
+        for (; at > 0 && plan->because.items[at - 1].phase > x.phase; at--)
+            plan->because.items[at] = plan->because.items[at - 1];
+        plan->because.items[at] = x;
+    }
+}
+
+void reason_plan(struct arena *a, const struct answer *answer, struct answer_plan *plan)
+{
+    for (size_t i = 0; i < answer->n_preferences; i++)
+        add_guide(a, &answer->preferences[i], plan);
+    add_neighbours(a, plan);
+    sort_by_phase(plan);
+}
+
+struct str reason_against(struct arena *a, const struct option *plan, const struct option *first)
+{
+    double slower = percent(plan->step_s, first->step_s), more = percent(plan->peak, first->peak);
+    return arena_printf(a, "%.0f %% %s, %.0f %% %s memory", fabs(slower),
+                        slower > 0 ? "slower" : "faster", fabs(more), more > 0 ? "more" : "less");
+}
