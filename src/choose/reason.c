@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/buf.h"
 #include "base/vec.h"
 
 static double percent(double a, double b)
