@@ -104,11 +104,21 @@ static void write_above(struct generator *g, const struct node *above)
     buf_printf(&g->out, ".above=%lld,", (long long)limit.i);
 }
 
+static const char *shape_of(struct generator *g, const struct node *section)
+{
+    struct str shape = text_at(section, "shape");
+    if (shape.n && !str_is(shape, "any") && !str_is(shape, "strict"))
+        bad(g, section, "shape is any or strict");
+    return str_is(shape, "any")      ? "SHAPE_ANY"
+           : str_is(shape, "strict") ? "SHAPE_STRICT"
+                                     : "SHAPE_MAPPING_OR_NULL";
+}
+
 static void write_section(struct generator *g, const struct node *node)
 {
-    static const char *const known[] = {"path",  "strategy",   "beside", "targeted",
-                                        "error", "covers",     "source", "kinds",
-                                        "keys",  "untargeted", "above",  NULL};
+    static const char *const known[] = {"path",   "strategy", "beside", "targeted", "error",
+                                        "covers", "source",   "kinds",  "keys",     "untargeted",
+                                        "above",  "shape",    NULL};
     enum { N_TEXTS = 7 };
     check_keys(g, node, known);
     buf_add_char(&g->out, '{');
@@ -117,6 +127,7 @@ static void write_section(struct generator *g, const struct node *node)
     write_texts(g, "kinds", node_get(node, STR("kinds")));
     write_texts(g, "keys", node_get(node, STR("keys")));
     write_above(g, node_get(node, STR("above")));
+    buf_printf(&g->out, ".shape=%s,", shape_of(g, node));
     buf_printf(&g->out, ".untargeted=%s},\n", true_at(node, "untargeted") ? "true" : "false");
 }
 
@@ -126,17 +137,17 @@ static const char *known_word(const struct node *class, const char *key)
     return !n ? "KNOWN_NOT" : str_is(n->text, "true") ? "KNOWN_YES" : "KNOWN_NO";
 }
 
-struct entry {
+struct class_entry {
     struct str name;
     const struct node *node;
 };
 
 static int entry_cmp(const void *a, const void *b)
 {
-    return str_cmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+    return str_cmp(((const struct class_entry *)a)->name, ((const struct class_entry *)b)->name);
 }
 
-static void write_class(struct generator *g, const struct entry *e)
+static void write_class(struct generator *g, const struct class_entry *e)
 {
     /* absent in the file: depends on the base class or the configuration */
     static const char *const facts[] = {"moe", "tp_plan", "pp_plan", "backend"};
@@ -160,14 +171,14 @@ static void write_classes(struct generator *g, const struct node *classes)
         "class",         "architectures", "moe",       "tp_plan",  "pp_plan",
         "backend",       "tp_registered", "owns_cp",   "cp_sdpa",  "thd",
         "keeps_forward", "owns_packing",  "packed_cp", "declares", NULL};
-    VEC(struct entry) entries = {0};
+    VEC(struct class_entry) entries = {0};
     for (size_t i = 0; i < classes->n; i++) {
         const struct node *class = classes->items[i];
         check_keys(g, class, known);
-        *VEC_PUSH(g->arena, &entries) = (struct entry){text_at(class, "class"), class};
+        *VEC_PUSH(g->arena, &entries) = (struct class_entry){text_at(class, "class"), class};
         const struct node *names = node_get(class, STR("architectures"));
         for (size_t k = 0; names && k < names->n; k++)
-            *VEC_PUSH(g->arena, &entries) = (struct entry){names->items[k]->text, class};
+            *VEC_PUSH(g->arena, &entries) = (struct class_entry){names->items[k]->text, class};
     }
     qsort(entries.items, entries.n, sizeof *entries.items, entry_cmp);
     for (size_t i = 0; i < entries.n; i++)

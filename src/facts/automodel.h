@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NeMo AutoModel: what its recipes, typed sections and model classes are, as tables generated at
-   build time from rules/automodel/{recipes,sections,capabilities}.yaml, and the pieces of the
-   recipe reader. */
+   build time from rules/automodel/{recipes,sections,capabilities}.yaml, and the steps of reading a
+   recipe. */
 #ifndef MOEPLAN_FACTS_AUTOMODEL_H
 #define MOEPLAN_FACTS_AUTOMODEL_H
 
-#include "facts/facts.h"
+#include "facts/reader.h"
+
+/* ---- tables ---- */
 
 /* A recipe class and the kind of run it is. */
 struct automodel_recipe {
@@ -14,8 +16,11 @@ struct automodel_recipe {
 extern const struct automodel_recipe automodel_recipes[];
 extern const uint32_t automodel_recipe_count;
 
+/* What a section must be besides a mapping. */
+enum automodel_shape { SHAPE_MAPPING_OR_NULL, SHAPE_ANY, SHAPE_STRICT };
+
 /* A section that refuses keys it does not know. The first record of a path that applies is the one
- * used. */
+   used. */
 struct automodel_section {
     struct str path;
     const struct str *kinds; /* recipe kinds that read it; n_kinds 0: all */
@@ -23,9 +28,9 @@ struct automodel_section {
     struct str strategy;  /* read under this strategy only; empty: any */
     struct str above_key; /* read only when that number is above `above`; empty: always */
     int64_t above;
-    struct str beside; /* read only when this section is there too; empty: always */
-    struct str
-        targeted; /* read only when the backend's _target_ begins so; empty: whatever the target */
+    struct str beside;   /* read only when this section is there too; empty: always */
+    struct str targeted; /* read only when the backend's _target_ begins so; empty: always */
+    enum automodel_shape shape;
     bool untargeted; /* a _target_ of its own takes other keys: not checked then */
     struct str error, covers, source;
     const struct str *keys;
@@ -39,34 +44,64 @@ enum known { KNOWN_NOT, KNOWN_NO, KNOWN_YES };
 /* What a model class offers to the checks before training. */
 struct automodel_class {
     struct str name;
-    enum known moe, tp_plan, pp_plan, backend, tp_registered, owns_cp, owns_packing, cp_sdpa, thd,
-        keeps_forward;
-    const struct str
-        *packed_cp; /* attention backends that take packed sequences with context parallelism */
+    enum known moe, tp_plan, pp_plan, backend;
+    enum known tp_registered, owns_cp, owns_packing, cp_sdpa, thd, keeps_forward;
+    const struct str *packed_cp; /* attention backends that take packed sequences with cp > 1 */
     size_t n_packed_cp;
 };
 /* Sorted by name; a class stands under each architecture name it serves. */
 extern const struct automodel_class automodel_classes[];
 extern const uint32_t automodel_class_count;
 
-/* NULL when there is none of that name. */
-const struct automodel_recipe *automodel_recipe_find(struct str name);
-const struct automodel_class *automodel_class_find(struct str architecture);
+/* ---- the steps ---- */
 
-/* ---- steps of reading a recipe (read_automodel.h) ---- */
+/* The kind of the recipe, by its class; rules `unknown-recipe`, `recipe-missing`. */
+struct str automodel_kind(struct facts *f, const struct node *recipe);
 
-/* The recipe as the framework's loader leaves it: environment variables put in, the section that
-   shapes the process mesh standing under `distributed` whatever the recipe calls it. Nodes keep
-   their places. A value that needs a variable nobody knows becomes an unknown raw value of `f`; an
-   unset one is an error of rule `environment-variable-unset`. */
+/* The recipe as the framework's loader leaves it: environment variables put in, and the section
+   that shapes the process mesh standing under `distributed` whatever the recipe calls it. Nodes
+   keep their places. A value that needs a variable nobody knows becomes an unknown raw value of
+   `f`; an unset one is an error of rule `environment-variable-unset`. */
 const struct node *automodel_normalise(struct facts *f, const struct node *recipe, struct str kind);
+
+/* A copy of a mapping with another value under the key. */
+const struct node *automodel_put(struct arena *a, const struct node *map, const struct node *key,
+                                 const struct node *value);
+/* The same for a dotted path: mappings on the way are copied or made, new keys stand where `key`
+   does. */
+const struct node *automodel_with(struct arena *a, const struct node *map, struct str path,
+                                  const struct node *key, const struct node *value);
+
+/* What the framework makes of a value before it looks at it: VALUE_UNKNOWN when it would fail on
+   it, or when its type is not the parameter's. */
+struct value automodel_coerce(struct arena *a, int param, struct str key, struct value written);
+
 /* Import paths under `_target_` and keys that end in _fn; rule `import-path`. */
 void automodel_check_targets(struct facts *f, const struct node *recipe);
-/* Keys of the typed sections; rule `unknown-key`, `section-not-a-mapping`. */
-void automodel_check_sections(struct facts *f, const struct node *document, struct str kind);
-/* The kind of the recipe; rules `unknown-recipe`, `recipe-missing`. */
-struct str automodel_kind(struct facts *f, const struct node *recipe);
-/* Sets what is known about the model from its name, its overrides in the recipe and its class. */
-void automodel_model_facts(struct facts *f, const struct node *document);
+
+/* Keys of the typed sections; rules `unknown-key`, `section-not-a-mapping`. */
+void automodel_check_sections(struct facts *f, struct str kind);
+
+/* Sets what is known about the model from its name and its overrides in the recipe. */
+void automodel_model_facts(struct facts *f);
+/* Sets what is known about its class; options are applied by now. */
+void automodel_class_facts(struct facts *f);
+
+/* A configuration that one recipe describes. */
+struct automodel_variant {
+    const struct node *recipe;
+    struct str label, kind; /* kind: empty: the recipe's own */
+    int64_t gpus;           /* 0: not stated */
+    const struct node *gpus_node;
+    struct str gpus_written;
+};
+struct automodel_variants {
+    struct automodel_variant *items;
+    size_t n, cap;
+};
+/* The recipe as written, with the GPUs its own data state; the ci: configuration; the teacher's
+   mesh. With `gpus` given, only what is checked at that size. */
+void automodel_variants(struct arena *a, const struct node *recipe, int64_t gpus,
+                        struct automodel_variants *out);
 
 #endif

@@ -5,9 +5,11 @@
 
 #include "facts/reader.h"
 
-extern const struct reader reader_hf; /* reader_hf.c */
+extern const struct reader reader_automodel; /* read_automodel.c */
+extern const struct reader reader_hf;        /* reader_hf.c */
 
 static const struct reader *const formats[] = {
+    &reader_automodel,
     &reader_hf,
 };
 

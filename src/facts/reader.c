@@ -123,5 +123,7 @@ bool read_options_apply(struct facts *f, const struct read_options *options)
                   STR("gpus"));
     apply_settings(f, options);
     apply_env(f, options);
+    const struct reader *reader = reader_find(f->format);
+    if (reader && reader->finish) reader->finish(f);
     return model && platform;
 }

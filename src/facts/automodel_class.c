@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known about the model: the shape by its name and what the recipe overrides, and what its
+   class offers. */
+#include "facts/automodel.h"
+#include "facts/model.h"
+
+static void set(struct facts *f, const char *name, struct value v, enum fact_origin origin,
+                const struct node *node, struct str written)
+{
+    int param = param_find(str_of(name));
+    facts_set(f, param, v, origin, node, written);
+}
+
+/* ---- shape ---- */
+
+/* The Hugging Face id or path of the model, under whichever key. */
+static const struct node *model_id(const struct node *document)
+{
+    static const char *const paths[] = {"model.pretrained_model_name_or_path",
+                                        "model.config.pretrained_model_name_or_path",
+                                        "model.config"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const struct node *n = node_at(document, str_of(paths[i]));
+        if (n && n->kind == NODE_SCALAR && n->text.n) return n;
+    }
+    return NULL;
+}
+
+/* Configuration fields that a recipe may override beside the model's id. */
+static const struct {
+    const char *key, *param;
+} overridable[] = {
+    {"num_hidden_layers", "num_layers"},         {"num_attention_heads", "num_attention_heads"},
+    {"num_key_value_heads", "num_query_groups"}, {"n_routed_experts", "num_moe_experts"},
+    {"num_experts", "num_moe_experts"},          {"num_local_experts", "num_moe_experts"},
+    {"moe_num_experts", "num_moe_experts"},      {"tie_word_embeddings", "tie_word_embeddings"},
+};
+
+static void apply_overrides(struct facts *f, const struct node *map)
+{
+    for (size_t i = 0; i < sizeof overridable / sizeof *overridable; i++) {
+        const struct node *n = node_get(map, str_of(overridable[i].key));
+        if (!n || n->kind != NODE_SCALAR) continue;
+        struct value v = node_value(f->arena, n, SCALAR_AUTOMODEL);
+        bool good = v.kind == VALUE_INT || v.kind == VALUE_BOOL;
+        set(f, overridable[i].param, good ? v : value_unknown(), ORIGIN_FILE, n,
+            str_of(overridable[i].key));
+    }
+}
+
+void automodel_model_facts(struct facts *f)
+{
+    static const char *const places[] = {"model", "model.text_config", "model.config",
+                                         "model.config.text_config"};
+    const struct node *id = model_id(f->document);
+    const struct model_input *m = id ? model_find(f->arena, id->text) : NULL;
+    if (m) model_apply(f, m, ORIGIN_CATALOGUE);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        apply_overrides(f, node_at(f->document, str_of(places[i])));
+}
+
+/* ---- class ---- */
+
+static int class_cmp(struct str name, const struct automodel_class *class)
+{
+    return str_cmp(name, class->name);
+}
+
+static const struct automodel_class *class_find(struct str name)
+{
+    uint32_t from = 0, to = automodel_class_count;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        int order = class_cmp(name, &automodel_classes[middle]);
+        if (order == 0) return &automodel_classes[middle];
+        if (order < 0)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return NULL;
+}
+
+/* Fills what nothing has said yet. */
+static void fill(struct facts *f, const char *name, struct value v, const char *from)
+{
+    if (!fact_is_known(facts_get(f, name))) set(f, name, v, ORIGIN_CATALOGUE, NULL, str_of(from));
+}
+
+static void fill_known(struct facts *f, const char *name, enum known known)
+{
+    if (known != KNOWN_NOT)
+        fill(f, name, value_bool(known == KNOWN_YES), "AutoModel's model class");
+}
+
+static void fill_from_class(struct facts *f, const struct automodel_class *c)
+{
+    const struct {
+        const char *name;
+        enum known known;
+    } facts[] = {
+        {"automodel_moe", c->moe},
+        {"automodel_is_custom_model", KNOWN_YES},
+        {"automodel_has_tp_plan", c->tp_plan},
+        {"automodel_has_pp_plan", c->pp_plan},
+        {"automodel_has_backend", c->backend},
+        {"automodel_tp_registered", c->tp_registered},
+        {"automodel_owns_cp", c->owns_cp},
+        {"automodel_cp_sdpa", c->cp_sdpa},
+        {"automodel_thd", c->thd},
+    };
+    struct value packed[8];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        fill_known(f, facts[i].name, facts[i].known);
+    while (n < c->n_packed_cp && n < sizeof packed / sizeof *packed) {
+        packed[n] = value_string(c->packed_cp[n]);
+        n++;
+    }
+    fill(f, "automodel_packed_cp", value_list_of(f->arena, packed, n), "AutoModel's model class");
+}
+
+static bool stated(const struct facts *f, const char *name)
+{
+    return facts_get(f, name)->origin == ORIGIN_OPTION;
+}
+
+/* A class that is none of AutoModel's own is Hugging Face's: it has none of AutoModel's features.
+   Where the user describes a class, what is not said it does not have. */
+static void fill_from_outside(struct facts *f)
+{
+    static const char *const never[] = {"automodel_moe",     "automodel_is_custom_model",
+                                        "automodel_owns_cp", "automodel_cp_sdpa",
+                                        "automodel_thd",     "automodel_tp_registered"};
+    static const char *const described_as[] = {"model_is_moe",
+                                               "model_is_hybrid",
+                                               "model_is_encoder_decoder",
+                                               "automodel_has_tp_plan",
+                                               "automodel_has_pp_plan",
+                                               "automodel_is_custom_model",
+                                               "automodel_supports_sdpa",
+                                               "automodel_accepts_seq_lens"};
+    static const char *const absent[] = {"model_is_hybrid", "model_is_encoder_decoder",
+                                         "tie_word_embeddings", "automodel_has_tp_plan",
+                                         "automodel_has_pp_plan"};
+    bool described = false;
+    for (size_t i = 0; i < sizeof described_as / sizeof *described_as; i++)
+        described |= stated(f, described_as[i]);
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        fill(f, never[i], value_bool(false), "no class of AutoModel's own");
+    fill(f, "automodel_packed_cp", value_list_of(f->arena, NULL, 0), "no class of AutoModel's own");
+    for (size_t i = 0; described && i < sizeof absent / sizeof *absent; i++)
+        fill(f, absent[i], value_bool(false), "the description of the model class");
+    if (described) fill(f, "automodel_supports_sdpa", value_bool(true), "Hugging Face's classes");
+}
+
+void automodel_class_facts(struct facts *f)
+{
+    const struct node *force_hf = node_at(f->document, STR("model.force_hf"));
+    struct str name = facts_str(f, "model_architecture");
+    bool forced = force_hf && !str_eq_nocase(force_hf->text, STR("false"));
+    const struct automodel_class *class = class_find(name);
+    if (stated(f, "model_is_moe"))
+        fill(f, "automodel_moe", facts_get(f, "model_is_moe")->value, "model.is_moe");
+    if (stated(f, "automodel_is_custom_model"))
+        fill(f, "automodel_has_backend", facts_get(f, "automodel_is_custom_model")->value,
+             "automodel.is_custom_model");
+    if (!name.n || forced) return;
+    if (class)
+        fill_from_class(f, class);
+    else
+        fill_from_outside(f);
+    fill(f, "automodel_has_backend", facts_get(f, "automodel_is_custom_model")->value,
+         "automodel.is_custom_model");
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which recipe class a file runs (nemo_automodel/cli/app.py:109-133, cli/utils.py:48-65). */
+#include "base/edit.h"
+#include "facts/automodel.h"
+
+static void cover(struct diag *d, const struct str *covers, struct str source)
+{
+    d->covers = covers;
+    d->n_covers = 1;
+    d->source = source;
+}
+
+static void complain_unknown(struct facts *f, const struct node *at, struct str name)
+{
+    static const struct str covers[] = {{"automodel:R03", 13}};
+    struct edit_nearest near = {.word = name};
+    struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "unknown-recipe", node_span(f->diags, at),
+                              "AutoModel has no recipe class %.*s", STR_ARG(name));
+    for (uint32_t i = 0; i < automodel_recipe_count; i++)
+        edit_offer(&near, automodel_recipes[i].name);
+    if (near.best.n)
+        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near.best));
+    else
+        diag_help(f->diags, d, "a class of your own needs its full path: package.module.%.*s",
+                  STR_ARG(name));
+    cover(d, covers, STR("nemo_automodel/cli/utils.py:48"));
+}
+
+static void warn_missing(struct facts *f, const struct node *recipe)
+{
+    static const struct str covers[] = {{"automodel:R04", 13}};
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "recipe-missing", node_span(f->diags, recipe),
+                 "no recipe class is named: AutoModel's command line cannot start this file");
+    d->at.end_line = d->at.line;
+    d->at.end_column = d->at.column;
+    diag_help(f->diags, d,
+              "write recipe: and the class, unless a script of its own reads the file");
+    cover(d, covers, STR("nemo_automodel/cli/app.py:115"));
+}
+
+static struct str last_part(struct str path)
+{
+    struct str part = {"", 0};
+    while (str_split(&path, '.', &part))
+        continue;
+    return part;
+}
+
+/* What a file without a class is, by its sections. */
+static struct str kind_by_sections(const struct node *recipe)
+{
+    bool diffusion = node_get(recipe, STR("fsdp")) || node_get(recipe, STR("ddp")) ||
+                     node_get(recipe, STR("flow_matching"));
+    return diffusion && !node_get(recipe, STR("distributed")) ? STR("diffusion") : STR("script");
+}
+
+struct str automodel_kind(struct facts *f, const struct node *recipe)
+{
+    const struct node *named = node_get(recipe, STR("recipe"));
+    if (named && named->kind == NODE_MAP) named = node_get(named, STR("_target_"));
+    struct str name = named && named->kind == NODE_SCALAR ? str_trim(named->text) : STR("");
+    bool is_text = name.n && node_value(f->arena, named, SCALAR_YAML11).kind == VALUE_STRING;
+    if (!is_text) {
+        warn_missing(f, recipe);
+        return kind_by_sections(recipe);
+    }
+    struct str class = last_part(name);
+    for (uint32_t i = 0; i < automodel_recipe_count; i++)
+        if (str_eq(automodel_recipes[i].name, class)) return automodel_recipes[i].kind;
+    if (class.n == name.n && named == node_get(recipe, STR("recipe")))
+        complain_unknown(f, named, name);
+    return STR("custom");
+}

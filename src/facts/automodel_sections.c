@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys that a typed section does not know stop the run, some of them only after the model is loaded
+   (nemo_automodel/recipes/_typed_config.py). */
+#include "base/edit.h"
+#include "facts/automodel.h"
+
+struct check {
+    struct facts *f;
+    struct str kind;
+};
+
+static bool has(const struct str *texts, size_t n, struct str text)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(texts[i], text)) return true;
+    return false;
+}
+
+static int64_t number_at(const struct facts *f, struct str key)
+{
+    int param = param_find_key(FRAMEWORK_AUTOMODEL, key, NULL);
+    if (param >= 0 && f->items[param].value.kind == VALUE_INT) return f->items[param].value.i;
+    return INT64_MIN;
+}
+
+/* A fraction is above 1 for the parser, though the mesh then takes it as 1. */
+static bool is_above(const struct facts *f, struct str key, int64_t limit)
+{
+    struct value v = facts_has_raw(f, key) ? facts_raw(f, key) : value_null();
+    if (v.kind == VALUE_DOUBLE) return v.d > (double)limit;
+    return number_at(f, key) > limit;
+}
+
+/* The class whose constructor takes the keys: the backend's _target_. Without one, a model class of
+   AutoModel's own hands them on; what other classes do with them is theirs. */
+static bool is_targeted(const struct facts *f, struct str prefix)
+{
+    const struct node *target = node_at(f->document, STR("model.backend._target_"));
+    return target && str_starts(target->text, prefix) &&
+           str_ends(target->text, STR(".BackendConfig"));
+}
+
+static bool applies(const struct check *c, const struct automodel_section *s,
+                    const struct node *section)
+{
+    if (s->n_kinds && !has(s->kinds, s->n_kinds, c->kind)) return false;
+    if (s->strategy.n && !str_eq(facts_str(c->f, "strategy"), s->strategy)) return false;
+    if (s->above_key.n && !is_above(c->f, s->above_key, s->above)) return false;
+    if (s->beside.n && !node_at(c->f->document, s->beside)) return false;
+    if (s->targeted.n && !is_targeted(c->f, s->targeted)) return false;
+    return !s->untargeted || !node_get(section, STR("_target_"));
+}
+
+/* Another section record of the same path that knows the key: an option of another strategy. */
+static struct str other_strategy(const struct automodel_section *s, struct str key)
+{
+    for (uint32_t i = 0; i < automodel_section_count; i++) {
+        const struct automodel_section *other = &automodel_sections[i];
+        if (str_eq(other->path, s->path) && other->strategy.n &&
+            has(other->keys, other->n_keys, key))
+            return other->strategy;
+    }
+    return (struct str){"", 0};
+}
+
+static void cover(struct facts *f, struct diag *d, const struct automodel_section *s)
+{
+    struct str *covers = ARENA_NEW(f->diags->arena, struct str);
+    *covers = s->covers;
+    d->covers = covers;
+    d->n_covers = s->covers.n > 0;
+    d->source = s->source;
+}
+
+static void help_unknown(struct facts *f, struct diag *d, const struct automodel_section *s,
+                         struct str key)
+{
+    struct edit_nearest near = {.word = key};
+    struct str strategy = other_strategy(s, key);
+    for (size_t i = 0; i < s->n_keys; i++)
+        edit_offer(&near, s->keys[i]);
+    if (strategy.n)
+        diag_help(f->diags, d,
+                  "%.*s is an option of strategy %.*s; remove the line, even where it says false",
+                  STR_ARG(key), STR_ARG(strategy));
+    else if (near.best.n)
+        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near.best));
+}
+
+static void complain_key(struct check *c, const struct automodel_section *s, const struct node *key)
+{
+    struct facts *f = c->f;
+    struct str strategy = facts_str(f, "strategy");
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
+                 "%.*s does not know the key %.*s", STR_ARG(s->path), STR_ARG(key->text));
+    if (s->strategy.n)
+        diag_note(f->diags, d, "strategy %.*s takes %zu other options", STR_ARG(strategy),
+                  s->n_keys);
+    diag_note(f->diags, d, "the framework stops with %.*s", STR_ARG(s->error));
+    d->parameter = key->text;
+    help_unknown(f, d, s, key->text);
+    cover(f, d, s);
+}
+
+static void complain_shape(struct check *c, const struct automodel_section *s,
+                           const struct node *section)
+{
+    struct diag *d =
+        diag_add(c->f->diags, SEVERITY_ERROR, "section-not-a-mapping",
+                 node_span(c->f->diags, section), "%.*s is a mapping of options", STR_ARG(s->path));
+    cover(c->f, d, s);
+}
+
+/* An empty value is no section at all. */
+static bool is_null(struct facts *f, const struct node *node)
+{
+    return node->kind == NODE_SCALAR &&
+           node_value(f->arena, node, SCALAR_AUTOMODEL).kind == VALUE_NULL;
+}
+
+static void check_section(struct check *c, const struct automodel_section *s,
+                          const struct node *section)
+{
+    if (section->kind != NODE_MAP) {
+        bool good =
+            s->shape == SHAPE_ANY || (s->shape == SHAPE_MAPPING_OR_NULL && is_null(c->f, section));
+        if (!good) complain_shape(c, s, section);
+        return;
+    }
+    for (size_t i = 0; i < section->n; i++)
+        if (!has(s->keys, s->n_keys, section->keys[i]->text)) complain_key(c, s, section->keys[i]);
+}
+
+void automodel_check_sections(struct facts *f, struct str kind)
+{
+    struct check c = {f, kind};
+    struct str done = {"", 0};
+    for (uint32_t i = 0; i < automodel_section_count; i++) {
+        const struct automodel_section *s = &automodel_sections[i];
+        const struct node *section = node_at(f->document, s->path);
+        if (!section || str_eq(s->path, done) || !applies(&c, s, section)) continue;
+        check_section(&c, s, section);
+        done = s->path;
+    }
+}

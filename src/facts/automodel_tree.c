@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recipes changed without touching the document: mappings on the way to a change are copied, the
+   rest is shared. */
+#include "facts/automodel.h"
+
+/* Room for one entry more than the original has. */
+static struct node *map_copy(struct arena *a, const struct node *map)
+{
+    struct node *copy = ARENA_NEW(a, struct node);
+    *copy = *map;
+    copy->keys = ARENA_ARRAY(a, struct node *, map->n + 1);
+    copy->items = ARENA_ARRAY(a, struct node *, map->n + 1);
+    if (!map->n) return copy;
+    memcpy(copy->keys, map->keys, map->n * sizeof *copy->keys);
+    memcpy(copy->items, map->items, map->n * sizeof *copy->items);
+    return copy;
+}
+
+static const struct node *map_at(struct arena *a, const struct node *map, struct str key,
+                                 const struct node *like)
+{
+    const struct node *child = node_get(map, key);
+    if (child && child->kind == NODE_MAP) return child;
+    struct node *empty = ARENA_NEW(a, struct node);
+    *empty = *like;
+    empty->kind = NODE_MAP;
+    empty->n = 0;
+    return empty;
+}
+
+static const struct node *key_named(struct arena *a, const struct node *like, struct str name)
+{
+    struct node *key = ARENA_NEW(a, struct node);
+    *key = *like;
+    key->text = name;
+    return key;
+}
+
+const struct node *automodel_put(struct arena *a, const struct node *map, const struct node *key,
+                                 const struct node *value)
+{
+    struct node *copy = map_copy(a, map);
+    size_t at = copy->n;
+    while (at > 0 && !str_eq(copy->keys[at - 1]->text, key->text))
+        at--;
+    /* trees are handed on as const from here */
+    if (at == 0) {
+        copy->keys[copy->n] = (struct node *)(uintptr_t)key;
+        at = ++copy->n;
+    }
+    copy->items[at - 1] = (struct node *)(uintptr_t)value;
+    return copy;
+}
+
+const struct node *automodel_with(struct arena *a, const struct node *map, struct str path,
+                                  const struct node *key, const struct node *value)
+{
+    struct str rest = path, name;
+    str_split(&rest, '.', &name);
+    if (name.n < path.n) value = automodel_with(a, map_at(a, map, name, key), rest, key, value);
+    return automodel_put(a, map, key_named(a, key, name), value);
+}

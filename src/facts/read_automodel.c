@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NeMo AutoModel recipes. Values read as the framework's loader reads them: PyYAML's scalars, then
+   Python literals in strings, then the coercions of each key. */
+#include "base/buf.h"
+#include "facts/automodel.h"
+#include "facts/profile.h"
+
+static int detect(struct str text, const struct node *doc)
+{
+    static const struct {
+        const char *first, *second; /* sections */
+        int score;
+    } signs[] = {
+        {"recipe", "distributed", 95},      {"recipe", "step_scheduler", 95},
+        {"recipe", "recipe_args", 95},      {"recipe", "model", 80},
+        {"distributed", "model", 85},       {"distributed", "step_scheduler", 85},
+        {"distributed", "recipe_args", 85}, {"step_scheduler", "model", 70},
+        {"fsdp", "step_scheduler", 75},     {"ddp", "step_scheduler", 75},
+        {"step_scheduler", "dataset", 70},
+    };
+    (void)text;
+    int best = 0;
+    if (!doc || doc->kind != NODE_MAP || node_get(doc, STR("moeplan"))) return 0;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        bool both = node_get(doc, str_of(signs[i].first)) && node_get(doc, str_of(signs[i].second));
+        if (both && signs[i].score > best) best = signs[i].score;
+    }
+    return best;
+}
+
+struct walk {
+    struct facts *f;
+    struct buf path;
+};
+
+static void set_from(struct facts *f, struct str key, const struct node *node)
+{
+    int param = param_find_key(FRAMEWORK_AUTOMODEL, key, NULL);
+    if (param < 0) return;
+    struct value written = facts_raw(f, key);
+    struct value v = automodel_coerce(f->arena, param, key, written);
+    facts_set(f, param, v, ORIGIN_FILE, node, param_table[param].in[FRAMEWORK_AUTOMODEL].key);
+}
+
+/* Mappings are parameters too (distributed.pipeline), and so are what they hold. */
+static void set_below(struct walk *w, const struct node *map)
+{
+    for (size_t i = 0; i < map->n; i++) {
+        size_t before = w->path.n;
+        bool shadowed = node_get(map, map->keys[i]->text) != map->items[i];
+        if (shadowed) continue;
+        if (before) buf_add_char(&w->path, '.');
+        buf_add(&w->path, map->keys[i]->text);
+        set_from(w->f, buf_str(&w->path), map->items[i]);
+        if (map->items[i]->kind == NODE_MAP) set_below(w, map->items[i]);
+        w->path.n = before;
+    }
+}
+
+static void set_derived(struct facts *f, const char *name, struct value v)
+{
+    facts_set(f, param_find(str_of(name)), v, ORIGIN_DERIVED, NULL, (struct str){"", 0});
+}
+
+/* The sizes of the two meshes of a distillation with separate GPUs; unknown where one is not
+   stated. */
+static struct value mesh_size(struct facts *f, const char *section)
+{
+    static const char *const sizes[] = {"dp_size", "tp_size", "cp_size", "pp_size"};
+    int64_t product = 1;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct str key = arena_printf(f->arena, "%s.%s", section, sizes[i]);
+        struct value v = facts_has_raw(f, key) ? facts_raw(f, key) : value_null();
+        if (v.kind == VALUE_NULL && i > 0) v = value_int(1);
+        if (v.kind != VALUE_INT || __builtin_mul_overflow(product, v.i, &product))
+            return value_unknown();
+    }
+    return value_int(product);
+}
+
+static void set_environment(struct facts *f, const struct read_options *options)
+{
+    for (size_t i = 0; i < options->n_env; i++)
+        facts_set_env(f, options->env[i].name, options->env[i].text, false);
+    if (options->env_given) f->env_complete = true;
+}
+
+static struct facts *facts_of(struct arena *a, struct diags *diags, uint32_t source,
+                              const struct read_options *options)
+{
+    const struct profile *profile = profile_find(FRAMEWORK_AUTOMODEL, options->version);
+    if (!profile) profile = profile_find(FRAMEWORK_AUTOMODEL, STR(""));
+    struct facts *f = facts_new(a, diags, FRAMEWORK_AUTOMODEL, profile->version);
+    f->framework_known = true;
+    f->format = STR("automodel");
+    f->source = source;
+    set_environment(f, options);
+    return f;
+}
+
+static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t source,
+                                  const struct automodel_variant *v,
+                                  const struct read_options *options)
+{
+    struct facts *f = facts_of(a, diags, source, options);
+    struct str kind = v->kind.n ? v->kind : automodel_kind(f, v->recipe);
+    f->document = automodel_normalise(f, v->recipe, kind);
+    set_derived(f, "recipe_kind", value_string(kind));
+    set_below(&(struct walk){f, buf_new(a)}, f->document);
+    set_derived(f, "student_mesh_size", mesh_size(f, "distributed"));
+    set_derived(f, "teacher_mesh_size", mesh_size(f, "teacher_distributed"));
+    if (v->gpus)
+        facts_set(f, param_find(STR("world_size")), value_int(v->gpus), ORIGIN_FILE, v->gpus_node,
+                  v->gpus_written);
+    automodel_check_targets(f, v->recipe);
+    automodel_check_sections(f, kind);
+    if (!v->kind.n) automodel_model_facts(f);
+    return f;
+}
+
+static bool read(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
+                 const struct read_options *options, struct readings *out)
+{
+    struct automodel_variants variants = {0};
+    if (!doc || doc->kind != NODE_MAP) {
+        struct span at = {.source = source};
+        diag_add(diags, SEVERITY_ERROR, "recipe-syntax", doc ? node_span(diags, doc) : at,
+                 "an AutoModel recipe is a mapping of sections");
+        return false;
+    }
+    automodel_variants(a, doc, options->gpus, &variants);
+    for (size_t i = 0; i < variants.n; i++) {
+        const struct automodel_variant *v = &variants.items[i];
+        struct reading *r = VEC_PUSH(a, out);
+        r->facts = read_variant(a, diags, source, v, options);
+        r->label = v->label;
+    }
+    return true;
+}
+
+const struct reader reader_automodel = {
+    .name = "automodel", .detect = detect, .read = read, .finish = automodel_class_facts};
