@@ -36,7 +36,7 @@ static const char *const reserved[] = {
 static const struct {
     const char *word, *instead;
 } habits[] = {
-    {"and", "&&"}, {"or", "||"}, {"not", "!"}, {"is", "=="}, {"if", "condition ? a : b"},
+    {"and", "&&"}, {"or", "||"}, {"is", "=="}, {"if", "condition ? a : b"},
 };
 
 static void unexpected(struct compiler *c, const char *wanted)
