@@ -5,9 +5,10 @@
 
 #include "cmd/cmd.h"
 
-extern const struct command command_eval, command_version, command_help;
+extern const struct command command_validate, command_eval, command_version, command_help;
 
 static const struct command *const commands[] = {
+    &command_validate,
     &command_eval,
     &command_version,
     &command_help,

@@ -24,7 +24,15 @@ struct file_report validate_text(struct validation *v, struct str path, struct s
 /* The same for a text that could not be read. */
 struct file_report validate_unreadable(struct validation *v, struct str path, struct str why);
 
-/* ---- parts (validate_world.c, validate_memory.c) ---- */
+/* ---- parts (validate_options.c, validate_batch.c, validate_world.c, validate_memory.c) ---- */
+
+/* The options of the command line; false with a usage error, or a diagnostic in c->diags. */
+bool validate_options(struct cmd_context *c, struct read_options *out);
+/* Names from --set that nothing knew, separated by commas. */
+struct str validate_unused_settings(struct arena *a, const struct read_options *options);
+/* Answers JSONL requests; their options stand over `options`. Gives the exit status. */
+int validate_batch(struct cmd_context *c, const struct validation *v,
+                   const struct read_options *options);
 
 /* The world sizes at which no error rule fails, for a configuration that does not say its own. Adds
    an error when there is none among those tried. `f` is left as it was. */

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command: files -> reports -> one of the output formats, a summary and the exit status. */
+#include "base/io.h"
+#include "base/num.h"
+#include "cmd/paths.h"
+#include "cmd/validate.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL, FORMAT_GITHUB };
+enum { SHOWN_SIZES = 10 };
+
+struct run {
+    struct cmd_context *c;
+    struct validation validation;
+    struct read_options options;
+    struct str as;
+    int format;
+    struct report_summary summary;
+    bool unreadable, finding, not_a_recipe; /* not_a_recipe: a file named explicitly */
+};
+
+/* ---- output ---- */
+
+static void print_world(struct buf *out, const struct file_report *report)
+{
+    const struct world_sizes *world = &report->world;
+    if (!world->known || !world->n) return;
+    buf_printf(out, "%.*s: valid world sizes:", STR_ARG(report->path));
+    for (size_t i = 0; i < world->n && i < SHOWN_SIZES; i++)
+        buf_printf(out, "%s %.*s", i ? "," : "", STR_ARG(num_grouped(out->arena, world->sizes[i])));
+    if (world->n > SHOWN_SIZES) buf_add(out, STR(", …"));
+    if (world->multiple_of > 1)
+        buf_printf(out, " (multiples of %lld)", (long long)world->multiple_of);
+    buf_add_char(out, '\n');
+}
+
+static void print_report(struct run *r, struct file_report *report)
+{
+    struct buf *out = &r->c->out;
+    switch ((enum format)r->format) {
+    case FORMAT_TEXT:
+        cmd_print_diags(r->c, report->diags, out);
+        print_world(out, report);
+        break;
+    case FORMAT_JSON:
+        if (r->summary.files > 1) buf_add_char(out, ',');
+        report_json(report, out);
+        break;
+    case FORMAT_JSONL:
+        report_json(report, out);
+        buf_add_char(out, '\n');
+        break;
+    case FORMAT_GITHUB: report_github(report, out); break;
+    }
+}
+
+static void print_head(struct run *r)
+{
+    if (r->format == FORMAT_JSON) buf_add(&r->c->out, STR("{\"files\":["));
+}
+
+static const char *plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "3 files: 1 error, 0 warnings, 2 infos; 1 skipped; 7 rules skipped for lack of facts (--gpus,
+ * --platform)" */
+static void print_summary(struct run *r)
+{
+    const struct report_summary *s = &r->summary;
+    struct buf *out = &r->c->err;
+    buf_printf(out, "%zu file%s: %zu error%s, %zu warning%s, %zu info%s", s->files,
+               plural(s->files), s->errors, plural(s->errors), s->warnings, plural(s->warnings),
+               s->infos, plural(s->infos));
+    if (s->skipped) buf_printf(out, "; %zu no recipe", s->skipped);
+    if (s->rules_skipped) {
+        buf_printf(out, "; %zu rule%s skipped for lack of facts", s->rules_skipped,
+                   plural(s->rules_skipped));
+        bool gpus = r->validation.gpus_unknown, platform = r->validation.platform_unknown;
+        if (gpus || platform)
+            buf_printf(out, " (%s%s%s would tell more)", gpus ? "--gpus" : "",
+                       gpus && platform ? ", " : "", platform ? "--platform" : "");
+    }
+    buf_add_char(out, '\n');
+}
+
+static void print_foot(struct run *r)
+{
+    if (r->format == FORMAT_JSON) {
+        buf_add(&r->c->out, STR("],\"summary\":"));
+        report_summary_json(&r->summary, &r->c->out);
+        buf_add(&r->c->out, STR("}\n"));
+    }
+    print_summary(r);
+}
+
+/* ---- files ---- */
+
+static void count(struct run *r, const struct file_report *report, bool explicit)
+{
+    report_count(&r->summary, report);
+    switch (report->status) {
+    case FILE_OK: break;
+    case FILE_INVALID: r->finding = true; break;
+    case FILE_UNREADABLE: r->unreadable = true; break;
+    case FILE_SKIPPED: r->not_a_recipe = r->not_a_recipe || explicit; break;
+    }
+}
+
+static void add_skip_reason(struct run *r, const struct file_report *report)
+{
+    if (report->status == FILE_SKIPPED && r->format == FORMAT_TEXT)
+        buf_printf(&r->c->err, "%.*s: skipped: %s\n", STR_ARG(report->path),
+                   report->format.n ? "a Hugging Face config, no recipe"
+                                    : "no recipe that moeplan knows");
+}
+
+static void validate_file(struct run *r, struct str path, bool explicit)
+{
+    struct str text, error;
+    bool read = io_read(r->validation.arena, path.p, &text, &error);
+    struct file_report report = read ? validate_text(&r->validation, path, text, r->as, &r->options)
+                                     : validate_unreadable(&r->validation, path, error);
+    count(r, &report, explicit);
+    print_report(r, &report);
+    if (explicit) add_skip_reason(r, &report);
+    arena_reset(r->validation.arena);
+}
+
+/* The files of one argument; false when it names none. */
+static bool validate_argument(struct run *r, struct str argument)
+{
+    struct path_list files = {0};
+    struct str error;
+    if (!paths_expand(r->c->keep, argument, &files, &error)) {
+        cmd_usage_error(r->c, "%.*s %.*s", STR_ARG(argument), STR_ARG(error));
+        return false;
+    }
+    for (size_t i = 0; i < files.n; i++)
+        validate_file(r, files.items[i], str_eq(files.items[i], argument));
+    return true;
+}
+
+static int exit_status(const struct run *r, bool all_found)
+{
+    if (r->unreadable || !all_found) return STATUS_CANNOT;
+    if (r->finding) return STATUS_NO;
+    bool nothing = r->summary.files == r->summary.skipped;
+    return nothing && r->not_a_recipe ? STATUS_CANNOT : STATUS_OK;
+}
+
+static int validate_files(struct run *r)
+{
+    bool all_found = true;
+    print_head(r);
+    for (size_t i = 0; i < r->c->n_arguments; i++) {
+        bool found = validate_argument(r, r->c->arguments[i]);
+        all_found = all_found && found;
+    }
+    print_foot(r);
+    struct str unused = validate_unused_settings(r->c->keep, &r->options);
+    if (unused.n && r->summary.files)
+        return cmd_usage_error(r->c, "--set: nothing is called %.*s", STR_ARG(unused));
+    return exit_status(r, all_found);
+}
+
+/* ---- the command ---- */
+
+static bool read_options(struct run *r)
+{
+    struct cmd_context *c = r->c;
+    int fail_on;
+    static const enum severity severities[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_INFO};
+    if (!option_choice(c, "format", &r->format) || !option_choice(c, "fail-on", &fail_on))
+        return false;
+    r->validation.fail_on = severities[fail_on];
+    r->as = option_value(c, "as");
+    if (r->as.n && !reader_find(r->as)) {
+        cmd_usage_error(c, "--as must be automodel, megatron, bridge, plan or hf, not \"%.*s\"",
+                        STR_ARG(r->as));
+        return false;
+    }
+    return validate_options(c, &r->options);
+}
+
+static int run(struct cmd_context *c)
+{
+    struct run *r = ARENA_NEW(c->keep, struct run);
+    r->c = c;
+    r->validation.scratch = c->scratch;
+    if (!read_options(r) || !cmd_load_rules(c, &r->validation.rules)) return STATUS_CANNOT;
+    if (option_given(c, "batch")) return validate_batch(c, &r->validation, &r->options);
+    r->validation.arena = arena_new(0);
+    if (!r->validation.arena) return STATUS_BUG;
+    int status = validate_files(r);
+    arena_free(r->validation.arena);
+    return status;
+}
+
+static const struct option options[] = {
+    {"gpus", "N", "number of GPUs of the run"},
+    {"platform", "P", "GPU platform: h100, gb200, … or a platform file"},
+    {"model", "MODEL", "the model: a catalogue name, a config.json or a model file"},
+    {"framework", "NAME", "megatron, bridge or automodel, where the file does not say"},
+    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
+    {"as", "FORMAT", "automodel, megatron, bridge, plan or hf instead of telling by the content"},
+    {"set", "NAME=VALUE", "state a fact the file does not hold, or override one (repeatable)"},
+    {"env", "NAME=VALUE", "an environment variable of the run (repeatable)"},
+    {"format", "text|json|jsonl|github", "how to print"},
+    {"fail-on", "error|warning|info", "least severity that makes the exit status 1"},
+    {0},
+};
+
+const struct command command_validate = {
+    .name = "validate",
+    .arguments = "FILE…",
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .help = "Check recipes: AutoModel YAML, Megatron flags, YAML and scripts, Bridge overrides, "
+            "plan files",
+    .details = "FILE is a file, a folder, a pattern such as 'recipes/**/*.yaml', or - for standard "
+               "input. Formats are told "
+               "by content.\nExit status: 0 no finding, 1 findings at or above --fail-on, 2 "
+               "something could not be "
+               "read.\nA comment  # moeplan: ignore[rule-id] reason  on a line or alone above it "
+               "silences a finding "
+               "there.\n",
+    .options = options,
+    .loads_rules = true,
+    .reads_batch = true,
+    .run = run,
+};
