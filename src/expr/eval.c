@@ -64,11 +64,29 @@ static bool spend_value(struct run *r, struct value v)
     return (v.kind != VALUE_LIST && v.kind != VALUE_MAP) || run_spend(r, weight(v, EXPR_MAX_STEPS));
 }
 
+/* value_eq, with what rules compare most decided here. */
+static bool is_equal(struct value a, struct value b)
+{
+    if (a.kind == VALUE_INT && b.kind == VALUE_INT) return a.i == b.i;
+    if (a.kind == VALUE_STRING && b.kind == VALUE_STRING) return str_eq(a.s, b.s);
+    if (a.kind == VALUE_NULL || b.kind == VALUE_NULL) return a.kind == b.kind;
+    return value_eq(a, b);
+}
+
 bool run_equal(struct run *r, struct value a, struct value b, struct value *out)
 {
     bool affordable = a.kind != b.kind || spend_value(r, a);
-    *out = affordable ? value_bool(value_eq(a, b)) : run_exhausted();
+    *out = affordable ? value_bool(is_equal(a, b)) : run_exhausted();
     return affordable;
+}
+
+/* run_node for an operand, without the call where it is a name or a literal: most are. */
+static inline struct value operand(struct run *r, uint32_t at)
+{
+    const struct expr_node *n = &r->e->nodes[at];
+    if (n->op == OP_SLOT) return r->scope->get(r->scope->context, n->a);
+    if (n->op == OP_CONST) return r->e->constants[n->a];
+    return run_node(r, at);
 }
 
 /* ---- arithmetic ---- */
@@ -141,7 +159,7 @@ static struct value concat_lists(struct run *r, struct value a, struct value b)
 static struct value arithmetic(struct run *r, const struct expr_node *n)
 {
     enum expr_op op = (enum expr_op)n->op;
-    struct value a = run_node(r, n->a), b = run_node(r, n->b);
+    struct value a = operand(r, n->a), b = operand(r, n->b);
     if (a.kind == VALUE_INT && b.kind == VALUE_INT) return int_arithmetic(op, a.i, b.i);
     if (!is_plain(a) || !is_plain(b)) return failure(a, b);
     if (a.kind != b.kind) return no_overload(r, n, a, b);
@@ -165,7 +183,7 @@ static struct value negation(struct run *r, const struct expr_node *n)
 
 static struct value equality(struct run *r, const struct expr_node *n)
 {
-    struct value a = run_node(r, n->a), b = run_node(r, n->b), out;
+    struct value a = operand(r, n->a), b = operand(r, n->b), out;
     bool wanted = n->op == OP_EQ;
     if (a.kind == VALUE_INT && b.kind == VALUE_INT) return value_bool((a.i == b.i) == wanted);
     if (!is_plain(a) || !is_plain(b)) return failure(a, b);
@@ -187,9 +205,10 @@ static int order_of(struct value a, struct value b)
 
 static struct value comparison(struct run *r, const struct expr_node *n)
 {
-    struct value a = run_node(r, n->a), b = run_node(r, n->b);
+    struct value a = operand(r, n->a), b = operand(r, n->b);
+    bool both_int = a.kind == VALUE_INT && b.kind == VALUE_INT;
     if (!is_plain(a) || !is_plain(b)) return failure(a, b);
-    int order = order_of(a, b);
+    int order = both_int ? (a.i > b.i) - (a.i < b.i) : order_of(a, b);
     if (order == 3) return no_overload(r, n, a, b);
     if (order == 2) return value_bool(false);
     if (n->op == OP_LT) return value_bool(order < 0);
@@ -199,7 +218,7 @@ static struct value comparison(struct run *r, const struct expr_node *n)
 
 static struct value membership(struct run *r, const struct expr_node *n)
 {
-    struct value a = run_node(r, n->a), b = run_node(r, n->b), same;
+    struct value a = operand(r, n->a), b = operand(r, n->b), same;
     if (!is_plain(a) || !is_plain(b)) return failure(a, b);
     struct run_range range;
     if (!run_range_of(b, &range)) return no_overload(r, n, a, b);
@@ -534,13 +553,18 @@ struct value run_node(struct run *r, uint32_t at)
     return value_error(STR("not an expression"));
 }
 
-struct run run_new(const struct expr *e, struct arena *scratch, const struct expr_scope *scope)
+void run_init(struct run *r, const struct expr *e, struct arena *scratch,
+              const struct expr_scope *scope)
 {
-    return (struct run){.e = e, .scope = scope, .scratch = scratch};
+    r->e = e;
+    r->scope = scope;
+    r->scratch = scratch;
+    r->steps = 0;
 }
 
 struct value expr_eval(const struct expr *e, struct arena *scratch, const struct expr_scope *scope)
 {
-    struct run r = run_new(e, scratch, scope);
+    struct run r;
+    run_init(&r, e, scratch, scope);
     return run_node(&r, e->root);
 }

@@ -13,7 +13,10 @@ struct run {
     struct value locals[EXPR_MAX_LOCALS];
 };
 
-struct run run_new(const struct expr *e, struct arena *scratch, const struct expr_scope *scope);
+/* Sets everything but the locals, which macros write before they read: clearing them would cost
+ * more than a small rule. */
+void run_init(struct run *r, const struct expr *e, struct arena *scratch,
+              const struct expr_scope *scope);
 /* The value of a node. */
 struct value run_node(struct run *r, uint32_t at);
 /* Accounts for work that is not nodes: false when the evaluation has used up its steps, and then

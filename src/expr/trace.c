@@ -195,7 +195,8 @@ static void explain(struct trace *t, uint32_t at)
 size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr_scope *scope,
                   struct str *lines, size_t most)
 {
-    struct trace t = {.run = run_new(e, scratch, scope), .lines = lines, .most = most};
+    struct trace t = {.lines = lines, .most = most};
+    run_init(&t.run, e, scratch, scope);
     struct value v = run_node(&t.run, e->root);
     if (v.kind == VALUE_BOOL)
         explain(&t, e->root);
