@@ -4,6 +4,7 @@
 #ifndef MOEPLAN_FACTS_MODEL_H
 #define MOEPLAN_FACTS_MODEL_H
 
+#include "facts/entry.h"
 #include "facts/facts.h"
 
 /* One model fact. */
@@ -17,23 +18,23 @@ struct model_field {
 struct model_input {
     struct str name;              /* shown only */
     struct str id, hf_id, source; /* catalogue entry; empty: none */
-    struct str aliases;           /* other names, separated by ", " */
     struct str model_type, architecture; /* Hugging Face's words; empty: none */
     int64_t published_total, published_active; /* parameters as the publisher rounds them; 0: not stated */
     bool complete; /* a field that is not given is known not to be there (catalogue, config.json); else it is unknown */
-    struct model_field *fields;
-    size_t n, cap;
-    struct str *notes; /* what was assumed and what is left out, one line each */
-    size_t n_notes, cap_notes;
+    VEC(struct model_field) fields;
+    VEC(struct str) notes; /* what was assumed and what is left out, one line each */
 };
 
 /* The field of a parameter, or NULL. */
 const struct model_field *model_field_get(const struct model_input *m, const char *param);
-/* The catalogue: number of entries, and the name of each in alphabetical order. */
-size_t model_catalogue_count(void);
-struct str model_catalogue_id(size_t i);
-/* The catalogue entry of an id, HF id or alias (case is ignored); NULL when there is none. */
-const struct model_input *model_find(struct arena *a, struct diags *diags, struct str name);
+/* For what builds an input: a field by its parameter's name, and a note. */
+void model_add_field(struct arena *a, struct model_input *m, const char *param, struct value value,
+                     const struct node *node, struct str alias);
+__attribute__((format(printf, 3, 4))) void model_add_note(struct arena *a, struct model_input *m, const char *format, ...);
+/* The catalogue in alphabetical order; index below catalogue_model_count (facts/entry.h). */
+const struct model_input *model_catalogue(struct arena *a, size_t i);
+/* The catalogue entry of an id, HF id or alias (case is ignored); NULL when there is none. Cheap: nothing is parsed. */
+const struct model_input *model_find(struct arena *a, struct str name);
 /* Close names, best first, for a message: "a, b, c"; empty when nothing is near. */
 struct str model_nearest(struct arena *a, struct str name);
 /* The model of a document node: a scalar (catalogue name, or the path of a model file) or a mapping (moeplan's own, or a
@@ -43,8 +44,11 @@ const struct model_input *model_read(struct arena *a, struct diags *diags, const
 const struct model_input *model_load(struct arena *a, struct diags *diags, struct str name_or_path);
 /* Whether a mapping looks like a Hugging Face config rather than moeplan's own mapping. */
 bool model_is_hf(const struct node *node);
-/* Sets the model facts: given fields with `origin`, and f->model. Other model facts become unknown, or the model
-   input's own defaults when the input is complete. */
+/* The model of a Hugging Face config; model_read calls it. */
+const struct model_input *model_from_hf(struct arena *a, struct diags *diags, const struct node *config);
+/* Sets f->model and the model facts: fields that stand in a file or come with an option get `origin`, catalogue fields
+   ORIGIN_CATALOGUE unless it is ORIGIN_OPTION. Where the input is complete, what it does not mention and the user has not
+   set is known to be absent; otherwise it is left as it is. */
 void model_apply(struct facts *f, const struct model_input *m, enum fact_origin origin);
 
 #endif

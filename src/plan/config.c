@@ -59,9 +59,9 @@ bool config_machine(const struct facts *f, struct machine *out)
     out->nvlink_bytes_per_s = 1e9 * facts_double(f, "nvlink_gb_per_s", 0);
     out->nic_bytes_per_s = 1e9 * facts_double(f, "nic_gb_per_s", 0);
     out->pcie_bytes_per_s = 1e9 * facts_double(f, "pcie_gb_per_s", 0);
-    for (size_t i = 0; i < p->n_coefficients && out->n_coefficients < MACHINE_MAX_COEFFICIENTS;
+    for (size_t i = 0; i < p->entry->n_coefficients && out->n_coefficients < MACHINE_MAX_COEFFICIENTS;
          i++) {
-        const struct platform_coefficient *c = &p->coefficients[i];
+        const struct entry_coefficient *c = &p->entry->coefficients[i];
         out->coefficients[out->n_coefficients++] = (struct coefficient){
             .name = c->name, .value = c->value, .low = c->low, .high = c->high};
     }
