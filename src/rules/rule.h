@@ -86,6 +86,10 @@ bool rules_load(struct arena *a, struct diags *diags, const char *folder,
 /* The same for single files. */
 bool rules_load_files(struct arena *a, struct diags *diags, const struct str *paths, size_t n,
                       const struct rule_set *base, struct rule_set *out);
+/* The set without the records that `replaced` has too, by id: a file under test takes the place of
+ * what is built in. */
+struct rule_set rules_except(struct arena *a, const struct rule_set *set,
+                             const struct rule_set *replaced);
 /* NULL when there is none. */
 const struct rule *rules_find(const struct rule_set *set, struct str id);
 /* The id nearest to a word, for did-you-mean; empty when nothing is near. */
@@ -120,7 +124,8 @@ struct rules_summary {
 struct rules_summary rules_run(const struct rule_set *set, struct facts *f, struct arena *scratch);
 /* Adds the diagnostic of one rule that failed on the facts. */
 struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch);
-/* Fills guide, source, covers and help of diagnostics that readers added, from the native records of their ids. */
+/* Fills guide, source, covers and help of diagnostics that readers added, from the native records
+ * of their ids. */
 void rules_describe(const struct rule_set *set, struct diags *diags);
 /* For the planner: the first error-severity rule that fails, or NULL. No diagnostics. */
 const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f,

@@ -92,6 +92,32 @@ struct rule_set set_build(struct arena *a, const struct rule_set *base,
     return set;
 }
 
+static bool guide_find(const struct rule_set *set, struct str id)
+{
+    for (size_t i = 0; i < set->n_guides; i++)
+        if (str_eq(set->guides[i].id, id)) return true;
+    return false;
+}
+
+struct rule_set rules_except(struct arena *a, const struct rule_set *set,
+                             const struct rule_set *replaced)
+{
+    struct rule_set rest = *set;
+    const struct rule **items = ARENA_ARRAY(a, const struct rule *, set->n);
+    rest.items = items;
+    rest.n = 0;
+    for (size_t i = 0; i < set->n; i++)
+        if (!rules_find(replaced, set->items[i]->id)) items[rest.n++] = set->items[i];
+    struct guide_row *guides = ARENA_ARRAY(a, struct guide_row, set->n_guides);
+    rest.guides = guides;
+    rest.n_guides = 0;
+    for (size_t i = 0; i < set->n_guides; i++)
+        if (!guide_find(replaced, set->guides[i].id)) guides[rest.n_guides++] = set->guides[i];
+    for (int k = 0; k < FRAMEWORK_COUNT; k++)
+        rest.lanes[k] = lane_build(a, &rest, (enum framework)k);
+    return rest;
+}
+
 const struct rule *rules_find(const struct rule_set *set, struct str id)
 {
     for (size_t i = 0; i < set->n; i++)

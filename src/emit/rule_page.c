@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/rule_page.h"
+
+enum { MOST_LINES = 8 };
+
+static const char *const display_names[FRAMEWORK_COUNT] = {"Megatron-LM", "Megatron Bridge",
+                                                           "NeMo AutoModel"};
+
+static void heading(struct buf *out, const char *text)
+{
+    buf_printf(out, "\n## %s\n\n", text);
+}
+
+/* "error in Megatron-LM (>= 0.14) and Megatron Bridge" */
+static void where(const struct rule *r, struct buf *out)
+{
+    const char *what = r->is_override && !r->message.n ? "done by" : severity_name(r->severity);
+    buf_printf(out, "**%s** %s", what, r->is_override && !r->message.n ? "" : "in ");
+    bool first = true;
+    for (int k = 0; k < FRAMEWORK_COUNT; k++) {
+        const struct version_range *range = &r->in[k];
+        if (!range->applies) continue;
+        buf_printf(out, "%s%s", first ? "" : ", ", display_names[k]);
+        if (range->from.n) buf_printf(out, " from %.*s", STR_ARG(range->from));
+        if (range->to.n) buf_printf(out, " before %.*s", STR_ARG(range->to));
+        first = false;
+    }
+    if (r->parameter >= 0) buf_printf(out, " · %.*s", STR_ARG(param_table[r->parameter].name));
+    buf_add_char(out, '\n');
+    if (r->message.n) buf_printf(out, "\n%.*s\n", STR_ARG(r->message));
+}
+
+static void code(struct buf *out, struct str text)
+{
+    buf_printf(out, "    %.*s\n", STR_ARG(text));
+}
+
+static void expressions(const struct rule *r, struct buf *out)
+{
+    if (r->native) return;
+    heading(out, "The rule");
+    if (r->n_conditions) buf_add(out, STR("When\n\n"));
+    for (size_t i = 0; i < r->n_conditions; i++)
+        code(out, expr_text(r->conditions[i]));
+    if (r->rule) {
+        buf_printf(out, "%s\n\n", r->n_conditions ? "\nthis must hold" : "This must hold");
+        code(out, expr_text(r->rule));
+    }
+    if (!r->n_set) return;
+    buf_printf(out, "\n%s\n\n", r->is_override ? "the framework sets" : "the plan takes");
+    for (size_t i = 0; i < r->n_set; i++) {
+        struct str name = param_table[r->set[i].param].name, value = expr_text(r->set[i].value);
+        buf_printf(out, "    %.*s = %.*s\n", STR_ARG(name), STR_ARG(value));
+    }
+}
+
+static void framework_error(const struct rule *r, struct buf *out)
+{
+    if (!r->error_type.n && !r->error_pattern.n) return;
+    heading(out, "What the framework says");
+    bool both = r->error_type.n && r->error_pattern.n;
+    buf_printf(out, "    %.*s%s%.*s\n", STR_ARG(r->error_type), both ? ": … " : "",
+               STR_ARG(r->error_pattern));
+}
+
+/* The values of an example as lines of a plan file, under the parameters' own names. */
+static void configuration(struct arena *a, const struct rule_example *example, struct buf *out)
+{
+    struct diags quiet;
+    diags_init(&quiet, a);
+    const struct node *root =
+        doc_load_json(a, &quiet, source_add(&quiet.sources, STR("example"), example->facts));
+    for (size_t i = 0; root && i < root->n; i++) {
+        struct str name = root->keys[i]->text;
+        int param = param_find(name);
+        if (param >= 0) name = param_table[param].name;
+        struct str value = value_text(a, node_value(a, root->items[i], SCALAR_JSON));
+        buf_printf(out, "    %.*s: %.*s\n", STR_ARG(name), STR_ARG(value));
+    }
+}
+
+static void finding(const struct diag *d, struct buf *out)
+{
+    buf_printf(out, "\n    %s[%.*s]: %.*s\n", severity_name(d->severity), STR_ARG(d->rule),
+               STR_ARG(d->message));
+    for (size_t i = 0; i < d->notes.n; i++)
+        buf_printf(out, "      = note: %.*s\n", STR_ARG(d->notes.items[i]));
+    if (d->help.n) buf_printf(out, "      = help: %.*s\n", STR_ARG(d->help));
+}
+
+/* The first example of a kind, rather one that meets the conditions than one they leave out. */
+static const struct rule_example *example_pick(const struct rule *r, const struct rule_set *set,
+                                               bool good, struct arena *work, struct arena *scratch)
+{
+    const struct rule_example *first = NULL;
+    for (size_t i = 0; i < r->n_examples; i++) {
+        const struct rule_example *example = &r->examples[i];
+        if (example->good != good) continue;
+        if (!first) first = example;
+        if (!good || r->native) break;
+        struct diags quiet;
+        diags_init(&quiet, work);
+        struct facts *f = rule_example_facts(work, &quiet, r, example, set, scratch);
+        if (f && rule_evaluate(r, f, scratch) == OUTCOME_PASS) return example;
+    }
+    return first;
+}
+
+static void example_page(const struct rule *r, const struct rule_set *set, bool good,
+                         struct arena *scratch, struct buf *out)
+{
+    struct arena *work = arena_new(0);
+    const struct rule_example *example = example_pick(r, set, good, work, scratch);
+    if (example) {
+        heading(out, good ? "Right" : "Wrong");
+        configuration(work, example, out);
+    }
+    if (example && !good && !r->native && !r->is_override) {
+        struct diags found;
+        diags_init(&found, work);
+        struct facts *f = rule_example_facts(work, &found, r, example, set, scratch);
+        if (f) finding(rule_report(r, f, scratch), out);
+    }
+    arena_free(work);
+}
+
+static void list(const char *what, const struct str *items, size_t n, struct buf *out)
+{
+    if (!n) return;
+    buf_printf(out, "- %s", what);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, "%s %.*s", i ? "," : "", STR_ARG(items[i]));
+    buf_add_char(out, '\n');
+}
+
+static void origin(const struct rule *r, struct buf *out)
+{
+    heading(out, "Where it is from");
+    if (r->source.n) buf_printf(out, "- source: %.*s\n", STR_ARG(r->source));
+    if (r->date.n) buf_printf(out, "- as of %.*s\n", STR_ARG(r->date));
+    list("guide:", r->guides, r->n_guides, out);
+    list("states completely:", r->covers, r->n_covers, out);
+    buf_printf(out, "- file: rules/%.*s\n", STR_ARG(r->suite));
+}
+
+void rule_page(const struct rule *r, const struct rule_set *set, struct arena *scratch,
+               struct buf *out)
+{
+    buf_printf(out, "# %.*s\n\n", STR_ARG(r->id));
+    where(r, out);
+    if (r->why.n) buf_printf(out, "\n%.*s\n", STR_ARG(r->why));
+    if (r->help.n) buf_printf(out, "\nHelp: %.*s\n", STR_ARG(r->help));
+    expressions(r, out);
+    framework_error(r, out);
+    example_page(r, set, false, scratch, out);
+    example_page(r, set, true, scratch, out);
+    origin(r, out);
+}
+
+/* ---- on a configuration ---- */
+
+/* The first condition that does not hold; NULL when all do. */
+static const struct expr *condition_against(const struct rule *r, const struct facts *f,
+                                            enum value_kind kind, struct arena *scratch)
+{
+    struct expr_scope scope = facts_scope(f);
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        struct value v = expr_eval(r->conditions[i], scratch, &scope);
+        if (v.kind == kind && !(kind == VALUE_BOOL && v.b)) return r->conditions[i];
+    }
+    return NULL;
+}
+
+static void trace(const struct expr *e, const struct facts *f, struct arena *scratch,
+                  struct buf *out)
+{
+    struct expr_scope scope = facts_scope(f);
+    struct str lines[MOST_LINES];
+    size_t n = e ? expr_trace(e, scratch, &scope, lines, MOST_LINES) : 0;
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, "      = note: %.*s\n", STR_ARG(lines[i]));
+}
+
+static void not_applicable(const struct rule *r, const struct facts *f, struct arena *scratch,
+                           struct buf *out)
+{
+    const struct expr *e = condition_against(r, f, VALUE_BOOL, scratch);
+    struct str text = e ? expr_text(e) : STR("");
+    buf_printf(out, "    not applicable: %.*s does not hold\n", STR_ARG(text));
+    trace(e, f, scratch, out);
+}
+
+static void undecided(const struct rule *r, const struct facts *f, struct arena *scratch,
+                      struct buf *out)
+{
+    const struct expr *e = condition_against(r, f, VALUE_UNKNOWN, scratch);
+    if (!e) e = r->rule;
+    struct str text = expr_text(e);
+    buf_printf(out, "    skipped: %.*s cannot be decided\n", STR_ARG(text));
+    const uint32_t *slots;
+    size_t n = expr_slots(e, &slots);
+    for (size_t i = 0; i < n; i++) {
+        int param = facts_slot_param(slots[i]);
+        if (param >= 0 && !fact_is_known(&f->items[param]))
+            buf_printf(out, "      = note: %.*s is unknown\n", STR_ARG(param_table[param].name));
+    }
+}
+
+void rule_page_verdict(const struct rule *r, const struct facts *f, struct str label,
+                       struct arena *scratch, struct buf *out)
+{
+    heading(out, label.p);
+    if (r->native || !rule_is_for(r, f)) {
+        buf_add(out, r->native ? STR("    see validate: this is found while the file is read\n")
+                               : STR("    not for this framework or version\n"));
+        return;
+    }
+    switch (rule_evaluate(r, f, scratch)) {
+    case OUTCOME_NOT_APPLICABLE: not_applicable(r, f, scratch, out); break;
+    case OUTCOME_UNKNOWN: undecided(r, f, scratch, out); break;
+    case OUTCOME_BROKEN: buf_add(out, STR("    skipped: the rule itself is broken\n")); break;
+    case OUTCOME_PASS:
+        buf_add(out, STR("    holds\n"));
+        trace(r->rule, f, scratch, out);
+        break;
+    case OUTCOME_FAIL: finding(rule_report(r, f, scratch), out); break;
+    }
+}
