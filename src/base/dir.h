@@ -13,7 +13,7 @@ struct path_list {
 /* Appends the paths of all files below `folder` whose name ends in one of the suffixes (a list that
    ends with NULL), sorted by bytes; names that begin with a dot are left out, links to folders are
    not followed. False with *error set, in words ready for a message, when the folder itself cannot
-   be read. */
+   be read or holds more than 50,000 entries. */
 bool dir_list(struct arena *a, const char *folder, const char *const *suffixes,
               struct path_list *out, struct str *error);
 

@@ -5,20 +5,41 @@
 #include <math.h>
 
 #include "base/num.h"
+#include "base/utf8.h"
+
+static void add_special(struct buf *out, unsigned char c)
+{
+    if (c == '"' || c == '\\')
+        buf_printf(out, "\\%c", c);
+    else if (c == '\n')
+        buf_add(out, STR("\\n"));
+    else if (c < ' ')
+        buf_printf(out, "\\u%04x", c);
+    else
+        buf_add(out, STR("\xEF\xBF\xBD"));
+}
+
+/* Bytes from `at` on that stand for themselves. */
+static size_t plain_run(struct str s, size_t at)
+{
+    size_t from = at;
+    uint32_t point;
+    while (at < s.n && s.p[at] != '"' && s.p[at] != '\\' && (unsigned char)s.p[at] >= ' ') {
+        size_t n = utf8_next(s, at, &point);
+        if (n == 1 && point > 0x7F) break; /* not UTF-8 */
+        at += n;
+    }
+    return at - from;
+}
 
 void json_add_string(struct buf *out, struct str s)
 {
     buf_add_char(out, '"');
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c == '\n')
-            buf_add(out, STR("\\n"));
-        else if (c < ' ')
-            buf_printf(out, "\\u%04x", c);
-        else
-            buf_add_char(out, (char)c);
+    for (size_t at = 0; at < s.n; at++) {
+        size_t run = plain_run(s, at);
+        buf_add(out, str_slice(s, at, at + run));
+        at += run;
+        if (at < s.n) add_special(out, (unsigned char)s.p[at]);
     }
     buf_add_char(out, '"');
 }

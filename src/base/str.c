@@ -30,8 +30,11 @@ size_t str_find(struct str s, char c)
 
 size_t str_find_str(struct str s, struct str needle)
 {
-    for (size_t i = 0; i + needle.n <= s.n; i++)
-        if (memcmp(s.p + i, needle.p, needle.n) == 0) return i;
+    if (!needle.n) return 0;
+    for (size_t at = 0; at + needle.n <= s.n; at++) {
+        at += str_find(str_slice(s, at, s.n), needle.p[0]);
+        if (at + needle.n <= s.n && memcmp(s.p + at, needle.p, needle.n) == 0) return at;
+    }
     return s.n;
 }
 
