@@ -20,9 +20,9 @@ static void add_model(const struct facts *f, struct buf *out)
         return;
     }
     buf_add(out, STR("model:\n"));
-    for (size_t i = 0; i < m->n; i++) {
-        struct str text = emit_yaml_scalar(out->arena, m->fields[i].value);
-        buf_printf(out, "  %.*s: %.*s\n", STR_ARG(param_table[m->fields[i].param].name),
+    for (size_t i = 0; i < m->fields.n; i++) {
+        struct str text = emit_yaml_scalar(out->arena, m->fields.items[i].value);
+        buf_printf(out, "  %.*s: %.*s\n", STR_ARG(param_table[m->fields.items[i].param].name),
                    STR_ARG(text));
     }
 }
