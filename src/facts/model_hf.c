@@ -24,9 +24,10 @@ enum {
     OUTPUT_GATE = 1024,
     SHARED_GATE = 2048,
     EXPERT_BIAS = 4096,
-    SHARED_IS_EXPERT = 8192,    /* one shared expert of the routed experts' width */
-    DENSE_BESIDE = 16384,       /* the dense FFN runs beside the experts of every layer */
-    ALTERNATING_WINDOW = 32768, /* every second layer has the window */
+    SHARED_IS_EXPERT = 8192, /* one shared expert of the routed experts' width */
+    DENSE_BESIDE = 16384,    /* the dense FFN runs beside the experts of every layer */
+    HALF_WINDOW = 32768,     /* every second layer has the window */
+    SIXTH_FULL = 65536,      /* all layers but every sixth have the window */
 };
 
 struct family {
@@ -56,8 +57,8 @@ static const struct family families[] = {
      QK_NORM | SHARED_GATE | OUTPUT_GATE},
     {"glm4_moe glm4v_moe glm4v_moe_text glm4_moe_lite glm_moe_dsa", EXPERT_BIAS},
     {"nemotron_h", NOT_GATED | EXPERT_BIAS},
-    {"gemma2", TIED | POST_NORMS | ALTERNATING_WINDOW},
-    {"gemma3 gemma3_text", TIED | POST_NORMS | QK_NORM},
+    {"gemma2", TIED | POST_NORMS | HALF_WINDOW},
+    {"gemma3 gemma3_text", TIED | POST_NORMS | QK_NORM | SIXTH_FULL},
     {"gemma4 gemma4_text", TIED | POST_NORMS | QK_NORM | DENSE_BESIDE},
     {"step3p5 step3p7", QK_NORM | EXPERT_BIAS},
     {"deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4 deepseek_ref kimi_k2 kimi_k25 kimi_k3 "
@@ -538,9 +539,10 @@ static void read_windows(struct hf *h)
     bool listed = flags_of_list(h, "layer_types", "sliding_attention", &window) ||
                   (mimo && flags_of_list(h, "hybrid_layer_pattern", "1", &window)) ||
                   flags_of_window_pattern(h, &window);
-    if (!listed && h->traits & ALTERNATING_WINDOW) {
+    if (!listed && h->traits & (HALF_WINDOW | SIXTH_FULL)) {
+        int64_t every = h->traits & HALF_WINDOW ? 2 : 6;
         for (int64_t i = 0; i < window.n; i++)
-            window.on[i] = i % 2 == 0;
+            window.on[i] = (i + 1) % every != 0;
         listed = true;
     }
     if (window.n != h->layers)
@@ -721,11 +723,12 @@ static void note_unmodelled(struct hf *h)
         {"zero_expert_num", "identity experts are left out"},
         {"hidden_size_per_layer_input", "per-layer embeddings are left out"},
     };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (count(h, parts[i].key) > 0 ||
-            (look(h, parts[i].key, NULL) &&
-             node_get(h->text, str_of(parts[i].key))->kind != NODE_SCALAR))
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct str value = word(h, parts[i].key);
+        bool off = str_is(value, "0") || str_is(value, "false");
+        if (look(h, parts[i].key, NULL) && !off)
             model_add_note(h->arena, h->m, "%s", parts[i].what);
+    }
 }
 
 /* The part about the language model. */
