@@ -7,10 +7,12 @@
 
 extern const struct reader reader_automodel; /* read_automodel.c */
 extern const struct reader reader_hf;        /* reader_hf.c */
+extern const struct reader reader_megatron;  /* read_megatron.c */
 
 static const struct reader *const formats[] = {
     &reader_automodel,
     &reader_hf,
+    &reader_megatron,
 };
 
 #endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How argparse sorts words into flags and values: Python's Lib/argparse.py, _parse_optional and
+ * _match_argument. */
+#include "facts/flags.h"
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "base/version.h"
+#include "facts/pattern.h"
+
+/* ---- words ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+struct splitter {
+    struct str text;
+    size_t at;
+    uint32_t line;
+    struct buf word; /* used once a word has quotes or backslashes */
+    bool copied;
+    size_t from;
+};
+
+/* Begins to copy the word, with what was taken of it so far. */
+static void copy_word(struct splitter *s, struct arena *a)
+{
+    if (s->copied) return;
+    s->word = buf_new(a);
+    buf_add(&s->word, str_slice(s->text, s->from, s->at));
+    s->copied = true;
+}
+
+/* Takes a quoted part, s->at on its opening quote; false when it is not closed. */
+static bool take_quoted(struct splitter *s)
+{
+    char quote = s->text.p[s->at++];
+    for (; s->at < s->text.n && s->text.p[s->at] != quote; s->at++) {
+        bool escape = quote == '"' && s->text.p[s->at] == '\\' && s->at + 1 < s->text.n;
+        if (escape && memchr("\"\\$`\n", s->text.p[s->at + 1], 5)) s->at++;
+        s->line += s->text.p[s->at] == '\n';
+        buf_add_char(&s->word, s->text.p[s->at]);
+    }
+    return s->at++ < s->text.n;
+}
+
+static bool take_word(struct splitter *s, struct arena *a)
+{
+    while (s->at < s->text.n && !is_blank(s->text.p[s->at])) {
+        char c = s->text.p[s->at];
+        if (c == '\'' || c == '"') {
+            copy_word(s, a);
+            if (!take_quoted(s)) return false;
+            continue;
+        }
+        if (c == '\\' && s->at + 1 < s->text.n) {
+            copy_word(s, a);
+            s->at++;
+            s->line += s->text.p[s->at] == '\n';
+            if (s->text.p[s->at] != '\n') buf_add_char(&s->word, s->text.p[s->at]);
+            s->at++;
+            continue;
+        }
+        if (s->copied) buf_add_char(&s->word, c);
+        s->at++;
+    }
+    return true;
+}
+
+static void skip_blanks(struct splitter *s)
+{
+    for (; s->at < s->text.n; s->at++) {
+        char c = s->text.p[s->at];
+        if (c == '#') {
+            while (s->at + 1 < s->text.n && s->text.p[s->at + 1] != '\n')
+                s->at++;
+        } else if (c == '\\' && s->at + 1 < s->text.n && is_blank(s->text.p[s->at + 1])) {
+            continue;
+        } else if (!is_blank(c)) {
+            return;
+        }
+        s->line += c == '\n';
+    }
+}
+
+bool flags_split(struct facts *f, struct str text, struct flag_words *out)
+{
+    struct splitter s = {.text = text, .line = 1};
+    for (skip_blanks(&s); s.at < text.n; skip_blanks(&s)) {
+        s.from = s.at;
+        s.copied = false;
+        uint32_t line = s.line;
+        if (!take_word(&s, f->arena)) {
+            diag_add(f->diags, SEVERITY_ERROR, "shell-syntax",
+                     source_span(&f->diags->sources, f->source, s.from, s.from + 1),
+                     "this quote is not closed");
+            return false;
+        }
+        struct str word = s.copied ? buf_str(&s.word) : str_slice(text, s.from, s.at);
+        *VEC_PUSH(f->arena, out) = (struct flag_word){.text = word,
+                                                      .known = word.n,
+                                                      .from = (uint32_t)s.from,
+                                                      .to = (uint32_t)s.at,
+                                                      .line = line};
+    }
+    return true;
+}
+
+/* ---- one flag ---- */
+
+/* A flag of the command line being read. */
+struct occurrence {
+    struct facts *f;
+    struct flag_word name;
+    const struct flag_word *values;
+    size_t n;
+    int param;
+    const struct param_flag *flag;
+    const struct param_spelling *spelling;
+    const struct node *node;
+};
+
+static struct span span_of(const struct facts *f, const struct flag_word *w)
+{
+    if (w->node) return node_span(f->diags, w->node);
+    return source_span(&f->diags->sources, f->source, w->from, w->to);
+}
+
+/* argparse's refusals that have no rule of their own; rules that other formats share have no covers
+ * in their record */
+static const struct str argparse_other[] = {{"megatron:ARGPARSE-OTHER", 23}};
+
+static struct diag *complain(struct occurrence *o, const char *rule, const struct flag_word *at,
+                             struct str message)
+{
+    struct diag *d =
+        diag_add(o->f->diags, SEVERITY_ERROR, rule, span_of(o->f, at), "%.*s", STR_ARG(message));
+    if (o->param >= 0) d->parameter = param_table[o->param].name;
+    if (str_is(d->rule, "unknown-key") || str_is(d->rule, "value-type") ||
+        str_is(d->rule, "value-choice")) {
+        d->covers = argparse_other;
+        d->n_covers = 1;
+    }
+    return d;
+}
+
+/* The rule of a bad value: the flag's own, else the general one. */
+static const char *rule_or(const struct occurrence *o, const char *general)
+{
+    return o->spelling->rule.n ? o->spelling->rule.p : general;
+}
+
+static bool flag_fits(const struct facts *f, const struct param_flag *flag)
+{
+    if (flag->removed.n && !flag->until.n) return false;
+    return version_between(f->version, flag->since, flag->until);
+}
+
+static void unknown_flag(struct occurrence *o)
+{
+    struct facts *f = o->f;
+    struct str name = o->name.text;
+    o->param = -1;
+    struct diag *d =
+        complain(o, "unknown-key", &o->name,
+                 arena_printf(f->arena, "Megatron-LM has no flag %.*s", STR_ARG(name)));
+    struct str near = param_nearest_key(FRAMEWORK_MEGATRON, name);
+    if (o->flag && o->flag->removed.n)
+        diag_help(f->diags, d, "%.*s", STR_ARG(o->flag->removed));
+    else if (near.n)
+        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+}
+
+static bool is_choice(const struct param_spelling *s, struct str text)
+{
+    for (size_t i = 0; i < s->n_choices; i++)
+        if (str_eq(s->choices[i], text)) return true;
+    return s->n_choices == 0;
+}
+
+static struct str choices_text(struct arena *a, const struct param_spelling *s)
+{
+    struct buf out = buf_new(a);
+    for (size_t i = 0; i < s->n_choices; i++)
+        buf_printf(&out, "%s%.*s", i ? ", " : "", STR_ARG(s->choices[i]));
+    return buf_str(&out);
+}
+
+static const char *type_words(enum param_type type)
+{
+    static const char *const words[] = {"true or false",
+                                        "an integer",
+                                        "a number",
+                                        "a word",
+                                        "a list",
+                                        "a mapping",
+                                        "a value",
+                                        "an integer or a list expression such as ([0]*3+[1]*58)",
+                                        "integers such as 128,0"};
+    return words[type];
+}
+
+static bool convert(struct arena *a, enum param_type type, struct str text, struct value *out)
+{
+    switch (type) {
+    case PARAM_INT: *out = value_int(0); return python_int(text, &out->i);
+    case PARAM_DOUBLE: *out = value_double(0); return python_float(text, &out->d);
+    case PARAM_PATTERN: return pattern_parse(a, text, out);
+    case PARAM_TUPLE: return pattern_parse_tuple(a, text, out);
+    case PARAM_BOOL:
+    case PARAM_STRING:
+    case PARAM_LIST:
+    case PARAM_MAP:
+    case PARAM_ANY: *out = value_string(text); return true;
+    }
+    return false;
+}
+
+/* A value of the flag's type and choices; unknown, with an error, when it is not. */
+static struct value read_value(struct occurrence *o, enum param_type type,
+                               const struct flag_word *word)
+{
+    struct value v = value_unknown();
+    struct arena *a = o->f->arena;
+    if (word->dynamic) return v;
+    if (!convert(a, type, word->text, &v)) {
+        complain(o, rule_or(o, "value-type"), word,
+                 arena_printf(a, "%.*s takes %s, not '%.*s'", STR_ARG(o->name.text),
+                              type_words(type), STR_ARG(word->text)));
+        return value_unknown();
+    }
+    if (is_choice(o->spelling, type == PARAM_INT ? value_text(a, v) : word->text)) return v;
+    struct diag *d = complain(
+        o, rule_or(o, "value-choice"), word,
+        arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
+    diag_help(o->f->diags, d, "one of %.*s", STR_ARG(choices_text(a, o->spelling)));
+    return value_unknown();
+}
+
+static struct value read_values(struct occurrence *o)
+{
+    enum param_type type = o->spelling->type;
+    bool list = type == PARAM_LIST;
+    if (list && o->spelling->item_type != PARAM_ANY) type = o->spelling->item_type;
+    if (!list) return o->n ? read_value(o, type, &o->values[0]) : value_null();
+    struct value *items = ARENA_ARRAY(o->f->arena, struct value, o->n);
+    bool known = true;
+    for (size_t i = 0; i < o->n; i++) {
+        items[i] = read_value(o, type, &o->values[i]);
+        known = known && items[i].kind != VALUE_UNKNOWN;
+    }
+    if (!known) return value_unknown();
+    bool single = param_table[o->param].type == PARAM_ANY && o->n == 1;
+    return single ? items[0] : value_list_of(o->f->arena, items, o->n);
+}
+
+static struct value value_of(struct occurrence *o)
+{
+    switch (o->flag->action) {
+    case FLAG_TRUE: return value_bool(true);
+    case FLAG_FALSE: return value_bool(false);
+    case FLAG_CONST: return o->flag->constant;
+    case FLAG_STORE:
+    case FLAG_APPEND: return read_values(o);
+    }
+    return value_unknown();
+}
+
+/* Whether the number of values is one that the flag takes. */
+static bool check_count(struct occurrence *o)
+{
+    const struct param_flag *flag = o->flag;
+    struct arena *a = o->f->arena;
+    bool dynamic = false;
+    for (size_t i = 0; i < o->n; i++)
+        dynamic = dynamic || o->values[i].dynamic;
+    if (dynamic || (o->n >= (size_t)flag->nargs_min &&
+                    (flag->nargs_max < 0 || o->n <= (size_t)flag->nargs_max)))
+        return true;
+    if (flag->nargs_max == 0) {
+        struct diag *d =
+            complain(o, "value-for-switch", &o->values[0],
+                     arena_printf(a, "%.*s is a switch and takes no value", STR_ARG(o->name.text)));
+        diag_help(o->f->diags, d, "leave out '%.*s'", STR_ARG(o->values[0].text));
+        return false;
+    }
+    if (o->n > (size_t)flag->nargs_min) {
+        complain(o, "value-unexpected", &o->values[flag->nargs_max],
+                 arena_printf(a, "'%.*s' is one value too many for %.*s",
+                              STR_ARG(o->values[flag->nargs_max].text), STR_ARG(o->name.text)));
+        return true;
+    }
+    complain(o, "value-missing", &o->name,
+             arena_printf(a, "%.*s needs %d value%s, not %zu", STR_ARG(o->name.text),
+                          flag->nargs_min, flag->nargs_min == 1 ? "" : "s", o->n));
+    return false;
+}
+
+/* A node that spans the flag and its values, so that findings point at them. */
+static const struct node *make_node(struct occurrence *o)
+{
+    if (o->name.node) return o->n && o->values[0].node ? o->values[0].node : o->name.node;
+    struct node *node = ARENA_NEW(o->f->arena, struct node);
+    const struct flag_word *last = o->n ? &o->values[o->n - 1] : &o->name;
+    bool together = last->to > o->name.from;
+    *node = (struct node){.source = o->f->source,
+                          .line = o->name.line,
+                          .from = o->name.from,
+                          .to = together ? last->to : o->name.to,
+                          .text = o->n ? o->values[0].text : o->name.text};
+    return node;
+}
+
+static void note_deprecated(struct occurrence *o)
+{
+    if (!o->flag->deprecated.n) return;
+    struct diag *d =
+        complain(o, "flag-deprecated", &o->name,
+                 arena_printf(o->f->arena, "%.*s is deprecated", STR_ARG(o->name.text)));
+    d->severity = SEVERITY_WARNING;
+    diag_help(o->f->diags, d, "%.*s", STR_ARG(o->flag->deprecated));
+}
+
+/* The same flag again with another value: the last one wins, and the first is most likely
+ * forgotten. */
+static void note_repeated(struct occurrence *o, struct value v)
+{
+    const struct fact *old = &o->f->items[o->param];
+    struct arena *a = o->f->arena;
+    if (old->origin != ORIGIN_FILE || !str_eq(old->written, o->name.text)) return;
+    if (old->value.kind == VALUE_UNKNOWN || v.kind == VALUE_UNKNOWN || value_eq(old->value, v))
+        return;
+    struct diag *d =
+        complain(o, "flag-repeated", &o->name,
+                 arena_printf(a, "%.*s is given twice: %.*s wins over %.*s at line %u",
+                              STR_ARG(o->name.text), STR_ARG(value_text(a, v)),
+                              STR_ARG(value_text(a, old->value)), old->node ? old->node->line : 0));
+    d->severity = SEVERITY_WARNING;
+}
+
+static void set_fact(struct occurrence *o)
+{
+    struct value v = fact_coerce(o->f->arena, o->param, value_of(o));
+    note_repeated(o, v);
+    const struct node *node = make_node(o);
+    facts_set(o->f, o->param, v, ORIGIN_FILE, node, o->name.text);
+    uint32_t set_line = o->n ? o->values[0].set_line : o->name.set_line;
+    o->f->items[o->param].line = set_line == node->line ? 0 : set_line;
+    facts_add_raw(o->f, o->name.text, v, node);
+}
+
+void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,
+                     size_t n)
+{
+    struct occurrence o = {.f = f, .name = name, .values = values, .n = n};
+    o.param = param_find_key(FRAMEWORK_MEGATRON, name.text, &o.flag);
+    if (o.param < 0 || !flag_fits(f, o.flag)) {
+        unknown_flag(&o);
+        return;
+    }
+    o.spelling = &param_table[o.param].in[FRAMEWORK_MEGATRON];
+    note_deprecated(&o);
+    if (check_count(&o)) set_fact(&o);
+}
+
+/* ---- the command line ---- */
+
+static bool is_number(struct str s)
+{
+    double d = 0;
+    return num_parse_double(s, &d);
+}
+
+/* Whether argparse takes the word for a flag: it begins with a dash and is no number, and has no
+ * blank unless it is one. */
+static bool is_flag(const struct flag_word *w)
+{
+    struct str s = str_slice(w->text, 0, w->known);
+    if (s.n < 2 || s.p[0] != '-') return false;
+    if (param_find_key(FRAMEWORK_MEGATRON, s, NULL) >= 0) return true;
+    struct str head = str_slice(s, 0, str_find(s, '='));
+    if (head.n < s.n && param_find_key(FRAMEWORK_MEGATRON, head, NULL) >= 0) return true;
+    return !is_number(s) && str_find(s, ' ') == s.n;
+}
+
+/* "--flag=value" in two words. */
+static bool split_equals(struct flag_word *name, struct flag_word *value)
+{
+    size_t eq = str_find(name->text, '=');
+    if (eq == name->text.n || eq > name->known) return false;
+    *value = *name;
+    value->text = str_slice(name->text, eq + 1, name->text.n);
+    value->known = name->known - eq - 1;
+    name->text = str_slice(name->text, 0, eq);
+    name->known = eq;
+    name->dynamic = false;
+    return true;
+}
+
+/* Everything that is not written may be written by a part of the command line that nobody knows. */
+static void open_ended(struct facts *f)
+{
+    for (uint32_t i = 0; i < param_count; i++)
+        if (f->items[i].origin == ORIGIN_DEFAULT && param_table[i].in[FRAMEWORK_MEGATRON].n_flags)
+            f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+}
+
+static void stray_word(struct facts *f, const struct flag_word *w)
+{
+    diag_add(f->diags, SEVERITY_ERROR, "value-unexpected", span_of(f, w),
+             "'%.*s' belongs to no flag", STR_ARG(w->text));
+}
+
+/* Values of the flag at words[at]: those that follow, up to as many as it takes, at least one more
+ * when there are. */
+static size_t count_values(const struct flag_words *words, size_t at)
+{
+    const struct param_flag *flag = NULL;
+    size_t n = 0;
+    bool known = param_find_key(FRAMEWORK_MEGATRON, words->items[at].text, &flag) >= 0;
+    while (at + 1 + n < words->n && !is_flag(&words->items[at + 1 + n])) {
+        if (known && flag->nargs_max > 0 && n == (size_t)flag->nargs_max) break;
+        n++;
+        if (known && flag->nargs_max == 0) break;
+    }
+    return n;
+}
+
+void flags_apply(struct facts *f, const struct flag_words *words)
+{
+    bool open = false;
+    for (size_t i = 0; i < words->n; i++) {
+        struct flag_word name = words->items[i], value;
+        if (name.dynamic && name.known == 0) {
+            open = true;
+        } else if (!is_flag(&name)) {
+            stray_word(f, &name);
+        } else if (split_equals(&name, &value)) {
+            flags_apply_one(f, name, &value, 1);
+        } else if (name.dynamic) {
+            open = true;
+        } else {
+            size_t n = count_values(words, i);
+            flags_apply_one(f, name, &words->items[i + 1], n);
+            i += n;
+        }
+    }
+    if (open) open_ended(f);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Megatron-LM's command line: words -> facts, as argparse takes them (no abbreviations, the last
+ * one wins). */
+#ifndef MOEPLAN_FACTS_FLAGS_H
+#define MOEPLAN_FACTS_FLAGS_H
+
+#include "facts/facts.h"
+
+/* A word of a command line and where it stands. */
+struct flag_word {
+    struct str text; /* without quotes, variables put in */
+    bool dynamic;    /* from byte `known` on, the text depends on something nobody knows */
+    size_t known;
+    uint32_t from, to; /* bytes in the source */
+    uint32_t line;
+    uint32_t set_line;       /* where the variable that holds it was set; 0: written here */
+    const struct node *node; /* the document node it came from; NULL: plain text */
+};
+struct flag_words {
+    struct flag_word *items;
+    size_t n, cap;
+};
+
+/* Splits plain text as a shell would: blanks and newlines between words, quotes, backslashes,
+   comments from # to the end of the line. Nothing is expanded. False with an error of rule
+   `shell-syntax` when a quote is not closed. */
+bool flags_split(struct facts *f, struct str text, struct flag_words *out);
+/* Sets the facts and raw values that the words say; what argparse would refuse is an error (rules
+   unknown-key, value-missing, value-type, value-choice, value-for-switch, or the flag's own rule).
+   A word that may hold any further flag makes everything that is not written unknown. */
+void flags_apply(struct facts *f, const struct flag_words *words);
+/* One flag with its values, already split from its name; used by readers of mappings. */
+void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,
+                     size_t n);
+
+#endif

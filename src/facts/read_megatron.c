@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Megatron-LM: flags in text, launch scripts, and YAML files of arguments: MODEL_ARGS with flags as
+   keys, as the frameworks' own test suites write them, or plain `key: value`. */
+#include "base/buf.h"
+#include "facts/flags.h"
+#include "facts/profile.h"
+#include "facts/reader.h"
+
+/* ---- recognising ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+}
+
+/* The word of flag letters at text[at]. */
+static struct str flag_at(struct str text, size_t at)
+{
+    size_t to = at;
+    while (to < text.n && is_name_char(text.p[to]))
+        to++;
+    return str_slice(text, at, to);
+}
+
+/* How many different places of the text name a flag of Megatron-LM, at most `most`; keys of a
+ * mapping do not count. */
+static int count_flags(struct str text, int most)
+{
+    int n = 0;
+    for (size_t i = 0; i + 2 < text.n && n < most; i++) {
+        if (text.p[i] != '-' || text.p[i + 1] != '-' || (i > 0 && is_name_char(text.p[i - 1])))
+            continue;
+        struct str flag = flag_at(text, i);
+        i += flag.n;
+        bool key = i < text.n && text.p[i] == ':';
+        n += !key && param_find_key(FRAMEWORK_MEGATRON, flag, NULL) >= 0;
+    }
+    return n;
+}
+
+/* The text without the blanks and comments it begins with. */
+static struct str first_words(struct str text)
+{
+    struct str line;
+    for (struct str rest = text; str_split(&rest, '\n', &line);) {
+        struct str words = str_trim(line);
+        if (words.n && words.p[0] != '#')
+            return (struct str){words.p, (size_t)(text.p + text.n - words.p)};
+    }
+    return (struct str){"", 0};
+}
+
+static bool begins_with_flag(struct str text)
+{
+    struct str words = first_words(text), flag = flag_at(words, 0);
+    if (!str_starts(flag, STR("--")) || flag.n < 3 || flag.p[2] == '-') return false;
+    return flag.n == words.n || words.p[flag.n] != ':';
+}
+
+static bool looks_like_shell(struct str text)
+{
+    return str_starts(text, STR("#!")) || str_find_str(text, STR("\\\n")) < text.n ||
+           str_find_str(text, STR("ARGS=")) < text.n || str_find_str(text, STR(".py")) < text.n;
+}
+
+static int detect_text(struct str text)
+{
+    if (begins_with_flag(text)) return count_flags(text, 1) ? 90 : 0;
+    return looks_like_shell(text) && count_flags(text, 3) == 3 ? 70 : 0;
+}
+
+/* The parameter whose destination a key of a `key: value` file is, with dashes or underscores; -1:
+ * none. */
+static int param_of_key(struct str key)
+{
+    char name[128];
+    if (key.n == 0 || key.n >= sizeof name) return -1;
+    for (size_t i = 0; i < key.n; i++)
+        name[i] = key.p[i] == '-' ? '_' : key.p[i];
+    int param = param_find((struct str){name, key.n});
+    return param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags ? param : -1;
+}
+
+static int detect_map(const struct node *doc)
+{
+    size_t flags = 0, names = 0;
+    if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe"))) return 0;
+    const struct node *args = node_get(doc, STR("MODEL_ARGS"));
+    if (args && args->kind == NODE_MAP) return 95;
+    for (size_t i = 0; i < doc->n; i++) {
+        struct str key = doc->keys[i]->text;
+        int param = param_find(key);
+        flags += param_find_key(FRAMEWORK_MEGATRON, key, NULL) >= 0;
+        names += param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags > 0;
+    }
+    if (flags >= 2) return 90;
+    return names >= 3 && 2 * names > doc->n ? 60 : 0;
+}
+
+static int detect(struct str text, const struct node *doc)
+{
+    if (doc && doc->kind == NODE_MAP) return detect_map(doc);
+    return doc && doc->kind != NODE_SCALAR ? 0 : detect_text(text);
+}
+
+/* ---- YAML files of arguments ---- */
+
+struct yaml {
+    struct facts *f;
+    struct flag_words values; /* of the key being read */
+};
+
+static struct flag_word word_of(const struct node *node, struct str text)
+{
+    return (struct flag_word){.text = text,
+                              .known = text.n,
+                              .line = node->line,
+                              .from = node->from,
+                              .to = node->to,
+                              .node = node,
+                              .dynamic = str_find(text, '$') < text.n};
+}
+
+static void add_split(struct yaml *y, const struct node *node)
+{
+    size_t at = 0, from;
+    struct str text = node->text;
+    while (at < text.n) {
+        while (at < text.n && is_blank(text.p[at]))
+            at++;
+        for (from = at; at < text.n && !is_blank(text.p[at]);)
+            at++;
+        if (at > from)
+            *VEC_PUSH(y->f->arena, &y->values) = word_of(node, str_slice(text, from, at));
+    }
+}
+
+/* A list's items and the text of a flag that takes several values are split at blanks, as the
+ * launchers' shells do. */
+static void collect_values(struct yaml *y, const struct node *node, const struct param_flag *flag)
+{
+    y->values.n = 0;
+    if (node->kind == NODE_LIST) {
+        for (size_t i = 0; i < node->n; i++)
+            if (node->items[i]->kind == NODE_SCALAR) add_split(y, node->items[i]);
+    } else if (node->kind == NODE_SCALAR && flag && flag->nargs_max != 1) {
+        add_split(y, node);
+    } else if (node->kind == NODE_SCALAR) {
+        *VEC_PUSH(y->f->arena, &y->values) = word_of(node, node->text);
+    }
+}
+
+/* A flag as a key: true stands for the flag alone, false for its absence. */
+static void apply_flag(struct yaml *y, struct str name, const struct node *key,
+                       const struct node *value)
+{
+    const struct param_flag *flag = NULL;
+    struct flag_word word = {.text = name,
+                             .known = name.n,
+                             .line = key->line,
+                             .from = key->from,
+                             .to = key->to,
+                             .node = key};
+    if (value->kind == NODE_SCALAR && str_eq_nocase(value->text, STR("false"))) return;
+    param_find_key(FRAMEWORK_MEGATRON, name, &flag);
+    collect_values(y, value, flag);
+    bool alone = y->values.n == 1 && str_eq_nocase(y->values.items[0].text, STR("true"));
+    bool empty = y->values.n == 1 && y->values.items[0].text.n == 0 && !value->quoted;
+    flags_apply_one(y->f, word, y->values.items, alone || empty ? 0 : y->values.n);
+}
+
+static void apply_flags(struct yaml *y, const struct node *map)
+{
+    for (size_t i = 0; map && map->kind == NODE_MAP && i < map->n; i++) {
+        if (node_get(map, map->keys[i]->text) != map->items[i]) continue;
+        apply_flag(y, map->keys[i]->text, map->keys[i], map->items[i]);
+    }
+}
+
+static void unknown_key(struct facts *f, const struct node *key)
+{
+    struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
+                              "Megatron-LM has no argument %.*s", STR_ARG(key->text));
+    struct str near = param_nearest(key->text);
+    if (near.n) diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+}
+
+static bool bool_of(struct str text, bool *out)
+{
+    *out = str_eq_nocase(text, STR("true"));
+    return *out || str_eq_nocase(text, STR("false"));
+}
+
+static bool is_null(const struct node *node)
+{
+    bool word =
+        node->text.n == 0 || str_is(node->text, "~") || str_eq_nocase(node->text, STR("null"));
+    return node->kind == NODE_SCALAR && !node->quoted && word;
+}
+
+/* A destination as a key: its value as it is, booleans in words. Any other key is a flag without
+ * its dashes. */
+static void apply_name(struct yaml *y, const struct node *key, const struct node *value)
+{
+    struct arena *a = y->f->arena;
+    int param = param_of_key(key->text);
+    const struct param_spelling *s = param >= 0 ? &param_table[param].in[FRAMEWORK_MEGATRON] : NULL;
+    bool on = false;
+    if (is_null(value)) return;
+    if (s && s->type == PARAM_BOOL && value->kind == NODE_SCALAR && bool_of(value->text, &on)) {
+        facts_set(y->f, param, value_bool(on), ORIGIN_FILE, value, key->text);
+        return;
+    }
+    struct buf flag = buf_new(a);
+    buf_printf(&flag, "--");
+    for (size_t i = 0; i < key->text.n; i++)
+        buf_add_char(&flag, key->text.p[i] == '_' ? '-' : key->text.p[i]);
+    struct str name = s ? s->flags[0].flag : buf_str(&flag);
+    if (param_find_key(FRAMEWORK_MEGATRON, name, NULL) >= 0)
+        apply_flag(y, name, key, value);
+    else
+        unknown_key(y->f, key);
+}
+
+static void apply_mapping(struct yaml *y, const struct node *doc)
+{
+    for (size_t i = 0; i < doc->n; i++) {
+        struct str key = doc->keys[i]->text;
+        if (node_get(doc, key) != doc->items[i]) continue;
+        if (str_starts(key, STR("--")))
+            apply_flag(y, key, doc->keys[i], doc->items[i]);
+        else
+            apply_name(y, doc->keys[i], doc->items[i]);
+    }
+}
+
+static void set_environment(struct yaml *y, const struct node *vars)
+{
+    for (size_t i = 0; vars && vars->kind == NODE_MAP && i < vars->n; i++) {
+        const struct node *value = vars->items[i];
+        if (value->kind != NODE_SCALAR) continue;
+        struct flag_word w = word_of(value, value->text);
+        if (!w.dynamic) facts_set_env(y->f, vars->keys[i]->text, w.text, false);
+    }
+}
+
+static void read_yaml(struct facts *f, const struct node *doc)
+{
+    struct yaml y = {.f = f};
+    f->document = doc;
+    set_environment(&y, node_get(doc, STR("ENV_VARS")));
+    if (node_get(doc, STR("MODEL_ARGS"))) {
+        apply_flags(&y, node_get(doc, STR("BASE_MODEL_ARGS")));
+        apply_flags(&y, node_get(doc, STR("MODEL_ARGS")));
+    } else {
+        apply_mapping(&y, doc);
+    }
+}
+
+/* ---- reading ---- */
+
+static bool read(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
+                 const struct read_options *options, struct readings *out)
+{
+    const struct profile *profile = profile_find(FRAMEWORK_MEGATRON, options->version);
+    if (!profile) profile = profile_find(FRAMEWORK_MEGATRON, STR(""));
+    struct facts *f = facts_new(a, diags, FRAMEWORK_MEGATRON, profile->version);
+    f->framework_known = true;
+    f->format = STR("megatron");
+    f->source = source;
+    *VEC_PUSH(a, out) = (struct reading){.facts = f};
+    if (doc && doc->kind == NODE_MAP) {
+        read_yaml(f, doc);
+        return true;
+    }
+    struct str text = source_get(&diags->sources, source)->text;
+    struct flag_words words = {0};
+    bool ok = flags_split(f, text, &words);
+    flags_apply(f, &words);
+    return ok;
+}
+
+const struct reader reader_megatron = {.name = "megatron", .detect = detect, .read = read};
