@@ -26,6 +26,7 @@
     X(quantise, 1.4)            /* time of quantise and transpose against 4 bytes an element */    \
     X(nvlink, 0.75)             /* part of the NVLink rate that collectives reach */               \
     X(nic, 0.80)                /* part of the NIC rate reached */                                 \
+    X(nic_bulk, 0.90)           /* same, of large collectives */                                   \
     X(dispatch, 1.05)           /* time of dispatch and combine against counted bytes */           \
     X(ep_hidden, 0.65)          /* part of EP communication hidden by 1F1B overlap */              \
     X(tp_hidden, 0.47)          /* part of TP communication hidden by tp_comm_overlap */           \

@@ -23,7 +23,7 @@ double comm_collective(const struct timing *t, double bytes, double n, double sp
     bool inside = span <= t->domain;
     double rate = t->f.nvlink * machine_of(t)->nvlink_bytes_per_s;
     double local = fmax(1, t->domain * n / span);
-    if (!inside) rate = fmin(rate, local * t->f.nic * machine_of(t)->nic_bytes_per_s);
+    if (!inside) rate = fmin(rate, local * t->f.nic_bulk * machine_of(t)->nic_bytes_per_s);
     return startup(inside, n) + bytes * (n - 1) / n / rate;
 }
 

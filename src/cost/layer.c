@@ -251,12 +251,23 @@ static void add_shared(const struct timing *t, struct layer_time *x)
     add_ops(t, x, 8, SCOPE_MOE_ROUTER | SCOPE_MOE | SCOPE_FULL, t->captured & SCOPE_FULL ? 0 : 1);
 }
 
-/* Separate bias additions and a clamped gate read and write the experts' inner and outer rows once
- * more each. */
+/* A whole captured iteration without dropped tokens needs TE's fused grouped MLP
+   (transformer_config.py:1870: a rank's capacity requires use_transformer_engine_op_fuser), and so
+   do AutoModel's MXFP8 experts. Its MXFP8 kernels gate, clamp and quantise in the GEMM's epilogue;
+   only the gradient of the gate still makes passes of its own. */
+static bool fuses_experts(const struct timing *t)
+{
+    bool whole = (t->captured & SCOPE_FULL) && knobs_of(t)->capacity_factor <= 0;
+    return (whole || t->experts_only) && knobs_of(t)->precision == PREC_MXFP8;
+}
+
+/* Separate bias additions read and write the experts' inner and outer rows once more each, a
+   separate clamp the inner rows twice. */
 static void add_biases(const struct timing *t, struct layer_time *x, double inner_bytes,
                        double outer_bytes)
 {
-    double up = up_parts(t), bytes = 2 * (up * inner_bytes + outer_bytes) + 4 * inner_bytes;
+    double clamp = fuses_experts(t) ? 0 : 4 * inner_bytes;
+    double bytes = 2 * (up_parts(t) * inner_bytes + outer_bytes) + clamp;
     double one = t->f.bias_passes * kernel_stream(t, bytes) / t->f.activation_passes;
     x->forward.memory += one;
     x->backward.memory += 1.5 * one;
@@ -280,21 +291,34 @@ static struct expert_rows expert_rows(const struct timing *t)
     return r;
 }
 
+static void add_expert_activation(const struct timing *t, struct layer_time *x,
+                                  const struct expert_rows *r)
+{
+    struct pass before = x->forward;
+    if (fuses_experts(t))
+        add_stream(t, x, 0, 2 * up_parts(t) * r->all * r->inner);
+    else
+        add_activation(t, x, r->all, r->inner);
+    if (recomputes(t, MOD_MOE_ACT)) {
+        pass_add_since(&x->again, &x->forward, &before);
+        x->again.ops += 2;
+    }
+    if (model_of(t)->add_bias) add_biases(t, x, 2 * r->all * r->inner, 2 * r->all * r->width);
+}
+
 static void add_experts(const struct timing *t, struct layer_time *x)
 {
     struct expert_rows r = expert_rows(t);
     bool frozen = knobs_of(t)->task == TASK_PEFT;
     struct linear up = {r.each, up_parts(t) * r.inner, r.width, r.local, false, frozen};
     struct linear down = {r.each, r.width, r.inner, r.local, false, frozen};
-    kernel_linear(t, up, &x->forward, &x->backward);
-    struct pass before = x->forward;
-    add_activation(t, x, r.all, r.inner);
-    if (recomputes(t, MOD_MOE_ACT)) {
-        pass_add_since(&x->again, &x->forward, &before);
-        x->again.ops += 2;
-    }
-    kernel_linear(t, down, &x->forward, &x->backward);
-    if (model_of(t)->add_bias) add_biases(t, x, 2 * r.all * r.inner, 2 * r.all * r.width);
+    struct pass forward = {0}, backward = {0};
+    kernel_linear(t, up, &x->forward, &backward);
+    kernel_linear(t, down, &forward, &x->backward);
+    if (fuses_experts(t)) forward.quantise = backward.quantise = 0;
+    pass_add(&x->forward, &forward);
+    pass_add(&x->backward, &backward);
+    add_expert_activation(t, x, &r);
     add_ops(t, x, 12 + 0.5 * r.local + (t->low ? 8 + 0.25 * r.local : 0), SCOPE_MOE | SCOPE_FULL,
             0);
 }
