@@ -206,12 +206,13 @@ static int test(struct cmd_context *c)
     struct rule_set own, all;
     if (c->n_arguments < 2) return cmd_usage_error(c, "test needs a file or folder");
     if (!load_tested(c, &files, &own, &all)) return STATUS_CANNOT;
+    if (!own.n) return cmd_usage_error(c, "there are no rules in what you named");
     size_t failures = 0, examples = 0;
     for (size_t i = 0; i < own.n; i++) {
         failures += rule_test(own.items[i], &all, &c->diags);
         examples += own.items[i]->native ? 0 : own.items[i]->n_examples;
     }
-    buf_printf(&c->out, "%zu records, %zu examples run, %zu failures\n", own.n, examples, failures);
+    buf_printf(&c->out, "records: %zu, examples run: %zu, failures: %zu\n", own.n, examples, failures);
     return failures ? STATUS_NO : STATUS_OK;
 }
 

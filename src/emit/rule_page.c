@@ -79,12 +79,24 @@ static void configuration(struct arena *a, const struct rule_example *example, s
     }
 }
 
-static void finding(const struct diag *d, struct buf *out)
+static void trace(const struct expr *e, const struct facts *f, struct arena *scratch,
+                  struct buf *out)
 {
-    buf_printf(out, "\n    %s[%.*s]: %.*s\n", severity_name(d->severity), STR_ARG(d->rule),
+    struct expr_scope scope = facts_scope(f);
+    struct str lines[MOST_LINES];
+    size_t n = e ? expr_trace(e, scratch, &scope, lines, MOST_LINES) : 0;
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, "      = note: %.*s\n", STR_ARG(lines[i]));
+}
+
+static void headline(const struct diag *d, struct buf *out)
+{
+    buf_printf(out, "    %s[%.*s]: %.*s\n", severity_name(d->severity), STR_ARG(d->rule),
                STR_ARG(d->message));
-    for (size_t i = 0; i < d->notes.n; i++)
-        buf_printf(out, "      = note: %.*s\n", STR_ARG(d->notes.items[i]));
+}
+
+static void help_line(const struct diag *d, struct buf *out)
+{
     if (d->help.n) buf_printf(out, "      = help: %.*s\n", STR_ARG(d->help));
 }
 
@@ -106,6 +118,17 @@ static const struct rule_example *example_pick(const struct rule *r, const struc
     return first;
 }
 
+/* Without the origin of operands, which are all written just above. */
+static void example_finding(const struct rule *r, const struct facts *f, struct arena *scratch,
+                            struct buf *out)
+{
+    const struct diag *d = rule_report(r, f, scratch);
+    buf_add_char(out, '\n');
+    headline(d, out);
+    trace(r->rule, f, scratch, out);
+    help_line(d, out);
+}
+
 static void example_page(const struct rule *r, const struct rule_set *set, bool good,
                          struct arena *scratch, struct buf *out)
 {
@@ -119,7 +142,7 @@ static void example_page(const struct rule *r, const struct rule_set *set, bool 
         struct diags found;
         diags_init(&found, work);
         struct facts *f = rule_example_facts(work, &found, r, example, set, scratch);
-        if (f) finding(rule_report(r, f, scratch), out);
+        if (f) example_finding(r, f, scratch, out);
     }
     arena_free(work);
 }
@@ -171,16 +194,6 @@ static const struct expr *condition_against(const struct rule *r, const struct f
     return NULL;
 }
 
-static void trace(const struct expr *e, const struct facts *f, struct arena *scratch,
-                  struct buf *out)
-{
-    struct expr_scope scope = facts_scope(f);
-    struct str lines[MOST_LINES];
-    size_t n = e ? expr_trace(e, scratch, &scope, lines, MOST_LINES) : 0;
-    for (size_t i = 0; i < n; i++)
-        buf_printf(out, "      = note: %.*s\n", STR_ARG(lines[i]));
-}
-
 static void not_applicable(const struct rule *r, const struct facts *f, struct arena *scratch,
                            struct buf *out)
 {
@@ -204,6 +217,14 @@ static void undecided(const struct rule *r, const struct facts *f, struct arena 
         if (param >= 0 && !fact_is_known(&f->items[param]))
             buf_printf(out, "      = note: %.*s is unknown\n", STR_ARG(param_table[param].name));
     }
+}
+
+static void finding(const struct diag *d, struct buf *out)
+{
+    headline(d, out);
+    for (size_t i = 0; i < d->notes.n; i++)
+        buf_printf(out, "      = note: %.*s\n", STR_ARG(d->notes.items[i]));
+    help_line(d, out);
 }
 
 void rule_page_verdict(const struct rule *r, const struct facts *f, struct str label,

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The rules as a user meets them: the list, pages, error texts, and the test of a rule file one has written.
+set -eu
+moeplan=$1
+source=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1"; exit 1; }
+
+expect() { # STATUS TEXT COMMAND…: the status, and the text somewhere in stdout or stderr
+    want=$1 text=$2 status=0
+    shift 2
+    "$@" >"$dir/out" 2>&1 </dev/null || status=$?
+    [ "$status" = "$want" ] || { cat "$dir/out"; fail "$*: exit $status, not $want"; }
+    grep -qF -- "$text" "$dir/out" || { cat "$dir/out"; fail "$*: no \"$text\""; }
+}
+
+expect 0 "memory-exceeds-gpu" "$moeplan" rules
+expect 0 '"id":"memory-tight","kind":"native"' "$moeplan" rules --format json
+expect 0 '{"guides":[' "$moeplan" rules --guides --format json
+expect 0 "failures: 0" "$moeplan" rules test "$source/rules/bridge"
+
+expect 0 "## Wrong" "$moeplan" explain bridge-expert-grid-divides
+expect 0 "6 % (1 * 4 * 1) = 2" "$moeplan" explain bridge-expert-grid-divides
+expect 2 "did you mean memory-tight?" "$moeplan" explain memory-tigt
+expect 2 "give the id of a rule" "$moeplan" explain
+expect 0 "# bridge-expert-grid-divides" "$moeplan" explain --error \
+    "RuntimeError: decoder world_size (6) is not divisible by
+expert_tensor_model_pipeline_parallel size (4)"
+expect 1 "no rule knows this error" "$moeplan" explain --error "Segmentation fault"
+
+cat >"$dir/mine.yaml" <<'EOF'
+moeplan: 1
+kind: Rules
+rules:
+  - id: my-tp-limit
+    severity: warning
+    rule: plan.tp <= 4
+    message: our nodes have four GPUs
+    examples:
+      good: [{tp: 4}]
+      bad: [{tp: 4}]
+EOF
+expect 1 "bad example {\"tp\":4}: does not fire the rule" "$moeplan" rules test "$dir/mine.yaml"
+expect 1 "mine.yaml:10:13" "$moeplan" rules test "$dir/mine.yaml"
+sed 's/bad: .*/bad: [{tp: 8}]/' "$dir/mine.yaml" >"$dir/good.yaml"
+expect 0 "records: 1, examples run: 2, failures: 0" "$moeplan" rules test "$dir/good.yaml"
+sed 's/plan.tp/plan.tq/' "$dir/mine.yaml" >"$dir/typo.yaml"
+expect 2 "typo.yaml:6:11" "$moeplan" rules test "$dir/typo.yaml"
+expect 2 "there are no rules" "$moeplan" rules test "$source/rules/models"
+
+# A folder of rules is added to the built-in ones; a bad one stops the command.
+mkdir "$dir/rules"
+cp "$dir/good.yaml" "$dir/rules"
+expect 0 "my-tp-limit" "$moeplan" rules --rules "$dir/rules"
+expect 0 "# my-tp-limit" "$moeplan" explain my-tp-limit --rules "$dir/rules"
+printf 'tp: 8\n' >"$dir/plan.yaml"
+expect 1 "my-tp-limit" "$moeplan" validate --as plan --fail-on warning --rules "$dir/rules" "$dir/plan.yaml"
+cp "$dir/typo.yaml" "$dir/rules"
+expect 2 "typo.yaml:6:11" "$moeplan" rules --rules "$dir/rules"
