@@ -94,11 +94,11 @@ static bool pinned(const struct question *q, const char *param)
 }
 
 static void finish_plan(struct arena *a, const struct question *q, const struct answer *answer,
-                        const struct option *option, struct answer_plan *plan,
+                        const struct contender *costs, struct answer_plan *plan,
                         struct arena *scratch)
 {
-    *plan = (struct answer_plan){.option = *option, .config = answer->base};
-    plan->config.knobs = option->knobs;
+    *plan = (struct answer_plan){.costs = *costs, .config = answer->base};
+    plan->config.knobs = costs->knobs;
     config_plan_layout(&plan->config, &plan->layout);
     plan->facts = plan_facts(a, q, &plan->config, q->facts->diags, scratch);
 }
@@ -113,7 +113,7 @@ static void collect_plans(struct arena *a, const struct question *q, struct answ
         reason_plan(a, out, &out->plans[i]);
         if (i > 0)
             out->plans[i].why_not_first =
-                reason_against(a, &out->plans[i].option, &out->plans[0].option);
+                reason_against(a, &out->plans[i].costs, &out->plans[0].costs);
     }
 }
 

@@ -27,7 +27,7 @@ struct reason {
 
 /* A plan, finished: what is emitted, estimated and explained. */
 struct answer_plan {
-    struct option option;
+    struct contender costs;
     struct config config;
     struct layout layout;
     struct facts *facts;
@@ -60,6 +60,7 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
    away in a layout knob what it would cost. */
 void reason_plan(struct arena *a, const struct answer *answer, struct answer_plan *plan);
 /* One line that compares a further plan with the first. */
-struct str reason_against(struct arena *a, const struct option *plan, const struct option *first);
+struct str reason_against(struct arena *a, const struct contender *plan,
+                          const struct contender *first);
 
 #endif

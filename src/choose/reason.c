@@ -24,7 +24,7 @@ static void add(struct arena *a, struct answer_plan *plan, const struct rule *r,
 }
 
 /* The costs of the plan with one knob changed; false when that is no plan. */
-static bool neighbour(const struct config *plan, struct option *out)
+static bool neighbour(const struct config *plan, struct contender *out)
 {
     struct config c = *plan;
     struct layout slot;
@@ -32,12 +32,12 @@ static bool neighbour(const struct config *plan, struct option *out)
     int64_t dense = (int64_t)k->tp * k->cp * k->pp, experts = (int64_t)k->etp * k->ep * k->pp;
     if (k->gpus % dense || k->gpus % experts || k->gbs % (k->mbs * knobs_dp(k))) return false;
     if (k->ep > 1 && c.model.experts % k->ep) return false;
-    return config_plan_layout(&c, &slot) && option_estimate(&c, out);
+    return config_plan_layout(&c, &slot) && contender_estimate(&c, out);
 }
 
 /* "TP 2: 6 % slower", "PP 2: does not fit, 92 of 79 GiB". */
-static struct str verdict(struct arena *a, const struct config *plan, const struct option *now,
-                          const struct option *other)
+static struct str verdict(struct arena *a, const struct config *plan, const struct contender *now,
+                          const struct contender *other)
 {
     double gib = 1073741824.0;
     if (other->fits == FITS_NO)
@@ -69,9 +69,9 @@ static void describe_step(struct arena *a, const struct answer_plan *plan, const
         if (!up && *field % 2) continue;
         *field = up ? *field * 2 : *field / 2;
         c.knobs.sequence_parallel = c.knobs.tp > 1;
-        struct option other;
+        struct contender other;
         if (!neighbour(&c, &other)) continue;
-        struct str text = verdict(a, &c, &plan->option, &other);
+        struct str text = verdict(a, &c, &plan->costs, &other);
         buf_printf(out, "%s%s %d: %.*s", out->n ? "; " : "", step->name, *field, STR_ARG(text));
     }
 }
@@ -121,7 +121,8 @@ void reason_plan(struct arena *a, const struct answer *answer, struct answer_pla
     sort_by_phase(plan);
 }
 
-struct str reason_against(struct arena *a, const struct option *plan, const struct option *first)
+struct str reason_against(struct arena *a, const struct contender *plan,
+                          const struct contender *first)
 {
     double slower = percent(plan->step_s, first->step_s), more = percent(plan->peak, first->peak);
     return arena_printf(a, "%.0f %% %s, %.0f %% %s memory", fabs(slower),

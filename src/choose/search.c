@@ -13,11 +13,11 @@ struct search {
     struct config c;      /* the configuration being looked at: the base with changing knobs */
     struct layout layout; /* its pipeline split */
     struct recompute_ladder ladder;
-    struct option *finalists;
+    struct contender *finalists;
     size_t n_finalists;
 };
 
-static void fill_memory(struct option *o, const struct memory_estimate *m)
+static void fill_memory(struct contender *o, const struct memory_estimate *m)
 {
     o->peak = m->peak;
     o->peak_low = m->peak_low;
@@ -25,18 +25,18 @@ static void fill_memory(struct option *o, const struct memory_estimate *m)
     o->fits = (int)m->fits;
 }
 
-static void fill_time(struct option *o, const struct time_estimate *t)
+static void fill_time(struct contender *o, const struct time_estimate *t)
 {
     o->step_s = t->step;
     o->low_s = t->low;
     o->high_s = t->high;
 }
 
-bool option_estimate(const struct config *c, struct option *out)
+bool contender_estimate(const struct config *c, struct contender *out)
 {
     struct memory_estimate memory;
     struct time_estimate time;
-    *out = (struct option){.knobs = c->knobs};
+    *out = (struct contender){.knobs = c->knobs};
     if (!memory_estimate(c, &memory, NULL) || !time_estimate(c, &time, NULL)) return false;
     fill_memory(out, &memory);
     fill_time(out, &time);
@@ -66,7 +66,7 @@ static int64_t knobs_cmp(const struct knobs *a, const struct knobs *b)
     return 0;
 }
 
-bool option_before(const struct option *a, const struct option *b)
+bool contender_before(const struct contender *a, const struct contender *b)
 {
     if (a->score != b->score) return a->score < b->score;
     return knobs_cmp(&a->knobs, &b->knobs) < 0;
@@ -78,29 +78,29 @@ static bool same_layout(const struct knobs *a, const struct knobs *b)
            a->etp == b->etp && a->fsdp == b->fsdp;
 }
 
-/* Puts an option into a list kept in order, one a layout; the last drops out when the list is full.
+/* Puts a plan into a list kept in order, one a layout; the last drops out when the list is full.
  */
-static void keep(struct option *list, size_t *n, size_t most, const struct option *o)
+static void keep(struct contender *list, size_t *n, size_t most, const struct contender *o)
 {
     size_t at = 0;
     while (at < *n && !same_layout(&list[at].knobs, &o->knobs))
         at++;
-    if (at < *n && !option_before(o, &list[at])) return;
+    if (at < *n && !contender_before(o, &list[at])) return;
     if (at == *n) {
-        if (*n == most && !option_before(o, &list[most - 1])) return;
+        if (*n == most && !contender_before(o, &list[most - 1])) return;
         at = *n < most ? (*n)++ : most - 1;
     }
-    for (; at > 0 && option_before(o, &list[at - 1]); at--)
+    for (; at > 0 && contender_before(o, &list[at - 1]); at--)
         list[at] = list[at - 1];
     list[at] = *o;
 }
 
-static double score(const struct search *s, const struct option *o)
+static double score(const struct search *s, const struct contender *o)
 {
     return o->step_s * prefer_factor(s->request->preferences, s->request->n_preferences, &o->knobs);
 }
 
-static void offer(struct search *s, struct option *o)
+static void offer(struct search *s, struct contender *o)
 {
     struct time_estimate time;
     struct axis dispatchers = space_dispatcher(s->request, &s->c.knobs);
@@ -116,7 +116,7 @@ static void offer(struct search *s, struct option *o)
     }
 }
 
-static void note_least(struct search *s, const struct option *o)
+static void note_least(struct search *s, const struct contender *o)
 {
     struct search_result *out = s->out;
     if (out->has_least && out->least.peak <= o->peak) return;
@@ -132,17 +132,17 @@ static void set_recompute(struct knobs *k, const struct recompute_step *step)
     k->recompute_modules = step->modules;
 }
 
-static bool memory_of(struct search *s, struct option *o)
+static bool memory_of(struct search *s, struct contender *o)
 {
     struct memory_estimate memory;
-    *o = (struct option){.knobs = s->c.knobs};
+    *o = (struct contender){.knobs = s->c.knobs};
     if (!memory_estimate(&s->c, &memory, NULL)) return false;
     fill_memory(o, &memory);
     note_least(s, o);
     return true;
 }
 
-static bool good_enough(const struct search *s, const struct option *o)
+static bool good_enough(const struct search *s, const struct contender *o)
 {
     return o->fits == FITS_YES || (s->request->allow_tight && o->fits == FITS_TIGHT);
 }
@@ -152,7 +152,7 @@ static bool good_enough(const struct search *s, const struct option *o)
 static void search_recompute(struct search *s)
 {
     for (int i = 0; i < s->ladder.n; i++) {
-        struct option o;
+        struct contender o;
         set_recompute(&s->c.knobs, &s->ladder.steps[i]);
         if (!memory_of(s, &o)) return;
         if (!good_enough(s, &o)) continue;
@@ -166,7 +166,7 @@ static void search_recompute(struct search *s)
 static bool layout_can_fit(struct search *s, const struct axis *mbs)
 {
     struct knobs saved = s->c.knobs;
-    struct option o;
+    struct contender o;
     s->c.knobs.mbs = mbs->values[0];
     set_recompute(&s->c.knobs, &s->ladder.steps[s->ladder.n - 1]);
     bool fits = config_plan_layout(&s->c, &s->layout) && memory_of(s, &o) && good_enough(s, &o);
@@ -227,12 +227,13 @@ static void search_layouts(struct search *s)
 }
 
 /* Changes one switch of a finalist and keeps the change when the score gains by it. */
-static bool try_switch(struct search *s, struct option *o, void (*change)(struct knobs *))
+static bool try_switch(struct search *s, struct contender *o, void (*change)(struct knobs *))
 {
     s->c.knobs = o->knobs;
     change(&s->c.knobs);
-    struct option changed;
-    if (!config_plan_layout(&s->c, &s->layout) || !option_estimate(&s->c, &changed)) return false;
+    struct contender changed;
+    if (!config_plan_layout(&s->c, &s->layout) || !contender_estimate(&s->c, &changed))
+        return false;
     changed.score = score(s, &changed);
     if (!good_enough(s, &changed) || changed.score >= o->score) return false;
     if (s->request->reject && s->request->reject(s->request->context, &s->c)) return false;
@@ -260,7 +261,7 @@ static void ep_overlap_on(struct knobs *k)
 
 /* The switches that only change time: guides make them candidates, so each has to earn its place.
  */
-static void refine(struct search *s, struct option *o)
+static void refine(struct search *s, struct contender *o)
 {
     const struct config *c = s->request->base;
     if (c->framework == FRAMEWORK_AUTOMODEL) return;
@@ -282,7 +283,7 @@ static void finish(struct search *s)
     if (wanted < 1) wanted = 1;
     size_t looked = 0;
     for (size_t i = 0; i < s->n_finalists && (out->n < wanted || looked < 2 * wanted); i++) {
-        struct option o = s->finalists[i];
+        struct contender o = s->finalists[i];
         s->c.knobs = o.knobs;
         config_plan_layout(&s->c, &s->layout);
         const char *why =
@@ -318,7 +319,7 @@ void search_run(const struct search_request *request, struct arena *scratch,
                        .out = out,
                        .c = *request->base,
                        .ladder = space_recompute(request),
-                       .finalists = ARENA_ARRAY(scratch, struct option, FINALISTS)};
+                       .finalists = ARENA_ARRAY(scratch, struct contender, FINALISTS)};
     *out = (struct search_result){0};
     if (request->base->framework == FRAMEWORK_AUTOMODEL) {
         set_sharding(&s.c.knobs, FSDP_FSDP2);

@@ -28,7 +28,7 @@ struct search_request {
 };
 
 /* One plan with its costs. */
-struct option {
+struct contender {
     struct knobs knobs;
     double step_s, low_s, high_s;
     double peak, peak_low, peak_high; /* bytes */
@@ -37,10 +37,10 @@ struct option {
 };
 
 struct search_result {
-    struct option plans[SEARCH_MAX_PLANS]; /* best first, no two with the same tp, pp, cp, ep, etp
-                                              and sharding */
+    struct contender plans[SEARCH_MAX_PLANS]; /* best first, no two with the same tp, pp, cp, ep,
+                                              etp and sharding */
     size_t n;
-    struct option least; /* the plan with the smallest memory peak, whether it fits or not */
+    struct contender least; /* the plan with the smallest memory peak, whether it fits or not */
     bool has_least;
     size_t searched, feasible, rejected;
     const char *last_rejection;
@@ -50,10 +50,10 @@ struct search_result {
 void search_run(const struct search_request *request, struct arena *scratch,
                 struct search_result *out);
 
-/* Costs of one configuration as an option; false when its pipeline split is impossible. */
-bool option_estimate(const struct config *c, struct option *out);
+/* Costs of one configuration as a contender; false when its pipeline split is impossible. */
+bool contender_estimate(const struct config *c, struct contender *out);
 /* Whether a comes before b: smaller score, then simpler (fewer model-parallel ranks), then the
  * knobs in order. */
-bool option_before(const struct option *a, const struct option *b);
+bool contender_before(const struct contender *a, const struct contender *b);
 
 #endif

@@ -5,10 +5,11 @@
 
 #include "cmd/cmd.h"
 
-extern const struct command command_validate, command_eval, command_explain, command_rules,
+extern const struct command command_suggest, command_validate, command_eval, command_explain, command_rules,
     command_version, command_help;
 
 static const struct command *const commands[] = {
+    &command_suggest,
     &command_validate, &command_eval,    &command_explain,
     &command_rules,    &command_version, &command_help,
 };

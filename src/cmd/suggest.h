@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* suggest: what is asked, how it is answered, how the answer is shown. */
+#ifndef MOEPLAN_CMD_SUGGEST_H
+#define MOEPLAN_CMD_SUGGEST_H
+
+#include "base/vec.h"
+#include "choose/planner.h"
+#include "cmd/cmd.h"
+#include "facts/model.h"
+#include "facts/platform.h"
+
+struct pin {
+    int param;
+    struct value value;
+};
+
+/* One question as the user put it; absent numbers are 0, absent words empty. */
+struct ask {
+    const struct model_input *model;
+    const struct platform *platform;
+    bool in[FRAMEWORK_COUNT]; /* frameworks whose space is searched */
+    struct str goal, task, precision;
+    int64_t gpus, gbs, seq, mbs, top;
+    bool gbs_assumed, seq_assumed;
+    struct pin *pins;
+    size_t n_pins;
+    struct str *forbid;
+    size_t n_forbid;
+};
+
+/* Pins a parameter by name, symbol or alias; false with *why set when there is no such parameter.
+ */
+bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct str name, struct value value,
+             struct str *why);
+/* Fills what was left open: seq 4096, gbs the smallest multiple of the GPUs with 4 million tokens a
+ * step. */
+void ask_complete(struct ask *ask);
+/* The best plans of one framework. False when the question cannot be answered (errors in `diags`).
+ */
+bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
+                   const struct rule_set *rules, const struct ask *ask, enum framework framework,
+                   struct answer *out);
+
+/* The screen of one framework's answer. */
+void suggest_text(struct arena *a, const struct ask *ask, enum framework framework,
+                  const struct answer *answer, struct buf *out);
+/* Why nothing fits and what would make it fit. */
+void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                     const struct ask *ask, enum framework framework, const struct answer *answer,
+                     struct buf *out);
+/* Members plans, searched, feasible of the contract's JSON. */
+void suggest_json(struct arena *a, const struct answer *answers, size_t n, double elapsed_ms,
+                  struct buf *out);
+/* Head lines for emitted files: what this is, and what was assumed. */
+size_t suggest_comments(struct arena *a, const struct ask *ask, const struct answer_plan *plan,
+                        struct str **out);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/suggest.h"
+#include "emit/plan_json.h"
+
+static cJSON *text(struct arena *a, struct str s)
+{
+    return cJSON_CreateString(str_dup(a, s).p);
+}
+
+static const char *phase_word(enum phase phase)
+{
+    static const char *const words[] = {"", "fit", "scale", "profile", "retune"};
+    return words[phase];
+}
+
+static cJSON *because(struct arena *a, const struct answer_plan *plan)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < plan->because.n; i++) {
+        const struct reason *r = &plan->because.items[i];
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddItemToObject(item, "rule", text(a, r->rule));
+        cJSON_AddItemToObject(item, "guide", text(a, r->guide));
+        cJSON_AddStringToObject(item, "phase", phase_word(r->phase));
+        cJSON_AddItemToObject(item, "text", text(a, r->text));
+        cJSON_AddItemToObject(item, "source", text(a, r->source));
+        cJSON_AddItemToArray(list, item);
+    }
+    return list;
+}
+
+static cJSON *plan_tree(struct arena *a, const struct answer_plan *plan, int rank)
+{
+    struct memory_estimate memory;
+    struct time_estimate time;
+    struct evidence evidence;
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "rank", rank);
+    cJSON_AddItemToObject(item, "plan", tree_plan(a, plan->facts));
+    if (memory_estimate(&plan->config, &memory, NULL) &&
+        time_estimate(&plan->config, &time, NULL)) {
+        evidence_find(&plan->config, &evidence);
+        cJSON_AddItemToObject(
+            item, "estimate",
+            tree_estimate(a, plan->facts, &plan->config, &memory, &time, &evidence));
+    }
+    cJSON_AddItemToObject(item, "because", because(a, plan));
+    cJSON_AddItemToObject(item, "why_not_first", text(a, plan->why_not_first));
+    return item;
+}
+
+void suggest_json(struct arena *a, const struct answer *answers, size_t n, double elapsed_ms,
+                  struct buf *out)
+{
+    cJSON *tree = cJSON_CreateObject(), *plans = cJSON_AddArrayToObject(tree, "plans");
+    size_t searched = 0, feasible = 0;
+    int rank = 0;
+    for (size_t i = 0; i < n; i++) {
+        searched += answers[i].searched;
+        feasible += answers[i].feasible;
+        for (size_t p = 0; p < answers[i].n; p++)
+            cJSON_AddItemToArray(plans, plan_tree(a, &answers[i].plans[p], ++rank));
+    }
+    cJSON_AddNumberToObject(tree, "searched", (double)searched);
+    cJSON_AddNumberToObject(tree, "feasible", (double)feasible);
+    cJSON_AddNumberToObject(tree, "elapsed_ms", elapsed_ms);
+    tree_print(out, tree, false);
+}
