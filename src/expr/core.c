@@ -21,26 +21,6 @@ FUNCTION(core_size)
     return value_int(characters);
 }
 
-FUNCTION(core_contains)
-{
-    (void)n;
-    if (!run_spend(r, args[0].s.n / 64 * (1 + args[1].s.n / 64))) return run_exhausted();
-    size_t at = str_find_str(args[0].s, args[1].s);
-    return value_bool(at < args[0].s.n || args[1].s.n == 0);
-}
-
-FUNCTION(core_starts_with)
-{
-    (void)r, (void)n;
-    return value_bool(str_starts(args[0].s, args[1].s));
-}
-
-FUNCTION(core_ends_with)
-{
-    (void)r, (void)n;
-    return value_bool(str_ends(args[0].s, args[1].s));
-}
-
 static struct value no_number(struct run *r, struct str text, const char *type)
 {
     return run_error(r, "\"%.*s\" is no %s", STR_ARG(text), type);
@@ -101,6 +81,9 @@ FUNCTION(core_double)
     if (v.kind == VALUE_INT) return value_double((double)v.i);
     if (v.kind == VALUE_UINT) return value_double((double)v.u);
     if (v.kind == VALUE_DOUBLE) return v;
+    if (str_is(v.s, "NaN")) return value_double(NAN);
+    if (str_is(v.s, "Infinity")) return value_double(INFINITY);
+    if (str_is(v.s, "-Infinity")) return value_double(-INFINITY);
     return num_parse_double(v.s, &d) ? value_double(d) : no_number(r, v.s, "double");
 }
 

@@ -18,7 +18,7 @@ enum { FUNC_MAX_ARGS = 32, FUNC_ANY = 0xffff };
 struct func {
     const char *name;    /* math.least has its dot */
     uint8_t least, most; /* numbers of arguments, the receiver of a.f(b) counted as the first */
-    uint16_t params[3];  /* allowed kinds of each argument, the last one for all further ones */
+    uint16_t params[4];  /* allowed kinds of each argument, the last one for all further ones */
     uint8_t result;      /* enum expr_type or FUNC_JOIN */
     /* Arguments have allowed kinds; none is an error or unknown. */
     struct value (*call)(struct run *r, const struct value *args, size_t n);

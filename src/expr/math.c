@@ -61,6 +61,98 @@ FUNCTION(math_round)
     return value_double(round(args[0].d));
 }
 
+FUNCTION(math_trunc)
+{
+    (void)r, (void)n;
+    return value_double(trunc(args[0].d));
+}
+
+FUNCTION(math_sqrt)
+{
+    (void)r, (void)n;
+    struct value v = args[0];
+    return value_double(sqrt(v.kind == VALUE_DOUBLE ? v.d
+                             : v.kind == VALUE_INT  ? (double)v.i
+                                                    : (double)v.u));
+}
+
+FUNCTION(math_sign)
+{
+    (void)r, (void)n;
+    struct value v = args[0];
+    if (v.kind == VALUE_UINT) return value_uint(v.u > 0);
+    if (v.kind == VALUE_INT) return value_int((v.i > 0) - (v.i < 0));
+    return isnan(v.d) ? v : value_double((v.d > 0) - (v.d < 0));
+}
+
+FUNCTION(math_is_nan)
+{
+    (void)r, (void)n;
+    return value_bool(isnan(args[0].d));
+}
+
+FUNCTION(math_is_inf)
+{
+    (void)r, (void)n;
+    return value_bool(isinf(args[0].d));
+}
+
+FUNCTION(math_is_finite)
+{
+    (void)r, (void)n;
+    return value_bool(isfinite(args[0].d));
+}
+
+/* The result of an operation on bits, of the same kind as its operands. */
+static struct value of_bits(uint64_t bits, struct value like)
+{
+    return like.kind == VALUE_INT ? value_int((int64_t)bits) : value_uint(bits);
+}
+
+static struct value same_kind(void)
+{
+    return value_error(STR("no such overload: an int and a uint"));
+}
+
+FUNCTION(math_bit_and)
+{
+    (void)r, (void)n;
+    return args[0].kind == args[1].kind ? of_bits(args[0].u & args[1].u, args[0]) : same_kind();
+}
+
+FUNCTION(math_bit_or)
+{
+    (void)r, (void)n;
+    return args[0].kind == args[1].kind ? of_bits(args[0].u | args[1].u, args[0]) : same_kind();
+}
+
+FUNCTION(math_bit_xor)
+{
+    (void)r, (void)n;
+    return args[0].kind == args[1].kind ? of_bits(args[0].u ^ args[1].u, args[0]) : same_kind();
+}
+
+FUNCTION(math_bit_not)
+{
+    (void)r, (void)n;
+    return of_bits(~args[0].u, args[0]);
+}
+
+FUNCTION(math_shift_left)
+{
+    (void)r, (void)n;
+    if (args[1].i < 0) return value_error(STR("a shift by a negative number"));
+    return of_bits(args[1].i < 64 ? args[0].u << args[1].i : 0, args[0]);
+}
+
+/* Zeros come in from the left, for a negative int too. */
+FUNCTION(math_shift_right)
+{
+    (void)r, (void)n;
+    if (args[1].i < 0) return value_error(STR("a shift by a negative number"));
+    return of_bits(args[1].i < 64 ? args[0].u >> args[1].i : 0, args[0]);
+}
+
 static size_t count_divisors(int64_t number)
 {
     size_t count = 0;

@@ -36,7 +36,10 @@ static const char *const reserved[] = {
 static const struct {
     const char *word, *instead;
 } habits[] = {
-    {"and", "&&"}, {"or", "||"}, {"is", "=="}, {"if", "condition ? a : b"},
+    {"and", "&&"},
+    {"or", "||"},
+    {"is", "=="},
+    {"if", "condition ? a : b"},
 };
 
 static void unexpected(struct compiler *c, const char *wanted)
