@@ -58,3 +58,15 @@ add_custom_command(
   DEPENDS generate_catalogue ${model_files} ${platform_files}
   VERBATIM)
 target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/catalogue.c)
+
+# rules/evidence -> the public measurements
+add_executable(generate_evidence tools/generate_evidence.c)
+moeplan_target(generate_evidence)
+target_link_libraries(generate_evidence PRIVATE ${MOEPLAN_UPTO_doc})
+file(GLOB evidence_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/evidence/*.yaml)
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/evidence.c
+  COMMAND generate_evidence ${CMAKE_BINARY_DIR}/evidence.c ${evidence_files}
+  DEPENDS generate_evidence ${evidence_files}
+  VERBATIM)
+target_sources(moeplan_cost PRIVATE ${CMAKE_BINARY_DIR}/evidence.c)

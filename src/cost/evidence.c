@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How far public measurements are from a configuration. The distance adds, over the properties that
+   decide memory and speed, how many doublings or how different a word they are apart; the weights
+   say what matters more. */
+#include "cost/evidence.h"
+
+#include <math.h>
+
+#include "cost/evidence_table.h"
+
+/* Distance up to which a measured run is near enough to speak of interpolation: one doubling of the
+   cluster and one other step, say. */
+static const double NEAR = 3.0;
+
+/* Runs that share all of this are the same configuration for our purposes. */
+static const double SAME = 1e-9;
+
+static double doublings(double a, double b, double weight)
+{
+    if (a <= 0 || b <= 0) return a == b ? 0 : weight;
+    double d = weight * fabs(log2(a / b));
+    return d < 1e-3 * weight ? 0 : d; /* rounding of published sizes */
+}
+
+static double differ(bool same, double weight)
+{
+    return same ? 0 : weight;
+}
+
+/* The GPU generation, as far as the id tells: h100, h200, h800 are one. */
+static bool same_generation(struct str a, struct str b)
+{
+    bool blackwell_a = str_starts(a, STR("b")) || str_starts(a, STR("gb"));
+    bool blackwell_b = str_starts(b, STR("b")) || str_starts(b, STR("gb"));
+    return blackwell_a == blackwell_b && (blackwell_a || (a.n > 0 && b.n > 0 && a.p[0] == b.p[0]));
+}
+
+static double platform_distance(struct str a, struct str b)
+{
+    if (str_eq(a, b)) return 0;
+    return same_generation(a, b) ? 1.5 : 4;
+}
+
+static const char *precision_word(uint8_t precision)
+{
+    static const char *const words[] = {"fp32",           "bf16",          "fp16",  "fp8_delayed",
+                                        "fp8_tensorwise", "fp8_blockwise", "mxfp8", "nvfp4"};
+    return words[precision];
+}
+
+static double precision_distance(uint8_t precision, struct str measured)
+{
+    struct str mine = str_of(precision_word(precision));
+    if (str_eq(mine, measured)) return 0;
+    bool narrow = precision >= PREC_FP8_DELAYED, measured_narrow = !str_ends(measured, STR("16"));
+    return narrow == measured_narrow ? 1 : 2;
+}
+
+static bool same_dispatcher(const struct config *c, struct str measured)
+{
+    static const char *const words[] = {"allgather", "alltoall", "deepep", "hybridep", "torch"};
+    return c->model.experts == 0 || measured.n == 0 || str_is(measured, words[c->knobs.dispatcher]);
+}
+
+/* "none", "full", or the modules joined with "+". */
+static double recompute_distance(const struct knobs *k, struct str measured)
+{
+    if (str_is(measured, "none"))
+        return differ(k->recompute == RECOMPUTE_NONE || k->recompute_modules == 0, 0.5);
+    if (str_is(measured, "full")) return differ(k->recompute == RECOMPUTE_FULL, 1);
+    return differ(k->recompute == RECOMPUTE_SELECTIVE, 0.5);
+}
+
+static bool same_sharding(const struct config *c, struct str measured)
+{
+    return (c->knobs.fsdp == FSDP_NONE) == (measured.n == 0);
+}
+
+static double distance(const struct config *c, const struct param_counts *size,
+                       const struct evidence_record *r)
+{
+    const struct knobs *k = &c->knobs;
+    const struct {
+        int64_t mine, measured;
+        double weight;
+    } sizes[] = {
+        {size->total, r->total_params, 1},
+        {size->active, r->active_params, 1},
+        {k->gpus, r->gpus, 0.5},
+        {k->seq, r->seq, 0.5},
+        {k->gbs, r->gbs, 0.25},
+        {k->mbs, r->mbs, 0.5},
+        {k->tp, r->tp, 0.5},
+        {k->pp, r->pp, 0.5},
+        {k->vpp, r->vpp > 0 ? r->vpp : 1, 0.25},
+        {k->cp, r->cp, 0.5},
+        {k->ep, r->ep, 0.5},
+        {k->etp, r->etp > 0 ? r->etp : 1, 0.25},
+    };
+    double d = platform_distance(c->machine.id, r->platform) +
+               precision_distance(k->precision, r->precision);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        d += doublings((double)sizes[i].mine, (double)sizes[i].measured, sizes[i].weight);
+    return d + differ(same_dispatcher(c, r->dispatcher), 0.5) +
+           recompute_distance(k, r->recompute) +
+           differ((k->graph_impl == GRAPH_NONE) == (r->graphs.n == 0), 0.5) +
+           differ(same_sharding(c, r->fsdp), 1) +
+           differ((k->task == TASK_PEFT) == str_is(r->task, "peft"), 1);
+}
+
+/* Keeps the nearest few in order; equal distances keep the order of the table. */
+static void offer(struct evidence *out, const struct evidence_record *r, double d)
+{
+    size_t at = out->n;
+    while (at > 0 && out->nearest[at - 1].distance > d)
+        at--;
+    if (at == EVIDENCE_NEAREST) return;
+    if (out->n < EVIDENCE_NEAREST) out->n++;
+    for (size_t i = out->n - 1; i > at; i--)
+        out->nearest[i] = out->nearest[i - 1];
+    out->nearest[at] = (struct evidence_run){.id = r->id, .source = r->source, .distance = d};
+}
+
+void evidence_find(const struct config *c, struct evidence *out)
+{
+    *out = (struct evidence){.grade = EVIDENCE_MODELLED};
+    struct param_counts size = model_params(&c->model);
+    for (size_t i = 0; i < evidence_record_count; i++)
+        offer(out, &evidence_records[i], distance(c, &size, &evidence_records[i]));
+    if (out->n == 0) return;
+    if (out->nearest[0].distance < SAME)
+        out->grade = EVIDENCE_MEASURED;
+    else if (out->nearest[0].distance <= NEAR)
+        out->grade = EVIDENCE_INTERPOLATED;
+}
