@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutate_rules [-v] FOLDER: are the examples of the rules worth anything? Each rule's expressions
-   are changed in one place at a time (an operator, a constant, a negation, a condition left out),
-   and one of the rule's own examples must then fail. Changes that no example notices are listed.
-   Exit 1 when a change that turns the rule into its opposite, or into one that always or never
-   fires, goes unnoticed; 2 when the rules cannot be loaded. */
+/* mutate_rules [-v] PERCENT FOLDER: are the examples of the rules worth anything? Each rule's
+   expressions are changed in one place at a time (an operator, a constant, a negation, a condition
+   left out), and one of the rule's own examples must then fail. Changes that no example notices are
+   counted, and listed with -v: some change nothing, as plan.ep >= 1 for plan.ep > 1 where 1 divides
+   everything. Exit 1 when more than PERCENT of all changes go unnoticed, or one that turns a rule
+   into its opposite, or into one that always or never fires; 2 when the rules cannot be loaded. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +66,8 @@ static struct rule with_expr(struct tally *t, const struct rule *r, int which, c
 
 static void try_text(struct tally *t, const struct rule *r, int which, struct str text, bool coarse)
 {
-    const struct expr *e = compile(t, text);
+    struct str original = expr_text(which < 0 ? r->rule : r->conditions[which]);
+    const struct expr *e = str_eq(text, original) ? NULL : compile(t, text);
     if (!e) return;
     struct rule changed = with_expr(t, r, which, e);
     judge(t, &changed, coarse, text);
@@ -156,23 +158,26 @@ static void mutate_rule(struct tally *t, const struct rule *r)
     arena_pop(t->arena, mark);
 }
 
+static bool run(struct arena *a, const struct rule_set *set, unsigned long percent, bool verbose)
+{
+    struct tally t = {.arena = a, .set = set, .verbose = verbose};
+    for (size_t i = 0; i < set->n; i++)
+        if (!set->items[i]->native) mutate_rule(&t, set->items[i]);
+    printf("%zu records, %zu changes, %zu unnoticed, %zu of them coarse\n", set->n, t.mutants,
+           t.survivors, t.blunt);
+    return !t.blunt && t.survivors * 100 <= t.mutants * percent;
+}
+
 int main(int argc, char **argv)
 {
-    bool verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
+    bool verbose = argc > 1 && strcmp(argv[1], "-v") == 0, usage = argc != 3 + verbose;
     struct arena *a = arena_new(0);
     struct diags diags;
     struct rule_set set;
     diags_init(&diags, a);
-    if (argc != 2 + verbose || !rules_load(a, &diags, argv[argc - 1], NULL, &set)) {
-        fprintf(stderr, "usage: mutate_rules [-v] FOLDER (of good rules)\n");
-        return 2;
-    }
-    struct tally t = {.arena = arena_new(0), .set = &set, .verbose = verbose};
-    for (size_t i = 0; i < set.n; i++)
-        if (!set.items[i]->native) mutate_rule(&t, set.items[i]);
-    printf("%zu rules, %zu changes, %zu unnoticed, %zu of them coarse\n", set.n, t.mutants,
-           t.survivors, t.blunt);
-    arena_free(t.arena);
+    if (usage) fprintf(stderr, "usage: mutate_rules [-v] PERCENT FOLDER\n");
+    bool loaded = !usage && rules_load(a, &diags, argv[argc - 1], NULL, &set);
+    bool good = loaded && run(a, &set, strtoul(argv[argc - 2], NULL, 10), verbose);
     arena_free(a);
-    return t.blunt ? EXIT_FAILURE : EXIT_SUCCESS;
+    return !loaded ? 2 : good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
