@@ -84,6 +84,7 @@ struct file_report validate_text(struct validation *v, struct str path, struct s
     for (size_t i = 0; i < recipe.readings.n; i++)
         validate_configuration(v, &recipe.readings.items[i], &report);
     describe(&report, &recipe);
+    rules_describe(v->rules, report.diags);
     diags_suppress(report.diags, source);
     diags_sort(report.diags);
     report.status = status_of(v, report.diags, recipe.status);
