@@ -29,9 +29,12 @@ size_t edit_distance(struct str a, struct str b)
 
 void edit_offer(struct edit_nearest *n, struct str candidate)
 {
-    size_t d = edit_distance(n->word, candidate);
     size_t most = n->word.n / 3 < 1 ? 1 : n->word.n / 3; /* a third of the letters may be wrong */
-    if (d > most || (n->best.n && d >= n->distance)) return;
+    if (n->best.n && n->distance <= most) most = n->distance - 1;
+    size_t longer = n->word.n > candidate.n ? n->word.n - candidate.n : candidate.n - n->word.n;
+    if (longer > most || (n->best.n && !n->distance)) return; /* cannot be nearer */
+    size_t d = edit_distance(n->word, candidate);
+    if (d > most) return;
     n->best = candidate;
     n->distance = d;
 }

@@ -5,8 +5,8 @@
 
 #include "doc/node.h"
 
-/* Adds a diagnostic `duplicate-key` for every key of the map that an earlier entry has too: a warning, or info when
-   both values are the same. */
+/* Adds a diagnostic `duplicate-key` for every key of the map that an earlier entry has too: a
+   warning, or info when both values are the same. */
 void map_report_duplicates(struct arena *a, struct diags *all, const struct node *map);
 
 #endif

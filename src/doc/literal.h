@@ -5,8 +5,8 @@
 
 #include "base/value.h"
 
-/* Numbers, strings, True, False, None, lists, tuples (as lists) and dictionaries; false, and *out untouched, when the
-   text is none of them. */
+/* Numbers, strings, True, False, None, lists, tuples (as lists) and dictionaries; false, and *out
+   untouched, when the text is none of them. */
 bool literal_eval(struct arena *a, struct str text, struct value *out);
 
 #endif

@@ -4,12 +4,11 @@
    list and map is one exact array. An alias is the anchored node itself: sharing costs nothing
    here, but whoever walks the tree meets the node again, so its expanded size and height count
    against the limits as if it had been written out. */
-#include <yaml.h>
-
 #include "base/map.h"
 #include "base/utf8.h"
 #include "doc/duplicate.h"
 #include "doc/node.h"
+#include "doc/yaml_repair.h"
 
 enum { MAX_DEPTH = 200, MAX_NODES = 1000000 };
 
@@ -23,6 +22,7 @@ struct frame {
     struct node *node;
     size_t first_child; /* on the stack */
     size_t anchor;      /* index + 1, 0: none */
+    bool flow;
     uint32_t size, height;
 };
 
@@ -41,6 +41,7 @@ struct loader {
     VEC(struct anchor) anchors;
     struct map anchor_names;
     uint32_t nodes; /* of the document, aliases written out */
+    struct yaml_repair repair;
 };
 
 static bool is_continuation(struct loader *l, size_t byte)
@@ -51,6 +52,7 @@ static bool is_continuation(struct loader *l, size_t byte)
 /* libyaml counts code points. Marks come almost in order, so walking from the last one is cheap. */
 static uint32_t byte_of(struct loader *l, size_t point)
 {
+    if (l->repair.inserted.n) point = yaml_repair_origin(&l->repair, point);
     if (l->ascii) return l->base + (uint32_t)(point < l->text.n ? point : l->text.n);
     while (l->point < point && l->byte < l->text.n) {
         do
@@ -140,18 +142,45 @@ static void attach(struct loader *l, struct node *node, uint32_t size, uint32_t 
     *VEC_PUSH(l->arena, &l->stack) = node;
 }
 
+/* PyYAML takes no tab for the indentation of a line inside brackets. */
+static bool check_tabs(struct loader *l, const struct node *node)
+{
+    if (!l->depth || !l->frames[l->depth - 1].flow) return true;
+    size_t at = node->from - l->base;
+    bool tab = false;
+    for (; at > 0 && (l->text.p[at - 1] == ' ' || l->text.p[at - 1] == '\t'); at--)
+        tab = tab || l->text.p[at - 1] == '\t';
+    bool first = at == 0 || l->text.p[at - 1] == '\n';
+    return !first || !tab || complain(l, l->base + at, "a tab cannot indent a line");
+}
+
+/* `|# comment`: libyaml overlooks that a comment needs a space before it. */
+static bool check_block_header(struct loader *l, const struct node *node, const yaml_event_t *event)
+{
+    yaml_scalar_style_t style = event->data.scalar.style;
+    if (style != YAML_LITERAL_SCALAR_STYLE && style != YAML_FOLDED_SCALAR_STYLE) return true;
+    size_t at = node->from - l->base;
+    while (at < l->text.n && strchr("|>+-0123456789", l->text.p[at]))
+        at++;
+    if (at < l->text.n && l->text.p[at] == '#')
+        return complain(l, l->base + at, "a comment needs a space before it");
+    return true;
+}
+
 static bool on_scalar(struct loader *l, const yaml_event_t *event)
 {
     size_t n = event->data.scalar.length;
     struct node *node = node_new(l, NODE_SCALAR, event, n + 1);
     char *text = (char *)(node + 1); /* lies behind the node: one allocation for both */
     memcpy(text, event->data.scalar.value, n);
+    n = yaml_repair_scalar(&l->repair, text, n);
     node->text = (struct str){text, n};
     node->tag = tag_text(l, event->data.scalar.tag);
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     anchor_add(l, event->data.scalar.anchor, node, 1);
     attach(l, node, 1, 1);
-    return count_nodes(l, node->from, 1);
+    return count_nodes(l, node->from, 1) && check_tabs(l, node) &&
+           check_block_header(l, node, event);
 }
 
 static bool on_alias(struct loader *l, const yaml_event_t *event)
@@ -175,7 +204,11 @@ static bool open_collection(struct loader *l, enum node_kind kind, const yaml_ev
     const yaml_char_t *name =
         map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
     size_t anchor = anchor_add(l, name, node, 0);
-    l->frames[l->depth++] = (struct frame){node, l->stack.n, anchor, 1, 0};
+    bool flow = map ? event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
+                    : event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
+    if (!check_tabs(l, node)) return false;
+    l->frames[l->depth++] = (struct frame){
+        .node = node, .first_child = l->stack.n, .anchor = anchor, .flow = flow, .size = 1};
     return count_nodes(l, node->from, 1);
 }
 
@@ -284,12 +317,26 @@ static bool close_collection(struct loader *l, const yaml_event_t *event)
 
 /* ---- documents ---- */
 
-static void begin_document(struct loader *l)
+/* `%YAML 1.1#`: libyaml overlooks that a comment needs a space before it. */
+static bool check_version_directive(struct loader *l, const yaml_event_t *event)
+{
+    if (!event->data.document_start.version_directive) return true;
+    size_t from = byte_of(l, event->start_mark.index) - l->base;
+    struct str line = str_slice(l->text, from, l->text.n);
+    line = str_slice(line, 0, str_find(line, '\n'));
+    size_t hash = str_find(line, '#');
+    bool glued = str_starts(line, STR("%YAML")) && hash < line.n && line.p[hash - 1] != ' ' &&
+                 line.p[hash - 1] != '\t';
+    return !glued || complain(l, l->base + from + hash, "a comment needs a space before it");
+}
+
+static bool begin_document(struct loader *l, const yaml_event_t *event)
 {
     l->anchors.n = 0;
     l->anchor_names = (struct map){0};
     l->nodes = 0;
     l->diags->document = (int)l->docs->n;
+    return check_version_directive(l, event);
 }
 
 static bool on_event(struct loader *l, const yaml_event_t *event)
@@ -299,7 +346,7 @@ static bool on_event(struct loader *l, const yaml_event_t *event)
     case YAML_STREAM_START_EVENT:
     case YAML_STREAM_END_EVENT:
     case YAML_DOCUMENT_END_EVENT: return true;
-    case YAML_DOCUMENT_START_EVENT: begin_document(l); return true;
+    case YAML_DOCUMENT_START_EVENT: return begin_document(l, event);
     case YAML_SCALAR_EVENT: return on_scalar(l, event);
     case YAML_ALIAS_EVENT: return on_alias(l, event);
     case YAML_SEQUENCE_START_EVENT: return open_collection(l, NODE_LIST, event);
@@ -310,17 +357,35 @@ static bool on_event(struct loader *l, const yaml_event_t *event)
     return true;
 }
 
-static bool read_events(struct loader *l, yaml_parser_t *parser)
+static bool read_events(struct loader *l, yaml_parser_t *parser, bool *again)
 {
     for (bool end = false; !end;) {
         yaml_event_t event;
-        if (!yaml_parser_parse(parser, &event)) return complain_parser(l, parser);
+        if (!yaml_parser_parse(parser, &event)) {
+            *again = yaml_repair(&l->repair, parser);
+            return *again || complain_parser(l, parser);
+        }
         end = event.type == YAML_STREAM_END_EVENT;
         bool ok = on_event(l, &event);
         yaml_event_delete(&event);
         if (!ok) return false;
     }
     return true;
+}
+
+/* One pass over the text; *again when it was repaired and has to be read anew. */
+static bool read_text(struct loader *l, bool *again)
+{
+    yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser)) return complain(l, 0, "no memory for the parser");
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    struct str text = l->repair.text;
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
+    l->depth = 0;
+    l->stack.n = 0;
+    bool ok = read_events(l, &parser, again);
+    yaml_parser_delete(&parser);
+    return ok;
 }
 
 /* What libyaml would report poorly or take for something else. */
@@ -343,13 +408,16 @@ bool doc_load_yaml(struct arena *a, struct diags *all, uint32_t source, struct n
     l->text = str_slice(l->text, l->base, l->text.n);
     if (!check_encoding(l)) return false;
 
-    yaml_parser_t parser;
-    if (!yaml_parser_initialize(&parser)) return complain(l, 0, "no memory for the parser");
-    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)l->text.p, l->text.n);
+    l->repair = (struct yaml_repair){.arena = a, .text = l->text};
     int document = all->document;
-    bool ok = read_events(l, &parser);
+    size_t n_docs = docs->n, n_diags = all->n;
+    bool again = true, ok = true;
+    while (again) {
+        again = false;
+        docs->n = n_docs;
+        all->n = n_diags;
+        ok = read_text(l, &again);
+    }
     all->document = document;
-    yaml_parser_delete(&parser);
     return ok;
 }

@@ -140,6 +140,36 @@ static void broken_text_is_an_error_with_a_place(void **state)
     expect_error(a, STR("{\"a\": 1,}}"), "json-syntax", 1, 9);
 }
 
+/* What PyYAML loads although libyaml refuses it, and the other way round. */
+static void yaml_is_what_pyyaml_takes(void **state)
+{
+    static const struct {
+        const char *text, *value; /* value NULL: refused */
+    } cases[] = {
+        {"%FOO bar\n---\na: 1\n", "{a: 1}"},
+        {"%YAML 1.3\n---\na: 1\n", "{a: 1}"},
+        {"%YAML 2.0\n---\na: 1\n", NULL},
+        {"%FOO bar\na: 1\n", NULL},
+        {"%YAML 1.1#x\n---\na: 1\n", NULL},
+        {"{a:, b:, c: 1}", "{a: null, b: null, c: 1}"},
+        {"[a:, [b:]]", "[{a: null}, [{b: null}]]"},
+        {"a: |\n \tx\nb: 1\n", "{a: \tx\n, b: 1}"},
+        {"a: |# x\n  y\n", NULL},
+        {"a: [\n\tb]\n", NULL},
+        {"a: [\n  b,\tc]\n", "{a: [b, c]}"},
+    };
+    struct arena *a = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct loaded l = load(a, "x.yaml", str_of(cases[i].text));
+        assert_int_equal(l.ok, cases[i].value != NULL);
+        assert_int_equal(l.diags.n, !l.ok);
+        if (l.ok)
+            assert_str(value_text(a, node_value(a, l.docs.items[0], SCALAR_CORE)), cases[i].value);
+    }
+    struct loaded l = load(a, "x.yaml", STR("{\xC3\xA9:, b: 1}"));
+    assert_int_equal(node_span(&l.diags, node_get_key(l.docs.items[0], STR("b"))).column, 6);
+}
+
 static void documents_are_counted(void **state)
 {
     struct loaded l = load(*state, "x.yaml", STR("a: 1\n---\nb: 1\nb: 2\n---\n"));
@@ -239,6 +269,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(merge_keys_give_way_to_nearer_ones),
     cmocka_unit_test(hostile_yaml_is_refused),
     cmocka_unit_test(broken_text_is_an_error_with_a_place),
+    cmocka_unit_test(yaml_is_what_pyyaml_takes),
     cmocka_unit_test(documents_are_counted),
     cmocka_unit_test(json_strings_are_unescaped),
     cmocka_unit_test(scalars_read_as_their_loaders_read_them),
