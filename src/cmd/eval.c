@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/io.h"
 #include "cmd/batch.h"
 #include "cmd/typed.h"
-#include "expr/expr.h"
+#include "cmd/validate.h"
+#include "expr/func.h"
 
 enum { MOST_LINES = 8 };
+
+/* ---- batches: values for free variables come with the request ---- */
 
 struct bindings {
     struct arena *arena;
@@ -45,6 +49,8 @@ static void answer(struct cmd_context *c, const struct batch_request *request)
     answer_value(c, expr_eval(e, request->arena, &scope));
 }
 
+/* ---- the command line ---- */
+
 /* The value, and for a bool the arithmetic behind it. */
 static int print(struct cmd_context *c, const struct expr *e, const struct expr_scope *scope)
 {
@@ -58,27 +64,95 @@ static int print(struct cmd_context *c, const struct expr *e, const struct expr_
     return STATUS_OK;
 }
 
-static int run(struct cmd_context *c)
+static const struct expr *compile(struct cmd_context *c, const struct expr_names *names)
 {
-    if (option_given(c, "batch")) return batch_run(c, answer, NULL);
     struct str text = c->arguments[0];
     uint32_t source = source_add(&c->diags.sources, STR("expression"), text);
     struct span at = source_span(&c->diags.sources, source, 0, text.n);
+    return expr_compile(c->keep, &c->diags, text, at, names);
+}
+
+static int eval_alone(struct cmd_context *c)
+{
     struct bindings none = {.arena = c->keep};
     struct expr_scope scope = {.context = &none, .variable = variable};
-    const struct expr *e = expr_compile(c->keep, &c->diags, text, at, NULL);
+    const struct expr *e = compile(c, NULL);
     return e ? print(c, e, &scope) : STATUS_CANNOT;
 }
+
+/* On every configuration of a file, after what the framework does to it by itself. */
+static int eval_in(struct cmd_context *c, struct str path)
+{
+    const struct rule_set *rules;
+    struct read_options options;
+    struct str text, error;
+    struct diags found;
+    const struct expr *e = compile(c, &facts_names);
+    if (!e || !cmd_load_rules(c, &rules) || !validate_options(c, &options)) return STATUS_CANNOT;
+    if (!io_read(c->keep, str_dup(c->keep, path).p, &text, &error))
+        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
+    diags_init(&found, c->keep);
+    uint32_t source = source_add(&found.sources, path, text);
+    struct recipe recipe = recipe_read(c->keep, &found, source, STR(""), &options);
+    if (recipe.status != RECIPE_READ) {
+        cmd_print_diags(c, &found, &c->err);
+        return cmd_usage_error(c, "%.*s is no recipe that can be read", STR_ARG(path));
+    }
+    int status = STATUS_OK;
+    for (size_t i = 0; i < recipe.readings.n && status == STATUS_OK; i++) {
+        const struct reading *reading = &recipe.readings.items[i];
+        rules_apply_overrides(rules, reading->facts, c->scratch);
+        struct expr_scope scope = facts_scope(reading->facts);
+        if (reading->label.n) buf_printf(&c->out, "%.*s: ", STR_ARG(reading->label));
+        status = print(c, e, &scope);
+    }
+    return status;
+}
+
+static int list_functions(struct cmd_context *c)
+{
+    for (uint32_t i = 0; i < func_count; i++) {
+        const struct func *f = &func_table[i];
+        struct str arguments = func_arguments(c->keep, f);
+        buf_printf(&c->out, "%s(%.*s)\n    %s\n", f->name, STR_ARG(arguments), f->doc);
+    }
+    return STATUS_OK;
+}
+
+static int run(struct cmd_context *c)
+{
+    if (option_given(c, "batch")) return batch_run(c, answer, NULL);
+    if (option_given(c, "functions")) return list_functions(c);
+    if (!c->n_arguments) return cmd_usage_error(c, "an expression is needed");
+    return option_given(c, "in") ? eval_in(c, option_value(c, "in")) : eval_alone(c);
+}
+
+static const struct option options[] = {
+    {"in", "FILE", "with the facts of this recipe or plan"},
+    {"gpus", "N", "the world size, where the file does not say"},
+    {"platform", "P", "the GPU platform, where the file does not say"},
+    {"model", "M", "the model, where the file does not say"},
+    {"framework", "megatron|bridge|automodel", "the framework, where the file does not say"},
+    {"framework-version", "V", "the framework's version"},
+    {"set", "NAME=VALUE", "state a fact, or override one (repeatable)"},
+    {"env", "NAME=VALUE", "an environment variable (repeatable)"},
+    {"functions", NULL, "list the functions of the language"},
+    {0},
+};
 
 const struct command command_eval = {
     .name = "eval",
     .arguments = "EXPR",
-    .min_arguments = 1,
+    .min_arguments = 0,
     .max_arguments = 1,
     .help = "Evaluate a rule expression",
-    .details = "With --batch: {\"id\",\"expr\",\"bindings\"?} a line is answered by "
+    .details = "An expression of CEL, as rules are written in: plan.ep, has(plan.ep), "
+               "env[\"NAME\"], raw[\"--flag\"].\n"
+               "With --batch: {\"id\",\"expr\",\"bindings\"?} a line is answered by "
                "{\"id\",\"value\"} or {\"id\",\"error\"},\nvalues as {\"int\":\"1\"}, "
                "{\"string\":\"a\"}, {\"list\":[...]}, {\"map\":[[key,value],...]}.\n",
+    .options = options,
+    .loads_rules = true,
     .reads_batch = true,
     .run = run,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "expr/func.h"
 
+#include "base/buf.h"
 #include "base/edit.h"
 #include "expr/functions.h"
 
@@ -264,7 +265,12 @@ const struct func func_table[] = {
      EXPR_STRING,
      text_reverse,
      "the characters from the last to the first"},
-    {"strings.quote", 1, 1, {TEXT}, EXPR_STRING, text_quote,
+    {"strings.quote",
+     1,
+     1,
+     {TEXT},
+     EXPR_STRING,
+     text_quote,
      "the text in double quotes, with escapes"},
     {"format",
      2,
@@ -306,4 +312,27 @@ bool func_takes(const struct func *f, size_t argument, enum value_kind kind)
     while (i > 0 && !f->params[i])
         i--;
     return f->params[i] & FUNC_KIND(kind);
+}
+
+struct str func_kinds(struct arena *a, const struct func *f, size_t argument)
+{
+    struct buf out = buf_new(a);
+    if (func_takes(f, argument, VALUE_NULL)) return STR("any");
+    for (int k = VALUE_BOOL; k <= VALUE_MAP; k++) {
+        if (!func_takes(f, argument, (enum value_kind)k)) continue;
+        buf_printf(&out, "%s%s", out.n ? " or " : "", value_kind_name((enum value_kind)k));
+    }
+    return buf_str(&out);
+}
+
+struct str func_arguments(struct arena *a, const struct func *f)
+{
+    struct buf out = buf_new(a);
+    bool many = f->most == FUNC_MAX_ARGS;
+    for (size_t i = 0; i < (many ? f->least + 1u : f->most); i++) {
+        struct str kinds = func_kinds(a, f, i);
+        buf_printf(&out, "%s%.*s%s", i ? ", " : "", STR_ARG(kinds), i < f->least ? "" : "?");
+    }
+    if (many) buf_add(&out, STR(" …"));
+    return buf_str(&out);
 }

@@ -34,6 +34,11 @@ int func_find(struct str name, size_t n);
 bool func_exists(struct str name);
 /* The nearest function's name, for a message; may be empty. */
 struct str func_nearest(struct str name);
+/* The kinds of a function's arguments, as help shows them: "string, string, int?"; ? may be left
+ * out. */
+struct str func_arguments(struct arena *a, const struct func *f);
+/* The kinds an argument may have: "int or double". */
+struct str func_kinds(struct arena *a, const struct func *f, size_t argument);
 /* Whether the argument may be of that kind. */
 bool func_takes(const struct func *f, size_t argument, enum value_kind kind);
 

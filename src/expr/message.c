@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "expr/message.h"
 
-#include "base/buf.h"
-
 const char *message_sign(enum expr_op op)
 {
     static const char *const signs[] = {
@@ -65,12 +63,8 @@ struct str message_operands(struct arena *a, struct str text, const struct expr_
 struct str message_argument(struct arena *a, const struct func *f, size_t argument, struct str text,
                             enum value_kind kind)
 {
-    struct buf kinds = buf_new(a);
-    for (int k = VALUE_NULL; k <= VALUE_MAP; k++) {
-        if (!func_takes(f, argument, (enum value_kind)k)) continue;
-        buf_printf(&kinds, "%s%s", kinds.n ? " or " : "", value_kind_name((enum value_kind)k));
-    }
+    struct str kinds = func_kinds(a, f, argument);
     const char *more = kind == VALUE_NULL ? ", write orValue() where it may be null" : "";
     return arena_printf(a, "no such overload: %s() takes %.*s here, %.*s is %s%s", f->name,
-                        STR_ARG(buf_str(&kinds)), STR_ARG(text), value_kind_name(kind), more);
+                        STR_ARG(kinds), STR_ARG(text), value_kind_name(kind), more);
 }
