@@ -7,6 +7,7 @@
 #define MOEPLAN_COST_MEMORY_H
 
 #include "cost/cost.h"
+#include "cost/memory_coefficient.h"
 
 /* ---- tensors that a layer keeps for its backward (memory_saved.c) ---- */
 
@@ -18,6 +19,7 @@ struct saved {
     uint32_t freed_by;     /* MOD_* bits whose recomputation frees it */
     uint32_t offloaded_by; /* MOD_* bits whose fine-grained offload moves it to the host */
     bool routed;           /* grows with the imbalance of routing */
+    bool dispatched;       /* counted with the coefficient of dispatch outputs */
     bool late;             /* made after attention: gone already when attention's backward runs */
 };
 
@@ -33,9 +35,10 @@ struct token_counts {
     double tokens;    /* mbs x seq / cp */
     double sp_tokens; /* of a sequence-parallel region: tokens / tp with sequence parallelism */
     double rows;      /* routed rows of this rank's experts under balanced routing */
+    double dispatch_copies; /* dispatch outputs kept beside the permuted rows */
 };
 
-struct token_counts token_counts(const struct config *c);
+struct token_counts token_counts(const struct config *c, const struct memory_coefficients *x);
 /* Every tensor of one layer, before recomputation and offload. */
 void saved_of_layer(const struct config *c, const struct token_counts *t, struct layer_kind kind,
                     struct saved_list *out);
@@ -65,6 +68,8 @@ struct layer_memory {
     double dense_matrices, expert_matrices; /* of those: GEMM weights */
     double kept;                            /* bytes a microbatch keeps under the plan */
     double routed;                          /* of `kept`: grows with routing imbalance */
+    double offloaded;                       /* of `all`: moved to the host by module */
+    double dispatched;                      /* of `kept`: dispatch outputs */
     double all;                             /* bytes without recomputation and offload */
     double input;                           /* bytes of the layer's input alone */
     double backward;                        /* transient bytes of its backward */
@@ -95,11 +100,6 @@ void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOU
 
 /* ---- a stage (memory_stage.c) ---- */
 
-/* A number with its 80 % interval. */
-struct range {
-    double value, low, high;
-};
-
 /* What is computed once for all stages. */
 struct memory_work {
     const struct config *c;
@@ -109,8 +109,8 @@ struct memory_work {
     double vision;                      /* elements of the vision tower */
     double dense_shards, expert_shards; /* ranks that share the optimizer states of one parameter */
     double workspace;                   /* bytes of GEMM workspaces */
-    struct range imbalance, model, activations, working_set,
-        graphs; /* coefficients, see memory_stage.c */
+    struct memory_coefficients x;
+    struct range imbalance; /* x.routing_imbalance as routing and capacity bound it */
     int n_chunks;
     struct chunk chunks[LAYOUT_MAX_CHUNKS];
 };

@@ -108,9 +108,13 @@ static void measure_activations(const struct config *c, const struct token_count
     for (int i = 0; i < list.n; i++) {
         double bytes = saved_bytes(&list.items[i]);
         l->all += bytes;
-        if (!saved_is_kept(&list.items[i], &c->knobs)) continue;
+        if (!saved_is_kept(&list.items[i], &c->knobs)) {
+            if (list.items[i].offloaded_by & c->knobs.offload_modules) l->offloaded += bytes;
+            continue;
+        }
         l->kept += bytes;
         if (list.items[i].routed) l->routed += bytes;
+        if (list.items[i].dispatched) l->dispatched += bytes;
     }
     l->input = list.n > 0 ? saved_bytes(&list.items[0]) : 0;
     l->backward = saved_backward_transient(c, t, l->kind, &list);
@@ -143,6 +147,7 @@ void layer_measure_mtp(const struct config *c, const struct token_counts *t,
         out->expert_matrices += one.expert_matrices;
         out->kept += c->knobs.recompute == RECOMPUTE_FULL ? one.input : one.kept;
         out->routed += one.routed;
+        out->dispatched += one.dispatched;
     }
     measure_parameters(c, out, mtp_params(m));
     add(out, m->hidden / (double)c->knobs.tp, 2.0 * m->hidden, 1);

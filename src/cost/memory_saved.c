@@ -55,14 +55,17 @@ static bool quantised(const struct knobs *k)
     return k->precision >= PREC_FP8_DELAYED;
 }
 
-struct token_counts token_counts(const struct config *c)
+struct token_counts token_counts(const struct config *c, const struct memory_coefficients *x)
 {
     const struct knobs *k = &c->knobs;
     double tokens = (double)k->mbs * k->seq / k->cp;
     double sp_tokens = k->sequence_parallel ? tokens / k->tp : tokens;
     double rows = sp_tokens * c->model.topk * k->etp;
     if (k->pad_to_capacity && k->capacity_factor > 0) rows *= k->capacity_factor;
-    return (struct token_counts){tokens, sp_tokens, rows};
+    double copies = k->dispatcher != DISPATCH_HYBRIDEP ? 0
+                    : quantised(k)                     ? x->hybridep_quantised_copies.value
+                                                       : x->hybridep_copies.value;
+    return (struct token_counts){tokens, sp_tokens, rows, copies};
 }
 
 /* Bytes of a norm's statistics for one token: mean and reciprocal deviation, or the latter alone.
@@ -104,6 +107,16 @@ static double attention_scores(const struct config *c, const struct token_counts
     return t->tokens * c->model.heads / c->knobs.tp * c->knobs.seq;
 }
 
+/* FlashAttention 2 wants the batch dimension first, so that its output is kept in both layouts.
+   cuDNN's kernel, which Transformer Engine prefers on Hopper and, unless determinism is asked for,
+   on Blackwell, takes ours. */
+static bool flash_layout_copies(const struct config *c)
+{
+    double capability = c->machine.compute_capability;
+    bool flash2 = capability < 9 || (capability >= 10 && c->knobs.deterministic);
+    return flash2 && c->knobs.attention == ATTN_FLASH && c->knobs.mbs > 1 && c->knobs.cp == 1;
+}
+
 /* What the attention kernel keeps beside q, k, v: the log-sum-exp (flash and fused), or the softmax
    and, with dropout, its mask and dropped output (unfused); then its output, which is also the
    projection's input. */
@@ -120,6 +133,9 @@ static void add_core_attention(struct saved_list *list, const struct config *c,
         add(list, "log-sum-exp", t->tokens, heads / k->tp, 4)->freed_by = MOD_CORE_ATTN;
     }
     add(list, "attention output", t->tokens, width / k->tp, bytes)->offloaded_by = MOD_ATTN_PROJ;
+    if (flash_layout_copies(c))
+        add(list, "attention output in flash attention's layout", t->tokens, width / k->tp, bytes)
+            ->freed_by = MOD_CORE_ATTN;
     if (quantised(k))
         add(list, "projection input, quantised", t->tokens, width / k->tp, gemm_input_bytes(k))
             ->offloaded_by = MOD_ATTN_PROJ;
@@ -170,8 +186,9 @@ static void add_latent_attention(struct saved_list *list, const struct config *c
     add_dropout(list, c, t);
 }
 
-/* Mamba2: the fused scan keeps the projected z, x, B, C, dt and its output, and recomputes
-   convolution and chunk states in its backward (megatron/core/ssm/mamba_mixer.py). */
+/* Mamba2: the fused scan keeps the projected z, x, B, C, dt and its output before the gate, and
+   recomputes convolution and chunk states in its backward; the norm keeps the gated output, the
+   projection the normed one (megatron/core/ssm/mamba_mixer.py:679). */
 static void add_mamba(struct saved_list *list, const struct config *c, const struct token_counts *t)
 {
     const struct model_shape *m = &c->model;
@@ -181,15 +198,19 @@ static void add_mamba(struct saved_list *list, const struct config *c, const str
     add_residual(list, c, t, true, true);
     add(list, "z, x, B, C, dt", t->tokens, (2 * inner + states + m->mamba_heads) / k->tp, bytes);
     add(list, "scan output", t->tokens, inner / k->tp, bytes);
-    add(list, "gated scan output", t->tokens, inner / k->tp, gemm_input_bytes(k));
+    add(list, "gated scan output", t->tokens, inner / k->tp, bytes);
+    add(list, "gated scan output, normed", t->tokens, inner / k->tp, gemm_input_bytes(k));
     add_dropout(list, c, t);
 }
 
-/* Tokens of one chunk of the gated delta rule's kernels (fla: chunk_gated_delta_rule). */
+/* Tokens of one chunk of the gated delta rule's kernels. */
 #define LINEAR_CHUNK 64
 
-/* Gated delta net: projection, convolution output, the kernel's output before and after its gated
-   norm, and one state a chunk (megatron/core/ssm/gated_delta_net.py). */
+/* Gated delta net: the projection; the convolution's output; q and k normed and repeated to the
+   value heads, and v, as the kernel takes them; its output before and after the gated norm; decays,
+   write strengths and one chunk-wide row of the kernel's triangular solve a value head
+   (megatron/core/ssm/gated_delta_net/common.py:396; fla's chunk_gated_delta_rule makes the chunk
+   states again in its backward). */
 static void add_linear_attention(struct saved_list *list, const struct config *c,
                                  const struct token_counts *t)
 {
@@ -197,13 +218,15 @@ static void add_linear_attention(struct saved_list *list, const struct config *c
     const struct knobs *k = &c->knobs;
     double key = (double)m->lin_k_heads * m->lin_k_dim,
            value = (double)m->lin_v_heads * m->lin_v_dim;
-    double bytes = element_bytes(k), tp = k->tp;
+    double heads = m->lin_v_heads, repeated = heads * m->lin_k_dim, bytes = element_bytes(k);
+    double tp = k->tp;
     add_residual(list, c, t, true, true);
-    add(list, "q, k, v, z, b, a", t->tokens, (2 * key + 2 * value + 2 * m->lin_v_heads) / tp,
-        bytes);
+    add(list, "q, k, v, z, b, a", t->tokens, (2 * key + 2 * value + 2 * heads) / tp, bytes);
     add(list, "convolution output", t->tokens, (2 * key + value) / tp, bytes);
-    add(list, "delta rule output and gated output", t->tokens, 2 * value / tp, bytes);
-    add(list, "chunk states", t->tokens / LINEAR_CHUNK, m->lin_k_dim * value / tp, bytes);
+    add(list, "kernel's q, k, v", t->tokens, (2 * repeated + value) / tp, bytes);
+    add(list, "kernel's decays and solve", t->tokens, (LINEAR_CHUNK + 3) * heads / tp, bytes);
+    add(list, "delta rule output", t->tokens, value / tp, bytes);
+    add(list, "gated output", t->tokens, value / tp, gemm_input_bytes(k));
 }
 
 /* Fully connected pair: the first GEMM's output (the activation's input) and the activation (the
@@ -236,8 +259,7 @@ static void add_shared_experts(struct saved_list *list, const struct config *c,
 
 /* Routed experts. The probability is applied before FC2 (memory-efficient permutation), so FC2's
    output is not kept; an activation that is not fused with it is kept before and after. HybridEP's
-   dispatch output outlives the permuted copy: seen on forced-balance BF16 runs, where the quantised
-   path drops it after quantisation. */
+   dispatch output outlives the permuted copy in measured runs (coefficient hybridep_copies). */
 static void add_experts(struct saved_list *list, const struct config *c,
                         const struct token_counts *t)
 {
@@ -256,8 +278,10 @@ static void add_experts(struct saved_list *list, const struct config *c,
     if (!k->act_fusion)
         add(list, "expert activation, unweighted", t->rows, f, bytes)->freed_by = FREED_ACT;
     add(list, "expert probabilities", t->rows, 1, 4)->freed_by = FREED_MOE;
-    if (k->dispatcher == DISPATCH_HYBRIDEP && !quantised(k))
-        add(list, "dispatch output", t->rows, width, bytes)->freed_by = FREED_MOE;
+    if (t->dispatch_copies > 0) {
+        s = add(list, "dispatch output", t->rows * t->dispatch_copies, width, bytes);
+        s->freed_by = FREED_MOE, s->dispatched = true;
+    }
     for (int i = first; i < list->n; i++)
         list->items[i].routed = true;
 }

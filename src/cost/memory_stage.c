@@ -208,10 +208,12 @@ static double parameters(const struct memory_work *w, const struct holding *s,
                       bytes, s->dense, shards);
     sum += term(trace, "parameters, experts", bytes * s->experts / expert_shards,
                 "%.0f B x %.0f / %.0f", bytes, s->experts, expert_shards);
-    if (quantised(k) && !sharded_parameters(k)) {
+    double copied = k->fsdp == FSDP_FSDP2   ? s->expert_matrices
+                    : sharded_parameters(k) ? 0
+                                            : s->matrices + s->expert_matrices;
+    if (quantised(k)) {
         double extra = quantised_weight_bytes(w->c) - (k->fp8_param_gather ? bytes : 0);
-        double matrices = s->matrices + s->expert_matrices;
-        sum += term(trace, "quantised weights", extra * matrices, "%.4g B x %.0f", extra, matrices);
+        sum += term(trace, "quantised weights", extra * copied, "%.4g B x %.0f", extra, copied);
     }
     if (s->adapters > 0)
         sum += term(trace, "adapters", bytes * s->adapters, "%.0f B x %.0f", bytes, s->adapters);
@@ -301,21 +303,32 @@ static double step_transient(const struct memory_work *w, const struct holding *
 
 /* ---- buffers ---- */
 
-/* FSDP's working set: two layers gathered and, in Megatron-FSDP, two layers' whole gradients,
-   beside the root unit. A group of one rank gathers nothing. */
+/* FSDP2's gathered parameters: two layers beside the root unit, or all of them where nothing is
+   resharded before the backward (the default of AutoModel's MoE path:
+   nemo_automodel/components/moe/parallelizer.py:646). Experts have a shard group of their own. */
+static double gathered_parameters(const struct memory_work *w, const struct holding *s,
+                                  struct cost_trace *trace)
+{
+    bool dense = w->dense_shards > 1, experts = w->expert_shards > 1;
+    if (!w->c->knobs.reshard_after_forward) {
+        double elements = (dense ? s->dense : 0) + (experts ? s->experts : 0);
+        return term(trace, "gathered parameters", 2 * elements, "2 B x %.0f", elements);
+    }
+    double unit = (dense ? s->unit_dense : 0) + (experts ? s->unit_experts : 0);
+    double root = dense ? s->root : 0;
+    return term(trace, "gathered parameters", 2 * root + 2 * 2 * unit,
+                "2 B x %.0f + 2 x 2 B x %.0f", root, unit);
+}
+
+/* FSDP's working set. Megatron-FSDP holds two layers' parameters and whole gradients beside the
+   root unit (double buffering). A group of one rank gathers nothing. */
 static double fsdp_working_set(const struct memory_work *w, const struct holding *s,
                                struct cost_trace *trace)
 {
     const struct knobs *k = &w->c->knobs;
     if (!sharded_parameters(k)) return 0;
+    if (k->fsdp == FSDP_FSDP2) return gathered_parameters(w, s, trace);
     double root = w->dense_shards > 1 ? 2 * s->root : 0;
-    if (k->fsdp == FSDP_FSDP2) {
-        double unit = s->unit_dense + (w->expert_shards > 1 ? s->unit_experts : 0);
-        if (!k->reshard_after_forward)
-            return term(trace, "gathered parameters", 2 * s->dense, "2 B x %.0f", s->dense);
-        return term(trace, "FSDP working set", root + 2 * 2 * unit, "%.0f B + 2 x 2 B x %.0f", root,
-                    unit);
-    }
     double unit = s->unit_dense + s->unit_experts, bytes = 2 + k->grad_bytes;
     return term(trace, "FSDP working set", root + 2 * bytes * unit, "%.0f B + 2 x %.0f B x %.0f",
                 root, bytes, unit);
@@ -330,66 +343,103 @@ static double pipeline_buffers(const struct memory_work *w, struct cost_trace *t
                 "2 x 2 B x %.0f x %.0f", w->t.sp_tokens, width);
 }
 
+/* The head's column-parallel GEMM gathers its input into a buffer that Megatron-core keeps
+   (megatron/core/tensor_parallel/layers.py: get_global_memory_buffer). */
+static double head_gather_buffer(const struct memory_work *w, const struct holding *s,
+                                 struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    if (!s->last || !k->sequence_parallel || k->tp == 1) return 0;
+    double width = w->c->model.hidden;
+    return term(trace, "gathered input of the head", 2 * w->t.tokens * width, "2 B x %.0f x %.0f",
+                w->t.tokens, width);
+}
+
 static double buffers(const struct memory_work *w, const struct holding *s,
                       struct cost_trace *trace)
 {
     return term(trace, "GEMM workspaces", w->workspace, "%.5g MiB", w->workspace / MIB) +
            term(trace, "dummy weight gradients", s->dummies, "2 B x distinct weight shapes") +
-           pipeline_buffers(w, trace);
+           pipeline_buffers(w, trace) + head_gather_buffer(w, s, trace);
 }
 
 /* ---- activations ---- */
 
-/* Layers of a chunk that whole-layer recomputation covers: all, or under the block method the first
-   n. Those of the uniform method keep one input for n layers. */
-static double chunk_activations(const struct memory_work *w, const struct chunk *chunk,
-                                double *routed)
+/* What the microbatches of a chunk, or a stage, keep. */
+struct in_flight_bytes {
+    double kept;
+    double routed;     /* of `kept`: grows with routing imbalance */
+    double offloaded;  /* moved to the host by module, not in `kept` */
+    double dispatched; /* of `kept`: dispatch outputs */
+};
+
+static struct in_flight_bytes chunk_layers(const struct memory_work *w, const struct chunk *chunk)
 {
-    const struct knobs *k = &w->c->knobs;
-    double bytes = 0, scale = 0;
-    *routed = 0;
+    struct in_flight_bytes sum = {0};
     for (int i = 0; i < w->c->model.n_kinds; i++) {
-        bytes += chunk->counts[i] * w->kinds[i].kept;
-        *routed += chunk->counts[i] * w->kinds[i].routed;
+        sum.kept += chunk->counts[i] * w->kinds[i].kept;
+        sum.routed += chunk->counts[i] * w->kinds[i].routed;
+        sum.offloaded += chunk->counts[i] * w->kinds[i].offloaded;
+        sum.dispatched += chunk->counts[i] * w->kinds[i].dispatched;
     }
-    if (k->recompute != RECOMPUTE_FULL || chunk->layers == 0) return bytes;
-    double layers = chunk->layers, n = k->recompute_num_layers, inputs = 0;
-    for (int i = 0; i < w->c->model.n_kinds; i++)
-        inputs += chunk->counts[i] * w->kinds[i].input;
-    if (k->recompute_method == METHOD_BLOCK) {
-        scale = n > 0 && n < layers ? n / layers : 1;
-        *routed *= 1 - scale;
-        return scale * inputs + (1 - scale) * bytes;
-    }
-    *routed = 0;
-    return n > 1 ? inputs * ceil(layers / n) / layers : inputs;
+    sum.kept += (w->imbalance.value - 1) * sum.routed;
+    return sum;
 }
 
-/* Microbatches in flight times what one keeps, summed over the stage's chunks. CPU offloading of
-   whole layers takes the activations of that many layers of the stage away. */
-static double activations(const struct memory_work *w, int stage, const struct holding *s,
-                          double *routed, struct cost_trace *trace)
+/* One microbatch in one chunk. Whole-layer recomputation keeps layer inputs: of all layers, of the
+   first n (block), or one for every n layers (uniform). */
+static struct in_flight_bytes chunk_activations(const struct memory_work *w,
+                                                const struct chunk *chunk)
 {
     const struct knobs *k = &w->c->knobs;
-    double in_flight[LAYOUT_MAX_CHUNKS], sum = 0, layers = 0;
-    *routed = 0;
+    struct in_flight_bytes sum = chunk_layers(w, chunk);
+    if (k->recompute == RECOMPUTE_FULL && chunk->layers > 0) {
+        double layers = chunk->layers, n = k->recompute_num_layers, inputs = 0, rest = 0;
+        for (int i = 0; i < w->c->model.n_kinds; i++)
+            inputs += chunk->counts[i] * w->kinds[i].input;
+        if (k->recompute_method == METHOD_BLOCK)
+            rest = n > 0 && n < layers ? 1 - n / layers : 0;
+        else if (n > 1)
+            inputs *= ceil(layers / n) / layers;
+        sum.kept = (1 - rest) * inputs + rest * sum.kept;
+        sum.routed *= rest;
+        sum.dispatched *= rest;
+    }
+    sum.kept += chunk->mtp * (w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed);
+    sum.routed += chunk->mtp * w->mtp.routed;
+    sum.dispatched += chunk->mtp * w->mtp.dispatched;
+    if (chunk->embedding && w->c->model.hidden_dropout > 0)
+        sum.kept += w->t.sp_tokens * w->c->model.hidden;
+    return sum;
+}
+
+/* Microbatches in flight times what one keeps, over the stage's chunks. CPU offloading of whole
+   layers takes the activations of that many layers of the stage away. */
+static struct in_flight_bytes activations(const struct memory_work *w, int stage,
+                                          struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    struct in_flight_bytes sum = {0};
+    double in_flight[LAYOUT_MAX_CHUNKS], layers = 0;
     pipeline_in_flight(k, stage, in_flight);
     for (int v = 0; v < k->vpp; v++) {
         const struct chunk *chunk = stage_chunk(w, stage, v);
-        double mine, bytes = chunk_activations(w, chunk, &mine);
+        struct in_flight_bytes one = chunk_activations(w, chunk);
         layers += chunk->layers;
-        bytes += chunk->mtp * w->mtp.kept;
-        if (chunk->embedding && w->c->model.hidden_dropout > 0)
-            bytes += w->t.sp_tokens * w->c->model.hidden;
-        sum += term(trace, "activations of a chunk", in_flight[v] * bytes,
-                    "%.0f microbatches x %.0f B in %d layers", in_flight[v], bytes, chunk->layers);
-        *routed += in_flight[v] * (mine + chunk->mtp * w->mtp.routed);
+        sum.kept +=
+            term(trace, "activations of a chunk", in_flight[v] * one.kept,
+                 "%.0f microbatches x %.0f B in %d layers", in_flight[v], one.kept, chunk->layers);
+        sum.routed += in_flight[v] * one.routed;
+        sum.offloaded += in_flight[v] * one.offloaded;
+        sum.dispatched += in_flight[v] * one.dispatched;
     }
-    (void)s;
     if (k->layers_offloaded == 0 || layers == 0) return sum;
     double gone = k->layers_offloaded < layers ? k->layers_offloaded / layers : 1;
-    *routed *= 1 - gone;
-    return sum + term(trace, "activations offloaded", -gone * sum, "%.3g x %.0f B", gone, sum);
+    sum.routed *= 1 - gone;
+    sum.dispatched *= 1 - gone;
+    sum.kept += term(trace, "activations of offloaded layers", -gone * sum.kept, "-%.3g x %.0f B",
+                     gone, sum.kept);
+    return sum;
 }
 
 /* Bytes of one logit at the peak. None: bf16 logits and an fp32 copy. Native fusion: the compiled
@@ -434,7 +484,7 @@ static double head_transient(const struct memory_work *w, const struct holding *
     if (!s->last) return 0;
     double h = w->c->model.hidden, te = k->ce_fusion == CE_TE;
     double hidden = 2 * (2 * w->t.sp_tokens + te * w->t.tokens) * h;
-    double dummy = te || k->grad_accumulation_fusion ? 2 * w->embedding : 0;
+    double dummy = te > 0 || k->grad_accumulation_fusion ? 2 * w->embedding : 0;
     return term(trace, "head backward", hidden + dummy, "%.0f B of hidden states + %.0f B dummy",
                 hidden, dummy);
 }
@@ -462,13 +512,20 @@ static double layer_transient(const struct memory_work *w, const struct holding 
 /* ---- the peak ---- */
 
 struct phase {
-    double transient, activations, logits, optimizer;
+    double transient, activations, logits, grads, optimizer, working_set;
     char name;
 };
 
 static double phase_total(const struct phase *p)
 {
-    return p->transient + p->activations + p->logits + p->optimizer;
+    return p->transient + p->activations + p->logits + p->grads + p->optimizer + p->working_set;
+}
+
+/* torch's optimizers drop gradients after the step, so that FSDP2's first backward starts without
+ * any. */
+static bool lazy_gradients(const struct knobs *k)
+{
+    return k->fsdp == FSDP_FSDP2 && k->pp == 1 && knobs_microbatches(k) == 1;
 }
 
 /* Half-widths of independent causes add in squares. */
@@ -484,16 +541,30 @@ static void spread_add(struct spread *s, double bytes, struct range relative)
     s->high += high * high;
 }
 
-static void stage_interval(const struct memory_work *w, struct stage_memory *m, double routed,
-                           double working_set)
+/* `routed`, `offloaded`: bytes of the activations that grow with imbalance, and that module offload
+ * has moved away. */
+static void stage_interval(const struct memory_work *w, struct stage_memory *m,
+                           const struct in_flight_bytes *bytes, double working_set)
 {
     const struct knobs *k = &w->c->knobs;
+    const struct memory_coefficients *x = &w->x;
     struct spread s = {0};
-    spread_add(&s, m->total, w->model);
-    if (!k->force_balance) spread_add(&s, routed, w->imbalance);
-    if (quantised(k)) spread_add(&s, m->activations, w->activations);
-    if (k->graph_impl != GRAPH_NONE) spread_add(&s, m->activations, w->graphs);
-    if (working_set > 0) spread_add(&s, working_set, w->working_set);
+    spread_add(&s, m->total, x->memory_error);
+    if (m->activations > 0) {
+        spread_add(&s, bytes->routed, w->imbalance);
+        spread_add(&s, bytes->offloaded, x->offload_residue);
+        if (w->t.dispatch_copies > 0)
+            spread_add(&s, bytes->dispatched / w->t.dispatch_copies,
+                       quantised(k) ? x->hybridep_quantised_copies : x->hybridep_copies);
+    }
+    if (quantised(k)) spread_add(&s, m->activations, x->quantised_activations);
+    if (k->graph_impl != GRAPH_NONE) spread_add(&s, m->total, x->graph_error);
+    if (working_set > 0) {
+        spread_add(&s, m->total, x->fsdp_error);
+        struct range gathered = x->gathered_parameters;
+        if (!k->reshard_stated && !k->reshard_after_forward) gathered.low = 0;
+        spread_add(&s, working_set, gathered);
+    }
     m->low = m->total - sqrt(s.low);
     m->high = m->total + sqrt(s.high);
 }
@@ -503,26 +574,28 @@ void stage_estimate(const struct memory_work *w, int stage, struct stage_memory 
 {
     const struct knobs *k = &w->c->knobs;
     struct holding s = stage_holding(w, stage);
-    double routed, params = parameters(w, &s, trace), grads = gradients(w, &s, trace);
+    double params = parameters(w, &s, trace), grads = gradients(w, &s, trace);
     double states = optimizer(w, &s, trace), fixed = buffers(w, &s, trace);
-    double set = fsdp_working_set(w, &s, trace), saved = activations(w, stage, &s, &routed, trace);
-    double resident = k->offload_optimizer_states ? 0 : states;
+    double set = fsdp_working_set(w, &s, trace);
+    struct in_flight_bytes saved = activations(w, stage, trace);
     double loss = logits(w, &s, trace);
+    double early = lazy_gradients(k) ? 0 : grads;
+    double resident = k->offload_optimizer_states ? 0 : states;
     struct phase phases[] = {
-        {head_transient(w, &s, trace), saved, loss, resident, 'A'},
-        {layer_transient(w, &s, trace), saved, 0, resident, 'B'},
-        {step_transient(w, &s, trace), 0, 0, states, 'C'},
+        {head_transient(w, &s, trace), saved.kept, loss, early, resident, set, 'A'},
+        {layer_transient(w, &s, trace), saved.kept, 0, early, resident, set, 'B'},
+        {step_transient(w, &s, trace), 0, 0, grads, states, k->fsdp == FSDP_FSDP2 ? 0 : set, 'C'},
     };
     const struct phase *peak = &phases[0];
     for (int i = 1; i < 3; i++)
         if (phase_total(&phases[i]) > phase_total(peak)) peak = &phases[i];
     *out = (struct stage_memory){.params = params,
-                                 .grads = grads,
+                                 .grads = peak->grads,
                                  .optimizer = peak->optimizer,
                                  .activations = peak->activations,
                                  .logits = peak->logits,
-                                 .buffers = fixed + set + peak->transient,
+                                 .buffers = fixed + peak->working_set + peak->transient,
                                  .phase = peak->name};
-    out->total = params + grads + fixed + set + phase_total(peak);
-    stage_interval(w, out, peak->activations > 0 ? routed : 0, set);
+    out->total = params + fixed + phase_total(peak);
+    stage_interval(w, out, &saved, peak->working_set);
 }

@@ -145,7 +145,8 @@ struct knobs {
     bool freeze_vision;
     /* AutoModel */
     int dp_replicate;
-    bool reshard_after_forward;
+    bool reshard_after_forward;              /* FSDP2: parameters are gathered anew for the backward */
+    bool reshard_stated;                     /* false: reshard_after_forward is the framework's default, recipes often differ */
 };
 
 /* An explicit pipeline layout: for each of pp*vpp chunks its decoder layers, and where embedding, MTP and loss stand. */
