@@ -108,6 +108,10 @@ const struct expr *record_compile(struct loader *l, const struct node *node, enu
         return NULL;
     }
     struct str text = record_expand(l, node->text);
+    if (text.n > RECORD_LONGEST) {
+        record_error(l, node, "the expression is too long with its variables put in");
+        return NULL;
+    }
     struct span at = node_span(l->diags, node);
     size_t before = l->diags->n;
     const struct expr *e =
@@ -150,6 +154,7 @@ static bool condition_read(struct loader *l, const struct node *node, const stru
 
 /* ---- the keys of a record ---- */
 
+enum { MOST_CONDITIONS = 64 };
 enum { IN_CHECK = 1, IN_NATIVE = 2, IN_OVERRIDE = 4, IN_ALL = 7 };
 
 struct key {
@@ -263,6 +268,10 @@ static void read_conditions(struct loader *l, const struct key *key, const struc
 {
     if (node->kind != NODE_LIST) {
         record_error(l, node, "%s must be a list of expressions", key->name);
+        return;
+    }
+    if (node->n > MOST_CONDITIONS) {
+        record_error(l, node, "a rule has at most %d conditions", MOST_CONDITIONS);
         return;
     }
     const struct expr **conditions = ARENA_ARRAY(l->arena, const struct expr *, node->n);

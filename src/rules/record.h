@@ -41,7 +41,9 @@ bool record_text(struct loader *l, const struct node *node, const char *what, st
 void record_frameworks(struct loader *l, const struct node *node, struct version_range *in);
 /* Variables of the file are put in. NULL with an error; EXPR_DYN accepts any type. */
 const struct expr *record_compile(struct loader *l, const struct node *node, enum expr_type type);
-/* The text with the file's variables put in, in parentheses. */
+/* The text with the file's variables put in, in parentheses; cut above RECORD_LONGEST bytes, which
+   record_compile refuses: variables that use one another twice grow without bound. */
+enum { RECORD_LONGEST = 65536 };
 struct str record_expand(struct loader *l, struct str text);
 /* Reads a record of `overrides` or `rules` and adds it to l->fresh when it is usable. */
 void record_read(struct loader *l, const struct node *node, bool is_override);

@@ -59,7 +59,7 @@ struct str record_expand(struct loader *l, struct str text)
 {
     if (!l->variables.n) return text;
     struct buf out = buf_new(l->arena);
-    for (size_t at = 0, end; at < text.n; at = end) {
+    for (size_t at = 0, end; at < text.n && out.n <= RECORD_LONGEST; at = end) {
         const struct rule_variable *variable = NULL;
         if (text.p[at] == '"' || text.p[at] == '\'')
             end = string_end(text, at);

@@ -3,8 +3,8 @@
 
 #define EXAMPLES(list)                                                                             \
     RULE_FILE                                                                                      \
-        "rules:\n- id: r\n  severity: error\n  message: m\n  matchConditions: [plan.ep > 1]\n"     \
-        "  rule: plan.num_moe_experts % plan.ep == 0\n  examples:\n" list
+    "rules:\n- id: r\n  severity: error\n  message: m\n  matchConditions: [plan.ep > 1]\n"         \
+    "  rule: plan.num_moe_experts % plan.ep == 0\n  examples:\n" list
 
 static size_t failures(struct arena *a, const char *text, struct diags *diags)
 {

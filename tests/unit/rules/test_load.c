@@ -131,6 +131,20 @@ static void variables_replace_names_only(void **state)
                "plan.tp == (plan.cp) || \"tp\" == 'tp' || sum([1]) > (plan.ep)");
 }
 
+static void growing_variables_are_stopped(void **state)
+{
+    struct arena *a = *state;
+    struct buf text = buf_new(a);
+    buf_add(&text, STR(RULE_FILE "variables:\n- {name: v0, expression: plan.tp}\n"));
+    for (int i = 1; i < 60; i++)
+        buf_printf(&text, "- {name: v%d, expression: v%d * v%d}\n", i, i - 1, i - 1);
+    struct diags diags;
+    struct rule_set set;
+    assert_false(load_text(a, &diags, buf_str(&text).p, NULL, &set));
+    assert_str(diags.items[0].rule, "expression"); /* too many nodes comes before too long a text */
+    assert_int_equal(set.n, 0);
+}
+
 static void sets_are_appended(void **state)
 {
     struct arena *a = *state;
@@ -166,6 +180,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(typo_in_expression_is_told_at_its_column),
     cmocka_unit_test(all_keys_arrive),
     cmocka_unit_test(variables_replace_names_only),
+    cmocka_unit_test(growing_variables_are_stopped),
     cmocka_unit_test(sets_are_appended),
     cmocka_unit_test(an_absent_folder_is_told),
 };

@@ -157,11 +157,83 @@ static void a_record_without_document_points_at_nothing(void **state)
     arena_free(scratch);
 }
 
+/* The place is the parameter the rule names, else the first operand that is written, else the
+ * document. */
+static void a_finding_points_at_what_is_written(void **state)
+{
+    struct arena *a = *state, *scratch = arena_new(0);
+    struct rule_set set = load_good(a, text);
+    const struct setting none[] = {{"num_moe_experts", value_int(64)}};
+    struct facts *f = facts_of(a, FRAMEWORK_MEGATRON, none, 1);
+    struct node_list docs = {0};
+    f->source =
+        source_add(&f->diags->sources, STR("plan.yaml"), STR("# a plan\nexperts: 64\nep: 6\n"));
+    assert_true(doc_load_yaml(a, f->diags, f->source, &docs));
+    f->document = docs.items[0];
+    const struct node *experts = node_get(f->document, STR("experts")),
+                      *ep = node_get(f->document, STR("ep"));
+    facts_set(f, param_find(STR("ep")), value_int(6), ORIGIN_FILE, ep, STR("ep"));
+    rules_run(&set, f, scratch);
+    assert_int_equal(f->diags->items[0].at.line, 3);
+    assert_int_equal(f->diags->items[0].at.column, 5);
+    assert_str(f->diags->items[1].rule, "sp-advised");
+    assert_int_equal(f->diags->items[1].at.line, 3); /* its condition reads ep */
+
+    f->diags->n = 0;
+    facts_set(f, param_find(STR("ep")), value_int(6), ORIGIN_OPTION, NULL, STR("ep"));
+    facts_set(f, param_find(STR("num_moe_experts")), value_int(64), ORIGIN_OPTION, experts,
+              STR("experts"));
+    rules_run(&set, f, scratch);
+    assert_int_equal(f->diags->items[0].at.line, 2);
+
+    f->diags->n = 0;
+    f->items[param_find(STR("num_moe_experts"))].node = NULL;
+    rules_run(&set, f, scratch);
+    assert_int_equal(f->diags->items[0].at.line, 2); /* where the document begins */
+    assert_int_equal(f->diags->items[0].at.column, 1);
+    arena_free(scratch);
+}
+
+static void a_message_that_cannot_be_worded_falls_back(void **state)
+{
+    struct arena *a = *state, *scratch = arena_new(0);
+    struct rule_set set = load_good(
+        a, RULE_FILE
+        "rules:\n- id: r\n  severity: info\n  message: the plain words\n  rule: plan.tp > 1\n"
+        "  messageExpression: '\"a\\nb\"'\n  helpExpression: '\"x\" + string(1 / 0)'\n"
+        "  help: the plain help\n  suggestion: '[2, 4]'\n");
+    const struct setting settings[] = {{"tp", value_int(1)}};
+    struct facts *f = facts_of(a, FRAMEWORK_MEGATRON, settings, 1);
+    rules_run(&set, f, scratch);
+    assert_str(f->diags->items[0].message, "the plain words");
+    assert_str(f->diags->items[0].help, "valid: 2, 4; the plain help");
+    arena_free(scratch);
+}
+
+static void native_records_describe_what_readers_found(void **state)
+{
+    struct arena *a = *state;
+    struct rule_set set =
+        load_good(a, RULE_FILE "rules:\n- id: unknown-key\n  severity: error\n  check: native\n"
+                               "  message: m\n  help: h\n  covers: [automodel:D02]\n");
+    struct diags found;
+    diags_init(&found, a);
+    diag_add(&found, SEVERITY_ERROR, "unknown-key", (struct span){0}, "found");
+    diag_add(&found, SEVERITY_ERROR, "other", (struct span){0}, "found");
+    rules_describe(&set, &found);
+    assert_str(found.items[0].covers[0], "automodel:D02");
+    assert_str(found.items[0].help, "h");
+    assert_int_equal(found.items[1].n_covers, 0);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_failing_rule_is_explained),
     cmocka_unit_test(false_wins_over_unknown_and_unknown_over_errors),
     cmocka_unit_test(overrides_replace_what_was_written),
     cmocka_unit_test(subset_agrees_with_the_set),
+    cmocka_unit_test(a_finding_points_at_what_is_written),
+    cmocka_unit_test(a_message_that_cannot_be_worded_falls_back),
+    cmocka_unit_test(native_records_describe_what_readers_found),
     cmocka_unit_test(a_record_without_document_points_at_nothing),
 };
 UNIT_MAIN(tests)
