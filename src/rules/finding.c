@@ -54,12 +54,20 @@ static struct span first_line(const struct facts *f)
     return (struct span){f->source, f->source ? 1 : 0, 1, 1, 1};
 }
 
+/* Where the user wrote the parameter in this very file; a model file of its own is not the place.
+ */
+static const struct node *written_node(const struct facts *f, int param)
+{
+    const struct node *node = param >= 0 ? f->items[param].node : NULL;
+    return node && node->source == f->source ? node : NULL;
+}
+
 static struct span place(const struct rule *r, const struct facts *f,
                          const struct operands *operands)
 {
-    const struct node *node = r->parameter >= 0 ? f->items[r->parameter].node : NULL;
+    const struct node *node = written_node(f, r->parameter);
     for (size_t i = 0; i < operands->n && !node; i++)
-        node = f->items[operands->params[i]].node;
+        node = written_node(f, operands->params[i]);
     return node ? node_span(f->diags, node) : first_line(f);
 }
 
