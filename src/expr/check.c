@@ -20,17 +20,16 @@ static struct str source_text(struct compiler *c, uint32_t at)
     return str_slice(c->text, node_at(c, at)->from, node_at(c, at)->to);
 }
 
-/* What the name or function at a node is not: an error now, or with free variables one at run time.
- */
-static enum expr_type unknown(struct compiler *c, uint32_t at, uint32_t from, uint32_t to,
-                              const char *what, struct str name, struct str nearest)
+/* What a name or a call cannot mean: an error now, or with free variables one at run time. */
+static enum expr_type meaningless(struct compiler *c, uint32_t at, uint32_t to, struct str message,
+                                  struct str nearest)
 {
+    struct expr_node *n = node_at(c, at);
+    uint32_t from = n->op == OP_CALL ? n->names : n->from;
     if (c->names) {
-        struct diag *d = compile_error(c, from, to, "unknown %s %.*s", what, STR_ARG(name));
+        struct diag *d = compile_error(c, from, to, "%.*s", STR_ARG(message));
         if (nearest.n) diag_help(c->diags, d, "did you mean %.*s?", STR_ARG(nearest));
     }
-    struct str message = arena_printf(c->arena, "unknown %s %.*s", what, STR_ARG(name));
-    struct expr_node *n = node_at(c, at);
     n->op = OP_ERROR;
     n->a = compile_constant(c, value_error(message));
     return EXPR_DYN;
@@ -142,7 +141,8 @@ static enum expr_type unknown_name(struct compiler *c, uint32_t at, struct str p
 {
     struct str nearest = {0};
     if (c->names->nearest) nearest = c->names->nearest(c->names->context, path);
-    return unknown(c, at, node_at(c, at)->from, node_at(c, at)->to, "name", path, nearest);
+    struct str message = arena_printf(c->arena, "unknown name %.*s", STR_ARG(path));
+    return meaningless(c, at, node_at(c, at)->to, message, nearest);
 }
 
 static uint32_t key_literal(struct compiler *c, uint32_t field, uint32_t from, uint32_t to)
@@ -360,13 +360,19 @@ static enum expr_type check_map(struct compiler *c, uint32_t at)
     return EXPR_MAP;
 }
 
+/* No function of that name, or not with so many arguments, or a macro written otherwise. */
 static enum expr_type unknown_function(struct compiler *c, uint32_t at, struct str name)
 {
-    uint32_t from = node_at(c, at)->names;
-    bool exists = func_exists(name);
-    const char *what = exists ? "number of arguments of" : "function";
-    return unknown(c, at, from, from + (uint32_t)name.n, what, name,
-                   exists ? (struct str){0} : func_nearest(name));
+    uint32_t to = node_at(c, at)->names + (uint32_t)name.n;
+    const struct func *f = func_named(name);
+    const char *usage = macro_usage(name);
+    struct str message = arena_printf(c->arena, "unknown function %.*s", STR_ARG(name));
+    if (f)
+        message = arena_printf(c->arena, "wrong number of arguments, write %s(%.*s)", f->name,
+                               STR_ARG(func_arguments(c->arena, f)));
+    else if (usage)
+        message = arena_printf(c->arena, "%.*s() is written %s", STR_ARG(name), usage);
+    return meaningless(c, at, to, message, f || usage ? (struct str){0} : func_nearest(name));
 }
 
 static enum expr_type check_call(struct compiler *c, uint32_t at)

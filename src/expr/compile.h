@@ -95,6 +95,9 @@ uint32_t parse_text(struct compiler *c);
 uint32_t macro_expand(struct compiler *c, struct str name, uint32_t range, const uint32_t *args,
                       size_t n, uint32_t from, uint32_t to);
 
+/* How a macro is written, for a message; NULL when there is none of that name. */
+const char *macro_usage(struct str name);
+
 /* Binds names and checks types in place; mistakes are errors, and without names become OP_ERROR
  * nodes. */
 void check_tree(struct compiler *c, uint32_t root);

@@ -283,19 +283,17 @@ const struct func func_table[] = {
 
 const uint32_t func_count = sizeof func_table / sizeof *func_table;
 
-int func_find(struct str name, size_t n)
+const struct func *func_named(struct str name)
 {
     for (uint32_t i = 0; i < func_count; i++)
-        if (str_is(name, func_table[i].name) && n >= func_table[i].least && n <= func_table[i].most)
-            return (int)i;
-    return -1;
+        if (str_is(name, func_table[i].name)) return &func_table[i];
+    return NULL;
 }
 
-bool func_exists(struct str name)
+int func_find(struct str name, size_t n)
 {
-    for (uint32_t i = 0; i < func_count; i++)
-        if (str_is(name, func_table[i].name)) return true;
-    return false;
+    const struct func *f = func_named(name);
+    return f && n >= f->least && n <= f->most ? (int)(f - func_table) : -1;
 }
 
 struct str func_nearest(struct str name)
@@ -318,8 +316,12 @@ struct str func_kinds(struct arena *a, const struct func *f, size_t argument)
 {
     struct buf out = buf_new(a);
     if (func_takes(f, argument, VALUE_NULL)) return STR("any");
+    bool number = func_takes(f, argument, VALUE_INT) && func_takes(f, argument, VALUE_UINT) &&
+                  func_takes(f, argument, VALUE_DOUBLE);
+    if (number) buf_add(&out, STR("number"));
     for (int k = VALUE_BOOL; k <= VALUE_MAP; k++) {
-        if (!func_takes(f, argument, (enum value_kind)k)) continue;
+        bool is_number = k == VALUE_INT || k == VALUE_UINT || k == VALUE_DOUBLE;
+        if (!func_takes(f, argument, (enum value_kind)k) || (number && is_number)) continue;
         buf_printf(&out, "%s%s", out.n ? " or " : "", value_kind_name((enum value_kind)k));
     }
     return buf_str(&out);

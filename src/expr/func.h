@@ -30,8 +30,8 @@ extern const uint32_t func_count;
 
 /* The number of the function that takes n arguments; -1 when there is none. */
 int func_find(struct str name, size_t n);
-/* Whether any function has this name. */
-bool func_exists(struct str name);
+/* The function of a name, however many arguments it takes; NULL when there is none. */
+const struct func *func_named(struct str name);
 /* The nearest function's name, for a message; may be empty. */
 struct str func_nearest(struct str name);
 /* The kinds of a function's arguments, as help shows them: "string, string, int?"; ? may be left

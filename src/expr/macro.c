@@ -26,6 +26,27 @@ static const struct {
     {"transformMap", 2, 2, OP_MAP_MAP},
 };
 
+static const struct {
+    const char *name, *usage;
+} usages[] = {
+    {"has", "has(plan.x)"},
+    {"all", "list.all(x, x > 0)"},
+    {"exists", "list.exists(x, x > 0)"},
+    {"exists_one", "list.exists_one(x, x > 0)"},
+    {"existsOne", "list.existsOne(x, x > 0)"},
+    {"filter", "list.filter(x, x > 0)"},
+    {"map", "list.map(x, x + 1) or list.map(x, x > 0, x + 1)"},
+    {"transformList", "list.transformList(i, x, i + x)"},
+    {"transformMap", "map.transformMap(k, x, x + 1)"},
+};
+
+const char *macro_usage(struct str name)
+{
+    for (size_t i = 0; i < sizeof usages / sizeof *usages; i++)
+        if (str_is(name, usages[i].name)) return usages[i].usage;
+    return NULL;
+}
+
 /* has(operand.field) */
 static uint32_t expand_has(struct compiler *c, const uint32_t *args, size_t n, uint32_t from,
                            uint32_t to)

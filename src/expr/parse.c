@@ -230,7 +230,7 @@ static struct str qualified(struct compiler *c, uint32_t node, struct str name)
     if (n->op != OP_IDENT) return (struct str){0};
     struct str dotted =
         arena_printf(c->arena, "%.*s.%.*s", STR_ARG(c->constants.items[n->a].s), STR_ARG(name));
-    return func_exists(dotted) ? dotted : (struct str){0};
+    return func_named(dotted) ? dotted : (struct str){0};
 }
 
 /* selector = "." field [ "(" list ")" ] */
