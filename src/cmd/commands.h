@@ -5,12 +5,14 @@
 
 #include "cmd/cmd.h"
 
-extern const struct command command_suggest, command_validate, command_eval, command_explain,
-    command_rules, command_schema, command_version, command_help;
+extern const struct command command_estimate, command_models, command_platforms, command_suggest,
+    command_validate, command_eval, command_explain, command_rules, command_schema, command_version,
+    command_help;
 
 static const struct command *const commands[] = {
-    &command_suggest, &command_validate, &command_eval,    &command_explain,
-    &command_rules,   &command_schema,   &command_version, &command_help,
+    &command_suggest,  &command_estimate, &command_models,  &command_platforms,
+    &command_validate, &command_eval,     &command_explain, &command_rules,
+    &command_schema,   &command_version,  &command_help,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* estimate: recipe -> facts -> configuration -> memory and time -> screen or JSON. */
+#include "base/io.h"
+#include "cmd/batch.h"
+#include "cmd/validate.h"
+#include "emit/json_writer.h"
+#include "emit/plan_json.h"
+#include "emit/screen.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+/* One configuration's estimate. */
+struct result {
+    const struct facts *facts;
+    struct config config;
+    struct memory_estimate memory;
+    struct time_estimate time;
+    struct evidence evidence;
+    struct cost_trace memory_terms, time_terms;
+};
+
+struct estimation {
+    const struct rule_set *rules;
+    const struct read_options *options;
+    struct arena *scratch;
+    bool explain;
+};
+
+static bool no_split(const struct config *c, struct diags *diags, uint32_t source)
+{
+    struct diag *d =
+        diag_add(diags, SEVERITY_ERROR, "pipeline-split", (struct span){.source = source},
+                 "%d layers cannot be put on %d stages of %d chunks as the plan says",
+                 c->model.num_layers, c->knobs.pp, c->knobs.vpp);
+    d->parameter = STR("pipeline_model_parallel_size");
+    return false;
+}
+
+/* Facts -> estimate; false with errors in the facts' diagnostics. */
+static bool estimate_facts(const struct estimation *e, struct facts *f, struct arena *a,
+                           struct result *out)
+{
+    rules_apply_overrides(e->rules, f, e->scratch);
+    arena_reset(e->scratch);
+    out->facts = f;
+    bool good = config_from_facts(a, f, &out->config);
+    if (!f->platform) {
+        struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "missing-fact",
+                                  (struct span){.source = f->source}, "the platform is not given");
+        diag_help(f->diags, d, "give it: --platform h100, or platform: h100 in the plan");
+        good = false;
+    }
+    if (!good) return false;
+    out->memory_terms.arena = out->time_terms.arena = a;
+    if (!memory_estimate(&out->config, &out->memory, e->explain ? &out->memory_terms : NULL) ||
+        !time_estimate(&out->config, &out->time, e->explain ? &out->time_terms : NULL))
+        return no_split(&out->config, f->diags, f->source);
+    evidence_find(&out->config, &out->evidence);
+    return true;
+}
+
+/* The configurations of a text; false with errors added when there is none. */
+static bool read_text(const struct estimation *e, struct arena *a, struct diags *diags,
+                      struct str path, struct str text, struct str as, struct recipe *out)
+{
+    uint32_t source = source_add(&diags->sources, path, text);
+    *out = recipe_read(a, diags, source, as, e->options);
+    if (out->readings.n > 0 && out->status == RECIPE_READ) return true;
+    if (out->status == RECIPE_SKIPPED)
+        diag_add(diags, SEVERITY_ERROR, "no-recipe", (struct span){.source = source},
+                 "this is no recipe that moeplan knows");
+    return false;
+}
+
+/* ---- the command ---- */
+
+static void show_text(struct cmd_context *c, const struct result *r, const struct estimation *e)
+{
+    screen_model(&r->config.model, &c->out);
+    screen_machine(c->keep, &r->config, &c->out);
+    buf_add_char(&c->out, '\n');
+    screen_plan(c->keep, &r->config, &c->out);
+    buf_add_char(&c->out, '\n');
+    screen_memory(&r->memory, &c->out);
+    buf_add_char(&c->out, '\n');
+    screen_time(&r->config, &r->time, &c->out);
+    screen_evidence(&r->evidence, &c->out);
+    if (!e->explain) return;
+    buf_add_char(&c->out, '\n');
+    screen_terms(&r->memory_terms, "memory, every term", true, &c->out);
+    buf_add_char(&c->out, '\n');
+    screen_terms(&r->time_terms, "time, every term", false, &c->out);
+}
+
+static int estimate_file(struct cmd_context *c, const struct estimation *e, struct str as,
+                         enum format format)
+{
+    struct str text, error, path = str_dup(c->keep, c->arguments[0]);
+    if (!io_read(c->keep, path.p, &text, &error))
+        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
+    struct recipe recipe;
+    if (!read_text(e, c->keep, &c->diags, path, text, as, &recipe)) return STATUS_CANNOT;
+    struct result *r = ARENA_NEW(c->keep, struct result);
+    bool good = true;
+    for (size_t i = 0; i < recipe.readings.n; i++) {
+        *r = (struct result){0};
+        const struct reading *reading = &recipe.readings.items[i];
+        if (!estimate_facts(e, reading->facts, c->keep, r)) {
+            good = false;
+            continue;
+        }
+        if (format == FORMAT_JSON) {
+            tree_print(
+                &c->out,
+                tree_estimate(c->keep, r->facts, &r->config, &r->memory, &r->time, &r->evidence),
+                false);
+            buf_add_char(&c->out, '\n');
+            continue;
+        }
+        if (i > 0) buf_add_char(&c->out, '\n');
+        if (recipe.readings.n > 1 && reading->label.n > 0)
+            buf_printf(&c->out, "%.*s\n", STR_ARG(reading->label));
+        show_text(c, r, e);
+    }
+    return good ? STATUS_OK : STATUS_CANNOT;
+}
+
+/* ---- batches ---- */
+
+static void answer_diags(struct cmd_context *c, struct diags *diags)
+{
+    diags_sort(diags);
+    struct str first = STR("the request cannot be answered");
+    for (size_t i = 0; i < diags->n; i++)
+        if (diags->items[i].severity == SEVERITY_ERROR) {
+            first = diags->items[i].message;
+            break;
+        }
+    batch_error(c, first);
+    struct file_report report = {.status = FILE_INVALID, .diags = diags};
+    report_json_members(&report, &c->out);
+}
+
+/* The plan of the request as a text of its own, or the text it carries. */
+static bool request_text(const struct batch_request *r, struct str *text, struct str *as)
+{
+    const struct node *plan = node_get(r->root, STR("plan"));
+    if (plan && plan->kind == NODE_MAP) {
+        *text = str_slice(source_get(&r->diags->sources, plan->source)->text, plan->from, plan->to);
+        *as = STR("plan");
+        return true;
+    }
+    *text = batch_str(r, "text");
+    *as = batch_str(r, "as");
+    return node_get(r->root, STR("text")) != NULL;
+}
+
+/* {"id","plan"} or {"id","text","as","gpus","platform"} -> {"id", …estimate} or
+ * {"id","error","diagnostics"} */
+static void answer(struct cmd_context *c, const struct batch_request *request)
+{
+    const struct estimation *given = request->state;
+    struct estimation e = *given;
+    struct read_options options = *e.options;
+    struct str text, as, platform = batch_str(request, "platform");
+    if (!request_text(request, &text, &as)) {
+        batch_error(c, STR("the request has neither plan nor text"));
+        return;
+    }
+    if (as.n > 0 && !reader_find(as)) {
+        batch_error(c, arena_printf(request->arena, "no format \"%.*s\"", STR_ARG(as)));
+        return;
+    }
+    if (!batch_int(request, "gpus", 1, &options.gpus)) {
+        batch_error(c, STR("gpus must be an integer of at least 1"));
+        return;
+    }
+    if (platform.n > 0) options.platform = platform;
+    e.options = &options;
+    struct recipe recipe;
+    struct result *r = ARENA_NEW(request->arena, struct result);
+    if (!read_text(&e, request->arena, request->diags, STR("request"), text, as, &recipe) ||
+        !estimate_facts(&e, recipe.readings.items[0].facts, request->arena, r)) {
+        answer_diags(c, request->diags);
+        return;
+    }
+    struct buf members = buf_new(request->arena);
+    tree_print(
+        &members,
+        tree_estimate(request->arena, r->facts, &r->config, &r->memory, &r->time, &r->evidence),
+        false);
+    buf_add_char(&c->out, ',');
+    buf_add(&c->out, str_slice(buf_str(&members), 1, members.n - 1)); /* without the outer braces */
+}
+
+static int run(struct cmd_context *c)
+{
+    struct read_options options;
+    struct estimation e = {
+        .options = &options, .scratch = c->scratch, .explain = option_given(c, "explain")};
+    int format;
+    struct str as = option_value(c, "as");
+    if (!option_choice(c, "format", &format) || !validate_options(c, &options))
+        return STATUS_CANNOT;
+    if (as.n > 0 && !reader_find(as))
+        return cmd_usage_error(c, "--as must be automodel, megatron, bridge or plan, not \"%.*s\"",
+                               STR_ARG(as));
+    if (!cmd_load_rules(c, &e.rules)) return STATUS_CANNOT;
+    if (option_given(c, "batch")) return batch_run(c, answer, &e);
+    return estimate_file(c, &e, as, (enum format)format);
+}
+
+static const struct option options[] = {
+    {"gpus", "N", "number of GPUs of the run"},
+    {"platform", "P", "GPU platform: h100, gb200, … or a platform file"},
+    {"model", "MODEL", "the model: a catalogue name, a config.json or a model file"},
+    {"framework", "NAME", "megatron, bridge or automodel, where the file does not say"},
+    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
+    {"as", "FORMAT", "automodel, megatron, bridge or plan instead of telling by the content"},
+    {"set", "NAME=VALUE", "state a fact the file does not hold, or override one (repeatable)"},
+    {"env", "NAME=VALUE", "an environment variable of the run (repeatable)"},
+    {"format", "text|json", "how to print"},
+    {"explain", NULL, "print every term with its numbers"},
+    {0},
+};
+
+const struct command command_estimate = {
+    .name = "estimate",
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .help = "Memory of every pipeline stage, step time and throughput of a plan or recipe",
+    .details = "FILE is a plan file or any recipe that validate reads; - is standard input. What "
+               "the file does not say\n"
+               "comes from --gpus, --platform, --model and --set. Memory is what "
+               "torch.cuda.max_memory_allocated\n"
+               "would report; intervals are meant to hold 9 runs of 10.\n",
+    .options = options,
+    .loads_rules = true,
+    .reads_batch = true,
+    .run = run,
+};

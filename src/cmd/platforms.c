@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* platforms: the catalogue of GPUs, or one platform's facts and cost coefficients. */
+#include "cmd/cmd.h"
+#include "emit/json_writer.h"
+#include "facts/platform.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+static struct value field(const struct entry *e, const char *name)
+{
+    for (size_t i = 0; i < e->n_fields; i++)
+        if (str_is(e->fields[i].name, name)) return e->fields[i].value;
+    return value_null();
+}
+
+/* "450", or "-" when the platform has no such thing. */
+static struct str cell(struct cmd_context *c, const struct entry *e, const char *name)
+{
+    struct value v = field(e, name);
+    return v.kind == VALUE_NULL ? STR("-") : value_text(c->keep, v);
+}
+
+static const struct {
+    const char *title, *field;
+    int width;
+} columns[] = {
+    {"GiB", "gpu_capacity_gib", 7},   {"node", "gpus_per_node", 6},
+    {"NVLink", "nvlink_domain", 8},   {"BF16 TF", "bf16_tflops", 9},
+    {"FP8 TF", "fp8_tflops", 8},      {"FP4 TF", "fp4_tflops", 8},
+    {"HBM TB/s", "hbm_tb_per_s", 10}, {"NVLink GB/s", "nvlink_gb_per_s", 13},
+    {"NIC GB/s", "nic_gb_per_s", 10},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static void list_text(struct cmd_context *c)
+{
+    buf_printf(&c->out, "%-8s", "name");
+    for (int i = 0; i < COLUMNS; i++)
+        buf_printf(&c->out, "%*s", columns[i].width, columns[i].title);
+    buf_add_char(&c->out, '\n');
+    for (size_t k = 0; k < catalogue_platform_count; k++) {
+        const struct entry *e = &catalogue_platforms[k];
+        buf_printf(&c->out, "%-8.*s", STR_ARG(e->id));
+        for (int i = 0; i < COLUMNS; i++) {
+            struct str s = cell(c, e, columns[i].field);
+            buf_printf(&c->out, "%*.*s", columns[i].width, STR_ARG(s));
+        }
+        buf_printf(&c->out, "  %.*s\n", STR_ARG(e->name));
+    }
+    buf_add(&c->out, STR("\nGiB: what the allocator can use. Peaks are dense, bandwidths one "
+                         "direction a GPU.\n"));
+}
+
+static void coefficients_json(struct json_writer *w, const struct entry *e)
+{
+    json_open(w, "coefficients", '[');
+    for (size_t i = 0; i < e->n_coefficients; i++) {
+        const struct entry_coefficient *x = &e->coefficients[i];
+        json_open(w, NULL, '{');
+        json_str(w, "name", x->name);
+        json_number(w, "value", x->value, 8);
+        json_number(w, "low", x->low, 8);
+        json_number(w, "high", x->high, 8);
+        json_optional_str(w, "unit", x->unit);
+        json_optional_str(w, "meaning", x->meaning);
+        json_optional_str(w, "source", x->source);
+        json_int(w, "n", x->n);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+}
+
+static void platform_json(struct json_writer *w, const struct entry *e)
+{
+    json_open(w, NULL, '{');
+    json_str(w, "id", e->id);
+    json_str(w, "name", e->name);
+    json_optional_str(w, "source", e->source);
+    for (size_t i = 0; i < e->n_fields; i++)
+        json_value(w, e->fields[i].name.p, e->fields[i].value);
+    coefficients_json(w, e);
+    json_close(w, '}');
+}
+
+static void list_json(struct cmd_context *c)
+{
+    struct json_writer w = json_writer_new(&c->out);
+    json_open(&w, NULL, '{');
+    json_open(&w, "platforms", '[');
+    for (size_t i = 0; i < catalogue_platform_count; i++)
+        platform_json(&w, &catalogue_platforms[i]);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    buf_add_char(&c->out, '\n');
+}
+
+static void show_text(struct cmd_context *c, const struct entry *e)
+{
+    struct buf *out = &c->out;
+    buf_printf(out, "%.*s\n  source: %.*s\n\n", STR_ARG(e->name), STR_ARG(e->source));
+    for (size_t i = 0; i < e->n_fields; i++) {
+        int param = param_find(e->fields[i].name);
+        struct str value = value_text(c->keep, e->fields[i].value);
+        buf_printf(out, "%-24.*s %-12.*s %.*s\n", STR_ARG(e->fields[i].name), STR_ARG(value),
+                   STR_ARG(param_table[param].doc));
+    }
+    buf_add(
+        out,
+        STR("\ncost coefficients: value (low to high), unit, meaning [measurements behind it]\n"));
+    for (size_t i = 0; i < e->n_coefficients; i++) {
+        const struct entry_coefficient *x = &e->coefficients[i];
+        buf_printf(out, "%-24.*s %.4g (%.4g to %.4g) %.*s: %.*s [%lld]\n", STR_ARG(x->name),
+                   x->value, x->low, x->high, STR_ARG(x->unit), STR_ARG(x->meaning),
+                   (long long)x->n);
+    }
+}
+
+static int show(struct cmd_context *c, enum format format)
+{
+    struct platform_cache cache = {.arena = c->keep};
+    const struct platform *p = platform_load(&cache, &c->diags, c->arguments[0], (struct span){0});
+    if (!p) return STATUS_CANNOT;
+    struct json_writer w = json_writer_new(&c->out);
+    if (format == FORMAT_TEXT) {
+        show_text(c, p->entry);
+        return STATUS_OK;
+    }
+    platform_json(&w, p->entry);
+    buf_add_char(&c->out, '\n');
+    return STATUS_OK;
+}
+
+static int run(struct cmd_context *c)
+{
+    int format;
+    if (!option_choice(c, "format", &format)) return STATUS_CANNOT;
+    if (c->n_arguments > 0) return show(c, (enum format)format);
+    if (format == FORMAT_JSON)
+        list_json(c);
+    else
+        list_text(c);
+    return STATUS_OK;
+}
+
+static const struct option options[] = {
+    {"format", "text|json", "how to print"},
+    {0},
+};
+
+const struct command command_platforms = {
+    .name = "platforms",
+    .arguments = "[PLATFORM]",
+    .max_arguments = 1,
+    .help = "List the GPU platforms, or show one with its cost coefficients",
+    .details = "PLATFORM is a name or the path of a platform file; such a file may start from a "
+               "known one with\n"
+               "base: h100 and state only what differs.\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/screen.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "plan/knob.h"
+
+#define GIB 1073741824.0
+enum { BAR = 40, STAGES_SHOWN = 8 };
+
+void screen_model(const struct model_shape *m, struct buf *out)
+{
+    struct param_counts n = model_params(m);
+    buf_printf(out, "%.*s  %.2f B parameters, %.2f B active, %d layers",
+               STR_ARG(m->name.n > 0 ? m->name : STR("model")), (double)n.total / 1e9,
+               (double)n.active / 1e9, m->num_layers);
+    if (m->experts > 0) buf_printf(out, ", %d experts top-%d", m->experts, m->topk);
+    if (n.mtp > 0) buf_printf(out, ", MTP %.2f B", (double)n.mtp / 1e9);
+    if (n.vision > 0) buf_printf(out, ", vision %.2f B", (double)n.vision / 1e9);
+    buf_add_char(out, '\n');
+}
+
+void screen_machine(struct arena *a, const struct config *c, struct buf *out)
+{
+    const struct machine *m = &c->machine;
+    const struct knobs *k = &c->knobs;
+    int node = k->gpus_per_node > 0 ? k->gpus_per_node : m->gpus_per_node;
+    int domain = k->nvlink_domain > 0 ? k->nvlink_domain : m->nvlink_domain;
+    struct str gpus = num_grouped(a, k->gpus), gbs = num_grouped(a, k->gbs);
+    buf_printf(
+        out, "%.*s  %.*s GPUs, %d a node, NVLink domain %d, %.0f GiB each; seq %d, gbs %.*s\n",
+        STR_ARG(m->id), STR_ARG(gpus), node, domain, m->capacity_bytes / GIB, k->seq, STR_ARG(gbs));
+}
+
+static void add_parallelism(struct arena *a, const struct config *c, struct buf *out)
+{
+    const struct knobs *k = &c->knobs;
+    buf_printf(out, "  parallel    tp %d, pp %d", k->tp, k->pp);
+    if (k->vpp > 1) buf_printf(out, " x vpp %d", k->vpp);
+    buf_printf(out, ", cp %d, ep %d, etp %d; dp %" PRId64 ", expert dp %" PRId64 "%s\n", k->cp,
+               k->ep, k->etp, knobs_dp(k), knobs_edp(k),
+               k->sequence_parallel ? "; sequence parallel" : "");
+    buf_printf(out, "  batch       mbs %d, %" PRId64 " microbatches, %.1f M tokens a step\n",
+               k->mbs, knobs_microbatches(k), (double)k->gbs * k->seq / 1e6);
+    if (k->layout > 0)
+        buf_printf(out, "  stages      %.*s\n",
+                   STR_ARG(layout_text(a, &c->layouts[k->layout - 1])));
+}
+
+static const char *sharding(const struct knobs *k)
+{
+    static const char *const words[] = {"none",
+                                        "Megatron-FSDP, optimizer states",
+                                        "Megatron-FSDP, optimizer states and gradients",
+                                        "Megatron-FSDP, parameters too",
+                                        "FSDP2",
+                                        "DDP"};
+    if (k->fsdp == FSDP_NONE && k->distributed_optimizer) return "distributed optimizer (ZeRO-1)";
+    return words[k->fsdp];
+}
+
+static struct str word(struct arena *a, const struct knobs *k, const char *param)
+{
+    return value_text(a, knob_get(a, k, knob_find(str_of(param))));
+}
+
+static void add_recompute(struct arena *a, const struct knobs *k, struct buf *out)
+{
+    switch ((enum recompute)k->recompute) {
+    case RECOMPUTE_NONE: buf_add(out, STR("  recompute   nothing\n")); break;
+    case RECOMPUTE_FULL: buf_add(out, STR("  recompute   full\n")); break;
+    case RECOMPUTE_SELECTIVE:
+        buf_printf(out, "  recompute   selective %.*s\n", STR_ARG(word(a, k, "recompute_modules")));
+        break;
+    }
+}
+
+void screen_plan(struct arena *a, const struct config *c, struct buf *out)
+{
+    static const char *const dispatchers[] = {"allgather", "alltoall", "flex / deepep",
+                                              "flex / hybridep", "torch"};
+    const struct knobs *k = &c->knobs;
+    add_parallelism(a, c, out);
+    buf_printf(out, "  precision   %.*s%s\n", STR_ARG(word(a, k, "precision")),
+               k->fp8_param_gather ? ", FP8 parameter gather" : "");
+    buf_printf(out, "  sharding    %s\n", sharding(k));
+    if (c->model.experts > 0 && k->ep * k->etp > 1)
+        buf_printf(out, "  dispatcher  %s\n", dispatchers[k->dispatcher]);
+    add_recompute(a, k, out);
+    if (k->graph_impl != GRAPH_NONE)
+        buf_printf(out, "  graphs      %.*s %.*s\n", STR_ARG(word(a, k, "cuda_graph_impl")),
+                   STR_ARG(word(a, k, "cuda_graph_scope")));
+    if (k->overlap_ep) buf_add(out, STR("  overlap     expert communication (1F1B)\n"));
+}
+
+struct part {
+    char mark;
+    double bytes;
+};
+
+static void add_bar(const struct part *parts, size_t n, double scale, struct buf *out)
+{
+    double at = 0;
+    int drawn = 0;
+    for (size_t i = 0; i < n; i++) {
+        at += parts[i].bytes;
+        double to = fmin(at * scale, BAR);
+        for (; drawn < to - 0.5; drawn++)
+            buf_add_char(out, parts[i].mark);
+    }
+    buf_add_n(out, ' ', (size_t)(BAR - drawn));
+}
+
+static void add_stage(const struct memory_estimate *m, int number, struct buf *out)
+{
+    const struct stage_memory *s = &m->stages[number];
+    const struct part parts[] = {{'w', s->params},      {'g', s->grads},  {'o', s->optimizer},
+                                 {'a', s->activations}, {'l', s->logits}, {'b', s->buffers},
+                                 {'c', s->graphs}};
+    buf_printf(out, "  pp%-3d |", number);
+    add_bar(parts, sizeof parts / sizeof *parts, BAR / m->capacity, out);
+    buf_printf(out, "| %6.1f  (%.1f to %.1f)\n", s->total / GIB, s->low / GIB, s->high / GIB);
+}
+
+void screen_memory(const struct memory_estimate *m, struct buf *out)
+{
+    static const char *const verdicts[] = {"fits", "tight: may not fit", "does not fit"};
+    buf_printf(out,
+               "memory a GPU, GiB of %.1f: w weights, g gradients, o optimizer, a activations, l "
+               "logits, b buffers\n",
+               m->capacity / GIB);
+    int shown = m->n_stages <= STAGES_SHOWN ? m->n_stages : STAGES_SHOWN / 2;
+    for (int i = 0; i < shown; i++)
+        add_stage(m, i, out);
+    if (shown < m->n_stages) {
+        buf_printf(out, "  ... %d more stages\n", m->n_stages - shown - 1);
+        add_stage(m, m->n_stages - 1, out);
+    }
+    buf_printf(out, "  peak %.1f (%.1f to %.1f) on stage %d: %s\n", m->peak / GIB,
+               m->peak_low / GIB, m->peak_high / GIB, m->fullest, verdicts[m->fits]);
+}
+
+void screen_time(const struct config *c, const struct time_estimate *t, struct buf *out)
+{
+    buf_printf(out,
+               "step %.2f s (%.2f to %.2f), %.0f tokens/s/GPU, %.0f model TFLOP/s/GPU (%.1f %% of "
+               "the BF16 peak)\n",
+               t->step, t->low, t->high, t->tokens_per_s_per_gpu, t->model_flops_per_gpu / 1e12,
+               100 * t->model_flops_per_gpu / c->machine.peak_bf16);
+    const struct {
+        const char *name;
+        double seconds;
+    } parts[] = {{"compute", t->compute}, {"recompute", t->recompute},
+                 {"bubble", t->bubble},   {"experts", t->ep_exposed},
+                 {"TP", t->tp_exposed},   {"CP", t->cp_exposed},
+                 {"PP", t->pp_exposed},   {"data parallel", t->dp_exposed},
+                 {"host", t->host},       {"optimizer", t->optimizer}};
+    const char *separator = "  of it: ";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].seconds <= 0.005 * t->step) continue;
+        buf_printf(out, "%s%s %.1f %%", separator, parts[i].name, 100 * parts[i].seconds / t->step);
+        separator = ", ";
+    }
+    buf_add_char(out, '\n');
+}
+
+void screen_evidence(const struct evidence *e, struct buf *out)
+{
+    static const char *const grades[] = {"modelled: no public measurement is near",
+                                         "interpolated: public measurements are near",
+                                         "measured: a run of this configuration is public"};
+    buf_printf(out, "evidence: %s\n", grades[e->grade]);
+    for (size_t i = 0; i < e->n; i++)
+        buf_printf(out, "  %-20.*s distance %.1f  %.*s\n", STR_ARG(e->nearest[i].id),
+                   e->nearest[i].distance, STR_ARG(e->nearest[i].source));
+}
+
+void screen_terms(const struct cost_trace *trace, const char *title, bool bytes, struct buf *out)
+{
+    buf_printf(out, "%s\n", title);
+    for (size_t i = 0; i < trace->terms.n; i++) {
+        const struct cost_term *t = &trace->terms.items[i];
+        double shown = bytes ? t->value / GIB : 1e3 * t->value;
+        buf_printf(out, "  %-44s %12.4f %s", t->name, shown, bytes ? "GiB" : "ms");
+        if (t->formula && t->formula[0]) buf_printf(out, "  = %s", t->formula);
+        buf_add_char(out, '\n');
+    }
+}

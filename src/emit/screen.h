@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a configuration is and costs, for people: the blocks that the screens of `estimate` and `suggest` are made of. */
+#ifndef MOEPLAN_EMIT_SCREEN_H
+#define MOEPLAN_EMIT_SCREEN_H
+
+#include "base/buf.h"
+#include "cost/cost.h"
+#include "cost/evidence.h"
+
+/* Name, parameters, layers and experts; one line. */
+void screen_model(const struct model_shape *m, struct buf *out);
+/* Platform, GPUs, sequence and batch; one line. */
+void screen_machine(struct arena *a, const struct config *c, struct buf *out);
+/* Parallelism, batch, stages, precision, sharding, dispatcher, recompute, graphs; one line each. */
+void screen_plan(struct arena *a, const struct config *c, struct buf *out);
+/* A bar a stage and the verdict. */
+void screen_memory(const struct memory_estimate *m, struct buf *out);
+/* Step time, throughput and where the time goes. */
+void screen_time(const struct config *c, const struct time_estimate *t, struct buf *out);
+/* How well the public measurements cover it, and the nearest of them. */
+void screen_evidence(const struct evidence *e, struct buf *out);
+/* Every term of a trace with its numbers put in. */
+void screen_terms(const struct cost_trace *trace, const char *title, bool bytes, struct buf *out);
+
+#endif
