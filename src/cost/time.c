@@ -8,6 +8,7 @@
 
 #include "cost/comm.h"
 #include "cost/pipeline.h"
+#include "cost/trace.h"
 
 /* Time of one item of a chunk (layer, embedding, head, MTP depth) and what it is made of, after
  * hiding. */
@@ -247,7 +248,8 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     out->model_flops_per_gpu = tokens * l->flops_per_token;
     out->mfu = out->model_flops_per_gpu / c->machine.peak_bf16;
     set_interval(l, &chunks, times, out);
-    (void)trace;
+    trace_layers(trace, l);
+    trace_step(trace, c, out, params);
     return true;
 }
 
@@ -256,4 +258,20 @@ bool time_estimate(const struct config *c, struct time_estimate *out, struct cos
     struct time_layers layers;
     time_layers_init(c, &layers);
     return time_estimate_layers(&layers, c, out, trace);
+}
+
+static double rate(const struct time_layers *l, const struct config *c,
+                   const struct layer_time *layer)
+{
+    struct item x = item_of(&l->timing, &c->knobs, layer);
+    return x.forward + x.backward + x.again;
+}
+
+void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out)
+{
+    for (int i = 0; i < c->model.n_kinds; i++)
+        out->kinds[i] = rate(l, c, &l->kinds[i]);
+    out->embedding = rate(l, c, &l->embedding);
+    out->head = rate(l, c, &l->head);
+    out->mtp = c->model.mtp_layers > 0 ? rate(l, c, &l->mtp) : 0;
 }

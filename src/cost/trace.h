@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The terms of a step time with their numbers, for --explain. */
+#ifndef MOEPLAN_COST_TRACE_H
+#define MOEPLAN_COST_TRACE_H
+
+#include "cost/time.h"
+
+/* One term; the formula's text comes from the format. Nothing happens when trace is NULL. */
+__attribute__((format(printf, 4, 5))) void trace_term(struct cost_trace *trace, const char *name,
+                                                      double value, const char *format, ...);
+/* What each kind of layer, the embedding, the head and an MTP depth take of one microbatch on a
+ * rank. */
+void trace_layers(struct cost_trace *trace, const struct time_layers *l);
+/* The step around them. */
+void trace_step(struct cost_trace *trace, const struct config *c, const struct time_estimate *t,
+                struct rank_params params);
+
+#endif
