@@ -1,0 +1,3 @@
+moeplan validate hf_config.json other.yaml; echo $?
+moeplan validate '*.nothing'; echo $?
+moeplan validate --format jsonl 'o*.yaml' other.yaml

@@ -1,0 +1,1 @@
+moeplan validate broken.yaml broken.json latin1.yaml missing.yaml
