@@ -99,6 +99,7 @@ static struct knobs usual_knobs(void)
 static bool is_joint(const struct knob *knob)
 {
     static const char *const joint[] = {"virtual_pipeline_model_parallel_size",
+                                        "use_megatron_fsdp",
                                         "expert_tensor_parallel_size",
                                         "precision",
                                         "main_grads_dtype",
@@ -215,7 +216,7 @@ static void read_kernels(const struct facts *f, struct knobs *k, const struct mo
     k->deterministic = is_true(f, "deterministic_mode");
     k->defer_embedding_wgrad = is_true(f, "defer_embedding_wgrad_compute");
     k->wgrad_deferral_limit = (int)(facts_int(f, "wgrad_deferral_limit", 0) & INT32_MAX);
-    k->overlap_p2p = facts_bool(f, "overlap_p2p_communication", true);
+    k->overlap_p2p = facts_bool(f, "overlap_p2p_comm", true);
     const struct fact *balance = facts_get(f, "moe_router_force_load_balancing");
     k->balance_stated =
         fact_is_known(balance) && (fact_is_set(balance) || !str_is(f->format, "plan"));
