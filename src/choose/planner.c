@@ -85,14 +85,6 @@ static size_t pinned_knobs(struct arena *a, const struct question *q, const stru
     return pinned.n;
 }
 
-static bool pinned(const struct question *q, const char *param)
-{
-    int number = param_find(str_of(param));
-    for (size_t i = 0; i < q->n_pins; i++)
-        if (q->pins[i] == number) return true;
-    return false;
-}
-
 static void finish_plan(struct arena *a, const struct question *q, const struct answer *answer,
                         const struct contender *costs, struct answer_plan *plan,
                         struct arena *scratch)
@@ -131,20 +123,16 @@ bool planner_answer(struct arena *a, const struct question *q, struct arena *scr
                                         &preferences, scratch);
     out->preferences = preferences;
     struct checker checker = {q, a, scratch};
-    bool sharded = facts_bool(q->facts, "use_megatron_fsdp", false),
-         asked = pinned(q, "use_megatron_fsdp");
     struct search_request request = {.base = &out->base,
                                      .pinned = pins,
                                      .n_pinned = n_pins,
                                      .preferences = preferences,
                                      .n_preferences = out->n_preferences,
-                                     .fsdp = sharded || !asked,
-                                     .three_d = !sharded || !asked,
                                      .top = q->top,
                                      .reject = reject,
                                      .context = &checker};
     search_run(&request, scratch, out->search);
-    out->searched = out->search->searched;
+    out->searched = out->search->layouts;
     out->feasible = out->search->feasible;
     if (out->search->n == 0) { /* nothing surely fits: show what may */
         request.allow_tight = out->tight = true;

@@ -29,6 +29,7 @@ static double knob_number(const struct knobs *k, const struct knob *knob)
     case KNOB_BOOL: return *(const bool *)p;
     case KNOB_DOUBLE: return *(const double *)p;
     case KNOB_WORD: return *(const uint8_t *)p;
+    case KNOB_SHARDED: return *(const uint8_t *)p == FSDP_OPTIM_GRADS_PARAMS;
     case KNOB_MODULES: return *(const uint32_t *)p;
     }
     return 0;
@@ -51,6 +52,7 @@ double prefer_distance(const struct preference *p, const struct knobs *k)
     case KNOB_DTYPE: return fabs(log2(fmax(now, 1)) - log2(fmax(p->number, 1)));
     case KNOB_MODULES: return bits((uint32_t)now ^ (uint32_t)p->number);
     case KNOB_BOOL:
+    case KNOB_SHARDED:
     case KNOB_DOUBLE:
     case KNOB_WORD: return fabs(now - p->number);
     }

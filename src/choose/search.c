@@ -1,21 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* 1. Every layout and batch is a spot with a lower bound of its score: microbatches times what the
+   fullest rank has to do, nothing recomputed, the best dispatcher, no bubble, nothing exposed but
+   what a layer itself exposes.
+   2. Spots are visited in the order of their bounds until the bound exceeds the worst plan kept;
+   each takes the first step of the recomputation ladder that fits into memory.
+   3. The plans kept are refined by switches that only change time, checked by the rules, and
+   ranked. */
 #include "choose/search.h"
 
-#include "choose/space.h"
+#include <math.h>
+#include <stdlib.h>
 
-/* Layouts whose best plan is kept until the end, when the finalists are refined and checked by the
- * rules. */
-enum { FINALISTS = 96 };
+#include "base/vec.h"
+#include "choose/space.h"
+#include "cost/time.h"
+
+enum { FEWEST_KEPT = 24, MOST_KEPT = 1536 };
+
+/* A layout and batch that the arithmetic allows. */
+struct spot {
+    double bound;    /* of the score, seconds */
+    uint32_t number; /* in the order of enumeration: ties keep it */
+    uint32_t
+        group; /* of spots that share tp, cp, etp, ep and mbs, and with them their layers' times */
+    int tp, cp, pp, vpp, ep, etp, mbs;
+    uint8_t fsdp;
+};
+
+/* Rates of one group at each step of the ladder, worked out when first asked for. */
+struct group_rates {
+    bool known[SPACE_MAX_RECOMPUTE];
+    struct time_rates steps[SPACE_MAX_RECOMPUTE];
+};
 
 struct search {
     const struct search_request *request;
     struct search_result *out;
+    struct arena *arena;
     struct config c;      /* the configuration being looked at: the base with changing knobs */
     struct layout layout; /* its pipeline split */
     struct recompute_ladder ladder;
-    struct contender *finalists;
-    size_t n_finalists;
+    VEC(struct spot) spots;
+    VEC(struct group_rates) groups;
+    struct contender *kept; /* best first, one a layout */
+    size_t n_kept, most_kept;
 };
+
+/* ---- contenders ---- */
 
 static void fill_memory(struct contender *o, const struct memory_estimate *m)
 {
@@ -78,8 +109,7 @@ static bool same_layout(const struct knobs *a, const struct knobs *b)
            a->etp == b->etp && a->fsdp == b->fsdp;
 }
 
-/* Puts a plan into a list kept in order, one a layout; the last drops out when the list is full.
- */
+/* Puts a plan into a list kept in order, one a layout; the last drops out when the list is full. */
 static void keep(struct contender *list, size_t *n, size_t most, const struct contender *o)
 {
     size_t at = 0;
@@ -95,34 +125,12 @@ static void keep(struct contender *list, size_t *n, size_t most, const struct co
     list[at] = *o;
 }
 
-static double score(const struct search *s, const struct contender *o)
+static double factor(const struct search *s, const struct knobs *k)
 {
-    return o->step_s * prefer_factor(s->request->preferences, s->request->n_preferences, &o->knobs);
+    return prefer_factor(s->request->preferences, s->request->n_preferences, k);
 }
 
-static void offer(struct search *s, struct contender *o)
-{
-    struct time_estimate time;
-    struct axis dispatchers = space_dispatcher(s->request, &s->c.knobs);
-    for (int i = 0; i < dispatchers.n; i++) {
-        s->c.knobs.dispatcher = (uint8_t)dispatchers.values[i];
-        o->knobs = s->c.knobs;
-        s->out->searched++;
-        if (!time_estimate(&s->c, &time, NULL)) continue;
-        fill_time(o, &time);
-        o->score = score(s, o);
-        s->out->feasible++;
-        keep(s->finalists, &s->n_finalists, FINALISTS, o);
-    }
-}
-
-static void note_least(struct search *s, const struct contender *o)
-{
-    struct search_result *out = s->out;
-    if (out->has_least && out->least.peak <= o->peak) return;
-    out->least = *o;
-    out->has_least = true;
-}
+/* ---- 1. spots and their bounds ---- */
 
 static void set_recompute(struct knobs *k, const struct recompute_step *step)
 {
@@ -132,65 +140,115 @@ static void set_recompute(struct knobs *k, const struct recompute_step *step)
     k->recompute_modules = step->modules;
 }
 
-static bool memory_of(struct search *s, struct contender *o)
+/* The smallest rates over the dispatchers that the knobs may have. Rates depend on neither pp nor
+ * vpp. */
+static struct time_rates best_rates(struct search *s)
 {
-    struct memory_estimate memory;
-    *o = (struct contender){.knobs = s->c.knobs};
-    if (!memory_estimate(&s->c, &memory, NULL)) return false;
-    fill_memory(o, &memory);
-    note_least(s, o);
-    return true;
+    struct time_rates best = {0}, rates;
+    struct axis dispatchers = space_dispatcher(s->request, &s->c.knobs);
+    for (int i = 0; i < dispatchers.n; i++) {
+        struct time_layers layers;
+        s->c.knobs.dispatcher = (uint8_t)dispatchers.values[i];
+        time_layers_init(&s->c, &layers);
+        time_rates_of(&layers, &s->c, &rates);
+        const double *from = (const double *)&rates;
+        double *to = (double *)&best;
+        for (size_t r = 0; r < sizeof rates / sizeof(double); r++)
+            if (i == 0 || from[r] < to[r]) to[r] = from[r];
+    }
+    return best;
 }
 
-static bool good_enough(const struct search *s, const struct contender *o)
+/* Seconds of one microbatch on the rank that has most to do. */
+static double fullest_rank(const struct search *s, const struct time_rates *rates)
 {
-    return o->fits == FITS_YES || (s->request->allow_tight && o->fits == FITS_TIGHT);
+    const struct model_shape *m = &s->c.model;
+    const struct layout *l = &s->layout;
+    double ranks[LAYOUT_MAX_CHUNKS] = {0}, most = 0;
+    int layer = 0;
+    for (int chunk = 0; chunk < l->n_chunks; chunk++) {
+        double *rank = &ranks[chunk % s->c.knobs.pp];
+        for (int i = 0; i < l->decoders[chunk]; i++)
+            *rank += rates->kinds[m->layers[layer++]];
+        *rank += rates->mtp * l->mtp[chunk];
+        if (l->embedding[chunk]) *rank += rates->embedding;
+        if (l->loss[chunk]) *rank += rates->head;
+        if (*rank > most) most = *rank;
+    }
+    return most;
 }
 
-/* The cheapest step of the ladder that fits; the steps fall in memory, so the first that fits is
- * it. */
-static void search_recompute(struct search *s)
+static const struct time_rates *group_rates(struct search *s, uint32_t group, int step)
 {
-    for (int i = 0; i < s->ladder.n; i++) {
-        struct contender o;
-        set_recompute(&s->c.knobs, &s->ladder.steps[i]);
-        if (!memory_of(s, &o)) return;
-        if (!good_enough(s, &o)) continue;
-        offer(s, &o);
-        return;
+    struct group_rates *g = &s->groups.items[group];
+    if (!g->known[step]) {
+        struct knobs saved = s->c.knobs;
+        set_recompute(&s->c.knobs, &s->ladder.steps[step]);
+        g->steps[step] = best_rates(s);
+        g->known[step] = true;
+        s->c.knobs = saved;
+    }
+    return &g->steps[step];
+}
+
+static double bound_of(const struct search *s, const struct time_rates *rates)
+{
+    return (double)knobs_microbatches(&s->c.knobs) * fullest_rank(s, rates) *
+           factor(s, &s->c.knobs);
+}
+
+static void add_spot(struct search *s, const struct time_rates *rates)
+{
+    const struct knobs *k = &s->c.knobs;
+    if (!config_plan_layout(&s->c, &s->layout)) return;
+    struct spot *spot = VEC_PUSH(s->arena, &s->spots);
+    *spot = (struct spot){.bound = bound_of(s, rates),
+                          .number = (uint32_t)s->spots.n,
+                          .group = (uint32_t)s->groups.n - 1,
+                          .tp = k->tp,
+                          .cp = k->cp,
+                          .pp = k->pp,
+                          .vpp = k->vpp,
+                          .ep = k->ep,
+                          .etp = k->etp,
+                          .mbs = k->mbs,
+                          .fsdp = k->fsdp};
+}
+
+/* Pipelines for one choice of tp, cp, etp, ep and mbs. Interleaving wants microbatches in groups of
+ * pp. */
+static void add_pipelines(struct search *s, const struct time_rates *rates)
+{
+    struct knobs *k = &s->c.knobs;
+    struct axis pp = space_pp(s->request, k);
+    for (int i = 0; i < pp.n; i++) {
+        k->pp = pp.values[i];
+        bool grids = k->gpus % ((int64_t)k->tp * k->cp * k->pp) == 0 &&
+                     k->gpus % ((int64_t)k->etp * k->ep * k->pp) == 0;
+        if (!grids || k->gbs % (k->mbs * knobs_dp(k))) continue;
+        struct axis vpp = space_vpp(s->request, k);
+        for (int j = 0; j < vpp.n; j++) {
+            k->vpp = vpp.values[j];
+            if (k->vpp == 1 || knobs_microbatches(k) % k->pp == 0) add_spot(s, rates);
+        }
+        k->vpp = 1;
+    }
+    k->pp = 1;
+}
+
+static void add_batches(struct search *s)
+{
+    struct axis mbs = space_mbs(s->request);
+    for (int i = 0; i < mbs.n; i++) {
+        s->c.knobs.mbs = mbs.values[i];
+        set_recompute(&s->c.knobs, &s->ladder.steps[0]);
+        *VEC_PUSH(s->arena, &s->groups) = (struct group_rates){0};
+        struct time_rates rates = *group_rates(s, (uint32_t)s->groups.n - 1, 0);
+        add_pipelines(s, &rates);
     }
 }
 
-/* Whether the most frugal batch of a layout can fit at all: smallest micro-batch, no interleaving,
- * last recompute step. */
-static bool layout_can_fit(struct search *s, const struct axis *mbs)
-{
-    struct knobs saved = s->c.knobs;
-    struct contender o;
-    s->c.knobs.mbs = mbs->values[0];
-    set_recompute(&s->c.knobs, &s->ladder.steps[s->ladder.n - 1]);
-    bool fits = config_plan_layout(&s->c, &s->layout) && memory_of(s, &o) && good_enough(s, &o);
-    s->c.knobs = saved;
-    return fits;
-}
-
-static void search_batch(struct search *s)
-{
-    struct axis mbs = space_mbs(s->request, &s->c.knobs);
-    if (!mbs.n || !layout_can_fit(s, &mbs)) return;
-    struct axis vpp = space_vpp(s->request, &s->c.knobs);
-    for (int i = 0; i < mbs.n; i++)
-        for (int j = 0; j < vpp.n; j++) {
-            s->c.knobs.mbs = mbs.values[i];
-            s->c.knobs.vpp = vpp.values[j];
-            if (vpp.values[j] > 1 && knobs_microbatches(&s->c.knobs) % s->c.knobs.pp)
-                continue; /* interleaving */
-            search_recompute(s);
-        }
-    s->c.knobs.vpp = 1;
-}
-
-static void search_experts(struct search *s)
+static void add_experts(struct search *s)
 {
     struct knobs *k = &s->c.knobs;
     struct axis etp = space_etp(s->request, k);
@@ -199,34 +257,153 @@ static void search_experts(struct search *s)
         struct axis ep = space_ep(s->request, k);
         for (int j = 0; j < ep.n; j++) {
             k->ep = ep.values[j];
-            search_batch(s);
+            add_batches(s);
         }
+        k->ep = 1;
     }
-    k->ep = k->etp = 1;
+    k->etp = 1;
 }
 
-/* One space: sharded data parallelism or 3D parallelism, the sharding already set in the knobs. */
-static void search_layouts(struct search *s)
+/* One space: sharded data parallelism or 3D parallelism. */
+static void add_space(struct search *s, enum fsdp fsdp)
 {
     struct knobs *k = &s->c.knobs;
-    struct axis tp = space_tp(s->request);
+    k->fsdp = (uint8_t)fsdp;
+    k->tp = k->cp = k->pp = k->vpp = k->ep = k->etp = 1;
+    struct axis tp = space_tp(s->request, k);
     for (int t = 0; t < tp.n; t++) {
         k->tp = tp.values[t];
         k->sequence_parallel = k->tp > 1;
         struct axis cp = space_cp(s->request, k);
         for (int c = 0; c < cp.n; c++) {
             k->cp = cp.values[c];
-            struct axis pp = space_pp(s->request, k);
-            for (int p = 0; p < pp.n; p++) {
-                k->pp = pp.values[p];
-                if (k->gpus % ((int64_t)k->tp * k->cp * k->pp) == 0) search_experts(s);
-            }
-            k->pp = 1;
+            add_experts(s);
         }
+        k->cp = 1;
     }
 }
 
-/* Changes one switch of a finalist and keeps the change when the score gains by it. */
+static void add_spaces(struct search *s)
+{
+    const struct config *base = s->request->base;
+    bool pinned = space_is_pinned(s->request, "use_megatron_fsdp"),
+         sharded = base->knobs.fsdp != FSDP_NONE;
+    if (base->framework == FRAMEWORK_AUTOMODEL) {
+        add_space(s, FSDP_FSDP2);
+        return;
+    }
+    if (!pinned || !sharded) add_space(s, FSDP_NONE);
+    if (!pinned || sharded) add_space(s, FSDP_OPTIM_GRADS_PARAMS);
+}
+
+/* ---- 2. visiting ---- */
+
+static int spot_cmp(const void *left, const void *right)
+{
+    const struct spot *a = left, *b = right;
+    if (a->bound != b->bound) return a->bound < b->bound ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static void set_spot(struct search *s, const struct spot *spot)
+{
+    struct knobs *k = &s->c.knobs;
+    k->tp = spot->tp;
+    k->cp = spot->cp;
+    k->pp = spot->pp;
+    k->vpp = spot->vpp;
+    k->ep = spot->ep;
+    k->etp = spot->etp;
+    k->mbs = spot->mbs;
+    k->fsdp = spot->fsdp;
+    k->sequence_parallel = spot->tp > 1;
+    config_plan_layout(&s->c, &s->layout);
+}
+
+/* The score a plan of the present layout has to beat to change anything. */
+static double limit(const struct search *s)
+{
+    if (s->request->exhaustive) return INFINITY;
+    for (size_t i = 0; i < s->n_kept; i++)
+        if (same_layout(&s->kept[i].knobs, &s->c.knobs)) return s->kept[i].score;
+    return s->n_kept == s->most_kept ? s->kept[s->n_kept - 1].score : INFINITY;
+}
+
+static void offer(struct search *s, struct contender *o)
+{
+    struct time_estimate time;
+    struct axis dispatchers = space_dispatcher(s->request, &s->c.knobs);
+    s->out->feasible++;
+    for (int i = 0; i < dispatchers.n; i++) {
+        s->c.knobs.dispatcher = (uint8_t)dispatchers.values[i];
+        o->knobs = s->c.knobs;
+        if (!time_estimate(&s->c, &time, NULL)) continue;
+        fill_time(o, &time);
+        o->score = time.step * factor(s, &o->knobs);
+        keep(s->kept, &s->n_kept, s->most_kept, o);
+    }
+}
+
+static bool memory_of(struct search *s, struct contender *o)
+{
+    struct memory_estimate memory;
+    *o = (struct contender){.knobs = s->c.knobs};
+    s->out->searched++;
+    if (!memory_estimate(&s->c, &memory, NULL)) return false;
+    fill_memory(o, &memory);
+    if (!s->out->has_least || o->peak < s->out->least.peak) {
+        s->out->least = *o;
+        s->out->has_least = true;
+    }
+    return true;
+}
+
+static bool good_enough(const struct search *s, const struct contender *o)
+{
+    return o->fits == FITS_YES || (s->request->allow_tight && o->fits == FITS_TIGHT);
+}
+
+/* Whether a step of the ladder fits; *o gets its memory. */
+static bool step_fits(struct search *s, int step, struct contender *o)
+{
+    set_recompute(&s->c.knobs, &s->ladder.steps[step]);
+    return memory_of(s, o) && good_enough(s, o);
+}
+
+/* The first step of the ladder that fits: the steps rise in time and fall in memory. */
+static void visit(struct search *s, const struct spot *spot)
+{
+    set_spot(s, spot);
+    double best = limit(s);
+    int last = s->ladder.n - 1;
+    struct contender o;
+    if (spot->bound > best || (last > 0 && !step_fits(s, last, &o))) return;
+    int step = 0;
+    while (!step_fits(s, step, &o))
+        if (++step > last) return;
+    if (step > 0 && bound_of(s, group_rates(s, spot->group, step)) > best) return;
+    offer(s, &o);
+}
+
+static void visit_all(struct search *s)
+{
+    s->n_kept = 0;
+    for (size_t i = 0; i < s->spots.n; i++) {
+        const struct spot *spot = &s->spots.items[i];
+        bool full = s->n_kept == s->most_kept;
+        if (full && !s->request->exhaustive && spot->bound > s->kept[s->n_kept - 1].score) return;
+        visit(s, spot);
+    }
+}
+
+/* ---- 3. refining and checking ---- */
+
+static const char *rejected(const struct search *s)
+{
+    return s->request->reject ? s->request->reject(s->request->context, &s->c) : NULL;
+}
+
+/* Changes one switch of a plan and keeps the change when the score gains by it. */
 static bool try_switch(struct search *s, struct contender *o, void (*change)(struct knobs *))
 {
     s->c.knobs = o->knobs;
@@ -234,9 +411,8 @@ static bool try_switch(struct search *s, struct contender *o, void (*change)(str
     struct contender changed;
     if (!config_plan_layout(&s->c, &s->layout) || !contender_estimate(&s->c, &changed))
         return false;
-    changed.score = score(s, &changed);
-    if (!good_enough(s, &changed) || changed.score >= o->score) return false;
-    if (s->request->reject && s->request->reject(s->request->context, &s->c)) return false;
+    changed.score = changed.step_s * factor(s, &changed.knobs);
+    if (!good_enough(s, &changed) || changed.score >= o->score || rejected(s)) return false;
     *o = changed;
     return true;
 }
@@ -259,56 +435,37 @@ static void ep_overlap_on(struct knobs *k)
     k->shared_expert_overlap = false;
 }
 
-/* The switches that only change time: guides make them candidates, so each has to earn its place.
- */
+/* The switches that only change time: guides make them candidates, so each has to earn its place;
+   the rules say with what they go together. */
 static void refine(struct search *s, struct contender *o)
 {
     const struct config *c = s->request->base;
-    if (c->framework == FRAMEWORK_AUTOMODEL) return;
-    bool moe = c->model.experts > 0;
-    if (moe && o->knobs.recompute != RECOMPUTE_FULL && !(o->knobs.recompute_modules & MOD_MOE) &&
-        !space_is_pinned(s->request, "cuda_graph_impl"))
-        if (try_switch(s, o, graphs_on)) try_switch(s, o, graphs_wider);
-    if (moe && o->knobs.ep > 1 && (o->knobs.pp == 1 || o->knobs.vpp > 1) &&
-        o->knobs.recompute != RECOMPUTE_FULL &&
-        !space_is_pinned(s->request, "overlap_moe_expert_parallel_comm"))
+    if (c->framework == FRAMEWORK_AUTOMODEL || !c->model.experts) return;
+    if (!space_is_pinned(s->request, "cuda_graph_impl") && try_switch(s, o, graphs_on))
+        try_switch(s, o, graphs_wider);
+    if (o->knobs.ep > 1 && !space_is_pinned(s->request, "overlap_moe_expert_parallel_comm"))
         try_switch(s, o, ep_overlap_on);
 }
 
-/* Refines the finalists in order of score, asks the rules, and keeps the best. */
-static void finish(struct search *s)
+/* Takes the kept plans in order; every one that the rules allow is refined. */
+static void choose(struct search *s, size_t wanted)
 {
     struct search_result *out = s->out;
-    size_t wanted = s->request->top < SEARCH_MAX_PLANS ? s->request->top : SEARCH_MAX_PLANS;
-    if (wanted < 1) wanted = 1;
-    size_t looked = 0;
-    for (size_t i = 0; i < s->n_finalists && (out->n < wanted || looked < 2 * wanted); i++) {
-        struct contender o = s->finalists[i];
+    out->n = out->rejected = 0;
+    for (size_t i = 0, allowed = 0; i < s->n_kept && allowed < 2 * wanted; i++) {
+        struct contender o = s->kept[i];
         s->c.knobs = o.knobs;
         config_plan_layout(&s->c, &s->layout);
-        const char *why =
-            s->request->reject ? s->request->reject(s->request->context, &s->c) : NULL;
+        const char *why = rejected(s);
         if (why) {
             out->rejected++;
             out->last_rejection = why;
             continue;
         }
-        looked++;
+        allowed++;
         refine(s, &o);
         keep(out->plans, &out->n, wanted, &o);
     }
-}
-
-static void set_sharding(struct knobs *k, enum fsdp fsdp)
-{
-    k->fsdp = (uint8_t)fsdp;
-    k->tp = k->cp = k->pp = k->vpp = k->ep = k->etp = 1;
-    k->layout = 0;
-}
-
-static bool pinned_fsdp(const struct search_request *r)
-{
-    return r->base->knobs.fsdp != FSDP_NONE;
 }
 
 void search_run(const struct search_request *request, struct arena *scratch,
@@ -317,23 +474,24 @@ void search_run(const struct search_request *request, struct arena *scratch,
     struct arena_mark mark = arena_mark(scratch);
     struct search s = {.request = request,
                        .out = out,
+                       .arena = scratch,
                        .c = *request->base,
                        .ladder = space_recompute(request),
-                       .finalists = ARENA_ARRAY(scratch, struct contender, FINALISTS)};
+                       .kept = ARENA_ARRAY(scratch, struct contender, MOST_KEPT)};
+    size_t wanted = request->top < 1                  ? 1
+                    : request->top > SEARCH_MAX_PLANS ? SEARCH_MAX_PLANS
+                                                      : request->top;
     *out = (struct search_result){0};
-    if (request->base->framework == FRAMEWORK_AUTOMODEL) {
-        set_sharding(&s.c.knobs, FSDP_FSDP2);
-        search_layouts(&s);
-    } else {
-        if (request->three_d && !pinned_fsdp(request)) {
-            set_sharding(&s.c.knobs, FSDP_NONE);
-            search_layouts(&s);
-        }
-        if (request->fsdp) {
-            set_sharding(&s.c.knobs, FSDP_OPTIM_GRADS_PARAMS);
-            search_layouts(&s);
-        }
+    s.c.knobs.layout = 0;
+    add_spaces(&s);
+    out->layouts = s.spots.n;
+    if (s.spots.n) qsort(s.spots.items, s.spots.n, sizeof *s.spots.items, spot_cmp);
+    /* as the rules may refuse all that were kept, more are kept until a plan is found or there are
+     * no more */
+    for (s.most_kept = FEWEST_KEPT; s.most_kept <= MOST_KEPT; s.most_kept *= 4) {
+        visit_all(&s);
+        choose(&s, wanted);
+        if (out->n || s.n_kept < s.most_kept) break;
     }
-    finish(&s);
     arena_pop(scratch, mark);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search: every layout that the hard arithmetic allows, cut by memory and by lower bounds of
-   time, ranked by step time and by what the guides prefer. Deterministic: fixed order, total
-   tie-breaks, no clock and no randomness. */
+/* The search: branch and bound over every layout that the hard arithmetic allows, ranked by step
+   time and by what the guides prefer. Deterministic: fixed order, total tie-breaks, no clock and no
+   randomness. */
 #ifndef MOEPLAN_CHOOSE_SEARCH_H
 #define MOEPLAN_CHOOSE_SEARCH_H
 
@@ -18,9 +18,9 @@ struct search_request {
     size_t n_pinned;
     const struct preference *preferences; /* from the guides (prefer.h) */
     size_t n_preferences;
-    bool allow_tight;   /* also rank plans whose memory interval reaches above the capacity */
-    bool fsdp, three_d; /* which spaces of Megatron and Bridge to search; AutoModel has its own */
-    size_t top;         /* plans wanted, at most SEARCH_MAX_PLANS */
+    bool allow_tight; /* also rank plans whose memory interval reaches above the capacity */
+    bool exhaustive;  /* no bound is used: the test of the bounds */
+    size_t top;       /* plans wanted, at most SEARCH_MAX_PLANS */
     /* Says why a finished plan is not allowed (a rule id, a forbidden expression), or NULL. May be
      * NULL. */
     const char *(*reject)(void *context, const struct config *plan);
@@ -37,12 +37,13 @@ struct contender {
 };
 
 struct search_result {
-    struct contender plans[SEARCH_MAX_PLANS]; /* best first, no two with the same tp, pp, cp, ep,
-                                              etp and sharding */
+    struct contender
+        plans[SEARCH_MAX_PLANS]; /* best first, no two of one tp, pp, cp, ep, etp and sharding */
     size_t n;
-    struct contender least; /* the plan with the smallest memory peak, whether it fits or not */
+    struct contender least; /* the plan with the smallest memory peak that was looked at */
     bool has_least;
-    size_t searched, feasible, rejected;
+    size_t layouts, searched, feasible,
+        rejected; /* nodes; memory estimates; plans that fit; plans that break a rule */
     const char *last_rejection;
 };
 
@@ -52,8 +53,8 @@ void search_run(const struct search_request *request, struct arena *scratch,
 
 /* Costs of one configuration as a contender; false when its pipeline split is impossible. */
 bool contender_estimate(const struct config *c, struct contender *out);
-/* Whether a comes before b: smaller score, then simpler (fewer model-parallel ranks), then the
- * knobs in order. */
+/* Whether a comes before b: smaller score, then fewer model-parallel ranks, then the knobs in
+ * order. */
 bool contender_before(const struct contender *a, const struct contender *b);
 
 #endif

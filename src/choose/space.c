@@ -39,11 +39,10 @@ static bool heads_divide(const struct model_shape *m, int tp)
     return m->mla || m->groups % tp == 0 || tp % m->groups == 0;
 }
 
-struct axis space_tp(const struct search_request *r)
+struct axis space_tp(const struct search_request *r, const struct knobs *k)
 {
     const struct config *c = r->base;
-    const struct knobs *k = &c->knobs;
-    if (space_is_pinned(r, "tensor_model_parallel_size")) return axis_of(k->tp);
+    if (space_is_pinned(r, "tensor_model_parallel_size")) return axis_of(c->knobs.tp);
     struct axis x = {0};
     bool dense_only = c->framework == FRAMEWORK_AUTOMODEL &&
                       c->model.experts; /* no TP plan for its MoE classes */
@@ -107,21 +106,18 @@ struct axis space_ep(const struct search_request *r, const struct knobs *k)
 {
     if (space_is_pinned(r, "expert_model_parallel_size")) return axis_of(r->base->knobs.ep);
     struct axis x = axis_of(1);
-    const struct model_shape *m = &r->base->model;
-    int64_t left = k->gpus / (k->pp * k->etp);
-    for (int ep = 2; ep <= m->experts && ep <= left; ep++)
-        if (m->experts % ep == 0 && left % ep == 0 && k->gpus % (k->pp * k->etp) == 0)
-            axis_add(&x, ep);
+    int experts = r->base->model.experts;
+    for (int ep = 2; ep <= experts; ep++)
+        if (experts % ep == 0 && k->gpus % ((int64_t)k->etp * ep) == 0) axis_add(&x, ep);
     return x;
 }
 
-struct axis space_mbs(const struct search_request *r, const struct knobs *k)
+struct axis space_mbs(const struct search_request *r)
 {
     if (space_is_pinned(r, "micro_batch_size")) return axis_of(r->base->knobs.mbs);
     struct axis x = {0};
-    int64_t dp = knobs_dp(k);
-    for (int mbs = 1; mbs <= MOST_MICRO_BATCH; mbs *= 2)
-        if (k->gbs % (mbs * dp) == 0) axis_add(&x, mbs);
+    for (int mbs = 1; mbs <= MOST_MICRO_BATCH && mbs <= r->base->knobs.gbs; mbs *= 2)
+        axis_add(&x, mbs);
     return x;
 }
 

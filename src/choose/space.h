@@ -27,13 +27,13 @@ struct recompute_ladder {
 bool space_is_pinned(const struct search_request *r, const char *param);
 /* Sizes for tensor, context, pipeline and expert parallelism, given what was chosen before. In
  * rising order. */
-struct axis space_tp(const struct search_request *r);
+struct axis space_tp(const struct search_request *r, const struct knobs *k);
 struct axis space_cp(const struct search_request *r, const struct knobs *k);
 struct axis space_pp(const struct search_request *r, const struct knobs *k);
 struct axis space_vpp(const struct search_request *r, const struct knobs *k);
 struct axis space_etp(const struct search_request *r, const struct knobs *k);
 struct axis space_ep(const struct search_request *r, const struct knobs *k);
-struct axis space_mbs(const struct search_request *r, const struct knobs *k);
+struct axis space_mbs(const struct search_request *r);
 struct axis space_dispatcher(const struct search_request *r, const struct knobs *k);
 /* Rising in cost, falling in memory. */
 struct recompute_ladder space_recompute(const struct search_request *r);

@@ -69,6 +69,7 @@ const struct knob knob_table[] = {
     {"account_for_embedding_in_pipeline_split", KNOB_BOOL, FIELD(account_embedding), NULL, NONE},
     {"account_for_loss_in_pipeline_split", KNOB_BOOL, FIELD(account_loss), NULL, NONE},
     {"freeze_vision_model", KNOB_BOOL, FIELD(freeze_vision), NULL, NONE},
+    {"use_megatron_fsdp", KNOB_SHARDED, FIELD(fsdp), NULL, NONE},
     {"dp_replicate_size", KNOB_INT, FIELD(dp_replicate), NULL, 1},
 };
 const size_t knob_count = sizeof knob_table / sizeof *knob_table;
@@ -109,6 +110,7 @@ static int64_t number(const struct knobs *k, const struct knob *knob)
     case KNOB_INT64: return *(const int64_t *)p;
     case KNOB_BOOL: return *(const bool *)p;
     case KNOB_WORD: return *(const uint8_t *)p;
+    case KNOB_SHARDED: return *(const uint8_t *)p == FSDP_OPTIM_GRADS_PARAMS;
     case KNOB_MODULES: return *(const uint32_t *)p;
     case KNOB_DOUBLE: return *(const double *)p == 0 ? 0 : 1;
     }
@@ -122,6 +124,7 @@ struct value knob_get(struct arena *a, const struct knobs *k, const struct knob 
     switch (knob->kind) {
     case KNOB_INT:
     case KNOB_INT64: return value_int(n);
+    case KNOB_SHARDED:
     case KNOB_BOOL: return value_bool(n != 0);
     case KNOB_WORD: return value_string(str_of(knob->words[n]));
     case KNOB_MODULES: return words_of_mask(a, (uint32_t)n, knob->words);
@@ -201,6 +204,7 @@ static struct value null_value(const struct knob *knob)
     switch (knob->kind) {
     case KNOB_INT:
     case KNOB_INT64: return value_int(n);
+    case KNOB_SHARDED:
     case KNOB_BOOL: return value_bool(false);
     case KNOB_WORD: return value_string(str_of(knob->words[n]));
     case KNOB_MODULES: return (struct value){.kind = VALUE_LIST, .list = &no_modules};
@@ -221,6 +225,9 @@ bool knob_set(struct knobs *k, const struct knob *knob, struct value v)
         if (v.kind == VALUE_BOOL) *(bool *)p = v.b;
         return v.kind == VALUE_BOOL;
     case KNOB_WORD: return set_word(p, knob->words, v);
+    case KNOB_SHARDED:
+        if (v.kind == VALUE_BOOL) *(uint8_t *)p = v.b ? FSDP_OPTIM_GRADS_PARAMS : FSDP_NONE;
+        return v.kind == VALUE_BOOL;
     case KNOB_MODULES: return mask_of_words(v, knob->words, p);
     case KNOB_DTYPE: return bytes_of_dtype(v, p);
     case KNOB_DOUBLE: return set_double(p, v);

@@ -7,6 +7,7 @@
 
 #include "plan/config.h"
 
+/* KNOB_SHARDED: whether Megatron-FSDP shards the parameters, of the field fsdp. */
 enum knob_kind {
     KNOB_INT,
     KNOB_INT64,
@@ -14,7 +15,8 @@ enum knob_kind {
     KNOB_DOUBLE,
     KNOB_WORD,
     KNOB_MODULES,
-    KNOB_DTYPE
+    KNOB_DTYPE,
+    KNOB_SHARDED
 };
 
 struct knob {

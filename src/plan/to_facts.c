@@ -103,6 +103,7 @@ static bool is_joint(const char *param)
                                         "exp_avg_dtype",
                                         "exp_avg_sq_dtype",
                                         "moe_router_force_load_balancing",
+                                        "use_megatron_fsdp",
                                         "attention_backend",
                                         "offload_modules"};
     for (size_t i = 0; i < sizeof joint / sizeof *joint; i++)
