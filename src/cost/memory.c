@@ -93,16 +93,13 @@ bool memory_estimate(const struct config *c, struct memory_estimate *out, struct
     out->peak = out->peak_low = out->peak_high = 0;
     for (int i = 0; i < out->n_stages; i++) {
         struct stage_memory *s = &out->stages[i];
-        stage_estimate(&w, i, s, NULL);
+        stage_estimate(&w, i, s);
         if (s->total > out->stages[out->fullest].total) out->fullest = i;
         if (s->low > out->peak_low) out->peak_low = s->low;
         if (s->high > out->peak_high) out->peak_high = s->high;
     }
     out->peak = out->stages[out->fullest].total;
     judge(c, w.x.allocator_slack.value, out);
-    if (trace) {
-        struct stage_memory again;
-        stage_estimate(&w, out->fullest, &again, trace);
-    }
+    if (trace) stage_explain(&w, out->fullest, trace);
     return true;
 }

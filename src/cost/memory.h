@@ -9,6 +9,12 @@
 #include "cost/cost.h"
 #include "cost/memory_coefficient.h"
 
+/* Whether GEMMs run in FP8 or FP4. */
+static inline bool knobs_quantised(const struct knobs *k)
+{
+    return k->precision >= PREC_FP8_DELAYED;
+}
+
 /* ---- tensors that a layer keeps for its backward (memory_saved.c) ---- */
 
 /* rows x width elements of `bytes` each, kept from the forward to the backward of one microbatch.
@@ -117,8 +123,9 @@ struct memory_work {
 
 /* Everything but the stages; false when the pipeline split is impossible. */
 bool memory_prepare(const struct config *c, struct memory_work *w);
-/* The memory of one stage at its peak; its terms are added to `trace` unless it is NULL. */
-void stage_estimate(const struct memory_work *w, int stage, struct stage_memory *out,
-                    struct cost_trace *trace);
+/* The memory of one stage at its peak. */
+void stage_estimate(const struct memory_work *w, int stage, struct stage_memory *out);
+/* The terms of that peak, which add up to its total. */
+void stage_explain(const struct memory_work *w, int stage, struct cost_trace *trace);
 
 #endif

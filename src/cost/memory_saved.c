@@ -50,11 +50,6 @@ static double element_bytes(const struct knobs *k)
     return k->precision == PREC_FP32 ? 4 : 2;
 }
 
-static bool quantised(const struct knobs *k)
-{
-    return k->precision >= PREC_FP8_DELAYED;
-}
-
 struct token_counts token_counts(const struct config *c, const struct memory_coefficients *x)
 {
     const struct knobs *k = &c->knobs;
@@ -63,7 +58,7 @@ struct token_counts token_counts(const struct config *c, const struct memory_coe
     double rows = sp_tokens * c->model.topk * k->etp;
     if (k->pad_to_capacity && k->capacity_factor > 0) rows *= k->capacity_factor;
     double copies = k->dispatcher != DISPATCH_HYBRIDEP ? 0
-                    : quantised(k)                     ? x->hybridep_quantised_copies.value
+                    : knobs_quantised(k)               ? x->hybridep_quantised_copies.value
                                                        : x->hybridep_copies.value;
     return (struct token_counts){tokens, sp_tokens, rows, copies};
 }
@@ -136,7 +131,7 @@ static void add_core_attention(struct saved_list *list, const struct config *c,
     if (flash_layout_copies(c))
         add(list, "attention output in flash attention's layout", t->tokens, width / k->tp, bytes)
             ->freed_by = MOD_CORE_ATTN;
-    if (quantised(k))
+    if (knobs_quantised(k))
         add(list, "projection input, quantised", t->tokens, width / k->tp, gemm_input_bytes(k))
             ->offloaded_by = MOD_ATTN_PROJ;
     if (k->cp > 1)

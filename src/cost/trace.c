@@ -48,7 +48,7 @@ static void add_layer(struct cost_trace *trace, const char *layer, const struct 
     add_pass(trace, layer, "recompute", &x->again);
 }
 
-static const char *kind_name(struct arena *a, struct layer_kind kind)
+const char *trace_kind_name(struct arena *a, struct layer_kind kind)
 {
     static const char *const mixers[] = {
         [MIXER_NONE] = "",   [MIXER_ATTENTION] = "attention", [MIXER_WINDOW] = "window attention",
@@ -63,7 +63,7 @@ void trace_layers(struct cost_trace *trace, const struct time_layers *l)
     if (!trace) return;
     const struct model_shape *m = &l->timing.config->model;
     for (int i = 0; i < m->n_kinds; i++)
-        add_layer(trace, kind_name(trace->arena, m->kinds[i]), &l->kinds[i]);
+        add_layer(trace, trace_kind_name(trace->arena, m->kinds[i]), &l->kinds[i]);
     if (m->mtp_layers > 0) add_layer(trace, "MTP depth", &l->mtp);
     add_layer(trace, "embedding", &l->embedding);
     add_layer(trace, "head and loss", &l->head);

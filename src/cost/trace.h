@@ -8,6 +8,8 @@
 /* One term; the formula's text comes from the format. Nothing happens when trace is NULL. */
 __attribute__((format(printf, 4, 5))) void trace_term(struct cost_trace *trace, const char *name,
                                                       double value, const char *format, ...);
+/* "MLA + MoE layer". */
+const char *trace_kind_name(struct arena *a, struct layer_kind kind);
 /* What each kind of layer, the embedding, the head and an MTP depth take of one microbatch on a
  * rank. */
 void trace_layers(struct cost_trace *trace, const struct time_layers *l);

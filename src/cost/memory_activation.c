@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Activations of a stage: microbatches in flight, logits, and the transients of the backward. */
+#include "cost/memory_stage.h"
+
+#include <math.h>
+
+/* How the layers of a chunk keep their tensors, as parts of its layers. Whole-layer recomputation
+   keeps the layer input alone: of all layers, of the first n (block), or one input for n layers
+   (uniform). */
+static void recompute_parts(const struct knobs *k, double layers, double *whole, double *inputs)
+{
+    double n = k->recompute_num_layers;
+    *whole = 1, *inputs = 0;
+    if (k->recompute != RECOMPUTE_FULL || layers == 0) return;
+    *whole = 0, *inputs = 1;
+    if (n > 1 && k->recompute_method == METHOD_UNIFORM) *inputs = ceil(layers / n) / layers;
+    if (n > 0 && n < layers && k->recompute_method == METHOD_BLOCK)
+        *whole = 1 - n / layers, *inputs = n / layers;
+}
+
+/* CPU offloading of whole layers moves the tensors of that many of the stage's layers to the host.
+ */
+static double resident_part(const struct knobs *k, double layers)
+{
+    if (k->layers_offloaded == 0) return 1;
+    return k->layers_offloaded < layers ? 1 - k->layers_offloaded / layers : 0;
+}
+
+struct layers_in_flight activation_layers(const struct memory_work *w, int stage)
+{
+    const struct knobs *k = &w->c->knobs;
+    struct layers_in_flight out = {0};
+    double in_flight[LAYOUT_MAX_CHUNKS], layers = 0;
+    pipeline_in_flight(k, stage, in_flight);
+    for (int v = 0; v < k->vpp; v++) {
+        const struct chunk *chunk = stage_chunk(w, stage, v);
+        double whole, inputs;
+        recompute_parts(k, chunk->layers, &whole, &inputs);
+        for (int i = 0; i < w->c->model.n_kinds; i++) {
+            out.whole[i] += in_flight[v] * chunk->counts[i] * whole;
+            out.inputs[i] += in_flight[v] * chunk->counts[i] * inputs;
+        }
+        layers += chunk->layers;
+        out.mtp += in_flight[v] * chunk->mtp;
+        if (chunk->embedding) out.embeddings += in_flight[v];
+    }
+    double resident = resident_part(k, layers);
+    for (int i = 0; i < w->c->model.n_kinds; i++)
+        out.whole[i] *= resident, out.inputs[i] *= resident;
+    return out;
+}
+
+/* The dropout mask behind the embedding. */
+double activation_embedding_bytes(const struct memory_work *w)
+{
+    return w->c->model.hidden_dropout > 0 ? w->t.sp_tokens * w->c->model.hidden : 0;
+}
+
+struct in_flight activation_in_flight(const struct memory_work *w, const struct holding *s)
+{
+    struct layers_in_flight n = activation_layers(w, s->stage);
+    struct in_flight sum = {.kept = n.mtp * w->mtp.kept,
+                            .routed = n.mtp * w->mtp.routed,
+                            .dispatched = n.mtp * w->mtp.dispatched};
+    for (int i = 0; i < w->c->model.n_kinds; i++) {
+        const struct layer_memory *l = &w->kinds[i];
+        sum.kept += n.whole[i] * l->kept + n.inputs[i] * l->input;
+        sum.routed += n.whole[i] * l->routed;
+        sum.dispatched += n.whole[i] * l->dispatched;
+        sum.offloaded += n.whole[i] * l->offloaded;
+    }
+    sum.kept += (w->imbalance.value - 1) * sum.routed;
+    sum.kept += n.embeddings * activation_embedding_bytes(w);
+    return sum;
+}
+
+/* Bytes of one logit at the peak. None: bf16 logits and an fp32 copy. Native fusion: the compiled
+   loss cannot work in place, one more fp32 copy. Transformer Engine: in place on bf16. Linear: one
+   chunk of tokens at a time. */
+static double logit_bytes(const struct knobs *k)
+{
+    switch ((enum ce_fusion)k->ce_fusion) {
+    case CE_NONE: return 6;
+    case CE_NATIVE: return 10;
+    case CE_TE: return 2;
+    case CE_LINEAR: return 0;
+    }
+    return 0;
+}
+
+/* Logits of the main loss and, until their backward, of every MTP depth; deferred embedding weight
+   gradients keep the gradients of some microbatches' logits and the head's inputs. */
+double activation_logits(const struct memory_work *w, const struct holding *s,
+                         struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    if (!s->last) return 0;
+    double vocab = w->embedding / w->c->model.hidden, elements = w->t.tokens * vocab;
+    double bytes = logit_bytes(k), mtp = s->n_mtp * (k->ce_fusion == CE_TE ? 2 : bytes > 0 ? 4 : 0);
+    double sum = memory_term(trace, "logits and loss", (bytes + mtp) * elements,
+                             "%.0f B x %.0f x %.0f", bytes + mtp, w->t.tokens, vocab);
+    if (!k->defer_embedding_wgrad) return sum;
+    double microbatches = (double)knobs_microbatches(k), limit = k->wgrad_deferral_limit;
+    double deferred = limit > 0 && limit < microbatches ? limit : microbatches;
+    return sum + memory_term(trace, "deferred embedding weight gradients",
+                             deferred * 2 * w->t.tokens * (vocab + w->c->model.hidden),
+                             "%.0f x 2 B x %.0f x (%.0f + %d)", deferred, w->t.tokens, vocab,
+                             w->c->model.hidden);
+}
+
+/* Backward of the head: the final norm's input and output, the gradient of the gathered hidden
+   states, and the dummy weight gradient of the head. */
+double activation_head_transient(const struct memory_work *w, const struct holding *s,
+                                 struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    if (!s->last) return 0;
+    double h = w->c->model.hidden, te = k->ce_fusion == CE_TE;
+    double hidden = 2 * (2 * w->t.sp_tokens + te * w->t.tokens) * h;
+    double dummy = te > 0 || k->grad_accumulation_fusion ? 2 * w->embedding : 0;
+    return memory_term(trace, "head backward", hidden + dummy,
+                       "%.0f B of hidden states + %.0f B dummy", hidden, dummy);
+}
+
+/* Backward of the stage's last layer: its own transient, and what recomputation has to make again
+   (the n layers of one uniform group). */
+double activation_layer_transient(const struct memory_work *w, const struct holding *s,
+                                  struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    const struct layer_memory *l = s->last_layer;
+    double norm = s->last ? 2 * 2 * w->t.sp_tokens * w->c->model.hidden : 0;
+    if (!l) return memory_term(trace, "backward of the final norm", norm, "%.0f B", norm);
+    bool full = k->recompute == RECOMPUTE_FULL;
+    double group = full && k->recompute_method == METHOD_UNIFORM && k->recompute_num_layers > 1
+                       ? k->recompute_num_layers
+                       : 1;
+    double again = full                                  ? group * l->all - l->input
+                   : k->recompute == RECOMPUTE_SELECTIVE ? l->all - l->kept
+                                                         : 0;
+    return memory_term(trace, "layer backward", norm + l->backward, "%.0f B", norm + l->backward) +
+           memory_term(trace, "recomputed tensors of one layer", again, "%.0f B", again);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one pipeline stage holds: parameters of one rank, counted from its layers. */
+#include "cost/memory_stage.h"
+
+static double max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Layers of each kind on the stage. */
+static void count_kinds(const struct memory_work *w, int stage, int counts[MODEL_MAX_KINDS])
+{
+    for (int i = 0; i < w->c->model.n_kinds; i++)
+        counts[i] = 0;
+    for (int v = 0; v < w->c->knobs.vpp; v++)
+        for (int i = 0; i < w->c->model.n_kinds; i++)
+            counts[i] += stage_chunk(w, stage, v)->counts[i];
+}
+
+static void hold_layer(struct holding *s, const struct layer_memory *l, double count)
+{
+    s->dense += l->dense * count;
+    s->experts += l->experts * count;
+    s->matrices += l->dense_matrices * count;
+    s->expert_matrices += l->expert_matrices * count;
+}
+
+static void hold_units(struct holding *s, const struct layer_memory *l)
+{
+    s->unit_dense = max(s->unit_dense, l->dense);
+    s->unit_experts = max(s->unit_experts, l->experts);
+}
+
+static void hold_chunk_ends(const struct memory_work *w, int stage, struct holding *s)
+{
+    for (int v = 0; v < w->c->knobs.vpp; v++) {
+        const struct chunk *chunk = stage_chunk(w, stage, v);
+        s->first = s->first || chunk->embedding;
+        s->last = s->last || chunk->loss;
+        s->n_mtp += chunk->mtp;
+        if (chunk->last_kind >= 0) s->last_layer = &w->kinds[chunk->last_kind];
+    }
+}
+
+/* The embedding on the first stage and the head on the last; tied, they are one weight where one
+   stage has both, and two copies where not. MTP has a copy of the embedding where the embedding
+   stands elsewhere. */
+static void hold_embeddings(const struct memory_work *w, struct holding *s)
+{
+    const struct model_shape *m = &w->c->model;
+    int own = (s->first ? 1 : 0) + (s->last && !m->tied ? 1 : 0), copies = 0;
+    if (s->last && m->tied && !s->first) copies++;
+    if (s->n_mtp > 0 && !s->first) copies++;
+    s->root = (own + (s->last && m->tied ? 1 : 0)) * w->embedding;
+    s->copies = copies * w->embedding;
+    s->dense += own * w->embedding + s->copies;
+    if (s->first) {
+        s->dense += (double)m->learned_positions * m->hidden + w->vision;
+        s->vision = w->vision;
+    }
+    if (s->last) s->dense += m->layernorm ? 2.0 * m->hidden : m->hidden;
+}
+
+/* Fused weight-gradient accumulation returns a cached dummy, one for each distinct weight shape on
+   the rank (transformer_engine/pytorch/module/base.py: get_dummy_wgrad). */
+static void hold_dummies(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
+                         struct holding *s)
+{
+    const struct knobs *k = &w->c->knobs;
+    if (!k->grad_accumulation_fusion || !k->transformer_engine || k->task == TASK_PEFT) return;
+    struct gemm seen[MODEL_MAX_KINDS * LAYER_MAX_GEMMS];
+    int n = 0;
+    for (int i = 0; i < w->c->model.n_kinds; i++)
+        for (int g = 0; counts[i] > 0 && g < w->kinds[i].n_gemms; g++) {
+            struct gemm shape = w->kinds[i].gemms[g];
+            /* Grouped weights have dummies of their own. */
+            bool grouped = w->kinds[i].kind.ffn == FFN_MOE && g >= w->kinds[i].n_gemms - 2;
+            shape.count = grouped ? 2 : 1;
+            int at = 0;
+            while (at < n && memcmp(&seen[at], &shape, sizeof shape) != 0)
+                at++;
+            if (at < n) continue;
+            seen[n++] = shape;
+            s->dummies += 2 * shape.rows * shape.columns;
+        }
+}
+
+/* LoRA on the four linear modules of a layer: rank x (input + output) for each GEMM; experts share
+ * one pair. */
+static void hold_adapters(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
+                          struct holding *s)
+{
+    const struct knobs *k = &w->c->knobs;
+    if (k->task != TASK_PEFT) return;
+    double rank = k->lora_rank > 0 ? k->lora_rank : 32;
+    for (int i = 0; i < w->c->model.n_kinds; i++)
+        for (int g = 0; g < w->kinds[i].n_gemms; g++)
+            s->adapters +=
+                counts[i] * rank * (w->kinds[i].gemms[g].rows + w->kinds[i].gemms[g].columns);
+}
+
+struct holding holding_of_stage(const struct memory_work *w, int stage)
+{
+    struct holding s = {.stage = stage};
+    int counts[MODEL_MAX_KINDS];
+    count_kinds(w, stage, counts);
+    for (int i = 0; i < w->c->model.n_kinds; i++) {
+        if (counts[i] == 0) continue;
+        hold_layer(&s, &w->kinds[i], counts[i]);
+        hold_units(&s, &w->kinds[i]);
+    }
+    hold_chunk_ends(w, stage, &s);
+    if (s.n_mtp > 0) hold_layer(&s, &w->mtp, w->c->model.mtp_repeated ? 1 : s.n_mtp);
+    hold_embeddings(w, &s);
+    hold_dummies(w, counts, &s);
+    hold_adapters(w, counts, &s);
+    return s;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The terms of one pipeline stage. Each returns bytes and adds itself to `trace` unless that is
+ * NULL. */
+#ifndef MOEPLAN_COST_MEMORY_STAGE_H
+#define MOEPLAN_COST_MEMORY_STAGE_H
+
+#include "cost/memory.h"
+
+/* ---- what a stage holds (memory_holding.c) ---- */
+
+/* Parameters of one rank of the stage, in elements, and what else the terms need to know of it. */
+struct holding {
+    int stage;
+    double dense, experts;            /* all of them, trained or not */
+    double matrices, expert_matrices; /* of those: GEMM weights of layers */
+    double copies;                    /* of `dense`: weights that stand on another stage too */
+    double vision;                    /* of `dense` */
+    double adapters;                  /* LoRA's, beside `dense` */
+    double unit_dense, unit_experts;  /* the largest layer */
+    double root;                      /* embedding and head: FSDP's root unit */
+    double dummies;                   /* bytes of Transformer Engine's dummy weight gradients */
+    bool first, last;
+    int n_mtp;
+    const struct layer_memory *last_layer; /* the layer whose backward comes first; NULL: none */
+};
+
+struct holding holding_of_stage(const struct memory_work *w, int stage);
+static inline const struct chunk *stage_chunk(const struct memory_work *w, int stage, int v)
+{
+    return &w->chunks[v * w->c->knobs.pp + stage];
+}
+
+/* ---- static state and buffers (memory_state.c) ---- */
+
+double state_parameters(const struct memory_work *w, const struct holding *s,
+                        struct cost_trace *trace);
+double state_gradients(const struct memory_work *w, const struct holding *s,
+                       struct cost_trace *trace);
+double state_optimizer(const struct memory_work *w, const struct holding *s,
+                       struct cost_trace *trace);
+/* What the optimizer step needs for a moment. */
+double state_step_transient(const struct memory_work *w, const struct holding *s,
+                            struct cost_trace *trace);
+/* Workspaces, dummies and communication buffers that are there in every phase. */
+double state_buffers(const struct memory_work *w, const struct holding *s,
+                     struct cost_trace *trace);
+/* What FSDP gathers beyond its shards. */
+double state_gathered(const struct memory_work *w, const struct holding *s,
+                      struct cost_trace *trace);
+
+/* ---- activations (memory_activation.c) ---- */
+
+/* Microbatches in flight times layers, for each kind of layer. */
+struct layers_in_flight {
+    double whole[MODEL_MAX_KINDS];  /* layers that keep what the plan does not recompute */
+    double inputs[MODEL_MAX_KINDS]; /* layers that keep their input alone */
+    double mtp, embeddings;         /* MTP depths; embeddings */
+};
+
+struct layers_in_flight activation_layers(const struct memory_work *w, int stage);
+
+/* Bytes that they keep. */
+struct in_flight {
+    double kept;
+    double routed;     /* of `kept`: grows with routing imbalance */
+    double dispatched; /* of `kept`: dispatch outputs */
+    double offloaded;  /* moved to the host by module, not in `kept` */
+};
+
+struct in_flight activation_in_flight(const struct memory_work *w, const struct holding *s);
+/* What the embedding keeps of a microbatch. */
+double activation_embedding_bytes(const struct memory_work *w);
+double activation_logits(const struct memory_work *w, const struct holding *s,
+                         struct cost_trace *trace);
+/* Backward of the head. */
+double activation_head_transient(const struct memory_work *w, const struct holding *s,
+                                 struct cost_trace *trace);
+/* Backward of the stage's last layer. */
+double activation_layer_transient(const struct memory_work *w, const struct holding *s,
+                                  struct cost_trace *trace);
+
+/* ---- explanation (memory_trace.c) ---- */
+
+/* Adds a term, with its numbers put in, when there is a trace; gives `value` back. */
+__attribute__((format(printf, 4, 5))) double memory_term(struct cost_trace *trace, const char *name,
+                                                         double value, const char *format, ...);
+/* The tensors behind activation_in_flight, one term for each tensor and kind of layer: their sum is
+ * `kept`. */
+void memory_trace_tensors(const struct memory_work *w, const struct holding *s,
+                          struct cost_trace *trace);
+
+#endif

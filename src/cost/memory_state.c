@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Static state of a stage: parameters, gradients, optimizer states, buffers, and what FSDP gathers.
+ */
+#include "cost/memory_stage.h"
+
+#define MIB (1024.0 * 1024.0)
+
+static double max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static bool sharded_parameters(const struct knobs *k)
+{
+    return k->fsdp == FSDP_OPTIM_GRADS_PARAMS || k->fsdp == FSDP_FSDP2;
+}
+
+static bool sharded_gradients(const struct knobs *k)
+{
+    return sharded_parameters(k) || k->fsdp == FSDP_OPTIM_GRADS;
+}
+
+static bool sharded_optimizer(const struct knobs *k)
+{
+    return k->distributed_optimizer || k->layer_wise_optimizer || sharded_gradients(k) ||
+           k->fsdp == FSDP_OPTIM;
+}
+
+/* Bytes of a quantised weight's copies, an element: Hopper's FP8 GEMM needs the transpose beside
+   it, Blackwell's does not; block-scaled recipes keep a row-wise and a column-wise copy with their
+   scales. */
+static double quantised_weight_bytes(const struct config *c)
+{
+    switch ((enum precision)c->knobs.precision) {
+    case PREC_FP32:
+    case PREC_BF16:
+    case PREC_FP16: return 0;
+    case PREC_FP8_DELAYED:
+    case PREC_FP8_TENSORWISE: return c->machine.compute_capability >= 10 ? 1 : 2;
+    case PREC_FP8_BLOCKWISE: return 2 * (1 + 4.0 / (128 * 128));
+    case PREC_MXFP8: return 2 * (1 + 1.0 / 32);
+    case PREC_NVFP4: return 2 * (0.5 + 1.0 / 16);
+    }
+    return 0;
+}
+
+/* Parameters: 2 B (4 B in fp32). Quantised recipes keep FP8 copies of GEMM weights beside them for
+   all microbatches of a step, or instead of them with fp8_param_gather. Megatron-FSDP gathers and
+   quantises anew, so only its shards count; AutoModel quantises the experts' weights once a step
+   and keeps the copies (nemo_automodel/components/models/common/utils.py:591 is_first_microbatch).
+ */
+double state_parameters(const struct memory_work *w, const struct holding *s,
+                        struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    double bytes = k->precision == PREC_FP32 ? 4 : 2, shards = 1, expert_shards = 1;
+    if (sharded_parameters(k)) shards = w->dense_shards, expert_shards = w->expert_shards;
+    double sum = memory_term(trace, "parameters, dense", bytes * s->dense / shards,
+                             "%.0f B x %.0f / %.0f", bytes, s->dense, shards);
+    sum += memory_term(trace, "parameters, experts", bytes * s->experts / expert_shards,
+                       "%.0f B x %.0f / %.0f", bytes, s->experts, expert_shards);
+    double copied = k->fsdp == FSDP_FSDP2   ? s->expert_matrices
+                    : sharded_parameters(k) ? 0
+                                            : s->matrices + s->expert_matrices;
+    if (knobs_quantised(k)) {
+        double extra = quantised_weight_bytes(w->c) - (k->fp8_param_gather ? bytes : 0);
+        sum +=
+            memory_term(trace, "quantised weights", extra * copied, "%.4g B x %.0f", extra, copied);
+    }
+    if (s->adapters > 0)
+        sum += memory_term(trace, "adapters", bytes * s->adapters, "%.0f B x %.0f", bytes,
+                           s->adapters);
+    return sum;
+}
+
+/* Elements that are trained. */
+static void trained(const struct memory_work *w, const struct holding *s, double *dense,
+                    double *experts)
+{
+    bool peft = w->c->knobs.task == TASK_PEFT;
+    bool frozen_vision = w->c->knobs.freeze_vision || w->c->model.vision_frozen;
+    *dense = peft ? s->adapters : s->dense - (frozen_vision ? s->vision : 0);
+    *experts = peft ? 0 : s->experts;
+}
+
+double state_gradients(const struct memory_work *w, const struct holding *s,
+                       struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    double dense, experts, shards = 1, expert_shards = 1;
+    trained(w, s, &dense, &experts);
+    if (sharded_gradients(k)) shards = w->dense_shards, expert_shards = w->expert_shards;
+    return memory_term(trace, "gradients, dense", k->grad_bytes * dense / shards,
+                       "%d B x %.0f / %.0f", k->grad_bytes, dense, shards) +
+           memory_term(trace, "gradients, experts", k->grad_bytes * experts / expert_shards,
+                       "%d B x %.0f / %.0f", k->grad_bytes, experts, expert_shards);
+}
+
+/* Ranks over which optimizer states are spread. */
+static void optimizer_shards(const struct memory_work *w, double *dense, double *experts)
+{
+    const struct knobs *k = &w->c->knobs;
+    double instances = k->optimizer_instances > 1 ? k->optimizer_instances : 1;
+    bool any = sharded_optimizer(k);
+    *dense = any ? max(w->dense_shards / instances, 1) : 1;
+    *experts = any ? max(w->expert_shards / instances, 1) : 1;
+}
+
+/* Optimizer states: main parameter, first and second moment; Muon keeps one moment of a matrix and
+   leaves vectors, embedding and head to Adam. */
+double state_optimizer(const struct memory_work *w, const struct holding *s,
+                       struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    double dense, experts, shards, expert_shards, kept = 1 - k->optimizer_offload;
+    trained(w, s, &dense, &experts);
+    optimizer_shards(w, &shards, &expert_shards);
+    double adam = k->main_param_bytes + k->exp_avg_bytes + k->exp_avg_sq_bytes;
+    double saved = 0, expert_saved = 0;
+    if (k->muon) {
+        saved = k->exp_avg_sq_bytes * s->matrices;
+        expert_saved = k->exp_avg_sq_bytes * s->expert_matrices;
+    }
+    return memory_term(trace, "optimizer states, dense", kept * (adam * dense - saved) / shards,
+                       "%.2g x (%.0f B x %.0f - %.0f) / %.0f", kept, adam, dense, saved, shards) +
+           memory_term(trace, "optimizer states, experts",
+                       kept * (adam * experts - expert_saved) / expert_shards,
+                       "%.2g x (%.0f B x %.0f - %.0f) / %.0f", kept, adam, experts, expert_saved,
+                       expert_shards);
+}
+
+/* Transient of the optimizer step: an fp32 copy of bf16 gradients where the optimizer is not
+   precision-aware, and Transformer Engine's fused Adam turns every low-precision state of one
+   parameter group into fp32 at a time. */
+double state_step_transient(const struct memory_work *w, const struct holding *s,
+                            struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    double dense, experts, shards, expert_shards, kept = 1 - k->optimizer_offload;
+    trained(w, s, &dense, &experts);
+    optimizer_shards(w, &shards, &expert_shards);
+    if (k->fsdp == FSDP_FSDP2) return 0;
+    if (!k->precision_aware) {
+        if (k->grad_bytes >= 4) return 0;
+        double elements = dense / shards + experts / expert_shards;
+        return memory_term(trace, "fp32 copy of gradients", kept * 4 * elements,
+                           "%.2g x 4 B x %.0f", kept, elements);
+    }
+    int low = (k->exp_avg_bytes < 4) + (k->exp_avg_sq_bytes < 4) +
+              (k->main_param_bytes < 4 && !k->main_param_remainder);
+    double largest = max(dense / shards, experts / expert_shards);
+    return memory_term(trace, "fp32 expansion of optimizer states", kept * 4 * low * largest,
+                       "%.2g x 4 B x %d x %.0f", kept, low, largest);
+}
+
+/* ---- buffers ---- */
+
+/* FSDP2's gathered parameters: two layers beside the root unit, or all of them where nothing is
+   resharded before the backward (the default of AutoModel's MoE path:
+   nemo_automodel/components/moe/parallelizer.py:646). Experts have a shard group of their own. */
+static double gathered_parameters(const struct memory_work *w, const struct holding *s,
+                                  struct cost_trace *trace)
+{
+    bool dense = w->dense_shards > 1, experts = w->expert_shards > 1;
+    if (!w->c->knobs.reshard_after_forward) {
+        double elements = (dense ? s->dense : 0) + (experts ? s->experts : 0);
+        return memory_term(trace, "gathered parameters", 2 * elements, "2 B x %.0f", elements);
+    }
+    double unit = (dense ? s->unit_dense : 0) + (experts ? s->unit_experts : 0);
+    double root = dense ? s->root : 0;
+    return memory_term(trace, "gathered parameters", 2 * root + 2 * 2 * unit,
+                       "2 B x %.0f + 2 x 2 B x %.0f", root, unit);
+}
+
+/* FSDP's working set. Megatron-FSDP holds two layers' parameters and whole gradients beside the
+   root unit (double buffering). A group of one rank gathers nothing. */
+double state_gathered(const struct memory_work *w, const struct holding *s,
+                      struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    if (!sharded_parameters(k)) return 0;
+    if (k->fsdp == FSDP_FSDP2) return gathered_parameters(w, s, trace);
+    double root = w->dense_shards > 1 ? 2 * s->root : 0;
+    double unit = s->unit_dense + s->unit_experts, bytes = 2 + k->grad_bytes;
+    return memory_term(trace, "FSDP working set", root + 2 * bytes * unit,
+                       "%.0f B + 2 x %.0f B x %.0f", root, bytes, unit);
+}
+
+/* Receive and send tensors of the pipeline: two of each. */
+static double pipeline_buffers(const struct memory_work *w, struct cost_trace *trace)
+{
+    if (w->c->knobs.pp == 1) return 0;
+    double width = w->c->model.hidden;
+    return memory_term(trace, "pipeline receive and send", 2 * 2 * w->t.sp_tokens * width,
+                       "2 x 2 B x %.0f x %.0f", w->t.sp_tokens, width);
+}
+
+/* The head's column-parallel GEMM gathers its input into a buffer that Megatron-core keeps
+   (megatron/core/tensor_parallel/layers.py: get_global_memory_buffer). */
+static double head_gather_buffer(const struct memory_work *w, const struct holding *s,
+                                 struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    if (!s->last || !k->sequence_parallel || k->tp == 1) return 0;
+    double width = w->c->model.hidden;
+    return memory_term(trace, "gathered input of the head", 2 * w->t.tokens * width,
+                       "2 B x %.0f x %.0f", w->t.tokens, width);
+}
+
+double state_buffers(const struct memory_work *w, const struct holding *s, struct cost_trace *trace)
+{
+    return memory_term(trace, "GEMM workspaces", w->workspace, "%.5g MiB", w->workspace / MIB) +
+           memory_term(trace, "dummy weight gradients", s->dummies,
+                       "2 B x distinct weight shapes") +
+           pipeline_buffers(w, trace) + head_gather_buffer(w, s, trace);
+}
