@@ -203,7 +203,6 @@ static void read_experts(struct reader *r)
     }
     if (m->topk == 0) missing(r, "moe_router_topk");
     if (m->topk > m->experts) bad_value(r, "moe_router_topk", "is more than there are experts");
-    fill_int(&m->expert_ffn, m->dense_ffn);
     if (m->shared_ffn == 0) m->shared_gate = false;
 }
 
@@ -389,6 +388,23 @@ static bool has_ffn(const struct model_shape *m, enum ffn ffn)
     return false;
 }
 
+/* Widths that are not given follow from the others, unless a plan leaves them open: then they are
+ * missing. */
+static void read_widths(struct reader *r)
+{
+    struct model_shape *m = r->m;
+    bool open = !fact_is_known(facts_get(r->f, "ffn_hidden_size"));
+    int dense = m->dense_ffn > 0 ? m->dense_ffn : default_ffn(m);
+    if (has_ffn(m, FFN_DENSE) && m->dense_ffn == 0) {
+        if (open) missing(r, "ffn_hidden_size");
+        m->dense_ffn = dense;
+    }
+    if (has_ffn(m, FFN_MOE) && m->expert_ffn == 0) {
+        if (open) missing(r, "moe_ffn_hidden_size");
+        m->expert_ffn = dense;
+    }
+}
+
 bool config_model(const struct facts *f, struct model_shape *out, bool quiet)
 {
     struct reader r = {.f = f, .m = out, .quiet = quiet, .good = true};
@@ -402,9 +418,8 @@ bool config_model(const struct facts *f, struct model_shape *out, bool quiet)
     out->window = window_of(facts_get(f, "window_size")->value);
     if (r.good) read_attention(&r);
     if (r.good) read_pattern(&r);
-    if (r.good && has_ffn(out, FFN_DENSE) && out->dense_ffn == 0) out->dense_ffn = default_ffn(out);
+    if (r.good) read_widths(&r);
     if (r.good) read_experts(&r);
     if (r.good) read_extras(&r);
-    if (r.good && has_ffn(out, FFN_MOE) && out->expert_ffn == 0) missing(&r, "moe_ffn_hidden_size");
     return r.good;
 }
