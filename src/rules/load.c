@@ -117,17 +117,8 @@ static bool is_rules(struct loader *l, const struct node *doc)
     return false;
 }
 
-static void path_read(struct loader *l, struct str path, struct str suite)
+static void text_read(struct loader *l, uint32_t source, struct str suite)
 {
-    struct str text = STR(""), error;
-    bool readable = io_read(l->arena, path.p, &text, &error);
-    uint32_t source = source_add(&l->diags->sources, path, text);
-    if (!readable) {
-        diag_add(l->diags, SEVERITY_ERROR, "rule-file", (struct span){.source = source}, "%.*s",
-                 STR_ARG(error));
-        l->failed = true;
-        return;
-    }
     struct node_list docs = {0};
     size_t before = l->diags->n;
     if (!doc_load_yaml(l->arena, l->diags, source, &docs)) l->failed = true;
@@ -136,6 +127,29 @@ static void path_read(struct loader *l, struct str path, struct str suite)
     l->suite = suite;
     for (size_t i = 0; i < docs.n; i++)
         if (is_rules(l, docs.items[i])) file_read(l, docs.items[i]);
+}
+
+static void path_read(struct loader *l, struct str path, struct str suite)
+{
+    struct str text = STR(""), error;
+    bool readable = io_read(l->arena, path.p, &text, &error);
+    uint32_t source = source_add(&l->diags->sources, path, text);
+    if (readable) {
+        text_read(l, source, suite);
+        return;
+    }
+    diag_add(l->diags, SEVERITY_ERROR, "rule-file", (struct span){.source = source},
+             "cannot be read: %.*s", STR_ARG(error));
+    l->failed = true;
+}
+
+bool rules_load_text(struct arena *a, struct diags *diags, uint32_t source,
+                     const struct rule_set *base, struct rule_set *out)
+{
+    struct loader l = loader_new(a, diags, base);
+    text_read(&l, source, source_get(&diags->sources, source)->path);
+    *out = loader_finish(&l, base);
+    return !l.failed;
 }
 
 bool rules_load_files(struct arena *a, struct diags *diags, const struct str *paths, size_t n,
@@ -157,7 +171,7 @@ bool rules_load(struct arena *a, struct diags *diags, const char *folder,
     if (!dir_list(a, folder, (const char *const[]){".yaml", ".yml", NULL}, &paths, &error)) {
         struct str name = str_dup(a, str_of(folder));
         struct span at = {.source = source_add(&diags->sources, name, STR(""))};
-        diag_add(diags, SEVERITY_ERROR, "rule-file", at, "%.*s", STR_ARG(error));
+        diag_add(diags, SEVERITY_ERROR, "rule-file", at, "cannot be read: %.*s", STR_ARG(error));
         l.failed = true;
     }
     size_t skip = strlen(folder) + !str_ends(str_of(folder), STR("/"));

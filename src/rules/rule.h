@@ -83,7 +83,9 @@ const struct rule_set *rules_builtin(void);
    False when one was an error; *out then holds the records that were good. */
 bool rules_load(struct arena *a, struct diags *diags, const char *folder,
                 const struct rule_set *base, struct rule_set *out);
-/* The same for single files. */
+/* The same for a registered source, and for single files. */
+bool rules_load_text(struct arena *a, struct diags *diags, uint32_t source,
+                     const struct rule_set *base, struct rule_set *out);
 bool rules_load_files(struct arena *a, struct diags *diags, const struct str *paths, size_t n,
                       const struct rule_set *base, struct rule_set *out);
 /* The set without the records that `replaced` has too, by id: a file under test takes the place of

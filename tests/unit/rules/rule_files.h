@@ -5,29 +5,17 @@
 
 #include "unit/unit.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/io.h"
 #include "rules/rule.h"
 
 #define RULE_FILE "moeplan: 1\nkind: Rules\n"
 
-/* Loads a text as a rule file on top of `base`, through a file as users' rules come. */
+/* Loads a text as a rule file on top of `base`. */
 static inline bool load_text(struct arena *a, struct diags *diags, const char *text,
                              const struct rule_set *base, struct rule_set *out)
 {
-    char path[] = "/tmp/moeplan-rules-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    struct str error;
-    assert_true(io_write(a, path, str_of(text), &error));
     diags_init(diags, a);
-    struct str name = str_dup(a, str_of(path));
-    bool good = rules_load_files(a, diags, &name, 1, base, out);
-    unlink(path);
-    return good;
+    uint32_t source = source_add(&diags->sources, STR("rules.yaml"), str_of(text));
+    return rules_load_text(a, diags, source, base, out);
 }
 
 /* The same for a text that must be good. */

@@ -171,7 +171,7 @@ static void an_absent_folder_is_told(void **state)
     struct rule_set set;
     diags_init(&diags, *state);
     assert_false(rules_load(*state, &diags, "/absent/rules", NULL, &set));
-    assert_str(diags.items[0].message, "No such file or directory");
+    assert_str(diags.items[0].message, "cannot be read: No such file or directory");
     assert_int_equal(set.n, 0);
 }
 
