@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/io.h"
+#include "base/map.h"
 #include "cmd/batch.h"
 #include "cmd/typed.h"
 #include "cmd/validate.h"
@@ -10,15 +11,30 @@ enum { MOST_LINES = 8 };
 /* ---- batches: values for free variables come with the request ---- */
 
 struct bindings {
-    struct arena *arena;
-    const struct node *node; /* name -> value; NULL: none */
+    struct map number_of; /* name -> index of its value */
+    struct value *values;
 };
 
 static struct value variable(void *context, struct str name)
 {
     const struct bindings *b = context;
-    const struct node *node = node_get(b->node, name);
-    return node ? typed_read(b->arena, node) : value_error(STR("no such variable"));
+    int64_t i = map_get(&b->number_of, name);
+    return i < 0 ? value_error(STR("no such variable")) : b->values[i];
+}
+
+/* The error value of the first binding that is none, else null. */
+static struct value read_bindings(struct arena *a, const struct node *node, struct bindings *out)
+{
+    *out = (struct bindings){0};
+    if (!node) return value_null();
+    if (node->kind != NODE_MAP) return value_error(STR("bindings are an object of names"));
+    out->values = ARENA_ARRAY(a, struct value, node->n);
+    for (size_t i = 0; i < node->n; i++) {
+        map_put(a, &out->number_of, node->keys[i]->text, (uint32_t)i);
+        out->values[i] = typed_read(a, node->items[i]);
+        if (out->values[i].kind == VALUE_ERROR) return out->values[i];
+    }
+    return value_null();
 }
 
 static void answer_value(struct cmd_context *c, struct value v)
@@ -44,9 +60,11 @@ static void answer(struct cmd_context *c, const struct batch_request *request)
         batch_error(c, request->diags->items[request->diags->n - 1].message);
         return;
     }
-    struct bindings bindings = {request->arena, node_get(request->root, STR("bindings"))};
+    struct bindings bindings;
     struct expr_scope scope = {.context = &bindings, .variable = variable};
-    answer_value(c, expr_eval(e, request->arena, &scope));
+    struct value bad =
+        read_bindings(request->arena, node_get(request->root, STR("bindings")), &bindings);
+    answer_value(c, bad.kind == VALUE_ERROR ? bad : expr_eval(e, request->arena, &scope));
 }
 
 /* ---- the command line ---- */
@@ -74,7 +92,7 @@ static const struct expr *compile(struct cmd_context *c, const struct expr_names
 
 static int eval_alone(struct cmd_context *c)
 {
-    struct bindings none = {.arena = c->keep};
+    struct bindings none = {0};
     struct expr_scope scope = {.context = &none, .variable = variable};
     const struct expr *e = compile(c, NULL);
     return e ? print(c, e, &scope) : STATUS_CANNOT;

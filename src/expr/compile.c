@@ -112,6 +112,7 @@ const struct expr *expr_compile(struct arena *a, struct diags *all, struct str t
     struct compiler c = {
         .arena = a, .diags = all, .text = str_dup(a, text), .at = at, .names = names};
     compile_node(&c, OP_ERROR, 0, 0, 0, 0); /* node 0 stands for none */
+    if (text.n > EXPR_MAX_TEXT) compile_error(&c, 0, 0, "the expression is too long");
     uint32_t root = parse_text(&c);
     if (root) check_tree(&c, root);
     if (c.failed) return NULL;

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "base/version.h"
 #include "expr/functions.h"
+#include "expr/message.h"
 
 FUNCTION(core_size)
 {
@@ -23,7 +24,8 @@ FUNCTION(core_size)
 
 static struct value no_number(struct run *r, struct str text, const char *type)
 {
-    return run_error(r, "\"%.*s\" is no %s", STR_ARG(text), type);
+    struct str quote = message_quote(r->scratch, text);
+    return run_error(r, "\"%.*s\" is no %s", STR_ARG(quote), type);
 }
 
 static struct value out_of_range(const char *type)
@@ -35,6 +37,7 @@ static struct value out_of_range(const char *type)
 FUNCTION(core_int)
 {
     (void)n;
+    if (!run_spend_value(r, args[0])) return run_exhausted();
     struct value v = args[0];
     int64_t i;
     if (v.kind == VALUE_UINT && v.u <= INT64_MAX) return value_int((int64_t)v.u);
@@ -62,6 +65,7 @@ static bool parse_uint(struct str s, uint64_t *out)
 FUNCTION(core_uint)
 {
     (void)n;
+    if (!run_spend_value(r, args[0])) return run_exhausted();
     struct value v = args[0];
     uint64_t u;
     if (v.kind == VALUE_UINT) return v;
@@ -76,6 +80,7 @@ FUNCTION(core_uint)
 FUNCTION(core_double)
 {
     (void)n;
+    if (!run_spend_value(r, args[0])) return run_exhausted();
     struct value v = args[0];
     double d;
     if (v.kind == VALUE_INT) return value_double((double)v.i);
@@ -90,12 +95,14 @@ FUNCTION(core_double)
 FUNCTION(core_string)
 {
     (void)n;
+    if (args[0].kind == VALUE_STRING) return args[0];
     return value_string(value_text(r->scratch, args[0]));
 }
 
 FUNCTION(core_bool)
 {
     (void)n;
+    if (!run_spend_value(r, args[0])) return run_exhausted();
     static const char *const words[][5] = {{"0", "f", "false", "FALSE", "False"},
                                            {"1", "t", "true", "TRUE", "True"}};
     if (args[0].kind == VALUE_BOOL) return args[0];
@@ -121,6 +128,7 @@ FUNCTION(core_type_of)
 FUNCTION(core_text)
 {
     (void)n;
+    if (!run_spend_value(r, args[0])) return run_exhausted();
     return value_string(value_text(r->scratch, args[0]));
 }
 

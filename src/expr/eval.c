@@ -7,6 +7,8 @@
 #include "expr/message.h"
 #include "expr/run.h"
 
+enum { BYTES_A_STEP = 64 };
+
 static bool is_plain(struct value v)
 {
     return v.kind > VALUE_ERROR;
@@ -47,21 +49,25 @@ static struct value no_overload(struct run *r, const struct expr_node *n, struct
                                         (uint32_t)(n - r->e->nodes), a.kind, b.kind));
 }
 
-/* Scalars in a value, itself included, counted up to `most`. Shared parts count as often as they
-   are reached, because that is what comparing and printing cost. */
+/* Scalars in a value, itself included, and 64 bytes of text for one, counted up to `most`. Shared
+   parts count as often as they are reached, because that is what comparing and printing cost. */
 static size_t weight(struct value v, size_t most)
 {
     struct run_range range;
     size_t sum = 1;
+    if (v.kind == VALUE_STRING) return sum + v.s.n / BYTES_A_STEP;
     if (!run_range_of(v, &range)) return sum;
-    for (size_t i = 0; i < range.n && sum < most; i++)
+    for (size_t i = 0; i < range.n && sum < most; i++) {
         sum += weight(range.items[i], most - sum);
+        if (range.keys) sum += weight(range.keys[i], most);
+    }
     return v.kind == VALUE_MAP ? sum * (1 + range.n / 8) : sum;
 }
 
-static bool spend_value(struct run *r, struct value v)
+bool run_spend_value(struct run *r, struct value v)
 {
-    return (v.kind != VALUE_LIST && v.kind != VALUE_MAP) || run_spend(r, weight(v, EXPR_MAX_STEPS));
+    if (v.kind == VALUE_STRING) return run_spend(r, v.s.n / BYTES_A_STEP);
+    return v.kind < VALUE_STRING || run_spend(r, weight(v, EXPR_MAX_STEPS));
 }
 
 /* value_eq, with what rules compare most decided here. */
@@ -75,7 +81,7 @@ static bool is_equal(struct value a, struct value b)
 
 bool run_equal(struct run *r, struct value a, struct value b, struct value *out)
 {
-    bool affordable = a.kind != b.kind || spend_value(r, a);
+    bool affordable = a.kind != b.kind || a.kind < VALUE_STRING || run_spend_value(r, a);
     *out = affordable ? value_bool(is_equal(a, b)) : run_exhausted();
     return affordable;
 }
@@ -137,7 +143,7 @@ static double double_arithmetic(enum expr_op op, double a, double b)
 
 static struct value concat_strings(struct run *r, struct str a, struct str b)
 {
-    if (!run_spend(r, (a.n + b.n) / 64)) return run_exhausted();
+    if (!run_spend(r, (a.n + b.n) / BYTES_A_STEP)) return run_exhausted();
     char *p = arena_alloc(r->scratch, a.n + b.n + 1);
     if (a.n) memcpy(p, a.p, a.n);
     if (b.n) memcpy(p + a.n, b.p, b.n);
@@ -146,7 +152,7 @@ static struct value concat_strings(struct run *r, struct str a, struct str b)
 
 static struct value concat_lists(struct run *r, struct value a, struct value b)
 {
-    if (!spend_value(r, a) || !spend_value(r, b)) return run_exhausted();
+    if (!run_spend_value(r, a) || !run_spend_value(r, b)) return run_exhausted();
     size_t n = a.list->n + b.list->n;
     struct value *items = ARENA_ARRAY(r->scratch, struct value, n);
     if (a.list->n) memcpy(items, a.list->items, a.list->n * sizeof *items);
@@ -208,6 +214,7 @@ static struct value comparison(struct run *r, const struct expr_node *n)
     struct value a = operand(r, n->a), b = operand(r, n->b);
     bool both_int = a.kind == VALUE_INT && b.kind == VALUE_INT;
     if (!is_plain(a) || !is_plain(b)) return failure(a, b);
+    if (a.kind == VALUE_STRING && !run_spend_value(r, a)) return run_exhausted();
     int order = both_int ? (a.i > b.i) - (a.i < b.i) : order_of(a, b);
     if (order == 3) return no_overload(r, n, a, b);
     if (order == 2) return value_bool(false);
@@ -279,8 +286,9 @@ static struct value has_field(struct run *r, const struct expr_node *n)
 {
     struct value map = run_node(r, n->a);
     struct str field = r->e->constants[n->b].s;
-    if (map.kind == VALUE_MAP) return value_bool(value_map_get(map, field) != NULL);
-    return field_of(r, map, field);
+    if (map.kind != VALUE_MAP) return field_of(r, map, field);
+    if (!run_spend(r, map.map->n / 16)) return run_exhausted();
+    return value_bool(value_map_get(map, field) != NULL);
 }
 
 /* The variable whose name is the longest beginning of a.b.c, and the rest as fields of it. */
@@ -304,6 +312,7 @@ static struct value lookup(struct run *r, const struct expr_node *n)
     struct value key = run_node(r, n->b);
     if (!is_plain(key)) return key;
     if (key.kind != VALUE_STRING) return value_error(STR("the key must be a string"));
+    if (!run_spend_value(r, key)) return run_exhausted();
     if (n->op == OP_LOOKUP) return r->scope->index(r->scope->context, n->a, key.s);
     return r->scope->contains(r->scope->context, n->a, key.s);
 }
@@ -327,10 +336,10 @@ static struct value map_item(struct run *r, const struct value_map *map, struct 
 {
     if (key.kind != VALUE_BOOL && key.kind != VALUE_STRING && !value_is_number(key))
         return run_error(r, "no such overload: map[%s]", value_kind_name(key.kind));
-    if (!run_spend(r, map->n / 16)) return run_exhausted();
+    if (!run_spend_value(r, key) || !run_spend(r, map->n / 16)) return run_exhausted();
     for (size_t i = 0; i < map->n; i++)
         if (value_eq(map->keys[i], key)) return map->values[i];
-    struct str text = value_text(r->scratch, key);
+    struct str text = message_quote(r->scratch, value_text(r->scratch, key));
     return run_error(r, "no such key: %.*s", STR_ARG(text));
 }
 
@@ -356,7 +365,7 @@ static struct value list_literal(struct run *r, const struct expr_node *n)
     struct value_list *list = ARENA_NEW(r->scratch, struct value_list);
     *list = (struct value_list){n->b, items};
     struct value v = {.kind = VALUE_LIST, .list = list};
-    return spend_value(r, v) ? v : run_exhausted();
+    return run_spend_value(r, v) ? v : run_exhausted();
 }
 
 static struct value make_map(struct run *r, const struct value *keys, const struct value *values,
@@ -365,7 +374,7 @@ static struct value make_map(struct run *r, const struct value *keys, const stru
     struct value_map *map = ARENA_NEW(r->scratch, struct value_map);
     *map = (struct value_map){n, keys, values};
     struct value v = {.kind = VALUE_MAP, .map = map};
-    return spend_value(r, v) ? v : run_exhausted();
+    return run_spend_value(r, v) ? v : run_exhausted();
 }
 
 /* What is wrong with keys[n] as the next key of a map, else null. */
@@ -375,7 +384,7 @@ static struct value check_key(struct run *r, const struct value *keys, size_t n)
     if (key.kind != VALUE_BOOL && key.kind != VALUE_INT && key.kind != VALUE_UINT &&
         key.kind != VALUE_STRING)
         return run_error(r, "%s cannot be the key of a map", value_kind_name(key.kind));
-    if (!run_spend(r, n / 16)) return run_exhausted();
+    if (!run_spend_value(r, key) || !run_spend(r, n / 16)) return run_exhausted();
     for (size_t i = 0; i < n; i++)
         if (value_eq(keys[i], key)) return value_error(STR("the map has the same key twice"));
     return value_null();
@@ -490,7 +499,7 @@ static struct value transform(struct run *r, const struct expr_node *n,
     struct value_list *list = ARENA_NEW(r->scratch, struct value_list);
     *list = (struct value_list){kept, items};
     struct value out = {.kind = VALUE_LIST, .list = list};
-    return spend_value(r, out) ? out : run_exhausted();
+    return run_spend_value(r, out) ? out : run_exhausted();
 }
 
 static struct value macro(struct run *r, const struct expr_node *n)

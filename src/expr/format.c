@@ -115,6 +115,7 @@ FUNCTION(format_text)
     struct buf out = buf_new(r->scratch);
     struct value failed = value_null();
     size_t used = 0;
+    if (!run_spend_value(r, args[1])) return run_exhausted();
     for (;;) {
         size_t at = str_find(rest, '%');
         struct clause clause;

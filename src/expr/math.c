@@ -7,12 +7,13 @@
 
 /* The extreme of numbers of any kinds in the wanted direction, the first of equals; one list stands
  * for its items. */
-static struct value extreme(const struct value *args, size_t n, int direction)
+static struct value extreme(struct run *r, const struct value *args, size_t n, int direction)
 {
     bool is_list = n == 1 && args[0].kind == VALUE_LIST;
     struct run_range range = {NULL, args, n};
     if (is_list) run_range_of(args[0], &range);
     if (!range.n) return value_error(STR("the list is empty"));
+    if (!run_spend(r, range.n / 16)) return run_exhausted();
     struct value best = range.items[0];
     for (size_t i = 0; i < range.n; i++) {
         if (!value_is_number(range.items[i]))
@@ -24,14 +25,12 @@ static struct value extreme(const struct value *args, size_t n, int direction)
 
 FUNCTION(math_least)
 {
-    (void)r;
-    return extreme(args, n, -1);
+    return extreme(r, args, n, -1);
 }
 
 FUNCTION(math_greatest)
 {
-    (void)r;
-    return extreme(args, n, 1);
+    return extreme(r, args, n, 1);
 }
 
 FUNCTION(math_abs)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "expr/message.h"
 
+#include "base/utf8.h"
+
+enum { LONGEST_QUOTE = 100 };
+
 const char *message_sign(enum expr_op op)
 {
     static const char *const signs[] = {
@@ -10,6 +14,16 @@ const char *message_sign(enum expr_op op)
         [OP_OR] = "||", [OP_COND] = "? :",
     };
     return (size_t)op < sizeof signs / sizeof *signs ? signs[op] : NULL;
+}
+
+struct str message_quote(struct arena *a, struct str text)
+{
+    uint32_t point;
+    size_t end = 0;
+    while (end < text.n && end < LONGEST_QUOTE)
+        end += utf8_next(text, end, &point);
+    if (end >= text.n) return text;
+    return arena_printf(a, "%.*s…", (int)end, text.p);
 }
 
 static bool is_number(enum value_kind kind)
@@ -54,8 +68,9 @@ struct str message_operands(struct arena *a, struct str text, const struct expr_
                             uint32_t at, enum value_kind left, enum value_kind right)
 {
     const struct expr_node *n = &nodes[at], *l = &nodes[n->a], *r = &nodes[n->b];
-    struct str hint = advice(a, str_slice(text, l->from, l->to), str_slice(text, r->from, r->to),
-                             nodes, n, left, right);
+    struct str hint =
+        advice(a, message_quote(a, str_slice(text, l->from, l->to)),
+               message_quote(a, str_slice(text, r->from, r->to)), nodes, n, left, right);
     return arena_printf(a, "no such overload: %s %s %s%.*s", value_kind_name(left),
                         message_sign((enum expr_op)n->op), value_kind_name(right), STR_ARG(hint));
 }
@@ -63,8 +78,8 @@ struct str message_operands(struct arena *a, struct str text, const struct expr_
 struct str message_argument(struct arena *a, const struct func *f, size_t argument, struct str text,
                             enum value_kind kind)
 {
-    struct str kinds = func_kinds(a, f, argument);
+    struct str kinds = func_kinds(a, f, argument), quote = message_quote(a, text);
     const char *more = kind == VALUE_NULL ? ", write orValue() where it may be null" : "";
     return arena_printf(a, "no such overload: %s() takes %.*s here, %.*s is %s%s", f->name,
-                        STR_ARG(kinds), STR_ARG(text), value_kind_name(kind), more);
+                        STR_ARG(kinds), STR_ARG(quote), value_kind_name(kind), more);
 }

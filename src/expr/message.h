@@ -7,6 +7,8 @@
 
 /* The sign of an operator: "+", "&&"; NULL for an operation that has none. */
 const char *message_sign(enum expr_op op);
+/* A text as messages quote it: what is long is cut. */
+struct str message_quote(struct arena *a, struct str text);
 /* Why an operator has no meaning for operands of these kinds, and what to write instead. `at` is
  * the operator's node. */
 struct str message_operands(struct arena *a, struct str text, const struct expr_node *nodes,

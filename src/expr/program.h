@@ -70,6 +70,7 @@ struct expr {
 };
 
 enum {
+    EXPR_MAX_TEXT = 64 * 1024, /* bytes */
     EXPR_MAX_NODES = 10000,
     EXPR_MAX_HEIGHT = 200, /* of the tree, which bounds the recursion of everything that walks it */
     EXPR_MAX_LOCALS = 16,  /* macros within each other */

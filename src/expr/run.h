@@ -22,6 +22,8 @@ struct value run_node(struct run *r, uint32_t at);
 /* Accounts for work that is not nodes: false when the evaluation has used up its steps, and then
  * the caller stops. */
 bool run_spend(struct run *r, size_t steps);
+/* The same for going through a whole value once: comparing it, printing it. */
+bool run_spend_value(struct run *r, struct value v);
 /* The error value for that. */
 struct value run_exhausted(void);
 __attribute__((format(printf, 2, 3))) struct value run_error(struct run *r, const char *format,

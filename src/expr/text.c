@@ -46,13 +46,15 @@ FUNCTION(text_contains)
 
 FUNCTION(text_starts_with)
 {
-    (void)r, (void)n;
+    (void)n;
+    if (!run_spend_value(r, args[1])) return run_exhausted();
     return value_bool(str_starts(args[0].s, args[1].s));
 }
 
 FUNCTION(text_ends_with)
 {
-    (void)r, (void)n;
+    (void)n;
+    if (!run_spend_value(r, args[1])) return run_exhausted();
     return value_bool(str_ends(args[0].s, args[1].s));
 }
 

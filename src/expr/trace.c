@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why an expression is what it is: down to the comparisons that decide, each with values put in. */
 #include "base/buf.h"
-#include "base/utf8.h"
 #include "expr/func.h"
 #include "expr/message.h"
 #include "expr/run.h"
-
-enum { LONGEST_VALUE = 100 };
 
 struct trace {
     struct run run; /* its steps bound the whole trace */
@@ -32,16 +29,12 @@ static bool is_value(struct value v)
     return v.kind > VALUE_ERROR;
 }
 
-/* Text in quotes; what is long is cut between characters. */
+/* Texts stand in quotes. */
 static void add_value(struct buf *out, struct value v)
 {
-    struct str text = value_text(out->arena, v);
-    size_t end = 0;
-    uint32_t point;
-    while (end < text.n && end < LONGEST_VALUE)
-        end += utf8_next(text, end, &point);
+    struct str text = message_quote(out->arena, value_text(out->arena, v));
     const char *quote = v.kind == VALUE_STRING ? "\"" : "";
-    buf_printf(out, "%s%.*s%s%s", quote, (int)end, text.p, end < text.n ? "…" : "", quote);
+    buf_printf(out, "%s%.*s%s", quote, STR_ARG(text), quote);
 }
 
 static bool is_arithmetic(const struct expr_node *n)

@@ -205,6 +205,18 @@ static void places_in_quotes_and_blocks(void **state)
     assert_str(diags.items[2].notes.items[0], "at character 10 of: true &&\n x");
 }
 
+static void long_texts_are_refused(void **state)
+{
+    struct diags diags;
+    struct buf text = buf_new(*state);
+    buf_add_n(&text, ' ', 64 * 1024 - 1);
+    buf_add_char(&text, '1');
+    assert_non_null(compile(*state, &diags, buf_str(&text).p));
+    buf_add_char(&text, '1');
+    assert_null(compile(*state, &diags, buf_str(&text).p));
+    assert_str(diags.items[0].message, "the expression is too long");
+}
+
 static void slots_are_listed_once_in_order(void **state)
 {
     static const uint32_t expected[] = {EXPERTS, EP, RAW, TP};
@@ -264,8 +276,8 @@ static void programs_become_c_text(void **state)
         "static const uint32_t rule_1_args[] = {",
         "static const struct value rule_1_constants[] = {",
         "static const uint32_t rule_1_slots[] = {2};",
-        "static const struct expr rule_1 = {{\"plan.tp > 1 || size([\\\"a\\\"]) == 1\", 31}, "
-        "rule_1_nodes, ",
+        "static const struct expr rule_1 = {{\"plan.tp > 1 ||",
+        ", 31}, rule_1_nodes, rule_1_args, rule_1_constants, rule_1_slots, ",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_true(str_find_str(text, str_of(parts[i])) < text.n);
@@ -277,6 +289,7 @@ int main(void)
         cmocka_unit_test(names_have_values),
         cmocka_unit_test(mistakes_are_found_when_compiling),
         cmocka_unit_test(places_in_quotes_and_blocks),
+        cmocka_unit_test(long_texts_are_refused),
         cmocka_unit_test(slots_are_listed_once_in_order),
         cmocka_unit_test(traces_put_values_in),
         cmocka_unit_test(programs_become_c_text),
