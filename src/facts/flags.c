@@ -4,6 +4,7 @@
 #include "facts/flags.h"
 
 #include "base/buf.h"
+#include "base/edit.h"
 #include "base/num.h"
 #include "base/version.h"
 #include "facts/pattern.h"
@@ -158,19 +159,28 @@ static bool flag_fits(const struct facts *f, const struct param_flag *flag)
     return version_between(f->version, flag->since, flag->until);
 }
 
+/* Looking for the nearest of two thousand names takes about a millisecond: enough for the first
+ * findings. */
+enum { MOST_SUGGESTIONS = 32 };
+
 static void unknown_flag(struct occurrence *o)
 {
     struct facts *f = o->f;
-    struct str name = o->name.text;
+    struct str name = o->name.text, near = {"", 0};
+    if (o->name.maybe) return;
+    bool gone = o->flag && o->flag->removed.n;
     o->param = -1;
+    if (!gone && f->diags->n < MOST_SUGGESTIONS) near = param_nearest_key(FRAMEWORK_MEGATRON, name);
     struct diag *d =
         complain(o, "unknown-key", &o->name,
                  arena_printf(f->arena, "Megatron-LM has no flag %.*s", STR_ARG(name)));
-    struct str near = param_nearest_key(FRAMEWORK_MEGATRON, name);
-    if (o->flag && o->flag->removed.n)
+    if (gone)
         diag_help(f->diags, d, "%.*s", STR_ARG(o->flag->removed));
     else if (near.n)
         diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+    /* one that looks like none of Megatron-LM's own may be the other program's */
+    bool foreign = f->program_unknown && !gone && (!near.n || edit_distance(name, near) > 2);
+    if (foreign) d->severity = SEVERITY_WARNING;
 }
 
 static bool is_choice(const struct param_spelling *s, struct str text)
@@ -304,7 +314,7 @@ static const struct node *make_node(struct occurrence *o)
     if (o->name.node) return o->n && o->values[0].node ? o->values[0].node : o->name.node;
     struct node *node = ARENA_NEW(o->f->arena, struct node);
     const struct flag_word *last = o->n ? &o->values[o->n - 1] : &o->name;
-    bool together = last->to > o->name.from;
+    bool together = last->from >= o->name.to && last->line <= o->name.line + 8;
     *node = (struct node){.source = o->f->source,
                           .line = o->name.line,
                           .from = o->name.from,
@@ -346,9 +356,17 @@ static void set_fact(struct occurrence *o)
     note_repeated(o, v);
     const struct node *node = make_node(o);
     facts_set(o->f, o->param, v, ORIGIN_FILE, node, o->name.text);
-    uint32_t set_line = o->n ? o->values[0].set_line : o->name.set_line;
+    uint32_t set_line = o->n ? o->values[0].set_line : 0;
     o->f->items[o->param].line = set_line == node->line ? 0 : set_line;
     facts_add_raw(o->f, o->name.text, v, node);
+}
+
+/* The flag may or may not be there. */
+static void forget_fact(struct occurrence *o)
+{
+    const struct node *node = make_node(o);
+    facts_set(o->f, o->param, value_unknown(), ORIGIN_FILE, node, o->name.text);
+    facts_add_raw(o->f, o->name.text, value_unknown(), node);
 }
 
 void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,
@@ -361,6 +379,10 @@ void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_w
         return;
     }
     o.spelling = &param_table[o.param].in[FRAMEWORK_MEGATRON];
+    if (name.maybe) {
+        forget_fact(&o);
+        return;
+    }
     note_deprecated(&o);
     if (check_count(&o)) set_fact(&o);
 }
@@ -421,7 +443,9 @@ static size_t count_values(const struct flag_words *words, size_t at)
     size_t n = 0;
     bool known = param_find_key(FRAMEWORK_MEGATRON, words->items[at].text, &flag) >= 0;
     while (at + 1 + n < words->n && !is_flag(&words->items[at + 1 + n])) {
+        const struct flag_word *w = &words->items[at + 1 + n];
         if (known && flag->nargs_max > 0 && n == (size_t)flag->nargs_max) break;
+        if (known && flag->nargs_max == 0 && w->dynamic && w->known == 0) break;
         n++;
         if (known && flag->nargs_max == 0) break;
     }
@@ -436,7 +460,7 @@ void flags_apply(struct facts *f, const struct flag_words *words)
         if (name.dynamic && name.known == 0) {
             open = true;
         } else if (!is_flag(&name)) {
-            stray_word(f, &name);
+            if (!name.maybe && !name.dynamic) stray_word(f, &name);
         } else if (split_equals(&name, &value)) {
             flags_apply_one(f, name, &value, 1);
         } else if (name.dynamic) {

@@ -11,6 +11,7 @@ struct flag_word {
     struct str text; /* without quotes, variables put in */
     bool dynamic;    /* from byte `known` on, the text depends on something nobody knows */
     size_t known;
+    bool maybe;        /* it may not be there: the flag's value becomes unknown */
     uint32_t from, to; /* bytes in the source */
     uint32_t line;
     uint32_t set_line;       /* where the variable that holds it was set; 0: written here */

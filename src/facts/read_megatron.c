@@ -5,6 +5,7 @@
 #include "facts/flags.h"
 #include "facts/profile.h"
 #include "facts/reader.h"
+#include "facts/shell.h"
 
 /* ---- recognising ---- */
 
@@ -92,7 +93,7 @@ static int detect_map(const struct node *doc)
     size_t flags = 0, names = 0;
     if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe"))) return 0;
     const struct node *args = node_get(doc, STR("MODEL_ARGS"));
-    if (args && args->kind == NODE_MAP) return 95;
+    if (args) return 95;
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         int param = param_find(key);
@@ -113,18 +114,23 @@ static int detect(struct str text, const struct node *doc)
 
 struct yaml {
     struct facts *f;
+    const struct read_options *options;
     struct flag_words values; /* of the key being read */
 };
 
-static struct flag_word word_of(const struct node *node, struct str text)
+/* A word from a scalar, its ${NAME} and $NAME replaced by what --set says; what nobody says is
+ * dynamic. */
+static struct flag_word word_of(struct yaml *y, const struct node *node, struct str text)
 {
-    return (struct flag_word){.text = text,
-                              .known = text.n,
-                              .line = node->line,
-                              .from = node->from,
-                              .to = node->to,
-                              .node = node,
-                              .dynamic = str_find(text, '$') < text.n};
+    struct flag_word w = {.text = text,
+                          .known = text.n,
+                          .line = node->line,
+                          .from = node->from,
+                          .to = node->to,
+                          .node = node};
+    if (str_find(text, '$') == text.n) return w;
+    shell_expand(y->f, text, y->options, &w);
+    return w;
 }
 
 static void add_split(struct yaml *y, const struct node *node)
@@ -137,7 +143,7 @@ static void add_split(struct yaml *y, const struct node *node)
         for (from = at; at < text.n && !is_blank(text.p[at]);)
             at++;
         if (at > from)
-            *VEC_PUSH(y->f->arena, &y->values) = word_of(node, str_slice(text, from, at));
+            *VEC_PUSH(y->f->arena, &y->values) = word_of(y, node, str_slice(text, from, at));
     }
 }
 
@@ -152,7 +158,7 @@ static void collect_values(struct yaml *y, const struct node *node, const struct
     } else if (node->kind == NODE_SCALAR && flag && flag->nargs_max != 1) {
         add_split(y, node);
     } else if (node->kind == NODE_SCALAR) {
-        *VEC_PUSH(y->f->arena, &y->values) = word_of(node, node->text);
+        *VEC_PUSH(y->f->arena, &y->values) = word_of(y, node, node->text);
     }
 }
 
@@ -175,12 +181,21 @@ static void apply_flag(struct yaml *y, struct str name, const struct node *key,
     flags_apply_one(y->f, word, y->values.items, alone || empty ? 0 : y->values.n);
 }
 
-static void apply_flags(struct yaml *y, const struct node *map)
+/* The arguments of one section: flags as keys, or the words themselves. Keys without dashes are
+ * another program's. */
+static void apply_section(struct yaml *y, const struct node *section)
 {
-    for (size_t i = 0; map && map->kind == NODE_MAP && i < map->n; i++) {
-        if (node_get(map, map->keys[i]->text) != map->items[i]) continue;
-        apply_flag(y, map->keys[i]->text, map->keys[i], map->items[i]);
+    for (size_t i = 0; section && section->kind == NODE_MAP && i < section->n; i++) {
+        struct str key = section->keys[i]->text;
+        bool flag = str_starts(key, STR("--")) && node_get(section, key) == section->items[i];
+        if (flag) apply_flag(y, key, section->keys[i], section->items[i]);
     }
+    if (!section || section->kind == NODE_MAP) return;
+    y->values.n = 0;
+    if (section->kind == NODE_SCALAR) add_split(y, section);
+    for (size_t i = 0; section->kind == NODE_LIST && i < section->n; i++)
+        if (section->items[i]->kind == NODE_SCALAR) add_split(y, section->items[i]);
+    flags_apply(y->f, &y->values);
 }
 
 static void unknown_key(struct facts *f, const struct node *key)
@@ -245,19 +260,20 @@ static void set_environment(struct yaml *y, const struct node *vars)
     for (size_t i = 0; vars && vars->kind == NODE_MAP && i < vars->n; i++) {
         const struct node *value = vars->items[i];
         if (value->kind != NODE_SCALAR) continue;
-        struct flag_word w = word_of(value, value->text);
+        struct flag_word w = word_of(y, value, value->text);
         if (!w.dynamic) facts_set_env(y->f, vars->keys[i]->text, w.text, false);
     }
 }
 
-static void read_yaml(struct facts *f, const struct node *doc)
+static void read_yaml(struct facts *f, const struct node *doc, const struct read_options *options)
 {
-    struct yaml y = {.f = f};
+    struct yaml y = {.f = f, .options = options};
     f->document = doc;
+    f->program_unknown = true;
     set_environment(&y, node_get(doc, STR("ENV_VARS")));
     if (node_get(doc, STR("MODEL_ARGS"))) {
-        apply_flags(&y, node_get(doc, STR("BASE_MODEL_ARGS")));
-        apply_flags(&y, node_get(doc, STR("MODEL_ARGS")));
+        apply_section(&y, node_get(doc, STR("BASE_MODEL_ARGS")));
+        apply_section(&y, node_get(doc, STR("MODEL_ARGS")));
     } else {
         apply_mapping(&y, doc);
     }
@@ -276,12 +292,14 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     f->source = source;
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     if (doc && doc->kind == NODE_MAP) {
-        read_yaml(f, doc);
+        read_yaml(f, doc, options);
         return true;
     }
     struct str text = source_get(&diags->sources, source)->text;
     struct flag_words words = {0};
-    bool ok = flags_split(f, text, &words);
+    bool plain =
+        begins_with_flag(text) && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
+    bool ok = plain ? flags_split(f, text, &words) : shell_read(f, text, options, &words);
     flags_apply(f, &words);
     return ok;
 }

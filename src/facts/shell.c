@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launch: which of a script's commands starts training, its words as flags, and how many GPUs
+ * it runs on. */
+#include "base/num.h"
+#include "facts/shell_state.h"
+
+/* ---- fields as words ---- */
+
+/* 1-based line of an offset in the source. */
+static uint32_t line_of(const struct shell *sh, uint32_t offset)
+{
+    return source_span(&sh->f->diags->sources, sh->f->source, offset, offset).line;
+}
+
+static struct flag_word to_word(struct shell *sh, struct shell_text t)
+{
+    struct flag_word w = {0};
+    char *p = arena_alloc(sh->arena, t.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < t.n; i++) {
+        w.maybe = w.maybe || t.p[i] == SHELL_MAYBE;
+        if (t.p[i] == SHELL_MAYBE) continue;
+        if (t.p[i] == SHELL_UNKNOWN && !w.dynamic) {
+            w.dynamic = true;
+            w.known = n;
+        }
+        p[n++] = t.p[i] == SHELL_UNKNOWN ? '?' : t.p[i];
+    }
+    w.text = (struct str){p, n};
+    if (!w.dynamic) w.known = n;
+    w.from = t.n ? t.at[0] : 0;
+    bool together = t.n && t.at[t.n - 1] >= w.from && t.at[t.n - 1] - w.from <= 2 * t.n + 4;
+    w.to = together ? t.at[t.n - 1] + 1 : w.from + 1;
+    w.line = w.set_line = line_of(sh, w.from);
+    return w;
+}
+
+static bool names_flag(struct shell_text t)
+{
+    struct str s = shell_str(t);
+    while (s.n && s.p[0] == SHELL_MAYBE)
+        s = str_slice(s, 1, s.n);
+    s = str_slice(s, 0, str_find(s, '='));
+    return str_starts(s, STR("--")) && param_find_key(FRAMEWORK_MEGATRON, s, NULL) >= 0;
+}
+
+static int count_flags(const struct shell_fields *words, size_t from)
+{
+    int n = 0;
+    for (size_t i = from; i < words->n; i++)
+        n += names_flag(words->items[i]);
+    return n;
+}
+
+/* The first word behind the program: behind the script, else the first flag. */
+static size_t first_argument(const struct shell_fields *words)
+{
+    for (size_t i = 0; i < words->n; i++)
+        if (str_ends(shell_str(words->items[i]), STR(".py"))) return i + 1;
+    for (size_t i = 0; i < words->n; i++)
+        if (names_flag(words->items[i])) return i;
+    return words->n;
+}
+
+static void to_words(struct shell *sh, const struct shell_fields *fields, size_t from, size_t to,
+                     struct flag_words *out)
+{
+    out->n = 0;
+    for (size_t i = from; i < to; i++)
+        *VEC_PUSH(sh->arena, out) = to_word(sh, fields->items[i]);
+}
+
+/* Words behind && and the like, in texts that were put together as one command. */
+static size_t end_of_command(const struct shell_fields *words, size_t from)
+{
+    static const char *const ends[] = {"&&", "||", "|", ";", "2>&1", ">", ">>", "&"};
+    for (size_t i = from; i < words->n; i++)
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+            if (str_is(shell_str(words->items[i]), ends[k])) return i;
+    return words->n;
+}
+
+void shell_launch(struct shell *sh, const struct shell_fields *words)
+{
+    size_t from = first_argument(words);
+    int flags = count_flags(words, from);
+    if (flags <= sh->launch_flags) return;
+    sh->launch_flags = flags;
+    to_words(sh, words, from, end_of_command(words, from), &sh->launch);
+    to_words(sh, words, 0, from, &sh->program);
+}
+
+/* A file that only defines variables: all of those that hold mostly flags. */
+static void collect_variables(struct shell *sh)
+{
+    struct shell_fields all = {0};
+    for (size_t i = 0; i < sh->vars.n; i++) {
+        struct shell_fields fields = {0};
+        const struct shell_fields *items = &sh->vars.items[i].items;
+        struct shell_source outer = sh->in;
+        for (size_t k = 0; k < items->n; k++) {
+            sh->in = (struct shell_source){.text = items->items[k]};
+            while (!shell_at_end(sh)) {
+                size_t before = sh->in.at;
+                shell_skip_blanks(sh);
+                shell_word(sh, &fields, true);
+                if (sh->in.at == before) sh->in.at++;
+            }
+        }
+        sh->in = outer;
+        int flags = count_flags(&fields, 0), dashes = 0;
+        for (size_t k = 0; k < fields.n; k++)
+            dashes += str_starts(shell_str(fields.items[k]), STR("--"));
+        if (flags == 0 || 2 * flags < dashes) continue;
+        for (size_t k = 0; k < fields.n; k++)
+            *VEC_PUSH(sh->arena, &all) = fields.items[k];
+    }
+    sh->launch_flags = count_flags(&all, 0);
+    to_words(sh, &all, 0, all.n, &sh->launch);
+}
+
+/* ---- the number of GPUs ---- */
+
+static bool int_of(struct str text, int64_t *out)
+{
+    return num_parse_int(text, out) && *out >= 1 && *out <= 1 << 24;
+}
+
+/* The number behind one of the options, "--nnodes=2" or "--nnodes 2"; 0: not there or not known. */
+static int64_t option_value(const struct flag_words *words, const char *const *names,
+                            const struct flag_word **at)
+{
+    int64_t value = 0;
+    for (size_t i = 0; i < words->n; i++) {
+        struct str s = words->items[i].text;
+        size_t eq = str_find(s, '=');
+        for (size_t k = 0; names[k]; k++) {
+            if (!str_is(str_slice(s, 0, eq), names[k])) continue;
+            bool inside = eq < s.n;
+            const struct flag_word *w = inside             ? &words->items[i]
+                                        : i + 1 < words->n ? &words->items[i + 1]
+                                                           : NULL;
+            if (!w || w->dynamic || !int_of(inside ? str_slice(s, eq + 1, s.n) : w->text, &value))
+                continue;
+            *at = w;
+        }
+    }
+    return value;
+}
+
+static void set_world(struct shell *sh, int64_t gpus, uint32_t from, uint32_t to, const char *how)
+{
+    int param = param_find(STR("world_size"));
+    struct node *node = ARENA_NEW(sh->arena, struct node);
+    *node = (struct node){.source = sh->f->source,
+                          .from = from,
+                          .to = to,
+                          .line = line_of(sh, from),
+                          .text = STR("")};
+    facts_set(sh->f, param, value_int(gpus), ORIGIN_FILE, node, str_of(how));
+}
+
+static bool world_of_torchrun(struct shell *sh)
+{
+    static const char *const per_node[] = {"--nproc_per_node", "--nproc-per-node",
+                                           "--gpus-per-node", NULL};
+    static const char *const nodes[] = {"--nnodes", NULL};
+    const struct flag_word *at = NULL, *other = NULL;
+    int64_t gpus = option_value(&sh->program, per_node, &at),
+            n = option_value(&sh->program, nodes, &other);
+    if (!gpus || !n) return false;
+    set_world(sh, gpus * n, at->from, at->to, "--nnodes x --nproc-per-node");
+    return true;
+}
+
+static bool world_of_variable(struct shell *sh)
+{
+    const struct shell_var *var = shell_var_find(sh, STR("WORLD_SIZE"));
+    int64_t gpus = 0;
+    if (!var || !var->items.n || !int_of(shell_str(var->items.items[0]), &gpus)) return false;
+    uint32_t at = var->items.items[0].at[0];
+    set_world(sh, gpus, at, at + 1, "WORLD_SIZE");
+    return true;
+}
+
+/* The number an #SBATCH line gives to one of the options; 0: another line. --gres=gpu:h100:8 ends
+ * in its number. */
+static int64_t slurm_value(struct str line, const char *const *names)
+{
+    int64_t value = 0;
+    for (; *names; names++) {
+        struct str name = str_of(*names), rest;
+        if (!str_starts(line, name)) continue;
+        rest = str_slice(line, name.n, line.n);
+        if (rest.n == 0 || (rest.p[0] != '=' && rest.p[0] != ' ' && rest.p[0] != ':')) continue;
+        rest = str_trim(str_slice(rest, 1, rest.n));
+        rest = str_slice(rest, 0, str_find(rest, ' '));
+        while (str_find(rest, ':') < rest.n)
+            rest = str_slice(rest, str_find(rest, ':') + 1, rest.n);
+        if (int_of(rest, &value)) return value;
+    }
+    return 0;
+}
+
+static void world_of_slurm(struct shell *sh, struct str text)
+{
+    static const char *const node_names[] = {"-N", "--nodes", NULL};
+    static const char *const gpu_names[] = {"--gpus-per-node", "--gres=gpu", "--ntasks-per-node",
+                                            NULL};
+    static const char *const task_names[] = {"-n", "--ntasks", "--gpus", "-G", NULL};
+    int64_t nodes = 0, gpus = 0, tasks = 0;
+    struct str line, mark = STR("#SBATCH");
+    uint32_t from = 0, to = 0;
+    for (struct str rest = text; str_split(&rest, '\n', &line);) {
+        if (!str_starts(line, mark)) continue;
+        struct str option = str_trim(str_slice(line, mark.n, line.n));
+        int64_t n = slurm_value(option, node_names), g = slurm_value(option, gpu_names),
+                t = slurm_value(option, task_names);
+        if (!n && !g && !t) continue;
+        nodes = n ? n : nodes;
+        tasks = t ? t : tasks;
+        gpus =
+            g > gpus ? g : gpus; /* one task a node with torchrun: the GPUs are the larger number */
+        from = (uint32_t)(line.p - text.p);
+        to = from + (uint32_t)line.n;
+    }
+    int64_t world = nodes && gpus > 1 ? nodes * gpus : tasks;
+    if (world) set_world(sh, world, from, to, "the #SBATCH header");
+}
+
+/* ---- entry ---- */
+
+static struct shell_text source_text(struct arena *a, struct str text)
+{
+    uint32_t *at = ARENA_ARRAY(a, uint32_t, text.n);
+    for (size_t i = 0; i < text.n; i++)
+        at[i] = (uint32_t)i;
+    return (struct shell_text){text.p, at, text.n};
+}
+
+static void export_environment(struct shell *sh)
+{
+    for (size_t i = 0; i < sh->vars.n; i++) {
+        const struct shell_var *var = &sh->vars.items[i];
+        if (!var->exported || var->items.n != 1 || !shell_known(var->items.items[0])) continue;
+        facts_set_env(sh->f, var->name, str_dup(sh->arena, shell_str(var->items.items[0])), false);
+    }
+}
+
+bool shell_read(struct facts *f, struct str text, const struct read_options *options,
+                struct flag_words *out)
+{
+    struct shell sh = {.f = f, .arena = f->arena, .options = options, .live = SHELL_LIVE};
+    struct shell_text all = source_text(f->arena, text);
+    bool flags_only = str_starts(str_trim(text), STR("--"));
+    if (flags_only) {
+        struct shell_fields fields = {0};
+        sh.in = (struct shell_source){.text = all};
+        while (!shell_at_end(&sh)) {
+            size_t before = sh.in.at;
+            shell_skip_blanks(&sh);
+            shell_word(&sh, &fields, true);
+            if (sh.in.at == before) sh.in.at++;
+        }
+        to_words(&sh, &fields, 0, fields.n, &sh.launch);
+    } else {
+        shell_run(&sh, all);
+        if (!sh.launch_flags) collect_variables(&sh);
+    }
+    export_environment(&sh);
+    if (!world_of_torchrun(&sh) && !world_of_variable(&sh)) world_of_slurm(&sh, text);
+    *out = sh.launch;
+    if (sh.failed)
+        diag_add(f->diags, SEVERITY_ERROR, "shell-syntax",
+                 source_span(&f->diags->sources, f->source, sh.failed_at, sh.failed_at + 1), "%s",
+                 sh.failure);
+    return !sh.failed;
+}
+
+void shell_expand(struct facts *f, struct str text, const struct read_options *options,
+                  struct flag_word *w)
+{
+    struct shell sh = {.f = f, .arena = f->arena, .options = options, .live = SHELL_LIVE};
+    struct flag_word word = to_word(&sh, shell_expand_text(&sh, source_text(f->arena, text)));
+    w->text = word.text;
+    w->known = word.known;
+    w->dynamic = word.dynamic;
+}

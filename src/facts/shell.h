@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch scripts: a static partial evaluator for the part of bash that they use. Nothing is ever
+   executed, no file is read: variables, defaults, arithmetic, arrays, conditions and functions are
+   followed as far as the text alone decides them; the rest is dynamic. */
+#ifndef MOEPLAN_FACTS_SHELL_H
+#define MOEPLAN_FACTS_SHELL_H
+
+#include "facts/flags.h"
+#include "facts/reader.h"
+
+/* Finds the command that launches training and its words after the program (a word that ends in
+   .py, or the first flag); sets the environment that the script exports, and the world size from
+   Slurm headers or torchrun's own options. False with an error of rule `shell-syntax` where the
+   text cannot be read further; what came before counts. */
+bool shell_read(struct facts *f, struct str text, const struct read_options *options,
+                struct flag_words *out);
+/* The variables of one text outside a script ("${TP}", "$TP", "${TP:-2}") put in from --set and
+   --env; w->text, known and dynamic are set. */
+void shell_expand(struct facts *f, struct str text, const struct read_options *options,
+                  struct flag_word *w);
+
+#endif

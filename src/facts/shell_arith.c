@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arithmetic of the shell: integers, variables by name, C's operators by their precedence; no
+ * assignment. */
+#include "base/num.h"
+#include "facts/shell_state.h"
+
+struct arith {
+    struct shell *sh;
+    struct str text;
+    size_t at;
+    int depth;
+    bool unknown;
+};
+
+static int64_t give_up(struct arith *x)
+{
+    x->unknown = true;
+    return 0;
+}
+
+static void blanks(struct arith *x)
+{
+    while (x->at < x->text.n &&
+           (x->text.p[x->at] == ' ' || x->text.p[x->at] == '\t' || x->text.p[x->at] == '\n'))
+        x->at++;
+}
+
+static bool take(struct arith *x, const char *op)
+{
+    blanks(x);
+    struct str rest = str_slice(x->text, x->at, x->text.n), word = str_of(op);
+    if (!str_starts(rest, word)) return false;
+    x->at += word.n;
+    return true;
+}
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static int64_t parse(struct arith *x, int level);
+
+static int64_t number_or_name(struct arith *x)
+{
+    size_t from = x->at;
+    int64_t i = 0;
+    bool unset = false;
+    while (x->at < x->text.n && is_name_char(x->text.p[x->at]))
+        x->at++;
+    struct str word = str_slice(x->text, from, x->at);
+    if (word.n == 0) return give_up(x);
+    if (word.p[0] >= '0' && word.p[0] <= '9')
+        return num_parse_int(word, &i) && (word.n == 1 || word.p[0] != '0') ? i : give_up(x);
+    struct shell_text value = shell_var_get(x->sh, word, 0, &unset);
+    if (!shell_known(value)) return give_up(x);
+    return value.n == 0 ? 0 : num_parse_int(str_trim(shell_str(value)), &i) ? i : give_up(x);
+}
+
+static int64_t unary(struct arith *x)
+{
+    int64_t i = 0;
+    if (x->unknown || ++x->depth > SHELL_MAX_DEPTH) return give_up(x);
+    blanks(x);
+    if (take(x, "(")) {
+        i = parse(x, 0);
+        if (!take(x, ")")) give_up(x);
+    } else if (take(x, "-")) {
+        i = unary(x);
+        i = i == INT64_MIN ? give_up(x) : -i;
+    } else if (take(x, "+")) {
+        i = unary(x);
+    } else if (take(x, "!")) {
+        i = !unary(x);
+    } else {
+        i = number_or_name(x);
+    }
+    x->depth--;
+    return i;
+}
+
+static int64_t power(struct arith *x, int64_t base, int64_t exponent)
+{
+    int64_t result = 1;
+    if (exponent < 0 || exponent > 64) return give_up(x);
+    while (exponent-- > 0)
+        if (__builtin_mul_overflow(result, base, &result)) return give_up(x);
+    return result;
+}
+
+static int64_t apply(struct arith *x, const char *op, int64_t a, int64_t b)
+{
+    int64_t r = 0;
+    bool pair = op[1] != 0;
+    switch (op[0]) {
+    case '+': return __builtin_add_overflow(a, b, &r) ? give_up(x) : r;
+    case '-': return __builtin_sub_overflow(a, b, &r) ? give_up(x) : r;
+    case '*': return pair ? power(x, a, b) : __builtin_mul_overflow(a, b, &r) ? give_up(x) : r;
+    case '/': return b == 0 || (a == INT64_MIN && b == -1) ? give_up(x) : a / b;
+    case '%': return b == 0 || (a == INT64_MIN && b == -1) ? give_up(x) : a % b;
+    case '<': return pair ? a <= b : a < b;
+    case '>': return pair ? a >= b : a > b;
+    case '=': return a == b;
+    case '!': return a != b;
+    case '&': return a && b;
+    case '|': return a || b;
+    }
+    return give_up(x);
+}
+
+/* Operators from the weakest to the strongest; a longer one before its own beginning. */
+static const char *const levels[][5] = {
+    {"||", NULL},       {"&&", NULL},
+    {"==", "!=", NULL}, {"<=", ">=", "<", ">", NULL},
+    {"+", "-", NULL},   {"**", "*", "/", "%", NULL},
+};
+enum { LEVELS = sizeof levels / sizeof *levels };
+
+static int64_t parse(struct arith *x, int level)
+{
+    if (level == LEVELS) return unary(x);
+    int64_t left = parse(x, level + 1);
+    while (!x->unknown) {
+        int k = 0;
+        while (levels[level][k] && !take(x, levels[level][k]))
+            k++;
+        if (!levels[level][k]) break;
+        left = apply(x, levels[level][k], left, parse(x, level + 1));
+    }
+    if (level == 0 && take(x, "?")) {
+        if (++x->depth > SHELL_MAX_DEPTH) return give_up(x);
+        int64_t yes = parse(x, 0), no = take(x, ":") ? parse(x, 0) : give_up(x);
+        left = left ? yes : no;
+    }
+    return left;
+}
+
+bool shell_arith(struct shell *sh, struct str text, int64_t *out)
+{
+    struct arith x = {.sh = sh, .text = text};
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == SHELL_UNKNOWN || text.p[i] == SHELL_MAYBE) return false;
+    *out = parse(&x, 0);
+    blanks(&x);
+    return !x.unknown && x.at == text.n;
+}

@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands and control flow. A branch whose condition is not known runs "perhaps"; a loop whose end
+   is not known does not run, as scripts loop over their own arguments. */
+#include "facts/shell_state.h"
+
+static enum shell_status run_list(struct shell *sh);
+static enum shell_status run_command(struct shell *sh);
+
+enum { MOST_ROUNDS = 64 };
+
+/* ---- the text between commands ---- */
+
+static bool at_line_end(const struct shell *sh)
+{
+    return shell_at_end(sh) || shell_peek(sh, 0) == '\n';
+}
+
+static struct str take_line(struct shell *sh)
+{
+    size_t from = sh->in.at;
+    while (!at_line_end(sh))
+        sh->in.at++;
+    struct str line = str_slice(shell_str(sh->in.text), from, sh->in.at);
+    if (!shell_at_end(sh)) sh->in.at++;
+    return line;
+}
+
+/* The newline, and the here-documents that begin behind it. */
+static void take_newline(struct shell *sh)
+{
+    sh->in.at++;
+    for (size_t i = 0; i < sh->heredocs.n; i++) {
+        struct str end = shell_str(sh->heredocs.items[i]);
+        while (!shell_at_end(sh) && !str_eq(str_trim(take_line(sh)), end)) {
+        }
+    }
+    sh->heredocs.n = 0;
+}
+
+static void skip_separators(struct shell *sh)
+{
+    for (;;) {
+        shell_skip_blanks(sh);
+        char c = shell_peek(sh, 0);
+        if (c == '\n')
+            take_newline(sh);
+        else if (c == '&' || (c == ';' && shell_peek(sh, 1) != ';'))
+            sh->in.at++;
+        else
+            return;
+    }
+}
+
+static bool is_delimiter(char c)
+{
+    return c == '\0' || strchr(" \t\r\n;&|<>()", c);
+}
+
+/* The plain word at the reading position, as it is written. */
+static struct str peek_word(const struct shell *sh)
+{
+    size_t to = sh->in.at;
+    while (to < sh->in.text.n && !is_delimiter(sh->in.text.p[to]))
+        to++;
+    return str_slice(shell_str(sh->in.text), sh->in.at, to);
+}
+
+static bool take_word(struct shell *sh, const char *word)
+{
+    skip_separators(sh);
+    struct str s = peek_word(sh);
+    if (!str_is(s, word)) return false;
+    sh->in.at += s.n;
+    return true;
+}
+
+static bool ends_list(const struct shell *sh)
+{
+    static const char *const words[] = {"then", "else", "elif", "fi", "do", "done", "esac", "}"};
+    struct str s = peek_word(sh);
+    if (shell_at_end(sh) || shell_peek(sh, 0) == ')' ||
+        (shell_peek(sh, 0) == ';' && shell_peek(sh, 1) == ';'))
+        return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_is(s, words[i])) return true;
+    return false;
+}
+
+static void expect(struct shell *sh, const char *word, const char *failure)
+{
+    if (!take_word(sh, word)) shell_fail(sh, failure);
+}
+
+static void set_live(struct shell *sh, enum shell_live live)
+{
+    sh->live = sh->halt == SHELL_GOES_ON ? live : SHELL_DEAD;
+}
+
+static enum shell_live perhaps(enum shell_live live)
+{
+    return live == SHELL_DEAD ? live : SHELL_PERHAPS;
+}
+
+/* How a branch runs that is taken on this status. */
+static enum shell_live live_on(enum shell_live live, enum shell_status status)
+{
+    if (status == SHELL_NO) return SHELL_DEAD;
+    return status == SHELL_YES ? live : perhaps(live);
+}
+
+/* ---- assignments and words ---- */
+
+static bool is_name_char(char c, bool first)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (!first && c >= '0' && c <= '9');
+}
+
+/* Length of NAME in NAME= or NAME+= at the reading position; 0: no assignment. */
+static size_t assignment_name(const struct shell *sh)
+{
+    size_t n = 0;
+    while (is_name_char(shell_peek(sh, n), n == 0))
+        n++;
+    bool equals =
+        shell_peek(sh, n) == '=' || (shell_peek(sh, n) == '+' && shell_peek(sh, n + 1) == '=');
+    return n && equals ? n : 0;
+}
+
+static void take_array(struct shell *sh, struct shell_fields *items)
+{
+    size_t open = sh->in.at++;
+    for (;;) {
+        shell_skip_blanks(sh);
+        char c = shell_peek(sh, 0);
+        if (c == ')' || shell_at_end(sh)) break;
+        if (c == '\n') {
+            sh->in.at++;
+            continue;
+        }
+        size_t before = sh->in.at;
+        shell_word(sh, items, true);
+        if (sh->in.at == before) sh->in.at++; /* a stray metacharacter */
+    }
+    if (shell_at_end(sh)) {
+        sh->in.at = open;
+        shell_fail(sh, "this bracket is not closed");
+    }
+    sh->in.at++;
+}
+
+static struct shell_var *assign(struct shell *sh, size_t n)
+{
+    struct str name = str_slice(shell_str(sh->in.text), sh->in.at, sh->in.at + n);
+    struct shell_fields items = {0};
+    bool append = shell_peek(sh, n) == '+';
+    sh->in.at += n + 1 + append;
+    bool array = shell_peek(sh, 0) == '(';
+    if (array)
+        take_array(sh, &items);
+    else
+        shell_word(sh, &items, false);
+    const struct setting *given = setting_use(sh->options, name);
+    if (!given) shell_var_set(sh, name, &items, array, append);
+    return shell_var_find(sh, name);
+}
+
+/* > >> < << <<< >& &> and their targets; false when there is none here. */
+static bool take_redirection(struct shell *sh)
+{
+    size_t n = 0;
+    while (shell_peek(sh, n) >= '0' && shell_peek(sh, n) <= '9')
+        n++;
+    if (shell_peek(sh, n) == '&' && shell_peek(sh, n + 1) == '>' && n == 0) n++;
+    char c = shell_peek(sh, n);
+    if (c != '<' && c != '>') return false;
+    bool here = c == '<' && shell_peek(sh, n + 1) == '<' && shell_peek(sh, n + 2) != '<';
+    bool process = shell_peek(sh, n + 1) == '(';
+    sh->in.at += n;
+    while (shell_peek(sh, 0) == c || shell_peek(sh, 0) == '&' || shell_peek(sh, 0) == '|')
+        sh->in.at++;
+    if (here && shell_peek(sh, 0) == '-') sh->in.at++;
+    shell_skip_blanks(sh);
+    struct shell_fields target = {0};
+    if (process)
+        take_array(sh, &target);
+    else
+        shell_word(sh, here ? &sh->heredocs : &target, false);
+    return true;
+}
+
+/* ---- simple commands ---- */
+
+static void set_args(struct shell *sh, const struct shell_fields *words, size_t from)
+{
+    sh->args = (struct shell_fields){0};
+    for (size_t i = from; i < words->n; i++)
+        *VEC_PUSH(sh->arena, &sh->args) = words->items[i];
+    sh->args_known = true;
+}
+
+static void call_function(struct shell *sh, const struct shell_source *body,
+                          const struct shell_fields *words)
+{
+    struct shell_source outer = sh->in;
+    struct shell_fields args = sh->args;
+    bool known = sh->args_known;
+    enum shell_live live = sh->live;
+    if (++sh->depth > SHELL_MAX_DEPTH) shell_fail(sh, "the script is nested too deeply");
+    set_args(sh, words, 1);
+    sh->in = *body;
+    run_list(sh);
+    if (!sh->failed) sh->in = outer;
+    sh->args = args;
+    sh->args_known = known;
+    sh->depth--;
+    if (sh->halt == SHELL_RETURN) sh->halt = SHELL_GOES_ON;
+    set_live(sh, live);
+}
+
+void shell_run(struct shell *sh, struct shell_text text)
+{
+    struct shell_source outer = sh->in;
+    struct shell_fields heredocs = sh->heredocs;
+    if (++sh->depth > SHELL_MAX_DEPTH) shell_fail(sh, "the script is nested too deeply");
+    sh->in = (struct shell_source){.text = text};
+    sh->heredocs = (struct shell_fields){0};
+    while (!shell_at_end(sh)) {
+        size_t before = sh->in.at;
+        run_list(sh);
+        if (sh->in.at == before) sh->in.at++; /* a closing word that nothing opened */
+    }
+    sh->heredocs = heredocs;
+    sh->depth--;
+    if (!sh->failed) sh->in = outer;
+}
+
+/* The words from `from` on as one text with blanks between. */
+static struct shell_text join(struct shell *sh, const struct shell_fields *words, size_t from)
+{
+    struct shell_buf b = {.arena = sh->arena};
+    for (size_t i = from; i < words->n; i++) {
+        if (i > from) shell_buf_add(&b, ' ', words->items[i].n ? words->items[i].at[0] : 0);
+        shell_buf_text(&b, words->items[i]);
+    }
+    return shell_buf_get(&b);
+}
+
+static void halt(struct shell *sh, enum shell_halt how)
+{
+    if (sh->live != SHELL_LIVE) return;
+    sh->halt = how;
+    sh->live = SHELL_DEAD;
+}
+
+static enum shell_status run_builtin(struct shell *sh, struct str name,
+                                     const struct shell_fields *words)
+{
+    struct shell_fields rest = {.items = words->items + 1, .n = words->n - 1};
+    if (str_is(name, "true") || str_is(name, ":")) return SHELL_YES;
+    if (str_is(name, "false")) return SHELL_NO;
+    if (str_is(name, "test")) return shell_test(sh, &rest);
+    if (str_is(name, "[")) {
+        rest.n -= rest.n > 0;
+        return shell_test(sh, &rest);
+    }
+    if (str_is(name, "exit")) halt(sh, SHELL_EXIT);
+    if (str_is(name, "return")) halt(sh, SHELL_RETURN);
+    if (str_is(name, "break") || str_is(name, "continue")) halt(sh, SHELL_BREAK);
+    if (str_is(name, "eval")) shell_run(sh, join(sh, words, 1));
+    if (str_is(name, "set") && words->n > 1 && str_is(shell_str(words->items[1]), "--"))
+        set_args(sh, words, 2);
+    if (str_is(name, "shift") && sh->args_known && sh->args.n > 0) {
+        sh->args.items++;
+        sh->args.n--;
+        sh->args.cap = 0;
+    }
+    return SHELL_PERHAPS_YES;
+}
+
+static enum shell_status run_words(struct shell *sh, const struct shell_fields *words)
+{
+    static const char *const builtins[] = {"true",   ":",     "false",    "test", "[",   "exit",
+                                           "return", "break", "continue", "eval", "set", "shift"};
+    static const char *const quiet[] = {"echo",   "printf", "cat",   "cd",     "mkdir",
+                                        "source", ".",      "unset", "log",    "rm",
+                                        "ls",     "sleep",  "trap",  "module", "ulimit"};
+    struct str name = shell_str(words->items[0]);
+    int64_t function = map_get(&sh->function_index, name);
+    if (function != MAP_NONE) {
+        call_function(sh, &sh->functions.items[function], words);
+        return SHELL_PERHAPS_YES;
+    }
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (str_is(name, builtins[i])) return run_builtin(sh, name, words);
+    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
+        if (str_is(name, quiet[i])) return SHELL_PERHAPS_YES;
+    for (size_t i = 0; i + 2 < words->n; i++) {
+        struct str shell = shell_str(words->items[i]);
+        bool nested = (str_ends(shell, STR("bash")) || str_ends(shell, STR("sh"))) &&
+                      str_starts(shell_str(words->items[i + 1]), STR("-")) &&
+                      str_ends(shell_str(words->items[i + 1]), STR("c"));
+        if (!nested) continue;
+        shell_run(sh, words->items[i + 2]);
+        return SHELL_PERHAPS_YES;
+    }
+    shell_launch(sh, words);
+    return SHELL_PERHAPS_YES;
+}
+
+static bool is_declaration(struct str name)
+{
+    static const char *const words[] = {"export", "declare", "local", "readonly", "typeset"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_is(name, words[i])) return true;
+    return false;
+}
+
+/* export A=1 B C=$X: assignments, and names of variables. */
+static void run_declaration(struct shell *sh, bool export)
+{
+    for (;;) {
+        shell_skip_blanks(sh);
+        if (shell_peek(sh, 0) == '\0' || (is_delimiter(shell_peek(sh, 0)) && !take_redirection(sh)))
+            return;
+        size_t n = assignment_name(sh);
+        struct shell_fields words = {0};
+        struct shell_var *var = NULL;
+        if (n)
+            var = assign(sh, n);
+        else
+            shell_word(sh, &words, true);
+        if (words.n) var = shell_var_find(sh, shell_str(words.items[0]));
+        if (var && export && sh->live != SHELL_DEAD) var->exported = true;
+    }
+}
+
+static enum shell_status run_simple(struct shell *sh)
+{
+    struct shell_fields words = {0};
+    for (;;) {
+        shell_skip_blanks(sh);
+        if (take_redirection(sh)) continue;
+        if (is_delimiter(shell_peek(sh, 0)) || sh->failed) break;
+        size_t n = words.n ? 0 : assignment_name(sh);
+        struct str word = peek_word(sh);
+        if (n) {
+            struct shell_var *var = assign(sh, n);
+            bool prefix = !is_delimiter(shell_peek(sh, 0)) || shell_peek(sh, 0) == ' ';
+            if (prefix) shell_skip_blanks(sh);
+            if (var && prefix && !is_delimiter(shell_peek(sh, 0)) && sh->live != SHELL_DEAD)
+                var->exported = true;
+        } else if (words.n == 0 && is_declaration(word)) {
+            sh->in.at += word.n;
+            run_declaration(sh, str_is(word, "export"));
+            return SHELL_YES;
+        } else {
+            shell_word(sh, &words, true);
+        }
+    }
+    if (words.n == 0) return SHELL_YES;
+    return sh->live == SHELL_DEAD ? SHELL_PERHAPS_YES : run_words(sh, &words);
+}
+
+/* ---- compound commands ---- */
+
+/* [[ ... ]]: words and operators up to the closing brackets. */
+static enum shell_status run_brackets(struct shell *sh)
+{
+    struct shell_fields words = {0};
+    sh->in.at += 2;
+    for (;;) {
+        shell_skip_blanks(sh);
+        char c = shell_peek(sh, 0);
+        if (str_is(peek_word(sh), "]]")) break;
+        if (shell_at_end(sh)) {
+            shell_fail(sh, "[[ is not closed");
+            return SHELL_PERHAPS_YES;
+        }
+        size_t n = (c == '&' || c == '|') && shell_peek(sh, 1) == c ? 2 : is_delimiter(c) ? 1 : 0;
+        if (n && c != '\n')
+            *VEC_PUSH(sh->arena, &words) =
+                (struct shell_text){sh->in.text.p + sh->in.at, sh->in.text.at + sh->in.at, n};
+        if (n)
+            sh->in.at += n;
+        else
+            shell_word(sh, &words, false);
+    }
+    sh->in.at += 2;
+    return shell_test(sh, &words);
+}
+
+static enum shell_status run_arithmetic(struct shell *sh)
+{
+    size_t from = sh->in.at + 2, depth = 2;
+    int64_t i = 0;
+    for (sh->in.at = from; depth && !shell_at_end(sh); sh->in.at++)
+        depth = depth + (shell_peek(sh, 0) == '(') - (shell_peek(sh, 0) == ')');
+    if (depth) {
+        shell_fail(sh, "(( is not closed");
+        return SHELL_PERHAPS_YES;
+    }
+    struct shell_text text = {sh->in.text.p + from, sh->in.text.at + from, sh->in.at - 2 - from};
+    if (!shell_arith(sh, shell_str(shell_expand_text(sh, text)), &i)) return SHELL_PERHAPS_YES;
+    return i ? SHELL_YES : SHELL_NO;
+}
+
+static enum shell_status run_if(struct shell *sh)
+{
+    enum shell_live live = sh->live;
+    enum shell_status taken = SHELL_NO, status = SHELL_NO;
+    sh->in.at += 2;
+    do {
+        set_live(sh, taken == SHELL_YES ? SHELL_DEAD : live);
+        status = run_list(sh);
+        expect(sh, "then", "this if has no then");
+        enum shell_live here = live_on(live, status);
+        set_live(sh, taken == SHELL_NO ? here : taken == SHELL_YES ? SHELL_DEAD : perhaps(here));
+        run_list(sh);
+        if (taken == SHELL_NO || status == SHELL_YES)
+            taken = taken == SHELL_PERHAPS_YES ? taken : status;
+        set_live(sh, live);
+    } while (!sh->failed && take_word(sh, "elif"));
+    if (take_word(sh, "else")) {
+        set_live(sh, taken == SHELL_NO ? live : taken == SHELL_YES ? SHELL_DEAD : perhaps(live));
+        run_list(sh);
+        set_live(sh, live);
+    }
+    expect(sh, "fi", "this if has no fi");
+    return SHELL_PERHAPS_YES;
+}
+
+static void end_loop(struct shell *sh, enum shell_live live)
+{
+    if (sh->halt == SHELL_BREAK) sh->halt = SHELL_GOES_ON;
+    set_live(sh, live);
+    expect(sh, "done", "this loop has no done");
+}
+
+/* The body once for each word; not at all when they are not known. */
+static void run_rounds(struct shell *sh, struct str name, const struct shell_fields *words)
+{
+    enum shell_live live = sh->live;
+    size_t body = sh->in.at, rounds = live == SHELL_DEAD       ? 0
+                                      : words->n < MOST_ROUNDS ? words->n
+                                                               : MOST_ROUNDS;
+    for (size_t i = 0; i < rounds && !sh->failed && sh->halt == SHELL_GOES_ON; i++) {
+        struct shell_fields one = {.items = &words->items[i], .n = 1};
+        sh->in.at = body;
+        shell_var_set(sh, name, &one, false, false);
+        run_list(sh);
+    }
+    if (rounds == 0) {
+        set_live(sh, SHELL_DEAD);
+        run_list(sh);
+    }
+    end_loop(sh, live);
+}
+
+static enum shell_status run_for(struct shell *sh)
+{
+    struct shell_fields words = {0};
+    sh->in.at += 3;
+    shell_skip_blanks(sh);
+    struct str name = peek_word(sh);
+    if (shell_peek(sh, 0) == '(') {
+        run_arithmetic(sh);
+        name = STR("_");
+    } else {
+        sh->in.at += name.n;
+        shell_skip_blanks(sh);
+        if (take_word(sh, "in"))
+            while (shell_skip_blanks(sh), !is_delimiter(shell_peek(sh, 0)) && !sh->failed)
+                shell_word(sh, &words, true);
+    }
+    expect(sh, "do", "this loop has no do");
+    run_rounds(sh, name, &words);
+    return SHELL_PERHAPS_YES;
+}
+
+static enum shell_status run_while(struct shell *sh)
+{
+    enum shell_live live = sh->live;
+    sh->in.at += 5;
+    set_live(sh, SHELL_DEAD);
+    run_list(sh);
+    expect(sh, "do", "this loop has no do");
+    run_list(sh);
+    end_loop(sh, live);
+    return SHELL_PERHAPS_YES;
+}
+
+/* The patterns of one branch, up to its bracket: whether the word matches. */
+static enum shell_status match_patterns(struct shell *sh, struct shell_text word)
+{
+    enum shell_status status = SHELL_NO;
+    if (shell_peek(sh, 0) == '(') sh->in.at++;
+    while (!shell_at_end(sh) && shell_peek(sh, 0) != ')') {
+        struct shell_fields pattern = {0};
+        shell_skip_blanks(sh);
+        shell_word(sh, &pattern, false);
+        bool known = shell_known(word) && shell_known(pattern.items[0]);
+        bool all = str_is(shell_str(pattern.items[0]), "*");
+        if (status != SHELL_YES &&
+            (all || (known && shell_match(shell_str(pattern.items[0]), shell_str(word)))))
+            status = SHELL_YES;
+        if (status == SHELL_NO && !known) status = SHELL_PERHAPS_YES;
+        shell_skip_blanks(sh);
+        if (shell_peek(sh, 0) == '|')
+            sh->in.at++;
+        else if (shell_peek(sh, 0) != ')')
+            shell_fail(sh, "this case has no )");
+    }
+    sh->in.at++;
+    return status;
+}
+
+static enum shell_status run_case(struct shell *sh)
+{
+    struct shell_fields word = {0};
+    enum shell_live live = sh->live;
+    enum shell_status taken = SHELL_NO;
+    sh->in.at += 4;
+    shell_skip_blanks(sh);
+    shell_word(sh, &word, false);
+    expect(sh, "in", "this case has no in");
+    while (!sh->failed && !take_word(sh, "esac")) {
+        enum shell_status status = match_patterns(sh, word.items[0]);
+        enum shell_live here = live_on(live, status);
+        set_live(sh, taken == SHELL_NO ? here : taken == SHELL_YES ? SHELL_DEAD : perhaps(here));
+        run_list(sh);
+        if (status != SHELL_NO && taken != SHELL_YES)
+            taken = taken == SHELL_NO ? status : SHELL_PERHAPS_YES;
+        set_live(sh, live);
+        if (shell_peek(sh, 0) == ';') sh->in.at += 2;
+        if (shell_peek(sh, 0) == '&') sh->in.at++;
+        if (shell_at_end(sh)) shell_fail(sh, "this case has no esac");
+    }
+    return SHELL_PERHAPS_YES;
+}
+
+/* name() { ... }: remembered, and skipped. The reading position is behind the name. */
+static enum shell_status define_function(struct shell *sh, struct str name)
+{
+    enum shell_live live = sh->live;
+    skip_separators(sh);
+    if (shell_peek(sh, 0) == '(') sh->in.at++;
+    shell_skip_blanks(sh);
+    if (shell_peek(sh, 0) == ')') sh->in.at++;
+    expect(sh, "{", "this function has no {");
+    if (live != SHELL_DEAD) {
+        map_put(sh->arena, &sh->function_index, name, (uint32_t)sh->functions.n);
+        *VEC_PUSH(sh->arena, &sh->functions) = sh->in;
+    }
+    set_live(sh, SHELL_DEAD);
+    run_list(sh);
+    set_live(sh, live);
+    expect(sh, "}", "this function has no }");
+    return SHELL_YES;
+}
+
+static bool is_definition(const struct shell *sh, struct str name)
+{
+    size_t n = name.n;
+    while (shell_peek(sh, n) == ' ')
+        n++;
+    return name.n && shell_peek(sh, n) == '(' && is_name_char(name.p[0], true) &&
+           str_find(name, '=') == name.n && str_find(name, '$') == name.n;
+}
+
+static enum shell_status run_group(struct shell *sh, bool subshell)
+{
+    sh->in.at++;
+    enum shell_status status = run_list(sh);
+    if (!subshell)
+        expect(sh, "}", "this { is not closed");
+    else if (shell_peek(sh, 0) == ')')
+        sh->in.at++;
+    else
+        shell_fail(sh, "this ( is not closed");
+    return status;
+}
+
+static enum shell_status run_one(struct shell *sh)
+{
+    static const struct {
+        const char *word;
+        enum shell_status (*run)(struct shell *sh);
+    } keywords[] = {{"if", run_if},       {"for", run_for},   {"while", run_while},
+                    {"until", run_while}, {"case", run_case}, {"[[", run_brackets}};
+    struct str word = peek_word(sh);
+    if (shell_peek(sh, 0) == '(')
+        return shell_peek(sh, 1) == '(' ? run_arithmetic(sh) : run_group(sh, true);
+    if (str_is(word, "{")) return run_group(sh, false);
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+        if (str_is(word, keywords[i].word)) return keywords[i].run(sh);
+    if (str_is(word, "function")) {
+        sh->in.at += word.n;
+        shell_skip_blanks(sh);
+        word = peek_word(sh);
+        sh->in.at += word.n;
+        return define_function(sh, word);
+    }
+    if (is_definition(sh, word)) {
+        sh->in.at += word.n;
+        return define_function(sh, word);
+    }
+    return run_simple(sh);
+}
+
+static enum shell_status run_command(struct shell *sh)
+{
+    bool negated = false;
+    if (++sh->steps > SHELL_MAX_STEPS) shell_fail(sh, "the script is too long to follow");
+    if (++sh->depth > SHELL_MAX_DEPTH) shell_fail(sh, "the script is nested too deeply");
+    while (take_word(sh, "!"))
+        negated = !negated;
+    skip_separators(sh);
+    enum shell_status status = sh->failed ? SHELL_NO : run_one(sh);
+    sh->depth--;
+    /* what follows a compound command: redirections */
+    for (shell_skip_blanks(sh); !sh->failed && take_redirection(sh);)
+        shell_skip_blanks(sh);
+    if (!negated || status == SHELL_PERHAPS_YES) return status;
+    return status == SHELL_YES ? SHELL_NO : SHELL_YES;
+}
+
+static enum shell_status run_pipeline(struct shell *sh)
+{
+    enum shell_status status = run_command(sh);
+    while (!sh->failed && shell_peek(sh, 0) == '|' && shell_peek(sh, 1) != '|') {
+        sh->in.at += shell_peek(sh, 1) == '&' ? 2 : 1;
+        run_command(sh);
+        status = SHELL_PERHAPS_YES;
+    }
+    return status;
+}
+
+/* Pipelines joined by && and ||. */
+static enum shell_status run_and_or(struct shell *sh)
+{
+    enum shell_live live = sh->live;
+    enum shell_status status = run_pipeline(sh);
+    for (;;) {
+        shell_skip_blanks(sh);
+        char c = shell_peek(sh, 0);
+        if (sh->failed || (c != '&' && c != '|') || shell_peek(sh, 1) != c) break;
+        sh->in.at += 2;
+        enum shell_status goes = c == '&'                      ? status
+                                 : status == SHELL_PERHAPS_YES ? status
+                                 : status == SHELL_YES         ? SHELL_NO
+                                                               : SHELL_YES;
+        set_live(sh, live_on(live, goes));
+        enum shell_status next = run_pipeline(sh);
+        if (goes == SHELL_YES)
+            status = next;
+        else if (goes == SHELL_PERHAPS_YES)
+            status = SHELL_PERHAPS_YES;
+        set_live(sh, live);
+    }
+    return status;
+}
+
+static enum shell_status run_list(struct shell *sh)
+{
+    enum shell_status status = SHELL_YES;
+    for (;;) {
+        skip_separators(sh);
+        if (sh->failed || ends_list(sh)) return status;
+        size_t before = sh->in.at;
+        status = run_and_or(sh);
+        if (sh->in.at == before && !sh->failed) sh->in.at++; /* a stray metacharacter */
+    }
+}

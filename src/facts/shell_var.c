@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/shell_state.h"
+
+/* ---- texts ---- */
+
+void shell_buf_add(struct shell_buf *b, char c, uint32_t at)
+{
+    if (b->n == b->cap) {
+        size_t cap = b->cap;
+        b->p = vec_grow(b->arena, b->p, &cap, sizeof *b->p);
+        b->at = vec_grow(b->arena, b->at, &b->cap, sizeof *b->at);
+    }
+    if (b->n >= SHELL_MAX_TEXT) return;
+    b->p[b->n] = c;
+    b->at[b->n++] = at;
+}
+
+void shell_buf_text(struct shell_buf *b, struct shell_text t)
+{
+    for (size_t i = 0; i < t.n; i++)
+        shell_buf_add(b, t.p[i], t.at[i]);
+}
+
+struct shell_text shell_buf_get(struct shell_buf *b)
+{
+    return (struct shell_text){b->p ? b->p : "", b->at, b->n};
+}
+
+struct shell_text shell_text_at(struct arena *a, struct str s, uint32_t at)
+{
+    struct shell_buf b = {.arena = a};
+    for (size_t i = 0; i < s.n; i++)
+        shell_buf_add(&b, s.p[i], at);
+    return shell_buf_get(&b);
+}
+
+bool shell_known(struct shell_text t)
+{
+    for (size_t i = 0; i < t.n; i++)
+        if (t.p[i] == SHELL_UNKNOWN || t.p[i] == SHELL_MAYBE) return false;
+    return true;
+}
+
+/* ---- looking up ---- */
+
+struct shell_var *shell_var_find(struct shell *sh, struct str name)
+{
+    int64_t i = map_get(&sh->var_index, name);
+    return i == MAP_NONE ? NULL : &sh->vars.items[i];
+}
+
+static struct str env_of(const struct shell *sh, struct str name, bool *found)
+{
+    for (size_t i = 0; i < sh->options->n_env; i++) {
+        if (!str_eq(sh->options->env[i].name, name)) continue;
+        *found = true;
+        return sh->options->env[i].text;
+    }
+    *found = false;
+    return (struct str){"", 0};
+}
+
+struct shell_text shell_var_get(struct shell *sh, struct str name, uint32_t at, bool *unset)
+{
+    static const char unknown[] = {SHELL_UNKNOWN, 0};
+    const struct setting *setting = setting_use(sh->options, name);
+    const struct shell_var *var = shell_var_find(sh, name);
+    bool in_env = false;
+    *unset = false;
+    if (setting) return shell_text_at(sh->arena, setting->text, at);
+    if (var) return var->items.n ? var->items.items[0] : (struct shell_text){"", NULL, 0};
+    struct str env = env_of(sh, name, &in_env);
+    if (in_env) return shell_text_at(sh->arena, env, at);
+    *unset = true;
+    struct str value = sh->options->env_given ? (struct str){"", 0} : str_of(unknown);
+    return shell_text_at(sh->arena, value, at);
+}
+
+/* ---- setting ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* The text with every word marked as one that may not be there. */
+static struct shell_text mark_words(struct shell *sh, struct shell_text t)
+{
+    struct shell_buf b = {.arena = sh->arena};
+    for (size_t i = 0; i < t.n; i++) {
+        bool begins = !is_blank(t.p[i]) && (i == 0 || is_blank(t.p[i - 1]));
+        if (begins && t.p[i] != SHELL_MAYBE) shell_buf_add(&b, SHELL_MAYBE, t.at[i]);
+        shell_buf_add(&b, t.p[i], t.at[i]);
+    }
+    return shell_buf_get(&b);
+}
+
+static void push(struct shell *sh, struct shell_fields *to, struct shell_text t)
+{
+    if (to->n < SHELL_MAX_FIELDS) *VEC_PUSH(sh->arena, to) = t;
+}
+
+static struct shell_text joined(struct shell *sh, struct shell_text a, struct shell_text b)
+{
+    struct shell_buf out = {.arena = sh->arena};
+    shell_buf_text(&out, a);
+    shell_buf_text(&out, b);
+    return shell_buf_get(&out);
+}
+
+static bool same_text(struct shell_text a, struct shell_text b)
+{
+    return str_eq(shell_str(a), shell_str(b)) && shell_known(a);
+}
+
+/* What a plain variable may hold when an assignment only perhaps runs: the old text and perhaps
+ * more, or anything. */
+static struct shell_text merged(struct shell *sh, struct shell_text old, struct shell_text new)
+{
+    if (same_text(old, new)) return old;
+    if (str_starts(shell_str(new), shell_str(old))) {
+        struct shell_text more = {new.p + old.n, new.at + old.n, new.n - old.n};
+        return joined(sh, old, mark_words(sh, more));
+    }
+    return shell_text_at(sh->arena, str_of((const char[]){SHELL_UNKNOWN, 0}),
+                         new.n ? new.at[0] : 0);
+}
+
+static void set_array(struct shell *sh, struct shell_var *var, const struct shell_fields *items,
+                      bool append)
+{
+    bool perhaps = sh->live == SHELL_PERHAPS;
+    struct shell_fields old = var->items;
+    var->items = (struct shell_fields){0};
+    var->is_array = true;
+    for (size_t i = 0; (append || perhaps) && i < old.n; i++)
+        push(sh, &var->items, append ? old.items[i] : mark_words(sh, old.items[i]));
+    for (size_t i = 0; i < items->n; i++)
+        push(sh, &var->items, perhaps ? mark_words(sh, items->items[i]) : items->items[i]);
+}
+
+static void set_plain(struct shell *sh, struct shell_var *var, bool is_new, struct shell_text value,
+                      bool append)
+{
+    struct shell_text old = var->items.n ? var->items.items[0] : (struct shell_text){"", NULL, 0};
+    if (append) value = joined(sh, old, value);
+    if (sh->live == SHELL_PERHAPS) value = is_new ? mark_words(sh, value) : merged(sh, old, value);
+    if (var->items.n == 0) VEC_PUSH(sh->arena, &var->items);
+    var->items.items[0] = value;
+}
+
+void shell_var_set(struct shell *sh, struct str name, const struct shell_fields *items,
+                   bool is_array, bool append)
+{
+    if (sh->live == SHELL_DEAD) return;
+    struct shell_var *var = shell_var_find(sh, name);
+    bool is_new = !var;
+    if (is_new) {
+        map_put(sh->arena, &sh->var_index, name, (uint32_t)sh->vars.n);
+        var = VEC_PUSH(sh->arena, &sh->vars);
+        *var = (struct shell_var){.name = name};
+    }
+    if (is_array || (append && var->is_array))
+        set_array(sh, var, items, append);
+    else
+        set_plain(sh, var, is_new, items->n ? items->items[0] : (struct shell_text){"", NULL, 0},
+                  append);
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words: quotes, variables and the ${...} forms that launch scripts use. What is not understood is
+ * unknown. */
+#include "facts/shell_state.h"
+
+static const struct shell_text empty = {"", NULL, 0};
+
+/* ---- the reading position ---- */
+
+bool shell_at_end(const struct shell *sh)
+{
+    return sh->failed || sh->in.at >= sh->in.text.n;
+}
+
+char shell_peek(const struct shell *sh, size_t ahead)
+{
+    return sh->in.at + ahead < sh->in.text.n && !sh->failed ? sh->in.text.p[sh->in.at + ahead]
+                                                            : '\0';
+}
+
+uint32_t shell_offset(const struct shell *sh)
+{
+    if (sh->in.text.n == 0) return 0;
+    return sh->in.text.at[sh->in.at < sh->in.text.n ? sh->in.at : sh->in.text.n - 1];
+}
+
+void shell_fail(struct shell *sh, const char *why)
+{
+    if (sh->failed) return;
+    sh->failed = true;
+    sh->failure = why;
+    sh->failed_at = shell_offset(sh);
+}
+
+void shell_skip_blanks(struct shell *sh)
+{
+    for (;; sh->in.at++) {
+        char c = shell_peek(sh, 0);
+        bool continued = c == '\\' && shell_peek(sh, 1) == '\n';
+        if (continued) {
+            sh->in.at++;
+        } else if (c == '#') {
+            while (!shell_at_end(sh) && shell_peek(sh, 0) != '\n')
+                sh->in.at++;
+            return;
+        } else if (c != ' ' && c != '\t' && c != '\r') {
+            return;
+        }
+    }
+}
+
+static bool is_name_start(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool ends_word(char c)
+{
+    return c == '\0' || strchr(" \t\r\n;&|<>()", c);
+}
+
+/* ---- a word while it is built ---- */
+
+struct word {
+    struct shell *sh;
+    struct shell_buf now;
+    bool begun; /* quotes make a field even when it is empty */
+    bool split;
+    struct shell_fields *out;
+};
+
+static void end_field(struct word *w)
+{
+    if ((w->begun || w->now.n) && w->out->n < SHELL_MAX_FIELDS)
+        *VEC_PUSH(w->sh->arena, w->out) = shell_buf_get(&w->now);
+    w->now = (struct shell_buf){.arena = w->sh->arena};
+    w->begun = false;
+}
+
+static void add_text(struct word *w, struct shell_text t, bool quoted)
+{
+    for (size_t i = 0; i < t.n; i++) {
+        bool blank = t.p[i] == ' ' || t.p[i] == '\t' || t.p[i] == '\n';
+        if (blank && !quoted && w->split)
+            end_field(w);
+        else
+            shell_buf_add(&w->now, t.p[i], t.at[i]);
+    }
+}
+
+/* The items of "${array[@]}": each a field of its own. */
+static void add_items(struct word *w, const struct shell_fields *items, bool quoted)
+{
+    for (size_t i = 0; i < items->n; i++) {
+        if (i > 0 && w->split) end_field(w);
+        if (i > 0 && !w->split)
+            shell_buf_add(&w->now, ' ', items->items[i].n ? items->items[i].at[0] : 0);
+        w->begun = w->begun || quoted;
+        add_text(w, items->items[i], quoted);
+    }
+}
+
+static void add_unknown(struct word *w, uint32_t at)
+{
+    shell_buf_add(&w->now, SHELL_UNKNOWN, at);
+}
+
+/* ---- brackets ---- */
+
+/* Moves behind the bracket that closes the one before the reading position, quotes respected; the
+ * text between. */
+static struct shell_text take_balanced(struct shell *sh, char open, char close)
+{
+    size_t from = sh->in.at, depth = 1;
+    for (; !shell_at_end(sh); sh->in.at++) {
+        char c = shell_peek(sh, 0);
+        if (c == '\\') {
+            sh->in.at++;
+        } else if (c == '\'' && open == '(') {
+            do
+                sh->in.at++;
+            while (!shell_at_end(sh) && shell_peek(sh, 0) != '\'');
+        } else if (c == open) {
+            depth++;
+        } else if (c == close && --depth == 0) {
+            size_t to = sh->in.at++;
+            return (struct shell_text){sh->in.text.p + from, sh->in.text.at + from, to - from};
+        }
+    }
+    shell_fail(sh, "this bracket is not closed");
+    return empty;
+}
+
+/* ---- ${...} ---- */
+
+struct parameter {
+    struct str name, index; /* index: "@", "*", a number or "" */
+    struct shell_text rest; /* from the operator on */
+    bool length;
+};
+
+static struct parameter split_parameter(struct shell_text body)
+{
+    struct parameter p = {.rest = body};
+    size_t i = 0;
+    struct str s = shell_str(body);
+    p.length = s.n > 1 && s.p[0] == '#';
+    i = p.length;
+    size_t from = i;
+    while (i < s.n && (is_name_start(s.p[i]) || is_digit(s.p[i])))
+        i++;
+    if (i == from && i < s.n && (s.p[i] == '@' || s.p[i] == '*' || s.p[i] == '#')) i++;
+    p.name = str_slice(s, from, i);
+    if (i < s.n && s.p[i] == '[') {
+        size_t close = i + str_find(str_slice(s, i, s.n), ']');
+        p.index = str_slice(s, i + 1, close);
+        i = close < s.n ? close + 1 : s.n;
+    }
+    p.rest = (struct shell_text){body.p + i, body.at ? body.at + i : NULL, body.n - i};
+    return p;
+}
+
+static struct shell_text positional(struct shell *sh, struct str name, uint32_t at, bool *unset)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < name.n && n < 10000; i++)
+        n = n * 10 + (size_t)(name.p[i] - '0');
+    *unset = n > sh->args.n;
+    if (n >= 1 && n <= sh->args.n) return sh->args.items[n - 1];
+    const struct setting *setting = setting_use(sh->options, name);
+    if (setting) *unset = false;
+    if (setting) return shell_text_at(sh->arena, setting->text, at);
+    struct str none =
+        sh->args_known ? (struct str){"", 0} : str_of((const char[]){SHELL_UNKNOWN, 0});
+    return shell_text_at(sh->arena, none, at);
+}
+
+/* A plain variable or a positional parameter. */
+static struct shell_text value_of(struct shell *sh, struct str name, uint32_t at, bool *unset)
+{
+    *unset = false;
+    if (name.n && is_digit(name.p[0])) return positional(sh, name, at, unset);
+    if (str_is(name, "#") && sh->args_known)
+        return shell_text_at(sh->arena, arena_printf(sh->arena, "%zu", sh->args.n), at);
+    if (name.n == 0 || !is_name_start(name.p[0]))
+        return shell_text_at(sh->arena, str_of((const char[]){SHELL_UNKNOWN, 0}), at);
+    return shell_var_get(sh, name, at, unset);
+}
+
+static struct shell_text lower_or_upper(struct shell *sh, struct shell_text t, bool upper)
+{
+    struct shell_buf b = {.arena = sh->arena};
+    for (size_t i = 0; i < t.n; i++) {
+        char c = t.p[i];
+        if (upper && c >= 'a' && c <= 'z') c = (char)(c - 32);
+        if (!upper && c >= 'A' && c <= 'Z') c = (char)(c + 32);
+        shell_buf_add(&b, c, t.at[i]);
+    }
+    return shell_buf_get(&b);
+}
+
+/* :-  -  :=  =  :+  +  and ,, ^^; everything else is unknown. */
+static struct shell_text operate(struct shell *sh, struct str name, struct shell_text value,
+                                 bool unset, struct shell_text rest)
+{
+    bool colon = rest.n > 1 && rest.p[0] == ':';
+    char op = rest.p[colon];
+    bool missing = unset || (colon && value.n == 0);
+    struct shell_text word = {rest.p + colon + 1, rest.at + colon + 1, rest.n - colon - 1};
+    if (op == '-' || op == '=') {
+        if (!missing) return value;
+        struct shell_text otherwise = shell_expand_text(sh, word);
+        struct shell_fields one = {.items = &otherwise, .n = 1};
+        if (op == '=') shell_var_set(sh, name, &one, false, false);
+        return otherwise;
+    }
+    if (op == '?' && !missing) return value;
+    if (op == '+' && !unset && shell_known(value))
+        return missing ? empty : shell_expand_text(sh, word);
+    if (op == '+' && unset) return empty;
+    if (str_is(shell_str(rest), ",,")) return lower_or_upper(sh, value, false);
+    if (str_is(shell_str(rest), "^^")) return lower_or_upper(sh, value, true);
+    return shell_text_at(sh->arena, str_of((const char[]){SHELL_UNKNOWN, 0}), rest.at[0]);
+}
+
+/* The items that "@" or "*" stand for; NULL: the variable is nobody's. */
+static const struct shell_fields *items_of(struct shell *sh, struct str name)
+{
+    if (str_is(name, "@") || str_is(name, "*")) return &sh->args;
+    const struct shell_var *var = shell_var_find(sh, name);
+    return var ? &var->items : NULL;
+}
+
+static struct shell_text item_at(struct shell *sh, const struct parameter *p, uint32_t at)
+{
+    int64_t i = 0;
+    const struct shell_fields *items = items_of(sh, p->name);
+    bool known = items && shell_arith(sh, p->index, &i) && i >= 0;
+    if (known && (size_t)i < items->n) return items->items[i];
+    return shell_text_at(
+        sh->arena, known ? (struct str){"", 0} : str_of((const char[]){SHELL_UNKNOWN, 0}), at);
+}
+
+static void add_parameter(struct word *w, struct shell_text body, bool quoted, uint32_t at)
+{
+    struct shell *sh = w->sh;
+    struct parameter p = split_parameter(body);
+    bool all = str_is(p.index, "@") || str_is(p.index, "*") || str_is(p.name, "@") ||
+               str_is(p.name, "*"),
+         unset = false;
+    if (all && p.rest.n == 0) {
+        const struct shell_fields *items = items_of(sh, p.name);
+        if (p.length && items)
+            add_text(w, shell_text_at(sh->arena, arena_printf(sh->arena, "%zu", items->n), at),
+                     quoted);
+        else if (items)
+            add_items(w, items, quoted);
+        else
+            add_unknown(w, at);
+        return;
+    }
+    struct shell_text value = p.index.n ? item_at(sh, &p, at) : value_of(sh, p.name, at, &unset);
+    if (p.name.n == 0 || (p.length && !shell_known(value)))
+        add_unknown(w, at);
+    else if (p.length)
+        add_text(w, shell_text_at(sh->arena, arena_printf(sh->arena, "%zu", value.n), at), quoted);
+    else
+        add_text(w, p.rest.n ? operate(sh, p.name, value, unset, p.rest) : value, quoted);
+}
+
+/* ---- $ ---- */
+
+static void add_arithmetic(struct word *w, struct shell_text text, bool quoted, uint32_t at)
+{
+    int64_t i = 0;
+    struct shell_text plain = shell_expand_text(w->sh, text);
+    if (shell_arith(w->sh, shell_str(plain), &i))
+        add_text(w,
+                 shell_text_at(w->sh->arena, arena_printf(w->sh->arena, "%lld", (long long)i), at),
+                 quoted);
+    else
+        add_unknown(w, at);
+}
+
+static void add_name(struct word *w, bool quoted, uint32_t at)
+{
+    struct shell *sh = w->sh;
+    size_t from = sh->in.at;
+    bool digit = is_digit(shell_peek(sh, 0));
+    sh->in.at++;
+    while (!digit && (is_name_start(shell_peek(sh, 0)) || is_digit(shell_peek(sh, 0))))
+        sh->in.at++;
+    struct shell_text name = {sh->in.text.p + from, sh->in.text.at + from, sh->in.at - from};
+    add_parameter(w, name, quoted, at);
+}
+
+/* The reading position is on the $. */
+static void take_dollar(struct word *w, bool quoted)
+{
+    struct shell *sh = w->sh;
+    uint32_t at = shell_offset(sh);
+    sh->in.at++;
+    char c = shell_peek(sh, 0);
+    if (c == '(' && shell_peek(sh, 1) == '(') {
+        sh->in.at += 2;
+        struct shell_text text = take_balanced(sh, '(', ')');
+        if (shell_peek(sh, 0) == ')') sh->in.at++;
+        add_arithmetic(w, text, quoted, at);
+    } else if (c == '(') {
+        sh->in.at++;
+        take_balanced(sh, '(', ')');
+        add_unknown(w, at);
+    } else if (c == '{') {
+        sh->in.at++;
+        add_parameter(w, take_balanced(sh, '{', '}'), quoted, at);
+    } else if (is_name_start(c) || is_digit(c) || c == '@' || c == '*' || c == '#') {
+        add_name(w, quoted, at);
+    } else if (c == '?' || c == '$' || c == '!' || c == '-') {
+        sh->in.at++;
+        add_unknown(w, at);
+    } else {
+        shell_buf_add(&w->now, '$', at);
+    }
+}
+
+static void take_backquote(struct word *w)
+{
+    struct shell *sh = w->sh;
+    uint32_t at = shell_offset(sh);
+    do
+        sh->in.at++;
+    while (!shell_at_end(sh) && shell_peek(sh, 0) != '`');
+    if (shell_at_end(sh)) shell_fail(sh, "this quote is not closed");
+    sh->in.at++;
+    add_unknown(w, at);
+}
+
+/* ---- quotes ---- */
+
+static void take_single(struct word *w)
+{
+    struct shell *sh = w->sh;
+    size_t open = sh->in.at++;
+    w->begun = true;
+    for (; !shell_at_end(sh) && shell_peek(sh, 0) != '\''; sh->in.at++)
+        shell_buf_add(&w->now, shell_peek(sh, 0), shell_offset(sh));
+    if (shell_at_end(sh)) {
+        sh->in.at = open;
+        shell_fail(sh, "this quote is not closed");
+    }
+    sh->in.at++;
+}
+
+/* One piece of a text in double quotes. */
+static void take_double_piece(struct word *w)
+{
+    struct shell *sh = w->sh;
+    char c = shell_peek(sh, 0);
+    if (c == '$') {
+        take_dollar(w, true);
+    } else if (c == '`') {
+        take_backquote(w);
+    } else {
+        bool escape = c == '\\' && shell_peek(sh, 1) && strchr("\"\\$`\n", shell_peek(sh, 1));
+        if (escape) sh->in.at++;
+        if (!escape || shell_peek(sh, 0) != '\n')
+            shell_buf_add(&w->now, shell_peek(sh, 0), shell_offset(sh));
+        sh->in.at++;
+    }
+}
+
+static void take_double(struct word *w)
+{
+    struct shell *sh = w->sh;
+    size_t open = sh->in.at++, before = w->out->n;
+    w->begun = true;
+    while (!shell_at_end(sh) && shell_peek(sh, 0) != '"')
+        take_double_piece(w);
+    if (shell_at_end(sh)) {
+        sh->in.at = open;
+        shell_fail(sh, "this quote is not closed");
+    }
+    /* "${array[@]}" of an empty array is no field at all */
+    bool whole = w->now.n == 0 && w->out->n == before && sh->in.at - open > 4;
+    if (whole && str_ends(str_slice(shell_str(sh->in.text), open, sh->in.at), STR("[@]}")))
+        w->begun = false;
+    if (whole && str_is(str_slice(shell_str(sh->in.text), open, sh->in.at), "\"$@"))
+        w->begun = false;
+    sh->in.at++;
+}
+
+/* ---- words ---- */
+
+static void take_piece(struct word *w)
+{
+    struct shell *sh = w->sh;
+    char c = shell_peek(sh, 0);
+    bool quote_after_dollar = c == '$' && (shell_peek(sh, 1) == '\'' || shell_peek(sh, 1) == '"');
+    if (quote_after_dollar) sh->in.at++;
+    c = shell_peek(sh, 0);
+    if (c == '\'') {
+        take_single(w);
+    } else if (c == '"') {
+        take_double(w);
+    } else if (c == '$') {
+        take_dollar(w, false);
+    } else if (c == '`') {
+        take_backquote(w);
+    } else if (c == '\\') {
+        sh->in.at++;
+        if (shell_peek(sh, 0) != '\n' && !shell_at_end(sh))
+            shell_buf_add(&w->now, shell_peek(sh, 0), shell_offset(sh));
+        w->begun = true;
+        sh->in.at++;
+    } else {
+        shell_buf_add(&w->now, c, shell_offset(sh));
+        sh->in.at++;
+    }
+}
+
+void shell_word(struct shell *sh, struct shell_fields *out, bool split)
+{
+    struct word w = {.sh = sh, .now = {.arena = sh->arena}, .split = split, .out = out};
+    if (!split) w.begun = true;
+    while (!shell_at_end(sh) && !ends_word(shell_peek(sh, 0))) {
+        if (++sh->steps > SHELL_MAX_STEPS * 10) shell_fail(sh, "the script is too long to follow");
+        take_piece(&w);
+    }
+    end_field(&w);
+}
+
+struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
+{
+    struct shell_source outer = sh->in;
+    struct shell_fields out = {0};
+    struct word w = {.sh = sh, .now = {.arena = sh->arena}, .out = &out};
+    if (++sh->depth > SHELL_MAX_DEPTH) shell_fail(sh, "the script is nested too deeply");
+    sh->in = (struct shell_source){.text = text};
+    while (!shell_at_end(sh)) {
+        char c = shell_peek(sh, 0);
+        if (c == '"' || c == '\'')
+            take_piece(&w); /* quotes inside ${a:-"b"} */
+        else
+            take_double_piece(&w);
+    }
+    sh->depth--;
+    sh->in = outer;
+    return shell_buf_get(&w.now);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts_unit.h"
+
+#define HEAD "#!/bin/bash\n"
+
+static struct facts *script(void **state, const char *text)
+{
+    return read_as(*state, "megatron", text, NULL);
+}
+
+static void variables_arrays_and_arithmetic(void **state)
+{
+    struct facts *f =
+        script(state, HEAD "TP=${TP:-2}\nPP=4\n"
+                           "NODES=2; GPUS=8\n"
+                           "export CUDA_DEVICE_MAX_CONNECTIONS=1\n"
+                           "MODEL_ARGS=(\n"
+                           "    --num-layers 16 # sixteen\n"
+                           "    --global-batch-size $((NODES * GPUS * 4))\n"
+                           ")\n"
+                           "MODEL_ARGS+=(--tensor-model-parallel-size $TP)\n"
+                           "EXTRA=\"--bf16 \\\n  --pipeline-model-parallel-size ${PP}\"\n"
+                           "torchrun --nproc_per_node $GPUS --nnodes=$NODES pretrain_gpt.py \\\n"
+                           "    ${MODEL_ARGS[@]} $EXTRA 2>&1 | tee log\n");
+    assert_int_equal(f->diags->n, 0);
+    assert_fact(f, "num_layers", "16");
+    assert_fact(f, "global_batch_size", "64");
+    assert_fact(f, "tensor_model_parallel_size", "2");
+    assert_fact(f, "pipeline_model_parallel_size", "4");
+    assert_fact(f, "bf16", "true");
+    assert_fact(f, "world_size", "16");
+    assert_str(facts_env(f, STR("CUDA_DEVICE_MAX_CONNECTIONS")).s, "1");
+    assert_int_equal(facts_env(f, STR("NCCL_ALGO")).kind, VALUE_UNKNOWN);
+}
+
+static void findings_point_at_the_flag_and_name_the_variable(void **state)
+{
+    struct facts *f =
+        script(state, HEAD "TP=2\nARGS=\"--num-layers 4 \\\n--tensor-model-parallel-size $TP\"\n"
+                           "python pretrain_gpt.py $ARGS\n");
+    const struct fact *tp = facts_get(f, "tensor_model_parallel_size");
+    assert_int_equal(tp->node->line, 4);
+    assert_int_equal(tp->line, 2);
+    assert_str(fact_origin_text(*state, f, param_find(STR("tp"))),
+               "written at line 4, set at line 2");
+}
+
+static void what_is_dynamic_is_unknown(void **state)
+{
+    struct facts *f = script(
+        state, HEAD
+        "python pretrain_gpt.py --num-layers $1 --seq-length $(cat x) --hidden-size 8 --bf16\n");
+    assert_fact(f, "num_layers", "unknown");
+    assert_fact(f, "seq_length", "unknown");
+    assert_fact(f, "hidden_size", "8");
+    assert_fact(f, "context_parallel_size", "1");
+    f = script(state, HEAD "python pretrain_gpt.py --num-layers 4 --hidden-size 8 --bf16 $EXTRA\n");
+    assert_fact(f, "num_layers", "4");
+    assert_fact(f, "context_parallel_size", "unknown");
+    assert_int_equal(f->diags->n, 0);
+}
+
+static void branches_run_where_the_text_decides(void **state)
+{
+    struct facts *f =
+        script(state, HEAD "MODE=big\nif [ $MODE = big ]; then TP=8; else TP=1; fi\n"
+                           "[[ -n \"$MODE\" && 3 -gt 2 ]] && PP=2\n"
+                           "case $MODE in small) L=1;; b*|x) L=32 ;; *) L=2;; esac\n"
+                           "if [ -f /etc/x ]; then CP=4; else CP=2; fi\n"
+                           "if nvidia-smi; then ARGS=\"--sequence-parallel\"; fi\n"
+                           "python pretrain_gpt.py --tensor-model-parallel-size $TP "
+                           "--pipeline-model-parallel-size $PP "
+                           "--num-layers $L --context-parallel-size $CP $ARGS --bf16\n");
+    assert_fact(f, "tensor_model_parallel_size", "8");
+    assert_fact(f, "pipeline_model_parallel_size", "2");
+    assert_fact(f, "num_layers", "32");
+    assert_fact(f, "context_parallel_size", "unknown");
+    assert_fact(f, "sequence_parallel", "unknown");
+    assert_fact(f, "expert_model_parallel_size", "1");
+    assert_int_equal(f->diags->n, 0);
+}
+
+static void functions_loops_and_nested_shells(void **state)
+{
+    struct facts *f =
+        script(state, HEAD "usage() { echo hi; exit 1; }\n"
+                           "while [ $# -gt 0 ]; do TP=$2; shift 2; done\n"
+                           "add() {\n  ARGS=\"$ARGS $1 $2\"\n}\n"
+                           "add --num-layers 4\n"
+                           "for x in a b; do N=$x; done\n"
+                           "cat > conf <<EOF\n--num-layers 99 '\nEOF\n"
+                           "CMD=\"python pretrain_gpt.py $ARGS --save /x/$N --hidden-size 64\"\n"
+                           "srun -N 2 bash -c \"cd /x && $CMD\"\n");
+    assert_fact(f, "num_layers", "4");
+    assert_fact(f, "hidden_size", "64");
+    assert_fact(f, "save", "/x/b");
+    assert_int_equal(f->diags->n, 0);
+}
+
+static void slurm_headers_give_the_world(void **state)
+{
+    struct facts *f = script(
+        state, HEAD "#SBATCH --nodes=4\n#SBATCH --ntasks-per-node=1\n#SBATCH --gres=gpu:h100:8\n"
+                    "srun python pretrain_gpt.py --bf16 --num-layers 4 --hidden-size 8\n");
+    assert_fact(f, "world_size", "32");
+}
+
+static void settings_stand_for_shell_variables(void **state)
+{
+    struct setting set[] = {{.name = STR("TP"), .text = STR("4"), .value = value_int(4)},
+                            {.name = STR("1"), .text = STR("12"), .value = value_int(12)}};
+    struct read_options options = {.set = set, .n_set = 2};
+    struct facts *f = read_as(
+        *state, "megatron",
+        HEAD
+        "TP=2\npython pretrain_gpt.py --tensor-model-parallel-size $TP --num-layers $1 --bf16\n",
+        &options);
+    assert_fact(f, "tensor_model_parallel_size", "4");
+    assert_fact(f, "num_layers", "12");
+    assert_true(set[0].used && set[1].used);
+}
+
+static void hostile_scripts_end(void **state)
+{
+    static const char *const scripts[] = {
+        HEAD "f() { f; }; f\npython x.py --bf16 --num-layers 1 --swiglu",
+        HEAD "A=x; for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9; do A=$A$A$A$A; done; python "
+             "x.py --bf16 --swiglu --num-layers $A",
+        HEAD "x=$((1/0)) y=$((9223372036854775807+1)) z=${a:-${b:-${c:-}}} python x.py --bf16 "
+             "--swiglu --num-layers $x",
+        HEAD "if [ 1 ]; then python x.py --bf16 --swiglu --num-layers 1",
+        HEAD "case x in",
+        HEAD "echo \"unclosed\npython x.py --bf16 --swiglu --num-layers 1",
+        HEAD "x=( a b\n",
+        HEAD "((((((((((((((((((((((((((((((((((((((((((((((((((((((",
+        HEAD "$((((((((((((((((((((((((((((((((((((((((((((((((1",
+        HEAD "a[0]=3 [[ x =~ (a|b) ]] ; } done fi ) esac --bf16 --swiglu --num-layers 2",
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        struct arena_mark mark = arena_mark(*state);
+        struct facts *f = script(state, scripts[i]);
+        assert_true(f->diags->n <= 3);
+        arena_pop(*state, mark);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(variables_arrays_and_arithmetic),
+    cmocka_unit_test(findings_point_at_the_flag_and_name_the_variable),
+    cmocka_unit_test(what_is_dynamic_is_unknown),
+    cmocka_unit_test(branches_run_where_the_text_decides),
+    cmocka_unit_test(functions_loops_and_nested_shells),
+    cmocka_unit_test(slurm_headers_give_the_world),
+    cmocka_unit_test(settings_stand_for_shell_variables),
+    cmocka_unit_test(hostile_scripts_end),
+};
+UNIT_MAIN(tests)
