@@ -57,6 +57,7 @@ static struct range imbalance(const struct config *c, struct range r)
 bool memory_prepare(const struct config *c, struct memory_work *w)
 {
     const struct knobs *k = &c->knobs;
+    if (k->pp > COST_MAX_STAGES) return false;
     w->c = c;
     w->n_chunks = pipeline_chunks(c, w->chunks);
     if (w->n_chunks == 0) return false;

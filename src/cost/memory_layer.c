@@ -84,6 +84,13 @@ static void measure_parameters(const struct config *c, struct layer_memory *l, s
     l->experts += (double)p.experts / ((double)k->ep * k->etp);
 }
 
+/* The sparse-attention indexers, spread evenly over the layers: every TP rank has them whole. */
+static void measure_indexer(const struct model_shape *m, struct layer_memory *l)
+{
+    if (m->index_layers == 0 || l->kind.mixer == MIXER_NONE) return;
+    l->dense += (double)(m->index_layers * indexer_params(m)) / m->num_layers;
+}
+
 /* Experts' GEMMs are the last two, and the only ones with a count that may differ from 1. */
 static void measure_gemms(const struct config *c, struct layer_memory *l)
 {
@@ -126,6 +133,7 @@ void layer_measure(const struct config *c, const struct token_counts *t, struct 
     *out = (struct layer_memory){.kind = kind};
     measure_parameters(c, out, mixer_params(&c->model, kind.mixer));
     measure_parameters(c, out, ffn_params(&c->model, kind.ffn));
+    measure_indexer(&c->model, out);
     add_mixer(out, c, kind.mixer);
     measure_gemms(c, out);
     measure_activations(c, t, out);

@@ -210,5 +210,7 @@ struct part_params ffn_params(const struct model_shape *m, enum ffn ffn);
 /* One MTP depth: its layers, two input norms, the 2h x h projection and the final norm; without embedding copies. */
 struct part_params mtp_params(const struct model_shape *m);
 int64_t vision_params(const struct model_shape *m);
+/* One sparse-attention indexer. */
+int64_t indexer_params(const struct model_shape *m);
 
 #endif

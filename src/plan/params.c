@@ -64,7 +64,7 @@ static struct part_params latent_attention(const struct model_shape *m)
 
 /* DeepSeek sparse attention's indexer: queries from the q latent, one key head with a LayerNorm, a
  * weight a head. */
-static int64_t indexer(const struct model_shape *m)
+int64_t indexer_params(const struct model_shape *m)
 {
     int64_t width = m->q_lora > 0 ? m->q_lora : m->hidden;
     return m->index_heads * (int64_t)m->index_dim * width + (int64_t)m->hidden * m->index_dim +
@@ -185,7 +185,7 @@ struct param_counts model_params(const struct model_shape *m)
         part_add(&sum, kinds[m->layers[i]]);
     int64_t embedding = (int64_t)m->vocab * m->hidden * (m->tied ? 1 : 2);
     int64_t fixed = sum.sharded + sum.replicated + embedding + norm(m, m->hidden) +
-                    (int64_t)m->learned_positions * m->hidden + m->index_layers * indexer(m);
+                    (int64_t)m->learned_positions * m->hidden + m->index_layers * indexer_params(m);
     struct part_params mtp = mtp_params(m);
     int64_t depths = m->mtp_repeated ? 1 : m->mtp_layers;
     return (struct param_counts){
