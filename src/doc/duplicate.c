@@ -41,17 +41,18 @@ static void compare_pairs(struct diags *all, const struct node *map)
     }
 }
 
-void map_report_duplicates(struct arena *a, struct diags *all, const struct node *map)
+void map_report_duplicates(struct arena *a, struct diags *all, struct node *map)
 {
     if (map->n <= SMALL_MAP) {
         compare_pairs(all, map);
         return;
     }
-    struct map seen = {0};
+    struct map *index = ARENA_NEW(a, struct map);
     for (size_t i = 0; i < map->n; i++) {
         if (map->keys[i]->kind != NODE_SCALAR) continue;
-        int64_t before = map_get(&seen, map->keys[i]->text);
+        int64_t before = map_get(index, map->keys[i]->text);
         if (before != MAP_NONE) report(all, map, (size_t)before, i);
-        map_put(a, &seen, map->keys[i]->text, (uint32_t)i);
+        map_put(a, index, map->keys[i]->text, (uint32_t)i);
     }
+    map->index = index;
 }

@@ -13,6 +13,7 @@ struct span node_span(struct diags *all, const struct node *node)
 static size_t find_entry(const struct node *map, struct str key)
 {
     if (!map || map->kind != NODE_MAP) return 0;
+    if (map->index) return (size_t)(map_get(map->index, key) + 1);
     for (size_t i = map->n; i-- > 0;)
         if (map->keys[i]->kind == NODE_SCALAR && str_eq(map->keys[i]->text, key)) return i + 1;
     return 0;

@@ -3,6 +3,7 @@
 #ifndef MOEPLAN_DOC_NODE_H
 #define MOEPLAN_DOC_NODE_H
 
+#include "base/map.h"
 #include "base/value.h"
 #include "diag/diag.h"
 
@@ -13,12 +14,14 @@ struct node {
     bool quoted;   /* scalar in quotes or a block: a string whatever it looks like */
     uint32_t line; /* 1-based line of the start, cheap to have without making a span */
     uint32_t source;
-    uint32_t from, to;   /* byte range in the source */
-    struct str tag;      /* explicit YAML tag such as "!!str"; mostly empty */
-    struct str text;     /* scalar: its content after unescaping */
-    size_t n;            /* list: items; map: entries */
-    struct node **items; /* list items, or map values */
-    struct node **keys;  /* map: the key nodes, in the order written */
+    uint32_t from, to;       /* byte range in the source */
+    struct str tag;          /* explicit YAML tag such as "!!str"; mostly empty */
+    struct str text;         /* scalar: its content after unescaping */
+    size_t n;                /* list: items; map: entries */
+    struct node **items;     /* list items, or map values */
+    struct node **keys;      /* map: the key nodes, in the order written */
+    const struct map *index; /* map of many entries: key -> number of its last entry, else NULL;
+                                whoever changes a copy clears it */
 };
 
 /* The node's place; computed when asked for. */
