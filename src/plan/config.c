@@ -59,8 +59,8 @@ bool config_machine(const struct facts *f, struct machine *out)
     out->nvlink_bytes_per_s = 1e9 * facts_double(f, "nvlink_gb_per_s", 0);
     out->nic_bytes_per_s = 1e9 * facts_double(f, "nic_gb_per_s", 0);
     out->pcie_bytes_per_s = 1e9 * facts_double(f, "pcie_gb_per_s", 0);
-    for (size_t i = 0; i < p->entry->n_coefficients && out->n_coefficients < MACHINE_MAX_COEFFICIENTS;
-         i++) {
+    for (size_t i = 0;
+         i < p->entry->n_coefficients && out->n_coefficients < MACHINE_MAX_COEFFICIENTS; i++) {
         const struct entry_coefficient *c = &p->entry->coefficients[i];
         out->coefficients[out->n_coefficients++] = (struct coefficient){
             .name = c->name, .value = c->value, .low = c->low, .high = c->high};
@@ -164,16 +164,20 @@ static uint8_t precision_of(const struct facts *f)
     return megatron_flags && !is_true(f, "bf16") ? PREC_FP32 : PREC_BF16;
 }
 
+/* A plan file that names no dispatcher leaves it open: alltoall then, the baseline that the guides
+ * start from. */
 static uint8_t dispatcher_of(const struct facts *f)
 {
-    struct str type = facts_str(f, "moe_token_dispatcher_type");
+    const struct fact *x = facts_get(f, "moe_token_dispatcher_type");
+    bool open = str_is(f->format, "plan") && x->origin == ORIGIN_DEFAULT;
+    struct str type = open ? STR("") : facts_str(f, "moe_token_dispatcher_type");
     struct str backend = facts_str(f, "moe_flex_dispatcher_backend");
+    struct str own = facts_str(f, "backend_dispatcher"); /* AutoModel's */
+    if (str_is(own, "deepep")) return DISPATCH_DEEPEP;
+    if (str_is(own, "hybridep")) return DISPATCH_HYBRIDEP;
     if (str_is(type, "flex"))
         return str_is(backend, "hybridep") ? DISPATCH_HYBRIDEP : DISPATCH_DEEPEP;
     if (str_is(type, "allgather")) return DISPATCH_ALLGATHER;
-    if (str_is(type, "deepep")) return DISPATCH_DEEPEP;
-    if (str_is(type, "hybridep")) return DISPATCH_HYBRIDEP;
-    if (str_is(type, "torch")) return DISPATCH_TORCH;
     return f->framework == FRAMEWORK_AUTOMODEL && type.n == 0 ? DISPATCH_TORCH : DISPATCH_ALLTOALL;
 }
 
