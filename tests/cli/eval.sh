@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Expressions as a rule author meets them: alone, on the facts of a recipe, and in batches.
+set -eu
+moeplan=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1"; exit 1; }
+
+expect() { # STATUS TEXT COMMAND…: the status, and the text somewhere in stdout or stderr
+    want=$1 text=$2 status=0
+    shift 2
+    "$@" >"$dir/out" 2>&1 </dev/null || status=$?
+    [ "$status" = "$want" ] || { cat "$dir/out"; fail "$*: exit $status, not $want"; }
+    grep -qF -- "$text" "$dir/out" || { cat "$dir/out"; fail "$*: no \"$text\""; }
+}
+
+cat >"$dir/flags.txt" <<'FLAGS'
+--num-layers 48 --hidden-size 2048 --num-attention-heads 32 --num-experts 128
+--moe-router-topk 8 --expert-model-parallel-size 48 --tensor-model-parallel-size 2
+FLAGS
+
+expect 0 "[1, 2, 3, 4, 6, 12]" "$moeplan" eval 'divisors(12)'
+expect 2 "divide by zero" "$moeplan" eval '1 / 0'
+expect 2 "write ==" "$moeplan" eval '1 = 1'
+expect 2 "an expression is needed" "$moeplan" eval
+expect 0 "ceilDiv(int, int)" "$moeplan" eval --functions
+
+expect 0 "128 % 48 = 32" "$moeplan" eval 'plan.num_moe_experts % plan.ep == 0' --in "$dir/flags.txt"
+expect 0 "true" "$moeplan" eval 'has(plan.tp) && raw["--num-experts"] == 128' --in "$dir/flags.txt"
+expect 0 "unknown" "$moeplan" eval 'env.SOME_VARIABLE == "1"' --in "$dir/flags.txt"
+expect 0 "true" "$moeplan" eval 'env.SOME_VARIABLE == "1"' --in "$dir/flags.txt" --env SOME_VARIABLE=1
+expect 2 "write double(plan.ep)" "$moeplan" eval 'plan.ep / 2.0' --in "$dir/flags.txt"
+expect 2 "unknown name plan.expert_model_parallel_sise" \
+    "$moeplan" eval 'plan.expert_model_parallel_sise' --in "$dir/flags.txt"
+expect 2 "cannot be read" "$moeplan" eval 1 --in "$dir/absent"
+
+printf '%s\n' '{"id":1,"expr":"ep * 2","bindings":{"ep":{"int":"8"}}}' 'no request' \
+    '{"id":"b","expr":"{1: [0.5, null]}"}' '{"id":null,"expr":"x"}' >"$dir/requests"
+"$moeplan" eval --batch <"$dir/requests" >"$dir/answers" || fail "the batch failed"
+cat >"$dir/expected" <<'ANSWERS'
+{"id":1,"value":{"int":"16"}}
+{"id":null,"error":"not valid JSON: a value is expected"}
+{"id":"b","value":{"map":[[{"int":"1"},{"list":[{"double":"0.5"},{"null":null}]}]]}}
+{"id":null,"error":"no such variable: x"}
+ANSWERS
+diff "$dir/expected" "$dir/answers" || fail "the answers differ"
