@@ -49,6 +49,12 @@ bool io_read(struct arena *a, const char *path, struct str *out, struct str *err
     return ok;
 }
 
+bool io_is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 bool io_write(struct arena *a, const char *path, struct str text, struct str *error)
 {
     size_t n = strlen(path);

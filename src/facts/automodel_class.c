@@ -151,7 +151,9 @@ static void fill_from_outside(struct facts *f)
     fill(f, "automodel_packed_cp", value_list_of(f->arena, NULL, 0), "no class of AutoModel's own");
     for (size_t i = 0; described && i < sizeof absent / sizeof *absent; i++)
         fill(f, absent[i], value_bool(false), "the description of the model class");
-    if (described) fill(f, "automodel_supports_sdpa", value_bool(true), "Hugging Face's classes");
+    if (!described) return;
+    fill(f, "automodel_supports_sdpa", value_bool(true), "Hugging Face's classes");
+    fill(f, "model_type", value_string(STR("")), "the description of the model class");
 }
 
 void automodel_class_facts(struct facts *f)

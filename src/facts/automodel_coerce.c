@@ -53,7 +53,7 @@ struct word {
 
 #define WORD(text)                                                                                 \
     {                                                                                              \
-        .kind = VALUE_STRING, .s = {"" text, sizeof(text) - 1}                                     \
+        .kind = VALUE_STRING, .s = { "" text, sizeof(text) - 1 }                                   \
     }
 
 static struct value look_up(struct arena *a, struct value v, const struct word *words, size_t n)

@@ -72,35 +72,44 @@ static void cover(struct facts *f, struct diag *d, const struct automodel_sectio
     d->source = s->source;
 }
 
-static void help_unknown(struct facts *f, struct diag *d, const struct automodel_section *s,
-                         struct str key)
+/* An option that the strategy does not have, though another one does. */
+static void complain_strategy(struct check *c, const struct automodel_section *s,
+                              const struct node *key, struct str other)
 {
-    struct edit_nearest near = {.word = key};
-    struct str strategy = other_strategy(s, key);
+    struct facts *f = c->f;
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_ERROR, "option-of-another-strategy", node_span(f->diags, key),
+                 "strategy %.*s has no option %.*s", STR_ARG(s->strategy), STR_ARG(key->text));
+    diag_note(f->diags, d, "%.*s is an option of strategy %.*s", STR_ARG(key->text),
+              STR_ARG(other));
+    diag_help(f->diags, d, "remove the line, whatever its value");
+    d->parameter = key->text;
+    cover(f, d, s);
+}
+
+static void complain_unknown(struct check *c, const struct automodel_section *s,
+                             const struct node *key)
+{
+    struct facts *f = c->f;
+    struct edit_nearest near = {.word = key->text};
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
+                 "%.*s does not know the key %.*s", STR_ARG(s->path), STR_ARG(key->text));
     for (size_t i = 0; i < s->n_keys; i++)
         edit_offer(&near, s->keys[i]);
-    if (strategy.n)
-        diag_help(f->diags, d,
-                  "%.*s is an option of strategy %.*s; remove the line, even where it says false",
-                  STR_ARG(key), STR_ARG(strategy));
-    else if (near.best.n)
-        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near.best));
+    diag_note(f->diags, d, "AutoModel stops with %.*s", STR_ARG(s->error));
+    if (near.best.n) diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near.best));
+    d->parameter = key->text;
+    cover(f, d, s);
 }
 
 static void complain_key(struct check *c, const struct automodel_section *s, const struct node *key)
 {
-    struct facts *f = c->f;
-    struct str strategy = facts_str(f, "strategy");
-    struct diag *d =
-        diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
-                 "%.*s does not know the key %.*s", STR_ARG(s->path), STR_ARG(key->text));
-    if (s->strategy.n)
-        diag_note(f->diags, d, "strategy %.*s takes %zu other options", STR_ARG(strategy),
-                  s->n_keys);
-    diag_note(f->diags, d, "the framework stops with %.*s", STR_ARG(s->error));
-    d->parameter = key->text;
-    help_unknown(f, d, s, key->text);
-    cover(f, d, s);
+    struct str other = other_strategy(s, key->text);
+    if (other.n)
+        complain_strategy(c, s, key, other);
+    else
+        complain_unknown(c, s, key);
 }
 
 static void complain_shape(struct check *c, const struct automodel_section *s,

@@ -2,6 +2,7 @@
 /* NeMo AutoModel recipes. Values read as the framework's loader reads them: PyYAML's scalars, then
    Python literals in strings, then the coercions of each key. */
 #include "base/buf.h"
+#include "base/io.h"
 #include "facts/automodel.h"
 #include "facts/profile.h"
 
@@ -78,6 +79,19 @@ static struct value mesh_size(struct facts *f, const char *section)
     return value_int(product);
 }
 
+/* A schedule file replaces the named schedule and is opened when the model is split. */
+static void check_schedule_file(struct facts *f)
+{
+    struct str path = facts_str(f, "pp_schedule_csv");
+    const struct node *node = facts_get(f, "pp_schedule_csv")->node;
+    if (!path.n || !node || facts_int(f, "pipeline_model_parallel_size", 1) < 2) return;
+    if (io_is_file(str_dup(f->arena, path).p)) return;
+    struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "schedule-file-missing",
+                              node_span(f->diags, node), "there is no file %.*s", STR_ARG(path));
+    diag_note(f->diags, d, "looked for from the working directory");
+    d->parameter = STR("pp_schedule_csv");
+}
+
 static void set_environment(struct facts *f, const struct read_options *options)
 {
     for (size_t i = 0; i < options->n_env; i++)
@@ -114,6 +128,7 @@ static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t
                   v->gpus_written);
     automodel_check_targets(f, v->recipe);
     automodel_check_sections(f, kind);
+    check_schedule_file(f);
     if (!v->kind.n) automodel_model_facts(f);
     return f;
 }
