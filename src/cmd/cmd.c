@@ -12,6 +12,8 @@
 #include "diag/render_text.h"
 #include "rules/rule.h"
 
+enum { MOST_PRINTED = 1000 };
+
 int cmd_usage_error(struct cmd_context *c, const char *format, ...)
 {
     va_list args;
@@ -26,8 +28,9 @@ int cmd_usage_error(struct cmd_context *c, const char *format, ...)
 void cmd_print_diags(struct cmd_context *c, struct diags *diags, struct buf *to)
 {
     diags_sort(diags);
-    for (size_t i = 0; i < diags->n; i++)
+    for (size_t i = 0; i < diags->n && i < MOST_PRINTED; i++)
         render_text(to, diags, &diags->items[i], c->colour);
+    if (diags->n > MOST_PRINTED) buf_printf(to, "… and %zu more\n", diags->n - MOST_PRINTED);
 }
 
 bool cmd_load_rules(struct cmd_context *c, const struct rule_set **out)

@@ -68,7 +68,8 @@ bool option_choice(struct cmd_context *c, const char *name, int *out);
 /* Puts "moeplan COMMAND: …" on stderr and gives STATUS_CANNOT. */
 __attribute__((format(printf, 2, 3))) int cmd_usage_error(struct cmd_context *c, const char *format,
                                                           ...);
-/* Prints diagnostics (sorted) in text form to `to`, with colour when stdout has it. */
+/* Prints diagnostics (sorted, the first 1,000) in text form to `to`, with colour when stdout has
+ * it. */
 void cmd_print_diags(struct cmd_context *c, struct diags *diags, struct buf *to);
 
 struct rule_set;

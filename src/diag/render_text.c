@@ -78,9 +78,11 @@ static void add_source(struct buf *out, struct diags *all, const struct diag *d,
     size_t end = display_column(line, d->at.end_line > d->at.line ? UINT32_MAX : d->at.end_column);
     size_t window = start > WINDOW - BEFORE / 2 ? start - BEFORE : 0;
     if (end > window + WINDOW) end = window + WINDOW;
+    size_t head = out->n;
     buf_printf(out, "%6u | ", d->at.line);
+    size_t margin = out->n - head - 2;
     add_window(out, line, window);
-    buf_add(out, STR("\n       | "));
+    buf_printf(out, "\n%*s| ", (int)margin, "");
     buf_add_n(out, ' ', start - window + (window ? 3 : 0));
     if (colour) buf_add(out, str_of(severity_colour(d->severity)));
     buf_add_n(out, '^', end > start ? end - start : 1);
