@@ -19,6 +19,7 @@
     X(attention_forward, 0.62)  /* part of the peak that forward attention tends to */             \
     X(attention_backward, 0.52) /* same, backward */                                               \
     X(attention_half_seq, 1200) /* tokens at which attention has half its rate */                  \
+    X(throttling, 0.15)         /* slowdown of tensor-core kernels that run all the time */        \
     X(hbm_stream, 0.85)         /* part of the HBM rate that streaming kernels reach */            \
     X(activation_passes, 1.2)   /* time of elementwise kernels against counted bytes */            \
     X(bias_passes, 4.0)         /* same, of biased and clamped experts */                          \

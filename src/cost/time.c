@@ -52,30 +52,49 @@ static double mix(double gpu, double host, bool waits)
     return waits ? sqrt(a + b) : sqrt(sqrt(a * a + b * b));
 }
 
+/* What is not the host's. */
+static double shown(const struct pass *x)
+{
+    return pass_kernels(x) + x->ep + x->tp + x->cp;
+}
+
 static double duration(const struct timing *t, const struct pass *x, double syncs, bool waits)
 {
-    double gpu = pass_kernels(x) + x->ep + x->tp + x->cp + x->gpu_ops * t->f.gpu_gap_s;
+    double gpu = shown(x) + x->gpu_ops * t->f.gpu_gap_s;
     return mix(gpu, x->ops * t->f.host_op_s, waits) + syncs * t->f.sync_s;
+}
+
+/* Tensor cores that are busy all the time draw the power that holds the clocks down: their kernels
+   slow down with their share of the time. The same GEMM runs slower in a dense model than between
+   exchanges and launches. */
+static void throttle(const struct timing *t, struct pass *x, bool waits)
+{
+    double tensor = x->gemm + x->grouped + x->attention, whole = duration(t, x, 0, waits);
+    double slower = whole > 0 ? 1 + t->f.throttling * tensor / whole : 1;
+    x->gemm *= slower;
+    x->grouped *= slower;
+    x->attention *= slower;
 }
 
 static struct item item_of(const struct timing *t, const struct knobs *k,
                            const struct layer_time *l)
 {
-    struct pass forward = l->forward, backward = l->backward, both = l->backward;
+    struct pass forward = l->forward, backward = l->backward;
+    bool waits = l->syncs > 0;
     hide(t, k, &forward);
     hide(t, k, &backward);
+    struct pass both = backward; /* with what recomputation repeats, of which nothing is hidden */
     pass_add(&both, &l->again);
-    both.ep = backward.ep + l->again.ep;
-    both.tp = backward.tp + l->again.tp;
-    bool waits = l->syncs > 0;
+    throttle(t, &forward, waits);
+    throttle(t, &backward, waits);
+    throttle(t, &both, waits);
     struct item x = {.busy = forward};
     x.forward = duration(t, &forward, l->syncs, waits);
     x.backward = duration(t, &backward, 0, waits);
     x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x.backward;
     pass_add(&x.busy, &backward);
-    x.recompute = pass_kernels(&l->again) + l->again.ep + l->again.tp + l->again.cp;
-    double shown = pass_kernels(&x.busy) + x.busy.ep + x.busy.tp + x.busy.cp + x.recompute;
-    x.host = x.forward + x.backward + x.again - shown;
+    x.recompute = shown(&both) - shown(&backward);
+    x.host = x.forward + x.backward + x.again - shown(&x.busy) - x.recompute;
     return x;
 }
 
