@@ -43,6 +43,7 @@ static void derive(struct facts *f, const char *name, struct value v, struct str
     if ((!derived && is_fixed(x)) || (x->origin == ORIGIN_DERIVED && same(x->value, v))) return;
     *x = (struct fact){.value = v,
                        .origin = v.kind == VALUE_UNKNOWN ? ORIGIN_UNKNOWN : ORIGIN_DERIVED,
+                       .node = derived ? x->node : NULL, /* where a plan asserts it */
                        .written = from};
 }
 

@@ -7,6 +7,7 @@
 #include "base/edit.h"
 #include "base/num.h"
 #include "base/version.h"
+#include "facts/check.h"
 #include "facts/pattern.h"
 
 /* ---- words ---- */
@@ -198,20 +199,6 @@ static struct str choices_text(struct arena *a, const struct param_spelling *s)
     return buf_str(&out);
 }
 
-static const char *type_words(enum param_type type)
-{
-    static const char *const words[] = {"true or false",
-                                        "an integer",
-                                        "a number",
-                                        "a word",
-                                        "a list",
-                                        "a mapping",
-                                        "a value",
-                                        "an integer or a list expression such as ([0]*3+[1]*58)",
-                                        "integers such as 128,0"};
-    return words[type];
-}
-
 static bool convert(struct arena *a, enum param_type type, struct str text, struct value *out)
 {
     switch (type) {
@@ -238,7 +225,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     if (!convert(a, type, word->text, &v)) {
         complain(o, rule_or(o, "value-type"), word,
                  arena_printf(a, "%.*s takes %s, not '%.*s'", STR_ARG(o->name.text),
-                              type_words(type), STR_ARG(word->text)));
+                              param_type_words(type), STR_ARG(word->text)));
         return value_unknown();
     }
     if (is_choice(o->spelling, type == PARAM_INT ? value_text(a, v) : word->text)) return v;

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plan files (`moeplan: 1`): parameters by name, symbol or alias, the model and the platform. */
+#include "facts/check.h"
+#include "facts/model.h"
+#include "facts/profile.h"
+#include "facts/reader.h"
+
+static int detect(struct str text, const struct node *doc)
+{
+    (void)text;
+    bool plan = doc && doc->kind == NODE_MAP && node_get(doc, STR("moeplan")) &&
+                !node_get(doc, STR("kind"));
+    return plan ? 95 : 0;
+}
+
+static struct diag *complain(struct facts *f, const char *rule, const struct node *at,
+                             struct str message)
+{
+    return diag_add(f->diags, SEVERITY_ERROR, rule, node_span(f->diags, at), "%.*s",
+                    STR_ARG(message));
+}
+
+/* ---- head ---- */
+
+static void check_format(struct facts *f, const struct node *doc)
+{
+    const struct node *mark = node_get(doc, STR("moeplan"));
+    if (mark && !str_is(mark->text, "1"))
+        complain(f, "value-choice", mark, STR("this program reads plans of format 1"));
+}
+
+/* The framework the plan names, else the one asked for, else Megatron-LM. */
+static enum framework framework_of(const struct node *doc, const struct read_options *options)
+{
+    enum framework framework = options->framework_given ? options->framework : FRAMEWORK_MEGATRON;
+    const struct node *word = node_get(doc, STR("framework"));
+    if (word) framework_from_name(word->text, &framework);
+    return framework;
+}
+
+static void check_framework(struct facts *f, const struct node *doc)
+{
+    enum framework framework;
+    const struct node *word = node_get(doc, STR("framework"));
+    if (!word || framework_from_name(word->text, &framework)) return;
+    struct diag *d =
+        complain(f, "value-choice", word,
+                 arena_printf(f->arena, "there is no framework '%.*s'", STR_ARG(word->text)));
+    diag_help(f->diags, d, "one of megatron, bridge, automodel");
+}
+
+/* A version on the command line goes before the plan's own. */
+static void set_version(struct facts *f, const struct node *doc, const struct read_options *options)
+{
+    const struct node *word = node_get(doc, STR("framework_version"));
+    struct str wanted = options->version.n || !word ? options->version : word->text;
+    const struct profile *profile = profile_find(f->framework, wanted);
+    if (!profile && word && !options->version.n) {
+        struct diag *d =
+            complain(f, "value-choice", word,
+                     arena_printf(f->arena, "version %.*s is not known", STR_ARG(wanted)));
+        diag_help(f->diags, d, "one of %.*s", STR_ARG(profile_list(f->arena, f->framework)));
+    }
+    f->version = (profile ? profile : profile_find(f->framework, STR("")))->version;
+}
+
+/* A plan says nothing about the model and the run but what it writes. */
+static void forget_the_silent(struct facts *f)
+{
+    for (uint32_t i = 0; i < param_count; i++) {
+        bool silent = param_table[i].scope == SCOPE_MODEL || param_table[i].scope == SCOPE_RUN;
+        if (silent) f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+    }
+}
+
+/* ---- body ---- */
+
+static void read_model(struct facts *f, const struct node *value)
+{
+    const struct model_input *model = model_read(f->arena, f->diags, value);
+    if (model) model_apply(f, model, ORIGIN_FILE);
+}
+
+static void read_platform(struct facts *f, const struct node *value,
+                          const struct read_options *options)
+{
+    struct platform_cache own = {.arena = f->arena};
+    struct platform_cache *cache = options->platforms ? options->platforms : &own;
+    if (value->kind != NODE_SCALAR) {
+        complain(f, "value-type", value, STR("platform takes the name of a platform or a file"));
+        return;
+    }
+    const struct platform *platform =
+        platform_load(cache, f->diags, value->text, node_span(f->diags, value));
+    if (platform) platform_apply(f, platform, ORIGIN_FILE);
+}
+
+static void unknown_key(struct facts *f, const struct node *key)
+{
+    struct str near = param_nearest(key->text);
+    struct diag *d =
+        complain(f, "unknown-key", key,
+                 arena_printf(f->arena, "no parameter is called %.*s", STR_ARG(key->text)));
+    if (near.n) diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+}
+
+/* dp, edp and num_microbatches are assertions, compared by a rule; other derived values cannot be
+ * given. */
+static void note_assertion(struct facts *f, int param, const struct node *key,
+                           const struct node *value)
+{
+    static const char *const assertions[] = {"data_parallel_size", "expert_data_parallel_size",
+                                             "num_microbatches"};
+    for (size_t i = 0; i < sizeof assertions / sizeof *assertions; i++)
+        if (str_is(param_table[param].name, assertions[i])) f->items[param].node = value;
+    if (f->items[param].node) return;
+    complain(f, "unknown-key", key,
+             arena_printf(f->arena, "%.*s follows from other parameters and cannot be given",
+                          STR_ARG(key->text)));
+}
+
+static void read_param(struct facts *f, const struct node *key, const struct node *value)
+{
+    int param = param_find(key->text);
+    if (param < 0) {
+        unknown_key(f, key);
+        return;
+    }
+    struct value v = node_value(f->arena, value, SCALAR_CORE);
+    bool good = value_check(f, param, &v, node_span(f->diags, value), key->text);
+    if (param_table[param].scope == SCOPE_DERIVED)
+        note_assertion(f, param, key, value);
+    else
+        facts_set(f, param, good ? v : value_unknown(), ORIGIN_FILE, value, key->text);
+}
+
+/* The model and the platform come first: what the plan writes itself goes over what they bring. */
+static void read_body(struct facts *f, const struct node *doc, const struct read_options *options)
+{
+    static const char *const head[] = {"moeplan", "framework", "framework_version", "model",
+                                       "platform"};
+    const struct node *model = node_get(doc, STR("model")),
+                      *platform = node_get(doc, STR("platform"));
+    if (model) read_model(f, model);
+    if (platform) read_platform(f, platform, options);
+    for (size_t i = 0; i < doc->n; i++) {
+        bool special = node_get(doc, doc->keys[i]->text) != doc->items[i];
+        for (size_t k = 0; k < sizeof head / sizeof *head; k++)
+            special = special || str_is(doc->keys[i]->text, head[k]);
+        if (!special) read_param(f, doc->keys[i], doc->items[i]);
+    }
+}
+
+static bool read(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
+                 const struct read_options *options, struct readings *out)
+{
+    if (!doc || doc->kind != NODE_MAP) {
+        struct span at = {.source = source};
+        diag_add(diags, SEVERITY_ERROR, "plan-syntax", doc ? node_span(diags, doc) : at,
+                 "a plan is a mapping of parameters");
+        return false;
+    }
+    struct facts *f = facts_new(a, diags, framework_of(doc, options), STR(""));
+    f->framework_known = node_get(doc, STR("framework")) || options->framework_given;
+    f->format = STR("plan");
+    f->source = source;
+    f->document = doc;
+    set_version(f, doc, options);
+    check_format(f, doc);
+    check_framework(f, doc);
+    forget_the_silent(f);
+    read_body(f, doc, options);
+    *VEC_PUSH(a, out) = (struct reading){.facts = f};
+    return true;
+}
+
+const struct reader reader_plan = {.name = "plan", .detect = detect, .read = read};
