@@ -92,11 +92,11 @@ static bool reads_slot(const struct expr_node *n)
     return n->op == OP_SLOT || n->op == OP_SLOT_HAS || n->op == OP_LOOKUP || n->op == OP_LOOKUP_HAS;
 }
 
-static void collect_slots(struct compiler *c, struct expr *e)
+static void collect_slots(struct arena *a, struct expr *e)
 {
-    uint32_t *slots = ARENA_ARRAY(c->arena, uint32_t, c->nodes.n);
-    for (size_t i = 1; i < c->nodes.n; i++) {
-        const struct expr_node *n = &c->nodes.items[i];
+    uint32_t *slots = ARENA_ARRAY(a, uint32_t, e->n_nodes);
+    for (uint32_t i = 1; i < e->n_nodes; i++) {
+        const struct expr_node *n = &e->nodes[i];
         uint32_t k = 0;
         if (!reads_slot(n)) continue;
         while (k < e->n_slots && slots[k] != n->a)
@@ -117,15 +117,9 @@ const struct expr *expr_compile(struct arena *a, struct diags *all, struct str t
     if (root) check_tree(&c, root);
     if (c.failed) return NULL;
     struct expr *e = ARENA_NEW(a, struct expr);
-    *e = (struct expr){.text = c.text,
-                       .nodes = c.nodes.items,
-                       .args = c.args.items,
-                       .constants = c.constants.items,
-                       .n_nodes = (uint32_t)c.nodes.n,
-                       .n_args = (uint32_t)c.args.n,
-                       .n_constants = (uint32_t)c.constants.n,
-                       .root = root};
-    collect_slots(&c, e);
+    e->text = c.text;
+    pack_tree(&c, root, e);
+    collect_slots(a, e);
     return e;
 }
 

@@ -102,4 +102,7 @@ const char *macro_usage(struct str name);
  * nodes. */
 void check_tree(struct compiler *c, uint32_t root);
 
+/* Copies what the root needs into *out. */
+void pack_tree(struct compiler *c, uint32_t root, struct expr *out);
+
 #endif

@@ -56,7 +56,7 @@ struct expr_node {
     uint8_t local; /* macros: number of the variable; of two (index or key, then value) the first */
     uint8_t n_locals; /* macros: 1 or 2 */
     uint32_t a, b, c;
-    uint32_t names;    /* macros: first of n_locals args, the nodes of the variables' names */
+    uint32_t names;    /* syntax only. Macros: first of n_locals args, the variables' names */
     uint32_t from, to; /* bytes of the source text */
 };
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program proper: binding names and folding lists leave nodes and constants behind that nothing
+   reads. What is read is copied, operands before the operation, so that an evaluation stays within
+   few cache lines and the generated tables are small. */
+#include "expr/compile.h"
+
+/* Which fields of a node are other nodes or constants. */
+enum { NODE_A = 1, NODE_B = 2, NODE_C = 4, CONSTANT_A = 8, CONSTANT_B = 16, ARGS = 32, PAIRS = 64 };
+
+static const uint8_t fields[] = {
+    [OP_ERROR] = CONSTANT_A,
+    [OP_CONST] = CONSTANT_A,
+    [OP_SELECT] = NODE_A | CONSTANT_B,
+    [OP_HAS] = NODE_A | CONSTANT_B,
+    [OP_INDEX] = NODE_A | NODE_B,
+    [OP_LOOKUP] = NODE_B,
+    [OP_LOOKUP_HAS] = NODE_B,
+    [OP_FREE] = CONSTANT_A,
+    [OP_NOT] = NODE_A,
+    [OP_NEG] = NODE_A,
+    [OP_ADD] = NODE_A | NODE_B,
+    [OP_SUB] = NODE_A | NODE_B,
+    [OP_MUL] = NODE_A | NODE_B,
+    [OP_DIV] = NODE_A | NODE_B,
+    [OP_MOD] = NODE_A | NODE_B,
+    [OP_EQ] = NODE_A | NODE_B,
+    [OP_NE] = NODE_A | NODE_B,
+    [OP_LT] = NODE_A | NODE_B,
+    [OP_LE] = NODE_A | NODE_B,
+    [OP_GT] = NODE_A | NODE_B,
+    [OP_GE] = NODE_A | NODE_B,
+    [OP_IN] = NODE_A | NODE_B,
+    [OP_AND] = NODE_A | NODE_B,
+    [OP_OR] = NODE_A | NODE_B,
+    [OP_COND] = NODE_A | NODE_B | NODE_C,
+    [OP_LIST] = ARGS,
+    [OP_MAP] = ARGS | PAIRS,
+    [OP_CALL] = ARGS,
+    [OP_ALL] = NODE_A | NODE_B,
+    [OP_EXISTS] = NODE_A | NODE_B,
+    [OP_EXISTS_ONE] = NODE_A | NODE_B,
+    [OP_FILTER] = NODE_A | NODE_B,
+    [OP_MAP_LIST] = NODE_A | NODE_B | NODE_C,
+    [OP_MAP_MAP] = NODE_A | NODE_B | NODE_C,
+};
+
+struct packing {
+    const struct compiler *from;
+    struct expr_node *nodes;
+    uint32_t *args;
+    struct value *constants;
+    struct expr *to;
+};
+
+static uint32_t pack(struct packing *p, uint32_t at);
+
+static uint32_t pack_constant(struct packing *p, uint32_t constant)
+{
+    p->constants[p->to->n_constants] = p->from->constants.items[constant];
+    return p->to->n_constants++;
+}
+
+/* The arguments of one node stand together, so they get their places before theirs do. */
+static uint32_t pack_args(struct packing *p, uint32_t first, uint32_t n)
+{
+    uint32_t to = p->to->n_args;
+    p->to->n_args += n;
+    for (uint32_t i = 0; i < n; i++)
+        p->args[to + i] = pack(p, p->from->args.items[first + i]);
+    return to;
+}
+
+/* The number of the copy; 0 stays 0, which is none. */
+static uint32_t pack(struct packing *p, uint32_t at)
+{
+    if (!at) return 0;
+    struct expr_node n = p->from->nodes.items[at];
+    uint8_t has = fields[n.op];
+    if (has & NODE_A) n.a = pack(p, n.a);
+    if (has & NODE_B) n.b = pack(p, n.b);
+    if (has & NODE_C) n.c = pack(p, n.c);
+    if (has & CONSTANT_A) n.a = pack_constant(p, n.a);
+    if (has & CONSTANT_B) n.b = pack_constant(p, n.b);
+    if (has & ARGS) n.a = pack_args(p, n.a, has & PAIRS ? 2 * n.b : n.b);
+    n.names = 0;
+    p->nodes[p->to->n_nodes] = n;
+    return p->to->n_nodes++;
+}
+
+void pack_tree(struct compiler *c, uint32_t root, struct expr *out)
+{
+    struct packing p = {
+        .from = c,
+        .nodes = ARENA_ARRAY(c->arena, struct expr_node, c->nodes.n),
+        .args = ARENA_ARRAY(c->arena, uint32_t, c->args.n),
+        .constants = ARENA_ARRAY(c->arena, struct value, c->constants.n),
+        .to = out,
+    };
+    out->n_nodes = 1; /* [0] stands for none */
+    out->root = pack(&p, root);
+    out->nodes = p.nodes;
+    out->args = p.args;
+    out->constants = p.constants;
+}
