@@ -8,7 +8,7 @@
 #include "facts/platform.h"
 #include "plan/knob.h"
 
-enum { MAX_DEGREE = 1 << 20, MAX_GPUS = 1 << 24 };
+enum { MAX_DEGREE = 1 << 20, MAX_GPUS = 1 << 24, MAX_SEQ = 1 << 28 };
 
 double machine_coefficient(const struct machine *m, const char *name, double otherwise)
 {
@@ -337,7 +337,7 @@ static bool check_sizes(const struct facts *f, const struct knobs *k)
                  "%s is %lld; it must be between 1 and %d", degrees[i], (long long)n, MAX_DEGREE);
         good = false;
     }
-    if (k->gpus > MAX_GPUS || k->gbs > (int64_t)1 << 40 || k->seq > 1 << 28) {
+    if (k->gpus > MAX_GPUS || k->gbs > (int64_t)1 << 40 || k->seq > MAX_SEQ) {
         diag_add(
             f->diags, SEVERITY_ERROR, "value-range", (struct span){.source = f->source},
             "world_size, global_batch_size or seq_length is beyond what moeplan can reckon with");
@@ -373,6 +373,13 @@ static void read_joint(const struct facts *f, struct config *c)
     read_recompute(f, k);
     read_optimizer(f, k);
     if (k->gbs == 0) k->gbs = k->mbs * knobs_dp(k); /* arguments.py: one microbatch a rank */
+}
+
+/* AutoModel's packed sequences are as long as they say, whatever the data set's are. */
+static int packed_length(const struct facts *f)
+{
+    int64_t n = facts_int(f, "packed_sequence_size", 0);
+    return n > 0 && n < MAX_SEQ ? (int)n : 0;
 }
 
 bool config_from_facts(struct arena *a, const struct facts *f, struct config *out)

@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "facts/entry.h"
+
 /* Bounds that keep every product of sizes below 2^62 and refuse nonsense. */
 enum {
     MAX_WIDTH = 1 << 18,
@@ -30,7 +32,7 @@ static const struct int_field int_fields[] = {
     {"num_query_groups", FIELD(groups), MAX_HEADS, false},
     {"kv_channels", FIELD(head_dim), MAX_HEADS, false},
     {"ffn_hidden_size", FIELD(dense_ffn), MAX_FFN, false},
-    {"vocab_size", FIELD(vocab), MAX_VOCAB, true},
+    {"vocab_size", FIELD(vocab), MAX_VOCAB, false},
     {"make_vocab_size_divisible_by", FIELD(vocab_divisible_by), MAX_VOCAB, false},
     {"window_num_attention_heads", FIELD(win_heads), MAX_HEADS, false},
     {"window_num_query_groups", FIELD(win_groups), MAX_HEADS, false},
@@ -233,6 +235,53 @@ static void read_extras(struct reader *r)
         m->index_layers = 0;
 }
 
+/* ---- vocabulary ---- */
+
+static struct str base_name(struct str path)
+{
+    size_t from = path.n;
+    while (from > 0 && path.p[from - 1] != '/')
+        from--;
+    return str_slice(path, from, path.n);
+}
+
+/* The vocabulary of the catalogue's model whose tokenizer is named; whoever hosts a copy of it. */
+static int64_t vocabulary_of_model(struct str tokenizer)
+{
+    struct str name = base_name(tokenizer);
+    for (size_t i = 0; i < catalogue_model_count && name.n > 0; i++) {
+        const struct entry *e = &catalogue_models[i];
+        bool same = str_eq_nocase(base_name(e->hf_id), name) || str_eq_nocase(e->id, name);
+        for (size_t k = 0; k < e->n_aliases && !same; k++)
+            same = str_eq_nocase(base_name(e->aliases[k]), name);
+        for (size_t k = 0; same && k < e->n_fields; k++)
+            if (str_is(e->fields[k].name, "vocab_size")) return e->fields[k].value.i;
+    }
+    return 0;
+}
+
+/* Tokenizers whose vocabulary is part of what they are. */
+static int64_t vocabulary_of_type(struct str type)
+{
+    if (str_is(type, "GPT2BPETokenizer")) return 50257;
+    return str_is(type, "Llama2Tokenizer") ? 32000 : 0;
+}
+
+/* Megatron takes the vocabulary from the tokenizer when no size is given. */
+static void read_vocabulary(struct reader *r)
+{
+    const struct facts *f = r->f;
+    if (r->m->vocab > 0) return;
+    int64_t n = facts_int(f, "padded_vocab_size", 0);
+    struct str model = facts_str(f, "tokenizer_model"), type = facts_str(f, "tokenizer_type");
+    if (n <= 0) n = vocabulary_of_model(model);
+    if (n <= 0) n = vocabulary_of_type(type);
+    if (n <= 0 || n > MAX_VOCAB)
+        missing(r, "vocab_size");
+    else
+        r->m->vocab = (int)n;
+}
+
 /* ---- which layer is what ---- */
 
 static void add_layer(struct reader *r, struct layer_kind kind)
@@ -416,6 +465,7 @@ bool config_model(const struct facts *f, struct model_shape *out, bool quiet)
             facts_bool(f, bool_fields[i].param, bool_fields[i].otherwise);
     out->gated = gated(f);
     out->window = window_of(facts_get(f, "window_size")->value);
+    read_vocabulary(&r);
     if (r.good) read_attention(&r);
     if (r.good) read_pattern(&r);
     if (r.good) read_widths(&r);
