@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutate_rules [-v] PERCENT FOLDER: are the examples of the rules worth anything? Each rule's
-   expressions are changed in one place at a time (an operator, a constant, a negation, a condition
-   left out), and one of the rule's own examples must then fail. Changes that no example notices are
-   counted, and listed with -v: some change nothing, as plan.ep >= 1 for plan.ep > 1 where 1 divides
-   everything. Exit 1 when more than PERCENT of all changes go unnoticed, or one that turns a rule
-   into its opposite, or into one that always or never fires; 2 when the rules cannot be loaded. */
+/* mutate_rules [-v] PERCENT FOLDER: are the examples of the rules worth anything? Expressions are
+   changed in one place at a time (an operator, a constant, a negation, a condition left out), and
+   an example of the rule must then fail; of a condition that several rules share, an example of one
+   of them. Changes that no example notices are counted, and listed with -v: some change nothing, as
+   plan.ep >= 1 for plan.ep > 1 where 1 divides everything. Exit 1 when more than PERCENT of all
+   changes go unnoticed, or one that turns a rule into its opposite, or into one that always or
+   never fires; 2 when the rules cannot be loaded. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +31,11 @@ static bool is_noticed(struct tally *t, const struct rule *r)
     return noticed;
 }
 
-static void judge(struct tally *t, const struct rule *r, bool coarse, struct str change)
+static void count(struct tally *t, const struct rule *r, bool noticed, bool coarse,
+                  struct str change)
 {
     t->mutants++;
-    if (is_noticed(t, r)) return;
+    if (noticed) return;
     t->survivors++;
     t->blunt += coarse;
     if (coarse || t->verbose)
@@ -64,21 +66,43 @@ static struct rule with_expr(struct tally *t, const struct rule *r, int which, c
     return changed;
 }
 
-static void try_text(struct tally *t, const struct rule *r, int which, struct str text, bool coarse)
+/* A changed rule (number -1), or a changed condition in every rule that has it from r on. */
+static bool change_is_noticed(struct tally *t, const struct rule *r, int64_t number,
+                              const struct expr *e)
 {
-    struct str original = expr_text(which < 0 ? r->rule : r->conditions[which]);
-    const struct expr *e = str_eq(text, original) ? NULL : compile(t, text);
-    if (!e) return;
-    struct rule changed = with_expr(t, r, which, e);
-    judge(t, &changed, coarse, text);
+    if (number < 0) {
+        struct rule changed = with_expr(t, r, -1, e);
+        return is_noticed(t, &changed);
+    }
+    for (size_t i = 0; i < t->set->n; i++) {
+        const struct rule *user = t->set->items[i];
+        for (size_t k = 0; k < user->n_conditions; k++) {
+            if (user->conditions[k] != t->set->conditions[number]) continue;
+            struct rule changed = with_expr(t, user, (int)k, e);
+            if (is_noticed(t, &changed)) return true;
+        }
+    }
+    return false;
 }
 
-static void try_without(struct tally *t, const struct rule *r, size_t which)
+static void try_text(struct tally *t, const struct rule *r, int64_t number, struct str text,
+                     bool coarse)
 {
-    struct rule changed = with_expr(t, r, (int)which, r->conditions[r->n_conditions - 1]);
-    changed.n_conditions--;
+    struct str original = expr_text(number < 0 ? r->rule : t->set->conditions[number]);
+    const struct expr *e = str_eq(text, original) ? NULL : compile(t, text);
+    if (e) count(t, r, change_is_noticed(t, r, number, e), coarse, text);
+}
+
+static void try_condition(struct tally *t, const struct rule *r, size_t which)
+{
     struct str text = expr_text(r->conditions[which]);
-    judge(t, &changed, false, arena_printf(t->arena, "leaving out %.*s", STR_ARG(text)));
+    struct rule changed = with_expr(t, r, (int)which, compile(t, STR("false")));
+    count(t, r, is_noticed(t, &changed), true,
+          arena_printf(t->arena, "false for %.*s", STR_ARG(text)));
+    changed = with_expr(t, r, (int)which, r->conditions[r->n_conditions - 1]);
+    changed.n_conditions--;
+    count(t, r, is_noticed(t, &changed), false,
+          arena_printf(t->arena, "leaving out %.*s", STR_ARG(text)));
 }
 
 static const struct {
@@ -106,38 +130,40 @@ static size_t token_length(struct str s, size_t at)
     return n;
 }
 
-static void try_swap(struct tally *t, const struct rule *r, int which, struct str text, size_t at,
-                     size_t n)
+static void try_swap(struct tally *t, const struct rule *r, int64_t number, struct str text,
+                     size_t at, size_t n)
 {
     for (size_t i = 0; i < sizeof swaps / sizeof *swaps; i++) {
         if (!str_is(str_slice(text, at, at + n), swaps[i].from)) continue;
         struct str changed = arena_printf(t->arena, "%.*s%s%.*s", (int)at, text.p, swaps[i].to,
                                           STR_ARG(str_slice(text, at + n, text.n)));
-        try_text(t, r, which, changed, false);
+        try_text(t, r, number, changed, false);
     }
 }
 
-static void try_number(struct tally *t, const struct rule *r, int which, struct str text, size_t at,
-                       size_t n)
+static void try_number(struct tally *t, const struct rule *r, int64_t number, struct str text,
+                       size_t at, size_t n)
 {
     bool fraction = (at && text.p[at - 1] == '.') || (at + n < text.n && text.p[at + n] == '.');
     if (!isdigit((unsigned char)text.p[at]) || fraction || n > 15) return;
-    long long number = strtoll(text.p + at, NULL, 10);
+    long long value = strtoll(text.p + at, NULL, 10);
     for (int step = -1; step <= 1; step += 2) {
-        struct str changed = arena_printf(t->arena, "%.*s(%lld)%.*s", (int)at, text.p,
-                                          number + step, STR_ARG(str_slice(text, at + n, text.n)));
-        try_text(t, r, which, changed, false);
+        struct str changed = arena_printf(t->arena, "%.*s(%lld)%.*s", (int)at, text.p, value + step,
+                                          STR_ARG(str_slice(text, at + n, text.n)));
+        try_text(t, r, number, changed, false);
     }
 }
 
-static void mutate_expr(struct tally *t, const struct rule *r, int which, const struct expr *e)
+static void mutate_expr(struct tally *t, const struct rule *r, int64_t number, const struct expr *e)
 {
+    struct arena_mark mark = arena_mark(t->arena);
     struct str text = expr_text(e);
     for (size_t at = 0, n; at < text.n; at += n) {
         n = token_length(text, at);
-        try_swap(t, r, which, text, at, n);
-        try_number(t, r, which, text, at, n);
+        try_swap(t, r, number, text, at, n);
+        try_number(t, r, number, text, at, n);
     }
+    arena_pop(t->arena, mark);
 }
 
 static void mutate_rule(struct tally *t, const struct rule *r)
@@ -150,12 +176,18 @@ static void mutate_rule(struct tally *t, const struct rule *r)
         try_text(t, r, -1, arena_printf(t->arena, "!(%.*s)", STR_ARG(text)), true);
         mutate_expr(t, r, -1, r->rule);
     }
-    for (size_t i = 0; i < r->n_conditions; i++) {
-        try_text(t, r, (int)i, STR("false"), true);
-        try_without(t, r, i);
-        mutate_expr(t, r, (int)i, r->conditions[i]);
-    }
+    for (size_t i = 0; i < r->n_conditions; i++)
+        try_condition(t, r, i);
     arena_pop(t->arena, mark);
+}
+
+/* The first rule that has a condition, for the message. */
+static const struct rule *condition_user(const struct rule_set *set, size_t number)
+{
+    for (size_t i = 0; i < set->n; i++)
+        for (size_t k = 0; k < set->items[i]->n_conditions; k++)
+            if (set->items[i]->conditions[k] == set->conditions[number]) return set->items[i];
+    return NULL;
 }
 
 static bool run(struct arena *a, const struct rule_set *set, unsigned long percent, bool verbose)
@@ -163,6 +195,10 @@ static bool run(struct arena *a, const struct rule_set *set, unsigned long perce
     struct tally t = {.arena = a, .set = set, .verbose = verbose};
     for (size_t i = 0; i < set->n; i++)
         if (!set->items[i]->native) mutate_rule(&t, set->items[i]);
+    for (size_t i = 0; i < set->n_conditions; i++) {
+        const struct rule *r = condition_user(set, i);
+        if (r) mutate_expr(&t, r, (int64_t)i, set->conditions[i]);
+    }
     printf("%zu records, %zu changes, %zu unnoticed, %zu of them coarse\n", set->n, t.mutants,
            t.survivors, t.blunt);
     return !t.blunt && t.survivors * 100 <= t.mutants * percent;
