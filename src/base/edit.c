@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/edit.h"
 
-enum { LONGEST = 64 };
+enum { LONGEST = 64, FAR = 1000 };
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
@@ -9,31 +9,63 @@ static size_t min3(size_t a, size_t b, size_t c)
     return m < c ? m : c;
 }
 
-size_t edit_distance(struct str a, struct str b)
+/* The distance, or anything above `most` when it is larger: cells further than `most` from the
+   diagonal cannot be on the way, and a row without a small cell ends the search. */
+static size_t bounded_distance(struct str a, struct str b, size_t most)
 {
-    size_t row[3][LONGEST + 1]; /* the two rows before and the one being filled */
-    if (a.n > LONGEST || b.n > LONGEST) return SIZE_MAX;
-    for (size_t j = 0; j <= b.n; j++) row[0][j] = j;
+    size_t row[3][LONGEST + 2]; /* the two rows before and the one being filled */
+    for (size_t j = 0; j <= b.n; j++)
+        row[0][j] = j;
     for (size_t i = 1; i <= a.n; i++) {
         size_t *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
-        now[0] = i;
-        for (size_t j = 1; j <= b.n; j++) {
+        size_t from = i > most ? i - most : 1, to = i + most < b.n ? i + most : b.n, least = i;
+        now[from - 1] = from > 1 ? FAR : i;
+        for (size_t j = from; j <= to; j++) {
             size_t change = last[j - 1] + (a.p[i - 1] != b.p[j - 1]);
             now[j] = min3(last[j] + 1, now[j - 1] + 1, change);
             bool swap = i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1];
             if (swap && before[j - 2] + 1 < now[j]) now[j] = before[j - 2] + 1;
+            if (now[j] < least) least = now[j];
         }
+        if (to < b.n) now[to + 1] = FAR;
+        if (least > most) return FAR;
     }
     return row[a.n % 3][b.n];
 }
 
+size_t edit_distance(struct str a, struct str b)
+{
+    if (a.n > LONGEST || b.n > LONGEST) return SIZE_MAX;
+    return bounded_distance(a, b, LONGEST);
+}
+
+/* Which letters a word has, without case and number. */
+static uint64_t letters(struct str s)
+{
+    uint64_t set = 0;
+    for (size_t i = 0; i < s.n; i++)
+        set |= UINT64_C(1) << ((unsigned char)s.p[i] & 63);
+    return set;
+}
+
+/* Every letter that only one of the words has costs a change. */
+static size_t least_distance(struct str a, struct str b)
+{
+    uint64_t x = letters(a), y = letters(b);
+    size_t longer = a.n > b.n ? a.n - b.n : b.n - a.n;
+    size_t only_a = (size_t)__builtin_popcountll(x & ~y),
+           only_b = (size_t)__builtin_popcountll(y & ~x);
+    size_t least = only_a > only_b ? only_a : only_b;
+    return least > longer ? least : longer;
+}
+
 void edit_offer(struct edit_nearest *n, struct str candidate)
 {
+    if (n->word.n > LONGEST || candidate.n > LONGEST || (n->best.n && !n->distance)) return;
     size_t most = n->word.n / 3 < 1 ? 1 : n->word.n / 3; /* a third of the letters may be wrong */
     if (n->best.n && n->distance <= most) most = n->distance - 1;
-    size_t longer = n->word.n > candidate.n ? n->word.n - candidate.n : candidate.n - n->word.n;
-    if (longer > most || (n->best.n && !n->distance)) return; /* cannot be nearer */
-    size_t d = edit_distance(n->word, candidate);
+    if (least_distance(n->word, candidate) > most) return;
+    size_t d = bounded_distance(n->word, candidate, most);
     if (d > most) return;
     n->best = candidate;
     n->distance = d;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit/unit.h"
 
+#include "base/edit.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -65,10 +66,42 @@ static void text_is_found(void **state)
     assert_int_equal(str_find_str(STR("xyz"), STR("z")), 2);
 }
 
+/* The plain recurrence, without bounds. */
+static size_t slow_distance(const char *a, size_t n, const char *b, size_t m)
+{
+    if (!n || !m) return n + m;
+    size_t best = slow_distance(a, n - 1, b, m - 1) + (a[n - 1] != b[m - 1]);
+    size_t cut = slow_distance(a, n - 1, b, m) + 1, add = slow_distance(a, n, b, m - 1) + 1;
+    if (cut < best) best = cut;
+    if (add < best) best = add;
+    bool swap = n > 1 && m > 1 && a[n - 1] == b[m - 2] && a[n - 2] == b[m - 1];
+    size_t swapped = swap ? slow_distance(a, n - 2, b, m - 2) + 1 : best;
+    return swapped < best ? swapped : best;
+}
+
+static void nearest_is_what_the_plain_recurrence_says(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"abcdef", "abdcef",  "fedcba", "",      "abc",
+                                        "xbcdef", "abcdefg", "aabbcc", "bcdefa"};
+    size_t n = sizeof words / sizeof *words;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < n; k++) {
+            struct str a = str_of(words[i]), b = str_of(words[k]);
+            size_t wanted = slow_distance(a.p, a.n, b.p, b.n), most = a.n / 3 < 1 ? 1 : a.n / 3;
+            assert_int_equal(edit_distance(a, b), wanted);
+            struct edit_nearest nearest = {.word = a};
+            edit_offer(&nearest, b);
+            assert_int_equal(nearest.best.n, wanted <= most ? b.n : 0);
+        }
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(utf8_is_checked_strictly),
     cmocka_unit_test(code_points_go_round),
     cmocka_unit_test(json_strings_are_escaped),
     cmocka_unit_test(text_is_found),
+    cmocka_unit_test(nearest_is_what_the_plain_recurrence_says),
 };
 UNIT_MAIN(tests)
