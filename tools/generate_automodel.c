@@ -150,12 +150,14 @@ static int entry_cmp(const void *a, const void *b)
 static void write_class(struct generator *g, const struct class_entry *e)
 {
     /* absent in the file: depends on the base class or the configuration */
-    static const char *const facts[] = {"moe", "tp_plan", "pp_plan", "backend"};
+    static const char *const facts[] = {"moe", "tp_plan", "pp_plan", "backend", "hybrid"};
     /* absent in the file: the class does not have it */
-    static const char *const features[] = {"tp_registered", "owns_cp", "owns_packing",
-                                           "cp_sdpa",       "thd",     "keeps_forward"};
+    static const char *const features[] = {
+        "outside", "tp_registered", "owns_cp", "owns_packing", "cp_sdpa", "thd", "keeps_forward"};
     buf_add_char(&g->out, '{');
     write_text(&g->out, "name", e->name);
+    write_text(&g->out, "model_type", text_at(e->node, "model_type"));
+    write_texts(g, "models", node_get(e->node, STR("models")));
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         buf_printf(&g->out, ".%s=%s,", facts[i], known_word(e->node, facts[i]));
     for (size_t i = 0; i < sizeof features / sizeof *features; i++)
@@ -170,7 +172,8 @@ static void write_classes(struct generator *g, const struct node *classes)
     static const char *const known[] = {
         "class",         "architectures", "moe",       "tp_plan",  "pp_plan",
         "backend",       "tp_registered", "owns_cp",   "cp_sdpa",  "thd",
-        "keeps_forward", "owns_packing",  "packed_cp", "declares", NULL};
+        "keeps_forward", "owns_packing",  "packed_cp", "declares", "hybrid",
+        "model_type",    "models",        "outside",   NULL};
     VEC(struct class_entry) entries = {0};
     for (size_t i = 0; i < classes->n; i++) {
         const struct node *class = classes->items[i];

@@ -43,11 +43,15 @@ enum known { KNOWN_NOT, KNOWN_NO, KNOWN_YES };
 
 /* What a model class offers to the checks before training. */
 struct automodel_class {
-    struct str name;
-    enum known moe, tp_plan, pp_plan, backend;
+    struct str name, model_type; /* model_type: may be empty */
+    enum known moe, tp_plan, pp_plan, backend, hybrid;
+    enum known outside; /* Hugging Face's own: AutoModel has no class for it */
     enum known tp_registered, owns_cp, owns_packing, cp_sdpa, thd, keeps_forward;
     const struct str *packed_cp; /* attention backends that take packed sequences with cp > 1 */
     size_t n_packed_cp;
+    const struct str
+        *models; /* Hugging Face ids of which it is the class; a last * is any ending */
+    size_t n_models;
 };
 /* Sorted by name; a class stands under each architecture name it serves. */
 extern const struct automodel_class automodel_classes[];

@@ -48,13 +48,41 @@ static void apply_overrides(struct facts *f, const struct node *map)
     }
 }
 
+static bool id_matches(struct str id, struct str pattern)
+{
+    size_t star = str_find(pattern, '*');
+    struct str start = str_slice(pattern, 0, star), end = str_slice(pattern, star + 1, pattern.n);
+    if (star == pattern.n) return str_eq(id, pattern);
+    return id.n >= start.n + end.n && str_starts(id, start) && str_ends(id, end);
+}
+
+static const struct automodel_class *class_of_model(struct str id)
+{
+    for (uint32_t i = 0; i < automodel_class_count; i++)
+        for (size_t k = 0; k < automodel_classes[i].n_models; k++)
+            if (id_matches(id, automodel_classes[i].models[k])) return &automodel_classes[i];
+    return NULL;
+}
+
+/* Encoders and classifiers wrap the model in classes of their own. */
+static bool is_loaded_by_id(const struct facts *f)
+{
+    static const char *const kinds[] = {"llm", "benchmark", "kd", "vlm", "vlm_kd"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_is(facts_str(f, "recipe_kind"), kinds[i])) return true;
+    return false;
+}
+
 void automodel_model_facts(struct facts *f)
 {
     static const char *const places[] = {"model", "model.text_config", "model.config",
                                          "model.config.text_config"};
     const struct node *id = model_id(f->document);
     const struct model_input *m = id ? model_find(f->arena, id->text) : NULL;
+    const struct automodel_class *class = id ? class_of_model(id->text) : NULL;
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
+    if (class && is_loaded_by_id(f) && !fact_is_known(facts_get(f, "model_architecture")))
+        set(f, "model_architecture", value_string(class->name), ORIGIN_CATALOGUE, NULL, id->text);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         apply_overrides(f, node_at(f->document, str_of(places[i])));
 }
@@ -100,6 +128,7 @@ static void fill_from_class(struct facts *f, const struct automodel_class *c)
         enum known known;
     } facts[] = {
         {"automodel_moe", c->moe},
+        {"model_is_hybrid", c->hybrid},
         {"automodel_is_custom_model", KNOWN_YES},
         {"automodel_has_tp_plan", c->tp_plan},
         {"automodel_has_pp_plan", c->pp_plan},
@@ -111,6 +140,8 @@ static void fill_from_class(struct facts *f, const struct automodel_class *c)
     };
     struct value packed[8];
     size_t n = 0;
+    if (c->model_type.n)
+        fill(f, "model_type", value_string(c->model_type), "AutoModel's model class");
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         fill_known(f, facts[i].name, facts[i].known);
     while (n < c->n_packed_cp && n < sizeof packed / sizeof *packed) {
@@ -127,7 +158,7 @@ static bool stated(const struct facts *f, const char *name)
 
 /* A class that is none of AutoModel's own is Hugging Face's: it has none of AutoModel's features.
    Where the user describes a class, what is not said it does not have. */
-static void fill_from_outside(struct facts *f)
+static void fill_from_outside(struct facts *f, const struct automodel_class *class)
 {
     static const char *const never[] = {"automodel_moe",     "automodel_is_custom_model",
                                         "automodel_owns_cp", "automodel_cp_sdpa",
@@ -144,6 +175,7 @@ static void fill_from_outside(struct facts *f)
                                          "tie_word_embeddings", "automodel_has_tp_plan",
                                          "automodel_has_pp_plan"};
     bool described = false;
+    if (class) fill(f, "model_type", value_string(class->model_type), "its class");
     for (size_t i = 0; i < sizeof described_as / sizeof *described_as; i++)
         described |= stated(f, described_as[i]);
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
@@ -168,10 +200,10 @@ void automodel_class_facts(struct facts *f)
         fill(f, "automodel_has_backend", facts_get(f, "automodel_is_custom_model")->value,
              "automodel.is_custom_model");
     if (!name.n || forced) return;
-    if (class)
+    if (class && class->outside != KNOWN_YES)
         fill_from_class(f, class);
     else
-        fill_from_outside(f);
+        fill_from_outside(f, class);
     fill(f, "automodel_has_backend", facts_get(f, "automodel_is_custom_model")->value,
          "automodel.is_custom_model");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys that a typed section does not know stop the run, some of them only after the model is loaded
    (nemo_automodel/recipes/_typed_config.py). */
+#include "base/buf.h"
 #include "base/edit.h"
 #include "facts/automodel.h"
 
@@ -87,6 +88,18 @@ static void complain_strategy(struct check *c, const struct automodel_section *s
     cover(f, d, s);
 }
 
+/* The section's own keys, without those of the loader. */
+static void help_known(struct facts *f, struct diag *d, const struct automodel_section *s)
+{
+    struct buf keys = buf_new(f->arena);
+    for (size_t i = 0; i < s->n_keys; i++) {
+        if (str_starts(s->keys[i], STR("_"))) continue;
+        if (keys.n) buf_add(&keys, STR(", "));
+        buf_add(&keys, s->keys[i]);
+    }
+    diag_help(f->diags, d, "known keys: %.*s", STR_ARG(buf_str(&keys)));
+}
+
 static void complain_unknown(struct check *c, const struct automodel_section *s,
                              const struct node *key)
 {
@@ -98,7 +111,10 @@ static void complain_unknown(struct check *c, const struct automodel_section *s,
     for (size_t i = 0; i < s->n_keys; i++)
         edit_offer(&near, s->keys[i]);
     diag_note(f->diags, d, "AutoModel stops with %.*s", STR_ARG(s->error));
-    if (near.best.n) diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near.best));
+    if (near.best.n)
+        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near.best));
+    else
+        help_known(f, d, s);
     d->parameter = key->text;
     cover(f, d, s);
 }
