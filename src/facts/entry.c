@@ -19,6 +19,7 @@ struct reader {
     enum entry_kind kind;
     struct entry *out;
     VEC(struct entry_field) fields;
+    VEC(struct entry_coefficient) coefficients;
     bool good;
 };
 
@@ -130,17 +131,18 @@ static struct entry_coefficient read_coefficient(struct reader *r, struct str na
     return c;
 }
 
-static void read_coefficients(struct reader *r, const struct node *map)
+/* Appends the coefficients under a key; absent: nothing. */
+static void read_coefficients(struct reader *r, const struct node *file, const char *key)
 {
+    const struct node *map = node_get(file, str_of(key));
+    if (!map || r->kind != ENTRY_PLATFORM) return;
     if (map->kind != NODE_MAP) {
         bad(r, map, "expected a mapping of coefficients");
         return;
     }
-    struct entry_coefficient *list = ARENA_ARRAY(r->arena, struct entry_coefficient, map->n);
     for (size_t i = 0; i < map->n; i++)
-        list[i] = read_coefficient(r, map->keys[i]->text, map->items[i]);
-    r->out->coefficients = list;
-    r->out->n_coefficients = map->n;
+        *VEC_PUSH(r->arena, &r->coefficients) =
+            read_coefficient(r, map->keys[i]->text, map->items[i]);
 }
 
 /* The file's own keys, which are no parameters; true when `key` is one. */
@@ -164,10 +166,9 @@ static bool read_own(struct reader *r, struct str key, const struct node *value)
     else if (model && str_is(key, "published")) {
         e->published_total = count_of(r, value, "total_params");
         e->published_active = count_of(r, value, "active_params");
-    } else if (!model && str_is(key, "coefficients"))
-        read_coefficients(r, value);
-    else
-        return false;
+    } else {
+        return !model && (str_is(key, "coefficients") || str_is(key, "memory_coefficients"));
+    }
     return true;
 }
 
@@ -187,6 +188,10 @@ bool entry_read(struct arena *a, struct diags *diags, const struct node *map, en
             continue;
         add_field(&r, key, node_value(a, value, SCALAR_CORE), value);
     }
+    read_coefficients(&r, map, "coefficients");
+    read_coefficients(&r, map, "memory_coefficients");
+    out->coefficients = r.coefficients.items;
+    out->n_coefficients = r.coefficients.n;
     out->fields = r.fields.items;
     out->n_fields = r.fields.n;
     return r.good;
