@@ -6,12 +6,14 @@
 #include "facts/reader.h"
 
 extern const struct reader reader_automodel; /* read_automodel.c */
+extern const struct reader reader_bridge;    /* read_bridge.c */
 extern const struct reader reader_hf;        /* reader_hf.c */
 extern const struct reader reader_megatron;  /* read_megatron.c */
 extern const struct reader reader_plan;      /* read_plan.c */
 
 static const struct reader *const formats[] = {
     &reader_automodel,
+    &reader_bridge,
     &reader_hf,
     &reader_megatron,
     &reader_plan,

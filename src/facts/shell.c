@@ -35,30 +35,32 @@ static struct flag_word to_word(struct shell *sh, struct shell_text t)
     return w;
 }
 
-static bool names_flag(struct shell_text t)
+/* Whether the word is an argument of the framework: a known flag, or an override of a known key. */
+static bool is_argument(const struct shell *sh, struct shell_text t)
 {
     struct str s = shell_str(t);
-    while (s.n && s.p[0] == SHELL_MAYBE)
+    enum framework framework = sh->f->framework;
+    while (s.n && (s.p[0] == SHELL_MAYBE || (framework == FRAMEWORK_BRIDGE && s.p[0] == '+')))
         s = str_slice(s, 1, s.n);
     s = str_slice(s, 0, str_find(s, '='));
-    return str_starts(s, STR("--")) && param_find_key(FRAMEWORK_MEGATRON, s, NULL) >= 0;
+    return param_find_key(framework, s, NULL) >= 0;
 }
 
-static int count_flags(const struct shell_fields *words, size_t from)
+static int count_flags(const struct shell *sh, const struct shell_fields *words, size_t from)
 {
     int n = 0;
     for (size_t i = from; i < words->n; i++)
-        n += names_flag(words->items[i]);
+        n += is_argument(sh, words->items[i]);
     return n;
 }
 
 /* The first word behind the program: behind the script, else the first flag. */
-static size_t first_argument(const struct shell_fields *words)
+static size_t first_argument(const struct shell *sh, const struct shell_fields *words)
 {
     for (size_t i = 0; i < words->n; i++)
         if (str_ends(shell_str(words->items[i]), STR(".py"))) return i + 1;
     for (size_t i = 0; i < words->n; i++)
-        if (names_flag(words->items[i])) return i;
+        if (is_argument(sh, words->items[i])) return i;
     return words->n;
 }
 
@@ -82,12 +84,18 @@ static size_t end_of_command(const struct shell_fields *words, size_t from)
 
 void shell_launch(struct shell *sh, const struct shell_fields *words)
 {
-    size_t from = first_argument(words);
-    int flags = count_flags(words, from);
+    size_t from = first_argument(sh, words);
+    int flags = count_flags(sh, words, from);
     if (flags <= sh->launch_flags) return;
     sh->launch_flags = flags;
     to_words(sh, words, from, end_of_command(words, from), &sh->launch);
     to_words(sh, words, 0, from, &sh->program);
+}
+
+static bool looks_like_one(const struct shell *sh, struct shell_text t)
+{
+    struct str s = shell_str(t);
+    return sh->f->framework == FRAMEWORK_BRIDGE ? str_find(s, '=') < s.n : str_starts(s, STR("--"));
 }
 
 /* A file that only defines variables: all of those that hold mostly flags. */
@@ -108,14 +116,14 @@ static void collect_variables(struct shell *sh)
             }
         }
         sh->in = outer;
-        int flags = count_flags(&fields, 0), dashes = 0;
+        int flags = count_flags(sh, &fields, 0), dashes = 0;
         for (size_t k = 0; k < fields.n; k++)
-            dashes += str_starts(shell_str(fields.items[k]), STR("--"));
+            dashes += looks_like_one(sh, fields.items[k]);
         if (flags == 0 || 2 * flags < dashes) continue;
         for (size_t k = 0; k < fields.n; k++)
             *VEC_PUSH(sh->arena, &all) = fields.items[k];
     }
-    sh->launch_flags = count_flags(&all, 0);
+    sh->launch_flags = count_flags(sh, &all, 0);
     to_words(sh, &all, 0, all.n, &sh->launch);
 }
 

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Megatron-Bridge: overrides of a recipe (`model.tensor_model_parallel_size=2`, one a line, on a
+   command line or in a launch script), the same as YAML, and dumps of a whole configuration. What
+   an override does not say, the recipe in Python decides: it is unknown. */
+#include "base/buf.h"
+#include "base/edit.h"
+#include "facts/check.h"
+#include "facts/profile.h"
+#include "facts/reader.h"
+#include "facts/shell.h"
+
+/* ---- recognising ---- */
+
+static bool is_key_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_';
+}
+
+/* How many KEY= of Bridge the text holds, at most `most`. */
+static int count_overrides(struct str text, int most)
+{
+    int n = 0;
+    for (size_t i = 0; i < text.n && n < most; i++) {
+        size_t from = i;
+        while (i < text.n && is_key_char(text.p[i]))
+            i++;
+        if (i == from || i >= text.n || text.p[i] != '=') continue;
+        n += param_find_key(FRAMEWORK_BRIDGE, str_slice(text, from, i), NULL) >= 0;
+    }
+    return n;
+}
+
+/* Known keys of a mapping and of the mappings in it. */
+static int count_keys(const struct node *map, struct buf *path, int depth)
+{
+    int n = 0;
+    for (size_t i = 0; map->kind == NODE_MAP && depth < 3 && i < map->n; i++) {
+        size_t before = path->n;
+        if (before) buf_add_char(path, '.');
+        buf_add(path, map->keys[i]->text);
+        n += param_find_key(FRAMEWORK_BRIDGE, buf_str(path), NULL) >= 0;
+        n += count_keys(map->items[i], path, depth + 1);
+        path->n = before;
+    }
+    return n;
+}
+
+static bool is_dump(const struct node *doc)
+{
+    const struct node *target = node_get(doc, STR("_target_"));
+    return target && str_starts(target->text, STR("megatron.bridge"));
+}
+
+static int detect_map(const struct node *doc)
+{
+    if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe")) ||
+        node_get(doc, STR("distributed")))
+        return 0;
+    if (is_dump(doc)) return 95;
+    bool sections =
+        node_get(doc, STR("model")) || node_get(doc, STR("train")) || node_get(doc, STR("ddp"));
+    bool dotted = doc->n && str_find(doc->keys[0]->text, '.') < doc->keys[0]->text.n;
+    if (!sections && !dotted) return 0;
+    struct arena *scratch = arena_new(0);
+    struct buf path = buf_new(scratch);
+    int n = count_keys(doc, &path, 0);
+    arena_free(scratch);
+    return n >= 2 ? 85 : 0;
+}
+
+static int detect(struct str text, const struct node *doc)
+{
+    if (doc && doc->kind == NODE_MAP) return detect_map(doc);
+    if (doc && doc->kind != NODE_SCALAR) return 0;
+    int n = count_overrides(text, 3);
+    return n >= 3 ? 80 : n >= 1 ? 60 : 0;
+}
+
+/* ---- values ---- */
+
+static struct value scalar_of(struct arena *a, struct str text)
+{
+    struct node node = {.kind = NODE_SCALAR, .text = text};
+    if (str_is(text, "None")) return value_null();
+    bool quoted =
+        text.n >= 2 && (text.p[0] == '\'' || text.p[0] == '"') && text.p[text.n - 1] == text.p[0];
+    if (quoted) return value_string(str_slice(text, 1, text.n - 1));
+    return node_value(a, &node, SCALAR_CORE);
+}
+
+/* A value as Hydra writes it: a scalar, or a list in brackets. `at` moves behind it. */
+static struct value parse_value(struct arena *a, struct str text, size_t *at, int depth)
+{
+    VEC(struct value) items = {0};
+    if (*at >= text.n || text.p[*at] != '[' || depth > 20) {
+        size_t from = *at;
+        while (*at < text.n && (depth == 0 || (text.p[*at] != ',' && text.p[*at] != ']')))
+            ++*at;
+        return scalar_of(a, str_trim(str_slice(text, from, *at)));
+    }
+    ++*at;
+    while (*at < text.n && text.p[*at] != ']') {
+        while (*at < text.n && (text.p[*at] == ' ' || text.p[*at] == ','))
+            ++*at;
+        if (*at < text.n && text.p[*at] != ']')
+            *VEC_PUSH(a, &items) = parse_value(a, text, at, depth + 1);
+    }
+    *at += *at < text.n;
+    return value_list_of(a, items.items, items.n);
+}
+
+/* ---- setting ---- */
+
+static void unknown_key(struct facts *f, struct str key, struct span at)
+{
+    enum { MOST_SUGGESTIONS = 32 };
+    size_t dot = str_find(key, '.');
+    if (dot == key.n || f->diags->n > MOST_SUGGESTIONS) return;
+    struct str near = param_nearest_key(FRAMEWORK_BRIDGE, key);
+    /* model classes have many fields of their own: only what looks like a slip is worth a word */
+    if (!near.n || edit_distance(key, near) > 2) return;
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", at,
+                              "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
+    diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+}
+
+static void set_key(struct facts *f, struct str key, struct value v, const struct node *node)
+{
+    int param = param_find_key(FRAMEWORK_BRIDGE, key, NULL);
+    struct span at = node_span(f->diags, node);
+    if (param < 0) {
+        unknown_key(f, key, at);
+        return;
+    }
+    if (param_table[param].in[FRAMEWORK_BRIDGE].inverse && v.kind == VALUE_BOOL) v.b = !v.b;
+    bool good = value_check(f, param, &v, at, key);
+    facts_set(f, param, good ? v : value_unknown(), ORIGIN_FILE, node, key);
+}
+
+/* ---- YAML ---- */
+
+struct walk {
+    struct facts *f;
+    struct buf path;
+    int depth;
+};
+
+static void set_below(struct walk *w, const struct node *map)
+{
+    if (w->depth > 50) return;
+    w->depth++;
+    for (size_t i = 0; i < map->n; i++) {
+        const struct node *value = map->items[i];
+        size_t before = w->path.n;
+        if (node_get(map, map->keys[i]->text) != value || str_is(map->keys[i]->text, "_target_"))
+            continue;
+        if (before) buf_add_char(&w->path, '.');
+        buf_add(&w->path, map->keys[i]->text);
+        struct str key = str_dup(w->f->arena, buf_str(&w->path));
+        bool known = param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0;
+        if (value->kind == NODE_MAP && !known)
+            set_below(w, value);
+        else
+            set_key(w->f, key, node_value(w->f->arena, value, SCALAR_CORE), value);
+        w->path.n = before;
+    }
+    w->depth--;
+}
+
+static void set_environment(struct facts *f, const struct node *vars)
+{
+    for (size_t i = 0; vars && vars->kind == NODE_MAP && i < vars->n; i++)
+        if (vars->items[i]->kind == NODE_SCALAR)
+            facts_set_env(f, vars->keys[i]->text, vars->items[i]->text, false);
+}
+
+static void read_yaml(struct facts *f, const struct node *doc)
+{
+    struct walk w = {.f = f, .path = buf_new(f->arena)};
+    const struct node *precision = node_get(doc, STR("mixed_precision"));
+    f->document = doc;
+    set_environment(f, node_get(doc, STR("env_vars")));
+    set_below(&w, doc);
+    if (precision && precision->kind == NODE_MAP) {
+        buf_add(&w.path, STR("mixed_precision"));
+        set_below(&w, precision);
+    }
+}
+
+/* ---- overrides ---- */
+
+static void apply_word(struct facts *f, const struct flag_word *word)
+{
+    struct str text = word->text;
+    while (text.n && (text.p[0] == '+' || text.p[0] == '-'))
+        text = str_slice(text, 1, text.n);
+    size_t eq = str_find(text, '='), at = 0;
+    if (eq == text.n || eq == 0) return;
+    struct node *node = ARENA_NEW(f->arena, struct node);
+    *node = (struct node){
+        .source = f->source, .line = word->line, .from = word->from, .to = word->to, .text = text};
+    struct str key = str_slice(text, 0, eq);
+    bool unknown = word->dynamic || word->maybe;
+    struct value v =
+        unknown ? value_unknown() : parse_value(f->arena, str_slice(text, eq + 1, text.n), &at, 0);
+    facts_add_raw(f, key, v, node);
+    set_key(f, key, v, node);
+}
+
+/* The recipe decides what nobody writes. */
+static void forget_defaults(struct facts *f)
+{
+    for (uint32_t i = 0; i < param_count; i++)
+        if (param_table[i].in[FRAMEWORK_BRIDGE].known)
+            f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+}
+
+static bool read_overrides(struct facts *f, const struct read_options *options)
+{
+    struct str text = source_get(&f->diags->sources, f->source)->text;
+    struct flag_words words = {0};
+    bool script = str_find(text, '$') < text.n || str_starts(text, STR("#!")) ||
+                  str_find_str(text, STR(".py")) < text.n;
+    bool ok = script ? shell_read(f, text, options, &words) : flags_split(f, text, &words);
+    for (size_t i = 0; i < words.n; i++)
+        apply_word(f, &words.items[i]);
+    return ok;
+}
+
+static bool read(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
+                 const struct read_options *options, struct readings *out)
+{
+    const struct profile *profile = profile_find(FRAMEWORK_BRIDGE, options->version);
+    if (!profile) profile = profile_find(FRAMEWORK_BRIDGE, STR(""));
+    struct facts *f = facts_new(a, diags, FRAMEWORK_BRIDGE, profile->version);
+    f->framework_known = true;
+    f->format = STR("bridge");
+    f->source = source;
+    *VEC_PUSH(a, out) = (struct reading){.facts = f};
+    bool map = doc && doc->kind == NODE_MAP;
+    if (!map || !is_dump(doc)) forget_defaults(f);
+    if (!map) return read_overrides(f, options);
+    read_yaml(f, doc);
+    return true;
+}
+
+const struct reader reader_bridge = {.name = "bridge", .detect = detect, .read = read};
