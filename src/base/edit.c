@@ -39,24 +39,20 @@ size_t edit_distance(struct str a, struct str b)
     return bounded_distance(a, b, LONGEST);
 }
 
-/* Which letters a word has, without case and number. */
-static uint64_t letters(struct str s)
-{
-    uint64_t set = 0;
-    for (size_t i = 0; i < s.n; i++)
-        set |= UINT64_C(1) << ((unsigned char)s.p[i] & 63);
-    return set;
-}
-
-/* Every letter that only one of the words has costs a change. */
+/* Letters that only one of the words has, counted with their number: each costs a change. */
 static size_t least_distance(struct str a, struct str b)
 {
-    uint64_t x = letters(a), y = letters(b);
-    size_t longer = a.n > b.n ? a.n - b.n : b.n - a.n;
-    size_t only_a = (size_t)__builtin_popcountll(x & ~y),
-           only_b = (size_t)__builtin_popcountll(y & ~x);
-    size_t least = only_a > only_b ? only_a : only_b;
-    return least > longer ? least : longer;
+    signed char count[64] = {0}; /* words are no longer than LONGEST, below the range's end */
+    for (size_t i = 0; i < a.n; i++)
+        count[(unsigned char)a.p[i] & 63]++;
+    for (size_t i = 0; i < b.n; i++)
+        count[(unsigned char)b.p[i] & 63]--;
+    int only_a = 0, only_b = 0;
+    for (size_t i = 0; i < sizeof count; i++) {
+        only_a += count[i] > 0 ? count[i] : 0;
+        only_b -= count[i] < 0 ? count[i] : 0;
+    }
+    return (size_t)(only_a > only_b ? only_a : only_b);
 }
 
 void edit_offer(struct edit_nearest *n, struct str candidate)
@@ -64,7 +60,8 @@ void edit_offer(struct edit_nearest *n, struct str candidate)
     if (n->word.n > LONGEST || candidate.n > LONGEST || (n->best.n && !n->distance)) return;
     size_t most = n->word.n / 3 < 1 ? 1 : n->word.n / 3; /* a third of the letters may be wrong */
     if (n->best.n && n->distance <= most) most = n->distance - 1;
-    if (least_distance(n->word, candidate) > most) return;
+    size_t longer = n->word.n > candidate.n ? n->word.n - candidate.n : candidate.n - n->word.n;
+    if (longer > most || least_distance(n->word, candidate) > most) return;
     size_t d = bounded_distance(n->word, candidate, most);
     if (d > most) return;
     n->best = candidate;
