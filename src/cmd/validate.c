@@ -30,6 +30,13 @@ static void label_findings(struct diags *diags, size_t first, struct str label)
     diags->n = kept;
 }
 
+/* A size that is written but absurd is known: the rules speak about it. */
+static bool world_size_known(const struct facts *f)
+{
+    enum value_kind kind = facts_get(f, "world_size")->value.kind;
+    return kind != VALUE_UNKNOWN && kind != VALUE_NULL;
+}
+
 static void validate_configuration(struct validation *v, const struct reading *reading,
                                    struct file_report *report)
 {
@@ -40,7 +47,7 @@ static void validate_configuration(struct validation *v, const struct reading *r
     rules_apply_overrides(v->rules, f, v->scratch);
     report->rules_skipped += rules_run(v->rules, f, v->scratch).skipped;
     if (!validate_memory(v, f)) report->rules_skipped += MEMORY_RULES;
-    if (!facts_int(f, "world_size", 0)) {
+    if (!world_size_known(f)) {
         v->gpus_unknown = true;
         report->world = validate_world_sizes(v, f);
     }
