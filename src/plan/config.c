@@ -203,6 +203,22 @@ static uint8_t sharding_of(const struct facts *f)
                                                                      : FSDP_OPTIM_GRADS_PARAMS;
 }
 
+/* A recipe is a whole run, so its defaults count; a plan may leave out what it is not about. */
+static bool is_stated(const struct facts *f, const char *name)
+{
+    const struct fact *x = facts_get(f, name);
+    return fact_is_known(x) && (fact_is_set(x) || !str_is(f->format, "plan"));
+}
+
+/* Megatron-LM's flag is off by default; Bridge's recipes and plans, which seldom write it, have it
+ * on. */
+static bool weighted_act_fused(const struct facts *f)
+{
+    const struct fact *x = facts_get(f, "use_fused_weighted_squared_relu");
+    bool stated = fact_is_set(x) || str_is(f->format, "megatron");
+    return !stated || (x->value.kind == VALUE_BOOL && x->value.b);
+}
+
 static void read_kernels(const struct facts *f, struct knobs *k, const struct model_shape *m)
 {
     k->transformer_engine = !is_word(f, "transformer_impl", "local");
@@ -213,17 +229,15 @@ static void read_kernels(const struct facts *f, struct knobs *k, const struct mo
     else if (str_is(backend, "fused"))
         k->attention = ATTN_FUSED;
     k->ce_fusion = loss_fusion_of(f);
-    k->act_fusion = m->gated ? facts_bool(f, "bias_swiglu_fusion", true)
-                             : facts_bool(f, "use_fused_weighted_squared_relu", true);
+    k->act_fusion = m->gated ? facts_bool(f, "bias_swiglu_fusion", true) : weighted_act_fused(f);
     k->grad_accumulation_fusion =
         f->framework != FRAMEWORK_AUTOMODEL && facts_bool(f, "gradient_accumulation_fusion", true);
     k->deterministic = is_true(f, "deterministic_mode");
     k->defer_embedding_wgrad = is_true(f, "defer_embedding_wgrad_compute");
     k->wgrad_deferral_limit = (int)(facts_int(f, "wgrad_deferral_limit", 0) & INT32_MAX);
     k->overlap_p2p = facts_bool(f, "overlap_p2p_comm", true);
-    const struct fact *balance = facts_get(f, "moe_router_force_load_balancing");
-    k->balance_stated =
-        fact_is_known(balance) && (fact_is_set(balance) || !str_is(f->format, "plan"));
+    k->balance_stated = is_stated(f, "moe_router_force_load_balancing");
+    k->dp_overlap_stated = is_stated(f, "overlap_grad_reduce");
 }
 
 /* AutoModel's activation_checkpointing is one word for what Megatron splits in two. */
@@ -291,6 +305,20 @@ static void read_optimizer(const struct facts *f, struct knobs *k)
     if (is_true(f, "optimizer_cpu_offload"))
         k->optimizer_offload = facts_double(f, "optimizer_offload_fraction", 1);
     if (is_word(f, "task", "peft")) k->lora_rank = (int)(facts_int(f, "peft_dim", 0) & 0xffff);
+}
+
+/* MoE models have a key of their own, false by default
+   (nemo_automodel/components/moe/parallelizer.py:646); layers of dense models reshard unless
+   pipelined (nemo_automodel/components/distributed/parallelizer_utils.py). */
+static void read_resharding(const struct facts *f, struct knobs *k, const struct model_shape *m)
+{
+    bool moe = m->experts > 0;
+    const struct fact *own = facts_get(f, "moe_reshard_after_forward");
+    const struct fact *general = facts_get(f, "reshard_after_forward");
+    const struct fact *x = moe && fact_is_set(own) ? own : general;
+    k->reshard_stated = fact_is_set(x);
+    k->reshard_after_forward = moe ? false : k->pp == 1;
+    if (k->reshard_stated && x->value.kind == VALUE_BOOL) k->reshard_after_forward = x->value.b;
 }
 
 /* vpp from whichever of its spellings is used; an explicit layout decides before them. */
@@ -368,7 +396,7 @@ static void read_joint(const struct facts *f, struct config *c)
     k->fsdp = sharding_of(f);
     int64_t instances = facts_int(f, "num_distributed_optimizer_instances", 1);
     k->optimizer_instances = instances > 0 && instances < MAX_DEGREE ? (int)instances : 1;
-    k->reshard_after_forward = facts_bool(f, "reshard_after_forward", k->pp == 1);
+    read_resharding(f, k, &c->model);
     read_kernels(f, k, &c->model);
     read_recompute(f, k);
     read_optimizer(f, k);

@@ -135,6 +135,7 @@ struct knobs {
     int lora_rank;                           /* TASK_PEFT: rank of the adapters; 0: the framework's usual one */
     bool force_balance;                      /* benchmark-only balanced routing */
     bool balance_stated;                     /* the plan says whether routing is balanced; else the time model assumes it */
+    bool dp_overlap_stated;                  /* the plan says whether data-parallel collectives overlap; else the time model assumes it */
     bool pad_to_capacity;                    /* moe_pad_expert_input_to_capacity: every expert computes its full capacity */
     double capacity_factor;                  /* 0: dropless */
     bool defer_embedding_wgrad; int wgrad_deferral_limit;
