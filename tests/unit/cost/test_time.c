@@ -275,6 +275,8 @@ static void overlap_and_graphs_only_help(void **state)
     c = round_config();
     c.knobs.overlap_grad_reduce = c.knobs.overlap_param_gather = false;
     c.knobs.ep = 32;
+    assert_true(step_of(&c) == step); /* not stated: assumed */
+    c.knobs.dp_overlap_stated = true;
     assert_true(step_of(&c) > step);
     c = round_config();
     c.knobs.ep = 32, c.knobs.pp = 2,
