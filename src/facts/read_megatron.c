@@ -133,17 +133,18 @@ static struct flag_word word_of(struct yaml *y, const struct node *node, struct 
     return w;
 }
 
+/* Words between blanks; a list may be written as text, "[attn mamba]" or "[attn, mamba]". */
 static void add_split(struct yaml *y, const struct node *node)
 {
-    size_t at = 0, from;
-    struct str text = node->text;
-    while (at < text.n) {
-        while (at < text.n && is_blank(text.p[at]))
-            at++;
-        for (from = at; at < text.n && !is_blank(text.p[at]);)
-            at++;
+    struct str text = str_trim(node->text);
+    bool list = text.n >= 2 && text.p[0] == '[' && text.p[text.n - 1] == ']';
+    if (list) text = str_slice(text, 1, text.n - 1);
+    for (size_t at = 0, from = 0; at <= text.n; at++) {
+        bool between = at == text.n || is_blank(text.p[at]) || (list && text.p[at] == ',');
+        if (!between) continue;
         if (at > from)
             *VEC_PUSH(y->f->arena, &y->values) = word_of(y, node, str_slice(text, from, at));
+        from = at + 1;
     }
 }
 
@@ -220,38 +221,37 @@ static bool is_null(const struct node *node)
 }
 
 /* A destination as a key: its value as it is, booleans in words. Any other key is a flag without
- * its dashes. */
-static void apply_name(struct yaml *y, const struct node *key, const struct node *value)
+   its dashes. False when the key is neither. */
+static bool apply_name(struct yaml *y, const struct node *key, const struct node *value)
 {
-    struct arena *a = y->f->arena;
     int param = param_of_key(key->text);
     const struct param_spelling *s = param >= 0 ? &param_table[param].in[FRAMEWORK_MEGATRON] : NULL;
     bool on = false;
-    if (is_null(value)) return;
     if (s && s->type == PARAM_BOOL && value->kind == NODE_SCALAR && bool_of(value->text, &on)) {
         facts_set(y->f, param, value_bool(on), ORIGIN_FILE, value, key->text);
-        return;
+        return true;
     }
-    struct buf flag = buf_new(a);
+    struct buf flag = buf_new(y->f->arena);
     buf_printf(&flag, "--");
     for (size_t i = 0; i < key->text.n; i++)
         buf_add_char(&flag, key->text.p[i] == '_' ? '-' : key->text.p[i]);
     struct str name = s ? s->flags[0].flag : buf_str(&flag);
-    if (param_find_key(FRAMEWORK_MEGATRON, name, NULL) >= 0)
-        apply_flag(y, name, key, value);
-    else
-        unknown_key(y->f, key);
+    bool known = param_find_key(FRAMEWORK_MEGATRON, name, NULL) >= 0;
+    if (known && !is_null(value)) apply_flag(y, name, key, value);
+    return known;
 }
 
+/* Unknown keys are findings where the rest shows that the mapping holds arguments. */
 static void apply_mapping(struct yaml *y, const struct node *doc)
 {
+    bool strict = detect_map(doc) > 0;
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         if (node_get(doc, key) != doc->items[i]) continue;
         if (str_starts(key, STR("--")))
             apply_flag(y, key, doc->keys[i], doc->items[i]);
-        else
-            apply_name(y, doc->keys[i], doc->items[i]);
+        else if (!apply_name(y, doc->keys[i], doc->items[i]) && strict)
+            unknown_key(y->f, doc->keys[i]);
     }
 }
 
