@@ -55,7 +55,7 @@ static bool is_dump(const struct node *doc)
 static int detect_map(const struct node *doc)
 {
     if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe")) ||
-        node_get(doc, STR("distributed")))
+        node_get(doc, STR("step_scheduler")) || node_get(doc, STR("distributed")))
         return 0;
     if (is_dump(doc)) return 95;
     bool sections =

@@ -11,18 +11,6 @@ struct job {
     struct recipe *out;
 };
 
-static bool is_format(const struct reader *reader, struct str text, const struct node *doc)
-{
-    return reader->detect(text, doc) >= READER_SURE;
-}
-
-/* Flags, scripts and override lines: what is recognised without being parsed as a document. */
-static const struct reader *text_format(const struct job *job)
-{
-    if (!job->forced) return reader_detect(job->text, NULL);
-    return is_format(job->forced, job->text, NULL) ? job->forced : NULL;
-}
-
 static void read_with(struct job *job, const struct reader *reader, const struct node *doc,
                       int document)
 {
@@ -43,32 +31,61 @@ static void read_with(struct job *job, const struct reader *reader, const struct
     job->diags->document = 0;
 }
 
+static bool has_suffix(struct str path, const char *const *suffixes)
+{
+    for (; *suffixes; suffixes++)
+        if (str_ends(path, str_of(*suffixes))) return true;
+    return false;
+}
+
 /* Whether the name promises a document, so that text that is none is broken rather than something
  * else. */
 static bool names_document(struct str path)
 {
-    static const char *const suffixes[] = {".yaml", ".yml", ".json"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (str_ends(path, str_of(suffixes[i]))) return true;
-    size_t dot = path.n, slash = path.n;
-    while (dot > 0 && path.p[dot - 1] != '.')
-        dot--;
-    while (slash > 0 && path.p[slash - 1] != '/')
-        slash--;
-    return dot <= slash; /* no suffix at all */
+    static const char *const suffixes[] = {".yaml", ".yml", ".json", NULL};
+    return has_suffix(path, suffixes);
 }
 
-/* The text is no document. A format that was asked for may still find its flags or lines in it. */
+static bool names_script(struct str path)
+{
+    static const char *const suffixes[] = {".sh",  ".sbatch", ".slurm", ".sub", ".args",
+                                           ".txt", ".conf",   ".cfg",   NULL};
+    return has_suffix(path, suffixes);
+}
+
+/* Flags, scripts and override lines: text that is no mapping. */
+static bool read_plain_text(struct job *job)
+{
+    const struct reader *reader = job->forced;
+    if (!reader)
+        reader = reader_detect(job->text, NULL);
+    else if (reader->detect(job->text, NULL) <= 0)
+        reader = NULL;
+    if (reader) read_with(job, reader, NULL, 0);
+    return reader;
+}
+
+/* The text does not parse. A file that is called a document is broken; one that is not may be flags
+   or a script, or something else entirely. */
 static void read_broken(struct job *job, size_t diags_before)
 {
-    const struct source *source = source_get(&job->diags->sources, job->source);
-    bool as_text = job->forced && job->forced->detect(job->text, NULL) > 0;
-    if (!as_text && (job->forced || names_document(source->path))) {
+    struct str path = source_get(&job->diags->sources, job->source)->path;
+    size_t errors = job->diags->n;
+    if (!job->forced && names_document(path)) {
         job->out->status = RECIPE_UNREADABLE;
         return;
     }
     job->diags->n = diags_before;
-    if (as_text) read_with(job, job->forced, NULL, 0);
+    if (read_plain_text(job) || (!job->forced && names_script(path))) return;
+    job->diags->n = errors;
+    job->out->status = RECIPE_UNREADABLE;
+}
+
+static bool has_mapping(const struct node_list *docs)
+{
+    for (size_t i = 0; i < docs->n; i++)
+        if (docs->items[i]->kind != NODE_SCALAR) return true;
+    return false;
 }
 
 static void read_documents(struct job *job)
@@ -79,15 +96,14 @@ static void read_documents(struct job *job)
         read_broken(job, before);
         return;
     }
-    for (size_t i = 0; i < docs.n; i++) {
-        const struct node *doc = docs.items[i];
-        const struct reader *reader = job->forced ? job->forced : reader_detect(job->text, doc);
-        if (!reader) continue;
-        bool plain_text = job->forced && doc->kind == NODE_SCALAR;
-        read_with(job, reader, plain_text ? NULL : doc, (int)i);
+    for (size_t i = 0; i < docs.n && has_mapping(&docs); i++) {
+        const struct reader *reader =
+            job->forced ? job->forced : reader_detect(job->text, docs.items[i]);
+        if (reader) read_with(job, reader, docs.items[i], (int)i);
     }
-    if (job->out->status == RECIPE_SKIPPED)
-        job->diags->n = before; /* not ours: its duplicate keys are not either */
+    if (job->out->format) return;
+    job->diags->n = before; /* no document of ours: its duplicate keys are not either */
+    read_plain_text(job);
 }
 
 struct recipe recipe_read(struct arena *a, struct diags *diags, uint32_t source, struct str as,
@@ -96,12 +112,7 @@ struct recipe recipe_read(struct arena *a, struct diags *diags, uint32_t source,
     struct recipe out = {.status = RECIPE_SKIPPED};
     struct job job = {a,    diags,   source, source_get(&diags->sources, source)->text,
                       NULL, options, &out};
-    struct str declared = reader_declared(job.text);
-    job.forced = reader_find(as.n ? as : declared);
-    const struct reader *format = text_format(&job);
-    if (format)
-        read_with(&job, format, NULL, 0);
-    else
-        read_documents(&job);
+    job.forced = reader_find(as.n ? as : reader_declared(job.text));
+    read_documents(&job);
     return out;
 }
