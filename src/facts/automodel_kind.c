@@ -3,16 +3,17 @@
 #include "base/edit.h"
 #include "facts/automodel.h"
 
-static void cover(struct diag *d, const struct str *covers, struct str source)
+static void cover(struct diag *d, const struct str *covers, size_t n, struct str source)
 {
     d->covers = covers;
-    d->n_covers = 1;
+    d->n_covers = n;
     d->source = source;
 }
 
-static void complain_unknown(struct facts *f, const struct node *at, struct str name)
+/* A bare name is not found; a full path cannot be imported either. */
+static void complain_unknown(struct facts *f, const struct node *at, struct str name, bool bare)
 {
-    static const struct str covers[] = {{"automodel:R03", 13}};
+    static const struct str covers[] = {{"automodel:R03", 13}, {"automodel:X02", 13}};
     struct edit_nearest near = {.word = name};
     struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "unknown-recipe", node_span(f->diags, at),
                               "AutoModel has no recipe class %.*s", STR_ARG(name));
@@ -23,7 +24,7 @@ static void complain_unknown(struct facts *f, const struct node *at, struct str 
     else
         diag_help(f->diags, d, "a class of your own needs its full path: package.module.%.*s",
                   STR_ARG(name));
-    cover(d, covers, STR("nemo_automodel/cli/utils.py:48"));
+    cover(d, covers, bare ? 1 : 2, STR("nemo_automodel/cli/utils.py:48"));
 }
 
 static void warn_missing(struct facts *f, const struct node *recipe)
@@ -36,7 +37,7 @@ static void warn_missing(struct facts *f, const struct node *recipe)
     d->at.end_column = d->at.column;
     diag_help(f->diags, d,
               "write recipe: and the class, unless a script of its own reads the file");
-    cover(d, covers, STR("nemo_automodel/cli/app.py:115"));
+    cover(d, covers, 1, STR("nemo_automodel/cli/app.py:115"));
 }
 
 static struct str last_part(struct str path)
@@ -68,7 +69,9 @@ struct str automodel_kind(struct facts *f, const struct node *recipe)
     struct str class = last_part(name);
     for (uint32_t i = 0; i < automodel_recipe_count; i++)
         if (str_eq(automodel_recipes[i].name, class)) return automodel_recipes[i].kind;
-    if (class.n == name.n && named == node_get(recipe, STR("recipe")))
-        complain_unknown(f, named, name);
+    bool bare = class.n == name.n;
+    if (bare ? named == node_get(recipe, STR("recipe"))
+             : str_starts(name, STR("nemo_automodel.recipes.")))
+        complain_unknown(f, named, class, bare);
     return STR("custom");
 }
