@@ -109,10 +109,22 @@ static void collect_plans(struct arena *a, const struct question *q, struct answ
     }
 }
 
+/* The model's size is what many guides go by. */
+static void set_size(struct facts *f, const struct model_shape *m)
+{
+    struct param_counts n = model_params(m);
+    struct str from = STR("the model's layers");
+    facts_set(f, param_find(STR("total_params")), value_int(n.total), ORIGIN_DERIVED, NULL, from);
+    facts_set(f, param_find(STR("active_params")), value_int(n.active), ORIGIN_DERIVED, NULL, from);
+}
+
 bool planner_answer(struct arena *a, const struct question *q, struct arena *scratch,
                     struct answer *out)
 {
     *out = (struct answer){.search = ARENA_NEW(a, struct search_result)};
+    facts_derive(q->facts);
+    if (!config_from_facts(a, q->facts, &out->base)) return false;
+    set_size(q->facts, &out->base.model);
     planner_complete(q->rules, q->facts, scratch);
     facts_derive(q->facts);
     if (!config_from_facts(a, q->facts, &out->base)) return false;
