@@ -26,6 +26,7 @@ struct saved {
     uint32_t offloaded_by; /* MOD_* bits whose fine-grained offload moves it to the host */
     bool routed;           /* grows with the imbalance of routing */
     bool dispatched;       /* counted with the coefficient of dispatch outputs */
+    bool linear;           /* of linear attention, which no measured run has */
     bool late;             /* made after attention: gone already when attention's backward runs */
 };
 
@@ -76,6 +77,7 @@ struct layer_memory {
     double routed;                          /* of `kept`: grows with routing imbalance */
     double offloaded;                       /* of `all`: moved to the host by module */
     double dispatched;                      /* of `kept`: dispatch outputs */
+    double linear;                          /* of `kept`: linear attention's */
     double all;                             /* bytes without recomputation and offload */
     double input;                           /* bytes of the layer's input alone */
     double backward;                        /* transient bytes of its backward */

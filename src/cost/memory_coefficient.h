@@ -27,6 +27,7 @@ struct range {
     X(graph_error, 1, 0.97, 1.1)               /* same, further, with CUDA graphs */               \
     X(quantised_activations, 1, 0.85, 1.05)    /* activations of low-precision recipes */          \
     X(gathered_parameters, 1, 0.6, 1.5)        /* FSDP's working set, measured over modelled */    \
+    X(linear_attention_saved, 1, 0.5, 1.1)     /* tensors of linear attention, over modelled */    \
     X(offload_residue, 0, 0, 1)                /* part of the offloaded tensors still there */     \
     X(allocator_slack, 0.05, 0.02, 0.12)       /* reserved beyond allocated, relative */
 

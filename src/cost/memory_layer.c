@@ -122,6 +122,7 @@ static void measure_activations(const struct config *c, const struct token_count
         l->kept += bytes;
         if (list.items[i].routed) l->routed += bytes;
         if (list.items[i].dispatched) l->dispatched += bytes;
+        if (list.items[i].linear) l->linear += bytes;
     }
     l->input = list.n > 0 ? saved_bytes(&list.items[0]) : 0;
     l->backward = saved_backward_transient(c, t, l->kind, &list);
@@ -156,6 +157,7 @@ void layer_measure_mtp(const struct config *c, const struct token_counts *t,
         out->kept += c->knobs.recompute == RECOMPUTE_FULL ? one.input : one.kept;
         out->routed += one.routed;
         out->dispatched += one.dispatched;
+        out->linear += one.linear;
     }
     measure_parameters(c, out, mtp_params(m));
     add(out, m->hidden / (double)c->knobs.tp, 2.0 * m->hidden, 1);

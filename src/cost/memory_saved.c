@@ -216,12 +216,15 @@ static void add_linear_attention(struct saved_list *list, const struct config *c
     double heads = m->lin_v_heads, repeated = heads * m->lin_k_dim, bytes = element_bytes(k);
     double tp = k->tp;
     add_residual(list, c, t, true, true);
+    int first = list->n;
     add(list, "q, k, v, z, b, a", t->tokens, (2 * key + 2 * value + 2 * heads) / tp, bytes);
     add(list, "convolution output", t->tokens, (2 * key + value) / tp, bytes);
     add(list, "kernel's q, k, v", t->tokens, (2 * repeated + value) / tp, bytes);
     add(list, "kernel's decays and solve", t->tokens, (LINEAR_CHUNK + 3) * heads / tp, bytes);
     add(list, "delta rule output", t->tokens, value / tp, bytes);
     add(list, "gated output", t->tokens, value / tp, gemm_input_bytes(k));
+    for (int i = first; i < list->n; i++)
+        list->items[i].linear = true;
 }
 
 /* Fully connected pair: the first GEMM's output (the activation's input) and the activation (the

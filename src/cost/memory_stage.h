@@ -64,6 +64,7 @@ struct in_flight {
     double kept;
     double routed;     /* of `kept`: grows with routing imbalance */
     double dispatched; /* of `kept`: dispatch outputs */
+    double linear;     /* of `kept`: linear attention's */
     double offloaded;  /* moved to the host by module, not in `kept` */
 };
 

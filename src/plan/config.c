@@ -181,13 +181,23 @@ static uint8_t dispatcher_of(const struct facts *f)
     return f->framework == FRAMEWORK_AUTOMODEL && type.n == 0 ? DISPATCH_TORCH : DISPATCH_ALLTOALL;
 }
 
+/* A recipe is a whole run, so its defaults count; a plan may leave out what it is not about. */
+static bool is_stated(const struct facts *f, const char *name)
+{
+    const struct fact *x = facts_get(f, name);
+    return fact_is_known(x) && (fact_is_set(x) || !str_is(f->format, "plan"));
+}
+
+/* A plan that does not say which loss it uses means the fused one of the performance recipes. */
 static uint8_t loss_fusion_of(const struct facts *f)
 {
     if (f->framework == FRAMEWORK_AUTOMODEL) return CE_NATIVE;
     const struct fact *x = facts_get(f, "cross_entropy_loss_fusion");
-    if (x->value.kind == VALUE_BOOL && !x->value.b) return CE_NONE;
+    bool stated = is_stated(f, "cross_entropy_loss_fusion");
+    if (stated && x->value.kind == VALUE_BOOL && !x->value.b) return CE_NONE;
     if (is_word(f, "cross_entropy_fusion_impl", "linear")) return CE_LINEAR;
-    return is_word(f, "cross_entropy_fusion_impl", "native") ? CE_NATIVE : CE_TE;
+    bool native = is_word(f, "cross_entropy_fusion_impl", "native");
+    return native && is_stated(f, "cross_entropy_fusion_impl") ? CE_NATIVE : CE_TE;
 }
 
 static uint8_t sharding_of(const struct facts *f)
@@ -201,13 +211,6 @@ static uint8_t sharding_of(const struct facts *f)
     if (is_word(f, "data_parallel_sharding_strategy", "optim_grads")) return FSDP_OPTIM_GRADS;
     return is_word(f, "data_parallel_sharding_strategy", "no_shard") ? FSDP_NONE
                                                                      : FSDP_OPTIM_GRADS_PARAMS;
-}
-
-/* A recipe is a whole run, so its defaults count; a plan may leave out what it is not about. */
-static bool is_stated(const struct facts *f, const char *name)
-{
-    const struct fact *x = facts_get(f, name);
-    return fact_is_known(x) && (fact_is_set(x) || !str_is(f->format, "plan"));
 }
 
 /* Megatron-LM's flag is off by default; Bridge's recipes and plans, which seldom write it, have it
@@ -235,6 +238,7 @@ static void read_kernels(const struct facts *f, struct knobs *k, const struct mo
     k->deterministic = is_true(f, "deterministic_mode");
     k->defer_embedding_wgrad = is_true(f, "defer_embedding_wgrad_compute");
     k->wgrad_deferral_limit = (int)(facts_int(f, "wgrad_deferral_limit", 0) & INT32_MAX);
+    if (!is_stated(f, "moe_grouped_gemm")) k->grouped_gemm = true;
     k->overlap_p2p = facts_bool(f, "overlap_p2p_comm", true);
     k->balance_stated = is_stated(f, "moe_router_force_load_balancing");
     k->dp_overlap_stated = is_stated(f, "overlap_grad_reduce");
