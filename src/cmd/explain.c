@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/io.h"
-#include "cmd/cmd.h"
+#include "cmd/validate.h"
 #include "emit/rule_page.h"
-#include "facts/recipe.h"
 
 enum { MOST_MATCHES = 3 };
 
@@ -89,14 +88,14 @@ static int explain_error(struct cmd_context *c, const struct rule_set *set)
 
 static int explain_in(struct cmd_context *c, const struct rule *r, const struct rule_set *set)
 {
+    struct read_options options;
+    if (!validate_options(c, &options)) return STATUS_CANNOT;
     struct str path = str_dup(c->keep, option_value(c, "in")), text, error;
     if (!io_read(c->keep, path.p, &text, &error))
         return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
     struct diags found;
     diags_init(&found, c->keep);
     uint32_t source = source_add(&found.sources, path, text);
-    struct platform_cache platforms = {.arena = c->keep};
-    struct read_options options = {.platforms = &platforms};
     struct recipe recipe = recipe_read(c->keep, &found, source, STR(""), &options);
     if (recipe.status != RECIPE_READ) {
         cmd_print_diags(c, &found, &c->err);
@@ -139,7 +138,14 @@ static int run(struct cmd_context *c)
 static const struct option options[] = {
     {"error", "TEXT",
      "find the rule by a pasted error or traceback (- reads it from standard input)"},
-    {"in", "FILE", "put in the numbers of this recipe"},
+    {"in", "FILE", "put in the numbers of this recipe; the options below as in validate"},
+    {"gpus", "N", "world size"},
+    {"platform", "P", "GPU platform"},
+    {"model", "M", "model"},
+    {"framework", "F", "megatron, bridge or automodel"},
+    {"framework-version", "V", "its version"},
+    {"set", "NAME=VALUE", "state or override a fact"},
+    {"env", "NAME=VALUE", "an environment variable"},
     {0},
 };
 

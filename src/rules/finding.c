@@ -94,11 +94,31 @@ static struct str short_text(struct arena *scratch, struct value v)
 static void note_operand(struct diag *d, const struct facts *f, int param, struct arena *scratch)
 {
     const struct fact *fact = &f->items[param];
-    if (!fact_is_known(fact)) return;
     struct str origin = fact_origin_text(scratch, f, param),
                text = short_text(scratch, fact->value);
     diag_note(f->diags, d, "%.*s = %.*s: %.*s", STR_ARG(param_table[param].name), STR_ARG(text),
               STR_ARG(origin));
+}
+
+static bool is_null_default(const struct fact *fact)
+{
+    return fact->value.kind == VALUE_NULL && fact->origin == ORIGIN_DEFAULT;
+}
+
+/* The operands that are written, or the others: what a condition finds at its default, or the rule
+   at none, explains nothing beside them. */
+static void note_operands(struct diag *d, const struct facts *f, const struct operands *operands,
+                          bool written, size_t *most, struct arena *scratch)
+{
+    bool alone = *most == MOST_OPERANDS;
+    for (size_t i = 0; i < operands->n && *most; i++) {
+        const struct fact *fact = &f->items[operands->params[i]];
+        bool is_written = fact->node || fact_is_set(fact);
+        bool tells = is_written || (i < operands->n_rule && (alone || !is_null_default(fact)));
+        if (is_written != written || !tells || !fact_is_known(fact)) continue;
+        note_operand(d, f, operands->params[i], scratch);
+        --*most;
+    }
 }
 
 static void add_notes(struct diag *d, const struct rule *r, const struct facts *f,
@@ -109,14 +129,9 @@ static void add_notes(struct diag *d, const struct rule *r, const struct facts *
     size_t n = r->rule ? expr_trace(r->rule, scratch, &scope, lines, MOST_TRACES) : 0;
     for (size_t i = 0; i < n; i++)
         diag_note(f->diags, d, "%.*s", STR_ARG(lines[i]));
-    size_t written = 0;
-    for (size_t i = 0; i < operands->n && written < MOST_OPERANDS; i++) {
-        int param = operands->params[i];
-        if (i >= operands->n_rule && !f->items[param].node)
-            continue; /* a condition's default explains nothing */
-        note_operand(d, f, param, scratch);
-        written++;
-    }
+    size_t most = MOST_OPERANDS;
+    note_operands(d, f, operands, true, &most, scratch);
+    note_operands(d, f, operands, false, &most, scratch);
 }
 
 static double number_of(struct value v)
