@@ -164,6 +164,12 @@ static void write_class(struct generator *g, const struct class_entry *e)
         buf_printf(&g->out, ".%s=%s,", features[i],
                    true_at(e->node, features[i]) ? "KNOWN_YES" : "KNOWN_NO");
     write_texts(g, "packed_cp", node_get(e->node, STR("packed_cp")));
+    write_texts(g, "declares", node_get(e->node, STR("declares")));
+    buf_printf(&g->out, ".declared=%s,",
+               node_get(e->node, STR("declares")) &&
+                       !str_is(text_at(e->node, "declares"), "depends")
+                   ? "true"
+                   : "false");
     buf_printf(&g->out, "},\n");
 }
 

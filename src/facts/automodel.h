@@ -49,6 +49,9 @@ struct automodel_class {
     enum known tp_registered, owns_cp, owns_packing, cp_sdpa, thd, keeps_forward;
     const struct str *packed_cp; /* attention backends that take packed sequences with cp > 1 */
     size_t n_packed_cp;
+    const struct str *declares; /* tp, cp, pp, ep: what the class says it supports */
+    size_t n_declares;
+    bool declared; /* it says so, whatever the configuration */
     const struct str
         *models; /* Hugging Face ids of which it is the class; a last * is any ending */
     size_t n_models;

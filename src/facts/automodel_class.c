@@ -121,6 +121,14 @@ static void fill_known(struct facts *f, const char *name, enum known known)
         fill(f, name, value_bool(known == KNOWN_YES), "AutoModel's model class");
 }
 
+static void fill_list(struct facts *f, const char *name, const struct str *words, size_t n)
+{
+    struct value *items = ARENA_ARRAY(f->arena, struct value, n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = value_string(words[i]);
+    fill(f, name, value_list_of(f->arena, items, n), "AutoModel's model class");
+}
+
 static void fill_from_class(struct facts *f, const struct automodel_class *c)
 {
     const struct {
@@ -138,17 +146,12 @@ static void fill_from_class(struct facts *f, const struct automodel_class *c)
         {"automodel_cp_sdpa", c->cp_sdpa},
         {"automodel_thd", c->thd},
     };
-    struct value packed[8];
-    size_t n = 0;
     if (c->model_type.n)
         fill(f, "model_type", value_string(c->model_type), "AutoModel's model class");
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         fill_known(f, facts[i].name, facts[i].known);
-    while (n < c->n_packed_cp && n < sizeof packed / sizeof *packed) {
-        packed[n] = value_string(c->packed_cp[n]);
-        n++;
-    }
-    fill(f, "automodel_packed_cp", value_list_of(f->arena, packed, n), "AutoModel's model class");
+    fill_list(f, "automodel_packed_cp", c->packed_cp, c->n_packed_cp);
+    if (c->declared) fill_list(f, "automodel_declares", c->declares, c->n_declares);
 }
 
 static bool stated(const struct facts *f, const char *name)
