@@ -213,6 +213,8 @@ int main(int argc, char **argv)
     diags_init(&diags, a);
     if (usage) fprintf(stderr, "usage: mutate_rules [-v] PERCENT FOLDER\n");
     bool loaded = !usage && rules_load(a, &diags, argv[argc - 1], NULL, &set);
+    if (!usage && !loaded)
+        fprintf(stderr, "mutate_rules: %s holds a bad rule file\n", argv[argc - 1]);
     bool good = loaded && run(a, &set, strtoul(argv[argc - 2], NULL, 10), verbose);
     arena_free(a);
     return !loaded ? 2 : good ? EXIT_SUCCESS : EXIT_FAILURE;
