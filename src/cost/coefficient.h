@@ -11,6 +11,7 @@
 #define TIME_COEFFICIENTS(X)                                                                       \
     X(gemm_bf16, 0.75)          /* part of the dense peak that an unbounded GEMM reaches */        \
     X(gemm_fp8, 0.70)           /* same, of the FP8 peak */                                        \
+    X(gemm_block_scaled, 0.95)  /* rate of block-scaled FP8 GEMMs against tensor-scaled ones */    \
     X(gemm_fp4, 0.48)           /* same, of the FP4 peak */                                        \
     X(gemm_traffic, 0.60)       /* operand bytes that reach HBM, of all */                         \
     X(grouped_gemm, 1.0)        /* rate of a grouped GEMM against one GEMM of its rows */          \
