@@ -5,7 +5,7 @@
 
 #include "base/ctext.h"
 #include "base/dir.h"
-#include "base/io.h"
+#include "base/json.h"
 #include "base/version.h"
 
 static int sign(int i)
@@ -56,9 +56,21 @@ static void c_text_is_escaped(void **state)
                "{VALUE_INT, {.i = INT64_C(-3)}}, {VALUE_STRING, {.s = {\"x\", 1}}}, }}}}");
 }
 
+static void values_are_json(void **state)
+{
+    struct arena *a = *state;
+    struct value keys[] = {value_string(STR("a\"\n")), value_int(2)};
+    struct value items[] = {value_double(1), value_double(0.1), value_null(), value_bool(true)};
+    struct value values[] = {value_list_of(a, items, 4), value_double(1e300 * 1e300)};
+    struct buf out = buf_new(a);
+    json_add_value(&out, value_map_of(a, keys, values, 2));
+    assert_str(buf_str(&out), "{\"a\\\"\\n\":[1.0,0.1,null,true],\"2\":null}");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(versions_are_ordered),
     cmocka_unit_test(folder_is_listed_in_order),
     cmocka_unit_test(c_text_is_escaped),
+    cmocka_unit_test(values_are_json),
 };
 UNIT_MAIN(tests)

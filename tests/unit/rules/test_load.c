@@ -165,6 +165,29 @@ static void sets_are_appended(void **state)
     assert_str(diags.items[0].message, "the id some-rule is taken");
 }
 
+static void a_file_under_test_replaces_its_own_records(void **state)
+{
+    struct arena *a = *state;
+    struct rule_set all = load_good(
+        a, RULE_FILE "guides:\n- {id: G1, text: one}\n- {id: G2, text: two}\n"
+                     "overrides:\n- {id: o, matchConditions: [plan.tp > 1], set: {ep: '1'}}\n"
+                     "rules:\n- {id: a, severity: info, message: m, rule: plan.ep > 1}\n"
+                     "- {id: b, severity: info, message: m, rule: plan.ep > 2}\n");
+    struct rule_set own =
+        load_good(a, RULE_FILE "guides: [{id: G2, text: new}]\nrules:\n"
+                               "- {id: b, severity: info, message: m, rule: plan.ep > 3}\n");
+    struct rule_set rest = rules_except(a, &all, &own);
+    assert_int_equal(rest.n, 2);
+    assert_null(rules_find(&rest, STR("b")));
+    assert_int_equal(rest.lanes[FRAMEWORK_MEGATRON].n_checks, 1);
+    assert_int_equal(rest.lanes[FRAMEWORK_MEGATRON].n_overrides, 1);
+    assert_ptr_equal(rest.items[rest.lanes[FRAMEWORK_MEGATRON].checks[0]],
+                     rules_find(&all, STR("a")));
+    assert_int_equal(rest.n_guides, 1);
+    assert_str(rest.guides[0].id, "G1");
+    assert_str(rules_nearest(&all, STR("aa")), "a");
+}
+
 static void an_absent_folder_is_told(void **state)
 {
     struct diags diags;
@@ -182,6 +205,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(variables_replace_names_only),
     cmocka_unit_test(growing_variables_are_stopped),
     cmocka_unit_test(sets_are_appended),
+    cmocka_unit_test(a_file_under_test_replaces_its_own_records),
     cmocka_unit_test(an_absent_folder_is_told),
 };
 UNIT_MAIN(tests)
