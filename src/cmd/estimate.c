@@ -74,6 +74,14 @@ static bool read_text(const struct estimation *e, struct arena *a, struct diags 
 
 /* ---- the command ---- */
 
+static void show_changes(struct cmd_context *c, const struct result *r)
+{
+    struct memory_change changes[WHATIF_CHANGES];
+    if (r->memory.fits == FITS_YES) return;
+    int n = memory_cheapest_changes(&r->config, NULL, NULL, changes);
+    screen_changes(c->keep, &r->config, changes, n, &c->out);
+}
+
 static void show_text(struct cmd_context *c, const struct result *r, const struct estimation *e)
 {
     screen_model(&r->config.model, &c->out);
@@ -82,6 +90,7 @@ static void show_text(struct cmd_context *c, const struct result *r, const struc
     screen_plan(c->keep, &r->config, &c->out);
     buf_add_char(&c->out, '\n');
     screen_memory(&r->memory, &c->out);
+    show_changes(c, r);
     buf_add_char(&c->out, '\n');
     screen_time(&r->config, &r->time, &c->out);
     screen_evidence(&r->evidence, &c->out);

@@ -143,6 +143,34 @@ void screen_memory(const struct memory_estimate *m, struct buf *out)
                m->peak_low / GIB, m->peak_high / GIB, m->fullest, verdicts[m->fits]);
 }
 
+/* "recompute_granularity = full, micro_batch_size = 1": the knobs in which a change differs. */
+static void add_difference(struct arena *a, const struct knobs *from, const struct knobs *to,
+                           struct buf *out)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < knob_count; i++) {
+        struct value old = knob_get(a, from, &knob_table[i]), new = knob_get(a, to, &knob_table[i]);
+        if (value_eq(old, new)) continue;
+        buf_printf(out, "%s%s = %.*s", separator, knob_table[i].param, STR_ARG(value_text(a, new)));
+        separator = ", ";
+    }
+}
+
+void screen_changes(struct arena *a, const struct config *c, const struct memory_change *changes,
+                    int n, struct buf *out)
+{
+    if (n == 0) return;
+    buf_add(out, STR("what would make it fit, cheapest first\n"));
+    for (int i = 0; i < n; i++) {
+        buf_add(out, STR("  "));
+        add_difference(a, &c->knobs, &changes[i].knobs, out);
+        double slower = 100 * (changes[i].slower - 1);
+        buf_printf(out, ": frees %.1f GiB, %.0f %% %s%s\n", changes[i].freed / GIB, fabs(slower),
+                   slower < 0 ? "faster" : "slower",
+                   changes[i].fits == FITS_YES ? "" : "; still tight");
+    }
+}
+
 void screen_time(const struct config *c, const struct time_estimate *t, struct buf *out)
 {
     buf_printf(out,

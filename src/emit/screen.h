@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "cost/cost.h"
 #include "cost/evidence.h"
+#include "cost/whatif.h"
 
 /* Name, parameters, layers and experts; one line. */
 void screen_model(const struct model_shape *m, struct buf *out);
@@ -15,6 +16,9 @@ void screen_machine(struct arena *a, const struct config *c, struct buf *out);
 void screen_plan(struct arena *a, const struct config *c, struct buf *out);
 /* A bar a stage and the verdict. */
 void screen_memory(const struct memory_estimate *m, struct buf *out);
+/* The cheapest changes that would make it fit, with GiB freed and time lost; nothing when `n` is 0. */
+void screen_changes(struct arena *a, const struct config *c, const struct memory_change *changes, int n,
+                    struct buf *out);
 /* Step time, throughput and where the time goes. */
 void screen_time(const struct config *c, const struct time_estimate *t, struct buf *out);
 /* How well the public measurements cover it, and the nearest of them. */

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From facts to numbers: what the knobs are for each framework, the pipeline split, and what is
+ * missing. */
+#include "unit/unit.h"
+
+#include <stdio.h>
+
+#include "facts/model.h"
+#include "facts/platform.h"
+#include "plan/config.h"
+
+struct setting {
+    const char *name;
+    struct value value;
+};
+
+static struct facts *fresh(struct arena *a, enum framework framework, const char *format)
+{
+    struct diags *diags = ARENA_NEW(a, struct diags);
+    diags_init(diags, a);
+    struct facts *f = facts_new(a, diags, framework, STR("main@2026-08-22"));
+    f->format = str_of(format);
+    return f;
+}
+
+static void set(struct facts *f, const char *name, struct value v)
+{
+    facts_set(f, param_find(str_of(name)), v, ORIGIN_FILE, NULL, str_of(name));
+}
+
+static struct value word(const char *s)
+{
+    return value_string(str_of(s));
+}
+
+/* DeepSeek-V3 on 256 H100 as a plan file states it, with nothing else decided. */
+static struct facts *deepseek(struct arena *a, enum framework framework)
+{
+    struct facts *f = fresh(a, framework, "plan");
+    for (uint32_t i = 0; i < param_count; i++)
+        if (param_table[i].scope == SCOPE_MODEL)
+            f->items[i] = (struct fact){.origin = ORIGIN_UNKNOWN};
+    struct platform_cache *cache = ARENA_NEW(a, struct platform_cache);
+    cache->arena = a;
+    platform_apply(f, platform_load(cache, f->diags, STR("h100"), (struct span){0}), ORIGIN_FILE);
+    model_apply(f, model_find(a, STR("deepseek-v3")), ORIGIN_FILE);
+    set(f, "gpus", value_int(256));
+    set(f, "seq", value_int(4096));
+    set(f, "gbs", value_int(2048));
+    set(f, "mbs", value_int(1));
+    return f;
+}
+
+static struct config *configure(struct arena *a, struct facts *f)
+{
+    struct config *c = ARENA_NEW(a, struct config);
+    facts_derive(f);
+    assert_true(config_from_facts(a, f, c));
+    return c;
+}
+
+static void sizes_and_degrees_are_read(void **state)
+{
+    struct facts *f = deepseek(*state, FRAMEWORK_MEGATRON);
+    set(f, "tp", value_int(2));
+    set(f, "pp", value_int(4));
+    set(f, "ep", value_int(32));
+    set(f, "etp", value_int(1));
+    set(f, "sequence_parallel", value_bool(true));
+    const struct config *c = configure(*state, f);
+    assert_int_equal(knobs_dp(&c->knobs), 32);
+    assert_int_equal(knobs_edp(&c->knobs), 2);
+    assert_int_equal(knobs_microbatches(&c->knobs), 64);
+    assert_true(c->knobs.sequence_parallel && c->machine_known);
+    assert_true(c->machine.peak_bf16 == 989e12 && c->machine.gpus_per_node == 8);
+    assert_int_equal(c->model.n_kinds, 2);
+    assert_int_equal(c->model.layers[2], 0);
+    assert_int_equal(c->model.layers[3], 1);
+    assert_int_equal(c->model.kinds[1].ffn, FFN_MOE);
+    assert_int_equal(c->model.kinds[1].mixer, MIXER_MLA);
+}
+
+static void unset_expert_tp_follows_the_framework(void **state)
+{
+    for (int framework = 0; framework < 2; framework++) {
+        struct facts *f = deepseek(*state, (enum framework)framework);
+        set(f, "tp", value_int(4));
+        assert_int_equal(configure(*state, f)->knobs.etp, framework == FRAMEWORK_MEGATRON ? 4 : 1);
+    }
+}
+
+static void precision_comes_from_the_word_or_the_switches(void **state)
+{
+    static const struct {
+        struct setting set[3];
+        enum precision want;
+    } cases[] = {
+        {{{"precision", {.kind = VALUE_STRING, .s = {"mxfp8", 5}}}}, PREC_MXFP8},
+        {{{"bf16", {.kind = VALUE_BOOL, .b = true}}}, PREC_BF16},
+        {{{"bf16", {.kind = VALUE_BOOL, .b = true}},
+          {"fp8", {.kind = VALUE_STRING, .s = {"hybrid", 6}}},
+          {"fp8_recipe", {.kind = VALUE_STRING, .s = {"blockwise", 9}}}},
+         PREC_FP8_BLOCKWISE},
+        {{{"bf16", {.kind = VALUE_BOOL, .b = true}},
+          {"fp4", {.kind = VALUE_STRING, .s = {"e2m1", 4}}}},
+         PREC_NVFP4},
+        {{{"fp16", {.kind = VALUE_BOOL, .b = true}}}, PREC_FP16},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct facts *f = deepseek(*state, FRAMEWORK_MEGATRON);
+        for (size_t k = 0; k < 3 && cases[i].set[k].name; k++)
+            set(f, cases[i].set[k].name, cases[i].set[k].value);
+        assert_int_equal(configure(*state, f)->knobs.precision, cases[i].want);
+    }
+}
+
+static void optimizer_bytes_follow_its_dtypes(void **state)
+{
+    struct facts *f = deepseek(*state, FRAMEWORK_MEGATRON);
+    const struct knobs *k = &configure(*state, f)->knobs;
+    assert_int_equal(k->grad_bytes + k->main_param_bytes + k->exp_avg_bytes + k->exp_avg_sq_bytes,
+                     16);
+    set(f, "use_precision_aware_optimizer", value_bool(true));
+    set(f, "exp_avg_dtype", word("bf16"));
+    set(f, "exp_avg_sq_dtype", word("bf16"));
+    set(f, "main_grads_dtype", word("bf16"));
+    k = &configure(*state, f)->knobs;
+    assert_int_equal(k->grad_bytes, 2);
+    assert_int_equal(k->exp_avg_bytes + k->exp_avg_sq_bytes, 4);
+    assert_true(k->main_param_remainder && k->main_param_bytes == 2);
+    set(f, "main_params_dtype", word("fp16"));
+    assert_false(configure(*state, f)->knobs.main_param_remainder);
+}
+
+static void automodel_shards_with_its_own_adam(void **state)
+{
+    struct facts *f = deepseek(*state, FRAMEWORK_AUTOMODEL);
+    set(f, "activation_checkpointing", value_bool(true));
+    const struct knobs *k = &configure(*state, f)->knobs;
+    assert_int_equal(k->fsdp, FSDP_FSDP2);
+    assert_int_equal(k->recompute, RECOMPUTE_FULL);
+    assert_int_equal(k->main_param_bytes, 0);
+    assert_int_equal(k->exp_avg_bytes + k->exp_avg_sq_bytes, 4);
+}
+
+static void selective_recompute_means_core_attention_unless_said(void **state)
+{
+    struct facts *f = deepseek(*state, FRAMEWORK_MEGATRON);
+    set(f, "recompute_granularity", word("selective"));
+    assert_int_equal(configure(*state, f)->knobs.recompute_modules, MOD_CORE_ATTN);
+    struct value modules[] = {word("moe_act"), word("mlp"), word("no_such_module")};
+    set(f, "recompute_modules", value_list_of(*state, modules, 3));
+    assert_int_equal(configure(*state, f)->knobs.recompute_modules, MOD_MOE_ACT | MOD_MLP);
+}
+
+static void what_is_missing_is_named(void **state)
+{
+    struct facts *f = fresh(*state, FRAMEWORK_MEGATRON, "plan");
+    for (uint32_t i = 0; i < param_count; i++)
+        if (param_table[i].scope == SCOPE_MODEL)
+            f->items[i] = (struct fact){.origin = ORIGIN_UNKNOWN};
+    set(f, "num_layers", value_int(4));
+    set(f, "hidden_size", value_int(64));
+    struct config *c = ARENA_NEW(*state, struct config);
+    assert_false(config_from_facts(*state, f, c));
+    static const char *const named[] = {"num_attention_heads", "vocab_size", "world_size",
+                                        "seq_length"};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        bool found = false;
+        for (size_t k = 0; k < f->diags->n; k++)
+            found = found || (str_is(f->diags->items[k].rule, "missing-fact") &&
+                              str_is(f->diags->items[k].parameter, named[i]));
+        assert_true(found);
+    }
+}
+
+static void nonsense_is_refused_without_overflow(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t value;
+    } cases[] = {{"tp", INT64_MAX},
+                 {"tp", -1},
+                 {"num_layers", 1 << 20},
+                 {"hidden_size", INT64_MAX},
+                 {"num_moe_experts", 1 << 30},
+                 {"gpus", INT64_MAX},
+                 {"gbs", INT64_MAX},
+                 {"moe_router_topk", 300}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct facts *f = deepseek(*state, FRAMEWORK_MEGATRON);
+        set(f, cases[i].name, value_int(cases[i].value));
+        struct config *c = ARENA_NEW(*state, struct config);
+        assert_false(config_from_facts(*state, f, c));
+        assert_true(diags_count(f->diags, SEVERITY_ERROR) > 0);
+    }
+}
+
+static void the_vocabulary_may_come_from_the_tokenizer(void **state)
+{
+    struct facts *f = deepseek(*state, FRAMEWORK_MEGATRON);
+    struct model_shape s;
+    set(f, "vocab_size", value_null());
+    assert_false(config_model(f, &s, true));
+    set(f, "tokenizer_model", word("somebody/Qwen3-30B-A3B"));
+    assert_true(config_model(f, &s, true));
+    assert_int_equal(s.vocab, 151936);
+    set(f, "tokenizer_model", value_null());
+    set(f, "tokenizer_type", word("GPT2BPETokenizer"));
+    assert_true(config_model(f, &s, true));
+    assert_int_equal(s.vocab, 50257);
+}
+
+/* ---- pipeline splits ---- */
+
+static struct config split_of(int layers, int pp, int vpp)
+{
+    struct config c = {.knobs = {.pp = pp, .vpp = vpp}};
+    c.model.num_layers = layers;
+    return c;
+}
+
+static void assert_split(const struct config *c, const char *want)
+{
+    struct layout l;
+    assert_true(config_layout(c, &l));
+    char got[256] = "";
+    for (int i = 0; i < l.n_chunks; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", l.decoders[i]);
+    assert_string_equal(got, want);
+    assert_true(l.embedding[0] && l.loss[l.n_chunks - 1]);
+}
+
+static void layers_are_split_as_the_plan_says(void **state)
+{
+    (void)state;
+    struct config c = split_of(8, 2, 2);
+    assert_split(&c, "2 2 2 2");
+    c = split_of(10, 4, 1);
+    assert_split(&c, "3 3 2 2");
+    c.knobs.first_stage_layers = 1;
+    c.knobs.last_stage_layers = 3;
+    assert_split(&c, "1 3 3 3");
+    c = split_of(62, 4, 4);
+    c.knobs.account_embedding = c.knobs.account_loss = true;
+    assert_split(&c, "3 4 4 4 4 4 4 4 4 4 4 4 4 4 4 3");
+}
+
+static void impossible_splits_are_refused(void **state)
+{
+    (void)state;
+    struct layout l;
+    struct config c = split_of(10, 4, 1);
+    c.knobs.first_stage_layers = 11;
+    assert_false(config_layout(&c, &l));
+    c.knobs.first_stage_layers = 2; /* 8 layers on 3 stages */
+    assert_false(config_layout(&c, &l));
+    c = split_of(10, 4, 1);
+    c.knobs.account_embedding = true; /* 11 on 4 */
+    assert_false(config_layout(&c, &l));
+    c = split_of(10, 1 << 20, 1);
+    assert_false(config_layout(&c, &l));
+}
+
+static void an_explicit_layout_decides_the_chunks(void **state)
+{
+    struct facts *f = deepseek(*state, FRAMEWORK_MEGATRON);
+    set(f, "pp", value_int(4));
+    set(f, "pipeline_model_parallel_layout", word("Et*4|(tttt|)*14tmL"));
+    const struct config *c = configure(*state, f);
+    assert_int_equal(c->knobs.vpp, 4);
+    struct layout l;
+    assert_true(config_layout(c, &l));
+    assert_int_equal(l.n_chunks, 16);
+    assert_int_equal(l.decoders[0], 4);
+    assert_int_equal(l.decoders[15], 1);
+    assert_int_equal(l.mtp[15], 1);
+}
+
+static void layers_of_every_kind_are_told_apart(void **state)
+{
+    static const struct {
+        const char *model;
+        enum mixer first, last;
+        int kinds, mtp_kinds;
+    } cases[] = {
+        {"qwen3.5-35b-a3b", MIXER_LINEAR, MIXER_ATTENTION, 2, 1},
+        {"gpt-oss-20b", MIXER_WINDOW, MIXER_ATTENTION, 2, 1},
+        {"mimo-v2-flash", MIXER_ATTENTION, MIXER_ATTENTION, 3, 1},
+        {"nemotron-3-super-120b-a12b", MIXER_MAMBA, MIXER_NONE, 3, 2},
+        {"llama-3.1-8b", MIXER_ATTENTION, MIXER_ATTENTION, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct facts *f = fresh(*state, FRAMEWORK_MEGATRON, "plan");
+        model_apply(f, model_find(*state, str_of(cases[i].model)), ORIGIN_FILE);
+        struct model_shape s;
+        assert_true(config_model(f, &s, false));
+        assert_int_equal(s.n_kinds, cases[i].kinds);
+        assert_int_equal(s.kinds[s.layers[0]].mixer, cases[i].first);
+        assert_int_equal(s.kinds[s.layers[s.num_layers - 1]].mixer, cases[i].last);
+        assert_int_equal(s.n_mtp_kinds, cases[i].mtp_kinds);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sizes_and_degrees_are_read),
+    cmocka_unit_test(unset_expert_tp_follows_the_framework),
+    cmocka_unit_test(precision_comes_from_the_word_or_the_switches),
+    cmocka_unit_test(optimizer_bytes_follow_its_dtypes),
+    cmocka_unit_test(automodel_shards_with_its_own_adam),
+    cmocka_unit_test(selective_recompute_means_core_attention_unless_said),
+    cmocka_unit_test(what_is_missing_is_named),
+    cmocka_unit_test(nonsense_is_refused_without_overflow),
+    cmocka_unit_test(the_vocabulary_may_come_from_the_tokenizer),
+    cmocka_unit_test(layers_are_split_as_the_plan_says),
+    cmocka_unit_test(impossible_splits_are_refused),
+    cmocka_unit_test(an_explicit_layout_decides_the_chunks),
+    cmocka_unit_test(layers_of_every_kind_are_told_apart),
+};
+UNIT_MAIN(tests)
