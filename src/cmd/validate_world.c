@@ -3,7 +3,12 @@
 #include "cmd/validate.h"
 
 /* Sizes tried: the first multiples of what both parallel grids need, then their doublings. */
-enum { FIRST_MULTIPLES = 32, LARGEST = 1 << 20, MOST_SIZES = FIRST_MULTIPLES + 24 };
+enum {
+    FIRST_MULTIPLES = 32,
+    LARGEST = 1 << 20,
+    MOST_SIZES = FIRST_MULTIPLES + 24,
+    MOST_FAILURES = 4
+};
 
 static int64_t product(const struct facts *f, const char *const *names, size_t n)
 {
@@ -48,13 +53,39 @@ static const struct rule *first_error(struct validation *v, const struct facts *
     return rule_subset_first_error(subset, at, v->scratch);
 }
 
-static void report_none(const struct facts *f, const struct rule *why, int64_t up_to)
+/* The rules that fail, each with the smallest size at which it is the first to. */
+struct failure {
+    const struct rule *rule;
+    int64_t size;
+};
+struct failures {
+    struct failure items[MOST_FAILURES];
+    size_t n;
+};
+
+static void failures_add(struct failures *all, const struct rule *rule, int64_t size)
 {
-    struct span whole = {.source = f->source};
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].rule == rule) return;
+    if (all->n < MOST_FAILURES) all->items[all->n++] = (struct failure){rule, size};
+}
+
+/* Where the parameter that the first failing rule is about is written; else the whole file. */
+static struct span place(const struct facts *f, const struct rule *rule)
+{
+    const struct node *node = rule->parameter < 0 ? NULL : f->items[rule->parameter].node;
+    return node ? node_span(f->diags, node) : (struct span){.source = f->source};
+}
+
+static void report_none(const struct facts *f, const struct failures *why, int64_t up_to)
+{
     struct diag *d =
-        diag_add(f->diags, SEVERITY_ERROR, "no-valid-world-size", whole,
+        diag_add(f->diags, SEVERITY_ERROR, "no-valid-world-size", place(f, why->items[0].rule),
                  "no number of GPUs up to %lld makes this configuration valid", (long long)up_to);
-    diag_note(f->diags, d, "the largest one fails %.*s", STR_ARG(why->id));
+    for (size_t i = 0; i < why->n; i++)
+        diag_note(f->diags, d, "with %lld GPU%s: %.*s", (long long)why->items[i].size,
+                  why->items[i].size == 1 ? "" : "s", STR_ARG(why->items[i].rule->id));
+    diag_help(f->diags, d, "--gpus N shows what fails at one size");
 }
 
 struct world_sizes validate_world_sizes(struct validation *v, const struct facts *f)
@@ -67,13 +98,16 @@ struct world_sizes validate_world_sizes(struct validation *v, const struct facts
 
     struct facts *at = copy(v->arena, f);
     int64_t *sizes = ARENA_ARRAY(v->arena, int64_t, MOST_SIZES);
-    const struct rule *last = NULL;
+    struct failures failures = {0};
     world = (struct world_sizes){.known = true, .multiple_of = base, .sizes = sizes};
     for (int64_t k = 1; base * k <= LARGEST; k += k < FIRST_MULTIPLES ? 1 : k) {
         world.up_to = base * k;
-        last = first_error(v, f, at, &subset, param, world.up_to);
-        if (!last) sizes[world.n++] = world.up_to;
+        const struct rule *failed = first_error(v, f, at, &subset, param, world.up_to);
+        if (failed)
+            failures_add(&failures, failed, world.up_to);
+        else
+            sizes[world.n++] = world.up_to;
     }
-    if (!world.n && last) report_none(f, last, world.up_to);
+    if (!world.n && failures.n) report_none(f, &failures, world.up_to);
     return world;
 }
