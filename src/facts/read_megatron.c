@@ -96,9 +96,8 @@ static int detect_map(const struct node *doc)
     if (args) return 95;
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
-        int param = param_find(key);
         flags += param_find_key(FRAMEWORK_MEGATRON, key, NULL) >= 0;
-        names += param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags > 0;
+        names += param_of_key(key) >= 0;
     }
     if (flags >= 2) return 90;
     return names >= 3 && 2 * names > doc->n ? 60 : 0;

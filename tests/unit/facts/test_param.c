@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "expr/expr.h"
+#include "facts_unit.h"
+
+static void every_name_finds_its_parameter(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < param_count; i++) {
+        const struct param *p = &param_table[i];
+        assert_int_equal(param_find(p->name), i);
+        if (p->symbol.n) assert_int_equal(param_find(p->symbol), i);
+        for (size_t k = 0; k < p->n_aliases; k++)
+            assert_int_equal(param_find(p->aliases[k]), i);
+        for (int f = 0; f < FRAMEWORK_COUNT; f++) {
+            const struct param_spelling *s = &p->in[f];
+            if (s->key.n) assert_int_equal(param_find_key((enum framework)f, s->key, NULL), i);
+            for (size_t k = 0; k < s->n_flags; k++) {
+                const struct param_flag *flag = NULL;
+                assert_int_equal(param_find_key((enum framework)f, s->flags[k].flag, &flag), i);
+                assert_ptr_equal(flag, &s->flags[k]);
+            }
+        }
+        if (i > 0) assert_true(str_cmp(param_table[i - 1].name, p->name) < 0);
+    }
+    assert_int_equal(param_find(STR("no_such_thing")), -1);
+    assert_int_equal(param_find_key(FRAMEWORK_BRIDGE, STR("--bf16"), NULL), -1);
+}
+
+static void destinations_are_aliases(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"num_experts", "num_moe_experts"},
+        {"decoder_first_pipeline_num_layers", "num_layers_in_first_pipeline_stage"},
+        {"cuda_graph_modules", "cuda_graph_scope"},
+        {"norm_epsilon", "layernorm_epsilon"},
+        {"model.is_moe", "model_is_moe"},
+        {"gpus", "world_size"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_str(param_table[param_find(str_of(pairs[i][0]))].name, pairs[i][1]);
+    assert_str(param_nearest_key(FRAMEWORK_MEGATRON, STR("--tensor-model-paralel-size")),
+               "--tensor-model-parallel-size");
+}
+
+static void defaults_are_the_frameworks(void **state)
+{
+    struct diags diags;
+    diags_init(&diags, *state);
+    struct facts *m = facts_new(*state, &diags, FRAMEWORK_MEGATRON, STR("main"));
+    assert_fact(m, "moe_token_dispatcher_type", "allgather");
+    assert_fact(m, "expert_tensor_parallel_size", "null");
+    assert_fact(m, "adam_eps", "1e-08");
+    assert_fact(m, "world_size", "unknown");
+    assert_fact(m, "strategy", "null");
+    struct facts *b = facts_new(*state, &diags, FRAMEWORK_BRIDGE, STR("main"));
+    assert_fact(b, "expert_tensor_parallel_size", "1");
+    assert_fact(b, "overlap_grad_reduce", "unknown");
+    struct facts *a = facts_new(*state, &diags, FRAMEWORK_AUTOMODEL, STR("main"));
+    assert_fact(a, "strategy", "fsdp2");
+    assert_fact(a, "num_layers", "unknown");
+}
+
+static void options_yield_only_to_options_and_overrides(void **state)
+{
+    struct diags diags;
+    diags_init(&diags, *state);
+    struct facts *f = facts_new(*state, &diags, FRAMEWORK_MEGATRON, STR("main"));
+    int tp = param_find(STR("tp"));
+    facts_set(f, tp, value_int(4), ORIGIN_OPTION, NULL, STR("tp"));
+    facts_set(f, tp, value_int(8), ORIGIN_FILE, NULL, STR("tp"));
+    assert_fact(f, "tensor_model_parallel_size", "4");
+    facts_set(f, tp, value_int(2), ORIGIN_OVERRIDE, NULL, STR("x"));
+    assert_fact(f, "tensor_model_parallel_size", "2");
+}
+
+static void values_take_the_parameters_form(void **state)
+{
+    struct arena *a = *state;
+    assert_str(value_text(a, fact_coerce(a, param_find(STR("cuda_graph_scope")),
+                                         value_string(STR("attn")))),
+               "[attn]");
+    assert_str(value_text(a, fact_coerce(a, param_find(STR("moe_layer_freq")),
+                                         value_string(STR("([0]*1+[1]*2)")))),
+               "[0, 1, 1]");
+    assert_str(value_text(a, fact_coerce(a, param_find(STR("exp_avg_dtype")),
+                                         value_string(STR("torch.bfloat16")))),
+               "bf16");
+    assert_str(value_text(a, fact_coerce(a, param_find(STR("window_size")), value_int(128))),
+               "[128, 0]");
+    assert_int_equal(fact_coerce(a, param_find(STR("lr")), value_int(1)).kind, VALUE_DOUBLE);
+    assert_int_equal(fact_coerce(a, param_find(STR("tp")), value_string(STR("x"))).kind,
+                     VALUE_STRING);
+}
+
+static struct value evaluate(struct facts *f, const char *text)
+{
+    const struct expr *e =
+        expr_compile(f->arena, f->diags, str_of(text), (struct span){0}, &facts_names);
+    assert_non_null(e);
+    struct expr_scope scope = facts_scope(f);
+    return expr_eval(e, f->arena, &scope);
+}
+
+static void expressions_see_facts(void **state)
+{
+    struct facts *f =
+        read_as(*state, "megatron", "--tensor-model-parallel-size 2 --bf16 --num-experts 8", NULL);
+    facts_set_env(f, STR("NCCL_ALGO"), STR("Ring"), false);
+    static const char *const truths[] = {
+        "plan.tp == 2 && model.num_moe_experts == 8 && plan.num_experts == 8",
+        "has(plan.tp) && !has(plan.pp) && plan.pp == 1",
+        "raw[\"--tensor-model-parallel-size\"] == 2 && !(\"--pipeline-model-parallel-size\" in "
+        "raw)",
+        "env[\"NCCL_ALGO\"] == \"Ring\"",
+        "framework == \"megatron\" && version == \"main@2026-08-22\"",
+    };
+    for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
+        struct value v = evaluate(f, truths[i]);
+        assert_int_equal(v.kind, VALUE_BOOL);
+        assert_true(v.b);
+    }
+    assert_int_equal(evaluate(f, "plan.gpus % 2 == 0").kind, VALUE_UNKNOWN);
+    assert_int_equal(evaluate(f, "env[\"OTHER\"] == \"1\"").kind, VALUE_UNKNOWN);
+    f->env_complete = true;
+    assert_true(evaluate(f, "env[\"OTHER\"] == null").b);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_name_finds_its_parameter),
+    cmocka_unit_test(destinations_are_aliases),
+    cmocka_unit_test(defaults_are_the_frameworks),
+    cmocka_unit_test(options_yield_only_to_options_and_overrides),
+    cmocka_unit_test(values_take_the_parameters_form),
+    cmocka_unit_test(expressions_see_facts),
+};
+UNIT_MAIN(tests)
