@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# estimate: plans and recipes, what is missing, batches, and the same answer every time.
+set -eu
+moeplan=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1"; exit 1; }
+
+expect() { # STATUS TEXT COMMAND…: the status, and the text somewhere in stdout or stderr
+    want=$1 text=$2 status=0
+    shift 2
+    "$@" >"$dir/out" 2>&1 </dev/null || status=$?
+    [ "$status" = "$want" ] || { cat "$dir/out"; fail "$*: exit $status, not $want"; }
+    grep -qF -- "$text" "$dir/out" || { cat "$dir/out"; fail "$*: no \"$text\""; }
+}
+
+cat >"$dir/plan.yaml" <<'YAML'
+moeplan: 1
+framework: megatron
+model: qwen3-235b-a22b
+platform: h100
+gpus: 256
+seq: 4096
+mbs: 1
+gbs: 2048
+tp: 2
+pp: 8
+vpp: 4
+ep: 32
+etp: 1
+sequence_parallel: true
+use_distributed_optimizer: true
+YAML
+expect 0 "tp 2, pp 8 x vpp 4, cp 1, ep 32, etp 1; dp 16, expert dp 1" "$moeplan" estimate "$dir/plan.yaml"
+expect 0 "evidence: interpolated" "$moeplan" estimate "$dir/plan.yaml"
+expect 0 "memory, every term" "$moeplan" estimate "$dir/plan.yaml" --explain
+"$moeplan" estimate "$dir/plan.yaml" --format json >"$dir/one"
+"$moeplan" estimate "$dir/plan.yaml" --format json >"$dir/two"
+cmp "$dir/one" "$dir/two" || fail "two runs differ"
+for member in peak_low_gib capacity_gib '"phase"' tokens_per_s_per_gpu ep_exposed_s '"class"' bubble_fraction; do
+    grep -q "$member" "$dir/one" || fail "no $member in the JSON"
+done
+
+grep -v "^gpus\|^seq" "$dir/plan.yaml" >"$dir/partial.yaml"
+expect 2 "world_size is not given" "$moeplan" estimate "$dir/partial.yaml"
+expect 2 "seq_length is not given" "$moeplan" estimate "$dir/partial.yaml"
+expect 0 "tokens/s/GPU" "$moeplan" estimate "$dir/partial.yaml" --gpus 256 --set seq_length=4096
+grep -v "^platform" "$dir/plan.yaml" >"$dir/nowhere.yaml"
+expect 2 "the platform is not given" "$moeplan" estimate "$dir/nowhere.yaml"
+expect 0 "b200  256 GPUs" "$moeplan" estimate "$dir/nowhere.yaml" --platform b200
+echo "just some words" >"$dir/words.txt"
+expect 2 "no recipe" "$moeplan" estimate "$dir/words.txt"
+expect 2 "cannot be read" "$moeplan" estimate "$dir/absent"
+sed 's/^pp: .*/pp: 64/; s/^vpp: .*/vpp: 2/; s/^tp: .*/tp: 1/' "$dir/plan.yaml" >"$dir/deep.yaml"
+expect 2 "94 layers cannot be put on 64 stages of 2 chunks" "$moeplan" estimate "$dir/deep.yaml"
+sed 's/^gpus: .*/gpus: 16/; s/^pp: .*/pp: 1/; s/^vpp: .*//; s/^ep: .*/ep: 8/' "$dir/plan.yaml" >"$dir/big.yaml"
+expect 0 "does not fit" "$moeplan" estimate "$dir/big.yaml"
+
+cat >"$dir/flags.txt" <<'FLAGS'
+--num-layers 4 --hidden-size 512 --num-attention-heads 8 --seq-length 1024 --max-position-embeddings 1024
+--micro-batch-size 1 --global-batch-size 8 --bf16 --tokenizer-type GPT2BPETokenizer
+FLAGS
+expect 0 "tokens/s/GPU" "$moeplan" estimate "$dir/flags.txt" --gpus 8 --platform a100
+
+printf '%s\n' '{"id":1,"plan":{"moeplan":1,"model":"qwen3-30b-a3b","platform":"h100","gpus":16,"ep":16,"seq":4096,"mbs":1,"gbs":64}}' \
+    'no request' '{"id":"b","plan":{"moeplan":1,"model":"qwen3-30b-a3b"}}' '{"id":3}' \
+    '{"id":4,"text":"--num-layers 4","as":"megatron","gpus":8,"platform":"h200000"}' >"$dir/requests"
+"$moeplan" estimate --batch <"$dir/requests" >"$dir/answers" || fail "the batch failed"
+[ "$(wc -l <"$dir/answers")" = 5 ] || fail "not one answer a request"
+sed -n 1p "$dir/answers" | grep -q '^{"id":1,"plan":{.*"memory":{' || fail "the first request has no estimate"
+sed -n 2p "$dir/answers" | grep -q '^{"id":null,"error":' || fail "a line that is no request"
+sed -n 3p "$dir/answers" | grep -q '"id":"b","error":.*"diagnostics":\[' || fail "what is missing is not said"
+sed -n 4p "$dir/answers" | grep -q '"id":3,"error":' || fail "an empty request"
+sed -n 5p "$dir/answers" | grep -q 'unknown-platform\|no platform' || fail "an unknown platform"

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# models and platforms: the catalogue, one model's fields with their origin, and what a miss says.
+set -eu
+moeplan=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1"; exit 1; }
+
+expect() { # STATUS TEXT COMMAND…: the status, and the text somewhere in stdout or stderr
+    want=$1 text=$2 status=0
+    shift 2
+    "$@" >"$dir/out" 2>&1 </dev/null || status=$?
+    [ "$status" = "$want" ] || { cat "$dir/out"; fail "$*: exit $status, not $want"; }
+    grep -qF -- "$text" "$dir/out" || { cat "$dir/out"; fail "$*: no \"$text\""; }
+}
+
+expect 0 "671.03    37.55" "$moeplan" models
+expect 0 '"total_params":671026419200,"active_params":37552297472' "$moeplan" models --format json
+expect 0 "671.026 B parameters, 37.552 B active; MTP 11.610 B" "$moeplan" models deepseek-ai/DeepSeek-V3
+expect 2 "did you mean deepseek-v3" "$moeplan" models deepseek-v33
+expect 2 "moeplan models" "$moeplan" models nothing-like-any-of-them
+
+mkdir "$dir/model"
+cat >"$dir/model/config.json" <<'JSON'
+{
+  "model_type": "mixtral",
+  "hidden_size": 64, "num_attention_heads": 8, "num_key_value_heads": 2,
+  "num_hidden_layers": 2, "vocab_size": 1000,
+  "intermediate_size": 256, "num_local_experts": 4, "num_experts_per_tok": 2
+}
+JSON
+# Per layer: attention 64*(64+2*16)+64*64, two norms, router 64*4, experts 4*3*64*256; embeddings 2*1000*64, final norm.
+total=$((2 * (64 * 96 + 64 * 64 + 2 * 64 + 64 * 4 + 4 * 3 * 64 * 256) + 2 * 1000 * 64 + 64))
+expect 0 "<- intermediate_size, line 5" "$moeplan" models "$dir/model"
+expect 0 "\"total_params\":$total," "$moeplan" models "$dir/model/config.json" --format json
+sed -i 's/"num_experts_per_tok": 2/"experts": 2/' "$dir/model/config.json"
+expect 2 "the config does not give moe_router_topk" "$moeplan" models "$dir/model"
+echo '{"model_type": "speech", "sample_rate": 16000}' >"$dir/model/config.json"
+expect 2 "describes no model" "$moeplan" models "$dir/model"
+printf 'base: deepseek-v3\nnum_layers: 14\nnum_layer: 3\n' >"$dir/own.yaml"
+expect 2 "did you mean num_layers?" "$moeplan" models "$dir/own.yaml"
+
+expect 0 "GB200 NVL72" "$moeplan" platforms
+expect 0 '"id":"gb300"' "$moeplan" platforms --format json
+expect 0 "what the allocator" "$moeplan" platforms
+expect 0 "gemm_bf16" "$moeplan" platforms h100-sxm
+expect 2 "did you mean h100" "$moeplan" platforms h1000
+printf 'kind: Platform\nid: ours\nbase: h100\nnic_gb_per_s: 25\ncoefficients: {nic: 0.5}\n' >"$dir/ours.yaml"
+expect 0 "25" "$moeplan" platforms "$dir/ours.yaml"
+printf 'kind: Platform\nid: ours\nbase: h100\nnic_gb: 25\n' >"$dir/ours.yaml"
+expect 2 "is no fact of a platform" "$moeplan" platforms "$dir/ours.yaml"
+printf 'kind: Platform\nid: ours\n' >"$dir/ours.yaml"
+expect 2 "the platform has no gpu_memory_gib" "$moeplan" platforms "$dir/ours.yaml"
