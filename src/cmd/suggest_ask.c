@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From what the user asks to a question for the planner. */
+#include "base/num.h"
 #include "cmd/suggest.h"
 #include "facts/profile.h"
 
-enum { TOKENS_A_STEP = 4000000, USUAL_SEQUENCE = 4096 };
+enum {
+    TOKENS_A_STEP = 4000000,
+    USUAL_SEQUENCE = 4096,
+    BATCH_GRAIN = 64, /* an assumed batch is a multiple of it, so that micro-batches of 2, 4 and 8
+                         divide it */
+};
 
 bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct str name, struct value value,
              struct str *why)
@@ -38,9 +44,9 @@ void ask_complete(struct ask *ask)
         ask->seq_assumed = true;
     }
     if (!ask->gbs) {
-        int64_t tokens =
-            ask->gpus * ask->seq; /* every GPU takes a sequence: any data parallelism divides it */
-        ask->gbs = ask->gpus * ((TOKENS_A_STEP + tokens - 1) / tokens);
+        int64_t grain = ask->gpus / num_gcd(ask->gpus, BATCH_GRAIN) * BATCH_GRAIN,
+                tokens = grain * ask->seq;
+        ask->gbs = grain * ((TOKENS_A_STEP + tokens - 1) / tokens);
         ask->gbs_assumed = true;
     }
 }

@@ -25,7 +25,22 @@ static bool is_default(struct value v, struct value otherwise)
     return value_eq(v, otherwise);
 }
 
-/* The world size is an argument of the launcher, not of the program. */
+/* Sizes that are said even where they are the default: they are what a reader looks for. */
+static bool is_headline(const struct param *p)
+{
+    static const char *const names[] = {"strategy",
+                                        "tensor_model_parallel_size",
+                                        "pipeline_model_parallel_size",
+                                        "context_parallel_size",
+                                        "expert_model_parallel_size",
+                                        "expert_tensor_parallel_size",
+                                        "micro_batch_size",
+                                        "global_batch_size"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(p->name, names[i])) return true;
+    return false;
+}
+
 static bool is_said(const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
@@ -35,7 +50,7 @@ static bool is_said(const struct facts *f, int param)
     if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL ||
         x->value.kind == VALUE_ERROR)
         return false;
-    return !is_default(x->value, in->default_value);
+    return is_headline(p) || !is_default(x->value, in->default_value);
 }
 
 enum { RANKS = 3 };

@@ -191,7 +191,7 @@ bool config_layout(const struct config *c, struct layout *out);
 /* The planner's split: even where the layers divide, else an explicit layout, balanced with embedding, loss and MTP, in
    *slot, which must live as long as `c` uses it. Sets knobs.layout. False when there are more chunks than layers. */
 bool config_plan_layout(struct config *c, struct layout *slot);
-/* A layout as Megatron's string: "Ettt|t*4|t*4|ttmL". */
+/* A layout as Megatron's string: "Ett|(ttt|)*14tmL". */
 struct str layout_text(struct arena *a, const struct layout *layout);
 
 /* ---- exact parameter counts (include every weight, norm and bias of the checkpoint; both embeddings, once if tied) ---- */

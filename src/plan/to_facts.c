@@ -16,20 +16,39 @@ static void put_word(struct facts *f, const char *name, const char *word)
     put(f, name, value_string(str_of(word)));
 }
 
-/* Decoder runs are written with a count: "Et*4|t*4|t*3L". */
+static void add_chunk(const struct layout *layout, int i, struct buf *out)
+{
+    if (layout->embedding[i]) buf_add_char(out, 'E');
+    if (layout->decoders[i] > 3)
+        buf_printf(out, "t*%d", layout->decoders[i]);
+    else
+        buf_add_n(out, 't', layout->decoders[i]);
+    buf_add_n(out, 'm', layout->mtp[i]);
+    if (layout->loss[i]) buf_add_char(out, 'L');
+}
+
+/* Chunks from i on that are written alike. */
+static int run_of(const struct layout *l, int i)
+{
+    int n = 1;
+    bool plain = !l->embedding[i] && !l->loss[i] && !l->mtp[i];
+    while (plain && i + n < l->n_chunks && l->decoders[i + n] == l->decoders[i] &&
+           !l->loss[i + n] && !l->mtp[i + n])
+        n++;
+    return n;
+}
+
 struct str layout_text(struct arena *a, const struct layout *layout)
 {
     struct buf b = buf_new(a);
-    for (int i = 0; i < layout->n_chunks; i++) {
-        bool last = i == layout->n_chunks - 1;
-        if (layout->embedding[i]) buf_add_char(&b, 'E');
-        if (layout->decoders[i] > 3)
-            buf_printf(&b, "t*%d", layout->decoders[i]);
-        else
-            buf_add_n(&b, 't', layout->decoders[i]);
-        buf_add_n(&b, 'm', layout->mtp[i]);
-        if (layout->loss[i]) buf_add_char(&b, 'L');
-        if (!last) buf_add_char(&b, '|');
+    for (int i = 0, run; i < layout->n_chunks; i += run) {
+        run = run_of(layout, i);
+        bool repeat = run > 2 && i + run < layout->n_chunks;
+        if (!repeat) run = 1;
+        if (repeat) buf_add_char(&b, '(');
+        add_chunk(layout, i, &b);
+        if (i + run < layout->n_chunks) buf_add_char(&b, '|');
+        if (repeat) buf_printf(&b, ")*%d", run);
     }
     return buf_str(&b);
 }
