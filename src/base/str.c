@@ -17,8 +17,10 @@ static bool is_blank(char c)
 
 struct str str_trim(struct str s)
 {
-    while (s.n && is_blank(s.p[0])) s = str_slice(s, 1, s.n);
-    while (s.n && is_blank(s.p[s.n - 1])) s.n--;
+    while (s.n && is_blank(s.p[0]))
+        s = str_slice(s, 1, s.n);
+    while (s.n && is_blank(s.p[s.n - 1]))
+        s.n--;
     return s;
 }
 
@@ -77,7 +79,16 @@ struct str str_dup(struct arena *a, struct str s)
 
 uint32_t str_hash(struct str s)
 {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 16777619u;
-    return h;
+    const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t h = s.n * odd, word;
+    for (; s.n >= sizeof word; s = str_slice(s, sizeof word, s.n)) {
+        memcpy(&word, s.p, sizeof word);
+        h = (h ^ word) * odd;
+        h ^= h >> 32;
+    }
+    word = 0;
+    for (size_t i = 0; i < s.n; i++)
+        word = word << 8 | (unsigned char)s.p[i];
+    h = (h ^ word) * odd;
+    return (uint32_t)(h ^ h >> 32);
 }

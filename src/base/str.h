@@ -62,7 +62,7 @@ int str_cmp(struct str a, struct str b);
 bool str_eq_nocase(struct str a, struct str b);
 /* A NUL-terminated copy in the arena. */
 struct str str_dup(struct arena *a, struct str s);
-/* 32-bit FNV-1a. */
+/* For look-up tables, eight bytes at a time; the tables made at build time rely on it. */
 uint32_t str_hash(struct str s);
 
 #endif

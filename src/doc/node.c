@@ -14,8 +14,11 @@ static size_t find_entry(const struct node *map, struct str key)
 {
     if (!map || map->kind != NODE_MAP) return 0;
     if (map->index) return (size_t)(map_get(map->index, key) + 1);
-    for (size_t i = map->n; i-- > 0;)
-        if (map->keys[i]->kind == NODE_SCALAR && str_eq(map->keys[i]->text, key)) return i + 1;
+    for (size_t i = map->n; i-- > 0;) {
+        struct str text = map->keys[i]->text;
+        if (text.n != key.n || (key.n && text.p[0] != key.p[0])) continue;
+        if (str_eq(text, key) && map->keys[i]->kind == NODE_SCALAR) return i + 1;
+    }
     return 0;
 }
 

@@ -230,9 +230,19 @@ static bool yaml11_number(struct arena *a, struct str s, struct value *out)
 
 /* ---- profiles ---- */
 
+/* Most scalars are no word of any profile: told by length and first letter. */
+static bool may_be_word(struct str s)
+{
+    return s.n <= LONGEST_WORD && (!s.n || strchr("~nNtTfFyYoO.+-", s.p[0]));
+}
+
 static struct value yaml11(struct arena *a, struct str s)
 {
     struct value v = value_string(s);
+    if (!may_be_word(s)) {
+        yaml11_number(a, s, &v);
+        return v;
+    }
     if (FIND_WORD(core_words, s, &v) || FIND_WORD(yaml11_words, s, &v) || yaml11_number(a, s, &v))
         return v;
     return v;
