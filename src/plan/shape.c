@@ -454,10 +454,29 @@ static void read_widths(struct reader *r)
     }
 }
 
+/* Whether the facts say anything about a model at all; if not, one error instead of one a field. */
+static bool has_model(struct reader *r)
+{
+    static const char *const sizes[] = {"hidden_size", "num_attention_heads", "num_layers",
+                                        "hybrid_layer_pattern"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (facts_int(r->f, sizes[i], 0) > 0 || facts_str(r->f, sizes[i]).n > 0) return true;
+    if (r->quiet) return false;
+    struct diag *d =
+        diag_add(r->f->diags, SEVERITY_ERROR, "missing-fact", (struct span){.source = r->f->source},
+                 "the model is not known: num_layers, hidden_size, num_attention_heads "
+                 "and vocab_size are not given");
+    diag_help(
+        r->f->diags, d,
+        "give it with --model: a catalogue name (moeplan models), a config.json or a model file");
+    return false;
+}
+
 bool config_model(const struct facts *f, struct model_shape *out, bool quiet)
 {
     struct reader r = {.f = f, .m = out, .quiet = quiet, .good = true};
     *out = (struct model_shape){0};
+    if (!has_model(&r)) return false;
     for (size_t i = 0; i < sizeof int_fields / sizeof *int_fields; i++)
         read_int(&r, &int_fields[i]);
     for (size_t i = 0; i < sizeof bool_fields / sizeof *bool_fields; i++)
