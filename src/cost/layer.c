@@ -6,6 +6,7 @@
 #include "cost/comm.h"
 #include "cost/flops.h"
 #include "cost/kernel.h"
+#include "cost/memory.h"
 
 /* Host operations of backward for one of forward: gradients of inputs and of weights, less what
  * autograd fuses. */
@@ -379,6 +380,20 @@ static struct pass early_stop(const struct timing *t, const struct layer_time *x
     return tail;
 }
 
+/* Activations that live on the CPU between the passes: the tensors of offloaded modules, or all of
+ * an offloaded layer. */
+static double offloaded_bytes(const struct timing *t, struct layer_kind kind)
+{
+    const struct knobs *k = knobs_of(t);
+    if (k->offload_modules == 0 && k->layers_offloaded == 0) return 0;
+    struct memory_coefficients x = memory_coefficients_of(&t->config->machine);
+    struct token_counts tokens = token_counts(t->config, &x);
+    struct layer_memory memory;
+    layer_measure(t->config, &tokens, kind, &memory);
+    return memory.offloaded +
+           memory.kept * fmin(1, (double)k->layers_offloaded / model_of(t)->num_layers);
+}
+
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
 {
     struct layer_time x = {0};
@@ -390,6 +405,7 @@ struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
         pass_add_since(&x.again, &x.forward, &tail);
         x.sync_again = true;
     }
+    x.offloaded = offloaded_bytes(t, kind);
     return x;
 }
 

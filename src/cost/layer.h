@@ -8,9 +8,10 @@
 
 struct layer_time {
     struct pass forward, backward,
-        again;       /* again: what recomputation repeats before the backward pass */
-    double syncs;    /* device-to-host waits of a forward pass */
-    bool sync_again; /* recomputation repeats them */
+        again;        /* again: what recomputation repeats before the backward pass */
+    double syncs;     /* device-to-host waits of a forward pass */
+    bool sync_again;  /* recomputation repeats them */
+    double offloaded; /* bytes a microbatch sends to the CPU and fetches back for its backward */
 };
 
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind);

@@ -76,6 +76,13 @@ static void throttle(const struct timing *t, struct pass *x, bool waits)
     x->attention *= slower;
 }
 
+/* What a transfer to or from the CPU takes longer than the pass it runs beside. */
+static double offload_exposed(const struct timing *t, const struct layer_time *l, double pass_s)
+{
+    double rate = t->config->machine.pcie_bytes_per_s;
+    return l->offloaded > 0 && rate > 0 ? fmax(0, l->offloaded / rate - pass_s) : 0;
+}
+
 static struct item item_of(const struct timing *t, const struct knobs *k,
                            const struct layer_time *l)
 {
@@ -92,6 +99,8 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
     x.forward = duration(t, &forward, l->syncs, waits);
     x.backward = duration(t, &backward, 0, waits);
     x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x.backward;
+    x.forward += offload_exposed(t, l, x.forward);
+    x.backward += offload_exposed(t, l, x.backward + x.again);
     pass_add(&x.busy, &backward);
     x.recompute = shown(&both) - shown(&backward);
     x.host = x.forward + x.backward + x.again - shown(&x.busy) - x.recompute;
