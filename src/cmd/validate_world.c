@@ -20,16 +20,17 @@ static int64_t product(const struct facts *f, const char *const *names, size_t n
     return p;
 }
 
-/* The dense and the expert grid both divide the world. 0 when a size is absurd. */
+/* The dense and the expert grid both divide the world, and so do HSDP's replicas. 0 when a size is
+   absurd. */
 static int64_t base_size(const struct facts *f)
 {
     static const char *const dense[] = {"tensor_model_parallel_size",
-                                        "pipeline_model_parallel_size", "context_parallel_size"};
+                                        "pipeline_model_parallel_size", "context_parallel_size",
+                                        "dp_replicate_size"};
     static const char *const expert[] = {"expert_tensor_parallel_size",
                                          "pipeline_model_parallel_size",
                                          "expert_model_parallel_size"};
-    int64_t a = product(f, dense, 3),
-            b = f->framework == FRAMEWORK_AUTOMODEL ? 1 : product(f, expert, 3);
+    int64_t a = product(f, dense, 4), b = product(f, expert, 3);
     return a && b ? a / num_gcd(a, b) * b : 0;
 }
 
