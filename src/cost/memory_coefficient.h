@@ -20,8 +20,10 @@ struct range {
     X(grouped_gemm_streams, 4, 4, 4)           /* workspaces of the grouped GEMM */                \
     X(moe_bookkeeping_mib, 8, 4, 12)           /* MiB of the router's and dispatcher's tensors */  \
     X(routing_imbalance, 1.1, 1, 1.4)          /* rows of the fullest rank, natural routing */     \
-    X(hybridep_copies, 1, 0, 1.1)              /* dispatch outputs kept, of the permuted rows */   \
+    X(hybridep_copies, 0.85, 0, 1.1)           /* dispatch outputs kept, of the permuted rows */   \
     X(hybridep_quantised_copies, 0.5, 0, 1)    /* same, in front of quantised GEMMs */             \
+    X(dummy_wgrads, 1, 0, 1)                   /* part of TE's dummy weight gradients there */     \
+    X(adam_expansion, 1, 0, 1)                 /* part of the fused Adam's fp32 expansion */       \
     X(memory_error, 1, 0.96, 1.05)             /* measured over modelled peak */                   \
     X(fsdp_error, 1, 0.94, 1.06)               /* same, further, of FSDP runs */                   \
     X(graph_error, 1, 0.97, 1.1)               /* same, further, with CUDA graphs */               \

@@ -81,7 +81,7 @@ static void hold_dummies(const struct memory_work *w, const int counts[MODEL_MAX
                 at++;
             if (at < n) continue;
             seen[n++] = shape;
-            s->dummies += 2 * shape.rows * shape.columns;
+            s->dummies += w->x.dummy_wgrads.value * 2 * shape.rows * shape.columns;
         }
 }
 

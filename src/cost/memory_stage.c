@@ -8,6 +8,7 @@
 struct phase {
     double transient, activations, logits, grads, optimizer, gathered;
     char name;
+    double next; /* total of the second largest phase */
 };
 
 static double phase_total(const struct phase *p)
@@ -32,15 +33,18 @@ static struct phase peak_phase(const struct memory_work *w, const struct holding
     double resident = k->offload_optimizer_states ? 0 : states;
     const struct phase phases[] = {
         {activation_head_transient(w, s, NULL), saved->kept, activation_logits(w, s, NULL), early,
-         resident, gathered, 'A'},
-        {activation_layer_transient(w, s, NULL), saved->kept, 0, early, resident, gathered, 'B'},
+         resident, gathered, 'A', 0},
+        {activation_layer_transient(w, s, NULL), saved->kept, 0, early, resident, gathered, 'B', 0},
         {state_step_transient(w, s, NULL), 0, 0, grads, states,
-         k->fsdp == FSDP_FSDP2 ? 0 : gathered, 'C'},
+         k->fsdp == FSDP_FSDP2 ? 0 : gathered, 'C', 0},
     };
-    const struct phase *peak = &phases[0];
+    int peak = 0;
     for (int i = 1; i < 3; i++)
-        if (phase_total(&phases[i]) > phase_total(peak)) peak = &phases[i];
-    return *peak;
+        if (phase_total(&phases[i]) > phase_total(&phases[peak])) peak = i;
+    struct phase out = phases[peak];
+    for (int i = 0; i < 3; i++)
+        if (i != peak && phase_total(&phases[i]) > out.next) out.next = phase_total(&phases[i]);
+    return out;
 }
 
 /* Half-widths of independent causes add in squares. */
@@ -65,6 +69,14 @@ static struct range gathered_range(const struct memory_work *w)
     return r;
 }
 
+/* The part of the optimizer step's transient that may be missing: what is above the next phase. */
+static double step_excess(const struct phase *peak)
+{
+    double above = phase_total(peak) - peak->next;
+    if (peak->name != 'C') return 0;
+    return above < peak->transient ? above : peak->transient;
+}
+
 static void stage_interval(const struct memory_work *w, const struct phase *peak,
                            const struct in_flight *saved, struct stage_memory *m)
 {
@@ -81,6 +93,7 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
             spread_add(&s, saved->dispatched / w->t.dispatch_copies,
                        quantised ? x->hybridep_quantised_copies : x->hybridep_copies);
     }
+    spread_add(&s, step_excess(peak), x->adam_expansion);
     if (quantised) spread_add(&s, m->activations, x->quantised_activations);
     if (k->graph_impl != GRAPH_NONE) spread_add(&s, m->total, x->graph_error);
     if (peak->gathered > 0) {

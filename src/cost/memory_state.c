@@ -146,11 +146,12 @@ double state_step_transient(const struct memory_work *w, const struct holding *s
         return memory_term(trace, "fp32 copy of gradients", kept * 4 * elements,
                            "%.2g x 4 B x %.0f", kept, elements);
     }
+    double part = w->x.adam_expansion.value;
     int low = (k->exp_avg_bytes < 4) + (k->exp_avg_sq_bytes < 4) +
               (k->main_param_bytes < 4 && !k->main_param_remainder);
     double largest = max(dense / shards, experts / expert_shards);
-    return memory_term(trace, "fp32 expansion of optimizer states", kept * 4 * low * largest,
-                       "%.2g x 4 B x %d x %.0f", kept, low, largest);
+    return memory_term(trace, "fp32 expansion of optimizer states", part * kept * 4 * low * largest,
+                       "%.2g x 4 B x %d x %.0f", part * kept, low, largest);
 }
 
 /* ---- buffers ---- */
