@@ -282,6 +282,9 @@ static void set_kind(struct facts *f, const struct model_input *m)
     const struct model_field *untied = model_field_get(m, "untie_embeddings_and_output_weights");
     bool hybrid =
         model_field_get(m, "hybrid_layer_pattern") || model_field_get(m, "linear_attention_freq");
+    /* Multimodal classes split themselves, tied or not: what the text part says decides nothing. */
+    bool says_tied =
+        untied && untied->value.kind == VALUE_BOOL && !model_field_get(m, "vision_num_layers");
     const struct {
         const char *param;
         struct value value;
@@ -289,9 +292,7 @@ static void set_kind(struct facts *f, const struct model_input *m)
         {"model_is_moe",
          value_bool(experts && experts->value.kind == VALUE_INT && experts->value.i > 0)},
         {"model_is_hybrid", value_bool(hybrid)},
-        {"tie_word_embeddings", untied && untied->value.kind == VALUE_BOOL
-                                    ? value_bool(!untied->value.b)
-                                    : value_unknown()},
+        {"tie_word_embeddings", says_tied ? value_bool(!untied->value.b) : value_unknown()},
         {"model_type", m->model_type.n > 0 ? value_string(m->model_type) : value_unknown()},
         {"model_architecture",
          m->architecture.n > 0 ? value_string(m->architecture) : value_unknown()},
