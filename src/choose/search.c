@@ -23,6 +23,8 @@ struct spot {
     uint32_t number; /* in the order of enumeration: ties keep it */
     uint32_t
         group; /* of spots that share tp, cp, etp, ep and mbs, and with them their layers' times */
+    uint32_t family; /* of spots that share tp, cp, etp, ep, pp and sharding, and with them their
+                        weights */
     int tp, cp, pp, vpp, ep, etp, mbs;
     uint8_t fsdp;
 };
@@ -42,6 +44,8 @@ struct search {
     struct recompute_ladder ladder;
     VEC(struct spot) spots;
     VEC(struct group_rates) groups;
+    uint32_t n_families;
+    bool *too_heavy;        /* [n_families]: weights and optimizer states alone exceed the memory */
     struct contender *kept; /* best first, one a layout */
     size_t n_kept, most_kept;
 };
@@ -205,6 +209,8 @@ static void add_spot(struct search *s, const struct time_rates *rates)
     *spot = (struct spot){.bound = bound_of(s, rates),
                           .number = (uint32_t)s->spots.n,
                           .group = (uint32_t)s->groups.n - 1,
+                          .family = s->n_families +
+                                    (uint32_t)(k->pp < SPACE_MAX_PP ? k->pp : SPACE_MAX_PP),
                           .tp = k->tp,
                           .cp = k->cp,
                           .pp = k->pp,
@@ -239,6 +245,7 @@ static void add_pipelines(struct search *s, const struct time_rates *rates)
 static void add_batches(struct search *s)
 {
     struct axis mbs = space_mbs(s->request);
+    s->n_families += SPACE_MAX_PP + 1;
     for (int i = 0; i < mbs.n; i++) {
         s->c.knobs.mbs = mbs.values[i];
         set_recompute(&s->c.knobs, &s->ladder.steps[0]);
@@ -344,12 +351,21 @@ static void offer(struct search *s, struct contender *o)
     }
 }
 
-static bool memory_of(struct search *s, struct contender *o)
+/* Weights, gradients and optimizer states of the fullest stage against the memory, with slack for
+   the layers that another number of virtual stages moves to a neighbour. */
+static bool is_too_heavy(const struct memory_estimate *m)
+{
+    const struct stage_memory *s = &m->stages[m->fullest];
+    return s->params + s->grads + s->optimizer > 1.1 * m->capacity;
+}
+
+static bool memory_of(struct search *s, uint32_t family, struct contender *o)
 {
     struct memory_estimate memory;
     *o = (struct contender){.knobs = s->c.knobs};
     s->out->searched++;
     if (!memory_estimate(&s->c, &memory, NULL)) return false;
+    s->too_heavy[family] = is_too_heavy(&memory);
     fill_memory(o, &memory);
     if (!s->out->has_least || o->peak < s->out->least.peak) {
         s->out->least = *o;
@@ -364,22 +380,23 @@ static bool good_enough(const struct search *s, const struct contender *o)
 }
 
 /* Whether a step of the ladder fits; *o gets its memory. */
-static bool step_fits(struct search *s, int step, struct contender *o)
+static bool step_fits(struct search *s, uint32_t family, int step, struct contender *o)
 {
     set_recompute(&s->c.knobs, &s->ladder.steps[step]);
-    return memory_of(s, o) && good_enough(s, o);
+    return memory_of(s, family, o) && good_enough(s, o);
 }
 
 /* The first step of the ladder that fits: the steps rise in time and fall in memory. */
 static void visit(struct search *s, const struct spot *spot)
 {
+    if (s->too_heavy[spot->family]) return;
     set_spot(s, spot);
     double best = limit(s);
     int last = s->ladder.n - 1;
     struct contender o;
-    if (spot->bound > best || (last > 0 && !step_fits(s, last, &o))) return;
+    if (spot->bound > best || (last > 0 && !step_fits(s, spot->family, last, &o))) return;
     int step = 0;
-    while (!step_fits(s, step, &o))
+    while (!step_fits(s, spot->family, step, &o))
         if (++step > last) return;
     if (step > 0 && bound_of(s, group_rates(s, spot->group, step)) > best) return;
     offer(s, &o);
@@ -485,6 +502,7 @@ void search_run(const struct search_request *request, struct arena *scratch,
     s.c.knobs.layout = 0;
     add_spaces(&s);
     out->layouts = s.spots.n;
+    s.too_heavy = ARENA_ARRAY(scratch, bool, s.n_families + SPACE_MAX_PP + 1);
     if (s.spots.n) qsort(s.spots.items, s.spots.n, sizeof *s.spots.items, spot_cmp);
     /* as the rules may refuse all that were kept, more are kept until a plan is found or there are
      * no more */

@@ -73,7 +73,7 @@ struct axis space_pp(const struct search_request *r, const struct knobs *k)
     struct axis x = axis_of(1);
     if (k->fsdp == FSDP_OPTIM_GRADS_PARAMS) return x;
     int64_t left = k->gpus / (k->tp * k->cp);
-    int most = r->base->framework == FRAMEWORK_AUTOMODEL ? 8 : 64;
+    int most = r->base->framework == FRAMEWORK_AUTOMODEL ? 8 : SPACE_MAX_PP;
     for (int pp = 2; pp <= left && pp <= r->base->model.num_layers && pp <= most; pp++)
         if (left % pp == 0) axis_add(&x, pp);
     return x;
