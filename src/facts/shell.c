@@ -120,7 +120,8 @@ static void collect_variables(struct shell *sh)
         for (size_t k = 0; k < fields.n; k++)
             dashes += looks_like_one(sh, fields.items[k]);
         if (flags == 0 || 2 * flags < dashes) continue;
-        for (size_t k = 0; k < fields.n; k++)
+        size_t to = end_of_command(&fields, first_argument(sh, &fields));
+        for (size_t k = first_argument(sh, &fields); k < to; k++)
             *VEC_PUSH(sh->arena, &all) = fields.items[k];
     }
     sh->launch_flags = count_flags(sh, &all, 0);
@@ -134,11 +135,12 @@ static bool int_of(struct str text, int64_t *out)
     return num_parse_int(text, out) && *out >= 1 && *out <= 1 << 24;
 }
 
-/* The number behind one of the options, "--nnodes=2" or "--nnodes 2"; 0: not there or not known. */
+/* The number behind one of the options, "--nnodes=2" or "--nnodes 2"; 0: not known; `otherwise`
+ * when it is not there. */
 static int64_t option_value(const struct flag_words *words, const char *const *names,
-                            const struct flag_word **at)
+                            int64_t otherwise, const struct flag_word **at)
 {
-    int64_t value = 0;
+    int64_t value = otherwise;
     for (size_t i = 0; i < words->n; i++) {
         struct str s = words->items[i].text;
         size_t eq = str_find(s, '=');
@@ -148,9 +150,10 @@ static int64_t option_value(const struct flag_words *words, const char *const *n
             const struct flag_word *w = inside             ? &words->items[i]
                                         : i + 1 < words->n ? &words->items[i + 1]
                                                            : NULL;
-            if (!w || w->dynamic || !int_of(inside ? str_slice(s, eq + 1, s.n) : w->text, &value))
-                continue;
-            *at = w;
+            bool known =
+                w && !w->dynamic && int_of(inside ? str_slice(s, eq + 1, s.n) : w->text, &value);
+            if (known) *at = w;
+            if (!known) return 0;
         }
     }
     return value;
@@ -174,8 +177,8 @@ static bool world_of_torchrun(struct shell *sh)
                                            "--gpus-per-node", NULL};
     static const char *const nodes[] = {"--nnodes", NULL};
     const struct flag_word *at = NULL, *other = NULL;
-    int64_t gpus = option_value(&sh->program, per_node, &at),
-            n = option_value(&sh->program, nodes, &other);
+    int64_t gpus = option_value(&sh->program, per_node, 0, &at),
+            n = option_value(&sh->program, nodes, 1, &other);
     if (!gpus || !n) return false;
     set_world(sh, gpus * n, at->from, at->to, "--nnodes x --nproc-per-node");
     return true;

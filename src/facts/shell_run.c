@@ -25,16 +25,24 @@ static struct str take_line(struct shell *sh)
     return line;
 }
 
-/* The newline, and the here-documents that begin behind it. */
+/* The newline, and the here-documents that begin behind it. What a shell is given to read this way
+ * is run. */
 static void take_newline(struct shell *sh)
 {
+    bool runs = sh->heredoc_runs;
     sh->in.at++;
-    for (size_t i = 0; i < sh->heredocs.n; i++) {
-        struct str end = shell_str(sh->heredocs.items[i]);
-        while (!shell_at_end(sh) && !str_eq(str_trim(take_line(sh)), end)) {
-        }
+    sh->heredoc_runs = false;
+    while (sh->heredocs.n > 0) {
+        struct str end = shell_str(sh->heredocs.items[0]), line = {"", 0};
+        size_t from = sh->in.at, to = from;
+        while (!shell_at_end(sh) && !str_eq(str_trim(line = take_line(sh)), end))
+            to = sh->in.at;
+        struct shell_text body = {sh->in.text.p + from, sh->in.text.at + from, to - from};
+        struct shell_fields rest = {.items = sh->heredocs.items + 1, .n = sh->heredocs.n - 1};
+        sh->heredocs = (struct shell_fields){0};
+        if (runs && sh->live != SHELL_DEAD) shell_run(sh, shell_expand_text(sh, body));
+        sh->heredocs = rest;
     }
-    sh->heredocs.n = 0;
 }
 
 static void skip_separators(struct shell *sh)
@@ -264,7 +272,9 @@ static enum shell_status run_builtin(struct shell *sh, struct str name,
         rest.n -= rest.n > 0;
         return shell_test(sh, &rest);
     }
-    if (str_is(name, "exit")) halt(sh, SHELL_EXIT);
+    /* a script that gives up complains about how it was called: follow it as called well */
+    bool gives_up = words->n > 1 && !str_is(shell_str(words->items[1]), "0");
+    if (str_is(name, "exit") && !gives_up) halt(sh, SHELL_EXIT);
     if (str_is(name, "return")) halt(sh, SHELL_RETURN);
     if (str_is(name, "break") || str_is(name, "continue")) halt(sh, SHELL_BREAK);
     if (str_is(name, "eval")) shell_run(sh, join(sh, words, 1));
@@ -276,6 +286,29 @@ static enum shell_status run_builtin(struct shell *sh, struct str name,
         sh->args.cap = 0;
     }
     return SHELL_PERHAPS_YES;
+}
+
+/* The script of `bash -c "..."`, with any program before it (srun, docker run); NULL: none. */
+static const struct shell_text *nested_script(const struct shell_fields *words)
+{
+    for (size_t i = 0; i < words->n; i++) {
+        struct str shell = shell_str(words->items[i]);
+        if (!str_ends(shell, STR("bash")) && !str_is(shell, "sh") && !str_is(shell, "/bin/sh"))
+            continue;
+        for (size_t k = i + 1; k + 1 < words->n && str_starts(shell_str(words->items[k]), STR("-"));
+             k++)
+            if (str_ends(shell_str(words->items[k]), STR("c"))) return &words->items[k + 1];
+    }
+    return NULL;
+}
+
+/* Programs that run what they are given on standard input. */
+static bool reads_script(struct str name)
+{
+    static const char *const shells[] = {"bash", "sh", "sbatch", "srun", "ssh"};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (str_is(name, shells[i])) return true;
+    return false;
 }
 
 static enum shell_status run_words(struct shell *sh, const struct shell_fields *words)
@@ -295,15 +328,12 @@ static enum shell_status run_words(struct shell *sh, const struct shell_fields *
         if (str_is(name, builtins[i])) return run_builtin(sh, name, words);
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
         if (str_is(name, quiet[i])) return SHELL_PERHAPS_YES;
-    for (size_t i = 0; i + 2 < words->n; i++) {
-        struct str shell = shell_str(words->items[i]);
-        bool nested = (str_ends(shell, STR("bash")) || str_ends(shell, STR("sh"))) &&
-                      str_starts(shell_str(words->items[i + 1]), STR("-")) &&
-                      str_ends(shell_str(words->items[i + 1]), STR("c"));
-        if (!nested) continue;
-        shell_run(sh, words->items[i + 2]);
+    const struct shell_text *script = nested_script(words);
+    if (script) {
+        shell_run(sh, *script);
         return SHELL_PERHAPS_YES;
     }
+    sh->heredoc_runs = sh->heredocs.n > 0 && reads_script(name);
     shell_launch(sh, words);
     return SHELL_PERHAPS_YES;
 }

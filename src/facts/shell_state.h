@@ -80,6 +80,7 @@ struct shell {
     struct flag_words launch; /* the best so far */
     int launch_flags;
     struct flag_words program;    /* its words before the script: torchrun and its options */
+    bool heredoc_runs;            /* the command on this line runs its here-document */
     struct shell_fields heredocs; /* delimiters still to come on this line */
 };
 

@@ -385,12 +385,11 @@ static void take_double(struct word *w)
         sh->in.at = open;
         shell_fail(sh, "this quote is not closed");
     }
-    /* "${array[@]}" of an empty array is no field at all */
-    bool whole = w->now.n == 0 && w->out->n == before && sh->in.at - open > 4;
-    if (whole && str_ends(str_slice(shell_str(sh->in.text), open, sh->in.at), STR("[@]}")))
-        w->begun = false;
-    if (whole && str_is(str_slice(shell_str(sh->in.text), open, sh->in.at), "\"$@"))
-        w->begun = false;
+    /* "${array[@]}" and "$@" of nothing are no field at all */
+    struct str inside = str_slice(shell_str(sh->in.text), open + 1, sh->in.at);
+    bool items =
+        str_is(inside, "$@") || (str_starts(inside, STR("${")) && str_ends(inside, STR("[@]}")));
+    if (items && w->now.n == 0 && w->out->n == before) w->begun = false;
     sh->in.at++;
 }
 

@@ -105,6 +105,27 @@ static void slurm_headers_give_the_world(void **state)
     assert_fact(f, "world_size", "32");
 }
 
+static void shells_run_what_they_are_given(void **state)
+{
+    struct facts *f =
+        script(state, HEAD
+               "CMD=\"cd /x;\npython pretrain_gpt.py --num-layers 4 --hidden-size 8 --bf16\"\n"
+               "[ -z \"$CKPT\" ] && CKPT=\"\"\nif [ -z \"$CKPT\" ]; then echo usage; exit 1; fi\n"
+               "sbatch <<EOF\n#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:4\n"
+               "srun -l bash -x -c \"${CMD}\" > \\${SLURM_JOB_ID}.log\nEOF\n");
+    assert_int_equal(f->diags->n, 0);
+    assert_fact(f, "num_layers", "4");
+    assert_fact(f, "bf16", "true");
+    assert_fact(f, "world_size", "8");
+    f = script(state, HEAD "torchrun --nproc-per-node 4 pretrain_gpt.py --num-layers 4 "
+                           "--hidden-size 8 --bf16 \"$@\"\n");
+    assert_int_equal(f->diags->n, 0);
+    assert_fact(f, "world_size", "4");
+    f = script(state, HEAD "torchrun --nproc-per-node 4 --nnodes $N pretrain_gpt.py --num-layers 4 "
+                           "--hidden-size 8 --bf16\n");
+    assert_fact(f, "world_size", "unknown");
+}
+
 static void settings_stand_for_shell_variables(void **state)
 {
     struct setting set[] = {{.name = STR("TP"), .text = STR("4"), .value = value_int(4)},
@@ -151,6 +172,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(branches_run_where_the_text_decides),
     cmocka_unit_test(functions_loops_and_nested_shells),
     cmocka_unit_test(slurm_headers_give_the_world),
+    cmocka_unit_test(shells_run_what_they_are_given),
     cmocka_unit_test(settings_stand_for_shell_variables),
     cmocka_unit_test(hostile_scripts_end),
 };
