@@ -82,13 +82,18 @@ static void add_tp(const struct timing *t, struct layer_time *x)
     x->backward.tp += backward_collectives * one;
 }
 
+/* Ring attention computes block by block: every step after the first corrects the output so far,
+   and in backward adds to the gradients (transformer_engine context_parallel.py,
+   flash_attn_fwd_out_correction). Backward carries the gradients of KV beside KV. Called once
+   attention's own times stand in the layer. */
 static void add_context(const struct timing *t, struct layer_time *x, double kv_bytes,
                         double q_bytes)
 {
-    if (knobs_of(t)->cp <= 1) return;
-    double one = comm_context(t, kv_bytes, q_bytes, x->forward.attention);
-    x->forward.cp += one;
-    x->backward.cp += 2 * one;
+    int steps = knobs_of(t)->cp - 1;
+    if (steps <= 0) return;
+    x->forward.cp += comm_context(t, kv_bytes, q_bytes, x->forward.attention);
+    x->backward.cp += comm_context(t, 2 * kv_bytes, 2 * q_bytes, x->backward.attention);
+    add_stream(t, x, 4 * steps * q_bytes, 4 * steps * q_bytes);
 }
 
 static void add_core(const struct timing *t, struct layer_time *x, struct attention_shape s)
