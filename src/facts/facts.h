@@ -50,7 +50,7 @@ struct facts {
     size_t n_raw, cap_raw;
     struct env_var *env;
     size_t n_env, cap_env;
-    bool program_unknown;      /* argument files do not name the program that reads them: it may have flags of its own */
+    bool program_unknown;      /* which program reads the flags is not said, or it is not Megatron-LM's own: it may have flags of its own */
     bool env_complete;         /* a variable that is not listed is unset, not unknown */
 };
 

@@ -258,6 +258,18 @@ static void export_environment(struct shell *sh)
     }
 }
 
+/* Megatron-LM's own programs take no flags but its own; others add some. */
+static bool is_other_program(const struct shell *sh)
+{
+    static const char *const own[] = {"pretrain_gpt.py", "pretrain_mamba.py", "pretrain_hybrid.py",
+                                      "pretrain_bert.py", "pretrain_t5.py"};
+    struct str name =
+        sh->program.n ? sh->program.items[sh->program.n - 1].text : (struct str){"", 0};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (str_ends(name, str_of(own[i]))) return false;
+    return true;
+}
+
 bool shell_read(struct facts *f, struct str text, const struct read_options *options,
                 struct flag_words *out)
 {
@@ -277,6 +289,7 @@ bool shell_read(struct facts *f, struct str text, const struct read_options *opt
     } else {
         shell_run(&sh, all);
         if (!sh.launch_flags) collect_variables(&sh);
+        f->program_unknown = is_other_program(&sh);
     }
     export_environment(&sh);
     if (!world_of_torchrun(&sh) && !world_of_variable(&sh)) world_of_slurm(&sh, text);

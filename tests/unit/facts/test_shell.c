@@ -126,6 +126,19 @@ static void shells_run_what_they_are_given(void **state)
     assert_fact(f, "world_size", "unknown");
 }
 
+static void other_programs_may_have_flags_of_their_own(void **state)
+{
+    struct facts *f =
+        script(state, HEAD
+               "python x/pretrain_gpt.py --num-layers 4 --hidden-size 8 --bf16 --entry-flag 1\n");
+    assert_int_equal(count_rule(f, "unknown-key"), 1);
+    assert_int_equal(f->diags->items[0].severity, SEVERITY_ERROR);
+    f = script(state, HEAD
+               "python pretrain_mine.py --num-layers 4 --hidden-size 8 --bf16 --entry-flag 1\n");
+    assert_int_equal(count_rule(f, "unknown-key"), 1);
+    assert_int_equal(f->diags->items[0].severity, SEVERITY_WARNING);
+}
+
 static void settings_stand_for_shell_variables(void **state)
 {
     struct setting set[] = {{.name = STR("TP"), .text = STR("4"), .value = value_int(4)},
@@ -173,6 +186,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(functions_loops_and_nested_shells),
     cmocka_unit_test(slurm_headers_give_the_world),
     cmocka_unit_test(shells_run_what_they_are_given),
+    cmocka_unit_test(other_programs_may_have_flags_of_their_own),
     cmocka_unit_test(settings_stand_for_shell_variables),
     cmocka_unit_test(hostile_scripts_end),
 };
