@@ -45,7 +45,8 @@ struct search {
     VEC(struct spot) spots;
     VEC(struct group_rates) groups;
     uint32_t n_families;
-    bool *too_heavy;        /* [n_families]: weights and optimizer states alone exceed the memory */
+    int *hopeless; /* [n_families]: micro-batch from which even full recomputation cannot fit; 0:
+                      none known */
     struct contender *kept; /* best first, one a layout */
     size_t n_kept, most_kept;
 };
@@ -351,21 +352,12 @@ static void offer(struct search *s, struct contender *o)
     }
 }
 
-/* Weights, gradients and optimizer states of the fullest stage against the memory, with slack for
-   the layers that another number of virtual stages moves to a neighbour. */
-static bool is_too_heavy(const struct memory_estimate *m)
-{
-    const struct stage_memory *s = &m->stages[m->fullest];
-    return s->params + s->grads + s->optimizer > 1.1 * m->capacity;
-}
-
-static bool memory_of(struct search *s, uint32_t family, struct contender *o)
+static bool memory_of(struct search *s, struct contender *o)
 {
     struct memory_estimate memory;
     *o = (struct contender){.knobs = s->c.knobs};
     s->out->searched++;
     if (!memory_estimate(&s->c, &memory, NULL)) return false;
-    s->too_heavy[family] = is_too_heavy(&memory);
     fill_memory(o, &memory);
     if (!s->out->has_least || o->peak < s->out->least.peak) {
         s->out->least = *o;
@@ -380,23 +372,36 @@ static bool good_enough(const struct search *s, const struct contender *o)
 }
 
 /* Whether a step of the ladder fits; *o gets its memory. */
-static bool step_fits(struct search *s, uint32_t family, int step, struct contender *o)
+static bool step_fits(struct search *s, int step, struct contender *o)
 {
     set_recompute(&s->c.knobs, &s->ladder.steps[step]);
-    return memory_of(s, family, o) && good_enough(s, o);
+    return memory_of(s, o) && good_enough(s, o);
+}
+
+/* Whether the last step of the ladder fits. Where even the low end of its estimate does not,
+   neither does a larger micro-batch, with any number of virtual stages: they only move the
+   activations, of which full recomputation keeps next to nothing. */
+static bool last_step_fits(struct search *s, const struct spot *spot)
+{
+    struct contender o;
+    int *hopeless = &s->hopeless[spot->family];
+    if (*hopeless && spot->mbs >= *hopeless) return false;
+    if (step_fits(s, s->ladder.n - 1, &o)) return true;
+    bool full = s->ladder.steps[s->ladder.n - 1].recompute == RECOMPUTE_FULL;
+    if (full && o.fits == FITS_NO) *hopeless = spot->mbs;
+    return false;
 }
 
 /* The first step of the ladder that fits: the steps rise in time and fall in memory. */
 static void visit(struct search *s, const struct spot *spot)
 {
-    if (s->too_heavy[spot->family]) return;
     set_spot(s, spot);
     double best = limit(s);
     int last = s->ladder.n - 1;
     struct contender o;
-    if (spot->bound > best || (last > 0 && !step_fits(s, spot->family, last, &o))) return;
+    if (spot->bound > best || !last_step_fits(s, spot)) return;
     int step = 0;
-    while (!step_fits(s, spot->family, step, &o))
+    while (!step_fits(s, step, &o))
         if (++step > last) return;
     if (step > 0 && bound_of(s, group_rates(s, spot->group, step)) > best) return;
     offer(s, &o);
@@ -502,7 +507,7 @@ void search_run(const struct search_request *request, struct arena *scratch,
     s.c.knobs.layout = 0;
     add_spaces(&s);
     out->layouts = s.spots.n;
-    s.too_heavy = ARENA_ARRAY(scratch, bool, s.n_families + SPACE_MAX_PP + 1);
+    s.hopeless = ARENA_ARRAY(scratch, int, s.n_families + SPACE_MAX_PP + 1);
     if (s.spots.n) qsort(s.spots.items, s.spots.n, sizeof *s.spots.items, spot_cmp);
     /* as the rules may refuse all that were kept, more are kept until a plan is found or there are
      * no more */
