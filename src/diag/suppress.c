@@ -33,33 +33,34 @@ static bool alone(struct str text, size_t at)
     return at == 0 || text.p[at - 1] == '\n';
 }
 
-/* A comment at byte `at`, where "moeplan: ignore" begins. */
-static void parse(struct diags *all, uint32_t source, struct str text, size_t at,
+/* A comment whose "#" is at byte `hash`. */
+static void parse(struct diags *all, uint32_t source, struct str text, size_t hash,
                   struct suppressions *list)
 {
-    struct str rest = str_slice(text, at + STR("moeplan: ignore").n, text.n);
+    struct str mark = STR("moeplan: ignore"), rest = str_slice(text, hash + 1, text.n);
+    while (rest.n && rest.p[0] == ' ')
+        rest = str_slice(rest, 1, rest.n);
+    if (!str_starts(rest, mark)) return;
+    rest = str_slice(rest, mark.n, rest.n);
     bool file = str_starts(rest, STR("-file["));
     if (!file && !str_starts(rest, STR("["))) return;
     rest = str_slice(rest, file ? 6 : 1, rest.n);
     struct str line = str_slice(rest, 0, str_find(rest, '\n'));
-    size_t end = str_find(line, ']'), hash = at;
+    size_t end = str_find(line, ']');
     if (end == line.n) return;
-    while (hash > 0 && text.p[hash - 1] == ' ')
-        hash--;
-    if (hash == 0 || text.p[hash - 1] != '#') return; /* no comment */
     struct suppression s = {
-        .at = source_span(&all->sources, source, hash - 1, (size_t)(line.p - text.p) + end + 1)};
+        .at = source_span(&all->sources, source, hash, (size_t)(line.p - text.p) + end + 1)};
     s.first = file ? 0 : s.at.line;
-    s.last = file ? UINT32_MAX : s.at.line + alone(text, hash - 1);
+    s.last = file ? UINT32_MAX : s.at.line + alone(text, hash);
     add_rules(all->arena, list, str_slice(line, 0, end), s);
 }
 
 static struct suppressions find_all(struct diags *all, uint32_t source)
 {
     struct suppressions list = {0};
-    struct str text = source_get(&all->sources, source)->text, mark = STR("moeplan: ignore");
-    for (size_t at = 0; at < text.n; at += mark.n) {
-        at += str_find_str(str_slice(text, at, text.n), mark);
+    struct str text = source_get(&all->sources, source)->text;
+    for (size_t at = 0; at < text.n; at++) {
+        at += str_find(str_slice(text, at, text.n), '#');
         if (at < text.n) parse(all, source, text, at, &list);
     }
     return list;

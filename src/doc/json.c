@@ -90,14 +90,12 @@ static bool hex4(const struct reader *r, size_t at, uint32_t *out)
  * written, 0: bad escape. */
 static size_t unescape(struct reader *r, char *out)
 {
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    static const char known[256] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+                                    ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
     char c = peek(r);
-    const char *known = c ? strchr(from, c) : NULL;
     r->at++;
-    if (known) {
-        *out = to[known - from];
-        return 1;
-    }
+    *out = known[(unsigned char)c];
+    if (*out) return 1;
     uint32_t high, low;
     if (c != 'u' || !hex4(r, r->at, &high)) return 0;
     r->at += 4;

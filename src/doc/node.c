@@ -45,10 +45,15 @@ static struct node *step(const struct node *node, struct str word)
 struct node *node_at(const struct node *root, struct str path)
 {
     struct node *found = NULL;
-    struct str word;
-    while (root && str_split(&path, '.', &word))
-        root = found = step(root, word);
-    return root ? found : NULL;
+    size_t from = 0;
+    while (root && from <= path.n) {
+        size_t to = from;
+        while (to < path.n && path.p[to] != '.')
+            to++;
+        root = found = step(root, (struct str){path.p + from, to - from});
+        from = to + 1;
+    }
+    return found;
 }
 
 bool doc_load(struct arena *a, struct diags *all, uint32_t source, struct node_list *docs)
