@@ -397,14 +397,16 @@ static void visit(struct search *s, const struct spot *spot)
 {
     set_spot(s, spot);
     double best = limit(s);
-    int last = s->ladder.n - 1;
     struct contender o;
-    if (spot->bound > best || !last_step_fits(s, spot)) return;
-    int step = 0;
-    while (!step_fits(s, step, &o))
-        if (++step > last) return;
-    if (step > 0 && bound_of(s, group_rates(s, spot->group, step)) > best) return;
-    offer(s, &o);
+    if (spot->bound > best) return;
+    bool fits = step_fits(s, 0, &o);
+    if (!fits && !last_step_fits(s, spot)) return;
+    for (int step = 1; !fits && step < s->ladder.n; step++) {
+        set_recompute(&s->c.knobs, &s->ladder.steps[step]);
+        if (bound_of(s, group_rates(s, spot->group, step)) > best) return;
+        fits = step_fits(s, step, &o);
+    }
+    if (fits) offer(s, &o);
 }
 
 static void visit_all(struct search *s)
