@@ -182,6 +182,7 @@ static void read_attention(struct reader *r)
         grouped->value.kind == VALUE_BOOL && !grouped->value.b && str_is(f->format, "megatron");
     if (m->groups == 0 || off) m->groups = m->heads;
     if (m->heads > 0) fill_int(&m->head_dim, m->hidden / m->heads);
+    if (m->head_dim == 0) missing(r, "kv_channels");
     m->v_head_dim = !m->mla && m->mla_v > 0 && is_stated(f, "v_head_dim") ? m->mla_v : m->head_dim;
     bool own = m->win_head_dim > 0;
     fill_int(&m->win_heads, m->heads);
