@@ -124,6 +124,17 @@ double activation_head_transient(const struct memory_work *w, const struct holdi
                        "%.0f B of hidden states + %.0f B dummy", hidden, dummy);
 }
 
+/* A forward that runs beside a backward takes memory layer by layer as the other gives it back: one
+   layer of both is there at a time (overlap_moe_expert_parallel_comm:
+   megatron/core/pipeline_parallel/combined_1f1b.py). */
+static double overlapped_layer(const struct memory_work *w, const struct layer_memory *l,
+                               struct cost_trace *trace)
+{
+    if (!w->c->knobs.overlap_ep) return 0;
+    double bytes = w->c->knobs.recompute == RECOMPUTE_FULL ? l->input : l->kept;
+    return memory_term(trace, "one layer of the overlapped microbatch", bytes, "%.6g B", bytes);
+}
+
 /* Backward of the stage's last layer: its own transient, and what recomputation has to make again
    (the n layers of one uniform group). */
 double activation_layer_transient(const struct memory_work *w, const struct holding *s,
@@ -141,5 +152,6 @@ double activation_layer_transient(const struct memory_work *w, const struct hold
                    : k->recompute == RECOMPUTE_SELECTIVE ? l->all - l->kept
                                                          : 0;
     return memory_term(trace, "layer backward", norm + l->backward, "%.0f B", norm + l->backward) +
-           memory_term(trace, "recomputed tensors of one layer", again, "%.0f B", again);
+           memory_term(trace, "recomputed tensors of one layer", again, "%.0f B", again) +
+           overlapped_layer(w, l, trace);
 }

@@ -29,9 +29,10 @@ static double min(double a, double b)
 }
 
 /* 1F1B: stage r starts pp - r microbatches before its first backward. Interleaved: 2 (pp - r - 1) +
-   (vpp - 1) group + 1 chunk passes (one more where expert communication overlaps with the neighbour
-   microbatch), handed out in groups to chunks 0, 1, ...
-   (megatron/core/pipeline_parallel/schedules.py:934 get_pp_rank_microbatches). */
+   (vpp - 1) group + 1 chunk passes, handed out in groups to chunks 0, 1, ...
+   (megatron/core/pipeline_parallel/schedules.py:934 get_pp_rank_microbatches). Where expert
+   communication overlaps with the neighbour microbatch, the one more warm-up pass takes the place
+   of the forward before the first backward. */
 void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOUT_MAX_CHUNKS])
 {
     double microbatches = (double)knobs_microbatches(k), behind = k->pp - stage - 1;
@@ -41,7 +42,7 @@ void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOU
         return;
     }
     double group = k->group_size > 0 ? k->group_size : k->pp;
-    double passes = 2 * behind + (k->vpp - 1) * group + 1 + (k->overlap_ep ? 1 : 0);
+    double passes = 2 * behind + (k->vpp - 1) * group + 1;
     passes = min(passes, microbatches * k->vpp);
     double rounds = (double)(int64_t)(passes / (group * k->vpp));
     double rest = passes - rounds * group * k->vpp;

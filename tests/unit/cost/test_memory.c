@@ -239,15 +239,13 @@ static void microbatches_in_flight(void **state)
     static const struct {
         int pp, vpp, group, stage;
         int64_t microbatches;
-        bool overlap;
         double of_chunk[4];
     } cases[] = {
-        {1, 1, 0, 0, 8, false, {1}},          {4, 1, 0, 0, 8, false, {4}},
-        {4, 1, 0, 3, 8, false, {1}},          {4, 1, 0, 0, 2, false, {2}},
-        {4, 2, 0, 0, 8, false, {7, 4}}, /* 6 + 4 + 1 passes in groups of 4 */
-        {4, 2, 0, 3, 8, false, {4, 1}},       {4, 2, 0, 0, 8, true, {8, 4}},
-        {4, 2, 5, 0, 8, false, {7, 5}},       {4, 4, 0, 0, 64, false, {7, 4, 4, 4}},
-        {4, 4, 0, 0, 1, false, {4, 0, 0, 0}},
+        {1, 1, 0, 0, 8, {1}},          {4, 1, 0, 0, 8, {4}},    {4, 1, 0, 3, 8, {1}},
+        {4, 1, 0, 0, 2, {2}},          {4, 2, 0, 0, 8, {7, 4}}, /* 6 + 4 + 1 passes in groups of 4
+                                                                 */
+        {4, 2, 0, 3, 8, {4, 1}},       {4, 2, 5, 0, 8, {7, 5}}, {4, 4, 0, 0, 64, {7, 4, 4, 4}},
+        {4, 4, 0, 0, 1, {4, 0, 0, 0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct knobs k = {.gpus = cases[i].pp,
@@ -259,8 +257,7 @@ static void microbatches_in_flight(void **state)
                           .etp = 1,
                           .mbs = 1,
                           .gbs = cases[i].microbatches,
-                          .group_size = cases[i].group,
-                          .overlap_ep = cases[i].overlap};
+                          .group_size = cases[i].group};
         double n[LAYOUT_MAX_CHUNKS];
         pipeline_in_flight(&k, cases[i].stage, n);
         for (int v = 0; v < k.vpp; v++)
@@ -343,6 +340,7 @@ static void the_explanation_adds_up(void **state)
         c.knobs.exp_avg_bytes = variant == 4 ? 2 : 4;
         c.knobs.precision = variant == 5 ? PREC_MXFP8 : PREC_BF16;
         c.knobs.layers_offloaded = variant == 5 ? 6 : 0;
+        c.knobs.overlap_ep = variant == 2;
         struct cost_trace trace = {.arena = *state};
         struct memory_estimate e;
         assert_true(memory_estimate(&c, &e, &trace));
