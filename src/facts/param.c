@@ -58,9 +58,12 @@ bool framework_from_name(struct str name, enum framework *out)
         const char *word;
         enum framework framework;
     } words[] = {
-        {"megatron", FRAMEWORK_MEGATRON},       {"megatron-lm", FRAMEWORK_MEGATRON},
-        {"mlm", FRAMEWORK_MEGATRON},            {"bridge", FRAMEWORK_BRIDGE},
-        {"megatron-bridge", FRAMEWORK_BRIDGE},  {"automodel", FRAMEWORK_AUTOMODEL},
+        {"megatron", FRAMEWORK_MEGATRON},
+        {"megatron-lm", FRAMEWORK_MEGATRON},
+        {"mlm", FRAMEWORK_MEGATRON},
+        {"bridge", FRAMEWORK_BRIDGE},
+        {"megatron-bridge", FRAMEWORK_BRIDGE},
+        {"automodel", FRAMEWORK_AUTOMODEL},
         {"nemo-automodel", FRAMEWORK_AUTOMODEL},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
