@@ -164,23 +164,28 @@ static struct time_rates best_rates(struct search *s)
     return best;
 }
 
-/* Seconds of one microbatch on the rank that has most to do. */
-static double fullest_rank(const struct search *s, const struct time_rates *rates)
+/* Seconds from the first forward to the last backward that no schedule can undercut: each rank does
+   its chunks of every microbatch, and before and after that waits for one microbatch to pass the
+   chunks before its own. */
+static double shortest_schedule(const struct search *s, const struct time_rates *rates)
 {
     const struct model_shape *m = &s->c.model;
     const struct layout *l = &s->layout;
-    double ranks[LAYOUT_MAX_CHUNKS] = {0}, most = 0;
-    int layer = 0;
-    for (int chunk = 0; chunk < l->n_chunks; chunk++) {
-        double *rank = &ranks[chunk % s->c.knobs.pp];
-        for (int i = 0; i < l->decoders[chunk]; i++)
-            *rank += rates->kinds[m->layers[layer++]];
-        *rank += rates->mtp * l->mtp[chunk];
-        if (l->embedding[chunk]) *rank += rates->embedding;
-        if (l->loss[chunk]) *rank += rates->head;
-        if (*rank > most) most = *rank;
+    double ranks[LAYOUT_MAX_CHUNKS] = {0}, waits[LAYOUT_MAX_CHUNKS] = {0}, before = 0, longest = 0;
+    double n = (double)knobs_microbatches(&s->c.knobs);
+    int layer = 0, pp = s->c.knobs.pp;
+    for (int i = 0; i < l->n_chunks; i++) {
+        double chunk = rates->mtp * l->mtp[i] + (l->embedding[i] ? rates->embedding : 0) +
+                       (l->loss[i] ? rates->head : 0);
+        for (int k = 0; k < l->decoders[i]; k++)
+            chunk += rates->kinds[m->layers[layer++]];
+        if (i < pp) waits[i] = before;
+        before += chunk;
+        ranks[i % pp] += chunk;
     }
-    return most;
+    for (int r = 0; r < pp; r++)
+        longest = fmax(longest, n * ranks[r] + waits[r]);
+    return longest;
 }
 
 static const struct time_rates *group_rates(struct search *s, uint32_t group, int step)
@@ -198,8 +203,7 @@ static const struct time_rates *group_rates(struct search *s, uint32_t group, in
 
 static double bound_of(const struct search *s, const struct time_rates *rates)
 {
-    return (double)knobs_microbatches(&s->c.knobs) * fullest_rank(s, rates) *
-           factor(s, &s->c.knobs);
+    return (rates->slow * shortest_schedule(s, rates) + rates->fixed) * factor(s, &s->c.knobs);
 }
 
 static void add_spot(struct search *s, const struct time_rates *rates)

@@ -302,4 +302,6 @@ void time_rates_of(const struct time_layers *l, const struct config *c, struct t
     out->embedding = rate(l, c, &l->embedding);
     out->head = rate(l, c, &l->head);
     out->mtp = c->model.mtp_layers > 0 ? rate(l, c, &l->mtp) : 0;
+    out->slow = straggling(&l->timing, &c->knobs);
+    out->fixed = l->timing.f.step_s;
 }

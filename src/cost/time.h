@@ -25,6 +25,7 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
    the knobs of `c` allow. A rank needs at least microbatches times the sum of its items: the search's lower bound. */
 struct time_rates {
     double kinds[MODEL_MAX_KINDS], embedding, head, mtp;
+    double slow, fixed; /* factor of the slowest of many ranks; seconds of a step beside its pipeline */
 };
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out);
 
