@@ -99,7 +99,7 @@ static void advance(struct arena *a, size_t need)
     a->current = next;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+static void *take(struct arena *a, size_t size)
 {
     if (size > SIZE_MAX / 2) fail("out of memory: absurd size");
     size_t need = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
@@ -107,7 +107,19 @@ void *arena_alloc(struct arena *a, size_t size)
     unsigned char *p = a->current->bytes + a->current->used;
     a->current->used += need;
     UNPOISON(p, size);
-    return memset(p, 0, size);
+    return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    return memset(take(a, size), 0, size);
+}
+
+void *arena_dup(struct arena *a, const void *bytes, size_t size)
+{
+    void *p = take(a, size);
+    if (size) memcpy(p, bytes, size);
+    return p;
 }
 
 void *arena_array(struct arena *a, size_t count, size_t size)

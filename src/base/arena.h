@@ -24,6 +24,8 @@ void arena_free(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);
 /* arena_alloc(count * size), with the product checked. */
 void *arena_array(struct arena *a, size_t count, size_t size);
+/* A copy of `size` bytes, without zeroing them first. */
+void *arena_dup(struct arena *a, const void *bytes, size_t size);
 /* Everything allocated after the mark is given back by arena_pop; blocks are kept for reuse. */
 struct arena_mark arena_mark(const struct arena *a);
 void arena_pop(struct arena *a, struct arena_mark mark);

@@ -402,7 +402,10 @@ static bool check_encoding(struct loader *l)
 bool doc_load_yaml(struct arena *a, struct diags *all, uint32_t source, struct node_list *docs)
 {
     struct loader *l = ARENA_NEW(a, struct loader);
-    *l = (struct loader){.arena = a, .diags = all, .docs = docs, .source = source};
+    l->arena = a;
+    l->diags = all;
+    l->docs = docs;
+    l->source = source;
     l->text = source_get(&all->sources, source)->text;
     if (str_starts(l->text, STR("\xEF\xBB\xBF"))) l->base = 3;
     l->text = str_slice(l->text, l->base, l->text.n);

@@ -15,8 +15,7 @@ struct facts *facts_new(struct arena *a, struct diags *diags, enum framework fra
     f->diags = diags;
     f->framework = framework;
     f->version = version;
-    f->items = ARENA_ARRAY(a, struct fact, param_count);
-    memcpy(f->items, param_defaults[framework], param_count * sizeof *f->items);
+    f->items = arena_dup(a, param_defaults[framework], param_count * sizeof *f->items);
     return f;
 }
 
