@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 1. Every layout and batch is a spot with a lower bound of its score: microbatches times what the
-   fullest rank has to do, nothing recomputed, the best dispatcher, no bubble, nothing exposed but
-   what a layer itself exposes.
+/* 1. Every layout and batch is a spot with a lower bound of its score: the shortest schedule of its
+      layers' times, nothing recomputed, the best dispatcher, nothing exposed but what a layer itself
+      exposes.
    2. Spots are visited in the order of their bounds until the bound exceeds the worst plan kept;
    each takes the first step of the recomputation ladder that fits into memory.
    3. The plans kept are refined by switches that only change time, checked by the rules, and
@@ -15,7 +15,7 @@
 #include "choose/space.h"
 #include "cost/time.h"
 
-enum { FEWEST_KEPT = 24, MOST_KEPT = 1536 };
+enum { FEWEST_KEPT = 16, MOST_KEPT = 1536 };
 
 /* A layout and batch that the arithmetic allows. */
 struct spot {
