@@ -13,11 +13,11 @@ add_custom_command(
   VERBATIM)
 target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/param_table.c)
 
-# rules/automodel -> recipe classes, typed sections and model classes
+# rules/automodel -> recipe classes, typed sections, model classes and modules
 add_executable(generate_automodel tools/generate_automodel.c)
 moeplan_target(generate_automodel)
 target_link_libraries(generate_automodel PRIVATE ${MOEPLAN_UPTO_doc})
-set(automodel_data recipes sections capabilities)
+set(automodel_data recipes sections capabilities modules)
 list(TRANSFORM automodel_data REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/rules/automodel/\\1.yaml")
 add_custom_command(
   OUTPUT ${CMAKE_BINARY_DIR}/automodel_tables.c

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* generate_automodel OUT.c recipes.yaml sections.yaml capabilities.yaml: what AutoModel's recipes,
-   typed sections and model classes are, as C tables (facts/automodel.h). A defect of a file is an
-   error at its line. */
+/* generate_automodel OUT.c recipes.yaml sections.yaml capabilities.yaml modules.yaml: what
+   AutoModel's recipes, typed sections and model classes are, as C tables (facts/automodel.h). A
+   defect of a file is an error at its line. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -194,6 +194,31 @@ static void write_classes(struct generator *g, const struct node *classes)
         write_class(g, &entries.items[i]);
 }
 
+static int text_cmp(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* package: [module, ...] */
+static void write_modules(struct generator *g, const struct node *packages)
+{
+    struct texts paths = {0};
+    if (packages->n) *VEC_PUSH(g->arena, &paths) = packages->keys[0]->text;
+    for (size_t i = 0; i < packages->n; i++) {
+        const struct node *children = packages->items[i];
+        for (size_t k = 0; k < children->n; k++)
+            *VEC_PUSH(g->arena, &paths) =
+                arena_printf(g->arena, "%.*s.%.*s", STR_ARG(packages->keys[i]->text),
+                             STR_ARG(children->items[k]->text));
+    }
+    qsort(paths.items, paths.n, sizeof *paths.items, text_cmp);
+    for (size_t i = 0; i < paths.n; i++) {
+        buf_add_char(&g->out, '{');
+        write_text(&g->out, "path", paths.items[i]);
+        buf_printf(&g->out, "},\n");
+    }
+}
+
 static void write_recipes(struct generator *g, const struct node *list)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -206,7 +231,7 @@ static void write_sections(struct generator *g, const struct node *list)
         write_section(g, list->items[i]);
 }
 
-/* The three files, in the order of the arguments. */
+/* The files, in the order of the arguments. */
 static const struct table {
     const char *kind, *list, *type, *name, *count;
     void (*write)(struct generator *g, const struct node *list);
@@ -217,12 +242,14 @@ static const struct table {
      write_sections},
     {"Capabilities", "classes", "automodel_class", "automodel_classes", "automodel_class_count",
      write_classes},
+    {"Modules", "modules", "automodel_module", "automodel_modules", "automodel_module_count",
+     write_modules},
 };
 
 static void write_table(struct generator *g, const struct table *t, const char *path)
 {
-    static const char *const known[] = {"moeplan", "kind",     "version", "source",
-                                        "recipes", "sections", "classes", NULL};
+    static const char *const known[] = {"moeplan",  "kind",    "version", "source", "recipes",
+                                        "sections", "classes", "modules", NULL};
     struct str text, error;
     struct node_list docs = {0};
     if (!io_read(g->arena, path, &text, &error)) {

@@ -60,6 +60,13 @@ struct automodel_class {
 extern const struct automodel_class automodel_classes[];
 extern const uint32_t automodel_class_count;
 
+/* A module of AutoModel's package. Sorted by path. */
+struct automodel_module {
+    struct str path;
+};
+extern const struct automodel_module automodel_modules[];
+extern const uint32_t automodel_module_count;
+
 /* ---- the steps ---- */
 
 /* The kind of the recipe, by its class; rules `unknown-recipe`, `recipe-missing`. */

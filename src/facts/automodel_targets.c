@@ -2,6 +2,7 @@
 /* Import paths: every `_target_` and every key that ends in _fn is imported while the recipe loads,
    also in sections that nothing reads (nemo_automodel/components/config/loader.py:276-333). Only
    what no environment could import is an error here. */
+#include "base/edit.h"
 #include "facts/automodel.h"
 
 static void complain(struct facts *f, const struct node *value, const char *why)
@@ -52,6 +53,76 @@ static void check_file_target(struct facts *f, const struct node *value, size_t 
         complain(f, value, "private names are refused");
 }
 
+/* ---- AutoModel's own package ---- */
+
+static bool is_module(struct str path)
+{
+    uint32_t from = 0, to = automodel_module_count;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        int order = str_cmp(path, automodel_modules[middle].path);
+        if (order == 0) return true;
+        if (order < 0)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return false;
+}
+
+/* Bytes of the longest start of the path that is a module. */
+static size_t module_length(struct str path)
+{
+    size_t end = path.n;
+    while (end > 0 && !is_module(str_slice(path, 0, end))) {
+        while (end > 0 && path.p[end - 1] != '.')
+            end--;
+        if (end > 0) end--;
+    }
+    return end;
+}
+
+/* The name in the package that is nearest to a word. */
+static struct str module_nearest(struct str package, struct str word)
+{
+    struct edit_nearest near = {.word = word};
+    for (uint32_t i = 0; i < automodel_module_count; i++) {
+        struct str path = automodel_modules[i].path;
+        bool inside = str_starts(path, package) && path.n > package.n && path.p[package.n] == '.';
+        struct str name = str_slice(path, package.n + 1, path.n);
+        if (inside && str_find(name, '.') == name.n) edit_offer(&near, name);
+    }
+    return near.best;
+}
+
+/* nemo_automodel.models is another name of nemo_automodel.components.models. */
+static struct str without_alias(struct facts *f, struct str path)
+{
+    struct str alias = STR("nemo_automodel.models.");
+    if (!str_starts(path, alias)) return path;
+    struct str rest = str_slice(path, alias.n, path.n);
+    return arena_printf(f->arena, "nemo_automodel.components.models.%.*s", STR_ARG(rest));
+}
+
+/* Behind the module stands a name in it, or a class and a method: anything longer, and a second
+   name behind one that is no class, goes through a module that does not exist. */
+static void check_own_target(struct facts *f, const struct node *value)
+{
+    struct str path = without_alias(f, value->text), first, second, third;
+    struct str module = str_slice(path, 0, module_length(path));
+    struct str rest = str_slice(path, module.n + 1, path.n);
+    bool one = str_split(&rest, '.', &first), two = one && str_split(&rest, '.', &second);
+    bool method = two && first.n && first.p[0] >= 'A' && first.p[0] <= 'Z';
+    if (!module.n || !two || (method && !str_split(&rest, '.', &third))) return;
+    complain(f, value,
+             arena_printf(f->arena, "%.*s has no module %.*s", STR_ARG(module), STR_ARG(first)).p);
+    struct str near = module_nearest(module, first);
+    struct diag *d = &f->diags->items[f->diags->n - 1];
+    if (near.n) diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+}
+
+/* ---- all paths ---- */
+
 static void check_target(struct facts *f, const struct node *value)
 {
     if (node_value(f->arena, value, SCALAR_YAML11).kind != VALUE_STRING) return;
@@ -62,6 +133,8 @@ static void check_target(struct facts *f, const struct node *value)
         complain_bare(f, value);
     else if (has_empty_part(value->text))
         complain(f, value, "a part of the path is empty");
+    else if (str_starts(value->text, STR("nemo_automodel.")))
+        check_own_target(f, value);
 }
 
 void automodel_check_targets(struct facts *f, const struct node *node)

@@ -189,6 +189,11 @@ static void import_paths_need_a_module(void **state)
         {"_target_: my/file.txt:build", false},
         {"_target_: my/file.py:_build", false},
         {"targets: AdamW", true},
+        {"_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained", true},
+        {"_target_: nemo_automodel.models.common.BackendConfig", true},
+        {"_target_: nemo_automodel.components.datasets.llm.squad.make_squad_dataset", true},
+        {"_target_: nemo_automodel.components.dataset.llm.squad.make_squad_dataset", false},
+        {"_target_: nemo_automodel.components.datasets.llm.sqad.make_squad_dataset", false},
     };
     struct read_options options = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
