@@ -76,7 +76,7 @@ static void put_dispatcher(const struct knobs *k, struct facts *f)
     static const char *const backends[] = {NULL, NULL, "deepep", "hybridep", NULL};
     static const char *const automodel[] = {"torch", "torch", "deepep", "hybridep", "torch"};
     if (f->framework == FRAMEWORK_AUTOMODEL) {
-        put_word(f, "moe_token_dispatcher_type", automodel[k->dispatcher]);
+        put_word(f, "backend_dispatcher", automodel[k->dispatcher]);
         return;
     }
     put_word(f, "moe_token_dispatcher_type", types[k->dispatcher]);
