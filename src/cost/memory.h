@@ -64,7 +64,9 @@ double saved_backward_transient(const struct config *c, const struct token_count
 
 /* A GEMM weight as one rank holds it. */
 struct gemm {
-    double rows, columns, count; /* output and input width; local experts, else 1 */
+    double rows, columns; /* output and input width */
+    double count;         /* local experts; 1 otherwise */
+    bool grouped;         /* of routed experts */
 };
 
 enum { LAYER_MAX_GEMMS = 12 };

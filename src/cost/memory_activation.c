@@ -117,9 +117,10 @@ double activation_head_transient(const struct memory_work *w, const struct holdi
 {
     const struct knobs *k = &w->c->knobs;
     if (!s->last) return 0;
-    double h = w->c->model.hidden, te = k->ce_fusion == CE_TE;
-    double hidden = 2 * (2 * w->t.sp_tokens + te * w->t.tokens) * h;
-    double dummy = te > 0 || k->grad_accumulation_fusion ? 2 * w->embedding : 0;
+    bool te = k->ce_fusion == CE_TE, trained = k->task != TASK_PEFT;
+    double tokens = 2 * w->t.sp_tokens + (te ? w->t.tokens : 0);
+    double hidden = 2 * tokens * w->c->model.hidden;
+    double dummy = trained && (te || k->grad_accumulation_fusion) ? 2 * w->embedding : 0;
     return memory_term(trace, "head backward", hidden + dummy,
                        "%.0f B of hidden states + %.0f B dummy", hidden, dummy);
 }

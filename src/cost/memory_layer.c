@@ -6,16 +6,18 @@
 #include <assert.h>
 
 /* A GEMM weight of rows x columns, both as one rank holds them. */
-static void add(struct layer_memory *l, double rows, double columns, double count)
+static struct gemm *add(struct layer_memory *l, double rows, double columns)
 {
     assert(l->n_gemms < LAYER_MAX_GEMMS);
-    l->gemms[l->n_gemms++] = (struct gemm){rows, columns, count};
+    struct gemm *g = &l->gemms[l->n_gemms++];
+    *g = (struct gemm){.rows = rows, .columns = columns, .count = 1};
+    return g;
 }
 
-static void add_ffn(struct layer_memory *l, double up, double width, double inner, double count)
+static void add_ffn(struct layer_memory *l, double up, double width, double inner)
 {
-    add(l, up * inner, width, count);
-    add(l, width, inner, count);
+    add(l, up * inner, width);
+    add(l, width, inner);
 }
 
 static void add_attention(struct layer_memory *l, const struct config *c, bool window)
@@ -25,8 +27,8 @@ static void add_attention(struct layer_memory *l, const struct config *c, bool w
     double d = window ? m->win_head_dim : m->head_dim;
     double dv = window ? m->win_v_head_dim : m->v_head_dim, tp = c->knobs.tp;
     double q = heads * d * (m->attention_output_gate ? 2 : 1);
-    add(l, (q + groups * d + groups * dv) / tp, m->hidden, 1);
-    add(l, m->hidden, heads * dv / tp, 1);
+    add(l, (q + groups * d + groups * dv) / tp, m->hidden);
+    add(l, m->hidden, heads * dv / tp);
 }
 
 /* Multi-head latent attention: the down projections stand whole on every TP rank. */
@@ -34,11 +36,11 @@ static void add_latent_attention(struct layer_memory *l, const struct config *c)
 {
     const struct model_shape *m = &c->model;
     double qk = (double)m->heads * (m->qk_nope + m->qk_rope), tp = c->knobs.tp;
-    if (m->q_lora > 0) add(l, m->q_lora, m->hidden, 1);
-    add(l, qk / tp, m->q_lora > 0 ? m->q_lora : m->hidden, 1);
-    add(l, m->kv_lora + m->qk_rope, m->hidden, 1);
-    add(l, (double)m->heads * (m->qk_nope + m->mla_v) / tp, m->kv_lora, 1);
-    add(l, m->hidden, (double)m->heads * m->mla_v / tp, 1);
+    if (m->q_lora > 0) add(l, m->q_lora, m->hidden);
+    add(l, qk / tp, m->q_lora > 0 ? m->q_lora : m->hidden);
+    add(l, m->kv_lora + m->qk_rope, m->hidden);
+    add(l, (double)m->heads * (m->qk_nope + m->mla_v) / tp, m->kv_lora);
+    add(l, m->hidden, (double)m->heads * m->mla_v / tp);
 }
 
 static void add_mixer(struct layer_memory *l, const struct config *c, enum mixer mixer)
@@ -54,12 +56,12 @@ static void add_mixer(struct layer_memory *l, const struct config *c, enum mixer
     case MIXER_MLA: add_latent_attention(l, c); break;
     case MIXER_MAMBA:
         add(l, (2 * inner + 2.0 * m->mamba_groups * m->mamba_state + m->mamba_heads) / tp,
-            m->hidden, 1);
-        add(l, m->hidden, inner / tp, 1);
+            m->hidden);
+        add(l, m->hidden, inner / tp);
         break;
     case MIXER_LINEAR:
-        add(l, (2 * key + 2 * value + 2 * m->lin_v_heads) / tp, m->hidden, 1);
-        add(l, m->hidden, value / tp, 1);
+        add(l, (2 * key + 2 * value + 2 * m->lin_v_heads) / tp, m->hidden);
+        add(l, m->hidden, value / tp);
         break;
     }
 }
@@ -69,12 +71,17 @@ static void add_moe(struct layer_memory *l, const struct config *c)
     const struct model_shape *m = &c->model;
     const struct knobs *k = &c->knobs;
     double up = m->gated ? 2 : 1, width = m->hidden;
-    if (m->shared_ffn > 0) add_ffn(l, up, m->hidden, (double)m->shared_ffn / k->tp, 1);
+    if (m->shared_ffn > 0) add_ffn(l, up, m->hidden, (double)m->shared_ffn / k->tp);
     if (m->latent > 0) {
-        add_ffn(l, 1, m->hidden, m->latent, 1);
+        add_ffn(l, 1, m->hidden, m->latent);
         width = m->latent;
     }
-    add_ffn(l, up, width, (double)m->expert_ffn / k->etp, (double)m->experts / k->ep);
+    int first = l->n_gemms;
+    add_ffn(l, up, width, (double)m->expert_ffn / k->etp);
+    for (int i = first; i < l->n_gemms; i++) {
+        l->gemms[i].count = (double)m->experts / k->ep;
+        l->gemms[i].grouped = true;
+    }
 }
 
 static void measure_parameters(const struct config *c, struct layer_memory *l, struct part_params p)
@@ -91,18 +98,16 @@ static void measure_indexer(const struct model_shape *m, struct layer_memory *l)
     l->dense += (double)(m->index_layers * indexer_params(m)) / m->num_layers;
 }
 
-/* Experts' GEMMs are the last two, and the only ones with a count that may differ from 1. */
 static void measure_gemms(const struct config *c, struct layer_memory *l)
 {
-    int dense = l->n_gemms;
+    const struct model_shape *m = &c->model;
+    add_mixer(l, c, l->kind.mixer);
     if (l->kind.ffn == FFN_DENSE)
-        add_ffn(l, c->model.gated ? 2 : 1, c->model.hidden,
-                (double)c->model.dense_ffn / c->knobs.tp, 1);
+        add_ffn(l, m->gated ? 2 : 1, m->hidden, (double)m->dense_ffn / c->knobs.tp);
     if (l->kind.ffn == FFN_MOE) add_moe(l, c);
-    dense = l->kind.ffn == FFN_MOE ? l->n_gemms - 2 : l->n_gemms;
     for (int i = 0; i < l->n_gemms; i++) {
-        double elements = l->gemms[i].rows * l->gemms[i].columns * l->gemms[i].count;
-        *(i < dense ? &l->dense_matrices : &l->expert_matrices) += elements;
+        const struct gemm *g = &l->gemms[i];
+        *(g->grouped ? &l->expert_matrices : &l->dense_matrices) += g->rows * g->columns * g->count;
     }
 }
 
@@ -135,7 +140,6 @@ void layer_measure(const struct config *c, const struct token_counts *t, struct 
     measure_parameters(c, out, mixer_params(&c->model, kind.mixer));
     measure_parameters(c, out, ffn_params(&c->model, kind.ffn));
     measure_indexer(&c->model, out);
-    add_mixer(out, c, kind.mixer);
     measure_gemms(c, out);
     measure_activations(c, t, out);
 }
@@ -160,7 +164,7 @@ void layer_measure_mtp(const struct config *c, const struct token_counts *t,
         out->linear += one.linear;
     }
     measure_parameters(c, out, mtp_params(m));
-    add(out, m->hidden / (double)c->knobs.tp, 2.0 * m->hidden, 1);
+    add(out, m->hidden / (double)c->knobs.tp, 2.0 * m->hidden);
     out->dense_matrices += out->gemms[0].rows * out->gemms[0].columns;
     out->kept += MTP_KEPT_WIDTHS * 2 * t->sp_tokens * m->hidden;
 }
