@@ -30,6 +30,8 @@ struct memory_estimate {
 struct time_estimate {
     double step, low, high;                   /* seconds of one optimizer step */
     double tokens_per_s_per_gpu, model_flops_per_gpu /* FLOP/s */, mfu;
+    double peak;                              /* FLOP/s that mfu is a part of: the dense peak of the plan's precision */
+    const char *peak_name;                    /* BF16, FP8, FP4 */
     double bubble_fraction;
     double compute, recompute, ep_exposed, tp_exposed, cp_exposed, pp_exposed, dp_exposed, bubble, host, optimizer; /* seconds */
 };

@@ -274,7 +274,9 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     double tokens = (double)k->gbs * k->seq / (out->step * (double)k->gpus);
     out->tokens_per_s_per_gpu = tokens;
     out->model_flops_per_gpu = tokens * l->flops_per_token;
-    out->mfu = out->model_flops_per_gpu / c->machine.peak_bf16;
+    out->peak = t->peak;
+    out->peak_name = t->peak_name;
+    out->mfu = out->model_flops_per_gpu / t->peak;
     set_interval(l, &chunks, times, out);
     trace_layers(trace, l);
     trace_step(trace, c, out, params);

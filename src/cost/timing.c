@@ -73,6 +73,8 @@ static void set_precision(struct timing *t)
     double scaled = p == PREC_MXFP8 || p == PREC_FP8_BLOCKWISE ? t->f.gemm_block_scaled : 1;
     double rate_8 = m->peak_fp8 * t->f.gemm_fp8 * scaled;
     t->rate_low = !t->low ? t->rate_16 : fp4 ? m->peak_fp4 * t->f.gemm_fp4 : rate_8;
+    t->peak = !t->low ? m->peak_bf16 : fp4 ? m->peak_fp4 : m->peak_fp8;
+    t->peak_name = !t->low ? "BF16" : fp4 ? "FP4" : "FP8";
     t->low_bytes = !t->low ? 2 : fp4 ? 0.5 : 1;
     t->quantise_bytes = !t->low ? 0 : fp4 ? 6 : 4;
     t->experts_only = t->low && t->config->framework == FRAMEWORK_AUTOMODEL;

@@ -29,6 +29,8 @@ struct timing {
     double hbm;         /* bytes/s of streaming kernels */
     double rate_16,
         rate_low; /* FLOP/s of an unbounded GEMM: 16 bit, and in the precision of the TE linears */
+    double peak;  /* dense FLOP/s of the precision */
+    const char *peak_name; /* BF16, FP8, FP4 */
     double low_bytes;      /* bytes an operand element has in TE linears */
     double wgrad_bytes;    /* bytes moved for an element of an accumulated weight gradient */
     double quantise_bytes; /* bytes moved to quantise and transpose an element, 0 in 16 bit */

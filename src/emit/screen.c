@@ -175,9 +175,9 @@ void screen_time(const struct config *c, const struct time_estimate *t, struct b
 {
     buf_printf(out,
                "step %.2f s (%.2f to %.2f), %.0f tokens/s/GPU, %.0f model TFLOP/s/GPU (%.1f %% of "
-               "the BF16 peak)\n",
+               "the %s peak)\n",
                t->step, t->low, t->high, t->tokens_per_s_per_gpu, t->model_flops_per_gpu / 1e12,
-               100 * t->model_flops_per_gpu / c->machine.peak_bf16);
+               100 * t->mfu, t->peak_name);
     const struct {
         const char *name;
         double seconds;
