@@ -61,10 +61,11 @@ double prefer_distance(const struct preference *p, const struct knobs *k)
 
 double prefer_factor(const struct preference *preferences, size_t n, const struct knobs *k)
 {
-    double factor = 1;
+    double sum = 0;
     for (size_t i = 0; i < n; i++)
-        factor *= pow(1 + preferences[i].margin, prefer_distance(&preferences[i], k));
-    return factor;
+        if (preferences[i].log_margin > 0)
+            sum += preferences[i].log_margin * prefer_distance(&preferences[i], k);
+    return exp(sum);
 }
 
 /* The preference of a knob, new when there is none: a later rule replaces an earlier one. */
@@ -94,8 +95,13 @@ size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struc
             if (!knob || is_pinned(knob, pinned, n_pinned)) continue;
             struct value v = expr_eval(r->set[s].value, a, &scope);
             if (!knob_set(knobs, knob, v)) continue;
-            *slot_for(a, &items, &n, &cap, knob) = (struct preference){
-                r, knob, v, knob_number(knobs, knob), r->confidence * MOST_MARGIN};
+            *slot_for(a, &items, &n, &cap, knob) =
+                (struct preference){r,
+                                    knob,
+                                    v,
+                                    knob_number(knobs, knob),
+                                    r->confidence * MOST_MARGIN,
+                                    log1p(r->confidence * MOST_MARGIN)};
         }
     }
     *out = items;

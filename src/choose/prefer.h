@@ -13,6 +13,7 @@ struct preference {
     struct value value; /* the decided default */
     double number;      /* the default as the knob's number */
     double margin;      /* relative step time a step away from the default has to gain */
+    double log_margin;  /* ln(1 + margin): what the search adds up */
 };
 
 /* The preferences of all guide rules that hold on these facts: the rules' `decides` in order, a
