@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-enum { CHUNK = 1 << 18, LONGEST_LINE = 64 << 20 };
+enum { CHUNK = 1 << 16, LONGEST_LINE = 64 << 20 };
 
 /* ---- lines of stdin ---- */
 
