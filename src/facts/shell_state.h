@@ -18,7 +18,8 @@ enum {
     SHELL_MAX_DEPTH = 40,
     SHELL_MAX_STEPS = 200000,
     SHELL_MAX_TEXT = 1 << 20,
-    SHELL_MAX_FIELDS = 65536
+    SHELL_MAX_FIELDS = 65536,
+    SHELL_MAX_WORK = 1 << 24 /* bytes of text made in all */
 };
 
 /* A text and, for each byte, its offset in the source. */
@@ -72,7 +73,7 @@ struct shell {
     bool args_known;
     enum shell_live live;
     int depth;
-    size_t steps;
+    size_t steps, work;
     enum shell_halt halt; /* nothing runs until its end is reached */
     bool failed;
     size_t failed_at; /* offset in the source */
@@ -114,6 +115,8 @@ bool shell_at_end(const struct shell *sh);
 char shell_peek(const struct shell *sh, size_t ahead); /* '\0' at the end */
 uint32_t shell_offset(const struct shell *sh);
 void shell_fail(struct shell *sh, const char *why);
+/* Counts bytes of text made, and fails beyond SHELL_MAX_WORK. */
+void shell_charge(struct shell *sh, size_t bytes);
 /* Blanks, continued lines and comments. */
 void shell_skip_blanks(struct shell *sh);
 /* Expands the word at the reading position into fields and moves behind it. With `split` false the

@@ -87,6 +87,7 @@ static bool is_blank(char c)
 static struct shell_text mark_words(struct shell *sh, struct shell_text t)
 {
     struct shell_buf b = {.arena = sh->arena};
+    shell_charge(sh, t.n);
     for (size_t i = 0; i < t.n; i++) {
         bool begins = !is_blank(t.p[i]) && (i == 0 || is_blank(t.p[i - 1]));
         if (begins && t.p[i] != SHELL_MAYBE) shell_buf_add(&b, SHELL_MAYBE, t.at[i]);
@@ -103,6 +104,7 @@ static void push(struct shell *sh, struct shell_fields *to, struct shell_text t)
 static struct shell_text joined(struct shell *sh, struct shell_text a, struct shell_text b)
 {
     struct shell_buf out = {.arena = sh->arena};
+    shell_charge(sh, a.n + b.n);
     shell_buf_text(&out, a);
     shell_buf_text(&out, b);
     return shell_buf_get(&out);

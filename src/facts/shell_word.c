@@ -32,6 +32,12 @@ void shell_fail(struct shell *sh, const char *why)
     sh->failed_at = shell_offset(sh);
 }
 
+void shell_charge(struct shell *sh, size_t bytes)
+{
+    sh->work += bytes;
+    if (sh->work > SHELL_MAX_WORK) shell_fail(sh, "the script is too long to follow");
+}
+
 void shell_skip_blanks(struct shell *sh)
 {
     for (;; sh->in.at++) {
@@ -84,6 +90,7 @@ static void end_field(struct word *w)
 
 static void add_text(struct word *w, struct shell_text t, bool quoted)
 {
+    shell_charge(w->sh, t.n);
     for (size_t i = 0; i < t.n; i++) {
         bool blank = t.p[i] == ' ' || t.p[i] == '\t' || t.p[i] == '\n';
         if (blank && !quoted && w->split)

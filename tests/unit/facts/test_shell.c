@@ -162,6 +162,9 @@ static void hostile_scripts_end(void **state)
              "x.py --bf16 --swiglu --num-layers $A",
         HEAD "x=$((1/0)) y=$((9223372036854775807+1)) z=${a:-${b:-${c:-}}} python x.py --bf16 "
              "--swiglu --num-layers $x",
+        HEAD "A=xx; for i in 1 2 3 4 5 6 7 8; do for j in $i $i $i $i $i $i; do for k in $A $A; do "
+             "A=$A$A; B=\"$A $A\"; done; "
+             "done; done; python x.py --bf16 --swiglu --num-layers $A",
         HEAD "if [ 1 ]; then python x.py --bf16 --swiglu --num-layers 1",
         HEAD "case x in",
         HEAD "echo \"unclosed\npython x.py --bf16 --swiglu --num-layers 1",
