@@ -118,4 +118,7 @@ struct automodel_variants {
 void automodel_variants(struct arena *a, const struct node *recipe, int64_t gpus,
                         struct automodel_variants *out);
 
+/* GPUs of the launch command that the recipe's comments show; 0 when they show none, or several. */
+int64_t automodel_documented_gpus(struct str text);
+
 #endif

@@ -126,6 +126,8 @@ static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t
     if (v->gpus)
         facts_set(f, param_find(STR("world_size")), value_int(v->gpus), ORIGIN_FILE, v->gpus_node,
                   v->gpus_written);
+    int64_t documented = automodel_documented_gpus(source_get(&diags->sources, source)->text);
+    if (documented && !v->kind.n) set_derived(f, "documented_gpus", value_int(documented));
     automodel_check_targets(f, v->recipe);
     automodel_check_sections(f, kind);
     check_schedule_file(f);

@@ -300,6 +300,25 @@ static void recipes_state_their_gpus(void **state)
     }
 }
 
+static void comments_show_a_launch_command(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t gpus;
+    } cases[] = {
+        {"# automodel x.yaml --nproc-per-node 8\n", 8},
+        {"  # torchrun --nproc_per_node=4 --nnodes=2 x.py\n", 8},
+        {"#   --nproc-per-node 8\n# and --nproc-per-node 8 again\n", 8},
+        {"# --nproc-per-node 8\n# --nproc-per-node 4\n", 0},
+        {"x: --nproc-per-node 8\n", 0},
+        {"# Adjust --nproc-per-node to your machine\n", 0},
+        {"# --nproc-per-node 99999999999999999999\n", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(automodel_documented_gpus(str_of(cases[i].text)), cases[i].gpus);
+}
+
 static void a_separate_teacher_is_checked_too(void **state)
 {
     struct read_options options = {.gpus = 12};
@@ -468,6 +487,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ci_is_a_second_configuration),
     cmocka_unit_test(given_gpus_mean_the_body),
     cmocka_unit_test(recipes_state_their_gpus),
+    cmocka_unit_test(comments_show_a_launch_command),
     cmocka_unit_test(a_separate_teacher_is_checked_too),
     cmocka_unit_test(diffusion_sections_are_the_mesh),
     cmocka_unit_test(classes_tell_what_a_model_offers),
