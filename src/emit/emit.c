@@ -50,7 +50,11 @@ static bool is_said(const struct facts *f, int param)
     if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL ||
         x->value.kind == VALUE_ERROR)
         return false;
-    return is_headline(p) || !is_default(x->value, in->default_value);
+    /* Overrides change a recipe, whose model may be any: the model's own sizes are said even where
+       they are Bridge's defaults. */
+    bool own =
+        f->framework == FRAMEWORK_BRIDGE && p->scope == SCOPE_MODEL && x->origin != ORIGIN_DEFAULT;
+    return is_headline(p) || own || !is_default(x->value, in->default_value);
 }
 
 enum { RANKS = 3 };

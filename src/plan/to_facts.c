@@ -84,6 +84,14 @@ static void put_dispatcher(const struct knobs *k, struct facts *f)
         put_word(f, "moe_flex_dispatcher_backend", backends[k->dispatcher]);
 }
 
+static void put_loss(const struct knobs *k, struct facts *f)
+{
+    if (f->framework == FRAMEWORK_AUTOMODEL || k->ce_fusion == CE_LINEAR) return;
+    put(f, "cross_entropy_loss_fusion", value_bool(k->ce_fusion != CE_NONE));
+    if (k->ce_fusion != CE_NONE)
+        put_word(f, "cross_entropy_fusion_impl", k->ce_fusion == CE_TE ? "te" : "native");
+}
+
 static void put_sharding(const struct knobs *k, struct facts *f)
 {
     static const char *const words[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
@@ -172,6 +180,7 @@ void config_to_facts(const struct config *c, struct facts *f)
         if (!is_joint(knob_table[i].param)) put_knob(k, knob_table[i].param, f);
     put_pipeline(c, f);
     put_sharding(k, f);
+    put_loss(k, f);
     if (c->model.experts > 0) put_dispatcher(k, f);
     if (c->framework == FRAMEWORK_AUTOMODEL) return;
     put_recompute(k, f);
