@@ -70,23 +70,27 @@ static double norm_statistics(const struct model_shape *m)
     return m->layernorm ? 8 : 4;
 }
 
-/* A residual branch's input, the statistics of its norm, and the norm's output. `fused`: the norm
-   is part of the GEMM behind it (TELayerNormColumnParallelLinear), so no tag frees its output
-   alone. */
-static void add_residual(struct saved_list *list, const struct config *c,
-                         const struct token_counts *t, bool first, bool fused)
+/* Returns the norm's output. A residual branch's input, the statistics of its norm, and the norm's
+   output. `fused`: the norm is part of the GEMM behind it (TELayerNormColumnParallelLinear), so no
+   tag frees its output alone. */
+static struct saved *add_residual(struct saved_list *list, const struct config *c,
+                                  const struct token_counts *t, bool first, bool fused)
 {
     const struct model_shape *m = &c->model;
-    double h = m->hidden, bytes = element_bytes(&c->knobs);
-    bool alone = !fused || !c->knobs.transformer_engine;
+    const struct knobs *k = &c->knobs;
+    double h = m->hidden, bytes = element_bytes(k);
+    bool alone = !fused || !k->transformer_engine;
     add(list, first ? "layer input" : "FFN input", t->sp_tokens, h, bytes)->offloaded_by =
         first ? MOD_ATTN_NORM : MOD_MLP_NORM;
     add(list, first ? "input norm statistics" : "FFN norm statistics", t->sp_tokens, 1,
         norm_statistics(m));
     struct saved *out = add(list, first ? "input norm output" : "FFN norm output", t->sp_tokens, h,
-                            alone ? bytes : gemm_input_bytes(&c->knobs));
+                            alone ? bytes : gemm_input_bytes(k));
     out->freed_by = alone ? MOD_LAYERNORM : 0;
     out->offloaded_by = first ? MOD_QKV_LINEAR : 0;
+    bool gathers = k->task == TASK_PEFT && k->sequence_parallel && k->tp > 1 && fused;
+    if (gathers) add(list, "gathered norm output of the adapters", t->tokens, h, bytes);
+    return out;
 }
 
 /* Bytes of dropout's mask: one a token and channel. */
@@ -236,7 +240,8 @@ static void add_dense_ffn(struct saved_list *list, const struct config *c,
     const struct knobs *k = &c->knobs;
     double f = (double)m->dense_ffn / k->tp, up = m->gated ? 2 : 1;
     int first = list->n;
-    add_residual(list, c, t, false, true);
+    struct saved *norm = add_residual(list, c, t, false, true);
+    if (k->transformer_engine) norm->freed_by = MOD_MLP;
     add(list, "FC1 output", t->tokens, up * f, element_bytes(k))->freed_by = MOD_MLP;
     add(list, "activation", t->tokens, f, gemm_input_bytes(k))->freed_by = MOD_MLP;
     for (int i = first; i < list->n; i++)

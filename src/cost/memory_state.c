@@ -100,7 +100,8 @@ double state_gradients(const struct memory_work *w, const struct holding *s,
 static void optimizer_shards(const struct memory_work *w, double *dense, double *experts)
 {
     const struct knobs *k = &w->c->knobs;
-    double instances = k->optimizer_instances > 1 ? k->optimizer_instances : 1;
+    bool instanced = k->fsdp == FSDP_NONE && k->optimizer_instances > 1;
+    double instances = instanced ? k->optimizer_instances : 1;
     bool any = sharded_optimizer(k);
     *dense = any ? max(w->dense_shards / instances, 1) : 1;
     *experts = any ? max(w->expert_shards / instances, 1) : 1;
