@@ -145,6 +145,7 @@ static void fill_from_class(struct facts *f, const struct automodel_class *c)
         {"automodel_owns_cp", c->owns_cp},
         {"automodel_cp_sdpa", c->cp_sdpa},
         {"automodel_thd", c->thd},
+        {"automodel_keeps_forward", c->keeps_forward},
     };
     if (c->model_type.n)
         fill(f, "model_type", value_string(c->model_type), "AutoModel's model class");
