@@ -70,9 +70,10 @@ static double norm_statistics(const struct model_shape *m)
     return m->layernorm ? 8 : 4;
 }
 
-/* Returns the norm's output. A residual branch's input, the statistics of its norm, and the norm's
-   output. `fused`: the norm is part of the GEMM behind it (TELayerNormColumnParallelLinear), so no
-   tag frees its output alone. */
+/* A residual branch's input, the statistics of its norm, and the norm's output, which is returned.
+   `fused`: the norm is part of the GEMM behind it (TELayerNormColumnParallelLinear), so no tag
+   frees its output alone; LoRA's adapter of such a GEMM keeps its input gathered over TP
+   (Megatron-Bridge's runs with and without a second gather differ by that). */
 static struct saved *add_residual(struct saved_list *list, const struct config *c,
                                   const struct token_counts *t, bool first, bool fused)
 {
