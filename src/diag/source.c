@@ -19,7 +19,8 @@ static void index_lines(struct arena *a, struct source *s)
 {
     if (s->line_starts) return;
     uint32_t n = 1;
-    for (size_t i = 0; i < s->text.n; i++) n += s->text.p[i] == '\n';
+    for (size_t i = 0; i < s->text.n; i++)
+        n += s->text.p[i] == '\n';
     s->line_starts = ARENA_ARRAY(a, uint32_t, n);
     s->n_lines = 1;
     for (size_t i = 0; i < s->text.n; i++)
@@ -51,11 +52,22 @@ static uint32_t line_of(const struct source *s, size_t byte)
     return low + 1;
 }
 
-static uint32_t column_of(const struct source *s, uint32_t line, size_t byte)
+/* Findings come mostly in the order of the text: counting goes on where it stopped, so that a long
+ * line is counted once. */
+static uint32_t column_of(struct source *s, uint32_t line, size_t byte)
 {
+    size_t from = s->line_starts[line - 1];
     uint32_t column = 1;
-    for (size_t i = s->line_starts[line - 1]; i < byte && i < s->text.n; i++)
-        column += ((unsigned char)s->text.p[i] & 0xC0) != 0x80; /* continuation bytes do not count */
+    if (s->counted_column && s->counted_to >= from && s->counted_to <= byte) {
+        from = s->counted_to;
+        column = s->counted_column;
+    }
+    if (byte > s->text.n) byte = s->text.n;
+    for (size_t i = from; i < byte; i++)
+        column +=
+            ((unsigned char)s->text.p[i] & 0xC0) != 0x80; /* continuation bytes do not count */
+    s->counted_to = byte > from ? byte : from;
+    s->counted_column = column;
     return column;
 }
 

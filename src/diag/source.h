@@ -15,6 +15,8 @@ struct source {
     struct str path, text;
     uint32_t *line_starts; /* byte offsets, made on first use */
     uint32_t n_lines;
+    size_t counted_to; /* a byte whose column is known */
+    uint32_t counted_column;
 };
 
 /* The registry; source numbers start at 1. */
