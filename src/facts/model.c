@@ -161,8 +161,23 @@ static const struct model_input *from_node(struct arena *a, struct diags *diags,
 {
     if (node->kind == NODE_SCALAR)
         return named(a, diags, node->text, node_span(diags, node), depth);
-    if (model_is_hf(node)) return model_from_hf(a, diags, node);
+    if (model_is_hf(node)) return model_from_hf(a, diags, node, STR(""));
     return from_mapping(a, diags, node, depth);
+}
+
+/* Of "x/Model/config.json" the folder's name. */
+static struct str folder_name(struct str path)
+{
+    size_t end = path.n;
+    while (end > 0 && path.p[end - 1] != '/')
+        end--;
+    while (end > 0 && path.p[end - 1] == '/')
+        end--;
+    size_t from = end;
+    while (from > 0 && path.p[from - 1] != '/')
+        from--;
+    struct str name = str_slice(path, from, end);
+    return str_is(name, ".") || str_is(name, "..") ? STR("") : name;
 }
 
 /* A file, or a directory with a config.json. */
@@ -180,6 +195,8 @@ static const struct model_input *from_file(struct arena *a, struct diags *diags,
     const struct node *kind = node_get(docs.items[0], STR("kind"));
     const struct node *plan_model = node_get(docs.items[0], STR("model"));
     bool is_plan = node_get(docs.items[0], STR("moeplan")) && !kind && plan_model;
+    if (model_is_hf(docs.items[0]))
+        return model_from_hf(a, diags, docs.items[0], folder_name(path));
     return from_node(a, diags, is_plan ? plan_model : docs.items[0], depth);
 }
 

@@ -44,8 +44,8 @@ const struct model_input *model_read(struct arena *a, struct diags *diags, const
 const struct model_input *model_load(struct arena *a, struct diags *diags, struct str name_or_path);
 /* Whether a mapping looks like a Hugging Face config rather than moeplan's own mapping. */
 bool model_is_hf(const struct node *node);
-/* The model of a Hugging Face config; model_read calls it. */
-const struct model_input *model_from_hf(struct arena *a, struct diags *diags, const struct node *config);
+/* The model of a Hugging Face config; model_read calls it. `name` is shown when the config has none; may be empty. */
+const struct model_input *model_from_hf(struct arena *a, struct diags *diags, const struct node *config, struct str name);
 /* Sets f->model and the model facts: fields that stand in a file or come with an option get `origin`, catalogue fields
    ORIGIN_CATALOGUE unless it is ORIGIN_OPTION. Where the input is complete, what it does not mention and the user has not
    set is known to be absent; otherwise it is left as it is. */

@@ -808,7 +808,7 @@ static void check_needed(struct hf *h)
 }
 
 const struct model_input *model_from_hf(struct arena *a, struct diags *diags,
-                                        const struct node *config)
+                                        const struct node *config, struct str name)
 {
     struct model_input *m = ARENA_NEW(a, struct model_input);
     struct hf h = {.arena = a,
@@ -839,6 +839,7 @@ const struct model_input *model_from_hf(struct arena *a, struct diags *diags,
     read_vision(&h);
     note_unmodelled(&h);
     check_needed(&h);
+    if (m->name.n == 0) m->name = name;
     if (m->name.n == 0) m->name = m->architecture.n > 0 ? m->architecture : m->model_type;
     model_add_field(a, m, "model_name", value_string(m->name), NULL, STR("config.json"));
     return h.good ? m : NULL;
