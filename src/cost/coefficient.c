@@ -3,14 +3,15 @@
 
 #include <math.h>
 
-/* Platform files list coefficients in our order, so `hint` is nearly always right and the rest is
- * never searched. */
-static const struct coefficient *find(const struct machine *m, struct str name, int hint)
+/* Platform files list coefficients in our order, so the one after the last found is nearly always
+ * right. */
+static const struct coefficient *find(const struct machine *m, struct str name, int *at)
 {
-    if (hint < m->n_coefficients && str_eq(m->coefficients[hint].name, name))
-        return &m->coefficients[hint];
-    for (int i = 0; i < m->n_coefficients; i++)
-        if (str_eq(m->coefficients[i].name, name)) return &m->coefficients[i];
+    for (int tried = 0; tried < m->n_coefficients; tried++) {
+        const struct coefficient *c = &m->coefficients[*at];
+        *at = *at + 1 < m->n_coefficients ? *at + 1 : 0;
+        if (str_eq(c->name, name)) return c;
+    }
     return NULL;
 }
 
@@ -28,8 +29,8 @@ static double log_sd(const struct coefficient *c)
 struct coefficients coefficients_of(const struct machine *m)
 {
     struct coefficients out;
-    int hint = 0;
-#define READ(name, otherwise) out.name = value_or(find(m, STR(#name), hint++), otherwise);
+    int at = 0;
+#define READ(name, otherwise) out.name = value_or(find(m, STR(#name), &at), otherwise);
     TIME_COEFFICIENTS(READ)
 #undef READ
     return out;
@@ -38,8 +39,8 @@ struct coefficients coefficients_of(const struct machine *m)
 struct coefficients coefficients_spread(const struct machine *m)
 {
     struct coefficients out;
-    int hint = 0;
-#define READ(name, otherwise) out.name = log_sd(find(m, STR(#name), hint++));
+    int at = 0;
+#define READ(name, otherwise) out.name = log_sd(find(m, STR(#name), &at));
     TIME_COEFFICIENTS(READ)
 #undef READ
     return out;

@@ -322,8 +322,8 @@ static void add_experts(const struct timing *t, struct layer_time *x)
     kernel_linear(t, up, &x->forward, &backward);
     kernel_linear(t, down, &forward, &x->backward);
     if (fuses_experts(t)) forward.quantise = backward.quantise = 0;
-    pass_add(&x->forward, &forward);
-    pass_add(&x->backward, &backward);
+    pass_add(&x->forward, &forward, 1);
+    pass_add(&x->backward, &backward, 1);
     add_expert_activation(t, x, &r);
     add_ops(t, x, 12 + 0.5 * r.local + (t->low ? 8 + 0.25 * r.local : 0), SCOPE_MOE | SCOPE_FULL,
             0);
@@ -441,9 +441,9 @@ struct layer_time layer_head(const struct timing *t)
 
 static void layer_add(struct layer_time *to, const struct layer_time *x)
 {
-    pass_add(&to->forward, &x->forward);
-    pass_add(&to->backward, &x->backward);
-    pass_add(&to->again, &x->again);
+    pass_add(&to->forward, &x->forward, 1);
+    pass_add(&to->backward, &x->backward, 1);
+    pass_add(&to->again, &x->again, 1);
     to->syncs += x->syncs;
     to->sync_again = to->sync_again || x->sync_again;
 }

@@ -91,7 +91,7 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
     hide(t, k, &forward);
     hide(t, k, &backward);
     struct pass both = backward; /* with what recomputation repeats, of which nothing is hidden */
-    pass_add(&both, &l->again);
+    pass_add(&both, &l->again, 1);
     throttle(t, &forward, waits);
     throttle(t, &backward, waits);
     throttle(t, &both, waits);
@@ -101,7 +101,7 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
     x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x.backward;
     x.forward += offload_exposed(t, l, x.forward);
     x.backward += offload_exposed(t, l, x.backward + x.again);
-    pass_add(&x.busy, &backward);
+    pass_add(&x.busy, &backward, 1);
     x.recompute = shown(&both) - shown(&backward);
     x.host = x.forward + x.backward + x.again - shown(&x.busy) - x.recompute;
     return x;
@@ -118,10 +118,7 @@ static void put(struct chunks *c, int at, const struct item *x, double count, do
 {
     c->forward[at] += count * x->forward;
     c->backward[at] += count * (x->backward + again * x->again);
-    struct pass sum = x->busy;
-    for (double *p = (double *)&sum; p < (double *)(&sum + 1); p++)
-        *p *= count;
-    pass_add(&c->busy, &sum);
+    pass_add(&c->busy, &x->busy, count);
     c->recompute += count * again * x->recompute;
     c->host += count * (x->host - (1 - again) * (x->again - x->recompute));
 }

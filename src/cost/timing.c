@@ -15,25 +15,25 @@ static const struct dispatch_law laws[] = {
     [DISPATCH_TORCH] = {"torch", false, false, 0.85, 1900e9, 8, 24, 30, 3},
 };
 
-void pass_add(struct pass *to, const struct pass *x)
+void pass_add(struct pass *to, const struct pass *x, double times)
 {
-    static const struct pass nothing;
-    pass_add_since(to, x, &nothing);
+    to->gemm += times * x->gemm;
+    to->grouped += times * x->grouped;
+    to->attention += times * x->attention;
+    to->memory += times * x->memory;
+    to->quantise += times * x->quantise;
+    to->scan += times * x->scan;
+    to->ep += times * x->ep;
+    to->tp += times * x->tp;
+    to->cp += times * x->cp;
+    to->ops += times * x->ops;
+    to->gpu_ops += times * x->gpu_ops;
 }
 
 void pass_add_since(struct pass *to, const struct pass *x, const struct pass *before)
 {
-    to->gemm += x->gemm - before->gemm;
-    to->grouped += x->grouped - before->grouped;
-    to->attention += x->attention - before->attention;
-    to->memory += x->memory - before->memory;
-    to->quantise += x->quantise - before->quantise;
-    to->scan += x->scan - before->scan;
-    to->ep += x->ep - before->ep;
-    to->tp += x->tp - before->tp;
-    to->cp += x->cp - before->cp;
-    to->ops += x->ops - before->ops;
-    to->gpu_ops += x->gpu_ops - before->gpu_ops;
+    pass_add(to, x, 1);
+    pass_add(to, before, -1);
 }
 
 double pass_kernels(const struct pass *x)

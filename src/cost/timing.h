@@ -49,9 +49,11 @@ struct pass {
     double ops, gpu_ops; /* operations the host launches; all operations, captured ones too */
 };
 
-void pass_add(struct pass *to, const struct pass *x);
-/* to += x - without: what a part of a layer added. */
+/* to += times * x. */
+void pass_add(struct pass *to, const struct pass *x, double times);
+/* to += x - before: what a part of a layer added. */
 void pass_add_since(struct pass *to, const struct pass *x, const struct pass *before);
+/* Seconds of all kernels. */
 double pass_kernels(const struct pass *x);
 
 struct timing timing_of(const struct config *c);
