@@ -46,8 +46,8 @@ static bool exists(const char *path)
 static bool expand_folder(struct arena *a, struct str folder, struct path_list *out,
                           struct str *error)
 {
-    static const char *const suffixes[] = {".yaml", ".yml",   ".json", ".sh", ".sbatch",
-                                           ".sub",  ".slurm", ".args", NULL};
+    static const char *const suffixes[] = {".yaml", ".yml",   ".json", ".sh",  ".sbatch",
+                                           ".sub",  ".slurm", ".args", ".txt", NULL};
     size_t before = out->n;
     if (!dir_list(a, folder.p, suffixes, out, error)) return false;
     *error = STR("holds no YAML, JSON or shell file");

@@ -27,9 +27,8 @@ static void print_world(struct buf *out, const struct file_report *report)
     buf_printf(out, "%.*s: valid world sizes:", STR_ARG(report->path));
     for (size_t i = 0; i < world->n && i < SHOWN_SIZES; i++)
         buf_printf(out, "%s %.*s", i ? "," : "", STR_ARG(num_grouped(out->arena, world->sizes[i])));
-    if (world->n > SHOWN_SIZES) buf_add(out, STR(", …"));
-    if (world->multiple_of > 1)
-        buf_printf(out, " (multiples of %lld)", (long long)world->multiple_of);
+    if (world->n > SHOWN_SIZES)
+        buf_printf(out, ", … (multiples of %lld)", (long long)world->multiple_of);
     buf_add_char(out, '\n');
 }
 

@@ -17,8 +17,8 @@ failed=0
 for case in "$folder"/*.cmd; do
     name=$(basename "$case" .cmd)
     {
-        sh "$case" 2>&1
-        echo "[exit $?]"
+        # how many rules there are is not the business of a screen
+        { sh "$case" 2>&1; echo "[exit $?]"; } | sed "s/[0-9]* rules\{0,1\} skipped/N rules skipped/"
     } >"$bin/actual"
     if [ "$bless" = --bless ]; then
         cp "$bin/actual" "$folder/$name.txt"

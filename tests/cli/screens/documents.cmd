@@ -1,0 +1,2 @@
+moeplan validate documents.yaml; echo $?
+moeplan validate --format jsonl documents.yaml
