@@ -27,6 +27,7 @@ enum {
     SHARED_IS_EXPERT = 8192, /* one shared expert of the routed experts' width */
     DENSE_BESIDE = 16384,    /* the dense FFN runs beside the experts of every layer */
     HALF_WINDOW = 32768,     /* every second layer has the window */
+    GATED_VISION = 131072,   /* the vision tower's MLPs have a gate */
     SIXTH_FULL = 65536,      /* all layers but every sixth have the window */
 };
 
@@ -47,7 +48,8 @@ static const struct family families[] = {
     {"olmoe", EXPERT_WIDTH | QK_NORM | QK_NORM_FULL},
     {"phimoe", EXPERT_WIDTH | QKV_BIAS | LAYER_NORM},
     {"dbrx", LAYER_NORM},
-    {"qwen2 qwen2_vl qwen2_5_vl", QKV_BIAS},
+    {"qwen2 qwen2_vl", QKV_BIAS},
+    {"qwen2_5_vl", QKV_BIAS | GATED_VISION},
     {"qwen2_moe", QKV_BIAS | SHARED_GATE},
     {"qwen3 qwen3_moe qwen3_vl qwen3_vl_text qwen3_vl_moe qwen3_vl_moe_text qwen3_omni_moe "
      "qwen3_omni_moe_thinker "
@@ -55,7 +57,8 @@ static const struct family families[] = {
      QK_NORM},
     {"qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text",
      QK_NORM | SHARED_GATE | OUTPUT_GATE},
-    {"glm4_moe glm4v_moe glm4v_moe_text glm4_moe_lite glm_moe_dsa", EXPERT_BIAS},
+    {"glm4_moe glm4_moe_lite glm_moe_dsa", EXPERT_BIAS},
+    {"glm4v_moe glm4v_moe_text", EXPERT_BIAS | GATED_VISION},
     {"nemotron_h", NOT_GATED | EXPERT_BIAS},
     {"gemma2", TIED | POST_NORMS | HALF_WINDOW},
     {"gemma3 gemma3_text", TIED | POST_NORMS | QK_NORM | SIXTH_FULL},
@@ -651,8 +654,9 @@ static void read_vision(struct hf *h)
     if (levels && levels->kind == NODE_LIST && levels->n > 0 && levels->n < MAX_LAYERS)
         model_add_field(h->arena, h->m, "vision_num_deepstack_layers",
                         value_int((int64_t)levels->n), levels, STR("deepstack_visual_indexes"));
-    if (str_is(word(&v, "hidden_act"), "silu"))
-        add(h, "vision_gated_linear_unit", value_bool(true), "hidden_act of the vision tower");
+    if (h->traits & GATED_VISION || str_is(word(&v, "hidden_act"), "silu"))
+        add(h, "vision_gated_linear_unit", value_bool(true),
+            "model_type and hidden_act of the vision tower");
     if (!given(h, "vision_num_layers") || !given(h, "vision_hidden_size") ||
         !given(h, "vision_ffn_hidden_size"))
         model_add_note(h->arena, h->m, "the vision tower's sizes are not given: it is left out");
