@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/num.h"
+#include "base/vec.h"
 
 /* ---- numbers as Python reads them ---- */
 
@@ -88,19 +89,14 @@ static struct value parse_digits(struct parser *p)
 
 static struct value parse_items(struct parser *p)
 {
-    struct value items[64]; /* written out one by one; longer lists are made with * */
-    struct value *long_items = NULL;
-    size_t n = 0;
+    VEC(struct value) items = {0};
     while (!p->failed && !take(p, ']')) {
-        if (n == 64 && !long_items) {
-            long_items = ARENA_ARRAY(p->arena, struct value, PATTERN_MAX);
-            memcpy(long_items, items, sizeof items);
-        }
-        if (n == PATTERN_MAX) return fail(p);
-        (long_items ? long_items : items)[n++] = parse_sum(p);
-        if (!take(p, ',') && !(p->at < p->text.n && p->text.p[p->at] == ']')) return fail(p);
+        if (items.n == PATTERN_MAX) return fail(p);
+        *VEC_PUSH(p->arena, &items) = parse_sum(p);
+        bool last = p->at < p->text.n && p->text.p[p->at] == ']';
+        if (!take(p, ',') && !last) return fail(p);
     }
-    return p->failed ? value_null() : value_list_of(p->arena, long_items ? long_items : items, n);
+    return p->failed ? value_null() : value_list_of(p->arena, items.items, items.n);
 }
 
 static struct value parse_atom(struct parser *p)
