@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a configuration is and costs, for people: the blocks that the screens of `estimate` and `suggest` are made of. */
+/* What a configuration is and costs, for people: the blocks that the screens of `estimate` and
+ * `suggest` are made of. */
 #ifndef MOEPLAN_EMIT_SCREEN_H
 #define MOEPLAN_EMIT_SCREEN_H
 
@@ -16,9 +17,10 @@ void screen_machine(struct arena *a, const struct config *c, struct buf *out);
 void screen_plan(struct arena *a, const struct config *c, struct buf *out);
 /* A bar a stage and the verdict. */
 void screen_memory(const struct memory_estimate *m, struct buf *out);
-/* The cheapest changes that would make it fit, with GiB freed and time lost; nothing when `n` is 0. */
-void screen_changes(struct arena *a, const struct config *c, const struct memory_change *changes, int n,
-                    struct buf *out);
+/* The cheapest changes that would make it fit, with GiB freed and time lost; nothing when `n` is 0.
+ */
+void screen_changes(struct arena *a, const struct config *c, const struct memory_change *changes,
+                    int n, struct buf *out);
 /* Step time, throughput and where the time goes. */
 void screen_time(const struct config *c, const struct time_estimate *t, struct buf *out);
 /* How well the public measurements cover it, and the nearest of them. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model or platform file says, by parameter name: the common ground of the built-in catalogue (tables generated
-   from rules/models and rules/platforms), the user's own files, and `model:` in a plan. */
+/* What a model or platform file says, by parameter name: the common ground of the built-in
+   catalogue (tables generated from rules/models and rules/platforms), the user's own files, and
+   `model:` in a plan. */
 #ifndef MOEPLAN_FACTS_ENTRY_H
 #define MOEPLAN_FACTS_ENTRY_H
 
 #include "doc/node.h"
 
 struct entry_field {
-    struct str name;         /* flat parameter name */
+    struct str name; /* flat parameter name */
     struct value value;
     const struct node *node; /* NULL in the catalogue */
 };
@@ -33,9 +34,11 @@ struct entry {
 
 enum entry_kind { ENTRY_MODEL, ENTRY_PLATFORM };
 
-/* Reads a mapping. Whether the field names exist is the caller's to check; the shape of what stands under the file's own
-   keys is checked here. False with errors of rule `model-config` or `platform-config` added. */
-bool entry_read(struct arena *a, struct diags *diags, const struct node *map, enum entry_kind kind, struct entry *out);
+/* Reads a mapping. Whether the field names exist is the caller's to check; the shape of what stands
+   under the file's own keys is checked here. False with errors of rule `model-config` or
+   `platform-config` added. */
+bool entry_read(struct arena *a, struct diags *diags, const struct node *map, enum entry_kind kind,
+                struct entry *out);
 
 /* The built-in entries, by id in alphabetical order (generated). */
 extern const struct entry catalogue_models[], catalogue_platforms[];

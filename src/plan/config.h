@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numeric view of one configuration: what the cost models and the search work on, millions of times,
-   without touching facts. config_from_facts fills it once; the search then changes `knobs` only. */
+/* The numeric view of one configuration: what the cost models and the search work on, millions of
+   times, without touching facts. config_from_facts fills it once; the search then changes `knobs`
+   only. */
 #ifndef MOEPLAN_PLAN_CONFIG_H
 #define MOEPLAN_PLAN_CONFIG_H
 
@@ -22,39 +23,44 @@ enum { MODEL_MAX_LAYERS = 1024, MODEL_MAX_KINDS = 12 };
 struct model_shape {
     struct str name;
     int num_layers, hidden, heads, groups, head_dim; /* groups: KV heads (num_query_groups) */
-    int v_head_dim;                /* differs from head_dim in a few models; else equal */
-    int dense_ffn;                 /* 0: no dense FFN */
-    bool gated, add_bias, qkv_bias, qk_layernorm, layernorm; /* layernorm: LayerNorm, else RMSNorm */
-    bool attention_output_gate;    /* q projection is twice as wide */
-    bool head_gate;                /* one attention gate a head (hidden x heads weights) */
-    bool qk_norm_full;             /* qk norm spans all heads instead of one (OLMoE, MiniMax-M2) */
-    bool sinks;                    /* a learned softmax sink a head (gpt-oss) */
-    bool post_norms;               /* a further norm after attention and after the FFN (Gemma) */
-    bool k_equals_v;               /* full-attention layers have no value projection (Gemma 4) */
-    int win_heads, win_groups, win_head_dim, win_v_head_dim; /* of sliding-window layers; equal to the others in most models */
-    int index_heads, index_dim, index_layers; /* sparse-attention indexer and the layers that own one; 0: none */
-    bool tied;                     /* embedding and head share weights */
-    int vocab;                     /* as written, not padded */
-    int vocab_divisible_by;        /* Megatron's make_vocab_size_divisible_by; 128 */
-    int learned_positions;         /* max_position_embeddings when position embeddings are learned, else 0 */
-    int window;                    /* sliding window in tokens, 0: none */
+    int v_head_dim; /* differs from head_dim in a few models; else equal */
+    int dense_ffn;  /* 0: no dense FFN */
+    bool gated, add_bias, qkv_bias, qk_layernorm;
+    bool layernorm;             /* LayerNorm, else RMSNorm */
+    bool attention_output_gate; /* q projection is twice as wide */
+    bool head_gate;             /* one attention gate a head (hidden x heads weights) */
+    bool qk_norm_full;          /* qk norm spans all heads instead of one (OLMoE, MiniMax-M2) */
+    bool sinks;                 /* a learned softmax sink a head (gpt-oss) */
+    bool post_norms;            /* a further norm after attention and after the FFN (Gemma) */
+    bool k_equals_v;            /* full-attention layers have no value projection (Gemma 4) */
+    /* sliding-window layers; the same as the others in most models */
+    int win_heads, win_groups, win_head_dim, win_v_head_dim;
+    /* sparse-attention indexer, and how many layers own one; 0: none */
+    int index_heads, index_dim, index_layers;
+    bool tied;              /* embedding and head share weights */
+    int vocab;              /* as written, not padded */
+    int vocab_divisible_by; /* Megatron's make_vocab_size_divisible_by; 128 */
+    int learned_positions;  /* max_position_embeddings when positions are learned, else 0 */
+    int window;             /* sliding window in tokens, 0: none */
     bool mla;
     int q_lora, kv_lora, qk_nope, qk_rope, mla_v; /* q_lora 0: direct q projection */
-    int experts, topk, expert_ffn, shared_ffn, latent; /* shared_ffn: total of shared experts; latent 0: none */
-    bool shared_gate;              /* the shared expert has a sigmoid gate of its own (hidden weights) */
-    bool router_bias;              /* an expert bias of the router (num_experts values) */
+    int experts, topk, expert_ffn;
+    int shared_ffn;   /* of all shared experts together */
+    int latent;       /* width that routed experts see; 0: hidden */
+    bool shared_gate; /* the shared expert has a sigmoid gate of its own (hidden weights) */
+    bool router_bias; /* an expert bias of the router (num_experts values) */
     int mamba_heads, mamba_head_dim, mamba_state, mamba_groups, mamba_conv;
     int lin_k_heads, lin_v_heads, lin_k_dim, lin_v_dim, lin_conv;
-    int mtp_layers;                /* depths */
-    bool mtp_repeated;             /* one set of weights used at every depth */
+    int mtp_layers;                 /* depths */
+    bool mtp_repeated;              /* one set of weights used at every depth */
     struct layer_kind mtp_kinds[8]; /* the layers of one depth */
     int n_mtp_kinds;
     int vision_layers, vision_hidden, vision_ffn, vision_heads, vision_patch, vision_merge;
-    int vision_temporal, vision_positions, vision_deepstack; /* frames a patch, learned positions, extra mergers */
+    int vision_temporal, vision_positions, vision_deepstack; /* frames a patch; extra mergers */
     bool vision_gated;
     bool vision_frozen;
     double hidden_dropout, attention_dropout;
-    int n_kinds;                   /* distinct kinds, in order of first appearance */
+    int n_kinds; /* distinct kinds, in order of first appearance */
     struct layer_kind kinds[MODEL_MAX_KINDS];
     uint8_t layers[MODEL_MAX_LAYERS]; /* layer -> index into kinds */
 };
@@ -63,22 +69,23 @@ struct model_shape {
 
 enum { MACHINE_MAX_COEFFICIENTS = 96 };
 
-/* A coefficient of the cost model: value and 80 % interval; name, unit, meaning and source are in the platform file. */
+/* A coefficient of the cost model: value and 80 % interval; name, unit, meaning and source are in
+ * the platform file. */
 struct coefficient {
     struct str name;
     double value, low, high;
 };
 
 struct machine {
-    struct str id;                 /* h100 */
-    double compute_capability;     /* 9.0, 10.0, 10.3 */
-    int gpus_per_node, nvlink_domain; /* GPUs */
-    double memory_bytes;           /* size of the GPU's memory */
-    double capacity_bytes;         /* what the allocator can use */
+    struct str id;                        /* h100 */
+    double compute_capability;            /* 9.0, 10.0, 10.3 */
+    int gpus_per_node, nvlink_domain;     /* GPUs */
+    double memory_bytes;                  /* size of the GPU's memory */
+    double capacity_bytes;                /* what the allocator can use */
     double peak_bf16, peak_fp8, peak_fp4; /* dense FLOP/s; 0: the chip has no such mode */
     double hbm_bytes_per_s;
-    double nvlink_bytes_per_s;     /* one direction, a GPU */
-    double nic_bytes_per_s;        /* one direction, a GPU */
+    double nvlink_bytes_per_s; /* one direction, a GPU */
+    double nic_bytes_per_s;    /* one direction, a GPU */
     double pcie_bytes_per_s;
     int n_coefficients;
     struct coefficient coefficients[MACHINE_MAX_COEFFICIENTS];
@@ -88,26 +95,64 @@ double machine_coefficient(const struct machine *m, const char *name, double oth
 
 /* ---- the knobs ---- */
 
-enum dispatcher { DISPATCH_ALLGATHER, DISPATCH_ALLTOALL, DISPATCH_DEEPEP, DISPATCH_HYBRIDEP, DISPATCH_TORCH };
-enum precision { PREC_FP32, PREC_BF16, PREC_FP16, PREC_FP8_DELAYED, PREC_FP8_TENSORWISE, PREC_FP8_BLOCKWISE, PREC_MXFP8, PREC_NVFP4 };
+enum dispatcher {
+    DISPATCH_ALLGATHER,
+    DISPATCH_ALLTOALL,
+    DISPATCH_DEEPEP,
+    DISPATCH_HYBRIDEP,
+    DISPATCH_TORCH
+};
+enum precision {
+    PREC_FP32,
+    PREC_BF16,
+    PREC_FP16,
+    PREC_FP8_DELAYED,
+    PREC_FP8_TENSORWISE,
+    PREC_FP8_BLOCKWISE,
+    PREC_MXFP8,
+    PREC_NVFP4
+};
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
 enum recompute_method { METHOD_UNIFORM, METHOD_BLOCK };
 enum graph_impl { GRAPH_NONE, GRAPH_LOCAL, GRAPH_TE, GRAPH_FULL_ITERATION };
-/* CE_LINEAR: the head's GEMM and the loss fused and chunked over tokens (linear cross-entropy). AutoModel's masked
-   cross-entropy keeps as much as CE_NATIVE. */
+/* CE_LINEAR: the head's GEMM and the loss fused and chunked over tokens (linear cross-entropy).
+   AutoModel's masked cross-entropy keeps as much as CE_NATIVE. */
 enum ce_fusion { CE_NONE, CE_NATIVE, CE_TE, CE_LINEAR };
-enum fsdp { FSDP_NONE, FSDP_OPTIM, FSDP_OPTIM_GRADS, FSDP_OPTIM_GRADS_PARAMS, FSDP_FSDP2, FSDP_DDP };
+enum fsdp {
+    FSDP_NONE,
+    FSDP_OPTIM,
+    FSDP_OPTIM_GRADS,
+    FSDP_OPTIM_GRADS_PARAMS,
+    FSDP_FSDP2,
+    FSDP_DDP
+};
 enum attention_backend { ATTN_FLASH, ATTN_FUSED, ATTN_UNFUSED };
 enum task { TASK_PRETRAIN, TASK_SFT, TASK_PEFT };
 
 /* bits of recompute_modules, offload_modules and cuda_graph_scope */
 enum {
-    MOD_CORE_ATTN = 1, MOD_LAYERNORM = 2, MOD_MOE_ACT = 4, MOD_MLP = 8, MOD_SHARED_EXPERTS = 16, MOD_MLA_UP_PROJ = 32,
-    MOD_MOE = 64, MOD_EXPERT_FC1 = 128, MOD_QKV_LINEAR = 256, MOD_ATTN_PROJ = 512, MOD_ATTN_NORM = 1024, MOD_MLP_NORM = 2048,
+    MOD_CORE_ATTN = 1,
+    MOD_LAYERNORM = 2,
+    MOD_MOE_ACT = 4,
+    MOD_MLP = 8,
+    MOD_SHARED_EXPERTS = 16,
+    MOD_MLA_UP_PROJ = 32,
+    MOD_MOE = 64,
+    MOD_EXPERT_FC1 = 128,
+    MOD_QKV_LINEAR = 256,
+    MOD_ATTN_PROJ = 512,
+    MOD_ATTN_NORM = 1024,
+    MOD_MLP_NORM = 2048,
     MOD_FUSED_GROUP_MLP = 4096, /* offload_modules: the whole fused grouped MLP */
 };
 enum {
-    SCOPE_ATTN = 1, SCOPE_MOE_ROUTER = 2, SCOPE_MOE_PREPROCESS = 4, SCOPE_MAMBA = 8, SCOPE_MLP = 16, SCOPE_MOE = 32, SCOPE_FULL = 64,
+    SCOPE_ATTN = 1,
+    SCOPE_MOE_ROUTER = 2,
+    SCOPE_MOE_PREPROCESS = 4,
+    SCOPE_MAMBA = 8,
+    SCOPE_MLP = 16,
+    SCOPE_MOE = 32,
+    SCOPE_FULL = 64,
 };
 
 /* All that a plan decides. Degrees are at least 1. */
@@ -116,41 +161,51 @@ struct knobs {
     int tp, pp, vpp, cp, ep, etp, mbs;
     int64_t gbs;
     int seq;
-    int gpus_per_node, nvlink_domain;        /* 0: the machine's */
+    int gpus_per_node, nvlink_domain; /* 0: the machine's */
     bool sequence_parallel;
-    uint8_t precision, dispatcher, recompute, recompute_method, graph_impl, ce_fusion, fsdp, attention, task;
-    int recompute_num_layers;                /* full: 0 means all */
+    uint8_t precision, dispatcher, recompute, recompute_method, graph_impl, ce_fusion, fsdp,
+        attention, task;
+    int recompute_num_layers; /* full: 0 means all */
     uint32_t recompute_modules, offload_modules, graph_scope;
     bool fp8_param_gather;
     bool distributed_optimizer, precision_aware, muon;
-    int optimizer_instances;                 /* num_distributed_optimizer_instances */
+    int optimizer_instances; /* num_distributed_optimizer_instances */
     int grad_bytes, main_param_bytes, exp_avg_bytes, exp_avg_sq_bytes; /* bytes an element */
-    bool main_param_remainder;               /* fp32 master kept as the 16-bit remainder of a bf16 parameter */
-    double optimizer_offload;                /* fraction on the CPU */
-    int layers_offloaded;                    /* cpu_offloading_num_layers */
-    bool overlap_grad_reduce, overlap_param_gather, tp_comm_overlap, overlap_ep, delay_wgrad, shared_expert_overlap, overlap_p2p;
-    bool permute_fusion, grouped_gemm, act_fusion, grad_accumulation_fusion, deterministic, transformer_engine;
-    bool layer_wise_optimizer;               /* dist_muon and kin: whole matrices dealt over dp x cp (experts over edp) */
-    bool offload_optimizer_states;           /* all optimizer states on the CPU between two steps */
-    int lora_rank;                           /* TASK_PEFT: rank of the adapters; 0: the framework's usual one */
-    bool force_balance;                      /* benchmark-only balanced routing */
-    bool balance_stated;                     /* the plan says whether routing is balanced; else the time model assumes it */
-    bool dp_overlap_stated;                  /* the plan says whether data-parallel collectives overlap; else the time model assumes it */
-    bool pad_to_capacity;                    /* moe_pad_expert_input_to_capacity: every expert computes its full capacity */
-    double capacity_factor;                  /* 0: dropless */
-    bool defer_embedding_wgrad; int wgrad_deferral_limit;
+    bool main_param_remainder; /* fp32 master kept as the 16-bit remainder of a bf16 parameter */
+    double optimizer_offload;  /* fraction on the CPU */
+    int layers_offloaded;      /* cpu_offloading_num_layers */
+    bool overlap_grad_reduce, overlap_param_gather, tp_comm_overlap, overlap_ep, delay_wgrad,
+        shared_expert_overlap, overlap_p2p;
+    bool permute_fusion, grouped_gemm, act_fusion, grad_accumulation_fusion, deterministic,
+        transformer_engine;
+    bool layer_wise_optimizer; /* dist_muon and kin: whole matrices dealt over dp x cp (experts over
+                                  edp) */
+    bool offload_optimizer_states; /* all optimizer states on the CPU between two steps */
+    int lora_rank;       /* TASK_PEFT: rank of the adapters; 0: the framework's usual one */
+    bool force_balance;  /* benchmark-only balanced routing */
+    bool balance_stated; /* the plan says whether routing is balanced; else the time model assumes
+                            it */
+    bool dp_overlap_stated; /* the plan says whether data-parallel collectives overlap; else the
+                               time model assumes it */
+    bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
+                               capacity */
+    double capacity_factor; /* 0: dropless */
+    bool defer_embedding_wgrad;
+    int wgrad_deferral_limit;
     int first_stage_layers, last_stage_layers; /* 0: not given */
     bool account_embedding, account_loss;
-    int group_size;                          /* microbatch_group_size_per_virtual_pipeline_stage; 0: pp */
-    int layout;                              /* 0: even or first/last; else a handle into config.layouts + 1 */
+    int group_size; /* microbatch_group_size_per_virtual_pipeline_stage; 0: pp */
+    int layout;     /* 0: even or first/last; else a handle into config.layouts + 1 */
     bool freeze_vision;
     /* AutoModel */
     int dp_replicate;
-    bool reshard_after_forward;              /* FSDP2: parameters are gathered anew for the backward */
-    bool reshard_stated;                     /* false: reshard_after_forward is the framework's default, recipes often differ */
+    bool reshard_after_forward; /* FSDP2: parameters are gathered anew for the backward */
+    bool reshard_stated; /* false: reshard_after_forward is the framework's default, recipes often
+                            differ */
 };
 
-/* An explicit pipeline layout: for each of pp*vpp chunks its decoder layers, and where embedding, MTP and loss stand. */
+/* An explicit pipeline layout: for each of pp*vpp chunks its decoder layers, and where embedding,
+ * MTP and loss stand. */
 enum { LAYOUT_MAX_CHUNKS = 512 };
 struct layout {
     int n_chunks;
@@ -165,50 +220,56 @@ struct config {
     struct machine machine;
     bool machine_known;
     struct knobs knobs;
-    const struct layout *layouts;  /* explicit layouts that knobs.layout names */
+    const struct layout *layouts; /* explicit layouts that knobs.layout names */
     int n_layouts;
 };
 
-/* Fills a config from facts; what a complete plan needs and the facts do not say becomes an error diagnostic of rule
-   `missing-fact` that names it. */
+/* Fills a config from facts; what a complete plan needs and the facts do not say becomes an error
+   diagnostic of rule `missing-fact` that names it. */
 bool config_from_facts(struct arena *a, const struct facts *f, struct config *out);
-/* Its parts, for callers that have no complete plan. The model: false with `missing-fact` errors (none when `quiet`). */
+/* Its parts, for callers that have no complete plan. The model: false with `missing-fact` errors
+ * (none when `quiet`). */
 bool config_model(const struct facts *f, struct model_shape *out, bool quiet);
 /* The machine of f->platform; false when there is none. */
 bool config_machine(const struct facts *f, struct machine *out);
-/* The layout that the derived parameter pipeline_layout_stages states: a string of letters (E t m L) a chunk. False when it
-   is none or above the limits. */
+/* The layout that the derived parameter pipeline_layout_stages states: a string of letters (E t m
+   L) a chunk. False when it is none or above the limits. */
 bool layout_from_stages(struct value stages, struct layout *out);
 /* Data-parallel sizes. dp = gpus/(tp·cp·pp), edp = gpus/(etp·ep·pp); at least 1. */
 int64_t knobs_dp(const struct knobs *k);
 int64_t knobs_edp(const struct knobs *k);
 /* Microbatches of a step on one pipeline: gbs/(mbs·dp), at least 1. */
 int64_t knobs_microbatches(const struct knobs *k);
-/* The decoder layers, MTP depths, embedding and loss of every chunk (chunk c is on rank c % pp): explicit layout, first/last,
-   accounting, even, or the planner's own uneven split, in this order. False when the split is impossible. */
+/* The decoder layers, MTP depths, embedding and loss of every chunk (chunk c is on rank c % pp):
+   explicit layout, first/last, accounting, even, or the planner's own uneven split, in this order.
+   False when the split is impossible. */
 bool config_layout(const struct config *c, struct layout *out);
 
-/* The planner's split: even where the layers divide, else an explicit layout, balanced with embedding, loss and MTP, in
-   *slot, which must live as long as `c` uses it. Sets knobs.layout. False when there are more chunks than layers. */
+/* The planner's split: even where the layers divide, else an explicit layout, balanced with
+ *embedding, loss and MTP, in slot, which must live as long as `c` uses it. Sets knobs.layout. False
+ *when there are more chunks than layers. */
 bool config_plan_layout(struct config *c, struct layout *slot);
 /* A layout as Megatron's string: "Ett|(ttt|)*14tmL". */
 struct str layout_text(struct arena *a, const struct layout *layout);
 
-/* ---- exact parameter counts (include every weight, norm and bias of the checkpoint; both embeddings, once if tied) ---- */
+/* ---- exact parameter counts (include every weight, norm and bias of the checkpoint; both
+ * embeddings, once if tied) ---- */
 struct param_counts {
-    int64_t total, active;         /* without MTP and vision */
+    int64_t total, active; /* without MTP and vision */
     int64_t mtp, vision, embedding;
 };
 struct param_counts model_params(const struct model_shape *m);
 
-/* Parameters of one part of a layer by how Megatron spreads them: `sharded` over TP, `replicated` on every TP rank,
-   `experts` over EP and expert TP (all routed experts together). Each part carries its own input norm. */
+/* Parameters of one part of a layer by how Megatron spreads them: `sharded` over TP, `replicated`
+   on every TP rank, `experts` over EP and expert TP (all routed experts together). Each part
+   carries its own input norm. */
 struct part_params {
     int64_t sharded, replicated, experts;
 };
 struct part_params mixer_params(const struct model_shape *m, enum mixer mixer);
 struct part_params ffn_params(const struct model_shape *m, enum ffn ffn);
-/* One MTP depth: its layers, two input norms, the 2h x h projection and the final norm; without embedding copies. */
+/* One MTP depth: its layers, two input norms, the 2h x h projection and the final norm; without
+ * embedding copies. */
 struct part_params mtp_params(const struct model_shape *m);
 int64_t vision_params(const struct model_shape *m);
 /* One sparse-attention indexer. */
