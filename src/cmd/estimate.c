@@ -92,7 +92,7 @@ static void show_text(struct cmd_context *c, const struct result *r, const struc
     screen_memory(&r->memory, &c->out);
     show_changes(c, r);
     buf_add_char(&c->out, '\n');
-    screen_time(&r->config, &r->time, &c->out);
+    screen_time(&r->time, &c->out);
     screen_evidence(&r->evidence, &c->out);
     if (!e->explain) return;
     buf_add_char(&c->out, '\n');

@@ -38,7 +38,7 @@ static void add_costs(const struct config *c, struct buf *out)
     buf_add_char(out, '\n');
     screen_memory(&m, out);
     buf_add_char(out, '\n');
-    screen_time(c, &t, out);
+    screen_time(&t, out);
     screen_evidence(&e, out);
 }
 

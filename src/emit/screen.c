@@ -171,7 +171,7 @@ void screen_changes(struct arena *a, const struct config *c, const struct memory
     }
 }
 
-void screen_time(const struct config *c, const struct time_estimate *t, struct buf *out)
+void screen_time(const struct time_estimate *t, struct buf *out)
 {
     buf_printf(out,
                "step %.2f s (%.2f to %.2f), %.0f tokens/s/GPU, %.0f model TFLOP/s/GPU (%.1f %% of "

@@ -22,7 +22,7 @@ void screen_memory(const struct memory_estimate *m, struct buf *out);
 void screen_changes(struct arena *a, const struct config *c, const struct memory_change *changes,
                     int n, struct buf *out);
 /* Step time, throughput and where the time goes. */
-void screen_time(const struct config *c, const struct time_estimate *t, struct buf *out);
+void screen_time(const struct time_estimate *t, struct buf *out);
 /* How well the public measurements cover it, and the nearest of them. */
 void screen_evidence(const struct evidence *e, struct buf *out);
 /* Every term of a trace with its numbers put in. */
