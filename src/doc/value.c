@@ -3,7 +3,6 @@
    is a list of recognisers tried in order, and what none of them takes is a string. */
 #include <math.h>
 
-#include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include "doc/literal.h"
@@ -303,21 +302,22 @@ static struct value key_value(struct arena *a, const struct node *key, enum scal
     return allowed ? v : value_string(value_text(a, v));
 }
 
-/* Of duplicate keys the last value counts, in the place of the first. */
+/* Whether a later entry of the map has the same key, and therefore counts. */
+static bool is_shadowed(const struct node *node, size_t i)
+{
+    const struct node *key = node->keys[i];
+    return key->kind == NODE_SCALAR && node_get_key(node, key->text) != key;
+}
+
 static struct value map(struct arena *a, const struct node *node, enum scalar_profile profile)
 {
-    struct value *keys = ARENA_ARRAY(a, struct value, node->n),
-                 *values = ARENA_ARRAY(a, struct value, node->n);
-    struct map seen = {0};
+    struct value *keys = ARENA_ARRAY(a, struct value, node->n);
+    struct value *values = ARENA_ARRAY(a, struct value, node->n);
     size_t n = 0;
     for (size_t i = 0; i < node->n; i++) {
-        struct value key = key_value(a, node->keys[i], profile);
-        struct str text = value_text(a, key);
-        int64_t old = map_get(&seen, text);
-        size_t to = old == MAP_NONE ? n++ : (size_t)old;
-        if (old == MAP_NONE) map_put(a, &seen, text, (uint32_t)to);
-        keys[to] = key;
-        values[to] = node_value(a, node->items[i], profile);
+        if (is_shadowed(node, i)) continue;
+        keys[n] = key_value(a, node->keys[i], profile);
+        values[n++] = node_value(a, node->items[i], profile);
     }
     struct value_map *out = ARENA_NEW(a, struct value_map);
     *out = (struct value_map){n, keys, values};
