@@ -85,6 +85,7 @@ static void show_changes(struct cmd_context *c, const struct result *r)
 static void show_text(struct cmd_context *c, const struct result *r, const struct estimation *e)
 {
     screen_model(&r->config.model, &c->out);
+    screen_notes(r->facts->model, &c->out);
     screen_machine(c->keep, &r->config, &c->out);
     buf_add_char(&c->out, '\n');
     screen_plan(c->keep, &r->config, &c->out);

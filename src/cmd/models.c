@@ -3,6 +3,7 @@
  * was read. */
 #include "cmd/cmd.h"
 #include "emit/json_writer.h"
+#include "emit/screen.h"
 #include "facts/model.h"
 #include "facts/profile.h"
 #include "plan/config.h"
@@ -112,8 +113,7 @@ static void show_text(struct cmd_context *c, const struct model_input *m,
     if (n.vision > 0) buf_printf(out, "; vision %.3f B", (double)n.vision / 1e9);
     buf_printf(out, "; of the total %.3f B embeddings\n", (double)n.embedding / 1e9);
     if (m->source.n > 0) buf_printf(out, "  source: %.*s\n", STR_ARG(m->source));
-    for (size_t i = 0; i < m->notes.n; i++)
-        buf_printf(out, "  note: %.*s\n", STR_ARG(m->notes.items[i]));
+    screen_notes(m, out);
     buf_add_char(out, '\n');
     for (size_t i = 0; i < m->fields.n; i++) {
         const struct model_field *f = &m->fields.items[i];

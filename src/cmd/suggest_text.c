@@ -19,6 +19,7 @@ static void add_question(struct arena *a, const struct ask *ask, const struct an
 {
     const struct machine *m = &answer->base.machine;
     screen_model(&answer->base.model, out);
+    screen_notes(ask->model, out);
     struct str gpus = num_grouped(a, ask->gpus), gbs = num_grouped(a, ask->gbs);
     buf_printf(out,
                "%.*s  %.*s GPUs, %d a node, NVLink domain %d, %.0f GiB each; seq %" PRId64

@@ -23,6 +23,12 @@ void screen_model(const struct model_shape *m, struct buf *out)
     buf_add_char(out, '\n');
 }
 
+void screen_notes(const struct model_input *m, struct buf *out)
+{
+    for (size_t i = 0; m && i < m->notes.n; i++)
+        buf_printf(out, "  note: %.*s\n", STR_ARG(m->notes.items[i]));
+}
+
 void screen_machine(struct arena *a, const struct config *c, struct buf *out)
 {
     const struct machine *m = &c->machine;

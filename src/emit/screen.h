@@ -8,9 +8,13 @@
 #include "cost/cost.h"
 #include "cost/evidence.h"
 #include "cost/whatif.h"
+#include "facts/model.h"
 
 /* Name, parameters, layers and experts; one line. */
 void screen_model(const struct model_shape *m, struct buf *out);
+/* What was assumed about the model and what is left out; nothing when there is no input or no note.
+ */
+void screen_notes(const struct model_input *m, struct buf *out);
 /* Platform, GPUs, sequence and batch; one line. */
 void screen_machine(struct arena *a, const struct config *c, struct buf *out);
 /* Parallelism, batch, stages, precision, sharding, dispatcher, recompute, graphs; one line each. */
