@@ -48,7 +48,9 @@ double comm_dispatch(const struct timing *t, double width)
     double across = sent * copies * (1 - 1 / domains), inside = sent * landed * (1 - 1 / ranks);
     double per_byte =
         1 / (t->law.nvlink * machine_of(t)->nvlink_bytes_per_s) + 1 / t->law.sm_bytes_per_s;
-    double fast = inside * per_byte, slow = across / (t->f.nic * machine_of(t)->nic_bytes_per_s);
+    double net = 1 / (t->f.nic * machine_of(t)->nic_bytes_per_s);
+    if (t->law.proxy_bytes_per_s > 0) net += 1 / t->law.proxy_bytes_per_s;
+    double fast = inside * per_byte, slow = across * net;
     return 2 * t->f.dispatch * (40e-6 + (t->law.added ? fast + slow : fmax(fast, slow)));
 }
 

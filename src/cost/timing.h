@@ -11,9 +11,10 @@ struct dispatch_law {
     const char *name;
     bool once;  /* a token crosses once a domain and once a rank (else: once an expert chosen) */
     bool added; /* network and NVLink hops share their SMs: their times add up (else: the longer) */
-    double nvlink;         /* part of the NVLink rate its kernels reach */
-    double sm_bytes_per_s; /* rate at which its SMs copy, in series with the link */
-    double passes;         /* memory passes of permute and unpermute over the routed rows */
+    double nvlink;            /* part of the NVLink rate its kernels reach */
+    double sm_bytes_per_s;    /* rate at which its SMs copy, in series with the link */
+    double proxy_bytes_per_s; /* rate of NCCL's staging buffers, in series with the NIC; 0: none */
+    double passes;            /* memory passes of permute and unpermute over the routed rows */
     double prepare_ops, move_ops,
         syncs; /* host operations before and of the exchange; device-to-host waits */
 };

@@ -183,7 +183,8 @@ static void dispatch_counts_copies(void **state)
     assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + token_bytes * 4 * 7 / 8 * link), 1e-12);
     c.knobs.ep = 16;
     t = timing_of(&c);
-    assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + token_bytes * 2 / 1e10), 1e-12);
+    assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + token_bytes * 2 * (1 / 1e10 + 1 / 200e9)),
+                1e-12);
     c.knobs.dispatcher = DISPATCH_HYBRIDEP;
     t = timing_of(&c);
     assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + token_bytes * 1.875 / 2 / 1e10), 1e-12);
