@@ -80,6 +80,18 @@ static struct value mesh_size(struct facts *f, const char *section)
     return value_int(product);
 }
 
+/* With packing a training row is a pack, however long a sample may be. */
+static void set_row_length(struct facts *f)
+{
+    static const char *const packs[] = {"packed_sequence_size", "pack_size"};
+    for (size_t i = 0; i < sizeof packs / sizeof *packs; i++) {
+        const struct fact *pack = facts_get(f, packs[i]);
+        if (pack->value.kind == VALUE_INT && pack->value.i > 0)
+            facts_set(f, param_find(STR("seq_length")), pack->value, ORIGIN_FILE, pack->node,
+                      pack->written);
+    }
+}
+
 /* A schedule file replaces the named schedule and is opened when the model is split. */
 static void check_schedule_file(struct facts *f)
 {
@@ -122,6 +134,7 @@ static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t
     f->document = automodel_normalise(f, v->recipe, kind);
     set_derived(f, "recipe_kind", value_string(kind));
     set_below(&(struct walk){f, buf_new(a)}, f->document);
+    set_row_length(f);
     set_derived(f, "student_mesh_size", mesh_size(f, "distributed"));
     set_derived(f, "teacher_mesh_size", mesh_size(f, "teacher_distributed"));
     if (v->gpus)

@@ -408,6 +408,23 @@ static void a_model_id_gives_its_shape_and_the_recipe_overrides_it(void **state)
     assert_int_equal(facts_get(f, "num_layers")->node->line, 4);
 }
 
+static void packs_are_the_rows(void **state)
+{
+    struct read_options options = {0};
+    struct outcome o = read_recipe(*state,
+                                   "recipe: TrainFinetuneRecipeForNextTokenPrediction\n"
+                                   "dataset: {seq_length: 512}\n"
+                                   "packed_sequence: {packed_sequence_size: 4096}\n",
+                                   &options);
+    assert_int_equal(facts_int(o.readings.items[0].facts, "seq", 0), 4096);
+    o = read_recipe(*state,
+                    "recipe: TrainFinetuneRecipeForNextTokenPrediction\n"
+                    "dataset: {seq_len: 512}\n"
+                    "packed_sequence: {packed_sequence_size: 0}\n",
+                    &options);
+    assert_int_equal(facts_int(o.readings.items[0].facts, "seq", 0), 512);
+}
+
 static void a_schedule_file_must_be_there(void **state)
 {
     struct read_options options = {0};
@@ -493,6 +510,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(classes_tell_what_a_model_offers),
     cmocka_unit_test(a_described_class_has_what_is_said),
     cmocka_unit_test(a_model_id_gives_its_shape_and_the_recipe_overrides_it),
+    cmocka_unit_test(packs_are_the_rows),
     cmocka_unit_test(a_schedule_file_must_be_there),
     cmocka_unit_test(other_documents_are_no_recipes),
     cmocka_unit_test(text_that_is_no_mapping_is_an_error),
