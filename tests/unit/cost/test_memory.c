@@ -327,6 +327,33 @@ static void moe_peaks_as_measured(void **state)
     assert_near(estimate(&c).peak / GIB, 44.70, 0.01);
 }
 
+/* Allocated after a step of Qwen3-30B-A3B on 16 H100 (TP 2, PP 2, EP 4) with 0, 25, ... 100 % of
+   the optimizer on the CPU, in 1e9 bytes, as Megatron-Bridge's documentation gives them. */
+static void cpu_offload_moves_the_moments(void **state)
+{
+    (void)state;
+    static const double measured[] = {47.2, 43.4, 39.6, 35.6, 32.0};
+    struct config c = moe_config();
+    c.model.num_layers = 48;
+    c.model.groups = 4;
+    c.model.vocab = 151936;
+    c.model.experts = 128, c.model.topk = 8, c.model.expert_ffn = 768, c.model.shared_ffn = 0;
+    c.model.mtp_layers = 0;
+    c.model.n_kinds = 1;
+    c.model.kinds[0] = (struct layer_kind){MIXER_ATTENTION, FFN_MOE};
+    memset(c.model.layers, 0, sizeof c.model.layers);
+    c.knobs.gpus = 16, c.knobs.gbs = 8;
+    c.knobs.tp = c.knobs.pp = 2, c.knobs.ep = 4;
+    c.knobs.sequence_parallel = true;
+    for (int i = 0; i < 5; i++) {
+        c.knobs.optimizer_offload = i / 4.0;
+        struct memory_work w;
+        assert_true(memory_prepare(&c, &w));
+        struct stage_memory s = estimate(&c).stages[0];
+        assert_near(s.params + s.grads + s.optimizer + w.workspace, 1e9 * measured[i], 0.01);
+    }
+}
+
 static void the_explanation_adds_up(void **state)
 {
     struct config c = moe_config();
@@ -407,6 +434,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(estimates_do_not_change_from_run_to_run),
     cmocka_unit_test(dense_peaks_as_measured),
     cmocka_unit_test(moe_peaks_as_measured),
+    cmocka_unit_test(cpu_offload_moves_the_moments),
     cmocka_unit_test(the_explanation_adds_up),
     cmocka_unit_test(fits_by_the_interval),
     cmocka_unit_test(a_capacity_factor_bounds_imbalance),
