@@ -41,7 +41,7 @@ awk -F'|' -v OFS='|' '
     }' "$dir/estimates" "$dir/runs" | sort -t'|' -k2,2 -k3,3 -k1,1 >"$dir/table"
 
 quantile() { # PART: of the absolute errors
-    awk -F'|' '{ e = $11 < 0 ? -$11 : $11; print e }' "$dir/table" | sort -n |
+    awk -F'|' '{ printf "%.6f\n", ($11 < 0 ? -$11 : $11) }' "$dir/table" | sort -n |
         awk -v part="$1" '{ e[NR] = $1 } END { i = int(part * NR) + 1; if (i > NR) i = NR; printf "%.1f", 100 * e[i] }'
 }
 

@@ -24,7 +24,8 @@ awk '{ tokens = /tokens_per_s/; match($0, /_per_gpu":[0-9.]+/); print substr($0,
 
 paste -d' ' "$dir/measured" "$dir/tokens_per_s_per_gpu" "$dir/model_tflops_per_gpu" "$dir/step_s" "$dir/step_low_s" \
     "$dir/step_high_s" |
-    awk '{ e = ($2 ? $3 : $4) / $1; print (e > 1 ? e - 1 : 1 - e), ($5 * e >= $6 && $5 * e <= $7), ($7 - $6) / $5 }' >"$dir/errors"
+    awk '{ e = ($2 ? $3 : $4) / $1
+           printf "%.6f %d %.6f\n", (e > 1 ? e - 1 : 1 - e), ($5 * e >= $6 && $5 * e <= $7), ($7 - $6) / $5 }' >"$dir/errors"
 runs=$(wc -l <"$dir/runs")
 part() { cut -d' ' -f"$1" "$dir/errors" | sort -n | sed -n "$((runs * $2 / 100 + 1))p"; }
 held=$(awk '{ n += $2 } END { print n / NR }' "$dir/errors")
