@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/crew.h"
 #include "base/json.h"
+#include "base/vec.h"
 
-enum { CHUNK = 1 << 16, LONGEST_LINE = 64 << 20 };
+enum { CHUNK = 1 << 17, LONGEST_LINE = 64 << 20 };
 
 /* ---- lines of stdin ---- */
 
@@ -41,23 +43,17 @@ static void fill(struct lines *l)
         l->n += (size_t)got;
 }
 
-/* The next line, valid until the next call; false at the end. A line above the limit comes in
-   pieces, none of which is a request. */
-static bool next_line(struct lines *l, struct str *out)
+/* The next line that has been read whole; false when there is none. The last line needs no newline.
+   A line above the limit comes in pieces, none of which is a request. */
+static bool take_line(struct lines *l, struct str *out)
 {
-    size_t seen = 0;
-    for (;;) {
-        struct str unread = {l->p + l->from, l->n - l->from};
-        size_t at = seen + str_find(str_slice(unread, seen, unread.n), '\n');
-        bool whole = at < unread.n;
-        if (whole || l->end || unread.n > LONGEST_LINE) {
-            *out = str_slice(unread, 0, at);
-            l->from += at + whole;
-            return whole || unread.n > 0;
-        }
-        seen = unread.n;
-        fill(l);
-    }
+    struct str unread = {l->p + l->from, l->n - l->from};
+    size_t at = str_find(unread, '\n');
+    bool whole = at < unread.n, rest = unread.n && (l->end || unread.n > LONGEST_LINE);
+    if (!whole && !rest) return false;
+    *out = str_slice(unread, 0, at);
+    l->from += at + whole;
+    return true;
 }
 
 /* ---- requests ---- */
@@ -109,28 +105,112 @@ static void answer_line(struct cmd_context *c, struct arena *a, struct str line,
     buf_add(&c->out, STR("}\n"));
 }
 
-/* Hands out what was answered; false when nobody reads it any more. */
-static bool hand_out(struct cmd_context *c)
+/* ---- rounds ---- */
+
+struct worker {
+    struct cmd_context *context;
+    struct arena *arena; /* of one request */
+    void *state;
+};
+
+/* One line of a round and its answer, a part of the worker's output. */
+struct job {
+    struct str line;
+    size_t worker, from, n;
+};
+
+struct round {
+    struct worker *workers;
+    batch_answer *answer;
+    VEC(struct job) jobs;
+};
+
+static void do_job(void *state, size_t worker, size_t number)
 {
-    if (option_given(c, "output")) return true;
-    size_t n = c->out.n;
-    c->out.n = 0;
-    return fwrite(c->out.p, 1, n, stdout) == n;
+    struct round *round = state;
+    struct worker *w = &round->workers[worker];
+    struct job *job = &round->jobs.items[number];
+    job->worker = worker;
+    job->from = w->context->out.n;
+    answer_line(w->context, w->arena, job->line, round->answer, w->state);
+    job->n = w->context->out.n - job->from;
+    arena_reset(w->arena);
+}
+
+/* The lines at hand, reading on when there is none; false at the end of the input. */
+static bool collect(struct arena *a, struct lines *lines, struct round *round)
+{
+    round->jobs.n = 0;
+    while (!round->jobs.n) {
+        struct str line;
+        while (take_line(lines, &line))
+            if (str_trim(line).n) *VEC_PUSH(a, &round->jobs) = (struct job){.line = line};
+        if (round->jobs.n) break;
+        if (lines->end) return false;
+        fill(lines);
+    }
+    return true;
+}
+
+/* Answers in the order of the requests, to stdout or to the text for -o FILE; false when nobody
+ * reads them any more. */
+static bool hand_out(struct round *round, size_t n_workers, struct buf *file)
+{
+    bool read = true;
+    for (size_t i = 0; i < round->jobs.n; i++) {
+        const struct job *job = &round->jobs.items[i];
+        struct str answer = {round->workers[job->worker].context->out.p + job->from, job->n};
+        if (file)
+            buf_add(file, answer);
+        else
+            read = read && fwrite(answer.p, 1, answer.n, stdout) == answer.n;
+    }
+    for (size_t i = 0; i < n_workers; i++)
+        round->workers[i].context->out.n = 0;
+    return read;
+}
+
+/* Worker 0 is the command itself; the others have outputs and arenas of their own. */
+static bool worker_open(struct cmd_context *c, struct worker *w, size_t number, void *state)
+{
+    *w = (struct worker){.context = c, .arena = arena_new(0), .state = state};
+    if (!number || !w->arena) return w->arena;
+    w->context = ARENA_NEW(c->keep, struct cmd_context);
+    *w->context = *c;
+    w->context->keep = arena_new(0);
+    w->context->scratch = arena_new(0);
+    w->context->out = buf_new(w->context->keep);
+    return w->context->keep && w->context->scratch;
+}
+
+static void worker_close(struct worker *w, size_t number)
+{
+    arena_free(w->arena);
+    if (!number) return;
+    arena_free(w->context->keep);
+    arena_free(w->context->scratch);
+}
+
+int batch_run_crew(struct cmd_context *c, batch_answer *answer, void *const *states, size_t n)
+{
+    struct lines lines = {.arena = c->keep};
+    struct round round = {.workers = ARENA_ARRAY(c->keep, struct worker, n), .answer = answer};
+    struct buf file = buf_new(c->keep), *to_file = option_given(c, "output") ? &file : NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!worker_open(c, &round.workers[i], i, states[i])) return STATUS_BUG;
+    struct crew *crew = crew_new(c->keep, n);
+    while (collect(c->keep, &lines, &round)) {
+        crew_run(crew, do_job, &round, round.jobs.n);
+        if (!hand_out(&round, n, to_file)) break;
+    }
+    crew_end(crew);
+    for (size_t i = 0; i < n; i++)
+        worker_close(&round.workers[i], i);
+    if (to_file) c->out = file;
+    return STATUS_OK;
 }
 
 int batch_run(struct cmd_context *c, batch_answer *answer, void *state)
 {
-    struct lines lines = {.arena = c->keep};
-    struct arena *a = arena_new(0);
-    if (!a) return STATUS_BUG;
-    struct str line;
-    bool read = true;
-    while (read && next_line(&lines, &line)) {
-        if (!str_trim(line).n) continue;
-        answer_line(c, a, line, answer, state);
-        read = hand_out(c);
-        arena_reset(a);
-    }
-    arena_free(a);
-    return STATUS_OK;
+    return batch_run_crew(c, answer, &state, 1);
 }

@@ -21,6 +21,9 @@ typedef void batch_answer(struct cmd_context *c, const struct batch_request *req
    answered with an error here. Answers go out as they come, or into -o FILE at the end. Gives
    STATUS_OK. */
 int batch_run(struct cmd_context *c, batch_answer *answer, void *state);
+/* The same by several workers at a time, each with a context (output, arenas) and one of the `n`
+   states of its own. Answers keep the order of the requests. */
+int batch_run_crew(struct cmd_context *c, batch_answer *answer, void *const *states, size_t n);
 /* Appends `,"error":"message"`. */
 void batch_error(struct cmd_context *c, struct str message);
 /* The text of a string member; empty when there is none. */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* {"id","path","text","as"?,"gpus"?,"platform"?,"framework"?,"set"?,"env"?} -> {"id", …file object}
  */
+#include "base/crew.h"
 #include "cmd/batch.h"
 #include "cmd/validate.h"
 
+/* What one worker has for itself. */
 struct batch {
     struct validation validation;
-    const struct read_options *options; /* of the command line, under those of the request */
+    struct read_options options; /* of the command line, under those of the request */
+    struct platform_cache platforms;
 };
 
 static struct setting *read_settings(const struct batch_request *r, const char *member, size_t *n)
@@ -49,7 +52,7 @@ static bool read_request(struct cmd_context *c, const struct batch_request *r,
 static void answer(struct cmd_context *c, const struct batch_request *r)
 {
     struct batch *b = r->state;
-    struct read_options options = *b->options;
+    struct read_options options = b->options;
     struct str as = batch_str(r, "as");
     if (!node_get(r->root, STR("text"))) {
         batch_error(c, STR("the request has no text"));
@@ -68,9 +71,42 @@ static void answer(struct cmd_context *c, const struct batch_request *r)
     if (unused.n) batch_error(c, arena_printf(r->arena, "nothing is called %.*s", STR_ARG(unused)));
 }
 
+/* ---- workers ---- */
+
+enum { MOST_WORKERS = 8 };
+
+static bool batch_open(struct batch *b, const struct validation *v,
+                       const struct read_options *options)
+{
+    *b = (struct batch){.validation = *v, .options = *options};
+    b->validation.scratch = arena_new(0);
+    b->platforms.arena = arena_new(0);
+    if (!b->validation.scratch || !b->platforms.arena) return false;
+    b->options.platforms = &b->platforms;
+    b->options.set =
+        arena_dup(b->platforms.arena, options->set, options->n_set * sizeof *options->set);
+    return true;
+}
+
+static void batch_close(struct batch *b)
+{
+    arena_free(b->validation.scratch);
+    arena_free(b->platforms.arena);
+}
+
 int validate_batch(struct cmd_context *c, const struct validation *v,
                    const struct read_options *options)
 {
-    struct batch batch = {*v, options};
-    return batch_run(c, answer, &batch);
+    size_t n = crew_processors() < MOST_WORKERS ? crew_processors() : MOST_WORKERS;
+    struct batch *batches = ARENA_ARRAY(c->keep, struct batch, n);
+    void *states[MOST_WORKERS];
+    bool open = true;
+    for (size_t i = 0; i < n; i++) {
+        states[i] = &batches[i];
+        open = batch_open(&batches[i], v, options) && open;
+    }
+    int status = open ? batch_run_crew(c, answer, states, n) : STATUS_BUG;
+    for (size_t i = 0; i < n; i++)
+        batch_close(&batches[i]);
+    return status;
 }
