@@ -108,7 +108,8 @@ static const struct aliases plain[] = {
      "n_routed_experts num_experts num_local_experts moe_num_experts ffn_config.moe_num_experts "
      "num_routed_experts"},
     {"moe_router_topk",
-     "num_experts_per_tok num_experts_per_token top_k_experts experts_per_token moe_topk moe_k "
+     "num_experts_per_tok num_experts_per_token top_k_experts experts_per_token moe_topk moe_top_k "
+     "moe_k "
      "ffn_config.moe_top_k"},
     {"moe_latent_size", "moe_latent_size routed_expert_hidden_size"},
     {"dsa_indexer_n_heads", "index_n_heads"},
@@ -124,8 +125,10 @@ static const struct aliases plain[] = {
     {"linear_key_head_dim", "linear_key_head_dim linear_attn_config.head_dim"},
     {"linear_value_head_dim", "linear_value_head_dim linear_attn_config.head_dim"},
     {"linear_conv_kernel_dim", "linear_conv_kernel_dim linear_attn_config.short_conv_kernel_size"},
-    {"window_num_attention_heads", "swa_num_attention_heads"},
-    {"window_num_query_groups", "swa_num_key_value_heads"},
+    {"window_num_attention_heads", "swa_num_attention_heads num_sliding_attention_heads "
+                                   "attention_other_setting.num_attention_heads"},
+    {"window_num_query_groups",
+     "swa_num_key_value_heads attention_other_setting.num_attention_groups"},
     {"window_kv_channels", "swa_head_dim"},
     {"window_v_head_dim", "swa_v_head_dim"},
 };

@@ -146,9 +146,13 @@ static void families_mean_what_they_do_not_say(void **state)
          "v_head_dim:8"},
         {"{\"model_type\":\"step3p7\"," BASE
          "\"num_hidden_layers\":4,\"intermediate_size\":256,\"num_experts\":8,"
-         "\"num_experts_per_tok\":2,\"moe_intermediate_size\":32,\"share_expert_dim\":48,\"moe_"
-         "layers_enum\":\"2,3\"}",
-         "first_k_dense_replace:2; moe_shared_expert_intermediate_size:48"},
+         "\"num_experts_per_tok\":2,\"moe_intermediate_size\":32,\"share_expert_dim\":48,"
+         "\"moe_layers_enum\":\"2,3\",\"use_head_wise_attn_gate\":true,\"sliding_window\":16,"
+         "\"layer_types\":[\"full_attention\",\"sliding_attention\",\"sliding_attention\","
+         "\"sliding_attention\"],\"attention_other_setting\":{\"num_attention_heads\":12,"
+         "\"num_attention_groups\":4}}",
+         "first_k_dense_replace:2; moe_shared_expert_intermediate_size:48; "
+         "attention_head_gate:true; window_num_attention_heads:12; window_num_query_groups:4"},
         {"{\"model_type\":\"gemma2\"," BASE
          "\"num_hidden_layers\":4,\"intermediate_size\":256,\"sliding_window\":16}",
          "untie_embeddings_and_output_weights:false; post_layernorms:true; "
