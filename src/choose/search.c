@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* 1. Every layout and batch is a spot with a lower bound of its score: the shortest schedule of its
-      layers' times, nothing recomputed, the best dispatcher, nothing exposed but what a layer itself
-      exposes.
+      layers' times, nothing recomputed, the best dispatcher, nothing exposed but what a layer
+   itself exposes.
    2. Spots are visited in the order of their bounds until the bound exceeds the worst plan kept;
    each takes the first step of the recomputation ladder that fits into memory.
    3. The plans kept are refined by switches that only change time, checked by the rules, and
@@ -372,7 +372,9 @@ static bool memory_of(struct search *s, struct contender *o)
 
 static bool good_enough(const struct search *s, const struct contender *o)
 {
-    return o->fits == FITS_YES || (s->request->allow_tight && o->fits == FITS_TIGHT);
+    bool may =
+        s->request->allow_tight && o->fits == FITS_TIGHT && o->peak <= s->c.machine.capacity_bytes;
+    return o->fits == FITS_YES || may;
 }
 
 /* Whether a step of the ladder fits; *o gets its memory. */

@@ -71,6 +71,7 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     set(f, "goal", value_string(ask->goal));
     set(f, "task", value_string(ask->task));
     set(f, "precision", value_string(ask->precision));
+    if (ask->model->hf_id.n) set(f, "hf_id", value_string(ask->model->hf_id));
     if (ask->mbs) set(f, "micro_batch_size", value_int(ask->mbs));
     for (size_t i = 0; i < ask->n_pins; i++)
         facts_set(f, ask->pins[i].param, ask->pins[i].value, ORIGIN_OPTION, NULL,

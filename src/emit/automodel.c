@@ -70,12 +70,22 @@ static int section_rank(struct str path)
     return 100;
 }
 
+/* Within a section the class that takes the other keys comes first, as every shipped recipe has it.
+ */
+static bool before(struct line a, struct line b)
+{
+    int rank = section_rank(a.path) - section_rank(b.path);
+    if (rank) return rank < 0;
+    bool target_a = str_ends(a.path, STR("_target_")), target_b = str_ends(b.path, STR("_target_"));
+    return target_a && (!target_b || a.path.n < b.path.n);
+}
+
 static void sort_lines(struct lines *all)
 {
     for (size_t i = 1; i < all->n; i++) { /* stable insertion: a few dozen lines */
         struct line x = all->items[i];
         size_t at = i;
-        for (; at > 0 && section_rank(all->items[at - 1].path) > section_rank(x.path); at--)
+        for (; at > 0 && before(x, all->items[at - 1]); at--)
             all->items[at] = all->items[at - 1];
         all->items[at] = x;
     }
