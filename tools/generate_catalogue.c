@@ -87,8 +87,14 @@ static void write_entry(struct generator *g, const struct entry *e, const char *
                (long long)e->published_total, (long long)e->published_active);
 }
 
+static int by_id(const void *a, const void *b)
+{
+    return str_cmp(((const struct entry *)a)->id, ((const struct entry *)b)->id);
+}
+
 static void write_entries(struct generator *g, const char *name)
 {
+    qsort(g->entries.items, g->entries.n, sizeof *g->entries.items, by_id);
     for (size_t k = 0; k < g->entries.n; k++) {
         write_fields(g, &g->entries.items[k], name, k);
         write_coefficients(g, &g->entries.items[k], name, k);
