@@ -43,14 +43,13 @@ static double at_least_one(double x)
     return x < 1 ? 1 : x;
 }
 
-/* Rows of the fullest rank's experts over the balanced share. A capacity factor drops what is above
- * it. */
+/* Rows of the fullest rank's experts over the balanced share: at most all rows of the ep ranks, and
+   not above what a capacity factor lets through. */
 static struct range imbalance(const struct config *c, struct range r)
 {
     const struct knobs *k = &c->knobs;
-    if (k->force_balance) return (struct range){1, 1, 1};
-    double most = k->capacity_factor > 0 && !k->pad_to_capacity ? k->capacity_factor : r.high;
-    if (k->pad_to_capacity) most = 1;
+    double most = k->force_balance || k->pad_to_capacity ? 1 : k->ep;
+    if (k->capacity_factor > 0) most = at_most(most, k->capacity_factor);
     return (struct range){at_most(r.value, most), at_most(r.low, most), at_most(r.high, most)};
 }
 
