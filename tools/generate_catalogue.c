@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* generate_catalogue OUT.c models FILE.yaml... platforms FILE.yaml...: the catalogue as C tables
-   (facts/entry.h). Files are given in alphabetical order and named after their id. A defect of a
-   file is an error at its line. */
+   (facts/entry.h), in the order of the ids. A defect of a file is an error at its line. */
 #include <stdio.h>
 #include <stdlib.h>
 

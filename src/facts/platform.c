@@ -118,7 +118,8 @@ static const struct entry *read_file(struct arena *a, struct diags *diags, struc
     }
     if (!entry_read(a, diags, docs.items[0], ENTRY_PLATFORM, e) || !check_fields(diags, e))
         return NULL;
-    if (e->id.n == 0) e->id = path;
+    if (e->name.n == 0) e->name = e->id.n > 0 ? e->id : path;
+    e->id = path; /* a plan that names it must find the file again */
     if (e->base.n > 0) {
         const struct entry *base =
             entry_find(catalogue_platforms, catalogue_platform_count, e->base);

@@ -48,6 +48,8 @@ expect 0 "gemm_bf16" "$moeplan" platforms h100-sxm
 expect 2 "did you mean h100" "$moeplan" platforms h1000
 printf 'kind: Platform\nid: ours\nbase: h100\nnic_gb_per_s: 25\ncoefficients: {nic: 0.5}\n' >"$dir/ours.yaml"
 expect 0 "25" "$moeplan" platforms "$dir/ours.yaml"
+"$moeplan" suggest qwen3-30b-a3b --gpus 8 --platform "$dir/ours.yaml" --format plan >"$dir/plan.yaml" || fail "no plan"
+expect 0 "NVLink domain 8" "$moeplan" estimate "$dir/plan.yaml"
 printf 'kind: Platform\nid: ours\nbase: h100\nnic_gb: 25\n' >"$dir/ours.yaml"
 expect 2 "is no fact of a platform" "$moeplan" platforms "$dir/ours.yaml"
 printf 'kind: Platform\nid: ours\n' >"$dir/ours.yaml"
