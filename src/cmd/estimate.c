@@ -102,6 +102,22 @@ static void show_text(struct cmd_context *c, const struct result *r, const struc
     screen_terms(&r->time_terms, "time, every term", false, &c->out);
 }
 
+/* `label` says which of several configurations this is; empty when the file holds just one. */
+static void show(struct cmd_context *c, const struct estimation *e, const struct result *r,
+                 struct str label, enum format format)
+{
+    if (format == FORMAT_JSON) {
+        tree_print(&c->out,
+                   tree_estimate(c->keep, r->facts, &r->config, &r->memory, &r->time, &r->evidence),
+                   false);
+        buf_add_char(&c->out, '\n');
+        return;
+    }
+    if (c->out.n > 0) buf_add_char(&c->out, '\n');
+    if (label.n > 0) buf_printf(&c->out, "%.*s\n", STR_ARG(label));
+    show_text(c, r, e);
+}
+
 static int estimate_file(struct cmd_context *c, const struct estimation *e, struct str as,
                          enum format format)
 {
@@ -110,27 +126,15 @@ static int estimate_file(struct cmd_context *c, const struct estimation *e, stru
         return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
     struct recipe recipe;
     if (!read_text(e, c->keep, &c->diags, path, text, as, &recipe)) return STATUS_CANNOT;
-    struct result *r = ARENA_NEW(c->keep, struct result);
+    struct str unused = validate_unused_settings(c->keep, e->options);
+    if (unused.n > 0) return cmd_usage_error(c, "--set: nothing is called %.*s", STR_ARG(unused));
     bool good = true;
     for (size_t i = 0; i < recipe.readings.n; i++) {
-        *r = (struct result){0};
         const struct reading *reading = &recipe.readings.items[i];
-        if (!estimate_facts(e, reading->facts, c->keep, r)) {
-            good = false;
-            continue;
-        }
-        if (format == FORMAT_JSON) {
-            tree_print(
-                &c->out,
-                tree_estimate(c->keep, r->facts, &r->config, &r->memory, &r->time, &r->evidence),
-                false);
-            buf_add_char(&c->out, '\n');
-            continue;
-        }
-        if (i > 0) buf_add_char(&c->out, '\n');
-        if (recipe.readings.n > 1 && reading->label.n > 0)
-            buf_printf(&c->out, "%.*s\n", STR_ARG(reading->label));
-        show_text(c, r, e);
+        struct result *r = ARENA_NEW(c->keep, struct result);
+        bool done = estimate_facts(e, reading->facts, c->keep, r);
+        if (done) show(c, e, r, reading->label, format);
+        good = good && done;
     }
     return good ? STATUS_OK : STATUS_CANNOT;
 }

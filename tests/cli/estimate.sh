@@ -46,6 +46,7 @@ grep -v "^gpus\|^seq" "$dir/plan.yaml" >"$dir/partial.yaml"
 expect 2 "world_size is not given" "$moeplan" estimate "$dir/partial.yaml"
 expect 2 "seq_length is not given" "$moeplan" estimate "$dir/partial.yaml"
 expect 0 "tokens/s/GPU" "$moeplan" estimate "$dir/partial.yaml" --gpus 256 --set seq_length=4096
+expect 2 "nothing is called seq_lenght" "$moeplan" estimate "$dir/plan.yaml" --set seq_lenght=4096
 grep -v "^platform" "$dir/plan.yaml" >"$dir/nowhere.yaml"
 expect 2 "the platform is not given" "$moeplan" estimate "$dir/nowhere.yaml"
 expect 0 "b200  256 GPUs" "$moeplan" estimate "$dir/nowhere.yaml" --platform b200
