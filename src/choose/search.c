@@ -15,7 +15,7 @@
 #include "choose/space.h"
 #include "cost/time.h"
 
-enum { FEWEST_KEPT = 16, MOST_KEPT = 1536 };
+enum { REFINED = 10, FEWEST_KEPT = 16, MOST_KEPT = 1536 };
 
 /* A layout and batch that the arithmetic allows. */
 struct spot {
@@ -477,12 +477,14 @@ static void refine(struct search *s, struct contender *o)
         try_switch(s, o, ep_overlap_on);
 }
 
-/* Takes the kept plans in order; every one that the rules allow is refined. */
+/* Takes the kept plans in order; as many as are refined, whatever is asked for: the best must not
+   depend on how many plans are shown. */
 static void choose(struct search *s, size_t wanted)
 {
     struct search_result *out = s->out;
+    size_t most = wanted > REFINED ? wanted : REFINED, allowed = 0;
     out->n = out->rejected = 0;
-    for (size_t i = 0, allowed = 0; i < s->n_kept && allowed < 2 * wanted; i++) {
+    for (size_t i = 0; i < s->n_kept && allowed < most; i++) {
         struct contender o = s->kept[i];
         s->c.knobs = o.knobs;
         config_plan_layout(&s->c, &s->layout);
@@ -494,8 +496,9 @@ static void choose(struct search *s, size_t wanted)
         }
         allowed++;
         refine(s, &o);
-        keep(out->plans, &out->n, wanted, &o);
+        keep(out->plans, &out->n, most, &o);
     }
+    if (out->n > wanted) out->n = wanted;
 }
 
 void search_run(const struct search_request *request, struct arena *scratch,

@@ -73,6 +73,7 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     set(f, "precision", value_string(ask->precision));
     if (ask->model->hf_id.n) set(f, "hf_id", value_string(ask->model->hf_id));
     if (ask->mbs) set(f, "micro_batch_size", value_int(ask->mbs));
+    set(f, "moe_router_force_load_balancing", value_bool(false)); /* a real run, unless pinned */
     for (size_t i = 0; i < ask->n_pins; i++)
         facts_set(f, ask->pins[i].param, ask->pins[i].value, ORIGIN_OPTION, NULL,
                   (struct str){"", 0});

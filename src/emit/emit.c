@@ -35,7 +35,8 @@ static bool is_headline(const struct param *p)
                                         "expert_model_parallel_size",
                                         "expert_tensor_parallel_size",
                                         "micro_batch_size",
-                                        "global_batch_size"};
+                                        "global_batch_size",
+                                        "moe_router_force_load_balancing"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_is(p->name, names[i])) return true;
     return false;
