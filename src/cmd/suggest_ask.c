@@ -2,6 +2,7 @@
 /* From what the user asks to a question for the planner. */
 #include "base/num.h"
 #include "cmd/suggest.h"
+#include "facts/automodel.h"
 #include "facts/profile.h"
 
 enum {
@@ -77,6 +78,7 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     for (size_t i = 0; i < ask->n_pins; i++)
         facts_set(f, ask->pins[i].param, ask->pins[i].value, ORIGIN_OPTION, NULL,
                   (struct str){"", 0});
+    if (framework == FRAMEWORK_AUTOMODEL) automodel_class_facts(f);
     return f;
 }
 

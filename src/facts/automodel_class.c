@@ -73,16 +73,21 @@ static bool is_loaded_by_id(const struct facts *f)
     return false;
 }
 
+static void set_class_of_id(struct facts *f, struct str id)
+{
+    const struct automodel_class *class = is_loaded_by_id(f) ? class_of_model(id) : NULL;
+    if (class && !fact_is_known(facts_get(f, "model_architecture")))
+        set(f, "model_architecture", value_string(class->name), ORIGIN_CATALOGUE, NULL, id);
+}
+
 void automodel_model_facts(struct facts *f)
 {
     static const char *const places[] = {"model", "model.text_config", "model.config",
                                          "model.config.text_config"};
     const struct node *id = model_id(f->document);
     const struct model_input *m = id ? model_find(f->arena, id->text) : NULL;
-    const struct automodel_class *class = id ? class_of_model(id->text) : NULL;
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
-    if (class && is_loaded_by_id(f) && !fact_is_known(facts_get(f, "model_architecture")))
-        set(f, "model_architecture", value_string(class->name), ORIGIN_CATALOGUE, NULL, id->text);
+    if (id) set_class_of_id(f, id->text);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         apply_overrides(f, node_at(f->document, str_of(places[i])));
 }
@@ -195,6 +200,7 @@ static void fill_from_outside(struct facts *f, const struct automodel_class *cla
 void automodel_class_facts(struct facts *f)
 {
     const struct node *force_hf = node_at(f->document, STR("model.force_hf"));
+    if (f->model) set_class_of_id(f, f->model->hf_id);
     struct str name = facts_str(f, "model_architecture");
     bool forced = force_hf && !str_eq_nocase(force_hf->text, STR("false"));
     const struct automodel_class *class = class_find(name);

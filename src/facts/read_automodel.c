@@ -169,5 +169,4 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     return true;
 }
 
-const struct reader reader_automodel = {
-    .name = "automodel", .detect = detect, .read = read, .finish = automodel_class_facts};
+const struct reader reader_automodel = {.name = "automodel", .detect = detect, .read = read};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/reader.h"
 
+#include "facts/automodel.h"
 #include "facts/formats.h"
 #include "facts/model.h"
 #include "facts/profile.h"
@@ -123,7 +124,6 @@ bool read_options_apply(struct facts *f, const struct read_options *options)
                   STR("gpus"));
     apply_settings(f, options);
     apply_env(f, options);
-    const struct reader *reader = reader_find(f->format);
-    if (reader && reader->finish) reader->finish(f);
+    if (f->framework == FRAMEWORK_AUTOMODEL) automodel_class_facts(f);
     return model && platform;
 }

@@ -57,8 +57,6 @@ struct reader {
        but no recipe (a Hugging Face config): the file is skipped. */
     bool (*read)(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
                  const struct read_options *options, struct readings *out);
-    /* Facts of the format that follow from others, once the options are applied. NULL: none. */
-    void (*finish)(struct facts *f);
 };
 
 /* All formats. */
