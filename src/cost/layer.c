@@ -96,10 +96,20 @@ static void add_context(const struct timing *t, struct layer_time *x, double kv_
     add_stream(t, x, 4 * steps * q_bytes, 4 * steps * q_bytes);
 }
 
+/* Unfused attention writes the scores, masks, exponentiates and drops out in kernels of their own
+   (5 passes over the whole square forward, 8 backward); fused kernels keep them on the chip. */
+static void add_scores(const struct timing *t, struct layer_time *x, double heads)
+{
+    if (knobs_of(t)->attention != ATTN_UNFUSED) return;
+    double square = 2 * t->tokens * knobs_of(t)->seq * heads;
+    add_stream(t, x, 5 * square, 8 * square);
+}
+
 static void add_core(const struct timing *t, struct layer_time *x, struct attention_shape s)
 {
     struct pass before = x->forward;
     kernel_attention(t, s, &x->forward, &x->backward);
+    add_scores(t, x, s.heads);
     if (recomputes(t, MOD_CORE_ATTN)) pass_add_since(&x->again, &x->forward, &before);
 }
 

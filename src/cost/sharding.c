@@ -101,6 +101,16 @@ double sharding_exposed(const struct timing *t, struct rank_params p, double sta
     return sharded ? exposed_fsdp(t, x, stage_s) : exposed_ddp(t, x, stage_s);
 }
 
+/* Muon orthogonalises every matrix, m x n with m <= n, in five Newton-Schulz steps of 4 m^2 n + 2
+   m^3 FLOPs (emerging-optimizers, muon_utils.py). The experts' matrices stand for all. */
+static double muon_seconds(const struct timing *t, double own)
+{
+    const struct model_shape *m = &t->config->model;
+    double inner = m->experts > 0 ? m->expert_ffn : m->dense_ffn;
+    double less = fmin(m->hidden, inner), more = fmax(m->hidden, inner);
+    return more > 0 ? own * 5 * (4 * less + 2 * less * less / more) / t->rate_16 : 0;
+}
+
 /* Bytes a parameter's update moves: fp32 gradient, master copy and two moments read, three of them
    and the parameter written (30), less what the precision-aware optimizer keeps narrow. The update
    kernels reach 0.7 of streaming. */
@@ -118,5 +128,6 @@ double sharding_optimizer(const struct timing *t, struct rank_params p)
     double pcie = t->config->machine.pcie_bytes_per_s;
     double states =
         k->offload_optimizer_states && pcie > 0 ? own * 24 / pcie : 0; /* 12 bytes there and back */
-    return update + norm_and_casts + cpu + states;
+    double muon = k->muon ? muon_seconds(t, own) : 0;
+    return update + norm_and_casts + cpu + states + muon;
 }

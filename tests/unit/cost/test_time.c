@@ -237,6 +237,16 @@ static void more_work_is_never_faster(void **state)
     c.knobs.balance_stated = true; /* and not forced */
     assert_true(step_of(&c) > step);
     c = round_config();
+    c.knobs.attention = ATTN_UNFUSED;
+    assert_true(step_of(&c) > step);
+    c = round_config();
+    c.knobs.muon = true;
+    assert_true(step_of(&c) > step);
+    c.knobs.optimizer_offload = 0.5;
+    double offloaded = step_of(&c);
+    c.knobs.optimizer_offload = 1;
+    assert_true(step < offloaded && offloaded < step_of(&c));
+    c = round_config();
     c.knobs.gbs *= 2;
     assert_true(step_of(&c) > 1.5 * step && step_of(&c) <= 2 * step);
 }
