@@ -66,9 +66,8 @@ double comm_context(const struct timing *t, double kv_bytes, double q_bytes, dou
 }
 
 /* Neighbouring stages are gpus/pp ranks apart. */
-double comm_stage(const struct timing *t)
+double comm_stage(const struct timing *t, const struct knobs *k)
 {
-    const struct knobs *k = &t->config->knobs;
     double bytes = 2 * t->tokens * t->config->model.hidden / k->tp,
            nvlink = 0.8 * machine_of(t)->nvlink_bytes_per_s;
     bool all_inside = k->gpus <= t->domain,

@@ -14,6 +14,6 @@ double comm_dispatch(const struct timing *t, double width);
  * the cheaper. */
 double comm_context(const struct timing *t, double kv_bytes, double q_bytes, double core_s);
 /* One transfer between pipeline stages. */
-double comm_stage(const struct timing *t);
+double comm_stage(const struct timing *t, const struct knobs *k);
 
 #endif

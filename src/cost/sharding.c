@@ -43,9 +43,9 @@ struct collectives {
     double gather, reduce; /* seconds: all parameters once, all gradients once */
 };
 
-static struct collectives collectives_of(const struct timing *t, struct rank_params p)
+static struct collectives collectives_of(const struct timing *t, const struct knobs *k,
+                                         struct rank_params p)
 {
-    const struct knobs *k = &t->config->knobs;
     double ranks = (double)knobs_dp(k) * k->cp, expert_ranks = (double)knobs_edp(k);
     double span = ranks * k->tp, expert_span = expert_ranks * k->ep * k->etp;
     bool narrow = t->config->framework == FRAMEWORK_AUTOMODEL || k->fsdp != FSDP_NONE;
@@ -61,20 +61,20 @@ static struct collectives collectives_of(const struct timing *t, struct rank_par
 /* Every microbatch gathers parameters for forward and backward and reduces gradients (FSDP2 at the
    last one only), all beside compute. The first gather and half of the last reduction have nothing
    beside them. */
-static double exposed_fsdp(const struct timing *t, struct collectives x, double stage_s)
+static double exposed_fsdp(const struct timing *t, const struct knobs *k, struct collectives x,
+                           double stage_s)
 {
     bool once = t->config->framework == FRAMEWORK_AUTOMODEL;
     double each = 2 * x.gather + (once ? 0 : x.reduce);
     double exposed = fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.fsdp_contention * each;
-    return (double)knobs_microbatches(&t->config->knobs) * exposed + (once ? x.reduce : 0) +
-           0.5 * x.gather;
+    return (double)knobs_microbatches(k) * exposed + (once ? x.reduce : 0) + 0.5 * x.gather;
 }
 
 /* The optimizer's reduce-scatter hides under the last backward, its all-gather under the first
    forward. With virtual stages chunks finish one after another, which widens both windows. */
-static double exposed_ddp(const struct timing *t, struct collectives x, double stage_s)
+static double exposed_ddp(const struct timing *t, const struct knobs *k, struct collectives x,
+                          double stage_s)
 {
-    const struct knobs *k = &t->config->knobs;
     double v = k->vpp, in_flight = fmin((double)knobs_microbatches(k), k->pp);
     double window = stage_s / 3 * (v > 1 ? fmax(1, in_flight * (v - 1) / v) : 1);
     double exposed = 0;
@@ -92,13 +92,13 @@ static double exposed_ddp(const struct timing *t, struct collectives x, double s
     return exposed;
 }
 
-double sharding_exposed(const struct timing *t, struct rank_params p, double stage_s)
+double sharding_exposed(const struct timing *t, const struct knobs *k, struct rank_params p,
+                        double stage_s)
 {
-    if (t->config->knobs.task == TASK_PEFT) return 0;
-    struct collectives x = collectives_of(t, p);
-    enum fsdp kind = t->config->knobs.fsdp;
-    bool sharded = kind == FSDP_FSDP2 || kind == FSDP_OPTIM_GRADS_PARAMS;
-    return sharded ? exposed_fsdp(t, x, stage_s) : exposed_ddp(t, x, stage_s);
+    if (k->task == TASK_PEFT) return 0;
+    struct collectives x = collectives_of(t, k, p);
+    bool sharded = k->fsdp == FSDP_FSDP2 || k->fsdp == FSDP_OPTIM_GRADS_PARAMS;
+    return sharded ? exposed_fsdp(t, k, x, stage_s) : exposed_ddp(t, k, x, stage_s);
 }
 
 /* Muon orthogonalises every matrix, m x n with m <= n, in five Newton-Schulz steps of 4 m^2 n + 2
@@ -114,9 +114,8 @@ static double muon_seconds(const struct timing *t, double own)
 /* Bytes a parameter's update moves: fp32 gradient, master copy and two moments read, three of them
    and the parameter written (30), less what the precision-aware optimizer keeps narrow. The update
    kernels reach 0.7 of streaming. */
-double sharding_optimizer(const struct timing *t, struct rank_params p)
+double sharding_optimizer(const struct timing *t, const struct knobs *k, struct rank_params p)
 {
-    const struct knobs *k = &t->config->knobs;
     if (k->task == TASK_PEFT) return 0;
     double ranks = (double)knobs_dp(k) * k->cp, expert_ranks = (double)knobs_edp(k);
     bool dealt = k->distributed_optimizer || k->fsdp != FSDP_NONE;

@@ -13,11 +13,13 @@ struct rank_params {
 };
 struct rank_params sharding_params(const struct config *c);
 
-/* Seconds of a step's collectives that stay exposed. stage_s: compute of one microbatch on a stage.
+/* The knobs are those of the whole plan; `t` may have been made for other pipelines and batches.
+   Seconds of a step's collectives that stay exposed. stage_s: compute of one microbatch on a stage.
  */
-double sharding_exposed(const struct timing *t, struct rank_params p, double stage_s);
+double sharding_exposed(const struct timing *t, const struct knobs *k, struct rank_params p,
+                        double stage_s);
 /* Seconds of the optimizer step: update, casts, gradient norm, and what runs on or comes from the
  * CPU. */
-double sharding_optimizer(const struct timing *t, struct rank_params p);
+double sharding_optimizer(const struct timing *t, const struct knobs *k, struct rank_params p);
 
 #endif

@@ -158,7 +158,7 @@ static void fill(const struct time_layers *l, const struct config *c, const stru
 static void add_transfers(const struct timing *t, const struct knobs *k, struct chunks *c)
 {
     if (k->pp <= 1) return;
-    double one = comm_stage(t) * (k->vpp > 1 ? t->f.p2p_exposed : 1);
+    double one = comm_stage(t, k) * (k->vpp > 1 ? t->f.p2p_exposed : 1);
     for (int i = 0; i < c->n; i++) {
         c->forward[i] += one;
         c->backward[i] += one;
@@ -262,9 +262,9 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     double pipeline = slow * schedule(k, &chunks), times = slow * n / k->pp;
     struct rank_params params = sharding_params(c);
     breakdown(t, &chunks, times, out);
-    out->dp_exposed = slow * sharding_exposed(t, params, stage);
+    out->dp_exposed = slow * sharding_exposed(t, k, params, stage);
     out->bubble = pipeline - slow * n * stage;
-    out->optimizer = sharding_optimizer(t, params);
+    out->optimizer = sharding_optimizer(t, k, params);
     out->step = pipeline + out->dp_exposed + out->optimizer + t->f.step_s;
     double p = k->pp - 1;
     out->bubble_fraction = p / (n * chunks.n / k->pp + p);

@@ -314,6 +314,23 @@ static void block_recompute_is_in_between(void **state)
     assert_near(step_of(&c), uniform, 1e-12);
 }
 
+/* A search keeps the layers while pipeline, batch, data parallelism and overlap change. */
+static void kept_layers_give_the_same_step(void **state)
+{
+    (void)state;
+    struct config c = round_config(), other = round_config();
+    struct time_layers layers;
+    time_layers_init(&c, &layers);
+    other.knobs.pp = 4, other.knobs.vpp = 2, other.knobs.gbs = 512, other.knobs.overlap_ep = true;
+    other.knobs.dp_overlap_stated = true, other.knobs.overlap_param_gather = false;
+    other.knobs.fp8_param_gather = true, other.knobs.distributed_optimizer = false;
+    struct time_estimate kept, whole;
+    assert_true(time_estimate_layers(&layers, &other, &kept, NULL));
+    assert_true(time_estimate(&other, &whole, NULL));
+    assert_true(kept.step == whole.step && kept.low == whole.low &&
+                kept.optimizer == whole.optimizer);
+}
+
 static void terms_carry_their_numbers(void **state)
 {
     struct config c = round_config();
@@ -340,6 +357,7 @@ int main(void)
                                        cmocka_unit_test(better_machines_are_never_slower),
                                        cmocka_unit_test(overlap_and_graphs_only_help),
                                        cmocka_unit_test(block_recompute_is_in_between),
+                                       cmocka_unit_test(kept_layers_give_the_same_step),
                                        cmocka_unit_test(terms_carry_their_numbers)};
     return cmocka_run_group_tests(tests, unit_open_arena, unit_close_arena);
 }
