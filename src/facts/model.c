@@ -263,6 +263,7 @@ static const struct {
     {"attention_k_equals_v", ABSENT_FALSE},
     {"post_layernorms", ABSENT_FALSE},
     {"softmax_type", ABSENT_NULL},
+    {"mlp_activation", ABSENT_NULL},
     {"window_size", ABSENT_NULL},
     {"window_attn_skip_freq", ABSENT_NULL},
     {"window_num_attention_heads", ABSENT_NULL},

@@ -372,6 +372,10 @@ static void read_ffn(struct hf *h)
         add_count(h, "ffn_hidden_size", "intermediate_size");
     bool gated = !(h->traits & NOT_GATED) && !str_is(word(h, "mlp_hidden_act hidden_act"), "relu2");
     add(h, "gated_linear_unit", value_bool(gated), "model_type and hidden_act");
+    if (str_is(word(h, "mlp_hidden_act hidden_act"), "relu2"))
+        add(h, "mlp_activation", value_string(STR("squared_relu")), "hidden_act");
+    if (str_starts(h->m->model_type, STR("gpt_oss")))
+        add(h, "mlp_activation", value_string(STR("quick_geglu")), "model_type");
     add(h, "normalization",
         value_string(h->traits & LAYER_NORM ? STR("LayerNorm") : STR("RMSNorm")), "model_type");
     if (!moe) return;
