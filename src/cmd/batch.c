@@ -2,13 +2,15 @@
 #include "cmd/batch.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/crew.h"
 #include "base/json.h"
 #include "base/vec.h"
 
-enum { CHUNK = 1 << 17, LONGEST_LINE = 64 << 20 };
+enum { ROUND = 1 << 20, BULK = 1 << 15, LONGEST_LINE = 64 << 20 }; /* bytes */
+enum { MOMENT_MS = 1 };
 
 /* ---- lines of stdin ---- */
 
@@ -19,20 +21,22 @@ struct lines {
     bool end;
 };
 
-/* More bytes behind the unread ones. Before it may block, everything answered so far is handed out,
-   so that a program that waits for one answer before it sends the next request is served. */
-static void fill(struct lines *l)
+/* Room behind the unread bytes. */
+static void make_room(struct lines *l)
 {
-    fflush(stdout);
     if (l->from) memmove(l->p, l->p + l->from, l->n - l->from);
     l->n -= l->from;
     l->from = 0;
-    if (l->cap - l->n < CHUNK) {
-        char *p = arena_alloc(l->arena, l->cap * 2 + CHUNK);
-        if (l->n) memcpy(p, l->p, l->n);
-        l->cap = l->cap * 2 + CHUNK;
-        l->p = p;
-    }
+    if (l->cap - l->n >= ROUND) return;
+    size_t cap = l->cap * 2 + ROUND;
+    char *p = arena_alloc(l->arena, cap);
+    if (l->n) memcpy(p, l->p, l->n);
+    l->cap = cap;
+    l->p = p;
+}
+
+static void read_some(struct lines *l)
+{
     ssize_t got;
     do
         got = read(STDIN_FILENO, l->p + l->n, l->cap - l->n);
@@ -41,6 +45,25 @@ static void fill(struct lines *l)
         l->end = true;
     else
         l->n += (size_t)got;
+}
+
+/* Whether more comes at once; where requests come in bulk, within a moment. */
+static bool more_at_hand(const struct lines *l)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    return !l->end && l->n < ROUND && poll(&input, 1, l->n >= BULK ? MOMENT_MS : 0) > 0;
+}
+
+/* More bytes: enough for a round of all workers when they are there. Before it may block,
+   everything answered so far is handed out, so that a program that waits for one answer before it
+   sends the next request is served. */
+static void fill(struct lines *l)
+{
+    fflush(stdout);
+    make_room(l);
+    do
+        read_some(l);
+    while (more_at_hand(l));
 }
 
 /* The next line that has been read whole; false when there is none. The last line needs no newline.
