@@ -278,11 +278,13 @@ static bool fuses_experts(const struct timing *t)
 }
 
 /* Separate bias additions read and write the experts' inner and outer rows once more each, a
-   separate clamp the inner rows twice. */
+   separate clamp the inner rows twice; AutoModel compiles gate and clamp into one kernel
+   (nemo_automodel/components/moe/experts.py:752). */
 static void add_biases(const struct timing *t, struct layer_time *x, double inner_bytes,
                        double outer_bytes)
 {
-    double clamp = fuses_experts(t) ? 0 : 4 * inner_bytes;
+    bool compiled = t->config->framework == FRAMEWORK_AUTOMODEL;
+    double clamp = compiled || fuses_experts(t) ? 0 : 4 * inner_bytes;
     double bytes = 2 * (up_parts(t) * inner_bytes + outer_bytes) + clamp;
     double one = t->f.bias_passes * kernel_stream(t, bytes) / t->f.activation_passes;
     x->forward.memory += one;
