@@ -157,6 +157,31 @@ static void check_section(struct check *c, const struct automodel_section *s,
         if (!has(s->keys, s->n_keys, section->keys[i]->text)) complain_key(c, s, section->keys[i]);
 }
 
+/* _x is a section switched off, validation_dataset_x one of several. */
+static bool is_free_name(struct str key)
+{
+    return str_starts(key, STR("_")) || str_starts(key, STR("validation_dataset"));
+}
+
+/* Unknown sections are ignored, so one that is near to a known one which is missing is a slip. */
+static void check_top_level(struct facts *f, const struct automodel_section *s)
+{
+    const struct node *root = f->document;
+    for (size_t i = 0; i < root->n; i++) {
+        struct str key = root->keys[i]->text;
+        struct edit_nearest near = {.word = key};
+        if (has(s->keys, s->n_keys, key) || is_free_name(key)) continue;
+        for (size_t k = 0; k < s->n_keys; k++)
+            edit_offer(&near, s->keys[k]);
+        if (!near.best.n || node_get(root, near.best)) continue;
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "section-misspelt",
+                                  node_span(f->diags, root->keys[i]),
+                                  "nobody reads the section %.*s", STR_ARG(key));
+        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near.best));
+        d->parameter = key;
+    }
+}
+
 void automodel_check_sections(struct facts *f, struct str kind)
 {
     struct check c = {f, kind};
@@ -164,6 +189,7 @@ void automodel_check_sections(struct facts *f, struct str kind)
     for (uint32_t i = 0; i < automodel_section_count; i++) {
         const struct automodel_section *s = &automodel_sections[i];
         const struct node *section = node_at(f->document, s->path);
+        if (str_is(s->path, ".")) check_top_level(f, s);
         if (!section || str_eq(s->path, done) || !applies(&c, s, section)) continue;
         check_section(&c, s, section);
         done = s->path;

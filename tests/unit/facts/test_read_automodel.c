@@ -125,6 +125,21 @@ static void sections_refuse_unknown_keys(void **state)
     }
 }
 
+static void misspelt_sections_are_noticed(void **state)
+{
+    struct read_options options = {0};
+    struct outcome o = read_recipe(
+        *state, "recipe: FinetuneRecipeForVLM\nstep_schedular: {}\nnotes: mine\n", &options);
+    const struct diag *d = finding(&o, "section-misspelt");
+    assert_int_equal(o.diags->n, 1);
+    assert_int_equal(d->severity, SEVERITY_WARNING);
+    assert_str(d->help, "did you mean step_scheduler?");
+    o = read_recipe(*state,
+                    "recipe: FinetuneRecipeForVLM\nstep_scheduler: {}\nstep_schedulers: {}\n",
+                    &options);
+    assert_int_equal(o.diags->n, 0);
+}
+
 static void what_is_not_read_is_not_checked(void **state)
 {
     static const char *const texts[] = {
@@ -496,6 +511,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sizes_become_what_the_mesh_takes),
     cmocka_unit_test(the_last_of_equal_keys_counts),
     cmocka_unit_test(sections_refuse_unknown_keys),
+    cmocka_unit_test(misspelt_sections_are_noticed),
     cmocka_unit_test(what_is_not_read_is_not_checked),
     cmocka_unit_test(recipe_classes_have_kinds),
     cmocka_unit_test(import_paths_need_a_module),
