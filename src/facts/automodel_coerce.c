@@ -170,6 +170,7 @@ static bool fits(enum param_type type, struct value v)
 
 struct value automodel_coerce(struct arena *a, int param, struct str key, struct value written)
 {
+    if (written.kind == VALUE_UNKNOWN) return written;
     for (size_t i = 0; i < sizeof coercions / sizeof *coercions; i++)
         if (str_is(key, coercions[i].key)) return coercions[i].as(a, written);
     const struct param *p = &param_table[param];

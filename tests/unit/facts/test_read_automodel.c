@@ -247,9 +247,14 @@ static void variables_are_put_in(void **state)
 static void without_an_environment_variables_are_unknown(void **state)
 {
     struct read_options options = {0};
-    struct outcome o = read_recipe(
-        *state, "recipe: FinetuneRecipeForVLM\nstep_scheduler: {global_batch_size: $GBS}\n",
-        &options);
+    struct outcome o =
+        read_recipe(*state,
+                    "recipe: FinetuneRecipeForVLM\nstep_scheduler: {global_batch_size: $GBS}\n"
+                    "distributed: {tp_size: $TP, ep_size: ${EP}, dp_size: \"$DP\"}\n",
+                    &options);
+    assert_str(fact_text(*state, o.readings.items[0].facts, "tp"), "unknown");
+    assert_str(fact_text(*state, o.readings.items[0].facts, "ep"), "unknown");
+    assert_str(fact_text(*state, o.readings.items[0].facts, "dp_size"), "unknown");
     assert_str(fact_text(*state, o.readings.items[0].facts, "gbs"), "unknown");
     assert_int_equal(
         facts_raw(o.readings.items[0].facts, STR("step_scheduler.global_batch_size")).kind,
