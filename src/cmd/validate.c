@@ -52,6 +52,7 @@ static void validate_configuration(struct validation *v, const struct reading *r
         report->world = validate_world_sizes(v, f);
     }
     if (!f->platform) v->platform_unknown = true;
+    if (!fact_is_known(facts_get(f, "num_layers"))) v->model_unknown = true;
     if (reading->label.n) label_findings(diags, first, reading->label);
     diags->document = 0;
     arena_reset(v->scratch);

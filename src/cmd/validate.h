@@ -13,8 +13,8 @@ struct validation {
     struct arena *scratch; /* of one rule */
     const struct rule_set *rules;
     enum severity fail_on;
-    bool gpus_unknown, platform_unknown; /* some configuration lacked it; the summary says what
-                                            option would help */
+    /* what some configuration lacked; the summary names the options that would help */
+    bool gpus_unknown, platform_unknown, model_unknown;
 };
 
 /* Text -> document -> facts -> rules -> diagnostics. `path`, `text` and the options outlive the

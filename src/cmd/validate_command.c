@@ -62,8 +62,26 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-/* "3 files: 1 error, 0 warnings, 2 infos; 1 skipped; 7 rules skipped for lack of facts (--gpus,
- * --platform)" */
+/* " (--gpus, --platform would tell more)" */
+static void print_missing(struct buf *out, const struct validation *v)
+{
+    const struct {
+        bool missing;
+        const char *option;
+    } options[] = {{v->gpus_unknown, "--gpus"},
+                   {v->platform_unknown, "--platform"},
+                   {v->model_unknown, "--model"}};
+    const char *before = " (";
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!options[i].missing) continue;
+        buf_printf(out, "%s%s", before, options[i].option);
+        before = ", ";
+    }
+    if (*before == ',') buf_add(out, STR(" would tell more)"));
+}
+
+/* "3 files: 1 error, 0 warnings, 2 infos; 1 no recipe; 7 rules skipped for lack of facts (--gpus
+ * would tell more)" */
 static void print_summary(struct run *r)
 {
     const struct report_summary *s = &r->summary;
@@ -75,10 +93,7 @@ static void print_summary(struct run *r)
     if (s->rules_skipped) {
         buf_printf(out, "; %zu rule%s skipped for lack of facts", s->rules_skipped,
                    plural(s->rules_skipped));
-        bool gpus = r->validation.gpus_unknown, platform = r->validation.platform_unknown;
-        if (gpus || platform)
-            buf_printf(out, " (%s%s%s would tell more)", gpus ? "--gpus" : "",
-                       gpus && platform ? ", " : "", platform ? "--platform" : "");
+        print_missing(out, &r->validation);
     }
     buf_add_char(out, '\n');
 }

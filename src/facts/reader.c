@@ -58,17 +58,16 @@ const struct setting *setting_use(const struct read_options *options, struct str
     return NULL;
 }
 
-struct str read_options_version(struct diags *diags, const struct read_options *options,
-                                enum framework framework)
+/* Readers fall back to the newest profile: the error is said here, once a configuration. */
+static bool check_version(struct facts *f, struct str version)
 {
-    const struct profile *profile = profile_find(framework, options->version);
-    if (profile) return options->version.n ? options->version : profile->version;
-    struct span nowhere = {0};
+    if (profile_find(f->framework, version)) return true;
+    struct span whole = {.source = f->source};
     struct diag *d =
-        diag_add(diags, SEVERITY_ERROR, "framework-version", nowhere, "no profile of %s %.*s",
-                 framework_name(framework), STR_ARG(options->version));
-    diag_help(diags, d, "known versions: %.*s", STR_ARG(profile_list(diags->arena, framework)));
-    return profile_find(framework, STR(""))->version;
+        diag_add(f->diags, SEVERITY_ERROR, "framework-version", whole, "no profile of %s %.*s",
+                 framework_name(f->framework), STR_ARG(version));
+    diag_help(f->diags, d, "known versions: %.*s", STR_ARG(profile_list(f->arena, f->framework)));
+    return false;
 }
 
 static int param_of_setting(const struct facts *f, struct str name)
@@ -117,6 +116,7 @@ static bool apply_platform(struct facts *f, const struct read_options *options)
 
 bool read_options_apply(struct facts *f, const struct read_options *options)
 {
+    bool version = check_version(f, options->version);
     bool model = apply_model(f, options->model);
     bool platform = apply_platform(f, options);
     if (options->gpus)
@@ -125,5 +125,5 @@ bool read_options_apply(struct facts *f, const struct read_options *options)
     apply_settings(f, options);
     apply_env(f, options);
     if (f->framework == FRAMEWORK_AUTOMODEL) automodel_class_facts(f);
-    return model && platform;
+    return version && model && platform;
 }

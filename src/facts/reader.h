@@ -72,13 +72,9 @@ struct str reader_declared(struct str text);
 
 /* The setting of a name, marked as used; NULL when there is none. */
 const struct setting *setting_use(const struct read_options *options, struct str name);
-/* The version to make facts for: the profile that options->version stands for, or the newest with
-   an error `framework-version` added when the user named one that is not known. */
-struct str read_options_version(struct diags *diags, const struct read_options *options,
-                                enum framework framework);
 /* Puts --set, --env, --gpus, --model and --platform over what the file said: settings are named by
    parameter (with or without "model." or "plan."), or by the framework's own key. False with an
-   error added when the model or platform named is unknown. */
+   error added when the model or platform named, or the version of the framework, is unknown. */
 bool read_options_apply(struct facts *f, const struct read_options *options);
 
 #endif
