@@ -250,7 +250,7 @@ static void without_an_environment_variables_are_unknown(void **state)
     struct outcome o =
         read_recipe(*state,
                     "recipe: FinetuneRecipeForVLM\nstep_scheduler: {global_batch_size: $GBS}\n"
-                    "distributed: {tp_size: $TP, ep_size: ${EP}, dp_size: \"$DP\"}\n",
+                    "distributed: {tp_size: $TP, ep_size: \"${EP}\", dp_size: \"$DP\"}\n",
                     &options);
     assert_str(fact_text(*state, o.readings.items[0].facts, "tp"), "unknown");
     assert_str(fact_text(*state, o.readings.items[0].facts, "ep"), "unknown");
