@@ -371,6 +371,8 @@ static void diffusion_sections_are_the_mesh(void **state)
     assert_int_equal(facts_get(f, "tp")->node->line, 1);
     o = read_recipe(*state, "ddp: {}\nstep_scheduler: {}\n", &options);
     assert_str(facts_str(o.readings.items[0].facts, "strategy"), "ddp");
+    o = read_recipe(*state, "fsdp: {pp_size: $PP}\nstep_scheduler: {}\n", &options);
+    assert_str(fact_text(*state, o.readings.items[0].facts, "pp"), "unknown");
 }
 
 static void classes_tell_what_a_model_offers(void **state)
