@@ -97,9 +97,13 @@ static void read_documents(struct job *job)
         return;
     }
     for (size_t i = 0; i < docs.n && has_mapping(&docs); i++) {
-        const struct reader *reader =
-            job->forced ? job->forced : reader_detect(job->text, docs.items[i]);
-        if (reader) read_with(job, reader, docs.items[i], (int)i);
+        const struct node *doc = docs.items[i];
+        const struct reader *reader = job->forced;
+        if (!reader)
+            reader = reader_detect(job->text, doc);
+        else if (doc->n && reader->detect(job->text, doc) <= 0)
+            reader = NULL; /* not a word of it is */
+        if (reader) read_with(job, reader, doc, (int)i);
     }
     if (job->out->format) return;
     job->diags->n = before; /* no document of ours: its duplicate keys are not either */
