@@ -271,9 +271,8 @@ static void read_attention(struct hf *h)
         add(h, "num_query_groups", value_int(heads),
             "as many as heads: num_key_value_heads is not given");
     }
-    bool qk_norm = truth(h, "use_qk_norm", h->traits & QK_NORM);
-    if (h->traits & QK_NORM)
-        qk_norm = true; /* transformers' classes of these families have no switch */
+    bool qk_norm = truth(h, "use_qk_norm", false) || h->traits & QK_NORM;
+    if (given(h, "kv_lora_rank") > 0) qk_norm = true; /* Megatron's switch for the latents' norms */
     if (has_word("llama4 llama4_text", h->m->model_type))
         qk_norm = false; /* an L2 norm without weights */
     add(h, "qk_layernorm", value_bool(qk_norm), "model_type");
@@ -344,8 +343,60 @@ static bool has_expert_bias(const struct hf *h)
     return h->traits & EXPERT_BIAS || str_is(word(h, "topk_method"), "noaux_tc") ||
            truth(h,
                  "use_routing_bias use_moe_router_bias moe_router_enable_expert_bias "
-                 "moe_use_aux_free use_expert_bias",
+                 "use_expert_bias",
                  false);
+}
+
+/* A number; `otherwise` when there is none. */
+static double number(const struct hf *h, const char *keys, double otherwise,
+                     const struct node **node)
+{
+    *node = look(h, keys, NULL);
+    struct value v = *node ? node_value(h->arena, *node, SCALAR_CORE) : value_null();
+    return v.kind == VALUE_INT ? (double)v.i : v.kind == VALUE_DOUBLE ? v.d : otherwise;
+}
+
+/* How the router scores, groups and scales; families with an expert bias score by sigmoid unless
+ * they say otherwise. */
+static void read_router(struct hf *h)
+{
+    static const char *const functions[] = {"softmax", "sigmoid", "sqrtsoftplus"};
+    struct str said = word(h, "scoring_func score_function moe_router_activation_func");
+    bool bias = has_expert_bias(h);
+    if (bias) add(h, "moe_router_enable_expert_bias", value_bool(true), "the router's method");
+    if (said.n == 0 && bias) said = STR("sigmoid");
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (str_is(said, functions[i]))
+            add(h, "moe_router_score_function", value_string(said),
+                "scoring_func, or the expert bias");
+    if (count(h, "n_group num_expert_group") > 1) {
+        add_count(h, "moe_router_num_groups", "n_group num_expert_group");
+        add_count(h, "moe_router_group_topk", "topk_group");
+    }
+    const struct node *n;
+    double scale = number(h, "routed_scaling_factor moe_router_scaling_factor", 1, &n);
+    if (scale != 1)
+        model_add_field(h->arena, h->m, "moe_router_topk_scaling_factor", value_double(scale), n,
+                        STR("routed_scaling_factor"));
+}
+
+/* What a norm and the rotary positions need besides their widths. */
+static void read_norms(struct hf *h)
+{
+    const struct node *n;
+    double epsilon = number(
+        h, "rms_norm_eps layer_norm_epsilon layernorm_epsilon norm_eps layer_norm_eps", 0, &n);
+    if (epsilon > 0 && epsilon < 1)
+        model_add_field(h->arena, h->m, "layernorm_epsilon", value_double(epsilon), n,
+                        STR("rms_norm_eps"));
+    double base = number(h, "rope_theta rope_parameters.rope_theta attn_config.rope_theta", 0, &n);
+    if (base >= 1 && base <= 1e15 && (double)(int64_t)base == base)
+        model_add_field(h->arena, h->m, "rotary_base", value_int((int64_t)base), n,
+                        STR("rope_theta"));
+    double part = number(h, "partial_rotary_factor rope_parameters.partial_rotary_factor", 1, &n);
+    if (part > 0 && part < 1)
+        model_add_field(h->arena, h->m, "rotary_percent", value_double(part), n,
+                        STR("partial_rotary_factor"));
 }
 
 /* The names under which a plain field is looked for. */
@@ -378,6 +429,7 @@ static void read_ffn(struct hf *h)
         add(h, "mlp_activation", value_string(STR("quick_geglu")), "model_type");
     add(h, "normalization",
         value_string(h->traits & LAYER_NORM ? STR("LayerNorm") : STR("RMSNorm")), "model_type");
+    read_norms(h);
     if (!moe) return;
     int64_t width = add_count(h, "moe_ffn_hidden_size", EXPERT_WIDTH_KEYS);
     if (width == 0 && is_expert) width = add_count(h, "moe_ffn_hidden_size", "intermediate_size");
@@ -386,8 +438,7 @@ static void read_ffn(struct hf *h)
                 is_expert ? EXPERT_WIDTH_KEYS " intermediate_size" : EXPERT_WIDTH_KEYS);
     if (!given(h, "moe_router_topk")) missing(h, "moe_router_topk", keys_of("moe_router_topk"));
     read_shared(h, width);
-    if (has_expert_bias(h))
-        add(h, "moe_router_enable_expert_bias", value_bool(true), "the router's method");
+    read_router(h);
     check_expert_names(h);
 }
 

@@ -64,12 +64,15 @@ static void families_mean_what_they_do_not_say(void **state)
          "\"n_routed_experts\":8,\"n_shared_experts\":2,\"num_experts_per_tok\":2,\"moe_"
          "intermediate_size\":32,"
          "\"first_k_dense_replace\":1,\"moe_layer_freq\":1,\"topk_method\":\"noaux_tc\",\"num_"
-         "nextn_predict_layers\":1}",
+         "nextn_predict_layers\":1,\"n_group\":1,\"routed_scaling_factor\":2.5,"
+         "\"rope_theta\":10000}",
          "multi_latent_attention:true; q_lora_rank:absent; qk_head_dim:8; qk_pos_emb_head_dim:4; "
          "v_head_dim:8; "
          "num_query_groups:8; moe_shared_expert_intermediate_size:64; first_k_dense_replace:1; "
          "mtp_num_layers:1; "
-         "moe_router_enable_expert_bias:true"},
+         "moe_router_enable_expert_bias:true; moe_router_score_function:sigmoid; "
+         "qk_layernorm:true; "
+         "moe_router_num_groups:absent; moe_router_topk_scaling_factor:2.5; rotary_base:10000"},
         {"{\"model_type\":\"gpt_oss\"," BASE
          "\"num_hidden_layers\":4,\"intermediate_size\":32,\"num_local_experts\":8,"
          "\"num_experts_per_tok\":2,\"sliding_window\":128,\"layer_types\":[\"sliding_attention\","
