@@ -88,12 +88,20 @@ static int param_of_key(struct str key)
     return param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags ? param : -1;
 }
 
+/* NeMo's tests write MODEL_ARGS too, of dotted keys that are not Megatron's. */
+static bool holds_flags(const struct node *args)
+{
+    for (size_t i = 0; i < args->n && args->kind == NODE_MAP; i++)
+        if (str_starts(args->keys[i]->text, STR("--"))) return true;
+    return !args->n;
+}
+
 static int detect_map(const struct node *doc)
 {
     size_t flags = 0, names = 0;
     if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe"))) return 0;
     const struct node *args = node_get(doc, STR("MODEL_ARGS"));
-    if (args) return 95;
+    if (args) return holds_flags(args) ? 95 : 0;
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         flags += param_find_key(FRAMEWORK_MEGATRON, key, NULL) >= 0;
