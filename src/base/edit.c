@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/edit.h"
 
-enum { LONGEST = 64, FAR = 1000 };
+enum { LONGEST = 64, FAR = 1000, END = 4 };
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
@@ -55,13 +55,22 @@ static size_t least_distance(struct str a, struct str b)
     return (size_t)(only_a > only_b ? only_a : only_b);
 }
 
+/* Slips at both ends of a long word at once are too much: cheap to tell, and most candidates go
+ * here. */
+static bool share_an_end(struct str a, struct str b)
+{
+    if (a.n < 2 * END || b.n < 2 * END) return true;
+    return memcmp(a.p, b.p, END) == 0 || memcmp(a.p + a.n - END, b.p + b.n - END, END) == 0;
+}
+
 void edit_offer(struct edit_nearest *n, struct str candidate)
 {
     if (n->word.n > LONGEST || candidate.n > LONGEST || (n->best.n && !n->distance)) return;
     size_t most = n->word.n / 3 < 1 ? 1 : n->word.n / 3; /* a third of the letters may be wrong */
     if (n->best.n && n->distance <= most) most = n->distance - 1;
     size_t longer = n->word.n > candidate.n ? n->word.n - candidate.n : candidate.n - n->word.n;
-    if (longer > most || least_distance(n->word, candidate) > most) return;
+    if (longer > most || !share_an_end(n->word, candidate)) return;
+    if (least_distance(n->word, candidate) > most) return;
     size_t d = bounded_distance(n->word, candidate, most);
     if (d > most) return;
     n->best = candidate;

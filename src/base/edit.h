@@ -5,10 +5,13 @@
 
 #include "base/str.h"
 
-/* Insertions, deletions, changes and swaps of neighbours that turn a into b; words above 64 bytes are far (SIZE_MAX). */
+/* Insertions, deletions, changes and swaps of neighbours that turn a into b; words above 64 bytes
+ * are far (SIZE_MAX). */
 size_t edit_distance(struct str a, struct str b);
 
-/* Collects the nearest of many words: start zeroed with `word` set, offer each, then read best (n bytes 0: none near enough). */
+/* Collects the nearest of many words: start zeroed with `word` set, offer each, then read best (n
+   bytes 0: none near enough). A third of the letters may be wrong, but a long word must begin or
+   end as the candidate does. */
 struct edit_nearest {
     struct str word, best;
     size_t distance;
