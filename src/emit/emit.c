@@ -26,8 +26,11 @@ static bool is_default(struct value v, struct value otherwise)
 }
 
 /* Sizes that are said even where they are the default: they are what a reader looks for. */
-static bool is_headline(const struct param *p)
+static bool is_headline(const struct facts *f, const struct param *p)
 {
+    bool dense = facts_get(f, "num_moe_experts")->value.kind == VALUE_NULL;
+    if (dense && (str_starts(p->name, STR("expert_")) || str_starts(p->name, STR("moe_"))))
+        return false;
     static const char *const names[] = {"strategy",
                                         "tensor_model_parallel_size",
                                         "pipeline_model_parallel_size",
@@ -40,6 +43,13 @@ static bool is_headline(const struct param *p)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_is(p->name, names[i])) return true;
     return false;
+}
+
+/* AutoModel refuses a pipeline without its block, whatever the block says. */
+static bool is_pipeline_block(const struct facts *f, const struct param *p)
+{
+    return facts_int(f, "pipeline_model_parallel_size", 1) > 1 &&
+           (str_is(p->name, "pp_schedule") || str_is(p->name, "pp_microbatch_size"));
 }
 
 static bool is_said(const struct facts *f, int param)
@@ -55,7 +65,8 @@ static bool is_said(const struct facts *f, int param)
        they are Bridge's defaults. */
     bool own =
         f->framework == FRAMEWORK_BRIDGE && p->scope == SCOPE_MODEL && x->origin != ORIGIN_DEFAULT;
-    return is_headline(p) || own || !is_default(x->value, in->default_value);
+    return is_headline(f, p) || is_pipeline_block(f, p) || own ||
+           !is_default(x->value, in->default_value);
 }
 
 enum { RANKS = 3 };

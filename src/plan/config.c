@@ -388,9 +388,21 @@ static void read_table(const struct facts *f, struct knobs *k)
     }
 }
 
+/* AutoModel: with a pipeline the local batch is what one schedule takes, in microbatches of another
+ * key. */
+static void read_microbatch(const struct facts *f, struct knobs *k)
+{
+    const struct fact *x = facts_get(f, "pp_microbatch_size");
+    bool said = fact_is_set(x) || str_is(f->format, "automodel");
+    if (f->framework == FRAMEWORK_AUTOMODEL && k->pp > 1 && said && x->value.kind == VALUE_INT &&
+        x->value.i > 0 && x->value.i < k->mbs)
+        k->mbs = (int)x->value.i;
+}
+
 static void read_joint(const struct facts *f, struct config *c)
 {
     struct knobs *k = &c->knobs;
+    read_microbatch(f, k);
     int64_t etp = facts_int(f, "expert_tensor_parallel_size", 0);
     bool follows_tp = f->framework == FRAMEWORK_MEGATRON && c->model.experts > 0;
     k->etp = etp > 0 && etp <= MAX_DEGREE ? (int)etp : follows_tp ? k->tp : 1;

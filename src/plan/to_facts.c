@@ -172,12 +172,23 @@ static void put_optimizer(const struct knobs *k, struct facts *f)
     if (k->force_balance) put(f, "moe_router_force_load_balancing", value_bool(true));
 }
 
+/* Parameters about experts say nothing of a dense model. */
+static bool is_about_experts(const char *param)
+{
+    struct str name = str_of(param);
+    return str_starts(name, STR("moe_")) || str_starts(name, STR("expert_")) ||
+           str_find_str(name, STR("_moe_")) < name.n;
+}
+
 void config_to_facts(const struct config *c, struct facts *f)
 {
     const struct knobs *k = &c->knobs;
     if (c->framework == FRAMEWORK_AUTOMODEL) put_automodel(c, f);
-    for (size_t i = 0; i < knob_count; i++)
-        if (!is_joint(knob_table[i].param)) put_knob(k, knob_table[i].param, f);
+    for (size_t i = 0; i < knob_count; i++) {
+        const char *param = knob_table[i].param;
+        bool applies = c->model.experts > 0 || !is_about_experts(param);
+        if (applies && !is_joint(param)) put_knob(k, param, f);
+    }
     put_pipeline(c, f);
     put_sharding(k, f);
     put_loss(k, f);

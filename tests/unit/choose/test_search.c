@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bounds of the search cut nothing that would have been chosen: the best plan is the one an
+ * exhaustive visit finds. */
+#include "unit/unit.h"
+
+#include "choose/search.h"
+#include "facts/model.h"
+#include "facts/platform.h"
+#include "facts/profile.h"
+
+struct case_of {
+    const char *model, *platform;
+    int64_t gpus, gbs;
+    int seq;
+    enum framework framework;
+};
+
+static const struct case_of cases[] = {
+    {"qwen3-30b-a3b", "h100", 8, 512, 4096, FRAMEWORK_MEGATRON},
+    {"qwen3-30b-a3b", "h100", 64, 1024, 4096, FRAMEWORK_AUTOMODEL},
+    {"mixtral-8x7b", "a100", 64, 256, 4096, FRAMEWORK_MEGATRON},
+    {"qwen3-235b-a22b", "h100", 256, 2048, 4096, FRAMEWORK_BRIDGE},
+    {"deepseek-v3", "gb200", 256, 1024, 4096, FRAMEWORK_MEGATRON},
+    {"deepseek-v3", "h100", 512, 2048, 16384, FRAMEWORK_MEGATRON},
+    {"llama-3-70b", "h100", 64, 512, 8192, FRAMEWORK_MEGATRON},
+};
+
+static struct config question(struct arena *a, const struct case_of *x)
+{
+    struct diags diags;
+    struct config c;
+    diags_init(&diags, a);
+    struct platform_cache platforms = {.arena = a};
+    struct facts *f = facts_new(a, &diags, x->framework,
+                                profile_find(x->framework, (struct str){"", 0})->version);
+    f->format = STR("plan");
+    const struct model_input *model = model_find(a, str_of(x->model));
+    assert_non_null(model);
+    model_apply(f, model, ORIGIN_OPTION);
+    platform_apply(f, platform_load(&platforms, &diags, str_of(x->platform), (struct span){0}),
+                   ORIGIN_OPTION);
+    facts_set(f, param_find(STR("gpus")), value_int(x->gpus), ORIGIN_OPTION, NULL,
+              (struct str){"", 0});
+    facts_set(f, param_find(STR("gbs")), value_int(x->gbs), ORIGIN_OPTION, NULL,
+              (struct str){"", 0});
+    facts_set(f, param_find(STR("seq")), value_int(x->seq), ORIGIN_OPTION, NULL,
+              (struct str){"", 0});
+    assert_true(config_from_facts(a, f, &c));
+    return c;
+}
+
+static void bounds_lose_nothing(void **state)
+{
+    struct arena *a = *state, *scratch = arena_new(0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct config base = question(a, &cases[i]);
+        struct search_request request = {.base = &base, .top = 3};
+        struct search_result bounded, exhaustive;
+        search_run(&request, scratch, &bounded);
+        request.exhaustive = true;
+        search_run(&request, scratch, &exhaustive);
+        assert_true(bounded.n > 0);
+        assert_true(bounded.searched <= exhaustive.searched);
+        assert_int_equal(bounded.n, exhaustive.n);
+        for (size_t p = 0; p < bounded.n; p++) {
+            assert_true(bounded.plans[p].score == exhaustive.plans[p].score);
+            assert_true(bounded.plans[p].fits == FITS_YES);
+        }
+    }
+    arena_free(scratch);
+}
+
+static const char *refuse_pipelines(void *context, const struct config *plan)
+{
+    size_t *asked = context;
+    ++*asked;
+    return plan->knobs.pp > 1 ? "no-pipelines" : NULL;
+}
+
+static void refused_plans_are_not_chosen(void **state)
+{
+    struct arena *a = *state, *scratch = arena_new(0);
+    struct config base = question(a, &cases[3]);
+    size_t asked = 0;
+    struct search_request request = {
+        .base = &base, .top = 2, .reject = refuse_pipelines, .context = &asked};
+    struct search_result result;
+    search_run(&request, scratch, &result);
+    assert_true(asked > 0);
+    assert_true(result.n > 0);
+    for (size_t p = 0; p < result.n; p++)
+        assert_int_equal(result.plans[p].knobs.pp, 1);
+    arena_free(scratch);
+}
+
+static void pinned_knobs_stay(void **state)
+{
+    struct arena *a = *state, *scratch = arena_new(0);
+    struct config base = question(a, &cases[4]);
+    base.knobs.tp = 2;
+    base.knobs.pp = 8;
+    const struct knob *pins[] = {knob_find(STR("tp")), knob_find(STR("pp"))};
+    struct search_request request = {.base = &base, .top = 2, .pinned = pins, .n_pinned = 2};
+    struct search_result result;
+    search_run(&request, scratch, &result);
+    assert_true(result.n > 0);
+    for (size_t p = 0; p < result.n; p++) {
+        assert_int_equal(result.plans[p].knobs.tp, 2);
+        assert_int_equal(result.plans[p].knobs.pp, 8);
+    }
+    arena_free(scratch);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(bounds_lose_nothing),
+    cmocka_unit_test(refused_plans_are_not_chosen),
+    cmocka_unit_test(pinned_knobs_stay),
+};
+UNIT_MAIN(tests)
