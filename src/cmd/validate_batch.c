@@ -67,8 +67,10 @@ static void answer(struct cmd_context *c, const struct batch_request *r)
     struct file_report report =
         validate_text(&b->validation, batch_str(r, "path"), batch_str(r, "text"), as, &options);
     report_json_members(&report, &c->out);
+    bool read = report.status == FILE_OK || report.status == FILE_INVALID;
     struct str unused = validate_unused_settings(r->arena, &options);
-    if (unused.n) batch_error(c, arena_printf(r->arena, "nothing is called %.*s", STR_ARG(unused)));
+    if (read && unused.n)
+        batch_error(c, arena_printf(r->arena, "nothing is called %.*s", STR_ARG(unused)));
 }
 
 /* ---- workers ---- */

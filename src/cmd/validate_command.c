@@ -15,7 +15,8 @@ struct run {
     struct str as;
     int format;
     struct report_summary summary;
-    bool unreadable, finding, not_a_recipe; /* not_a_recipe: a file named explicitly */
+    bool read, unreadable, finding;
+    bool not_a_recipe; /* a file named explicitly */
 };
 
 /* ---- output ---- */
@@ -113,6 +114,7 @@ static void print_foot(struct run *r)
 static void count(struct run *r, const struct file_report *report, bool explicit)
 {
     report_count(&r->summary, report);
+    r->read = r->read || report->status == FILE_OK || report->status == FILE_INVALID;
     switch (report->status) {
     case FILE_OK: break;
     case FILE_INVALID: r->finding = true; break;
@@ -159,8 +161,7 @@ static int exit_status(const struct run *r, bool all_found)
 {
     if (r->unreadable || !all_found) return STATUS_CANNOT;
     if (r->finding) return STATUS_NO;
-    bool nothing = r->summary.files == r->summary.skipped;
-    return nothing && r->not_a_recipe ? STATUS_CANNOT : STATUS_OK;
+    return !r->read && r->not_a_recipe ? STATUS_CANNOT : STATUS_OK;
 }
 
 static int validate_files(struct run *r)
@@ -173,7 +174,7 @@ static int validate_files(struct run *r)
     }
     print_foot(r);
     struct str unused = validate_unused_settings(r->c->keep, &r->options);
-    if (unused.n && r->summary.files)
+    if (unused.n && r->read)
         return cmd_usage_error(r->c, "--set: nothing is called %.*s", STR_ARG(unused));
     return exit_status(r, all_found);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/json_writer.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/json.h"
@@ -50,7 +49,14 @@ void json_strs(struct json_writer *w, const char *key, const struct str *items, 
 void json_int(struct json_writer *w, const char *key, int64_t i)
 {
     begin(w, key);
-    buf_printf(w->out, "%" PRId64, i);
+    char digits[20];
+    size_t at = sizeof digits;
+    uint64_t rest = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (i < 0) buf_add_char(w->out, '-');
+    buf_add(w->out, (struct str){digits + at, sizeof digits - at});
 }
 
 void json_bool(struct json_writer *w, const char *key, bool b)
