@@ -2,6 +2,7 @@
 #include "choose/planner.h"
 
 #include "base/vec.h"
+#include "choose/outlook.h"
 
 static bool is_knob(int param)
 {
@@ -74,11 +75,21 @@ static const char *reject(void *context, const struct config *plan)
     return why;
 }
 
+/* The knob that a pinned parameter settles; several parameters may spell one. */
+static const struct knob *knob_pinned_by(struct str param)
+{
+    static const char *const dispatcher[] = {"moe_token_dispatcher_type",
+                                             "moe_flex_dispatcher_backend", "backend_dispatcher"};
+    for (size_t i = 0; i < sizeof dispatcher / sizeof *dispatcher; i++)
+        if (str_is(param, dispatcher[i])) return knob_find(STR("dispatcher"));
+    return knob_find(param);
+}
+
 static size_t pinned_knobs(struct arena *a, const struct question *q, const struct knob ***out)
 {
     VEC(const struct knob *) pinned = {0};
     for (size_t i = 0; i < q->n_pins; i++) {
-        const struct knob *knob = knob_find(param_table[q->pins[i]].name);
+        const struct knob *knob = knob_pinned_by(param_table[q->pins[i]].name);
         if (knob) *VEC_PUSH(a, &pinned) = knob;
     }
     *out = pinned.items;
@@ -102,6 +113,7 @@ static void collect_plans(struct arena *a, const struct question *q, struct answ
     out->plans = ARENA_ARRAY(a, struct answer_plan, out->n);
     for (size_t i = 0; i < out->n; i++) {
         finish_plan(a, q, out, &out->search->plans[i], &out->plans[i], scratch);
+        outlook_of(out->plans[i].facts, &out->plans[i].config);
         reason_plan(a, out, &out->plans[i]);
         if (i > 0)
             out->plans[i].why_not_first =
@@ -118,38 +130,135 @@ static void set_size(struct facts *f, const struct model_shape *m)
     facts_set(f, param_find(STR("active_params")), value_int(n.active), ORIGIN_DERIVED, NULL, from);
 }
 
+/* The question with its guides, ready to search. */
+struct inquiry {
+    const struct question *q;
+    size_t n_pins; /* of request.pinned, what the user pinned; the rest are firm guides */
+    struct arena *arena, *scratch;
+    struct checker checker;
+    struct search_request request;
+    struct answer *out;
+};
+
+/* A guide whose margin is the whole step time is left only where no plan follows it. */
+static const double FIRM = 1;
+
+static size_t add_firm(const struct inquiry *in, const struct knob ***pinned)
+{
+    VEC(const struct knob *) list = {*pinned, in->n_pins, in->n_pins};
+    for (size_t i = 0; i < in->out->n_preferences; i++)
+        if (in->out->preferences[i].margin >= FIRM)
+            *VEC_PUSH(in->arena, &list) = in->out->preferences[i].knob;
+    *pinned = list.items;
+    return list.n;
+}
+
+/* Facts -> guides -> configuration; false when the question is incomplete. */
+static bool prepare(struct inquiry *in)
+{
+    const struct question *q = in->q;
+    struct answer *out = in->out;
+    facts_derive(q->facts);
+    if (!config_from_facts(in->arena, q->facts, &out->base)) return false;
+    set_size(q->facts, &out->base.model);
+    planner_complete(q->rules, q->facts, in->scratch);
+    facts_derive(q->facts);
+    if (!config_from_facts(in->arena, q->facts, &out->base)) return false;
+    const struct knob **pins;
+    in->n_pins = pinned_knobs(in->arena, q, &pins);
+    struct preference *preferences;
+    out->n_preferences = prefer_collect(in->arena, q->rules, q->facts, pins, in->n_pins,
+                                        &out->base.knobs, &preferences, in->scratch);
+    out->preferences = preferences;
+    size_t n_pinned = add_firm(in, &pins);
+    in->checker = (struct checker){q, in->arena, in->scratch};
+    in->request = (struct search_request){.base = &out->base,
+                                          .pinned = pins,
+                                          .n_pinned = n_pinned,
+                                          .preferences = preferences,
+                                          .n_preferences = out->n_preferences,
+                                          .top = q->top,
+                                          .reject = reject,
+                                          .context = &in->checker};
+    return true;
+}
+
+enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
+
+/* The plans of least memory: the fastest ones on a GPU that is made smaller until nothing fits. */
+static void search_least_memory(struct inquiry *in)
+{
+    struct config base = in->out->base;
+    double whole = base.machine.capacity_bytes, low = 0, high = whole;
+    struct search_result *tried = ARENA_NEW(in->arena, struct search_result);
+    in->request.base = &base;
+    for (int i = 0; i < CAPACITY_STEPS; i++) {
+        base.machine.capacity_bytes = (low + high) / 2;
+        search_run(&in->request, in->scratch, tried);
+        if (tried->n == 0) {
+            low = base.machine.capacity_bytes;
+            continue;
+        }
+        high = base.machine.capacity_bytes;
+        *in->out->search = *tried;
+    }
+    in->request.base = &in->out->base;
+}
+
+static void search_all(struct inquiry *in)
+{
+    struct answer *out = in->out;
+    search_run(&in->request, in->scratch, out->search);
+    if (out->search->n == 0 && in->request.n_pinned > in->n_pins) {
+        in->request.n_pinned = in->n_pins;
+        search_run(&in->request, in->scratch, out->search);
+    }
+    out->searched = out->search->layouts;
+    out->feasible = out->search->feasible;
+    if (out->search->n == 0) { /* nothing surely fits: show what may */
+        in->request.allow_tight = out->tight = true;
+        search_run(&in->request, in->scratch, out->search);
+    } else if (str_is(facts_str(in->q->facts, "plan_order"), "memory")) {
+        search_least_memory(in);
+    }
+}
+
+/* What the best 3D plan would gain over a sharded one: the next stage of the staged path. */
+static void set_gain(struct inquiry *in, const struct answer_plan *plan)
+{
+    if (plan->config.knobs.fsdp != FSDP_OPTIM_GRADS_PARAMS || !in->out->base.model.vision_layers)
+        return;
+    struct search_request request = in->request;
+    struct config base = in->out->base;
+    VEC(const struct knob *) pinned = {0};
+    for (size_t i = 0; i < in->n_pins; i++)
+        *VEC_PUSH(in->arena, &pinned) = request.pinned[i];
+    *VEC_PUSH(in->arena, &pinned) = knob_find(STR("use_megatron_fsdp"));
+    struct search_result *best = ARENA_NEW(in->arena, struct search_result);
+    base.knobs.fsdp = FSDP_NONE;
+    request.base = &base;
+    request.pinned = pinned.items;
+    request.n_pinned = pinned.n;
+    request.top = 1;
+    request.n_preferences = 0;
+    search_run(&request, in->scratch, best);
+    if (!best->n) return;
+    double gain = 100 * (plan->costs.step_s / best->plans[0].step_s - 1);
+    facts_set(plan->facts, param_find(STR("three_d_gain_percent")), value_int((int64_t)gain),
+              ORIGIN_DERIVED, NULL, STR("the search"));
+}
+
 bool planner_answer(struct arena *a, const struct question *q, struct arena *scratch,
                     struct answer *out)
 {
     *out = (struct answer){.search = ARENA_NEW(a, struct search_result)};
-    facts_derive(q->facts);
-    if (!config_from_facts(a, q->facts, &out->base)) return false;
-    set_size(q->facts, &out->base.model);
-    planner_complete(q->rules, q->facts, scratch);
-    facts_derive(q->facts);
-    if (!config_from_facts(a, q->facts, &out->base)) return false;
-    const struct knob **pins;
-    size_t n_pins = pinned_knobs(a, q, &pins);
-    struct preference *preferences;
-    out->n_preferences = prefer_collect(a, q->rules, q->facts, pins, n_pins, &out->base.knobs,
-                                        &preferences, scratch);
-    out->preferences = preferences;
-    struct checker checker = {q, a, scratch};
-    struct search_request request = {.base = &out->base,
-                                     .pinned = pins,
-                                     .n_pinned = n_pins,
-                                     .preferences = preferences,
-                                     .n_preferences = out->n_preferences,
-                                     .top = q->top,
-                                     .reject = reject,
-                                     .context = &checker};
-    search_run(&request, scratch, out->search);
-    out->searched = out->search->layouts;
-    out->feasible = out->search->feasible;
-    if (out->search->n == 0) { /* nothing surely fits: show what may */
-        request.allow_tight = out->tight = true;
-        search_run(&request, scratch, out->search);
-    }
+    struct inquiry in = {.q = q, .arena = a, .scratch = scratch, .out = out};
+    if (!prepare(&in)) return false;
+    search_all(&in);
     collect_plans(a, q, out, scratch);
+    for (size_t i = 0; i < out->n; i++) {
+        if (i == 0) set_gain(&in, &out->plans[0]);
+        advise_plan(a, q->rules, &out->plans[i], scratch);
+    }
     return true;
 }

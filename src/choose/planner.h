@@ -19,10 +19,15 @@ struct question {
     size_t top;
 };
 
-/* Why a knob has its value. */
+/* Why a knob has its value, or one piece of advice. */
 struct reason {
-    struct str rule, guide, text, source;
+    struct str rule, guide, text, source; /* guide: the rows' ids, separated by commas */
     enum phase phase;
+};
+
+struct advice_list {
+    struct reason *items;
+    size_t n, cap;
 };
 
 /* A plan, finished: what is emitted, estimated and explained. */
@@ -32,6 +37,7 @@ struct answer_plan {
     struct layout layout;
     struct facts *facts;
     VEC(struct reason) because;
+    struct advice_list next, verify, pitfalls;
     struct str why_not_first; /* empty for the first */
 };
 
@@ -59,8 +65,17 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
 /* The guides that the plan follows, in the order of the phases, and for every neighbour one step
    away in a layout knob what it would cost. */
 void reason_plan(struct arena *a, const struct answer *answer, struct answer_plan *plan);
+/* The ids of the guide rows that a rule cites, separated by commas. */
+struct str reason_guides(struct arena *a, const struct rule *r);
 /* One line that compares a further plan with the first. */
 struct str reason_against(struct arena *a, const struct contender *plan,
                           const struct contender *first);
+
+/* ---- advice (advise.c) ---- */
+
+/* Collects the records that advise and hold on the finished plan: what to try next in its order,
+   the smallest run that verifies the plan, and the pitfalls of its model and platform. */
+void advise_plan(struct arena *a, const struct rule_set *rules, struct answer_plan *plan,
+                 struct arena *scratch);
 
 #endif

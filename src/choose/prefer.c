@@ -78,6 +78,29 @@ static struct preference *slot_for(struct arena *a, struct preference **items, s
     return &(*items)[(*n)++];
 }
 
+static double margin_of(const struct rule *r)
+{
+    return r->margin >= 0 ? r->margin : r->confidence * MOST_MARGIN;
+}
+
+/* The rule's wish for one knob; a pinned knob keeps its value. False when the value is of no use.
+ */
+static bool wish(const struct rule *r, const struct knob *knob, struct value v, bool pinned,
+                 struct knobs *knobs, struct preference *out)
+{
+    struct knobs unused = *knobs, *to = pinned ? &unused : knobs;
+    if (!knob_set(to, knob, v)) return false;
+    double margin = pinned ? 0 : margin_of(r);
+    *out = (struct preference){.rule = r,
+                               .knob = knob,
+                               .value = v,
+                               .number = knob_number(to, knob),
+                               .margin = margin,
+                               .log_margin = log1p(margin),
+                               .pinned = pinned};
+    return true;
+}
+
 size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struct facts *f,
                       const struct knob *const *pinned, size_t n_pinned, struct knobs *knobs,
                       struct preference **out, struct arena *scratch)
@@ -92,16 +115,11 @@ size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struc
         if (outcome != OUTCOME_FAIL && outcome != OUTCOME_PASS) continue;
         for (size_t s = 0; s < r->n_set; s++) {
             const struct knob *knob = knob_find(param_table[r->set[s].param].name);
-            if (!knob || is_pinned(knob, pinned, n_pinned)) continue;
+            if (!knob) continue;
             struct value v = expr_eval(r->set[s].value, a, &scope);
-            if (!knob_set(knobs, knob, v)) continue;
-            *slot_for(a, &items, &n, &cap, knob) =
-                (struct preference){r,
-                                    knob,
-                                    v,
-                                    knob_number(knobs, knob),
-                                    r->confidence * MOST_MARGIN,
-                                    log1p(r->confidence * MOST_MARGIN)};
+            struct preference p;
+            if (wish(r, knob, v, is_pinned(knob, pinned, n_pinned), knobs, &p))
+                *slot_for(a, &items, &n, &cap, knob) = p;
         }
     }
     *out = items;

@@ -14,11 +14,12 @@ struct preference {
     double number;      /* the default as the knob's number */
     double margin;      /* relative step time a step away from the default has to gain */
     double log_margin;  /* ln(1 + margin): what the search adds up */
+    bool pinned;        /* the user decided; the margin is 0 and the guide is only told */
 };
 
 /* The preferences of all guide rules that hold on these facts: the rules' `decides` in order, a
    later, more specific record replacing an earlier one for the same knob. Sets each decided knob
-   that `pinned` leaves free in *knobs. */
+   that `pinned` leaves free in *knobs; of a pinned one the guide's wish is kept, without weight. */
 size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struct facts *f,
                       const struct knob *const *pinned, size_t n_pinned, struct knobs *knobs,
                       struct preference **out, struct arena *scratch);

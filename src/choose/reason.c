@@ -12,6 +12,14 @@ static double percent(double a, double b)
     return 100 * (a / b - 1);
 }
 
+struct str reason_guides(struct arena *a, const struct rule *r)
+{
+    struct buf ids = buf_new(a);
+    for (size_t i = 0; i < r->n_guides; i++)
+        buf_printf(&ids, "%s%.*s", i ? ", " : "", STR_ARG(r->guides[i]));
+    return buf_str(&ids);
+}
+
 static void add(struct arena *a, struct answer_plan *plan, const struct rule *r, struct str text)
 {
     struct reason *reason = VEC_PUSH(a, &plan->because);
@@ -20,7 +28,7 @@ static void add(struct arena *a, struct answer_plan *plan, const struct rule *r,
     reason->rule = r->id;
     reason->source = r->source;
     reason->phase = r->phase ? r->phase : PHASE_FIT;
-    if (r->n_guides) reason->guide = r->guides[0];
+    reason->guide = reason_guides(a, r);
 }
 
 /* The costs of the plan with one knob changed; false when that is no plan. */
@@ -85,14 +93,37 @@ static void add_neighbours(struct arena *a, struct answer_plan *plan)
     }
 }
 
+/* What one rule decides of several knobs is one reason. False when the rule has none yet. */
+static bool join(struct arena *a, const struct preference *p, struct str value,
+                 struct answer_plan *plan)
+{
+    for (size_t i = 0; i < plan->because.n; i++) {
+        struct reason *r = &plan->because.items[i];
+        if (!str_eq(r->rule, p->rule->id) || !str_ends(r->text, p->rule->message)) continue;
+        size_t at = r->text.n - p->rule->message.n - strlen(": ");
+        struct str head = str_slice(r->text, 0, at);
+        r->text = arena_printf(a, "%.*s, %s %.*s: %.*s", STR_ARG(head), p->knob->param,
+                               STR_ARG(value), STR_ARG(p->rule->message));
+        return true;
+    }
+    return false;
+}
+
 static void add_guide(struct arena *a, const struct preference *p, struct answer_plan *plan)
 {
     struct str now = value_text(a, knob_get(a, &plan->config.knobs, p->knob));
     struct str usual = value_text(a, p->value);
     struct str message = p->rule->message;
     if (prefer_distance(p, &plan->config.knobs) == 0) {
+        if (join(a, p, now, plan)) return;
         add(a, plan, p->rule,
             arena_printf(a, "%s %.*s: %.*s", p->knob->param, STR_ARG(now), STR_ARG(message)));
+        return;
+    }
+    if (p->pinned) {
+        add(a, plan, p->rule,
+            arena_printf(a, "%s %.*s as pinned; the guide's is %.*s", p->knob->param, STR_ARG(now),
+                         STR_ARG(usual)));
         return;
     }
     add(a, plan, p->rule,

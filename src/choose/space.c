@@ -123,7 +123,7 @@ struct axis space_mbs(const struct search_request *r)
 
 struct axis space_dispatcher(const struct search_request *r, const struct knobs *k)
 {
-    if (space_is_pinned(r, "moe_token_dispatcher_type") || k->ep * k->etp == 1)
+    if (space_is_pinned(r, "dispatcher") || k->ep * k->etp == 1)
         return axis_of(k->dispatcher);
     struct axis x = {0};
     bool automodel = r->base->framework == FRAMEWORK_AUTOMODEL;

@@ -13,6 +13,7 @@ static const char *kind_of(const struct rule *r)
 {
     if (r->native) return "native";
     if (r->is_override) return "override";
+    if (r->advice) return "advice";
     return r->rule ? "check" : "guide";
 }
 
@@ -212,7 +213,8 @@ static int test(struct cmd_context *c)
         failures += rule_test(own.items[i], &all, &c->diags);
         examples += own.items[i]->native ? 0 : own.items[i]->n_examples;
     }
-    buf_printf(&c->out, "records: %zu, examples run: %zu, failures: %zu\n", own.n, examples, failures);
+    buf_printf(&c->out, "records: %zu, examples run: %zu, failures: %zu\n", own.n, examples,
+               failures);
     return failures ? STATUS_NO : STATUS_OK;
 }
 

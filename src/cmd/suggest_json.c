@@ -13,11 +13,11 @@ static const char *phase_word(enum phase phase)
     return words[phase];
 }
 
-static cJSON *because(struct arena *a, const struct answer_plan *plan)
+static cJSON *reasons(struct arena *a, const struct reason *items, size_t n)
 {
     cJSON *list = cJSON_CreateArray();
-    for (size_t i = 0; i < plan->because.n; i++) {
-        const struct reason *r = &plan->because.items[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct reason *r = &items[i];
         cJSON *item = cJSON_CreateObject();
         cJSON_AddItemToObject(item, "rule", text(a, r->rule));
         cJSON_AddItemToObject(item, "guide", text(a, r->guide));
@@ -44,8 +44,11 @@ static cJSON *plan_tree(struct arena *a, const struct answer_plan *plan, int ran
             item, "estimate",
             tree_estimate(a, plan->facts, &plan->config, &memory, &time, &evidence));
     }
-    cJSON_AddItemToObject(item, "because", because(a, plan));
+    cJSON_AddItemToObject(item, "because", reasons(a, plan->because.items, plan->because.n));
     cJSON_AddItemToObject(item, "why_not_first", text(a, plan->why_not_first));
+    cJSON_AddItemToObject(item, "next", reasons(a, plan->next.items, plan->next.n));
+    cJSON_AddItemToObject(item, "verify", reasons(a, plan->verify.items, plan->verify.n));
+    cJSON_AddItemToObject(item, "pitfalls", reasons(a, plan->pitfalls.items, plan->pitfalls.n));
     return item;
 }
 

@@ -60,6 +60,16 @@ static void add_reasons(const struct answer_plan *plan, struct buf *out)
     }
 }
 
+static void add_advice(const char *title, const struct advice_list *list, struct buf *out)
+{
+    if (!list->n) return;
+    buf_printf(out, "\n%s\n", title);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct reason *r = &list->items[i];
+        buf_printf(out, "  %zu  %.*s  [%.*s]\n", i + 1, STR_ARG(r->text), STR_ARG(r->rule));
+    }
+}
+
 static void add_alternatives(const struct answer *answer, struct buf *out)
 {
     if (answer->n < 2) return;
@@ -84,6 +94,9 @@ void suggest_text(struct arena *a, const struct ask *ask, enum framework framewo
     add_costs(&best->config, out);
     add_reasons(best, out);
     add_alternatives(answer, out);
+    add_advice("next, one at a time", &best->next, out);
+    add_advice("verify", &best->verify, out);
+    add_advice("mind", &best->pitfalls, out);
 }
 
 size_t suggest_comments(struct arena *a, const struct ask *ask, const struct answer_plan *plan,

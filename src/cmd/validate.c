@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/validate.h"
 
+#include "choose/outlook.h"
 #include "diag/suppress.h"
 #include "facts/model.h"
 
@@ -45,6 +46,7 @@ static void validate_configuration(struct validation *v, const struct reading *r
     size_t first = diags->n;
     diags->document = reading->document;
     rules_apply_overrides(v->rules, f, v->scratch);
+    outlook_facts(f, v->scratch);
     report->rules_skipped += rules_run(v->rules, f, v->scratch).skipped;
     if (!validate_memory(v, f)) report->rules_skipped += MEMORY_RULES;
     if (!world_size_known(f)) {

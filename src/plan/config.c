@@ -408,7 +408,7 @@ static void read_joint(const struct facts *f, struct config *c)
     k->etp = etp > 0 && etp <= MAX_DEGREE ? (int)etp : follows_tp ? k->tp : 1;
     if (k->tp == 1) k->sequence_parallel = false;
     k->precision = precision_of(f);
-    k->dispatcher = dispatcher_of(f);
+    if (!fact_is_set(facts_get(f, "dispatcher"))) k->dispatcher = dispatcher_of(f);
     k->fsdp = sharding_of(f);
     int64_t instances = facts_int(f, "num_distributed_optimizer_instances", 1);
     k->optimizer_instances = instances > 0 && instances < MAX_DEGREE ? (int)instances : 1;

@@ -14,6 +14,8 @@ static const char *const method_words[] = {"uniform", "block", NULL};
 static const char *const graph_words[] = {"none", "local", "transformer_engine", "full_iteration",
                                           NULL};
 static const char *const attention_words[] = {"flash", "fused", "unfused", NULL};
+static const char *const dispatcher_words[] = {"allgather", "alltoall", "deepep",
+                                               "hybridep",  "torch",    NULL};
 static const char *const task_words[] = {"pretrain", "sft", "peft", NULL};
 static const char *const module_words[] = {
     "core_attn",   "layernorm", "moe_act",         "mlp",        "shared_experts",
@@ -69,6 +71,7 @@ const struct knob knob_table[] = {
     {"account_for_embedding_in_pipeline_split", KNOB_BOOL, FIELD(account_embedding), NULL, NONE},
     {"account_for_loss_in_pipeline_split", KNOB_BOOL, FIELD(account_loss), NULL, NONE},
     {"freeze_vision_model", KNOB_BOOL, FIELD(freeze_vision), NULL, NONE},
+    {"dispatcher", KNOB_WORD, FIELD(dispatcher), dispatcher_words, NONE},
     {"use_megatron_fsdp", KNOB_SHARDED, FIELD(fsdp), NULL, NONE},
     {"dp_replicate_size", KNOB_INT, FIELD(dp_replicate), NULL, 1},
 };

@@ -61,16 +61,26 @@ static void variable_read(struct loader *l, const struct node *node)
         record_error(l, name, "the variable %.*s is there already", STR_ARG(variable.name));
 }
 
+/* An optional text of a guide row. */
+static void row_text(struct loader *l, const struct node *row, const char *key, struct str *out)
+{
+    const struct node *text = node_get(row, str_of(key));
+    if (text) record_text(l, text, key, out);
+}
+
 static void guide_read(struct loader *l, const struct node *node)
 {
     const struct node *id = node_get(node, STR("id")), *text = node_get(node, STR("text"));
-    struct guide_row row;
+    struct guide_row row = {0};
     if (!id || !text || !record_text(l, id, "id", &row.id) ||
         !record_text(l, text, "text", &row.text)) {
         record_error(l, node, "a guide is a mapping with id and text");
         return;
     }
-    record_check_keys(l, node, (const char *const[]){"id", "text", NULL});
+    record_check_keys(l, node, (const char *const[]){"id", "text", "source", "date", "why", NULL});
+    row_text(l, node, "source", &row.source);
+    row_text(l, node, "date", &row.date);
+    row_text(l, node, "why", &row.why);
     *VEC_PUSH(l->arena, &l->guides) = row;
     if (!map_put(l->arena, &l->guide_ids, row.id, (uint32_t)l->guides.n - 1))
         record_error(l, id, "the guide %.*s is there already", STR_ARG(row.id));

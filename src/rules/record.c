@@ -240,6 +240,13 @@ static void read_phase(struct loader *l, const struct key *key, const struct nod
     if (i >= 0) r->phase = (enum phase)(i + PHASE_FIT);
 }
 
+static void read_advice(struct loader *l, const struct key *key, const struct node *node,
+                        struct rule *r)
+{
+    int i = read_word(l, node, key->name, (const char *const[]){"next", "verify", "pitfall", NULL});
+    if (i >= 0) r->advice = (enum advice)(i + ADVICE_NEXT);
+}
+
 static void read_check(struct loader *l, const struct key *key, const struct node *node,
                        struct rule *r)
 {
@@ -254,6 +261,15 @@ static void read_confidence(struct loader *l, const struct key *key, const struc
     bool good = node->kind == NODE_SCALAR && num_parse_double(node->text, &r->confidence);
     if (!good || r->confidence < 0 || r->confidence > 1)
         record_error(l, node, "confidence is a number from 0 to 1");
+}
+
+static void read_margin(struct loader *l, const struct key *key, const struct node *node,
+                        struct rule *r)
+{
+    (void)key;
+    bool good = node->kind == NODE_SCALAR && num_parse_double(node->text, &r->margin);
+    if (!good || r->margin < 0 || r->margin > 100)
+        record_error(l, node, "margin is a number from 0 to 100");
 }
 
 static void read_frameworks(struct loader *l, const struct key *key, const struct node *node,
@@ -431,6 +447,7 @@ static const struct key keys[] = {
     {"check", IN_NATIVE, read_check, 0, EXPR_DYN},
     {"set", IN_OVERRIDE, read_set, 0, EXPR_DYN},
     {"decides", IN_CHECK, read_set, 0, EXPR_DYN},
+    {"advises", IN_CHECK, read_advice, 0, EXPR_DYN},
     {"message", IN_ALL, read_line, MEMBER(message), EXPR_DYN},
     {"messageExpression", IN_CHECK | IN_OVERRIDE, read_expr, MEMBER(message_expression),
      EXPR_STRING},
@@ -447,6 +464,7 @@ static const struct key keys[] = {
     {"date", IN_ALL, read_line, MEMBER(date), EXPR_DYN},
     {"phase", IN_CHECK, read_phase, 0, EXPR_DYN},
     {"confidence", IN_CHECK, read_confidence, 0, EXPR_DYN},
+    {"margin", IN_CHECK, read_margin, 0, EXPR_DYN},
     {"examples", IN_ALL, read_examples, 0, EXPR_DYN},
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };
@@ -494,7 +512,8 @@ static void check_complete(struct loader *l, const struct node *record, unsigned
     }
     require(l, record, "severity");
     require(l, record, "message");
-    if (kind == IN_CHECK && !node_get(record, STR("decides"))) require(l, record, "rule");
+    bool guides = node_get(record, STR("decides")) || node_get(record, STR("advises"));
+    if (kind == IN_CHECK && !guides) require(l, record, "rule");
 }
 
 void record_read(struct loader *l, const struct node *node, bool is_override)
@@ -509,6 +528,7 @@ void record_read(struct loader *l, const struct node *node, bool is_override)
                        .severity = SEVERITY_WARNING,
                        .parameter = -1,
                        .fix_parameter = -1,
+                       .margin = -1,
                        .suite = l->suite};
     memcpy(r->in, l->in, sizeof r->in);
     unsigned kind = is_override ? IN_OVERRIDE : r->native ? IN_NATIVE : IN_CHECK;

@@ -12,6 +12,10 @@
 
 enum phase { PHASE_NONE, PHASE_FIT, PHASE_SCALE, PHASE_PROFILE, PHASE_RETUNE };
 
+/* What a record that is no check says about a finished plan: what to try next, how to verify it,
+   what goes wrong with such models and platforms. */
+enum advice { ADVICE_NONE, ADVICE_NEXT, ADVICE_VERIFY, ADVICE_PITFALL };
+
 struct version_range {
     bool applies;
     struct str from, to; /* from inclusive, to exclusive; empty: open */
@@ -39,7 +43,8 @@ struct rule {
     const uint32_t
         *condition_numbers; /* the same as indices into the set's conditions, most shared first */
     size_t n_conditions;
-    const struct expr *rule; /* NULL for native records, overrides and guides that only decide */
+    const struct expr *rule; /* NULL for native records, overrides, and guides that only decide or
+                                advise */
     const struct assignment *set; /* overrides: facts to change; guides: `decides` */
     size_t n_set;
     struct str message, why, help, source, date, error_type, error_pattern;
@@ -49,7 +54,10 @@ struct rule {
     const struct str *covers, *guides;
     size_t n_covers, n_guides;
     enum phase phase;
+    enum advice advice;
     double confidence;
+    double margin; /* relative step time a step away from `decides` must gain; negative: by the
+                      confidence */
     const struct rule_example *examples;
     size_t n_examples;
 };
@@ -57,6 +65,8 @@ struct rule {
 /* One row of the decision guides, as `rules --guides` lists it. */
 struct guide_row {
     struct str id, text;
+    struct str source, date; /* the document */
+    struct str why;          /* an older form of the row, or what another document says */
 };
 
 /* The records of one framework, as indices into the set's items. */

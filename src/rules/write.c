@@ -138,10 +138,12 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
 {
     buf_printf(w->out, "static const struct rule r%zu = {\n", number);
     member_str(w, "id", r->id);
-    buf_printf(w->out, "    .severity = %d, .phase = %d, .native = %d, .is_override = %d,\n",
-               (int)r->severity, (int)r->phase, r->native, r->is_override);
-    buf_printf(w->out, "    .confidence = %a, .parameter = %d, .fix_parameter = %d,\n",
-               r->confidence, r->parameter, r->fix_parameter);
+    buf_printf(w->out, "    .severity = %d, .phase = %d, .advice = %d,\n", (int)r->severity,
+               (int)r->phase, (int)r->advice);
+    buf_printf(w->out, "    .native = %d, .is_override = %d,\n", r->native, r->is_override);
+    buf_printf(w->out,
+               "    .confidence = %a, .margin = %a, .parameter = %d, .fix_parameter = %d,\n",
+               r->confidence, r->margin, r->parameter, r->fix_parameter);
     member_frameworks(w, r);
     member_conditions(w, r);
     member_expr(w, "rule", r->rule);
@@ -196,9 +198,12 @@ static void write_guides(struct writer *w, const struct rule_set *set)
                set->n_guides);
     for (size_t i = 0; i < set->n_guides; i++) {
         buf_add(w->out, STR("        {"));
-        ctext_str(w->out, set->guides[i].id);
-        buf_add(w->out, STR(", "));
-        ctext_str(w->out, set->guides[i].text);
+        const struct guide_row *row = &set->guides[i];
+        const struct str members[] = {row->id, row->text, row->source, row->date, row->why};
+        for (size_t k = 0; k < sizeof members / sizeof *members; k++) {
+            ctext_str(w->out, members[k]);
+            buf_add(w->out, STR(", "));
+        }
         buf_add(w->out, STR("},\n"));
     }
     buf_add(w->out, STR("    },\n"));

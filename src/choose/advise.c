@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the guides say about a finished plan beside its choices. The texts are the rules'. */
+#include "choose/planner.h"
+
+#include "base/vec.h"
+
+static struct str text_of(struct arena *a, const struct rule *r, const struct facts *f)
+{
+    struct expr_scope scope = facts_scope(f);
+    struct value v =
+        r->message_expression ? expr_eval(r->message_expression, a, &scope) : value_null();
+    return v.kind == VALUE_STRING ? v.s : r->message;
+}
+
+static struct advice_list *list_of(struct answer_plan *plan, enum advice advice)
+{
+    switch (advice) {
+    case ADVICE_NEXT: return &plan->next;
+    case ADVICE_VERIFY: return &plan->verify;
+    case ADVICE_PITFALL: return &plan->pitfalls;
+    case ADVICE_NONE: break;
+    }
+    return NULL;
+}
+
+/* In the order of the phases, and within one in that of the rule files. */
+static void insert(struct arena *a, struct advice_list *list, struct reason reason)
+{
+    VEC_PUSH(a, list);
+    size_t at = list->n - 1;
+    for (; at > 0 && list->items[at - 1].phase > reason.phase; at--)
+        list->items[at] = list->items[at - 1];
+    list->items[at] = reason;
+}
+
+void advise_plan(struct arena *a, const struct rule_set *rules, struct answer_plan *plan,
+                 struct arena *scratch)
+{
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct rule *r = rules->items[i];
+        struct advice_list *list = list_of(plan, r->advice);
+        if (!list || !rule_is_for(r, plan->facts)) continue;
+        struct arena_mark mark = arena_mark(scratch);
+        enum outcome outcome = rule_evaluate(r, plan->facts, scratch);
+        arena_pop(scratch, mark);
+        if (outcome != OUTCOME_FAIL) continue;
+        insert(a, list,
+               (struct reason){.rule = r->id,
+                               .guide = reason_guides(a, r),
+                               .text = text_of(a, r, plan->facts),
+                               .source = r->source,
+                               .phase = r->phase});
+    }
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the cost models say about a configuration, as facts that rules can read: whether it still
+   fits with one decision taken back, where its step time goes. */
+#ifndef MOEPLAN_CHOOSE_OUTLOOK_H
+#define MOEPLAN_CHOOSE_OUTLOOK_H
+
+#include "cost/cost.h"
+
+/* Sets the derived parameters of rules/parameters/outlook.yaml. Facts that are no complete plan, or
+   name no platform, keep them unknown; nothing is reported. `scratch` is used and given back. */
+void outlook_facts(struct facts *f, struct arena *scratch);
+/* The same for a configuration that was made of these facts already. */
+void outlook_of(struct facts *f, const struct config *c);
+
+#endif
