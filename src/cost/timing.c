@@ -54,15 +54,16 @@ static uint32_t captured(const struct knobs *k)
 }
 
 /* Rows of the hottest rank. Experts padded to their capacity compute all of it; otherwise forced
-   balance is even and natural routing loads the hottest rank by a measured factor, or, up to a
-   capacity, the more the larger that is. A plan that does not say how tokens are routed is taken as
-   balanced, as nearly all published runs are. */
+   balance is even, and natural routing loads the hottest rank by a measured factor or, under a
+   capacity c, by 1 + 0.05 (c - 1)^2 (Pai-Megatron-Patch, capacities 1 to 5), three at most. A plan
+   that does not say how tokens are routed is taken as balanced, as nearly all published runs are.
+ */
 static double load(const struct timing *t, const struct knobs *k)
 {
-    double over = fmax(k->capacity_factor - 1, 0), capped = 1 + 0.05 * over * sqrt(over);
+    double over = fmax(k->capacity_factor - 1, 0), capped = 1 + 0.05 * over * over;
     if (k->pad_to_capacity && k->capacity_factor > 0) return fmax(1, k->capacity_factor);
     if (k->balance_stated && k->force_balance) return 1;
-    return fmax(k->balance_stated ? t->f.imbalance : 1, capped);
+    return fmax(k->balance_stated ? t->f.imbalance : 1, fmin(capped, 3));
 }
 
 /* Peak rate and operand size of the precision; a chip without the mode computes in 16 bit. */
