@@ -54,11 +54,25 @@ static int count_flags(const struct shell *sh, const struct shell_fields *words,
     return n;
 }
 
+/* -m MODULE, which is the program unless it is a launcher. */
+static bool is_program_module(struct str option, struct str module)
+{
+    static const char *const launchers[] = {"torch.distributed.run", "torch.distributed.launch",
+                                            "accelerate.commands.launch", "coverage"};
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        if (str_is(module, launchers[i])) return false;
+    return str_is(option, "-m");
+}
+
 /* The first word behind the program: behind the script, else the first flag. */
 static size_t first_argument(const struct shell *sh, const struct shell_fields *words)
 {
-    for (size_t i = 0; i < words->n; i++)
+    for (size_t i = 0; i < words->n; i++) {
         if (str_ends(shell_str(words->items[i]), STR(".py"))) return i + 1;
+        if (i + 1 < words->n &&
+            is_program_module(shell_str(words->items[i]), shell_str(words->items[i + 1])))
+            return i + 2;
+    }
     for (size_t i = 0; i < words->n; i++)
         if (is_argument(sh, words->items[i])) return i;
     return words->n;
@@ -98,6 +112,18 @@ static bool looks_like_one(const struct shell *sh, struct shell_text t)
     return sh->f->framework == FRAMEWORK_BRIDGE ? str_find(s, '=') < s.n : str_starts(s, STR("--"));
 }
 
+/* The fields of an unquoted $variable. */
+static void split_blanks(struct shell *sh, struct shell_text t, struct shell_fields *out)
+{
+    for (size_t at = 0, from = 0; at <= t.n; at++) {
+        bool between = at == t.n || strchr(" \t\n", t.p[at]);
+        if (!between) continue;
+        if (at > from && out->n < SHELL_MAX_FIELDS)
+            *VEC_PUSH(sh->arena, out) = (struct shell_text){t.p + from, t.at + from, at - from};
+        from = at + 1;
+    }
+}
+
 /* A file that only defines variables: all of those that hold mostly flags. */
 static void collect_variables(struct shell *sh)
 {
@@ -105,17 +131,8 @@ static void collect_variables(struct shell *sh)
     for (size_t i = 0; i < sh->vars.n; i++) {
         struct shell_fields fields = {0};
         const struct shell_fields *items = &sh->vars.items[i].items;
-        struct shell_source outer = sh->in;
-        for (size_t k = 0; k < items->n; k++) {
-            sh->in = (struct shell_source){.text = items->items[k]};
-            while (!shell_at_end(sh)) {
-                size_t before = sh->in.at;
-                shell_skip_blanks(sh);
-                shell_word(sh, &fields, true);
-                if (sh->in.at == before) sh->in.at++;
-            }
-        }
-        sh->in = outer;
+        for (size_t k = 0; k < items->n; k++)
+            split_blanks(sh, items->items[k], &fields);
         int flags = count_flags(sh, &fields, 0), dashes = 0;
         for (size_t k = 0; k < fields.n; k++)
             dashes += looks_like_one(sh, fields.items[k]);
@@ -270,11 +287,22 @@ static bool is_other_program(const struct shell *sh)
     return true;
 }
 
+/* $1, $2 ... from --set 1=..., as far as they are given in a row. */
+static void set_arguments(struct shell *sh)
+{
+    for (size_t i = 1; i <= 99; i++) {
+        const struct setting *s = setting_use(sh->options, arena_printf(sh->arena, "%zu", i));
+        if (!s) return;
+        *VEC_PUSH(sh->arena, &sh->args) = shell_text_at(sh->arena, s->text, 0);
+    }
+}
+
 bool shell_read(struct facts *f, struct str text, const struct read_options *options,
                 struct flag_words *out)
 {
     struct shell sh = {.f = f, .arena = f->arena, .options = options, .live = SHELL_LIVE};
     struct shell_text all = source_text(f->arena, text);
+    set_arguments(&sh);
     bool flags_only = str_starts(str_trim(text), STR("--"));
     if (flags_only) {
         struct shell_fields fields = {0};

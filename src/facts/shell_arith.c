@@ -144,3 +144,9 @@ bool shell_arith(struct shell *sh, struct str text, int64_t *out)
     blanks(&x);
     return !x.unknown && x.at == text.n;
 }
+
+bool shell_arith_is_wrong(struct str text)
+{
+    struct str s = str_trim(text);
+    return s.n > 0 && strchr("/*%<>=&|", s.p[0]) != NULL;
+}

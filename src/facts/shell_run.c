@@ -40,6 +40,9 @@ static void take_newline(struct shell *sh)
         struct shell_text body = {sh->in.text.p + from, sh->in.text.at + from, to - from};
         struct shell_fields rest = {.items = sh->heredocs.items + 1, .n = sh->heredocs.n - 1};
         sh->heredocs = (struct shell_fields){0};
+        struct shell_fields one = {.items = &body, .n = 1};
+        if (sh->heredoc_into.n) shell_var_set(sh, sh->heredoc_into, &one, false, false);
+        sh->heredoc_into = (struct str){"", 0};
         if (runs && sh->live != SHELL_DEAD) shell_run(sh, shell_expand_text(sh, body));
         sh->heredocs = rest;
     }
@@ -183,6 +186,7 @@ static bool take_redirection(struct shell *sh)
     char c = shell_peek(sh, n);
     if (c != '<' && c != '>') return false;
     bool here = c == '<' && shell_peek(sh, n + 1) == '<' && shell_peek(sh, n + 2) != '<';
+    bool text = c == '<' && shell_peek(sh, n + 1) == '<' && shell_peek(sh, n + 2) == '<';
     bool process = shell_peek(sh, n + 1) == '(';
     sh->in.at += n;
     while (shell_peek(sh, 0) == c || shell_peek(sh, 0) == '&' || shell_peek(sh, 0) == '|')
@@ -194,6 +198,8 @@ static bool take_redirection(struct shell *sh)
         take_array(sh, &target);
     else
         shell_word(sh, here ? &sh->heredocs : &target, false);
+    if (text && target.n) sh->here_string = target.items[0];
+    sh->has_here_string = sh->has_here_string || (text && target.n);
     return true;
 }
 
@@ -254,7 +260,7 @@ static struct shell_text join(struct shell *sh, const struct shell_fields *words
     return shell_buf_get(&b);
 }
 
-static void halt(struct shell *sh, enum shell_halt how)
+void shell_halt(struct shell *sh, enum shell_halt how)
 {
     if (sh->live != SHELL_LIVE) return;
     sh->halt = how;
@@ -274,9 +280,9 @@ static enum shell_status run_builtin(struct shell *sh, struct str name,
     }
     /* a script that gives up complains about how it was called: follow it as called well */
     bool gives_up = words->n > 1 && !str_is(shell_str(words->items[1]), "0");
-    if (str_is(name, "exit") && !gives_up) halt(sh, SHELL_EXIT);
-    if (str_is(name, "return")) halt(sh, SHELL_RETURN);
-    if (str_is(name, "break") || str_is(name, "continue")) halt(sh, SHELL_BREAK);
+    if (str_is(name, "exit") && !gives_up) shell_halt(sh, SHELL_EXIT);
+    if (str_is(name, "return")) shell_halt(sh, SHELL_RETURN);
+    if (str_is(name, "break") || str_is(name, "continue")) shell_halt(sh, SHELL_BREAK);
     if (str_is(name, "eval")) shell_run(sh, join(sh, words, 1));
     if (str_is(name, "set") && words->n > 1 && str_is(shell_str(words->items[1]), "--"))
         set_args(sh, words, 2);
@@ -315,9 +321,8 @@ static enum shell_status run_words(struct shell *sh, const struct shell_fields *
 {
     static const char *const builtins[] = {"true",   ":",     "false",    "test", "[",   "exit",
                                            "return", "break", "continue", "eval", "set", "shift"};
-    static const char *const quiet[] = {"echo",   "printf", "cat",   "cd",     "mkdir",
-                                        "source", ".",      "unset", "log",    "rm",
-                                        "ls",     "sleep",  "trap",  "module", "ulimit"};
+    static const char *const quiet[] = {"echo", "cat",   "cd",   "mkdir",  "log",   "rm",
+                                        "ls",   "sleep", "trap", "module", "ulimit"};
     struct str name = shell_str(words->items[0]);
     int64_t function = map_get(&sh->function_index, name);
     if (function != MAP_NONE) {
@@ -328,6 +333,7 @@ static enum shell_status run_words(struct shell *sh, const struct shell_fields *
         if (str_is(name, builtins[i])) return run_builtin(sh, name, words);
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
         if (str_is(name, quiet[i])) return SHELL_PERHAPS_YES;
+    if (shell_builtin(sh, name, words)) return SHELL_PERHAPS_YES;
     const struct shell_text *script = nested_script(words);
     if (script) {
         shell_run(sh, *script);
@@ -368,6 +374,7 @@ static void run_declaration(struct shell *sh, bool export)
 static enum shell_status run_simple(struct shell *sh)
 {
     struct shell_fields words = {0};
+    sh->has_here_string = false;
     for (;;) {
         shell_skip_blanks(sh);
         if (take_redirection(sh)) continue;
@@ -487,15 +494,24 @@ static void run_rounds(struct shell *sh, struct str name, const struct shell_fie
     end_loop(sh, live);
 }
 
+/* The body of for ((...)), whose rounds are not counted: what it sets is uncertain afterwards. */
+static void run_perhaps(struct shell *sh)
+{
+    enum shell_live live = sh->live;
+    set_live(sh, perhaps(live));
+    run_list(sh);
+    end_loop(sh, live);
+}
+
 static enum shell_status run_for(struct shell *sh)
 {
     struct shell_fields words = {0};
     sh->in.at += 3;
     shell_skip_blanks(sh);
     struct str name = peek_word(sh);
-    if (shell_peek(sh, 0) == '(') {
+    bool counts = shell_peek(sh, 0) == '(';
+    if (counts) {
         run_arithmetic(sh);
-        name = STR("_");
     } else {
         sh->in.at += name.n;
         shell_skip_blanks(sh);
@@ -503,8 +519,12 @@ static enum shell_status run_for(struct shell *sh)
             while (shell_skip_blanks(sh), !is_delimiter(shell_peek(sh, 0)) && !sh->failed)
                 shell_word(sh, &words, true);
     }
+    skip_separators(sh);
     expect(sh, "do", "this loop has no do");
-    run_rounds(sh, name, &words);
+    if (counts)
+        run_perhaps(sh);
+    else
+        run_rounds(sh, name, &words);
     return SHELL_PERHAPS_YES;
 }
 
@@ -691,6 +711,13 @@ static enum shell_status run_and_or(struct shell *sh)
     return status;
 }
 
+/* The script's top level goes on behind a command that was abandoned. */
+static void resume(struct shell *sh)
+{
+    sh->halt = SHELL_GOES_ON;
+    sh->live = SHELL_LIVE;
+}
+
 static enum shell_status run_list(struct shell *sh)
 {
     enum shell_status status = SHELL_YES;
@@ -699,6 +726,7 @@ static enum shell_status run_list(struct shell *sh)
         if (sh->failed || ends_list(sh)) return status;
         size_t before = sh->in.at;
         status = run_and_or(sh);
+        if (sh->halt == SHELL_ABANDON && sh->depth == 1) resume(sh);
         if (sh->in.at == before && !sh->failed) sh->in.at++; /* a stray metacharacter */
     }
 }

@@ -48,9 +48,12 @@ struct shell_var {
 /* Whether what is being read runs: no, perhaps, for certain. */
 enum shell_live { SHELL_DEAD, SHELL_PERHAPS, SHELL_LIVE };
 
-/* break, return and exit stop what follows up to the end of the loop, the function or the script.
- */
-enum shell_halt { SHELL_GOES_ON, SHELL_BREAK, SHELL_RETURN, SHELL_EXIT };
+/* break, return and exit stop what follows up to the end of the loop, the function or the script;
+   a mistake in arithmetic abandons the command at the script's top level. */
+enum shell_halt { SHELL_GOES_ON, SHELL_BREAK, SHELL_RETURN, SHELL_EXIT, SHELL_ABANDON };
+
+/* What an unknown text holds. */
+#define SHELL_UNKNOWN_TEXT ((struct str){(const char[]){SHELL_UNKNOWN, 0}, 1})
 
 /* Whether a command succeeds. */
 enum shell_status { SHELL_NO, SHELL_YES, SHELL_PERHAPS_YES };
@@ -71,6 +74,9 @@ struct shell {
     VEC(struct shell_source) functions; /* their bodies, up to the closing brace */
     struct shell_fields args;           /* $1 ... */
     bool args_known;
+    bool sourced;         /* another file ran in between: what is not set here may be set there */
+    bool has_here_string; /* the command being read has a <<< */
+    struct shell_text here_string;
     enum shell_live live;
     int depth;
     size_t steps, work;
@@ -81,6 +87,7 @@ struct shell {
     struct flag_words launch; /* the best so far */
     int launch_flags;
     struct flag_words program;    /* its words before the script: torchrun and its options */
+    struct str heredoc_into;      /* the variable that read fills from this line's here-document */
     bool heredoc_runs;            /* the command on this line runs its here-document */
     struct shell_fields heredocs; /* delimiters still to come on this line */
 };
@@ -129,6 +136,15 @@ struct shell_text shell_expand_text(struct shell *sh, struct shell_text text);
 /* The value of $((text)), its variables already looked up by name where they are names; false:
  * unknown. */
 bool shell_arith(struct shell *sh, struct str text, int64_t *out);
+/* Whether every shell refuses the text: it begins with an operator of two sides. */
+bool shell_arith_is_wrong(struct str text);
+
+/* Nothing runs until the place that `how` means is reached; only for what runs for certain. */
+void shell_halt(struct shell *sh, enum shell_halt how); /* shell_run.c */
+
+/* ---- commands that set variables (shell_builtin.c) ---- */
+/* read, printf -v, unset, source and the like; false when the name is none of them. */
+bool shell_builtin(struct shell *sh, struct str name, const struct shell_fields *words);
 
 /* ---- conditions (shell_test.c) ---- */
 /* What [ or test or [[ say about their words. */

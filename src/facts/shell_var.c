@@ -62,7 +62,6 @@ static struct str env_of(const struct shell *sh, struct str name, bool *found)
 
 struct shell_text shell_var_get(struct shell *sh, struct str name, uint32_t at, bool *unset)
 {
-    static const char unknown[] = {SHELL_UNKNOWN, 0};
     const struct setting *setting = setting_use(sh->options, name);
     const struct shell_var *var = shell_var_find(sh, name);
     bool in_env = false;
@@ -72,7 +71,8 @@ struct shell_text shell_var_get(struct shell *sh, struct str name, uint32_t at, 
     struct str env = env_of(sh, name, &in_env);
     if (in_env) return shell_text_at(sh->arena, env, at);
     *unset = true;
-    struct str value = sh->options->env_given ? (struct str){"", 0} : str_of(unknown);
+    bool nowhere = sh->options->env_given && !sh->sourced;
+    struct str value = nowhere ? (struct str){"", 0} : SHELL_UNKNOWN_TEXT;
     return shell_text_at(sh->arena, value, at);
 }
 

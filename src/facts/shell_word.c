@@ -292,6 +292,8 @@ static void add_arithmetic(struct word *w, struct shell_text text, bool quoted, 
                  quoted);
     else
         add_unknown(w, at);
+    if (shell_known(plain) && shell_arith_is_wrong(shell_str(plain)))
+        shell_halt(w->sh, SHELL_ABANDON);
 }
 
 static void add_name(struct word *w, bool quoted, uint32_t at)

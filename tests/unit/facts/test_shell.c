@@ -126,6 +126,51 @@ static void shells_run_what_they_are_given(void **state)
     assert_fact(f, "world_size", "unknown");
 }
 
+static void builtins_set_variables(void **state)
+{
+    struct facts *f = script(
+        state, HEAD "for config in \"2,4\"; do\n"
+                    "    IFS=',' read -r TP PP <<< \"$config\"\n"
+                    "    read -ra LAYERS <<< \"8,16\"\n"
+                    "    python pretrain_gpt.py --bf16 --num-layers ${LAYERS[1]} \\\n"
+                    "        --tensor-model-parallel-size $TP --context-parallel-size $CP \\\n"
+                    "        --pipeline-model-parallel-size $PP\n"
+                    "done\n");
+    assert_fact(f, "tensor_model_parallel_size", "2");
+    assert_fact(f, "pipeline_model_parallel_size", "4");
+    assert_fact(f, "num_layers", "16");
+    f = script(state, HEAD "TP=2; PP=3; L=4; EP=5\n"
+                           "printf -v TP '%d' 8\nread PP < file\n"
+                           "for ((i=0; i<3; i++)); do L=$((L + 1)); done\n"
+                           "python pretrain_gpt.py --bf16 --tensor-model-parallel-size $TP "
+                           "--pipeline-model-parallel-size $PP --num-layers $L "
+                           "--expert-model-parallel-size $EP\n");
+    assert_fact(f, "tensor_model_parallel_size", "unknown");
+    assert_fact(f, "pipeline_model_parallel_size", "unknown");
+    assert_fact(f, "num_layers", "unknown");
+    assert_fact(f, "expert_model_parallel_size", "5");
+}
+
+static void documents_read_into_variables_run(void **state)
+{
+    struct facts *f = script(state, HEAD "TP=4\nread -r -d '' INNER <<'EOF' || true\n"
+                                         "python pretrain_gpt.py --bf16 --num-layers 8 \\\n"
+                                         "    --tensor-model-parallel-size ${TP}\nEOF\n"
+                                         "srun bash -c \"${INNER}\"\n");
+    assert_fact(f, "num_layers", "8");
+    assert_fact(f, "tensor_model_parallel_size", "4");
+}
+
+static void wrong_arithmetic_abandons_its_command(void **state)
+{
+    struct facts *f =
+        script(state, HEAD "SFT=false; L=8; DATA=/data/x\n"
+                           "if [ $SFT = false ]; then\n"
+                           "    ITERS=$(( $DATA / 8 ))\n    L=16\nfi\n"
+                           "python pretrain_gpt.py --bf16 --swiglu --num-layers $L\n");
+    assert_fact(f, "num_layers", "8");
+}
+
 static void other_programs_may_have_flags_of_their_own(void **state)
 {
     struct facts *f =
@@ -189,6 +234,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(functions_loops_and_nested_shells),
     cmocka_unit_test(slurm_headers_give_the_world),
     cmocka_unit_test(shells_run_what_they_are_given),
+    cmocka_unit_test(builtins_set_variables),
+    cmocka_unit_test(documents_read_into_variables_run),
+    cmocka_unit_test(wrong_arithmetic_abandons_its_command),
     cmocka_unit_test(other_programs_may_have_flags_of_their_own),
     cmocka_unit_test(settings_stand_for_shell_variables),
     cmocka_unit_test(hostile_scripts_end),
