@@ -33,6 +33,11 @@ void emit_plan(const struct emit_input *in, struct buf *out);
    spelling for and whose value is known and differs from its default. Knobs first in the knobs'
    order, then the model's, then the others. */
 size_t emit_params(struct arena *a, const struct facts *f, int **out);
+/* Whether the framework's own files can say the fact's value: a current flag, or a key. */
+bool emit_can_say(const struct facts *f, int param);
+/* Whether a plan that does not mention the parameter leaves it open instead of meaning its
+   framework's default. */
+bool emit_is_open(int param);
 /* A value as a word: true, 8, 1.5, alltoall, [attn, moe_router]. */
 struct str emit_scalar(struct arena *a, struct value v);
 /* The same in YAML: strings that would read back as something else are quoted. */

@@ -27,6 +27,14 @@ static const struct param_flag *flag_for(const struct facts *f, const struct par
     return NULL;
 }
 
+bool emit_can_say(const struct facts *f, int param)
+{
+    const struct param_spelling *in = &param_table[param].in[f->framework];
+    struct value v = f->items[param].value;
+    if (f->framework == FRAMEWORK_MEGATRON) return flag_for(f, in, v) != NULL;
+    return in->key.n > 0 && !(f->framework == FRAMEWORK_AUTOMODEL && v.kind == VALUE_MAP);
+}
+
 static struct str join_tuple(struct arena *a, const struct value_list *list)
 {
     struct buf b = buf_new(a);

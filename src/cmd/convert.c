@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* convert: recipe -> facts -> facts of the other framework -> its file. */
+#include "emit/convert.h"
+#include "base/io.h"
+#include "cmd/validate.h"
+#include "emit/emit.h"
+
+enum target { TO_MEGATRON, TO_BRIDGE, TO_AUTOMODEL, TO_PLAN };
+
+/* The configuration to convert: the first that the file describes. NULL with the reason on stderr.
+ */
+static const struct facts *read_file(struct cmd_context *c, const struct read_options *options)
+{
+    struct str text, error, path = str_dup(c->keep, c->arguments[0]), as = option_value(c, "as");
+    if (as.n && !reader_find(as))
+        return cmd_usage_error(c, "--as must be automodel, megatron, bridge or plan, not \"%.*s\"",
+                               STR_ARG(as)),
+               NULL;
+    if (!io_read(c->keep, path.p, &text, &error))
+        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)), NULL;
+    uint32_t source = source_add(&c->diags.sources, path, text);
+    struct recipe recipe = recipe_read(c->keep, &c->diags, source, as, options);
+    if (recipe.status == RECIPE_READ && recipe.readings.n > 0) {
+        if (recipe.readings.n > 1)
+            buf_printf(&c->err,
+                       "note: the file describes %zu configurations; the first is converted\n",
+                       recipe.readings.n);
+        return recipe.readings.items[0].facts;
+    }
+    if (recipe.status == RECIPE_SKIPPED)
+        cmd_usage_error(c, "%.*s is no recipe that moeplan knows", STR_ARG(path));
+    return NULL;
+}
+
+static enum framework framework_of(enum target to, const struct facts *f)
+{
+    switch (to) {
+    case TO_MEGATRON: return FRAMEWORK_MEGATRON;
+    case TO_BRIDGE: return FRAMEWORK_BRIDGE;
+    case TO_AUTOMODEL: return FRAMEWORK_AUTOMODEL;
+    case TO_PLAN: return f->framework;
+    }
+    return f->framework;
+}
+
+struct comments {
+    struct str *items;
+    size_t n, cap;
+};
+
+static struct str loss_text(struct arena *a, const struct convert_loss *lost)
+{
+    return arena_printf(a, "not carried over: %.*s%s%.*s: %.*s", STR_ARG(lost->name),
+                        lost->value.n ? " = " : "", STR_ARG(lost->value), STR_ARG(lost->why));
+}
+
+/* What the output is, and where it is to run: the files themselves do not say it. */
+static void add_head(struct cmd_context *c, const struct facts *from, const struct facts *to,
+                     struct comments *out)
+{
+    *VEC_PUSH(c->keep, out) = arena_printf(
+        c->keep, "moeplan " MOEPLAN_VERSION ": %s configuration from %.*s (%.*s)",
+        framework_name(to->framework), STR_ARG(c->arguments[0]), STR_ARG(from->format));
+    int64_t gpus = facts_int(to, "world_size", 0);
+    if (gpus > 0)
+        *VEC_PUSH(c->keep, out) = arena_printf(c->keep, "for %lld GPUs%s%.*s", (long long)gpus,
+                                               to->platform ? " of " : "",
+                                               STR_ARG(to->platform ? to->platform->id : STR("")));
+}
+
+/* What is lost and what means something else: on stderr, and as comments. */
+static void tell(struct cmd_context *c, const struct conversion *x, struct comments *out)
+{
+    for (size_t i = 0; i < x->lost.n; i++) {
+        struct str line = loss_text(c->keep, &x->lost.items[i]);
+        *VEC_PUSH(c->keep, out) = line;
+        buf_printf(&c->err, "%.*s\n", STR_ARG(line));
+    }
+    for (size_t i = 0; i < x->notes.n; i++) {
+        *VEC_PUSH(c->keep, out) = arena_printf(c->keep, "note: %.*s", STR_ARG(x->notes.items[i]));
+        buf_printf(&c->err, "note: %.*s\n", STR_ARG(x->notes.items[i]));
+    }
+}
+
+static void write_out(struct cmd_context *c, enum target to, const struct conversion *x,
+                      const struct comments *comments)
+{
+    static const char *const formats[] = {"flags", "bridge", "yaml"};
+    struct emit_input in = {
+        .facts = x->facts, .comments = comments->items, .n_comments = comments->n};
+    if (to == TO_PLAN)
+        emit_plan(&in, &c->out);
+    else
+        emitter_find(str_of(formats[to]))->write(&in, &c->out);
+}
+
+/* A configuration that one framework runs and the other refuses is said to be one: the output is
+   read back and checked. */
+static void check(struct cmd_context *c, const struct rule_set *rules, enum target to,
+                  const struct facts *target)
+{
+    struct diags found;
+    diags_init(&found, c->keep);
+    struct platform_cache platforms = {.arena = c->keep};
+    struct read_options options = {.platforms = &platforms,
+                                   .platform = target->platform ? target->platform->asked : STR(""),
+                                   .gpus = facts_int(target, "world_size", 0)};
+    uint32_t source = source_add(&found.sources, STR("the result"), buf_str(&c->out));
+    struct recipe recipe = recipe_read(
+        c->keep, &found, source,
+        to == TO_PLAN ? STR("plan") : str_of(framework_name(target->framework)), &options);
+    for (size_t i = 0; i < recipe.readings.n; i++) {
+        struct facts *f = recipe.readings.items[i].facts;
+        rules_apply_overrides(rules, f, c->scratch);
+        rules_run(rules, f, c->scratch);
+    }
+    diags_sort(&found);
+    for (size_t i = 0; i < found.n; i++) {
+        const struct diag *d = &found.items[i];
+        if (d->severity == SEVERITY_ERROR)
+            buf_printf(&c->err, "%s refuses the result [%.*s]: %.*s\n",
+                       framework_name(target->framework), STR_ARG(d->rule), STR_ARG(d->message));
+    }
+}
+
+static int run(struct cmd_context *c)
+{
+    struct read_options options;
+    const struct rule_set *rules;
+    struct conversion x;
+    struct comments comments = {0};
+    int to = TO_PLAN;
+    if (!option_given(c, "to"))
+        return cmd_usage_error(c, "--to megatron|bridge|automodel|plan is missing");
+    if (!option_choice(c, "to", &to) || !validate_options(c, &options) ||
+        !cmd_load_rules(c, &rules))
+        return STATUS_CANNOT;
+    const struct facts *from = read_file(c, &options);
+    struct str unused = validate_unused_settings(c->keep, &options);
+    if (from && unused.n) return cmd_usage_error(c, "nothing is called %.*s", STR_ARG(unused));
+    if (!from) return STATUS_CANNOT;
+    convert_facts(c->keep, rules, from, framework_of((enum target)to, from), to != TO_PLAN,
+                  c->scratch, &x);
+    if (to != TO_PLAN) convert_check_words(c->keep, &x);
+    add_head(c, from, x.facts, &comments);
+    tell(c, &x, &comments);
+    write_out(c, (enum target)to, &x, &comments);
+    check(c, rules, (enum target)to, x.facts);
+    return diags_count(&c->diags, SEVERITY_ERROR) ? STATUS_NO : STATUS_OK;
+}
+
+static const struct option options[] = {
+    {"to", "megatron|bridge|automodel|plan",
+     "flags, overrides, a recipe, or a plan file of the same framework"},
+    {"gpus", "N", "number of GPUs of the run"},
+    {"platform", "P", "GPU platform: h100, gb200, … or a platform file"},
+    {"model", "MODEL", "the model: a catalogue name, a config.json or a model file"},
+    {"framework", "NAME", "megatron, bridge or automodel, where the file does not say"},
+    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
+    {"as", "FORMAT", "automodel, megatron, bridge or plan instead of telling by the content"},
+    {"set", "NAME=VALUE", "state a fact the file does not hold, or override one (repeatable)"},
+    {"env", "NAME=VALUE", "an environment variable of the run (repeatable)"},
+    {0},
+};
+
+const struct command command_convert = {
+    .name = "convert",
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .help = "The same configuration in another framework's words",
+    .details =
+        "FILE is a plan file or any recipe that validate reads; - is standard input. What a\n"
+        "framework does by default or by itself is written where the other would do otherwise.\n"
+        "What cannot be carried over is named on stderr and as a comment, never dropped "
+        "silently.\n",
+    .options = options,
+    .loads_rules = true,
+    .run = run,
+};

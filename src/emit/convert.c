@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/convert.h"
+
+#include "choose/planner.h"
+#include "emit/convert_words.h"
+#include "emit/emit.h"
+#include "facts/model.h"
+#include "facts/platform.h"
+#include "facts/profile.h"
+#include "plan/knob.h"
+
+static const struct str nothing = {"", 0};
+
+static void lose(struct arena *a, struct conversion *out, struct str name, struct str value,
+                 struct str why)
+{
+    *VEC_PUSH(a, &out->lost) = (struct convert_loss){name, value, why};
+}
+
+static bool is_known(struct value v)
+{
+    return v.kind != VALUE_UNKNOWN && v.kind != VALUE_ERROR;
+}
+
+/* The facts as the framework runs them. Their findings are the source's, and not asked for here. */
+static struct facts *run_facts(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                               struct arena *scratch)
+{
+    struct facts *copy = facts_copy(a, f);
+    copy->diags = ARENA_NEW(a, struct diags);
+    diags_init(copy->diags, a);
+    rules_apply_overrides(rules, copy, scratch);
+    facts_derive(copy);
+    return copy;
+}
+
+/* ---- the parts that every framework has ---- */
+
+/* A plan is silent about the model and the run where the source is; the target's own files have
+   their framework's defaults. */
+static struct facts *target_facts(struct arena *a, const struct facts *from, enum framework to,
+                                  bool complete)
+{
+    struct facts *f = facts_new(a, from->diags, to, profile_find(to, nothing)->version);
+    f->framework_known = true;
+    f->format = STR("plan");
+    for (uint32_t i = 0; i < param_count && !complete; i++) {
+        bool silent = param_table[i].scope == SCOPE_MODEL || param_table[i].scope == SCOPE_RUN;
+        if (silent) f->items[i] = (struct fact){.value = value_unknown()};
+    }
+    if (from->platform) platform_apply(f, from->platform, ORIGIN_FILE);
+    if (from->model) model_apply(f, from->model, ORIGIN_FILE);
+    if (from->model && from->model->hf_id.n)
+        facts_set(f, param_find(STR("hf_id")), value_string(from->model->hf_id), ORIGIN_CATALOGUE,
+                  NULL, nothing);
+    for (size_t i = 0; i < from->n_env; i++)
+        facts_set_env(f, from->env[i].name, from->env[i].value, from->env[i].unset);
+    return f;
+}
+
+static bool is_carried_scope(enum param_scope scope)
+{
+    return scope == SCOPE_PLAN || scope == SCOPE_MODEL || scope == SCOPE_RUN;
+}
+
+/* Words of the plan that no framework spells, such as the task. */
+static bool is_plan_word(const struct param *p)
+{
+    return p->scope == SCOPE_PLAN && !p->in[FRAMEWORK_MEGATRON].known &&
+           !p->in[FRAMEWORK_BRIDGE].known && !p->in[FRAMEWORK_AUTOMODEL].known;
+}
+
+/* What the user wrote, with the value that the framework makes of it. */
+static void carry_written(const struct facts *from, const struct facts *effective, struct facts *to)
+{
+    for (int i = 0; i < (int)param_count; i++) {
+        const struct param *p = &param_table[i];
+        const struct fact *x = &from->items[i];
+        bool size = p->scope == SCOPE_PLATFORM && fact_is_set(x);
+        bool carried =
+            is_carried_scope(p->scope) && (p->in[to->framework].known || is_plan_word(p));
+        if (!fact_is_set(x) || !(carried || size)) continue;
+        bool settled = is_known(effective->items[i].value);
+        facts_set(to, i, settled ? effective->items[i].value : x->value, ORIGIN_FILE, NULL,
+                  nothing);
+    }
+}
+
+/* A recipe is a whole run, its defaults count; a plan leaves some of them open. */
+static void carry_open(const struct facts *from, const struct facts *effective, struct facts *to)
+{
+    for (int i = 0; i < (int)param_count && !str_is(from->format, "plan"); i++) {
+        bool both =
+            param_table[i].in[from->framework].known && param_table[i].in[to->framework].known;
+        if (both && emit_is_open(i) && is_known(effective->items[i].value))
+            facts_set(to, i, effective->items[i].value, ORIGIN_FILE, NULL, nothing);
+    }
+}
+
+/* What config_from_facts makes of a plan that leaves it open, said where silence would mean the
+   framework's default. */
+static void carry_assumed(const struct facts *from, struct facts *to)
+{
+    static const struct {
+        const char *param;
+        bool experts; /* of MoE models only */
+        bool on;
+        const char *word;
+    } assumed[] = {{"moe_token_dispatcher_type", true, false, "alltoall"},
+                   {"moe_grouped_gemm", true, true, NULL},
+                   {"cross_entropy_loss_fusion", false, true, NULL},
+                   {"cross_entropy_fusion_impl", false, false, "te"}};
+    bool experts = facts_int(to, "num_moe_experts", 0) > 0;
+    for (size_t i = 0; i < sizeof assumed / sizeof *assumed; i++) {
+        int param = param_find(str_of(assumed[i].param));
+        bool open = emit_is_open(param) && !fact_is_set(&from->items[param]);
+        if (!open || (assumed[i].experts && !experts)) continue;
+        if (!param_table[param].in[to->framework].known) continue;
+        struct value v =
+            assumed[i].word ? value_string(str_of(assumed[i].word)) : value_bool(assumed[i].on);
+        facts_set(to, param, v, ORIGIN_FILE, NULL, nothing);
+    }
+}
+
+/* Virtual stages are said in two ways; both are facts of every framework. */
+static void carry_virtual(const struct facts *effective, struct facts *to)
+{
+    const char *name = "virtual_pipeline_model_parallel_size";
+    struct value vpp = facts_get(effective, name)->value;
+    bool layout = facts_get(to, "pipeline_model_parallel_layout")->value.kind == VALUE_STRING;
+    if (vpp.kind != VALUE_INT || (layout && to->framework == FRAMEWORK_MEGATRON)) return;
+    facts_set(to, param_find(str_of(name)), vpp, ORIGIN_FILE, NULL, nothing);
+}
+
+/* Whether a model fact that a plan leaves out would make another model. */
+static bool makes_another_model(const struct facts *result, int param, struct value v)
+{
+    struct model_shape without, with;
+    struct facts *f = facts_copy(result->arena, result);
+    config_model(f, &without, true);
+    f->items[param].value = v;
+    config_model(f, &with, true);
+    return memcmp(&without, &with, sizeof with) != 0;
+}
+
+static bool differs(struct value source, struct value target)
+{
+    if (!is_known(source) || source.kind == VALUE_NULL) return false;
+    return !is_known(target) || !value_eq(source, target);
+}
+
+/* Between AutoModel and the others a default is carried where both mean the same: sizes. */
+static bool means_the_same(const struct facts *from, const struct facts *to, int param)
+{
+    const struct param *p = &param_table[param];
+    bool crossing =
+        (from->framework == FRAMEWORK_AUTOMODEL) != (to->framework == FRAMEWORK_AUTOMODEL);
+    bool open = str_is(from->format, "plan") && emit_is_open(param);
+    bool size = p->type == PARAM_INT && knob_find(p->name);
+    return !open && (!crossing || size) && p->in[from->framework].known &&
+           p->in[to->framework].known;
+}
+
+/* Sets what the source has by itself and the target would not. True when something was set. */
+static bool carry_defaults(const struct facts *from, const struct facts *effective,
+                           const struct facts *result, struct facts *to)
+{
+    bool changed = false;
+    for (int i = 0; i < (int)param_count; i++) {
+        const struct param *p = &param_table[i];
+        bool plain = p->scope == SCOPE_PLAN || p->scope == SCOPE_MODEL;
+        if (!plain || fact_is_set(&to->items[i]) || !means_the_same(from, to, i)) continue;
+        struct value v = effective->items[i].value;
+        if (!differs(v, result->items[i].value)) continue;
+        bool silent = p->scope == SCOPE_MODEL && !is_known(result->items[i].value);
+        if (silent && !fact_is_set(&from->items[i]) && !makes_another_model(result, i, v)) continue;
+        facts_set(to, i, v, ORIGIN_FILE, NULL, nothing);
+        changed = true;
+    }
+    return changed;
+}
+
+/* What the target also needs: where the source has no word for it, or is a plan, which is silent
+   about the model and the run. */
+static void carry_companions(struct arena *a, const struct rule_set *rules,
+                             const struct facts *from, struct facts *to, struct arena *scratch)
+{
+    struct facts *complete = facts_copy(a, to);
+    planner_complete(rules, complete, scratch);
+    for (int i = 0; i < (int)param_count; i++) {
+        const struct fact *x = &complete->items[i];
+        bool fresh = x->origin == ORIGIN_DERIVED && to->items[i].origin != ORIGIN_DERIVED;
+        enum param_scope scope = param_table[i].scope;
+        bool silent = str_is(from->format, "plan") && !fact_is_set(&from->items[i]) &&
+                      (scope == SCOPE_MODEL || scope == SCOPE_RUN);
+        if (fresh && (silent || !param_table[i].in[from->framework].known))
+            facts_set(to, i, x->value, ORIGIN_FILE, NULL, nothing);
+    }
+}
+
+/* ---- what is lost ---- */
+
+/* A mapping whose members are parameters of their own. */
+static bool is_section(enum framework framework, int param)
+{
+    struct str key = param_table[param].in[framework].key;
+    for (int i = 0; key.n && i < (int)param_count; i++) {
+        struct str other = param_table[i].in[framework].key;
+        if (other.n > key.n && str_starts(other, key) && other.p[key.n] == '.') return true;
+    }
+    return false;
+}
+
+/* Sizes of 1 and switches that are off ask for nothing. */
+static bool asks_nothing(struct value v)
+{
+    if (v.kind == VALUE_LIST) return v.list->n == 0;
+    if (v.kind == VALUE_INT) return v.i == 0 || v.i == 1;
+    if (v.kind == VALUE_DOUBLE) return v.d == 0;
+    return v.kind == VALUE_NULL || (v.kind == VALUE_BOOL && !v.b);
+}
+
+static struct str spelling(const struct facts *f, int param)
+{
+    struct str written = f->items[param].written;
+    return written.n ? written : param_table[param].name;
+}
+
+static void lose_written(struct arena *a, const struct facts *from, const struct facts *effective,
+                         struct conversion *out)
+{
+    enum framework to = out->facts->framework;
+    for (int i = 0; i < (int)param_count; i++) {
+        const struct param *p = &param_table[i];
+        const struct fact *x = &from->items[i];
+        if (!fact_is_set(x) || !is_carried_scope(p->scope) || p->in[to].known) continue;
+        if (is_plan_word(p) || asks_nothing(x->value)) continue;
+        if (convert_has_word(effective, out->facts, i) || is_section(from->framework, i)) continue;
+        lose(a, out, spelling(from, i), value_text(a, x->value),
+             arena_printf(a, "%s has no such setting", framework_name(to)));
+    }
+}
+
+/* Experts are split like the dense weights where Megatron-LM is not told otherwise. */
+static void lose_expert_tensor(struct arena *a, const struct facts *effective,
+                               struct conversion *out)
+{
+    const char *name = "expert_tensor_parallel_size";
+    int param = param_find(str_of(name));
+    int64_t etp = facts_int(effective, name, 1);
+    bool known = param_table[param].in[out->facts->framework].known;
+    bool experts = facts_int(effective, "num_moe_experts", 0) > 0;
+    if (known || etp <= 1 || !experts || fact_is_set(&effective->items[param])) return;
+    lose(a, out, str_of(name), value_text(a, value_int(etp)),
+         arena_printf(a, "%s does not split experts", framework_name(out->facts->framework)));
+}
+
+void convert_check_words(struct arena *a, struct conversion *out)
+{
+    int *params;
+    size_t n = emit_params(a, out->facts, &params);
+    for (size_t i = 0; i < n; i++) {
+        int param = params[i];
+        if (asks_nothing(out->facts->items[param].value)) continue; /* what is off needs no word */
+        if (emit_can_say(out->facts, param) || convert_has_word(out->facts, out->facts, param))
+            continue;
+        lose(a, out, param_table[param].name, value_text(a, out->facts->items[param].value),
+             arena_printf(a, "%s has no way to write this value",
+                          framework_name(out->facts->framework)));
+    }
+}
+
+static bool is_foreign(const struct facts *from, struct str key)
+{
+    const struct param_flag *flag;
+    return param_find_key(from->framework, key, &flag) < 0;
+}
+
+/* Leaves of the document that are no parameters: data, launchers, sections of the user's own. */
+static void lose_leaves(struct arena *a, const struct facts *from, const struct node *node,
+                        struct str path, int depth, struct conversion *out)
+{
+    if (depth > 0 && !is_foreign(from, path)) return;
+    if (node->kind != NODE_MAP) {
+        struct str value = value_text(a, node_value(a, node, SCALAR_YAML11));
+        lose(a, out, path, value, STR("moeplan does not know this key"));
+        return;
+    }
+    for (size_t i = 0; i < node->n; i++) {
+        struct str key = node->keys[i]->text;
+        struct str below =
+            depth == 0 ? key : arena_printf(a, "%.*s.%.*s", STR_ARG(path), STR_ARG(key));
+        lose_leaves(a, from, node->items[i], below, depth + 1, out);
+    }
+}
+
+static void lose_foreign(struct arena *a, const struct facts *from, struct conversion *out)
+{
+    for (size_t i = 0; i < from->n_raw; i++)
+        if (is_foreign(from, from->raw_keys[i]))
+            lose(a, out, from->raw_keys[i], value_text(a, from->raw_values[i]),
+                 STR("moeplan does not know this setting"));
+    bool recipe = str_is(from->format, "automodel");
+    if (recipe && from->document) lose_leaves(a, from, from->document, nothing, 0, out);
+}
+
+void convert_facts(struct arena *a, const struct rule_set *rules, const struct facts *from,
+                   enum framework to, bool complete, struct arena *scratch, struct conversion *out)
+{
+    enum { ROUNDS = 3 }; /* a value set can switch a default of the target */
+    *out = (struct conversion){.facts = target_facts(a, from, to, complete)};
+    struct facts *effective = run_facts(a, rules, from, scratch);
+    carry_written(from, effective, out->facts);
+    carry_open(from, effective, out->facts);
+    if (complete && str_is(from->format, "plan")) carry_assumed(from, out->facts);
+    carry_virtual(effective, out->facts);
+    convert_words(a, effective, out);
+    facts_derive(out->facts);
+    for (int i = 0; i < ROUNDS; i++) {
+        const struct facts *result = run_facts(a, rules, out->facts, scratch);
+        if (!carry_defaults(from, effective, result, out->facts)) break;
+    }
+    if (complete) carry_companions(a, rules, from, out->facts, scratch);
+    convert_drop_keys(a, out);
+    facts_derive(out->facts);
+    lose_written(a, from, effective, out);
+    lose_expert_tensor(a, effective, out);
+    lose_foreign(a, from, out);
+}

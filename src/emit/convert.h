@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One framework's configuration as facts of another. What was set and has no counterpart is listed,
+   so that nothing is dropped silently. */
+#ifndef MOEPLAN_EMIT_CONVERT_H
+#define MOEPLAN_EMIT_CONVERT_H
+
+#include "base/vec.h"
+#include "facts/facts.h"
+#include "rules/rule.h"
+
+/* A setting that cannot be carried over. */
+struct convert_loss {
+    struct str name;  /* the spelling used in the source */
+    struct str value; /* as text; empty: it has none */
+    struct str why;
+};
+
+struct conversion {
+    struct facts *facts; /* of the target framework, not yet overridden by it */
+    struct {
+        struct convert_loss *items;
+        size_t n, cap;
+    } lost;
+    VEC(struct str) notes; /* where the same word means something else, one line each */
+};
+
+/* Converts `from`, whose overrides are not applied yet and stay so. The target behaves as the
+   source would: what the source has by its own default or override is set where the target's
+   differs. `platform` facts and the model come along. `scratch` is used and not kept. */
+void convert_facts(struct arena *a, const struct rule_set *rules, const struct facts *from,
+                   enum framework to, bool complete, struct arena *scratch, struct conversion *out);
+/* Adds to out->lost the settings that the target knows and its own files cannot say (a plan can).
+ */
+void convert_check_words(struct arena *a, struct conversion *out);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversions keep what a plan decides: for every model of the catalogue and two of the plans, each
+   way there and back reads as the same knobs. What cannot be said is named. */
+#include "unit/unit.h"
+
+#include "emit/convert.h"
+#include "emit/emit.h"
+#include "facts/model.h"
+#include "facts/recipe.h"
+#include "plan/knob.h"
+
+struct bench {
+    struct arena *keep, *scratch;
+};
+
+static int open_bench(void **state)
+{
+    struct bench *b = ARENA_NEW(*state ? *state : (*state = arena_new(0)), struct bench);
+    b->keep = *state;
+    b->scratch = arena_new(0);
+    *state = b;
+    return 0;
+}
+
+static int close_bench(void **state)
+{
+    struct bench *b = *state;
+    arena_free(b->scratch);
+    arena_free(b->keep);
+    return 0;
+}
+
+static struct facts *read_text(struct bench *b, struct str text, const char *as, const char *model)
+{
+    struct diags *diags = ARENA_NEW(b->keep, struct diags);
+    diags_init(diags, b->keep);
+    struct platform_cache *platforms = ARENA_NEW(b->keep, struct platform_cache);
+    platforms->arena = b->keep;
+    struct read_options options = {.platforms = platforms, .model = str_of(model)};
+    if (strcmp(as, "plan") != 0) {
+        options.gpus = 256;
+        options.platform = STR("h100");
+    }
+    uint32_t source = source_add(&diags->sources, str_of(as), text);
+    struct recipe recipe = recipe_read(b->keep, diags, source, str_of(as), &options);
+    diags_sort(diags);
+    if (diags_count(diags, SEVERITY_ERROR))
+        fail_msg("%.*s\n%.*s", STR_ARG(diags->items[0].message), STR_ARG(text));
+    assert_int_equal(recipe.status, RECIPE_READ);
+    return recipe.readings.items[0].facts;
+}
+
+static struct conversion convert(struct bench *b, const struct facts *from, enum framework to,
+                                 bool complete)
+{
+    struct conversion out;
+    convert_facts(b->keep, rules_builtin(), from, to, complete, b->scratch, &out);
+    return out;
+}
+
+static struct str print(struct bench *b, const struct facts *f, const char *format)
+{
+    struct buf out = buf_new(b->keep);
+    struct emit_input in = {.facts = f};
+    const struct emitter *emitter = emitter_find(str_of(format));
+    if (emitter)
+        emitter->write(&in, &out);
+    else
+        emit_plan(&in, &out);
+    return buf_str(&out);
+}
+
+static struct knobs knobs_of(struct bench *b, const struct facts *f)
+{
+    struct facts *copy = facts_copy(b->keep, f);
+    struct config c;
+    rules_apply_overrides(rules_builtin(), copy, b->scratch);
+    assert_true(config_from_facts(b->keep, copy, &c));
+    return c.knobs;
+}
+
+static void expect_same(struct bench *b, const struct knobs *was, const struct knobs *is,
+                        const char *way, bool experts)
+{
+    size_t differing = 0;
+    for (size_t i = 0; i < knob_count; i++) {
+        struct value x = knob_get(b->keep, was, &knob_table[i]),
+                     y = knob_get(b->keep, is, &knob_table[i]);
+        bool of_experts = str_starts(str_of(knob_table[i].param), STR("moe_")) ||
+                          str_starts(str_of(knob_table[i].param), STR("expert_")) ||
+                          str_is(STR("dispatcher"), knob_table[i].param);
+        if (value_eq(x, y) || (of_experts && !experts)) continue;
+        differing++;
+        print_error("%s: %s was %.*s and is %.*s\n", way, knob_table[i].param,
+                    STR_ARG(value_text(b->keep, x)), STR_ARG(value_text(b->keep, y)));
+    }
+    assert_int_equal(differing, 0);
+}
+
+static const char *const core_plans[] = {
+    "tp: 2\npp: 4\nep: 8\netp: 1\nsequence_parallel: true\nmbs: 2\nuse_distributed_optimizer: "
+    "true\n",
+    "tp: 4\nep: 4\nsequence_parallel: true\nprecision: fp8_blockwise\nmoe_token_dispatcher_type: "
+    "flex\nmoe_flex_dispatcher_backend: hybridep\nmbs: 1\n",
+    "ep: 8\nmbs: 1\nuse_distributed_optimizer: true\nuse_megatron_fsdp: "
+    "true\nrecompute_granularity: full\nrecompute_method: "
+    "uniform\n"
+    "recompute_num_layers: 1\noverlap_grad_reduce: true\n",
+    "cp: 2\nmbs: 1\nrecompute_granularity: selective\nrecompute_modules: [moe_act, core_attn]\n"
+    "use_precision_aware_optimizer: true\nuse_distributed_optimizer: true\nexp_avg_dtype: bf16\n"
+    "moe_permute_fusion: true\n",
+};
+
+static struct facts *plan_of(struct bench *b, const char *framework, const struct str model,
+                             const char *body)
+{
+    struct str text = arena_printf(
+        b->keep,
+        "moeplan: 1\nframework: %s\nmodel: %.*s\nplatform: h100\ngpus: 256\nseq: 4096\n"
+        "gbs: 1024\n%s",
+        framework, STR_ARG(model), body);
+    return read_text(b, text, "plan", "");
+}
+
+/* Plan -> the framework's own file -> plan. */
+static void there_and_back(struct bench *b, const struct facts *plan, enum framework to,
+                           const char *format, const char *way)
+{
+    struct knobs was = knobs_of(b, plan);
+    struct conversion there = convert(b, plan, to, true);
+    struct str text = print(b, there.facts, format);
+    struct facts *read = read_text(b, text, framework_name(to), "");
+    struct conversion back = convert(b, read, plan->framework, false);
+    struct str again = print(b, back.facts, "plan");
+    struct knobs is = knobs_of(b, read_text(b, again, "plan", ""));
+    expect_same(b, &was, &is, way, facts_int(plan, "num_moe_experts", 0) > 0);
+}
+
+static void every_model_there_and_back(void **state)
+{
+    struct bench *b = *state;
+    for (size_t i = 0; i < catalogue_model_count; i++) {
+        const struct model_input *m = model_catalogue(b->keep, i);
+        for (size_t p = i % 2; p < sizeof core_plans / sizeof *core_plans; p += 2) {
+            struct arena_mark mark = arena_mark(b->keep);
+            struct facts *megatron = plan_of(b, "megatron", m->id, core_plans[p]);
+            there_and_back(b, megatron, FRAMEWORK_MEGATRON, "flags", "plan, flags, plan");
+            there_and_back(b, megatron, FRAMEWORK_BRIDGE, "bridge", "plan, Bridge, plan");
+            struct facts *bridge = plan_of(b, "bridge", m->id, core_plans[p]);
+            there_and_back(b, bridge, FRAMEWORK_MEGATRON, "flags", "Bridge plan, flags, plan");
+            arena_pop(b->keep, mark);
+        }
+    }
+}
+
+static void what_cannot_be_said_is_named(void **state)
+{
+    struct bench *b = *state;
+    struct facts *plan = plan_of(b, "megatron", STR("qwen3-30b-a3b"),
+                                 "tp: 2\nep: 8\nsequence_parallel: true\nmbs: 1\n"
+                                 "moe_expert_capacity_factor: 1.5\nmanual_gc: true\n");
+    struct conversion x = convert(b, plan, FRAMEWORK_AUTOMODEL, true);
+    bool capacity = false, gc = false, etp = false;
+    for (size_t i = 0; i < x.lost.n; i++) {
+        capacity = capacity || str_is(x.lost.items[i].name, "moe_expert_capacity_factor");
+        gc = gc || str_is(x.lost.items[i].name, "manual_gc");
+        etp = etp || str_is(x.lost.items[i].name, "expert_tensor_parallel_size");
+    }
+    assert_true(capacity && gc && etp);
+    assert_str(facts_str(x.facts, "strategy"), "fsdp2");
+}
+
+static void expert_tensor_size_follows_each_frameworks_default(void **state)
+{
+    struct bench *b = *state;
+    struct facts *megatron = plan_of(b, "megatron", STR("qwen3-30b-a3b"), "tp: 4\nep: 2\nmbs: 1\n");
+    struct facts *bridge = plan_of(b, "bridge", STR("qwen3-30b-a3b"), "tp: 4\nep: 2\nmbs: 1\n");
+    const char *etp = "expert_tensor_parallel_size";
+    assert_int_equal(facts_int(convert(b, megatron, FRAMEWORK_BRIDGE, true).facts, etp, 0), 4);
+    assert_int_equal(facts_int(convert(b, bridge, FRAMEWORK_MEGATRON, true).facts, etp, 0), 1);
+}
+
+static void the_word_fsdp_differs(void **state)
+{
+    struct bench *b = *state;
+    struct facts *sharded =
+        plan_of(b, "bridge", STR("qwen3-30b-a3b"), "ep: 8\nmbs: 1\nuse_megatron_fsdp: true\n");
+    struct facts *dense =
+        plan_of(b, "bridge", STR("qwen3-8b"), "mbs: 1\nuse_megatron_fsdp: true\n");
+    struct facts *fsdp2 = plan_of(b, "automodel", STR("qwen3-30b-a3b"), "ep: 8\nmbs: 1\n");
+    struct conversion x = convert(b, sharded, FRAMEWORK_AUTOMODEL, true);
+    assert_str(facts_str(x.facts, "strategy"), "fsdp2");
+    assert_true(x.notes.n > 0);
+    x = convert(b, dense, FRAMEWORK_AUTOMODEL, true);
+    assert_str(facts_str(x.facts, "strategy"), "megatron_fsdp");
+    x = convert(b, fsdp2, FRAMEWORK_MEGATRON, true);
+    assert_true(facts_bool(x.facts, "use_megatron_fsdp", false));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_model_there_and_back),
+        cmocka_unit_test(what_cannot_be_said_is_named),
+        cmocka_unit_test(expert_tensor_size_follows_each_frameworks_default),
+        cmocka_unit_test(the_word_fsdp_differs),
+    };
+    return cmocka_run_group_tests(tests, open_bench, close_bench);
+}
