@@ -4,6 +4,7 @@
 #include "choose/planner.h"
 #include "emit/convert_words.h"
 #include "emit/emit.h"
+#include "facts/automodel.h"
 #include "facts/model.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
@@ -186,6 +187,10 @@ static void carry_companions(struct arena *a, const struct rule_set *rules,
                              const struct facts *from, struct facts *to, struct arena *scratch)
 {
     struct facts *complete = facts_copy(a, to);
+    int task = param_find(STR("task"));
+    if (!fact_is_set(&to->items[task]))
+        facts_set(complete, task, value_string(STR("pretrain")), ORIGIN_FILE, NULL, nothing);
+    if (to->framework == FRAMEWORK_AUTOMODEL) automodel_class_facts(complete);
     planner_complete(rules, complete, scratch);
     for (int i = 0; i < (int)param_count; i++) {
         const struct fact *x = &complete->items[i];
