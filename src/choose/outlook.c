@@ -101,6 +101,13 @@ static void set_undoings(struct facts *f, const struct config *c)
     }
 }
 
+/* AutoModel's offload is not estimated, so that the estimate is the one without. */
+static void set_offload_policy(struct facts *f, bool fits)
+{
+    if (facts_get(f, "offload_policy")->value.kind == VALUE_MAP)
+        set(f, "fits_without_offload", value_bool(fits));
+}
+
 /* ---- what the optimizer's sharding is worth ---- */
 
 static void set_sharding_gain(struct facts *f, const struct config *c, double peak)
@@ -137,6 +144,7 @@ void outlook_of(struct facts *f, const struct config *c)
     set(f, "fits", value_string(str_of(words[m.fits])));
     set(f, "peak_memory_gib", value_double(m.peak / GIB));
     set_undoings(f, c);
+    set_offload_policy(f, m.fits == FITS_YES);
     set_sharding_gain(f, c, m.peak);
     set_times(f, c);
 }
