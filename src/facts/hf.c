@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/hf.h"
+
+struct family {
+    const char *types; /* model_type words, separated by blanks */
+    unsigned traits;
+};
+
+static const struct family families[] = {
+    {"mixtral", HF_EXPERT_WIDTH},
+    {"jamba", HF_EXPERT_WIDTH | HF_BOTH_WIDTHS},
+    {"arctic", HF_EXPERT_WIDTH | HF_DENSE_BESIDE},
+    {"granitemoe granitemoeshared granitemoehybrid", HF_EXPERT_WIDTH | HF_TIED},
+    {"hunyuan_v1_moe", HF_EXPERT_WIDTH},
+    {"llama4 llama4_text", HF_EXPERT_WIDTH | HF_SHARED_IS_EXPERT | HF_L2_QK_NORM},
+    {"gpt_oss", HF_EXPERT_WIDTH | HF_ALL_BIAS | HF_SINKS | HF_CLAMPED_GATE},
+    {"minimax_m2", HF_EXPERT_WIDTH | HF_QK_NORM | HF_QK_NORM_FULL},
+    {"minimax_m3 minimax_m3_vl", HF_EXPERT_WIDTH | HF_QK_NORM},
+    {"olmoe", HF_EXPERT_WIDTH | HF_QK_NORM | HF_QK_NORM_FULL},
+    {"phimoe", HF_EXPERT_WIDTH | HF_QKV_BIAS | HF_LAYER_NORM},
+    {"dbrx", HF_LAYER_NORM},
+    {"qwen2 qwen2_vl", HF_QKV_BIAS},
+    {"qwen2_5_vl", HF_QKV_BIAS | HF_GATED_VISION},
+    {"qwen2_moe", HF_QKV_BIAS | HF_SHARED_GATE},
+    {"qwen3 qwen3_moe qwen3_vl qwen3_vl_text qwen3_vl_moe qwen3_vl_moe_text qwen3_omni_moe "
+     "qwen3_omni_moe_thinker qwen3_omni_moe_text",
+     HF_QK_NORM},
+    {"qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text",
+     HF_QK_NORM | HF_SHARED_GATE | HF_OUTPUT_GATE},
+    {"glm4_moe glm4_moe_lite glm_moe_dsa", HF_EXPERT_BIAS},
+    {"glm4v_moe glm4v_moe_text", HF_EXPERT_BIAS | HF_GATED_VISION},
+    {"nemotron_h", HF_NOT_GATED | HF_EXPERT_BIAS},
+    {"gemma2", HF_TIED | HF_POST_NORMS | HF_HALF_WINDOW},
+    {"gemma3 gemma3_text", HF_TIED | HF_POST_NORMS | HF_QK_NORM | HF_SIXTH_FULL},
+    {"gemma4 gemma4_text", HF_TIED | HF_POST_NORMS | HF_QK_NORM | HF_DENSE_BESIDE},
+    {"mimo_v2_flash", HF_WINDOW_FLAGS},
+    {"step3p5 step3p7", HF_QK_NORM | HF_EXPERT_BIAS},
+    {"deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4 deepseek_ref kimi_k2 kimi_k25 kimi_k3 "
+     "kimi_linear bailing_moe bailing_moe_v2 "
+     "ernie4_5_moe mimo llama mistral nemotron-nas exaone4 exaone4_5 "
+     "exaone4_5_text muse_glimmer muse_glimmer_text",
+     0},
+};
+
+bool hf_has_word(const char *words, struct str word)
+{
+    struct str rest = str_of(words), one;
+    while (str_split(&rest, ' ', &one))
+        if (str_eq(one, word)) return true;
+    return false;
+}
+
+bool hf_family(struct str type, unsigned *traits)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (!hf_has_word(families[i].types, type)) continue;
+        *traits = families[i].traits;
+        return true;
+    }
+    return false;
+}
+
+/* ---- look-ups ---- */
+
+const struct node *hf_look(const struct hf *h, const char *keys, struct str *alias)
+{
+    struct str rest = str_of(keys), key;
+    while (str_split(&rest, ' ', &key)) {
+        const struct node *n = node_at(h->text, key);
+        if (!n) continue;
+        struct value v = node_value(h->arena, n, SCALAR_CORE);
+        if (v.kind == VALUE_NULL) continue;
+        if (alias) *alias = key;
+        return n;
+    }
+    return NULL;
+}
+
+void hf_defect(struct hf *h, const struct node *at, const char *param, const char *what)
+{
+    struct diag *d =
+        diag_add(h->diags, SEVERITY_ERROR, "model-field", node_span(h->diags, at), "%s", what);
+    d->parameter = str_of(param);
+    h->good = false;
+}
+
+void hf_missing(struct hf *h, const char *param, const char *keys)
+{
+    struct diag *d = diag_add(h->diags, SEVERITY_ERROR, "model-field", node_span(h->diags, h->text),
+                              "the config does not give %s", param);
+    d->parameter = str_of(param);
+    diag_help(h->diags, d, "looked for %s", keys);
+    h->good = false;
+}
+
+/* The value of a node; a list with one value a layer is that value when all agree. */
+static struct value uniform(struct hf *h, const struct node *n, const char *param)
+{
+    struct value v = node_value(h->arena, n, SCALAR_CORE);
+    if (v.kind != VALUE_LIST) return v;
+    for (size_t i = 1; i < v.list->n; i++)
+        if (!value_eq(v.list->items[0], v.list->items[i])) {
+            model_add_note(h->arena, h->m,
+                           "%s differs from layer to layer; the first layer's is taken for all",
+                           param);
+            break;
+        }
+    return v.list->n > 0 ? v.list->items[0] : value_null();
+}
+
+int64_t hf_count_in(struct hf *h, const char *param, const char *keys, const struct node **node,
+                    struct str *alias)
+{
+    *node = hf_look(h, keys, alias);
+    if (!*node) return 0;
+    struct value v = uniform(h, *node, param);
+    if (v.kind == VALUE_BOOL || v.kind == VALUE_NULL) return 0;
+    if (v.kind == VALUE_INT && v.i >= 0 && v.i <= INT32_MAX) return v.i;
+    struct str text = value_text(h->arena, v);
+    hf_defect(
+        h, *node, param,
+        arena_printf(h->arena, "%s must be a whole number, not %.*s", param, STR_ARG(text)).p);
+    return 0;
+}
+
+int64_t hf_add_count(struct hf *h, const char *param, const char *keys)
+{
+    const struct node *n;
+    struct str alias = {0};
+    int64_t i = hf_count_in(h, param, keys, &n, &alias);
+    if (i > 0) model_add_field(h->arena, h->m, param, value_int(i), n, alias);
+    return i;
+}
+
+int64_t hf_count(struct hf *h, const char *keys)
+{
+    const struct node *n;
+    return hf_count_in(h, keys, keys, &n, NULL);
+}
+
+bool hf_truth(const struct hf *h, const char *keys, bool otherwise)
+{
+    const struct node *n = hf_look(h, keys, NULL);
+    struct value v = n ? node_value(h->arena, n, SCALAR_CORE) : value_null();
+    return v.kind == VALUE_BOOL ? v.b : otherwise;
+}
+
+struct str hf_word(const struct hf *h, const char *keys)
+{
+    const struct node *n = hf_look(h, keys, NULL);
+    return n && n->kind == NODE_SCALAR ? n->text : (struct str){"", 0};
+}
+
+void hf_add(struct hf *h, const char *param, struct value v, const char *how)
+{
+    model_add_field(h->arena, h->m, param, v, NULL, str_of(how));
+}
+
+int64_t hf_given(const struct hf *h, const char *param)
+{
+    const struct model_field *f = model_field_get(h->m, param);
+    return f && f->value.kind == VALUE_INT ? f->value.i : 0;
+}
+
+double hf_number(const struct hf *h, const char *keys, double otherwise, const struct node **node)
+{
+    *node = hf_look(h, keys, NULL);
+    struct value v = *node ? node_value(h->arena, *node, SCALAR_CORE) : value_null();
+    return v.kind == VALUE_INT ? (double)v.i : v.kind == VALUE_DOUBLE ? v.d : otherwise;
+}

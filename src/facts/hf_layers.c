@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which layer of a Hugging Face config is what. Families say it in many ways: counts, steps, lists,
+ * words, letters. */
+#include "base/buf.h"
+#include "base/num.h"
+#include "facts/hf.h"
+
+/* One flag a layer. */
+struct flags {
+    int64_t n;
+    bool on[HF_MAX_LAYERS];
+};
+
+/* A list of numbers or words a layer, where `on` is one of the words. */
+static bool flags_of_list(const struct hf *h, const char *key, const char *on, struct flags *out)
+{
+    const struct node *list = node_get(h->text, str_of(key));
+    if (!list || list->kind != NODE_LIST || list->n == 0 || list->n > HF_MAX_LAYERS) return false;
+    out->n = (int64_t)list->n;
+    for (size_t i = 0; i < list->n; i++)
+        out->on[i] = list->items[i]->kind == NODE_SCALAR && hf_has_word(on, list->items[i]->text);
+    return true;
+}
+
+/* Sparse layers numbered one by one: moe_layers_enum as a list or a comma string, mlp_only_layers
+ * as the dense ones. */
+static bool flags_of_numbers(const struct hf *h, const char *key, bool on, struct flags *out)
+{
+    const struct node *n = node_get(h->text, str_of(key));
+    if (!n || (n->kind == NODE_LIST && n->n == 0)) return false;
+    struct str rest = n->kind == NODE_SCALAR ? n->text : (struct str){"", 0}, part;
+    VEC(struct str) words = {0};
+    if (n->kind == NODE_LIST)
+        for (size_t i = 0; i < n->n; i++)
+            *VEC_PUSH(h->arena, &words) = n->items[i]->text;
+    while (str_split(&rest, ',', &part))
+        *VEC_PUSH(h->arena, &words) = str_trim(part);
+    for (size_t i = 0; i < words.n; i++) {
+        int64_t layer;
+        if (num_parse_int(words.items[i], &layer) && layer >= 0 && layer < out->n)
+            out->on[layer] = on;
+    }
+    return words.n > 0;
+}
+
+/* Layers from, to, step and offset as several families say it. */
+static void flags_of_rules(struct hf *h, struct flags *moe)
+{
+    int64_t first = hf_count(h, "first_k_dense_replace num_dense_layers moe_layer_start_index");
+    int64_t step = hf_count(
+        h, "decoder_sparse_step interleave_moe_layer_step moe_layer_interval expert_layer_period "
+           "moe_layer_frequency moe_every_n_layer");
+    const struct node *end_node = hf_look(h, "moe_layer_end_index", NULL),
+                      *freq = hf_look(h, "moe_layer_freq", NULL);
+    struct value end = end_node ? node_value(h->arena, end_node, SCALAR_CORE) : value_null();
+    int64_t last = end.kind == VALUE_INT && end.i >= 0 ? end.i : moe->n - 1,
+            n = step > 0 ? step : 1;
+    struct value f = freq ? node_value(h->arena, freq, SCALAR_CORE) : value_null();
+    bool by_period = hf_look(h, "expert_layer_period", NULL) != NULL;
+    int64_t offset = by_period ? hf_count(h, "expert_layer_offset") : n - 1;
+    if (f.kind == VALUE_INT && f.i > 1)
+        n = f.i, offset = 0; /* DeepSeek: layer_idx % moe_layer_freq == 0 */
+    for (int64_t i = 0; i < moe->n; i++)
+        moe->on[i] = i >= first && i <= last && i % n == offset % n;
+}
+
+static void set_moe_layers(struct hf *h, const struct flags *moe)
+{
+    int64_t first = 0, on = 0;
+    while (first < moe->n && !moe->on[first])
+        first++;
+    for (int64_t i = first; i < moe->n; i++)
+        on += moe->on[i];
+    if (on == moe->n) return;
+    if (on == moe->n - first) {
+        hf_add(h, "first_k_dense_replace", value_int(first), "the config's MoE layers");
+        return;
+    }
+    struct value *list = ARENA_ARRAY(h->arena, struct value, (size_t)moe->n);
+    for (int64_t i = 0; i < moe->n; i++)
+        list[i] = value_int(moe->on[i]);
+    hf_add(h, "moe_layer_freq", value_list_of(h->arena, list, (size_t)moe->n),
+           "the config's MoE layers");
+}
+
+static void read_moe_layers(struct hf *h)
+{
+    if (hf_given(h, "num_moe_experts") <= 1) return;
+    struct flags moe = {.n = h->layers}, listed = {.n = h->layers};
+    flags_of_rules(h, &moe);
+    bool has_list = flags_of_list(h, "mlp_layer_types", "sparse", &listed) ||
+                    flags_of_list(h, "moe_layer_freq", "1 true", &listed);
+    if (has_list && listed.n != h->layers)
+        hf_defect(h, h->text, "moe_layer_freq",
+                  "the list of MoE layers is not as long as there are layers");
+    if (has_list) moe = listed;
+    struct flags numbered = {.n = h->layers};
+    if (flags_of_numbers(h, "moe_layers_enum", true, &numbered)) moe = numbered;
+    flags_of_numbers(h, "mlp_only_layers", false, &moe);
+    set_moe_layers(h, &moe);
+    int64_t dense = 0;
+    for (int64_t i = 0; i < moe.n; i++)
+        dense += !moe.on[i];
+    if (dense > 0 && !hf_given(h, "ffn_hidden_size"))
+        hf_missing(h, "ffn_hidden_size",
+                   "intermediate_size intermediate_size_mlp dense_intermediate_size");
+}
+
+/* The n for which every n-th layer is off and the others on; 0 when there is none. */
+static int64_t every_nth_off(const struct flags *f)
+{
+    int64_t n = 0;
+    while (n < f->n && f->on[n])
+        n++;
+    n++;
+    for (int64_t i = 0; i < f->n; i++)
+        if (f->on[i] != ((i + 1) % n != 0)) return 0;
+    return n <= f->n ? n : 0;
+}
+
+static struct value pattern_value(struct hf *h, const struct flags *f)
+{
+    int64_t n = every_nth_off(f);
+    if (n > 1) return value_int(n);
+    struct value *list = ARENA_ARRAY(h->arena, struct value, (size_t)f->n);
+    for (int64_t i = 0; i < f->n; i++)
+        list[i] = value_int(f->on[i]);
+    return value_list_of(h->arena, list, (size_t)f->n);
+}
+
+static bool any_on(const struct flags *f)
+{
+    for (int64_t i = 0; i < f->n; i++)
+        if (f->on[i]) return true;
+    return false;
+}
+
+/* sliding_window_pattern: 6 (every sixth layer is full) or "LLLG" (L slides). */
+static bool flags_of_window_pattern(struct hf *h, struct flags *out)
+{
+    const struct node *n = hf_look(h, "sliding_window_pattern", NULL);
+    if (!n || n->kind != NODE_SCALAR) return false;
+    int64_t every;
+    bool is_number = num_parse_int(n->text, &every);
+    if ((is_number && every < 2) || n->text.n == 0) return false;
+    for (int64_t i = 0; i < out->n; i++)
+        out->on[i] = is_number ? (i + 1) % every != 0 : n->text.p[(size_t)i % n->text.n] == 'L';
+    return true;
+}
+
+static void read_windows(struct hf *h)
+{
+    struct flags window = {.n = h->layers};
+    const struct node *n;
+    struct str alias = {0};
+    int64_t size = hf_count_in(h, "window_size", "sliding_window sliding_window_size", &n, &alias);
+    if (size == 0 || !hf_truth(h, "use_sliding_window", true)) return;
+    if (size >= hf_count(h, "max_position_embeddings") &&
+        hf_count(h, "max_position_embeddings") > 0)
+        return;
+    bool listed =
+        flags_of_list(h, "layer_types", "sliding_attention", &window) ||
+        (h->traits & HF_WINDOW_FLAGS && flags_of_list(h, "hybrid_layer_pattern", "1", &window)) ||
+        flags_of_window_pattern(h, &window);
+    if (!listed && h->traits & (HF_HALF_WINDOW | HF_SIXTH_FULL)) {
+        int64_t every = h->traits & HF_HALF_WINDOW ? 2 : 6;
+        for (int64_t i = 0; i < window.n; i++)
+            window.on[i] = (i + 1) % every != 0;
+        listed = true;
+    }
+    if (window.n != h->layers)
+        hf_defect(h, h->text, "window_attn_skip_freq",
+                  "layer_types is not as long as there are layers");
+    if (listed && !any_on(&window)) return;
+    model_add_field(h->arena, h->m, "window_size", value_int(size), n, alias);
+    if (listed) hf_add(h, "window_attn_skip_freq", pattern_value(h, &window), "layer_types");
+}
+
+static void read_linear(struct hf *h)
+{
+    if (!hf_given(h, "linear_num_key_heads")) return;
+    struct flags linear = {.n = h->layers};
+    int64_t interval = hf_count(h, "full_attention_interval");
+    const struct node *full = node_at(h->text, STR("linear_attn_config.full_attn_layers"));
+    if (full && full->kind == NODE_LIST) { /* layers counted from 1 */
+        for (int64_t i = 0; i < linear.n; i++)
+            linear.on[i] = true;
+        for (size_t i = 0; i < full->n; i++) {
+            int64_t layer;
+            if (num_parse_int(full->items[i]->text, &layer) && layer >= 1 && layer <= linear.n)
+                linear.on[layer - 1] = false;
+        }
+    } else if (!flags_of_list(h, "layer_types", "linear_attention", &linear)) {
+        for (int64_t i = 0; i < linear.n; i++)
+            linear.on[i] = interval > 0 && (i + 1) % interval != 0;
+    }
+    if (linear.n != h->layers)
+        hf_defect(h, h->text, "linear_attention_freq",
+                  "layer_types is not as long as there are layers");
+    if (any_on(&linear))
+        hf_add(h, "linear_attention_freq", pattern_value(h, &linear), "layer_types");
+}
+
+/* ---- hybrids ---- */
+
+/* Megatron's letters from a list of block names or from letters already. */
+static struct str letters(struct hf *h, const struct node *n)
+{
+    static const struct {
+        const char *word;
+        char letter;
+    } blocks[] = {{"mamba", 'M'}, {"moe", 'E'}, {"attention", '*'}, {"mlp", '-'}};
+    if (n->kind == NODE_SCALAR) return n->text;
+    struct buf b = buf_new(h->arena);
+    for (size_t i = 0; i < n->n; i++) {
+        size_t k = 0, count_of = sizeof blocks / sizeof *blocks;
+        while (k < count_of && !str_is(n->items[i]->text, blocks[k].word))
+            k++;
+        if (k == count_of) {
+            hf_defect(h, n->items[i], "hybrid_layer_pattern",
+                      "a kind of block that moeplan does not know");
+            return (struct str){"", 0};
+        }
+        buf_add_char(&b, blocks[k].letter);
+    }
+    return buf_str(&b);
+}
+
+/* Jamba: a mixer and an FFN a layer, attention and experts at their periods. */
+static struct str jamba_letters(struct hf *h)
+{
+    int64_t period = hf_count(h, "attn_layer_period"), offset = hf_count(h, "attn_layer_offset");
+    int64_t sparse = hf_count(h, "expert_layer_period"), at = hf_count(h, "expert_layer_offset");
+    struct buf b = buf_new(h->arena);
+    for (int64_t i = 0; i < h->layers; i++) {
+        buf_add_char(&b, period > 0 && i % period == offset ? '*' : 'M');
+        buf_add_char(&b, sparse > 0 && i % sparse == at ? 'E' : '-');
+    }
+    model_add_note(h->arena, h->m,
+                   "Mamba-1 layers are reckoned as Mamba-2 layers of the same width");
+    return buf_str(&b);
+}
+
+static void read_hybrid(struct hf *h)
+{
+    if (h->traits & HF_WINDOW_FLAGS) return;
+    struct str alias = {0};
+    const struct node *n =
+        hf_look(h, "hybrid_override_pattern layers_block_type hybrid_layer_pattern", &alias);
+    bool jamba = hf_look(h, "attn_layer_period", NULL) != NULL;
+    if (!n && !jamba) return;
+    struct str pattern = n ? letters(h, n) : jamba_letters(h);
+    if (h->layers == 0) h->layers = (int64_t)pattern.n;
+    if (!jamba && (int64_t)pattern.n != h->layers)
+        hf_defect(h, n, "hybrid_layer_pattern", "the pattern is not as long as there are layers");
+    const struct node *depth =
+        hf_look(h, "mtp_hybrid_override_pattern mtp_layers_block_type", NULL);
+    struct str part = depth ? letters(h, depth) : STR("*E");
+    for (int64_t i = 0; i < hf_given(h, "mtp_num_layers") && i < 16; i++)
+        pattern = arena_printf(h->arena, "%.*s/%.*s", STR_ARG(pattern), STR_ARG(part));
+    model_add_field(h->arena, h->m, "hybrid_layer_pattern", value_string(pattern), n, alias);
+}
+
+/* MTP depths: what the publisher trained. A switch may turn them off. */
+static void read_mtp(struct hf *h)
+{
+    if (!hf_truth(h, "use_mtp", true)) return;
+    int64_t n = hf_add_count(h, "mtp_num_layers",
+                             "num_nextn_predict_layers mtp_num_hidden_layers num_mtp_modules");
+    if (n == 0) hf_add(h, "mtp_num_layers", value_int(0), "none is given");
+}
+
+void hf_layers(struct hf *h)
+{
+    struct str alias = {0};
+    const struct node *n;
+    h->layers =
+        hf_count_in(h, "num_layers", "num_hidden_layers n_layers num_layers n_layer", &n, &alias);
+    if (h->layers > HF_MAX_LAYERS) {
+        hf_defect(h, n, "num_layers", "more layers than moeplan can hold");
+        return;
+    }
+    read_mtp(h);
+    read_hybrid(h);
+    if (h->layers == 0) {
+        hf_missing(
+            h, "num_layers",
+            "num_hidden_layers n_layers num_layers, layers_block_type, hybrid_override_pattern");
+        return;
+    }
+    model_add_field(h->arena, h->m, "num_layers", value_int(h->layers), n,
+                    n ? alias : STR("length of the layer pattern"));
+    if (model_field_get(h->m, "hybrid_layer_pattern")) return;
+    read_moe_layers(h);
+    read_windows(h);
+    read_linear(h);
+}
