@@ -64,7 +64,11 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     struct facts *f = facts_new(a, diags, framework, profile->version);
     f->framework_known = true;
     f->format = STR("plan");
-    model_apply(f, ask->model, ORIGIN_OPTION);
+    /* A plan is for a whole model: what its mapping does not mention is not there. */
+    struct model_input *whole = ARENA_NEW(a, struct model_input);
+    *whole = *ask->model;
+    whole->complete = true;
+    model_apply(f, whole, ORIGIN_OPTION);
     platform_apply(f, ask->platform, ORIGIN_OPTION);
     set(f, "world_size", value_int(ask->gpus));
     set(f, "seq_length", value_int(ask->seq));
