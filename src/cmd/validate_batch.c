@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* {"id","path","text","as"?,"gpus"?,"platform"?,"framework"?,"set"?,"env"?} -> {"id", …file object}
- */
+/* {"id","path","text","as"?,"gpus"?,"platform"?,"framework"?,"set"?,"env"?}
+   -> {"id", and the members of the file object} */
 #include "base/crew.h"
 #include "cmd/batch.h"
 #include "cmd/validate.h"

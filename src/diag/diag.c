@@ -8,8 +8,8 @@ void diags_init(struct diags *all, struct arena *arena)
     *all = (struct diags){.arena = arena, .sources.arena = arena};
 }
 
-struct diag *diag_add(struct diags *all, enum severity severity, const char *rule, struct span at, const char *format,
-                      ...)
+struct diag *diag_add(struct diags *all, enum severity severity, const char *rule, struct span at,
+                      const char *format, ...)
 {
     struct diag *d = VEC_PUSH(all->arena, all);
     va_list args;
@@ -62,14 +62,16 @@ void diags_sort(struct diags *all)
     qsort(all->items, all->n, sizeof *all->items, cmp_diags);
     size_t kept = 1;
     for (size_t i = 1; i < all->n; i++)
-        if (cmp_diags(&all->items[i], &all->items[kept - 1]) != 0) all->items[kept++] = all->items[i];
+        if (cmp_diags(&all->items[i], &all->items[kept - 1]) != 0)
+            all->items[kept++] = all->items[i];
     all->n = kept;
 }
 
 size_t diags_count(const struct diags *all, enum severity severity)
 {
     size_t n = 0;
-    for (size_t i = 0; i < all->n; i++) n += all->items[i].severity == severity;
+    for (size_t i = 0; i < all->n; i++)
+        n += all->items[i].severity == severity;
     return n;
 }
 

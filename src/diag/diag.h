@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Diagnostics: collected while the program goes on, sorted, printed once. Nothing below a command prints. */
+/* Diagnostics: collected while the program goes on, sorted, printed once. Nothing below a command
+ * prints. */
 #ifndef MOEPLAN_DIAG_DIAG_H
 #define MOEPLAN_DIAG_DIAG_H
 
@@ -12,14 +13,14 @@ struct diag {
     struct str rule; /* kebab-case id */
     enum severity severity;
     struct span at;
-    struct str message;             /* what is wrong, with the values; one line, lower case, no full stop */
-    struct str parameter;           /* canonical name the finding is about; may be empty */
-    VEC(struct str) notes;          /* the arithmetic, and where each operand came from */
-    struct str help;                /* nearest valid values or the fix; may be empty */
-    struct str guide, source, fix;  /* from the rule; may be empty */
-    const struct str *covers;       /* constraint ids */
+    struct str message;    /* what is wrong, with the values; one line, lower case, no full stop */
+    struct str parameter;  /* canonical name the finding is about; may be empty */
+    VEC(struct str) notes; /* the arithmetic, and where each operand came from */
+    struct str help;       /* nearest valid values or the fix; may be empty */
+    struct str guide, source, fix; /* from the rule; may be empty */
+    const struct str *covers;      /* constraint ids */
     size_t n_covers;
-    int document;                   /* 0-based number of the YAML document */
+    int document; /* 0-based number of the YAML document */
 };
 
 /* A list of diagnostics with the sources they point into. */
@@ -32,11 +33,16 @@ struct diags {
 };
 
 void diags_init(struct diags *all, struct arena *arena);
-/* Adds one and returns it for notes, help and the rest; the pointer holds until the next is added. */
-__attribute__((format(printf, 5, 6))) struct diag *diag_add(struct diags *all, enum severity severity, const char *rule,
-                                                            struct span at, const char *format, ...);
-__attribute__((format(printf, 3, 4))) void diag_note(struct diags *all, struct diag *d, const char *format, ...);
-__attribute__((format(printf, 3, 4))) void diag_help(struct diags *all, struct diag *d, const char *format, ...);
+/* Adds one and returns it for notes, help and the rest; the pointer holds until the next is added.
+ */
+__attribute__((format(printf, 5, 6))) struct diag *diag_add(struct diags *all,
+                                                            enum severity severity,
+                                                            const char *rule, struct span at,
+                                                            const char *format, ...);
+__attribute__((format(printf, 3, 4))) void diag_note(struct diags *all, struct diag *d,
+                                                     const char *format, ...);
+__attribute__((format(printf, 3, 4))) void diag_help(struct diags *all, struct diag *d,
+                                                     const char *format, ...);
 /* By source, line, column, severity (errors first), rule, message; exact duplicates are dropped. */
 void diags_sort(struct diags *all);
 size_t diags_count(const struct diags *all, enum severity severity);

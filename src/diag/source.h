@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 
-/* A place in a source: 1-based lines and columns, columns in characters (code points), the end exclusive.
-   line 0: the whole source. source 0: nowhere. */
+/* A place in a source: 1-based lines and columns, columns in characters (code points), the end
+   exclusive. line 0: the whole source. source 0: nowhere. */
 struct span {
     uint32_t source, line, column, end_line, end_column;
 };
