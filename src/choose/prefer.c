@@ -28,6 +28,7 @@ static double knob_number(const struct knobs *k, const struct knob *knob)
     case KNOB_INT64: return (double)*(const int64_t *)p;
     case KNOB_BOOL: return *(const bool *)p;
     case KNOB_DOUBLE: return *(const double *)p;
+    case KNOB_LADDER:
     case KNOB_WORD: return *(const uint8_t *)p;
     case KNOB_SHARDED: return *(const uint8_t *)p == FSDP_OPTIM_GRADS_PARAMS;
     case KNOB_MODULES: return *(const uint32_t *)p;
@@ -54,7 +55,8 @@ double prefer_distance(const struct preference *p, const struct knobs *k)
     case KNOB_BOOL:
     case KNOB_SHARDED:
     case KNOB_DOUBLE:
-    case KNOB_WORD: return fabs(now - p->number);
+    case KNOB_LADDER: return fabs(now - p->number);
+    case KNOB_WORD: return now != p->number;
     }
     return 0;
 }

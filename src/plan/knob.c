@@ -38,7 +38,7 @@ const struct knob knob_table[] = {
     {"sequence_parallel", KNOB_BOOL, FIELD(sequence_parallel), NULL, NONE},
     {"precision", KNOB_WORD, FIELD(precision), precision_words, NONE},
     {"fp8_param_gather", KNOB_BOOL, FIELD(fp8_param_gather), NULL, NONE},
-    {"recompute_granularity", KNOB_WORD, FIELD(recompute), granularity_words, RECOMPUTE_NONE},
+    {"recompute_granularity", KNOB_LADDER, FIELD(recompute), granularity_words, RECOMPUTE_NONE},
     {"recompute_method", KNOB_WORD, FIELD(recompute_method), method_words, NONE},
     {"recompute_num_layers", KNOB_INT, FIELD(recompute_num_layers), NULL, 0},
     {"recompute_modules", KNOB_MODULES, FIELD(recompute_modules), module_words, 0},
@@ -112,6 +112,7 @@ static int64_t number(const struct knobs *k, const struct knob *knob)
     case KNOB_DTYPE: return *(const int *)p;
     case KNOB_INT64: return *(const int64_t *)p;
     case KNOB_BOOL: return *(const bool *)p;
+    case KNOB_LADDER:
     case KNOB_WORD: return *(const uint8_t *)p;
     case KNOB_SHARDED: return *(const uint8_t *)p == FSDP_OPTIM_GRADS_PARAMS;
     case KNOB_MODULES: return *(const uint32_t *)p;
@@ -129,6 +130,7 @@ struct value knob_get(struct arena *a, const struct knobs *k, const struct knob 
     case KNOB_INT64: return value_int(n);
     case KNOB_SHARDED:
     case KNOB_BOOL: return value_bool(n != 0);
+    case KNOB_LADDER:
     case KNOB_WORD: return value_string(str_of(knob->words[n]));
     case KNOB_MODULES: return words_of_mask(a, (uint32_t)n, knob->words);
     case KNOB_DTYPE: return dtype_of_bytes((int)n);
@@ -209,6 +211,7 @@ static struct value null_value(const struct knob *knob)
     case KNOB_INT64: return value_int(n);
     case KNOB_SHARDED:
     case KNOB_BOOL: return value_bool(false);
+    case KNOB_LADDER:
     case KNOB_WORD: return value_string(str_of(knob->words[n]));
     case KNOB_MODULES: return (struct value){.kind = VALUE_LIST, .list = &no_modules};
     case KNOB_DTYPE: return value_string(STR("fp32"));
@@ -227,6 +230,7 @@ bool knob_set(struct knobs *k, const struct knob *knob, struct value v)
     case KNOB_BOOL:
         if (v.kind == VALUE_BOOL) *(bool *)p = v.b;
         return v.kind == VALUE_BOOL;
+    case KNOB_LADDER:
     case KNOB_WORD: return set_word(p, knob->words, v);
     case KNOB_SHARDED:
         if (v.kind == VALUE_BOOL) *(uint8_t *)p = v.b ? FSDP_OPTIM_GRADS_PARAMS : FSDP_NONE;

@@ -7,13 +7,15 @@
 
 #include "plan/config.h"
 
-/* KNOB_SHARDED: whether Megatron-FSDP shards the parameters, of the field fsdp. */
+/* KNOB_LADDER: words that rise, so that two apart is further than one.
+   KNOB_SHARDED: whether Megatron-FSDP shards the parameters, of the field fsdp. */
 enum knob_kind {
     KNOB_INT,
     KNOB_INT64,
     KNOB_BOOL,
     KNOB_DOUBLE,
     KNOB_WORD,
+    KNOB_LADDER,
     KNOB_MODULES,
     KNOB_DTYPE,
     KNOB_SHARDED
