@@ -96,19 +96,22 @@ static bool holds_flags(const struct node *args)
     return !args->n;
 }
 
+/* A mapping of model sizes alone is a model, not a launch. */
 static int detect_map(const struct node *doc)
 {
-    size_t flags = 0, names = 0;
+    size_t flags = 0, names = 0, sizes = 0;
     if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe"))) return 0;
     const struct node *args = node_get(doc, STR("MODEL_ARGS"));
     if (args) return holds_flags(args) ? 95 : 0;
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         flags += param_find_key(FRAMEWORK_MEGATRON, key, NULL) >= 0;
-        names += param_of_key(key) >= 0;
+        int param = param_of_key(key);
+        names += param >= 0;
+        sizes += param >= 0 && param_table[param].scope == SCOPE_MODEL;
     }
     if (flags >= 2) return 90;
-    return names >= 3 && 2 * names > doc->n ? 60 : 0;
+    return names >= 3 && names > sizes && 2 * names > doc->n ? 60 : 0;
 }
 
 static int detect(struct str text, const struct node *doc)
