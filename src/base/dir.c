@@ -61,7 +61,7 @@ bool dir_list(struct arena *a, const char *folder, const char *const *suffixes,
         return false;
     }
     if (w.entries > MOST_ENTRIES) {
-        *error = STR("holds too many files");
+        *error = STR("holds more than 50,000 entries; name a folder below it");
         return false;
     }
     if (out->n > before) qsort(out->items + before, out->n - before, sizeof *out->items, cmp_paths);

@@ -3,6 +3,7 @@
  * files with them. */
 #include "cmd/cmd.h"
 #include "emit/json_writer.h"
+#include "facts/entry.h"
 #include "facts/param.h"
 
 static const char DIALECT[] = "https://json-schema.org/draft/2020-12/schema";
@@ -21,7 +22,7 @@ static void write_type(struct json_writer *w, enum param_type type)
         [PARAM_MAP] = {{"object", "null"}},
         [PARAM_ANY] = {{NULL}},
         [PARAM_PATTERN] = {{"integer", "array", "string", "null"}},
-        [PARAM_TUPLE] = {{"array", "string", "null"}},
+        [PARAM_TUPLE] = {{"integer", "array", "string", "null"}},
     };
     if (!types[type].names[0]) return;
     json_open(w, "type", '[');
@@ -59,17 +60,52 @@ static void write_reference(struct json_writer *w, struct str other, const struc
     json_close(w, '}');
 }
 
-/* Every name of the model's parameters, or of all. */
-static void write_names(struct json_writer *w, bool model_only)
+/* ---- names ---- */
+
+static bool is_group(struct str name)
 {
-    for (uint32_t i = 0; i < param_count; i++) {
-        const struct param *p = &param_table[i];
-        if (model_only && p->scope != SCOPE_MODEL) continue;
-        write_reference(w, p->name, p);
-        if (p->symbol.n) write_reference(w, p->symbol, p);
-        for (size_t k = 0; k < p->n_aliases; k++)
-            if (str_find(p->aliases[k], '.') == p->aliases[k].n)
-                write_reference(w, p->aliases[k], p);
+    for (const struct entry_group *g = entry_groups; g->group; g++)
+        if (str_is(name, g->group)) return true;
+    return false;
+}
+
+/* A parameter under its name, symbol and aliases; names with a point are spellings of --set. */
+static void write_names(struct json_writer *w, const struct param *p)
+{
+    if (!is_group(p->name)) write_reference(w, p->name, p);
+    if (p->symbol.n) write_reference(w, p->symbol, p);
+    for (size_t i = 0; i < p->n_aliases; i++)
+        if (str_find(p->aliases[i], '.') == p->aliases[i].n) write_reference(w, p->aliases[i], p);
+}
+
+/* Keys of a group of the model mapping: the parameters with its prefix. */
+static void write_group(struct json_writer *w, const struct entry_group *g)
+{
+    struct str prefix = str_of(g->prefix);
+    json_open(w, g->group, '{');
+    json_strs(w, "type", (struct str[]){STR("object"), STR("boolean"), STR("null")}, 3);
+    json_open(w, "properties", '{');
+    for (uint32_t i = 0; prefix.n && i < param_count; i++) {
+        struct str name = param_table[i].name;
+        if (param_table[i].scope == SCOPE_MODEL && str_starts(name, prefix))
+            write_reference(w, str_slice(name, prefix.n, name.n), &param_table[i]);
+    }
+    json_close(w, '}');
+    json_close(w, '}');
+}
+
+static void write_groups(struct json_writer *w)
+{
+    for (const struct entry_group *g = entry_groups; g->group; g++)
+        write_group(w, g);
+}
+
+static void write_texts(struct json_writer *w, const char *const *keys)
+{
+    for (; *keys; keys++) {
+        json_open(w, *keys, '{');
+        json_str(w, "type", STR("string"));
+        json_close(w, '}');
     }
 }
 
@@ -94,30 +130,26 @@ static void write_head(struct json_writer *w, const char *title)
 /* A plan names its parameters at the top level; those of the model stand there or under `model`. */
 static void write_plan(struct json_writer *w)
 {
+    static const char *const texts[] = {"framework_version", NULL};
+    struct str frameworks[FRAMEWORK_COUNT];
+    for (int i = 0; i < FRAMEWORK_COUNT; i++)
+        frameworks[i] = str_of(framework_name((enum framework)i));
     write_head(w, "moeplan plan file");
-    json_open(w, "required", '[');
-    json_str(w, NULL, STR("moeplan"));
-    json_close(w, ']');
+    json_strs(w, "required", (struct str[]){STR("moeplan")}, 1);
     json_open(w, "properties", '{');
     json_open(w, "moeplan", '{');
     json_int(w, "const", 1);
     json_close(w, '}');
     json_open(w, "framework", '{');
-    json_open(w, "enum", '[');
-    for (int i = 0; i < FRAMEWORK_COUNT; i++)
-        json_str(w, NULL, str_of(framework_name((enum framework)i)));
-    json_close(w, ']');
-    json_close(w, '}');
-    json_open(w, "framework_version", '{');
-    json_str(w, "type", STR("string"));
+    json_strs(w, "enum", frameworks, FRAMEWORK_COUNT);
     json_close(w, '}');
     json_open(w, "model", '{');
-    json_open(w, "type", '[');
-    json_str(w, NULL, STR("string"));
-    json_str(w, NULL, STR("object"));
-    json_close(w, ']');
+    json_strs(w, "type", (struct str[]){STR("string"), STR("object")}, 2);
     json_close(w, '}');
-    write_names(w, false);
+    write_texts(w, texts);
+    write_groups(w);
+    for (uint32_t i = 0; i < param_count; i++)
+        write_names(w, &param_table[i]);
     json_close(w, '}');
     json_bool(w, "additionalProperties", false);
     write_definitions(w);
@@ -126,13 +158,13 @@ static void write_plan(struct json_writer *w)
 
 static void write_model(struct json_writer *w)
 {
+    static const char *const texts[] = {"name", "base", "kind", "id", "hf_id", "source", NULL};
     write_head(w, "moeplan model input");
     json_open(w, "properties", '{');
-    json_open(w, "base", '{');
-    json_str(w, "description", STR("catalogue entry that the rest overrides"));
-    json_str(w, "type", STR("string"));
-    json_close(w, '}');
-    write_names(w, true);
+    write_texts(w, texts);
+    write_groups(w);
+    for (uint32_t i = 0; i < param_count; i++)
+        if (param_table[i].scope == SCOPE_MODEL) write_names(w, &param_table[i]);
     json_close(w, '}');
     write_definitions(w);
     json_close(w, '}');

@@ -4,13 +4,14 @@
 #include "base/buf.h"
 #include "base/edit.h"
 
-/* Groups of a model mapping: the flat name of a key in them is prefix + key. */
-static const struct {
-    const char *group, *prefix;
-} groups[] = {
-    {"multi_latent_attention", ""},  {"mamba", "mamba_"},
-    {"linear_attention", "linear_"}, {"vision", "vision_"},
-    {"window_attention", "window_"}, {"dsa_indexer", "dsa_indexer_"},
+const struct entry_group entry_groups[] = {
+    {"multi_latent_attention", ""},
+    {"mamba", "mamba_"},
+    {"linear_attention", "linear_"},
+    {"vision", "vision_"},
+    {"window_attention", "window_"},
+    {"dsa_indexer", "dsa_indexer_"},
+    {NULL, NULL},
 };
 
 struct reader {
@@ -46,13 +47,12 @@ static struct str flat_name(struct arena *a, const char *group, const char *pref
 /* A group of the model mapping; true when the key names one. */
 static bool read_group(struct reader *r, struct str key, const struct node *value)
 {
-    size_t g = 0, n = sizeof groups / sizeof *groups;
-    while (g < n && !str_is(key, groups[g].group))
+    const struct entry_group *g = entry_groups;
+    while (g->group && !str_is(key, g->group))
         g++;
-    if (g == n || value->kind != NODE_MAP) return false;
+    if (!g->group || value->kind != NODE_MAP) return false;
     for (size_t i = 0; i < value->n; i++) {
-        struct str name =
-            flat_name(r->arena, groups[g].group, groups[g].prefix, value->keys[i]->text);
+        struct str name = flat_name(r->arena, g->group, g->prefix, value->keys[i]->text);
         add_field(r, name, node_value(r->arena, value->items[i], SCALAR_CORE), value->items[i]);
     }
     if (str_is(key, "multi_latent_attention")) add_field(r, key, value_bool(true), value);

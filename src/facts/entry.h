@@ -32,6 +32,12 @@ struct entry {
     size_t n_coefficients;
 };
 
+/* Groups of a model mapping: `mamba: {num_heads: 64}` is mamba_num_heads, prefix + key. */
+struct entry_group {
+    const char *group, *prefix;
+};
+extern const struct entry_group entry_groups[]; /* ends with a NULL group */
+
 enum entry_kind { ENTRY_MODEL, ENTRY_PLATFORM };
 
 /* Reads a mapping. Whether the field names exist is the caller's to check; the shape of what stands
