@@ -109,8 +109,8 @@ static void expressions_see_facts(void **state)
     static const char *const truths[] = {
         "plan.tp == 2 && model.num_moe_experts == 8 && plan.num_experts == 8",
         "has(plan.tp) && !has(plan.pp) && plan.pp == 1",
-        "raw[\"--tensor-model-parallel-size\"] == 2 && !(\"--pipeline-model-parallel-size\" in "
-        "raw)",
+        "raw[\"--tensor-model-parallel-size\"] == 2",
+        "!(\"--pipeline-model-parallel-size\" in raw)",
         "env[\"NCCL_ALGO\"] == \"Ring\"",
         "framework == \"megatron\" && version == \"main@2026-08-22\"",
     };

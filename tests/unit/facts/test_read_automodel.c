@@ -146,8 +146,8 @@ static void what_is_not_read_is_not_checked(void **state)
         "recipe: FinetuneRecipeForVLM\ndistributed: {pipeline: {no_such_key: 1}}\n",
         "recipe: FinetuneRecipeForVLM\ndistributed: {moe: {no_such_key: 1}}\n",
         "recipe: FinetuneRecipeForVLM\ndistributed: {_target_: a.b, _convert_: all}\n",
-        "recipe: TrainFinetuneRecipeForNextTokenPrediction\ndataset: {}\n"
-        "packed_sequence: {packed_sequence_size: 0, no_such_key: 1}\n",
+        ("recipe: TrainFinetuneRecipeForNextTokenPrediction\ndataset: {}\n"
+         "packed_sequence: {packed_sequence_size: 0, no_such_key: 1}\n"),
         "recipe: TrainEagle3Recipe\nstep_scheduler: {no_such_key: 1}\n",
         "recipe: my.own.Recipe\nlr_scheduler: {no_such_key: 1}\n",
         "recipe: FinetuneRecipeForVLM\ndistributed: {mp_policy: {_target_: my.P, any: 1}}\n",
