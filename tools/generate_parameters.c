@@ -22,6 +22,7 @@ static const char *const frameworks[] = {"megatron", "bridge", "automodel"};
 static const char *const types[] = {"bool", "int", "double",  "string", "list",
                                     "map",  "any", "pattern", "tuple"};
 static const char *const scopes[] = {"plan", "model", "platform", "derived", "run"};
+static const char *const effects[] = {"execution", "convergence"};
 static const char *const actions[] = {"store", "store_true", "store_false", "store_const",
                                       "append"};
 
@@ -152,9 +153,9 @@ static struct param_spelling read_spelling(struct generator *g, const struct nod
 
 static void read_param(struct generator *g, const struct node *node)
 {
-    static const char *const known[] = {"name",     "symbol", "aliases",   "type",
-                                        "scope",    "unit",   "doc",       "choices",
-                                        "megatron", "bridge", "automodel", NULL};
+    static const char *const known[] = {"name",   "symbol",    "aliases", "type",    "scope",
+                                        "unit",   "doc",       "choices", "affects", "megatron",
+                                        "bridge", "automodel", NULL};
     struct param p = {.name = text_at(node, "name"),
                       .symbol = text_at(node, "symbol"),
                       .unit = text_at(node, "unit"),
@@ -162,6 +163,9 @@ static void read_param(struct generator *g, const struct node *node)
     check_keys(g, node, known);
     p.type = (enum param_type)WORD_AT(g, node, "type", types, PARAM_ANY);
     p.scope = (enum param_scope)WORD_AT(g, node, "scope", scopes, SCOPE_PLAN);
+    p.affects = (enum param_effect)WORD_AT(g, node, "affects", effects,
+                                           p.scope == SCOPE_MODEL ? AFFECTS_CONVERGENCE
+                                                                  : AFFECTS_EXECUTION);
     p.aliases = texts_at(g, node, "aliases", &p.n_aliases);
     p.choices = texts_at(g, node, "choices", &p.n_choices);
     if (!p.name.n || !p.doc.n) bad(g, node, "a parameter needs a name and a doc");
@@ -277,8 +281,8 @@ static void write_table(struct generator *g)
         const struct param *p = &g->params.items[i];
         const struct str texts[] = {p->name, p->symbol, p->unit, p->doc};
         static const char *const members[] = {"name", "symbol", "unit", "doc"};
-        buf_printf(out, "{.type=%d,.scope=%d,.n_aliases=%zu,.n_choices=%zu", (int)p->type,
-                   (int)p->scope, p->n_aliases, p->n_choices);
+        buf_printf(out, "{.type=%d,.scope=%d,.affects=%d,.n_aliases=%zu,.n_choices=%zu",
+                   (int)p->type, (int)p->scope, (int)p->affects, p->n_aliases, p->n_choices);
         for (size_t k = 0; k < 4; k++) {
             buf_printf(out, ",.%s=", members[k]);
             ctext_str(out, texts[k]);

@@ -7,12 +7,12 @@
 
 extern const struct command command_estimate, command_models, command_platforms, command_suggest,
     command_validate, command_eval, command_explain, command_rules, command_schema, command_version,
-    command_help, command_convert;
+    command_help, command_convert, command_compare;
 
 static const struct command *const commands[] = {
-    &command_suggest,  &command_estimate, &command_models,  &command_platforms,
-    &command_validate, &command_eval,     &command_explain, &command_rules,
-    &command_schema,   &command_version,  &command_help,    &command_convert,
+    &command_suggest, &command_estimate, &command_models,  &command_platforms, &command_validate,
+    &command_eval,    &command_explain,  &command_rules,   &command_schema,    &command_version,
+    &command_help,    &command_convert,  &command_compare,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

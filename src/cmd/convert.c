@@ -1,36 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* convert: recipe -> facts -> facts of the other framework -> its file. */
 #include "emit/convert.h"
-#include "base/io.h"
-#include "cmd/validate.h"
+#include "cmd/load.h"
 #include "emit/emit.h"
 
 enum target { TO_MEGATRON, TO_BRIDGE, TO_AUTOMODEL, TO_PLAN };
-
-/* The configuration to convert: the first that the file describes. NULL with the reason on stderr.
- */
-static const struct facts *read_file(struct cmd_context *c, const struct read_options *options)
-{
-    struct str text, error, path = str_dup(c->keep, c->arguments[0]), as = option_value(c, "as");
-    if (as.n && !reader_find(as))
-        return cmd_usage_error(c, "--as must be automodel, megatron, bridge or plan, not \"%.*s\"",
-                               STR_ARG(as)),
-               NULL;
-    if (!io_read(c->keep, path.p, &text, &error))
-        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)), NULL;
-    uint32_t source = source_add(&c->diags.sources, path, text);
-    struct recipe recipe = recipe_read(c->keep, &c->diags, source, as, options);
-    if (recipe.status == RECIPE_READ && recipe.readings.n > 0) {
-        if (recipe.readings.n > 1)
-            buf_printf(&c->err,
-                       "note: the file describes %zu configurations; the first is converted\n",
-                       recipe.readings.n);
-        return recipe.readings.items[0].facts;
-    }
-    if (recipe.status == RECIPE_SKIPPED)
-        cmd_usage_error(c, "%.*s is no recipe that moeplan knows", STR_ARG(path));
-    return NULL;
-}
 
 static enum framework framework_of(enum target to, const struct facts *f)
 {
@@ -135,7 +109,7 @@ static int run(struct cmd_context *c)
     if (!option_choice(c, "to", &to) || !validate_options(c, &options) ||
         !cmd_load_rules(c, &rules))
         return STATUS_CANNOT;
-    const struct facts *from = read_file(c, &options);
+    const struct facts *from = load_recipe(c, c->arguments[0], option_value(c, "as"), &options);
     struct str unused = validate_unused_settings(c->keep, &options);
     if (from && unused.n) return cmd_usage_error(c, "nothing is called %.*s", STR_ARG(unused));
     if (!from) return STATUS_CANNOT;

@@ -26,6 +26,11 @@ enum param_type {
    nothing: their values are then unknown, not the framework's default. */
 enum param_scope { SCOPE_PLAN, SCOPE_MODEL, SCOPE_PLATFORM, SCOPE_DERIVED, SCOPE_RUN };
 
+/* What a change of a parameter touches: only how fast and in how much memory the same numbers are
+   computed, or the numbers themselves. Model parameters affect convergence unless their file says
+   otherwise. */
+enum param_effect { AFFECTS_EXECUTION, AFFECTS_CONVERGENCE };
+
 /* How a command-line flag acts, as argparse names it. */
 enum flag_action { FLAG_STORE, FLAG_TRUE, FLAG_FALSE, FLAG_CONST, FLAG_APPEND };
 
@@ -64,6 +69,7 @@ struct param {
     size_t n_aliases;
     enum param_type type;
     enum param_scope scope;
+    enum param_effect affects;
     struct str unit, doc;
     const struct str *choices;
     size_t n_choices;

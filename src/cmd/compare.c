@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compare: two recipes -> facts -> differences and costs, side by side. */
+#include <math.h>
+
+#include "cmd/load.h"
+#include "emit/compare.h"
+#include "emit/emit.h"
+#include "emit/json_writer.h"
+#include "emit/plan_json.h"
+
+#define GIB 1073741824.0
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+struct pair {
+    struct costed sides[2];
+    struct comparison comparison;
+    bool equal;
+};
+
+static struct compared side_of(const struct costed *x)
+{
+    return (struct compared){x->facts, x->complete ? &x->config : NULL,
+                             x->complete ? &x->time : NULL};
+}
+
+/* ---- text ---- */
+
+static struct str shown(struct arena *a, struct value v)
+{
+    return v.kind == VALUE_UNKNOWN ? STR("not said") : emit_scalar(a, v);
+}
+
+static void add_differences(struct cmd_context *c, const struct comparison *x,
+                            enum param_effect affects, const char *title)
+{
+    bool first = true;
+    for (size_t i = 0; i < x->differences.n; i++) {
+        const struct difference *d = &x->differences.items[i];
+        const struct param *p = &param_table[d->param];
+        if (p->affects != affects) continue;
+        if (first) buf_printf(&c->out, "%s\n", title);
+        first = false;
+        struct str old = shown(c->keep, d->a), new = shown(c->keep, d->b);
+        buf_printf(&c->out, "  %-36.*s %-24.*s %.*s\n", STR_ARG(p->name), STR_ARG(old),
+                   STR_ARG(new));
+    }
+}
+
+struct row {
+    const char *name, *unit;
+    double a, b;
+};
+
+static void add_row(struct buf *out, const struct row *r)
+{
+    buf_printf(out, "  %-36s %-24.6g %-24.6g", r->name, r->a, r->b);
+    if (r->a > 0 && r->b > 0)
+        buf_printf(out, " %+.1f %%", 100 * (r->b / r->a - 1));
+    else if (r->unit[0])
+        buf_printf(out, " %s", r->unit);
+    buf_add_char(out, '\n');
+}
+
+static double rounded(double x, int digits)
+{
+    double scale = pow(10, digits);
+    return round(x * scale) / scale;
+}
+
+static double tokens_of(const struct costed *x)
+{
+    return (double)x->config.knobs.gbs * x->config.knobs.seq;
+}
+
+static void add_costs(struct cmd_context *c, const struct costed *a, const struct costed *b)
+{
+    static const char *const verdicts[] = {"fits", "tight", "does not fit"};
+    double days = 1e9 / 3600;
+    const struct row rows[] = {
+        {"tokens/s/GPU", "", rounded(a->time.tokens_per_s_per_gpu, 1),
+         rounded(b->time.tokens_per_s_per_gpu, 1)},
+        {"GPU hours for 10^9 tokens", "", rounded(days / a->time.tokens_per_s_per_gpu, 1),
+         rounded(days / b->time.tokens_per_s_per_gpu, 1)},
+        {"tokens a step, millions", "", rounded(tokens_of(a) / 1e6, 3),
+         rounded(tokens_of(b) / 1e6, 3)},
+        {"step time, s", "", rounded(a->time.step, 3), rounded(b->time.step, 3)},
+        {"model TFLOP/s/GPU", "", rounded(a->time.model_flops_per_gpu / 1e12, 1),
+         rounded(b->time.model_flops_per_gpu / 1e12, 1)},
+        {"MFU, % of the format's peak", "", rounded(100 * a->time.mfu, 2),
+         rounded(100 * b->time.mfu, 2)},
+        {"memory peak, GiB", "", rounded(a->memory.peak / GIB, 1),
+         rounded(b->memory.peak / GIB, 1)},
+    };
+    buf_add(&c->out, STR("estimates\n"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        add_row(&c->out, &rows[i]);
+    buf_printf(&c->out, "  %-36s %-24s %s\n", "memory", verdicts[a->memory.fits],
+               verdicts[b->memory.fits]);
+}
+
+/* "the second is 12 % faster by useful tokens": what the two are ranked by. */
+static void add_verdict(struct cmd_context *c, const struct costed *a, const struct costed *b)
+{
+    double gain = b->time.tokens_per_s_per_gpu / a->time.tokens_per_s_per_gpu - 1;
+    if (fabs(gain) < 0.01)
+        buf_add(&c->out, STR("by useful tokens they are as fast as each other\n"));
+    else
+        buf_printf(&c->out, "by useful tokens the %s is %.1f %% faster\n",
+                   gain > 0 ? "second" : "first", 100 * (gain > 0 ? gain : 1 / (1 + gain) - 1));
+}
+
+static void show_text(struct cmd_context *c, const struct pair *x)
+{
+    const struct costed *a = &x->sides[0], *b = &x->sides[1];
+    if (x->equal) buf_add(&c->out, STR("the two are the same configuration\n"));
+    add_differences(c, &x->comparison, AFFECTS_CONVERGENCE, "what changes convergence");
+    add_differences(c, &x->comparison, AFFECTS_EXECUTION, "what changes execution only");
+    if (a->complete && b->complete) {
+        add_costs(c, a, b);
+        if (!x->equal) add_verdict(c, a, b);
+    }
+    for (int i = 0; i < 2; i++)
+        if (!x->sides[i].complete)
+            buf_printf(&c->out, "%.*s has no estimate: %.*s\n", STR_ARG(c->arguments[i]),
+                       STR_ARG(x->sides[i].missing));
+    for (size_t i = 0; i < x->comparison.advice.n; i++) {
+        const struct remark *remark = &x->comparison.advice.items[i];
+        buf_printf(&c->out, "note: %.*s [%.*s]\n", STR_ARG(remark->text), STR_ARG(remark->guide));
+    }
+}
+
+/* ---- JSON ---- */
+
+static void add_json_differences(struct json_writer *w, const struct comparison *x)
+{
+    json_open(w, "differences", '[');
+    for (size_t i = 0; i < x->differences.n; i++) {
+        const struct difference *d = &x->differences.items[i];
+        const struct param *p = &param_table[d->param];
+        json_open(w, NULL, '{');
+        json_str(w, "parameter", p->name);
+        json_optional_str(w, "symbol", p->symbol);
+        json_str(w, "affects",
+                 p->affects == AFFECTS_CONVERGENCE ? STR("convergence") : STR("execution"));
+        json_value(w, "a", d->a);
+        json_value(w, "b", d->b);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+}
+
+static void add_json_estimates(struct cmd_context *c, struct json_writer *w, const struct pair *x)
+{
+    static const char *const names[] = {"a", "b"};
+    json_open(w, "estimates", '{');
+    for (int i = 0; i < 2; i++) {
+        const struct costed *side = &x->sides[i];
+        struct evidence evidence = {0};
+        if (!side->complete) {
+            json_null(w, names[i]);
+            continue;
+        }
+        evidence_find(&side->config, &evidence);
+        buf_printf(w->out, "%s\"%s\":", w->comma ? "," : "", names[i]);
+        tree_print(w->out,
+                   tree_estimate(c->keep, side->facts, &side->config, &side->memory, &side->time,
+                                 &evidence),
+                   false);
+        w->comma = true;
+    }
+    json_close(w, '}');
+}
+
+static void add_json_throughput(struct json_writer *w, const struct pair *x)
+{
+    const struct costed *a = &x->sides[0], *b = &x->sides[1];
+    if (!a->complete || !b->complete) {
+        json_null(w, "by_useful_tokens");
+        return;
+    }
+    json_open(w, "by_useful_tokens", '{');
+    json_number(w, "tokens_per_step_a", tokens_of(a), 15);
+    json_number(w, "tokens_per_step_b", tokens_of(b), 15);
+    json_number(w, "tokens_per_s_per_gpu_a", a->time.tokens_per_s_per_gpu, 6);
+    json_number(w, "tokens_per_s_per_gpu_b", b->time.tokens_per_s_per_gpu, 6);
+    json_number(w, "b_over_a", b->time.tokens_per_s_per_gpu / a->time.tokens_per_s_per_gpu, 6);
+    json_close(w, '}');
+}
+
+static void show_json(struct cmd_context *c, const struct pair *x)
+{
+    struct json_writer w = json_writer_new(&c->out);
+    json_open(&w, NULL, '{');
+    json_bool(&w, "equal", x->equal);
+    add_json_differences(&w, &x->comparison);
+    add_json_throughput(&w, x);
+    json_open(&w, "advice", '[');
+    for (size_t i = 0; i < x->comparison.advice.n; i++) {
+        json_open(&w, NULL, '{');
+        json_str(&w, "guide", x->comparison.advice.items[i].guide);
+        json_str(&w, "text", x->comparison.advice.items[i].text);
+        json_close(&w, '}');
+    }
+    json_close(&w, ']');
+    add_json_estimates(c, &w, x);
+    json_close(&w, '}');
+    buf_add_char(&c->out, '\n');
+}
+
+/* ---- the command ---- */
+
+static int run(struct cmd_context *c)
+{
+    struct read_options options;
+    const struct rule_set *rules;
+    struct pair *x = ARENA_NEW(c->keep, struct pair);
+    int format;
+    if (!option_choice(c, "format", &format) || !validate_options(c, &options) ||
+        !cmd_load_rules(c, &rules))
+        return STATUS_CANNOT;
+    for (int i = 0; i < 2; i++) {
+        const struct facts *f = load_recipe(c, c->arguments[i], option_value(c, "as"), &options);
+        if (!f) return STATUS_CANNOT;
+        load_costs(c->keep, rules, f, c->scratch, &x->sides[i]);
+    }
+    struct compared a = side_of(&x->sides[0]), b = side_of(&x->sides[1]);
+    compare_configurations(c->keep, &a, &b, &x->comparison);
+    x->equal = x->comparison.differences.n == 0;
+    if (format == FORMAT_JSON)
+        show_json(c, x);
+    else
+        show_text(c, x);
+    return x->equal ? STATUS_OK : STATUS_NO;
+}
+
+static const struct option options[] = {
+    {"gpus", "N", "number of GPUs of both runs"},
+    {"platform", "P", "GPU platform of both: h100, gb200, … or a platform file"},
+    {"model", "MODEL", "the model of both: a catalogue name, a config.json or a model file"},
+    {"framework", "NAME", "megatron, bridge or automodel, where a file does not say"},
+    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
+    {"as", "FORMAT", "automodel, megatron, bridge or plan instead of telling by the content"},
+    {"set", "NAME=VALUE", "state a fact the files do not hold, or override one (repeatable)"},
+    {"env", "NAME=VALUE", "an environment variable of both runs (repeatable)"},
+    {"format", "text|json", "how to print"},
+    {0},
+};
+
+const struct command command_compare = {
+    .name = "compare",
+    .arguments = "A B",
+    .min_arguments = 2,
+    .max_arguments = 2,
+    .help = "Two configurations side by side: what differs, and what each costs",
+    .details = "A and B are plan files or recipes that validate reads. Parameters are split into "
+               "what changes\n"
+               "convergence and what changes execution only; speeds are compared by useful "
+               "tokens. Exit 0 when\n"
+               "the two are the same, 1 when they differ.\n",
+    .options = options,
+    .loads_rules = true,
+    .run = run,
+};

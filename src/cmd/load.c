@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/load.h"
+
+#include "base/io.h"
+
+struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
+                          const struct read_options *options)
+{
+    struct str text, error;
+    if (as.n && !reader_find(as))
+        return cmd_usage_error(c, "--as must be automodel, megatron, bridge or plan, not \"%.*s\"",
+                               STR_ARG(as)),
+               NULL;
+    path = str_dup(c->keep, path);
+    if (!io_read(c->keep, path.p, &text, &error))
+        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)), NULL;
+    uint32_t source = source_add(&c->diags.sources, path, text);
+    struct recipe recipe = recipe_read(c->keep, &c->diags, source, as, options);
+    if (recipe.status == RECIPE_READ && recipe.readings.n > 0) {
+        if (recipe.readings.n > 1)
+            buf_printf(&c->err, "note: %.*s describes %zu configurations; the first is taken\n",
+                       STR_ARG(path), recipe.readings.n);
+        return recipe.readings.items[0].facts;
+    }
+    if (recipe.status == RECIPE_SKIPPED)
+        cmd_usage_error(c, "%.*s is no recipe that moeplan knows", STR_ARG(path));
+    return NULL;
+}
+
+/* The first error among diagnostics, for a message. */
+static struct str first_error(const struct diags *diags)
+{
+    for (size_t i = 0; i < diags->n; i++)
+        if (diags->items[i].severity == SEVERITY_ERROR) return diags->items[i].message;
+    return STR("the configuration is incomplete");
+}
+
+void load_costs(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                struct arena *scratch, struct costed *out)
+{
+    *out = (struct costed){.facts = facts_copy(a, f)};
+    struct diags *diags = out->facts->diags = ARENA_NEW(a, struct diags);
+    diags_init(diags, a);
+    rules_apply_overrides(rules, out->facts, scratch);
+    arena_reset(scratch);
+    diags->n = 0; /* what the overrides say is not about the costs */
+    if (!config_from_facts(a, out->facts, &out->config)) {
+        out->missing = first_error(diags);
+        return;
+    }
+    if (!out->config.machine_known)
+        out->missing = STR("the platform is not given");
+    else if (!memory_estimate(&out->config, &out->memory, NULL) ||
+             !time_estimate(&out->config, &out->time, NULL))
+        out->missing = STR("the layers cannot be put on the pipeline stages as the plan says");
+    else
+        out->complete = true;
+}

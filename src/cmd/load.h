@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recipes named on a command line -> facts, and what they cost; for commands that look at one
+   configuration a file. */
+#ifndef MOEPLAN_CMD_LOAD_H
+#define MOEPLAN_CMD_LOAD_H
+
+#include "cmd/validate.h"
+#include "cost/cost.h"
+
+/* The first configuration that the file describes, options applied, overrides not; NULL with the
+   reason on stderr or in c->diags. A file of several says on stderr which is taken. */
+struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
+                          const struct read_options *options);
+
+/* A configuration as its framework runs it, and its estimates. */
+struct costed {
+    struct facts *facts; /* a copy, overrides applied */
+    struct config config;
+    bool complete; /* the configuration has a cost; false: `missing` says what is lacking */
+    struct str missing;
+    struct memory_estimate memory;
+    struct time_estimate time;
+};
+
+/* Estimates; findings of the facts are not reported. */
+void load_costs(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                struct arena *scratch, struct costed *out);
+
+#endif

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# compare: equal and different plans, what touches convergence, useful tokens, and the advice.
+set -eu
+moeplan=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1"; exit 1; }
+
+compare() { # STATUS A B [options]: output in $dir/out
+    want=$1 status=0
+    shift
+    "$moeplan" compare "$@" >"$dir/out" 2>&1 </dev/null || status=$?
+    [ "$status" = "$want" ] || { cat "$dir/out"; fail "compare $*: exit $status, not $want"; }
+}
+has() { grep -qF -- "$1" "$dir/out" || { cat "$dir/out"; fail "no \"$1\""; }; }
+lacks() { ! grep -qF -- "$1" "$dir/out" || { cat "$dir/out"; fail "there is \"$1\""; }; }
+part() { awk -v title="$1" '/^[^ ]/ { on = $0 == title } on' "$dir/out"; }
+
+cat >"$dir/a.yaml" <<'YAML'
+moeplan: 1
+framework: megatron
+model: qwen3-235b-a22b
+platform: h100
+gpus: 256
+seq: 4096
+mbs: 1
+gbs: 2048
+tp: 2
+pp: 8
+vpp: 4
+ep: 8
+etp: 1
+sequence_parallel: true
+use_distributed_optimizer: true
+account_for_embedding_in_pipeline_split: true
+account_for_loss_in_pipeline_split: true
+YAML
+compare 0 "$dir/a.yaml" "$dir/a.yaml"
+has "the two are the same configuration"
+lacks "note:"
+
+# one file writes what is the other's default
+echo "context_parallel_size: 1" | cat "$dir/a.yaml" - >"$dir/b.yaml"
+compare 0 "$dir/a.yaml" "$dir/b.yaml"
+
+# the batch and the number format change the numbers, tensor parallelism only how they are computed
+sed 's/^tp: 2/tp: 4/; s/^gbs: .*/gbs: 4096/' "$dir/a.yaml" >"$dir/b.yaml"
+compare 1 "$dir/a.yaml" "$dir/b.yaml"
+part "what changes convergence" | grep -q "global_batch_size .*2048 .*4096" || fail "gbs is no convergence"
+part "what changes execution only" | grep -q "tensor_model_parallel_size .*2 .*4" || fail "tp is no execution"
+has "scale the learning rate 2x with it, with a longer warmup"
+has "the second takes 2x the tokens a step"
+has "smaller GEMMs"
+lacks "MFU misleads"
+has "tokens/s/GPU"
+compare 1 "$dir/b.yaml" "$dir/a.yaml"
+has "scale the learning rate 0.5x with it, with a shorter warmup"
+lacks "smaller GEMMs"
+
+# another number format has another peak
+sed 's/^platform: .*/platform: gb200/' "$dir/a.yaml" >"$dir/bf16.yaml"
+echo "precision: mxfp8" | cat "$dir/bf16.yaml" - >"$dir/mxfp8.yaml"
+compare 1 "$dir/bf16.yaml" "$dir/mxfp8.yaml"
+has "MFU misleads between number formats"
+part "what changes convergence" | grep -q "precision .*bf16 .*mxfp8" || fail "precision is no convergence"
+
+compare 0 "$dir/a.yaml" "$dir/a.yaml" --format json
+has '"equal":true'
+compare 1 "$dir/a.yaml" "$dir/b.yaml" --format json
+has '"parameter":"global_batch_size","symbol":"gbs","affects":"convergence","a":2048,"b":4096'
+has '"by_useful_tokens":{"tokens_per_step_a":8388608,"tokens_per_step_b":16777216'
+
+# without a platform there is no estimate, and that is said
+grep -v "^platform" "$dir/a.yaml" >"$dir/nowhere.yaml"
+grep -v "^platform" "$dir/b.yaml" >"$dir/nowhere2.yaml"
+compare 1 "$dir/nowhere.yaml" "$dir/nowhere2.yaml"
+has "has no estimate: the platform is not given"
+compare 2 "$dir/a.yaml" "$dir/absent"
