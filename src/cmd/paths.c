@@ -43,6 +43,12 @@ static bool exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+/* "./a" as "a": annotations are matched to the files of a repository by name. */
+static struct str without_dot(struct str path)
+{
+    return str_starts(path, STR("./")) ? str_slice(path, 2, path.n) : path;
+}
+
 static bool expand_folder(struct arena *a, struct str folder, struct path_list *out,
                           struct str *error)
 {
@@ -50,6 +56,8 @@ static bool expand_folder(struct arena *a, struct str folder, struct path_list *
                                            ".sub",  ".slurm", ".args", ".txt", NULL};
     size_t before = out->n;
     if (!dir_list(a, folder.p, suffixes, out, error)) return false;
+    for (size_t i = before; i < out->n; i++)
+        out->items[i] = without_dot(out->items[i]);
     *error = STR("holds no YAML, JSON or shell file");
     return out->n > before;
 }
@@ -68,8 +76,7 @@ static bool expand_pattern(struct arena *a, struct str pattern, struct path_list
     if (!dir_list(a, folder.p, all, &files, error)) return false;
     size_t before = out->n;
     for (size_t i = 0; i < files.n; i++) {
-        struct str path = files.items[i];
-        if (!root) path = str_slice(path, 2, path.n); /* "./" */
+        struct str path = root ? files.items[i] : without_dot(files.items[i]);
         if (path_matches(pattern, path)) *VEC_PUSH(a, out) = path;
     }
     *error = STR("matches no file");
