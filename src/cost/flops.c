@@ -19,7 +19,9 @@ static double attention(const struct model_shape *m, double seq)
 {
     double h = m->hidden, q = (double)m->heads * m->head_dim, kv = (double)m->groups * m->head_dim;
     double gate = m->attention_output_gate ? q : 0;
-    return 2 * h * (q + 2 * kv + gate) + 2 * q * h + 2 * seq * q;
+    double query = m->q_lora > 0 ? m->q_lora * (h + q + gate) : h * (q + gate);
+    double output = m->o_lora > 0 ? m->o_lora * (q + m->o_groups * h) : q * h;
+    return 2 * (query + 2 * h * kv + output) + 2 * seq * q;
 }
 
 /* Low-rank projections with their norms (the + 1), as Megatron counts them. */

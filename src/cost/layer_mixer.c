@@ -46,11 +46,19 @@ static void add_attention(const struct timing *t, struct layer_time *x, bool win
            v = window ? m->win_v_head_dim : m->v_head_dim;
     double q = heads * d, kv = fmax(window ? m->win_groups : m->groups, tp) * (d + v);
     double gate = m->attention_output_gate ? q : 0;
-    layer_add_linear(t, x, t->tokens, (q + kv + gate) / tp, m->hidden);
+    if (m->q_lora > 0) {
+        layer_add_linear(t, x, t->tokens, m->q_lora, m->hidden);
+        layer_add_linear(t, x, t->tokens, (q + gate) / tp, m->q_lora);
+        layer_add_linear(t, x, t->tokens, kv / tp, m->hidden);
+    } else {
+        layer_add_linear(t, x, t->tokens, (q + kv + gate) / tp, m->hidden);
+    }
     double moved = 2 * t->tokens * (q + kv) / tp;
     layer_add_stream(t, x, 3 * moved, 5 * moved);
     add_core(t, x, (struct attention_shape){heads / tp, d, v, window ? m->window : 0});
-    layer_add_linear(t, x, t->tokens, m->hidden, heads * v / tp);
+    if (m->o_lora > 0) layer_add_linear(t, x, t->tokens, m->o_lora, heads * v / tp);
+    layer_add_linear(t, x, t->tokens, m->hidden,
+                     (m->o_lora > 0 ? (double)m->o_groups * m->o_lora : heads * v) / tp);
     add_context(t, x, 2 * t->tokens * kv / tp, 2 * t->tokens * q / tp);
     layer_add_ops(t, x, t->low ? 30 : 22, SCOPE_ATTN | SCOPE_FULL, 2);
 }

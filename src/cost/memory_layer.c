@@ -27,8 +27,16 @@ static void add_attention(struct layer_memory *l, const struct config *c, bool w
     double d = window ? m->win_head_dim : m->head_dim;
     double dv = window ? m->win_v_head_dim : m->v_head_dim, tp = c->knobs.tp;
     double q = heads * d * (m->attention_output_gate ? 2 : 1);
-    add(l, (q + groups * d + groups * dv) / tp, m->hidden);
-    add(l, m->hidden, heads * dv / tp);
+    double kv = groups * d + (m->k_equals_v && !window ? 0 : groups * dv);
+    if (m->q_lora > 0) {
+        add(l, m->q_lora, m->hidden);
+        add(l, q / tp, m->q_lora);
+        add(l, kv / tp, m->hidden);
+    } else {
+        add(l, (q + kv) / tp, m->hidden);
+    }
+    if (m->o_lora > 0) add(l, m->o_lora, heads * dv / tp);
+    add(l, m->hidden, (m->o_lora > 0 ? (double)m->o_groups * m->o_lora : heads * dv) / tp);
 }
 
 /* Multi-head latent attention: the down projections stand whole on every TP rank. */

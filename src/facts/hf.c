@@ -33,9 +33,10 @@ static const struct family families[] = {
     {"gemma2", HF_TIED | HF_POST_NORMS | HF_HALF_WINDOW},
     {"gemma3 gemma3_text", HF_TIED | HF_POST_NORMS | HF_QK_NORM | HF_SIXTH_FULL},
     {"gemma4 gemma4_text", HF_TIED | HF_POST_NORMS | HF_QK_NORM | HF_DENSE_BESIDE},
+    {"deepseek_v4 deepseek_ref", HF_K_IS_V},
     {"mimo_v2_flash", HF_WINDOW_FLAGS},
     {"step3p5 step3p7", HF_QK_NORM | HF_EXPERT_BIAS},
-    {"deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4 deepseek_ref kimi_k2 kimi_k25 kimi_k3 "
+    {"deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 kimi_k3 "
      "kimi_linear bailing_moe bailing_moe_v2 "
      "ernie4_5_moe mimo llama mistral nemotron-nas exaone4 exaone4_5 "
      "exaone4_5_text muse_glimmer muse_glimmer_text",

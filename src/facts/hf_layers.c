@@ -155,6 +155,8 @@ static void read_windows(struct hf *h)
     struct str alias = {0};
     int64_t size = hf_count_in(h, "window_size", "sliding_window sliding_window_size", &n, &alias);
     if (size == 0 || !hf_truth(h, "use_sliding_window", true)) return;
+    if (hf_look(h, "compress_ratios", NULL))
+        return; /* the window is only a part of what is attended */
     if (size >= hf_count(h, "max_position_embeddings") &&
         hf_count(h, "max_position_embeddings") > 0)
         return;

@@ -251,6 +251,7 @@ static const struct {
     {"multi_latent_attention", ABSENT_FALSE},
     {"q_lora_rank", ABSENT_NULL},
     {"kv_lora_rank", ABSENT_NULL},
+    {"o_lora_rank", ABSENT_NULL},
     {"qk_head_dim", ABSENT_NULL},
     {"qk_pos_emb_head_dim", ABSENT_NULL},
     {"v_head_dim", ABSENT_NULL},

@@ -19,6 +19,8 @@ static const struct aliases plain[] = {
     {"vocab_size", "vocab_size"},
     {"q_lora_rank", "q_lora_rank"},
     {"kv_lora_rank", "kv_lora_rank"},
+    {"o_lora_rank", "o_lora_rank"},
+    {"o_lora_groups", "o_groups"},
     {"qk_pos_emb_head_dim", "qk_rope_head_dim"},
     {"v_head_dim", "v_head_dim"},
     {"num_moe_experts",
@@ -95,6 +97,7 @@ static void read_attention(struct hf *h)
     if (hf_truth(h, "attn_output_gate mla_use_output_gate attention_output_gate",
                  h->traits & HF_OUTPUT_GATE))
         hf_add(h, "attention_output_gate", value_bool(true), "model_type");
+    if (h->traits & HF_K_IS_V) hf_add(h, "attention_k_equals_v", value_bool(true), "model_type");
     if (hf_truth(h, "use_head_wise_attn_gate", false))
         hf_add(h, "attention_head_gate", value_bool(true), "use_head_wise_attn_gate");
 }
@@ -318,7 +321,6 @@ static void note_unmodelled(struct hf *h)
     static const struct {
         const char *key, *what;
     } parts[] = {
-        {"o_lora_rank", "grouped low-rank output projections are reckoned as full ones"},
         {"compress_ratios",
          "compressed sparse attention is reckoned as attention over the whole sequence"},
         {"hc_mult", "hyper-connections are left out"},

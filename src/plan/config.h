@@ -44,6 +44,7 @@ struct model_shape {
     int window;             /* sliding window in tokens, 0: none */
     bool mla;
     int q_lora, kv_lora, qk_nope, qk_rope, mla_v; /* q_lora 0: direct q projection */
+    int o_lora, o_groups; /* rank and groups of a low-rank output projection; 0: direct */
     int experts, topk, expert_ffn;
     int shared_ffn;   /* of all shared experts together */
     int latent;       /* width that routed experts see; 0: hidden */

@@ -34,7 +34,11 @@ static struct part_params grouped_attention(const struct model_shape *m, bool wi
             dv = window ? m->win_v_head_dim : m->v_head_dim;
     int64_t q = heads * d * (m->attention_output_gate ? 2 : 1), k = groups * d;
     int64_t v = m->k_equals_v && !window ? 0 : groups * dv;
-    struct part_params p = {.sharded = h * (q + k + v) + heads * dv * h, .replicated = norm(m, h)};
+    int64_t rank = m->q_lora;
+    struct part_params p = {.sharded = (rank > 0 ? rank : h) * q + h * (k + v),
+                            .replicated = norm(m, h)};
+    if (rank > 0) p.replicated += h * rank + norm(m, rank);
+    p.sharded += m->o_lora > 0 ? (heads * dv + m->o_groups * h) * m->o_lora : heads * dv * h;
     if (m->qkv_bias || m->add_bias) p.sharded += q + k + v;
     if (m->add_bias) p.replicated += h;
     if (m->qk_layernorm)

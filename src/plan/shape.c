@@ -43,6 +43,8 @@ static const struct int_field int_fields[] = {
     {"dsa_indexer_num_layers", FIELD(index_layers), MODEL_MAX_LAYERS, false},
     {"q_lora_rank", FIELD(q_lora), MAX_WIDTH, false},
     {"kv_lora_rank", FIELD(kv_lora), MAX_WIDTH, false},
+    {"o_lora_rank", FIELD(o_lora), MAX_WIDTH, false},
+    {"o_lora_groups", FIELD(o_groups), MAX_HEADS, false},
     {"qk_head_dim", FIELD(qk_nope), MAX_HEADS, false},
     {"qk_pos_emb_head_dim", FIELD(qk_rope), MAX_HEADS, false},
     {"v_head_dim", FIELD(mla_v), MAX_HEADS, false},
@@ -189,6 +191,8 @@ static void read_attention(struct reader *r)
     fill_int(&m->win_groups, m->groups);
     fill_int(&m->win_head_dim, m->head_dim);
     fill_int(&m->win_v_head_dim, own ? m->win_head_dim : m->v_head_dim);
+    if (!m->mla && !is_stated(f, "q_lora_rank")) m->q_lora = 0;
+    fill_int(&m->o_groups, 1);
     m->sinks = str_is(facts_str(f, "softmax_type"), "learnable");
     if (!m->mla) return;
     if (m->kv_lora == 0) missing(r, "kv_lora_rank");
