@@ -70,3 +70,9 @@ add_custom_command(
   DEPENDS generate_evidence ${evidence_files}
   VERBATIM)
 target_sources(moeplan_cost PRIVATE ${CMAKE_BINARY_DIR}/evidence.c)
+
+# The reference pages that follow from data: `--target docs` writes them into docs/, a test compares.
+add_executable(generate_docs EXCLUDE_FROM_ALL tools/generate_docs.c)
+moeplan_target(generate_docs)
+target_link_libraries(generate_docs PRIVATE ${MOEPLAN_UPTO_cmd})
+add_custom_target(docs COMMAND generate_docs ${CMAKE_SOURCE_DIR}/docs VERBATIM)

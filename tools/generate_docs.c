@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generate_docs FOLDER: writes the reference pages that follow from data: one page in rules/ for
+   each rule file and an index, guides.md, parameters.md and the manual page moeplan.1. FOLDER and
+   FOLDER/rules must be there. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/io.h"
+#include "base/map.h"
+#include "cmd/commands.h"
+#include "cmd/option.h"
+#include "emit/rule_page.h"
+
+#define GENERATED "Generated from the program's data by `cmake --build build --target docs`.\n\n"
+#define TABLE_OF_RECORDS "| record | kind | says |\n|---|---|---|\n"
+
+struct generator {
+    struct arena *arena, *scratch;
+    const char *folder;
+    const struct rule_set *set;
+    bool failed;
+};
+
+static void write_page(struct generator *g, struct str name, struct buf *text)
+{
+    struct str error, path = arena_printf(g->arena, "%s/%.*s", g->folder, STR_ARG(name));
+    if (io_write(g->arena, path.p, buf_str(text), &error)) return;
+    fprintf(stderr, "%.*s: %.*s\n", STR_ARG(path), STR_ARG(error));
+    g->failed = true;
+}
+
+/* Text in a cell of a Markdown table, where `|` ends the cell and `<` may begin HTML. */
+static void cell(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '|') buf_add_char(out, '\\');
+        if (text.p[i] == '<')
+            buf_add(out, STR("&lt;"));
+        else
+            buf_add_char(out, text.p[i] == '\n' ? ' ' : text.p[i]);
+    }
+}
+
+/* ---- rules ---- */
+
+/* "megatron/world.yaml" -> "megatron-world.md" */
+static struct str page_name(struct arena *a, struct str suite)
+{
+    struct buf out = buf_new(a);
+    for (size_t i = 0; i + strlen(".yaml") < suite.n; i++)
+        buf_add_char(&out, suite.p[i] == '/' ? '-' : suite.p[i]);
+    buf_add(&out, STR(".md"));
+    return buf_str(&out);
+}
+
+static const char *kind_of(const struct rule *r)
+{
+    if (r->is_override && !r->message.n) return "silent";
+    return r->rule || r->native || r->is_override ? severity_name(r->severity) : "guide";
+}
+
+/* A line of a table of records; `page` is the one they stand on, empty when it is the same. */
+static void row(struct buf *out, const struct rule *r, struct str page)
+{
+    buf_printf(out, "| [%.*s](%.*s#%.*s) | %s | ", STR_ARG(r->id), STR_ARG(page), STR_ARG(r->id),
+               kind_of(r));
+    cell(out, r->message);
+    buf_add(out, STR(" |\n"));
+}
+
+/* The page of a rule below a page's own heading: every heading one level deeper. */
+static void section(struct generator *g, struct buf *out, const struct rule *r)
+{
+    struct buf page = buf_new(g->arena);
+    struct str line;
+    rule_page(r, g->set, g->scratch, &page);
+    struct str rest = str_trim(buf_str(&page));
+    buf_add_char(out, '\n');
+    while (str_split(&rest, '\n', &line))
+        buf_printf(out, "%s%.*s\n", str_starts(line, STR("#")) ? "#" : "", STR_ARG(line));
+}
+
+static void write_suite(struct generator *g, struct str suite)
+{
+    struct buf out = buf_new(g->arena);
+    buf_printf(&out, "# rules/%.*s\n\n" GENERATED TABLE_OF_RECORDS, STR_ARG(suite));
+    for (size_t i = 0; i < g->set->n; i++)
+        if (str_eq(g->set->items[i]->suite, suite)) row(&out, g->set->items[i], STR(""));
+    for (size_t i = 0; i < g->set->n; i++)
+        if (str_eq(g->set->items[i]->suite, suite)) section(g, &out, g->set->items[i]);
+    write_page(g, arena_printf(g->arena, "rules/%.*s", STR_ARG(page_name(g->arena, suite))), &out);
+}
+
+static void write_rules(struct generator *g)
+{
+    struct map seen = {0};
+    struct buf out = buf_new(g->arena);
+    buf_printf(
+        &out,
+        "# Rules\n\n" GENERATED
+        "%zu records: what the frameworks refuse or change by themselves, what runs but "
+        "wastes or risks, and the decision\nguides ([by their rows](../guides.md)). "
+        "`moeplan explain ID` prints the same pages; with `--in FILE`, the file's numbers.\n",
+        g->set->n);
+    for (size_t i = 0; i < g->set->n; i++) {
+        struct str suite = g->set->items[i]->suite;
+        if (!map_put(g->arena, &seen, suite, 0)) continue;
+        struct str page = page_name(g->arena, suite);
+        write_suite(g, suite);
+        buf_printf(&out, "\n## [%.*s](%.*s)\n\n" TABLE_OF_RECORDS, STR_ARG(suite), STR_ARG(page));
+        for (size_t k = i; k < g->set->n; k++)
+            if (str_eq(g->set->items[k]->suite, suite)) row(&out, g->set->items[k], page);
+    }
+    write_page(g, STR("rules/README.md"), &out);
+}
+
+static bool refers(const struct rule *r, struct str guide)
+{
+    for (size_t i = 0; i < r->n_guides; i++)
+        if (str_eq(r->guides[i], guide)) return true;
+    return false;
+}
+
+static void guide_row(struct generator *g, struct buf *out, const struct guide_row *guide)
+{
+    buf_printf(out, "| %.*s | ", STR_ARG(guide->id));
+    cell(out, guide->text);
+    if (guide->why.n) buf_add(out, STR(" *"));
+    cell(out, guide->why);
+    buf_add(out, guide->why.n ? STR("* |") : STR(" |"));
+    for (size_t i = 0; i < g->set->n; i++) {
+        const struct rule *r = g->set->items[i];
+        if (!refers(r, guide->id)) continue;
+        buf_printf(out, " [%.*s](rules/%.*s#%.*s)", STR_ARG(r->id),
+                   STR_ARG(page_name(g->arena, r->suite)), STR_ARG(r->id));
+    }
+    buf_add(out, STR(" |\n"));
+}
+
+static void write_guides(struct generator *g)
+{
+    struct buf out = buf_new(g->arena);
+    struct str document = STR("");
+    buf_add(&out,
+            STR("# Decision guides\n\n" GENERATED
+                "The rows of the decision guides and the records that encode them; in italics "
+                "an older form of the row, or what\nanother document says. "
+                "`moeplan rules --guides` also counts the scenarios.\n"));
+    for (size_t i = 0; i < g->set->n_guides; i++) {
+        const struct guide_row *guide = &g->set->guides[i];
+        if (i == 0 || !str_eq(guide->source, document))
+            buf_printf(&out, "\n## %.*s\n\n| row | guide | records |\n|---|---|---|\n",
+                       STR_ARG(guide->source));
+        document = guide->source;
+        guide_row(g, &out, guide);
+    }
+    write_page(g, STR("guides.md"), &out);
+}
+
+/* ---- parameters ---- */
+
+static void code_cell(struct buf *out, struct str text)
+{
+    if (text.n) buf_printf(out, " `%.*s`", STR_ARG(text));
+}
+
+static void spelling_cell(struct buf *out, const struct param_spelling *s)
+{
+    code_cell(out, s->key);
+    for (size_t i = 0; i < s->n_flags; i++)
+        if (!s->flags[i].removed.n) code_cell(out, s->flags[i].flag);
+    buf_add(out, STR(" |"));
+}
+
+static void parameter(struct buf *out, const struct param *p)
+{
+    buf_printf(out, "| `%.*s` |", STR_ARG(p->name));
+    code_cell(out, p->symbol);
+    buf_add(out, STR(" | "));
+    cell(out, p->doc);
+    buf_add(out, STR(" |"));
+    for (int f = 0; f < FRAMEWORK_COUNT; f++)
+        spelling_cell(out, &p->in[f]);
+    buf_add_char(out, '\n');
+}
+
+static void write_parameters(struct generator *g)
+{
+    static const struct {
+        enum param_scope scope;
+        const char *title;
+    } parts[] = {
+        {SCOPE_PLAN, "The plan"},         {SCOPE_MODEL, "The model"},        {SCOPE_RUN, "The run"},
+        {SCOPE_PLATFORM, "The platform"}, {SCOPE_DERIVED, "Derived values"},
+    };
+    struct buf out = buf_new(g->arena);
+    buf_add(&out, STR("# Parameters\n\n" GENERATED
+                      "The names of plan files, rules and `--set`, their symbols, and their "
+                      "spelling in each framework.\n"));
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        buf_printf(&out,
+                   "\n## %s\n\n| name | symbol | meaning | Megatron-LM | Megatron-Bridge | NeMo "
+                   "AutoModel |\n|---|---|---|---|---|---|\n",
+                   parts[k].title);
+        for (uint32_t i = 0; i < param_count; i++)
+            if (param_table[i].scope == parts[k].scope) parameter(&out, &param_table[i]);
+    }
+    write_page(g, STR("parameters.md"), &out);
+}
+
+/* ---- the manual page ---- */
+
+/* Text for roff: no escapes, no requests, dashes as they are typed. */
+static void roff(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        bool starts = i == 0 || text.p[i - 1] == '\n';
+        if (starts && (text.p[i] == '.' || text.p[i] == '\'')) buf_add(out, STR("\\&"));
+        if (text.p[i] == '\\')
+            buf_add(out, STR("\\e"));
+        else if (text.p[i] == '-')
+            buf_add(out, STR("\\-"));
+        else
+            buf_add_char(out, text.p[i]);
+    }
+}
+
+static void roff_option(void *state, const struct option *option)
+{
+    struct buf *out = state;
+    buf_add(out, STR(".TP\n\\fB"));
+    roff(out, STR("--"));
+    roff(out, str_of(option->name));
+    buf_add(out, STR("\\fR "));
+    roff(out, str_of(option->value));
+    buf_add_char(out, '\n');
+    roff(out, str_of(option->help));
+    buf_add_char(out, '\n');
+}
+
+static void roff_command(struct buf *out, const struct command *command)
+{
+    buf_printf(out, ".SS %s ", command->name);
+    roff(out, str_of(command->arguments));
+    buf_add_char(out, '\n');
+    roff(out, str_of(command->help));
+    buf_add(out, STR(".\n"));
+    if (command->details) {
+        buf_add(out, STR(".PP\n"));
+        roff(out, str_of(command->details));
+    }
+    options_each(command, roff_option, out);
+}
+
+static void write_manual(struct generator *g)
+{
+    struct buf out = buf_new(g->arena);
+    buf_add(&out,
+            STR(".\\\" SPDX-License-Identifier: Apache-2.0\n"
+                ".\\\" Generated from the table of commands.\n"
+                ".TH MOEPLAN 1 \"\" \"moeplan " MOEPLAN_VERSION "\" \"User Commands\"\n"
+                ".SH NAME\nmoeplan \\- plan and check mixture\\-of\\-experts training\n"
+                ".SH SYNOPSIS\n.B moeplan\n.I COMMAND\n[options]\n"
+                ".SH DESCRIPTION\nPlans training configurations of mixture\\-of\\-experts models "
+                "for Megatron\\-LM, Megatron\\-Bridge and NeMo AutoModel, estimates their memory "
+                "and step time, and checks recipes before they take GPUs. Nothing is run and "
+                "nothing is fetched.\n.SH COMMANDS\n"));
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        roff_command(&out, commands[i]);
+    buf_add(&out, STR(".SH EXIT STATUS\n.TP\n0\ngood: nothing found, a plan was found\n"
+                      ".TP\n1\nthe answer is no: findings, no plan fits\n"
+                      ".TP\n2\ncould not answer: usage, unreadable input, bad rules\n"
+                      ".TP\n3\na defect of moeplan\n"
+                      ".SH EXAMPLES\n.nf\n"
+                      "moeplan suggest deepseek\\-v3 \\-\\-gpus 256 \\-\\-platform gb200\n"
+                      "moeplan validate recipes/\n"
+                      "moeplan estimate plan.yaml \\-\\-explain\n.fi\n"));
+    write_page(g, STR("moeplan.1"), &out);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: generate_docs FOLDER\n");
+        return EXIT_FAILURE;
+    }
+    struct generator g = {.arena = arena_new(0), .scratch = arena_new(0), .folder = argv[1]};
+    g.set = rules_builtin();
+    write_rules(&g);
+    write_guides(&g);
+    write_parameters(&g);
+    write_manual(&g);
+    arena_free(g.scratch);
+    arena_free(g.arena);
+    return g.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
