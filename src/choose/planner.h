@@ -37,7 +37,7 @@ struct answer_plan {
     struct layout layout;
     struct facts *facts;
     VEC(struct reason) because;
-    struct advice_list next, verify, pitfalls;
+    struct advice_list next, verify, pitfalls, notes;
     struct str why_not_first; /* empty for the first */
 };
 

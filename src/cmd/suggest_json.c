@@ -49,6 +49,7 @@ static cJSON *plan_tree(struct arena *a, const struct answer_plan *plan, int ran
     cJSON_AddItemToObject(item, "next", reasons(a, plan->next.items, plan->next.n));
     cJSON_AddItemToObject(item, "verify", reasons(a, plan->verify.items, plan->verify.n));
     cJSON_AddItemToObject(item, "pitfalls", reasons(a, plan->pitfalls.items, plan->pitfalls.n));
+    cJSON_AddItemToObject(item, "notes", reasons(a, plan->notes.items, plan->notes.n));
     return item;
 }
 

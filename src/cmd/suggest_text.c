@@ -97,6 +97,7 @@ void suggest_text(struct arena *a, const struct ask *ask, enum framework framewo
     add_advice("next, one at a time", &best->next, out);
     add_advice("verify", &best->verify, out);
     add_advice("mind", &best->pitfalls, out);
+    add_advice("note", &best->notes, out);
 }
 
 size_t suggest_comments(struct arena *a, const struct ask *ask, const struct answer_plan *plan,
@@ -113,6 +114,8 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct ans
     if (ask->seq_assumed || ask->gbs_assumed)
         *VEC_PUSH(a, &lines) = arena_printf(a, "assumed:%s%s", ask->seq_assumed ? " seq" : "",
                                             ask->gbs_assumed ? " gbs" : "");
+    for (size_t i = 0; i < plan->notes.n; i++)
+        *VEC_PUSH(a, &lines) = plan->notes.items[i].text;
     *out = lines.items;
     return lines.n;
 }

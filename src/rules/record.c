@@ -243,7 +243,8 @@ static void read_phase(struct loader *l, const struct key *key, const struct nod
 static void read_advice(struct loader *l, const struct key *key, const struct node *node,
                         struct rule *r)
 {
-    int i = read_word(l, node, key->name, (const char *const[]){"next", "verify", "pitfall", NULL});
+    int i = read_word(l, node, key->name,
+                      (const char *const[]){"next", "verify", "pitfall", "note", NULL});
     if (i >= 0) r->advice = (enum advice)(i + ADVICE_NEXT);
 }
 
