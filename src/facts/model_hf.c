@@ -324,6 +324,8 @@ static void note_unmodelled(struct hf *h)
         {"compress_ratios",
          "compressed sparse attention is reckoned as attention over the whole sequence"},
         {"hc_mult", "hyper-connections are left out"},
+        {"linear_attn_config.kda_layers",
+         "Kimi delta attention is reckoned as a gated delta net of the same width"},
         {"sparse_attention_config",
          "block-sparse attention is reckoned as full attention, its index heads left out"},
         {"attention_chunk_size", "chunked attention is reckoned as full attention"},
