@@ -114,9 +114,9 @@ static struct value parse_value(struct arena *a, struct str text, size_t *at, in
 
 static void unknown_key(struct facts *f, struct str key, struct span at)
 {
-    enum { MOST_SUGGESTIONS = 32 };
+    enum { MOST_SUGGESTIONS = 32, LAST_LINE = 2000 }; /* looking for neighbours takes its time */
     size_t dot = str_find(key, '.');
-    if (dot == key.n || f->diags->n > MOST_SUGGESTIONS) return;
+    if (dot == key.n || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE) return;
     struct str near = param_nearest_key(FRAMEWORK_BRIDGE, key);
     /* model classes have many fields of their own: only what looks like a slip is worth a word */
     if (!near.n || edit_distance(key, near) > 2) return;
