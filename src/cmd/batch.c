@@ -218,7 +218,12 @@ int batch_run_crew(struct cmd_context *c, batch_answer *answer, void *const *sta
 {
     struct lines lines = {.arena = c->keep};
     struct round round = {.workers = ARENA_ARRAY(c->keep, struct worker, n), .answer = answer};
-    struct buf file = buf_new(c->keep), *to_file = option_given(c, "output") ? &file : NULL;
+    bool to_text = c->batch || option_given(c, "output");
+    struct buf file = buf_new(c->keep), *to_file = to_text ? &file : NULL;
+    if (c->batch)
+        lines = (struct lines){c->keep,     arena_dup(c->keep, c->batch->p, c->batch->n),
+                               0,           c->batch->n,
+                               c->batch->n, true};
     for (size_t i = 0; i < n; i++)
         if (!worker_open(c, &round.workers[i], i, states[i])) return STATUS_BUG;
     struct crew *crew = crew_new(c->keep, n);

@@ -49,6 +49,7 @@ struct cmd_context {
     size_t n_arguments;
     struct given *given;
     size_t n_given;
+    const struct str *batch; /* the library: requests instead of stdin, answered into `out` */
     bool colour; /* stdout is a terminal that wants colour */
 };
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* moeplan as a library: JSON in, JSON out. Requests and answers are those of the program's --batch
+   mode (README, "Batches"), an `id` may be left out. Nothing is printed, nothing exits, and there
+   is no state between calls: an answer depends on its request and on the files that the request
+   names.
+
+       struct moeplan *m = moeplan_new();
+       puts(moeplan_validate(m, "{\"text\":\"…\",\"as\":\"megatron\",\"gpus\":256}"));
+       moeplan_free(m);
+
+   Link with -lmoeplan -lyaml -lcjson -lm -pthread. */
+#ifndef MOEPLAN_H
+#define MOEPLAN_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The room for one answer. Threads have one each. */
+struct moeplan;
+
+/* NULL when there is no memory. */
+struct moeplan *moeplan_new(void);
+/* NULL is allowed. */
+void moeplan_free(struct moeplan *m);
+
+/* Each answers one request, a JSON object, with one JSON object: {"id":…, …} or
+   {"id":…,"error":"…"}; a request that is no JSON object is answered with an error, too. The text
+   is NUL-terminated and holds until the next call with the same `m`. Running out of memory (1 GiB a
+   request) calls abort(). */
+
+/* {"path","text","as"?,"gpus"?,"platform"?,"framework"?,"set"?,"env"?} -> diagnostics of a recipe
+ */
+const char *moeplan_validate(struct moeplan *m, const char *request);
+/* {"plan":{…}} or {"text","as","gpus","platform"} -> memory and time */
+const char *moeplan_estimate(struct moeplan *m, const char *request);
+/* {"model","gpus","platform","options":{…}} -> plans */
+const char *moeplan_suggest(struct moeplan *m, const char *request);
+/* {"expr","bindings"?} -> the value of an expression */
+const char *moeplan_eval(struct moeplan *m, const char *request);
+
+/* The program's version. */
+const char *moeplan_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
