@@ -5,12 +5,15 @@
 #include "facts/profile.h"
 #include "facts/reader.h"
 
+/* Without its mark a mapping of parameters is a plan only where one is asked for. */
 static int detect(struct str text, const struct node *doc)
 {
     (void)text;
-    bool plan = doc && doc->kind == NODE_MAP && node_get(doc, STR("moeplan")) &&
-                !node_get(doc, STR("kind"));
-    return plan ? 95 : 0;
+    if (!doc || doc->kind != NODE_MAP || node_get(doc, STR("kind"))) return 0;
+    if (node_get(doc, STR("moeplan"))) return 95;
+    for (size_t i = 0; i < doc->n; i++)
+        if (param_find(doc->keys[i]->text) >= 0) return 10;
+    return 0;
 }
 
 static struct diag *complain(struct facts *f, const char *rule, const struct node *at,
