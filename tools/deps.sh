@@ -1,14 +1,35 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh [test]: installs what building needs on Debian or Ubuntu (a compiler, CMake, libyaml, cJSON; with "test" also
-# cmocka and clang), through apt-get, with sudo when not root. Does nothing when everything is there.
+# deps.sh [test|all]: installs what building needs (a C compiler, CMake, libyaml, cJSON), with "test" also what the tests
+# need (cmocka), with "all" also clang and its sanitizers. Through apt-get, with sudo when not root; does nothing when
+# everything is there.
 set -eu
 packages="gcc libc6-dev cmake make pkg-config libyaml-dev libcjson-dev"
-if [ "${1:-}" = test ]; then packages="$packages libcmocka-dev clang"; fi
+case ${1:-} in
+'') ;;
+test) packages="$packages libcmocka-dev" ;;
+all) packages="$packages libcmocka-dev clang libclang-rt-dev" ;;
+*)
+    echo "usage: deps.sh [test|all]" >&2
+    exit 2
+    ;;
+esac
+
+have() { # PACKAGE: whether what it is for is there, however it came
+    case $1 in
+    gcc) command -v cc ;;
+    cmake | make | pkg-config | clang) command -v "$1" ;;
+    libc6-dev) echo '#include <stdlib.h>' | cc -E - ;;
+    libyaml-dev) pkg-config --exists yaml-0.1 ;;
+    libcjson-dev) pkg-config --exists libcjson ;;
+    libcmocka-dev) pkg-config --exists cmocka ;;
+    libclang-rt-dev) echo 'int main(void) { return 0; }' | clang -fsanitize=address,undefined -x c - -o /dev/null ;;
+    esac >/dev/null 2>&1
+}
 
 missing=
 for package in $packages; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+    have "$package" || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
 
@@ -21,4 +42,4 @@ if [ "$(id -u)" != 0 ]; then as_root=sudo; fi
 echo "installing:$missing"
 $as_root apt-get update -qq
 # shellcheck disable=SC2086 # a list of words
-DEBIAN_FRONTEND=noninteractive $as_root apt-get install -qq -y --no-install-recommends $missing >/dev/null
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null

@@ -1,23 +1,33 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# test.sh: installs what building and testing need, builds with every warning an error, and runs the quick tests on the
-# release build; `test.sh --all` also builds with AddressSanitizer and UndefinedBehaviorSanitizer under gcc and clang and
-# runs everything there too.
+# test.sh [--all]: installs what building and testing need, builds with every warning an error, and runs the quick tests
+# on the release build. --all runs the long ones too (label `long`), and everything again with AddressSanitizer and
+# UndefinedBehaviorSanitizer under gcc and under clang.
 set -eu
 cd "$(dirname "$0")/.."
-sh tools/deps.sh test
+all=${1:-}
+case $all in
+'') sh tools/deps.sh test ;;
+--all) sh tools/deps.sh all ;;
+*)
+    echo "usage: test.sh [--all]" >&2
+    exit 2
+    ;;
+esac
 
-run() { # preset, further cmake options
+run() { # PRESET, further options of ctest
     preset=$1
     shift
     echo "== $preset"
-    cmake --preset "$preset" "$@" >/dev/null
+    cmake --preset "$preset" -DMOEPLAN_WERROR=ON -DMOEPLAN_TESTS=ON >/dev/null
     cmake --build --preset "$preset" -j "$(nproc)"
-    ctest --preset "$preset" -j "$(nproc)"
+    ctest --preset "$preset" -j "$(nproc)" "$@"
 }
 
-run release -DMOEPLAN_WERROR=ON -DMOEPLAN_TESTS=ON
-if [ "${1:-}" = --all ]; then
-    run dev
-    run clang
+if [ -z "$all" ]; then
+    run release -LE long
+    exit
 fi
+run release
+run dev
+run clang
