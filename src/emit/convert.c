@@ -104,18 +104,20 @@ static void carry_assumed(const struct facts *from, struct facts *to)
 {
     static const struct {
         const char *param;
-        bool experts; /* of MoE models only */
+        bool experts;  /* of MoE models only */
+        bool megatron; /* Megatron-LM refuses the fused loss of Transformer Engine */
         bool on;
         const char *word;
-    } assumed[] = {{"moe_token_dispatcher_type", true, false, "alltoall"},
-                   {"moe_grouped_gemm", true, true, NULL},
-                   {"cross_entropy_loss_fusion", false, true, NULL},
-                   {"cross_entropy_fusion_impl", false, false, "te"}};
+    } assumed[] = {{"moe_token_dispatcher_type", true, true, false, "alltoall"},
+                   {"moe_grouped_gemm", true, true, true, NULL},
+                   {"cross_entropy_loss_fusion", false, false, true, NULL},
+                   {"cross_entropy_fusion_impl", false, false, false, "te"}};
     bool experts = facts_int(to, "num_moe_experts", 0) > 0;
     for (size_t i = 0; i < sizeof assumed / sizeof *assumed; i++) {
         int param = param_find(str_of(assumed[i].param));
         bool open = emit_is_open(param) && !fact_is_set(&from->items[param]);
         if (!open || (assumed[i].experts && !experts)) continue;
+        if (to->framework == FRAMEWORK_MEGATRON && !assumed[i].megatron) continue;
         if (!param_table[param].in[to->framework].known) continue;
         struct value v =
             assumed[i].word ? value_string(str_of(assumed[i].word)) : value_bool(assumed[i].on);

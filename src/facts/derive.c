@@ -151,6 +151,11 @@ static void derive_hybrid(struct facts *f)
 {
     struct hybrid h;
     bool unknown = look(f, "hybrid_layer_pattern").kind == VALUE_UNKNOWN;
+    /* a model that says its layers and no pattern is not hybrid */
+    if (unknown && look(f, "num_layers").kind == VALUE_INT) {
+        derive(f, "hybrid_layer_pattern", value_null(), STR("num_layers"));
+        unknown = false;
+    }
     if (!read_hybrid(f, &h)) {
         derive(f, "hybrid_pipeline_segments", unknown ? value_unknown() : value_null(), STR(""));
         return;

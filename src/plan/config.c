@@ -185,7 +185,8 @@ static uint8_t dispatcher_of(const struct facts *f)
 static bool is_stated(const struct facts *f, const char *name)
 {
     const struct fact *x = facts_get(f, name);
-    return fact_is_known(x) && (fact_is_set(x) || !str_is(f->format, "plan"));
+    bool decided = fact_is_set(x) || x->origin == ORIGIN_DERIVED;
+    return fact_is_known(x) && (decided || !str_is(f->format, "plan"));
 }
 
 /* A plan that does not say which loss it uses means the fused one of the performance recipes. */
