@@ -45,6 +45,24 @@ expect "exit of a batch" 0 $?
 expect "answers" 4 "$(wc -l <out.txt)"
 expect "ids" '{"id":1 {"id":null {"id":null {"id":"x"' "$(cut -d, -f1 out.txt | tr '\n' ' ' | sed 's/ $//')"
 
+# many requests, done by several workers: every answer, in order; and the same into a file
+i=0
+while [ $i -lt 600 ]; do
+    echo "{\"id\":$i,\"gpus\":$((i % 9 + 1)),\"text\":\"{moeplan: 1, framework: bridge, tp: $((i % 5 + 1))}\"}"
+    i=$((i + 1))
+done >many.jsonl
+"$program" validate --batch <many.jsonl >many.out
+cut -d, -f1 many.jsonl >wanted.txt
+cut -d, -f1 many.out | cmp -s - wanted.txt
+expect "ids of many answers" 0 $?
+expect "5 GPUs, tp 5" 1 "$(grep -c '"id":4,.*"status":"ok"' many.out)"
+expect "2 GPUs, tp 3" 1 "$(grep -c '"id":307,.*"status":"invalid"' many.out)"
+"$program" validate --batch -o many.file <many.jsonl
+cmp -s many.out many.file
+expect "the same answers in a file" 0 $?
+"$program" validate --batch <many.jsonl | cmp -s - many.out
+expect "the same answers again" 0 $?
+
 # an answer is there before the next request is sent
 mkfifo requests answers
 "$program" validate --batch <requests >answers &
