@@ -15,11 +15,11 @@ export PATH LC_ALL
 
 # The page on stdin with the outputs of its console blocks made anew. $? in a command is the status of the one before.
 rerun() { # FOLDER to run in
-    block= status=0
+    block='' status=0
     while IFS= read -r line; do
         case $block$line in
         '```console') block=in: ;;
-        'in:```') block= ;;
+        'in:```') block='' ;;
         'in:$ '*)
             printf '%s\n' "$line"
             command=${line#??}
