@@ -21,7 +21,7 @@ struct generator {
 static const char *const frameworks[] = {"megatron", "bridge", "automodel"};
 static const char *const types[] = {"bool", "int", "double",  "string", "list",
                                     "map",  "any", "pattern", "tuple"};
-static const char *const scopes[] = {"plan", "model", "platform", "derived", "run"};
+static const char *const scopes[] = {"plan", "model", "platform", "derived", "run", "metric"};
 static const char *const effects[] = {"execution", "convergence"};
 static const char *const actions[] = {"store", "store_true", "store_false", "store_const",
                                       "append"};
@@ -94,8 +94,8 @@ static void read_nargs(struct generator *g, const struct node *node, struct para
 
 static struct param_flag read_flag(struct generator *g, const struct node *node, bool boolean)
 {
-    static const char *const known[] = {"flag",    "action", "const", "nargs", "deprecated",
-                                        "removed", "since",  "until", NULL};
+    static const char *const known[] = {"flag",    "action",  "const", "nargs", "deprecated",
+                                        "removed", "program", "since", "until", NULL};
     struct param_flag f = {.action = boolean ? FLAG_TRUE : FLAG_STORE,
                            .constant = value_null(),
                            .nargs_min = 1,
@@ -111,9 +111,11 @@ static struct param_flag read_flag(struct generator *g, const struct node *node,
             f.constant = node_value(g->arena, node_get(node, STR("const")), SCALAR_CORE);
         f.deprecated = text_at(node, "deprecated");
         f.removed = text_at(node, "removed");
+        f.program = text_at(node, "program");
         f.since = text_at(node, "since");
         f.until = text_at(node, "until");
     }
+    if (f.program.n) f.nargs_min = 0, f.nargs_max = -1;
     if (f.action != FLAG_STORE && f.action != FLAG_APPEND) f.nargs_min = f.nargs_max = 0;
     if (!str_starts(f.flag, STR("--"))) bad(g, node, "a flag begins with --");
     return f;
@@ -233,6 +235,7 @@ static void write_flags(struct buf *out, const struct param_spelling *s)
             struct str text;
         } words[] = {{"deprecated", f->deprecated},
                      {"removed", f->removed},
+                     {"program", f->program},
                      {"since", f->since},
                      {"until", f->until}};
         for (size_t k = 0; k < sizeof words / sizeof *words; k++) {

@@ -156,7 +156,7 @@ static const char *rule_or(const struct occurrence *o, const char *general)
 
 static bool flag_fits(const struct facts *f, const struct param_flag *flag)
 {
-    if (flag->removed.n && !flag->until.n) return false;
+    if ((flag->removed.n && !flag->until.n) || flag->program.n) return false;
     return version_between(f->version, flag->since, flag->until);
 }
 
@@ -164,11 +164,27 @@ static bool flag_fits(const struct facts *f, const struct param_flag *flag)
  * findings. */
 enum { MOST_SUGGESTIONS = 32 };
 
+/* A flag that another program of the framework has. */
+static void foreign_flag(struct occurrence *o)
+{
+    struct str program = o->flag->program;
+    o->param = -1;
+    struct diag *d = complain(
+        o, "other-program-option", &o->name,
+        arena_printf(o->f->arena, "%.*s is an option of %.*s, not of the pretraining scripts",
+                     STR_ARG(o->name.text), STR_ARG(program)));
+    d->severity = SEVERITY_WARNING;
+}
+
 static void unknown_flag(struct occurrence *o)
 {
     struct facts *f = o->f;
     struct str name = o->name.text, near = {"", 0};
     if (o->name.maybe) return;
+    if (o->flag && o->flag->program.n) {
+        foreign_flag(o);
+        return;
+    }
     bool gone = o->flag && o->flag->removed.n;
     o->param = -1;
     if (!gone && f->diags->n < MOST_SUGGESTIONS) near = param_nearest_key(FRAMEWORK_MEGATRON, name);

@@ -22,9 +22,9 @@ enum param_type {
 };
 
 /* What kind of thing a parameter is about; `model.x`, `plan.x` and `platform.x` in expressions name the same table.
-   SCOPE_RUN: data, schedule, checkpoints, logging. A plan file is silent about the model and the run where it writes
+   SCOPE_RUN: data, schedule, checkpoints, logging; SCOPE_METRIC: what a run reports about itself, no setting. A plan file is silent about the model and the run where it writes
    nothing: their values are then unknown, not the framework's default. */
-enum param_scope { SCOPE_PLAN, SCOPE_MODEL, SCOPE_PLATFORM, SCOPE_DERIVED, SCOPE_RUN };
+enum param_scope { SCOPE_PLAN, SCOPE_MODEL, SCOPE_PLATFORM, SCOPE_DERIVED, SCOPE_RUN, SCOPE_METRIC };
 
 /* What a change of a parameter touches: only how fast and in how much memory the same numbers are
    computed, or the numbers themselves. Model parameters affect convergence unless their file says
@@ -42,6 +42,7 @@ struct param_flag {
     int nargs_min, nargs_max;   /* values taken: 1,1 for an ordinary flag; -1 maximum: any number */
     struct str deprecated;      /* successor or reason; empty: not deprecated */
     struct str removed;         /* why it is no longer accepted; empty: accepted */
+    struct str program;         /* another program that has it, not the pretraining scripts; empty: they do */
     struct str since, until;    /* framework versions that have it; empty: all */
 };
 

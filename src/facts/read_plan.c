@@ -67,11 +67,14 @@ static void set_version(struct facts *f, const struct node *doc, const struct re
     f->version = (profile ? profile : profile_find(f->framework, STR("")))->version;
 }
 
-/* A plan says nothing about the model and the run but what it writes. */
+/* A plan says nothing about the model, the run and the micro-batch, which has no default anywhere,
+   but what it writes. */
 static void forget_the_silent(struct facts *f)
 {
+    int mbs = param_find(STR("micro_batch_size"));
     for (uint32_t i = 0; i < param_count; i++) {
-        bool silent = param_table[i].scope == SCOPE_MODEL || param_table[i].scope == SCOPE_RUN;
+        bool silent = param_table[i].scope == SCOPE_MODEL || param_table[i].scope == SCOPE_RUN ||
+                      (int)i == mbs;
         if (silent) f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
     }
 }
@@ -125,7 +128,7 @@ static void note_assertion(struct facts *f, int param, const struct node *key,
 static void read_param(struct facts *f, const struct node *key, const struct node *value)
 {
     int param = param_find(key->text);
-    if (param < 0) {
+    if (param < 0 || param_table[param].scope == SCOPE_METRIC) {
         unknown_key(f, key);
         return;
     }
@@ -154,6 +157,15 @@ static void read_body(struct facts *f, const struct node *doc, const struct read
     }
 }
 
+/* A model of so many layers that says no pattern has none: the pattern would say their number. */
+static void assume_plain_layers(struct facts *f)
+{
+    int pattern = param_find(STR("hybrid_layer_pattern"));
+    bool plain = fact_is_known(facts_get(f, "num_layers"));
+    if (plain && !fact_is_known(&f->items[pattern]))
+        f->items[pattern] = (struct fact){.value = value_null(), .origin = ORIGIN_DEFAULT};
+}
+
 static bool read(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
                  const struct read_options *options, struct readings *out)
 {
@@ -173,6 +185,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     check_framework(f, doc);
     forget_the_silent(f);
     read_body(f, doc, options);
+    assume_plain_layers(f);
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     return true;
 }

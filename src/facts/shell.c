@@ -176,16 +176,27 @@ static int64_t option_value(const struct flag_words *words, const char *const *n
     return value;
 }
 
-static void set_world(struct shell *sh, int64_t gpus, uint32_t from, uint32_t to, const char *how)
+/* A node for a place in the script. */
+static struct node *place(struct shell *sh, uint32_t from, uint32_t to)
 {
-    int param = param_find(STR("world_size"));
     struct node *node = ARENA_NEW(sh->arena, struct node);
     *node = (struct node){.source = sh->f->source,
                           .from = from,
                           .to = to,
                           .line = line_of(sh, from),
                           .text = STR("")};
-    facts_set(sh->f, param, value_int(gpus), ORIGIN_FILE, node, str_of(how));
+    return node;
+}
+
+static void set_world(struct shell *sh, int64_t gpus, uint32_t from, uint32_t to, const char *how)
+{
+    int param = param_find(STR("world_size"));
+    facts_set(sh->f, param, value_int(gpus), ORIGIN_FILE, place(sh, from, to), str_of(how));
+}
+
+static void add_raw(struct shell *sh, const char *key, int64_t value, uint32_t from, uint32_t to)
+{
+    facts_add_raw(sh->f, str_of(key), value_int(value), place(sh, from, to));
 }
 
 static bool world_of_torchrun(struct shell *sh)
@@ -198,6 +209,8 @@ static bool world_of_torchrun(struct shell *sh)
             n = option_value(&sh->program, nodes, 1, &other);
     if (!gpus || !n) return false;
     set_world(sh, gpus * n, at->from, at->to, "--nnodes x --nproc-per-node");
+    add_raw(sh, "torchrun.gpus_per_node", gpus, at->from, at->to);
+    add_raw(sh, "torchrun.nodes", n, at->from, at->to);
     return true;
 }
 
@@ -211,13 +224,28 @@ static bool world_of_variable(struct shell *sh)
     return true;
 }
 
-/* The number an #SBATCH line gives to one of the options; 0: another line. --gres=gpu:h100:8 ends
- * in its number. */
-static int64_t slurm_value(struct str line, const char *const *names)
+/* ---- the #SBATCH header ---- */
+
+enum { NODES, GPUS_PER_NODE, TASKS_PER_NODE, TASKS, GPUS, SEGMENT, SLURM_OPTIONS };
+static const struct {
+    const char *key; /* what rules call it */
+    const char *names[2];
+} slurm_options[SLURM_OPTIONS] = {
+    [NODES] = {"sbatch.nodes", {"-N", "--nodes"}},
+    [GPUS_PER_NODE] = {"sbatch.gpus_per_node", {"--gpus-per-node", "--gres=gpu"}},
+    [TASKS_PER_NODE] = {"sbatch.tasks_per_node", {"--ntasks-per-node", "--tasks-per-node"}},
+    [TASKS] = {"sbatch.tasks", {"-n", "--ntasks"}},
+    [GPUS] = {"sbatch.gpus", {"-G", "--gpus"}},
+    [SEGMENT] = {"sbatch.segment", {"--segment", "--segment"}},
+};
+
+/* The number an #SBATCH line gives to an option; 0: another line. --gres=gpu:h100:8 ends in its
+ * number. */
+static int64_t slurm_value(struct str line, const char *const names[2])
 {
     int64_t value = 0;
-    for (; *names; names++) {
-        struct str name = str_of(*names), rest;
+    for (int i = 0; i < 2; i++) {
+        struct str name = str_of(names[i]), rest;
         if (!str_starts(line, name)) continue;
         rest = str_slice(line, name.n, line.n);
         if (rest.n == 0 || (rest.p[0] != '=' && rest.p[0] != ' ' && rest.p[0] != ':')) continue;
@@ -230,30 +258,62 @@ static int64_t slurm_value(struct str line, const char *const *names)
     return 0;
 }
 
-static void world_of_slurm(struct shell *sh, struct str text)
+struct slurm {
+    int64_t values[SLURM_OPTIONS];
+    uint32_t from, to; /* the last line that says a number of GPUs */
+};
+
+static void read_directive(struct shell *sh, struct slurm *s, struct str option, uint32_t from,
+                           uint32_t to)
 {
-    static const char *const node_names[] = {"-N", "--nodes", NULL};
-    static const char *const gpu_names[] = {"--gpus-per-node", "--gres=gpu", "--ntasks-per-node",
-                                            NULL};
-    static const char *const task_names[] = {"-n", "--ntasks", "--gpus", "-G", NULL};
-    int64_t nodes = 0, gpus = 0, tasks = 0;
-    struct str line, mark = STR("#SBATCH");
-    uint32_t from = 0, to = 0;
-    for (struct str rest = text; str_split(&rest, '\n', &line);) {
-        if (!str_starts(line, mark)) continue;
-        struct str option = str_trim(str_slice(line, mark.n, line.n));
-        int64_t n = slurm_value(option, node_names), g = slurm_value(option, gpu_names),
-                t = slurm_value(option, task_names);
-        if (!n && !g && !t) continue;
-        nodes = n ? n : nodes;
-        tasks = t ? t : tasks;
-        gpus =
-            g > gpus ? g : gpus; /* one task a node with torchrun: the GPUs are the larger number */
-        from = (uint32_t)(line.p - text.p);
-        to = from + (uint32_t)line.n;
+    for (int i = 0; i < SLURM_OPTIONS; i++) {
+        int64_t value = slurm_value(option, slurm_options[i].names);
+        if (!value) continue;
+        s->values[i] = value;
+        add_raw(sh, slurm_options[i].key, value, from, to);
+        if (i == SEGMENT) continue;
+        s->from = from;
+        s->to = to;
     }
-    int64_t world = nodes && gpus > 1 ? nodes * gpus : tasks;
-    if (world) set_world(sh, world, from, to, "the #SBATCH header");
+}
+
+static void late_directive(struct shell *sh, uint32_t from, uint32_t to)
+{
+    diag_add(sh->f->diags, SEVERITY_WARNING, "slurm-header-late",
+             source_span(&sh->f->diags->sources, sh->f->source, from, to),
+             "Slurm ignores #SBATCH behind the first command");
+}
+
+/* The directives up to the first command, or all when there are none: those of a job that the
+   script itself submits. */
+static struct slurm read_header(struct shell *sh, struct str text)
+{
+    struct slurm s = {0};
+    struct str line, mark = STR("#SBATCH");
+    bool in_header = true, has_header = false;
+    for (struct str rest = text; str_split(&rest, '\n', &line);) {
+        struct str trimmed = str_trim(line);
+        uint32_t from = (uint32_t)(line.p - text.p), to = from + (uint32_t)line.n;
+        in_header = in_header && (trimmed.n == 0 || trimmed.p[0] == '#');
+        if (!str_starts(line, mark)) continue;
+        has_header = has_header || in_header;
+        struct str option = str_trim(str_slice(line, mark.n, line.n));
+        if (in_header || !has_header)
+            read_directive(sh, &s, option, from, to);
+        else
+            late_directive(sh, from, to);
+    }
+    return s;
+}
+
+/* One task a node with torchrun: the larger of tasks and GPUs a node are the GPUs. */
+static void world_of_slurm(struct shell *sh, const struct slurm *s)
+{
+    int64_t gpus = s->values[GPUS_PER_NODE], tasks = s->values[TASKS_PER_NODE];
+    if (tasks > gpus) gpus = tasks;
+    int64_t otherwise = s->values[GPUS] ? s->values[GPUS] : s->values[TASKS];
+    int64_t world = s->values[NODES] && gpus > 1 ? s->values[NODES] * gpus : otherwise;
+    if (world) set_world(sh, world, s->from, s->to, "the #SBATCH header");
 }
 
 /* ---- entry ---- */
@@ -320,7 +380,8 @@ bool shell_read(struct facts *f, struct str text, const struct read_options *opt
         f->program_unknown = is_other_program(&sh);
     }
     export_environment(&sh);
-    if (!world_of_torchrun(&sh) && !world_of_variable(&sh)) world_of_slurm(&sh, text);
+    struct slurm header = read_header(&sh, text);
+    if (!world_of_torchrun(&sh) && !world_of_variable(&sh)) world_of_slurm(&sh, &header);
     *out = sh.launch;
     if (sh.failed)
         diag_add(f->diags, SEVERITY_ERROR, "shell-syntax",

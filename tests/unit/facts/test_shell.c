@@ -105,6 +105,31 @@ static void slurm_headers_give_the_world(void **state)
     assert_fact(f, "world_size", "32");
 }
 
+static void slurm_ignores_late_headers(void **state)
+{
+    struct facts *f =
+        script(state, HEAD "#SBATCH --nodes=2 \n#SBATCH --gpus-per-node=4\nset -e\n"
+                           "#SBATCH --nodes=16\n"
+                           "torchrun --nproc_per_node 8 pretrain_gpt.py --bf16 --num-layers 4\n");
+    assert_fact(f, "world_size", "8");
+    assert_int_equal(facts_raw(f, STR("sbatch.nodes")).i, 2);
+    assert_int_equal(facts_raw(f, STR("sbatch.gpus_per_node")).i, 4);
+    assert_int_equal(facts_raw(f, STR("torchrun.gpus_per_node")).i, 8);
+    assert_int_equal(f->diags->n, 1);
+    assert_str(f->diags->items[0].rule, "slurm-header-late");
+    assert_int_equal(f->diags->items[0].at.line, 5);
+}
+
+static void options_of_other_programs_are_named(void **state)
+{
+    struct facts *f = script(state, HEAD "python pretrain_gpt.py --bf16 --num-layers 4 "
+                                         "--export-model-type GPTModel --swiglu\n");
+    assert_int_equal(f->diags->n, 1);
+    assert_str(f->diags->items[0].rule, "other-program-option");
+    assert_int_equal(f->diags->items[0].severity, SEVERITY_WARNING);
+    assert_fact(f, "swiglu", "true");
+}
+
 static void shells_run_what_they_are_given(void **state)
 {
     struct facts *f =
@@ -233,6 +258,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(branches_run_where_the_text_decides),
     cmocka_unit_test(functions_loops_and_nested_shells),
     cmocka_unit_test(slurm_headers_give_the_world),
+    cmocka_unit_test(slurm_ignores_late_headers),
+    cmocka_unit_test(options_of_other_programs_are_named),
     cmocka_unit_test(shells_run_what_they_are_given),
     cmocka_unit_test(builtins_set_variables),
     cmocka_unit_test(documents_read_into_variables_run),
