@@ -114,7 +114,7 @@ static void collect_plans(struct arena *a, const struct question *q, struct answ
     for (size_t i = 0; i < out->n; i++) {
         finish_plan(a, q, out, &out->search->plans[i], &out->plans[i], scratch);
         outlook_of(out->plans[i].facts, &out->plans[i].config);
-        reason_plan(a, out, &out->plans[i]);
+        reason_plan(a, q->rules, out, &out->plans[i]);
         if (i > 0)
             out->plans[i].why_not_first =
                 reason_against(a, &out->plans[i].costs, &out->plans[0].costs);
@@ -183,35 +183,48 @@ static bool prepare(struct inquiry *in)
     return true;
 }
 
+/* Searches as if the GPU had this much memory. */
+static void search_within(struct inquiry *in, double bytes, struct search_result *out)
+{
+    struct config base = in->out->base;
+    base.machine.capacity_bytes = bytes;
+    in->request.base = &base;
+    search_run(&in->request, in->scratch, out);
+    in->request.base = &in->out->base;
+}
+
 enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
 
 /* The plans of least memory: the fastest ones on a GPU that is made smaller until nothing fits. */
 static void search_least_memory(struct inquiry *in)
 {
-    struct config base = in->out->base;
-    double whole = base.machine.capacity_bytes, low = 0, high = whole;
+    double low = 0, high = in->out->base.machine.capacity_bytes;
     struct search_result *tried = ARENA_NEW(in->arena, struct search_result);
-    in->request.base = &base;
     for (int i = 0; i < CAPACITY_STEPS; i++) {
-        base.machine.capacity_bytes = (low + high) / 2;
-        search_run(&in->request, in->scratch, tried);
-        if (tried->n == 0) {
-            low = base.machine.capacity_bytes;
-            continue;
-        }
-        high = base.machine.capacity_bytes;
-        *in->out->search = *tried;
+        double middle = (low + high) / 2;
+        search_within(in, middle, tried);
+        *(tried->n ? &high : &low) = middle;
+        if (tried->n) *in->out->search = *tried;
     }
-    in->request.base = &in->out->base;
+}
+
+/* A wish to use less of the GPU than there is; the whole when no plan is that small. */
+static void search_limited(struct inquiry *in)
+{
+    double whole = in->out->base.machine.capacity_bytes,
+           limit = 1073741824.0 * facts_double(in->q->facts, "memory_limit_gib", 0);
+    bool limited = limit > 0 && limit < whole;
+    search_within(in, limited ? limit : whole, in->out->search);
+    if (limited && in->out->search->n == 0) search_within(in, whole, in->out->search);
 }
 
 static void search_all(struct inquiry *in)
 {
     struct answer *out = in->out;
-    search_run(&in->request, in->scratch, out->search);
+    search_limited(in);
     if (out->search->n == 0 && in->request.n_pinned > in->n_pins) {
         in->request.n_pinned = in->n_pins;
-        search_run(&in->request, in->scratch, out->search);
+        search_limited(in);
     }
     out->searched = out->search->layouts;
     out->feasible = out->search->feasible;

@@ -64,7 +64,8 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
 
 /* The guides that the plan follows, in the order of the phases, and for every neighbour one step
    away in a layout knob what it would cost. */
-void reason_plan(struct arena *a, const struct answer *answer, struct answer_plan *plan);
+void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
+                 struct answer_plan *plan);
 /* The ids of the guide rows that a rule cites, separated by commas. */
 struct str reason_guides(struct arena *a, const struct rule *r);
 /* One line that compares a further plan with the first. */

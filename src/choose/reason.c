@@ -109,27 +109,49 @@ static bool join(struct arena *a, const struct preference *p, struct str value,
     return false;
 }
 
+static struct str word(struct arena *a, struct value v)
+{
+    return v.kind == VALUE_NULL ? STR("none") : value_text(a, v);
+}
+
+/* The costs of the plan as the guide would have it; false when that is no plan. */
+static bool as_guided(const struct preference *p, const struct answer_plan *plan,
+                      struct contender *out)
+{
+    struct config c = plan->config;
+    knob_set(&c.knobs, p->knob, p->value);
+    c.knobs.sequence_parallel = c.knobs.tp > 1;
+    return neighbour(&c, out);
+}
+
+/* Why the plan does not follow the guide. */
+static struct str departure(struct arena *a, const struct preference *p,
+                            const struct answer_plan *plan)
+{
+    struct contender other;
+    if (p->pinned) return STR("pinned");
+    if (!as_guided(p, plan, &other)) return STR("which this layout does not allow");
+    if (other.fits != FITS_YES)
+        return arena_printf(a, "which %s: %.0f of %.0f GiB",
+                            other.fits == FITS_NO ? "does not fit" : "is tight in memory",
+                            other.peak / 1073741824.0,
+                            plan->config.machine.capacity_bytes / 1073741824.0);
+    return arena_printf(a, "for a gain above its margin of %.0f %% a step", 100 * p->margin);
+}
+
 static void add_guide(struct arena *a, const struct preference *p, struct answer_plan *plan)
 {
-    struct str now = value_text(a, knob_get(a, &plan->config.knobs, p->knob));
-    struct str usual = value_text(a, p->value);
+    struct str now = word(a, knob_get(a, &plan->config.knobs, p->knob));
     struct str message = p->rule->message;
-    if (prefer_distance(p, &plan->config.knobs) == 0) {
-        if (join(a, p, now, plan)) return;
+    if (prefer_distance(p, &plan->config.knobs) > 0) {
+        struct str usual = word(a, p->value), why = departure(a, p, plan);
+        add(a, plan, p->rule,
+            arena_printf(a, "%s %.*s instead of the guide's %.*s, %.*s", p->knob->param,
+                         STR_ARG(now), STR_ARG(usual), STR_ARG(why)));
+    } else if (!join(a, p, now, plan)) {
         add(a, plan, p->rule,
             arena_printf(a, "%s %.*s: %.*s", p->knob->param, STR_ARG(now), STR_ARG(message)));
-        return;
     }
-    if (p->pinned) {
-        add(a, plan, p->rule,
-            arena_printf(a, "%s %.*s as pinned; the guide's is %.*s", p->knob->param, STR_ARG(now),
-                         STR_ARG(usual)));
-        return;
-    }
-    add(a, plan, p->rule,
-        arena_printf(
-            a, "%s %.*s instead of the guide's %.*s, for a gain above its margin of %.0f %% a step",
-            p->knob->param, STR_ARG(now), STR_ARG(usual), 100 * p->margin));
 }
 
 /* Fit, scale, profile, retune: the order in which the choices are made and read. */
@@ -144,8 +166,27 @@ static void sort_by_phase(struct answer_plan *plan)
     }
 }
 
-void reason_plan(struct arena *a, const struct answer *answer, struct answer_plan *plan)
+/* What a guide has set that is no knob: it stands in the facts under the rule's id. */
+static void add_completion(struct arena *a, const struct rule *r, struct answer_plan *plan)
 {
+    struct buf names = buf_new(a);
+    for (size_t i = 0; i < r->n_set; i++) {
+        const struct fact *x = &plan->facts->items[r->set[i].param];
+        if (x->origin != ORIGIN_DERIVED || !str_eq(x->written, r->id)) continue;
+        struct str name = param_table[r->set[i].param].name, value = word(a, x->value);
+        buf_printf(&names, "%s%.*s %.*s", names.n ? ", " : "", STR_ARG(name), STR_ARG(value));
+    }
+    if (!names.n) return;
+    struct str what = buf_str(&names);
+    add(a, plan, r, arena_printf(a, "%.*s: %.*s", STR_ARG(what), STR_ARG(r->message)));
+}
+
+void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
+                 struct answer_plan *plan)
+{
+    for (size_t i = 0; i < rules->n; i++)
+        if (rules->items[i]->n_guides && !rules->items[i]->is_override)
+            add_completion(a, rules->items[i], plan);
     for (size_t i = 0; i < answer->n_preferences; i++)
         add_guide(a, &answer->preferences[i], plan);
     add_neighbours(a, plan);

@@ -123,8 +123,7 @@ struct axis space_mbs(const struct search_request *r)
 
 struct axis space_dispatcher(const struct search_request *r, const struct knobs *k)
 {
-    if (space_is_pinned(r, "dispatcher") || k->ep * k->etp == 1)
-        return axis_of(k->dispatcher);
+    if (space_is_pinned(r, "dispatcher") || k->ep * k->etp == 1) return axis_of(k->dispatcher);
     struct axis x = {0};
     bool automodel = r->base->framework == FRAMEWORK_AUTOMODEL;
     bool rack = r->base->machine.nvlink_domain >

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choose/diagnose.h"
+
+static const char *const walls[] = {"memory", "communication", "host", "compute", "none"};
+
+const char *wall_name(enum wall wall)
+{
+    return walls[wall];
+}
+
+/* rules/diagnose/memory.yaml -> memory; monitors.yaml -> none. False for rules of other folders. */
+static bool wall_of(const struct rule *r, enum wall *out)
+{
+    struct str folder = STR("diagnose/");
+    if (!str_starts(r->suite, folder)) return false;
+    struct str name = str_slice(r->suite, folder.n, r->suite.n);
+    *out = WALL_NONE;
+    for (int i = 0; i < WALL_NONE; i++)
+        if (str_starts(name, str_of(walls[i]))) *out = (enum wall)i;
+    return true;
+}
+
+/* A copy of the facts as the framework runs them; what is found on the way is nobody's concern. */
+static struct facts *run_facts(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                               struct arena *scratch)
+{
+    struct facts *copy = facts_copy(a, f);
+    copy->diags = ARENA_NEW(a, struct diags);
+    diags_init(copy->diags, a);
+    rules_apply_overrides(rules, copy, scratch);
+    arena_reset(scratch);
+    return copy;
+}
+
+/* ---- evidence ---- */
+
+/* Metrics that a rule reads and nobody gave. */
+static void note_missing(struct arena *a, const struct rule *r, const struct facts *f,
+                         struct diagnosis *out)
+{
+    int param = r->parameter;
+    if (param < 0 || param_table[param].scope != SCOPE_METRIC || fact_is_set(&f->items[param]))
+        return;
+    for (size_t i = 0; i < out->missing.n; i++)
+        if (out->missing.items[i] == param) return;
+    *VEC_PUSH(a, &out->missing) = param;
+}
+
+static void collect_evidence(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                             struct arena *scratch, struct diagnosis *out)
+{
+    enum wall wall;
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct rule *r = rules->items[i];
+        if (!wall_of(r, &wall) || r->phase != PHASE_PROFILE || !rule_is_for(r, f)) continue;
+        note_missing(a, r, f, out);
+        if (rule_evaluate(r, f, scratch) != OUTCOME_FAIL) continue;
+        struct value v = r->parameter >= 0 ? f->items[r->parameter].value : value_null();
+        *VEC_PUSH(a, &out->evidence[wall]) = (struct symptom){r, value_text(a, v)};
+    }
+}
+
+/* The largest part of the step that the wall's metrics name, in percent. */
+static double share_of(const struct facts *f, enum wall wall)
+{
+    static const struct {
+        enum wall wall;
+        const char *metric;
+    } parts[] = {{WALL_COMMUNICATION, "exposed_all_to_all_percent"},
+                 {WALL_COMMUNICATION, "exposed_communication_percent"},
+                 {WALL_HOST, "launch_gap_percent"},
+                 {WALL_HOST, "data_wait_percent"},
+                 {WALL_COMPUTE, "vision_encoder_percent"}};
+    double most = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        double x = facts_double(f, parts[i].metric, 0);
+        if (parts[i].wall == wall && x > most) most = x;
+    }
+    return most;
+}
+
+/* Info alone (a plan that recomputes everything) is evidence, but no wall while another stands. */
+static bool stands(const struct diagnosis *d, enum wall wall, enum severity least)
+{
+    for (size_t i = 0; i < d->evidence[wall].n; i++)
+        if (d->evidence[wall].items[i].rule->severity >= least) return true;
+    return false;
+}
+
+/* Memory first, as nothing runs without it; then by the part of the step that is lost; among equals
+   in the order of the table. */
+static enum wall tallest(const struct diagnosis *d, const struct facts *f, enum wall except)
+{
+    enum wall best = WALL_NONE;
+    if (except != WALL_MEMORY && stands(d, WALL_MEMORY, SEVERITY_WARNING)) return WALL_MEMORY;
+    for (int i = WALL_COMMUNICATION; i < WALL_NONE; i++) {
+        enum wall wall = (enum wall)i;
+        if (wall == except || !stands(d, wall, SEVERITY_WARNING)) continue;
+        if (best == WALL_NONE || share_of(f, wall) > share_of(f, best)) best = wall;
+    }
+    if (best == WALL_NONE && except != WALL_MEMORY && stands(d, WALL_MEMORY, SEVERITY_INFO))
+        return WALL_MEMORY;
+    return best;
+}
+
+/* Where no other wall is in sight: once a run fits, it waits for communication; what then remains
+   are launches, and at last the kernels themselves. */
+static enum wall usual_next(enum wall wall)
+{
+    switch (wall) {
+    case WALL_MEMORY: return WALL_COMMUNICATION;
+    case WALL_COMMUNICATION: return WALL_HOST;
+    case WALL_HOST: return WALL_COMPUTE;
+    case WALL_COMPUTE: return WALL_COMMUNICATION;
+    case WALL_NONE: return WALL_NONE;
+    }
+    return WALL_NONE;
+}
+
+/* ---- fixes ---- */
+
+static bool estimate(struct arena *a, struct facts *f, double *step_s, double *peak, int *fits)
+{
+    struct config c;
+    struct memory_estimate *memory = ARENA_NEW(a, struct memory_estimate);
+    struct time_estimate time;
+    if (!config_from_facts(a, f, &c) || !c.machine_known) return false;
+    if (!memory_estimate(&c, memory, NULL) || !time_estimate(&c, &time, NULL)) return false;
+    *step_s = time.step;
+    *peak = memory->peak;
+    *fits = memory->fits;
+    return true;
+}
+
+/* The plan with a fix's changes. */
+static void predict(struct arena *a, const struct rule_set *rules, const struct facts *plan,
+                    struct arena *scratch, struct fix *fix)
+{
+    struct facts *changed = facts_copy(a, plan);
+    for (size_t i = 0; i < fix->changes.n; i++)
+        facts_set(changed, fix->changes.items[i].param, fix->changes.items[i].value, ORIGIN_OPTION,
+                  NULL, (struct str){"", 0});
+    struct facts *run = run_facts(a, rules, changed, scratch);
+    fix->refused = rules_first_error(rules, run, scratch);
+    fix->predicted = estimate(a, run, &fix->step_s, &fix->peak, &fix->fits);
+}
+
+static void add_changes(struct arena *a, const struct rule *r, const struct facts *f,
+                        struct fix *fix)
+{
+    struct expr_scope scope = facts_scope(f);
+    for (size_t i = 0; i < r->n_set; i++) {
+        int param = r->set[i].param;
+        struct value v = fact_coerce(a, param, expr_eval(r->set[i].value, a, &scope));
+        bool settled = v.kind != VALUE_UNKNOWN && v.kind != VALUE_ERROR;
+        bool same = f->items[param].value.kind != VALUE_UNKNOWN && settled &&
+                    value_eq(f->items[param].value, v);
+        if (settled && !same) *VEC_PUSH(a, &fix->changes) = (struct change){param, v};
+    }
+}
+
+static void collect_fixes(struct arena *a, const struct rule_set *rules, const struct facts *plan,
+                          const struct facts *run, struct arena *scratch, struct diagnosis *out)
+{
+    enum wall wall;
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct rule *r = rules->items[i];
+        bool here = wall_of(r, &wall) && wall == out->wall && r->phase == PHASE_RETUNE;
+        if (!here || !rule_is_for(r, run) || rule_evaluate(r, run, scratch) != OUTCOME_FAIL)
+            continue;
+        struct fix fix = {.rule = r};
+        add_changes(a, r, run, &fix);
+        if (out->costed && fix.changes.n > 0) predict(a, rules, plan, scratch, &fix);
+        *VEC_PUSH(a, &out->fixes) = fix;
+    }
+}
+
+void diagnose_run(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                  struct arena *scratch, struct diagnosis *out)
+{
+    int fits;
+    *out = (struct diagnosis){0};
+    struct facts *run = run_facts(a, rules, f, scratch);
+    collect_evidence(a, rules, run, scratch, out);
+    out->wall = tallest(out, run, WALL_NONE);
+    enum wall other = out->wall == WALL_NONE ? WALL_NONE : tallest(out, run, out->wall);
+    out->next = other != WALL_NONE ? other : usual_next(out->wall);
+    out->costed = estimate(a, run, &out->step_s, &out->peak, &fits);
+    collect_fixes(a, rules, f, run, scratch, out);
+}
