@@ -110,7 +110,8 @@ static void slurm_ignores_late_headers(void **state)
     struct facts *f =
         script(state, HEAD "#SBATCH --nodes=2 \n#SBATCH --gpus-per-node=4\nset -e\n"
                            "#SBATCH --nodes=16\n"
-                           "torchrun --nproc_per_node 8 pretrain_gpt.py --bf16 --num-layers 4\n");
+                           "torchrun --nproc_per_node 8 pretrain_gpt.py --bf16 --num-layers 4 "
+                           "--swiglu\n");
     assert_fact(f, "world_size", "8");
     assert_int_equal(facts_raw(f, STR("sbatch.nodes")).i, 2);
     assert_int_equal(facts_raw(f, STR("sbatch.gpus_per_node")).i, 4);
