@@ -23,10 +23,12 @@ static void add_special(struct buf *out, unsigned char c)
 static size_t plain_run(struct str s, size_t at)
 {
     size_t from = at;
-    uint32_t point;
-    while (at < s.n && s.p[at] != '"' && s.p[at] != '\\' && (unsigned char)s.p[at] >= ' ') {
-        size_t n = utf8_next(s, at, &point);
-        if (n == 1 && point > 0x7F) break; /* not UTF-8 */
+    while (at < s.n) {
+        unsigned char c = (unsigned char)s.p[at];
+        uint32_t point;
+        if (c < ' ' || c == '"' || c == '\\') break;
+        size_t n = c < 0x80 ? 1 : utf8_next(s, at, &point);
+        if (n == 1 && c >= 0x80) break; /* not UTF-8 */
         at += n;
     }
     return at - from;

@@ -15,16 +15,23 @@ struct source *source_get(const struct sources *all, uint32_t number)
     return number && number <= all->n ? &all->items[number - 1] : NULL;
 }
 
+/* The byte behind the next newline from `at` on; 0 when there is none. */
+static size_t next_line(struct str text, size_t at)
+{
+    const char *newline = at < text.n ? memchr(text.p + at, '\n', text.n - at) : NULL;
+    return newline ? (size_t)(newline - text.p) + 1 : 0;
+}
+
 static void index_lines(struct arena *a, struct source *s)
 {
     if (s->line_starts) return;
     uint32_t n = 1;
-    for (size_t i = 0; i < s->text.n; i++)
-        n += s->text.p[i] == '\n';
+    for (size_t at = 0; (at = next_line(s->text, at));)
+        n++;
     s->line_starts = ARENA_ARRAY(a, uint32_t, n);
     s->n_lines = 1;
-    for (size_t i = 0; i < s->text.n; i++)
-        if (s->text.p[i] == '\n') s->line_starts[s->n_lines++] = (uint32_t)(i + 1);
+    for (size_t at = 0; (at = next_line(s->text, at));)
+        s->line_starts[s->n_lines++] = (uint32_t)at;
 }
 
 struct str source_line(struct sources *all, uint32_t number, uint32_t line)
