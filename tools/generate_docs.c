@@ -190,8 +190,12 @@ static void write_parameters(struct generator *g)
         enum param_scope scope;
         const char *title;
     } parts[] = {
-        {SCOPE_PLAN, "The plan"},         {SCOPE_MODEL, "The model"},        {SCOPE_RUN, "The run"},
-        {SCOPE_PLATFORM, "The platform"}, {SCOPE_DERIVED, "Derived values"},
+        {SCOPE_PLAN, "The plan"},
+        {SCOPE_MODEL, "The model"},
+        {SCOPE_RUN, "The run"},
+        {SCOPE_PLATFORM, "The platform"},
+        {SCOPE_DERIVED, "Derived values"},
+        {SCOPE_METRIC, "Metrics"},
     };
     struct buf out = buf_new(g->arena);
     buf_add(&out, STR("# Parameters\n\n" GENERATED

@@ -153,21 +153,47 @@ static void add_changes(struct arena *a, const struct rule *r, const struct fact
         int param = r->set[i].param;
         struct value v = fact_coerce(a, param, expr_eval(r->set[i].value, a, &scope));
         bool settled = v.kind != VALUE_UNKNOWN && v.kind != VALUE_ERROR;
-        bool same = f->items[param].value.kind != VALUE_UNKNOWN && settled &&
-                    value_eq(f->items[param].value, v);
-        if (settled && !same) *VEC_PUSH(a, &fix->changes) = (struct change){param, v};
+        bool written =
+            settled && fact_is_set(&f->items[param]) && value_eq(f->items[param].value, v);
+        if (settled && !written) *VEC_PUSH(a, &fix->changes) = (struct change){param, v};
     }
 }
 
+static bool reads_metric(const struct expr *e)
+{
+    const uint32_t *slots;
+    size_t n = expr_slots(e, &slots);
+    for (size_t i = 0; i < n; i++) {
+        int param = facts_slot_param(slots[i]);
+        if (param >= 0 && param_table[param].scope == SCOPE_METRIC) return true;
+    }
+    return false;
+}
+
+/* Whether the metrics call for a fix, whatever the plan is. */
+static bool metrics_ask(const struct rule *r, const struct facts *f, struct arena *scratch)
+{
+    struct expr_scope scope = facts_scope(f);
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        if (!reads_metric(r->conditions[i])) continue;
+        struct value v = expr_eval(r->conditions[i], scratch, &scope);
+        if (v.kind != VALUE_BOOL || !v.b) return false;
+    }
+    return true;
+}
+
 static void collect_fixes(struct arena *a, const struct rule_set *rules, const struct facts *plan,
-                          const struct facts *run, struct arena *scratch, struct diagnosis *out)
+                          const struct facts *run, bool planned, struct arena *scratch,
+                          struct diagnosis *out)
 {
     enum wall wall;
     for (size_t i = 0; i < rules->n; i++) {
         const struct rule *r = rules->items[i];
         bool here = wall_of(r, &wall) && wall == out->wall && r->phase == PHASE_RETUNE;
-        if (!here || !rule_is_for(r, run) || rule_evaluate(r, run, scratch) != OUTCOME_FAIL)
-            continue;
+        if (!here || !rule_is_for(r, run)) continue;
+        bool asked =
+            planned ? rule_evaluate(r, run, scratch) == OUTCOME_FAIL : metrics_ask(r, run, scratch);
+        if (!asked) continue;
         struct fix fix = {.rule = r};
         add_changes(a, r, run, &fix);
         if (out->costed && fix.changes.n > 0) predict(a, rules, plan, scratch, &fix);
@@ -176,7 +202,7 @@ static void collect_fixes(struct arena *a, const struct rule_set *rules, const s
 }
 
 void diagnose_run(struct arena *a, const struct rule_set *rules, const struct facts *f,
-                  struct arena *scratch, struct diagnosis *out)
+                  bool planned, struct arena *scratch, struct diagnosis *out)
 {
     int fits;
     *out = (struct diagnosis){0};
@@ -186,5 +212,5 @@ void diagnose_run(struct arena *a, const struct rule_set *rules, const struct fa
     enum wall other = out->wall == WALL_NONE ? WALL_NONE : tallest(out, run, out->wall);
     out->next = other != WALL_NONE ? other : usual_next(out->wall);
     out->costed = estimate(a, run, &out->step_s, &out->peak, &fits);
-    collect_fixes(a, rules, f, run, scratch, out);
+    collect_fixes(a, rules, f, run, planned, scratch, out);
 }

@@ -42,9 +42,9 @@ struct diagnosis {
 };
 
 const char *wall_name(enum wall wall);
-/* Diagnoses facts that hold metrics (and a plan, perhaps), overrides not applied. `scratch` is used
-   and not kept. */
+/* Diagnoses facts that hold metrics, overrides not applied. `planned`: they hold a plan too;
+   without one every fix that the metrics call for is listed. `scratch` is used and not kept. */
 void diagnose_run(struct arena *a, const struct rule_set *rules, const struct facts *f,
-                  struct arena *scratch, struct diagnosis *out);
+                  bool planned, struct arena *scratch, struct diagnosis *out);
 
 #endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diagnose: metrics or a training log, and a plan -> wall, evidence, fixes. */
+#include <math.h>
+
+#include "base/edit.h"
+#include "base/io.h"
+#include "choose/diagnose.h"
+#include "cmd/load.h"
+#include "emit/emit.h"
+#include "emit/json_writer.h"
+#include "facts/check.h"
+#include "facts/platform.h"
+#include "facts/profile.h"
+#include "facts/run_log.h"
+
+#define GIB 1073741824.0
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+/* ---- reading ---- */
+
+static void unknown_metric(struct cmd_context *c, const struct node *key)
+{
+    struct edit_nearest nearest = {.word = key->text};
+    for (uint32_t i = 0; i < param_count; i++) {
+        if (param_table[i].scope != SCOPE_METRIC) continue;
+        edit_offer(&nearest, param_table[i].name);
+        for (size_t k = 0; k < param_table[i].n_aliases; k++)
+            edit_offer(&nearest, param_table[i].aliases[k]);
+    }
+    struct diag *d = diag_add(&c->diags, SEVERITY_ERROR, "unknown-key", node_span(&c->diags, key),
+                              "no metric is called %.*s", STR_ARG(key->text));
+    if (nearest.best.n)
+        diag_help(&c->diags, d, "did you mean %.*s?", STR_ARG(nearest.best));
+    else
+        diag_help(&c->diags, d, "docs/metrics.md lists them");
+}
+
+/* One metric; 71 % may be written 71 or "71 %". */
+static void read_metric(struct cmd_context *c, const struct node *key, const struct node *value,
+                        struct facts *f)
+{
+    int param = param_find(key->text);
+    if (param < 0 || param_table[param].scope != SCOPE_METRIC) {
+        unknown_metric(c, key);
+        return;
+    }
+    struct value v = node_value(c->keep, value, SCALAR_CORE);
+    if (value_check(f, param, &v, node_span(&c->diags, value), key->text))
+        facts_set(f, param, v, ORIGIN_FILE, value, key->text);
+}
+
+/* A mapping of metrics; else a training log; false with the reason when it is neither. */
+static bool read_metrics(struct cmd_context *c, struct str path, struct facts *f)
+{
+    struct str text, error;
+    struct run_log log;
+    struct node_list docs = {0};
+    path = str_dup(c->keep, path);
+    if (!io_read(c->keep, path.p, &text, &error))
+        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)),
+               false;
+    if (run_log_read(c->keep, text, &log)) {
+        run_log_apply(&log, f);
+        return true;
+    }
+    uint32_t source = source_add(&c->diags.sources, path, text);
+    if (!doc_load(c->keep, &c->diags, source, &docs)) return false;
+    if (docs.n != 1 || docs.items[0]->kind != NODE_MAP)
+        return cmd_usage_error(c, "%.*s is neither a mapping of metrics nor a training log",
+                               STR_ARG(path)),
+               false;
+    for (size_t i = 0; i < docs.items[0]->n; i++)
+        read_metric(c, docs.items[0]->keys[i], docs.items[0]->items[i], f);
+    return diags_count(&c->diags, SEVERITY_ERROR) == 0;
+}
+
+/* The plan's facts, or those of a framework's defaults where there is none. */
+static struct facts *plan_facts(struct cmd_context *c, const struct read_options *options)
+{
+    if (option_given(c, "plan")) return load_recipe(c, option_value(c, "plan"), STR(""), options);
+    enum framework framework = options->framework_given ? options->framework : FRAMEWORK_MEGATRON;
+    struct facts *f =
+        facts_new(c->keep, &c->diags, framework, profile_find(framework, STR(""))->version);
+    f->format = STR("plan");
+    return read_options_apply(f, options) ? f : NULL;
+}
+
+/* ---- text ---- */
+
+static void add_symptoms(struct cmd_context *c, const struct diagnosis *d, enum wall wall)
+{
+    for (size_t i = 0; i < d->evidence[wall].n; i++) {
+        const struct symptom *s = &d->evidence[wall].items[i];
+        const struct rule *r = s->rule;
+        buf_printf(&c->out, "  %.*s", STR_ARG(r->message));
+        if (r->parameter >= 0)
+            buf_printf(&c->out, ": %.*s %.*s", STR_ARG(param_table[r->parameter].name),
+                       STR_ARG(s->value));
+        buf_printf(&c->out, " [%.*s]\n", STR_ARG(r->id));
+        if (r->help.n) buf_printf(&c->out, "    help: %.*s\n", STR_ARG(r->help));
+    }
+}
+
+static void add_prediction(struct cmd_context *c, const struct diagnosis *d, const struct fix *fix)
+{
+    if (fix->refused) {
+        buf_printf(&c->out, "\n     not on this plan: %.*s [%.*s]", STR_ARG(fix->refused->message),
+                   STR_ARG(fix->refused->id));
+        return;
+    }
+    if (!fix->predicted) return;
+    static const char *const verdicts[] = {"", ", tight", ", does not fit"};
+    buf_printf(&c->out,
+               "\n     estimated: step %.2f -> %.2f s (%+.1f %%), memory %.1f -> %.1f GiB%s",
+               d->step_s, fix->step_s, 100 * (fix->step_s / d->step_s - 1), d->peak / GIB,
+               fix->peak / GIB, verdicts[fix->fits]);
+}
+
+static void add_fixes(struct cmd_context *c, const struct diagnosis *d)
+{
+    for (size_t i = 0; i < d->fixes.n; i++) {
+        const struct fix *fix = &d->fixes.items[i];
+        buf_printf(&c->out, "  %zu. %.*s", i + 1, STR_ARG(fix->rule->message));
+        if (fix->rule->n_guides)
+            buf_printf(&c->out, " [%.*s]", STR_ARG(fix->rule->guides[fix->rule->n_guides - 1]));
+        for (size_t k = 0; k < fix->changes.n; k++) {
+            const struct change *change = &fix->changes.items[k];
+            struct str value = emit_scalar(c->keep, change->value);
+            buf_printf(&c->out, "%s%.*s = %.*s", k ? ", " : "\n     ",
+                       STR_ARG(param_table[change->param].name), STR_ARG(value));
+        }
+        add_prediction(c, d, fix);
+        buf_add_char(&c->out, '\n');
+    }
+}
+
+static void add_missing(struct cmd_context *c, const struct diagnosis *d)
+{
+    if (d->missing.n == 0) return;
+    buf_add(&c->out, STR("not given, would tell more: "));
+    for (size_t i = 0; i < d->missing.n; i++)
+        buf_printf(&c->out, "%s%.*s", i ? ", " : "",
+                   STR_ARG(param_table[d->missing.items[i]].name));
+    buf_add_char(&c->out, '\n');
+}
+
+static void show_text(struct cmd_context *c, const struct diagnosis *d)
+{
+    if (d->wall == WALL_NONE)
+        buf_add(&c->out, STR("wall: none in sight\n"));
+    else
+        buf_printf(&c->out, "wall: %s\n", wall_name(d->wall));
+    for (int i = 0; i < WALL_NONE; i++)
+        if ((enum wall)i == d->wall) add_symptoms(c, d, (enum wall)i);
+    for (int i = 0; i < WALL_NONE; i++) {
+        if ((enum wall)i == d->wall || d->evidence[i].n == 0) continue;
+        buf_printf(&c->out, "also seen: %s\n", wall_name((enum wall)i));
+        add_symptoms(c, d, (enum wall)i);
+    }
+    if (d->evidence[WALL_NONE].n) buf_add(&c->out, STR("thresholds crossed\n"));
+    add_symptoms(c, d, WALL_NONE);
+    if (d->fixes.n) buf_add(&c->out, STR("fixes, in order; one at a time\n"));
+    add_fixes(c, d);
+    add_missing(c, d);
+    if (d->wall != WALL_NONE)
+        buf_printf(
+            &c->out,
+            "then expect %s; profile again: 50 steps or more, with software, data, batch and "
+            "routing held fixed\n",
+            wall_name(d->next));
+}
+
+/* ---- JSON ---- */
+
+static void add_json_symptoms(struct json_writer *w, const struct diagnosis *d, bool of_wall)
+{
+    json_open(w, of_wall ? "evidence" : "findings", '[');
+    for (int i = 0; i <= WALL_NONE; i++) {
+        for (size_t k = 0; k < d->evidence[i].n; k++) {
+            const struct symptom *s = &d->evidence[i].items[k];
+            if (((enum wall)i == d->wall && i != WALL_NONE) != of_wall) continue;
+            json_open(w, NULL, '{');
+            json_str(w, "rule", s->rule->id);
+            json_str(w, "wall", str_of(wall_name((enum wall)i)));
+            json_str(w, "message", s->rule->message);
+            if (s->rule->parameter >= 0) {
+                json_str(w, "metric", param_table[s->rule->parameter].name);
+                json_str(w, "value", s->value);
+            }
+            json_optional_str(w, "help", s->rule->help);
+            json_strs(w, "guides", s->rule->guides, s->rule->n_guides);
+            json_close(w, '}');
+        }
+    }
+    json_close(w, ']');
+}
+
+static void add_json_fix(struct json_writer *w, const struct diagnosis *d, const struct fix *fix)
+{
+    json_open(w, NULL, '{');
+    json_str(w, "rule", fix->rule->id);
+    json_str(w, "text", fix->rule->message);
+    json_strs(w, "guides", fix->rule->guides, fix->rule->n_guides);
+    json_open(w, "changes", '{');
+    for (size_t i = 0; i < fix->changes.n; i++)
+        json_value(w, param_table[fix->changes.items[i].param].name.p, fix->changes.items[i].value);
+    json_close(w, '}');
+    if (fix->refused) json_str(w, "refused_by", fix->refused->id);
+    if (fix->predicted && !fix->refused) {
+        json_open(w, "effect", '{');
+        json_number(w, "step_s", fix->step_s, 6);
+        json_number(w, "step_ratio", fix->step_s / d->step_s, 6);
+        json_number(w, "peak_gib", fix->peak / GIB, 6);
+        json_number(w, "peak_change_gib", (fix->peak - d->peak) / GIB, 6);
+        json_close(w, '}');
+    }
+    json_close(w, '}');
+}
+
+static void show_json(struct cmd_context *c, const struct diagnosis *d)
+{
+    struct json_writer w = json_writer_new(&c->out);
+    json_open(&w, NULL, '{');
+    json_str(&w, "wall", str_of(wall_name(d->wall)));
+    add_json_symptoms(&w, d, true);
+    add_json_symptoms(&w, d, false);
+    json_open(&w, "fixes", '[');
+    for (size_t i = 0; i < d->fixes.n; i++)
+        add_json_fix(&w, d, &d->fixes.items[i]);
+    json_close(&w, ']');
+    json_open(&w, "missing", '[');
+    for (size_t i = 0; i < d->missing.n; i++)
+        json_str(&w, NULL, param_table[d->missing.items[i]].name);
+    json_close(&w, ']');
+    json_str(&w, "then_expect", str_of(wall_name(d->next)));
+    json_close(&w, '}');
+    buf_add_char(&c->out, '\n');
+}
+
+/* ---- the command ---- */
+
+static int run(struct cmd_context *c)
+{
+    struct read_options options;
+    const struct rule_set *rules;
+    struct diagnosis d;
+    int format;
+    if (!option_choice(c, "format", &format) || !validate_options(c, &options) ||
+        !cmd_load_rules(c, &rules))
+        return STATUS_CANNOT;
+    struct facts *f = plan_facts(c, &options);
+    if (!f) return STATUS_CANNOT;
+    facts_add_raw(f, STR("metrics"), value_bool(true), NULL); /* what rules/diagnose waits for */
+    for (size_t i = 0; i < c->n_arguments; i++)
+        if (!read_metrics(c, c->arguments[i], f)) return STATUS_CANNOT;
+    diagnose_run(c->keep, rules, f, option_given(c, "plan"), c->scratch, &d);
+    if (format == FORMAT_JSON)
+        show_json(c, &d);
+    else
+        show_text(c, &d);
+    return STATUS_OK;
+}
+
+static const struct option options[] = {
+    {"plan", "FILE", "the plan or recipe that ran: fixes are tried on it"},
+    {"gpus", "N", "number of GPUs of the run"},
+    {"platform", "P", "GPU platform: h100, gb200, … or a platform file"},
+    {"model", "MODEL", "the model: a catalogue name, a config.json or a model file"},
+    {"framework", "NAME", "megatron, bridge or automodel, where the plan does not say"},
+    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
+    {"set", "NAME=VALUE", "state a fact of the run (repeatable)"},
+    {"env", "NAME=VALUE", "an environment variable of the run (repeatable)"},
+    {"format", "text|json", "how to print"},
+    {0},
+};
+
+const struct command command_diagnose = {
+    .name = "diagnose",
+    .arguments = "METRICS…",
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .help = "The wall a run stands at (memory, communication, host, compute), and fixes in order",
+    .details = "METRICS are YAML or JSON mappings of the metrics in docs/metrics.md, or training "
+               "logs of Megatron-LM,\n"
+               "Megatron-Bridge or NeMo AutoModel; - is standard input. With --plan each fix is "
+               "tried on the plan.\n",
+    .options = options,
+    .loads_rules = true,
+    .run = run,
+};
