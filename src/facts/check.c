@@ -58,9 +58,14 @@ static void bad_choice(struct facts *f, int param, struct value v, struct span a
     struct buf choices = buf_new(f->arena);
     for (size_t i = 0; i < p->n_choices; i++)
         buf_printf(&choices, "%s%.*s", i ? ", " : "", STR_ARG(p->choices[i]));
+    /* Bridge's fields are checked by nobody until they are used, and recipes have words of their
+     * own */
+    bool refused = !str_is(f->format, "bridge");
     struct diag *d =
-        diag_add(f->diags, SEVERITY_ERROR, s->rule.n ? s->rule.p : "value-choice", at,
-                 "%.*s does not take '%.*s'", STR_ARG(written), STR_ARG(value_text(f->arena, v)));
+        diag_add(f->diags, refused ? SEVERITY_ERROR : SEVERITY_WARNING,
+                 s->rule.n ? s->rule.p : "value-choice", at,
+                 refused ? "%.*s does not take '%.*s'" : "%.*s is not known to take '%.*s'",
+                 STR_ARG(written), STR_ARG(value_text(f->arena, v)));
     d->parameter = p->name;
     diag_help(f->diags, d, "one of %.*s", STR_ARG(buf_str(&choices)));
 }
