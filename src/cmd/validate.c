@@ -38,7 +38,8 @@ static bool world_size_known(const struct facts *f)
     return kind != VALUE_UNKNOWN && kind != VALUE_NULL;
 }
 
-static void validate_configuration(struct validation *v, const struct reading *reading,
+/* Gives whether the memory rules could be decided. */
+static bool validate_configuration(struct validation *v, const struct reading *reading,
                                    struct file_report *report)
 {
     struct facts *f = reading->facts;
@@ -48,7 +49,8 @@ static void validate_configuration(struct validation *v, const struct reading *r
     rules_apply_overrides(v->rules, f, v->scratch);
     outlook_facts(f, v->scratch);
     report->rules_skipped += rules_run(v->rules, f, v->scratch).skipped;
-    if (!validate_memory(v, f)) report->rules_skipped += MEMORY_RULES;
+    bool memory = validate_memory(v, f);
+    if (!memory) report->rules_skipped += MEMORY_RULES;
     if (!world_size_known(f)) {
         v->gpus_unknown = true;
         report->world = validate_world_sizes(v, f);
@@ -58,6 +60,41 @@ static void validate_configuration(struct validation *v, const struct reading *r
     if (reading->label.n) label_findings(diags, first, reading->label);
     diags->document = 0;
     arena_reset(v->scratch);
+    return memory;
+}
+
+/* ---- suppressions ---- */
+
+struct judge {
+    struct validation *v;
+    const struct readings *readings;
+    bool memory_decided;
+};
+
+static bool is_undecided(struct validation *v, const struct rule *rule, const struct facts *f)
+{
+    enum outcome outcome = rule_evaluate(rule, f, v->scratch);
+    arena_reset(v->scratch);
+    return outcome == OUTCOME_UNKNOWN || outcome == OUTCOME_BROKEN;
+}
+
+/* A comment may be about what only shows at a certain size or on a certain platform. */
+static bool judge_unused(void *state, struct str id, struct str *help)
+{
+    const struct judge *judge = state;
+    const struct rule *rule = rules_find(judge->v->rules, id);
+    if (!rule) {
+        struct str nearest = rules_nearest(judge->v->rules, id);
+        *help = nearest.n
+                    ? arena_printf(judge->v->arena, "there is no such rule; did you mean %.*s?",
+                                   STR_ARG(nearest))
+                    : STR("there is no such rule");
+        return true;
+    }
+    if (rule->native) return judge->memory_decided || !str_starts(id, STR("memory-"));
+    for (size_t i = 0; i < judge->readings->n; i++)
+        if (is_undecided(judge->v, rule, judge->readings->items[i].facts)) return false;
+    return true;
 }
 
 /* ---- one file ---- */
@@ -91,11 +128,13 @@ struct file_report validate_text(struct validation *v, struct str path, struct s
     diags_init(report.diags, v->arena);
     uint32_t source = source_add(&report.diags->sources, path, text);
     struct recipe recipe = recipe_read(v->arena, report.diags, source, as, options);
+    struct judge judge = {.v = v, .readings = &recipe.readings, .memory_decided = true};
     for (size_t i = 0; i < recipe.readings.n; i++)
-        validate_configuration(v, &recipe.readings.items[i], &report);
+        if (!validate_configuration(v, &recipe.readings.items[i], &report))
+            judge.memory_decided = false;
     describe(&report, &recipe);
     rules_describe(v->rules, report.diags);
-    diags_suppress(report.diags, source);
+    diags_suppress(report.diags, source, judge_unused, &judge);
     diags_sort(report.diags);
     report.status = status_of(v, report.diags, recipe.status);
     return report;

@@ -86,7 +86,17 @@ static bool silenced(struct suppressions *list, const struct diag *d)
     return found && !is_syntax(d);
 }
 
-size_t diags_suppress(struct diags *all, uint32_t source)
+static void report_unused(struct diags *all, const struct suppression *s, suppress_judge *judge,
+                          void *state)
+{
+    struct str help = {"", 0};
+    if (s->used || (judge && !judge(state, s->rule, &help))) return;
+    struct diag *d = diag_add(all, SEVERITY_WARNING, "unused-suppression", s->at,
+                              "no finding of rule %.*s is silenced here", STR_ARG(s->rule));
+    d->help = help;
+}
+
+size_t diags_suppress(struct diags *all, uint32_t source, suppress_judge *judge, void *state)
 {
     struct suppressions list = find_all(all, source);
     if (!list.n) return 0;
@@ -96,11 +106,7 @@ size_t diags_suppress(struct diags *all, uint32_t source)
         if (d->at.source != source || !silenced(&list, d)) all->items[kept++] = *d;
     }
     all->n = kept;
-    for (size_t i = 0; i < list.n; i++) {
-        struct suppression *s = &list.items[i];
-        if (!s->used)
-            diag_add(all, SEVERITY_WARNING, "unused-suppression", s->at,
-                     "no finding of rule %.*s is silenced here", STR_ARG(s->rule));
-    }
+    for (size_t i = 0; i < list.n; i++)
+        report_unused(all, &list.items[i], judge, state);
     return before - kept;
 }

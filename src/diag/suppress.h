@@ -8,9 +8,13 @@
 
 #include "diag/diag.h"
 
+/* Says whether a comment that silenced nothing is to be reported: not when its rule could not be
+ * decided. May set *help. */
+typedef bool suppress_judge(void *state, struct str rule, struct str *help);
+
 /* Drops the findings of a source that its comments silence, adds a warning `unused-suppression` for
-   every comment that silences nothing, and gives the number dropped. Syntax errors cannot be
-   silenced. */
-size_t diags_suppress(struct diags *all, uint32_t source);
+   every comment that silences nothing (and that `judge`, when not NULL, wants reported), and gives
+   the number dropped. Syntax errors cannot be silenced. */
+size_t diags_suppress(struct diags *all, uint32_t source, suppress_judge *judge, void *state);
 
 #endif
