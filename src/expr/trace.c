@@ -42,10 +42,16 @@ static bool is_arithmetic(const struct expr_node *n)
     return n->op >= OP_ADD && n->op <= OP_MOD;
 }
 
+/* A call worth showing: one that picks a default for a missing value computes nothing. */
+static bool is_shown_call(const struct expr_node *n)
+{
+    return n->op == OP_CALL && strcmp(func_table[n->c].name, "orValue") != 0;
+}
+
 /* Whether putting values in shows more than the value itself. */
 static bool is_computed(const struct expr_node *n)
 {
-    return is_arithmetic(n) || n->op == OP_CALL || n->op == OP_NEG;
+    return is_arithmetic(n) || is_shown_call(n) || n->op == OP_NEG;
 }
 
 static int precedence(const struct expr_node *n)
@@ -85,7 +91,7 @@ static void render(struct trace *t, struct buf *out, uint32_t at)
     } else if (n->op == OP_NEG) {
         buf_add_char(out, '-');
         render_operand(t, out, n->a, precedence(node_at(t, n->a)) < 3);
-    } else if (n->op == OP_CALL) {
+    } else if (is_shown_call(n)) {
         render_call(t, out, n);
     } else {
         add_value(out, run_node(&t->run, at));
