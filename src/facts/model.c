@@ -86,6 +86,8 @@ static struct str nearest_field(struct str word)
     return n.best;
 }
 
+enum { MOST_UNKNOWN = 1000 };
+
 static bool add_own_field(struct arena *a, struct diags *diags, struct model_input *m,
                           const struct entry_field *f)
 {
@@ -95,6 +97,7 @@ static bool add_own_field(struct arena *a, struct diags *diags, struct model_inp
         *VEC_PUSH(a, &m->fields) = (struct model_field){param, v, f->node, param_table[param].name};
         return true;
     }
+    if (diags->n >= MOST_UNKNOWN) return false; /* this is no model, and has been said to be none */
     struct diag *d = diag_add(diags, SEVERITY_ERROR, "unknown-key", node_span(diags, f->node),
                               "%.*s is no field of a model", STR_ARG(f->name));
     struct str near = nearest_field(f->name);
