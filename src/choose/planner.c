@@ -44,6 +44,7 @@ static struct facts *plan_facts(struct arena *a, const struct question *q,
 /* What the search asks about each finalist. */
 struct checker {
     const struct question *q;
+    struct rule_subset rules; /* those that can differ between two plans */
     struct arena *arena, *scratch;
 };
 
@@ -68,7 +69,7 @@ static const char *reject(void *context, const struct config *plan)
     const char *why = forbidden_by(c->q, f, c->scratch);
     if (!why) {
         rules_apply_overrides(c->q->rules, f, c->scratch);
-        const struct rule *failed = rules_first_error(c->q->rules, f, c->scratch);
+        const struct rule *failed = rule_subset_first_error(&c->rules, f, c->scratch);
         why = failed ? failed->id.p : NULL;
     }
     arena_pop(c->arena, mark);
@@ -153,6 +154,33 @@ static size_t add_firm(const struct inquiry *in, const struct knob ***pinned)
     return list.n;
 }
 
+/* Every parameter that the question leaves open. */
+static const int *open_params(struct arena *a, const struct facts *f, size_t *n)
+{
+    int *params = ARENA_ARRAY(a, int, param_count);
+    *n = 0;
+    for (uint32_t i = 0; i < param_count; i++) {
+        bool about_plan = param_table[i].scope == SCOPE_PLAN || param_table[i].scope == SCOPE_RUN;
+        if (about_plan && !fact_is_set(&f->items[i])) params[(*n)++] = (int)i;
+    }
+    return params;
+}
+
+/* Decides the rules that are the same for every plan; one that fails is the obstacle. */
+static void split_rules(struct inquiry *in)
+{
+    const struct question *q = in->q;
+    struct diags *diags = ARENA_NEW(in->arena, struct diags);
+    diags_init(diags, in->arena);
+    struct facts *f = plan_facts(in->arena, q, &in->out->base, diags, in->scratch);
+    rules_apply_overrides(q->rules, f, in->scratch);
+    size_t n;
+    const int *params = open_params(in->arena, q->facts, &n);
+    in->checker.rules = rules_varying(in->arena, q->rules, f, params, n, in->scratch);
+    const struct rule *failed = in->checker.rules.failed;
+    if (failed) in->out->obstacle = rule_report(failed, f, in->scratch);
+}
+
 /* Facts -> guides -> configuration; false when the question is incomplete. */
 static bool prepare(struct inquiry *in)
 {
@@ -171,7 +199,8 @@ static bool prepare(struct inquiry *in)
                                         &out->base.knobs, &preferences, in->scratch);
     out->preferences = preferences;
     size_t n_pinned = add_firm(in, &pins);
-    in->checker = (struct checker){q, in->arena, in->scratch};
+    in->checker = (struct checker){.q = q, .arena = in->arena, .scratch = in->scratch};
+    split_rules(in);
     in->request = (struct search_request){.base = &out->base,
                                           .pinned = pins,
                                           .n_pinned = n_pinned,
@@ -267,6 +296,7 @@ bool planner_answer(struct arena *a, const struct question *q, struct arena *scr
     *out = (struct answer){.search = ARENA_NEW(a, struct search_result)};
     struct inquiry in = {.q = q, .arena = a, .scratch = scratch, .out = out};
     if (!prepare(&in)) return false;
+    if (out->obstacle) return true;
     search_all(&in);
     collect_plans(a, q, out, scratch);
     for (size_t i = 0; i < out->n; i++) {

@@ -49,6 +49,7 @@ struct answer {
     const struct preference *preferences;
     size_t n_preferences;
     bool tight; /* no plan surely fits: these may */
+    const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
 };
 
 /* Answers. False when the question itself is incomplete (diagnostics in facts->diags). An empty

@@ -120,24 +120,10 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct ans
     return lines.n;
 }
 
-static void add_would_fit(struct arena *a, const struct ask *ask, enum framework framework,
-                          const struct answer *answer, struct buf *out)
-{
-    const struct knobs *k = &answer->plans[0].config.knobs;
-    buf_printf(out, "  --gpus %" PRId64 " --platform %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n",
-               ask->gpus, STR_ARG(ask->platform->id), framework_name(framework), k->tp, k->pp,
-               k->ep, answer->plans[0].costs.peak / GIB);
-    (void)a;
-}
-
-void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_set *rules,
-                     const struct ask *ask, enum framework framework, const struct answer *answer,
-                     struct buf *out)
+/* Why the search found nothing. */
+static void add_least(const struct answer *answer, struct buf *out)
 {
     const struct search_result *s = answer->search;
-    add_question(a, ask, answer, out);
-    buf_printf(out, "%s: no plan fits (%zu looked at)\n", framework_title(framework),
-               answer->searched);
     if (s->has_least)
         buf_printf(out, "  the smallest needs %.0f GiB of %.0f GiB a GPU (tp %d pp %d ep %d, %s)\n",
                    s->least.peak / GIB, answer->base.machine.capacity_bytes / GIB,
@@ -149,24 +135,63 @@ void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_s
     if (s->rejected && s->last_rejection)
         buf_printf(out, "  %zu layouts fit but break a rule, the last one %s\n", s->rejected,
                    s->last_rejection);
-    buf_add(out, STR("what would fit\n"));
-    struct ask more = *ask;
-    for (int i = 0; i < 8; i++) {
-        more.gpus *= 2;
-        if (ask->gbs_assumed) {
-            more.gbs = 0;
-            ask_complete(&more);
-        } else if (more.gbs % more.gpus) {
-            more.gbs = more.gpus;
-        }
-        struct diags quiet;
-        diags_init(&quiet, a);
-        struct answer larger;
-        if (ask_framework(a, scratch, &quiet, rules, &more, framework, &larger) && larger.n &&
-            !larger.tight) {
-            add_would_fit(a, &more, framework, &larger, out);
-            return;
-        }
+}
+
+static void add_obstacle(const struct diag *d, struct buf *out)
+{
+    buf_printf(out, "  whatever the layout: %.*s  [%.*s]\n", STR_ARG(d->message), STR_ARG(d->rule));
+    if (d->help.n) buf_printf(out, "what would help\n  %.*s\n", STR_ARG(d->help));
+}
+
+/* The same question for twice the GPUs; a given batch stays where they divide it. */
+static void double_gpus(struct ask *ask)
+{
+    ask->gpus *= 2;
+    if (ask->gbs_assumed) {
+        ask->gbs = 0;
+        ask_complete(ask);
+    } else if (ask->gbs % ask->gpus) {
+        ask->gbs = ask->gpus;
     }
-    buf_add(out, STR("  more than 256 times the GPUs, or a platform with more memory\n"));
+}
+
+enum { MOST_DOUBLINGS = 8 };
+
+/* The first doubling of the GPUs at which a plan surely fits. */
+static void add_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                          struct ask ask, enum framework framework, struct buf *out)
+{
+    buf_add(out, STR("what would fit\n"));
+    for (int i = 0; i < MOST_DOUBLINGS; i++) {
+        struct diags quiet;
+        struct answer larger;
+        diags_init(&quiet, a);
+        double_gpus(&ask);
+        if (!ask_framework(a, scratch, &quiet, rules, &ask, framework, &larger) || !larger.n ||
+            larger.tight)
+            continue;
+        const struct knobs *k = &larger.plans[0].config.knobs;
+        buf_printf(out,
+                   "  --gpus %" PRId64 " --platform %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n",
+                   ask.gpus, STR_ARG(ask.platform->id), framework_name(framework), k->tp, k->pp,
+                   k->ep, larger.plans[0].costs.peak / GIB);
+        return;
+    }
+    buf_printf(out, "  more than %d times the GPUs, or a platform with more memory\n",
+               1 << MOST_DOUBLINGS);
+}
+
+void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                     const struct ask *ask, enum framework framework, const struct answer *answer,
+                     struct buf *out)
+{
+    add_question(a, ask, answer, out);
+    buf_printf(out, "%s: no plan fits (%zu looked at)\n", framework_title(framework),
+               answer->searched);
+    if (answer->obstacle) {
+        add_obstacle(answer->obstacle, out);
+        return;
+    }
+    add_least(answer, out);
+    add_would_fit(a, scratch, rules, *ask, framework, out);
 }

@@ -231,7 +231,8 @@ static void derive_virtual(struct facts *f)
     if (f->framework != FRAMEWORK_MEGATRON || !is_fixed(written)) return;
     bool free = look(f, "pipeline_model_parallel_layout").kind == VALUE_NULL &&
                 look(f, "num_layers_per_virtual_pipeline_stage").kind == VALUE_NULL;
-    if (free) derive(f, "num_virtual_stages_per_pipeline_rank", written->value, STR("vpp"));
+    derive(f, "num_virtual_stages_per_pipeline_rank", free ? written->value : value_null(),
+           STR("vpp"));
 }
 
 /* null, or a number of layers that can be */

@@ -65,15 +65,25 @@ static const struct aliases vision[] = {
 
 /* ---- attention ---- */
 
+static void read_latent_attention(struct hf *h, int64_t heads)
+{
+    hf_add(h, "multi_latent_attention", value_bool(true), "kv_lora_rank is given");
+    hf_add_count(h, "qk_head_dim", "qk_nope_head_dim");
+    hf_add(h, "num_query_groups", value_int(heads), "as many as heads: latent attention");
+    int64_t width = hf_given(h, "qk_head_dim");
+    if (!width) hf_missing(h, "qk_head_dim", "qk_nope_head_dim");
+    if (!hf_given(h, "v_head_dim")) hf_missing(h, "v_head_dim", "v_head_dim");
+    /* Megatron wants kv_channels, of no use here, where it cannot divide it out */
+    bool divides = heads > 0 && hf_given(h, "hidden_size") % heads == 0;
+    if (width && !divides && !hf_given(h, "kv_channels"))
+        hf_add(h, "kv_channels", value_int(width), "qk_nope_head_dim");
+}
+
 static void read_attention(struct hf *h)
 {
     int64_t heads = hf_given(h, "num_attention_heads");
     if (hf_given(h, "kv_lora_rank") > 0) {
-        hf_add(h, "multi_latent_attention", value_bool(true), "kv_lora_rank is given");
-        hf_add_count(h, "qk_head_dim", "qk_nope_head_dim");
-        hf_add(h, "num_query_groups", value_int(heads), "as many as heads: latent attention");
-        if (!hf_given(h, "qk_head_dim")) hf_missing(h, "qk_head_dim", "qk_nope_head_dim");
-        if (!hf_given(h, "v_head_dim")) hf_missing(h, "v_head_dim", "v_head_dim");
+        read_latent_attention(h, heads);
     } else if (hf_add_count(h, "num_query_groups",
                             "num_key_value_heads num_attention_groups attn_config.kv_n_heads") ==
                0) {

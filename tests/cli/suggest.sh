@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# suggest: questions with awkward numbers and pins get a plan that keeps them, or the reason why there is none.
+set -eu
+moeplan=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1"; exit 1; }
+
+expect() { # STATUS TEXT ARGUMENTS…: the status, and the text somewhere in stdout or stderr
+    want=$1 text=$2 status=0
+    shift 2
+    "$moeplan" suggest "$@" >"$dir/out" 2>&1 </dev/null || status=$?
+    [ "$status" = "$want" ] || { cat "$dir/out"; fail "suggest $*: exit $status, not $want"; }
+    grep -qF -- "$text" "$dir/out" || { cat "$dir/out"; fail "suggest $*: no \"$text\""; }
+}
+
+kept() { # TEXT ARGUMENTS…: a plan file with the text in it, which validate accepts
+    text=$1
+    shift
+    expect 0 "$text" "$@" --format plan
+    cp "$dir/out" "$dir/plan.yaml"
+    "$moeplan" validate "$dir/plan.yaml" >"$dir/out" 2>&1 || { cat "$dir/out"; fail "suggest $*: not valid"; }
+}
+
+large="deepseek-v3 --gpus 256 --platform h100 --framework megatron"
+
+# what no layout can mend is said at once, with what would help
+expect 1 "take fp8_blockwise on Hopper" $large --precision mxfp8
+expect 1 "fp8-needs-hopper" deepseek-v3 --gpus 256 --platform a100 --framework bridge --precision fp8_delayed
+expect 0 "mxfp8" deepseek-v3 --gpus 256 --platform gb200 --framework bridge --precision mxfp8
+
+# a pin keeps its value, and what goes with it follows
+expect 0 "x vpp 3" $large --pin vpp=3
+kept "overlap_grad_reduce: false" $large --pin overlap_grad_reduce=false
+kept "optimizer_cpu_offload: true" $large --pin optimizer_cpu_offload=true
+kept "tp: 8" $large --pin tp=8,etp=8
