@@ -81,6 +81,9 @@ static bool read_memory(struct str line, struct run_log *out)
     bool mb = str_find_str(line, STR("memory (MB)")) < line.n;
     bool gb = str_find_str(line, STR("memory (GB)")) < line.n;
     if (!mb && !gb) return false;
+    double rank = 0;
+    if (number_after(line, "[Rank ", &rank) && rank > (double)out->memory_rank && rank < 1e9)
+        out->memory_rank = (int64_t)rank;
     double gib = mb ? 1.0 / 1024 : 1e9 / 1073741824.0;
     raise_to(&out->peak_memory_gib, positive_after(line, "max allocated:", gib));
     raise_to(&out->peak_memory_gib, positive_after(line, "mem-max-allocated-gigabytes:", gib));

@@ -19,6 +19,7 @@ struct run_step {
 struct run_log {
     VEC(struct run_step) steps;
     double peak_memory_gib, reserved_memory_gib; /* largest of all ranks and steps; 0: not said */
+    int64_t memory_rank;                         /* highest rank that states its memory */
     int64_t out_of_memory;                       /* lines that report it */
 };
 

@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# calibrate: logs of three frameworks and a microbenchmark move the coefficients they feel, and an
+# estimate with the platform file written comes nearer to what was measured.
+set -eu
+moeplan=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1"; exit 1; }
+number() { grep -o "\"$1\":[0-9.e+-]*" | head -1 | cut -d: -f2; }
+
+cat >"$dir/plan.yaml" <<'YAML'
+moeplan: 1
+framework: megatron
+model: qwen3-30b-a3b
+platform: h100
+gpus: 64
+seq: 4096
+mbs: 1
+gbs: 512
+ep: 8
+etp: 1
+use_distributed_optimizer: true
+YAML
+step=$("$moeplan" estimate "$dir/plan.yaml" --format json | number step_s)
+slow=$(awk "BEGIN { print 1.2 * $step }")
+log() { # SECONDS: a Megatron-LM log of steady steps after a slow first one
+    for i in 1 2 3 4 5 6; do
+        awk "BEGIN { printf \" [2026-01-01 10:00:00] iteration %8d/     100 | consumed samples: 512 | elapsed time per iteration (ms): %.1f | learning rate: 1.0E-06 |\n\", $i, 1000 * ($i == 1 ? 60 : $1) }"
+    done
+}
+log "$slow" >"$dir/slow.log"
+"$moeplan" calibrate "$dir/slow.log" --recipe "$dir/plan.yaml" -o "$dir/own.yaml" 2>"$dir/told" ||
+    { cat "$dir/told"; fail "calibrate fails"; }
+grep -q "slow.log: measured .*before (-16.7 %)" "$dir/told" || { cat "$dir/told"; fail "the measurement is not shown"; }
+grep -q "^as they were: .*" "$dir/told" || fail "what stayed is not said"
+"$moeplan" platforms "$dir/own.yaml" >/dev/null || fail "the platform file cannot be read"
+own=$(sed "s|^platform: .*|platform: $dir/own.yaml|" "$dir/plan.yaml" | "$moeplan" estimate - --format json | number step_s)
+awk "BEGIN { d = $own / $slow - 1; exit !(d > -0.06 && d < 0.06) }" || fail "estimated $own s with own coefficients, measured $slow"
+
+# what confirms the estimate leaves it where it was
+log "$step" >"$dir/same.log"
+"$moeplan" calibrate "$dir/same.log" --recipe "$dir/plan.yaml" -o "$dir/same.yaml" 2>/dev/null
+same=$(sed "s|^platform: .*|platform: $dir/same.yaml|" "$dir/plan.yaml" | "$moeplan" estimate - --format json | number step_s)
+awk "BEGIN { d = $same / $step - 1; exit !(d > -0.005 && d < 0.005) }" || fail "$step s confirmed became $same"
+
+# two logs, each with its recipe; the order of the options does not matter
+sed 's/^mbs: 1/mbs: 2/' "$dir/plan.yaml" >"$dir/plan2.yaml"
+"$moeplan" calibrate --recipe "$dir/plan.yaml" --recipe "$dir/plan2.yaml" "$dir/slow.log" "$dir/same.log" >"$dir/two.yaml" 2>"$dir/told"
+grep -q "from 2 measurements" "$dir/two.yaml" || fail "two logs are not two measurements"
+
+# AutoModel states tokens per second and memory
+cat >"$dir/am.yaml" <<'YAML'
+moeplan: 1
+framework: automodel
+model: qwen3-30b-a3b
+gpus: 8
+seq: 4096
+mbs: 2
+gbs: 128
+ep: 8
+activation_checkpointing: true
+YAML
+for i in 1 2 3; do
+    echo "2026-01-01 | INFO | root | step $i | epoch 0 | loss 2.1 | grad_norm 1.0 | lr 1.00e-05 | mem 60.00 GiB | tps 64000.00(8000.00/gpu) | num_label_tokens 4096"
+done >"$dir/am.log"
+"$moeplan" calibrate "$dir/am.log" --recipe "$dir/am.yaml" --platform h100 >"$dir/am_own.yaml" 2>"$dir/told" || { cat "$dir/told"; fail "an AutoModel log"; }
+grep -q "GiB, estimated" "$dir/told" || fail "the memory is not used"
+grep -q " s, estimated" "$dir/told" || fail "the throughput is not used"
+
+# a microbenchmark needs no recipe
+cat >"$dir/bench.json" <<'JSON'
+{"moeplan_microbenchmark": 1, "device": "a GPU", "torch": "2.9", "date": "2026-01-01",
+ "gemm": [{"rows": 8192, "out": 8192, "in": 8192, "dtype": "bf16", "seconds": 0.0016},
+          {"rows": 16384, "out": 8192, "in": 8192, "dtype": "bf16", "seconds": 0.0032},
+          {"rows": 16384, "out": 16384, "in": 8192, "dtype": "bf16", "seconds": 0.0064},
+          {"rows": 8192, "out": 16384, "in": 16384, "dtype": "bf16", "seconds": 0.0064},
+          {"rows": 16384, "out": 16384, "in": 16384, "dtype": "bf16", "seconds": 0.0127}, {"rows": 5}],
+ "grouped_gemm": [{"rows": 1024, "experts": 8, "out": 3072, "in": 4096, "dtype": "bf16", "seconds": 0.0004}],
+ "attention": [{"seq": 8192, "batch": 1, "heads": 32, "qk_dim": 128, "v_dim": 128, "forward_s": 0.0012, "backward_s": 0.0032}],
+ "copy": [{"bytes": 1073741824, "seconds": 0.0004}], "launch": [{"seconds": 5e-6}]}
+JSON
+"$moeplan" calibrate "$dir/bench.json" --platform h100 >"$dir/bench.yaml" 2>"$dir/told" || { cat "$dir/told"; fail "a microbenchmark"; }
+grep -q "^determined: gemm_bf16 " "$dir/told" || { cat "$dir/told"; fail "GEMMs do not determine the GEMM rate"; }
+grep -q "1 entries without" "$dir/told" || fail "a broken entry is not told"
+grep -q "gemm_bf16: {value:" "$dir/bench.yaml" || fail "no coefficient in the file"
+! grep -q " nic:" "$dir/bench.yaml" || fail "the network moved without a measurement"
+"$moeplan" platforms "$dir/bench.yaml" >/dev/null || fail "the platform file cannot be read"
+
+refused() { # TEXT ARGUMENTS…: exit 2, and why
+    text=$1 status=0
+    shift
+    "$moeplan" calibrate "$@" >"$dir/out" 2>&1 || status=$?
+    [ "$status" = 2 ] || fail "calibrate $*: exit $status, not 2"
+    grep -qF -- "$text" "$dir/out" || { cat "$dir/out"; fail "no \"$text\""; }
+}
+refused "--recipe FILE is missing" "$dir/slow.log"
+refused "neither a training log nor a microbenchmark" "$dir/plan.yaml" --recipe "$dir/plan.yaml"
+refused "give one for all, or one for each" "$dir/slow.log" --recipe "$dir/plan.yaml" --recipe "$dir/plan.yaml"
+refused "cannot be read" "$dir/absent" --recipe "$dir/plan.yaml"
+refused "the platform is not given" "$dir/am.log" --recipe "$dir/am.yaml"
