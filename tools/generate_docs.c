@@ -91,9 +91,28 @@ static void write_suite(struct generator *g, struct str suite)
     write_page(g, arena_printf(g->arena, "rules/%.*s", STR_ARG(page_name(g->arena, suite))), &out);
 }
 
-static void write_rules(struct generator *g)
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* The files the records came from, each once, in alphabetical order. */
+static const struct str *suites(struct generator *g, size_t *n)
 {
     struct map seen = {0};
+    struct str *list = ARENA_ARRAY(g->arena, struct str, g->set->n);
+    *n = 0;
+    for (size_t i = 0; i < g->set->n; i++)
+        if (map_put(g->arena, &seen, g->set->items[i]->suite, 0))
+            list[(*n)++] = g->set->items[i]->suite;
+    qsort(list, *n, sizeof *list, by_text);
+    return list;
+}
+
+static void write_rules(struct generator *g)
+{
+    size_t n;
+    const struct str *list = suites(g, &n);
     struct buf out = buf_new(g->arena);
     buf_printf(
         &out,
@@ -102,14 +121,12 @@ static void write_rules(struct generator *g)
         "wastes or risks, and the decision\nguides ([by their rows](../guides.md)). "
         "`moeplan explain ID` prints the same pages; with `--in FILE`, the file's numbers.\n",
         g->set->n);
-    for (size_t i = 0; i < g->set->n; i++) {
-        struct str suite = g->set->items[i]->suite;
-        if (!map_put(g->arena, &seen, suite, 0)) continue;
-        struct str page = page_name(g->arena, suite);
-        write_suite(g, suite);
-        buf_printf(&out, "\n## [%.*s](%.*s)\n\n" TABLE_OF_RECORDS, STR_ARG(suite), STR_ARG(page));
-        for (size_t k = i; k < g->set->n; k++)
-            if (str_eq(g->set->items[k]->suite, suite)) row(&out, g->set->items[k], page);
+    for (size_t i = 0; i < n; i++) {
+        struct str page = page_name(g->arena, list[i]);
+        write_suite(g, list[i]);
+        buf_printf(&out, "\n## [%.*s](%.*s)\n\n" TABLE_OF_RECORDS, STR_ARG(list[i]), STR_ARG(page));
+        for (size_t k = 0; k < g->set->n; k++)
+            if (str_eq(g->set->items[k]->suite, list[i])) row(&out, g->set->items[k], page);
     }
     write_page(g, STR("rules/README.md"), &out);
 }
