@@ -73,7 +73,8 @@ static struct block *block_new(struct arena *a, size_t need)
     size_t size = a->current ? a->current->size * 2 : FIRST_BLOCK;
     if (size > LARGEST_BLOCK) size = LARGEST_BLOCK;
     if (size < need) size = need;
-    if (size > a->limit - a->reserved) fail("out of memory: the input needs more than the memory limit");
+    if (size > a->limit - a->reserved)
+        fail("out of memory: the input needs more than the memory limit");
     struct block *b = malloc(sizeof *b + size);
     if (!b) fail("out of memory");
     a->reserved += size;
@@ -82,7 +83,8 @@ static struct block *block_new(struct arena *a, size_t need)
     return b;
 }
 
-/* Makes a block with room for `need` the current one: a kept younger block, or a new one after the current. */
+/* Makes a block with room for `need` the current one: a kept younger block, or a new one after the
+   current. */
 static void advance(struct arena *a, size_t need)
 {
     struct block *next = a->current ? a->current->next : a->first;
@@ -141,7 +143,8 @@ void arena_pop(struct arena *a, struct arena_mark mark)
         POISON(b->bytes + mark.used, b->size - mark.used);
         b->used = mark.used;
     }
-    for (b = b ? b->next : a->first; b; b = b->next) POISON(b->bytes, b->size);
+    for (b = b ? b->next : a->first; b; b = b->next)
+        POISON(b->bytes, b->size);
 }
 
 void arena_reset(struct arena *a)

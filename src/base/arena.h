@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arenas: all memory of the program comes from here and is given back at once.
-   Whoever allocates takes the arena as its first parameter: the signature says where memory lives. */
+/* Arenas: all memory of the program comes from here and is given back at once. Whoever allocates
+   takes the arena as its first parameter: the signature says where memory lives. */
 #ifndef MOEPLAN_BASE_ARENA_H
 #define MOEPLAN_BASE_ARENA_H
 
@@ -16,11 +16,13 @@ struct arena_mark {
     size_t used;
 };
 
-/* A new arena, or NULL when there is no memory. `limit` bounds its total in bytes; 0 means 1 GiB. */
+/* A new arena, or NULL when there is no memory. `limit` bounds its total in bytes; 0 means 1
+   GiB. */
 struct arena *arena_new(size_t limit);
 /* Gives everything back; NULL is allowed. */
 void arena_free(struct arena *a);
-/* Zeroed memory aligned for any type. Never NULL: the one out-of-memory handler does not return (see arena_on_failure). */
+/* Zeroed memory aligned for any type. Never NULL: the one out-of-memory handler does not return
+   (see arena_on_failure). */
 void *arena_alloc(struct arena *a, size_t size);
 /* arena_alloc(count * size), with the product checked. */
 void *arena_array(struct arena *a, size_t count, size_t size);
@@ -38,7 +40,8 @@ size_t arena_used(const struct arena *a);
 void arena_on_failure(void (*handler)(const char *why));
 
 /* printf into the arena. */
-__attribute__((format(printf, 2, 3))) struct str arena_printf(struct arena *a, const char *format, ...);
+__attribute__((format(printf, 2, 3))) struct str arena_printf(struct arena *a, const char *format,
+                                                              ...);
 struct str arena_vprintf(struct arena *a, const char *format, va_list args);
 
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))

@@ -7,7 +7,8 @@ static void reserve(struct buf *b, size_t more)
 {
     if (b->cap - b->n > more) return;
     size_t cap = b->cap ? b->cap * 2 : 256;
-    while (cap - b->n <= more) cap *= 2;
+    while (cap - b->n <= more)
+        cap *= 2;
     char *p = arena_alloc(b->arena, cap);
     if (b->n) memcpy(p, b->p, b->n);
     b->p = p;

@@ -39,11 +39,6 @@ struct crew *crew_new(struct arena *a, size_t size)
     return crew;
 }
 
-size_t crew_size(const struct crew *crew)
-{
-    return crew->size;
-}
-
 static void do_jobs(struct crew *crew, size_t worker)
 {
     for (size_t i; (i = atomic_fetch_add(&crew->next, 1)) < crew->n;)

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Octal escapes always have three digits, so that a digit after them stays apart; "?" is escaped
- * against trigraphs. */
-void ctext_string(struct buf *out, struct str s)
+/* A string literal with its quotes. Octal escapes always have three digits, so that a digit after
+   them stays apart; "?" is escaped against trigraphs. */
+static void literal(struct buf *out, struct str s)
 {
     buf_add_char(out, '"');
     for (size_t i = 0; i < s.n; i++) {
@@ -26,7 +26,7 @@ void ctext_string(struct buf *out, struct str s)
 void ctext_str(struct buf *out, struct str s)
 {
     buf_add_char(out, '{');
-    ctext_string(out, s);
+    literal(out, s);
     buf_printf(out, ", %zu}", s.n);
 }
 

@@ -6,12 +6,10 @@
 #include "base/buf.h"
 #include "base/value.h"
 
-/* A string literal with its quotes. */
-void ctext_string(struct buf *out, struct str s);
 /* An initialiser of a struct str: {"text", 4}. */
 void ctext_str(struct buf *out, struct str s);
 /* An initialiser of a struct value; lists and maps become compound literals, so it is for objects
- * of static storage. */
+   of static storage. */
 void ctext_value(struct buf *out, struct value v);
 
 #endif

@@ -56,7 +56,7 @@ static size_t least_distance(struct str a, struct str b)
 }
 
 /* Slips at both ends of a long word at once are too much: cheap to tell, and most candidates go
- * here. */
+   here. */
 static bool share_an_end(struct str a, struct str b)
 {
     if (a.n < 2 * END || b.n < 2 * END) return true;

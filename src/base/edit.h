@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /* Insertions, deletions, changes and swaps of neighbours that turn a into b; words above 64 bytes
- * are far (SIZE_MAX). */
+   are far (SIZE_MAX). */
 size_t edit_distance(struct str a, struct str b);
 
 /* Collects the nearest of many words: start zeroed with `word` set, offer each, then read best (n

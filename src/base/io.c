@@ -9,12 +9,12 @@
 
 #include "base/buf.h"
 
-enum { LARGEST_FILE = 64 * 1024 * 1024 };
+enum { LARGEST_FILE = 64 * 1024 * 1024, CHUNK = 64 * 1024 }; /* bytes */
 
 static bool read_all(struct arena *a, FILE *in, struct str *out, struct str *error)
 {
     struct buf text = buf_new(a);
-    char chunk[65536];
+    char chunk[CHUNK];
     size_t n;
     while ((n = fread(chunk, 1, sizeof chunk, in)) > 0) {
         buf_add(&text, (struct str){chunk, n});
@@ -57,10 +57,8 @@ bool io_is_file(const char *path)
 
 bool io_write(struct arena *a, const char *path, struct str text, struct str *error)
 {
-    size_t n = strlen(path);
-    char *name = arena_alloc(a, n + sizeof ".XXXXXX"); /* mkstemp writes into it */
-    memcpy(name, path, n);
-    memcpy(name + n, ".XXXXXX", sizeof ".XXXXXX");
+    struct str pattern = arena_printf(a, "%s.XXXXXX", path);
+    char *name = arena_dup(a, pattern.p, pattern.n + 1); /* mkstemp writes into it */
     int fd = mkstemp(name);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
     if (!out) {
@@ -77,18 +75,4 @@ bool io_write(struct arena *a, const char *path, struct str text, struct str *er
         return false;
     }
     return true;
-}
-
-bool io_read_line(struct arena *a, FILE *in, struct str *out)
-{
-    struct buf line = buf_new(a);
-    char chunk[65536];
-    while (fgets(chunk, sizeof chunk, in)) {
-        struct str part = str_of(chunk);
-        bool whole = part.n && part.p[part.n - 1] == '\n';
-        buf_add(&line, str_slice(part, 0, whole ? part.n - 1 : part.n));
-        if (whole || line.n > LARGEST_FILE) break;
-    }
-    *out = buf_str(&line);
-    return line.n > 0 || !feof(in);
 }

@@ -22,7 +22,8 @@ static void grow(struct arena *a, struct map *m)
     m->cap = old.cap ? old.cap * 2 : 16;
     m->slots = ARENA_ARRAY(a, struct map_slot, m->cap);
     for (size_t i = 0; i < old.cap; i++)
-        if (old.slots[i].value_plus_one) *find(m, old.slots[i].key, old.slots[i].hash) = old.slots[i];
+        if (old.slots[i].value_plus_one)
+            *find(m, old.slots[i].key, old.slots[i].hash) = old.slots[i];
 }
 
 bool map_put(struct arena *a, struct map *m, struct str key, uint32_t value)

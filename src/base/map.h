@@ -19,8 +19,8 @@ enum { MAP_NONE = -1 };
 
 /* The index stored under the key, or MAP_NONE. */
 int64_t map_get(const struct map *m, struct str key);
-/* Stores an index (below 2^32 - 1) under the key, whose bytes must outlive the map; true when the key is new,
-   otherwise the old index is replaced. */
+/* Stores an index (below 2^32 - 1) under the key, whose bytes must outlive the map; true when the
+   key is new, otherwise the old index is replaced. */
 bool map_put(struct arena *a, struct map *m, struct str key, uint32_t value);
 
 #endif

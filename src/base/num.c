@@ -27,15 +27,18 @@ bool num_parse_int(struct str s, int64_t *out)
 static bool is_decimal(struct str s)
 {
     size_t i = s.n && (s.p[0] == '-' || s.p[0] == '+'), digits = 0;
-    for (; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++) digits++;
+    for (; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+        digits++;
     if (i < s.n && s.p[i] == '.')
-        for (i++; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++) digits++;
+        for (i++; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+            digits++;
     if (!digits) return false;
     if (i < s.n && (s.p[i] == 'e' || s.p[i] == 'E')) {
         i++;
         if (i < s.n && (s.p[i] == '-' || s.p[i] == '+')) i++;
         size_t exponent = 0;
-        for (; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++) exponent++;
+        for (; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+            exponent++;
         if (!exponent) return false;
     }
     return i == s.n;
@@ -85,4 +88,12 @@ int64_t num_gcd(int64_t a, int64_t b)
         y = r;
     }
     return x > INT64_MAX ? INT64_MAX : (int64_t)x;
+}
+
+int num_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
 }

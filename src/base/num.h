@@ -7,13 +7,18 @@
 
 /* Decimal integer with an optional sign, the whole text; false when it is none or does not fit. */
 bool num_parse_int(struct str s, int64_t *out);
-/* Decimal floating point number, the whole text (no inf, nan, hex). */
+/* Decimal floating point number, the whole text (no inf, nan, hex), below 512 bytes. */
 bool num_parse_double(struct str s, double *out);
-/* The shortest decimal text that reads back as the same double; inf, -inf, nan for those. 1.0 prints as "1". */
+/* The shortest decimal text that reads back as the same double; inf, -inf, nan for those. 1.0
+   prints as "1". */
 struct str num_double_text(struct arena *a, double d);
 /* With thousands separated: 131,072. */
 struct str num_grouped(struct arena *a, int64_t i);
-/* Greatest common divisor of the magnitudes. */
+/* Greatest common divisor of the magnitudes; INT64_MAX stands for 2^63. */
 int64_t num_gcd(int64_t a, int64_t b);
+/* The value of a hexadecimal digit, -1 for any other character. */
+int num_hex_digit(char c);
+/* Whole doubles up to this magnitude, 2^53, are exact. */
+#define NUM_EXACT 9007199254740992.0
 
 #endif

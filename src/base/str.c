@@ -77,6 +77,14 @@ struct str str_dup(struct arena *a, struct str s)
     return (struct str){p, s.n};
 }
 
+struct str str_lower(struct arena *a, struct str s)
+{
+    char *p = arena_alloc(a, s.n + 1);
+    for (size_t i = 0; i < s.n; i++)
+        p[i] = lower(s.p[i]);
+    return (struct str){p, s.n};
+}
+
 uint32_t str_hash(struct str s)
 {
     const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);

@@ -54,7 +54,8 @@ struct str str_trim(struct str s);
 size_t str_find(struct str s, char c);
 /* Byte offset of the first `needle`, or s.n when there is none. */
 size_t str_find_str(struct str s, struct str needle);
-/* Cuts the text up to the first `sep` off the front of *rest and returns it; false when *rest is used up. */
+/* Cuts the text up to the first `sep` off the front of *rest and returns it; false when *rest is
+   used up. */
 bool str_split(struct str *rest, char sep, struct str *out);
 /* Byte order, as memcmp and then by length: <0, 0 or >0. */
 int str_cmp(struct str a, struct str b);
@@ -62,6 +63,8 @@ int str_cmp(struct str a, struct str b);
 bool str_eq_nocase(struct str a, struct str b);
 /* A NUL-terminated copy in the arena. */
 struct str str_dup(struct arena *a, struct str s);
+/* The same with ASCII letters in lower case. */
+struct str str_lower(struct arena *a, struct str s);
 /* For look-up tables, eight bytes at a time; the tables made at build time rely on it. */
 uint32_t str_hash(struct str s);
 

@@ -61,6 +61,15 @@ size_t utf8_next(struct str s, size_t at, uint32_t *point)
     return 1;
 }
 
+size_t utf8_count(struct str s)
+{
+    size_t n = 0;
+    uint32_t point;
+    for (size_t at = 0; at < s.n; n++)
+        at += utf8_next(s, at, &point);
+    return n;
+}
+
 size_t utf8_encode(uint32_t point, char out[4])
 {
     if (point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) point = REPLACEMENT;
@@ -88,7 +97,7 @@ static bool in_ranges(const struct range *ranges, size_t n, uint32_t point)
 }
 
 /* The main blocks of Unicode's East Asian Width W and F, and of the combining and zero-width
- * characters. */
+   characters. */
 int utf8_width(uint32_t point)
 {
     static const struct range wide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0x33FF},

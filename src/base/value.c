@@ -7,6 +7,21 @@
 #include "base/buf.h"
 #include "base/num.h"
 
+struct value value_list_over(struct arena *a, const struct value *items, size_t n)
+{
+    struct value_list *list = ARENA_NEW(a, struct value_list);
+    *list = (struct value_list){n, items};
+    return (struct value){.kind = VALUE_LIST, .list = list};
+}
+
+struct value value_map_over(struct arena *a, const struct value *keys, const struct value *values,
+                            size_t n)
+{
+    struct value_map *map = ARENA_NEW(a, struct value_map);
+    *map = (struct value_map){n, keys, values};
+    return (struct value){.kind = VALUE_MAP, .map = map};
+}
+
 static const struct value *copy_values(struct arena *a, const struct value *items, size_t n)
 {
     struct value *copy = ARENA_ARRAY(a, struct value, n);
@@ -16,16 +31,13 @@ static const struct value *copy_values(struct arena *a, const struct value *item
 
 struct value value_list_of(struct arena *a, const struct value *items, size_t n)
 {
-    struct value_list *list = ARENA_NEW(a, struct value_list);
-    *list = (struct value_list){n, copy_values(a, items, n)};
-    return (struct value){.kind = VALUE_LIST, .list = list};
+    return value_list_over(a, copy_values(a, items, n), n);
 }
 
-struct value value_map_of(struct arena *a, const struct value *keys, const struct value *values, size_t n)
+struct value value_map_of(struct arena *a, const struct value *keys, const struct value *values,
+                          size_t n)
 {
-    struct value_map *map = ARENA_NEW(a, struct value_map);
-    *map = (struct value_map){n, copy_values(a, keys, n), copy_values(a, values, n)};
-    return (struct value){.kind = VALUE_MAP, .map = map};
+    return value_map_over(a, copy_values(a, keys, n), copy_values(a, values, n), n);
 }
 
 static int sign(bool less, bool greater)
@@ -34,7 +46,7 @@ static int sign(bool less, bool greater)
 }
 
 /* Exact: no 64-bit integer is rounded to a double on the way. But 2^63 is what the text of the
- * largest int gives as a double, and CEL's conformance tests want the two to be equal. */
+   largest int gives as a double, and CEL's conformance tests want the two to be equal. */
 static int cmp_int_double(int64_t i, double d)
 {
     if (isnan(d)) return 2;
@@ -43,7 +55,7 @@ static int cmp_int_double(int64_t i, double d)
     if (d < -9223372036854775808.0) return 1;
     double whole = floor(d);
     int64_t w = (int64_t)whole;
-    if (i != w) return sign(i < w, i > w);
+    if (i != w) return sign(i<w, i> w);
     return whole < d ? -1 : 0;
 }
 
@@ -54,14 +66,14 @@ static int cmp_uint_double(uint64_t u, double d)
     if (d < 0) return 1;
     double whole = floor(d);
     uint64_t w = (uint64_t)whole;
-    if (u != w) return sign(u < w, u > w);
+    if (u != w) return sign(u<w, u> w);
     return whole < d ? -1 : 0;
 }
 
 static int cmp_int_uint(int64_t i, uint64_t u)
 {
     if (i < 0) return -1;
-    return sign((uint64_t)i < u, (uint64_t)i > u);
+    return sign((uint64_t)i<u, (uint64_t)i> u);
 }
 
 static int reversed(int order)
@@ -72,10 +84,10 @@ static int reversed(int order)
 int value_number_cmp(struct value a, struct value b)
 {
     if (a.kind == b.kind) {
-        if (a.kind == VALUE_INT) return sign(a.i < b.i, a.i > b.i);
-        if (a.kind == VALUE_UINT) return sign(a.u < b.u, a.u > b.u);
+        if (a.kind == VALUE_INT) return sign(a.i<b.i, a.i> b.i);
+        if (a.kind == VALUE_UINT) return sign(a.u<b.u, a.u> b.u);
         if (isnan(a.d) || isnan(b.d)) return 2;
-        return sign(a.d < b.d, a.d > b.d);
+        return sign(a.d<b.d, a.d> b.d);
     }
     if (a.kind == VALUE_DOUBLE)
         return reversed(b.kind == VALUE_INT ? cmp_int_double(b.i, a.d) : cmp_uint_double(b.u, a.d));
@@ -97,7 +109,8 @@ static bool map_eq(const struct value_map *a, const struct value_map *b)
     if (a->n != b->n) return false;
     for (size_t i = 0; i < a->n; i++) {
         size_t j = 0;
-        while (j < b->n && !value_eq(a->keys[i], b->keys[j])) j++;
+        while (j < b->n && !value_eq(a->keys[i], b->keys[j]))
+            j++;
         if (j == b->n || !value_eq(a->values[i], b->values[j])) return false;
     }
     return true;
@@ -131,6 +144,30 @@ const struct value *value_map_get(struct value map, struct str key)
     return NULL;
 }
 
+static void add_text(struct buf *b, struct value v);
+
+static void add_list(struct buf *b, const struct value_list *list)
+{
+    buf_add_char(b, '[');
+    for (size_t i = 0; i < list->n; i++) {
+        if (i) buf_add(b, STR(", "));
+        add_text(b, list->items[i]);
+    }
+    buf_add_char(b, ']');
+}
+
+static void add_map(struct buf *b, const struct value_map *map)
+{
+    buf_add_char(b, '{');
+    for (size_t i = 0; i < map->n; i++) {
+        if (i) buf_add(b, STR(", "));
+        add_text(b, map->keys[i]);
+        buf_add(b, STR(": "));
+        add_text(b, map->values[i]);
+    }
+    buf_add_char(b, '}');
+}
+
 static void add_text(struct buf *b, struct value v)
 {
     switch (v.kind) {
@@ -142,24 +179,8 @@ static void add_text(struct buf *b, struct value v)
     case VALUE_UINT: buf_printf(b, "%" PRIu64, v.u); break;
     case VALUE_DOUBLE: buf_add(b, num_double_text(b->arena, v.d)); break;
     case VALUE_STRING: buf_add(b, v.s); break;
-    case VALUE_LIST:
-        buf_add_char(b, '[');
-        for (size_t i = 0; i < v.list->n; i++) {
-            if (i) buf_add(b, STR(", "));
-            add_text(b, v.list->items[i]);
-        }
-        buf_add_char(b, ']');
-        break;
-    case VALUE_MAP:
-        buf_add_char(b, '{');
-        for (size_t i = 0; i < v.map->n; i++) {
-            if (i) buf_add(b, STR(", "));
-            add_text(b, v.map->keys[i]);
-            buf_add(b, STR(": "));
-            add_text(b, v.map->values[i]);
-        }
-        buf_add_char(b, '}');
-        break;
+    case VALUE_LIST: add_list(b, v.list); break;
+    case VALUE_MAP: add_map(b, v.map); break;
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values: what facts hold and what expressions compute. Plain data in an arena, never changed once made. */
+/* Values: what facts hold and what expressions compute. Plain data in an arena, never changed once
+   made. */
 #ifndef MOEPLAN_BASE_VALUE_H
 #define MOEPLAN_BASE_VALUE_H
 
@@ -77,10 +78,15 @@ static inline struct value value_error(struct str message)
 {
     return (struct value){.kind = VALUE_ERROR, .s = message};
 }
+/* A list or map over these very items, which must live as long as it does. */
+struct value value_list_over(struct arena *a, const struct value *items, size_t n);
+struct value value_map_over(struct arena *a, const struct value *keys, const struct value *values,
+                            size_t n);
 /* A list of n items; the items are copied into the arena. */
 struct value value_list_of(struct arena *a, const struct value *items, size_t n);
 /* A map of n entries; keys and values are copied into the arena. */
-struct value value_map_of(struct arena *a, const struct value *keys, const struct value *values, size_t n);
+struct value value_map_of(struct arena *a, const struct value *keys, const struct value *values,
+                          size_t n);
 
 /* CEL equality: numbers of different kinds compare by value and exactly, NaN equals nothing,
    lists by item, maps by key; other kinds are unequal. Neither side may be an error or unknown. */
@@ -93,7 +99,8 @@ static inline bool value_is_number(struct value v)
 }
 /* The entry of a map under a string key, or NULL. */
 const struct value *value_map_get(struct value map, struct str key);
-/* As a person would write it: 8, 1.5, true, null, alltoall, [a, b], {k: v}; "unknown" when unknown. */
+/* As a person would write it: 8, 1.5, true, null, alltoall, [a, b], {k: v}; "unknown" when
+   unknown. */
 struct str value_text(struct arena *a, struct value v);
 /* The word for a kind: "int", "string", ... */
 const char *value_kind_name(enum value_kind kind);

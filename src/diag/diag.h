@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Diagnostics: collected while the program goes on, sorted, printed once. Nothing below a command
- * prints. */
+   prints. */
 #ifndef MOEPLAN_DIAG_DIAG_H
 #define MOEPLAN_DIAG_DIAG_H
 
@@ -33,12 +33,12 @@ struct diags {
 };
 
 void diags_init(struct diags *all, struct arena *arena);
-/* Adds one and returns it for notes, help and the rest; the pointer holds until the next is added.
- */
+/* Adds one; the pointer, for notes, help and the rest, holds until the next is added. */
 __attribute__((format(printf, 5, 6))) struct diag *diag_add(struct diags *all,
                                                             enum severity severity,
                                                             const char *rule, struct span at,
                                                             const char *format, ...);
+/* A further note, and the help, which replaces the one before. */
 __attribute__((format(printf, 3, 4))) void diag_note(struct diags *all, struct diag *d,
                                                      const char *format, ...);
 __attribute__((format(printf, 3, 4))) void diag_help(struct diags *all, struct diag *d,

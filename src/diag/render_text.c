@@ -3,11 +3,8 @@
 
 #include "base/utf8.h"
 
-enum {
-    TAB = 8,
-    WINDOW = 88,
-    BEFORE = 40
-}; /* WINDOW: most columns of a source line; BEFORE: of them before the place */
+/* WINDOW: most columns shown of a source line; BEFORE: of them before the place. */
+enum { TAB = 8, WINDOW = 88, BEFORE = 40 };
 
 static const char RESET[] = "\033[0m";
 

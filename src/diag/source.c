@@ -60,7 +60,7 @@ static uint32_t line_of(const struct source *s, size_t byte)
 }
 
 /* Findings come mostly in the order of the text: counting goes on where it stopped, so that a long
- * line is counted once. */
+   line is counted once. */
 static uint32_t column_of(struct source *s, uint32_t line, size_t byte)
 {
     size_t from = s->line_starts[line - 1];
@@ -87,9 +87,4 @@ struct span source_span(struct sources *all, uint32_t number, size_t from, size_
     at.column = column_of(s, at.line, from);
     at.end_column = column_of(s, at.end_line, to);
     return at;
-}
-
-struct span span_join(struct span a, struct span b)
-{
-    return (struct span){a.source, a.line, a.column, b.end_line, b.end_column};
 }

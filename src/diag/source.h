@@ -34,7 +34,5 @@ struct source *source_get(const struct sources *all, uint32_t number);
 struct str source_line(struct sources *all, uint32_t number, uint32_t line);
 /* The place of the bytes [from, to). */
 struct span source_span(struct sources *all, uint32_t number, size_t from, size_t to);
-/* From the start of a to the end of b, both in one source. */
-struct span span_join(struct span a, struct span b);
 
 #endif

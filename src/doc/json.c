@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strict JSON (RFC 8259) by recursive descent; every node knows its bytes. One function a grammar
- * rule. */
+/* Strict JSON (RFC 8259) by recursive descent, one function a grammar rule; every node knows its
+   bytes. */
+#include "base/num.h"
 #include "base/utf8.h"
 #include "doc/duplicate.h"
 #include "doc/node.h"
@@ -66,20 +67,12 @@ static struct node *scalar_new(struct reader *r, size_t from, struct str text, b
 
 /* ---- strings ---- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 /* The four digits after `\u`. */
 static bool hex4(const struct reader *r, size_t at, uint32_t *out)
 {
     *out = 0;
     for (size_t i = 0; i < 4; i++) {
-        int digit = at + i < r->text.n ? hex_digit(r->text.p[at + i]) : -1;
+        int digit = at + i < r->text.n ? num_hex_digit(r->text.p[at + i]) : -1;
         if (digit < 0) return false;
         *out = *out << 4 | (uint32_t)digit;
     }
@@ -87,7 +80,7 @@ static bool hex4(const struct reader *r, size_t at, uint32_t *out)
 }
 
 /* One escape, `at` being behind the backslash; a lone surrogate becomes U+FFFD. Returns bytes
- * written, 0: bad escape. */
+   written, 0: bad escape. */
 static size_t unescape(struct reader *r, char *out)
 {
     static const char known[256] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
@@ -108,7 +101,7 @@ static size_t unescape(struct reader *r, char *out)
 }
 
 /* A byte of the word is below 0x20, a quote or a backslash (the bits set say where, from the lowest
- * on). */
+   on). */
 static uint64_t special_bytes(uint64_t word)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
@@ -131,8 +124,8 @@ static size_t plain_run(const struct reader *r)
     return at - r->at;
 }
 
-/* Bytes up to the quote that ends the string: the first one behind an even number of backslashes.
- */
+/* Bytes up to the quote that ends the string: the first one behind an even number of
+   backslashes. */
 static size_t string_room(const struct reader *r)
 {
     for (size_t at = r->at;; at++) {
@@ -148,8 +141,8 @@ static size_t string_room(const struct reader *r)
 static struct node *string(struct reader *r)
 {
     size_t from = r->at++, n = 0;
-    char *text =
-        arena_alloc(r->arena, string_room(r) + 4); /* no escape is longer than what it stands for */
+    /* no escape is shorter than what it stands for */
+    char *text = arena_alloc(r->arena, string_room(r) + 4);
     for (;;) {
         size_t run = plain_run(r);
         memcpy(text + n, r->text.p + r->at, run);
@@ -229,7 +222,7 @@ static bool member(struct reader *r)
 }
 
 /* The items of a list or map whose bracket has been read, on the stack; `end` is the closing
- * bracket. */
+   bracket. */
 static bool items(struct reader *r, char end)
 {
     skip_blanks(r);

@@ -32,12 +32,21 @@ static bool take(struct reader *r, char c)
     return true;
 }
 
-/* 'text' or "text" with the common escapes; others stay as written, as Python leaves unknown ones.
- */
+/* Bytes from the opening quote to the one that ends the string, or to the end of the text. */
+static size_t string_room(const struct reader *r)
+{
+    size_t at = r->at + 1;
+    while (at < r->text.n && r->text.p[at] != r->text.p[r->at])
+        at += r->text.p[at] == '\\' ? 2 : 1;
+    return at - r->at;
+}
+
+/* 'text' or "text" with the common escapes; others stay as written, as Python leaves unknown
+   ones. */
 static bool string(struct reader *r, struct value *out)
 {
     static const char from[] = "\\'\"ntr", to[] = "\\'\"\n\t\r";
-    char quote = r->text.p[r->at++], *text = arena_alloc(r->arena, r->text.n - r->at + 1);
+    char *text = arena_alloc(r->arena, string_room(r) + 1), quote = r->text.p[r->at++];
     size_t n = 0;
     while (r->at < r->text.n && r->text.p[r->at] != quote) {
         char c = r->text.p[r->at++];
@@ -124,8 +133,8 @@ static bool word(struct reader *r, struct value *out)
 
 static bool value(struct reader *r, struct value *out);
 
-/* The rest of a list or tuple after its bracket. `tuple` is cleared by a single item without a
- * comma: just brackets. */
+/* The rest of a list or tuple after its bracket; a single item in round brackets without a comma is
+   just that item. */
 static bool items(struct reader *r, char end, struct value *out)
 {
     VEC(struct value) list = {0};

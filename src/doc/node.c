@@ -8,8 +8,8 @@ struct span node_span(struct diags *all, const struct node *node)
     return source_span(&all->sources, node->source, node->from, node->to);
 }
 
-/* Maps are small: a linear search from the end, so that the last duplicate wins. n when there is
- * none. */
+/* One more than the entry's index, 0 when there is none. Maps without an index are small: a linear
+   search from the end, so that the last duplicate wins. */
 static size_t find_entry(const struct node *map, struct str key)
 {
     if (!map || map->kind != NODE_MAP) return 0;
@@ -47,10 +47,8 @@ struct node *node_at(const struct node *root, struct str path)
     struct node *found = NULL;
     size_t from = 0;
     while (root && from <= path.n) {
-        size_t to = from;
-        while (to < path.n && path.p[to] != '.')
-            to++;
-        root = found = step(root, (struct str){path.p + from, to - from});
+        size_t to = from + str_find(str_slice(path, from, path.n), '.');
+        root = found = step(root, str_slice(path, from, to));
         from = to + 1;
     }
     return found;
@@ -72,7 +70,7 @@ bool doc_load(struct arena *a, struct diags *all, uint32_t source, struct node_l
     bool ok = doc_load_yaml(a, all, source, docs);
     if (!json_errors) return ok;
     /* Neither reads it: the file's name says which complaint helps. Otherwise the JSON attempt is
-     * forgotten. */
+       forgotten. */
     if (!ok && str_ends(source_get(&all->sources, source)->path, STR(".json"))) {
         all->n = before + json_errors;
         return false;

@@ -27,38 +27,34 @@ struct node {
 /* The node's place; computed when asked for. */
 struct span node_span(struct diags *all, const struct node *node);
 /* The LAST entry under a key (as the frameworks' loaders keep the last duplicate), or NULL. A NULL
- * or non-map node has none. */
+   or non-map node has none. */
 struct node *node_get(const struct node *map, struct str key);
 /* The key node of that entry, or NULL. */
 struct node *node_get_key(const struct node *map, struct str key);
 /* node_get along a dotted path: "distributed.pipeline.pp_schedule"; a number indexes a list. */
 struct node *node_at(const struct node *root, struct str path);
-/* How a scalar reads; which words are null, booleans and numbers differs by the program that loads
- * the file. */
-enum scalar_profile {
-    SCALAR_YAML11, /* PyYAML safe_load: yes/no/on/off, octal 010, 1_000, sexagesimal 1:30; 1e-5 is a
-                      string */
-    SCALAR_AUTOMODEL, /* PyYAML, then AutoModel's translate_value on strings: none, "8", 1e-5,
-                         "[1,2]" */
-    SCALAR_JSON,      /* true false null and JSON numbers only */
-    SCALAR_CORE, /* YAML 1.2 core: true/false/null/~, ints, floats incl. 1e-5; moeplan's own files
-                  */
-};
+/* How a scalar reads: which words are null, booleans and numbers differs by the program that loads
+   the file.
+   YAML11: PyYAML's safe_load: yes/no/on/off, octal 010, 1_000, sexagesimal 1:30; 1e-5 is a string.
+   AUTOMODEL: PyYAML, then AutoModel's translate_value on strings: none, "8", 1e-5, "[1,2]".
+   JSON: true, false, null and JSON numbers only.
+   CORE: YAML 1.2: true/false/null/~, ints, floats including 1e-5; moeplan's own files. */
+enum scalar_profile { SCALAR_YAML11, SCALAR_AUTOMODEL, SCALAR_JSON, SCALAR_CORE };
 /* The node as a value: scalars by the profile (quoted ones are strings, except under
- * SCALAR_AUTOMODEL), lists and maps in full. */
+   SCALAR_AUTOMODEL), lists and maps in full. */
 struct value node_value(struct arena *a, const struct node *node, enum scalar_profile profile);
 
-/* Parses all YAML documents of a registered source (libyaml). Anchors, aliases and merge keys are
-   expanded (bounded); depth, node count and expansion are limited; a duplicate key adds a warning
-   `duplicate-key` (values equal: info). False with an error `yaml-syntax` added when the text is
-   not YAML; *docs then holds what was read before. */
 struct node_list {
     struct node **items;
     size_t n, cap;
 };
+/* Parses all YAML documents of a registered source (libyaml). Anchors, aliases and merge keys are
+   expanded (bounded); depth, node count and expansion are limited; a duplicate key adds a warning
+   `duplicate-key` (values equal: info). False with an error `yaml-syntax` added when the text is
+   not YAML; *docs then holds what was read before. */
 bool doc_load_yaml(struct arena *a, struct diags *all, uint32_t source, struct node_list *docs);
-/* Parses one strict JSON text (RFC 8259, our own reader: positions on every node); error
- * `json-syntax`. */
+/* Parses one strict JSON text (RFC 8259, our own reader: positions on every node). NULL with an
+   error `json-syntax` added when it is none. */
 struct node *doc_load_json(struct arena *a, struct diags *all, uint32_t source);
 /* JSON when the first non-blank byte is '{' or '[' and the text is valid JSON, else YAML. */
 bool doc_load(struct arena *a, struct diags *all, uint32_t source, struct node_list *docs);

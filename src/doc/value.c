@@ -98,8 +98,7 @@ static bool find_word(const struct word *words, size_t n, struct str s, struct v
 
 /* ---- numbers ---- */
 
-/* Digits of a base, with underscores; too large for an int: a double. False
- * when it is none. */
+/* Digits of a base, with underscores; too large for an int: a double. False when it is none. */
 static bool read_digits(struct str s, unsigned base, bool negative, struct value *out)
 {
     uint64_t sum = 0;
@@ -182,7 +181,7 @@ static bool read_sexagesimal(struct str s, bool negative, struct value *out)
         sum = sum * 60 + d;
     }
     sum = negative ? -sum : sum;
-    *out = whole && fabs(sum) < 9e15 ? value_int((int64_t)sum) : value_double(sum);
+    *out = whole && fabs(sum) < NUM_EXACT ? value_int((int64_t)sum) : value_double(sum);
     return true;
 }
 
@@ -238,26 +237,22 @@ static bool may_be_word(struct str s)
 static struct value yaml11(struct arena *a, struct str s)
 {
     struct value v = value_string(s);
-    if (!may_be_word(s)) {
-        yaml11_number(a, s, &v);
-        return v;
-    }
-    if (FIND_WORD(core_words, s, &v) || FIND_WORD(yaml11_words, s, &v) || yaml11_number(a, s, &v))
-        return v;
+    bool word = may_be_word(s) && (FIND_WORD(core_words, s, &v) || FIND_WORD(yaml11_words, s, &v));
+    if (!word) yaml11_number(a, s, &v);
     return v;
 }
 
 static struct value core(struct str s)
 {
     struct value v = value_string(s);
-    if (FIND_WORD(core_words, s, &v) || core_number(s, &v)) return v;
+    if (!FIND_WORD(core_words, s, &v)) core_number(s, &v);
     return v;
 }
 
 static struct value json(struct str s)
 {
     struct value v = value_string(s);
-    if (FIND_WORD(json_words, s, &v) || (may_be_number(s) && read_decimal(s, &v))) return v;
+    if (!FIND_WORD(json_words, s, &v) && may_be_number(s)) read_decimal(s, &v);
     return v;
 }
 
@@ -289,9 +284,7 @@ static struct value list(struct arena *a, const struct node *node, enum scalar_p
     struct value *items = ARENA_ARRAY(a, struct value, node->n);
     for (size_t i = 0; i < node->n; i++)
         items[i] = node_value(a, node->items[i], profile);
-    struct value_list *out = ARENA_NEW(a, struct value_list);
-    *out = (struct value_list){node->n, items};
-    return (struct value){.kind = VALUE_LIST, .list = out};
+    return value_list_over(a, items, node->n);
 }
 
 /* Keys are bool, int, uint or string; anything else is its text. */
@@ -319,9 +312,7 @@ static struct value map(struct arena *a, const struct node *node, enum scalar_pr
         keys[n] = key_value(a, node->keys[i], profile);
         values[n++] = node_value(a, node->items[i], profile);
     }
-    struct value_map *out = ARENA_NEW(a, struct value_map);
-    *out = (struct value_map){n, keys, values};
-    return (struct value){.kind = VALUE_MAP, .map = out};
+    return value_map_over(a, keys, values, n);
 }
 
 struct value node_value(struct arena *a, const struct node *node, enum scalar_profile profile)

@@ -129,7 +129,7 @@ static bool count_nodes(struct loader *l, uint32_t at, uint32_t n)
 }
 
 /* Puts a finished node of `size` nodes and `height` levels into the open collection, or makes it a
- * document. */
+   document. */
 static void attach(struct loader *l, struct node *node, uint32_t size, uint32_t height)
 {
     if (!l->depth) {
@@ -274,7 +274,7 @@ static bool merge(struct loader *l, struct node *map)
 /* ---- closing collections ---- */
 
 /* The children from the stack, every second one from `first`: items of a list, or keys or values of
- * a map. */
+   a map. */
 static struct node **take(struct loader *l, const struct frame *frame, size_t first, size_t step,
                           size_t n)
 {
@@ -285,7 +285,7 @@ static struct node **take(struct loader *l, const struct frame *frame, size_t fi
 }
 
 /* A block collection ends with its last child; libyaml's mark stands at the next token, lines
- * later. */
+   later. */
 static void set_end(struct loader *l, struct node *node, const yaml_event_t *event)
 {
     node->to = byte_of(l, event->end_mark.index);

@@ -19,7 +19,7 @@ struct yaml_repair {
 };
 
 /* Changes the text so that the parser's error does not come again; false when the error is a true
- * one. */
+   one. */
 bool yaml_repair(struct yaml_repair *r, const yaml_parser_t *parser);
 /* The file's code point for one of the text. */
 size_t yaml_repair_origin(const struct yaml_repair *r, size_t point);

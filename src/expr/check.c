@@ -284,7 +284,7 @@ static enum expr_type check_arithmetic(struct compiler *c, uint32_t at)
 }
 
 /* == != < <= > >=: numbers with numbers, else one type; null may be compared for equality with
- * anything. */
+   anything. */
 static enum expr_type check_comparison(struct compiler *c, uint32_t at)
 {
     enum expr_op op = (enum expr_op)node_at(c, at)->op;

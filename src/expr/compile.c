@@ -5,14 +5,11 @@
 
 static uint32_t characters(struct str s)
 {
-    uint32_t n = 0, point;
-    for (size_t at = 0; at < s.n; n++)
-        at += utf8_next(s, at, &point);
-    return n;
+    return (uint32_t)utf8_count(s);
 }
 
 /* The place of the bytes [from, to) when the text stands on one line as it is, perhaps in quotes;
- * else of the whole. */
+   else of the whole. */
 static struct span place(const struct compiler *c, uint32_t from, uint32_t to)
 {
     struct span at = c->at;

@@ -67,7 +67,7 @@ struct compiler {
 };
 
 /* Adds an error at the bytes [from, to) of the text and marks the compilation as failed; in the
- * parser only the first counts. */
+   parser only the first counts. */
 __attribute__((format(printf, 4, 5))) struct diag *
 compile_error(struct compiler *c, uint32_t from, uint32_t to, const char *format, ...);
 /* A new node, never 0. */
@@ -76,10 +76,11 @@ uint32_t compile_node(struct compiler *c, enum expr_op op, uint32_t a, uint32_t 
 /* Makes `node` higher than `child`; an error when that is higher than a tree may be. */
 void compile_raise(struct compiler *c, uint32_t node, uint32_t child);
 /* A new node above one or two others (b: 0 for one), from the start of the one to the end of the
- * other. */
+   other. */
 uint32_t compile_above(struct compiler *c, enum expr_op op, uint32_t a, uint32_t b);
 /* Copies node indices into the args; the index of the first. */
 uint32_t compile_args(struct compiler *c, const uint32_t *nodes, size_t n);
+/* Adds a constant; its index. */
 uint32_t compile_constant(struct compiler *c, struct value v);
 /* A node that holds a constant. */
 uint32_t compile_literal(struct compiler *c, struct value v, uint32_t from, uint32_t to);
@@ -91,7 +92,7 @@ void token_next(struct compiler *c);
 uint32_t parse_text(struct compiler *c);
 
 /* The call range.name(args), or name(args) when range is 0, as the node of a macro; 0 when it is
- * none. */
+   none. */
 uint32_t macro_expand(struct compiler *c, struct str name, uint32_t range, const uint32_t *args,
                       size_t n, uint32_t from, uint32_t to);
 
@@ -99,7 +100,7 @@ uint32_t macro_expand(struct compiler *c, struct str name, uint32_t range, const
 const char *macro_usage(struct str name);
 
 /* Binds names and checks types in place; mistakes are errors, and without names become OP_ERROR
- * nodes. */
+   nodes. */
 void check_tree(struct compiler *c, uint32_t root);
 
 /* Copies what the root needs into *out. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CEL's standard functions, and what a rule needs to cope with null and versions. */
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/num.h"
@@ -14,15 +13,12 @@ FUNCTION(core_size)
     (void)n;
     if (args[0].kind == VALUE_LIST) return value_int((int64_t)args[0].list->n);
     if (args[0].kind == VALUE_MAP) return value_int((int64_t)args[0].map->n);
-    int64_t characters = 0;
-    uint32_t point;
-    if (!run_spend(r, args[0].s.n / 64)) return run_exhausted();
-    for (size_t at = 0; at < args[0].s.n; characters++)
-        at += utf8_next(args[0].s, at, &point);
-    return value_int(characters);
+    if (!run_spend(r, args[0].s.n / RUN_BYTES)) return run_exhausted();
+    return value_int((int64_t)utf8_count(args[0].s));
 }
 
-static struct value no_number(struct run *r, struct str text, const char *type)
+/* The text does not read as a value of the type. */
+static struct value unreadable(struct run *r, struct str text, const char *type)
 {
     struct str quote = message_quote(r->scratch, text);
     return run_error(r, "\"%.*s\" is no %s", STR_ARG(quote), type);
@@ -43,7 +39,7 @@ FUNCTION(core_int)
     if (v.kind == VALUE_UINT && v.u <= INT64_MAX) return value_int((int64_t)v.u);
     if (v.kind == VALUE_INT) return v;
     if (v.kind == VALUE_STRING)
-        return num_parse_int(v.s, &i) ? value_int(i) : no_number(r, v.s, "int");
+        return num_parse_int(v.s, &i) ? value_int(i) : unreadable(r, v.s, "int");
     /* both bounds exclusive, as CEL's tests have it */
     if (v.kind == VALUE_DOUBLE && v.d > -9223372036854775808.0 && v.d < 9223372036854775808.0)
         return value_int((int64_t)v.d);
@@ -71,7 +67,7 @@ FUNCTION(core_uint)
     if (v.kind == VALUE_UINT) return v;
     if (v.kind == VALUE_INT && v.i >= 0) return value_uint((uint64_t)v.i);
     if (v.kind == VALUE_STRING)
-        return parse_uint(v.s, &u) ? value_uint(u) : no_number(r, v.s, "uint");
+        return parse_uint(v.s, &u) ? value_uint(u) : unreadable(r, v.s, "uint");
     if (v.kind == VALUE_DOUBLE && v.d > -1 && v.d < 18446744073709551616.0)
         return value_uint((uint64_t)v.d);
     return out_of_range("uint");
@@ -89,7 +85,7 @@ FUNCTION(core_double)
     if (str_is(v.s, "NaN")) return value_double(NAN);
     if (str_is(v.s, "Infinity")) return value_double(INFINITY);
     if (str_is(v.s, "-Infinity")) return value_double(-INFINITY);
-    return num_parse_double(v.s, &d) ? value_double(d) : no_number(r, v.s, "double");
+    return num_parse_double(v.s, &d) ? value_double(d) : unreadable(r, v.s, "double");
 }
 
 FUNCTION(core_string)
@@ -110,7 +106,7 @@ FUNCTION(core_bool)
         if (str_is(args[0].s, words[0][i])) return value_bool(false);
         if (str_is(args[0].s, words[1][i])) return value_bool(true);
     }
-    return no_number(r, args[0].s, "bool");
+    return unreadable(r, args[0].s, "bool");
 }
 
 FUNCTION(core_dyn)

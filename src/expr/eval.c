@@ -7,8 +7,6 @@
 #include "expr/message.h"
 #include "expr/run.h"
 
-enum { BYTES_A_STEP = 64 };
-
 static bool is_plain(struct value v)
 {
     return v.kind > VALUE_ERROR;
@@ -49,13 +47,14 @@ static struct value no_overload(struct run *r, const struct expr_node *n, struct
                                         (uint32_t)(n - r->e->nodes), a.kind, b.kind));
 }
 
-/* Scalars in a value, itself included, and 64 bytes of text for one, counted up to `most`. Shared
-   parts count as often as they are reached, because that is what comparing and printing cost. */
+/* What a value costs: scalars in it, itself included, with RUN_BYTES of text for one, counted up to
+   `most`. Shared parts count as often as they are reached, because that is what comparing and
+   printing cost; a map is compared key by key, each against all. */
 static size_t weight(struct value v, size_t most)
 {
     struct run_range range;
     size_t sum = 1;
-    if (v.kind == VALUE_STRING) return sum + v.s.n / BYTES_A_STEP;
+    if (v.kind == VALUE_STRING) return sum + v.s.n / RUN_BYTES;
     if (!run_range_of(v, &range)) return sum;
     for (size_t i = 0; i < range.n && sum < most; i++) {
         sum += weight(range.items[i], most - sum);
@@ -66,7 +65,7 @@ static size_t weight(struct value v, size_t most)
 
 bool run_spend_value(struct run *r, struct value v)
 {
-    if (v.kind == VALUE_STRING) return run_spend(r, v.s.n / BYTES_A_STEP);
+    if (v.kind == VALUE_STRING) return run_spend(r, v.s.n / RUN_BYTES);
     return v.kind < VALUE_STRING || run_spend(r, weight(v, EXPR_MAX_STEPS));
 }
 
@@ -81,9 +80,9 @@ static bool is_equal(struct value a, struct value b)
 
 bool run_equal(struct run *r, struct value a, struct value b, struct value *out)
 {
-    bool affordable = a.kind != b.kind || a.kind < VALUE_STRING || run_spend_value(r, a);
-    *out = affordable ? value_bool(is_equal(a, b)) : run_exhausted();
-    return affordable;
+    bool paid = a.kind != b.kind || a.kind < VALUE_STRING || run_spend_value(r, a);
+    *out = paid ? value_bool(is_equal(a, b)) : run_exhausted();
+    return paid;
 }
 
 /* run_node for an operand, without the call where it is a name or a literal: most are. */
@@ -143,7 +142,7 @@ static double double_arithmetic(enum expr_op op, double a, double b)
 
 static struct value concat_strings(struct run *r, struct str a, struct str b)
 {
-    if (!run_spend(r, (a.n + b.n) / BYTES_A_STEP)) return run_exhausted();
+    if (!run_spend(r, (a.n + b.n) / RUN_BYTES)) return run_exhausted();
     char *p = arena_alloc(r->scratch, a.n + b.n + 1);
     if (a.n) memcpy(p, a.p, a.n);
     if (b.n) memcpy(p + a.n, b.p, b.n);
@@ -157,9 +156,7 @@ static struct value concat_lists(struct run *r, struct value a, struct value b)
     struct value *items = ARENA_ARRAY(r->scratch, struct value, n);
     if (a.list->n) memcpy(items, a.list->items, a.list->n * sizeof *items);
     if (b.list->n) memcpy(items + a.list->n, b.list->items, b.list->n * sizeof *items);
-    struct value_list *list = ARENA_NEW(r->scratch, struct value_list);
-    *list = (struct value_list){n, items};
-    return (struct value){.kind = VALUE_LIST, .list = list};
+    return value_list_over(r->scratch, items, n);
 }
 
 static struct value arithmetic(struct run *r, const struct expr_node *n)
@@ -229,7 +226,7 @@ static struct value membership(struct run *r, const struct expr_node *n)
     if (!is_plain(a) || !is_plain(b)) return failure(a, b);
     struct run_range range;
     if (!run_range_of(b, &range)) return no_overload(r, n, a, b);
-    if (!run_spend(r, range.n / 16)) return run_exhausted();
+    if (!run_spend(r, range.n / RUN_ITEMS)) return run_exhausted();
     for (size_t i = 0; i < range.n; i++)
         if (!run_equal(r, a, range.keys ? range.keys[i] : range.items[i], &same) || same.b)
             return same;
@@ -242,8 +239,8 @@ static struct value membership(struct run *r, const struct expr_node *n)
 static struct value undecided(struct run *r, const struct expr_node *n, struct value a,
                               struct value b)
 {
-    bool failed = !is_plain(a) || !is_plain(b);
-    return failed ? failure(a, b) : no_overload(r, n, a, b);
+    if (!is_plain(a) || !is_plain(b)) return failure(a, b);
+    return no_overload(r, n, a, b);
 }
 
 /* && and ||: the operand `decider` decides alone, whatever the other is. */
@@ -256,7 +253,7 @@ static struct value logic(struct run *r, const struct expr_node *n, bool decider
     return undecided(r, n, a, b);
 }
 
-static struct value not(struct run * r, const struct expr_node *n)
+static struct value inversion(struct run *r, const struct expr_node *n)
 {
     struct value a = run_node(r, n->a);
     if (a.kind == VALUE_BOOL) return value_bool(!a.b);
@@ -277,7 +274,7 @@ static struct value field_of(struct run *r, struct value map, struct str field)
     if (!is_plain(map)) return map;
     if (map.kind != VALUE_MAP)
         return run_error(r, "%s has no field %.*s", value_kind_name(map.kind), STR_ARG(field));
-    if (!run_spend(r, map.map->n / 16)) return run_exhausted();
+    if (!run_spend(r, map.map->n / RUN_ITEMS)) return run_exhausted();
     const struct value *v = value_map_get(map, field);
     return v ? *v : run_error(r, "no such key: %.*s", STR_ARG(field));
 }
@@ -287,7 +284,7 @@ static struct value has_field(struct run *r, const struct expr_node *n)
     struct value map = run_node(r, n->a);
     struct str field = r->e->constants[n->b].s;
     if (map.kind != VALUE_MAP) return field_of(r, map, field);
-    if (!run_spend(r, map.map->n / 16)) return run_exhausted();
+    if (!run_spend(r, map.map->n / RUN_ITEMS)) return run_exhausted();
     return value_bool(value_map_get(map, field) != NULL);
 }
 
@@ -336,7 +333,7 @@ static struct value map_item(struct run *r, const struct value_map *map, struct 
 {
     if (key.kind != VALUE_BOOL && key.kind != VALUE_STRING && !value_is_number(key))
         return run_error(r, "no such overload: map[%s]", value_kind_name(key.kind));
-    if (!run_spend_value(r, key) || !run_spend(r, map->n / 16)) return run_exhausted();
+    if (!run_spend_value(r, key) || !run_spend(r, map->n / RUN_ITEMS)) return run_exhausted();
     for (size_t i = 0; i < map->n; i++)
         if (value_eq(map->keys[i], key)) return map->values[i];
     struct str text = message_quote(r->scratch, value_text(r->scratch, key));
@@ -354,6 +351,12 @@ static struct value item(struct run *r, const struct expr_node *n)
 
 /* ---- lists, maps, calls ---- */
 
+/* A new value, once its size is accounted for. */
+static struct value affordable(struct run *r, struct value v)
+{
+    return run_spend_value(r, v) ? v : run_exhausted();
+}
+
 static struct value list_literal(struct run *r, const struct expr_node *n)
 {
     struct value *items = ARENA_ARRAY(r->scratch, struct value, n->b), failed = value_null();
@@ -362,19 +365,7 @@ static struct value list_literal(struct run *r, const struct expr_node *n)
         if (!is_plain(items[i])) failed = is_plain(failed) ? items[i] : failure(failed, items[i]);
     }
     if (!is_plain(failed)) return failed;
-    struct value_list *list = ARENA_NEW(r->scratch, struct value_list);
-    *list = (struct value_list){n->b, items};
-    struct value v = {.kind = VALUE_LIST, .list = list};
-    return run_spend_value(r, v) ? v : run_exhausted();
-}
-
-static struct value make_map(struct run *r, const struct value *keys, const struct value *values,
-                             size_t n)
-{
-    struct value_map *map = ARENA_NEW(r->scratch, struct value_map);
-    *map = (struct value_map){n, keys, values};
-    struct value v = {.kind = VALUE_MAP, .map = map};
-    return run_spend_value(r, v) ? v : run_exhausted();
+    return affordable(r, value_list_over(r->scratch, items, n->b));
 }
 
 /* What is wrong with keys[n] as the next key of a map, else null. */
@@ -384,7 +375,7 @@ static struct value check_key(struct run *r, const struct value *keys, size_t n)
     if (key.kind != VALUE_BOOL && key.kind != VALUE_INT && key.kind != VALUE_UINT &&
         key.kind != VALUE_STRING)
         return run_error(r, "%s cannot be the key of a map", value_kind_name(key.kind));
-    if (!run_spend_value(r, key) || !run_spend(r, n / 16)) return run_exhausted();
+    if (!run_spend_value(r, key) || !run_spend(r, n / RUN_ITEMS)) return run_exhausted();
     for (size_t i = 0; i < n; i++)
         if (value_eq(keys[i], key)) return value_error(STR("the map has the same key twice"));
     return value_null();
@@ -401,7 +392,8 @@ static struct value map_literal(struct run *r, const struct expr_node *n)
         if (is_plain(bad)) bad = values[i];
         if (!is_plain(bad)) failed = is_plain(failed) ? bad : failure(failed, bad);
     }
-    return is_plain(failed) ? make_map(r, keys, values, n->b) : failed;
+    if (!is_plain(failed)) return failed;
+    return affordable(r, value_map_over(r->scratch, keys, values, n->b));
 }
 
 static struct value call(struct run *r, const struct expr_node *n)
@@ -495,11 +487,8 @@ static struct value transform(struct run *r, const struct expr_node *n,
         items[kept++] = v;
     }
     if (!is_plain(failed)) return failed;
-    if (keys) return make_map(r, keys, items, kept);
-    struct value_list *list = ARENA_NEW(r->scratch, struct value_list);
-    *list = (struct value_list){kept, items};
-    struct value out = {.kind = VALUE_LIST, .list = list};
-    return run_spend_value(r, out) ? out : run_exhausted();
+    if (keys) return affordable(r, value_map_over(r->scratch, keys, items, kept));
+    return affordable(r, value_list_over(r->scratch, items, kept));
 }
 
 static struct value macro(struct run *r, const struct expr_node *n)
@@ -531,7 +520,7 @@ struct value run_node(struct run *r, uint32_t at)
     case OP_SELECT: return field_of(r, run_node(r, n->a), r->e->constants[n->b].s);
     case OP_HAS: return has_field(r, n);
     case OP_INDEX: return item(r, n);
-    case OP_NOT: return not(r, n);
+    case OP_NOT: return inversion(r, n);
     case OP_NEG: return negation(r, n);
     case OP_ADD:
     case OP_SUB:

@@ -52,7 +52,7 @@ struct expr_scope {
     struct value (*index)(void *context, uint32_t slot, struct str key);
     struct value (*contains)(void *context, uint32_t slot, struct str key);
     /* names == NULL at compile time: the value of a free variable by its dotted name, VALUE_ERROR
-     * when there is none. */
+       when there is none. */
     struct value (*variable)(void *context, struct str name);
 };
 
@@ -64,20 +64,21 @@ struct expr; /* a compiled expression */
    time, as CEL without a checker. */
 const struct expr *expr_compile(struct arena *a, struct diags *all, struct str text, struct span at,
                                 const struct expr_names *names);
+/* EXPR_DYN when it is known only at run time. */
 enum expr_type expr_result_type(const struct expr *e);
 /* The slots the expression reads, each once, in order of first appearance. */
 size_t expr_slots(const struct expr *e, const uint32_t **slots);
 /* Evaluates. Never fails: errors and unknowns are values. Work is bounded (100,000 steps).
- * `scratch` holds lists and strings of the result. */
+   `scratch` holds lists and strings of the result. */
 struct value expr_eval(const struct expr *e, struct arena *scratch, const struct expr_scope *scope);
 /* The source text the expression was compiled from. */
 struct str expr_text(const struct expr *e);
 /* The sub-expressions worth showing, with values put in: "256 % 48 = 16". At most `most` lines, the
- * failing comparison first. */
+   failing comparison first. */
 size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr_scope *scope,
                   struct str *lines, size_t most);
 /* Writes the compiled program as C source text of a `static const struct expr NAME` (for the build
- * step). */
+   step). */
 struct buf;
 void expr_write_c(const struct expr *e, struct buf *out, const char *name);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "ep %d does not divide %d".format([plan.ep, plan.num_moe_experts]) */
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/buf.h"
@@ -123,7 +122,7 @@ FUNCTION(format_text)
         rest = str_slice(rest, at, rest.n);
         if (!rest.n) break;
         if (!take_clause(&rest, &clause)) return value_error(STR("format() has an unknown clause"));
-        if (!run_spend(r, 1 + out.n / 64)) return run_exhausted();
+        if (!run_spend(r, 1 + out.n / RUN_BYTES)) return run_exhausted();
         if (clause.letter == '%') {
             buf_add_char(&out, '%');
             continue;

@@ -35,7 +35,7 @@ const struct func *func_named(struct str name);
 /* The nearest function's name, for a message; may be empty. */
 struct str func_nearest(struct str name);
 /* The kinds of a function's arguments, as help shows them: "string, string, int?"; ? may be left
- * out. */
+   out. */
 struct str func_arguments(struct arena *a, const struct func *f);
 /* The kinds an argument may have: "int or double". */
 struct str func_kinds(struct arena *a, const struct func *f, size_t argument);

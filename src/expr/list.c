@@ -22,7 +22,7 @@ FUNCTION(list_nearest)
     (void)n;
     const struct value_list *list = args[1].list;
     if (!list->n) return value_error(STR("nearest() of an empty list"));
-    if (!run_spend(r, list->n / 16)) return run_exhausted();
+    if (!run_spend(r, list->n / RUN_ITEMS)) return run_exhausted();
     size_t best = 0;
     double least = INFINITY;
     for (size_t i = 0; i < list->n; i++) {
@@ -50,7 +50,7 @@ FUNCTION(list_sum)
     (void)n;
     const struct value_list *list = args[0].list;
     if (!list->n) return value_int(0);
-    if (!run_spend(r, list->n / 16)) return run_exhausted();
+    if (!run_spend(r, list->n / RUN_ITEMS)) return run_exhausted();
     struct value sum = list->items[0];
     if (!value_is_number(sum)) return not_numbers(r, "sum", sum);
     for (size_t i = 1; i < list->n; i++) {
@@ -80,7 +80,8 @@ FUNCTION(list_join)
                              value_kind_name(list->items[i].kind));
         if (i && n == 2) buf_add(&out, args[1].s);
         buf_add(&out, list->items[i].s);
-        if (!run_spend(r, 1 + (list->items[i].s.n + args[n - 1].s.n) / 64)) return run_exhausted();
+        if (!run_spend(r, 1 + (list->items[i].s.n + args[n - 1].s.n) / RUN_BYTES))
+            return run_exhausted();
     }
     return value_string(buf_str(&out));
 }
@@ -91,7 +92,7 @@ FUNCTION(list_count)
     const struct value_list *list = args[0].list;
     struct value same;
     int64_t count = 0;
-    if (!run_spend(r, list->n / 16)) return run_exhausted();
+    if (!run_spend(r, list->n / RUN_ITEMS)) return run_exhausted();
     for (size_t i = 0; i < list->n; i++) {
         if (!run_equal(r, args[1], list->items[i], &same)) return same;
         count += same.b;
@@ -111,7 +112,7 @@ FUNCTION(list_distinct)
             if (!run_equal(r, kept[k], list->items[i], &same)) return same;
             if (same.b) break;
         }
-        if (!run_spend(r, 1 + n_kept / 16)) return run_exhausted();
+        if (!run_spend(r, 1 + n_kept / RUN_ITEMS)) return run_exhausted();
         if (k == n_kept) kept[n_kept++] = list->items[i];
     }
     return value_list_of(r->scratch, kept, n_kept);

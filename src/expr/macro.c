@@ -3,7 +3,7 @@
 #include "expr/compile.h"
 
 /* By the number of variables and of expressions behind them; map(x, e) has no predicate, map(x, p,
- * e) has one. */
+   e) has one. */
 static const struct {
     const char *name;
     uint8_t variables, expressions;

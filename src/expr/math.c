@@ -6,14 +6,14 @@
 #include "expr/functions.h"
 
 /* The extreme of numbers of any kinds in the wanted direction, the first of equals; one list stands
- * for its items. */
+   for its items. */
 static struct value extreme(struct run *r, const struct value *args, size_t n, int direction)
 {
     bool is_list = n == 1 && args[0].kind == VALUE_LIST;
     struct run_range range = {NULL, args, n};
     if (is_list) run_range_of(args[0], &range);
     if (!range.n) return value_error(STR("the list is empty"));
-    if (!run_spend(r, range.n / 16)) return run_exhausted();
+    if (!run_spend(r, range.n / RUN_ITEMS)) return run_exhausted();
     struct value best = range.items[0];
     for (size_t i = 0; i < range.n; i++) {
         if (!value_is_number(range.items[i]))
@@ -165,7 +165,7 @@ FUNCTION(math_divisors)
     (void)n;
     int64_t number = args[0].i;
     if (number <= 0) return value_error(STR("divisors() takes a positive int"));
-    if (!run_spend(r, (size_t)sqrt((double)number) / 16)) return run_exhausted();
+    if (!run_spend(r, (size_t)sqrt((double)number) / RUN_ITEMS)) return run_exhausted();
     size_t count = count_divisors(number), low = 0, high = count;
     struct value *items = ARENA_ARRAY(r->scratch, struct value, count);
     for (int64_t d = 1; d <= number / d; d++) {

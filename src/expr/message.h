@@ -10,7 +10,7 @@ const char *message_sign(enum expr_op op);
 /* A text as messages quote it: what is long is cut. */
 struct str message_quote(struct arena *a, struct str text);
 /* Why an operator has no meaning for operands of these kinds, and what to write instead. `at` is
- * the operator's node. */
+   the operator's node. */
 struct str message_operands(struct arena *a, struct str text, const struct expr_node *nodes,
                             uint32_t at, enum value_kind left, enum value_kind right);
 /* The same for an argument of a function. */

@@ -127,8 +127,8 @@ static uint32_t parse_list_literal(struct compiler *c)
     return node;
 }
 
-/* number = [ "-" ] digits…; the sign belongs to the number, as the least int has no positive twin
- */
+/* number = [ "-" ] digits…; the sign belongs to the number, as the least int has no positive
+   twin */
 static uint32_t parse_number(struct compiler *c, bool negative, uint32_t from)
 {
     struct token t = c->token;
@@ -148,8 +148,8 @@ static bool is_reserved(struct str word)
     return false;
 }
 
-/* Hands the call to the macros, then makes it an ordinary one with the receiver as first argument.
- */
+/* Hands the call to the macros, then makes it an ordinary one with the receiver as first
+   argument. */
 static uint32_t call(struct compiler *c, struct str name, uint32_t receiver, uint32_t from,
                      uint32_t name_from)
 {
@@ -292,8 +292,8 @@ static uint32_t parse_unary(struct compiler *c)
     return node;
 }
 
-/* binary(p) = binary(p + 1) { operator of precedence p, binary(p + 1) }; all are left-associative
- */
+/* binary(p) = binary(p + 1) { operator of precedence p, binary(p + 1) }; all are
+   left-associative */
 static uint32_t parse_binary(struct compiler *c, int loosest)
 {
     uint32_t left = parse_unary(c);

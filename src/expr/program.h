@@ -7,7 +7,7 @@
 #include "expr/expr.h"
 
 /* What the fields a, b, c of a node mean; "node" is an index into nodes, "constant" one into
- * constants. */
+   constants. */
 enum expr_op {
     OP_ERROR,    /* a: constant, the message */
     OP_CONST,    /* a: constant */

@@ -13,19 +13,24 @@ struct run {
     struct value locals[EXPR_MAX_LOCALS];
 };
 
+/* What one step of the budget pays for besides a node: bytes of text copied or compared, and items
+   or characters looked at one by one. */
+enum { RUN_BYTES = 64, RUN_ITEMS = 16 };
+
 /* Sets everything but the locals, which macros write before they read: clearing them would cost
- * more than a small rule. */
+   more than a small rule. */
 void run_init(struct run *r, const struct expr *e, struct arena *scratch,
               const struct expr_scope *scope);
 /* The value of a node. */
 struct value run_node(struct run *r, uint32_t at);
 /* Accounts for work that is not nodes: false when the evaluation has used up its steps, and then
- * the caller stops. */
+   the caller stops. */
 bool run_spend(struct run *r, size_t steps);
 /* The same for going through a whole value once: comparing it, printing it. */
 bool run_spend_value(struct run *r, struct value v);
 /* The error value for that. */
 struct value run_exhausted(void);
+/* An error value of this text, in the scratch arena. */
 __attribute__((format(printf, 2, 3))) struct value run_error(struct run *r, const char *format,
                                                              ...);
 /* Equality within the budget; false with *out set when that is used up. */

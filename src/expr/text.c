@@ -5,17 +5,8 @@
 #include "base/vec.h"
 #include "expr/functions.h"
 
-static int64_t characters(struct str s)
-{
-    int64_t n = 0;
-    uint32_t point;
-    for (size_t at = 0; at < s.n; n++)
-        at += utf8_next(s, at, &point);
-    return n;
-}
-
 /* The byte at which a character begins, its number counted from 0; the end of the text is a place
- * too. False when there is no such place. */
+   too. False when there is no such place. */
 static bool byte_of(struct str s, int64_t character, size_t *byte)
 {
     uint32_t point;
@@ -33,7 +24,7 @@ static struct value no_place(struct run *r, int64_t character)
 /* Accounts for looking for one text in another. */
 static bool spend_search(struct run *r, struct str text, struct str part)
 {
-    return run_spend(r, (text.n / 64 + 1) * (1 + part.n / 64));
+    return run_spend(r, (text.n / RUN_BYTES + 1) * (1 + part.n / RUN_BYTES));
 }
 
 FUNCTION(text_contains)
@@ -61,7 +52,7 @@ FUNCTION(text_ends_with)
 /* A copy with the ASCII letters from `first` on, 26 of them, moved to those from `target` on. */
 static struct value recase(struct run *r, struct str s, char first, char target)
 {
-    if (!run_spend(r, s.n / 64)) return run_exhausted();
+    if (!run_spend(r, s.n / RUN_BYTES)) return run_exhausted();
     char *p = arena_alloc(r->scratch, s.n + 1);
     for (size_t i = 0; i < s.n; i++) {
         bool letter = s.p[i] >= first && s.p[i] < first + 26;
@@ -89,7 +80,7 @@ FUNCTION(text_char_at)
     (void)n;
     size_t at;
     uint32_t point;
-    if (!run_spend(r, args[0].s.n / 16)) return run_exhausted();
+    if (!run_spend(r, args[0].s.n / RUN_ITEMS)) return run_exhausted();
     if (!byte_of(args[0].s, args[1].i, &at)) return no_place(r, args[1].i);
     size_t length = at < args[0].s.n ? utf8_next(args[0].s, at, &point) : 0;
     return value_string(str_slice(args[0].s, at, at + length));
@@ -99,7 +90,7 @@ FUNCTION(text_substring)
 {
     struct str s = args[0].s;
     size_t from, to = s.n;
-    if (!run_spend(r, s.n / 16)) return run_exhausted();
+    if (!run_spend(r, s.n / RUN_ITEMS)) return run_exhausted();
     if (!byte_of(s, args[1].i, &from)) return no_place(r, args[1].i);
     if (n == 3 && !byte_of(s, args[2].i, &to)) return no_place(r, args[2].i);
     if (to < from) return value_error(STR("substring() ends before it begins"));
@@ -115,7 +106,7 @@ FUNCTION(text_index_of)
     struct str rest = str_slice(s, from, s.n);
     size_t at = str_find_str(rest, part);
     if (at == rest.n && part.n) return value_int(-1);
-    return value_int(characters(str_slice(s, 0, from + at)));
+    return value_int((int64_t)utf8_count(str_slice(s, 0, from + at)));
 }
 
 FUNCTION(text_last_index_of)
@@ -129,7 +120,7 @@ FUNCTION(text_last_index_of)
     while (from > 0 && !str_starts(str_slice(s, from, s.n), part))
         from--;
     if (!str_starts(str_slice(s, from, s.n), part)) return value_int(-1);
-    return value_int(characters(str_slice(s, 0, from)));
+    return value_int((int64_t)utf8_count(str_slice(s, 0, from)));
 }
 
 /* ---- parts ---- */
@@ -149,11 +140,12 @@ FUNCTION(text_split)
         size_t n, cap;
     } parts = {0};
     struct str rest = args[0].s;
-    int64_t most = n == 3 ? args[2].i : -1;
-    if (!spend_search(r, rest, args[1].s) || !run_spend(r, rest.n / 16)) return run_exhausted();
-    while (most < 0 || (int64_t)parts.n < most) {
+    size_t most = n == 3 && args[2].i >= 0 ? (size_t)args[2].i : SIZE_MAX;
+    if (!spend_search(r, rest, args[1].s) || !run_spend(r, rest.n / RUN_ITEMS))
+        return run_exhausted();
+    while (parts.n < most) {
         size_t length = part_length(rest, args[1].s);
-        bool last = length == rest.n || (int64_t)parts.n == most - 1;
+        bool last = length == rest.n || parts.n + 1 == most;
         *VEC_PUSH(r->scratch, &parts) = value_string(last ? rest : str_slice(rest, 0, length));
         if (last) break;
         rest = str_slice(rest, length + args[1].s.n, rest.n);
@@ -171,7 +163,7 @@ FUNCTION(text_replace)
     for (; left > 0; left--) {
         size_t at = str_find_str(rest, old);
         if (at == rest.n && old.n) break;
-        if (!run_spend(r, 1 + new.n / 64)) return run_exhausted();
+        if (!run_spend(r, 1 + new.n / RUN_BYTES)) return run_exhausted();
         buf_add(&out, str_slice(rest, 0, at));
         buf_add(&out, new);
         size_t copied = old.n ? 0 : part_length(rest, old);
@@ -197,7 +189,7 @@ FUNCTION(text_trim)
     struct str s = args[0].s;
     size_t from = s.n, to = 0;
     uint32_t point;
-    if (!run_spend(r, s.n / 16)) return run_exhausted();
+    if (!run_spend(r, s.n / RUN_ITEMS)) return run_exhausted();
     for (size_t at = 0, length; at < s.n; at += length) {
         length = utf8_next(s, at, &point);
         if (is_blank(point)) continue;
@@ -211,7 +203,7 @@ FUNCTION(text_reverse)
 {
     (void)n;
     struct str s = args[0].s;
-    if (!run_spend(r, s.n / 16)) return run_exhausted();
+    if (!run_spend(r, s.n / RUN_ITEMS)) return run_exhausted();
     char *p = arena_alloc(r->scratch, s.n + 1);
     uint32_t point;
     for (size_t at = 0, length; at < s.n; at += length) {
@@ -227,7 +219,7 @@ FUNCTION(text_quote)
     static const char special[] = "\a\b\f\n\r\t\v\\\"", letters[] = "abfnrtv\\\"";
     struct str s = args[0].s;
     struct buf out = buf_new(r->scratch);
-    if (!run_spend(r, s.n / 16)) return run_exhausted();
+    if (!run_spend(r, s.n / RUN_ITEMS)) return run_exhausted();
     buf_add_char(&out, '"');
     for (size_t i = 0; i < s.n; i++) {
         const char *at = memchr(special, s.p[i], sizeof special - 1);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "base/buf.h"
 #include "base/num.h"
 #include "base/utf8.h"
@@ -32,14 +34,6 @@ static bool is_word(char ch)
     return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' || is_digit(ch);
 }
 
-static int hex_digit(char ch)
-{
-    if (is_digit(ch)) return ch - '0';
-    if (ch >= 'a' && ch <= 'f') return ch - 'a' + 10;
-    if (ch >= 'A' && ch <= 'F') return ch - 'A' + 10;
-    return -1;
-}
-
 static void bad(struct compiler *c, size_t from, size_t to, const char *what)
 {
     compile_error(c, (uint32_t)from, (uint32_t)to, "%s", what);
@@ -68,7 +62,7 @@ static bool read_magnitude(struct compiler *c, size_t from, unsigned base)
     uint64_t u = 0;
     for (size_t i = from; i < c->position; i++) {
         if (__builtin_mul_overflow(u, base, &u) ||
-            __builtin_add_overflow(u, (unsigned)hex_digit(c->text.p[i]), &u))
+            __builtin_add_overflow(u, (unsigned)num_hex_digit(c->text.p[i]), &u))
             return false;
     }
     c->token.u = u;
@@ -102,7 +96,7 @@ static void read_double(struct compiler *c, size_t from)
 {
     struct str text = str_slice(c->text, from, c->position);
     c->token.kind = TOKEN_DOUBLE;
-    if (!num_parse_double(text, &c->token.d) || c->token.d > 1.7976931348623157e308)
+    if (!num_parse_double(text, &c->token.d) || isinf(c->token.d))
         bad(c, from, c->position, "the number does not fit");
 }
 
@@ -110,11 +104,11 @@ static void read_double(struct compiler *c, size_t from)
 static void read_number(struct compiler *c)
 {
     size_t from = c->position;
-    bool hex =
-        peek(c, 0) == '0' && (peek(c, 1) == 'x' || peek(c, 1) == 'X') && hex_digit(peek(c, 2)) >= 0;
+    bool hex = peek(c, 0) == '0' && (peek(c, 1) == 'x' || peek(c, 1) == 'X') &&
+               num_hex_digit(peek(c, 2)) >= 0;
     if (hex) {
         c->position += 2;
-        while (hex_digit(peek(c, 0)) >= 0)
+        while (num_hex_digit(peek(c, 0)) >= 0)
             c->position++;
     } else {
         skip_digits(c);
@@ -133,12 +127,12 @@ static void read_number(struct compiler *c)
 }
 
 /* The code point of `digits` hexadecimal (or three octal) digits at the position; false when there
- * is none. */
+   is none. */
 static bool read_code_point(struct compiler *c, size_t digits, unsigned base, uint32_t *out)
 {
     uint32_t point = 0;
     for (size_t i = 0; i < digits; i++, c->position++) {
-        int digit = hex_digit(peek(c, 0));
+        int digit = num_hex_digit(peek(c, 0));
         if (digit < 0 || (unsigned)digit >= base) return false;
         point = point * base + (unsigned)digit;
     }

@@ -111,7 +111,7 @@ static void show_computation(struct trace *t, uint32_t at)
 }
 
 /* "32 <= 16 is false", then how the sides came about; a side computed for a literal speaks for
- * itself. */
+   itself. */
 static void show_comparison(struct trace *t, const struct expr_node *n, bool result)
 {
     struct buf out = buf_new(t->run.scratch);

@@ -82,7 +82,7 @@ const struct node *automodel_normalise(struct facts *f, const struct node *recip
 const struct node *automodel_put(struct arena *a, const struct node *map, const struct node *key,
                                  const struct node *value);
 /* The same for a dotted path: mappings on the way are copied or made, new keys stand where `key`
-   does. */
+   does. A path of more than 100 words changes nothing. */
 const struct node *automodel_with(struct arena *a, const struct node *map, struct str path,
                                   const struct node *key, const struct node *value);
 

@@ -7,8 +7,7 @@
 static void set(struct facts *f, const char *name, struct value v, enum fact_origin origin,
                 const struct node *node, struct str written)
 {
-    int param = param_find(str_of(name));
-    facts_set(f, param, v, origin, node, written);
+    facts_set(f, param_find(str_of(name)), v, origin, node, written);
 }
 
 /* ---- shape ---- */
@@ -94,17 +93,12 @@ void automodel_model_facts(struct facts *f)
 
 /* ---- class ---- */
 
-static int class_cmp(struct str name, const struct automodel_class *class)
-{
-    return str_cmp(name, class->name);
-}
-
 static const struct automodel_class *class_find(struct str name)
 {
     uint32_t from = 0, to = automodel_class_count;
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
-        int order = class_cmp(name, &automodel_classes[middle]);
+        int order = str_cmp(name, automodel_classes[middle].name);
         if (order == 0) return &automodel_classes[middle];
         if (order < 0)
             to = middle;

@@ -36,13 +36,13 @@ static struct value as_dp_size(struct arena *a, struct value v)
     return v.kind == VALUE_NULL ? v : value_unknown();
 }
 
-static struct str lower(struct arena *a, struct str s)
+/* In lower case, dashes as underscores. */
+static struct str plain_word(struct arena *a, struct str s)
 {
     struct buf out = buf_new(a);
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        buf_add_char(&out, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == '-' ? '_' : c);
-    }
+    struct str low = str_lower(a, s);
+    for (size_t i = 0; i < low.n; i++)
+        buf_add_char(&out, low.p[i] == '-' ? '_' : low.p[i]);
     return buf_str(&out);
 }
 
@@ -59,7 +59,7 @@ struct word {
 static struct value look_up(struct arena *a, struct value v, const struct word *words, size_t n)
 {
     if (v.kind != VALUE_STRING) return value_unknown();
-    struct str s = lower(a, v.s);
+    struct str s = plain_word(a, v.s);
     for (size_t i = 0; i < n; i++)
         if (str_is(s, words[i].word)) return words[i].value;
     return value_unknown();
@@ -115,7 +115,7 @@ static void add_scope(struct arena *a, struct str word, struct words *out)
 /* "language+vision, audio": each word once. */
 static void add_scopes(struct arena *a, struct str text, struct words *out)
 {
-    struct str rest = lower(a, text), part, word;
+    struct str rest = plain_word(a, text), part, word;
     while (str_split(&rest, ',', &part))
         while (str_split(&part, '+', &word))
             add_scope(a, word, out);

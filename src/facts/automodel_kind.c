@@ -42,10 +42,10 @@ static void warn_missing(struct facts *f, const struct node *recipe)
 
 static struct str last_part(struct str path)
 {
-    struct str part = {"", 0};
-    while (str_split(&path, '.', &part))
-        continue;
-    return part;
+    size_t from = path.n;
+    while (from > 0 && path.p[from - 1] != '.')
+        from--;
+    return str_slice(path, from, path.n);
 }
 
 /* What a file without a class is, by its sections. */

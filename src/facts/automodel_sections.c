@@ -91,7 +91,7 @@ static void complain_strategy(struct check *c, const struct automodel_section *s
 /* The section's own keys, without those of the loader. */
 static void help_known(struct facts *f, struct diag *d, const struct automodel_section *s)
 {
-    enum { MOST_LISTS = 100 };
+    enum { MOST_LISTS = 100 }; /* findings after which the same list says nothing new */
     if (f->diags->n > MOST_LISTS) return;
     struct buf keys = buf_new(f->arena);
     for (size_t i = 0; i < s->n_keys; i++) {

@@ -3,6 +3,10 @@
    rest is shared. */
 #include "facts/automodel.h"
 
+/* Words of a path that is written: deeper than any recipe, and a bound for all that walks the
+   tree. */
+enum { MAX_WORDS = 100 };
+
 /* Room for one entry more than the original has. */
 static struct node *map_copy(struct arena *a, const struct node *map)
 {
@@ -57,8 +61,15 @@ const struct node *automodel_put(struct arena *a, const struct node *map, const 
 const struct node *automodel_with(struct arena *a, const struct node *map, struct str path,
                                   const struct node *key, const struct node *value)
 {
-    struct str rest = path, name;
-    str_split(&rest, '.', &name);
-    if (name.n < path.n) value = automodel_with(a, map_at(a, map, name, key), rest, key, value);
-    return automodel_put(a, map, key_named(a, key, name), value);
+    const struct node *maps[MAX_WORDS];
+    struct str names[MAX_WORDS], rest = path;
+    size_t n = 0;
+    while (n < MAX_WORDS && str_split(&rest, '.', &names[n])) {
+        maps[n] = n ? map_at(a, maps[n - 1], names[n - 1], key) : map;
+        n++;
+    }
+    if (rest.p) return map;
+    for (; n > 0; n--)
+        value = automodel_put(a, maps[n - 1], key_named(a, key, names[n - 1]), value);
+    return value;
 }

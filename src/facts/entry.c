@@ -159,11 +159,12 @@ static bool read_own(struct reader *r, struct str key, const struct node *value)
         e->source = text_of(r, value);
     else if (str_is(key, "aliases"))
         read_aliases(r, value);
-    else if (str_is(key, "base"))
-        e->base = text_of(r, value), e->base_node = value;
     else if (model && str_is(key, "hf_id"))
         e->hf_id = text_of(r, value);
-    else if (model && str_is(key, "published")) {
+    else if (str_is(key, "base")) {
+        e->base = text_of(r, value);
+        e->base_node = value;
+    } else if (model && str_is(key, "published")) {
         e->published_total = count_of(r, value, "total_params");
         e->published_active = count_of(r, value, "active_params");
     } else {
@@ -223,30 +224,47 @@ static size_t distance(struct str name, struct str id)
     return d <= 2 + name.n / 4 ? d + 1 : SIZE_MAX;
 }
 
-struct str entry_nearest(struct arena *a, const struct entry *entries, size_t n, struct str name)
+/* The nearest ids so far, best first. */
+struct ranking {
+    struct {
+        struct str id;
+        size_t distance;
+    } items[NEAREST];
+    size_t n;
+};
+
+static void rank(struct ranking *r, struct str id, size_t far)
 {
-    struct str best[NEAREST];
-    size_t far[NEAREST], count = 0;
-    char *lower = arena_alloc(a, name.n + 1);
+    size_t at = r->n;
+    while (at > 0 && r->items[at - 1].distance > far)
+        at--;
+    if (at == NEAREST) return;
+    if (r->n < NEAREST) r->n++;
+    for (size_t k = r->n - 1; k > at; k--)
+        r->items[k] = r->items[k - 1];
+    r->items[at].id = id;
+    r->items[at].distance = far;
+}
+
+/* Of "org/Model" only the model, in lower case as ids are. */
+static struct str bare_name(struct arena *a, struct str name)
+{
     size_t from = name.n;
     while (from > 0 && name.p[from - 1] != '/')
-        from--; /* of "org/Model" only the model */
-    for (size_t i = from; i < name.n; i++)
-        lower[i - from] = (char)(name.p[i] >= 'A' && name.p[i] <= 'Z' ? name.p[i] + 32 : name.p[i]);
+        from--;
+    return str_lower(a, str_slice(name, from, name.n));
+}
+
+struct str entry_nearest(struct arena *a, const struct entry *entries, size_t n, struct str name)
+{
+    struct ranking ranking = {0};
+    struct str bare = bare_name(a, name);
     for (size_t i = 0; i < n; i++) {
-        size_t d = distance((struct str){lower, name.n - from}, entries[i].id), at = count;
-        if (d == SIZE_MAX) continue;
-        while (at > 0 && far[at - 1] > d)
-            at--;
-        if (at == NEAREST) continue;
-        if (count < NEAREST) count++;
-        for (size_t k = count - 1; k > at; k--)
-            best[k] = best[k - 1], far[k] = far[k - 1];
-        best[at] = entries[i].id;
-        far[at] = d;
+        size_t far = distance(bare, entries[i].id);
+        if (far != SIZE_MAX) rank(&ranking, entries[i].id, far);
     }
     struct buf b = buf_new(a);
-    for (size_t i = 0; i < count; i++)
-        buf_printf(&b, "%s%.*s", i > 0 ? ", " : "", STR_ARG(best[i]));
+    for (size_t i = 0; i < ranking.n; i++)
+        buf_printf(&b, "%s%.*s", i > 0 ? ", " : "", STR_ARG(ranking.items[i].id));
     return buf_str(&b);
 }

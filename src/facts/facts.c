@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/num.h"
 #include "facts/param_index.h"
 #include "facts/pattern.h"
 
@@ -80,7 +81,7 @@ struct value fact_coerce(struct arena *a, int param, struct value v)
     switch (p->type) {
     case PARAM_DOUBLE: return v.kind == VALUE_INT ? value_double((double)v.i) : v;
     case PARAM_INT:
-        if (v.kind == VALUE_DOUBLE && v.d == floor(v.d) && fabs(v.d) < 9e15)
+        if (v.kind == VALUE_DOUBLE && v.d == floor(v.d) && fabs(v.d) < NUM_EXACT)
             return value_int((int64_t)v.d);
         return v;
     case PARAM_LIST: return v.kind == VALUE_STRING ? value_list_of(a, &v, 1) : v;

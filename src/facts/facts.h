@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The facts of one configuration: a value for every parameter, set, default or unknown, and where it came from. */
+/* The facts of one configuration: a value for every parameter, set, default or unknown, and where
+   it came from. */
 #ifndef MOEPLAN_FACTS_FACTS_H
 #define MOEPLAN_FACTS_FACTS_H
 
@@ -21,7 +22,7 @@ struct fact {
     enum fact_origin origin;
     uint32_t line;           /* shell scripts: line where the variable was set; else 0 */
     const struct node *node; /* ORIGIN_FILE: where */
-    struct str written;      /* ORIGIN_FILE: the spelling used there; ORIGIN_OVERRIDE: the record's id */
+    struct str written; /* ORIGIN_FILE: the spelling used there; ORIGIN_OVERRIDE: the record's id */
 };
 
 struct env_var {
@@ -36,35 +37,42 @@ struct facts {
     struct arena *arena;
     struct diags *diags;
     enum framework framework;
-    bool framework_known;      /* false: only facts common to all are meant (a plan that names none is megatron) */
-    struct str version;        /* of the framework profile: "main@2026-08-22" or a release number */
-    struct str format;         /* automodel, megatron, bridge, plan */
+    bool framework_known; /* false: only facts common to all are meant (a plan that names none is
+                             megatron) */
+    struct str version;   /* of the framework profile: "main@2026-08-22" or a release number */
+    struct str format;    /* automodel, megatron, bridge, plan */
     uint32_t source;
-    struct fact *items;        /* [param_count] */
-    const struct model_input *model;  /* what the model facts were read from; NULL: none */
-    const struct platform *platform;  /* the same for the platform facts */
-    const struct node *document; /* root the `raw` look-ups start from; NULL when there is none */
+    struct fact *items;              /* [param_count] */
+    const struct model_input *model; /* what the model facts were read from; NULL: none */
+    const struct platform *platform; /* the same for the platform facts */
+    const struct node *document;   /* root the `raw` look-ups start from; NULL when there is none */
     const struct node **raw_nodes; /* flag formats: raw["--x"] values */
     struct str *raw_keys;
     struct value *raw_values;
     size_t n_raw, cap_raw;
     struct env_var *env;
     size_t n_env, cap_env;
-    bool program_unknown;      /* which program reads the flags is not said, or it is not Megatron-LM's own: it may have flags of its own */
-    bool env_complete;         /* a variable that is not listed is unset, not unknown */
+    bool program_unknown; /* which program reads the flags is not said, or it is not Megatron-LM's
+                             own: it may have flags of its own */
+    bool env_complete;    /* a variable that is not listed is unset, not unknown */
 };
 
-/* Fresh facts: every parameter at the profile's default (unknown where the profile does not say). */
-struct facts *facts_new(struct arena *a, struct diags *diags, enum framework framework, struct str version);
+/* Fresh facts: every parameter at the profile's default (unknown where the profile does not
+   say). */
+struct facts *facts_new(struct arena *a, struct diags *diags, enum framework framework,
+                        struct str version);
 /* A copy that can be changed on its own; values and texts are shared. */
 struct facts *facts_copy(struct arena *a, const struct facts *f);
 /* The fact of parameter `name` (name or symbol). The name must exist: a wrong one is our bug. */
 const struct fact *facts_get(const struct facts *f, const char *name);
-/* Sets a fact, the value brought into the parameter's own form (fact_coerce). The later call wins, but what the user
-   gave as an option yields only to an option or an override. An override keeps the place where the user wrote. */
-void facts_set(struct facts *f, int param, struct value value, enum fact_origin origin, const struct node *node, struct str written);
-/* A value in the form that the parameter's values have: 1 is 1.0 for a double, one word is a list of one for a list,
-   "([0]*3+[1]*58)" is a list for a pattern, bfloat16 is bf16. A value of another kind comes back as it is. */
+/* Sets a fact, the value brought into the parameter's own form (fact_coerce). The later call wins,
+   but what the user gave as an option yields only to an option or an override. An override keeps
+   the place where the user wrote. */
+void facts_set(struct facts *f, int param, struct value value, enum fact_origin origin,
+               const struct node *node, struct str written);
+/* A value in the form that the parameter's values have: 1 is 1.0 for a double, one word is a list
+   of one for a list, "([0]*3+[1]*58)" is a list for a pattern, bfloat16 is bf16. A value of another
+   kind comes back as it is. */
 struct value fact_coerce(struct arena *a, int param, struct value value);
 /* Typed look at a fact's value: `otherwise` when it is null, unknown or of another kind. */
 int64_t facts_int(const struct facts *f, const char *name, int64_t otherwise);
@@ -79,23 +87,27 @@ static inline bool fact_is_known(const struct fact *x)
 {
     return x->value.kind != VALUE_UNKNOWN;
 }
-/* Where a fact's value is from, for a note: "written at line 12", "Megatron-LM default", "computed from …". */
+/* Where a fact's value is from, for a note: "written at line 12", "Megatron-LM default", "computed
+   from …". */
 struct str fact_origin_text(struct arena *a, const struct facts *f, int param);
-/* Environment. */
+/* Environment: a variable's value, or that it is unset. */
 void facts_set_env(struct facts *f, struct str name, struct str value, bool unset);
-struct value facts_env(const struct facts *f, struct str name); /* string, null (unset) or unknown */
+/* A string, null (unset) or unknown. */
+struct value facts_env(const struct facts *f, struct str name);
 /* Raw look-ups: a flag with its dashes or a dotted path. VALUE_ERROR when absent. */
 struct value facts_raw(const struct facts *f, struct str key);
 bool facts_has_raw(const struct facts *f, struct str key);
 void facts_add_raw(struct facts *f, struct str key, struct value value, const struct node *node);
-/* Fills the derived parameters (SCOPE_DERIVED: dp, edp, num_microbatches, pipeline stages …) from the others, and ties
-   together those that say the same thing in two ways (precision and the framework's own switches, vpp and the virtual
-   stages, gated_linear_unit and swiglu). What rests on something unknown, or does not divide, is unknown. May be called
-   again whenever facts change: nothing that was written or overridden is touched, and lists are made anew only when
-   they differ. */
+/* Fills the derived parameters (SCOPE_DERIVED: dp, edp, num_microbatches, pipeline stages …) from
+   the others, and ties together those that say the same thing in two ways (precision and the
+   framework's own switches, vpp and the virtual stages, gated_linear_unit and swiglu). What rests
+   on something unknown, or does not divide, is unknown. May be called again whenever facts change:
+   nothing that was written or overridden is touched, and lists are made anew only when they
+   differ. */
 void facts_derive(struct facts *f);
 
-/* Names for expressions: model.x, plan.x, platform.x, env.X, env["X"], raw["…"], framework, version. */
+/* Names for expressions: model.x, plan.x, platform.x, env.X, env["X"], raw["…"], framework,
+   version. */
 struct expr_names;
 struct expr_scope;
 extern const struct expr_names facts_names;

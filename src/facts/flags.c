@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How argparse sorts words into flags and values: Python's Lib/argparse.py, _parse_optional and
- * _match_argument. */
+   _match_argument. */
 #include "facts/flags.h"
 
 #include "base/buf.h"
@@ -121,7 +121,6 @@ struct occurrence {
     int param;
     const struct param_flag *flag;
     const struct param_spelling *spelling;
-    const struct node *node;
 };
 
 static struct span span_of(const struct facts *f, const struct flag_word *w)
@@ -131,7 +130,7 @@ static struct span span_of(const struct facts *f, const struct flag_word *w)
 }
 
 /* argparse's refusals that have no rule of their own; rules that other formats share have no covers
- * in their record */
+   in their record */
 static const struct str argparse_other[] = {{"megatron:ARGPARSE-OTHER", 23}};
 
 static struct diag *complain(struct occurrence *o, const char *rule, const struct flag_word *at,
@@ -161,7 +160,7 @@ static bool flag_fits(const struct facts *f, const struct param_flag *flag)
 }
 
 /* Looking for the nearest of two thousand names takes about a millisecond: enough for the first
- * findings. */
+   findings. */
 enum { MOST_SUGGESTIONS = 32 };
 
 /* A flag that another program of the framework has. */
@@ -311,13 +310,16 @@ static bool check_count(struct occurrence *o)
     return false;
 }
 
+/* Lines between a flag and its last value up to which both are shown. */
+enum { MOST_LINES = 8 };
+
 /* A node that spans the flag and its values, so that findings point at them. */
 static const struct node *make_node(struct occurrence *o)
 {
     if (o->name.node) return o->n && o->values[0].node ? o->values[0].node : o->name.node;
     struct node *node = ARENA_NEW(o->f->arena, struct node);
     const struct flag_word *last = o->n ? &o->values[o->n - 1] : &o->name;
-    bool together = last->from >= o->name.to && last->line <= o->name.line + 8;
+    bool together = last->from >= o->name.to && last->line <= o->name.line + MOST_LINES;
     *node = (struct node){.source = o->f->source,
                           .line = o->name.line,
                           .from = o->name.from,
@@ -337,7 +339,7 @@ static void note_deprecated(struct occurrence *o)
 }
 
 /* The same flag again with another value: the last one wins, and the first is most likely
- * forgotten. */
+   forgotten. */
 static void note_repeated(struct occurrence *o, struct value v)
 {
     const struct fact *old = &o->f->items[o->param];
@@ -399,7 +401,7 @@ static bool is_number(struct str s)
 }
 
 /* Whether argparse takes the word for a flag: it begins with a dash and is no number, and has no
- * blank unless it is one. */
+   blank unless it is one. */
 static bool is_flag(const struct flag_word *w)
 {
     struct str s = str_slice(w->text, 0, w->known);
@@ -439,7 +441,7 @@ static void stray_word(struct facts *f, const struct flag_word *w)
 }
 
 /* Values of the flag at words[at]: those that follow, up to as many as it takes, at least one more
- * when there are. */
+   when there are. */
 static size_t count_values(const struct flag_words *words, size_t at)
 {
     const struct param_flag *flag = NULL;

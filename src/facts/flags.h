@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Megatron-LM's command line: words -> facts, as argparse takes them (no abbreviations, the last
- * one wins). */
+   one wins). */
 #ifndef MOEPLAN_FACTS_FLAGS_H
 #define MOEPLAN_FACTS_FLAGS_H
 

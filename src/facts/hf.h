@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a Hugging Face config: what its readers share. For model_hf.c, hf.c and hf_layers.c
- * alone. */
+   alone. */
 #ifndef MOEPLAN_FACTS_HF_H
 #define MOEPLAN_FACTS_HF_H
 
@@ -55,8 +55,8 @@ bool hf_has_word(const char *words, struct str word);
 
 /* The first that holds something; NULL when there is none. *alias (may be NULL) is its name. */
 const struct node *hf_look(const struct hf *h, const char *keys, struct str *alias);
-/* A count: a positive integer within int; 0 when absent, null or zero. Anything else is an error.
- */
+/* A count: a positive integer within int; 0 when absent, null or zero. Anything else is an
+   error. */
 int64_t hf_count(struct hf *h, const char *keys);
 int64_t hf_count_in(struct hf *h, const char *param, const char *keys, const struct node **node,
                     struct str *alias);

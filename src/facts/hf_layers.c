@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which layer of a Hugging Face config is what. Families say it in many ways: counts, steps, lists,
- * words, letters. */
+   words, letters. */
 #include "base/buf.h"
 #include "base/num.h"
 #include "facts/hf.h"
@@ -23,7 +23,7 @@ static bool flags_of_list(const struct hf *h, const char *key, const char *on, s
 }
 
 /* Sparse layers numbered one by one: moe_layers_enum as a list or a comma string, mlp_only_layers
- * as the dense ones. */
+   as the dense ones. */
 static bool flags_of_numbers(const struct hf *h, const char *key, bool on, struct flags *out)
 {
     const struct node *n = node_get(h->text, str_of(key));

@@ -79,8 +79,9 @@ static struct str without_commas(struct arena *a, struct str text)
 /* Offset of the first character that no layout has, or text.n. */
 static size_t foreign(struct str text)
 {
+    const struct str known = STR("EtmL|()*,0123456789");
     size_t i = 0;
-    while (i < text.n && str_find(STR("EtmL|()*,0123456789"), text.p[i]) < 19)
+    while (i < text.n && str_find(known, text.p[i]) < known.n)
         i++;
     return i;
 }

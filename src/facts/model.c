@@ -3,11 +3,10 @@
 
 #include <assert.h>
 
-#include "base/edit.h"
 #include "base/io.h"
 #include "base/vec.h"
 
-enum { MAX_BASES = 4 };
+enum { MAX_BASES = 4 }; /* models that build on one another */
 
 void model_add_field(struct arena *a, struct model_input *m, const char *param, struct value value,
                      const struct node *node, struct str alias)
@@ -71,20 +70,7 @@ const struct model_input *model_find(struct arena *a, struct str name)
     return e ? from_entry(a, e) : NULL;
 }
 
-struct str model_nearest(struct arena *a, struct str name)
-{
-    return entry_nearest(a, catalogue_models, catalogue_model_count, name);
-}
-
 /* ---- moeplan's own mapping ---- */
-
-static struct str nearest_field(struct str word)
-{
-    struct edit_nearest n = {.word = word};
-    for (uint32_t i = 0; i < param_count; i++)
-        if (param_table[i].scope == SCOPE_MODEL) edit_offer(&n, param_table[i].name);
-    return n.best;
-}
 
 enum { MOST_UNKNOWN = 1000 };
 
@@ -100,7 +86,7 @@ static bool add_own_field(struct arena *a, struct diags *diags, struct model_inp
     if (diags->n >= MOST_UNKNOWN) return false; /* this is no model, and has been said to be none */
     struct diag *d = diag_add(diags, SEVERITY_ERROR, "unknown-key", node_span(diags, f->node),
                               "%.*s is no field of a model", STR_ARG(f->name));
-    struct str near = nearest_field(f->name);
+    struct str near = param_nearest_in(SCOPE_MODEL, f->name);
     if (near.n > 0) diag_help(diags, d, "did you mean %.*s?", STR_ARG(near));
     return false;
 }
@@ -109,7 +95,7 @@ static void unknown_model(struct arena *a, struct diags *diags, struct str name,
 {
     struct diag *d = diag_add(diags, SEVERITY_ERROR, "unknown-model", at,
                               "there is no model and no readable file called %.*s", STR_ARG(name));
-    struct str near = model_nearest(a, name);
+    struct str near = entry_nearest(a, catalogue_models, catalogue_model_count, name);
     if (near.n > 0)
         diag_help(diags, d, "did you mean %.*s?", STR_ARG(near));
     else
@@ -297,7 +283,7 @@ static void set_absent(struct facts *f, const struct model_input *m)
 }
 
 /* How many layers have experts, and whether others do not: what rules and AutoModel's checks ask
- * about a model. */
+   about a model. */
 static void set_kind(struct facts *f, const struct model_input *m)
 {
     const struct model_field *experts = model_field_get(m, "num_moe_experts");

@@ -37,21 +37,19 @@ __attribute__((format(printf, 3, 4))) void model_add_note(struct arena *a, struc
 /* The catalogue in alphabetical order; index below catalogue_model_count (facts/entry.h). */
 const struct model_input *model_catalogue(struct arena *a, size_t i);
 /* The catalogue entry of an id, HF id or alias (case is ignored); NULL when there is none. Cheap:
- * nothing is parsed. */
+   nothing is parsed. */
 const struct model_input *model_find(struct arena *a, struct str name);
-/* Close names, best first, for a message: "a, b, c"; empty when nothing is near. */
-struct str model_nearest(struct arena *a, struct str name);
 /* The model of a document node: a scalar (catalogue name, or the path of a model file) or a mapping
    (moeplan's own, or a Hugging Face config). NULL with an error added; rules `unknown-model`,
    `unknown-key`, `model-config`, `model-field`. */
 const struct model_input *model_read(struct arena *a, struct diags *diags, const struct node *node);
 /* The same for a command-line argument: a catalogue name, a file, or a directory with a
- * config.json. */
+   config.json. */
 const struct model_input *model_load(struct arena *a, struct diags *diags, struct str name_or_path);
 /* Whether a mapping looks like a Hugging Face config rather than moeplan's own mapping. */
 bool model_is_hf(const struct node *node);
 /* The model of a Hugging Face config; model_read calls it. `name` is shown when the config has
- * none; may be empty. */
+   none; may be empty. */
 const struct model_input *model_from_hf(struct arena *a, struct diags *diags,
                                         const struct node *config, struct str name);
 /* Sets f->model and the model facts: fields that stand in a file or come with an option get

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hugging Face configs. Two tables say how: where a field may stand under which names, and what a
-   family (model_type) means without saying it (hf.c). Names as in transformers' configuration_*.py.
- */
+   family (model_type) means without saying it (hf.c). Names as in transformers'
+   configuration_*.py. */
 #include "facts/hf.h"
 
 /* ---- where a field stands ---- */
@@ -113,7 +113,7 @@ static void read_attention(struct hf *h)
 }
 
 /* Gemma 4: full-attention layers have heads of their own; what head_dim and num_key_value_heads say
- * is about the others. */
+   is about the others. */
 static void read_global_heads(struct hf *h)
 {
     int64_t groups = hf_given(h, "num_query_groups"), width = hf_given(h, "kv_channels");
@@ -172,7 +172,7 @@ static bool has_expert_bias(const struct hf *h)
 }
 
 /* How the router scores, groups and scales; families with an expert bias score by sigmoid unless
- * they say otherwise. */
+   they say otherwise. */
 static void read_router(struct hf *h)
 {
     static const char *const functions[] = {"softmax", "sigmoid", "sqrtsoftplus"};
@@ -304,8 +304,8 @@ static void read_embeddings(struct hf *h)
                         STR("indexer_types"));
 }
 
-/* Llama-Nemotron: block_configs sizes every layer for itself; the first whole layer stands for all.
- */
+/* Llama-Nemotron: block_configs sizes every layer for itself; the first whole layer stands for
+   all. */
 static void read_blocks(struct hf *h)
 {
     const struct node *blocks = node_get(h->text, STR("block_configs"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts as the names of the expression language: plan.x, model.x, platform.x, env, raw, framework,
- * version. */
+   version. */
 #include "expr/expr.h"
 #include "facts/facts.h"
 
@@ -36,7 +36,7 @@ static enum expr_type type_of(enum param_type type)
 }
 
 /* The parameter of "plan.ep", "model.is_moe" or "platform.name"; -1: none. The whole path may
- * itself be an alias. */
+   itself be an alias. */
 static int param_of(struct str path)
 {
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {

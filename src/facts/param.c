@@ -40,6 +40,14 @@ struct str param_nearest(struct str word)
     return nearest(&param_names, word);
 }
 
+struct str param_nearest_in(enum param_scope scope, struct str word)
+{
+    struct edit_nearest near = {.word = word};
+    for (uint32_t i = 0; i < param_count; i++)
+        if (param_table[i].scope == scope) edit_offer(&near, param_table[i].name);
+    return near.best;
+}
+
 struct str param_nearest_key(enum framework framework, struct str word)
 {
     return nearest(&param_keys[framework], word);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameter table: every knob once, with its name, symbol, type, meaning, and its spelling, default and type in
-   each framework. Generated at build time from rules/parameters; readers, emitters, convert, schema, docs and
-   did-you-mean all derive from it. */
+/* The parameter table: every knob once, with its name, symbol, type, meaning, and its spelling,
+   default and type in each framework. Generated at build time from rules/parameters; readers,
+   emitters, convert, schema, docs and did-you-mean all derive from it. */
 #ifndef MOEPLAN_FACTS_PARAM_H
 #define MOEPLAN_FACTS_PARAM_H
 
@@ -17,14 +17,23 @@ enum param_type {
     PARAM_LIST,
     PARAM_MAP,
     PARAM_ANY,
-    PARAM_PATTERN, /* a value a layer: an int, a list of ints, or Megatron's expression "([0]*3+[1]*58)" (a list once read) */
+    PARAM_PATTERN, /* a value a layer: an int, a list of ints, or Megatron's expression
+                      "([0]*3+[1]*58)" (a list once read) */
     PARAM_TUPLE,   /* ints in one word, "128,0" or "(128,0)"; a list once read */
 };
 
-/* What kind of thing a parameter is about; `model.x`, `plan.x` and `platform.x` in expressions name the same table.
-   SCOPE_RUN: data, schedule, checkpoints, logging; SCOPE_METRIC: what a run reports about itself, no setting. A plan file is silent about the model and the run where it writes
+/* What kind of thing a parameter is about; `model.x`, `plan.x` and `platform.x` in expressions name
+   the same table. SCOPE_RUN: data, schedule, checkpoints, logging; SCOPE_METRIC: what a run reports
+   about itself, no setting. A plan file is silent about the model and the run where it writes
    nothing: their values are then unknown, not the framework's default. */
-enum param_scope { SCOPE_PLAN, SCOPE_MODEL, SCOPE_PLATFORM, SCOPE_DERIVED, SCOPE_RUN, SCOPE_METRIC };
+enum param_scope {
+    SCOPE_PLAN,
+    SCOPE_MODEL,
+    SCOPE_PLATFORM,
+    SCOPE_DERIVED,
+    SCOPE_RUN,
+    SCOPE_METRIC
+};
 
 /* What a change of a parameter touches: only how fast and in how much memory the same numbers are
    computed, or the numbers themselves. Model parameters affect convergence unless their file says
@@ -36,37 +45,40 @@ enum flag_action { FLAG_STORE, FLAG_TRUE, FLAG_FALSE, FLAG_CONST, FLAG_APPEND };
 
 /* One command-line spelling of a parameter (Megatron-LM). */
 struct param_flag {
-    struct str flag;            /* "--tensor-model-parallel-size" */
+    struct str flag; /* "--tensor-model-parallel-size" */
     enum flag_action action;
-    struct value constant;      /* FLAG_CONST */
-    int nargs_min, nargs_max;   /* values taken: 1,1 for an ordinary flag; -1 maximum: any number */
-    struct str deprecated;      /* successor or reason; empty: not deprecated */
-    struct str removed;         /* why it is no longer accepted; empty: accepted */
-    struct str program;         /* another program that has it, not the pretraining scripts; empty: they do */
-    struct str since, until;    /* framework versions that have it; empty: all */
+    struct value constant;    /* FLAG_CONST */
+    int nargs_min, nargs_max; /* values taken: 1,1 for an ordinary flag; -1 maximum: any number */
+    struct str deprecated;    /* successor or reason; empty: not deprecated */
+    struct str removed;       /* why it is no longer accepted; empty: accepted */
+    struct str program;       /* another program that has it, not the pretraining scripts; empty:
+                                 they do */
+    struct str since, until;  /* framework versions that have it; empty: all */
 };
 
 /* A parameter as one framework knows it. */
 struct param_spelling {
-    bool known;                 /* the framework has it */
-    struct str key;             /* dotted key: Bridge "model.x", AutoModel "distributed.x"; Megatron: empty */
+    bool known;     /* the framework has it */
+    struct str key; /* dotted key: Bridge "model.x", AutoModel "distributed.x"; Megatron: empty */
     const struct str *more_keys; /* further keys for the same thing */
     size_t n_more_keys;
-    bool inverse;               /* the framework's boolean is the opposite of ours */
-    struct str rule;            /* native rule that a bad value is reported under; empty: `value-type` or `value-choice` */
+    bool inverse;    /* the framework's boolean is the opposite of ours */
+    struct str rule; /* native rule that a bad value is reported under; empty: `value-type` or
+                        `value-choice` */
     const struct param_flag *flags;
     size_t n_flags;
-    enum param_type type;       /* of a written value */
-    enum param_type item_type;  /* list items */
+    enum param_type type;      /* of a written value */
+    enum param_type item_type; /* list items */
     const struct str *choices;
     size_t n_choices;
-    struct value default_value; /* VALUE_NULL: none; VALUE_UNKNOWN: not stated, depends on the recipe */
+    struct value default_value; /* VALUE_NULL: none; VALUE_UNKNOWN: the recipe decides */
     struct str since, until;    /* framework versions that have it; empty: all */
 };
 
 struct param {
-    struct str name, symbol;    /* symbol may be empty */
-    const struct str *aliases;  /* further names it answers to, such as Megatron's destination name */
+    struct str name, symbol; /* symbol may be empty */
+    const struct str
+        *aliases; /* further names it answers to, such as Megatron's destination name */
     size_t n_aliases;
     enum param_type type;
     enum param_scope scope;
@@ -83,13 +95,16 @@ extern const uint32_t param_count;
 
 /* By name, symbol or alias; -1 when there is none. */
 int param_find(struct str name);
-/* By a framework's own spelling: a flag with its dashes, or a dotted key. *flag is set for flags. -1: none. */
+/* By a framework's own spelling: a flag with its dashes, or a dotted key. *flag is set for flags.
+   -1: none. */
 int param_find_key(enum framework framework, struct str key, const struct param_flag **flag);
 /* The nearest name, symbol, or spelling of the framework; empty when nothing is near. */
 struct str param_nearest(struct str word);
+struct str param_nearest_in(enum param_scope scope, struct str word); /* names of the scope */
 struct str param_nearest_key(enum framework framework, struct str word);
 const char *framework_name(enum framework framework); /* megatron, bridge, automodel */
-/* false when the word is none of them (megatron-lm, mlm, nemo-automodel are accepted as aliases). */
+/* false when the word is none of them (megatron-lm, mlm, nemo-automodel are accepted as
+   aliases). */
 bool framework_from_name(struct str name, enum framework *out);
 
 #endif

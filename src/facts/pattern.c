@@ -6,15 +6,18 @@
 #include "base/num.h"
 #include "base/vec.h"
 
+/* Bytes of a number, brackets within each other, ints of a tuple. */
+enum { LONGEST_NUMBER = 64, MAX_DEPTH = 50, MOST_IN_TUPLE = 16 };
+
 /* ---- numbers as Python reads them ---- */
 
 /* The text without blanks around it and underscores between digits; false when an underscore stands
- * elsewhere. */
-static bool plain_number(struct str text, char out[64], struct str *plain)
+   elsewhere. */
+static bool plain_number(struct str text, char out[LONGEST_NUMBER], struct str *plain)
 {
     size_t n = 0;
     text = str_trim(text);
-    if (text.n == 0 || text.n >= 64) return false;
+    if (text.n == 0 || text.n >= LONGEST_NUMBER) return false;
     for (size_t i = 0; i < text.n; i++) {
         bool inside = i > 0 && i + 1 < text.n && text.p[i - 1] >= '0' && text.p[i - 1] <= '9' &&
                       text.p[i + 1] >= '0' && text.p[i + 1] <= '9';
@@ -29,14 +32,14 @@ static bool plain_number(struct str text, char out[64], struct str *plain)
 
 bool python_int(struct str text, int64_t *out)
 {
-    char digits[64];
+    char digits[LONGEST_NUMBER];
     struct str plain;
     return plain_number(text, digits, &plain) && num_parse_int(plain, out);
 }
 
 bool python_float(struct str text, double *out)
 {
-    char digits[64];
+    char digits[LONGEST_NUMBER];
     struct str plain;
     if (!plain_number(text, digits, &plain)) return false;
     if (num_parse_double(plain, out)) return true;
@@ -54,7 +57,7 @@ bool python_float(struct str text, double *out)
 /* ---- list expressions ---- */
 
 /* sum := product ('+' product)*    product := atom ('*' atom)*    atom := digits | '[' items ']' |
- * '(' sum ')' */
+   '(' sum ')' */
 struct parser {
     struct arena *arena;
     struct str text;
@@ -101,8 +104,8 @@ static struct value parse_items(struct parser *p)
 
 static struct value parse_atom(struct parser *p)
 {
-    struct value v = value_null();
-    if (p->failed || ++p->depth > 50) return fail(p);
+    struct value v;
+    if (p->failed || ++p->depth > MAX_DEPTH) return fail(p);
     if (take(p, '[')) {
         v = parse_items(p);
     } else if (take(p, '(')) {
@@ -188,7 +191,7 @@ bool pattern_parse(struct arena *a, struct str text, struct value *out)
 
 bool pattern_parse_tuple(struct arena *a, struct str text, struct value *out)
 {
-    struct value items[16];
+    struct value items[MOST_IN_TUPLE];
     size_t n = 0;
     struct str part;
     while (text.n && (text.p[0] == '(' || text.p[0] == ')'))
@@ -198,7 +201,7 @@ bool pattern_parse_tuple(struct arena *a, struct str text, struct value *out)
     if (text.n == 0) return false;
     while (str_split(&text, ',', &part)) {
         int64_t i = 0;
-        if (n == 16 || !python_int(part, &i)) return false;
+        if (n == MOST_IN_TUPLE || !python_int(part, &i)) return false;
         items[n++] = value_int(i);
     }
     *out = value_list_of(a, items, n);

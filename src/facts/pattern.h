@@ -14,7 +14,7 @@ bool pattern_parse(struct arena *a, struct str text, struct value *out);
 bool pattern_parse_tuple(struct arena *a, struct str text, struct value *out);
 
 /* A text as Python's int() and float() take it: blanks around it, and single underscores between
- * digits. */
+   digits. */
 bool python_int(struct str text, int64_t *out);
 bool python_float(struct str text, double *out);
 

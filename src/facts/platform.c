@@ -2,7 +2,6 @@
 #include "facts/platform.h"
 
 #include "base/buf.h"
-#include "base/edit.h"
 #include "base/io.h"
 #include "base/vec.h"
 
@@ -10,14 +9,6 @@ static int platform_param(struct str name)
 {
     int param = param_find(name);
     return param >= 0 && param_table[param].scope == SCOPE_PLATFORM ? param : -1;
-}
-
-static struct str nearest_param(struct str word)
-{
-    struct edit_nearest n = {.word = word};
-    for (uint32_t i = 0; i < param_count; i++)
-        if (param_table[i].scope == SCOPE_PLATFORM) edit_offer(&n, param_table[i].name);
-    return n.best;
 }
 
 static bool check_fields(struct diags *diags, const struct entry *e)
@@ -29,7 +20,7 @@ static bool check_fields(struct diags *diags, const struct entry *e)
         struct span at = f->node ? node_span(diags, f->node) : (struct span){0};
         struct diag *d = diag_add(diags, SEVERITY_ERROR, "unknown-key", at,
                                   "%.*s is no fact of a platform", STR_ARG(f->name));
-        struct str near = nearest_param(f->name);
+        struct str near = param_nearest_in(SCOPE_PLATFORM, f->name);
         if (near.n > 0) diag_help(diags, d, "did you mean %.*s?", STR_ARG(near));
         good = false;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GPU platforms: hardware facts with their units and the coefficients of the cost models, from
- * rules/platforms or the user's file. */
+   rules/platforms or the user's file. */
 #ifndef MOEPLAN_FACTS_PLATFORM_H
 #define MOEPLAN_FACTS_PLATFORM_H
 
@@ -13,7 +13,7 @@ struct platform {
 };
 
 /* Platforms already read, so that a batch reads each file once. Start zeroed with `arena` set;
- * lives as long as its arena. */
+   lives as long as its arena. */
 struct platform_cache {
     struct arena *arena;
     const struct platform **items;

@@ -17,7 +17,7 @@ static const struct precision_row rows[] = {
 };
 
 /* Bridge's recipe names contain these (megatron/bridge/training/mixed_precision.py), the longer
- * first. */
+   first. */
 static const struct {
     const char *part, *word;
 } mixed[] = {
@@ -94,7 +94,7 @@ static struct value word_of_switches(const struct facts *f)
 }
 
 /* AutoModel: Transformer Engine's recipe, else torchao's, else the parameters' format in the
- * sharding policy. */
+   sharding policy. */
 static struct value word_of_automodel(const struct facts *f)
 {
     static const struct {

@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "facts/automodel.h"
-#include "facts/profile.h"
 
 static int detect(struct str text, const struct node *doc)
 {
@@ -105,31 +104,13 @@ static void check_schedule_file(struct facts *f)
     d->parameter = STR("pp_schedule_csv");
 }
 
-static void set_environment(struct facts *f, const struct read_options *options)
-{
-    for (size_t i = 0; i < options->n_env; i++)
-        facts_set_env(f, options->env[i].name, options->env[i].text, false);
-    if (options->env_given) f->env_complete = true;
-}
-
-static struct facts *facts_of(struct arena *a, struct diags *diags, uint32_t source,
-                              const struct read_options *options)
-{
-    const struct profile *profile = profile_find(FRAMEWORK_AUTOMODEL, options->version);
-    if (!profile) profile = profile_find(FRAMEWORK_AUTOMODEL, STR(""));
-    struct facts *f = facts_new(a, diags, FRAMEWORK_AUTOMODEL, profile->version);
-    f->framework_known = true;
-    f->format = STR("automodel");
-    f->source = source;
-    set_environment(f, options);
-    return f;
-}
-
 static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t source,
                                   const struct automodel_variant *v,
                                   const struct read_options *options)
 {
-    struct facts *f = facts_of(a, diags, source, options);
+    struct facts *f =
+        reader_facts(a, diags, source, FRAMEWORK_AUTOMODEL, STR("automodel"), options);
+    read_options_env(f, options); /* the loader puts variables into the values */
     struct str kind = v->kind.n ? v->kind : automodel_kind(f, v->recipe);
     f->document = automodel_normalise(f, v->recipe, kind);
     set_derived(f, "recipe_kind", value_string(kind));

@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/edit.h"
 #include "facts/check.h"
-#include "facts/profile.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 
@@ -231,12 +230,7 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
 static bool read(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
                  const struct read_options *options, struct readings *out)
 {
-    const struct profile *profile = profile_find(FRAMEWORK_BRIDGE, options->version);
-    if (!profile) profile = profile_find(FRAMEWORK_BRIDGE, STR(""));
-    struct facts *f = facts_new(a, diags, FRAMEWORK_BRIDGE, profile->version);
-    f->framework_known = true;
-    f->format = STR("bridge");
-    f->source = source;
+    struct facts *f = reader_facts(a, diags, source, FRAMEWORK_BRIDGE, STR("bridge"), options);
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     bool map = doc && doc->kind == NODE_MAP;
     if (!map || !is_dump(doc)) forget_defaults(f);

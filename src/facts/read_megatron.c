@@ -3,7 +3,6 @@
    keys, as the frameworks' own test suites write them, or plain `key: value`. */
 #include "base/buf.h"
 #include "facts/flags.h"
-#include "facts/profile.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 
@@ -30,7 +29,7 @@ static struct str flag_at(struct str text, size_t at)
 }
 
 /* How many different places of the text name a flag of Megatron-LM, at most `most`; keys of a
- * mapping do not count. */
+   mapping do not count. */
 static int count_flags(struct str text, int most)
 {
     int n = 0;
@@ -78,7 +77,7 @@ static int detect_text(struct str text)
 }
 
 /* The parameter whose destination a key of a `key: value` file is, with dashes or underscores; -1:
- * none. */
+   none. */
 static int param_of_key(struct str key)
 {
     char name[128];
@@ -130,7 +129,7 @@ struct yaml {
 };
 
 /* A word from a scalar, its ${NAME} and $NAME replaced by what --set says; what nobody says is
- * dynamic. */
+   dynamic. */
 static struct flag_word word_of(struct yaml *y, const struct node *node, struct str text)
 {
     struct flag_word w = {.text = text,
@@ -160,7 +159,7 @@ static void add_split(struct yaml *y, const struct node *node)
 }
 
 /* A list's items and the text of a flag that takes several values are split at blanks, as the
- * launchers' shells do. */
+   launchers' shells do. */
 static void collect_values(struct yaml *y, const struct node *node, const struct param_flag *flag)
 {
     y->values.n = 0;
@@ -194,7 +193,7 @@ static void apply_flag(struct yaml *y, struct str name, const struct node *key,
 }
 
 /* The arguments of one section: flags as keys, or the words themselves. Keys without dashes are
- * another program's. */
+   another program's. */
 static void apply_section(struct yaml *y, const struct node *section)
 {
     for (size_t i = 0; section && section->kind == NODE_MAP && i < section->n; i++) {
@@ -295,12 +294,7 @@ static void read_yaml(struct facts *f, const struct node *doc, const struct read
 static bool read(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
                  const struct read_options *options, struct readings *out)
 {
-    const struct profile *profile = profile_find(FRAMEWORK_MEGATRON, options->version);
-    if (!profile) profile = profile_find(FRAMEWORK_MEGATRON, STR(""));
-    struct facts *f = facts_new(a, diags, FRAMEWORK_MEGATRON, profile->version);
-    f->framework_known = true;
-    f->format = STR("megatron");
-    f->source = source;
+    struct facts *f = reader_facts(a, diags, source, FRAMEWORK_MEGATRON, STR("megatron"), options);
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     if (doc && doc->kind == NODE_MAP) {
         read_yaml(f, doc, options);

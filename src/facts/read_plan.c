@@ -111,7 +111,7 @@ static void unknown_key(struct facts *f, const struct node *key)
 }
 
 /* dp, edp and num_microbatches are assertions, compared by a rule; other derived values cannot be
- * given. */
+   given. */
 static void note_assertion(struct facts *f, int param, const struct node *key,
                            const struct node *value)
 {

@@ -6,19 +6,11 @@
 #include "facts/model.h"
 #include "facts/profile.h"
 
-size_t reader_count(void)
-{
-    return sizeof formats / sizeof *formats;
-}
-
-const struct reader *reader_at(size_t i)
-{
-    return formats[i];
-}
+enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 const struct reader *reader_find(struct str name)
 {
-    for (size_t i = 0; i < reader_count(); i++)
+    for (size_t i = 0; i < N_FORMATS; i++)
         if (str_is(name, formats[i]->name)) return formats[i];
     return NULL;
 }
@@ -27,7 +19,7 @@ const struct reader *reader_detect(struct str text, const struct node *doc)
 {
     const struct reader *best = NULL;
     int best_score = READER_SURE - 1;
-    for (size_t i = 0; i < reader_count(); i++) {
+    for (size_t i = 0; i < N_FORMATS; i++) {
         int score = formats[i]->detect(text, doc);
         if (score <= best_score) continue;
         best = formats[i];
@@ -39,11 +31,25 @@ const struct reader *reader_detect(struct str text, const struct node *doc)
 struct str reader_declared(struct str text)
 {
     struct str line, mark = STR("# moeplan: format=");
-    for (int i = 0; i < 5 && str_split(&text, '\n', &line); i++) {
+    enum { MOST_LINES = 5 };
+    for (int i = 0; i < MOST_LINES && str_split(&text, '\n', &line); i++) {
         line = str_trim(line);
         if (str_starts(line, mark)) return str_trim(str_slice(line, mark.n, line.n));
     }
     return (struct str){"", 0};
+}
+
+struct facts *reader_facts(struct arena *a, struct diags *diags, uint32_t source,
+                           enum framework framework, struct str format,
+                           const struct read_options *options)
+{
+    const struct profile *profile = profile_find(framework, options->version);
+    if (!profile) profile = profile_find(framework, STR(""));
+    struct facts *f = facts_new(a, diags, framework, profile->version);
+    f->framework_known = true;
+    f->format = format;
+    f->source = source;
+    return f;
 }
 
 /* ---- options over the file ---- */
@@ -89,7 +95,7 @@ static void apply_settings(struct facts *f, const struct read_options *options)
     }
 }
 
-static void apply_env(struct facts *f, const struct read_options *options)
+void read_options_env(struct facts *f, const struct read_options *options)
 {
     for (size_t i = 0; i < options->n_env; i++)
         facts_set_env(f, options->env[i].name, options->env[i].text, false);
@@ -123,7 +129,7 @@ bool read_options_apply(struct facts *f, const struct read_options *options)
         facts_set(f, param_find(STR("world_size")), value_int(options->gpus), ORIGIN_OPTION, NULL,
                   STR("gpus"));
     apply_settings(f, options);
-    apply_env(f, options);
+    read_options_env(f, options);
     if (f->framework == FRAMEWORK_AUTOMODEL) automodel_class_facts(f);
     return version && model && platform;
 }

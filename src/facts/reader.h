@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Readers: one for each input format. A format is one struct reader and one line in the table of
- * reader.c. */
+   reader.c. */
 #ifndef MOEPLAN_FACTS_READER_H
 #define MOEPLAN_FACTS_READER_H
 
@@ -16,7 +16,7 @@ struct setting {
 };
 
 /* What the user says beside the file: the command line, or a request. Everything may be absent
- * (zero). */
+   (zero). */
 struct read_options {
     bool framework_given;
     enum framework framework;
@@ -48,7 +48,7 @@ struct readings {
 struct reader {
     const char *name; /* automodel, megatron, bridge, plan, hf */
     /* How surely this is the format, 0 (not at all) to 100; by content, never by name. Cheap:
-     * called for every format. */
+       called for every format. */
     int (*detect)(struct str text, const struct node *doc);
     /* Appends the configurations of one document or text: framework, version and format set, values
        read, native findings added to `diags`, settings used that change how the text itself reads
@@ -59,9 +59,6 @@ struct reader {
                  const struct read_options *options, struct readings *out);
 };
 
-/* All formats. */
-size_t reader_count(void);
-const struct reader *reader_at(size_t i);
 /* By name; NULL when there is none. */
 const struct reader *reader_find(struct str name);
 /* The format with the highest score of at least READER_SURE; NULL when none is sure. */
@@ -70,6 +67,13 @@ const struct reader *reader_detect(struct str text, const struct node *doc);
 /* The text after "# moeplan: format=" in one of the first five lines; empty when there is none. */
 struct str reader_declared(struct str text);
 
+/* For readers: the facts of a source at the framework's defaults, of the version asked for; of the
+   newest profile where that is unknown, which read_options_apply complains of. */
+struct facts *reader_facts(struct arena *a, struct diags *diags, uint32_t source,
+                           enum framework framework, struct str format,
+                           const struct read_options *options);
+/* The variables of --env. */
+void read_options_env(struct facts *f, const struct read_options *options);
 /* The setting of a name, marked as used; NULL when there is none. */
 const struct setting *setting_use(const struct read_options *options, struct str name);
 /* Puts --set, --env, --gpus, --model and --platform over what the file said: settings are named by

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hugging Face configs are recognised so that `validate` can leave them alone; model.c reads them.
- */
+/* Hugging Face configs are recognised so that `validate` can leave them alone; model.c reads
+   them. */
 #include "facts/model.h"
 #include "facts/reader.h"
 

@@ -39,7 +39,7 @@ static bool has_suffix(struct str path, const char *const *suffixes)
 }
 
 /* Whether the name promises a document, so that text that is none is broken rather than something
- * else. */
+   else. */
 static bool names_document(struct str path)
 {
     static const char *const suffixes[] = {".yaml", ".yml", ".json", NULL};

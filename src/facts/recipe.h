@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a text to the configurations it describes: every command that takes a recipe reads it here.
- */
+/* From a text to the configurations it describes: every command that takes a recipe reads it
+   here. */
 #ifndef MOEPLAN_FACTS_RECIPE_H
 #define MOEPLAN_FACTS_RECIPE_H
 
@@ -19,8 +19,8 @@ struct recipe {
 };
 
 /* Recognises and reads a registered source. `as` names the format; empty: told by the content,
-   where a
-   "# moeplan: format=" line counts. Of several YAML documents each that is recognised is read. */
+   where a "# moeplan: format=" line counts. Of several YAML documents each that is recognised is
+   read. */
 struct recipe recipe_read(struct arena *a, struct diags *diags, uint32_t source, struct str as,
                           const struct read_options *options);
 

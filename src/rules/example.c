@@ -148,8 +148,8 @@ static void read_key(struct builder *b, const struct node *key, const struct nod
     read_parameter(b, key, node);
 }
 
-/* Only the overrides before this one: an override's own example shows the facts as it finds them.
- */
+/* Only the overrides before this one: an override's own example shows the facts as it finds
+   them. */
 static struct rule_set set_before(const struct rule *r, const struct rule_set *set)
 {
     struct rule_set before = *set;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words for a rule that failed: message, arithmetic, where each operand came from, what would be
- * valid. */
+   valid. */
 #include <math.h>
 
 #include "base/buf.h"
@@ -54,8 +54,8 @@ static struct span first_line(const struct facts *f)
     return (struct span){f->source, f->source ? 1 : 0, 1, 1, 1};
 }
 
-/* Where the user wrote the parameter in this very file; a model file of its own is not the place.
- */
+/* Where the user wrote the parameter in this very file; a model file of its own is not the
+   place. */
 static const struct node *written_node(const struct facts *f, int param)
 {
     const struct node *node = param >= 0 ? f->items[param].node : NULL;
@@ -152,7 +152,7 @@ static double number_of(struct value v)
 }
 
 /* The window of at most MOST_VALID items of a rising list that lies nearest to `wanted`; the front
- * when it is no number. */
+   when it is no number. */
 static size_t window_start(const struct value_list *list, double wanted)
 {
     size_t from = 0;

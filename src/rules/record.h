@@ -32,10 +32,10 @@ struct loader {
 __attribute__((format(printf, 3, 4))) struct diag *
 record_error(struct loader *l, const struct node *at, const char *format, ...);
 /* Errors for keys of a mapping that are not in `allowed` (a list that ends with NULL), with
- * did-you-mean. */
+   did-you-mean. */
 void record_check_keys(struct loader *l, const struct node *map, const char *const *allowed);
 /* The scalar's text; false with an error when the node is none or is empty. `what` names it in the
- * message. */
+   message. */
 bool record_text(struct loader *l, const struct node *node, const char *what, struct str *out);
 /* `frameworks`: a list of names or a mapping to version ranges. */
 void record_frameworks(struct loader *l, const struct node *node, struct version_range *in);

@@ -99,7 +99,7 @@ bool rules_load_text(struct arena *a, struct diags *diags, uint32_t source,
 bool rules_load_files(struct arena *a, struct diags *diags, const struct str *paths, size_t n,
                       const struct rule_set *base, struct rule_set *out);
 /* The set without the records that `replaced` has too, by id: a file under test takes the place of
- * what is built in. */
+   what is built in. */
 struct rule_set rules_except(struct arena *a, const struct rule_set *set,
                              const struct rule_set *replaced);
 /* NULL when there is none. */
@@ -119,8 +119,8 @@ enum outcome {
 bool rule_is_for(const struct rule *r, const struct facts *f);
 /* One rule on one set of facts, whatever their framework and version: conditions first (false wins
    over unknown, unknown over an error), then the rule. A record without a rule fails, that is
-   fires, when its conditions hold. `scratch` is used and not kept; it must not be the facts' arena.
- */
+   fires, when its conditions hold. `scratch` is used and not kept; it must not be the facts'
+   arena. */
 enum outcome rule_evaluate(const struct rule *r, const struct facts *f, struct arena *scratch);
 /* Applies the overrides for the facts' framework and version, in order, and derives. An override
    whose conditions are unknown makes its parameters unknown unless they have its value anyway. A
@@ -137,7 +137,7 @@ struct rules_summary rules_run(const struct rule_set *set, struct facts *f, stru
 /* Adds the diagnostic of one rule that failed on the facts. */
 struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch);
 /* Fills guide, source, covers and help of diagnostics that readers added, from the native records
- * of their ids. */
+   of their ids. */
 void rules_describe(const struct rule_set *set, struct diags *diags);
 /* For the planner: the first error-severity rule that fails, or NULL. No diagnostics. */
 const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f,
@@ -162,7 +162,7 @@ struct rule_subset {
 struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f,
                                  const int *params, size_t n, struct arena *scratch);
 /* The first rule of the subset that fails on a configuration of the search, or NULL; `failed` comes
- * first. */
+   first. */
 const struct rule *rule_subset_first_error(const struct rule_subset *subset, const struct facts *f,
                                            struct arena *scratch);
 
@@ -178,7 +178,7 @@ struct facts *rule_example_facts(struct arena *a, struct diags *diags, const str
 size_t rule_test(const struct rule *r, const struct rule_set *set, struct diags *diags);
 
 /* Writes the set as C source text that defines rules_builtin (for the build step). Equal sets give
- * equal texts. */
+   equal texts. */
 struct buf;
 void rules_write_c(const struct rule_set *set, struct buf *out);
 

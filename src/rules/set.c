@@ -53,7 +53,7 @@ static struct rule_lane lane_build(struct arena *a, const struct rule_set *set,
 }
 
 /* True when condition a should be looked at before b: many rules share its answer, or it is
- * shorter. */
+   shorter. */
 static bool goes_first(const struct rule_set *set, const uint32_t *uses, uint32_t a, uint32_t b)
 {
     if (uses[a] != uses[b]) return uses[a] > uses[b];

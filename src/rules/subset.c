@@ -32,7 +32,7 @@ static bool mark_all(const struct rule *r, bool *varies)
 }
 
 /* What the search changes: its parameters, all derived ones, and what overrides make of them,
- * transitively. */
+   transitively. */
 static bool *find_varying(struct arena *scratch, const struct rule_set *set, const struct facts *f,
                           const int *params, size_t n)
 {
@@ -53,7 +53,7 @@ static bool *find_varying(struct arena *scratch, const struct rule_set *set, con
 }
 
 /* The conditions that can change, in *step; false when one that cannot does not hold, so the rule
- * never fails. */
+   never fails. */
 static bool keep_conditions(struct arena *a, struct run *run, const bool *varies,
                             const struct rule *r, struct rule_step *step)
 {

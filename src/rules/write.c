@@ -212,9 +212,8 @@ static void write_guides(struct writer *w, const struct rule_set *set)
 void rules_write_c(const struct rule_set *set, struct buf *out)
 {
     struct writer w = {.out = out};
-    buf_add(out,
-            STR("/* SPDX-License-Identifier: Apache-2.0 */\n/* Made from rules/ by gen_rules. */\n"
-                "#include \"expr/program.h\"\n#include \"rules/rule.h\"\n\n"));
+    buf_add(out, STR("/* SPDX-License-Identifier: Apache-2.0 */\n/* Generated from rules/. */\n"
+                     "#include \"expr/program.h\"\n#include \"rules/rule.h\"\n\n"));
     for (size_t i = 0; i < set->n_conditions; i++)
         define(&w, set->conditions[i]);
     for (size_t i = 0; i < set->n; i++)

@@ -15,12 +15,14 @@ static void arena_pop_gives_back_and_reuses(void **state)
     struct arena *a = *state;
     struct arena_mark mark = arena_mark(a);
     size_t before = arena_used(a);
-    for (int i = 0; i < 100; i++) arena_alloc(a, 5000);
+    for (int i = 0; i < 100; i++)
+        arena_alloc(a, 5000);
     assert_true(arena_used(a) >= before + 500000);
     arena_pop(a, mark);
     assert_int_equal(arena_used(a), before);
     unsigned char *p = arena_alloc(a, 5000);
-    for (int i = 0; i < 5000; i++) assert_int_equal(p[i], 0);
+    for (int i = 0; i < 5000; i++)
+        assert_int_equal(p[i], 0);
     memset(p, 1, 5000);
     arena_pop(a, mark);
 }
@@ -81,7 +83,8 @@ static void map_keeps_every_key(void **state)
 {
     struct arena *a = *state;
     struct map m = {0};
-    for (uint32_t i = 0; i < 1000; i++) assert_true(map_put(a, &m, arena_printf(a, "k%u", i), i));
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_true(map_put(a, &m, arena_printf(a, "k%u", i), i));
     assert_false(map_put(a, &m, STR("k7"), 70));
     assert_int_equal(map_get(&m, STR("k7")), 70);
     assert_int_equal(map_get(&m, STR("k999")), 999);
@@ -92,11 +95,13 @@ static void vec_and_buf_grow(void **state)
 {
     struct arena *a = *state;
     VEC(int) v = {0};
-    for (int i = 0; i < 1000; i++) *VEC_PUSH(a, &v) = i;
+    for (int i = 0; i < 1000; i++)
+        *VEC_PUSH(a, &v) = i;
     assert_int_equal(v.n, 1000);
     assert_int_equal(v.items[999], 999);
     struct buf b = buf_new(a);
-    for (int i = 0; i < 1000; i++) buf_printf(&b, "%d,", i % 10);
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&b, "%d,", i % 10);
     assert_int_equal(buf_str(&b).n, 2000);
 }
 
@@ -111,10 +116,44 @@ static void nearest_word_is_found(void **state)
     assert_int_equal(edit_distance(STR("ab"), STR("ba")), 1);
 }
 
+static void divisors_and_digits(void **state)
+{
+    (void)state;
+    assert_true(num_gcd(12, -18) == 6);
+    assert_true(num_gcd(0, 7) == 7);
+    assert_true(num_gcd(INT64_MIN, 0) == INT64_MAX);
+    assert_int_equal(num_hex_digit('f'), 15);
+    assert_int_equal(num_hex_digit('A'), 10);
+    assert_int_equal(num_hex_digit('9'), 9);
+    assert_int_equal(num_hex_digit('g'), -1);
+}
+
+static void values_print_as_people_write(void **state)
+{
+    struct arena *a = *state;
+    struct value keys[] = {value_string(STR("k")), value_int(2)};
+    struct value items[] = {value_list_of(a, keys, 2), value_null()};
+    struct value map = value_map_of(a, keys, items, 2);
+    assert_str(value_text(a, map), "{k: [k, 2], 2: null}");
+    assert_str(value_text(a, value_unknown()), "unknown");
+    assert_true(value_eq(*value_map_get(map, STR("k")), items[0]));
+    assert_null(value_map_get(map, STR("2")));
+    assert_null(value_map_get(value_null(), STR("k")));
+    assert_ptr_equal(value_list_over(a, items, 2).list->items, items);
+    assert_true(value_eq(value_map_over(a, keys, items, 2), map));
+    assert_string_equal(value_kind_name(VALUE_MAP), "map");
+    assert_string_equal(value_kind_name(VALUE_UNKNOWN), "unknown");
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(arena_pop_gives_back_and_reuses), cmocka_unit_test(numbers_are_strict),
-    cmocka_unit_test(doubles_print_shortest),          cmocka_unit_test(numbers_compare_across_kinds_exactly),
-    cmocka_unit_test(map_keeps_every_key),             cmocka_unit_test(vec_and_buf_grow),
+    cmocka_unit_test(divisors_and_digits),
+    cmocka_unit_test(values_print_as_people_write),
+    cmocka_unit_test(arena_pop_gives_back_and_reuses),
+    cmocka_unit_test(numbers_are_strict),
+    cmocka_unit_test(doubles_print_shortest),
+    cmocka_unit_test(numbers_compare_across_kinds_exactly),
+    cmocka_unit_test(map_keeps_every_key),
+    cmocka_unit_test(vec_and_buf_grow),
     cmocka_unit_test(nearest_word_is_found),
 };
 UNIT_MAIN(tests)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/ctext.h"
 #include "base/dir.h"
+#include "base/io.h"
 #include "base/json.h"
 #include "base/version.h"
 
@@ -67,7 +70,28 @@ static void values_are_json(void **state)
     assert_str(buf_str(&out), "{\"a\\\"\\n\":[1.0,0.1,null,true],\"2\":null}");
 }
 
+static void files_go_round(void **state)
+{
+    char folder[] = "/tmp/moeplan-test-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    struct str path = arena_printf(*state, "%s/file", folder), text, error;
+    struct str nowhere = arena_printf(*state, "%s/absent/file", folder);
+    assert_false(io_is_file(path.p));
+    assert_true(io_write(*state, path.p, STR("a\0b\n"), &error));
+    assert_true(io_is_file(path.p));
+    assert_true(io_read(*state, path.p, &text, &error));
+    assert_int_equal(text.n, 4);
+    assert_memory_equal(text.p, "a\0b\n", 4);
+    assert_false(io_write(*state, nowhere.p, STR("x"), &error));
+    assert_str(error, "No such file or directory");
+    assert_false(io_read(*state, folder, &text, &error));
+    assert_str(error, "is a directory");
+    assert_int_equal(remove(path.p), 0);
+    assert_int_equal(rmdir(folder), 0); /* nothing else was left behind */
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(files_go_round),
     cmocka_unit_test(versions_are_ordered),
     cmocka_unit_test(folder_is_listed_in_order),
     cmocka_unit_test(c_text_is_escaped),

@@ -97,7 +97,52 @@ static void nearest_is_what_the_plain_recurrence_says(void **state)
     }
 }
 
+static void strings_are_cut(void **state)
+{
+    struct str rest = STR("a,,b"), part;
+    assert_str(str_slice(STR("abc"), 1, 9), "bc");
+    assert_str(str_slice(STR("abc"), 3, 2), "");
+    assert_str(str_trim(STR(" \t\r\na b\v\f")), "a b");
+    assert_true(str_split(&rest, ',', &part));
+    assert_str(part, "a");
+    assert_true(str_split(&rest, ',', &part));
+    assert_str(part, "");
+    assert_true(str_split(&rest, ',', &part));
+    assert_str(part, "b");
+    assert_false(str_split(&rest, ',', &part));
+    assert_str(str_lower(*state, STR("Qwen3-\xC3\x89")), "qwen3-\xC3\x89");
+    assert_str(str_dup(*state, STR("x")), "x");
+}
+
+static void strings_are_compared(void **state)
+{
+    (void)state;
+    assert_true(str_ends(STR("a.yaml"), STR(".yaml")));
+    assert_false(str_ends(STR("yaml"), STR(".yaml")));
+    assert_true(str_starts(STR("--tp"), STR("--")));
+    assert_false(str_starts(STR("-"), STR("--")));
+    assert_true(str_eq_nocase(STR("MLM"), STR("mlm")));
+    assert_false(str_eq_nocase(STR("mlm"), STR("ml")));
+    assert_true(str_cmp(STR("a"), STR("ab")) < 0);
+    assert_true(str_cmp(STR("b"), STR("ab")) > 0);
+    assert_int_equal(str_cmp(STR("ab"), STR("ab")), 0);
+    assert_int_equal(str_hash(STR("tensor_model_parallel_size")),
+                     str_hash(str_of("tensor_model_parallel_size")));
+    assert_int_not_equal(str_hash(STR("pp")), str_hash(STR("tp")));
+}
+
+static void characters_are_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_count(STR("")), 0);
+    assert_int_equal(utf8_count(STR("a\xC3\xA9\xF0\x9F\x98\x80")), 3);
+    assert_int_equal(utf8_count(STR("\xFF\xC3")), 2);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(strings_are_cut),
+    cmocka_unit_test(strings_are_compared),
+    cmocka_unit_test(characters_are_counted),
     cmocka_unit_test(utf8_is_checked_strictly),
     cmocka_unit_test(code_points_go_round),
     cmocka_unit_test(json_strings_are_escaped),

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "expr/expr.h"
+#include "facts/entry.h"
+#include "facts/pattern.h"
 #include "facts_unit.h"
 
 static void every_name_finds_its_parameter(void **state)
@@ -125,7 +129,69 @@ static void expressions_see_facts(void **state)
     assert_true(evaluate(f, "env[\"OTHER\"] == null").b);
 }
 
+static void slips_find_their_neighbours(void **state)
+{
+    enum framework framework;
+    assert_str(param_nearest(STR("tensor_model_paralel_size")), "tensor_model_parallel_size");
+    assert_str(param_nearest(STR("zzzzzzzz")), "");
+    assert_str(param_nearest_in(SCOPE_PLATFORM, STR("gpus_per_nod")), "gpus_per_node");
+    assert_str(param_nearest_in(SCOPE_MODEL, STR("gpus_per_nod")), "");
+    assert_true(framework_from_name(STR("Megatron-LM"), &framework));
+    assert_string_equal(framework_name(framework), "megatron");
+    assert_false(framework_from_name(STR("deepspeed"), &framework));
+    struct str near =
+        entry_nearest(*state, catalogue_platforms, catalogue_platform_count, STR("H10"));
+    assert_true(str_starts(near, STR("h100, ")));
+    assert_ptr_equal(entry_find(catalogue_models, catalogue_model_count, STR("DeepSeek-V3")),
+                     entry_find(catalogue_models, catalogue_model_count, STR("deepseek-v3")));
+    assert_null(entry_find(catalogue_models, catalogue_model_count, STR("deepseek")));
+}
+
+static void numbers_read_as_python_reads_them(void **state)
+{
+    int64_t i = 0;
+    double d = 0;
+    struct value v;
+    assert_true(python_int(STR(" 1_000 "), &i) && i == 1000);
+    assert_false(python_int(STR("1__0"), &i));
+    assert_false(python_int(STR("1.0"), &i));
+    assert_true(python_float(STR("-inf"), &d) && d < 0 && isinf(d));
+    assert_true(python_float(STR("1_0.5"), &d) && d == 10.5);
+    assert_false(python_float(STR("ten"), &d));
+    assert_true(pattern_parse_tuple(*state, STR("(128,0)"), &v));
+    assert_str(value_text(*state, v), "[128, 0]");
+    assert_false(pattern_parse_tuple(*state, STR("(128,x)"), &v));
+    assert_false(pattern_parse_tuple(*state, STR("()"), &v));
+}
+
+static void profiles_are_lines_of_versions(void **state)
+{
+    assert_str(profile_find(FRAMEWORK_MEGATRON, STR("0.16.1"))->version, "0.16");
+    assert_str(profile_find(FRAMEWORK_MEGATRON, STR(""))->version, "main@2026-08-22");
+    assert_null(profile_find(FRAMEWORK_MEGATRON, STR("0.161")));
+    assert_str(profile_list(*state, FRAMEWORK_BRIDGE), "main@2026-08-22");
+    for (size_t i = 0; i < profile_count(); i++)
+        assert_ptr_equal(profile_find(profile_at(i)->framework, profile_at(i)->version),
+                         profile_at(i));
+}
+
+static void formats_and_settings_are_told(void **state)
+{
+    (void)state;
+    struct setting set[] = {{.name = STR("tp")}, {.name = STR("pp")}};
+    struct read_options options = {.set = set, .n_set = 2};
+    assert_ptr_equal(setting_use(&options, STR("pp")), &set[1]);
+    assert_true(set[1].used && !set[0].used);
+    assert_null(setting_use(&options, STR("ep")));
+    assert_str(reader_declared(STR("#!/bin/sh\n  # moeplan: format=bridge \n")), "bridge");
+    assert_str(reader_declared(STR("\n\n\n\n\n# moeplan: format=bridge\n")), "");
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(slips_find_their_neighbours),
+    cmocka_unit_test(numbers_read_as_python_reads_them),
+    cmocka_unit_test(profiles_are_lines_of_versions),
+    cmocka_unit_test(formats_and_settings_are_told),
     cmocka_unit_test(every_name_finds_its_parameter),
     cmocka_unit_test(destinations_are_aliases),
     cmocka_unit_test(defaults_are_the_frameworks),

@@ -514,6 +514,15 @@ static void changes_leave_the_document_alone(void **state)
     assert_null(node_at(root, STR("x.y")));
 }
 
+static void endless_paths_change_nothing(void **state)
+{
+    struct buf path = buf_new(*state);
+    for (int i = 0; i < 100000; i++)
+        buf_add(&path, STR("a."));
+    struct node word = {.kind = NODE_SCALAR, .text = STR("x")}, map = {.kind = NODE_MAP};
+    assert_ptr_equal(automodel_with(*state, &map, buf_str(&path), &word, &word), &map);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sizes_become_what_the_mesh_takes),
     cmocka_unit_test(the_last_of_equal_keys_counts),
@@ -538,5 +547,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(other_documents_are_no_recipes),
     cmocka_unit_test(text_that_is_no_mapping_is_an_error),
     cmocka_unit_test(changes_leave_the_document_alone),
+    cmocka_unit_test(endless_paths_change_nothing),
 };
 UNIT_MAIN(tests)
