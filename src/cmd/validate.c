@@ -48,12 +48,13 @@ static bool validate_configuration(struct validation *v, const struct reading *r
     diags->document = reading->document;
     rules_apply_overrides(v->rules, f, v->scratch);
     outlook_facts(f, v->scratch);
-    report->rules_skipped += rules_run(v->rules, f, v->scratch).skipped;
+    struct rules_summary sum = rules_run(v->rules, f, v->scratch);
+    report->rules_skipped += sum.skipped;
     bool memory = validate_memory(v, f);
     if (!memory) report->rules_skipped += MEMORY_RULES;
     if (!world_size_known(f)) {
         v->gpus_unknown = true;
-        report->world = validate_world_sizes(v, f);
+        if (!sum.errors) report->world = validate_world_sizes(v, f);
     }
     if (!f->platform) v->platform_unknown = true;
     if (!fact_is_known(facts_get(f, "num_layers"))) v->model_unknown = true;

@@ -12,6 +12,7 @@ struct validation {
     struct arena *arena;   /* of one file: its document, facts and findings */
     struct arena *scratch; /* of one rule */
     const struct rule_set *rules;
+    const struct rule_reach *worlds; /* [FRAMEWORK_COUNT] the reach of the world size */
     enum severity fail_on;
     /* what some configuration lacked; the summary names the options that would help */
     bool gpus_unknown, platform_unknown, model_unknown;

@@ -204,6 +204,10 @@ static int run(struct cmd_context *c)
     r->c = c;
     r->validation.scratch = c->scratch;
     if (!read_options(r) || !cmd_load_rules(c, &r->validation.rules)) return STATUS_CANNOT;
+    struct rule_reach *worlds = ARENA_ARRAY(c->keep, struct rule_reach, FRAMEWORK_COUNT);
+    for (int i = 0; i < FRAMEWORK_COUNT; i++)
+        worlds[i] = rules_reach_of_world(c->keep, r->validation.rules, (enum framework)i);
+    r->validation.worlds = worlds;
     if (option_given(c, "batch")) return validate_batch(c, &r->validation, &r->options);
     r->validation.arena = arena_new(0);
     if (!r->validation.arena) return STATUS_BUG;

@@ -36,22 +36,10 @@ static int64_t base_size(const struct facts *f)
 
 static struct facts *copy(struct arena *a, const struct facts *f)
 {
-    struct facts *g = ARENA_NEW(a, struct facts);
-    *g = *f;
-    g->items = ARENA_ARRAY(a, struct fact, param_count);
+    struct facts *g = facts_copy(a, f);
     g->diags = ARENA_NEW(a, struct diags);
     diags_init(g->diags, a);
     return g;
-}
-
-/* One world size, on a copy that starts from the configuration as it was. */
-static const struct rule *first_error(struct validation *v, const struct facts *f, struct facts *at,
-                                      const struct rule_subset *subset, int param, int64_t size)
-{
-    memcpy(at->items, f->items, param_count * sizeof *f->items);
-    facts_set(at, param, value_int(size), ORIGIN_OPTION, NULL, STR("gpus"));
-    rules_apply_overrides(v->rules, at, v->scratch);
-    return rule_subset_first_error(subset, at, v->scratch);
 }
 
 /* The rules that fail, each with the smallest size at which it is the first to. */
@@ -91,11 +79,11 @@ static void report_none(const struct facts *f, const struct failures *why, int64
 
 struct world_sizes validate_world_sizes(struct validation *v, const struct facts *f)
 {
-    int param = param_find(STR("world_size"));
-    struct rule_subset subset = rules_varying(v->arena, v->rules, f, &param, 1, v->scratch);
+    const struct rule_reach *reach = &v->worlds[f->framework];
+    struct rule_subset subset = rules_reached(v->arena, reach, f, v->scratch);
     int64_t base = base_size(f);
     struct world_sizes world = {0};
-    if (subset.failed || !subset.n || !base) return world;
+    if (!subset.n || !base) return world;
 
     struct facts *at = copy(v->arena, f);
     int64_t *sizes = ARENA_ARRAY(v->arena, int64_t, MOST_SIZES);
@@ -103,7 +91,8 @@ struct world_sizes validate_world_sizes(struct validation *v, const struct facts
     world = (struct world_sizes){.known = true, .multiple_of = base, .sizes = sizes};
     for (int64_t k = 1; base * k <= LARGEST; k += k < FIRST_MULTIPLES ? 1 : k) {
         world.up_to = base * k;
-        const struct rule *failed = first_error(v, f, at, &subset, param, world.up_to);
+        rules_resize(reach, f, at, world.up_to, v->scratch);
+        const struct rule *failed = rule_subset_first_error(&subset, at, v->scratch);
         if (failed)
             failures_add(&failures, failed, world.up_to);
         else

@@ -396,3 +396,9 @@ void facts_derive(struct facts *f)
     derive_gate(f);
     derive_grouped_queries(f);
 }
+
+void facts_derive_world(struct facts *f)
+{
+    derive_data_parallel(f);
+    derive_microbatches(f);
+}

@@ -105,6 +105,8 @@ void facts_add_raw(struct facts *f, struct str key, struct value value, const st
    nothing that was written or overridden is touched, and lists are made anew only when they
    differ. */
 void facts_derive(struct facts *f);
+/* The same after a change of the world size alone: dp, edp and num_microbatches. */
+void facts_derive_world(struct facts *f);
 
 /* Names for expressions: model.x, plan.x, platform.x, env.X, env["X"], raw["…"], framework,
    version. */

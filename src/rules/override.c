@@ -61,26 +61,48 @@ static bool apply(const struct rule *r, struct facts *f, bool certain, struct ar
     return changes;
 }
 
+/* Applies the numbered overrides in order. `stale`: derived facts do not follow from the others
+   yet. Gives whether they are stale at the end. */
+static bool apply_all(struct run *run, const uint32_t *numbers, size_t n, struct facts *f,
+                      bool stale)
+{
+    const struct rule_set *set = run->set;
+    for (size_t i = 0; i < n; i++) {
+        const struct rule *r = set->items[numbers[i]];
+        if (!rule_is_for(r, f)) continue;
+        if (stale && reads_derived(r)) {
+            facts_derive(f);
+            stale = false;
+            memset(run->memo, 0, set->n_conditions);
+        }
+        enum outcome conditions = run_conditions(run, r->condition_numbers, r->n_conditions);
+        if (conditions != OUTCOME_PASS && conditions != OUTCOME_UNKNOWN) continue;
+        if (!apply(r, f, conditions == OUTCOME_PASS, run->scratch)) continue;
+        stale = true;
+        memset(run->memo, 0, set->n_conditions);
+    }
+    return stale;
+}
+
 void rules_apply_overrides(const struct rule_set *set, struct facts *f, struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct run run = run_start(set, f, scratch);
     const struct rule_lane *lane = &set->lanes[f->framework];
-    bool stale = true; /* derived facts do not follow from the others yet */
-    for (size_t i = 0; i < lane->n_overrides; i++) {
-        const struct rule *r = set->items[lane->overrides[i]];
-        if (!rule_is_for(r, f)) continue;
-        if (stale && reads_derived(r)) {
-            facts_derive(f);
-            stale = false;
-            memset(run.memo, 0, set->n_conditions);
-        }
-        enum outcome conditions = run_conditions(&run, r->condition_numbers, r->n_conditions);
-        if (conditions != OUTCOME_PASS && conditions != OUTCOME_UNKNOWN) continue;
-        if (!apply(r, f, conditions == OUTCOME_PASS, scratch)) continue;
-        stale = true;
-        memset(run.memo, 0, set->n_conditions);
-    }
-    if (stale) facts_derive(f);
+    if (apply_all(&run, lane->overrides, lane->n_overrides, f, true)) facts_derive(f);
+    arena_pop(scratch, mark);
+}
+
+void rules_resize(const struct rule_reach *world, const struct facts *f, struct facts *at,
+                  int64_t world_size, struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    for (size_t i = 0; i < world->n_params; i++)
+        at->items[world->params[i]] = f->items[world->params[i]];
+    facts_set(at, param_find(STR("world_size")), value_int(world_size), ORIGIN_OPTION, NULL,
+              STR("gpus"));
+    facts_derive_world(at);
+    struct run run = run_start(world->set, at, scratch);
+    if (apply_all(&run, world->overrides, world->n_overrides, at, false)) facts_derive(at);
     arena_pop(scratch, mark);
 }

@@ -130,6 +130,7 @@ void rules_apply_overrides(const struct rule_set *set, struct facts *f, struct a
 
 struct rules_summary {
     size_t evaluated, failed, skipped, broken; /* skipped: met an unknown */
+    size_t errors;                             /* failed rules of severity error */
 };
 /* Runs all checks that apply to the facts' framework and version and adds a diagnostic (message,
    arithmetic, origin of every operand, nearest valid values) to f->diags for each that fails. */
@@ -155,12 +156,34 @@ struct rule_subset {
     struct rule_step *steps;
     size_t n;
 };
+/* What a change of a few parameters can reach: made once for a set and framework. */
+struct rule_reach {
+    const struct rule_set *set;
+    const bool *conditions;    /* [set->n_conditions] whether it reads what can change */
+    const uint32_t *checks;    /* the error rules that do, in themselves or in a condition */
+    const bool *reads;         /* [n_checks] the rule itself does */
+    const uint32_t *overrides; /* those that can come out differently */
+    const int *params;         /* all parameters that can change */
+    size_t n_checks, n_overrides, n_params;
+};
+
 /* Splits the error rules for a search that changes only `params`, and with them derived parameters
    and what overrides make of them. `f` is any configuration of the search, overrides applied. Rules
    and conditions that read none of these are decided here, once: `failed` is the first such rule
    that fails, rules whose condition is false are left out. */
 struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f,
                                  const int *params, size_t n, struct arena *scratch);
+/* The reach of the world size, whatever the framework's version. */
+struct rule_reach rules_reach_of_world(struct arena *a, const struct rule_set *set,
+                                       enum framework framework);
+/* The rules in reach that can fail on a configuration of some world size; `failed` is not looked
+ * for. */
+struct rule_subset rules_reached(struct arena *a, const struct rule_reach *reach,
+                                 const struct facts *f, struct arena *scratch);
+/* Makes `at`, a copy of the configuration `f` (overrides applied), the same at another world size:
+   what can change is put back, and derived and overridden anew. */
+void rules_resize(const struct rule_reach *world, const struct facts *f, struct facts *at,
+                  int64_t world_size, struct arena *scratch);
 /* The first rule of the subset that fails on a configuration of the search, or NULL; `failed` comes
    first. */
 const struct rule *rule_subset_first_error(const struct rule_subset *subset, const struct facts *f,

@@ -93,6 +93,7 @@ struct rules_summary rules_run(const struct rule_set *set, struct facts *f, stru
         if (!rule_is_for(r, f)) continue;
         enum outcome outcome = run_check(&run, r, r->condition_numbers, r->n_conditions);
         count(&sum, outcome);
+        sum.errors += outcome == OUTCOME_FAIL && r->severity == SEVERITY_ERROR;
         if (outcome == OUTCOME_FAIL) rule_report(r, f, scratch);
     }
     arena_pop(scratch, mark);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/run.h"
 
+/* ---- what a change can reach ---- */
+
 static bool expr_varies(const struct expr *e, const bool *varies)
 {
     const uint32_t *slots;
@@ -31,37 +33,100 @@ static bool mark_all(const struct rule *r, bool *varies)
     return more;
 }
 
-/* What the search changes: its parameters, all derived ones, and what overrides make of them,
-   transitively. */
-static bool *find_varying(struct arena *scratch, const struct rule_set *set, const struct facts *f,
-                          const int *params, size_t n)
+static void mark_derived(bool *varies)
 {
-    bool *varies = ARENA_ARRAY(scratch, bool, param_count);
     for (uint32_t i = 0; i < param_count; i++)
-        varies[i] = param_table[i].scope == SCOPE_DERIVED;
-    for (size_t i = 0; i < n; i++)
-        varies[params[i]] = true;
-    const struct rule_lane *lane = &set->lanes[f->framework];
+        varies[i] = varies[i] || param_table[i].scope == SCOPE_DERIVED;
+}
+
+/* Adds what overrides make of the parameters that vary, transitively, and what derives from that.
+ */
+static void add_consequences(const struct rule_set *set, const struct rule_lane *lane, bool *varies)
+{
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < lane->n_overrides; i++) {
             const struct rule *r = set->items[lane->overrides[i]];
-            if (rule_is_for(r, f) && override_varies(r, varies) && mark_all(r, varies)) more = true;
+            if (override_varies(r, varies) && mark_all(r, varies)) more = true;
         }
+        if (more) mark_derived(varies);
     }
-    return varies;
 }
 
+static void list_varying(struct arena *a, const struct rule_lane *lane, const bool *varies,
+                         struct rule_reach *out)
+{
+    uint32_t *overrides = ARENA_ARRAY(a, uint32_t, lane->n_overrides);
+    int *params = ARENA_ARRAY(a, int, param_count);
+    for (size_t i = 0; i < lane->n_overrides; i++)
+        if (override_varies(out->set->items[lane->overrides[i]], varies))
+            overrides[out->n_overrides++] = lane->overrides[i];
+    for (uint32_t i = 0; i < param_count; i++)
+        if (varies[i]) params[out->n_params++] = (int)i;
+    out->overrides = overrides;
+    out->params = params;
+}
+
+static bool one_varies(const struct rule *r, const bool *conditions)
+{
+    for (size_t i = 0; i < r->n_conditions; i++)
+        if (conditions[r->condition_numbers[i]]) return true;
+    return false;
+}
+
+static void list_checks(struct arena *a, const struct rule_lane *lane, const bool *varies,
+                        struct rule_reach *out)
+{
+    uint32_t *checks = ARENA_ARRAY(a, uint32_t, lane->n_checks);
+    bool *reads = ARENA_ARRAY(a, bool, lane->n_checks);
+    for (size_t i = 0; i < lane->n_checks; i++) {
+        const struct rule *r = out->set->items[lane->checks[i]];
+        bool itself = expr_varies(r->rule, varies);
+        if (r->severity != SEVERITY_ERROR || !(itself || one_varies(r, out->conditions))) continue;
+        checks[out->n_checks] = lane->checks[i];
+        reads[out->n_checks++] = itself;
+    }
+    out->checks = checks;
+    out->reads = reads;
+}
+
+static struct rule_reach make_reach(struct arena *a, const struct rule_set *set,
+                                    enum framework framework, bool *varies)
+{
+    const struct rule_lane *lane = &set->lanes[framework];
+    bool *conditions = ARENA_ARRAY(a, bool, set->n_conditions);
+    struct rule_reach reach = {.set = set, .conditions = conditions};
+    add_consequences(set, lane, varies);
+    for (size_t i = 0; i < set->n_conditions; i++)
+        conditions[i] = expr_varies(set->conditions[i], varies);
+    list_checks(a, lane, varies, &reach);
+    list_varying(a, lane, varies, &reach);
+    return reach;
+}
+
+struct rule_reach rules_reach_of_world(struct arena *a, const struct rule_set *set,
+                                       enum framework framework)
+{
+    static const char *const names[] = {"world_size", "data_parallel_size",
+                                        "expert_data_parallel_size", "num_microbatches"};
+    bool *varies = ARENA_ARRAY(a, bool, param_count);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        varies[param_find(str_of(names[i]))] = true;
+    return make_reach(a, set, framework, varies);
+}
+
+/* ---- the rules in reach, for one configuration ---- */
+
 /* The conditions that can change, in *step; false when one that cannot does not hold, so the rule
-   never fails. */
-static bool keep_conditions(struct arena *a, struct run *run, const bool *varies,
+ * never fails. */
+static bool keep_conditions(struct arena *a, struct run *run, const bool *conditions,
                             const struct rule *r, struct rule_step *step)
 {
     uint32_t *kept = ARENA_ARRAY(a, uint32_t, r->n_conditions);
     *step = (struct rule_step){r, kept, 0};
     for (size_t i = 0; i < r->n_conditions; i++) {
         uint32_t number = r->condition_numbers[i];
-        if (expr_varies(run->set->conditions[number], varies))
+        if (conditions[number])
             kept[step->n_conditions++] = number;
         else if (run_condition(run, number) != OUTCOME_PASS)
             return false;
@@ -69,35 +134,53 @@ static bool keep_conditions(struct arena *a, struct run *run, const bool *varies
     return true;
 }
 
-static void add_rule(struct arena *a, struct run *run, const bool *varies, const struct rule *r,
-                     struct rule_subset *out)
+struct rule_subset rules_reached(struct arena *a, const struct rule_reach *reach,
+                                 const struct facts *f, struct arena *scratch)
 {
-    struct rule_step step;
-    if (!keep_conditions(a, run, varies, r, &step)) return;
-    if (!expr_varies(r->rule, varies)) {
-        if (run_check(run, r, NULL, 0) != OUTCOME_FAIL) return;
-        if (!step.n_conditions) {
-            if (!out->failed) out->failed = r;
-            return;
-        }
+    struct arena_mark mark = arena_mark(scratch);
+    struct run run = run_start(reach->set, f, scratch);
+    struct rule_subset subset = {.set = reach->set,
+                                 .steps = ARENA_ARRAY(a, struct rule_step, reach->n_checks)};
+    for (size_t i = 0; i < reach->n_checks; i++) {
+        const struct rule *r = reach->set->items[reach->checks[i]];
+        struct rule_step *step = &subset.steps[subset.n];
+        if (!rule_is_for(r, f) || !keep_conditions(a, &run, reach->conditions, r, step)) continue;
+        if (reach->reads[i] || run_check(&run, r, NULL, 0) == OUTCOME_FAIL) subset.n++;
     }
-    out->steps[out->n++] = step;
+    arena_pop(scratch, mark);
+    return subset;
+}
+
+/* ---- a search ---- */
+
+/* The first rule out of reach that fails. */
+static const struct rule *first_fixed_error(const struct rule_reach *reach, const struct facts *f,
+                                            struct arena *scratch)
+{
+    struct run run = run_start(reach->set, f, scratch);
+    const struct rule_lane *lane = &reach->set->lanes[f->framework];
+    size_t next = 0; /* both lists are in the same order */
+    for (size_t i = 0; i < lane->n_checks; i++) {
+        const struct rule *r = reach->set->items[lane->checks[i]];
+        bool reached = next < reach->n_checks && reach->checks[next] == lane->checks[i];
+        next += reached;
+        if (reached || r->severity != SEVERITY_ERROR || !rule_is_for(r, f)) continue;
+        if (run_check(&run, r, r->condition_numbers, r->n_conditions) == OUTCOME_FAIL) return r;
+    }
+    return NULL;
 }
 
 struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f,
                                  const int *params, size_t n, struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
-    bool *varies = find_varying(scratch, set, f, params, n);
-    struct run run = run_start(set, f, scratch);
-    const struct rule_lane *lane = &set->lanes[f->framework];
-    struct rule_subset subset = {.set = set,
-                                 .steps = ARENA_ARRAY(a, struct rule_step, lane->n_checks)};
-    for (size_t i = 0; i < lane->n_checks; i++) {
-        const struct rule *r = set->items[lane->checks[i]];
-        if (r->severity == SEVERITY_ERROR && rule_is_for(r, f))
-            add_rule(a, &run, varies, r, &subset);
-    }
+    bool *varies = ARENA_ARRAY(scratch, bool, param_count);
+    mark_derived(varies);
+    for (size_t i = 0; i < n; i++)
+        varies[params[i]] = true;
+    struct rule_reach reach = make_reach(scratch, set, f->framework, varies);
+    struct rule_subset subset = rules_reached(a, &reach, f, scratch);
+    subset.failed = first_fixed_error(&reach, f, scratch);
     arena_pop(scratch, mark);
     return subset;
 }
