@@ -21,6 +21,8 @@ static const double determined = 0.5, touched = 0.05;
 /* What a whole step leaves unexplained on one machine once its coefficients are known. */
 static const double step_sd = 0.03, peak_sd = 0.02;
 
+enum { MOST_OBSERVATIONS = 1000 }; /* the fit's work grows with the cube */
+
 struct job {
     const struct rule_set *rules;
     struct read_options options;
@@ -142,7 +144,10 @@ static bool add_inputs(struct cmd_context *c, struct job *job)
         if (recipes > 0) option_nth(c, "recipe", recipes > 1 ? i : 0, &recipe);
         if (!add_input(c, job, c->arguments[i], recipe)) return false;
     }
-    return true;
+    if (job->observations.n <= MOST_OBSERVATIONS) return true;
+    return cmd_usage_error(c, "%zu measurements; at most %d can be fitted at once",
+                           job->observations.n, MOST_OBSERVATIONS),
+           false;
 }
 
 /* ---- the platform file ---- */

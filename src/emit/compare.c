@@ -170,7 +170,7 @@ static void advise_tensor(struct arena *a, const struct facts *f, const struct f
     const char *name = "tensor_model_parallel_size";
     int64_t old = facts_int(f, name, 1), new = facts_int(g, name, 1);
     int64_t hidden = facts_int(g, "hidden_size", 0);
-    if (new <= old) return;
+    if (new <= old || old < 1) return;
     struct buf text = buf_new(a);
     buf_printf(&text,
                "tp %" PRId64 " -> %" PRId64 ": smaller GEMMs, each rank holds 1/%" PRId64

@@ -65,7 +65,8 @@ static bool is_said(const struct facts *f, int param)
        they are Bridge's defaults. */
     bool own =
         f->framework == FRAMEWORK_BRIDGE && p->scope == SCOPE_MODEL && x->origin != ORIGIN_DEFAULT;
-    return is_headline(f, p) || is_pipeline_block(f, p) || own ||
+    bool left_open = emit_is_open(param) && x->origin == ORIGIN_DEFAULT;
+    return (is_headline(f, p) && !left_open) || is_pipeline_block(f, p) || own ||
            !is_default(x->value, in->default_value);
 }
 

@@ -43,6 +43,11 @@ static void raise_to(double *most, double x)
     if (x > *most) *most = x;
 }
 
+static int64_t whole(double x)
+{
+    return x >= 0 && x < 1e15 ? (int64_t)x : 0;
+}
+
 /* ---- lines ---- */
 
 /* " [time] iteration       50/    5000 | … | elapsed time per iteration (ms): 61674.3 | …" */
@@ -51,7 +56,7 @@ static bool read_iteration(struct arena *a, struct str line, struct run_log *out
     double number = 0, step = positive_after(line, "elapsed time per iteration (ms):", 1e-3);
     if (step <= 0 || !number_after(line, "iteration ", &number)) return false;
     *VEC_PUSH(a, &out->steps) = (struct run_step){
-        .number = (int64_t)number,
+        .number = whole(number),
         .step_s = step,
         .tflops_per_gpu = positive_after(line, "throughput per GPU (TFLOP/s/GPU):", 1),
         .tokens_per_s_per_gpu = positive_after(line, "tokens per GPU (tokens/s/GPU):", 1),
@@ -82,8 +87,8 @@ static bool read_memory(struct str line, struct run_log *out)
     bool gb = str_find_str(line, STR("memory (GB)")) < line.n;
     if (!mb && !gb) return false;
     double rank = 0;
-    if (number_after(line, "[Rank ", &rank) && rank > (double)out->memory_rank && rank < 1e9)
-        out->memory_rank = (int64_t)rank;
+    if (number_after(line, "[Rank ", &rank) && whole(rank) > out->memory_rank)
+        out->memory_rank = whole(rank);
     double gib = mb ? 1.0 / 1024 : 1e9 / 1073741824.0;
     raise_to(&out->peak_memory_gib, positive_after(line, "max allocated:", gib));
     raise_to(&out->peak_memory_gib, positive_after(line, "mem-max-allocated-gigabytes:", gib));
@@ -99,7 +104,7 @@ static bool read_automodel(struct arena *a, struct str line, struct run_log *out
     if (!number_after(line, "| tps ", &tps) || !number_after(line, "step ", &number)) return false;
     size_t at = str_find_str(line, STR("| tps "));
     struct str rest = str_slice(line, at, line.n);
-    struct run_step step = {.number = (int64_t)number,
+    struct run_step step = {.number = whole(number),
                             .memory_gib = positive_after(line, "| mem ", 1),
                             .grad_norm = positive_after(line, "grad_norm ", 1)};
     if (str_find_str(rest, STR("/gpu)")) < rest.n)
@@ -115,7 +120,7 @@ static bool read_jsonl(struct arena *a, struct str line, struct run_log *out)
     double number = 0;
     struct str trimmed = str_trim(line);
     if (!str_starts(trimmed, STR("{")) || !number_after(line, "\"step\":", &number)) return false;
-    struct run_step step = {.number = (int64_t)number,
+    struct run_step step = {.number = whole(number),
                             .tokens_per_s_per_gpu = positive_after(line, "\"tps_per_gpu\":", 1),
                             .memory_gib = positive_after(line, "\"mem\":", 1),
                             .grad_norm = positive_after(line, "\"grad_norm\":", 1)};

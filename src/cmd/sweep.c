@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sweep: plan -> trials in the order worth running -> list, plan files, or flags. */
+#include "choose/sweep.h"
+
+#include "cmd/load.h"
+#include "emit/emit.h"
+#include "emit/json_writer.h"
+#include "emit/plan_json.h"
+
+#define GIB 1073741824.0
+
+enum format { FORMAT_TEXT, FORMAT_PLAN, FORMAT_FLAGS, FORMAT_JSON };
+
+static struct str trial_line(struct arena *a, const struct trial *t, size_t number)
+{
+    return arena_printf(a, "trial %zu: %.*s; estimated step %.2f s (%+.1f %%), %.1f GiB%s", number,
+                        STR_ARG(t->what), t->step_s, 100 * (t->ratio - 1), t->peak / GIB,
+                        t->fits == FITS_YES ? "" : ", tight in memory");
+}
+
+static void show_text(struct cmd_context *c, const struct sweep *s)
+{
+    static const char *const verdicts[] = {"", ", tight in memory", ", does not fit"};
+    buf_printf(&c->out, "baseline: estimated step %.2f s, %.1f GiB%s\n", s->step_s, s->peak / GIB,
+               verdicts[s->fits]);
+    int changed = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct trial *t = &s->trials[i];
+        if (t->changed != changed)
+            buf_add(&c->out, t->changed == 1
+                                 ? STR("one change at a time, most worth trying first\n")
+                                 : STR("then two together\n"));
+        changed = t->changed;
+        buf_printf(&c->out, "  %2zu. %-60.*s step %8.2f s (%+5.1f %%)  %5.1f GiB%s\n", i + 1,
+                   STR_ARG(t->what), t->step_s, 100 * (t->ratio - 1), t->peak / GIB,
+                   t->fits == FITS_YES ? "" : " tight");
+    }
+    buf_printf(
+        &c->out,
+        "%zu combinations looked at; %zu do not fit, %zu break a rule. Run each for 50 steps "
+        "or more, with software,\ndata, global batch and routing held fixed; keep a change "
+        "when it gains more than runs scatter.\n",
+        s->tried, s->unfit, s->refused);
+}
+
+/* A YAML document, or a block of flags or overrides, a trial. */
+static void show_files(struct cmd_context *c, const struct sweep *s, bool plans)
+{
+    static const char *const formats[] = {"flags", "bridge", "yaml"};
+    for (size_t i = 0; i < s->n; i++) {
+        struct str line = trial_line(c->keep, &s->trials[i], i + 1);
+        struct emit_input in = {.facts = s->trials[i].facts, .comments = &line, .n_comments = 1};
+        bool yaml = plans || in.facts->framework == FRAMEWORK_AUTOMODEL;
+        if (i) buf_add(&c->out, yaml ? STR("---\n") : STR("\n"));
+        if (plans)
+            emit_plan(&in, &c->out);
+        else
+            emitter_find(str_of(formats[in.facts->framework]))->write(&in, &c->out);
+    }
+}
+
+static void show_json(struct cmd_context *c, const struct sweep *s)
+{
+    struct json_writer w = json_writer_new(&c->out);
+    json_open(&w, NULL, '{');
+    json_open(&w, "baseline", '{');
+    json_number(&w, "step_s", s->step_s, 6);
+    json_number(&w, "peak_gib", s->peak / GIB, 6);
+    json_close(&w, '}');
+    json_open(&w, "trials", '[');
+    for (size_t i = 0; i < s->n; i++) {
+        const struct trial *t = &s->trials[i];
+        json_open(&w, NULL, '{');
+        json_int(&w, "trial", (int64_t)i + 1);
+        json_str(&w, "changes", t->what);
+        json_int(&w, "changed", t->changed);
+        json_number(&w, "step_s", t->step_s, 6);
+        json_number(&w, "step_ratio", t->ratio, 6);
+        json_number(&w, "peak_gib", t->peak / GIB, 6);
+        json_str(&w, "fits", t->fits == FITS_YES ? STR("yes") : STR("tight"));
+        json_number(&w, "worth", t->worth, 6);
+        buf_add(w.out, STR(",\"plan\":"));
+        tree_print(w.out, tree_plan(c->keep, t->facts), false);
+        json_close(&w, '}');
+    }
+    json_close(&w, ']');
+    json_int(&w, "tried", (int64_t)s->tried);
+    json_int(&w, "unfit", (int64_t)s->unfit);
+    json_int(&w, "refused", (int64_t)s->refused);
+    json_close(&w, '}');
+    buf_add_char(&c->out, '\n');
+}
+
+static void show(struct cmd_context *c, const struct sweep *s, enum format format)
+{
+    switch (format) {
+    case FORMAT_TEXT: show_text(c, s); break;
+    case FORMAT_PLAN: show_files(c, s, true); break;
+    case FORMAT_FLAGS: show_files(c, s, false); break;
+    case FORMAT_JSON: show_json(c, s); break;
+    }
+}
+
+static int run(struct cmd_context *c)
+{
+    enum { MOST = 256 };
+    struct read_options options;
+    const struct rule_set *rules;
+    struct costed *costed = ARENA_NEW(c->keep, struct costed);
+    struct sweep s;
+    int format;
+    int64_t most = 12;
+    if (!option_choice(c, "format", &format) || !option_int(c, "top", 1, &most) ||
+        !validate_options(c, &options) || !cmd_load_rules(c, &rules))
+        return STATUS_CANNOT;
+    if (most > MOST) return cmd_usage_error(c, "--top must be at most %d", MOST);
+    const struct facts *f = load_recipe(c, c->arguments[0], option_value(c, "as"), &options);
+    if (!f) return STATUS_CANNOT;
+    load_costs(c->keep, rules, f, c->scratch, costed);
+    if (!costed->complete) return cmd_usage_error(c, "%.*s", STR_ARG(costed->missing));
+    sweep_plan(c->keep, rules, f, &costed->config, (size_t)most, c->scratch, &s);
+    if (s.broken) {
+        buf_printf(&c->err,
+                   "the plan itself breaks a rule: %.*s [%.*s]; moeplan validate says more\n",
+                   STR_ARG(s.broken->message), STR_ARG(s.broken->id));
+        return STATUS_NO;
+    }
+    show(c, &s, (enum format)format);
+    return s.n ? STATUS_OK : STATUS_NO;
+}
+
+static const struct option options[] = {
+    {"top", "N", "trials to list (12)"},
+    {"format", "text|plan|flags|json", "a list, plan files, or files of the plan's framework"},
+    {"gpus", "N", "number of GPUs of the run"},
+    {"platform", "P", "GPU platform: h100, gb200, … or a platform file"},
+    {"model", "MODEL", "the model: a catalogue name, a config.json or a model file"},
+    {"framework", "NAME", "megatron, bridge or automodel, where the file does not say"},
+    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
+    {"as", "FORMAT", "automodel, megatron, bridge or plan instead of telling by the content"},
+    {"set", "NAME=VALUE", "state a fact the file does not hold, or override one (repeatable)"},
+    {"env", "NAME=VALUE", "an environment variable of the run (repeatable)"},
+    {0},
+};
+
+const struct command command_sweep = {
+    .name = "sweep",
+    .arguments = "PLAN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .help = "The trials worth running next: micro-batch, recomputation, CUDA graphs, dispatcher",
+    .details = "PLAN is a plan file or any recipe that validate reads; - is standard input. Every "
+               "trial fits and passes\n"
+               "the rules. One change at a time comes first, in the order of expected improvement; "
+               "then pairs.\n",
+    .options = options,
+    .loads_rules = true,
+    .run = run,
+};

@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# sweep: single changes before pairs, each trial a valid plan whose own estimate is the one listed.
+set -eu
+moeplan=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1"; exit 1; }
+number() { grep -o "\"$1\":[0-9.e+-]*" | head -1 | cut -d: -f2; }
+
+cat >"$dir/megatron.yaml" <<'YAML'
+moeplan: 1
+framework: megatron
+model: qwen3-30b-a3b
+platform: h100
+gpus: 64
+seq: 4096
+mbs: 1
+gbs: 512
+ep: 8
+etp: 1
+use_distributed_optimizer: true
+moe_token_dispatcher_type: alltoall
+train_iters: 50
+lr: 0.0001
+mock_data: true
+tokenizer_type: NullTokenizer
+YAML
+sed 's/^framework: .*/framework: bridge/' "$dir/megatron.yaml" | grep -v "^tokenizer\|^mock" >"$dir/bridge.yaml"
+cat >"$dir/automodel.yaml" <<'YAML'
+moeplan: 1
+framework: automodel
+model: qwen3-30b-a3b
+platform: h100
+gpus: 64
+seq: 4096
+mbs: 1
+gbs: 512
+ep: 8
+activation_checkpointing: true
+backend_dispatcher: torch
+YAML
+
+check() { # FRAMEWORK: every trial validates, and its own estimate is what the list says
+    "$moeplan" sweep "$dir/$1.yaml" --format json >"$dir/json" || fail "sweep $1 fails"
+    "$moeplan" sweep "$dir/$1.yaml" --format plan >"$dir/plans"
+    rm -f "$dir"/trial.*
+    awk -v to="$dir/trial." 'BEGIN { n = 1 } /^---$/ { n++; next } { print > (to n ".yaml") }' "$dir/plans"
+    trials=$(grep -o '"trial":' "$dir/json" | wc -l)
+    [ "$trials" -ge 3 ] || fail "$1: $trials trials"
+    sed 's/{"trial":/\n&/g' "$dir/json" | grep '^{"trial":' >"$dir/lines"
+    n=0
+    while read -r line; do
+        n=$((n + 1))
+        "$moeplan" validate "$dir/trial.$n.yaml" >"$dir/out" 2>&1 || { cat "$dir/trial.$n.yaml" "$dir/out"; fail "$1: trial $n is not valid"; }
+        listed=$(echo "$line" | number step_s)
+        own=$("$moeplan" estimate "$dir/trial.$n.yaml" --format json | number step_s)
+        awk "BEGIN { d = $listed / $own - 1; exit !(d > -1e-4 && d < 1e-4) }" ||
+            { cat "$dir/trial.$n.yaml"; fail "$1: trial $n is listed with $listed s, its plan has $own s"; }
+    done <"$dir/lines"
+    # one change at a time first
+    grep -o '"changed":[0-9]' "$dir/json" | sort -c || fail "$1: pairs before single changes"
+}
+check megatron
+check bridge
+check automodel
+
+"$moeplan" sweep "$dir/megatron.yaml" >"$dir/out"
+grep -q "dispatcher alltoall -> deepep" "$dir/out" || fail "no dispatcher trial"
+grep -q "graphs none -> \[moe_router, moe_preprocess\]" "$dir/out" || fail "no graph trial"
+grep -q "then two together" "$dir/out" || fail "no pairs"
+"$moeplan" sweep "$dir/megatron.yaml" --format flags --top 3 >"$dir/flags"
+[ "$(grep -c '^# trial' "$dir/flags")" = 3 ] || fail "not three trials as flags"
+grep -q -- "--moe-token-dispatcher-type flex" "$dir/flags" || fail "the flags do not say the change"
+"$moeplan" sweep "$dir/megatron.yaml" --format json >"$dir/one"
+"$moeplan" sweep "$dir/megatron.yaml" --format json >"$dir/two"
+cmp "$dir/one" "$dir/two" || fail "two runs differ"
+
+status=0
+sed 's/^ep: 8/ep: 7/' "$dir/megatron.yaml" | "$moeplan" sweep - >"$dir/out" 2>&1 || status=$?
+[ "$status" = 1 ] || fail "a plan that breaks a rule: exit $status"
+grep -q "the plan itself breaks a rule" "$dir/out" || fail "the broken rule is not named"
+status=0
+grep -v "^platform" "$dir/megatron.yaml" | "$moeplan" sweep - >"$dir/out" 2>&1 || status=$?
+[ "$status" = 2 ] || fail "a plan without a platform: exit $status"
