@@ -54,7 +54,7 @@ static const char *forbidden_by(const struct question *q, const struct facts *f,
     struct expr_scope scope = facts_scope(f);
     for (size_t i = 0; i < q->n_forbid; i++) {
         struct value v = expr_eval(q->forbid[i], scratch, &scope);
-        if (v.kind == VALUE_BOOL && v.b) return "--forbid";
+        if (v.kind == VALUE_BOOL && v.b) return "what is forbidden or pinned";
     }
     return NULL;
 }
@@ -79,10 +79,17 @@ static const char *reject(void *context, const struct config *plan)
 /* The knob that a pinned parameter settles; several parameters may spell one. */
 static const struct knob *knob_pinned_by(struct str param)
 {
-    static const char *const dispatcher[] = {"moe_token_dispatcher_type",
-                                             "moe_flex_dispatcher_backend", "backend_dispatcher"};
-    for (size_t i = 0; i < sizeof dispatcher / sizeof *dispatcher; i++)
-        if (str_is(param, dispatcher[i])) return knob_find(STR("dispatcher"));
+    static const struct {
+        const char *param, *knob;
+    } spellings[] = {
+        {"moe_token_dispatcher_type", "dispatcher"},
+        {"moe_flex_dispatcher_backend", "dispatcher"},
+        {"backend_dispatcher", "dispatcher"},
+        {"activation_checkpointing", "recompute_granularity"},
+        {"recompute_activations", "recompute_granularity"},
+        {"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"}};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        if (str_is(param, spellings[i].param)) return knob_find(str_of(spellings[i].knob));
     return knob_find(param);
 }
 
@@ -222,6 +229,39 @@ static void search_within(struct inquiry *in, double bytes, struct search_result
     in->request.base = &in->out->base;
 }
 
+/* The parameters that differ between the plans of a question: all that are a plan's, but for the
+   precision and what was pinned. */
+static size_t open_params(struct inquiry *in, int **out)
+{
+    const struct question *q = in->q;
+    int *params = ARENA_ARRAY(in->arena, int, param_count),
+        precision = param_find(STR("precision"));
+    size_t n = 0;
+    for (int i = 0; i < (int)param_count; i++) {
+        bool fixed = i == precision || param_table[i].scope != SCOPE_PLAN;
+        for (size_t k = 0; k < q->n_pins; k++)
+            fixed = fixed || q->pins[k] == i;
+        if (!fixed) params[n++] = i;
+    }
+    *out = params;
+    return n;
+}
+
+/* A question that breaks a rule whatever the plan, such as a format that the GPU does not have. */
+static bool breaks_a_rule(struct inquiry *in)
+{
+    const struct question *q = in->q;
+    struct diags *unheard = ARENA_NEW(in->arena, struct diags);
+    diags_init(unheard, in->arena);
+    struct facts *f = plan_facts(in->arena, q, &in->out->base, unheard, in->scratch);
+    rules_apply_overrides(q->rules, f, in->scratch);
+    int *params;
+    size_t n = open_params(in, &params);
+    struct rule_subset subset = rules_varying(in->arena, q->rules, f, params, n, in->scratch);
+    if (subset.failed) in->out->refusal = rule_report(subset.failed, f, in->scratch);
+    return subset.failed;
+}
+
 enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
 
 /* The plans of least memory: the fastest ones on a GPU that is made smaller until nothing fits. */
@@ -260,6 +300,7 @@ static void search_all(struct inquiry *in)
     if (out->search->n == 0) { /* nothing surely fits: show what may */
         in->request.allow_tight = out->tight = true;
         search_run(&in->request, in->scratch, out->search);
+        out->feasible = out->search->feasible;
     } else if (str_is(facts_str(in->q->facts, "plan_order"), "memory")) {
         search_least_memory(in);
     }
@@ -296,7 +337,11 @@ bool planner_answer(struct arena *a, const struct question *q, struct arena *scr
     *out = (struct answer){.search = ARENA_NEW(a, struct search_result)};
     struct inquiry in = {.q = q, .arena = a, .scratch = scratch, .out = out};
     if (!prepare(&in)) return false;
+<<<<<<< ours
     if (out->obstacle) return true;
+=======
+    if (breaks_a_rule(&in)) return true;
+>>>>>>> theirs
     search_all(&in);
     collect_plans(a, q, out, scratch);
     for (size_t i = 0; i < out->n; i++) {

@@ -120,10 +120,42 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct ans
     return lines.n;
 }
 
+<<<<<<< ours
 /* Why the search found nothing. */
 static void add_least(const struct answer *answer, struct buf *out)
 {
     const struct search_result *s = answer->search;
+=======
+static void add_would_fit(struct arena *a, const struct ask *ask, enum framework framework,
+                          const struct answer *answer, struct buf *out)
+{
+    const struct knobs *k = &answer->plans[0].config.knobs;
+    buf_printf(out, "  --gpus %" PRId64 " --platform %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n",
+               ask->gpus, STR_ARG(ask->platform->id), framework_name(framework), k->tp, k->pp,
+               k->ep, answer->plans[0].costs.peak / GIB);
+    (void)a;
+}
+
+static void add_refusal(enum framework framework, const struct diag *d, struct buf *out)
+{
+    buf_printf(out, "%s: no plan: %s[%.*s]: %.*s\n", framework_title(framework),
+               severity_name(d->severity), STR_ARG(d->rule), STR_ARG(d->message));
+    if (d->help.n) buf_printf(out, "  help: %.*s\n", STR_ARG(d->help));
+}
+
+void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                     const struct ask *ask, enum framework framework, const struct answer *answer,
+                     struct buf *out)
+{
+    const struct search_result *s = answer->search;
+    add_question(a, ask, answer, out);
+    if (answer->refusal) {
+        add_refusal(framework, answer->refusal, out);
+        return;
+    }
+    buf_printf(out, "%s: no plan fits (%zu looked at)\n", framework_title(framework),
+               answer->searched);
+>>>>>>> theirs
     if (s->has_least)
         buf_printf(out, "  the smallest needs %.0f GiB of %.0f GiB a GPU (tp %d pp %d ep %d, %s)\n",
                    s->least.peak / GIB, answer->base.machine.capacity_bytes / GIB,
@@ -143,16 +175,12 @@ static void add_obstacle(const struct diag *d, struct buf *out)
     if (d->help.n) buf_printf(out, "what would help\n  %.*s\n", STR_ARG(d->help));
 }
 
-/* The same question for twice the GPUs; a given batch stays where they divide it. */
+/* The same question for twice the GPUs, with a batch that was assumed assumed anew. */
 static void double_gpus(struct ask *ask)
 {
     ask->gpus *= 2;
-    if (ask->gbs_assumed) {
-        ask->gbs = 0;
-        ask_complete(ask);
-    } else if (ask->gbs % ask->gpus) {
-        ask->gbs = ask->gpus;
-    }
+    if (ask->gbs_assumed) ask->gbs = 0;
+    ask_complete(ask);
 }
 
 enum { MOST_DOUBLINGS = 8 };
@@ -193,5 +221,6 @@ void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_s
         return;
     }
     add_least(answer, out);
-    add_would_fit(a, scratch, rules, *ask, framework, out);
+    bool enough = answer->search->rejected > 0; /* memory was, and more GPUs change nothing */
+    if (!enough) add_would_fit(a, scratch, rules, *ask, framework, out);
 }
