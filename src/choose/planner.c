@@ -229,39 +229,6 @@ static void search_within(struct inquiry *in, double bytes, struct search_result
     in->request.base = &in->out->base;
 }
 
-/* The parameters that differ between the plans of a question: all that are a plan's, but for the
-   precision and what was pinned. */
-static size_t open_params(struct inquiry *in, int **out)
-{
-    const struct question *q = in->q;
-    int *params = ARENA_ARRAY(in->arena, int, param_count),
-        precision = param_find(STR("precision"));
-    size_t n = 0;
-    for (int i = 0; i < (int)param_count; i++) {
-        bool fixed = i == precision || param_table[i].scope != SCOPE_PLAN;
-        for (size_t k = 0; k < q->n_pins; k++)
-            fixed = fixed || q->pins[k] == i;
-        if (!fixed) params[n++] = i;
-    }
-    *out = params;
-    return n;
-}
-
-/* A question that breaks a rule whatever the plan, such as a format that the GPU does not have. */
-static bool breaks_a_rule(struct inquiry *in)
-{
-    const struct question *q = in->q;
-    struct diags *unheard = ARENA_NEW(in->arena, struct diags);
-    diags_init(unheard, in->arena);
-    struct facts *f = plan_facts(in->arena, q, &in->out->base, unheard, in->scratch);
-    rules_apply_overrides(q->rules, f, in->scratch);
-    int *params;
-    size_t n = open_params(in, &params);
-    struct rule_subset subset = rules_varying(in->arena, q->rules, f, params, n, in->scratch);
-    if (subset.failed) in->out->refusal = rule_report(subset.failed, f, in->scratch);
-    return subset.failed;
-}
-
 enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
 
 /* The plans of least memory: the fastest ones on a GPU that is made smaller until nothing fits. */
@@ -337,11 +304,7 @@ bool planner_answer(struct arena *a, const struct question *q, struct arena *scr
     *out = (struct answer){.search = ARENA_NEW(a, struct search_result)};
     struct inquiry in = {.q = q, .arena = a, .scratch = scratch, .out = out};
     if (!prepare(&in)) return false;
-<<<<<<< ours
     if (out->obstacle) return true;
-=======
-    if (breaks_a_rule(&in)) return true;
->>>>>>> theirs
     search_all(&in);
     collect_plans(a, q, out, scratch);
     for (size_t i = 0; i < out->n; i++) {

@@ -49,12 +49,7 @@ struct answer {
     const struct preference *preferences;
     size_t n_preferences;
     bool tight; /* no plan surely fits: these may */
-<<<<<<< ours
     const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
-=======
-    const struct diag
-        *refusal; /* the rule that every plan would break; NULL: none, and n is 0 else */
->>>>>>> theirs
 };
 
 /* Answers. False when the question itself is incomplete (diagnostics in facts->diags). An empty

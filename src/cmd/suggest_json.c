@@ -53,14 +53,6 @@ static cJSON *plan_tree(struct arena *a, const struct answer_plan *plan, int ran
     return item;
 }
 
-static void add_refusal(struct arena *a, const struct diag *d, cJSON *tree)
-{
-    cJSON *refused = cJSON_AddObjectToObject(tree, "refused");
-    cJSON_AddItemToObject(refused, "rule", text(a, d->rule));
-    cJSON_AddItemToObject(refused, "message", text(a, d->message));
-    cJSON_AddItemToObject(refused, "help", text(a, d->help));
-}
-
 void suggest_json(struct arena *a, const struct answer *answers, size_t n, double elapsed_ms,
                   struct buf *out)
 {
@@ -70,8 +62,6 @@ void suggest_json(struct arena *a, const struct answer *answers, size_t n, doubl
     for (size_t i = 0; i < n; i++) {
         searched += answers[i].searched;
         feasible += answers[i].feasible;
-        if (answers[i].refusal && !cJSON_HasObjectItem(tree, "refused"))
-            add_refusal(a, answers[i].refusal, tree);
         for (size_t p = 0; p < answers[i].n; p++)
             cJSON_AddItemToArray(plans, plan_tree(a, &answers[i].plans[p], ++rank));
     }

@@ -120,42 +120,10 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct ans
     return lines.n;
 }
 
-<<<<<<< ours
 /* Why the search found nothing. */
 static void add_least(const struct answer *answer, struct buf *out)
 {
     const struct search_result *s = answer->search;
-=======
-static void add_would_fit(struct arena *a, const struct ask *ask, enum framework framework,
-                          const struct answer *answer, struct buf *out)
-{
-    const struct knobs *k = &answer->plans[0].config.knobs;
-    buf_printf(out, "  --gpus %" PRId64 " --platform %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n",
-               ask->gpus, STR_ARG(ask->platform->id), framework_name(framework), k->tp, k->pp,
-               k->ep, answer->plans[0].costs.peak / GIB);
-    (void)a;
-}
-
-static void add_refusal(enum framework framework, const struct diag *d, struct buf *out)
-{
-    buf_printf(out, "%s: no plan: %s[%.*s]: %.*s\n", framework_title(framework),
-               severity_name(d->severity), STR_ARG(d->rule), STR_ARG(d->message));
-    if (d->help.n) buf_printf(out, "  help: %.*s\n", STR_ARG(d->help));
-}
-
-void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_set *rules,
-                     const struct ask *ask, enum framework framework, const struct answer *answer,
-                     struct buf *out)
-{
-    const struct search_result *s = answer->search;
-    add_question(a, ask, answer, out);
-    if (answer->refusal) {
-        add_refusal(framework, answer->refusal, out);
-        return;
-    }
-    buf_printf(out, "%s: no plan fits (%zu looked at)\n", framework_title(framework),
-               answer->searched);
->>>>>>> theirs
     if (s->has_least)
         buf_printf(out, "  the smallest needs %.0f GiB of %.0f GiB a GPU (tp %d pp %d ep %d, %s)\n",
                    s->least.peak / GIB, answer->base.machine.capacity_bytes / GIB,

@@ -360,8 +360,8 @@ says error megatron:OV-TPCOMM
 row S1.11
 "$program" suggest qwen3-30b-a3b --gpus 64 --platform h100 --framework megatron --precision mxfp8 >screen 2>&1
 ok test $? -eq 1
-ok grep -q 'error.precision-needs-hardware' screen
-ok grep -q 'help: precision: fp8_blockwise' screen
+ok grep -q 'microscaling-needs-blackwell' screen
+ok grep -q 'fp8_blockwise' screen
 ask qwen3-30b-a3b --gpus 64 --platform gb200 --framework megatron --precision nvfp4
 part mind 'BF16 or FP8 is stable'
 "$program" suggest qwen3-30b-a3b --gpus 64 --platform h100 --format flags >screen 2>&1
