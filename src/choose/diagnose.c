@@ -128,7 +128,7 @@ static bool estimate(struct arena *a, struct facts *f, double *step_s, double *p
     if (!memory_estimate(&c, memory, NULL) || !time_estimate(&c, &time, NULL)) return false;
     *step_s = time.step;
     *peak = memory->peak;
-    *fits = memory->fits;
+    *fits = (int)memory->fits;
     return true;
 }
 

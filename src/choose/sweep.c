@@ -291,7 +291,7 @@ static void try_knobs(struct sweeper *s, const struct knobs *k)
     t.step_s = time.step;
     t.ratio = time.step / s->out->step_s;
     t.peak = memory.peak;
-    t.fits = memory.fits;
+    t.fits = (int)memory.fits;
     t.worth = expected_improvement(-log(t.ratio), sqrt(variance));
     bool same =
         fabs(t.ratio - 1) < 1e-9 && t.peak == s->out->peak; /* recomputes what is not there */
@@ -356,7 +356,7 @@ bool sweep_plan(struct arena *a, const struct rule_set *rules, const struct fact
     if (!memory_estimate(c, &memory, NULL) || !time_estimate(c, &time, NULL)) return false;
     out->step_s = time.step;
     out->peak = memory.peak;
-    out->fits = memory.fits;
+    out->fits = (int)memory.fits;
     if (!rules_allow(&s, f)) return true;
     mbs_values(c, &values[SWEEP_MBS]);
     recompute_values(c, &values[SWEEP_RECOMPUTE]);
