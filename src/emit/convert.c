@@ -233,6 +233,15 @@ static struct str spelling(const struct facts *f, int param)
     return written.n ? written : param_table[param].name;
 }
 
+/* What the model is known by its name for: the target takes the model whole. */
+static bool comes_with_model(const struct facts *from, const struct facts *to, int param)
+{
+    const struct model_field *field =
+        to->model ? model_field_get(to->model, param_table[param].name.p) : NULL;
+    struct value v = from->items[param].value;
+    return field && is_known(v) && is_known(field->value) && value_eq(field->value, v);
+}
+
 static void lose_written(struct arena *a, const struct facts *from, const struct facts *effective,
                          struct conversion *out)
 {
@@ -242,6 +251,7 @@ static void lose_written(struct arena *a, const struct facts *from, const struct
         const struct fact *x = &from->items[i];
         if (!fact_is_set(x) || !is_carried_scope(p->scope) || p->in[to].known) continue;
         if (is_plan_word(p) || asks_nothing(x->value)) continue;
+        if (comes_with_model(from, out->facts, i)) continue;
         if (convert_has_word(effective, out->facts, i) || is_section(from->framework, i)) continue;
         lose(a, out, spelling(from, i), value_text(a, x->value),
              arena_printf(a, "%s has no such setting", framework_name(to)));

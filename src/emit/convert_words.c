@@ -106,6 +106,31 @@ static void batch_to_automodel(const struct facts *f, struct conversion *out)
         put(out, "micro_batch_size", value_int(batch));
 }
 
+/* A plan that is silent about the run has the framework's default. */
+static struct value known_or_default(const struct facts *f, const char *name)
+{
+    struct value v = facts_get(f, name)->value;
+    const struct param *p = &param_table[param_find(str_of(name))];
+    return v.kind == VALUE_UNKNOWN ? p->in[f->framework].default_value : v;
+}
+
+/* AutoModel hands torch's optimizer a pair, Megatron has two flags. */
+static void betas_to_automodel(struct arena *a, const struct facts *f, struct conversion *out)
+{
+    struct value betas[] = {known_or_default(f, "adam_beta1"), known_or_default(f, "adam_beta2")};
+    bool said = is_said(f, "adam_beta1") || is_said(f, "adam_beta2");
+    if (said && value_is_number(betas[0]) && value_is_number(betas[1]))
+        put(out, "optimizer_betas", value_list_of(a, betas, 2));
+}
+
+static void betas_from_automodel(const struct facts *f, struct conversion *out)
+{
+    struct value betas = facts_get(f, "optimizer_betas")->value;
+    if (betas.kind != VALUE_LIST || betas.list->n != 2) return;
+    put(out, "adam_beta1", betas.list->items[0]);
+    put(out, "adam_beta2", betas.list->items[1]);
+}
+
 static void to_automodel(struct arena *a, const struct facts *f, struct conversion *out)
 {
     sharding_to_automodel(a, f, out);
@@ -113,6 +138,7 @@ static void to_automodel(struct arena *a, const struct facts *f, struct conversi
     recompute_to_automodel(a, f, out);
     precision_to_automodel(a, f, out);
     batch_to_automodel(f, out);
+    betas_to_automodel(a, f, out);
 }
 
 /* ---- AutoModel's words -> Megatron's ---- */
@@ -166,6 +192,7 @@ static void from_automodel(struct arena *a, const struct facts *f, struct conver
     sharding_from_automodel(a, f, out);
     dispatcher_from_automodel(f, out);
     recompute_from_automodel(a, f, out);
+    betas_from_automodel(f, out);
     if (precision.kind == VALUE_STRING) put(out, "precision", precision);
     if (facts_int(f, "pipeline_model_parallel_size", 1) > 1)
         put(out, "micro_batch_size", facts_get(f, "pp_microbatch_size")->value);
@@ -261,7 +288,10 @@ static const char *const translated[] = {"strategy",
                                          "backend_te_fp8_recipe",
                                          "mp_policy_param_dtype",
                                          "pp_microbatch_size",
-                                         "pp_schedule"};
+                                         "pp_schedule",
+                                         "optimizer_betas",
+                                         "adam_beta1",
+                                         "adam_beta2"};
 
 bool convert_has_word(const struct facts *from, const struct facts *to, int param)
 {

@@ -197,6 +197,19 @@ static void the_word_fsdp_differs(void **state)
     assert_true(facts_bool(x.facts, "use_megatron_fsdp", false));
 }
 
+static void betas_are_a_pair_in_automodel(void **state)
+{
+    struct bench *b = *state;
+    struct facts *plan =
+        plan_of(b, "megatron", STR("qwen3-8b"), "tp: 1\nmbs: 1\nadam_beta2: 0.95\n");
+    struct conversion there = convert(b, plan, FRAMEWORK_AUTOMODEL, true);
+    struct value betas = facts_get(there.facts, "optimizer_betas")->value;
+    assert_int_equal(betas.kind, VALUE_LIST);
+    assert_true(betas.list->items[0].d == 0.9 && betas.list->items[1].d == 0.95);
+    struct conversion back = convert(b, there.facts, FRAMEWORK_MEGATRON, true);
+    assert_true(facts_double(back.facts, "adam_beta2", 0) == 0.95);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +217,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_said_is_named),
         cmocka_unit_test(expert_tensor_size_follows_each_frameworks_default),
         cmocka_unit_test(the_word_fsdp_differs),
+        cmocka_unit_test(betas_are_a_pair_in_automodel),
     };
     return cmocka_run_group_tests(tests, open_bench, close_bench);
 }
