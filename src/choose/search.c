@@ -42,6 +42,8 @@ struct search {
     struct config c;      /* the configuration being looked at: the base with changing knobs */
     struct layout layout; /* its pipeline split */
     struct recompute_ladder ladder;
+    double ladder_gain; /* by which a step of the ladder may shorten the first's score: a guide may
+                           wish for recomputation; at most 1 */
     VEC(struct spot) spots;
     VEC(struct group_rates) groups;
     uint32_t n_families;
@@ -145,6 +147,14 @@ static void set_recompute(struct knobs *k, const struct recompute_step *step)
     k->recompute_modules = step->modules;
 }
 
+/* Sequence parallelism goes with tensor parallelism unless the user decides. */
+static void set_tp(struct search *s, int tp)
+{
+    bool pinned = space_is_pinned(s->request, "sequence_parallel");
+    s->c.knobs.tp = tp;
+    s->c.knobs.sequence_parallel = tp > 1 && (!pinned || s->request->base->knobs.sequence_parallel);
+}
+
 /* The smallest rates over the dispatchers that the knobs may have. Rates depend on neither pp nor
  * vpp. */
 static struct time_rates best_rates(struct search *s)
@@ -211,7 +221,7 @@ static void add_spot(struct search *s, const struct time_rates *rates)
     const struct knobs *k = &s->c.knobs;
     if (!config_plan_layout(&s->c, &s->layout)) return;
     struct spot *spot = VEC_PUSH(s->arena, &s->spots);
-    *spot = (struct spot){.bound = bound_of(s, rates),
+    *spot = (struct spot){.bound = bound_of(s, rates) * s->ladder_gain,
                           .number = (uint32_t)s->spots.n,
                           .group = (uint32_t)s->groups.n - 1,
                           .family = s->n_families +
@@ -284,8 +294,7 @@ static void add_space(struct search *s, enum fsdp fsdp)
     k->tp = k->cp = k->pp = k->vpp = k->ep = k->etp = 1;
     struct axis tp = space_tp(s->request, k);
     for (int t = 0; t < tp.n; t++) {
-        k->tp = tp.values[t];
-        k->sequence_parallel = k->tp > 1;
+        set_tp(s, tp.values[t]);
         struct axis cp = space_cp(s->request, k);
         for (int c = 0; c < cp.n; c++) {
             k->cp = cp.values[c];
@@ -301,11 +310,24 @@ static void add_spaces(struct search *s)
     bool pinned = space_is_pinned(s->request, "use_megatron_fsdp"),
          sharded = base->knobs.fsdp != FSDP_NONE;
     if (base->framework == FRAMEWORK_AUTOMODEL) {
-        add_space(s, FSDP_FSDP2);
+        add_space(s, (enum fsdp)base->knobs.fsdp);
         return;
     }
     if (!pinned || !sharded) add_space(s, FSDP_NONE);
     if (!pinned || sharded) add_space(s, FSDP_OPTIM_GRADS_PARAMS);
+}
+
+/* The guides' factors of the ladder's steps against the first's: the smallest. */
+static double ladder_gain(struct search *s)
+{
+    struct knobs *k = &s->c.knobs;
+    set_recompute(k, &s->ladder.steps[0]);
+    double first = factor(s, k), least = first;
+    for (int step = 1; step < s->ladder.n; step++) {
+        set_recompute(k, &s->ladder.steps[step]);
+        least = fmin(least, factor(s, k));
+    }
+    return least / first;
 }
 
 /* ---- 2. visiting ---- */
@@ -320,7 +342,7 @@ static int spot_cmp(const void *left, const void *right)
 static void set_spot(struct search *s, const struct spot *spot)
 {
     struct knobs *k = &s->c.knobs;
-    k->tp = spot->tp;
+    set_tp(s, spot->tp);
     k->cp = spot->cp;
     k->pp = spot->pp;
     k->vpp = spot->vpp;
@@ -328,7 +350,6 @@ static void set_spot(struct search *s, const struct spot *spot)
     k->etp = spot->etp;
     k->mbs = spot->mbs;
     k->fsdp = spot->fsdp;
-    k->sequence_parallel = spot->tp > 1;
     config_plan_layout(&s->c, &s->layout);
 }
 
@@ -409,7 +430,7 @@ static void visit(struct search *s, const struct spot *spot)
     if (!fits && !last_step_fits(s, spot)) return;
     for (int step = 1; !fits && step < s->ladder.n; step++) {
         set_recompute(&s->c.knobs, &s->ladder.steps[step]);
-        if (bound_of(s, group_rates(s, spot->group, step)) > best) return;
+        if (bound_of(s, group_rates(s, spot->group, step)) > best) continue;
         fits = step_fits(s, step, &o);
     }
     if (fits) offer(s, &o);
@@ -471,8 +492,9 @@ static void refine(struct search *s, struct contender *o)
 {
     const struct config *c = s->request->base;
     if (c->framework == FRAMEWORK_AUTOMODEL || !c->model.experts) return;
-    if (!space_is_pinned(s->request, "cuda_graph_impl") && try_switch(s, o, graphs_on))
-        try_switch(s, o, graphs_wider);
+    bool graphs = !space_is_pinned(s->request, "cuda_graph_impl") &&
+                  !space_is_pinned(s->request, "cuda_graph_scope");
+    if (graphs && try_switch(s, o, graphs_on)) try_switch(s, o, graphs_wider);
     if (o->knobs.ep > 1 && !space_is_pinned(s->request, "overlap_moe_expert_parallel_comm"))
         try_switch(s, o, ep_overlap_on);
 }
@@ -516,6 +538,7 @@ void search_run(const struct search_request *request, struct arena *scratch,
                                                       : request->top;
     *out = (struct search_result){0};
     s.c.knobs.layout = 0;
+    s.ladder_gain = ladder_gain(&s);
     add_spaces(&s);
     out->layouts = s.spots.n;
     s.hopeless = ARENA_ARRAY(scratch, int, s.n_families + SPACE_MAX_PP + 1);

@@ -84,6 +84,10 @@ struct axis space_vpp(const struct search_request *r, const struct knobs *k)
     if (space_is_pinned(r, "virtual_pipeline_model_parallel_size"))
         return axis_of(r->base->knobs.vpp);
     struct axis x = axis_of(1);
+    if (r->base->layout_given) {
+        int given = r->base->layouts[0].n_chunks;
+        return given % k->pp ? (struct axis){0} : axis_of(given / k->pp);
+    }
     if (k->pp == 1 || r->base->framework == FRAMEWORK_AUTOMODEL) return x;
     int chunks = r->base->model.num_layers + 2; /* embedding and loss count as a layer each */
     for (int vpp = 2; vpp <= MOST_VIRTUAL && vpp * k->pp <= chunks; vpp++)

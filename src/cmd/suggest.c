@@ -141,6 +141,7 @@ static bool read_ask(struct cmd_context *c, struct ask *ask, enum format *format
     if (!check_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     if (!read_numbers(c, ask) || !read_frameworks(c, ask, *format) || !read_pins(c, ask))
         return false;
+    if (!ask_leave_out(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     if (!option_given(c, "platform"))
         return cmd_usage_error(c, "--platform P is missing; moeplan platforms lists them"), false;
     struct platform_cache *platforms = ARENA_NEW(c->keep, struct platform_cache);
@@ -176,14 +177,12 @@ static bool answer_all(struct cmd_context *c, const struct rule_set *rules, cons
 /* --gpus min: the smallest power of two with a plan that surely fits. */
 static bool find_smallest(struct cmd_context *c, const struct rule_set *rules, struct ask *ask)
 {
-    bool free_batch = ask->gbs == 0;
     for (ask->gpus = 1; ask->gpus <= MOST_GPUS; ask->gpus *= 2) {
         struct answers answers;
         struct ask now = *ask;
         struct diags quiet;
         diags_init(&quiet, c->keep);
         ask_complete(&now);
-        if (!free_batch && now.gbs % now.gpus) continue;
         struct arena_mark mark = arena_mark(c->keep);
         bool found = answer_all(c, rules, &now, &quiet, c->keep, &answers) && answers.any &&
                      !answers.items[0].tight;
@@ -252,11 +251,9 @@ static int run(struct cmd_context *c)
 
 /* ---- batch ---- */
 
-static struct str request_word(const struct batch_request *request, const struct node *options,
-                               const char *name)
+static struct str request_word(const struct node *options, const char *name)
 {
     const struct node *node = node_get(options, str_of(name));
-    (void)request;
     return node && node->kind == NODE_SCALAR && node->quoted ? node->text : (struct str){"", 0};
 }
 
@@ -285,22 +282,21 @@ static bool request_pins(const struct batch_request *request, const struct node 
     return true;
 }
 
-static bool request_ask(struct cmd_context *c, const struct batch_request *request,
-                        struct platform_cache *platforms, struct ask *ask, struct str *why)
+static bool request_ask(const struct batch_request *request, struct platform_cache *platforms,
+                        struct ask *ask, struct str *why)
 {
     const struct node *options = node_get(request->root, STR("options")),
                       *model = node_get(request->root, STR("model"));
-    struct str framework = request_word(request, options, "framework");
+    struct str framework = request_word(options, "framework");
     enum framework asked;
-    (void)c;
     *ask = (struct ask){.gpus = request_int(request, request->root, "gpus"),
                         .gbs = request_int(request, options, "gbs"),
                         .seq = request_int(request, options, "seq"),
                         .mbs = request_int(request, options, "mbs"),
                         .top = request_int(request, options, "top"),
-                        .goal = request_word(request, options, "goal"),
-                        .task = request_word(request, options, "task"),
-                        .precision = request_word(request, options, "precision")};
+                        .goal = request_word(options, "goal"),
+                        .task = request_word(options, "task"),
+                        .precision = request_word(options, "precision")};
     if (!ask->top) ask->top = 1;
     *why = STR("the request needs model, gpus (at least 1) and platform");
     if (!model || ask->gpus < 1 || ask->gpus > MOST_GPUS) return false;
@@ -308,7 +304,8 @@ static bool request_ask(struct cmd_context *c, const struct batch_request *reque
     *why = STR("framework must be megatron, bridge or automodel");
     if (framework.n && !framework_from_name(framework, &asked)) return false;
     if (framework.n) ask->in[asked] = true;
-    if (!check_words(request->arena, ask, why) || !request_pins(request, options, ask, why))
+    if (!check_words(request->arena, ask, why) || !request_pins(request, options, ask, why) ||
+        !ask_leave_out(request->arena, ask, why))
         return false;
     struct str platform = batch_str(request, "platform");
     ask->platform = platform_load(platforms, request->diags, platform, (struct span){0});
@@ -331,7 +328,7 @@ static void answer_request(struct cmd_context *c, const struct batch_request *re
     struct ask ask;
     struct answers answers;
     struct str why;
-    if (!request_ask(c, request, &state->platforms, &ask, &why)) {
+    if (!request_ask(request, &state->platforms, &ask, &why)) {
         batch_error(c, why);
         return;
     }

@@ -28,10 +28,12 @@ struct ask {
     size_t n_forbid;
 };
 
-/* Pins a parameter by name, symbol or alias; false with *why set when there is no such parameter.
- */
+/* Pins a parameter by name, symbol or alias; false with *why set when there is no such parameter
+   or it is none to pin. The value is checked when the question is asked. */
 bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct str name, struct value value,
              struct str *why);
+/* Leaves out the frameworks to which a pin means nothing; false with *why set when none is left. */
+bool ask_leave_out(struct arena *a, struct ask *ask, struct str *why);
 /* Fills what was left open: seq 4096, gbs the smallest multiple of the GPUs with 4 million tokens a
  * step. */
 void ask_complete(struct ask *ask);

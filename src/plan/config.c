@@ -336,6 +336,7 @@ static void read_pipeline(struct arena *a, const struct facts *f, struct config 
         k->vpp = layout->n_chunks / k->pp;
         k->layout = c->n_layouts = 1;
         c->layouts = layout;
+        c->layout_given = true;
         return;
     }
     int64_t vpp = facts_int(f, "virtual_pipeline_model_parallel_size", 0);
@@ -370,7 +371,13 @@ static bool check_sizes(const struct facts *f, const struct knobs *k)
                  "%s is %lld; it must be between 1 and %d", degrees[i], (long long)n, MAX_DEGREE);
         good = false;
     }
-    if (k->gpus > MAX_GPUS || k->gbs > (int64_t)1 << 40 || k->seq > MAX_SEQ) {
+    if (facts_int(f, "global_batch_size", 1) < 1 || facts_int(f, "seq_length", 1) < 1) {
+        diag_add(f->diags, SEVERITY_ERROR, "value-range", (struct span){.source = f->source},
+                 "global_batch_size and seq_length must be at least 1");
+        good = false;
+    }
+    if (k->gpus > MAX_GPUS || k->gbs > (int64_t)1 << 40 ||
+        facts_int(f, "seq_length", 1) > MAX_SEQ) {
         diag_add(
             f->diags, SEVERITY_ERROR, "value-range", (struct span){.source = f->source},
             "world_size, global_batch_size or seq_length is beyond what moeplan can reckon with");

@@ -223,6 +223,7 @@ struct config {
     struct knobs knobs;
     const struct layout *layouts; /* explicit layouts that knobs.layout names */
     int n_layouts;
+    bool layout_given; /* the facts say the layout: the planner makes no other */
 };
 
 /* Fills a config from facts; what a complete plan needs and the facts do not say becomes an error
@@ -246,9 +247,9 @@ int64_t knobs_microbatches(const struct knobs *k);
    False when the split is impossible. */
 bool config_layout(const struct config *c, struct layout *out);
 
-/* The planner's split: even where the layers divide, else an explicit layout, balanced with
- *embedding, loss and MTP, in slot, which must live as long as `c` uses it. Sets knobs.layout. False
- *when there are more chunks than layers. */
+/* The planner's split: the given layout, else even where the layers divide, else an explicit
+ *layout, balanced with embedding, loss and MTP, in slot, which must live as long as `c` uses it.
+ *Sets knobs.layout. False when there are more chunks than layers. */
 bool config_plan_layout(struct config *c, struct layout *slot);
 /* A layout as Megatron's string: "Ett|(ttt|)*14tmL". */
 struct str layout_text(struct arena *a, const struct layout *layout);

@@ -118,7 +118,8 @@ bool config_plan_layout(struct config *c, struct layout *slot)
 {
     struct knobs *k = &c->knobs;
     int chunks = k->pp * k->vpp;
-    k->layout = 0;
+    k->layout = c->layout_given;
+    if (c->layout_given) return config_layout(c, slot);
     bool even = c->model.num_layers % chunks == 0 && c->model.mtp_layers == 0;
     bool given = k->first_stage_layers > 0 || k->last_stage_layers > 0 || k->account_embedding ||
                  k->account_loss;

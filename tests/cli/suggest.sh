@@ -35,3 +35,24 @@ expect 0 "x vpp 3" $large --pin vpp=3
 kept "overlap_grad_reduce: false" $large --pin overlap_grad_reduce=false
 kept "optimizer_cpu_offload: true" $large --pin optimizer_cpu_offload=true
 kept "tp: 8" $large --pin tp=8,etp=8
+kept "pipeline_model_parallel_layout: Et*30|t*31mL" $large --pin 'pipeline_model_parallel_layout=Et*30|t*31mL'
+expect 0 "dp 4, " $large --pin dp=4
+expect 0 "recipe: mxfp8" deepseek-v3 --gpus 256 --platform gb200 --precision mxfp8 --format yaml
+expect 1 "AutoModel has no word for nvfp4" deepseek-v3 --gpus 256 --platform gb200 --framework automodel --precision nvfp4
+
+# a pin that no plan can have is a mistake, not a plan
+expect 2 "tensor_model_parallel_size takes an integer, not x" $large --pin tp=x
+expect 2 "does not take 'foo'" $large --pin moe_token_dispatcher_type=foo
+expect 2 "must be at least 1" $large --pin gbs=-4
+expect 2 "has the parameter strategy" $large --pin strategy=ddp
+expect 2 "given with --gpus" $large --pin gpus=128
+expect 2 "cannot be pinned" $large --pin fits=true
+expect 1 "forbidden or pinned" $large --pin dp=3
+
+# sizes that are no powers of two, and the ends of the range
+kept "gpus: 48" qwen3-30b-a3b --gpus 48 --platform h100
+kept "gpus: 1000" deepseek-v3 --gpus 1000 --platform h100
+kept "gpus: 13" qwen3-30b-a3b --gpus 13 --platform h200
+kept "gbs: 97" qwen3-30b-a3b --gpus 64 --platform h100 --gbs 97
+expect 0 "gbs 100" qwen3-30b-a3b --gpus min --platform h100 --gbs 100
+expect 2 "beyond what moeplan can reckon with" deepseek-v3 --gpus 256 --platform h100 --seq 9223372036854775807

@@ -3,6 +3,8 @@
  * exhaustive visit finds. */
 #include "unit/unit.h"
 
+#include <math.h>
+
 #include "choose/search.h"
 #include "facts/model.h"
 #include "facts/platform.h"
@@ -23,6 +25,10 @@ static const struct case_of cases[] = {
     {"deepseek-v3", "gb200", 256, 1024, 4096, FRAMEWORK_MEGATRON},
     {"deepseek-v3", "h100", 512, 2048, 16384, FRAMEWORK_MEGATRON},
     {"llama-3-70b", "h100", 64, 512, 8192, FRAMEWORK_MEGATRON},
+    {"qwen3-0.6b", "h100", 1, 32, 4096, FRAMEWORK_MEGATRON},
+    {"qwen3-30b-a3b", "h200", 48, 96, 4096, FRAMEWORK_MEGATRON},
+    {"glm-4.7-flash", "b200", 7, 56, 4096, FRAMEWORK_BRIDGE},
+    {"llama-3.1-8b", "a100", 24, 240, 32768, FRAMEWORK_AUTOMODEL},
 };
 
 static struct config question(struct arena *a, const struct case_of *x)
@@ -49,23 +55,76 @@ static struct config question(struct arena *a, const struct case_of *x)
     return c;
 }
 
+static void compare_with_exhaustive(struct search_request request, struct arena *scratch)
+{
+    struct search_result bounded, exhaustive;
+    search_run(&request, scratch, &bounded);
+    request.exhaustive = true;
+    search_run(&request, scratch, &exhaustive);
+    assert_true(bounded.n > 0);
+    assert_true(bounded.searched <= exhaustive.searched);
+    assert_int_equal(bounded.n, exhaustive.n);
+    for (size_t p = 0; p < bounded.n; p++) {
+        assert_true(bounded.plans[p].score == exhaustive.plans[p].score);
+        assert_true(bounded.plans[p].fits == FITS_YES);
+    }
+}
+
 static void bounds_lose_nothing(void **state)
 {
     struct arena *a = *state, *scratch = arena_new(0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct config base = question(a, &cases[i]);
-        struct search_request request = {.base = &base, .top = 3};
-        struct search_result bounded, exhaustive;
-        search_run(&request, scratch, &bounded);
-        request.exhaustive = true;
-        search_run(&request, scratch, &exhaustive);
-        assert_true(bounded.n > 0);
-        assert_true(bounded.searched <= exhaustive.searched);
-        assert_int_equal(bounded.n, exhaustive.n);
-        for (size_t p = 0; p < bounded.n; p++) {
-            assert_true(bounded.plans[p].score == exhaustive.plans[p].score);
-            assert_true(bounded.plans[p].fits == FITS_YES);
-        }
+        compare_with_exhaustive((struct search_request){.base = &base, .top = 3}, scratch);
+    }
+    arena_free(scratch);
+}
+
+/* A wish for a number, each doubling away from which costs `margin` of the step time. */
+static struct preference wish(const char *param, double number, double margin)
+{
+    return (struct preference){.knob = knob_find(str_of(param)),
+                               .number = number,
+                               .margin = margin,
+                               .log_margin = log1p(margin)};
+}
+
+static void bounds_hold_with_preferences(void **state)
+{
+    struct arena *a = *state, *scratch = arena_new(0);
+    const struct preference wishes[] = {wish("tp", 4, 0.2), wish("pp", 1, 0.05),
+                                        wish("ep", 8, 0.08), wish("mbs", 2, 0.03),
+                                        wish("recompute_granularity", RECOMPUTE_FULL, 0.2)};
+    for (size_t i = 0; i < 3; i++) {
+        struct config base = question(a, &cases[i]);
+        struct search_request request = {.base = &base,
+                                         .top = 3,
+                                         .preferences = wishes,
+                                         .n_preferences = sizeof wishes / sizeof *wishes};
+        compare_with_exhaustive(request, scratch);
+    }
+    arena_free(scratch);
+}
+
+static void a_given_layout_is_kept(void **state)
+{
+    struct arena *a = *state, *scratch = arena_new(0);
+    struct layout given = {.n_chunks = 4,
+                           .decoders = {24, 24, 23, 23},
+                           .embedding = {[0] = true},
+                           .loss = {[3] = true}};
+    struct config base = question(a, &cases[3]);
+    base.layouts = &given;
+    base.n_layouts = base.knobs.layout = 1;
+    base.layout_given = true;
+    struct search_request request = {.base = &base, .top = 8};
+    struct search_result result;
+    search_run(&request, scratch, &result);
+    assert_true(result.n > 0);
+    for (size_t p = 0; p < result.n; p++) {
+        const struct knobs *k = &result.plans[p].knobs;
+        assert_int_equal(k->pp * k->vpp, given.n_chunks);
+        assert_int_equal(k->layout, 1);
     }
     arena_free(scratch);
 }
@@ -112,8 +171,8 @@ static void pinned_knobs_stay(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bounds_lose_nothing),
-    cmocka_unit_test(refused_plans_are_not_chosen),
+    cmocka_unit_test(bounds_lose_nothing),    cmocka_unit_test(bounds_hold_with_preferences),
+    cmocka_unit_test(a_given_layout_is_kept), cmocka_unit_test(refused_plans_are_not_chosen),
     cmocka_unit_test(pinned_knobs_stay),
 };
 UNIT_MAIN(tests)
