@@ -54,6 +54,7 @@ struct facts {
     size_t n_env, cap_env;
     bool program_unknown; /* which program reads the flags is not said, or it is not Megatron-LM's
                              own: it may have flags of its own */
+    bool bare_flags;      /* flags without a program: Megatron-LM's own parser is meant */
     bool env_complete;    /* a variable that is not listed is unset, not unknown */
 };
 

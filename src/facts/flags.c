@@ -163,7 +163,7 @@ static bool flag_fits(const struct facts *f, const struct param_flag *flag)
    findings. */
 enum { MOST_SUGGESTIONS = 32 };
 
-/* A flag that another program of the framework has. */
+/* A flag that another program of the framework has: that program may be the one launched. */
 static void foreign_flag(struct occurrence *o)
 {
     struct str program = o->flag->program;
@@ -172,7 +172,7 @@ static void foreign_flag(struct occurrence *o)
         o, "other-program-option", &o->name,
         arena_printf(o->f->arena, "%.*s is an option of %.*s, not of the pretraining scripts",
                      STR_ARG(o->name.text), STR_ARG(program)));
-    d->severity = SEVERITY_WARNING;
+    if (!o->f->bare_flags) d->severity = SEVERITY_WARNING;
 }
 
 static void unknown_flag(struct occurrence *o)

@@ -302,8 +302,8 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     }
     struct str text = source_get(&diags->sources, source)->text;
     struct flag_words words = {0};
-    bool plain =
-        begins_with_flag(text) && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
+    f->bare_flags = begins_with_flag(text);
+    bool plain = f->bare_flags && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
     bool ok = plain ? flags_split(f, text, &words) : shell_read(f, text, options, &words);
     flags_apply(f, &words);
     return ok;
