@@ -112,9 +112,44 @@ static int explain_in(struct cmd_context *c, const struct rule *r, const struct 
     return STATUS_OK;
 }
 
+/* ---- of a row of the decision guides ---- */
+
+static const struct guide_row *row_find(const struct rule_set *set, struct str id)
+{
+    for (size_t i = 0; i < set->n_guides; i++)
+        if (str_eq(set->guides[i].id, id)) return &set->guides[i];
+    return NULL;
+}
+
+static bool cites(const struct rule *r, struct str row)
+{
+    for (size_t i = 0; i < r->n_guides; i++)
+        if (str_eq(r->guides[i], row)) return true;
+    return false;
+}
+
+/* What the row says, what an older form or another document says, and the rules that follow it. */
+static int explain_row(struct cmd_context *c, const struct rule_set *set,
+                       const struct guide_row *row)
+{
+    buf_printf(&c->out, "# %.*s\n\n%.*s\n", STR_ARG(row->id), STR_ARG(row->text));
+    if (row->why.n) buf_printf(&c->out, "\n%.*s\n", STR_ARG(row->why));
+    buf_add(&c->out, STR("\n## Rules\n\n"));
+    for (size_t i = 0; i < set->n; i++) {
+        const struct rule *r = set->items[i];
+        if (cites(r, row->id))
+            buf_printf(&c->out, "- %.*s: %.*s\n", STR_ARG(r->id), STR_ARG(r->message));
+    }
+    buf_printf(&c->out, "\n## Where it is from\n\n- source: %.*s\n", STR_ARG(row->source));
+    if (row->date.n) buf_printf(&c->out, "- as of %.*s\n", STR_ARG(row->date));
+    return STATUS_OK;
+}
+
 static int explain_rule(struct cmd_context *c, const struct rule_set *set)
 {
     const struct rule *r = rules_find(set, c->arguments[0]);
+    const struct guide_row *row = row_find(set, c->arguments[0]);
+    if (row) return explain_row(c, set, row);
     if (!r) {
         struct str nearest = rules_nearest(set, c->arguments[0]);
         return cmd_usage_error(c, "there is no rule %.*s%s%.*s%s", STR_ARG(c->arguments[0]),
@@ -131,7 +166,8 @@ static int run(struct cmd_context *c)
     if (!cmd_load_rules(c, &set)) return STATUS_CANNOT;
     bool by_error = option_given(c, "error");
     if (by_error == (c->n_arguments > 0))
-        return cmd_usage_error(c, "give the id of a rule, or --error with the text of an error");
+        return cmd_usage_error(
+            c, "give the id of a rule or of a guide's row, or --error with the text of an error");
     return by_error ? explain_error(c, set) : explain_rule(c, set);
 }
 
@@ -153,7 +189,7 @@ const struct command command_explain = {
     .name = "explain",
     .arguments = "[RULE]",
     .max_arguments = 1,
-    .help = "Explain a rule, or the rule behind an error",
+    .help = "Explain a rule, a row of the guides (S1.3), or the rule behind an error",
     .options = options,
     .loads_rules = true,
     .run = run,

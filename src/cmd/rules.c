@@ -164,6 +164,9 @@ static void guides_json(struct cmd_context *c, const struct guide_counts *counts
         json_open(&w, NULL, '{');
         json_str(&w, "id", g->row.id);
         json_str(&w, "text", g->row.text);
+        json_optional_str(&w, "source", g->row.source);
+        json_optional_str(&w, "date", g->row.date);
+        json_optional_str(&w, "why", g->row.why);
         json_strs(&w, "rules", g->rules.items, g->rules.n);
         json_int(&w, "fires", (int64_t)g->fires);
         json_int(&w, "silent", (int64_t)g->silent);

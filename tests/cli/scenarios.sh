@@ -289,6 +289,22 @@ says error automodel:M03
 q use_torch_fsdp2=true -use_distributed_optimizer pp=1 -vpp tp=1 -sequence_parallel -account_for_embedding_in_pipeline_split -account_for_loss_in_pipeline_split
 says error megatron:FS2-EP
 
+# ---- where guides disagree, both are shown ----
+
+row conflicts
+shows() { # ID TEXT…: the explanation has all of them
+    "$program" explain "$1" >screen 2>&1
+    shift
+    for text in "$@"; do grep -qF -- "$text" screen || fail "explain does not say \"$text\""; done
+}
+shows S1.3 'S4.7' 'the estimate decides'
+shows S0.2 'S4.12' '276 against 200'
+shows S3.2 'S2.19'
+shows S2.10 'S3.3' 'fp32'
+shows S2.2 'dp x cp x tp' 'The document says dp x cp'
+shows S0.5 'S1.9' 'alltoall being the fallback'
+shows S2.9 'S4.18' 'by module'
+
 # ---- the workflow ----
 
 row S1.1
