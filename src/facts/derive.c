@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What follows from other facts. Formulas: megatron/training/arguments.py (validate_args) unless
- * noted. */
+   noted. */
 #include "base/num.h"
 #include "facts/facts.h"
 #include "facts/layout.h"
 #include "facts/precision.h"
 
-enum { MAX_LAYERS = 4096 };
+enum { MAX_LAYERS = 4096 }; /* and chunks of a pipeline: bounds of the arrays on the stack */
 
 /* ---- looking and setting ---- */
 
@@ -47,7 +47,7 @@ static void derive(struct facts *f, const char *name, struct value v, struct str
                        .written = from};
 }
 
-/* a list of ints, made only when the fact does not hold it already */
+/* A list of ints, made only when the fact does not hold it already. */
 static void derive_ints(struct facts *f, const char *name, const int64_t *ints, size_t n,
                         struct str from)
 {
@@ -126,7 +126,7 @@ static void derive_microbatches(struct facts *f)
 /* ---- the hybrid layer pattern ---- */
 
 /* Layer letters of "M*M*|M-ME/MM/MM" before the first slash, bars apart; segments and MTP parts
- * counted. */
+   counted. */
 struct hybrid {
     struct str letters; /* the main part, with its bars */
     int64_t layers, segments, depths;
@@ -235,7 +235,7 @@ static void derive_virtual(struct facts *f)
            STR("vpp"));
 }
 
-/* null, or a number of layers that can be */
+/* Null, or a number of layers that can be. */
 static bool is_layer_count(struct value v)
 {
     return v.kind == VALUE_NULL || (v.kind == VALUE_INT && v.i >= 0 && v.i <= MAX_LAYERS);
@@ -247,17 +247,17 @@ static bool split_ranks(const struct facts *f, int64_t layers, int64_t pp, int64
 {
     struct value first = look(f, "num_layers_in_first_pipeline_stage"),
                  last = look(f, "num_layers_in_last_pipeline_stage");
-    int64_t embedding = 0, loss = 0, ranks = pp, rest = layers;
+    int64_t embedding = 0, loss = 0;
     if (!is_layer_count(first) || !is_layer_count(last)) return false;
     if (!accounted(f, &embedding, &loss)) return false;
-    if (first.kind == VALUE_INT) rest -= first.i, ranks--;
-    if (last.kind == VALUE_INT) rest -= last.i, ranks--;
-    rest += embedding + loss;
+    bool own_first = first.kind == VALUE_INT, own_last = last.kind == VALUE_INT;
+    int64_t ranks = pp - own_first - own_last;
+    int64_t rest = layers - (own_first ? first.i : 0) - (own_last ? last.i : 0) + embedding + loss;
     if (rest < 0 || ranks < 0 || (ranks ? rest % ranks != 0 : rest != 0)) return false;
     for (int64_t i = 0; i < pp * vpp; i++) {
         int64_t rank = i % pp, here = ranks ? rest / ranks : 0;
-        if (rank == 0 && first.kind == VALUE_INT) here = first.i;
-        if (rank == pp - 1 && last.kind == VALUE_INT) here = last.i;
+        if (rank == 0 && own_first) here = first.i;
+        if (rank == pp - 1 && own_last) here = last.i;
         if (here < 0 || here % vpp != 0) return false;
         chunks[i] = here / vpp - (i == 0 ? embedding : 0) - (i == pp * vpp - 1 ? loss : 0);
         if (chunks[i] < 0) return false;
@@ -300,7 +300,7 @@ static void derive_layers(struct facts *f)
 /* ---- what each layer is ---- */
 
 /* Fills 1 or 0 for each layer from a frequency or a list of that length; false when it says
- * neither. */
+   neither. */
 static bool spread(struct value freq, int64_t layers, bool all_but, int64_t *out)
 {
     if (freq.kind == VALUE_LIST && (int64_t)freq.list->n == layers) {
@@ -320,11 +320,10 @@ static bool moe_pattern(const struct facts *f, int64_t layers, int64_t *out)
 {
     struct hybrid h;
     struct value experts = look(f, "num_moe_experts"), dense = look(f, "first_k_dense_replace");
-    int64_t k = 0;
     if (read_hybrid(f, &h)) {
         if (h.layers != layers) return false;
         for (size_t i = 0; i < h.letters.n; i++)
-            if (h.letters.p[i] != '|') out[k++] = h.letters.p[i] == 'E';
+            if (h.letters.p[i] != '|') *out++ = h.letters.p[i] == 'E';
         return true;
     }
     if (experts.kind == VALUE_NULL || (experts.kind == VALUE_INT && experts.i == 0)) {
@@ -372,7 +371,7 @@ static void derive_gate(struct facts *f)
 }
 
 /* Only Megatron-LM's command line has a switch for grouped queries; elsewhere the number of groups
- * says it. */
+   says it. */
 static void derive_grouped_queries(struct facts *f)
 {
     struct value groups = look(f, "num_query_groups"), heads = look(f, "num_attention_heads"),
