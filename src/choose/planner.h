@@ -67,6 +67,8 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
    away in a layout knob what it would cost. */
 void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
                  struct answer_plan *plan);
+/* fit, scale, profile or retune; empty for none. */
+const char *reason_phase(enum phase phase);
 /* The ids of the guide rows that a rule cites, separated by commas. */
 struct str reason_guides(struct arena *a, const struct rule *r);
 /* One line that compares a further plan with the first. */

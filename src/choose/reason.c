@@ -12,6 +12,12 @@ static double percent(double a, double b)
     return 100 * (a / b - 1);
 }
 
+const char *reason_phase(enum phase phase)
+{
+    static const char *const words[] = {"", "fit", "scale", "profile", "retune"};
+    return words[phase];
+}
+
 struct str reason_guides(struct arena *a, const struct rule *r)
 {
     struct buf ids = buf_new(a);

@@ -36,7 +36,7 @@ static struct str refuse_pin(struct arena *a, int param, struct str name)
     if (str_is(param_table[param].name, "world_size"))
         return STR("the number of GPUs is given with --gpus, not as a pin");
     enum param_scope scope = param_table[param].scope;
-    if (scope == SCOPE_METRIC || (scope == SCOPE_DERIVED && !is_counted(param)))
+    if (scope == SCOPE_METRIC || (scope == SCOPE_DERIVED && !is_counted(param) && !knob_find(name)))
         return arena_printf(a, "%.*s follows from other parameters and cannot be pinned",
                             STR_ARG(name));
     return (struct str){"", 0};

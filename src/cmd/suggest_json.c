@@ -7,12 +7,6 @@ static cJSON *text(struct arena *a, struct str s)
     return cJSON_CreateString(str_dup(a, s).p);
 }
 
-static const char *phase_word(enum phase phase)
-{
-    static const char *const words[] = {"", "fit", "scale", "profile", "retune"};
-    return words[phase];
-}
-
 static cJSON *reasons(struct arena *a, const struct reason *items, size_t n)
 {
     cJSON *list = cJSON_CreateArray();
@@ -21,7 +15,7 @@ static cJSON *reasons(struct arena *a, const struct reason *items, size_t n)
         cJSON *item = cJSON_CreateObject();
         cJSON_AddItemToObject(item, "rule", text(a, r->rule));
         cJSON_AddItemToObject(item, "guide", text(a, r->guide));
-        cJSON_AddStringToObject(item, "phase", phase_word(r->phase));
+        cJSON_AddStringToObject(item, "phase", reason_phase(r->phase));
         cJSON_AddItemToObject(item, "text", text(a, r->text));
         cJSON_AddItemToObject(item, "source", text(a, r->source));
         cJSON_AddItemToArray(list, item);

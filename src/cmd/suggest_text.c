@@ -43,18 +43,12 @@ static void add_costs(const struct config *c, struct buf *out)
     screen_evidence(&e, out);
 }
 
-static const char *phase_word(enum phase phase)
-{
-    static const char *const words[] = {"", "fit", "scale", "profile", "retune"};
-    return words[phase];
-}
-
 static void add_reasons(const struct answer_plan *plan, struct buf *out)
 {
     buf_add(out, STR("\nwhy\n"));
     for (size_t i = 0; i < plan->because.n; i++) {
         const struct reason *r = &plan->because.items[i];
-        buf_printf(out, "  %-8s%.*s", phase_word(r->phase), STR_ARG(r->text));
+        buf_printf(out, "  %-8s%.*s", reason_phase(r->phase), STR_ARG(r->text));
         if (r->rule.n) buf_printf(out, "  [%.*s]", STR_ARG(r->rule));
         buf_add_char(out, '\n');
     }

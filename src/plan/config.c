@@ -360,9 +360,13 @@ static bool missing(const struct facts *f, const char *param, const char *help)
 /* Degrees and batch sizes within bounds, so that no product of them overflows. */
 static bool check_sizes(const struct facts *f, const struct knobs *k)
 {
-    static const char *const degrees[] = {
-        "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
-        "expert_model_parallel_size", "expert_tensor_parallel_size",  "micro_batch_size"};
+    static const char *const degrees[] = {"tensor_model_parallel_size",
+                                          "pipeline_model_parallel_size",
+                                          "context_parallel_size",
+                                          "expert_model_parallel_size",
+                                          "expert_tensor_parallel_size",
+                                          "micro_batch_size",
+                                          "virtual_pipeline_model_parallel_size"};
     bool good = true;
     for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++) {
         int64_t n = facts_int(f, degrees[i], 1);

@@ -36,6 +36,8 @@ kept "overlap_grad_reduce: false" $large --pin overlap_grad_reduce=false
 kept "optimizer_cpu_offload: true" $large --pin optimizer_cpu_offload=true
 kept "tp: 8" $large --pin tp=8,etp=8
 kept "pipeline_model_parallel_layout: Et*30|t*31mL" $large --pin 'pipeline_model_parallel_layout=Et*30|t*31mL'
+kept "exp_avg_dtype: bf16" $large --pin exp_avg_dtype=bf16
+expect 0 "flex / deepep" $large --pin dispatcher=deepep
 expect 0 "dp 4, " $large --pin dp=4
 expect 0 "recipe: mxfp8" deepseek-v3 --gpus 256 --platform gb200 --precision mxfp8 --format yaml
 expect 1 "AutoModel has no word for nvfp4" deepseek-v3 --gpus 256 --platform gb200 --framework automodel --precision nvfp4
@@ -44,6 +46,7 @@ expect 1 "AutoModel has no word for nvfp4" deepseek-v3 --gpus 256 --platform gb2
 expect 2 "tensor_model_parallel_size takes an integer, not x" $large --pin tp=x
 expect 2 "does not take 'foo'" $large --pin moe_token_dispatcher_type=foo
 expect 2 "must be at least 1" $large --pin gbs=-4
+expect 2 "virtual_pipeline_model_parallel_size is 0" $large --pin vpp=0
 expect 2 "has the parameter strategy" $large --pin strategy=ddp
 expect 2 "given with --gpus" $large --pin gpus=128
 expect 2 "cannot be pinned" $large --pin fits=true
