@@ -6,8 +6,8 @@
 set -u
 program=$(realpath "$1")
 # S0.8: the step time does not count the vision tower. S1.12: graphs take no memory in the estimate. S4.13: the estimate has the
-# states above the activations of that layout.
-pending='S0.8 S1.12 S4.13'
+# states above the activations of that layout. S4.12: Megatron-FSDP is not among the five best there.
+pending='S0.8 S1.12 S4.12 S4.13'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -500,7 +500,7 @@ ok test "$(fact mp_policy_param_dtype) $(fact mp_policy_reduce_dtype) $(fact mp_
 am '{strategy: fsdp2, mp_policy: {_target_: torch.distributed.fsdp.MixedPrecisionPolicy, param_dtype: fp16}}' 8
 says error automodel:D14 float16
 row S2.11
-for model in qwen3-30b-a3b qwen3-235b-a22b deepseek-v3; do
+for model in qwen3-0.6b qwen3-8b qwen3-32b llama-3-70b qwen3-30b-a3b qwen3-235b-a22b deepseek-v3; do
     "$program" suggest $model --gpus 256 --platform h100 --framework automodel --format json --top 1 >answer.json 2>&1
     ok grep -q 'S2\.11' answer.json
 done
@@ -731,7 +731,7 @@ flags --sequcen_parallel
 says error unknown-key sequence
 row S4.12
 "$program" suggest qwen3-235b-a22b --gpus 256 --platform h100 --framework megatron --top 5 >screen 2>&1
-ok grep -q FSDP screen
+part 'other layouts' ' FSDP'
 row S4.13
 plan Q tp=4 pp=8 vpp=4 -recompute_granularity -recompute_modules && estimate plan.yaml
 holds "$(first_stage activations_gib) > $(first_stage params_gib) + $(first_stage grads_gib) + $(first_stage optimizer_gib)"
