@@ -54,13 +54,13 @@ bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct str name, str
 }
 
 /* Whether a pin means something to a framework: it has the parameter, or none has, as the planner's
-   own; Megatron-core has every knob, some in other words. */
+   own; or it is a knob, which some say in other words and the cost models know for all. */
 static bool pin_applies(int param, enum framework framework)
 {
     const struct param *p = &param_table[param];
     if (p->scope != SCOPE_PLAN && p->scope != SCOPE_RUN) return true;
     bool known = false;
-    if (framework != FRAMEWORK_AUTOMODEL && knob_find(p->name)) return true;
+    if (knob_find(p->name)) return true;
     for (int i = 0; i < FRAMEWORK_COUNT; i++)
         known = known || p->in[i].known;
     return !known || p->in[framework].known;
