@@ -12,7 +12,7 @@ static const struct family families[] = {
     {"arctic", HF_EXPERT_WIDTH | HF_DENSE_BESIDE},
     {"granitemoe granitemoeshared granitemoehybrid", HF_EXPERT_WIDTH | HF_TIED},
     {"hunyuan_v1_moe", HF_EXPERT_WIDTH},
-    {"llama4 llama4_text", HF_EXPERT_WIDTH | HF_SHARED_IS_EXPERT | HF_L2_QK_NORM},
+    {"llama4 llama4_text", HF_EXPERT_WIDTH | HF_SHARED_IS_EXPERT | HF_L2_QK_NORM | HF_SIGMOID},
     {"gpt_oss", HF_EXPERT_WIDTH | HF_ALL_BIAS | HF_SINKS | HF_CLAMPED_GATE},
     {"minimax_m2", HF_EXPERT_WIDTH | HF_QK_NORM | HF_QK_NORM_FULL},
     {"minimax_m3 minimax_m3_vl", HF_EXPERT_WIDTH | HF_QK_NORM},

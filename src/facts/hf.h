@@ -15,6 +15,7 @@ enum {
     HF_QK_NORM_FULL = 1 << 3, /* over all heads */
     HF_L2_QK_NORM = 1 << 4,   /* use_qk_norm is a norm without weights */
     HF_K_IS_V = 1 << 22,      /* one projection for keys and values */
+    HF_SIGMOID = 1 << 23,     /* the router's score function */
     HF_QKV_BIAS = 1 << 5,
     HF_ALL_BIAS = 1 << 6,
     HF_SINKS = 1 << 7,

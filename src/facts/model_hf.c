@@ -171,15 +171,15 @@ static bool has_expert_bias(const struct hf *h)
                     false);
 }
 
-/* How the router scores, groups and scales; families with an expert bias score by sigmoid unless
-   they say otherwise. */
+/* How the router scores, groups and scales; families with an expert bias, and Llama 4, score by
+   sigmoid unless they say otherwise. */
 static void read_router(struct hf *h)
 {
     static const char *const functions[] = {"softmax", "sigmoid", "sqrtsoftplus"};
     struct str said = hf_word(h, "scoring_func score_function moe_router_activation_func");
     bool bias = has_expert_bias(h);
     if (bias) hf_add(h, "moe_router_enable_expert_bias", value_bool(true), "the router's method");
-    if (said.n == 0 && bias) said = STR("sigmoid");
+    if (said.n == 0 && (bias || h->traits & HF_SIGMOID)) said = STR("sigmoid");
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (str_is(said, functions[i]))
             hf_add(h, "moe_router_score_function", value_string(said),
