@@ -181,9 +181,11 @@ static double shortest_schedule(const struct search *s, const struct time_rates 
 {
     const struct model_shape *m = &s->c.model;
     const struct layout *l = &s->layout;
-    double ranks[LAYOUT_MAX_CHUNKS] = {0}, waits[LAYOUT_MAX_CHUNKS] = {0}, before = 0, longest = 0;
+    double ranks[LAYOUT_MAX_CHUNKS], waits[LAYOUT_MAX_CHUNKS], before = 0, longest = 0;
     double n = (double)knobs_microbatches(&s->c.knobs);
     int layer = 0, pp = s->c.knobs.pp;
+    for (int r = 0; r < pp; r++) /* only what is used: this runs for every spot */
+        ranks[r] = waits[r] = 0;
     for (int i = 0; i < l->n_chunks; i++) {
         double chunk = rates->mtp * l->mtp[i] + (l->embedding[i] ? rates->embedding : 0) +
                        (l->loss[i] ? rates->head : 0);

@@ -37,6 +37,18 @@ bool layout_from_stages(struct value stages, struct layout *out)
     return true;
 }
 
+/* An empty layout; only the chunks in use are cleared, for the search asks tens of thousands of
+ * times. */
+static void start(struct layout *out, int n_chunks)
+{
+    size_t n = (size_t)n_chunks;
+    out->n_chunks = n_chunks;
+    memset(out->decoders, 0, n * sizeof *out->decoders);
+    memset(out->mtp, 0, n * sizeof *out->mtp);
+    memset(out->embedding, 0, n * sizeof *out->embedding);
+    memset(out->loss, 0, n * sizeof *out->loss);
+}
+
 static void ends(const struct config *c, struct layout *out)
 {
     int last = out->n_chunks - 1;
@@ -87,7 +99,7 @@ bool config_layout(const struct config *c, struct layout *out)
         return out->n_chunks == chunks;
     }
     if (chunks < 1 || chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
-    *out = (struct layout){.n_chunks = (int)chunks};
+    start(out, (int)chunks);
     ends(c, out);
     if (k->first_stage_layers > 0 || k->last_stage_layers > 0) return first_last(c, out);
     if (k->account_embedding || k->account_loss) return accounted(c, out);
@@ -126,7 +138,7 @@ bool config_plan_layout(struct config *c, struct layout *slot)
     if (even || given || chunks == 1 || c->framework == FRAMEWORK_AUTOMODEL)
         return config_layout(c, slot);
     if (chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
-    *slot = (struct layout){.n_chunks = chunks};
+    start(slot, chunks);
     ends(c, slot);
     balance(c, slot);
     c->layouts = slot;
