@@ -70,6 +70,7 @@ static void fill(struct lines *l)
    A line above the limit comes in pieces, none of which is a request. */
 static bool take_line(struct lines *l, struct str *out)
 {
+    if (l->from == l->n) return false; /* nothing unread, perhaps nothing read yet */
     struct str unread = {l->p + l->from, l->n - l->from};
     size_t at = str_find(unread, '\n');
     bool whole = at < unread.n, rest = unread.n && (l->end || unread.n > LONGEST_LINE);

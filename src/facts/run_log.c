@@ -175,7 +175,7 @@ static double median(struct arena *a, const struct run_step *steps, size_t n, si
 struct run_summary run_log_summary(struct arena *a, const struct run_log *log)
 {
     size_t warmup = log->steps.n < 2 ? 0 : log->steps.n < 20 ? 1 : log->steps.n / 10;
-    const struct run_step *steady = log->steps.items + warmup;
+    const struct run_step *steady = warmup ? log->steps.items + warmup : log->steps.items;
     size_t n = log->steps.n - warmup;
     struct run_summary s = {
         .steady_steps = n,
