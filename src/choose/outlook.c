@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/outlook.h"
 
-static const double GIB = 1073741824.0;
+#include "base/units.h"
 
 static void set(struct facts *f, const char *name, struct value v)
 {
@@ -151,7 +151,7 @@ void outlook_of(struct facts *f, const struct config *c)
 
 void outlook_facts(struct facts *f, struct arena *scratch)
 {
-    if (!f->platform) return;
+    if (!f->platform || !config_is_decided(f)) return;
     struct arena_mark mark = arena_mark(scratch);
     struct diags unheard;
     diags_init(&unheard, scratch);

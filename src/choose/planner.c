@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/planner.h"
 
+#include "base/units.h"
 #include "base/vec.h"
 #include "choose/outlook.h"
 
@@ -248,7 +249,7 @@ static void search_least_memory(struct inquiry *in)
 static void search_limited(struct inquiry *in)
 {
     double whole = in->out->base.machine.capacity_bytes,
-           limit = 1073741824.0 * facts_double(in->q->facts, "memory_limit_gib", 0);
+           limit = GIB * facts_double(in->q->facts, "memory_limit_gib", 0);
     bool limited = limit > 0 && limit < whole;
     search_within(in, limited ? limit : whole, in->out->search);
     if (limited && in->out->search->n == 0) search_within(in, whole, in->out->search);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/buf.h"
+#include "base/units.h"
 #include "base/vec.h"
 
 static double percent(double a, double b)
@@ -53,10 +54,9 @@ static bool neighbour(const struct config *plan, struct contender *out)
 static struct str verdict(struct arena *a, const struct config *plan, const struct contender *now,
                           const struct contender *other)
 {
-    double gib = 1073741824.0;
     if (other->fits == FITS_NO)
-        return arena_printf(a, "does not fit: %.0f of %.0f GiB", other->peak / gib,
-                            plan->machine.capacity_bytes / gib);
+        return arena_printf(a, "does not fit: %.0f of %.0f GiB", other->peak / GIB,
+                            plan->machine.capacity_bytes / GIB);
     double slower = percent(other->step_s, now->step_s);
     const char *tight = other->fits == FITS_TIGHT ? ", tight in memory" : "";
     if (fabs(slower) < 0.5) return arena_printf(a, "as fast%s", tight);
@@ -140,8 +140,7 @@ static struct str departure(struct arena *a, const struct preference *p,
     if (other.fits != FITS_YES)
         return arena_printf(a, "which %s: %.0f of %.0f GiB",
                             other.fits == FITS_NO ? "does not fit" : "is tight in memory",
-                            other.peak / 1073741824.0,
-                            plan->config.machine.capacity_bytes / 1073741824.0);
+                            other.peak / GIB, plan->config.machine.capacity_bytes / GIB);
     return arena_printf(a, "for a gain above its margin of %.0f %% a step", 100 * p->margin);
 }
 

@@ -6,13 +6,12 @@
 
 #include "base/io.h"
 #include "base/num.h"
+#include "base/units.h"
 #include "cmd/load.h"
 #include "cmd/microbenchmark.h"
 #include "emit/emit.h"
 #include "facts/platform.h"
 #include "facts/run_log.h"
-
-#define GIB 1073741824.0
 
 /* A coefficient counts as determined when the measurements removed this part of what was uncertain
    about it, and as touched from the other on. */

@@ -2,13 +2,12 @@
 /* compare: two recipes -> facts -> differences and costs, side by side. */
 #include <math.h>
 
+#include "base/units.h"
 #include "cmd/load.h"
 #include "emit/compare.h"
 #include "emit/emit.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
-
-#define GIB 1073741824.0
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 

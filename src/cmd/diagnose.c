@@ -4,6 +4,7 @@
 
 #include "base/edit.h"
 #include "base/io.h"
+#include "base/units.h"
 #include "choose/diagnose.h"
 #include "cmd/load.h"
 #include "emit/emit.h"
@@ -12,8 +13,6 @@
 #include "facts/platform.h"
 #include "facts/profile.h"
 #include "facts/run_log.h"
-
-#define GIB 1073741824.0
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 

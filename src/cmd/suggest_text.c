@@ -3,10 +3,9 @@
 #include <inttypes.h>
 
 #include "base/num.h"
+#include "base/units.h"
 #include "cmd/suggest.h"
 #include "emit/screen.h"
-
-#define GIB 1073741824.0
 
 static const char *framework_title(enum framework framework)
 {

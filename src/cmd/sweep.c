@@ -2,12 +2,11 @@
 /* sweep: plan -> trials in the order worth running -> list, plan files, or flags. */
 #include "choose/sweep.h"
 
+#include "base/units.h"
 #include "cmd/load.h"
 #include "emit/emit.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
-
-#define GIB 1073741824.0
 
 enum format { FORMAT_TEXT, FORMAT_PLAN, FORMAT_FLAGS, FORMAT_JSON };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/units.h"
 #include "cmd/validate.h"
 #include "cost/cost.h"
-
-static const double GIB = 1024.0 * 1024.0 * 1024.0;
 
 /* The estimate, or false for lack of facts; what is missing is counted by the caller, not reported.
  */
@@ -45,23 +44,9 @@ static void report(struct validation *v, const struct facts *f, const struct mem
     if (rule) d->help = rule->help;
 }
 
-/* What decides most of it must be known: overrides of a Bridge recipe leave much to the recipe. */
-static bool is_decided(const struct facts *f)
-{
-    static const char *const names[] = {
-        "tensor_model_parallel_size", "pipeline_model_parallel_size",
-        "context_parallel_size",      "expert_model_parallel_size",
-        "micro_batch_size",           "seq_length",
-        "recompute_granularity",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!fact_is_known(facts_get(f, names[i]))) return false;
-    return true;
-}
-
 bool validate_memory(struct validation *v, const struct facts *f)
 {
-    if (!f->platform || !is_decided(f)) return false;
+    if (!f->platform || !config_is_decided(f)) return false;
     struct memory_estimate *m = ARENA_NEW(v->scratch, struct memory_estimate);
     if (!estimate(v, f, m)) return false;
     if (m->fits != FITS_YES) report(v, f, m);

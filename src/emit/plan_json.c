@@ -5,11 +5,10 @@
 #include <math.h>
 
 #include "base/num.h"
+#include "base/units.h"
 #include "emit/emit.h"
 #include "facts/model.h"
 #include "facts/platform.h"
-
-#define GIB 1073741824.0
 
 void tree_print(struct buf *out, cJSON *tree, bool indented)
 {

@@ -6,9 +6,9 @@
 
 #include "base/buf.h"
 #include "base/num.h"
+#include "base/units.h"
 #include "plan/knob.h"
 
-#define GIB 1073741824.0
 enum { BAR = 40, STAGES_SHOWN = 8 };
 
 void screen_model(const struct model_shape *m, struct buf *out)

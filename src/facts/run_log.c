@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/units.h"
 
 /* ---- numbers in lines ---- */
 
@@ -89,7 +90,7 @@ static bool read_memory(struct str line, struct run_log *out)
     double rank = 0;
     if (number_after(line, "[Rank ", &rank) && whole(rank) > out->memory_rank)
         out->memory_rank = whole(rank);
-    double gib = mb ? 1.0 / 1024 : 1e9 / 1073741824.0;
+    double gib = mb ? 1.0 / 1024 : 1e9 / GIB;
     raise_to(&out->peak_memory_gib, positive_after(line, "max allocated:", gib));
     raise_to(&out->peak_memory_gib, positive_after(line, "mem-max-allocated-gigabytes:", gib));
     raise_to(&out->reserved_memory_gib, positive_after(line, "max reserved:", gib));

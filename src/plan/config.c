@@ -5,6 +5,7 @@
    AutoModel's FSDP2 manager. */
 #include "plan/config.h"
 
+#include "base/units.h"
 #include "facts/platform.h"
 #include "plan/knob.h"
 
@@ -38,8 +39,6 @@ int64_t knobs_microbatches(const struct knobs *k)
 }
 
 /* ---- the machine ---- */
-
-#define GIB 1073741824.0
 
 bool config_machine(const struct facts *f, struct machine *out)
 {
@@ -456,5 +455,18 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
     if (!good) return false;
     read_joint(f, out);
     read_pipeline(a, f, out);
+    return true;
+}
+
+bool config_is_decided(const struct facts *f)
+{
+    static const char *const names[] = {
+        "tensor_model_parallel_size", "pipeline_model_parallel_size",
+        "context_parallel_size",      "expert_model_parallel_size",
+        "micro_batch_size",           "seq_length",
+        "recompute_granularity",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!fact_is_known(facts_get(f, names[i]))) return false;
     return true;
 }

@@ -229,6 +229,9 @@ struct config {
 /* Fills a config from facts; what a complete plan needs and the facts do not say becomes an error
    diagnostic of rule `missing-fact` that names it. */
 bool config_from_facts(struct arena *a, const struct facts *f, struct config *out);
+/* Whether the facts say what decides most of the memory: overrides of a Bridge recipe leave much of
+   it to the recipe, and a verdict on defaults would be a guess. */
+bool config_is_decided(const struct facts *f);
 /* Its parts, for callers that have no complete plan. The model: false with `missing-fact` errors
  * (none when `quiet`). */
 bool config_model(const struct facts *f, struct model_shape *out, bool quiet);
