@@ -20,18 +20,6 @@ static bool wall_of(const struct rule *r, enum wall *out)
     return true;
 }
 
-/* A copy of the facts as the framework runs them; what is found on the way is nobody's concern. */
-static struct facts *run_facts(struct arena *a, const struct rule_set *rules, const struct facts *f,
-                               struct arena *scratch)
-{
-    struct facts *copy = facts_copy(a, f);
-    copy->diags = ARENA_NEW(a, struct diags);
-    diags_init(copy->diags, a);
-    rules_apply_overrides(rules, copy, scratch);
-    arena_reset(scratch);
-    return copy;
-}
-
 /* ---- evidence ---- */
 
 /* Metrics that a rule reads and nobody gave. */
@@ -140,7 +128,7 @@ static void predict(struct arena *a, const struct rule_set *rules, const struct 
     for (size_t i = 0; i < fix->changes.n; i++)
         facts_set(changed, fix->changes.items[i].param, fix->changes.items[i].value, ORIGIN_OPTION,
                   NULL, (struct str){"", 0});
-    struct facts *run = run_facts(a, rules, changed, scratch);
+    struct facts *run = rules_effective_facts(a, rules, changed, scratch);
     fix->refused = rules_first_error(rules, run, scratch);
     fix->predicted = estimate(a, run, &fix->step_s, &fix->peak, &fix->fits);
 }
@@ -206,7 +194,7 @@ void diagnose_run(struct arena *a, const struct rule_set *rules, const struct fa
 {
     int fits;
     *out = (struct diagnosis){0};
-    struct facts *run = run_facts(a, rules, f, scratch);
+    struct facts *run = rules_effective_facts(a, rules, f, scratch);
     collect_evidence(a, rules, run, scratch, out);
     out->wall = tallest(out, run, WALL_NONE);
     enum wall other = out->wall == WALL_NONE ? WALL_NONE : tallest(out, run, out->wall);

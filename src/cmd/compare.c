@@ -239,7 +239,7 @@ static const struct option options[] = {
     {"model", "MODEL", "the model of both: a catalogue name, a config.json or a model file"},
     {"framework", "NAME", "megatron, bridge or automodel, where a file does not say"},
     {"framework-version", "V", "version of the framework (moeplan version lists them)"},
-    {"as", "FORMAT", "automodel, megatron, bridge or plan instead of telling by the content"},
+    {"as", "FORMAT", RECIPE_FORMATS " instead of telling by the content"},
     {"set", "NAME=VALUE", "state a fact the files do not hold, or override one (repeatable)"},
     {"env", "NAME=VALUE", "an environment variable of both runs (repeatable)"},
     {"format", "text|json", "how to print"},

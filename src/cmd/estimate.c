@@ -216,23 +216,14 @@ static int run(struct cmd_context *c)
     struct str as = option_value(c, "as");
     if (!option_choice(c, "format", &format) || !validate_options(c, &options))
         return STATUS_CANNOT;
-    if (as.n > 0 && !reader_find(as))
-        return cmd_usage_error(c, "--as must be automodel, megatron, bridge or plan, not \"%.*s\"",
-                               STR_ARG(as));
-    if (!cmd_load_rules(c, &e.rules)) return STATUS_CANNOT;
+    if (!validate_format(c, as, RECIPE_FORMATS) || !cmd_load_rules(c, &e.rules))
+        return STATUS_CANNOT;
     if (option_given(c, "batch")) return batch_run(c, answer, &e);
     return estimate_file(c, &e, as, (enum format)format);
 }
 
 static const struct option options[] = {
-    {"gpus", "N", "number of GPUs of the run"},
-    {"platform", "P", "GPU platform: h100, gb200, … or a platform file"},
-    {"model", "MODEL", "the model: a catalogue name, a config.json or a model file"},
-    {"framework", "NAME", "megatron, bridge or automodel, where the file does not say"},
-    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
-    {"as", "FORMAT", "automodel, megatron, bridge or plan instead of telling by the content"},
-    {"set", "NAME=VALUE", "state a fact the file does not hold, or override one (repeatable)"},
-    {"env", "NAME=VALUE", "an environment variable of the run (repeatable)"},
+    RECIPE_OPTIONS(RECIPE_FORMATS),
     {"format", "text|json", "how to print"},
     {"explain", NULL, "print every term with its numbers"},
     {0},

@@ -7,10 +7,7 @@ struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
                           const struct read_options *options)
 {
     struct str text, error;
-    if (as.n && !reader_find(as))
-        return cmd_usage_error(c, "--as must be automodel, megatron, bridge or plan, not \"%.*s\"",
-                               STR_ARG(as)),
-               NULL;
+    if (!validate_format(c, as, RECIPE_FORMATS)) return NULL;
     path = str_dup(c->keep, path);
     if (!io_read(c->keep, path.p, &text, &error))
         return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)), NULL;
@@ -38,12 +35,8 @@ static struct str first_error(const struct diags *diags)
 void load_costs(struct arena *a, const struct rule_set *rules, const struct facts *f,
                 struct arena *scratch, struct costed *out)
 {
-    *out = (struct costed){.facts = facts_copy(a, f)};
-    struct diags *diags = out->facts->diags = ARENA_NEW(a, struct diags);
-    diags_init(diags, a);
-    rules_apply_overrides(rules, out->facts, scratch);
-    arena_reset(scratch);
-    diags->n = 0; /* what the overrides say is not about the costs */
+    *out = (struct costed){.facts = rules_effective_facts(a, rules, f, scratch)};
+    struct diags *diags = out->facts->diags;
     if (!config_from_facts(a, out->facts, &out->config)) {
         out->missing = first_error(diags);
         return;

@@ -131,14 +131,7 @@ static int run(struct cmd_context *c)
 static const struct option options[] = {
     {"top", "N", "trials to list (12)"},
     {"format", "text|plan|flags|json", "a list, plan files, or files of the plan's framework"},
-    {"gpus", "N", "number of GPUs of the run"},
-    {"platform", "P", "GPU platform: h100, gb200, … or a platform file"},
-    {"model", "MODEL", "the model: a catalogue name, a config.json or a model file"},
-    {"framework", "NAME", "megatron, bridge or automodel, where the file does not say"},
-    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
-    {"as", "FORMAT", "automodel, megatron, bridge or plan instead of telling by the content"},
-    {"set", "NAME=VALUE", "state a fact the file does not hold, or override one (repeatable)"},
-    {"env", "NAME=VALUE", "an environment variable of the run (repeatable)"},
+    RECIPE_OPTIONS(RECIPE_FORMATS),
     {0},
 };
 

@@ -27,6 +27,22 @@ struct file_report validate_unreadable(struct validation *v, struct str path, st
 
 /* ---- parts (validate_options.c, validate_batch.c, validate_world.c, validate_memory.c) ---- */
 
+/* What commands that read recipes can be told beside them; `formats` are those of --as. */
+/* clang-format off */
+#define RECIPE_OPTIONS(formats)                                                                    \
+    {"gpus", "N", "number of GPUs of the run"},                                                    \
+    {"platform", "P", "GPU platform: h100, gb200, … or a platform file"},                          \
+    {"model", "MODEL", "the model: a catalogue name, a config.json or a model file"},              \
+    {"framework", "NAME", "megatron, bridge or automodel, where the file does not say"},           \
+    {"framework-version", "V", "version of the framework (moeplan version lists them)"},           \
+    {"as", "FORMAT", formats " instead of telling by the content"},                                \
+    {"set", "NAME=VALUE", "state a fact the file does not hold, or override one (repeatable)"},    \
+    {"env", "NAME=VALUE", "an environment variable of the run (repeatable)"}
+/* clang-format on */
+#define RECIPE_FORMATS "automodel, megatron, bridge or plan"
+
+/* Whether --as is absent or names a format; a usage error that lists `formats` when it does not. */
+bool validate_format(struct cmd_context *c, struct str as, const char *formats);
 /* The options of the command line; false with a usage error, or a diagnostic in c->diags. */
 bool validate_options(struct cmd_context *c, struct read_options *out);
 /* Names from --set that nothing knew, separated by commas. */

@@ -181,6 +181,8 @@ static int validate_files(struct run *r)
 
 /* ---- the command ---- */
 
+#define FORMATS "automodel, megatron, bridge, plan or hf"
+
 static bool read_options(struct run *r)
 {
     struct cmd_context *c = r->c;
@@ -190,12 +192,7 @@ static bool read_options(struct run *r)
         return false;
     r->validation.fail_on = severities[fail_on];
     r->as = option_value(c, "as");
-    if (r->as.n && !reader_find(r->as)) {
-        cmd_usage_error(c, "--as must be automodel, megatron, bridge, plan or hf, not \"%.*s\"",
-                        STR_ARG(r->as));
-        return false;
-    }
-    return validate_options(c, &r->options);
+    return validate_format(c, r->as, FORMATS) && validate_options(c, &r->options);
 }
 
 static int run(struct cmd_context *c)
@@ -217,14 +214,7 @@ static int run(struct cmd_context *c)
 }
 
 static const struct option options[] = {
-    {"gpus", "N", "number of GPUs of the run"},
-    {"platform", "P", "GPU platform: h100, gb200, … or a platform file"},
-    {"model", "MODEL", "the model: a catalogue name, a config.json or a model file"},
-    {"framework", "NAME", "megatron, bridge or automodel, where the file does not say"},
-    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
-    {"as", "FORMAT", "automodel, megatron, bridge, plan or hf instead of telling by the content"},
-    {"set", "NAME=VALUE", "state a fact the file does not hold, or override one (repeatable)"},
-    {"env", "NAME=VALUE", "an environment variable of the run (repeatable)"},
+    RECIPE_OPTIONS(FORMATS),
     {"format", "text|json|jsonl|github", "how to print"},
     {"fail-on", "error|warning|info", "least severity that makes the exit status 1"},
     {0},

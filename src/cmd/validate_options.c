@@ -27,6 +27,13 @@ static bool parse_settings(struct cmd_context *c, const char *option, struct set
     return true;
 }
 
+bool validate_format(struct cmd_context *c, struct str as, const char *formats)
+{
+    if (!as.n || reader_find(as)) return true;
+    cmd_usage_error(c, "--as must be %s, not \"%.*s\"", formats, STR_ARG(as));
+    return false;
+}
+
 static bool parse_framework(struct cmd_context *c, struct read_options *o)
 {
     struct str word = option_value(c, "framework");

@@ -23,18 +23,6 @@ static bool is_known(struct value v)
     return v.kind != VALUE_UNKNOWN && v.kind != VALUE_ERROR;
 }
 
-/* The facts as the framework runs them. Their findings are the source's, and not asked for here. */
-static struct facts *run_facts(struct arena *a, const struct rule_set *rules, const struct facts *f,
-                               struct arena *scratch)
-{
-    struct facts *copy = facts_copy(a, f);
-    copy->diags = ARENA_NEW(a, struct diags);
-    diags_init(copy->diags, a);
-    rules_apply_overrides(rules, copy, scratch);
-    facts_derive(copy);
-    return copy;
-}
-
 /* ---- the parts that every framework has ---- */
 
 /* A plan is silent about the model and the run where the source is; the target's own files have
@@ -326,7 +314,7 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
 {
     enum { ROUNDS = 3 }; /* a value set can switch a default of the target */
     *out = (struct conversion){.facts = target_facts(a, from, to, complete)};
-    struct facts *effective = run_facts(a, rules, from, scratch);
+    struct facts *effective = rules_effective_facts(a, rules, from, scratch);
     carry_written(from, effective, out->facts);
     carry_open(from, effective, out->facts);
     if (complete && str_is(from->format, "plan")) carry_assumed(from, out->facts);
@@ -334,7 +322,7 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
     convert_words(a, effective, out);
     facts_derive(out->facts);
     for (int i = 0; i < ROUNDS; i++) {
-        const struct facts *result = run_facts(a, rules, out->facts, scratch);
+        const struct facts *result = rules_effective_facts(a, rules, out->facts, scratch);
         if (!carry_defaults(from, effective, result, out->facts)) break;
     }
     if (complete) carry_companions(a, rules, from, out->facts, scratch);

@@ -93,6 +93,17 @@ void rules_apply_overrides(const struct rule_set *set, struct facts *f, struct a
     arena_pop(scratch, mark);
 }
 
+struct facts *rules_effective_facts(struct arena *a, const struct rule_set *set,
+                                    const struct facts *f, struct arena *scratch)
+{
+    struct facts *copy = facts_copy(a, f);
+    copy->diags = ARENA_NEW(a, struct diags);
+    diags_init(copy->diags, a);
+    rules_apply_overrides(set, copy, scratch);
+    copy->diags->n = 0;
+    return copy;
+}
+
 void rules_resize(const struct rule_reach *world, const struct facts *f, struct facts *at,
                   int64_t world_size, struct arena *scratch)
 {

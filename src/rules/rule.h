@@ -127,6 +127,10 @@ enum outcome rule_evaluate(const struct rule *r, const struct facts *f, struct a
    fired override that carries a message is a diagnostic where the user wrote one of the parameters.
    `scratch` as above. */
 void rules_apply_overrides(const struct rule_set *set, struct facts *f, struct arena *scratch);
+/* A copy with the overrides applied: what the framework runs. It has diagnostics of its own, empty,
+   as what the overrides say is about the file that `f` came from. */
+struct facts *rules_effective_facts(struct arena *a, const struct rule_set *set,
+                                    const struct facts *f, struct arena *scratch);
 
 struct rules_summary {
     size_t evaluated, failed, skipped, broken; /* skipped: met an unknown */
