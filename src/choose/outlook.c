@@ -83,19 +83,12 @@ static const struct {
     {"fits_with_ep_only", experts_only},           {"fits_with_resharding", resharding},
 };
 
-static bool divides(const struct knobs *k)
-{
-    int64_t dense = (int64_t)k->tp * k->pp * k->cp, expert = (int64_t)k->etp * k->ep * k->pp;
-    if (k->gpus % dense || k->gpus % expert) return false;
-    return k->gbs % (k->mbs * (k->gpus / dense)) == 0;
-}
-
 static void set_undoings(struct facts *f, const struct config *c)
 {
     struct memory_estimate m;
     for (size_t i = 0; i < sizeof undoings / sizeof *undoings; i++) {
         struct config other = *c;
-        bool fits = undoings[i].apply(&other.knobs, &other.model) && divides(&other.knobs) &&
+        bool fits = undoings[i].apply(&other.knobs, &other.model) && knobs_divide(&other.knobs) &&
                     memory_estimate(&other, &m, NULL) && m.fits == FITS_YES;
         set(f, undoings[i].param, value_bool(fits));
     }

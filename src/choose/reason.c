@@ -44,8 +44,7 @@ static bool neighbour(const struct config *plan, struct contender *out)
     struct config c = *plan;
     struct layout slot;
     const struct knobs *k = &c.knobs;
-    int64_t dense = (int64_t)k->tp * k->cp * k->pp, experts = (int64_t)k->etp * k->ep * k->pp;
-    if (k->gpus % dense || k->gpus % experts || k->gbs % (k->mbs * knobs_dp(k))) return false;
+    if (!knobs_divide(k)) return false;
     if (k->ep > 1 && c.model.experts % k->ep) return false;
     return config_plan_layout(&c, &slot) && contender_estimate(&c, out);
 }

@@ -246,9 +246,7 @@ static void add_pipelines(struct search *s, const struct time_rates *rates)
     struct axis pp = space_pp(s->request, k);
     for (int i = 0; i < pp.n; i++) {
         k->pp = pp.values[i];
-        bool grids = k->gpus % ((int64_t)k->tp * k->cp * k->pp) == 0 &&
-                     k->gpus % ((int64_t)k->etp * k->ep * k->pp) == 0;
-        if (!grids || k->gbs % (k->mbs * knobs_dp(k))) continue;
+        if (!knobs_divide(k)) continue;
         struct axis vpp = space_vpp(s->request, k);
         for (int j = 0; j < vpp.n; j++) {
             k->vpp = vpp.values[j];

@@ -2,6 +2,8 @@
 /* Memory of a configuration: every stage, the fullest, and whether it fits. */
 #include "cost/memory.h"
 
+#include "cost/flops.h"
+
 #define MIB (1024.0 * 1024.0)
 
 /* Workspaces that count as allocated: torch's cuBLAS handles of the forward and the backward thread
@@ -21,16 +23,6 @@ static double workspaces(const struct config *c, const struct memory_coefficient
     if (k->tp_comm_overlap && k->sequence_parallel && k->tp > 1) sum += 2 * te;
     if (k->overlap_ep) sum += cublas;
     return MIB * sum;
-}
-
-/* The vocabulary as Megatron pads it; AutoModel does not. */
-static double padded_vocab(const struct config *c)
-{
-    if (c->framework == FRAMEWORK_AUTOMODEL) return c->model.vocab;
-    double unit = (double)c->model.vocab_divisible_by * c->knobs.tp;
-    if (unit < 1) return c->model.vocab;
-    int64_t units = (int64_t)((c->model.vocab + unit - 1) / unit);
-    return (double)units * unit;
 }
 
 static double at_most(double x, double most)
@@ -72,7 +64,7 @@ bool memory_prepare(const struct config *c, struct memory_work *w)
     for (int i = 0; i < c->model.n_kinds; i++)
         layer_measure(c, &w->t, c->model.kinds[i], &w->kinds[i]);
     layer_measure_mtp(c, &w->t, &w->mtp);
-    w->embedding = padded_vocab(c) * c->model.hidden / k->tp;
+    w->embedding = flops_vocab(c) * c->model.hidden / k->tp;
     w->vision = (double)vision_params(&c->model);
     double replicas = replicas_of(k);
     w->dense_shards = at_least_one((double)knobs_dp(k) * k->cp / replicas);

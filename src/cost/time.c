@@ -22,13 +22,11 @@ struct item {
 void time_layers_init(const struct config *c, struct time_layers *out)
 {
     out->timing = timing_of(c);
-    out->spread = coefficients_spread(&c->machine);
     for (int i = 0; i < c->model.n_kinds; i++)
         out->kinds[i] = layer_time(&out->timing, c->model.kinds[i]);
     out->embedding = layer_embedding(&out->timing);
     out->head = layer_head(&out->timing);
     out->mtp = c->model.mtp_layers > 0 ? layer_mtp(&out->timing) : (struct layer_time){0};
-    out->flops_per_token = model_flops_per_token(c);
 }
 
 /* What communication is left after it ran beside kernels. 1F1B overlap needs a second microbatch in
@@ -223,7 +221,7 @@ static void set_interval(const struct time_layers *l, const struct chunks *c, do
                          struct time_estimate *out)
 {
     const struct timing *t = &l->timing;
-    const struct coefficients *s = &l->spread;
+    const struct coefficients spread = coefficients_spread(&t->config->machine), *s = &spread;
     const struct pass *x = &c->busy;
     double gemm = t->low ? (t->low_bytes < 1 ? s->gemm_fp4 : s->gemm_fp8) : s->gemm_bf16;
     double again = 1 + (out->compute > 0 ? out->recompute / out->compute
@@ -270,7 +268,7 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     out->bubble_fraction = p / (n * chunks.n / k->pp + p);
     double tokens = (double)k->gbs * k->seq / (out->step * (double)k->gpus);
     out->tokens_per_s_per_gpu = tokens;
-    out->model_flops_per_gpu = tokens * l->flops_per_token;
+    out->model_flops_per_gpu = tokens * model_flops_per_token(c);
     out->peak = t->peak;
     out->peak_name = t->peak_name;
     out->mfu = out->model_flops_per_gpu / t->peak;

@@ -11,9 +11,7 @@
 
 struct time_layers {
     struct timing timing;       /* its `config` must outlive it */
-    struct coefficients spread; /* for the interval */
     struct layer_time kinds[MODEL_MAX_KINDS], embedding, head, mtp;
-    double flops_per_token;
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out);

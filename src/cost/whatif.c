@@ -146,14 +146,6 @@ static const struct {
     {offload_optimizer, 100},
 };
 
-/* Whether GPUs, experts and batch divide as the frameworks demand. */
-static bool divides(const struct knobs *k)
-{
-    int64_t dense = (int64_t)k->tp * k->pp * k->cp, expert = (int64_t)k->etp * k->ep * k->pp;
-    if (k->gpus % dense != 0 || k->gpus % expert != 0) return false;
-    return k->gbs % ((int64_t)k->mbs * (k->gpus / dense)) == 0;
-}
-
 static bool cheaper(const struct memory_change *a, const struct memory_change *b)
 {
     if (a->fits != b->fits) return a->fits < b->fits;
@@ -187,7 +179,7 @@ int memory_cheapest_changes(const struct config *c, memory_change_filter *allow,
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct config next = *c;
         if (!changes[i].apply(&next.knobs, &next.model, changes[i].argument)) continue;
-        if (!divides(&next.knobs) || (allow && !allow(&next, context))) continue;
+        if (!knobs_divide(&next.knobs) || (allow && !allow(&next, context))) continue;
         if (!memory_estimate(&next, &memory, NULL) || !time_estimate(&next, &time, NULL)) continue;
         if (memory.fits == FITS_NO || memory.peak >= peak) continue;
         struct memory_change one = {.knobs = next.knobs,

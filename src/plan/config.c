@@ -11,13 +11,6 @@
 
 enum { MAX_DEGREE = 1 << 20, MAX_GPUS = 1 << 24, MAX_SEQ = 1 << 28 };
 
-double machine_coefficient(const struct machine *m, const char *name, double otherwise)
-{
-    for (int i = 0; i < m->n_coefficients; i++)
-        if (str_is(m->coefficients[i].name, name)) return m->coefficients[i].value;
-    return otherwise;
-}
-
 static int64_t at_least_one(int64_t n)
 {
     return n < 1 ? 1 : n;
@@ -31,6 +24,13 @@ int64_t knobs_dp(const struct knobs *k)
 int64_t knobs_edp(const struct knobs *k)
 {
     return at_least_one(k->gpus / ((int64_t)k->etp * k->ep * k->pp));
+}
+
+bool knobs_divide(const struct knobs *k)
+{
+    if (k->gpus % ((int64_t)k->tp * k->cp * k->pp) != 0) return false;
+    if (k->gpus % ((int64_t)k->etp * k->ep * k->pp) != 0) return false;
+    return k->gbs % (k->mbs * knobs_dp(k)) == 0;
 }
 
 int64_t knobs_microbatches(const struct knobs *k)
@@ -49,7 +49,6 @@ bool config_machine(const struct facts *f, struct machine *out)
     out->compute_capability = facts_double(f, "compute_capability", 0);
     out->gpus_per_node = (int)facts_int(f, "gpus_per_node", 8);
     out->nvlink_domain = (int)facts_int(f, "nvlink_domain", out->gpus_per_node);
-    out->memory_bytes = GIB * facts_double(f, "gpu_memory_gib", 0);
     out->capacity_bytes = GIB * facts_double(f, "gpu_capacity_gib", 0);
     out->peak_bf16 = 1e12 * facts_double(f, "bf16_tflops", 0);
     out->peak_fp8 = 1e12 * facts_double(f, "fp8_tflops", 0);

@@ -81,7 +81,6 @@ struct machine {
     struct str id;                        /* h100 */
     double compute_capability;            /* 9.0, 10.0, 10.3 */
     int gpus_per_node, nvlink_domain;     /* GPUs */
-    double memory_bytes;                  /* size of the GPU's memory */
     double capacity_bytes;                /* what the allocator can use */
     double peak_bf16, peak_fp8, peak_fp4; /* dense FLOP/s; 0: the chip has no such mode */
     double hbm_bytes_per_s;
@@ -91,8 +90,6 @@ struct machine {
     int n_coefficients;
     struct coefficient coefficients[MACHINE_MAX_COEFFICIENTS];
 };
-/* A coefficient's value; `otherwise` when the platform has none of that name. */
-double machine_coefficient(const struct machine *m, const char *name, double otherwise);
 
 /* ---- the knobs ---- */
 
@@ -240,6 +237,8 @@ bool config_machine(const struct facts *f, struct machine *out);
 /* The layout that the derived parameter pipeline_layout_stages states: a string of letters (E t m
    L) a chunk. False when it is none or above the limits. */
 bool layout_from_stages(struct value stages, struct layout *out);
+/* Whether the GPUs divide by both grids, tp·cp·pp and etp·ep·pp, and the batch by mbs·dp. */
+bool knobs_divide(const struct knobs *k);
 /* Data-parallel sizes. dp = gpus/(tp·cp·pp), edp = gpus/(etp·ep·pp); at least 1. */
 int64_t knobs_dp(const struct knobs *k);
 int64_t knobs_edp(const struct knobs *k);
