@@ -24,6 +24,7 @@ struct saved {
     double rows, width, bytes;
     uint32_t freed_by;     /* MOD_* bits whose recomputation frees it */
     uint32_t offloaded_by; /* MOD_* bits whose fine-grained offload moves it to the host */
+    uint32_t captured_by;  /* SCOPE_* bits whose CUDA graphs keep it in their own pool */
     bool routed;           /* grows with the imbalance of routing */
     bool dispatched;       /* counted with the coefficient of dispatch outputs */
     bool linear;           /* of linear attention, which no measured run has */
@@ -55,6 +56,8 @@ static inline double saved_bytes(const struct saved *s)
 }
 /* Whether the tensor stays on the GPU under the plan's recomputation and fine-grained offload. */
 bool saved_is_kept(const struct saved *s, const struct knobs *k);
+/* Whether it stands in the pool of the CUDA graphs that capture its module. */
+bool saved_is_captured(const struct saved *s, const struct knobs *k);
 /* What one layer's backward needs beside the saved tensors (of which `saved` lists all), without
  * rematerialisation. */
 double saved_backward_transient(const struct config *c, const struct token_counts *t,
@@ -78,6 +81,7 @@ struct layer_memory {
     double kept;                            /* bytes a microbatch keeps under the plan */
     double routed;                          /* of `kept`: grows with routing imbalance */
     double offloaded;                       /* of `all`: moved to the host by module */
+    double captured;                        /* of `kept`: in CUDA graphs' pools */
     double dispatched;                      /* of `kept`: dispatch outputs */
     double linear;                          /* of `kept`: linear attention's */
     double all;                             /* bytes without recomputation and offload */

@@ -133,6 +133,7 @@ static void measure_activations(const struct config *c, const struct token_count
             continue;
         }
         l->kept += bytes;
+        if (saved_is_captured(&list.items[i], &c->knobs)) l->captured += bytes;
         if (list.items[i].routed) l->routed += bytes;
         if (list.items[i].dispatched) l->dispatched += bytes;
         if (list.items[i].linear) l->linear += bytes;
@@ -167,6 +168,7 @@ void layer_measure_mtp(const struct config *c, const struct token_counts *t,
         out->dense_matrices += one.dense_matrices;
         out->expert_matrices += one.expert_matrices;
         out->kept += c->knobs.recompute == RECOMPUTE_FULL ? one.input : one.kept;
+        out->captured += c->knobs.recompute == RECOMPUTE_FULL ? 0 : one.captured;
         out->routed += one.routed;
         out->dispatched += one.dispatched;
         out->linear += one.linear;

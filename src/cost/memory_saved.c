@@ -291,15 +291,19 @@ static void add_experts(struct saved_list *list, const struct config *c,
 }
 
 /* Router logits, scores and probabilities in fp32, and the row maps of permutation: 12 and 8 bytes
- * a token and expert. */
+   a token and expert. The router's CUDA graph holds the norm before it and the shared experts too
+   (megatron/core/transformer/transformer_layer.py: _te_cuda_graph_capture). */
 static void add_moe(struct saved_list *list, const struct config *c, const struct token_counts *t)
 {
     const struct model_shape *m = &c->model;
     int first = list->n;
     add_residual(list, c, t, false, false);
     add(list, "router logits and scores", t->sp_tokens, m->experts, 12)->freed_by = FREED_MOE;
-    add(list, "permutation maps", t->sp_tokens, m->experts, 8)->freed_by = FREED_MOE;
     add_shared_experts(list, c, t);
+    for (int i = first; i < list->n; i++)
+        list->items[i].captured_by = SCOPE_MOE_ROUTER;
+    struct saved *maps = add(list, "permutation maps", t->sp_tokens, m->experts, 8);
+    maps->freed_by = FREED_MOE, maps->captured_by = SCOPE_MOE_PREPROCESS;
     if (m->latent > 0)
         add(list, "latent in and out", t->sp_tokens, 2.0 * m->latent, element_bytes(&c->knobs))
             ->freed_by = FREED_MOE;
@@ -309,11 +313,10 @@ static void add_moe(struct saved_list *list, const struct config *c, const struc
     add_dropout(list, c, t);
 }
 
-void saved_of_layer(const struct config *c, const struct token_counts *t, struct layer_kind kind,
-                    struct saved_list *out)
+static void add_mixer(struct saved_list *out, const struct config *c, const struct token_counts *t,
+                      enum mixer mixer)
 {
-    out->n = 0;
-    switch (kind.mixer) {
+    switch (mixer) {
     case MIXER_NONE: break;
     case MIXER_ATTENTION: add_attention(out, c, t, false); break;
     case MIXER_WINDOW: add_attention(out, c, t, true); break;
@@ -321,17 +324,35 @@ void saved_of_layer(const struct config *c, const struct token_counts *t, struct
     case MIXER_MAMBA: add_mamba(out, c, t); break;
     case MIXER_LINEAR: add_linear_attention(out, c, t); break;
     }
-    switch (kind.ffn) {
-    case FFN_NONE: break;
-    case FFN_DENSE: add_dense_ffn(out, c, t); break;
-    case FFN_MOE: add_moe(out, c, t); break;
-    }
+}
+
+static void capture_from(struct saved_list *list, int first, uint32_t scope)
+{
+    for (int i = first; i < list->n; i++)
+        list->items[i].captured_by |= scope;
+}
+
+void saved_of_layer(const struct config *c, const struct token_counts *t, struct layer_kind kind,
+                    struct saved_list *out)
+{
+    out->n = 0;
+    add_mixer(out, c, t, kind.mixer);
+    capture_from(out, 0, kind.mixer == MIXER_MAMBA ? SCOPE_MAMBA : SCOPE_ATTN);
+    int ffn = out->n;
+    if (kind.ffn == FFN_DENSE) add_dense_ffn(out, c, t);
+    if (kind.ffn == FFN_MOE) add_moe(out, c, t);
+    capture_from(out, ffn, kind.ffn == FFN_MOE ? SCOPE_MOE : SCOPE_MLP);
 }
 
 bool saved_is_kept(const struct saved *s, const struct knobs *k)
 {
     if (k->recompute == RECOMPUTE_SELECTIVE && (s->freed_by & k->recompute_modules)) return false;
     return !(s->offloaded_by & k->offload_modules);
+}
+
+bool saved_is_captured(const struct saved *s, const struct knobs *k)
+{
+    return knobs_captured(k) & (s->captured_by | SCOPE_FULL);
 }
 
 /* Backward of unfused attention: the fp32 gradient of the scores, less what the layer's later half

@@ -6,14 +6,15 @@
 
 /* What differs between the phases of a step; parameters and buffers are there in all of them. */
 struct phase {
-    double transient, activations, logits, grads, optimizer, gathered;
+    double transient, activations, graphs, logits, grads, optimizer, gathered;
     char name;
     double next; /* total of the second largest phase */
 };
 
 static double phase_total(const struct phase *p)
 {
-    return p->transient + p->activations + p->logits + p->grads + p->optimizer + p->gathered;
+    return p->transient + p->activations + p->graphs + p->logits + p->grads + p->optimizer +
+           p->gathered;
 }
 
 /* torch's optimizers drop gradients after the step, so that FSDP2's first backward starts without
@@ -23,7 +24,10 @@ static bool lazy_gradients(const struct knobs *k)
     return k->fsdp == FSDP_FSDP2 && k->pp == 1 && knobs_microbatches(k) == 1;
 }
 
-/* The largest of: A backward of the head, B backward of the last layer, C optimizer step. */
+/* The largest of: A backward of the head, B backward of the last layer, C optimizer step. CUDA
+   graphs keep the tensors of the modules they capture, for every microbatch in flight, in a pool
+   that nothing else may use, not even the optimizer step (transformer_engine/pytorch/graph.py: one
+   memory pool, with input and output buffers reused after a backward). */
 static struct phase peak_phase(const struct memory_work *w, const struct holding *s,
                                const struct in_flight *saved)
 {
@@ -31,11 +35,12 @@ static struct phase peak_phase(const struct memory_work *w, const struct holding
     double grads = state_gradients(w, s, NULL), early = lazy_gradients(k) ? 0 : grads;
     double states = state_optimizer(w, s, NULL), gathered = state_gathered(w, s, NULL);
     double resident = k->offload_optimizer_states ? 0 : states;
+    double pool = saved->captured, eager = saved->kept - pool;
     const struct phase phases[] = {
-        {activation_head_transient(w, s, NULL), saved->kept, activation_logits(w, s, NULL), early,
+        {activation_head_transient(w, s, NULL), eager, pool, activation_logits(w, s, NULL), early,
          resident, gathered, 'A', 0},
-        {activation_layer_transient(w, s, NULL), saved->kept, 0, early, resident, gathered, 'B', 0},
-        {state_step_transient(w, s, NULL), 0, 0, grads, states,
+        {activation_layer_transient(w, s, NULL), eager, pool, 0, early, resident, gathered, 'B', 0},
+        {state_step_transient(w, s, NULL), 0, pool, 0, grads, states,
          k->fsdp == FSDP_FSDP2 ? 0 : gathered, 'C', 0},
     };
     int peak = 0;
@@ -85,7 +90,7 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
     bool quantised = knobs_quantised(k);
     struct spread s = {0};
     spread_add(&s, m->total, x->memory_error);
-    if (peak->activations > 0) {
+    if (peak->name != 'C') {
         spread_add(&s, saved->routed, w->imbalance);
         spread_add(&s, saved->offloaded, x->offload_residue);
         spread_add(&s, saved->linear, x->linear_attention_saved);
@@ -94,7 +99,7 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
                        quantised ? x->hybridep_quantised_copies : x->hybridep_copies);
     }
     spread_add(&s, step_excess(peak), x->adam_expansion);
-    if (quantised) spread_add(&s, m->activations, x->quantised_activations);
+    if (quantised) spread_add(&s, m->activations + m->graphs, x->quantised_activations);
     if (k->graph_impl != GRAPH_NONE) spread_add(&s, m->total, x->graph_error);
     if (peak->gathered > 0) {
         spread_add(&s, m->total, x->fsdp_error);
@@ -113,12 +118,13 @@ void stage_estimate(const struct memory_work *w, int stage, struct stage_memory 
                                  .grads = peak.grads,
                                  .optimizer = peak.optimizer,
                                  .activations = peak.activations,
+                                 .graphs = peak.graphs,
                                  .logits = peak.logits,
                                  .buffers =
                                      state_buffers(w, &s, NULL) + peak.gathered + peak.transient,
                                  .phase = peak.name};
-    out->total =
-        out->params + out->grads + out->optimizer + out->activations + out->logits + out->buffers;
+    out->total = out->params + out->grads + out->optimizer + out->activations + out->graphs +
+                 out->logits + out->buffers;
     stage_interval(w, &peak, &saved, out);
 }
 
@@ -133,11 +139,15 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
     if (peak.optimizer > 0) state_optimizer(w, &s, trace);
     state_buffers(w, &s, trace);
     if (peak.gathered > 0) state_gathered(w, &s, trace);
-    if (peak.activations > 0) memory_trace_tensors(w, &s, trace);
+    if (peak.name != 'C') memory_trace_tensors(w, &s, trace);
     if (peak.name == 'A') {
         activation_logits(w, &s, trace);
         activation_head_transient(w, &s, trace);
     }
     if (peak.name == 'B') activation_layer_transient(w, &s, trace);
-    if (peak.name == 'C') state_step_transient(w, &s, trace);
+    if (peak.name == 'C') {
+        state_step_transient(w, &s, trace);
+        if (peak.graphs > 0)
+            memory_term(trace, "pool of the CUDA graphs", peak.graphs, "%.6g B", peak.graphs);
+    }
 }

@@ -65,6 +65,7 @@ struct in_flight {
     double routed;     /* of `kept`: grows with routing imbalance */
     double dispatched; /* of `kept`: dispatch outputs */
     double linear;     /* of `kept`: linear attention's */
+    double captured;   /* of `kept`: in CUDA graphs' pools */
     double offloaded;  /* moved to the host by module, not in `kept` */
 };
 

@@ -17,13 +17,14 @@ double memory_term(struct cost_trace *trace, const char *name, double value, con
 
 /* A tensor of `layers` layers in flight. */
 static void tensor(struct cost_trace *trace, const char *kind, const struct saved *s, double layers,
-                   double imbalance)
+                   double imbalance, bool captured)
 {
     double factor = s->routed ? imbalance : 1;
     const char *name = arena_printf(trace->arena, "%s: %s", kind, s->name).p;
     memory_term(trace, name, layers * factor * saved_bytes(s),
-                "%.4g layers in flight x %.6g x %.6g x %.3g B%s", layers, s->rows * factor,
-                s->width, s->bytes, factor > 1 ? " (rows with routing imbalance)" : "");
+                "%.4g layers in flight x %.6g x %.6g x %.3g B%s%s", layers, s->rows * factor,
+                s->width, s->bytes, factor > 1 ? " (rows with routing imbalance)" : "",
+                captured ? " (in CUDA graphs)" : "");
 }
 
 static void kind_tensors(const struct memory_work *w, int i, const struct layers_in_flight *n,
@@ -34,8 +35,9 @@ static void kind_tensors(const struct memory_work *w, int i, const struct layers
     saved_of_layer(w->c, &w->t, w->kinds[i].kind, &list);
     for (int j = 0; n->whole[i] > 0 && j < list.n; j++)
         if (saved_is_kept(&list.items[j], &w->c->knobs))
-            tensor(trace, kind, &list.items[j], n->whole[i], w->imbalance.value);
-    if (n->inputs[i] > 0 && list.n > 0) tensor(trace, kind, &list.items[0], n->inputs[i], 1);
+            tensor(trace, kind, &list.items[j], n->whole[i], w->imbalance.value,
+                   saved_is_captured(&list.items[j], &w->c->knobs));
+    if (n->inputs[i] > 0 && list.n > 0) tensor(trace, kind, &list.items[0], n->inputs[i], 1, false);
 }
 
 void memory_trace_tensors(const struct memory_work *w, const struct holding *s,

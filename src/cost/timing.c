@@ -43,16 +43,6 @@ double pass_kernels(const struct pass *x)
     return x->gemm + x->grouped + x->attention + x->memory + x->quantise + x->scan;
 }
 
-/* What TE-scoped graphs hold when no scope is named (megatron/core/transformer/cuda_graphs.py). */
-static uint32_t captured(const struct knobs *k)
-{
-    if (k->graph_impl == GRAPH_NONE) return 0;
-    if (k->graph_impl == GRAPH_FULL_ITERATION || (k->graph_scope & SCOPE_FULL)) return SCOPE_FULL;
-    if (k->graph_scope == 0)
-        return SCOPE_ATTN | SCOPE_MLP | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS | SCOPE_MAMBA;
-    return k->graph_scope;
-}
-
 /* Rows of the hottest rank. Experts padded to their capacity compute all of it; otherwise forced
    balance is even, and natural routing loads the hottest rank by a measured factor or, under a
    capacity c, by 1 + 0.05 (c - 1)^2 (Pai-Megatron-Patch, capacities 1 to 5), three at most. A plan
@@ -99,7 +89,7 @@ struct timing timing_of(const struct config *c)
     t.wgrad_bytes = narrow ? 4 : 8; /* read and written, 2 or 4 bytes each */
     int domain = k->nvlink_domain > 0 ? k->nvlink_domain : c->machine.nvlink_domain;
     t.domain = k->gpus < domain ? (int)k->gpus : domain;
-    t.captured = captured(k);
+    t.captured = knobs_captured(k);
     if (k->capacity_factor > 0)
         t.law.prepare_ops = 12, t.law.move_ops = 20, t.law.syncs = 0; /* static shapes */
     if (k->ep == 1) t.law.passes = fmin(t.law.passes, 4); /* no exchange: no sort after it */

@@ -136,8 +136,8 @@ void screen_memory(const struct memory_estimate *m, struct buf *out)
     static const char *const verdicts[] = {"fits", "tight: may not fit", "does not fit"};
     buf_printf(out,
                "memory a GPU, GiB of %.1f: w weights, g gradients, o optimizer, a activations, l "
-               "logits, b buffers\n",
-               m->capacity / GIB);
+               "logits, b buffers%s\n",
+               m->capacity / GIB, m->stages[m->fullest].graphs > 0 ? ", c CUDA graphs" : "");
     int shown = m->n_stages <= STAGES_SHOWN ? m->n_stages : STAGES_SHOWN / 2;
     for (int i = 0; i < shown; i++)
         add_stage(m, i, out);

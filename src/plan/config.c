@@ -33,6 +33,15 @@ bool knobs_divide(const struct knobs *k)
     return k->gbs % (k->mbs * knobs_dp(k)) == 0;
 }
 
+uint32_t knobs_captured(const struct knobs *k)
+{
+    if (k->graph_impl == GRAPH_NONE) return 0;
+    if (k->graph_impl == GRAPH_FULL_ITERATION || (k->graph_scope & SCOPE_FULL)) return SCOPE_FULL;
+    if (k->graph_scope == 0)
+        return SCOPE_ATTN | SCOPE_MLP | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS | SCOPE_MAMBA;
+    return k->graph_scope;
+}
+
 int64_t knobs_microbatches(const struct knobs *k)
 {
     return at_least_one(k->gbs / (k->mbs * knobs_dp(k)));

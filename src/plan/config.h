@@ -239,6 +239,9 @@ bool config_machine(const struct facts *f, struct machine *out);
 bool layout_from_stages(struct value stages, struct layout *out);
 /* Whether the GPUs divide by both grids, tp·cp·pp and etp·ep·pp, and the batch by mbs·dp. */
 bool knobs_divide(const struct knobs *k);
+/* SCOPE_* bits that CUDA graphs hold; what they hold when no scope is named:
+   megatron/core/transformer/cuda_graphs.py. 0: no graphs. */
+uint32_t knobs_captured(const struct knobs *k);
 /* Data-parallel sizes. dp = gpus/(tp·cp·pp), edp = gpus/(etp·ep·pp); at least 1. */
 int64_t knobs_dp(const struct knobs *k);
 int64_t knobs_edp(const struct knobs *k);

@@ -354,12 +354,19 @@ static void cpu_offload_moves_the_moments(void **state)
     }
 }
 
+/* Little to keep for the backward, much for the optimizer step. */
+static void step_heavy(struct config *c)
+{
+    c->knobs.gpus = 8, c->knobs.seq = 128;
+    c->knobs.precision_aware = true, c->knobs.exp_avg_bytes = c->knobs.exp_avg_sq_bytes = 2;
+}
+
 static void the_explanation_adds_up(void **state)
 {
     struct config c = moe_config();
     c.knobs.force_balance = false;
     c.model.hidden_dropout = 0.1;
-    for (int variant = 0; variant < 6; variant++) {
+    for (int variant = 0; variant < 8; variant++) {
         c.knobs.pp = variant == 1 ? 4 : 1;
         c.knobs.ep = variant == 2 ? 8 : 1;
         c.knobs.recompute = variant == 3 ? RECOMPUTE_FULL : RECOMPUTE_NONE;
@@ -368,6 +375,8 @@ static void the_explanation_adds_up(void **state)
         c.knobs.precision = variant == 5 ? PREC_MXFP8 : PREC_BF16;
         c.knobs.layers_offloaded = variant == 5 ? 6 : 0;
         c.knobs.overlap_ep = variant == 2;
+        c.knobs.graph_impl = variant >= 6 ? GRAPH_TE : GRAPH_NONE;
+        if (variant == 7) step_heavy(&c);
         struct cost_trace trace = {.arena = *state};
         struct memory_estimate e;
         assert_true(memory_estimate(&c, &e, &trace));
@@ -413,6 +422,38 @@ static void a_capacity_factor_bounds_imbalance(void **state)
     assert_true(estimate(&c).peak > natural.peak);
 }
 
+/* A pool of the captured modules' tensors: taken from the activations, and there in the optimizer
+   step too. */
+static void graphs_keep_what_they_capture(void **state)
+{
+    (void)state;
+    struct config c = moe_config();
+    struct stage_memory eager = estimate(&c).stages[0];
+    assert_true(eager.graphs == 0 && eager.phase != 'C');
+    double last = 0;
+    static const uint32_t scopes[] = {SCOPE_MOE_ROUTER, SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS,
+                                      SCOPE_ATTN | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS, 0};
+    c.knobs.graph_impl = GRAPH_TE;
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        c.knobs.graph_scope = scopes[i];
+        struct stage_memory s = estimate(&c).stages[0];
+        assert_true(s.graphs > last);
+        assert_near(s.graphs + s.activations, eager.activations, 1e-12);
+        assert_near(s.total, eager.total, 1e-12);
+        last = s.graphs;
+    }
+    c.knobs.graph_impl = GRAPH_FULL_ITERATION;
+    assert_true(estimate(&c).stages[0].graphs > last);
+
+    step_heavy(&c);
+    struct stage_memory graphed = estimate(&c).stages[0];
+    c.knobs.graph_impl = GRAPH_NONE;
+    struct stage_memory step = estimate(&c).stages[0];
+    assert_true(step.phase == 'C' && step.activations == 0);
+    assert_true(graphed.phase == 'C' && graphed.activations == 0 && graphed.graphs > 0);
+    assert_near(graphed.total, step.total + graphed.graphs, 1e-12);
+}
+
 static void impossible_splits_are_told(void **state)
 {
     (void)state;
@@ -438,6 +479,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_explanation_adds_up),
     cmocka_unit_test(fits_by_the_interval),
     cmocka_unit_test(a_capacity_factor_bounds_imbalance),
+    cmocka_unit_test(graphs_keep_what_they_capture),
     cmocka_unit_test(impossible_splits_are_told),
 };
 UNIT_MAIN(tests)
