@@ -91,6 +91,7 @@ static void show_text(struct cmd_context *c, const struct result *r, const struc
     screen_plan(c->keep, &r->config, &c->out);
     buf_add_char(&c->out, '\n');
     screen_memory(&r->memory, &c->out);
+    screen_modules(&r->config, &r->memory, &c->out);
     show_changes(c, r);
     buf_add_char(&c->out, '\n');
     screen_time(&r->time, &c->out);

@@ -112,6 +112,19 @@ int pipeline_chunks(const struct config *c, struct chunk chunks[LAYOUT_MAX_CHUNK
 /* The most microbatches whose activations a stage holds at once, for each of its vpp chunks. */
 void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOUT_MAX_CHUNKS]);
 
+/* ---- the fullest stage's peak by module (memory_module.c) ---- */
+
+/* Bytes with their parameters, gradients, optimizer states and activations. */
+struct memory_modules {
+    double mixers; /* attention, Mamba */
+    double ffns;   /* dense FFNs; routers, routed and shared experts */
+    double rest;   /* embedding, head, MTP, buffers and transients */
+};
+
+/* `m`: the estimate of `c`. False when the pipeline split is impossible. */
+bool memory_modules(const struct config *c, const struct memory_estimate *m,
+                    struct memory_modules *out);
+
 /* ---- a stage (memory_stage.c) ---- */
 
 /* What is computed once for all stages. */

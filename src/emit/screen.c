@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/num.h"
 #include "base/units.h"
+#include "cost/memory.h"
 #include "plan/knob.h"
 
 enum { BAR = 40, STAGES_SHOWN = 8 };
@@ -147,6 +148,23 @@ void screen_memory(const struct memory_estimate *m, struct buf *out)
     }
     buf_printf(out, "  peak %.1f (%.1f to %.1f) on stage %d: %s\n", m->peak / GIB,
                m->peak_low / GIB, m->peak_high / GIB, m->fullest, verdicts[m->fits]);
+}
+
+static bool has_mamba(const struct model_shape *m)
+{
+    for (int i = 0; i < m->n_kinds; i++)
+        if (m->kinds[i].mixer == MIXER_MAMBA) return true;
+    return false;
+}
+
+void screen_modules(const struct config *c, const struct memory_estimate *m, struct buf *out)
+{
+    struct memory_modules parts;
+    if (!memory_modules(c, m, &parts)) return;
+    buf_printf(
+        out, "  by module there: attention%s %.1f, FFN%s %.1f, embedding, head and the rest %.1f\n",
+        has_mamba(&c->model) ? " and Mamba" : "", parts.mixers / GIB,
+        c->model.experts > 0 ? " and experts" : "", parts.ffns / GIB, parts.rest / GIB);
 }
 
 /* "recompute_granularity = full, micro_batch_size = 1": the knobs in which a change differs. */

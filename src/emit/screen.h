@@ -21,6 +21,8 @@ void screen_machine(struct arena *a, const struct config *c, struct buf *out);
 void screen_plan(struct arena *a, const struct config *c, struct buf *out);
 /* A bar a stage and the verdict. */
 void screen_memory(const struct memory_estimate *m, struct buf *out);
+/* The fullest stage's peak by module. */
+void screen_modules(const struct config *c, const struct memory_estimate *m, struct buf *out);
 /* The cheapest changes that would make it fit, with GiB freed and time lost; nothing when `n` is 0.
  */
 void screen_changes(struct arena *a, const struct config *c, const struct memory_change *changes,

@@ -454,6 +454,25 @@ static void graphs_keep_what_they_capture(void **state)
     assert_near(graphed.total, step.total + graphed.graphs, 1e-12);
 }
 
+static void modules_share_the_peak(void **state)
+{
+    (void)state;
+    struct config c = moe_config();
+    c.knobs.pp = 4;
+    struct memory_estimate e = estimate(&c);
+    struct memory_modules parts;
+    assert_true(memory_modules(&c, &e, &parts));
+    assert_near(parts.mixers + parts.ffns + parts.rest, e.peak, 1e-12);
+    assert_true(parts.mixers > 0 && parts.rest > 0 && parts.ffns > parts.mixers);
+    double experts = parts.ffns;
+    c.model.expert_ffn *= 2;
+    e = estimate(&c);
+    struct memory_modules wider;
+    assert_true(memory_modules(&c, &e, &wider));
+    assert_near(wider.mixers, parts.mixers, 1e-12);
+    assert_true(wider.ffns > 1.5 * experts);
+}
+
 static void impossible_splits_are_told(void **state)
 {
     (void)state;
@@ -480,6 +499,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fits_by_the_interval),
     cmocka_unit_test(a_capacity_factor_bounds_imbalance),
     cmocka_unit_test(graphs_keep_what_they_capture),
+    cmocka_unit_test(modules_share_the_peak),
     cmocka_unit_test(impossible_splits_are_told),
 };
 UNIT_MAIN(tests)
