@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "base/vec.h"
 #include "choose/outlook.h"
+#include "choose/space.h"
 
 static bool is_knob(int param)
 {
@@ -124,9 +125,7 @@ static void collect_plans(struct arena *a, const struct question *q, struct answ
         finish_plan(a, q, out, &out->search->plans[i], &out->plans[i], scratch);
         outlook_of(out->plans[i].facts, &out->plans[i].config);
         reason_plan(a, q->rules, out, &out->plans[i]);
-        if (i > 0)
-            out->plans[i].why_not_first =
-                reason_against(a, &out->plans[i].costs, &out->plans[0].costs);
+        if (i > 0) out->plans[i].why_not_first = reason_against(a, out, &out->plans[i].costs);
     }
 }
 
@@ -220,6 +219,43 @@ static bool prepare(struct inquiry *in)
     return true;
 }
 
+/* The best plan of `request` with the sharding given; false when there is none. */
+static bool search_sharded(const struct inquiry *in, struct search_request request, enum fsdp fsdp,
+                           struct contender *best)
+{
+    struct search_result *out = ARENA_NEW(in->arena, struct search_result);
+    struct config base = *request.base;
+    VEC(const struct knob *) pinned = {0};
+    for (size_t i = 0; i < request.n_pinned; i++)
+        *VEC_PUSH(in->arena, &pinned) = request.pinned[i];
+    *VEC_PUSH(in->arena, &pinned) = knob_find(STR("use_megatron_fsdp"));
+    base.knobs.fsdp = (uint8_t)fsdp;
+    request.base = &base;
+    request.pinned = pinned.items;
+    request.n_pinned = pinned.n;
+    request.top = 1;
+    search_run(&request, in->scratch, out);
+    if (out->n) *best = out->plans[0];
+    return out->n > 0;
+}
+
+/* FSDP or 3D is the first question of all: where every plan to show is of one kind, the best of the
+   other takes the last place. */
+static void add_rival(const struct inquiry *in, struct search_result *out)
+{
+    bool automodel = in->out->base.framework == FRAMEWORK_AUTOMODEL;
+    if (automodel || in->request.top < 2 || out->n == 0) return;
+    if (space_is_pinned(&in->request, "use_megatron_fsdp")) return;
+    uint8_t kind = out->plans[0].knobs.fsdp;
+    for (size_t i = 1; i < out->n; i++)
+        if (out->plans[i].knobs.fsdp != kind) return;
+    struct contender rival;
+    if (!search_sharded(in, in->request, kind ? FSDP_NONE : FSDP_OPTIM_GRADS_PARAMS, &rival))
+        return;
+    bool full = out->n >= in->request.top || out->n == SEARCH_MAX_PLANS;
+    out->plans[full ? out->n - 1 : out->n++] = rival;
+}
+
 /* Searches as if the GPU had this much memory. */
 static void search_within(struct inquiry *in, double bytes, struct search_result *out)
 {
@@ -227,6 +263,7 @@ static void search_within(struct inquiry *in, double bytes, struct search_result
     base.machine.capacity_bytes = bytes;
     in->request.base = &base;
     search_run(&in->request, in->scratch, out);
+    add_rival(in, out);
     in->request.base = &in->out->base;
 }
 
@@ -280,21 +317,11 @@ static void set_gain(struct inquiry *in, const struct answer_plan *plan)
     if (plan->config.knobs.fsdp != FSDP_OPTIM_GRADS_PARAMS || !in->out->base.model.vision_layers)
         return;
     struct search_request request = in->request;
-    struct config base = in->out->base;
-    VEC(const struct knob *) pinned = {0};
-    for (size_t i = 0; i < in->n_pins; i++)
-        *VEC_PUSH(in->arena, &pinned) = request.pinned[i];
-    *VEC_PUSH(in->arena, &pinned) = knob_find(STR("use_megatron_fsdp"));
-    struct search_result *best = ARENA_NEW(in->arena, struct search_result);
-    base.knobs.fsdp = FSDP_NONE;
-    request.base = &base;
-    request.pinned = pinned.items;
-    request.n_pinned = pinned.n;
-    request.top = 1;
+    struct contender best;
+    request.n_pinned = in->n_pins;
     request.n_preferences = 0;
-    search_run(&request, in->scratch, best);
-    if (!best->n) return;
-    double gain = 100 * (plan->costs.step_s / best->plans[0].step_s - 1);
+    if (!search_sharded(in, request, FSDP_NONE, &best)) return;
+    double gain = 100 * (plan->costs.step_s / best.step_s - 1);
     facts_set(plan->facts, param_find(STR("three_d_gain_percent")), value_int((int64_t)gain),
               ORIGIN_DERIVED, NULL, STR("the search"));
 }

@@ -48,7 +48,7 @@ struct answer {
     struct config base;
     const struct preference *preferences;
     size_t n_preferences;
-    bool tight; /* no plan surely fits: these may */
+    bool tight;                  /* no plan surely fits: these may */
     const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
 };
 
@@ -71,9 +71,10 @@ void reason_plan(struct arena *a, const struct rule_set *rules, const struct ans
 const char *reason_phase(enum phase phase);
 /* The ids of the guide rows that a rule cites, separated by commas. */
 struct str reason_guides(struct arena *a, const struct rule *r);
-/* One line that compares a further plan with the first. */
-struct str reason_against(struct arena *a, const struct contender *plan,
-                          const struct contender *first);
+/* One line that compares a further plan with the first: its costs, and where it is the faster one
+   the guide that holds it back. */
+struct str reason_against(struct arena *a, const struct answer *answer,
+                          const struct contender *plan);
 
 /* ---- advice (advise.c) ---- */
 

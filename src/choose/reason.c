@@ -197,10 +197,35 @@ void reason_plan(struct arena *a, const struct rule_set *rules, const struct ans
     sort_by_phase(plan);
 }
 
-struct str reason_against(struct arena *a, const struct contender *plan,
-                          const struct contender *first)
+/* The guide that holds a plan back most against another one; NULL: none does. */
+static const struct preference *held_back_by(const struct answer *answer,
+                                             const struct contender *plan,
+                                             const struct contender *other)
 {
+    const struct preference *most = NULL;
+    double least = 0;
+    for (size_t i = 0; i < answer->n_preferences; i++) {
+        const struct preference *p = &answer->preferences[i];
+        double further = prefer_distance(p, &plan->knobs) - prefer_distance(p, &other->knobs);
+        if (p->log_margin * further <= least) continue;
+        least = p->log_margin * further;
+        most = p;
+    }
+    return most;
+}
+
+struct str reason_against(struct arena *a, const struct answer *answer,
+                          const struct contender *plan)
+{
+    const struct contender *first = &answer->plans[0].costs;
     double slower = percent(plan->step_s, first->step_s), more = percent(plan->peak, first->peak);
-    return arena_printf(a, "%.0f %% %s, %.0f %% %s memory", fabs(slower),
-                        slower > 0 ? "slower" : "faster", fabs(more), more > 0 ? "more" : "less");
+    struct str costs =
+        arena_printf(a, "%.0f %% %s, %.0f %% %s memory", fabs(slower),
+                     slower > 0 ? "slower" : "faster", fabs(more), more > 0 ? "more" : "less");
+    const struct preference *p = held_back_by(answer, plan, first);
+    if (slower > 0 || !p) return costs;
+    return arena_printf(
+        a, "%.*s, but further from the guide's %s %.*s, which asks %.0f %% a step  [%.*s]",
+        STR_ARG(costs), p->knob->param, STR_ARG(word(a, p->value)), 100 * p->margin,
+        STR_ARG(p->rule->id));
 }

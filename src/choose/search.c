@@ -438,7 +438,7 @@ static void visit(struct search *s, const struct spot *spot)
 
 static void visit_all(struct search *s)
 {
-    s->n_kept = 0;
+    s->n_kept = s->out->searched = s->out->feasible = 0;
     for (size_t i = 0; i < s->spots.n; i++) {
         const struct spot *spot = &s->spots.items[i];
         bool full = s->n_kept == s->most_kept;
