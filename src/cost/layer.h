@@ -16,6 +16,8 @@ struct layer_time {
 
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind);
 struct layer_time layer_embedding(const struct timing *t);
+/* The vision tower on the images of a microbatch; nothing when the plan states none. */
+struct layer_time layer_vision(const struct timing *t);
 /* Final norm, logits and loss. */
 struct layer_time layer_head(const struct timing *t);
 /* One MTP depth: projection, its layers and its own logits. */

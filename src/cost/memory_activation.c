@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Activations of a stage: microbatches in flight, logits, and the transients of the backward. */
 #include "cost/memory_stage.h"
+#include "cost/vision.h"
 
 #include <math.h>
 
@@ -74,7 +75,7 @@ struct in_flight activation_in_flight(const struct memory_work *w, const struct 
         sum.offloaded += n.whole[i] * l->offloaded;
     }
     sum.kept += (w->imbalance.value - 1) * sum.routed;
-    sum.kept += n.embeddings * activation_embedding_bytes(w);
+    sum.kept += n.embeddings * (activation_embedding_bytes(w) + vision_kept(w->c));
     return sum;
 }
 

@@ -78,8 +78,7 @@ static void trained(const struct memory_work *w, const struct holding *s, double
                     double *experts)
 {
     bool peft = w->c->knobs.task == TASK_PEFT;
-    bool frozen_vision = w->c->knobs.freeze_vision || w->c->model.vision_frozen;
-    *dense = peft ? s->adapters : s->dense - (frozen_vision ? s->vision : 0);
+    *dense = peft ? s->adapters : s->dense - (w->c->knobs.freeze_vision ? s->vision : 0);
     *experts = peft ? 0 : s->experts;
 }
 

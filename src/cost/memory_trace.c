@@ -2,6 +2,7 @@
 /* The memory terms with their numbers put in, for --explain. */
 #include "cost/memory_stage.h"
 #include "cost/trace.h"
+#include "cost/vision.h"
 
 double memory_term(struct cost_trace *trace, const char *name, double value, const char *format,
                    ...)
@@ -50,8 +51,11 @@ void memory_trace_tensors(const struct memory_work *w, const struct holding *s,
     double depth = w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed;
     if (n.mtp > 0)
         memory_term(trace, "MTP depths", n.mtp * depth, "%.4g in flight x %.6g B", n.mtp, depth);
-    double mask = activation_embedding_bytes(w);
+    double mask = activation_embedding_bytes(w), tower = vision_kept(w->c);
     if (mask > 0 && n.embeddings > 0)
         memory_term(trace, "embedding: dropout mask", n.embeddings * mask,
                     "%.4g microbatches x %.6g B", n.embeddings, mask);
+    if (tower > 0 && n.embeddings > 0)
+        memory_term(trace, "vision tower", n.embeddings * tower, "%.4g microbatches x %.6g B",
+                    n.embeddings, tower);
 }

@@ -12,7 +12,8 @@ static void add_part(struct rank_params *p, struct part_params x, const struct k
 }
 
 /* Layers are spread evenly over the stages; embedding and head stand on the first and the last, so
-   the fuller of both holds one of them. */
+   the fuller of both holds one of them; a vision tower that is trained stands beside the embedding.
+ */
 struct rank_params sharding_params(const struct config *c)
 {
     const struct model_shape *m = &c->model;
@@ -35,6 +36,7 @@ struct rank_params sharding_params(const struct config *c)
     }
     double embedding = (double)m->vocab * m->hidden / k->tp;
     p.dense = p.dense / k->pp + embedding * (k->pp > 1 || m->tied ? 1 : 2);
+    if (!k->freeze_vision) p.dense += (double)vision_params(m);
     p.experts /= k->pp;
     return p;
 }

@@ -25,6 +25,7 @@ void time_layers_init(const struct config *c, struct time_layers *out)
     for (int i = 0; i < c->model.n_kinds; i++)
         out->kinds[i] = layer_time(&out->timing, c->model.kinds[i]);
     out->embedding = layer_embedding(&out->timing);
+    out->vision = layer_vision(&out->timing);
     out->head = layer_head(&out->timing);
     out->mtp = c->model.mtp_layers > 0 ? layer_mtp(&out->timing) : (struct layer_time){0};
 }
@@ -137,6 +138,7 @@ static void fill(const struct time_layers *l, const struct config *c, const stru
     const struct timing *t = &l->timing;
     struct item kinds[MODEL_MAX_KINDS], embedding = item_of(t, &c->knobs, &l->embedding);
     struct item head = item_of(t, &c->knobs, &l->head), mtp = item_of(t, &c->knobs, &l->mtp);
+    struct item vision = item_of(t, &c->knobs, &l->vision);
     for (int i = 0; i < m->n_kinds; i++)
         kinds[i] = item_of(t, &c->knobs, &l->kinds[i]);
     int layer = 0;
@@ -146,7 +148,10 @@ static void fill(const struct time_layers *l, const struct config *c, const stru
             count[m->layers[layer++]]++;
         for (int i = 0; i < m->n_kinds; i++)
             if (count[i] > 0) put(out, at, &kinds[i], count[i], repeated(&c->knobs, decoders));
-        if (layout->embedding[at]) put(out, at, &embedding, 1, 1);
+        if (layout->embedding[at]) {
+            put(out, at, &embedding, 1, 1);
+            put(out, at, &vision, 1, 1);
+        }
         if (layout->mtp[at] > 0) put(out, at, &mtp, layout->mtp[at], 1);
         if (layout->loss[at]) put(out, at, &head, 1, 1);
     }
@@ -296,7 +301,7 @@ void time_rates_of(const struct time_layers *l, const struct config *c, struct t
 {
     for (int i = 0; i < c->model.n_kinds; i++)
         out->kinds[i] = rate(l, c, &l->kinds[i]);
-    out->embedding = rate(l, c, &l->embedding);
+    out->embedding = rate(l, c, &l->embedding) + rate(l, c, &l->vision);
     out->head = rate(l, c, &l->head);
     out->mtp = c->model.mtp_layers > 0 ? rate(l, c, &l->mtp) : 0;
     out->slow = straggling(&l->timing, &c->knobs);

@@ -10,8 +10,8 @@
 #include "cost/sharding.h"
 
 struct time_layers {
-    struct timing timing;       /* its `config` must outlive it */
-    struct layer_time kinds[MODEL_MAX_KINDS], embedding, head, mtp;
+    struct timing timing; /* its `config` must outlive it */
+    struct layer_time kinds[MODEL_MAX_KINDS], embedding, vision, head, mtp;
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out);
@@ -19,11 +19,13 @@ void time_layers_init(const struct config *c, struct time_layers *out);
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
                           struct time_estimate *out, struct cost_trace *trace);
 
-/* Seconds that one item of a chunk takes on its rank, forward and backward with recomputation, communication hidden as
-   the knobs of `c` allow. A rank needs at least microbatches times the sum of its items: the search's lower bound. */
+/* Seconds that one item of a chunk takes on its rank, forward and backward with recomputation,
+   communication hidden as the knobs of `c` allow. A rank needs at least microbatches times the sum
+   of its items: the search's lower bound. */
 struct time_rates {
     double kinds[MODEL_MAX_KINDS], embedding, head, mtp;
-    double slow, fixed; /* factor of the slowest of many ranks; seconds of a step beside its pipeline */
+    double slow,
+        fixed; /* factor of the slowest of many ranks; seconds of a step beside its pipeline */
 };
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out);
 

@@ -66,6 +66,7 @@ void trace_layers(struct cost_trace *trace, const struct time_layers *l)
         add_layer(trace, trace_kind_name(trace->arena, m->kinds[i]), &l->kinds[i]);
     if (m->mtp_layers > 0) add_layer(trace, "MTP depth", &l->mtp);
     add_layer(trace, "embedding", &l->embedding);
+    add_layer(trace, "vision tower", &l->vision);
     add_layer(trace, "head and loss", &l->head);
 }
 

@@ -85,6 +85,18 @@ static void add_recompute(struct arena *a, const struct knobs *k, struct buf *ou
     }
 }
 
+/* A plan is silent about its data: what the estimate makes of that has to be seen. */
+static void add_images(const struct config *c, struct buf *out)
+{
+    const struct knobs *k = &c->knobs;
+    const char *frozen = k->freeze_vision ? "; vision tower frozen" : "";
+    if (c->model.vision_layers == 0) return;
+    if (k->image_tokens > 0)
+        buf_printf(out, "  images      %d of %d tokens%s\n", k->image_tokens, k->seq, frozen);
+    else
+        buf_printf(out, "  images      none counted: image_tokens is not given%s\n", frozen);
+}
+
 void screen_plan(struct arena *a, const struct config *c, struct buf *out)
 {
     static const char *const dispatchers[] = {"allgather", "alltoall", "flex / deepep",
@@ -101,6 +113,7 @@ void screen_plan(struct arena *a, const struct config *c, struct buf *out)
         buf_printf(out, "  graphs      %.*s %.*s\n", STR_ARG(word(a, k, "cuda_graph_impl")),
                    STR_ARG(word(a, k, "cuda_graph_scope")));
     if (k->overlap_ep) buf_add(out, STR("  overlap     expert communication (1F1B)\n"));
+    add_images(c, out);
 }
 
 struct part {

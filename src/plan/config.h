@@ -59,7 +59,6 @@ struct model_shape {
     int vision_layers, vision_hidden, vision_ffn, vision_heads, vision_patch, vision_merge;
     int vision_temporal, vision_positions, vision_deepstack; /* frames a patch; extra mergers */
     bool vision_gated;
-    bool vision_frozen;
     double hidden_dropout, attention_dropout;
     int n_kinds; /* distinct kinds, in order of first appearance */
     struct layer_kind kinds[MODEL_MAX_KINDS];
@@ -195,6 +194,7 @@ struct knobs {
     int group_size; /* microbatch_group_size_per_virtual_pipeline_stage; 0: pp */
     int layout;     /* 0: even or first/last; else a handle into config.layouts + 1 */
     bool freeze_vision;
+    int image_tokens, images; /* of a sequence, as the language model sees them; 0: not stated */
     /* AutoModel */
     int dp_replicate;
     bool reshard_after_forward; /* FSDP2: parameters are gathered anew for the backward */

@@ -95,7 +95,6 @@ static const struct bool_field bool_fields[] = {
     {"moe_router_enable_expert_bias", FIELD(router_bias), false},
     {"mtp_use_repeated_layer", FIELD(mtp_repeated), false},
     {"vision_gated_linear_unit", FIELD(vision_gated), false},
-    {"freeze_vision_model", FIELD(vision_frozen), false},
 };
 
 /* What is being read: facts, the shape, and whether defects are said. */

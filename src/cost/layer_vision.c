@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The vision tower on the images of one microbatch: patch embedding, blocks, mergers. It computes
+   in 16 bit, sees every patch of an image from every other, and stands where the embedding does. */
+#include "cost/comm.h"
+#include "cost/kernel.h"
+#include "cost/layer_parts.h"
+#include "cost/vision.h"
+
+static void add_linear(const struct timing *t, struct layer_time *x, double rows, double out,
+                       double in)
+{
+    bool frozen = layer_knobs(t)->task == TASK_PEFT;
+    struct linear l = {.rows = rows, .out = out, .in = in, .wide = true, .frozen = frozen};
+    kernel_linear(t, l, &x->forward, &x->backward);
+}
+
+/* Attention over one image: 4 x patches x width FLOPs a patch, not halved. */
+static void add_attention(const struct timing *t, struct layer_time *x, const struct vision_work *v)
+{
+    const struct coefficients *f = &t->f;
+    double flops = 4 * v->patches * v->image * v->width / layer_knobs(t)->tp;
+    double rate = t->config->machine.peak_bf16 * v->image / (v->image + f->attention_half_seq);
+    x->forward.attention += f->attention * flops / (rate * f->attention_forward);
+    x->backward.attention += f->attention * 2.5 * flops / (rate * f->attention_backward);
+}
+
+/* Two norms with their residuals (7 passes forward, 9 backward each), layout of q, k, v (3 and 5),
+   the activation, and under TP a gather and a scatter around both halves. */
+static void add_block(const struct timing *t, struct layer_time *x, const struct vision_work *v)
+{
+    double tp = layer_knobs(t)->tp, h = v->width, f = v->inner / tp, up = v->gated ? 2 : 1;
+    double hidden = 2 * v->patches * h, inner = 2 * v->patches * f;
+    add_linear(t, x, v->patches, 3 * h / tp, h);
+    add_attention(t, x, v);
+    add_linear(t, x, v->patches, h, h / tp);
+    add_linear(t, x, v->patches, up * f, h);
+    add_linear(t, x, v->patches, h, f);
+    layer_add_stream(t, x, 2 * 7 * hidden + 3 * 3 * hidden / tp + (up + 1) * inner,
+                     2 * 9 * hidden + 5 * 3 * hidden / tp + (2 * up + 1) * inner);
+    double one = comm_collective(t, hidden, tp, tp);
+    x->forward.tp += 4 * one;
+    x->backward.tp += 4 * one;
+    layer_add_ops(t, x, 32, 0, 1);
+}
+
+struct layer_time layer_vision(const struct timing *t)
+{
+    struct layer_time one = {0}, x = {0};
+    struct vision_work v = vision_work(t->config);
+    if (v.patches <= 0) return x;
+    add_block(t, &one, &v);
+    pass_add(&x.forward, &one.forward, v.layers);
+    pass_add(&x.backward, &one.backward, v.layers);
+    add_linear(t, &x, v.patches, v.width, v.pixels);
+    for (int i = 0; i < v.mergers; i++) {
+        add_linear(t, &x, v.tokens, v.merged, v.merged);
+        add_linear(t, &x, v.tokens, layer_model(t)->hidden, v.merged);
+    }
+    layer_add_ops(t, &x, 10 + 6 * v.mergers, 0, 1);
+    if (layer_knobs(t)->freeze_vision) x.backward = (struct pass){0};
+    return x;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images cost time and memory where the plan states them, and only there. */
+#include "unit/unit.h"
+
+#include <math.h>
+
+#include "cost/memory.h"
+#include "cost/sharding.h"
+#include "cost/time.h"
+#include "cost/vision.h"
+#include "facts/model.h"
+#include "facts/platform.h"
+#include "facts/profile.h"
+
+static void assert_near(double a, double b, double tolerance)
+{
+    if (fabs(a - b) > tolerance * fabs(b)) fail_msg("%.12g is not %.12g", a, b);
+}
+
+/* Qwen3-VL-30B-A3B on 16 H100, two stages: tower of 27 layers, width 1152, MLP 4304, patches of 16,
+   2 x 2 of them a token, 3 deepstack levels. */
+static struct config vl_config(struct arena *a)
+{
+    static const struct {
+        const char *param;
+        int64_t value;
+    } sizes[] = {{"gpus", 16}, {"gbs", 256}, {"seq", 4096}, {"pp", 2}, {"ep", 8}};
+    struct diags diags;
+    struct config c;
+    diags_init(&diags, a);
+    struct platform_cache platforms = {.arena = a};
+    struct str none = {"", 0};
+    struct facts *f =
+        facts_new(a, &diags, FRAMEWORK_BRIDGE, profile_find(FRAMEWORK_BRIDGE, none)->version);
+    model_apply(f, model_find(a, STR("qwen3-vl-30b-a3b")), ORIGIN_OPTION);
+    platform_apply(f, platform_load(&platforms, &diags, STR("h100"), (struct span){0}),
+                   ORIGIN_OPTION);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        facts_set(f, param_find(str_of(sizes[i].param)), value_int(sizes[i].value), ORIGIN_OPTION,
+                  NULL, none);
+    assert_true(config_from_facts(a, f, &c));
+    c.knobs.freeze_vision = false;
+    return c;
+}
+
+static double step_of(const struct config *c)
+{
+    struct time_estimate t;
+    assert_true(time_estimate(c, &t, NULL));
+    return t.step;
+}
+
+static double stage_of(const struct config *c, int stage)
+{
+    struct memory_estimate m;
+    assert_true(memory_estimate(c, &m, NULL));
+    return m.stages[stage].total;
+}
+
+static void the_work_of_a_tower(void **state)
+{
+    struct config c = vl_config(*state);
+    assert_true(vision_work(&c).patches == 0 && vision_kept(&c) == 0);
+    c.knobs.image_tokens = 1024, c.knobs.images = 4, c.knobs.mbs = 2;
+    struct vision_work v = vision_work(&c);
+    assert_true(v.tokens == 2048 && v.patches == 8192 && v.image == 1024);
+    assert_true(v.width == 1152 && v.inner == 4304 && v.merged == 4608 && v.layers == 27);
+    assert_true(v.pixels == 3 * 2 * 16 * 16 && v.mergers == 4);
+    c.knobs.cp = 2;
+    assert_true(vision_work(&c).tokens == 1024);
+}
+
+/* 8 widths and FC1's output and the activation a patch and block, in 16 bit. */
+static void what_a_tower_keeps(void **state)
+{
+    struct config c = vl_config(*state);
+    c.knobs.image_tokens = 1;
+    double block = 8 * 1152 + 2 * 4304, pixels = 1536, mergers = 4 * 3 * 4608;
+    assert_near(vision_kept(&c), 2 * (4 * (27 * block + pixels) + mergers), 1e-12);
+    double without = stage_of(&c, 0), rear = stage_of(&c, 1);
+    c.knobs.image_tokens = 1025;
+    struct memory_work w;
+    assert_true(memory_prepare(&c, &w));
+    double in_flight[LAYOUT_MAX_CHUNKS];
+    pipeline_in_flight(&c.knobs, 0, in_flight);
+    assert_near(stage_of(&c, 0) - without, in_flight[0] * 1024 * vision_kept(&c) / 1025, 1e-9);
+    assert_near(stage_of(&c, 1), rear, 1e-12);
+    c.knobs.freeze_vision = true;
+    assert_true(vision_kept(&c) == 0 && stage_of(&c, 0) < without);
+}
+
+static void what_a_tower_costs(void **state)
+{
+    struct config c = vl_config(*state);
+    double text = step_of(&c);
+    c.knobs.image_tokens = 1024, c.knobs.images = 1;
+    double images = step_of(&c);
+    c.knobs.images = 4;
+    double small = step_of(&c);
+    assert_true(text < small && small < images);
+    c.knobs.freeze_vision = true;
+    double frozen = step_of(&c);
+    assert_true(text < frozen && frozen < small);
+    c.knobs.image_tokens = 2048;
+    assert_true(step_of(&c) > frozen);
+}
+
+/* Gradients and states of a tower that is trained are reduced and updated, images or not. */
+static void a_trained_tower_is_shared_out(void **state)
+{
+    struct config c = vl_config(*state);
+    double trained = sharding_params(&c).dense, step = step_of(&c);
+    c.knobs.freeze_vision = true;
+    assert_near(trained - sharding_params(&c).dense, (double)vision_params(&c.model), 1e-9);
+    assert_true(step_of(&c) < step);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_work_of_a_tower),
+    cmocka_unit_test(what_a_tower_keeps),
+    cmocka_unit_test(what_a_tower_costs),
+    cmocka_unit_test(a_trained_tower_is_shared_out),
+};
+UNIT_MAIN(tests)
