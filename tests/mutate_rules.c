@@ -85,12 +85,32 @@ static bool change_is_noticed(struct tally *t, const struct rule *r, int64_t num
     return false;
 }
 
+/* What a change does, with a little of what is around it. */
+static struct str describe(struct tally *t, struct str from, struct str to)
+{
+    enum { AROUND = 70 };
+    size_t head = 0, tail = 0, shorter = from.n < to.n ? from.n : to.n;
+    while (head < shorter && from.p[head] == to.p[head])
+        head++;
+    while (tail < shorter - head && from.p[from.n - tail - 1] == to.p[to.n - tail - 1])
+        tail++;
+    size_t before = head > AROUND ? AROUND : head, after = tail > AROUND ? AROUND : tail;
+    return arena_printf(t->arena, "%s%.*s[%.*s -> %.*s]%.*s%s", before < head ? "..." : "",
+                        STR_ARG(str_slice(from, head - before, head)),
+                        STR_ARG(str_slice(from, head, from.n - tail)),
+                        STR_ARG(str_slice(to, head, to.n - tail)),
+                        STR_ARG(str_slice(from, from.n - tail, from.n - tail + after)),
+                        after < tail ? "..." : "");
+}
+
 static void try_text(struct tally *t, const struct rule *r, int64_t number, struct str text,
                      bool coarse)
 {
     struct str original = expr_text(number < 0 ? r->rule : t->set->conditions[number]);
     const struct expr *e = str_eq(text, original) ? NULL : compile(t, text);
-    if (e) count(t, r, change_is_noticed(t, r, number, e), coarse, text);
+    if (e)
+        count(t, r, change_is_noticed(t, r, number, e), coarse,
+              coarse ? text : describe(t, original, text));
 }
 
 static void try_condition(struct tally *t, const struct rule *r, size_t which)
