@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/print.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
 #elif defined(__has_feature)
@@ -117,6 +119,11 @@ void *arena_alloc(struct arena *a, size_t size)
     return memset(take(a, size), 0, size);
 }
 
+void *arena_room(struct arena *a, size_t size)
+{
+    return take(a, size);
+}
+
 void *arena_dup(struct arena *a, const void *bytes, size_t size)
 {
     void *p = take(a, size);
@@ -164,14 +171,17 @@ size_t arena_used(const struct arena *a)
 
 struct str arena_vprintf(struct arena *a, const char *format, va_list args)
 {
+    char text[256];
     va_list again;
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
-    size_t size = n < 0 ? 0 : (size_t)n;
-    char *p = arena_alloc(a, size + 1);
-    vsnprintf(p, size + 1, format, again);
+    size_t n = print_into(text, sizeof text, format, args);
+    char *p = arena_room(a, n + 1);
+    if (n < sizeof text)
+        memcpy(p, text, n + 1);
+    else
+        print_into(p, n + 1, format, again);
     va_end(again);
-    return (struct str){p, size};
+    return (struct str){p, n};
 }
 
 struct str arena_printf(struct arena *a, const char *format, ...)

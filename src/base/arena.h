@@ -24,9 +24,11 @@ void arena_free(struct arena *a);
 /* Zeroed memory aligned for any type. Never NULL: the one out-of-memory handler does not return
    (see arena_on_failure). */
 void *arena_alloc(struct arena *a, size_t size);
+/* The same without zeroing, for what is written at once. */
+void *arena_room(struct arena *a, size_t size);
 /* arena_alloc(count * size), with the product checked. */
 void *arena_array(struct arena *a, size_t count, size_t size);
-/* A copy of `size` bytes, without zeroing them first. */
+/* A copy of `size` bytes. */
 void *arena_dup(struct arena *a, const void *bytes, size_t size);
 /* Everything allocated after the mark is given back by arena_pop; blocks are kept for reuse. */
 struct arena_mark arena_mark(const struct arena *a);

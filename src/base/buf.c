@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 
-#include <stdio.h>
+#include "base/print.h"
 
 static void reserve(struct buf *b, size_t more)
 {
@@ -9,7 +9,7 @@ static void reserve(struct buf *b, size_t more)
     size_t cap = b->cap ? b->cap * 2 : 256;
     while (cap - b->n <= more)
         cap *= 2;
-    char *p = arena_alloc(b->arena, cap);
+    char *p = arena_room(b->arena, cap);
     if (b->n) memcpy(p, b->p, b->n);
     b->p = p;
     b->cap = cap;
@@ -39,12 +39,13 @@ void buf_printf(struct buf *b, const char *format, ...)
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
-    if (n > 0) {
-        reserve(b, (size_t)n);
-        vsnprintf(b->p + b->n, (size_t)n + 1, format, again);
-        b->n += (size_t)n;
+    reserve(b, 0);
+    size_t n = print_into(b->p + b->n, b->cap - b->n, format, args);
+    if (n >= b->cap - b->n) {
+        reserve(b, n);
+        print_into(b->p + b->n, n + 1, format, again);
     }
+    b->n += n;
     va_end(again);
     va_end(args);
 }

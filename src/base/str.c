@@ -72,8 +72,9 @@ bool str_eq_nocase(struct str a, struct str b)
 
 struct str str_dup(struct arena *a, struct str s)
 {
-    char *p = arena_alloc(a, s.n + 1);
+    char *p = arena_room(a, s.n + 1);
     if (s.n) memcpy(p, s.p, s.n);
+    p[s.n] = '\0';
     return (struct str){p, s.n};
 }
 

@@ -28,8 +28,8 @@ static void make_room(struct lines *l)
     l->n -= l->from;
     l->from = 0;
     if (l->cap - l->n >= ROUND) return;
-    size_t cap = l->cap * 2 + ROUND;
-    char *p = arena_alloc(l->arena, cap);
+    size_t cap = (l->cap + ROUND) * 2;
+    char *p = arena_room(l->arena, cap);
     if (l->n) memcpy(p, l->p, l->n);
     l->cap = cap;
     l->p = p;
@@ -39,7 +39,7 @@ static void read_some(struct lines *l)
 {
     ssize_t got;
     do
-        got = read(STDIN_FILENO, l->p + l->n, l->cap - l->n);
+        got = read(STDIN_FILENO, l->p + l->n, ROUND);
     while (got < 0 && errno == EINTR);
     if (got <= 0)
         l->end = true;

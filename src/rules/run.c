@@ -63,6 +63,8 @@ enum outcome run_condition(struct run *run, uint32_t number)
 enum outcome run_conditions(struct run *run, const uint32_t *numbers, size_t n)
 {
     enum outcome outcome = OUTCOME_PASS;
+    for (size_t i = 0; i < n; i++) /* one that is known to fail spares evaluating the others */
+        if (run->memo[numbers[i]] == 1 + OUTCOME_FAIL) return OUTCOME_NOT_APPLICABLE;
     for (size_t i = 0; i < n && outcome != OUTCOME_NOT_APPLICABLE; i++)
         outcome = conditions_join(outcome, run_condition(run, numbers[i]));
     return outcome;
