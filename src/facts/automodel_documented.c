@@ -26,14 +26,28 @@ static int64_t either_option(struct str line, struct str dashes, struct str unde
     return n ? n : option_in(line, underscores);
 }
 
+/* The next line of the text that is a comment, from its "#" on; false when there is none. */
+static bool take_comment(struct str text, size_t *at, struct str *line)
+{
+    for (; (*at += str_find(str_slice(text, *at, text.n), '#')) < text.n; ++*at) {
+        size_t before = *at;
+        while (before > 0 && isblank((unsigned char)text.p[before - 1]))
+            before--;
+        if (before > 0 && text.p[before - 1] != '\n') continue;
+        struct str rest = str_slice(text, *at, text.n);
+        *line = str_slice(rest, 0, str_find(rest, '\n'));
+        *at += line->n;
+        return true;
+    }
+    return false;
+}
+
 int64_t automodel_documented_gpus(struct str text)
 {
     struct str line;
     int64_t found = 0;
-    while (str_split(&text, '\n', &line)) {
+    for (size_t at = 0; take_comment(text, &at, &line);) {
         int64_t gpus;
-        line = str_trim(line);
-        if (!str_starts(line, STR("#"))) continue;
         int64_t per_node = either_option(line, STR("--nproc-per-node"), STR("--nproc_per_node"));
         int64_t nodes = either_option(line, STR("--nnodes"), STR("--num-nodes"));
         if (per_node <= 0 || __builtin_mul_overflow(per_node, nodes > 0 ? nodes : 1, &gpus))
