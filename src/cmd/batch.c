@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 
-enum { ROUND = 1 << 20, BULK = 1 << 15, LONGEST_LINE = 64 << 20 }; /* bytes */
+enum { ROUND = 1 << 18, BULK = 1 << 15, LONGEST_LINE = 64 << 20 }; /* bytes */
 enum { MOMENT_MS = 1 };
 
 /* ---- lines of stdin ---- */
