@@ -19,10 +19,22 @@ static void add_special(struct buf *out, unsigned char c)
         buf_add(out, STR("\xEF\xBF\xBD"));
 }
 
+/* Bytes from `at` on that are ASCII and stand for themselves, eight at a time. */
+static size_t ascii_run(struct str s, size_t at)
+{
+    size_t from = at;
+    for (uint64_t word; s.n - at >= sizeof word; at += sizeof word) {
+        memcpy(&word, s.p + at, sizeof word);
+        if (json_special_bytes(word) || word & UINT64_C(0x8080808080808080)) break;
+    }
+    return at - from;
+}
+
 /* Bytes from `at` on that stand for themselves. */
 static size_t plain_run(struct str s, size_t at)
 {
     size_t from = at;
+    at += ascii_run(s, at);
     while (at < s.n) {
         unsigned char c = (unsigned char)s.p[at];
         uint32_t point;

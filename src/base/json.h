@@ -6,6 +6,15 @@
 #include "base/buf.h"
 #include "base/value.h"
 
+/* Whether a byte of the word is below 0x20, a quote or a backslash: strings are read and written
+   eight bytes at a time. */
+static inline bool json_special_bytes(uint64_t word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
+    uint64_t below = (word - ones * 0x20) & ~word;
+    return (below | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops;
+}
 /* A string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void json_add_string(struct buf *out, struct str s);
 /* A value; doubles keep a point or an exponent, so that they read back as doubles. Unknown, errors

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strict JSON (RFC 8259) by recursive descent, one function a grammar rule; every node knows its
    bytes. */
+#include "base/json.h"
 #include "base/num.h"
 #include "base/utf8.h"
 #include "doc/duplicate.h"
@@ -100,23 +101,13 @@ static size_t unescape(struct reader *r, char *out)
     return utf8_encode(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00), out);
 }
 
-/* A byte of the word is below 0x20, a quote or a backslash (the bits set say where, from the lowest
-   on). */
-static uint64_t special_bytes(uint64_t word)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
-    uint64_t below = (word - ones * 0x20) & ~word;
-    return (below | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops;
-}
-
 /* Bytes from here that stand for themselves, eight at a time: texts of recipes come as strings. */
 static size_t plain_run(const struct reader *r)
 {
     size_t at = r->at;
     for (uint64_t word; r->text.n - at >= sizeof word; at += sizeof word) {
         memcpy(&word, r->text.p + at, sizeof word);
-        if (special_bytes(word)) break;
+        if (json_special_bytes(word)) break;
     }
     while (at < r->text.n && r->text.p[at] != '"' && r->text.p[at] != '\\' &&
            (unsigned char)r->text.p[at] >= 0x20)
