@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/print.h"
-
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
 #elif defined(__has_feature)
@@ -172,14 +170,16 @@ size_t arena_used(const struct arena *a)
 struct str arena_vprintf(struct arena *a, const char *format, va_list args)
 {
     char text[256];
+    text[0] = '\0';
     va_list again;
     va_copy(again, args);
-    size_t n = print_into(text, sizeof text, format, args);
+    int written = vsnprintf(text, sizeof text, format, args);
+    size_t n = written < 0 ? 0 : (size_t)written;
     char *p = arena_room(a, n + 1);
     if (n < sizeof text)
-        memcpy(p, text, n + 1);
+        memcpy(p, text, n + 1); /* nearly always: printed once, not once more for its length */
     else
-        print_into(p, n + 1, format, again);
+        vsnprintf(p, n + 1, format, again);
     va_end(again);
     return (struct str){p, n};
 }

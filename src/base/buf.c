@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 
-#include "base/print.h"
+#include <stdio.h>
 
 static void reserve(struct buf *b, size_t more)
 {
@@ -40,10 +40,11 @@ void buf_printf(struct buf *b, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
     reserve(b, 0);
-    size_t n = print_into(b->p + b->n, b->cap - b->n, format, args);
+    int written = vsnprintf(b->p + b->n, b->cap - b->n, format, args);
+    size_t n = written < 0 ? 0 : (size_t)written;
     if (n >= b->cap - b->n) {
         reserve(b, n);
-        print_into(b->p + b->n, n + 1, format, again);
+        vsnprintf(b->p + b->n, n + 1, format, again);
     }
     b->n += n;
     va_end(again);
