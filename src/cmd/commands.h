@@ -22,8 +22,6 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 /* The command of a name, or NULL. */
 const struct command *command_find(struct str name);
-/* The name nearest to a word, for did-you-mean; empty when nothing is near. */
-struct str command_nearest(struct str word);
 
 /* Usage, options and details of one command. */
 void help_command(const struct command *command, struct buf *out);

@@ -29,6 +29,8 @@ static cJSON *tree_int(struct arena *a, int64_t i)
     return cJSON_CreateRaw(arena_printf(a, "%" PRId64, i).p);
 }
 
+static cJSON *tree_value(struct arena *a, struct value v);
+
 static cJSON *tree_list(struct arena *a, const struct value_list *list)
 {
     cJSON *array = cJSON_CreateArray();
@@ -52,7 +54,8 @@ static cJSON *tree_double(struct arena *a, double d)
     return cJSON_CreateRaw(emit_scalar(a, value_double(d)).p);
 }
 
-cJSON *tree_value(struct arena *a, struct value v)
+/* Unknown and errors are null. Integers beyond 2^53 keep all their digits. */
+static cJSON *tree_value(struct arena *a, struct value v)
 {
     switch (v.kind) {
     case VALUE_UNKNOWN:
