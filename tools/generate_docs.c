@@ -131,13 +131,6 @@ static void write_rules(struct generator *g)
     write_page(g, STR("rules/README.md"), &out);
 }
 
-static bool refers(const struct rule *r, struct str guide)
-{
-    for (size_t i = 0; i < r->n_guides; i++)
-        if (str_eq(r->guides[i], guide)) return true;
-    return false;
-}
-
 static void guide_row(struct generator *g, struct buf *out, const struct guide_row *guide)
 {
     buf_printf(out, "| %.*s | ", STR_ARG(guide->id));
@@ -147,7 +140,7 @@ static void guide_row(struct generator *g, struct buf *out, const struct guide_r
     buf_add(out, guide->why.n ? STR("* |") : STR(" |"));
     for (size_t i = 0; i < g->set->n; i++) {
         const struct rule *r = g->set->items[i];
-        if (!refers(r, guide->id)) continue;
+        if (!rule_cites(r, guide->id)) continue;
         buf_printf(out, " [%.*s](rules/%.*s#%.*s)", STR_ARG(r->id),
                    STR_ARG(page_name(g->arena, r->suite)), STR_ARG(r->id));
     }

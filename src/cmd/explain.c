@@ -121,13 +121,6 @@ static const struct guide_row *row_find(const struct rule_set *set, struct str i
     return NULL;
 }
 
-static bool cites(const struct rule *r, struct str row)
-{
-    for (size_t i = 0; i < r->n_guides; i++)
-        if (str_eq(r->guides[i], row)) return true;
-    return false;
-}
-
 /* What the row says, what an older form or another document says, and the rules that follow it. */
 static int explain_row(struct cmd_context *c, const struct rule_set *set,
                        const struct guide_row *row)
@@ -137,7 +130,7 @@ static int explain_row(struct cmd_context *c, const struct rule_set *set,
     buf_add(&c->out, STR("\n## Rules\n\n"));
     for (size_t i = 0; i < set->n; i++) {
         const struct rule *r = set->items[i];
-        if (cites(r, row->id))
+        if (rule_cites(r, row->id))
             buf_printf(&c->out, "- %.*s: %.*s\n", STR_ARG(r->id), STR_ARG(r->message));
     }
     buf_printf(&c->out, "\n## Where it is from\n\n- source: %.*s\n", STR_ARG(row->source));

@@ -125,6 +125,13 @@ const struct rule *rules_find(const struct rule_set *set, struct str id)
     return NULL;
 }
 
+bool rule_cites(const struct rule *r, struct str row)
+{
+    for (size_t i = 0; i < r->n_guides; i++)
+        if (str_eq(r->guides[i], row)) return true;
+    return false;
+}
+
 struct str rules_nearest(const struct rule_set *set, struct str word)
 {
     struct edit_nearest nearest = {.word = word};
