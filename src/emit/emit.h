@@ -24,6 +24,8 @@ struct emitter {
 
 /* flags, script (Megatron-LM), bridge, yaml (AutoModel). NULL when there is none of that name. */
 const struct emitter *emitter_find(struct str format);
+/* The one for a framework's own form: flags, bridge or yaml. */
+const struct emitter *emitter_of(enum framework framework);
 /* A plan file (`moeplan: 1`) of any framework. */
 void emit_plan(const struct emit_input *in, struct buf *out);
 
