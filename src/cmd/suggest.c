@@ -226,7 +226,7 @@ static int run(struct cmd_context *c)
     ask_complete(&ask);
     if (!answer_all(c, rules, &ask, &c->diags, c->keep, &answers)) return STATUS_CANNOT;
     if (str_is(format, "json"))
-        suggest_json(c->keep, answers.items, answers.n, now_ms() - start, &c->out);
+        tree_print(&c->out, suggest_tree(c->keep, answers.items, answers.n, now_ms() - start));
     else if (!format.n || str_is(format, "text") || !answers.any)
         show(c, rules, &ask, &answers);
     else
@@ -323,11 +323,8 @@ static void answer_request(struct cmd_context *c, const struct batch_request *re
                                          : STR("the question is incomplete"));
         return;
     }
-    struct buf json = buf_new(request->arena);
-    suggest_json(request->arena, answers.items, answers.n, now_ms() - start, &json);
-    buf_add_char(&c->out, ',');
-    buf_add(&c->out, str_slice(buf_str(&json), 1,
-                               json.n - 1)); /* without its braces: the id stands before */
+    tree_print_members(&c->out,
+                       suggest_tree(request->arena, answers.items, answers.n, now_ms() - start));
 }
 
 static int run_batch(struct cmd_context *c)

@@ -77,8 +77,8 @@ static void show_json(struct cmd_context *c, const struct sweep *s)
         json_number(&w, "peak_gib", t->peak / GIB, 6);
         json_str(&w, "fits", t->fits == FITS_YES ? STR("yes") : STR("tight"));
         json_number(&w, "worth", t->worth, 6);
-        buf_add(w.out, STR(",\"plan\":"));
-        tree_print(w.out, tree_plan(c->keep, t->facts), false);
+        json_key(&w, "plan");
+        tree_print(w.out, tree_plan(c->keep, t->facts));
         json_close(&w, '}');
     }
     json_close(&w, ']');

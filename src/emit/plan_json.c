@@ -10,12 +10,20 @@
 #include "facts/model.h"
 #include "facts/platform.h"
 
-void tree_print(struct buf *out, cJSON *tree, bool indented)
+void tree_print(struct buf *out, cJSON *tree)
 {
-    char *text = indented ? cJSON_Print(tree) : cJSON_PrintUnformatted(tree);
+    char *text = cJSON_PrintUnformatted(tree);
     buf_add(out, str_of(text));
     cJSON_free(text);
     cJSON_Delete(tree);
+}
+
+void tree_print_members(struct buf *out, cJSON *tree)
+{
+    size_t open = out->n;
+    tree_print(out, tree);
+    out->p[open] = ',';
+    out->n--;
 }
 
 static cJSON *tree_str(struct arena *a, struct str s)
