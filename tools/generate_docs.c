@@ -212,10 +212,11 @@ static void write_parameters(struct generator *g)
                       "The names of plan files, rules and `--set`, their symbols, and their "
                       "spelling in each framework.\n"));
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-        buf_printf(&out,
-                   "\n## %s\n\n| name | symbol | meaning | Megatron-LM | Megatron-Bridge | NeMo "
-                   "AutoModel |\n|---|---|---|---|---|---|\n",
-                   parts[k].title);
+        buf_printf(
+            &out,
+            "\n## %s\n\n| name | symbol | meaning | %s | %s | %s |\n|---|---|---|---|---|---|\n",
+            parts[k].title, framework_full_name(FRAMEWORK_MEGATRON),
+            framework_full_name(FRAMEWORK_BRIDGE), framework_full_name(FRAMEWORK_AUTOMODEL));
         for (uint32_t i = 0; i < param_count; i++)
             if (param_table[i].scope == parts[k].scope) parameter(&out, &param_table[i]);
     }
