@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands, in the order in which help lists them. */
+/* The commands: declared, and in the order in which help lists them. A new one goes into both
+   lists. */
 #ifndef MOEPLAN_CMD_COMMANDS_H
 #define MOEPLAN_CMD_COMMANDS_H
 
