@@ -41,9 +41,7 @@ add_custom_command(
 add_library(moeplan_builtin_rules STATIC ${CMAKE_BINARY_DIR}/builtin_rules.c)
 moeplan_target(moeplan_builtin_rules)
 foreach(layer plan cost choose emit cmd)
-  if(TARGET moeplan_${layer})
-    target_link_libraries(moeplan_${layer} PUBLIC moeplan_builtin_rules)
-  endif()
+  target_link_libraries(moeplan_${layer} PUBLIC moeplan_builtin_rules)
 endforeach()
 
 # rules/models, rules/platforms -> the catalogue

@@ -152,8 +152,8 @@ static void write_class(struct generator *g, const struct class_entry *e)
     /* absent in the file: depends on the base class or the configuration */
     static const char *const facts[] = {"moe", "tp_plan", "pp_plan", "backend", "hybrid"};
     /* absent in the file: the class does not have it */
-    static const char *const features[] = {
-        "outside", "tp_registered", "owns_cp", "owns_packing", "cp_sdpa", "thd", "keeps_forward"};
+    static const char *const features[] = {"outside", "tp_registered", "owns_cp",
+                                           "cp_sdpa", "thd",           "keeps_forward"};
     buf_add_char(&g->out, '{');
     write_text(&g->out, "name", e->name);
     write_text(&g->out, "model_type", text_at(e->node, "model_type"));

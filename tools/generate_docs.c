@@ -131,13 +131,6 @@ static void write_rules(struct generator *g)
     write_page(g, STR("rules/README.md"), &out);
 }
 
-static bool refers(const struct rule *r, struct str guide)
-{
-    for (size_t i = 0; i < r->n_guides; i++)
-        if (str_eq(r->guides[i], guide)) return true;
-    return false;
-}
-
 static void guide_row(struct generator *g, struct buf *out, const struct guide_row *guide)
 {
     buf_printf(out, "| %.*s | ", STR_ARG(guide->id));
@@ -147,7 +140,7 @@ static void guide_row(struct generator *g, struct buf *out, const struct guide_r
     buf_add(out, guide->why.n ? STR("* |") : STR(" |"));
     for (size_t i = 0; i < g->set->n; i++) {
         const struct rule *r = g->set->items[i];
-        if (!refers(r, guide->id)) continue;
+        if (!rule_cites(r, guide->id)) continue;
         buf_printf(out, " [%.*s](rules/%.*s#%.*s)", STR_ARG(r->id),
                    STR_ARG(page_name(g->arena, r->suite)), STR_ARG(r->id));
     }
@@ -219,10 +212,11 @@ static void write_parameters(struct generator *g)
                       "The names of plan files, rules and `--set`, their symbols, and their "
                       "spelling in each framework.\n"));
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-        buf_printf(&out,
-                   "\n## %s\n\n| name | symbol | meaning | Megatron-LM | Megatron-Bridge | NeMo "
-                   "AutoModel |\n|---|---|---|---|---|---|\n",
-                   parts[k].title);
+        buf_printf(
+            &out,
+            "\n## %s\n\n| name | symbol | meaning | %s | %s | %s |\n|---|---|---|---|---|---|\n",
+            parts[k].title, framework_full_name(FRAMEWORK_MEGATRON),
+            framework_full_name(FRAMEWORK_BRIDGE), framework_full_name(FRAMEWORK_AUTOMODEL));
         for (uint32_t i = 0; i < param_count; i++)
             if (param_table[i].scope == parts[k].scope) parameter(&out, &param_table[i]);
     }

@@ -129,28 +129,35 @@ static void set_times(struct facts *f, const struct config *c)
     set(f, "estimated_mfu", value_double(t.mfu));
 }
 
+static bool set_all(struct facts *f, const struct config *c, struct memory_estimate *m)
+{
+    if (!c->machine_known || !memory_estimate(c, m, NULL)) return false;
+    static const char *const words[] = {"yes", "tight", "no"};
+    set(f, "fits", value_string(str_of(words[m->fits])));
+    set(f, "peak_memory_gib", value_double(m->peak / GIB));
+    set_undoings(f, c);
+    set_offload_policy(f, m->fits == FITS_YES);
+    set_sharding_gain(f, c, m->peak);
+    set_times(f, c);
+    return true;
+}
+
 void outlook_of(struct facts *f, const struct config *c)
 {
     struct memory_estimate m;
-    if (!c->machine_known || !memory_estimate(c, &m, NULL)) return;
-    static const char *const words[] = {"yes", "tight", "no"};
-    set(f, "fits", value_string(str_of(words[m.fits])));
-    set(f, "peak_memory_gib", value_double(m.peak / GIB));
-    set_undoings(f, c);
-    set_offload_policy(f, m.fits == FITS_YES);
-    set_sharding_gain(f, c, m.peak);
-    set_times(f, c);
+    set_all(f, c, &m);
 }
 
-void outlook_facts(struct facts *f, struct arena *scratch)
+bool outlook_facts(struct facts *f, struct memory_estimate *memory, struct arena *scratch)
 {
-    if (!f->platform || !config_is_decided(f)) return;
+    if (!f->platform || !config_is_decided(f)) return false;
     struct arena_mark mark = arena_mark(scratch);
     struct diags unheard;
     diags_init(&unheard, scratch);
     struct facts quiet = *f;
     quiet.diags = &unheard;
     struct config *c = ARENA_NEW(scratch, struct config);
-    if (config_from_facts(scratch, &quiet, c)) outlook_of(f, c);
+    bool estimated = config_from_facts(scratch, &quiet, c) && set_all(f, c, memory);
     arena_pop(scratch, mark);
+    return estimated;
 }

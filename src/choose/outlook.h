@@ -6,10 +6,10 @@
 
 #include "cost/cost.h"
 
-/* Sets the derived parameters of rules/parameters/outlook.yaml. Facts that are no complete plan,
-   leave what decides the memory open, or name no platform, keep them unknown; nothing is reported.
-   `scratch` is used and given back. */
-void outlook_facts(struct facts *f, struct arena *scratch);
+/* Sets the derived parameters of rules/parameters/outlook.yaml and gives the memory estimate behind
+   them. False for facts that are no complete plan, leave what decides the memory open, or name no
+   platform: the parameters stay unknown; nothing is reported. `scratch` is used and given back. */
+bool outlook_facts(struct facts *f, struct memory_estimate *memory, struct arena *scratch);
 /* The same for a configuration that was made of these facts already. */
 void outlook_of(struct facts *f, const struct config *c);
 

@@ -55,20 +55,14 @@ const struct command *command_find(struct str name)
     return NULL;
 }
 
-struct str command_nearest(struct str word)
+static int unknown_command(struct cmd_context *c, struct str word)
 {
     struct edit_nearest nearest = {.word = word};
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         edit_offer(&nearest, str_of(commands[i]->name));
-    return nearest.best;
-}
-
-static int unknown_command(struct cmd_context *c, struct str word)
-{
-    struct str nearest = command_nearest(word);
-    if (nearest.n)
+    if (nearest.best.n)
         return cmd_usage_error(c, "there is no command %.*s; did you mean %.*s?", STR_ARG(word),
-                               STR_ARG(nearest));
+                               STR_ARG(nearest.best));
     return cmd_usage_error(c, "there is no command %.*s; moeplan help lists them", STR_ARG(word));
 }
 

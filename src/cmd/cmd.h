@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frame of the commands: a command is a table of options and a run function; parsing, help,
    usage errors and did-you-mean come from the table. A new command is one file with a struct
-   command and one line in commands.h. */
+   command, and its name in both lists of commands.h. */
 #ifndef MOEPLAN_CMD_CMD_H
 #define MOEPLAN_CMD_CMD_H
 

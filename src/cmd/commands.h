@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands, in the order in which help lists them. */
+/* The commands: declared, and in the order in which help lists them. A new one goes into both
+   lists. */
 #ifndef MOEPLAN_CMD_COMMANDS_H
 #define MOEPLAN_CMD_COMMANDS_H
 
@@ -22,8 +23,6 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 /* The command of a name, or NULL. */
 const struct command *command_find(struct str name);
-/* The name nearest to a word, for did-you-mean; empty when nothing is near. */
-struct str command_nearest(struct str word);
 
 /* Usage, options and details of one command. */
 void help_command(const struct command *command, struct buf *out);

@@ -161,12 +161,9 @@ static void add_json_estimates(struct cmd_context *c, struct json_writer *w, con
             continue;
         }
         evidence_find(&side->config, &evidence);
-        buf_printf(w->out, "%s\"%s\":", w->comma ? "," : "", names[i]);
-        tree_print(w->out,
-                   tree_estimate(c->keep, side->facts, &side->config, &side->memory, &side->time,
-                                 &evidence),
-                   false);
-        w->comma = true;
+        json_key(w, names[i]);
+        tree_print(w->out, tree_estimate(c->keep, side->facts, &side->config, &side->memory,
+                                         &side->time, &evidence));
     }
     json_close(w, '}');
 }

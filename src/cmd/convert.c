@@ -59,13 +59,12 @@ static void tell(struct cmd_context *c, const struct conversion *x, struct comme
 static void write_out(struct cmd_context *c, enum target to, const struct conversion *x,
                       const struct comments *comments)
 {
-    static const char *const formats[] = {"flags", "bridge", "yaml"};
     struct emit_input in = {
         .facts = x->facts, .comments = comments->items, .n_comments = comments->n};
     if (to == TO_PLAN)
         emit_plan(&in, &c->out);
     else
-        emitter_find(str_of(formats[to]))->write(&in, &c->out);
+        emitter_of(x->facts->framework)->write(&in, &c->out);
 }
 
 /* A configuration that one framework runs and the other refuses is said to be one: the output is

@@ -72,6 +72,11 @@ static bool read_text(const struct estimation *e, struct arena *a, struct diags 
     return false;
 }
 
+static cJSON *tree_of(struct arena *a, const struct result *r)
+{
+    return tree_estimate(a, r->facts, &r->config, &r->memory, &r->time, &r->evidence);
+}
+
 /* ---- the command ---- */
 
 static void show_changes(struct cmd_context *c, const struct result *r)
@@ -108,9 +113,7 @@ static void show(struct cmd_context *c, const struct estimation *e, const struct
                  struct str label, enum format format)
 {
     if (format == FORMAT_JSON) {
-        tree_print(&c->out,
-                   tree_estimate(c->keep, r->facts, &r->config, &r->memory, &r->time, &r->evidence),
-                   false);
+        tree_print(&c->out, tree_of(c->keep, r));
         buf_add_char(&c->out, '\n');
         return;
     }
@@ -199,13 +202,7 @@ static void answer(struct cmd_context *c, const struct batch_request *request)
         answer_diags(c, request->diags);
         return;
     }
-    struct buf members = buf_new(request->arena);
-    tree_print(
-        &members,
-        tree_estimate(request->arena, r->facts, &r->config, &r->memory, &r->time, &r->evidence),
-        false);
-    buf_add_char(&c->out, ',');
-    buf_add(&c->out, str_slice(buf_str(&members), 1, members.n - 1)); /* without the outer braces */
+    tree_print_members(&c->out, tree_of(request->arena, r));
 }
 
 static int run(struct cmd_context *c)

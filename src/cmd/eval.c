@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/io.h"
 #include "base/map.h"
 #include "cmd/batch.h"
+#include "cmd/load.h"
 #include "cmd/typed.h"
-#include "cmd/validate.h"
 #include "expr/func.h"
 
 enum { MOST_LINES = 8 };
@@ -99,27 +98,16 @@ static int eval_alone(struct cmd_context *c)
 }
 
 /* On every configuration of a file, after what the framework does to it by itself. */
-static int eval_in(struct cmd_context *c, struct str path)
+static int eval_in(struct cmd_context *c)
 {
     const struct rule_set *rules;
-    struct read_options options;
-    struct str text, error;
-    struct diags found;
+    struct readings readings;
     const struct expr *e = compile(c, &facts_names);
-    if (!e || !cmd_load_rules(c, &rules) || !validate_options(c, &options)) return STATUS_CANNOT;
-    if (!io_read(c->keep, str_dup(c->keep, path).p, &text, &error))
-        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
-    diags_init(&found, c->keep);
-    uint32_t source = source_add(&found.sources, path, text);
-    struct recipe recipe = recipe_read(c->keep, &found, source, STR(""), &options);
-    if (recipe.status != RECIPE_READ) {
-        cmd_print_diags(c, &found, &c->err);
-        return cmd_usage_error(c, "%.*s is no recipe that can be read", STR_ARG(path));
-    }
+    if (!e || !cmd_load_rules(c, &rules) || !load_readings(c, rules, &readings))
+        return STATUS_CANNOT;
     int status = STATUS_OK;
-    for (size_t i = 0; i < recipe.readings.n && status == STATUS_OK; i++) {
-        const struct reading *reading = &recipe.readings.items[i];
-        rules_apply_overrides(rules, reading->facts, c->scratch);
+    for (size_t i = 0; i < readings.n && status == STATUS_OK; i++) {
+        const struct reading *reading = &readings.items[i];
         struct expr_scope scope = facts_scope(reading->facts);
         if (reading->label.n) buf_printf(&c->out, "%.*s: ", STR_ARG(reading->label));
         status = print(c, e, &scope);
@@ -142,7 +130,7 @@ static int run(struct cmd_context *c)
     if (option_given(c, "batch")) return batch_run(c, answer, NULL);
     if (option_given(c, "functions")) return list_functions(c);
     if (!c->n_arguments) return cmd_usage_error(c, "an expression is needed");
-    return option_given(c, "in") ? eval_in(c, option_value(c, "in")) : eval_alone(c);
+    return option_given(c, "in") ? eval_in(c) : eval_alone(c);
 }
 
 static const struct option options[] = {

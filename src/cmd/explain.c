@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/io.h"
-#include "cmd/validate.h"
+#include "cmd/load.h"
 #include "emit/rule_page.h"
 
 enum { MOST_MATCHES = 3 };
@@ -88,26 +88,14 @@ static int explain_error(struct cmd_context *c, const struct rule_set *set)
 
 static int explain_in(struct cmd_context *c, const struct rule *r, const struct rule_set *set)
 {
-    struct read_options options;
-    if (!validate_options(c, &options)) return STATUS_CANNOT;
-    struct str path = str_dup(c->keep, option_value(c, "in")), text, error;
-    if (!io_read(c->keep, path.p, &text, &error))
-        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
-    struct diags found;
-    diags_init(&found, c->keep);
-    uint32_t source = source_add(&found.sources, path, text);
-    struct recipe recipe = recipe_read(c->keep, &found, source, STR(""), &options);
-    if (recipe.status != RECIPE_READ) {
-        cmd_print_diags(c, &found, &c->err);
-        return cmd_usage_error(c, "%.*s is no recipe that can be read", STR_ARG(path));
-    }
-    for (size_t i = 0; i < recipe.readings.n; i++) {
-        const struct reading *reading = &recipe.readings.items[i];
-        struct str label = reading->label;
-        rules_apply_overrides(set, reading->facts, c->scratch);
+    struct readings readings;
+    struct str path = option_value(c, "in");
+    if (!load_readings(c, set, &readings)) return STATUS_CANNOT;
+    for (size_t i = 0; i < readings.n; i++) {
+        struct str label = readings.items[i].label;
         label = arena_printf(c->keep, "In %.*s%s%.*s", STR_ARG(path), label.n ? ", " : "",
                              STR_ARG(label));
-        rule_page_verdict(r, reading->facts, label, c->scratch, &c->out);
+        rule_page_verdict(r, readings.items[i].facts, label, c->scratch, &c->out);
     }
     return STATUS_OK;
 }
@@ -121,13 +109,6 @@ static const struct guide_row *row_find(const struct rule_set *set, struct str i
     return NULL;
 }
 
-static bool cites(const struct rule *r, struct str row)
-{
-    for (size_t i = 0; i < r->n_guides; i++)
-        if (str_eq(r->guides[i], row)) return true;
-    return false;
-}
-
 /* What the row says, what an older form or another document says, and the rules that follow it. */
 static int explain_row(struct cmd_context *c, const struct rule_set *set,
                        const struct guide_row *row)
@@ -137,7 +118,7 @@ static int explain_row(struct cmd_context *c, const struct rule_set *set,
     buf_add(&c->out, STR("\n## Rules\n\n"));
     for (size_t i = 0; i < set->n; i++) {
         const struct rule *r = set->items[i];
-        if (cites(r, row->id))
+        if (rule_cites(r, row->id))
             buf_printf(&c->out, "- %.*s: %.*s\n", STR_ARG(r->id), STR_ARG(r->message));
     }
     buf_printf(&c->out, "\n## Where it is from\n\n- source: %.*s\n", STR_ARG(row->source));

@@ -24,6 +24,30 @@ struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
     return NULL;
 }
 
+bool load_readings(struct cmd_context *c, const struct rule_set *rules, struct readings *out)
+{
+    struct read_options *options = ARENA_NEW(c->keep, struct read_options);
+    struct diags *found = ARENA_NEW(c->keep, struct diags);
+    struct str path = str_dup(c->keep, option_value(c, "in")), text, error;
+    if (!validate_options(c, options)) return false;
+    if (!io_read(c->keep, path.p, &text, &error)) {
+        cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
+        return false;
+    }
+    diags_init(found, c->keep);
+    uint32_t source = source_add(&found->sources, path, text);
+    struct recipe recipe = recipe_read(c->keep, found, source, STR(""), options);
+    if (recipe.status != RECIPE_READ) {
+        cmd_print_diags(c, found, &c->err);
+        cmd_usage_error(c, "%.*s is no recipe that can be read", STR_ARG(path));
+        return false;
+    }
+    *out = recipe.readings;
+    for (size_t i = 0; i < out->n; i++)
+        rules_apply_overrides(rules, out->items[i].facts, c->scratch);
+    return true;
+}
+
 /* The first error among diagnostics, for a message. */
 static struct str first_error(const struct diags *diags)
 {

@@ -12,6 +12,10 @@
 struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
                           const struct read_options *options);
 
+/* All configurations of the file that --in names, options and overrides applied. False with the
+   reason on stderr or in c->diags. */
+bool load_readings(struct cmd_context *c, const struct rule_set *rules, struct readings *out);
+
 /* A configuration as its framework runs it, and its estimates. */
 struct costed {
     struct facts *facts; /* a copy, overrides applied */

@@ -4,12 +4,14 @@
 #include "base/edit.h"
 #include "base/num.h"
 
-const struct option option_help = {"help", NULL, "show this page"};
-const struct option option_output = {"output", "FILE",
-                                     "write there instead of to stdout, whole or not at all (-o)"};
-const struct option option_rules = {"rules", "DIR", "also load the rules below DIR (repeatable)"};
-const struct option option_batch = {"batch", NULL,
-                                    "read JSONL requests from stdin, write one JSON answer a line"};
+/* Options that every command, every command with rules, and every command with a batch mode has. */
+static const struct option option_help = {"help", NULL, "show this page"};
+static const struct option option_output = {
+    "output", "FILE", "write there instead of to stdout, whole or not at all (-o)"};
+static const struct option option_rules = {"rules", "DIR",
+                                           "also load the rules below DIR (repeatable)"};
+static const struct option option_batch = {
+    "batch", NULL, "read JSONL requests from stdin, write one JSON answer a line"};
 
 void options_each(const struct command *command,
                   void (*each)(void *state, const struct option *option), void *state)
@@ -35,22 +37,20 @@ static void look(void *state, const struct option *option)
     edit_offer(&s->nearest, str_of(option->name));
 }
 
-const struct option *option_find(const struct command *command, struct str name)
+static struct search option_search(const struct command *command, struct str name)
 {
     struct search s = {.name = name, .nearest.word = name};
     options_each(command, look, &s);
-    return s.found;
+    return s;
 }
 
-static bool unknown_option(struct cmd_context *c, struct str name)
+static bool unknown_option(struct cmd_context *c, const struct search *s)
 {
-    struct search s = {.name = name, .nearest.word = name};
-    options_each(c->command, look, &s);
-    if (s.nearest.best.n)
-        cmd_usage_error(c, "there is no option --%.*s; did you mean --%.*s?", STR_ARG(name),
-                        STR_ARG(s.nearest.best));
+    if (s->nearest.best.n)
+        cmd_usage_error(c, "there is no option --%.*s; did you mean --%.*s?", STR_ARG(s->name),
+                        STR_ARG(s->nearest.best));
     else
-        cmd_usage_error(c, "there is no option --%.*s", STR_ARG(name));
+        cmd_usage_error(c, "there is no option --%.*s", STR_ARG(s->name));
     return false;
 }
 
@@ -71,9 +71,9 @@ static bool parse_option(struct cmd_context *c, int n, char **words, int *at)
     }
     word = str_slice(word, 2, word.n);
     size_t equals = str_find(word, '=');
-    struct str name = str_slice(word, 0, equals);
-    const struct option *option = option_find(c->command, name);
-    if (!option) return unknown_option(c, name);
+    struct search search = option_search(c->command, str_slice(word, 0, equals));
+    const struct option *option = search.found;
+    if (!option) return unknown_option(c, &search);
     if (!option->value && equals < word.n) {
         cmd_usage_error(c, "--%s takes no value", option->name);
         return false;
@@ -166,7 +166,7 @@ bool option_int(struct cmd_context *c, const char *name, int64_t least, int64_t 
 
 bool option_choice(struct cmd_context *c, const char *name, int *out)
 {
-    const struct option *option = option_find(c->command, str_of(name));
+    const struct option *option = option_search(c->command, str_of(name)).found;
     struct str value = option_value(c, name), rest = str_of(option->value), word;
     *out = 0;
     if (!option_given(c, name)) return true;

@@ -5,11 +5,6 @@
 
 #include "cmd/cmd.h"
 
-/* Options that every command, every command with rules, and every command with a batch mode has. */
-extern const struct option option_help, option_output, option_rules, option_batch;
-
-/* The option of a name (without dashes) that the command knows, or NULL. */
-const struct option *option_find(const struct command *command, struct str name);
 /* Fills arguments and given options of c->command from the words; false with a usage error added.
  */
 bool options_parse(struct cmd_context *c, int n, char **words);

@@ -104,13 +104,6 @@ struct guide_counts {
     size_t n, cap;
 };
 
-static bool refers(const struct rule *r, struct str guide)
-{
-    for (size_t i = 0; i < r->n_guides; i++)
-        if (str_eq(r->guides[i], guide)) return true;
-    return false;
-}
-
 /* Runs the rule's examples and counts those that fire it and those that do not. */
 static void count_examples(struct cmd_context *c, const struct rule_set *set, const struct rule *r,
                            struct guide_count *count)
@@ -135,7 +128,7 @@ static struct guide_counts count_guides(struct cmd_context *c, const struct rule
         struct guide_count *count = VEC_PUSH(c->keep, &counts);
         count->row = set->guides[i];
         for (size_t k = 0; k < set->n; k++) {
-            if (!refers(set->items[k], count->row.id)) continue;
+            if (!rule_cites(set->items[k], count->row.id)) continue;
             *VEC_PUSH(c->keep, &count->rules) = set->items[k]->id;
             count_examples(c, set, set->items[k], count);
         }

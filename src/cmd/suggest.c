@@ -9,15 +9,6 @@
 #include "facts/profile.h"
 
 enum { MOST_GPUS = 1 << 20 };
-enum format {
-    FORMAT_TEXT,
-    FORMAT_FLAGS,
-    FORMAT_SCRIPT,
-    FORMAT_YAML,
-    FORMAT_BRIDGE,
-    FORMAT_PLAN,
-    FORMAT_JSON
-};
 
 static double now_ms(void)
 {
@@ -91,25 +82,23 @@ static bool read_pins(struct cmd_context *c, struct ask *ask)
 
 /* --format flags is Megatron's, bridge Bridge's, yaml AutoModel's; a contradiction is a usage
  * error. */
-static bool read_frameworks(struct cmd_context *c, struct ask *ask, enum format format)
+static bool read_frameworks(struct cmd_context *c, struct ask *ask)
 {
-    static const int implied[] = {
-        -1, FRAMEWORK_MEGATRON, FRAMEWORK_MEGATRON, FRAMEWORK_AUTOMODEL, FRAMEWORK_BRIDGE, -1, -1};
+    const struct emitter *emitter = emitter_find(option_value(c, "format"));
     struct str word = option_value(c, "framework");
     enum framework asked = FRAMEWORK_MEGATRON;
-    int from_format = implied[format];
     if (word.n && !framework_from_name(word, &asked))
         return cmd_usage_error(c, "--framework must be megatron, bridge or automodel, not %.*s",
                                STR_ARG(word)),
                false;
-    if (word.n && from_format >= 0 && from_format != (int)asked)
+    if (word.n && emitter && emitter->framework != asked)
         return cmd_usage_error(c, "this --format is %s's; it contradicts --framework %.*s",
-                               framework_name((enum framework)from_format), STR_ARG(word)),
+                               framework_name(emitter->framework), STR_ARG(word)),
                false;
     if (word.n)
         ask->in[asked] = true;
-    else if (from_format >= 0)
-        ask->in[from_format] = true;
+    else if (emitter)
+        ask->in[emitter->framework] = true;
     else
         ask->in[FRAMEWORK_MEGATRON] = ask->in[FRAMEWORK_AUTOMODEL] = true;
     return true;
@@ -129,18 +118,16 @@ static bool read_numbers(struct cmd_context *c, struct ask *ask)
     return true;
 }
 
-static bool read_ask(struct cmd_context *c, struct ask *ask, enum format *format)
+static bool read_ask(struct cmd_context *c, struct ask *ask)
 {
     struct str why;
-    int choice = 0;
-    if (!option_choice(c, "format", &choice)) return false;
-    *format = (enum format)choice;
+    int format;
+    if (!option_choice(c, "format", &format)) return false;
     ask->goal = option_value(c, "goal");
     ask->task = option_value(c, "task");
     ask->precision = option_value(c, "precision");
     if (!check_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
-    if (!read_numbers(c, ask) || !read_frameworks(c, ask, *format) || !read_pins(c, ask))
-        return false;
+    if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_pins(c, ask)) return false;
     if (!ask_leave_out(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     if (!option_given(c, "platform"))
         return cmd_usage_error(c, "--platform P is missing; moeplan platforms lists them"), false;
@@ -194,10 +181,8 @@ static bool find_smallest(struct cmd_context *c, const struct rule_set *rules, s
 }
 
 static void emit_best(struct cmd_context *c, const struct ask *ask, const struct answers *answers,
-                      enum format format)
+                      struct str format)
 {
-    static const char *const names[] = {"text",   "flags", "script", "yaml",
-                                        "bridge", "plan",  "json"};
     size_t best = 0;
     while (best + 1 < answers->n && !answers->items[best].n)
         best++;
@@ -206,7 +191,7 @@ static void emit_best(struct cmd_context *c, const struct ask *ask, const struct
     struct str *comments;
     in.n_comments = suggest_comments(c->keep, ask, plan, &comments);
     in.comments = comments;
-    const struct emitter *emitter = emitter_find(str_of(names[format]));
+    const struct emitter *emitter = emitter_find(format);
     if (emitter)
         emitter->write(&in, &c->out);
     else
@@ -235,14 +220,14 @@ static int run(struct cmd_context *c)
     const struct rule_set *rules;
     struct ask ask = {0};
     struct answers answers;
-    enum format format;
-    if (!cmd_load_rules(c, &rules) || !read_ask(c, &ask, &format)) return STATUS_CANNOT;
+    struct str format = option_value(c, "format");
+    if (!cmd_load_rules(c, &rules) || !read_ask(c, &ask)) return STATUS_CANNOT;
     if (!ask.gpus) find_smallest(c, rules, &ask);
     ask_complete(&ask);
     if (!answer_all(c, rules, &ask, &c->diags, c->keep, &answers)) return STATUS_CANNOT;
-    if (format == FORMAT_JSON)
-        suggest_json(c->keep, answers.items, answers.n, now_ms() - start, &c->out);
-    else if (format == FORMAT_TEXT || !answers.any)
+    if (str_is(format, "json"))
+        tree_print(&c->out, suggest_tree(c->keep, answers.items, answers.n, now_ms() - start));
+    else if (!format.n || str_is(format, "text") || !answers.any)
         show(c, rules, &ask, &answers);
     else
         emit_best(c, &ask, &answers, format);
@@ -338,11 +323,8 @@ static void answer_request(struct cmd_context *c, const struct batch_request *re
                                          : STR("the question is incomplete"));
         return;
     }
-    struct buf json = buf_new(request->arena);
-    suggest_json(request->arena, answers.items, answers.n, now_ms() - start, &json);
-    buf_add_char(&c->out, ',');
-    buf_add(&c->out, str_slice(buf_str(&json), 1,
-                               json.n - 1)); /* without its braces: the id stands before */
+    tree_print_members(&c->out,
+                       suggest_tree(request->arena, answers.items, answers.n, now_ms() - start));
 }
 
 static int run_batch(struct cmd_context *c)

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "choose/planner.h"
 #include "cmd/cmd.h"
+#include "emit/plan_json.h"
 #include "facts/model.h"
 #include "facts/platform.h"
 
@@ -51,8 +52,7 @@ void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_s
                      const struct ask *ask, enum framework framework, const struct answer *answer,
                      struct buf *out);
 /* Members plans, searched, feasible of the contract's JSON. */
-void suggest_json(struct arena *a, const struct answer *answers, size_t n, double elapsed_ms,
-                  struct buf *out);
+cJSON *suggest_tree(struct arena *a, const struct answer *answers, size_t n, double elapsed_ms);
 /* Head lines for emitted files: what this is, and what was assumed. */
 size_t suggest_comments(struct arena *a, const struct ask *ask, const struct answer_plan *plan,
                         struct str **out);

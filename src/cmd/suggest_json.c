@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/suggest.h"
-#include "emit/plan_json.h"
 
 static cJSON *text(struct arena *a, struct str s)
 {
@@ -47,8 +46,7 @@ static cJSON *plan_tree(struct arena *a, const struct answer_plan *plan, int ran
     return item;
 }
 
-void suggest_json(struct arena *a, const struct answer *answers, size_t n, double elapsed_ms,
-                  struct buf *out)
+cJSON *suggest_tree(struct arena *a, const struct answer *answers, size_t n, double elapsed_ms)
 {
     cJSON *tree = cJSON_CreateObject(), *plans = cJSON_AddArrayToObject(tree, "plans");
     size_t searched = 0, feasible = 0;
@@ -62,5 +60,5 @@ void suggest_json(struct arena *a, const struct answer *answers, size_t n, doubl
     cJSON_AddNumberToObject(tree, "searched", (double)searched);
     cJSON_AddNumberToObject(tree, "feasible", (double)feasible);
     cJSON_AddNumberToObject(tree, "elapsed_ms", elapsed_ms);
-    tree_print(out, tree, false);
+    return tree;
 }

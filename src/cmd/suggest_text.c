@@ -7,12 +7,6 @@
 #include "cmd/suggest.h"
 #include "emit/screen.h"
 
-static const char *framework_title(enum framework framework)
-{
-    static const char *const titles[] = {"Megatron-LM", "Megatron-Bridge", "NeMo AutoModel"};
-    return titles[framework];
-}
-
 static void add_question(struct arena *a, const struct ask *ask, const struct answer *answer,
                          struct buf *out)
 {
@@ -81,7 +75,7 @@ void suggest_text(struct arena *a, const struct ask *ask, enum framework framewo
     const struct answer_plan *best = &answer->plans[0];
     add_question(a, ask, answer, out);
     buf_printf(out, "%s: best of %zu plans that fit (%zu looked at)%s\n\n",
-               framework_title(framework), answer->feasible, answer->searched,
+               framework_full_name(framework), answer->feasible, answer->searched,
                answer->tight ? "; nothing surely fits, these may" : "");
     screen_plan(a, &best->config, out);
     add_costs(&best->config, out);
@@ -175,7 +169,7 @@ void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_s
                      struct buf *out)
 {
     add_question(a, ask, answer, out);
-    buf_printf(out, "%s: no plan fits (%zu looked at)\n", framework_title(framework),
+    buf_printf(out, "%s: no plan fits (%zu looked at)\n", framework_full_name(framework),
                answer->searched);
     if (answer->obstacle) {
         add_obstacle(answer->obstacle, out);

@@ -45,7 +45,6 @@ static void show_text(struct cmd_context *c, const struct sweep *s)
 /* A YAML document, or a block of flags or overrides, a trial. */
 static void show_files(struct cmd_context *c, const struct sweep *s, bool plans)
 {
-    static const char *const formats[] = {"flags", "bridge", "yaml"};
     for (size_t i = 0; i < s->n; i++) {
         struct str line = trial_line(c->keep, &s->trials[i], i + 1);
         struct emit_input in = {.facts = s->trials[i].facts, .comments = &line, .n_comments = 1};
@@ -54,7 +53,7 @@ static void show_files(struct cmd_context *c, const struct sweep *s, bool plans)
         if (plans)
             emit_plan(&in, &c->out);
         else
-            emitter_find(str_of(formats[in.facts->framework]))->write(&in, &c->out);
+            emitter_of(in.facts->framework)->write(&in, &c->out);
     }
 }
 
@@ -78,8 +77,8 @@ static void show_json(struct cmd_context *c, const struct sweep *s)
         json_number(&w, "peak_gib", t->peak / GIB, 6);
         json_str(&w, "fits", t->fits == FITS_YES ? STR("yes") : STR("tight"));
         json_number(&w, "worth", t->worth, 6);
-        buf_add(w.out, STR(",\"plan\":"));
-        tree_print(w.out, tree_plan(c->keep, t->facts), false);
+        json_key(&w, "plan");
+        tree_print(w.out, tree_plan(c->keep, t->facts));
         json_close(&w, '}');
     }
     json_close(&w, ']');

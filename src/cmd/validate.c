@@ -47,11 +47,14 @@ static bool validate_configuration(struct validation *v, const struct reading *r
     size_t first = diags->n;
     diags->document = reading->document;
     rules_apply_overrides(v->rules, f, v->scratch);
-    outlook_facts(f, v->scratch);
+    struct memory_estimate estimate;
+    bool memory = outlook_facts(f, &estimate, v->scratch);
     struct rules_summary sum = rules_run(v->rules, f, v->scratch);
     report->rules_skipped += sum.skipped;
-    bool memory = validate_memory(v, f);
-    if (!memory) report->rules_skipped += MEMORY_RULES;
+    if (memory)
+        validate_memory(v, f, &estimate);
+    else
+        report->rules_skipped += MEMORY_RULES;
     if (!world_size_known(f)) {
         v->gpus_unknown = true;
         if (!sum.errors) report->world = validate_world_sizes(v, f);

@@ -4,6 +4,7 @@
 #define MOEPLAN_CMD_VALIDATE_H
 
 #include "cmd/cmd.h"
+#include "cost/cost.h"
 #include "emit/report.h"
 #include "facts/recipe.h"
 #include "rules/rule.h"
@@ -54,8 +55,7 @@ int validate_batch(struct cmd_context *c, const struct validation *v,
 /* The world sizes at which no error rule fails, for a configuration that does not say its own. Adds
    an error when there is none among those tried. `f` is left as it was. */
 struct world_sizes validate_world_sizes(struct validation *v, const struct facts *f);
-/* memory-exceeds-gpu and memory-tight; false when they cannot be decided for lack of a platform or
- * of model facts. */
-bool validate_memory(struct validation *v, const struct facts *f);
+/* memory-exceeds-gpu and memory-tight. */
+void validate_memory(struct validation *v, const struct facts *f, const struct memory_estimate *m);
 
 #endif

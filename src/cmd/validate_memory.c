@@ -1,20 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/units.h"
 #include "cmd/validate.h"
-#include "cost/cost.h"
-
-/* The estimate, or false for lack of facts; what is missing is counted by the caller, not reported.
- */
-static bool estimate(struct validation *v, const struct facts *f, struct memory_estimate *out)
-{
-    struct diags unheard;
-    diags_init(&unheard, v->scratch);
-    struct facts quiet = *f;
-    quiet.diags = &unheard;
-    struct config *config = ARENA_NEW(v->scratch, struct config);
-    if (!config_from_facts(v->scratch, &quiet, config) || !config->machine_known) return false;
-    return memory_estimate(config, out, NULL);
-}
 
 /* What the fullest stage holds, as it stands at its peak. */
 static void note_parts(const struct facts *f, struct diag *d, const struct memory_estimate *m)
@@ -29,8 +15,9 @@ static void note_parts(const struct facts *f, struct diag *d, const struct memor
               (stage->buffers + stage->graphs) / GIB);
 }
 
-static void report(struct validation *v, const struct facts *f, const struct memory_estimate *m)
+void validate_memory(struct validation *v, const struct facts *f, const struct memory_estimate *m)
 {
+    if (m->fits == FITS_YES) return;
     bool exceeds = m->fits == FITS_NO;
     const char *id = exceeds ? "memory-exceeds-gpu" : "memory-tight";
     struct span whole = {.source = f->source};
@@ -42,13 +29,4 @@ static void report(struct validation *v, const struct facts *f, const struct mem
               m->peak_high / GIB);
     const struct rule *rule = rules_find(v->rules, d->rule);
     if (rule) d->help = rule->help;
-}
-
-bool validate_memory(struct validation *v, const struct facts *f)
-{
-    if (!f->platform || !config_is_decided(f)) return false;
-    struct memory_estimate *m = ARENA_NEW(v->scratch, struct memory_estimate);
-    if (!estimate(v, f, m)) return false;
-    if (m->fits != FITS_YES) report(v, f, m);
-    return true;
 }

@@ -2,14 +2,9 @@
 /* Megatron-Bridge: overrides of a recipe, one a line, as its command line takes them. */
 #include "emit/emit.h"
 
-static struct str bridge_value(struct arena *a, const struct param *p,
-                               const struct param_spelling *in, struct value v)
+static struct str bridge_value(struct arena *a, const struct param_spelling *in, struct value v)
 {
     if (v.kind == VALUE_BOOL && in->inverse) v.b = !v.b;
-    if (v.kind == VALUE_LIST && p->type == PARAM_PATTERN) {
-        struct str text = value_text(a, v);
-        return text;
-    }
     return emit_scalar(a, v);
 }
 
@@ -21,10 +16,9 @@ void emit_bridge(const struct emit_input *in, struct buf *out)
     int *params;
     size_t n = emit_params(a, f, &params);
     for (size_t i = 0; i < n; i++) {
-        const struct param *p = &param_table[params[i]];
-        const struct param_spelling *spelling = &p->in[f->framework];
+        const struct param_spelling *spelling = &param_table[params[i]].in[f->framework];
         if (!spelling->key.n) continue;
-        struct str text = bridge_value(a, p, spelling, f->items[params[i]].value);
+        struct str text = bridge_value(a, spelling, f->items[params[i]].value);
         struct str word =
             emit_shell_word(a, arena_printf(a, "%.*s=%.*s", STR_ARG(spelling->key), STR_ARG(text)));
         buf_printf(out, "%.*s\n", STR_ARG(word));

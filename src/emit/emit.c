@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "plan/knob.h"
 
+/* The first of a framework is its own form. */
 static const struct emitter emitters[] = {
     {"flags", FRAMEWORK_MEGATRON, emit_flags},
     {"script", FRAMEWORK_MEGATRON, emit_script},
@@ -17,6 +18,14 @@ const struct emitter *emitter_find(struct str format)
     for (size_t i = 0; i < sizeof emitters / sizeof *emitters; i++)
         if (str_is(format, emitters[i].format)) return &emitters[i];
     return NULL;
+}
+
+const struct emitter *emitter_of(enum framework framework)
+{
+    size_t i = 0;
+    while (emitters[i].framework != framework)
+        i++;
+    return &emitters[i];
 }
 
 static bool is_default(struct value v, struct value otherwise)

@@ -24,6 +24,8 @@ struct emitter {
 
 /* flags, script (Megatron-LM), bridge, yaml (AutoModel). NULL when there is none of that name. */
 const struct emitter *emitter_find(struct str format);
+/* The one for a framework's own form: flags, bridge or yaml. */
+const struct emitter *emitter_of(enum framework framework);
 /* A plan file (`moeplan: 1`) of any framework. */
 void emit_plan(const struct emit_input *in, struct buf *out);
 
@@ -48,8 +50,6 @@ struct str emit_pattern(struct arena *a, const struct value_list *list);
 struct str emit_shell_word(struct arena *a, struct str word);
 /* "# " lines. */
 void emit_comments(const struct emit_input *in, struct buf *out);
-/* The flags, one a line, without comments. `indent` and `end` stand before and after each. */
-void emit_flag_lines(const struct facts *f, const char *indent, const char *end, struct buf *out);
 
 void emit_flags(const struct emit_input *in, struct buf *out);
 void emit_script(const struct emit_input *in, struct buf *out);

@@ -64,7 +64,8 @@ static void add_values(struct arena *a, const struct param *p, struct value v, s
     }
 }
 
-void emit_flag_lines(const struct facts *f, const char *indent, const char *end, struct buf *out)
+/* The flags without comments. `indent` and `end` stand before and after each. */
+static void add_lines(const struct facts *f, const char *indent, const char *end, struct buf *out)
 {
     struct arena *a = out->arena;
     int *params;
@@ -83,7 +84,7 @@ void emit_flag_lines(const struct facts *f, const char *indent, const char *end,
 void emit_flags(const struct emit_input *in, struct buf *out)
 {
     emit_comments(in, out);
-    emit_flag_lines(in->facts, "", "\n", out);
+    add_lines(in->facts, "", "\n", out);
 }
 
 /* Environment that the plan needs, as "NAME=VALUE" words. Before Blackwell the order of TP and CP
@@ -120,8 +121,6 @@ void emit_script(const struct emit_input *in, struct buf *out)
     buf_add(out, STR("    --rdzv-backend c10d \\\n    --rdzv-endpoint "
                      "\"${MASTER_ADDR:-localhost}:29500\" \\\n"));
     buf_add(out, STR("    pretrain_gpt.py"));
-    struct buf lines = buf_new(out->arena);
-    emit_flag_lines(f, " \\\n    ", "", &lines);
-    buf_add(out, buf_str(&lines));
+    add_lines(f, " \\\n    ", "", out);
     buf_add_char(out, '\n');
 }

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 
-static void begin(struct json_writer *w, const char *key)
+void json_key(struct json_writer *w, const char *key)
 {
     if (w->comma) buf_add_char(w->out, ',');
     w->comma = true;
@@ -16,7 +16,7 @@ static void begin(struct json_writer *w, const char *key)
 
 void json_open(struct json_writer *w, const char *key, char bracket)
 {
-    begin(w, key);
+    json_key(w, key);
     buf_add_char(w->out, bracket);
     w->comma = false;
 }
@@ -29,7 +29,7 @@ void json_close(struct json_writer *w, char bracket)
 
 void json_str(struct json_writer *w, const char *key, struct str s)
 {
-    begin(w, key);
+    json_key(w, key);
     json_add_string(w->out, s);
 }
 
@@ -48,7 +48,7 @@ void json_strs(struct json_writer *w, const char *key, const struct str *items, 
 
 void json_int(struct json_writer *w, const char *key, int64_t i)
 {
-    begin(w, key);
+    json_key(w, key);
     char digits[20];
     size_t at = sizeof digits;
     uint64_t rest = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
@@ -61,13 +61,13 @@ void json_int(struct json_writer *w, const char *key, int64_t i)
 
 void json_bool(struct json_writer *w, const char *key, bool b)
 {
-    begin(w, key);
+    json_key(w, key);
     buf_add(w->out, b ? STR("true") : STR("false"));
 }
 
 void json_null(struct json_writer *w, const char *key)
 {
-    begin(w, key);
+    json_key(w, key);
     buf_add(w->out, STR("null"));
 }
 
@@ -77,12 +77,12 @@ void json_number(struct json_writer *w, const char *key, double d, int digits)
         json_null(w, key);
         return;
     }
-    begin(w, key);
+    json_key(w, key);
     buf_printf(w->out, "%.*g", digits, d);
 }
 
 void json_value(struct json_writer *w, const char *key, struct value v)
 {
-    begin(w, key);
+    json_key(w, key);
     json_add_value(w->out, v);
 }

@@ -18,6 +18,9 @@ static inline struct json_writer json_writer_new(struct buf *out)
 }
 
 /* The key is NULL for items of a list and for the outermost value. */
+
+/* What stands before a value that the caller appends to `out` himself. */
+void json_key(struct json_writer *w, const char *key);
 void json_open(struct json_writer *w, const char *key, char bracket);
 void json_close(struct json_writer *w, char bracket);
 void json_str(struct json_writer *w, const char *key, struct str s);

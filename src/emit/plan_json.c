@@ -10,12 +10,20 @@
 #include "facts/model.h"
 #include "facts/platform.h"
 
-void tree_print(struct buf *out, cJSON *tree, bool indented)
+void tree_print(struct buf *out, cJSON *tree)
 {
-    char *text = indented ? cJSON_Print(tree) : cJSON_PrintUnformatted(tree);
+    char *text = cJSON_PrintUnformatted(tree);
     buf_add(out, str_of(text));
     cJSON_free(text);
     cJSON_Delete(tree);
+}
+
+void tree_print_members(struct buf *out, cJSON *tree)
+{
+    size_t open = out->n;
+    tree_print(out, tree);
+    out->p[open] = ',';
+    out->n--;
 }
 
 static cJSON *tree_str(struct arena *a, struct str s)
@@ -28,6 +36,8 @@ static cJSON *tree_int(struct arena *a, int64_t i)
     if (i <= (int64_t)1 << 53 && i >= -((int64_t)1 << 53)) return cJSON_CreateNumber((double)i);
     return cJSON_CreateRaw(arena_printf(a, "%" PRId64, i).p);
 }
+
+static cJSON *tree_value(struct arena *a, struct value v);
 
 static cJSON *tree_list(struct arena *a, const struct value_list *list)
 {
@@ -52,7 +62,8 @@ static cJSON *tree_double(struct arena *a, double d)
     return cJSON_CreateRaw(emit_scalar(a, value_double(d)).p);
 }
 
-cJSON *tree_value(struct arena *a, struct value v)
+/* Unknown and errors are null. Integers beyond 2^53 keep all their digits. */
+static cJSON *tree_value(struct arena *a, struct value v)
 {
     switch (v.kind) {
     case VALUE_UNKNOWN:

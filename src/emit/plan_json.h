@@ -10,10 +10,10 @@
 #include "choose/planner.h"
 #include "cost/evidence.h"
 
-/* Appends the tree as text without blanks (or indented) and deletes it. */
-void tree_print(struct buf *out, cJSON *tree, bool indented);
-/* A value; unknown and errors are null. Integers beyond 2^53 keep all their digits. */
-cJSON *tree_value(struct arena *a, struct value v);
+/* Appends the tree as text without blanks and deletes it. */
+void tree_print(struct buf *out, cJSON *tree);
+/* The same of an object's members alone, with a comma before them. */
+void tree_print_members(struct buf *out, cJSON *tree);
 /* The plan's own words: framework, model, platform and every parameter that differs from the
    framework's defaults, by symbol where there is one. */
 cJSON *tree_plan(struct arena *a, const struct facts *f);

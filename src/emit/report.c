@@ -3,11 +3,7 @@
 
 #include "emit/json_writer.h"
 
-const char *file_status_name(enum file_status status)
-{
-    static const char *const names[] = {"ok", "invalid", "unreadable", "skipped"};
-    return names[status];
-}
+static const char *const status_names[] = {"ok", "invalid", "unreadable", "skipped"};
 
 void report_count(struct report_summary *summary, const struct file_report *report)
 {
@@ -73,7 +69,7 @@ static void write_members(struct json_writer *w, const struct file_report *r)
         json_int(w, "gpus", r->gpus);
     else
         json_null(w, "gpus");
-    json_str(w, "status", str_of(file_status_name(r->status)));
+    json_str(w, "status", str_of(status_names[r->status]));
     json_open(w, "diagnostics", '[');
     for (size_t i = 0; i < r->diags->n; i++)
         write_diag(w, &r->diags->items[i]);

@@ -30,7 +30,6 @@ struct report_summary {
     size_t files, skipped, errors, warnings, infos, rules_skipped;
 };
 
-const char *file_status_name(enum file_status status);
 void report_count(struct report_summary *summary, const struct file_report *report);
 /* One file object without line end. */
 void report_json(const struct file_report *report, struct buf *out);

@@ -3,15 +3,12 @@
 
 enum { MOST_LINES = 8 };
 
-static const char *const display_names[FRAMEWORK_COUNT] = {"Megatron-LM", "Megatron Bridge",
-                                                           "NeMo AutoModel"};
-
 static void heading(struct buf *out, const char *text)
 {
     buf_printf(out, "\n## %s\n\n", text);
 }
 
-/* "error in Megatron-LM (>= 0.14) and Megatron Bridge" */
+/* "error in Megatron-LM (>= 0.14) and Megatron-Bridge" */
 static void where(const struct rule *r, struct buf *out)
 {
     const char *what = r->is_override && !r->message.n ? "done by" : severity_name(r->severity);
@@ -20,7 +17,7 @@ static void where(const struct rule *r, struct buf *out)
     for (int k = 0; k < FRAMEWORK_COUNT; k++) {
         const struct version_range *range = &r->in[k];
         if (!range->applies) continue;
-        buf_printf(out, "%s%s", first ? "" : ", ", display_names[k]);
+        buf_printf(out, "%s%s", first ? "" : ", ", framework_full_name((enum framework)k));
         if (range->from.n) buf_printf(out, " from %.*s", STR_ARG(range->from));
         if (range->to.n) buf_printf(out, " before %.*s", STR_ARG(range->to));
         first = false;

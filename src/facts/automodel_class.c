@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known about the model: the shape by its name and what the recipe overrides, and what its
    class offers. */
+#include <stdlib.h>
+
 #include "facts/automodel.h"
 #include "facts/model.h"
 
@@ -93,19 +95,15 @@ void automodel_model_facts(struct facts *f)
 
 /* ---- class ---- */
 
+static int by_name(const void *name, const void *class)
+{
+    return str_cmp(*(const struct str *)name, ((const struct automodel_class *)class)->name);
+}
+
 static const struct automodel_class *class_find(struct str name)
 {
-    uint32_t from = 0, to = automodel_class_count;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        int order = str_cmp(name, automodel_classes[middle].name);
-        if (order == 0) return &automodel_classes[middle];
-        if (order < 0)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return NULL;
+    return bsearch(&name, automodel_classes, automodel_class_count, sizeof *automodel_classes,
+                   by_name);
 }
 
 /* Fills what nothing has said yet. */

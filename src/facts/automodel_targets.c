@@ -2,6 +2,8 @@
 /* Import paths: every `_target_` and every key that ends in _fn is imported while the recipe loads,
    also in sections that nothing reads (nemo_automodel/components/config/loader.py:276-333). Only
    what no environment could import is an error here. */
+#include <stdlib.h>
+
 #include "base/edit.h"
 #include "facts/automodel.h"
 
@@ -55,19 +57,15 @@ static void check_file_target(struct facts *f, const struct node *value, size_t 
 
 /* ---- AutoModel's own package ---- */
 
+static int by_path(const void *path, const void *module)
+{
+    return str_cmp(*(const struct str *)path, ((const struct automodel_module *)module)->path);
+}
+
 static bool is_module(struct str path)
 {
-    uint32_t from = 0, to = automodel_module_count;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        int order = str_cmp(path, automodel_modules[middle].path);
-        if (order == 0) return true;
-        if (order < 0)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return false;
+    return bsearch(&path, automodel_modules, automodel_module_count, sizeof *automodel_modules,
+                   by_path) != NULL;
 }
 
 /* Bytes of the longest start of the path that is a module. */

@@ -63,14 +63,17 @@ bool hf_family(struct str type, unsigned *traits)
 
 /* ---- look-ups ---- */
 
+struct value hf_value(const struct hf *h, const struct node *node)
+{
+    return node ? node_value(h->arena, node, SCALAR_CORE) : value_null();
+}
+
 const struct node *hf_look(const struct hf *h, const char *keys, struct str *alias)
 {
     struct str rest = str_of(keys), key;
     while (str_split(&rest, ' ', &key)) {
         const struct node *n = node_at(h->text, key);
-        if (!n) continue;
-        struct value v = node_value(h->arena, n, SCALAR_CORE);
-        if (v.kind == VALUE_NULL) continue;
+        if (hf_value(h, n).kind == VALUE_NULL) continue;
         if (alias) *alias = key;
         return n;
     }
@@ -97,7 +100,7 @@ void hf_missing(struct hf *h, const char *param, const char *keys)
 /* The value of a node; a list with one value a layer is that value when all agree. */
 static struct value uniform(struct hf *h, const struct node *n, const char *param)
 {
-    struct value v = node_value(h->arena, n, SCALAR_CORE);
+    struct value v = hf_value(h, n);
     if (v.kind != VALUE_LIST) return v;
     for (size_t i = 1; i < v.list->n; i++)
         if (!value_eq(v.list->items[0], v.list->items[i])) {
@@ -141,8 +144,7 @@ int64_t hf_count(struct hf *h, const char *keys)
 
 bool hf_truth(const struct hf *h, const char *keys, bool otherwise)
 {
-    const struct node *n = hf_look(h, keys, NULL);
-    struct value v = n ? node_value(h->arena, n, SCALAR_CORE) : value_null();
+    struct value v = hf_value(h, hf_look(h, keys, NULL));
     return v.kind == VALUE_BOOL ? v.b : otherwise;
 }
 
@@ -166,6 +168,6 @@ int64_t hf_given(const struct hf *h, const char *param)
 double hf_number(const struct hf *h, const char *keys, double otherwise, const struct node **node)
 {
     *node = hf_look(h, keys, NULL);
-    struct value v = *node ? node_value(h->arena, *node, SCALAR_CORE) : value_null();
+    struct value v = hf_value(h, *node);
     return v.kind == VALUE_INT ? (double)v.i : v.kind == VALUE_DOUBLE ? v.d : otherwise;
 }

@@ -52,6 +52,9 @@ bool hf_family(struct str type, unsigned *traits);
 /* Whether a word is among words separated by blanks. */
 bool hf_has_word(const char *words, struct str word);
 
+/* The value of a node; null when there is none. */
+struct value hf_value(const struct hf *h, const struct node *node);
+
 /* Keys are names separated by blanks, in the order in which they are looked for; a dot nests. */
 
 /* The first that holds something; NULL when there is none. *alias (may be NULL) is its name. */

@@ -50,18 +50,24 @@ static void flags_of_rules(struct hf *h, struct flags *moe)
     int64_t step = hf_count(
         h, "decoder_sparse_step interleave_moe_layer_step moe_layer_interval expert_layer_period "
            "moe_layer_frequency moe_every_n_layer");
-    const struct node *end_node = hf_look(h, "moe_layer_end_index", NULL),
-                      *freq = hf_look(h, "moe_layer_freq", NULL);
-    struct value end = end_node ? node_value(h->arena, end_node, SCALAR_CORE) : value_null();
+    struct value end = hf_value(h, hf_look(h, "moe_layer_end_index", NULL)),
+                 freq = hf_value(h, hf_look(h, "moe_layer_freq", NULL));
     int64_t last = end.kind == VALUE_INT && end.i >= 0 ? end.i : moe->n - 1,
             n = step > 0 ? step : 1;
-    struct value f = freq ? node_value(h->arena, freq, SCALAR_CORE) : value_null();
     bool by_period = hf_look(h, "expert_layer_period", NULL) != NULL;
     int64_t offset = by_period ? hf_count(h, "expert_layer_offset") : n - 1;
-    if (f.kind == VALUE_INT && f.i > 1)
-        n = f.i, offset = 0; /* DeepSeek: layer_idx % moe_layer_freq == 0 */
+    if (freq.kind == VALUE_INT && freq.i > 1)
+        n = freq.i, offset = 0; /* DeepSeek: layer_idx % moe_layer_freq == 0 */
     for (int64_t i = 0; i < moe->n; i++)
         moe->on[i] = i >= first && i <= last && i % n == offset % n;
+}
+
+static struct value flags_value(struct hf *h, const struct flags *f)
+{
+    struct value *list = ARENA_ARRAY(h->arena, struct value, (size_t)f->n);
+    for (int64_t i = 0; i < f->n; i++)
+        list[i] = value_int(f->on[i]);
+    return value_list_of(h->arena, list, (size_t)f->n);
 }
 
 static void set_moe_layers(struct hf *h, const struct flags *moe)
@@ -76,11 +82,7 @@ static void set_moe_layers(struct hf *h, const struct flags *moe)
         hf_add(h, "first_k_dense_replace", value_int(first), "the config's MoE layers");
         return;
     }
-    struct value *list = ARENA_ARRAY(h->arena, struct value, (size_t)moe->n);
-    for (int64_t i = 0; i < moe->n; i++)
-        list[i] = value_int(moe->on[i]);
-    hf_add(h, "moe_layer_freq", value_list_of(h->arena, list, (size_t)moe->n),
-           "the config's MoE layers");
+    hf_add(h, "moe_layer_freq", flags_value(h, moe), "the config's MoE layers");
 }
 
 static void read_moe_layers(struct hf *h)
@@ -121,11 +123,7 @@ static int64_t every_nth_off(const struct flags *f)
 static struct value pattern_value(struct hf *h, const struct flags *f)
 {
     int64_t n = every_nth_off(f);
-    if (n > 1) return value_int(n);
-    struct value *list = ARENA_ARRAY(h->arena, struct value, (size_t)f->n);
-    for (int64_t i = 0; i < f->n; i++)
-        list[i] = value_int(f->on[i]);
-    return value_list_of(h->arena, list, (size_t)f->n);
+    return n > 1 ? value_int(n) : flags_value(h, f);
 }
 
 static bool any_on(const struct flags *f)

@@ -132,8 +132,7 @@ static void check_expert_names(struct hf *h)
 {
     const struct node *a = node_get(h->text, STR("num_experts")),
                       *b = node_get(h->text, STR("n_routed_experts"));
-    if (!a || !b) return;
-    struct value x = node_value(h->arena, a, SCALAR_CORE), y = node_value(h->arena, b, SCALAR_CORE);
+    struct value x = hf_value(h, a), y = hf_value(h, b);
     if (x.kind == VALUE_INT && y.kind == VALUE_INT && x.i != y.i)
         hf_defect(h, a, "num_moe_experts", "num_experts and n_routed_experts differ");
 }
@@ -290,7 +289,7 @@ static void read_embeddings(struct hf *h)
 {
     const struct node *n = hf_look(h, "tie_word_embeddings tie_embedding", NULL);
     if (!n) n = node_get(h->outer, STR("tie_word_embeddings"));
-    struct value v = n ? node_value(h->arena, n, SCALAR_CORE) : value_null();
+    struct value v = hf_value(h, n);
     bool tied = v.kind == VALUE_BOOL ? v.b : h->traits & HF_TIED;
     model_add_field(h->arena, h->m, "untie_embeddings_and_output_weights", value_bool(!tied),
                     v.kind == VALUE_BOOL ? n : NULL,
@@ -317,9 +316,8 @@ static void read_blocks(struct hf *h)
     int64_t heads = hf_given(h, "num_attention_heads"),
             ratio = hf_count(&b, "attention.n_heads_in_group");
     if (ratio > 0) hf_add(h, "num_query_groups", value_int(heads / ratio), "block_configs");
-    const struct node *mult = node_at(b.text, STR("ffn.ffn_mult"));
-    struct value v = mult ? node_value(h->arena, mult, SCALAR_CORE) : value_null();
-    double f = v.kind == VALUE_DOUBLE ? v.d : v.kind == VALUE_INT ? (double)v.i : 0;
+    const struct node *mult;
+    double f = hf_number(&b, "ffn.ffn_mult", 0, &mult);
     if (f <= 0 || f > 64) return;
     int64_t width =
         (int64_t)(2 * f * (double)hf_given(h, "hidden_size") / 3); /* DeciLM: rounded up to 256 */

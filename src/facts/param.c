@@ -60,6 +60,12 @@ const char *framework_name(enum framework framework)
     return names[framework];
 }
 
+const char *framework_full_name(enum framework framework)
+{
+    static const char *const full_names[] = {"Megatron-LM", "Megatron-Bridge", "NeMo AutoModel"};
+    return full_names[framework];
+}
+
 bool framework_from_name(struct str name, enum framework *out)
 {
     static const struct {

@@ -103,6 +103,8 @@ struct str param_nearest(struct str word);
 struct str param_nearest_in(enum param_scope scope, struct str word); /* names of the scope */
 struct str param_nearest_key(enum framework framework, struct str word);
 const char *framework_name(enum framework framework); /* megatron, bridge, automodel */
+/* Megatron-LM, Megatron-Bridge, NeMo AutoModel */
+const char *framework_full_name(enum framework framework);
 /* false when the word is none of them (megatron-lm, mlm, nemo-automodel are accepted as
    aliases). */
 bool framework_from_name(struct str name, enum framework *out);

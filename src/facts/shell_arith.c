@@ -20,8 +20,7 @@ static int64_t give_up(struct arith *x)
 
 static void blanks(struct arith *x)
 {
-    while (x->at < x->text.n &&
-           (x->text.p[x->at] == ' ' || x->text.p[x->at] == '\t' || x->text.p[x->at] == '\n'))
+    while (x->at < x->text.n && shell_is_blank(x->text.p[x->at]))
         x->at++;
 }
 
@@ -34,11 +33,6 @@ static bool take(struct arith *x, const char *op)
     return true;
 }
 
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static int64_t parse(struct arith *x, int level);
 
 static int64_t number_or_name(struct arith *x)
@@ -46,11 +40,11 @@ static int64_t number_or_name(struct arith *x)
     size_t from = x->at;
     int64_t i = 0;
     bool unset = false;
-    while (x->at < x->text.n && is_name_char(x->text.p[x->at]))
+    while (x->at < x->text.n && shell_is_name(x->text.p[x->at]))
         x->at++;
     struct str word = str_slice(x->text, from, x->at);
     if (word.n == 0) return give_up(x);
-    if (word.p[0] >= '0' && word.p[0] <= '9')
+    if (shell_is_digit(word.p[0]))
         return num_parse_int(word, &i) && (word.n == 1 || word.p[0] != '0') ? i : give_up(x);
     struct shell_text value = shell_var_get(x->sh, word, 0, &unset);
     if (!shell_known(value)) return give_up(x);
@@ -138,8 +132,7 @@ static int64_t parse(struct arith *x, int level)
 bool shell_arith(struct shell *sh, struct str text, int64_t *out)
 {
     struct arith x = {.sh = sh, .text = text};
-    for (size_t i = 0; i < text.n; i++)
-        if (text.p[i] == SHELL_UNKNOWN || text.p[i] == SHELL_MAYBE) return false;
+    if (!shell_known((struct shell_text){text.p, NULL, text.n})) return false;
     *out = parse(&x, 0);
     blanks(&x);
     return !x.unknown && x.at == text.n;

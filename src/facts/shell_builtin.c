@@ -3,17 +3,11 @@
  * set is unknown. */
 #include "facts/shell_state.h"
 
-static void set_text(struct shell *sh, struct str name, struct shell_text value)
-{
-    struct shell_fields one = {.items = &value, .n = 1};
-    shell_var_set(sh, name, &one, false, false);
-}
-
 static void forget(struct shell *sh, struct shell_text name)
 {
     if (!shell_known(name)) return;
     uint32_t at = name.n ? name.at[0] : 0;
-    set_text(sh, shell_str(name), shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, at));
+    shell_var_set_text(sh, shell_str(name), shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, at));
 }
 
 static bool is_separator(struct str separators, char c)
@@ -72,7 +66,7 @@ static void run_read(struct shell *sh, const struct shell_fields *words)
         } else if (array) {
             read_array(sh, word, rest, separators);
         } else {
-            set_text(sh, word, next_piece(&rest, separators, i + 1 == words->n));
+            shell_var_set_text(sh, word, next_piece(&rest, separators, i + 1 == words->n));
         }
     }
 }

@@ -40,8 +40,7 @@ static void take_newline(struct shell *sh)
         struct shell_text body = {sh->in.text.p + from, sh->in.text.at + from, to - from};
         struct shell_fields rest = {.items = sh->heredocs.items + 1, .n = sh->heredocs.n - 1};
         sh->heredocs = (struct shell_fields){0};
-        struct shell_fields one = {.items = &body, .n = 1};
-        if (sh->heredoc_into.n) shell_var_set(sh, sh->heredoc_into, &one, false, false);
+        if (sh->heredoc_into.n) shell_var_set_text(sh, sh->heredoc_into, body);
         sh->heredoc_into = (struct str){"", 0};
         if (runs && sh->live != SHELL_DEAD) shell_run(sh, shell_expand_text(sh, body));
         sh->heredocs = rest;
@@ -62,16 +61,11 @@ static void skip_separators(struct shell *sh)
     }
 }
 
-static bool is_delimiter(char c)
-{
-    return c == '\0' || strchr(" \t\r\n;&|<>()", c);
-}
-
 /* The plain word at the reading position, as it is written. */
 static struct str peek_word(const struct shell *sh)
 {
     size_t to = sh->in.at;
-    while (to < sh->in.text.n && !is_delimiter(sh->in.text.p[to]))
+    while (to < sh->in.text.n && !shell_ends_word(sh->in.text.p[to]))
         to++;
     return str_slice(shell_str(sh->in.text), sh->in.at, to);
 }
@@ -121,17 +115,11 @@ static enum shell_live live_on(enum shell_live live, enum shell_status status)
 
 /* ---- assignments and words ---- */
 
-static bool is_name_char(char c, bool first)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (!first && c >= '0' && c <= '9');
-}
-
 /* Length of NAME in NAME= or NAME+= at the reading position; 0: no assignment. */
 static size_t assignment_name(const struct shell *sh)
 {
     size_t n = 0;
-    while (is_name_char(shell_peek(sh, n), n == 0))
+    while (n ? shell_is_name(shell_peek(sh, n)) : shell_begins_name(shell_peek(sh, n)))
         n++;
     bool equals =
         shell_peek(sh, n) == '=' || (shell_peek(sh, n) == '+' && shell_peek(sh, n + 1) == '=');
@@ -180,7 +168,7 @@ static struct shell_var *assign(struct shell *sh, size_t n)
 static bool take_redirection(struct shell *sh)
 {
     size_t n = 0;
-    while (shell_peek(sh, n) >= '0' && shell_peek(sh, n) <= '9')
+    while (shell_is_digit(shell_peek(sh, n)))
         n++;
     if (shell_peek(sh, n) == '&' && shell_peek(sh, n + 1) == '>' && n == 0) n++;
     char c = shell_peek(sh, n);
@@ -357,7 +345,8 @@ static void run_declaration(struct shell *sh, bool export)
 {
     for (;;) {
         shell_skip_blanks(sh);
-        if (shell_peek(sh, 0) == '\0' || (is_delimiter(shell_peek(sh, 0)) && !take_redirection(sh)))
+        if (shell_peek(sh, 0) == '\0' ||
+            (shell_ends_word(shell_peek(sh, 0)) && !take_redirection(sh)))
             return;
         size_t n = assignment_name(sh);
         struct shell_fields words = {0};
@@ -378,14 +367,14 @@ static enum shell_status run_simple(struct shell *sh)
     for (;;) {
         shell_skip_blanks(sh);
         if (take_redirection(sh)) continue;
-        if (is_delimiter(shell_peek(sh, 0)) || sh->failed) break;
+        if (shell_ends_word(shell_peek(sh, 0)) || sh->failed) break;
         size_t n = words.n ? 0 : assignment_name(sh);
         struct str word = peek_word(sh);
         if (n) {
             struct shell_var *var = assign(sh, n);
-            bool prefix = !is_delimiter(shell_peek(sh, 0)) || shell_peek(sh, 0) == ' ';
+            bool prefix = !shell_ends_word(shell_peek(sh, 0)) || shell_peek(sh, 0) == ' ';
             if (prefix) shell_skip_blanks(sh);
-            if (var && prefix && !is_delimiter(shell_peek(sh, 0)) && sh->live != SHELL_DEAD)
+            if (var && prefix && !shell_ends_word(shell_peek(sh, 0)) && sh->live != SHELL_DEAD)
                 var->exported = true;
         } else if (words.n == 0 && is_declaration(word)) {
             sh->in.at += word.n;
@@ -414,7 +403,9 @@ static enum shell_status run_brackets(struct shell *sh)
             shell_fail(sh, "[[ is not closed");
             return SHELL_PERHAPS_YES;
         }
-        size_t n = (c == '&' || c == '|') && shell_peek(sh, 1) == c ? 2 : is_delimiter(c) ? 1 : 0;
+        size_t n = (c == '&' || c == '|') && shell_peek(sh, 1) == c ? 2
+                   : shell_ends_word(c)                             ? 1
+                                                                    : 0;
         if (n && c != '\n')
             *VEC_PUSH(sh->arena, &words) =
                 (struct shell_text){sh->in.text.p + sh->in.at, sh->in.text.at + sh->in.at, n};
@@ -482,9 +473,8 @@ static void run_rounds(struct shell *sh, struct str name, const struct shell_fie
                                       : words->n < MOST_ROUNDS ? words->n
                                                                : MOST_ROUNDS;
     for (size_t i = 0; i < rounds && !sh->failed && sh->halt == SHELL_GOES_ON; i++) {
-        struct shell_fields one = {.items = &words->items[i], .n = 1};
         sh->in.at = body;
-        shell_var_set(sh, name, &one, false, false);
+        shell_var_set_text(sh, name, words->items[i]);
         run_list(sh);
     }
     if (rounds == 0) {
@@ -516,7 +506,7 @@ static enum shell_status run_for(struct shell *sh)
         sh->in.at += name.n;
         shell_skip_blanks(sh);
         if (take_word(sh, "in"))
-            while (shell_skip_blanks(sh), !is_delimiter(shell_peek(sh, 0)) && !sh->failed)
+            while (shell_skip_blanks(sh), !shell_ends_word(shell_peek(sh, 0)) && !sh->failed)
                 shell_word(sh, &words, true);
     }
     skip_separators(sh);
@@ -614,7 +604,7 @@ static bool is_definition(const struct shell *sh, struct str name)
     size_t n = name.n;
     while (shell_peek(sh, n) == ' ')
         n++;
-    return name.n && shell_peek(sh, n) == '(' && is_name_char(name.p[0], true) &&
+    return name.n && shell_peek(sh, n) == '(' && shell_begins_name(name.p[0]) &&
            str_find(name, '=') == name.n && str_find(name, '$') == name.n;
 }
 
@@ -671,8 +661,7 @@ static enum shell_status run_command(struct shell *sh)
     /* what follows a compound command: redirections */
     for (shell_skip_blanks(sh); !sh->failed && take_redirection(sh);)
         shell_skip_blanks(sh);
-    if (!negated || status == SHELL_PERHAPS_YES) return status;
-    return status == SHELL_YES ? SHELL_NO : SHELL_YES;
+    return negated ? shell_not(status) : status;
 }
 
 static enum shell_status run_pipeline(struct shell *sh)
@@ -696,10 +685,7 @@ static enum shell_status run_and_or(struct shell *sh)
         char c = shell_peek(sh, 0);
         if (sh->failed || (c != '&' && c != '|') || shell_peek(sh, 1) != c) break;
         sh->in.at += 2;
-        enum shell_status goes = c == '&'                      ? status
-                                 : status == SHELL_PERHAPS_YES ? status
-                                 : status == SHELL_YES         ? SHELL_NO
-                                                               : SHELL_YES;
+        enum shell_status goes = c == '&' ? status : shell_not(status);
         set_live(sh, live_on(live, goes));
         enum shell_status next = run_pipeline(sh);
         if (goes == SHELL_YES)

@@ -57,6 +57,10 @@ enum shell_halt { SHELL_GOES_ON, SHELL_BREAK, SHELL_RETURN, SHELL_EXIT, SHELL_AB
 
 /* Whether a command succeeds. */
 enum shell_status { SHELL_NO, SHELL_YES, SHELL_PERHAPS_YES };
+static inline enum shell_status shell_not(enum shell_status s)
+{
+    return s == SHELL_PERHAPS_YES ? s : s == SHELL_YES ? SHELL_NO : SHELL_YES;
+}
 
 /* Where the evaluator reads; functions and nested scripts have their own. */
 struct shell_source {
@@ -105,6 +109,29 @@ struct shell_text shell_text_at(struct arena *a, struct str s, uint32_t at);
 /* No byte of it is unknown or uncertain. */
 bool shell_known(struct shell_text t);
 
+/* ---- bytes ---- */
+static inline bool shell_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n';
+}
+static inline bool shell_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+/* What a name begins with; digits may follow. */
+static inline bool shell_begins_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+static inline bool shell_is_name(char c)
+{
+    return shell_begins_name(c) || shell_is_digit(c);
+}
+static inline bool shell_ends_word(char c)
+{
+    return c == '\0' || strchr(" \t\r\n;&|<>()", c);
+}
+
 /* ---- variables (shell_var.c) ---- */
 /* NULL when the script does not set it. */
 struct shell_var *shell_var_find(struct shell *sh, struct str name);
@@ -116,6 +143,8 @@ struct shell_text shell_var_get(struct shell *sh, struct str name, uint32_t at, 
  * possible. */
 void shell_var_set(struct shell *sh, struct str name, const struct shell_fields *items,
                    bool is_array, bool append);
+/* name=text */
+void shell_var_set_text(struct shell *sh, struct str name, struct shell_text text);
 
 /* ---- words (shell_word.c) ---- */
 bool shell_at_end(const struct shell *sh);

@@ -98,10 +98,7 @@ static enum shell_status primary(struct test *t)
 {
     const struct shell_fields *w = t->words;
     if (t->at >= w->n || ++t->depth > SHELL_MAX_DEPTH) return SHELL_PERHAPS_YES;
-    if (take(t, "!", "!")) {
-        enum shell_status s = primary(t);
-        return s == SHELL_PERHAPS_YES ? s : status_of(s == SHELL_NO);
-    }
+    if (take(t, "!", "!")) return shell_not(primary(t));
     if (take(t, "(", "\\(")) {
         enum shell_status s = any(t);
         take(t, ")", "\\)");

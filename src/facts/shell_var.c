@@ -78,18 +78,13 @@ struct shell_text shell_var_get(struct shell *sh, struct str name, uint32_t at, 
 
 /* ---- setting ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n';
-}
-
 /* The text with every word marked as one that may not be there. */
 static struct shell_text mark_words(struct shell *sh, struct shell_text t)
 {
     struct shell_buf b = {.arena = sh->arena};
     shell_charge(sh, t.n);
     for (size_t i = 0; i < t.n; i++) {
-        bool begins = !is_blank(t.p[i]) && (i == 0 || is_blank(t.p[i - 1]));
+        bool begins = !shell_is_blank(t.p[i]) && (i == 0 || shell_is_blank(t.p[i - 1]));
         if (begins && t.p[i] != SHELL_MAYBE) shell_buf_add(&b, SHELL_MAYBE, t.at[i]);
         shell_buf_add(&b, t.p[i], t.at[i]);
     }
@@ -124,8 +119,7 @@ static struct shell_text merged(struct shell *sh, struct shell_text old, struct 
         struct shell_text more = {new.p + old.n, new.at + old.n, new.n - old.n};
         return joined(sh, old, mark_words(sh, more));
     }
-    return shell_text_at(sh->arena, str_of((const char[]){SHELL_UNKNOWN, 0}),
-                         new.n ? new.at[0] : 0);
+    return shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, new.n ? new.at[0] : 0);
 }
 
 static void set_array(struct shell *sh, struct shell_var *var, const struct shell_fields *items,
@@ -167,4 +161,10 @@ void shell_var_set(struct shell *sh, struct str name, const struct shell_fields 
     else
         set_plain(sh, var, is_new, items->n ? items->items[0] : (struct shell_text){"", NULL, 0},
                   append);
+}
+
+void shell_var_set_text(struct shell *sh, struct str name, struct shell_text text)
+{
+    struct shell_fields one = {.items = &text, .n = 1};
+    shell_var_set(sh, name, &one, false, false);
 }

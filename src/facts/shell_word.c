@@ -55,21 +55,6 @@ void shell_skip_blanks(struct shell *sh)
     }
 }
 
-static bool is_name_start(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool ends_word(char c)
-{
-    return c == '\0' || strchr(" \t\r\n;&|<>()", c);
-}
-
 /* ---- a word while it is built ---- */
 
 struct word {
@@ -92,8 +77,7 @@ static void add_text(struct word *w, struct shell_text t, bool quoted)
 {
     shell_charge(w->sh, t.n);
     for (size_t i = 0; i < t.n; i++) {
-        bool blank = t.p[i] == ' ' || t.p[i] == '\t' || t.p[i] == '\n';
-        if (blank && !quoted && w->split)
+        if (shell_is_blank(t.p[i]) && !quoted && w->split)
             end_field(w);
         else
             shell_buf_add(&w->now, t.p[i], t.at[i]);
@@ -159,7 +143,7 @@ static struct parameter split_parameter(struct shell_text body)
     p.length = s.n > 1 && s.p[0] == '#';
     i = p.length;
     size_t from = i;
-    while (i < s.n && (is_name_start(s.p[i]) || is_digit(s.p[i])))
+    while (i < s.n && shell_is_name(s.p[i]))
         i++;
     if (i == from && i < s.n && (s.p[i] == '@' || s.p[i] == '*' || s.p[i] == '#')) i++;
     p.name = str_slice(s, from, i);
@@ -182,8 +166,7 @@ static struct shell_text positional(struct shell *sh, struct str name, uint32_t 
     const struct setting *setting = setting_use(sh->options, name);
     if (setting) *unset = false;
     if (setting) return shell_text_at(sh->arena, setting->text, at);
-    struct str none =
-        sh->args_known ? (struct str){"", 0} : str_of((const char[]){SHELL_UNKNOWN, 0});
+    struct str none = sh->args_known ? (struct str){"", 0} : SHELL_UNKNOWN_TEXT;
     return shell_text_at(sh->arena, none, at);
 }
 
@@ -191,11 +174,11 @@ static struct shell_text positional(struct shell *sh, struct str name, uint32_t 
 static struct shell_text value_of(struct shell *sh, struct str name, uint32_t at, bool *unset)
 {
     *unset = false;
-    if (name.n && is_digit(name.p[0])) return positional(sh, name, at, unset);
+    if (name.n && shell_is_digit(name.p[0])) return positional(sh, name, at, unset);
     if (str_is(name, "#") && sh->args_known)
         return shell_text_at(sh->arena, arena_printf(sh->arena, "%zu", sh->args.n), at);
-    if (name.n == 0 || !is_name_start(name.p[0]))
-        return shell_text_at(sh->arena, str_of((const char[]){SHELL_UNKNOWN, 0}), at);
+    if (name.n == 0 || !shell_begins_name(name.p[0]))
+        return shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, at);
     return shell_var_get(sh, name, at, unset);
 }
 
@@ -222,8 +205,7 @@ static struct shell_text operate(struct shell *sh, struct str name, struct shell
     if (op == '-' || op == '=') {
         if (!missing) return value;
         struct shell_text otherwise = shell_expand_text(sh, word);
-        struct shell_fields one = {.items = &otherwise, .n = 1};
-        if (op == '=') shell_var_set(sh, name, &one, false, false);
+        if (op == '=') shell_var_set_text(sh, name, otherwise);
         return otherwise;
     }
     if (op == '?' && !missing) return value;
@@ -232,7 +214,7 @@ static struct shell_text operate(struct shell *sh, struct str name, struct shell
     if (op == '+' && unset) return empty;
     if (str_is(shell_str(rest), ",,")) return lower_or_upper(sh, value, false);
     if (str_is(shell_str(rest), "^^")) return lower_or_upper(sh, value, true);
-    return shell_text_at(sh->arena, str_of((const char[]){SHELL_UNKNOWN, 0}), rest.at[0]);
+    return shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, rest.at[0]);
 }
 
 /* The items that "@" or "*" stand for; NULL: the variable is nobody's. */
@@ -249,8 +231,7 @@ static struct shell_text item_at(struct shell *sh, const struct parameter *p, ui
     const struct shell_fields *items = items_of(sh, p->name);
     bool known = items && shell_arith(sh, p->index, &i) && i >= 0;
     if (known && (size_t)i < items->n) return items->items[i];
-    return shell_text_at(
-        sh->arena, known ? (struct str){"", 0} : str_of((const char[]){SHELL_UNKNOWN, 0}), at);
+    return shell_text_at(sh->arena, known ? (struct str){"", 0} : SHELL_UNKNOWN_TEXT, at);
 }
 
 static void add_parameter(struct word *w, struct shell_text body, bool quoted, uint32_t at)
@@ -300,9 +281,9 @@ static void add_name(struct word *w, bool quoted, uint32_t at)
 {
     struct shell *sh = w->sh;
     size_t from = sh->in.at;
-    bool digit = is_digit(shell_peek(sh, 0));
+    bool digit = shell_is_digit(shell_peek(sh, 0));
     sh->in.at++;
-    while (!digit && (is_name_start(shell_peek(sh, 0)) || is_digit(shell_peek(sh, 0))))
+    while (!digit && shell_is_name(shell_peek(sh, 0)))
         sh->in.at++;
     struct shell_text name = {sh->in.text.p + from, sh->in.text.at + from, sh->in.at - from};
     add_parameter(w, name, quoted, at);
@@ -327,7 +308,7 @@ static void take_dollar(struct word *w, bool quoted)
     } else if (c == '{') {
         sh->in.at++;
         add_parameter(w, take_balanced(sh, '{', '}'), quoted, at);
-    } else if (is_name_start(c) || is_digit(c) || c == '@' || c == '*' || c == '#') {
+    } else if (shell_is_name(c) || c == '@' || c == '*' || c == '#') {
         add_name(w, quoted, at);
     } else if (c == '?' || c == '$' || c == '!' || c == '-') {
         sh->in.at++;
@@ -435,7 +416,7 @@ void shell_word(struct shell *sh, struct shell_fields *out, bool split)
 {
     struct word w = {.sh = sh, .now = {.arena = sh->arena}, .split = split, .out = out};
     if (!split) w.begun = true;
-    while (!shell_at_end(sh) && !ends_word(shell_peek(sh, 0))) {
+    while (!shell_at_end(sh) && !shell_ends_word(shell_peek(sh, 0))) {
         if (++sh->steps > SHELL_MAX_STEPS * 10) shell_fail(sh, "the script is too long to follow");
         take_piece(&w);
     }

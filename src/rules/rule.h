@@ -104,6 +104,8 @@ struct rule_set rules_except(struct arena *a, const struct rule_set *set,
                              const struct rule_set *replaced);
 /* NULL when there is none. */
 const struct rule *rules_find(const struct rule_set *set, struct str id);
+/* Whether the rule follows the row of the decision guides that has this id. */
+bool rule_cites(const struct rule *r, struct str row);
 /* The id nearest to a word, for did-you-mean; empty when nothing is near. */
 struct str rules_nearest(const struct rule_set *set, struct str word);
 

@@ -3,19 +3,11 @@
 
 #include "base/edit.h"
 
-static size_t put_base(const struct rule **items, size_t at, const struct rule_set *base,
-                       bool overrides)
+static size_t put(const struct rule **items, size_t at, const struct rule *const *from, size_t n,
+                  bool overrides)
 {
-    for (size_t i = 0; base && i < base->n; i++)
-        if (base->items[i]->is_override == overrides) items[at++] = base->items[i];
-    return at;
-}
-
-static size_t put_fresh(const struct rule **items, size_t at, const struct rule_list *fresh,
-                        bool overrides)
-{
-    for (size_t i = 0; i < fresh->n; i++)
-        if (fresh->items[i]->is_override == overrides) items[at++] = fresh->items[i];
+    for (size_t i = 0; i < n; i++)
+        if (from[i]->is_override == overrides) items[at++] = from[i];
     return at;
 }
 
@@ -26,8 +18,8 @@ static const struct rule **order_items(struct arena *a, const struct rule_set *b
         ARENA_ARRAY(a, const struct rule *, (base ? base->n : 0) + fresh->n);
     size_t at = 0;
     for (int pass = 0; pass < 2; pass++) {
-        at = put_base(items, at, base, pass == 0);
-        at = put_fresh(items, at, fresh, pass == 0);
+        if (base) at = put(items, at, base->items, base->n, pass == 0);
+        at = put(items, at, (const struct rule *const *)fresh->items, fresh->n, pass == 0);
     }
     return items;
 }
@@ -123,6 +115,13 @@ const struct rule *rules_find(const struct rule_set *set, struct str id)
     for (size_t i = 0; i < set->n; i++)
         if (str_eq(set->items[i]->id, id)) return set->items[i];
     return NULL;
+}
+
+bool rule_cites(const struct rule *r, struct str row)
+{
+    for (size_t i = 0; i < r->n_guides; i++)
+        if (str_eq(r->guides[i], row)) return true;
+    return false;
 }
 
 struct str rules_nearest(const struct rule_set *set, struct str word)

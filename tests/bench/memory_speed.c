@@ -2,58 +2,20 @@
 /* memory_speed: microseconds of one memory estimate of a 94-layer MoE model and of a 61-layer MLA
    model for several pipelines. Best of five. */
 #include <stdio.h>
-#include <time.h>
 
+#include "base/units.h"
+#include "bench.h"
 #include "cost/cost.h"
 
 enum { ROUNDS = 5, CALLS = 5000 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static struct config attention_model(void)
 {
-    struct config c = {.framework = FRAMEWORK_MEGATRON, .machine_known = true};
-    c.machine = (struct machine){.compute_capability = 9.0, .capacity_bytes = 77 * 1073741824.0};
-    c.model = (struct model_shape){.num_layers = 94,
-                                   .hidden = 4096,
-                                   .heads = 64,
-                                   .groups = 4,
-                                   .head_dim = 128,
-                                   .v_head_dim = 128,
-                                   .gated = true,
-                                   .vocab = 151936,
-                                   .vocab_divisible_by = 128,
-                                   .experts = 128,
-                                   .topk = 8,
-                                   .expert_ffn = 1536,
-                                   .n_kinds = 1,
-                                   .kinds = {{MIXER_ATTENTION, FFN_MOE}}};
-    c.knobs = (struct knobs){.gpus = 256,
-                             .tp = 2,
-                             .pp = 1,
-                             .vpp = 1,
-                             .cp = 1,
-                             .ep = 8,
-                             .etp = 1,
-                             .mbs = 1,
-                             .gbs = 2048,
-                             .seq = 4096,
-                             .sequence_parallel = true,
-                             .precision = PREC_BF16,
-                             .dispatcher = DISPATCH_ALLTOALL,
-                             .ce_fusion = CE_TE,
-                             .grad_bytes = 4,
-                             .main_param_bytes = 4,
-                             .exp_avg_bytes = 4,
-                             .exp_avg_sq_bytes = 4,
-                             .distributed_optimizer = true,
-                             .grad_accumulation_fusion = true,
-                             .transformer_engine = true};
+    struct config c = bench_config();
+    c.machine = (struct machine){.compute_capability = 9.0, .capacity_bytes = 77 * GIB};
+    c.knobs.ce_fusion = CE_TE;
+    c.knobs.main_param_bytes = c.knobs.exp_avg_bytes = c.knobs.exp_avg_sq_bytes = 4;
+    c.knobs.grad_accumulation_fusion = c.knobs.transformer_engine = true;
     return c;
 }
 
@@ -81,10 +43,10 @@ static struct config latent_model(void)
 static double call_us(const struct config *c)
 {
     struct memory_estimate e;
-    double start = now();
+    double start = bench_now();
     for (int i = 0; i < CALLS; i++)
         memory_estimate(c, &e, NULL);
-    return (now() - start) / CALLS * 1e6;
+    return (bench_now() - start) / CALLS * 1e6;
 }
 
 static void measure(const char *name, struct config c)
@@ -99,8 +61,7 @@ static void measure(const char *name, struct config c)
             double us = call_us(&c);
             best = us < best ? us : best;
         }
-        printf("%-10s %4d %4d %10.1f %10.2f\n", name, c.knobs.pp, c.knobs.vpp,
-               e.peak / 1073741824.0, best);
+        printf("%-10s %4d %4d %10.1f %10.2f\n", name, c.knobs.pp, c.knobs.vpp, e.peak / GIB, best);
     }
 }
 

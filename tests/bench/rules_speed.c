@@ -3,8 +3,8 @@
    overrides with derived facts, all checks, the first error, and the part that changes with tp, pp
    and ep. Best of five. */
 #include <stdio.h>
-#include <time.h>
 
+#include "bench.h"
 #include "facts/profile.h"
 #include "rules/rule.h"
 
@@ -16,13 +16,6 @@ struct bench {
     struct rule_subset subset;
     struct rules_summary sum;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void overrides(struct bench *b)
 {
@@ -50,10 +43,10 @@ static double best(struct bench *b, void (*what)(struct bench *b))
 {
     double least = 1e9;
     for (int round = 0; round < ROUNDS; round++) {
-        double start = now();
+        double start = bench_now();
         for (int i = 0; i < CALLS; i++)
             what(b);
-        double each = (now() - start) / CALLS * 1e6;
+        double each = (bench_now() - start) / CALLS * 1e6;
         if (each < least) least = each;
     }
     return least;

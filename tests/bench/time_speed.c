@@ -2,22 +2,15 @@
 /* time_speed: microseconds of one step-time estimate of a 94-layer MoE model for several pipelines,
    whole and with the layers' times kept, as a search does. Best of five. */
 #include <stdio.h>
-#include <time.h>
 
+#include "bench.h"
 #include "cost/time.h"
 
 enum { ROUNDS = 5, CALLS = 2000 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static struct config example(int pp, int vpp)
 {
-    struct config c = {.framework = FRAMEWORK_MEGATRON, .machine_known = true};
+    struct config c = bench_config();
     c.machine = (struct machine){.gpus_per_node = 8,
                                  .nvlink_domain = 8,
                                  .peak_bf16 = 989e12,
@@ -25,37 +18,8 @@ static struct config example(int pp, int vpp)
                                  .hbm_bytes_per_s = 3.35e12,
                                  .nvlink_bytes_per_s = 450e9,
                                  .nic_bytes_per_s = 50e9};
-    c.model = (struct model_shape){.num_layers = 94,
-                                   .hidden = 4096,
-                                   .heads = 64,
-                                   .groups = 4,
-                                   .head_dim = 128,
-                                   .v_head_dim = 128,
-                                   .gated = true,
-                                   .vocab = 151936,
-                                   .vocab_divisible_by = 128,
-                                   .experts = 128,
-                                   .topk = 8,
-                                   .expert_ffn = 1536,
-                                   .n_kinds = 1,
-                                   .kinds = {{MIXER_ATTENTION, FFN_MOE}}};
-    c.knobs = (struct knobs){.gpus = 256,
-                             .tp = 2,
-                             .pp = pp,
-                             .vpp = vpp,
-                             .cp = 1,
-                             .ep = 8,
-                             .etp = 1,
-                             .mbs = 1,
-                             .gbs = 2048,
-                             .seq = 4096,
-                             .sequence_parallel = true,
-                             .precision = PREC_BF16,
-                             .dispatcher = DISPATCH_ALLTOALL,
-                             .grad_bytes = 4,
-                             .distributed_optimizer = true,
-                             .overlap_grad_reduce = true,
-                             .overlap_param_gather = true};
+    c.knobs.pp = pp, c.knobs.vpp = vpp;
+    c.knobs.overlap_grad_reduce = c.knobs.overlap_param_gather = true;
     c.knobs.account_embedding = c.knobs.account_loss = pp > 1;
     return c;
 }
@@ -63,10 +27,10 @@ static struct config example(int pp, int vpp)
 static double whole_us(const struct config *c)
 {
     struct time_estimate t;
-    double start = now();
+    double start = bench_now();
     for (int i = 0; i < CALLS; i++)
         time_estimate(c, &t, NULL);
-    return (now() - start) / CALLS * 1e6;
+    return (bench_now() - start) / CALLS * 1e6;
 }
 
 static double kept_us(const struct config *c)
@@ -74,10 +38,10 @@ static double kept_us(const struct config *c)
     struct time_layers layers;
     struct time_estimate t;
     time_layers_init(c, &layers);
-    double start = now();
+    double start = bench_now();
     for (int i = 0; i < CALLS; i++)
         time_estimate_layers(&layers, c, &t, NULL);
-    return (now() - start) / CALLS * 1e6;
+    return (bench_now() - start) / CALLS * 1e6;
 }
 
 int main(void)

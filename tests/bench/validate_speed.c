@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <yaml.h>
@@ -13,6 +12,7 @@
 #include "base/dir.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "bench.h"
 
 enum { ROUNDS = 5 };
 
@@ -21,16 +21,9 @@ struct texts {
     size_t n, cap, bytes;
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static double events_seconds(const struct texts *texts)
 {
-    double start = now();
+    double start = bench_now();
     for (size_t i = 0; i < texts->n; i++) {
         yaml_parser_t parser;
         yaml_parser_initialize(&parser);
@@ -44,12 +37,12 @@ static double events_seconds(const struct texts *texts)
         }
         yaml_parser_delete(&parser);
     }
-    return now() - start;
+    return bench_now() - start;
 }
 
 static double process_seconds(const char *program, const char *requests)
 {
-    double start = now();
+    double start = bench_now();
     pid_t child = fork();
     if (child == 0) {
         if (!freopen(requests, "r", stdin) || !freopen("/dev/null", "w", stdout)) _exit(127);
@@ -58,7 +51,7 @@ static double process_seconds(const char *program, const char *requests)
     }
     int status;
     if (waitpid(child, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) exit(1);
-    return now() - start;
+    return bench_now() - start;
 }
 
 static bool collect(struct arena *a, const char *folder, struct texts *texts, struct buf *requests)

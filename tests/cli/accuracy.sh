@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The public runs of docs/accuracy/runs.jsonl: all are answered, the median error stays within 5 %, nine in ten within 15 %,
 # the interval holds nine in ten and is no wider than 45 % of the step in the median. No estimate looks at a measurement.
-set -eu
-moeplan=$1
-source=$2
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "$1"; exit 1; }
+. "$(dirname "$0")/../helpers.sh"
 
 if grep -l 'cost/evidence' "$source"/src/plan/*.c "$source"/src/cost/*.c "$source"/src/choose/*.c | grep -v '/evidence[a-z_]*\.c$'; then
     fail "these estimate or choose and must not see the measurements"

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # calibrate: logs of three frameworks and a microbenchmark move the coefficients they feel, and an
 # estimate with the platform file written comes nearer to what was measured.
-set -eu
-moeplan=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "$1"; exit 1; }
-number() { grep -o "\"$1\":[0-9.e+-]*" | head -1 | cut -d: -f2; }
+. "$(dirname "$0")/../helpers.sh"
 
 cat >"$dir/plan.yaml" <<'YAML'
 moeplan: 1
@@ -88,11 +83,9 @@ grep -q "gemm_bf16: {value:" "$dir/bench.yaml" || fail "no coefficient in the fi
 "$moeplan" platforms "$dir/bench.yaml" >/dev/null || fail "the platform file cannot be read"
 
 refused() { # TEXT ARGUMENTS…: exit 2, and why
-    text=$1 status=0
+    text=$1
     shift
-    "$moeplan" calibrate "$@" >"$dir/out" 2>&1 || status=$?
-    [ "$status" = 2 ] || fail "calibrate $*: exit $status, not 2"
-    grep -qF -- "$text" "$dir/out" || { cat "$dir/out"; fail "no \"$text\""; }
+    expect 2 "$text" "$moeplan" calibrate "$@"
 }
 refused "--recipe FILE is missing" "$dir/slow.log"
 refused "neither a training log nor a microbenchmark" "$dir/plan.yaml" --recipe "$dir/plan.yaml"

@@ -1,20 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # compare: equal and different plans, what touches convergence, useful tokens, and the advice.
-set -eu
-moeplan=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "$1"; exit 1; }
+. "$(dirname "$0")/../helpers.sh"
 
-compare() { # STATUS A B [options]: output in $dir/out
-    want=$1 status=0
+compare() { # STATUS A B [options]
+    want=$1
     shift
-    "$moeplan" compare "$@" >"$dir/out" 2>&1 </dev/null || status=$?
-    [ "$status" = "$want" ] || { cat "$dir/out"; fail "compare $*: exit $status, not $want"; }
+    run "$want" "$moeplan" compare "$@"
 }
-has() { grep -qF -- "$1" "$dir/out" || { cat "$dir/out"; fail "no \"$1\""; }; }
-lacks() { ! grep -qF -- "$1" "$dir/out" || { cat "$dir/out"; fail "there is \"$1\""; }; }
 part() { awk -v title="$1" '/^[^ ]/ { on = $0 == title } on' "$dir/out"; }
 
 cat >"$dir/a.yaml" <<'YAML'

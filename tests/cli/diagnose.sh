@@ -2,24 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # diagnose: each wall by its symptom, the fixes in order, monitors, training logs of three frameworks,
 # and what a plan adds.
-set -eu
-moeplan=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "$1"; exit 1; }
+. "$(dirname "$0")/../helpers.sh"
 
 diagnose() { # METRICS [options]: the answer in $dir/out
     printf '%s\n' "$1" >"$dir/metrics"
     shift
     "$moeplan" diagnose "$dir/metrics" "$@" >"$dir/out" 2>"$dir/err" || { cat "$dir/err"; fail "diagnose fails"; }
 }
-has() { grep -qF -- "$1" "$dir/out" || { cat "$dir/out"; fail "no \"$1\""; }; }
-lacks() { ! grep -qF -- "$1" "$dir/out" || { cat "$dir/out"; fail "there is \"$1\""; }; }
 in_order() { # texts, one after the other in the fixes
     last=0
     for text in "$@"; do
         at=$(grep -nF -- "$text" "$dir/out" | head -1 | cut -d: -f1)
-        [ -n "$at" ] && [ "$at" -gt "$last" ] || { cat "$dir/out"; fail "\"$text\" is not in its place"; }
+        [ -n "$at" ] && [ "$at" -gt "$last" ] || fail "\"$text\" is not in its place"
         last=$at
     done
 }
@@ -128,14 +122,10 @@ has "recompute activations"
 
 # what is no metric
 printf 'exposed_all_to_al_percent: 3\n' >"$dir/metrics"
-status=0
-"$moeplan" diagnose "$dir/metrics" >"$dir/out" 2>&1 || status=$?
-[ "$status" = 2 ] || fail "an unknown metric: exit $status"
+run 2 "$moeplan" diagnose "$dir/metrics"
 has "did you mean exposed_all_to_all_percent?"
 printf 'launch_gap_percent: many\n' >"$dir/metrics"
-status=0
-"$moeplan" diagnose "$dir/metrics" >"$dir/out" 2>&1 || status=$?
-[ "$status" = 2 ] || fail "a metric of a wrong type: exit $status"
+run 2 "$moeplan" diagnose "$dir/metrics"
 status=0
 echo hello | "$moeplan" diagnose - >"$dir/out" 2>&1 || status=$?
 [ "$status" = 2 ] || fail "no metrics at all: exit $status"

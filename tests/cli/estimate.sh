@@ -1,19 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # estimate: plans and recipes, what is missing, batches, and the same answer every time.
-set -eu
-moeplan=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "$1"; exit 1; }
-
-expect() { # STATUS TEXT COMMAND…: the status, and the text somewhere in stdout or stderr
-    want=$1 text=$2 status=0
-    shift 2
-    "$@" >"$dir/out" 2>&1 </dev/null || status=$?
-    [ "$status" = "$want" ] || { cat "$dir/out"; fail "$*: exit $status, not $want"; }
-    grep -qF -- "$text" "$dir/out" || { cat "$dir/out"; fail "$*: no \"$text\""; }
-}
+. "$(dirname "$0")/../helpers.sh"
 
 cat >"$dir/plan.yaml" <<'YAML'
 moeplan: 1

@@ -10,7 +10,7 @@ trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/bin"
 ln -s "$program" "$dir/bin/moeplan"
 PATH=$dir/bin:$PATH LC_ALL=C.UTF-8
-unset NO_COLOR MOEPLAN_COLOR
+unset NO_COLOR
 export PATH LC_ALL
 
 # The page on stdin with the outputs of its console blocks made anew. $? in a command is the status of the one before.

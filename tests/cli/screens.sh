@@ -10,7 +10,7 @@ bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 ln -s "$program" "$bin/moeplan"
 PATH=$bin:$PATH LC_ALL=C
-unset NO_COLOR MOEPLAN_COLOR
+unset NO_COLOR
 export PATH LC_ALL
 cd "$folder/inputs" || exit 1
 failed=0

@@ -1,12 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # sweep: single changes before pairs, each trial a valid plan whose own estimate is the one listed.
-set -eu
-moeplan=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "$1"; exit 1; }
-number() { grep -o "\"$1\":[0-9.e+-]*" | head -1 | cut -d: -f2; }
+. "$(dirname "$0")/../helpers.sh"
 
 cat >"$dir/megatron.yaml" <<'YAML'
 moeplan: 1

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Public runs of Qwen3-235B-A22B on 256 H800 (Pai-Megatron-Patch, 2025): layouts that were measured more than 3 % apart come
 # out in the measured order.
-set -eu
-moeplan=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/../helpers.sh"
 
 common='"moeplan":1,"framework":"megatron","model":"qwen3-235b-a22b","platform":"h800","gpus":256,"seq":4096,"cp":1,"etp":1,
 "precision":"bf16","use_distributed_optimizer":true'
@@ -44,7 +41,7 @@ done
 
 "$moeplan" estimate --batch <"$dir/requests" |
     sed -n 's/^{"id":"\([a-z0-9_]*\)".*"tokens_per_s_per_gpu":\([0-9.]*\).*/\1 \2/p' >"$dir/rates"
-[ "$(wc -l <"$dir/rates")" = 14 ] || { echo "14 estimates expected"; cat "$dir/rates"; exit 1; }
+[ "$(wc -l <"$dir/rates")" = 14 ] || { cat "$dir/rates"; fail "14 estimates expected"; }
 
 # Each line: the faster layout, then one that was measured more than 3 % slower.
 awk 'NR == FNR { rate[$1] = $2; next }

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unit/unit.h"
-
-#include <math.h>
+#include "cost_unit.h"
 
 #include "base/vec.h"
 #include "cost/memory_stage.h"
-
-#define GIB 1073741824.0
-
-static void assert_near(double a, double b, double tolerance)
-{
-    if (fabs(a - b) > tolerance * fabs(b)) fail_msg("%.12g is not %.12g", a, b);
-}
 
 /* 128 GPUs, 24 layers of attention with two dense and 22 MoE layers, one MTP depth. */
 static struct config moe_config(void)
@@ -42,30 +33,7 @@ static struct config moe_config(void)
     };
     for (int i = 2; i < c.model.num_layers; i++)
         c.model.layers[i] = 1;
-    c.knobs = (struct knobs){.gpus = 128,
-                             .tp = 1,
-                             .pp = 1,
-                             .vpp = 1,
-                             .cp = 1,
-                             .ep = 1,
-                             .etp = 1,
-                             .mbs = 1,
-                             .gbs = 512,
-                             .seq = 4096,
-                             .precision = PREC_BF16,
-                             .dispatcher = DISPATCH_ALLTOALL,
-                             .ce_fusion = CE_TE,
-                             .distributed_optimizer = true,
-                             .grad_bytes = 4,
-                             .main_param_bytes = 4,
-                             .exp_avg_bytes = 4,
-                             .exp_avg_sq_bytes = 4,
-                             .grouped_gemm = true,
-                             .act_fusion = true,
-                             .grad_accumulation_fusion = true,
-                             .transformer_engine = true,
-                             .force_balance = true,
-                             .dp_replicate = 1};
+    c.knobs = unit_knobs(128, 512);
     return c;
 }
 

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unit/unit.h"
-
-#include <math.h>
+#include "cost_unit.h"
 
 #include "base/vec.h"
 #include "cost/comm.h"
 #include "cost/kernel.h"
 #include "cost/time.h"
-
-static void assert_near(double a, double b, double tolerance)
-{
-    if (fabs(a - b) > tolerance * fabs(b)) fail_msg("%.12g is not %.12g", a, b);
-}
 
 /* A machine of round numbers whose coefficients are all ideal, and a small MoE model on it. */
 static struct config round_config(void)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unit/unit.h"
+#include "cost_unit.h"
 
 #include "cost/whatif.h"
-
-#define GIB 1073741824.0
 
 /* A 48-layer MoE model on 64 GPUs that needs more than `gib`. */
 static struct config full_config(double gib)
@@ -33,30 +31,8 @@ static struct config full_config(double gib)
                                    .expert_ffn = 768,
                                    .n_kinds = 1,
                                    .kinds = {{MIXER_ATTENTION, FFN_MOE}}};
-    c.knobs = (struct knobs){.gpus = 64,
-                             .tp = 1,
-                             .pp = 1,
-                             .vpp = 1,
-                             .cp = 1,
-                             .ep = 8,
-                             .etp = 1,
-                             .mbs = 4,
-                             .gbs = 1024,
-                             .seq = 4096,
-                             .precision = PREC_BF16,
-                             .dispatcher = DISPATCH_ALLTOALL,
-                             .ce_fusion = CE_TE,
-                             .distributed_optimizer = true,
-                             .grad_bytes = 4,
-                             .main_param_bytes = 4,
-                             .exp_avg_bytes = 4,
-                             .exp_avg_sq_bytes = 4,
-                             .grouped_gemm = true,
-                             .act_fusion = true,
-                             .grad_accumulation_fusion = true,
-                             .transformer_engine = true,
-                             .force_balance = true,
-                             .dp_replicate = 1};
+    c.knobs = unit_knobs(64, 1024);
+    c.knobs.ep = 8, c.knobs.mbs = 4;
     return c;
 }
 

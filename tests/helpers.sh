@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the tests of the whole program, which are given the program and the source folder: $moeplan, $source, and a
+# folder $dir that is gone at the end. What the last command said is in $dir/out.
+set -eu
+moeplan=$1
+source=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+fail() { # WHY
+    [ ! -f "$dir/out" ] || cat "$dir/out"
+    echo "$1"
+    exit 1
+}
+
+run() { # STATUS COMMAND…: the command and its exit status
+    want=$1 status=0
+    shift
+    "$@" >"$dir/out" 2>&1 </dev/null || status=$?
+    [ "$status" = "$want" ] || fail "$*: exit $status, not $want"
+}
+
+expect() { # STATUS TEXT COMMAND…: the status, and the text somewhere in stdout or stderr
+    want=$1 text=$2
+    shift 2
+    run "$want" "$@"
+    grep -qF -- "$text" "$dir/out" || fail "$*: no \"$text\""
+}
+
+has() { grep -qF -- "$1" "$dir/out" || fail "no \"$1\""; }
+lacks() { ! grep -qF -- "$1" "$dir/out" || fail "there is \"$1\""; }
+
+# The first number of that name in the JSON on stdin.
+number() { grep -o "\"$1\":[0-9.e+-]*" | head -1 | cut -d: -f2; }
