@@ -28,10 +28,10 @@ static bool with_selective(struct knobs *k, const struct model_shape *m)
     bool automodel = k->fsdp == FSDP_FSDP2 || k->fsdp == FSDP_DDP; /* knows no modules */
     bool taken = k->recompute == RECOMPUTE_FULL && !automodel;
     k->recompute = RECOMPUTE_SELECTIVE;
-    k->recompute_modules = MOD_LAYERNORM | MOD_CORE_ATTN | (m->dense_ffn ? MOD_MLP : 0) |
-                           (m->experts ? MOD_MOE_ACT : 0) |
-                           (m->shared_ffn ? MOD_SHARED_EXPERTS : 0) |
-                           (m->mla ? MOD_MLA_UP_PROJ : 0);
+    k->recompute_modules =
+        MOD_LAYERNORM | MOD_CORE_ATTN | (model_has_ffn(m, FFN_DENSE) ? MOD_MLP : 0) |
+        (m->experts ? MOD_MOE_ACT : 0) | (m->shared_ffn ? MOD_SHARED_EXPERTS : 0) |
+        (m->mla ? MOD_MLA_UP_PROJ : 0);
     return taken;
 }
 

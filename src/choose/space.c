@@ -160,7 +160,8 @@ struct recompute_ladder space_recompute(const struct search_request *r)
         uint32_t light = moe ? MOD_MOE_ACT | MOD_LAYERNORM : MOD_MLP;
         ladder_add(&l, RECOMPUTE_SELECTIVE, light);
         if (c->model.mla) ladder_add(&l, RECOMPUTE_SELECTIVE, light |= MOD_MLA_UP_PROJ);
-        if (moe && c->model.dense_ffn) ladder_add(&l, RECOMPUTE_SELECTIVE, light |= MOD_MLP);
+        if (moe && model_has_ffn(&c->model, FFN_DENSE))
+            ladder_add(&l, RECOMPUTE_SELECTIVE, light |= MOD_MLP);
         if (moe) ladder_add(&l, RECOMPUTE_SELECTIVE, (light & ~(uint32_t)MOD_MOE_ACT) | MOD_MOE);
     }
     ladder_add(&l, RECOMPUTE_FULL, 0);

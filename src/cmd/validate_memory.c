@@ -6,13 +6,16 @@
 static void note_parts(const struct facts *f, struct diag *d, const struct memory_estimate *m)
 {
     const struct stage_memory *stage = &m->stages[m->fullest];
+    struct str graphs =
+        stage->graphs > 0
+            ? arena_printf(f->arena, ", activations in CUDA graphs %.1f", stage->graphs / GIB)
+            : STR("");
     diag_note(f->diags, d,
               "stage %d of 0 to %d: parameters %.1f, gradients %.1f, optimizer %.1f, activations "
-              "%.1f, logits %.1f, "
-              "buffers %.1f GiB",
+              "%.1f%.*s, logits %.1f, buffers %.1f GiB",
               m->fullest, m->n_stages - 1, stage->params / GIB, stage->grads / GIB,
-              stage->optimizer / GIB, stage->activations / GIB, stage->logits / GIB,
-              (stage->buffers + stage->graphs) / GIB);
+              stage->optimizer / GIB, stage->activations / GIB, STR_ARG(graphs),
+              stage->logits / GIB, stage->buffers / GIB);
 }
 
 void validate_memory(struct validation *v, const struct facts *f, const struct memory_estimate *m)

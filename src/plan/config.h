@@ -266,6 +266,8 @@ struct param_counts {
     int64_t mtp, vision, embedding;
 };
 struct param_counts model_params(const struct model_shape *m);
+/* Whether any layer has such an FFN. */
+bool model_has_ffn(const struct model_shape *m, enum ffn ffn);
 
 /* Parameters of one part of a layer by how Megatron spreads them: `sharded` over TP, `replicated`
    on every TP rank, `experts` over EP and expert TP (all routed experts together). Each part

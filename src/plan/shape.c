@@ -434,7 +434,7 @@ static void read_pattern(struct reader *r)
         read_layers(r, layers);
 }
 
-static bool has_ffn(const struct model_shape *m, enum ffn ffn)
+bool model_has_ffn(const struct model_shape *m, enum ffn ffn)
 {
     for (int i = 0; i < m->n_kinds; i++)
         if (m->kinds[i].ffn == ffn) return true;
@@ -448,11 +448,11 @@ static void read_widths(struct reader *r)
     struct model_shape *m = r->m;
     bool open = !fact_is_known(facts_get(r->f, "ffn_hidden_size"));
     int dense = m->dense_ffn > 0 ? m->dense_ffn : default_ffn(m);
-    if (has_ffn(m, FFN_DENSE) && m->dense_ffn == 0) {
+    if (model_has_ffn(m, FFN_DENSE) && m->dense_ffn == 0) {
         if (open) missing(r, "ffn_hidden_size");
         m->dense_ffn = dense;
     }
-    if (has_ffn(m, FFN_MOE) && m->expert_ffn == 0) {
+    if (model_has_ffn(m, FFN_MOE) && m->expert_ffn == 0) {
         if (open) missing(r, "moe_ffn_hidden_size");
         m->expert_ffn = dense;
     }

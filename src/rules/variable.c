@@ -34,6 +34,11 @@ static size_t string_end(struct str s, size_t at)
     return s.n;
 }
 
+static bool is_comment(struct str s, size_t at)
+{
+    return str_starts(str_slice(s, at, s.n), STR("//"));
+}
+
 /* The byte before (step -1) or after a place, blanks skipped; 0 at either end. */
 static char neighbour(struct str s, size_t at, int step)
 {
@@ -63,6 +68,8 @@ struct str record_expand(struct loader *l, struct str text)
         const struct rule_variable *variable = NULL;
         if (text.p[at] == '"' || text.p[at] == '\'')
             end = string_end(text, at);
+        else if (is_comment(text, at))
+            end = at + str_find(str_slice(text, at, text.n), '\n');
         else if (is_word(text.p[at])) {
             end = word_end(text, at);
             variable = variable_at(l, text, at, end);

@@ -131,6 +131,15 @@ static void variables_replace_names_only(void **state)
                "plan.tp == (plan.cp) || \"tp\" == 'tp' || sum([1]) > (plan.ep)");
 }
 
+static void comments_hold_no_quotes_and_no_names(void **state)
+{
+    struct rule_set set =
+        load_good(*state, RULE_FILE "variables: [{name: tp, expression: plan.cp}]\n"
+                                    "rules:\n- id: r\n  severity: info\n  message: m\n"
+                                    "  rule: |\n    true // don't: tp\n    && tp > 1\n");
+    assert_str(expr_text(set.items[0]->rule), "true // don't: tp\n&& (plan.cp) > 1\n");
+}
+
 static void growing_variables_are_stopped(void **state)
 {
     struct arena *a = *state;
@@ -203,6 +212,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(typo_in_expression_is_told_at_its_column),
     cmocka_unit_test(all_keys_arrive),
     cmocka_unit_test(variables_replace_names_only),
+    cmocka_unit_test(comments_hold_no_quotes_and_no_names),
     cmocka_unit_test(growing_variables_are_stopped),
     cmocka_unit_test(sets_are_appended),
     cmocka_unit_test(a_file_under_test_replaces_its_own_records),
