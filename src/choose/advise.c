@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 
-static struct str text_of(struct arena *a, const struct rule *r, const struct facts *f)
+struct str advice_text(struct arena *a, const struct rule *r, const struct facts *f)
 {
     struct expr_scope scope = facts_scope(f);
     struct value v =
@@ -19,6 +19,7 @@ static struct advice_list *list_of(struct answer_plan *plan, enum advice advice)
     case ADVICE_VERIFY: return &plan->verify;
     case ADVICE_PITFALL: return &plan->pitfalls;
     case ADVICE_NOTE: return &plan->notes;
+    case ADVICE_COMPARE: /* about two plans: emit/compare.c */
     case ADVICE_NONE: break;
     }
     return NULL;
@@ -48,7 +49,7 @@ void advise_plan(struct arena *a, const struct rule_set *rules, struct answer_pl
         insert(a, list,
                (struct reason){.rule = r->id,
                                .guide = reason_guides(a, r),
-                               .text = text_of(a, r, plan->facts),
+                               .text = advice_text(a, r, plan->facts),
                                .source = r->source,
                                .phase = r->phase});
     }

@@ -221,7 +221,7 @@ static int run(struct cmd_context *c)
         load_costs(c->keep, rules, f, c->scratch, &x->sides[i]);
     }
     struct compared a = side_of(&x->sides[0]), b = side_of(&x->sides[1]);
-    compare_configurations(c->keep, &a, &b, &x->comparison);
+    compare_configurations(c->keep, rules, &a, &b, c->scratch, &x->comparison);
     x->equal = x->comparison.differences.n == 0;
     if (format == FORMAT_JSON)
         show_json(c, x);

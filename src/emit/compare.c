@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/compare.h"
 
-#include <inttypes.h>
-#include <math.h>
-
-#include "base/buf.h"
-#include "base/num.h"
+#include "choose/planner.h"
 #include "plan/knob.h"
 
 /* ---- differences ---- */
@@ -116,89 +112,51 @@ static void sort(struct comparison *c)
 
 /* ---- advice ---- */
 
-static void advise(struct arena *a, struct comparison *out, const char *guide, struct str text)
+static void add_raw(struct facts *f, const char *whose, struct str name, struct value v)
 {
-    *VEC_PUSH(a, &out->advice) = (struct remark){str_of(guide), text};
+    struct str key = arena_printf(f->arena, "%s.%.*s", whose, STR_ARG(name));
+    facts_add_raw(f, key, v, NULL);
 }
 
-static struct str times(struct arena *a, double factor)
+static void add_estimate(struct facts *f, const char *whose, const struct time_estimate *t)
 {
-    return arena_printf(a, "%.*sx", STR_ARG(num_double_text(a, round(factor * 100) / 100)));
+    if (!t) return;
+    add_raw(f, whose, STR("estimate.mfu"), value_double(t->mfu));
+    add_raw(f, whose, STR("estimate.peak_name"), value_string(str_of(t->peak_name)));
+    add_raw(f, whose, STR("estimate.tokens_per_s_per_gpu"), value_double(t->tokens_per_s_per_gpu));
 }
 
-/* The learning rate follows the batch (guide S3.6), and steps of different size are no measure
-   (S0.14). */
-static void advise_batch(struct arena *a, const struct facts *f, const struct facts *g,
-                         struct comparison *out)
+/* The second's facts, with what rules may ask of the first and of both estimates under raw. */
+static struct facts *paired(struct arena *a, const struct compared *first,
+                            const struct compared *second)
 {
-    int64_t old = facts_int(f, "global_batch_size", 0), new = facts_int(g, "global_batch_size", 0);
-    if (old > 0 && new > 0 && old != new) {
-        struct str factor = times(a, (double)new / (double)old);
-        advise(a, out, "S3.6",
-               arena_printf(a,
-                            "gbs %" PRId64 " -> %" PRId64
-                            ": scale the learning rate %.*s with it, with a %s warmup",
-                            old, new, STR_ARG(factor), new > old ? "longer" : "shorter"));
+    struct facts *f = facts_copy(a, second->facts);
+    for (size_t i = 0; i < param_count; i++) {
+        struct value v = first->facts->items[i].value;
+        if (v.kind != VALUE_UNKNOWN && v.kind != VALUE_NULL)
+            add_raw(f, "first", param_table[i].name, v);
     }
-    int64_t x = facts_int(f, "tokens_per_step", 0), y = facts_int(g, "tokens_per_step", 0);
-    if (x > 0 && y > 0 && x != y)
-        advise(a, out, "S0.14",
-               arena_printf(a,
-                            "the second takes %.*s the tokens a step: compare tokens/s/GPU, not "
-                            "step times",
-                            STR_ARG(times(a, (double)y / (double)x))));
+    add_estimate(f, "first", first->time);
+    add_estimate(f, "second", second->time);
+    return f;
 }
 
-/* MFU is measured against another peak when the number format changes (guide S1.15). */
-static void advise_precision(struct arena *a, const struct compared *first,
-                             const struct compared *second, struct comparison *out)
+static void advise(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                   struct arena *scratch, struct comparison *out)
 {
-    const struct time_estimate *x = first->time, *y = second->time;
-    if (!x || !y || strcmp(x->peak_name, y->peak_name) == 0) return;
-    advise(a, out, "S1.15",
-           arena_printf(a,
-                        "MFU misleads between number formats: %.1f %% of the %s peak against %.1f "
-                        "%% of the %s peak; by throughput %.0f -> %.0f tokens/s/GPU",
-                        100 * x->mfu, x->peak_name, 100 * y->mfu, y->peak_name,
-                        x->tokens_per_s_per_gpu, y->tokens_per_s_per_gpu));
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct rule *r = rules->items[i];
+        if (r->advice != ADVICE_COMPARE || !rule_is_for(r, f)) continue;
+        struct arena_mark mark = arena_mark(scratch);
+        if (rule_evaluate(r, f, scratch) == OUTCOME_FAIL)
+            *VEC_PUSH(a, &out->advice) = (struct remark){reason_guides(a, r), advice_text(a, r, f)};
+        arena_pop(scratch, mark);
+    }
 }
 
-/* Tensor parallelism shrinks the GEMMs, pipeline parallelism does not (guide S4.15). */
-static void advise_tensor(struct arena *a, const struct facts *f, const struct facts *g,
-                          struct comparison *out)
-{
-    const char *name = "tensor_model_parallel_size";
-    int64_t old = facts_int(f, name, 1), new = facts_int(g, name, 1);
-    int64_t hidden = facts_int(g, "hidden_size", 0);
-    if (new <= old || old < 1) return;
-    struct buf text = buf_new(a);
-    buf_printf(&text,
-               "tp %" PRId64 " -> %" PRId64 ": smaller GEMMs, each rank holds 1/%" PRId64
-               " of every dense matrix",
-               old, new, new);
-    if (hidden > 0 && hidden % new == 0)
-        buf_printf(&text, " (attention output %" PRId64 " wide a rank before, %" PRId64 " now)",
-                   hidden / old, hidden / new);
-    buf_add(&text, STR(", which run below the rate of large ones; pipeline stages do not shrink "
-                       "them"));
-    advise(a, out, "S4.15", buf_str(&text));
-}
-
-static void advise_balance(struct arena *a, const struct facts *f, const struct facts *g,
-                           struct comparison *out)
-{
-    const char *name = "moe_router_force_load_balancing";
-    bool x = facts_bool(f, name, false), y = facts_bool(g, name, false);
-    if (x != y)
-        advise(a, out, "S4.9",
-               arena_printf(a,
-                            "the %s routes evenly by force: a benchmark setting, its speed is no "
-                            "measure for real routing and its loss means nothing",
-                            y ? "second" : "first"));
-}
-
-void compare_configurations(struct arena *a, const struct compared *first,
-                            const struct compared *second, struct comparison *out)
+void compare_configurations(struct arena *a, const struct rule_set *rules,
+                            const struct compared *first, const struct compared *second,
+                            struct arena *scratch, struct comparison *out)
 {
     *out = (struct comparison){0};
     add_facts(a, first->facts, second->facts, out);
@@ -206,8 +164,5 @@ void compare_configurations(struct arena *a, const struct compared *first,
     if (crossing && first->config && second->config)
         add_knobs(a, first->config, second->config, out);
     sort(out);
-    advise_batch(a, first->facts, second->facts, out);
-    advise_precision(a, first, second, out);
-    advise_tensor(a, first->facts, second->facts, out);
-    advise_balance(a, first->facts, second->facts, out);
+    advise(a, rules, paired(a, first, second), scratch, out);
 }

@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "cost/cost.h"
+#include "rules/rule.h"
 
 /* One parameter in which the two differ; unknown where a side does not say it. */
 struct difference {
@@ -33,9 +34,10 @@ struct compared {
     const struct time_estimate *time;
 };
 
-/* Fills the differences and the advice, second against first. Facts of one framework are compared
-   parameter by parameter; of two, by the model, the run and the knobs. */
-void compare_configurations(struct arena *a, const struct compared *first,
-                            const struct compared *second, struct comparison *out);
+/* Fills the differences and the rules' advice, second against first. Facts of one framework are
+   compared parameter by parameter; of two, by the model, the run and the knobs. */
+void compare_configurations(struct arena *a, const struct rule_set *rules,
+                            const struct compared *first, const struct compared *second,
+                            struct arena *scratch, struct comparison *out);
 
 #endif

@@ -244,7 +244,7 @@ static void read_advice(struct loader *l, const struct key *key, const struct no
                         struct rule *r)
 {
     int i = read_word(l, node, key->name,
-                      (const char *const[]){"next", "verify", "pitfall", "note", NULL});
+                      (const char *const[]){"next", "verify", "pitfall", "note", "compare", NULL});
     if (i >= 0) r->advice = (enum advice)(i + ADVICE_NEXT);
 }
 

@@ -14,7 +14,7 @@ enum phase { PHASE_NONE, PHASE_FIT, PHASE_SCALE, PHASE_PROFILE, PHASE_RETUNE };
 
 /* What a record that is no check says about a finished plan: what to try next, how to verify it,
    what goes wrong with such models and platforms, what stands above its emitted form. */
-enum advice { ADVICE_NONE, ADVICE_NEXT, ADVICE_VERIFY, ADVICE_PITFALL, ADVICE_NOTE };
+enum advice { ADVICE_NONE, ADVICE_NEXT, ADVICE_VERIFY, ADVICE_PITFALL, ADVICE_NOTE, ADVICE_COMPARE };
 
 struct version_range {
     bool applies;
