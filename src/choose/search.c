@@ -104,7 +104,8 @@ static int64_t knobs_cmp(const struct knobs *a, const struct knobs *b)
     return 0;
 }
 
-bool contender_before(const struct contender *a, const struct contender *b)
+/* Smaller score, then fewer model-parallel ranks, then the knobs in order. */
+static bool before(const struct contender *a, const struct contender *b)
 {
     if (a->score != b->score) return a->score < b->score;
     return knobs_cmp(&a->knobs, &b->knobs) < 0;
@@ -122,12 +123,12 @@ static void keep(struct contender *list, size_t *n, size_t most, const struct co
     size_t at = 0;
     while (at < *n && !same_layout(&list[at].knobs, &o->knobs))
         at++;
-    if (at < *n && !contender_before(o, &list[at])) return;
+    if (at < *n && !before(o, &list[at])) return;
     if (at == *n) {
-        if (*n == most && !contender_before(o, &list[most - 1])) return;
+        if (*n == most && !before(o, &list[most - 1])) return;
         at = *n < most ? (*n)++ : most - 1;
     }
-    for (; at > 0 && contender_before(o, &list[at - 1]); at--)
+    for (; at > 0 && before(o, &list[at - 1]); at--)
         list[at] = list[at - 1];
     list[at] = *o;
 }

@@ -53,8 +53,5 @@ void search_run(const struct search_request *request, struct arena *scratch,
 
 /* Costs of one configuration as a contender; false when its pipeline split is impossible. */
 bool contender_estimate(const struct config *c, struct contender *out);
-/* Whether a comes before b: smaller score, then fewer model-parallel ranks, then the knobs in
- * order. */
-bool contender_before(const struct contender *a, const struct contender *b);
 
 #endif

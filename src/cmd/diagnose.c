@@ -250,7 +250,7 @@ static int run(struct cmd_context *c)
         return STATUS_CANNOT;
     struct facts *f = plan_facts(c, &options);
     if (!f) return STATUS_CANNOT;
-    facts_add_raw(f, STR("metrics"), value_bool(true), NULL); /* what rules/diagnose waits for */
+    facts_add_raw(f, STR("metrics"), value_bool(true)); /* what rules/diagnose waits for */
     for (size_t i = 0; i < c->n_arguments; i++)
         if (!read_metrics(c, c->arguments[i], f)) return STATUS_CANNOT;
     diagnose_run(c->keep, rules, f, option_given(c, "plan"), c->scratch, &d);

@@ -3,9 +3,7 @@
 
 #include <math.h>
 
-/* Platform files list coefficients in our order, so the one after the last found is nearly always
- * right. */
-static const struct coefficient *find(const struct machine *m, struct str name, int *at)
+const struct coefficient *coefficient_find(const struct machine *m, struct str name, int *at)
 {
     for (int tried = 0; tried < m->n_coefficients; tried++) {
         const struct coefficient *c = &m->coefficients[*at];
@@ -30,7 +28,7 @@ struct coefficients coefficients_of(const struct machine *m)
 {
     struct coefficients out;
     int at = 0;
-#define READ(name, otherwise) out.name = value_or(find(m, STR(#name), &at), otherwise);
+#define READ(name, otherwise) out.name = value_or(coefficient_find(m, STR(#name), &at), otherwise);
     TIME_COEFFICIENTS(READ)
 #undef READ
     return out;
@@ -40,7 +38,7 @@ struct coefficients coefficients_spread(const struct machine *m)
 {
     struct coefficients out;
     int at = 0;
-#define READ(name, otherwise) out.name = log_sd(find(m, STR(#name), &at));
+#define READ(name, otherwise) out.name = log_sd(coefficient_find(m, STR(#name), &at));
     TIME_COEFFICIENTS(READ)
 #undef READ
     return out;

@@ -55,6 +55,10 @@ struct coefficients {
 };
 #undef FIELD
 
+/* The machine's coefficient of that name; NULL: it has none. `at`, 0 at first, is where to look
+   first: platform files list coefficients in our order, so the one after the last found is nearly
+   always right. */
+const struct coefficient *coefficient_find(const struct machine *m, struct str name, int *at);
 struct coefficients coefficients_of(const struct machine *m);
 /* Standard deviation of each coefficient's logarithm, from its 80 % interval; 0 where the platform
  * gives none. */

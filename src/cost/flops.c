@@ -52,7 +52,7 @@ static double linear_attention(const struct model_shape *m)
     return 2 * (projections + m->lin_conv * (2 * qk + v) + 4 * v * m->lin_v_dim);
 }
 
-double flops_mixer(const struct model_shape *m, enum mixer mixer, double seq)
+static double flops_mixer(const struct model_shape *m, enum mixer mixer, double seq)
 {
     switch (mixer) {
     case MIXER_NONE: return 0;
@@ -65,7 +65,7 @@ double flops_mixer(const struct model_shape *m, enum mixer mixer, double seq)
     return 0;
 }
 
-double flops_ffn(const struct model_shape *m, enum ffn ffn)
+static double flops_ffn(const struct model_shape *m, enum ffn ffn)
 {
     double h = m->hidden, matrices = m->gated ? 3 : 2;
     switch (ffn) {

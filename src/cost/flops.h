@@ -5,10 +5,6 @@
 
 #include "plan/config.h"
 
-/* Forward model FLOPs a token of a layer at sequence length seq: its token mixer and its
- * feed-forward part. */
-double flops_mixer(const struct model_shape *m, enum mixer mixer, double seq);
-double flops_ffn(const struct model_shape *m, enum ffn ffn);
 /* Vocabulary rows of the logits: Megatron pads them to a multiple of make_vocab_size_divisible_by *
  * tp. */
 double flops_vocab(const struct config *c);

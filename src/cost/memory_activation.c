@@ -102,15 +102,15 @@ double activation_logits(const struct memory_work *w, const struct holding *s,
     if (!s->last) return 0;
     double vocab = w->embedding / w->c->model.hidden, elements = w->t.tokens * vocab;
     double bytes = logit_bytes(k), mtp = s->n_mtp * (k->ce_fusion == CE_TE ? 2 : bytes > 0 ? 4 : 0);
-    double sum = memory_term(trace, "logits and loss", (bytes + mtp) * elements,
-                             "%.0f B x %.0f x %.0f", bytes + mtp, w->t.tokens, vocab);
+    double sum = trace_term(trace, "logits and loss", (bytes + mtp) * elements,
+                            "%.0f B x %.0f x %.0f", bytes + mtp, w->t.tokens, vocab);
     if (!k->defer_embedding_wgrad) return sum;
     double microbatches = (double)knobs_microbatches(k), limit = k->wgrad_deferral_limit;
     double deferred = limit > 0 && limit < microbatches ? limit : microbatches;
-    return sum + memory_term(trace, "deferred embedding weight gradients",
-                             deferred * 2 * w->t.tokens * (vocab + w->c->model.hidden),
-                             "%.0f x 2 B x %.0f x (%.0f + %d)", deferred, w->t.tokens, vocab,
-                             w->c->model.hidden);
+    return sum + trace_term(trace, "deferred embedding weight gradients",
+                            deferred * 2 * w->t.tokens * (vocab + w->c->model.hidden),
+                            "%.0f x 2 B x %.0f x (%.0f + %d)", deferred, w->t.tokens, vocab,
+                            w->c->model.hidden);
 }
 
 /* Backward of the head: the final norm's input and output, the gradient of the gathered hidden
@@ -124,8 +124,8 @@ double activation_head_transient(const struct memory_work *w, const struct holdi
     double tokens = 2 * w->t.sp_tokens + (te ? w->t.tokens : 0);
     double hidden = 2 * tokens * w->c->model.hidden;
     double dummy = trained && (te || k->grad_accumulation_fusion) ? 2 * w->embedding : 0;
-    return memory_term(trace, "head backward", hidden + dummy,
-                       "%.0f B of hidden states + %.0f B dummy", hidden, dummy);
+    return trace_term(trace, "head backward", hidden + dummy,
+                      "%.0f B of hidden states + %.0f B dummy", hidden, dummy);
 }
 
 /* A forward that runs beside a backward takes memory layer by layer as the other gives it back: one
@@ -136,7 +136,7 @@ static double overlapped_layer(const struct memory_work *w, const struct layer_m
 {
     if (!w->c->knobs.overlap_ep) return 0;
     double bytes = w->c->knobs.recompute == RECOMPUTE_FULL ? l->input : l->kept;
-    return memory_term(trace, "one layer of the overlapped microbatch", bytes, "%.6g B", bytes);
+    return trace_term(trace, "one layer of the overlapped microbatch", bytes, "%.6g B", bytes);
 }
 
 /* Backward of the stage's last layer: its own transient, and what recomputation has to make again
@@ -147,7 +147,7 @@ double activation_layer_transient(const struct memory_work *w, const struct hold
     const struct knobs *k = &w->c->knobs;
     const struct layer_memory *l = s->last_layer;
     double norm = s->last ? 2 * 2 * w->t.sp_tokens * w->c->model.hidden : 0;
-    if (!l) return memory_term(trace, "backward of the final norm", norm, "%.0f B", norm);
+    if (!l) return trace_term(trace, "backward of the final norm", norm, "%.0f B", norm);
     bool full = k->recompute == RECOMPUTE_FULL;
     double group = full && k->recompute_method == METHOD_UNIFORM && k->recompute_num_layers > 1
                        ? k->recompute_num_layers
@@ -155,7 +155,7 @@ double activation_layer_transient(const struct memory_work *w, const struct hold
     double again = full                                  ? group * l->all - l->input
                    : k->recompute == RECOMPUTE_SELECTIVE ? l->all - l->kept
                                                          : 0;
-    return memory_term(trace, "layer backward", norm + l->backward, "%.0f B", norm + l->backward) +
-           memory_term(trace, "recomputed tensors of one layer", again, "%.0f B", again) +
+    return trace_term(trace, "layer backward", norm + l->backward, "%.0f B", norm + l->backward) +
+           trace_term(trace, "recomputed tensors of one layer", again, "%.0f B", again) +
            overlapped_layer(w, l, trace);
 }

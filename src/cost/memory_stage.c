@@ -148,6 +148,6 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
     if (peak.name == 'C') {
         state_step_transient(w, &s, trace);
         if (peak.graphs > 0)
-            memory_term(trace, "pool of the CUDA graphs", peak.graphs, "%.6g B", peak.graphs);
+            trace_term(trace, "pool of the CUDA graphs", peak.graphs, "%.6g B", peak.graphs);
     }
 }

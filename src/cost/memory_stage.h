@@ -5,6 +5,7 @@
 #define MOEPLAN_COST_MEMORY_STAGE_H
 
 #include "cost/memory.h"
+#include "cost/trace.h"
 
 /* ---- what a stage holds (memory_holding.c) ---- */
 
@@ -83,9 +84,6 @@ double activation_layer_transient(const struct memory_work *w, const struct hold
 
 /* ---- explanation (memory_trace.c) ---- */
 
-/* Adds a term, with its numbers put in, when there is a trace; gives `value` back. */
-__attribute__((format(printf, 4, 5))) double memory_term(struct cost_trace *trace, const char *name,
-                                                         double value, const char *format, ...);
 /* The tensors behind activation_in_flight, one term for each tensor and kind of layer: their sum is
  * `kept`. */
 void memory_trace_tensors(const struct memory_work *w, const struct holding *s,

@@ -55,21 +55,21 @@ double state_parameters(const struct memory_work *w, const struct holding *s,
     const struct knobs *k = &w->c->knobs;
     double bytes = k->precision == PREC_FP32 ? 4 : 2, shards = 1, expert_shards = 1;
     if (sharded_parameters(k)) shards = w->dense_shards, expert_shards = w->expert_shards;
-    double sum = memory_term(trace, "parameters, dense", bytes * s->dense / shards,
-                             "%.0f B x %.0f / %.0f", bytes, s->dense, shards);
-    sum += memory_term(trace, "parameters, experts", bytes * s->experts / expert_shards,
-                       "%.0f B x %.0f / %.0f", bytes, s->experts, expert_shards);
+    double sum = trace_term(trace, "parameters, dense", bytes * s->dense / shards,
+                            "%.0f B x %.0f / %.0f", bytes, s->dense, shards);
+    sum += trace_term(trace, "parameters, experts", bytes * s->experts / expert_shards,
+                      "%.0f B x %.0f / %.0f", bytes, s->experts, expert_shards);
     double copied = k->fsdp == FSDP_FSDP2   ? s->expert_matrices
                     : sharded_parameters(k) ? 0
                                             : s->matrices + s->expert_matrices;
     if (knobs_quantised(k)) {
         double extra = quantised_weight_bytes(w->c) - (k->fp8_param_gather ? bytes : 0);
         sum +=
-            memory_term(trace, "quantised weights", extra * copied, "%.4g B x %.0f", extra, copied);
+            trace_term(trace, "quantised weights", extra * copied, "%.4g B x %.0f", extra, copied);
     }
     if (s->adapters > 0)
-        sum += memory_term(trace, "adapters", bytes * s->adapters, "%.0f B x %.0f", bytes,
-                           s->adapters);
+        sum +=
+            trace_term(trace, "adapters", bytes * s->adapters, "%.0f B x %.0f", bytes, s->adapters);
     return sum;
 }
 
@@ -89,10 +89,10 @@ double state_gradients(const struct memory_work *w, const struct holding *s,
     double dense, experts, shards = 1, expert_shards = 1;
     trained(w, s, &dense, &experts);
     if (sharded_gradients(k)) shards = w->dense_shards, expert_shards = w->expert_shards;
-    return memory_term(trace, "gradients, dense", k->grad_bytes * dense / shards,
-                       "%d B x %.0f / %.0f", k->grad_bytes, dense, shards) +
-           memory_term(trace, "gradients, experts", k->grad_bytes * experts / expert_shards,
-                       "%d B x %.0f / %.0f", k->grad_bytes, experts, expert_shards);
+    return trace_term(trace, "gradients, dense", k->grad_bytes * dense / shards,
+                      "%d B x %.0f / %.0f", k->grad_bytes, dense, shards) +
+           trace_term(trace, "gradients, experts", k->grad_bytes * experts / expert_shards,
+                      "%d B x %.0f / %.0f", k->grad_bytes, experts, expert_shards);
 }
 
 /* Ranks over which optimizer states are spread. */
@@ -131,12 +131,12 @@ double state_optimizer(const struct memory_work *w, const struct holding *s,
     double expert_matrices = matrix < adam ? s->expert_matrices : 0;
     double sum = adam * (dense - matrices) + matrix * matrices;
     double expert_sum = adam * (experts - expert_matrices) + matrix * expert_matrices;
-    return memory_term(trace, "optimizer states, dense", sum / shards,
-                       "(%.4g B x %.0f + %.4g B x %.0f) / %.0f", adam, dense - matrices, matrix,
-                       matrices, shards) +
-           memory_term(trace, "optimizer states, experts", expert_sum / expert_shards,
-                       "(%.4g B x %.0f + %.4g B x %.0f) / %.0f", adam, experts - expert_matrices,
-                       matrix, expert_matrices, expert_shards);
+    return trace_term(trace, "optimizer states, dense", sum / shards,
+                      "(%.4g B x %.0f + %.4g B x %.0f) / %.0f", adam, dense - matrices, matrix,
+                      matrices, shards) +
+           trace_term(trace, "optimizer states, experts", expert_sum / expert_shards,
+                      "(%.4g B x %.0f + %.4g B x %.0f) / %.0f", adam, experts - expert_matrices,
+                      matrix, expert_matrices, expert_shards);
 }
 
 /* Transient of the optimizer step: an fp32 copy of bf16 gradients where the optimizer is not
@@ -153,15 +153,15 @@ double state_step_transient(const struct memory_work *w, const struct holding *s
     if (!k->precision_aware) {
         if (k->grad_bytes >= 4) return 0;
         double elements = dense / shards + experts / expert_shards;
-        return memory_term(trace, "fp32 copy of gradients", kept * 4 * elements,
-                           "%.2g x 4 B x %.0f", kept, elements);
+        return trace_term(trace, "fp32 copy of gradients", kept * 4 * elements, "%.2g x 4 B x %.0f",
+                          kept, elements);
     }
     double part = w->x.adam_expansion.value;
     int low = (k->exp_avg_bytes < 4) + (k->exp_avg_sq_bytes < 4) +
               (k->main_param_bytes < 4 && !k->main_param_remainder);
     double largest = max(dense / shards, experts / expert_shards);
-    return memory_term(trace, "fp32 expansion of optimizer states", part * kept * 4 * low * largest,
-                       "%.2g x 4 B x %d x %.0f", part * kept, low, largest);
+    return trace_term(trace, "fp32 expansion of optimizer states", part * kept * 4 * low * largest,
+                      "%.2g x 4 B x %d x %.0f", part * kept, low, largest);
 }
 
 /* ---- buffers ---- */
@@ -175,12 +175,12 @@ static double gathered_parameters(const struct memory_work *w, const struct hold
     bool dense = w->dense_shards > 1, experts = w->expert_shards > 1;
     if (!w->c->knobs.reshard_after_forward) {
         double elements = (dense ? s->dense : 0) + (experts ? s->experts : 0);
-        return memory_term(trace, "gathered parameters", 2 * elements, "2 B x %.0f", elements);
+        return trace_term(trace, "gathered parameters", 2 * elements, "2 B x %.0f", elements);
     }
     double unit = (dense ? s->unit_dense : 0) + (experts ? s->unit_experts : 0);
     double root = dense ? s->root : 0;
-    return memory_term(trace, "gathered parameters", 2 * root + 2 * 2 * unit,
-                       "2 B x %.0f + 2 x 2 B x %.0f", root, unit);
+    return trace_term(trace, "gathered parameters", 2 * root + 2 * 2 * unit,
+                      "2 B x %.0f + 2 x 2 B x %.0f", root, unit);
 }
 
 /* FSDP's working set. Megatron-FSDP holds two layers' parameters and whole gradients beside the
@@ -193,8 +193,8 @@ double state_gathered(const struct memory_work *w, const struct holding *s,
     if (k->fsdp == FSDP_FSDP2) return gathered_parameters(w, s, trace);
     double root = w->dense_shards > 1 ? 2 * s->root : 0;
     double unit = s->unit_dense + s->unit_experts, bytes = 2 + k->grad_bytes;
-    return memory_term(trace, "FSDP working set", root + 2 * bytes * unit,
-                       "%.0f B + 2 x %.0f B x %.0f", root, bytes, unit);
+    return trace_term(trace, "FSDP working set", root + 2 * bytes * unit,
+                      "%.0f B + 2 x %.0f B x %.0f", root, bytes, unit);
 }
 
 /* Receive and send tensors of the pipeline: two of each. */
@@ -202,8 +202,8 @@ static double pipeline_buffers(const struct memory_work *w, struct cost_trace *t
 {
     if (w->c->knobs.pp == 1) return 0;
     double width = w->c->model.hidden;
-    return memory_term(trace, "pipeline receive and send", 2 * 2 * w->t.sp_tokens * width,
-                       "2 x 2 B x %.0f x %.0f", w->t.sp_tokens, width);
+    return trace_term(trace, "pipeline receive and send", 2 * 2 * w->t.sp_tokens * width,
+                      "2 x 2 B x %.0f x %.0f", w->t.sp_tokens, width);
 }
 
 /* The head's column-parallel GEMM gathers its input into a buffer that Megatron-core keeps
@@ -214,14 +214,13 @@ static double head_gather_buffer(const struct memory_work *w, const struct holdi
     const struct knobs *k = &w->c->knobs;
     if (!s->last || !k->sequence_parallel || k->tp == 1) return 0;
     double width = w->c->model.hidden;
-    return memory_term(trace, "gathered input of the head", 2 * w->t.tokens * width,
-                       "2 B x %.0f x %.0f", w->t.tokens, width);
+    return trace_term(trace, "gathered input of the head", 2 * w->t.tokens * width,
+                      "2 B x %.0f x %.0f", w->t.tokens, width);
 }
 
 double state_buffers(const struct memory_work *w, const struct holding *s, struct cost_trace *trace)
 {
-    return memory_term(trace, "GEMM workspaces", w->workspace, "%.5g MiB", w->workspace / MIB) +
-           memory_term(trace, "dummy weight gradients", s->dummies,
-                       "2 B x distinct weight shapes") +
+    return trace_term(trace, "GEMM workspaces", w->workspace, "%.5g MiB", w->workspace / MIB) +
+           trace_term(trace, "dummy weight gradients", s->dummies, "2 B x distinct weight shapes") +
            pipeline_buffers(w, trace) + head_gather_buffer(w, s, trace);
 }

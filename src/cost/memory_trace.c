@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory terms with their numbers put in, for --explain. */
+/* The memory terms of tensors, for --explain. */
 #include "cost/memory_stage.h"
 #include "cost/trace.h"
 #include "cost/vision.h"
-
-double memory_term(struct cost_trace *trace, const char *name, double value, const char *format,
-                   ...)
-{
-    if (!trace) return value;
-    va_list args;
-    va_start(args, format);
-    struct str formula = arena_vprintf(trace->arena, format, args);
-    va_end(args);
-    *VEC_PUSH(trace->arena, &trace->terms) = (struct cost_term){name, formula.p, value};
-    return value;
-}
 
 /* A tensor of `layers` layers in flight. */
 static void tensor(struct cost_trace *trace, const char *kind, const struct saved *s, double layers,
@@ -22,10 +10,10 @@ static void tensor(struct cost_trace *trace, const char *kind, const struct save
 {
     double factor = s->routed ? imbalance : 1;
     const char *name = arena_printf(trace->arena, "%s: %s", kind, s->name).p;
-    memory_term(trace, name, layers * factor * saved_bytes(s),
-                "%.4g layers in flight x %.6g x %.6g x %.3g B%s%s", layers, s->rows * factor,
-                s->width, s->bytes, factor > 1 ? " (rows with routing imbalance)" : "",
-                captured ? " (in CUDA graphs)" : "");
+    trace_term(trace, name, layers * factor * saved_bytes(s),
+               "%.4g layers in flight x %.6g x %.6g x %.3g B%s%s", layers, s->rows * factor,
+               s->width, s->bytes, factor > 1 ? " (rows with routing imbalance)" : "",
+               captured ? " (in CUDA graphs)" : "");
 }
 
 static void kind_tensors(const struct memory_work *w, int i, const struct layers_in_flight *n,
@@ -50,12 +38,12 @@ void memory_trace_tensors(const struct memory_work *w, const struct holding *s,
         kind_tensors(w, i, &n, trace);
     double depth = w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed;
     if (n.mtp > 0)
-        memory_term(trace, "MTP depths", n.mtp * depth, "%.4g in flight x %.6g B", n.mtp, depth);
+        trace_term(trace, "MTP depths", n.mtp * depth, "%.4g in flight x %.6g B", n.mtp, depth);
     double mask = activation_embedding_bytes(w), tower = vision_kept(w->c);
     if (mask > 0 && n.embeddings > 0)
-        memory_term(trace, "embedding: dropout mask", n.embeddings * mask,
-                    "%.4g microbatches x %.6g B", n.embeddings, mask);
+        trace_term(trace, "embedding: dropout mask", n.embeddings * mask,
+                   "%.4g microbatches x %.6g B", n.embeddings, mask);
     if (tower > 0 && n.embeddings > 0)
-        memory_term(trace, "vision tower", n.embeddings * tower, "%.4g microbatches x %.6g B",
-                    n.embeddings, tower);
+        trace_term(trace, "vision tower", n.embeddings * tower, "%.4g microbatches x %.6g B",
+                   n.embeddings, tower);
 }

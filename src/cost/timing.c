@@ -10,11 +10,11 @@
    an 800 Gbit/s NIC shows and a 400 Gbit/s one hides. Operations: counted in
    megatron/core/transformer/moe/token_dispatcher.py. */
 static const struct dispatch_law laws[] = {
-    [DISPATCH_ALLGATHER] = {"allgather", false, false, 0.85, 1900e9, 200e9, 8, 12, 20, 1},
-    [DISPATCH_ALLTOALL] = {"alltoall", false, false, 0.85, 1900e9, 200e9, 8, 24, 30, 3},
-    [DISPATCH_DEEPEP] = {"deepep", true, true, 0.85, 1300e9, 0, 4, 8, 16, 1.5},
-    [DISPATCH_HYBRIDEP] = {"hybridep", true, false, 0.95, 4000e9, 0, 2, 6, 12, 1},
-    [DISPATCH_TORCH] = {"torch", false, false, 0.85, 1900e9, 200e9, 8, 24, 30, 3},
+    [DISPATCH_ALLGATHER] = {false, false, 0.85, 1900e9, 200e9, 8, 12, 20, 1},
+    [DISPATCH_ALLTOALL] = {false, false, 0.85, 1900e9, 200e9, 8, 24, 30, 3},
+    [DISPATCH_DEEPEP] = {true, true, 0.85, 1300e9, 0, 4, 8, 16, 1.5},
+    [DISPATCH_HYBRIDEP] = {true, false, 0.95, 4000e9, 0, 2, 6, 12, 1},
+    [DISPATCH_TORCH] = {false, false, 0.85, 1900e9, 200e9, 8, 24, 30, 3},
 };
 
 void pass_add(struct pass *to, const struct pass *x, double times)

@@ -8,7 +8,6 @@
 
 /* How a dispatcher moves tokens between expert-parallel ranks. */
 struct dispatch_law {
-    const char *name;
     bool once;  /* a token crosses once a domain and once a rank (else: once an expert chosen) */
     bool added; /* network and NVLink hops share their SMs: their times add up (else: the longer) */
     double nvlink;            /* part of the NVLink rate its kernels reach */

@@ -4,14 +4,15 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
-void trace_term(struct cost_trace *trace, const char *name, double value, const char *format, ...)
+double trace_term(struct cost_trace *trace, const char *name, double value, const char *format, ...)
 {
-    if (!trace) return;
+    if (!trace) return value;
     va_list args;
     va_start(args, format);
     struct str formula = arena_vprintf(trace->arena, format, args);
     va_end(args);
     *VEC_PUSH(trace->arena, &trace->terms) = (struct cost_term){name, formula.p, value};
+    return value;
 }
 
 static void add_part(struct buf *b, const char *name, double seconds)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The terms of a step time with their numbers, for --explain. */
+/* The terms of an estimate with their numbers put in, for --explain. */
 #ifndef MOEPLAN_COST_TRACE_H
 #define MOEPLAN_COST_TRACE_H
 
 #include "cost/time.h"
 
-/* One term; the formula's text comes from the format. Nothing happens when trace is NULL. */
-__attribute__((format(printf, 4, 5))) void trace_term(struct cost_trace *trace, const char *name,
-                                                      double value, const char *format, ...);
+/* Adds a term, its formula's text by the format, when there is a trace; gives `value` back. */
+__attribute__((format(printf, 4, 5))) double trace_term(struct cost_trace *trace, const char *name,
+                                                        double value, const char *format, ...);
 /* "MLA + MoE layer". */
 const char *trace_kind_name(struct arena *a, struct layer_kind kind);
 /* What each kind of layer, the embedding, the head and an MTP depth take of one microbatch on a

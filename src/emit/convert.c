@@ -301,9 +301,9 @@ static void lose_leaves(struct arena *a, const struct facts *from, const struct 
 
 static void lose_foreign(struct arena *a, const struct facts *from, struct conversion *out)
 {
-    for (size_t i = 0; i < from->n_raw; i++)
-        if (is_foreign(from, from->raw_keys[i]))
-            lose(a, out, from->raw_keys[i], value_text(a, from->raw_values[i]),
+    for (size_t i = 0; i < from->raw.n; i++)
+        if (is_foreign(from, from->raw.items[i].key))
+            lose(a, out, from->raw.items[i].key, value_text(a, from->raw.items[i].value),
                  STR("moeplan does not know this setting"));
     bool recipe = str_is(from->format, "automodel");
     if (recipe && from->document) lose_leaves(a, from, from->document, nothing, 0, out);

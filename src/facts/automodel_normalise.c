@@ -106,16 +106,16 @@ static bool put_all_bare(struct walk *w, const struct node *node, struct str tex
 
 /* The value under its path, and under the path it gets when a diffusion section becomes
    `distributed`. */
-static void add_unknown(struct walk *w, const struct node *node)
+static void add_unknown(struct walk *w)
 {
     static const struct str sections[] = {{"fsdp.", 5}, {"ddp.", 4}};
     struct str path = str_dup(w->f->arena, buf_str(&w->path));
-    facts_add_raw(w->f, path, value_unknown(), node);
+    facts_add_raw(w->f, path, value_unknown());
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         if (!str_starts(path, sections[i])) continue;
         struct str rest = str_slice(path, sections[i].n, path.n);
         struct str moved = arena_printf(w->f->arena, "distributed.%.*s", STR_ARG(rest));
-        facts_add_raw(w->f, moved, value_unknown(), node);
+        facts_add_raw(w->f, moved, value_unknown());
     }
 }
 
@@ -127,7 +127,7 @@ static struct node *scalar_expanded(struct walk *w, const struct node *node)
     bool good = put_all_braced(w, node, node->text, &braced) &&
                 put_all_bare(w, node, buf_str(&braced), &all);
     if (!good) {
-        add_unknown(w, node);
+        add_unknown(w);
         return NULL;
     }
     struct node *copy = ARENA_NEW(w->f->arena, struct node);

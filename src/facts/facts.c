@@ -201,37 +201,28 @@ static enum scalar_profile profile_of(const struct facts *f)
     return str_is(f->format, "plan") ? SCALAR_CORE : SCALAR_YAML11;
 }
 
-/* Index of the last raw entry of the key, or n_raw. */
-static size_t find_raw(const struct facts *f, struct str key)
+/* The last raw entry of the key; NULL: none. */
+static const struct raw_fact *find_raw(const struct facts *f, struct str key)
 {
-    for (size_t i = f->n_raw; i-- > 0;)
-        if (str_eq(f->raw_keys[i], key)) return i;
-    return f->n_raw;
+    for (size_t i = f->raw.n; i-- > 0;)
+        if (str_eq(f->raw.items[i].key, key)) return &f->raw.items[i];
+    return NULL;
 }
 
 struct value facts_raw(const struct facts *f, struct str key)
 {
-    size_t i = find_raw(f, key);
-    if (i < f->n_raw) return f->raw_values[i];
+    const struct raw_fact *raw = find_raw(f, key);
+    if (raw) return raw->value;
     const struct node *node = node_at(f->document, key);
     return node ? node_value(f->arena, node, profile_of(f)) : value_error(STR("no such key"));
 }
 
 bool facts_has_raw(const struct facts *f, struct str key)
 {
-    return find_raw(f, key) < f->n_raw || node_at(f->document, key);
+    return find_raw(f, key) || node_at(f->document, key);
 }
 
-void facts_add_raw(struct facts *f, struct str key, struct value value, const struct node *node)
+void facts_add_raw(struct facts *f, struct str key, struct value value)
 {
-    if (f->n_raw == f->cap_raw) {
-        size_t caps[] = {f->cap_raw, f->cap_raw, f->cap_raw};
-        f->raw_nodes = vec_grow(f->arena, f->raw_nodes, &caps[0], sizeof *f->raw_nodes);
-        f->raw_keys = vec_grow(f->arena, f->raw_keys, &caps[1], sizeof *f->raw_keys);
-        f->raw_values = vec_grow(f->arena, f->raw_values, &caps[2], sizeof *f->raw_values);
-        f->cap_raw = caps[0];
-    }
-    f->raw_nodes[f->n_raw] = node;
-    f->raw_keys[f->n_raw] = key;
-    f->raw_values[f->n_raw++] = value;
+    *VEC_PUSH(f->arena, &f->raw) = (struct raw_fact){key, value};
 }

@@ -30,6 +30,12 @@ struct env_var {
     bool unset; /* known to be absent */
 };
 
+/* What a file says in its own words. */
+struct raw_fact {
+    struct str key;
+    struct value value;
+};
+
 struct model_input;
 struct platform;
 
@@ -45,11 +51,8 @@ struct facts {
     struct fact *items;              /* [param_count] */
     const struct model_input *model; /* what the model facts were read from; NULL: none */
     const struct platform *platform; /* the same for the platform facts */
-    const struct node *document;   /* root the `raw` look-ups start from; NULL when there is none */
-    const struct node **raw_nodes; /* flag formats: raw["--x"] values */
-    struct str *raw_keys;
-    struct value *raw_values;
-    size_t n_raw, cap_raw;
+    const struct node *document; /* root the `raw` look-ups start from; NULL when there is none */
+    VEC(struct raw_fact) raw;    /* raw["--x"] of formats that are no document */
     struct env_var *env;
     size_t n_env, cap_env;
     bool program_unknown; /* which program reads the flags is not said, or it is not Megatron-LM's
@@ -98,7 +101,7 @@ struct value facts_env(const struct facts *f, struct str name);
 /* Raw look-ups: a flag with its dashes or a dotted path. VALUE_ERROR when absent. */
 struct value facts_raw(const struct facts *f, struct str key);
 bool facts_has_raw(const struct facts *f, struct str key);
-void facts_add_raw(struct facts *f, struct str key, struct value value, const struct node *node);
+void facts_add_raw(struct facts *f, struct str key, struct value value);
 /* Fills the derived parameters (SCOPE_DERIVED: dp, edp, num_microbatches, pipeline stages …) from
    the others, and ties together those that say the same thing in two ways (precision and the
    framework's own switches, vpp and the virtual stages, gated_linear_unit and swiglu). What rests

@@ -363,7 +363,7 @@ static void set_fact(struct occurrence *o)
     facts_set(o->f, o->param, v, ORIGIN_FILE, node, o->name.text);
     uint32_t set_line = o->n ? o->values[0].set_line : 0;
     o->f->items[o->param].line = set_line == node->line ? 0 : set_line;
-    facts_add_raw(o->f, o->name.text, v, node);
+    facts_add_raw(o->f, o->name.text, v);
 }
 
 /* The flag may or may not be there. */
@@ -371,7 +371,7 @@ static void forget_fact(struct occurrence *o)
 {
     const struct node *node = make_node(o);
     facts_set(o->f, o->param, value_unknown(), ORIGIN_FILE, node, o->name.text);
-    facts_add_raw(o->f, o->name.text, value_unknown(), node);
+    facts_add_raw(o->f, o->name.text, value_unknown());
 }
 
 void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,

@@ -38,7 +38,7 @@ static void set_from(struct facts *f, struct str key, const struct node *node)
     int param = param_find_key(FRAMEWORK_AUTOMODEL, key, NULL);
     if (param < 0) return;
     struct value written =
-        f->n_raw ? facts_raw(f, key) : node_value(f->arena, node, SCALAR_AUTOMODEL);
+        f->raw.n ? facts_raw(f, key) : node_value(f->arena, node, SCALAR_AUTOMODEL);
     struct value v = automodel_coerce(f->arena, param, key, written);
     facts_set(f, param, v, ORIGIN_FILE, node, param_table[param].in[FRAMEWORK_AUTOMODEL].key);
 }

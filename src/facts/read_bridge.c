@@ -203,7 +203,7 @@ static void apply_word(struct facts *f, const struct flag_word *word)
     bool unknown = word->dynamic || word->maybe;
     struct value v =
         unknown ? value_unknown() : parse_value(f->arena, str_slice(text, eq + 1, text.n), &at, 0);
-    facts_add_raw(f, key, v, node);
+    facts_add_raw(f, key, v);
     set_key(f, key, v, node);
 }
 

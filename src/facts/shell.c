@@ -194,9 +194,9 @@ static void set_world(struct shell *sh, int64_t gpus, uint32_t from, uint32_t to
     facts_set(sh->f, param, value_int(gpus), ORIGIN_FILE, place(sh, from, to), str_of(how));
 }
 
-static void add_raw(struct shell *sh, const char *key, int64_t value, uint32_t from, uint32_t to)
+static void add_raw(struct shell *sh, const char *key, int64_t value)
 {
-    facts_add_raw(sh->f, str_of(key), value_int(value), place(sh, from, to));
+    facts_add_raw(sh->f, str_of(key), value_int(value));
 }
 
 static bool world_of_torchrun(struct shell *sh)
@@ -209,8 +209,8 @@ static bool world_of_torchrun(struct shell *sh)
             n = option_value(&sh->program, nodes, 1, &other);
     if (!gpus || !n) return false;
     set_world(sh, gpus * n, at->from, at->to, "--nnodes x --nproc-per-node");
-    add_raw(sh, "torchrun.gpus_per_node", gpus, at->from, at->to);
-    add_raw(sh, "torchrun.nodes", n, at->from, at->to);
+    add_raw(sh, "torchrun.gpus_per_node", gpus);
+    add_raw(sh, "torchrun.nodes", n);
     return true;
 }
 
@@ -270,7 +270,7 @@ static void read_directive(struct shell *sh, struct slurm *s, struct str option,
         int64_t value = slurm_value(option, slurm_options[i].names);
         if (!value) continue;
         s->values[i] = value;
-        add_raw(sh, slurm_options[i].key, value, from, to);
+        add_raw(sh, slurm_options[i].key, value);
         if (i == SEGMENT) continue;
         s->from = from;
         s->to = to;

@@ -85,7 +85,7 @@ static void read_raw(struct builder *b, const struct node *raw)
     for (size_t i = 0; i < raw->n && raw->kind == NODE_MAP; i++)
         if (str_starts(raw->keys[i]->text, STR("-")))
             facts_add_raw(b->facts, raw->keys[i]->text,
-                          node_value(b->arena, raw->items[i], SCALAR_JSON), raw->items[i]);
+                          node_value(b->arena, raw->items[i], SCALAR_JSON));
 }
 
 static void read_unknown(struct builder *b, const struct node *list)
