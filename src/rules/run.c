@@ -101,19 +101,3 @@ struct rules_summary rules_run(const struct rule_set *set, struct facts *f, stru
     arena_pop(scratch, mark);
     return sum;
 }
-
-const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f,
-                                     struct arena *scratch)
-{
-    struct arena_mark mark = arena_mark(scratch);
-    struct run run = run_start(set, f, scratch);
-    const struct rule_lane *lane = &set->lanes[f->framework];
-    const struct rule *found = NULL;
-    for (size_t i = 0; i < lane->n_checks && !found; i++) {
-        const struct rule *r = set->items[lane->checks[i]];
-        if (r->severity != SEVERITY_ERROR || !rule_is_for(r, f)) continue;
-        if (run_check(&run, r, r->condition_numbers, r->n_conditions) == OUTCOME_FAIL) found = r;
-    }
-    arena_pop(scratch, mark);
-    return found;
-}

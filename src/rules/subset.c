@@ -170,6 +170,16 @@ static const struct rule *first_fixed_error(const struct rule_reach *reach, cons
     return NULL;
 }
 
+const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f,
+                                     struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    const struct rule_reach nothing = {.set = set};
+    const struct rule *found = first_fixed_error(&nothing, f, scratch);
+    arena_pop(scratch, mark);
+    return found;
+}
+
 struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f,
                                  const int *params, size_t n, struct arena *scratch)
 {
