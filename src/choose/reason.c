@@ -44,7 +44,7 @@ static bool neighbour(const struct config *plan, struct contender *out)
     struct config c = *plan;
     struct layout slot;
     const struct knobs *k = &c.knobs;
-    if (!knobs_divide(k)) return false;
+    if (!knobs_divide(k) || (k->vpp > 1 && k->pp == 1)) return false;
     if (k->ep > 1 && c.model.experts % k->ep) return false;
     return config_plan_layout(&c, &slot) && contender_estimate(&c, out);
 }
