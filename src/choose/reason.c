@@ -81,6 +81,7 @@ static void describe_step(struct arena *a, const struct answer_plan *plan, const
         int *field = (int *)((char *)&c.knobs + step->offset);
         if (!up && *field % 2) continue;
         *field = up ? *field * 2 : *field / 2;
+        if (step->offset == offsetof(struct knobs, pp) && c.knobs.pp == 1) c.knobs.vpp = 1;
         c.knobs.sequence_parallel = c.knobs.tp > 1;
         struct contender other;
         if (!neighbour(&c, &other)) continue;
