@@ -120,11 +120,23 @@ static bool estimate(struct arena *a, struct facts *f, double *step_s, double *p
     return true;
 }
 
+/* What was measured says nothing of a plan that is changed. */
+static void forget_metrics(struct arena *a, struct facts *f)
+{
+    struct facts measured = *f;
+    f->raw.items = NULL;
+    f->raw.n = f->raw.cap = 0;
+    for (size_t i = 0; i < measured.raw.n; i++)
+        if (!str_is(measured.raw.items[i].key, "metrics"))
+            *VEC_PUSH(a, &f->raw) = measured.raw.items[i];
+}
+
 /* The plan with a fix's changes. */
 static void predict(struct arena *a, const struct rule_set *rules, const struct facts *plan,
                     struct arena *scratch, struct fix *fix)
 {
     struct facts *changed = facts_copy(a, plan);
+    forget_metrics(a, changed);
     for (size_t i = 0; i < fix->changes.n; i++)
         facts_set(changed, fix->changes.items[i].param, fix->changes.items[i].value, ORIGIN_OPTION,
                   NULL, (struct str){"", 0});

@@ -5,6 +5,9 @@
 #include "base/io.h"
 #include "facts/automodel.h"
 
+/* A section alone may be anybody's: taken where the format is said. */
+enum { PART = 10 };
+
 static int detect(struct str text, const struct node *doc)
 {
     static const struct {
@@ -16,7 +19,8 @@ static int detect(struct str text, const struct node *doc)
         {"distributed", "model", 85},       {"distributed", "step_scheduler", 85},
         {"distributed", "recipe_args", 85}, {"step_scheduler", "model", 70},
         {"fsdp", "step_scheduler", 75},     {"ddp", "step_scheduler", 75},
-        {"step_scheduler", "dataset", 70},
+        {"step_scheduler", "dataset", 70},  {"distributed", "distributed", PART},
+        {"step_scheduler", "step_scheduler", PART},
     };
     (void)text;
     int best = 0;

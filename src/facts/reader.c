@@ -102,11 +102,42 @@ void read_options_env(struct facts *f, const struct read_options *options)
     if (options->env_given) f->env_complete = true;
 }
 
+static bool has_own_model(const struct facts *f)
+{
+    static const char *const sizes[] = {"num_layers", "hidden_size", "num_attention_heads"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (fact_is_set(facts_get(f, sizes[i]))) return true;
+    return false;
+}
+
+static void set_switch(struct facts *f, const struct model_input *m, const char *param,
+                       struct value v)
+{
+    if (!fact_is_set(facts_get(f, param)))
+        facts_set(f, param_find(str_of(param)), v, ORIGIN_CATALOGUE, NULL, m->name);
+}
+
+/* A launch that leaves its model to the option leaves the switches to it too that Megatron needs
+   beside the sizes. */
+static void set_switches(struct facts *f, const struct model_input *m)
+{
+    const struct model_field *groups = model_field_get(m, "num_query_groups");
+    const struct model_field *heads = model_field_get(m, "num_attention_heads");
+    bool grouped = groups && heads && !value_eq(groups->value, heads->value) &&
+                   !model_field_get(m, "multi_latent_attention");
+    if (grouped && str_is(f->format, "megatron"))
+        set_switch(f, m, "group_query_attention", value_bool(true));
+    if (model_field_get(m, "rotary_base"))
+        set_switch(f, m, "position_embedding_type", value_string(STR("rope")));
+}
+
 static bool apply_model(struct facts *f, struct str model)
 {
     if (!model.n) return true;
+    bool own = has_own_model(f);
     const struct model_input *input = model_load(f->arena, f->diags, model);
     if (input) model_apply(f, input, ORIGIN_OPTION);
+    if (input && !own && f->framework != FRAMEWORK_AUTOMODEL) set_switches(f, input);
     return input;
 }
 

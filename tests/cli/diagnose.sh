@@ -93,6 +93,11 @@ has "moe_flex_dispatcher_backend = deepep"
 has "estimated: step"
 lacks "data-parallel collectives behind"
 lacks "with its GEMMs"
+# what was measured is not held against a plan that is changed
+diagnose 'out_of_memory: true' --plan "$dir/plan.yaml"
+has "16 bits [S1.4]"
+has "estimated: step"
+lacks "not on this plan: the run is out of memory"
 diagnose 'launch_gap_percent: 35' --plan "$dir/plan.yaml" --format json
 has '"wall":"host"'
 has '"changes":{"micro_batch_size":2},"effect":{"step_s":'

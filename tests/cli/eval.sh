@@ -33,3 +33,10 @@ cat >"$dir/expected" <<'ANSWERS'
 {"id":null,"error":"no such variable: x"}
 ANSWERS
 diff "$dir/expected" "$dir/answers" || fail "the answers differ"
+
+# a launch without a model of its own takes the switches of the one that is given; one with sizes of its own keeps what it says
+echo '--expert-model-parallel-size 8' >"$dir/layout.txt"
+for condition in 'plan.group_query_attention' 'plan.position_embedding_type == "rope"'; do
+    expect 0 "true" "$moeplan" eval "$condition" --in "$dir/layout.txt" --model qwen3-235b-a22b
+    expect 0 "false" "$moeplan" eval "$condition" --in "$dir/flags.txt" --model qwen3-235b-a22b
+done

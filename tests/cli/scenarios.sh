@@ -412,6 +412,9 @@ am '{strategy: ddp, tp_size: 2}' 8
 says error automodel:M04
 am '{strategy: megatron_fsdp, pp_size: 2, pipeline: {}}' 8
 says error automodel:M02
+printf 'distributed:\n  strategy: ddp\n  tp_size: 2\n' >part.yaml
+found part.yaml --as automodel --gpus 8
+says error automodel:M04
 row S2.2
 MODEL=$MOE am '{strategy: fsdp2, ep_size: 16}' 8
 says error automodel:M08 '1, 2, 4, 8'
