@@ -116,15 +116,27 @@ static void finish_plan(struct arena *a, const struct question *q, const struct 
     plan->facts = plan_facts(a, q, &plan->config, q->facts->diags, scratch);
 }
 
-static void collect_plans(struct arena *a, const struct question *q, struct answer *out,
-                          struct arena *scratch)
+/* The question with its guides, ready to search. */
+struct inquiry {
+    const struct question *q;
+    size_t n_pins; /* of request.pinned, what the user pinned; the rest are firm guides */
+    struct arena *arena, *scratch;
+    struct checker checker;
+    struct search_request request;
+    struct answer *out;
+};
+
+static void collect_plans(const struct inquiry *in)
 {
+    struct arena *a = in->arena, *scratch = in->scratch;
+    const struct question *q = in->q;
+    struct answer *out = in->out;
     out->n = out->search->n;
     out->plans = ARENA_ARRAY(a, struct answer_plan, out->n);
     for (size_t i = 0; i < out->n; i++) {
         finish_plan(a, q, out, &out->search->plans[i], &out->plans[i], scratch);
         outlook_of(out->plans[i].facts, &out->plans[i].config);
-        reason_plan(a, q->rules, out, &out->plans[i]);
+        reason_plan(a, q->rules, out, &in->request, &out->plans[i]);
         if (i > 0) out->plans[i].why_not_first = reason_against(a, out, &out->plans[i].costs);
     }
 }
@@ -137,16 +149,6 @@ static void set_size(struct facts *f, const struct model_shape *m)
     facts_set(f, param_find(STR("total_params")), value_int(n.total), ORIGIN_DERIVED, NULL, from);
     facts_set(f, param_find(STR("active_params")), value_int(n.active), ORIGIN_DERIVED, NULL, from);
 }
-
-/* The question with its guides, ready to search. */
-struct inquiry {
-    const struct question *q;
-    size_t n_pins; /* of request.pinned, what the user pinned; the rest are firm guides */
-    struct arena *arena, *scratch;
-    struct checker checker;
-    struct search_request request;
-    struct answer *out;
-};
 
 /* A guide whose margin is the whole step time is left only where no plan follows it. */
 static const double FIRM = 1;
@@ -334,7 +336,7 @@ bool planner_answer(struct arena *a, const struct question *q, struct arena *scr
     if (!prepare(&in)) return false;
     if (out->obstacle) return true;
     search_all(&in);
-    collect_plans(a, q, out, scratch);
+    collect_plans(&in);
     for (size_t i = 0; i < out->n; i++) {
         if (i == 0) set_gain(&in, &out->plans[0]);
         advise_plan(a, q->rules, &out->plans[i], scratch);

@@ -64,9 +64,10 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
 /* ---- reasons (reason.c) ---- */
 
 /* The guides that the plan follows, in the order of the phases, and for every neighbour one step
-   away in a layout knob what it would cost. */
+   away in a layout knob what it would cost with the least recomputation that fits. `request` is
+   what was searched. */
 void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
-                 struct answer_plan *plan);
+                 const struct search_request *request, struct answer_plan *plan);
 /* fit, scale, profile or retune; empty for none. */
 const char *reason_phase(enum phase phase);
 /* The ids of the guide rows that a rule cites, separated by commas. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a plan is what it is: the guides it follows or leaves, and what each neighbour would cost. */
 #include "choose/planner.h"
+#include "choose/space.h"
 
 #include <math.h>
 
@@ -38,15 +39,53 @@ static void add(struct arena *a, struct answer_plan *plan, const struct rule *r,
     reason->guide = reason_guides(a, r);
 }
 
-/* The costs of the plan with one knob changed; false when that is no plan. */
-static bool neighbour(const struct config *plan, struct contender *out)
+/* Whether a changed plan is one at all; its pipeline layout is put into *slot, which must outlive
+   it. */
+static bool is_plan(struct config *c, struct layout *slot)
 {
-    struct config c = *plan;
-    struct layout slot;
-    const struct knobs *k = &c.knobs;
+    const struct knobs *k = &c->knobs;
     if (!knobs_divide(k) || (k->vpp > 1 && k->pp == 1)) return false;
-    if (k->ep > 1 && c.model.experts % k->ep) return false;
-    return config_plan_layout(&c, &slot) && contender_estimate(&c, out);
+    if (k->ep > 1 && c->model.experts % k->ep) return false;
+    return config_plan_layout(c, slot);
+}
+
+/* The plan on the memory that it was searched for: a wish for less counts where the plan keeps it.
+ */
+static struct config as_searched(const struct answer_plan *plan)
+{
+    struct config c = plan->config;
+    double limit = GIB * facts_double(plan->facts, "memory_limit_gib", 0);
+    if (limit > 0 && limit < c.machine.capacity_bytes && plan->costs.peak_high <= limit)
+        c.machine.capacity_bytes = limit;
+    return c;
+}
+
+/* A plan with one knob changed. */
+struct neighbour {
+    struct config config;
+    struct layout slot; /* its pipeline split */
+    struct contender costs;
+    const char *refused; /* the rule that refuses it; NULL: none does */
+};
+
+/* Recomputes as little as fits and the rules allow, as the search does, or what the plan does where
+   nothing serves. `free`: the knob is not pinned; the rules would see the pin. False when that is
+   no plan. */
+static bool settle(struct neighbour *x, const struct search_request *request, bool free)
+{
+    struct recompute_ladder ladder = space_recompute(request);
+    struct knobs plan = x->config.knobs, *k = &x->config.knobs;
+    for (int i = 0; i < ladder.n; i++) {
+        space_set_recompute(k, &ladder.steps[i]);
+        if (!contender_estimate(&x->config, &x->costs)) return false;
+        if (x->costs.fits != FITS_YES) continue;
+        if (!free || !request->reject(request->context, &x->config)) return true;
+    }
+    *k = plan;
+    if (!contender_estimate(&x->config, &x->costs)) return false;
+    bool judged = free && x->costs.fits != FITS_NO;
+    x->refused = judged ? request->reject(request->context, &x->config) : NULL;
+    return true;
 }
 
 /* "TP 2: 6 % slower", "PP 2: does not fit, 92 of 79 GiB". */
@@ -63,38 +102,59 @@ static struct str verdict(struct arena *a, const struct config *plan, const stru
 }
 
 struct step {
-    const char *name;
+    const char *name, *param;
     size_t offset; /* of an int in struct knobs */
 };
 
 static const struct step steps[] = {
-    {"TP", offsetof(struct knobs, tp)},   {"PP", offsetof(struct knobs, pp)},
-    {"EP", offsetof(struct knobs, ep)},   {"CP", offsetof(struct knobs, cp)},
-    {"VPP", offsetof(struct knobs, vpp)}, {"MBS", offsetof(struct knobs, mbs)},
+    {"TP", "tensor_model_parallel_size", offsetof(struct knobs, tp)},
+    {"PP", "pipeline_model_parallel_size", offsetof(struct knobs, pp)},
+    {"EP", "expert_model_parallel_size", offsetof(struct knobs, ep)},
+    {"CP", "context_parallel_size", offsetof(struct knobs, cp)},
+    {"VPP", "virtual_pipeline_model_parallel_size", offsetof(struct knobs, vpp)},
+    {"MBS", "micro_batch_size", offsetof(struct knobs, mbs)},
 };
 
-static void describe_step(struct arena *a, const struct answer_plan *plan, const struct step *step,
-                          struct buf *out)
+/* ", recompute full": where it is not the plan's. */
+static struct str other_recompute(struct arena *a, const struct knobs *plan, const struct knobs *k)
 {
+    static const char *const words[] = {"nothing", "selective", "full"};
+    uint32_t modules = k->recompute == RECOMPUTE_SELECTIVE ? k->recompute_modules : 0;
+    if (k->recompute == plan->recompute &&
+        (k->recompute != RECOMPUTE_SELECTIVE || modules == plan->recompute_modules))
+        return STR("");
+    struct value list = knob_get(a, k, knob_find(STR("recompute_modules")));
+    return arena_printf(a, ", recompute %s%s%.*s", words[k->recompute], modules ? " " : "",
+                        STR_ARG(modules ? value_text(a, list) : STR("")));
+}
+
+static void describe_step(struct arena *a, const struct search_request *request,
+                          const struct answer_plan *plan, const struct step *step, struct buf *out)
+{
+    bool free = !space_is_pinned(request, step->param);
     for (int up = 0; up < 2; up++) {
-        struct config c = plan->config;
-        int *field = (int *)((char *)&c.knobs + step->offset);
+        struct neighbour x = {.config = as_searched(plan)};
+        struct knobs *k = &x.config.knobs;
+        int *field = (int *)((char *)k + step->offset);
         if (!up && *field % 2) continue;
         *field = up ? *field * 2 : *field / 2;
-        if (step->offset == offsetof(struct knobs, pp) && c.knobs.pp == 1) c.knobs.vpp = 1;
-        c.knobs.sequence_parallel = c.knobs.tp > 1;
-        struct contender other;
-        if (!neighbour(&c, &other)) continue;
-        struct str text = verdict(a, &c, &plan->costs, &other);
-        buf_printf(out, "%s%s %d: %.*s", out->n ? "; " : "", step->name, *field, STR_ARG(text));
+        if (step->offset == offsetof(struct knobs, pp) && k->pp == 1) k->vpp = 1;
+        k->sequence_parallel = k->tp > 1;
+        if (!is_plan(&x.config, &x.slot) || !settle(&x, request, free)) continue;
+        struct str recompute = other_recompute(a, &plan->config.knobs, k);
+        struct str text = x.refused ? arena_printf(a, "refused [%s]", x.refused)
+                                    : verdict(a, &x.config, &plan->costs, &x.costs);
+        buf_printf(out, "%s%s %d%.*s: %.*s", out->n ? "; " : "", step->name, *field,
+                   STR_ARG(recompute), STR_ARG(text));
     }
 }
 
-static void add_neighbours(struct arena *a, struct answer_plan *plan)
+static void add_neighbours(struct arena *a, const struct search_request *request,
+                           struct answer_plan *plan)
 {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct buf text = buf_new(a);
-        describe_step(a, plan, &steps[i], &text);
+        describe_step(a, request, plan, &steps[i], &text);
         if (text.n) add(a, plan, NULL, buf_str(&text));
     }
 }
@@ -124,10 +184,11 @@ static struct str word(struct arena *a, struct value v)
 static bool as_guided(const struct preference *p, const struct answer_plan *plan,
                       struct contender *out)
 {
-    struct config c = plan->config;
+    struct layout slot;
+    struct config c = as_searched(plan);
     knob_set(&c.knobs, p->knob, p->value);
     c.knobs.sequence_parallel = c.knobs.tp > 1;
-    return neighbour(&c, out);
+    return is_plan(&c, &slot) && contender_estimate(&c, out);
 }
 
 /* Why the plan does not follow the guide. */
@@ -140,7 +201,7 @@ static struct str departure(struct arena *a, const struct preference *p,
     if (other.fits != FITS_YES)
         return arena_printf(a, "which %s: %.0f of %.0f GiB",
                             other.fits == FITS_NO ? "does not fit" : "is tight in memory",
-                            other.peak / GIB, plan->config.machine.capacity_bytes / GIB);
+                            other.peak / GIB, as_searched(plan).machine.capacity_bytes / GIB);
     return arena_printf(a, "for a gain above its margin of %.0f %% a step", 100 * p->margin);
 }
 
@@ -187,14 +248,14 @@ static void add_completion(struct arena *a, const struct rule *r, struct answer_
 }
 
 void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
-                 struct answer_plan *plan)
+                 const struct search_request *request, struct answer_plan *plan)
 {
     for (size_t i = 0; i < rules->n; i++)
         if (rules->items[i]->n_guides && !rules->items[i]->is_override)
             add_completion(a, rules->items[i], plan);
     for (size_t i = 0; i < answer->n_preferences; i++)
         add_guide(a, &answer->preferences[i], plan);
-    add_neighbours(a, plan);
+    add_neighbours(a, request, plan);
     sort_by_phase(plan);
 }
 

@@ -140,14 +140,6 @@ static double factor(const struct search *s, const struct knobs *k)
 
 /* ---- 1. spots and their bounds ---- */
 
-static void set_recompute(struct knobs *k, const struct recompute_step *step)
-{
-    k->recompute = step->recompute;
-    k->recompute_method = step->method;
-    k->recompute_num_layers = step->layers;
-    k->recompute_modules = step->modules;
-}
-
 /* Sequence parallelism goes with tensor parallelism unless the user decides. */
 static void set_tp(struct search *s, int tp)
 {
@@ -206,7 +198,7 @@ static const struct time_rates *group_rates(struct search *s, uint32_t group, in
     struct group_rates *g = &s->groups.items[group];
     if (!g->known[step]) {
         struct knobs saved = s->c.knobs;
-        set_recompute(&s->c.knobs, &s->ladder.steps[step]);
+        space_set_recompute(&s->c.knobs, &s->ladder.steps[step]);
         g->steps[step] = best_rates(s);
         g->known[step] = true;
         s->c.knobs = saved;
@@ -264,7 +256,7 @@ static void add_batches(struct search *s)
     s->n_families += SPACE_MAX_PP + 1;
     for (int i = 0; i < mbs.n; i++) {
         s->c.knobs.mbs = mbs.values[i];
-        set_recompute(&s->c.knobs, &s->ladder.steps[0]);
+        space_set_recompute(&s->c.knobs, &s->ladder.steps[0]);
         *VEC_PUSH(s->arena, &s->groups) = (struct group_rates){0};
         struct time_rates rates = *group_rates(s, (uint32_t)s->groups.n - 1, 0);
         add_pipelines(s, &rates);
@@ -322,10 +314,10 @@ static void add_spaces(struct search *s)
 static double ladder_gain(struct search *s)
 {
     struct knobs *k = &s->c.knobs;
-    set_recompute(k, &s->ladder.steps[0]);
+    space_set_recompute(k, &s->ladder.steps[0]);
     double first = factor(s, k), least = first;
     for (int step = 1; step < s->ladder.n; step++) {
-        set_recompute(k, &s->ladder.steps[step]);
+        space_set_recompute(k, &s->ladder.steps[step]);
         least = fmin(least, factor(s, k));
     }
     return least / first;
@@ -402,7 +394,7 @@ static bool good_enough(const struct search *s, const struct contender *o)
 /* Whether a step of the ladder fits; *o gets its memory. */
 static bool step_fits(struct search *s, int step, struct contender *o)
 {
-    set_recompute(&s->c.knobs, &s->ladder.steps[step]);
+    space_set_recompute(&s->c.knobs, &s->ladder.steps[step]);
     return memory_of(s, o) && good_enough(s, o);
 }
 
@@ -430,7 +422,7 @@ static void visit(struct search *s, const struct spot *spot)
     bool fits = step_fits(s, 0, &o);
     if (!fits && !last_step_fits(s, spot)) return;
     for (int step = 1; !fits && step < s->ladder.n; step++) {
-        set_recompute(&s->c.knobs, &s->ladder.steps[step]);
+        space_set_recompute(&s->c.knobs, &s->ladder.steps[step]);
         if (bound_of(s, group_rates(s, spot->group, step)) > best) continue;
         fits = step_fits(s, step, &o);
     }

@@ -167,3 +167,11 @@ struct recompute_ladder space_recompute(const struct search_request *r)
     ladder_add(&l, RECOMPUTE_FULL, 0);
     return l;
 }
+
+void space_set_recompute(struct knobs *k, const struct recompute_step *step)
+{
+    k->recompute = step->recompute;
+    k->recompute_method = step->method;
+    k->recompute_num_layers = step->layers;
+    k->recompute_modules = step->modules;
+}

@@ -37,5 +37,6 @@ struct axis space_mbs(const struct search_request *r);
 struct axis space_dispatcher(const struct search_request *r, const struct knobs *k);
 /* Rising in cost, falling in memory. */
 struct recompute_ladder space_recompute(const struct search_request *r);
+void space_set_recompute(struct knobs *k, const struct recompute_step *step);
 
 #endif
