@@ -313,16 +313,22 @@ static void search_all(struct inquiry *in)
     }
 }
 
-/* What the best 3D plan would gain over a sharded one: the next stage of the staged path. */
-static void set_gain(struct inquiry *in, const struct answer_plan *plan)
+/* What the next stage of the staged path would gain over a sharded plan: the 3D plan that the same
+   question gives with throughput for its goal. */
+static void set_gain(const struct inquiry *in, const struct answer_plan *plan)
 {
     if (plan->config.knobs.fsdp != FSDP_OPTIM_GRADS_PARAMS || !in->out->base.model.vision_layers)
         return;
-    struct search_request request = in->request;
+    struct question question = *in->q;
+    question.facts = facts_copy(in->arena, in->q->facts);
+    facts_set(question.facts, param_find(STR("goal")), value_string(STR("throughput")),
+              ORIGIN_OPTION, NULL, STR("goal"));
+    struct answer answer = {0};
+    struct inquiry next = {
+        .q = &question, .arena = in->arena, .scratch = in->scratch, .out = &answer};
     struct contender best;
-    request.n_pinned = in->n_pins;
-    request.n_preferences = 0;
-    if (!search_sharded(in, request, FSDP_NONE, &best)) return;
+    if (!prepare(&next) || answer.obstacle) return;
+    if (!search_sharded(&next, next.request, FSDP_NONE, &best)) return;
     double gain = 100 * (plan->costs.step_s / best.step_s - 1);
     facts_set(plan->facts, param_find(STR("three_d_gain_percent")), value_int((int64_t)gain),
               ORIGIN_DERIVED, NULL, STR("the search"));
