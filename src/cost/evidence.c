@@ -104,6 +104,7 @@ static double distance(const struct config *c, const struct param_counts *size,
     return d + differ(same_dispatcher(c, r->dispatcher), 0.5) +
            recompute_distance(k, r->recompute) +
            differ((k->graph_impl == GRAPH_NONE) == (r->graphs.n == 0), 0.5) +
+           differ(k->capacity_factor <= 0, 0.5) + /* no run of the table says one */
            differ(same_sharding(c, r->fsdp), 1) +
            differ((k->task == TASK_PEFT) == str_is(r->task, "peft"), 1);
 }
