@@ -286,8 +286,9 @@ struct str reason_against(struct arena *a, const struct answer *answer,
                      slower > 0 ? "slower" : "faster", fabs(more), more > 0 ? "more" : "less");
     const struct preference *p = held_back_by(answer, plan, first);
     if (slower > 0 || !p) return costs;
-    return arena_printf(
-        a, "%.*s, but further from the guide's %s %.*s, which asks %.0f %% a step  [%.*s]",
-        STR_ARG(costs), p->knob->param, STR_ARG(word(a, p->value)), 100 * p->margin,
-        STR_ARG(p->rule->id));
+    return arena_printf(a,
+                        "%.*s, but further from the guide's %s %.*s, left only for a gain of %.0f "
+                        "%% a step  [%.*s]",
+                        STR_ARG(costs), p->knob->param, STR_ARG(word(a, p->value)), 100 * p->margin,
+                        STR_ARG(p->rule->id));
 }

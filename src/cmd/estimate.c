@@ -6,6 +6,7 @@
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
 #include "emit/screen.h"
+#include "plan/knob.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -79,11 +80,53 @@ static cJSON *tree_of(struct arena *a, const struct result *r)
 
 /* ---- the command ---- */
 
-static void show_changes(struct cmd_context *c, const struct result *r)
+/* What a change must not do: break a rule that the recipe keeps. */
+struct keeper {
+    const struct estimation *e;
+    const struct result *recipe;
+    const struct rule *broken; /* by the recipe itself; NULL: none */
+};
+
+static void set(struct facts *f, const char *param, struct value v)
+{
+    facts_set(f, param_find(str_of(param)), v, ORIGIN_OPTION, NULL, STR(""));
+}
+
+static void set_changes(const struct knobs *from, const struct knobs *to, struct facts *f)
+{
+    for (size_t i = 0; i < knob_count; i++) {
+        struct value now = knob_get(f->arena, to, &knob_table[i]);
+        if (!value_eq(knob_get(f->arena, from, &knob_table[i]), now))
+            set(f, knob_table[i].param, now);
+    }
+    if (to->recompute == RECOMPUTE_FULL) { /* a method goes with it, modules do not */
+        set(f, "recompute_method", knob_get(f->arena, to, knob_find(STR("recompute_method"))));
+        set(f, "recompute_modules", value_null());
+    }
+    facts_derive(f);
+}
+
+static bool breaks_nothing(const struct config *changed, void *context)
+{
+    const struct keeper *k = context;
+    struct arena *a = k->e->scratch;
+    struct arena_mark mark = arena_mark(a);
+    struct diags quiet;
+    diags_init(&quiet, a);
+    struct facts *f = facts_copy(a, k->recipe->facts);
+    f->diags = &quiet;
+    set_changes(&k->recipe->config.knobs, &changed->knobs, f);
+    const struct rule *broken = rules_first_error(k->e->rules, f, a);
+    arena_pop(a, mark);
+    return !broken || broken == k->broken;
+}
+
+static void show_changes(struct cmd_context *c, const struct result *r, const struct estimation *e)
 {
     struct memory_change changes[WHATIF_CHANGES];
     if (r->memory.fits == FITS_YES) return;
-    int n = memory_cheapest_changes(&r->config, NULL, NULL, changes);
+    struct keeper keeper = {e, r, rules_first_error(e->rules, r->facts, e->scratch)};
+    int n = memory_cheapest_changes(&r->config, breaks_nothing, &keeper, changes);
     screen_changes(c->keep, &r->config, changes, n, &c->out);
 }
 
@@ -97,7 +140,7 @@ static void show_text(struct cmd_context *c, const struct result *r, const struc
     buf_add_char(&c->out, '\n');
     screen_memory(&r->memory, &c->out);
     screen_modules(&r->config, &r->memory, &c->out);
-    show_changes(c, r);
+    show_changes(c, r, e);
     buf_add_char(&c->out, '\n');
     screen_time(&r->time, &c->out);
     screen_evidence(&r->evidence, &c->out);

@@ -459,7 +459,7 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
             missing(f, "world_size", "give the number of GPUs: --gpus N, or gpus: N in the plan");
     if (k->seq <= 0) k->seq = packed_length(f);
     if (k->seq <= 0)
-        good = missing(f, "seq_length", "give the sequence length: seq: N, or --set seq_length=N");
+        good = missing(f, "seq_length", "give the sequence length: --set seq_length=N, or seq: N in a plan");
     if (!good) return false;
     read_joint(f, out);
     read_pipeline(a, f, out);

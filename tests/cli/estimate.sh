@@ -62,3 +62,21 @@ sed -n 2p "$dir/answers" | grep -q '^{"id":null,"error":' || fail "a line that i
 sed -n 3p "$dir/answers" | grep -q '"id":"b","error":.*"diagnostics":\[' || fail "what is missing is not said"
 sed -n 4p "$dir/answers" | grep -q '"id":3,"error":' || fail "an empty request"
 sed -n 5p "$dir/answers" | grep -q 'unknown-platform\|no platform' || fail "an unknown platform"
+
+# what would make it fit breaks no rule that the plan keeps: AutoModel's MoE classes have no tensor parallelism
+cat >"$dir/plan.yaml" <<'YAML'
+moeplan: 1
+framework: automodel
+model: qwen3-30b-a3b
+platform: h100
+gpus: 8
+seq: 4096
+mbs: 4
+gbs: 256
+ep: 8
+strategy: fsdp2
+YAML
+run 0 "$moeplan" estimate "$dir/plan.yaml"
+has "what would make it fit"
+has "micro_batch_size = 1"
+lacks "tensor_model_parallel_size ="
