@@ -61,6 +61,7 @@ static bool validate_configuration(struct validation *v, const struct reading *r
     }
     if (!f->platform) v->platform_unknown = true;
     if (!fact_is_known(facts_get(f, "num_layers"))) v->model_unknown = true;
+    if (facts_int(f, "seq_length", 0) == 0) v->seq_unknown = true;
     if (reading->label.n) label_findings(diags, first, reading->label);
     diags->document = 0;
     arena_reset(v->scratch);

@@ -16,7 +16,7 @@ struct validation {
     const struct rule_reach *worlds; /* [FRAMEWORK_COUNT] the reach of the world size */
     enum severity fail_on;
     /* what some configuration lacked; the summary names the options that would help */
-    bool gpus_unknown, platform_unknown, model_unknown;
+    bool gpus_unknown, platform_unknown, model_unknown, seq_unknown;
 };
 
 /* Text -> document -> facts -> rules -> diagnostics. `path`, `text` and the options outlive the

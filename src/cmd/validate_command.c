@@ -71,7 +71,8 @@ static void print_missing(struct buf *out, const struct validation *v)
         const char *option;
     } options[] = {{v->gpus_unknown, "--gpus"},
                    {v->platform_unknown, "--platform"},
-                   {v->model_unknown, "--model"}};
+                   {v->model_unknown, "--model"},
+                   {v->seq_unknown, "--set seq_length"}};
     const char *before = " (";
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (!options[i].missing) continue;
