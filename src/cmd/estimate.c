@@ -83,6 +83,7 @@ static cJSON *tree_of(struct arena *a, const struct result *r)
 /* What a change must not do: break a rule that the recipe keeps. */
 struct keeper {
     const struct estimation *e;
+    struct arena *arena; /* of the changed facts */
     const struct result *recipe;
     const struct rule *broken; /* by the recipe itself; NULL: none */
 };
@@ -109,14 +110,14 @@ static void set_changes(const struct knobs *from, const struct knobs *to, struct
 static bool breaks_nothing(const struct config *changed, void *context)
 {
     const struct keeper *k = context;
-    struct arena *a = k->e->scratch;
+    struct arena *a = k->arena;
     struct arena_mark mark = arena_mark(a);
     struct diags quiet;
     diags_init(&quiet, a);
     struct facts *f = facts_copy(a, k->recipe->facts);
     f->diags = &quiet;
     set_changes(&k->recipe->config.knobs, &changed->knobs, f);
-    const struct rule *broken = rules_first_error(k->e->rules, f, a);
+    const struct rule *broken = rules_first_error(k->e->rules, f, k->e->scratch);
     arena_pop(a, mark);
     return !broken || broken == k->broken;
 }
@@ -125,7 +126,7 @@ static void show_changes(struct cmd_context *c, const struct result *r, const st
 {
     struct memory_change changes[WHATIF_CHANGES];
     if (r->memory.fits == FITS_YES) return;
-    struct keeper keeper = {e, r, rules_first_error(e->rules, r->facts, e->scratch)};
+    struct keeper keeper = {e, c->keep, r, rules_first_error(e->rules, r->facts, e->scratch)};
     int n = memory_cheapest_changes(&r->config, breaks_nothing, &keeper, changes);
     screen_changes(c->keep, &r->config, changes, n, &c->out);
 }
