@@ -43,23 +43,14 @@ static void mbs_values(const struct config *c, struct sweep_values *out)
     }
 }
 
-static bool same_recompute(const struct knobs *a, const struct knobs *b)
-{
-    return a->recompute == b->recompute &&
-           (a->recompute != RECOMPUTE_SELECTIVE || a->recompute_modules == b->recompute_modules);
-}
-
 static void recompute_values(const struct config *c, struct sweep_values *out)
 {
     struct search_request request = {.base = c};
     struct recompute_ladder ladder = space_recompute(&request);
     for (int i = 0; i < ladder.n; i++) {
         struct knobs k = c->knobs;
-        k.recompute = ladder.steps[i].recompute;
-        k.recompute_method = ladder.steps[i].method;
-        k.recompute_num_layers = ladder.steps[i].layers;
-        k.recompute_modules = ladder.steps[i].modules;
-        if (!same_recompute(&k, &c->knobs)) add_value(out, k);
+        space_set_recompute(&k, &ladder.steps[i]);
+        if (!knobs_same_recompute(&k, &c->knobs)) add_value(out, k);
     }
 }
 
@@ -158,9 +149,8 @@ static void set_graphs(struct facts *f, const struct knobs *k)
 
 static void set_dispatcher(struct facts *f, const struct knobs *k)
 {
-    static const char *const words[] = {"allgather", "alltoall", "deepep", "hybridep", "torch"};
-    struct value word = value_string(str_of(words[k->dispatcher]));
-    bool flex = k->dispatcher == DISPATCH_DEEPEP || k->dispatcher == DISPATCH_HYBRIDEP;
+    struct value word = value_string(str_of(knobs_dispatcher(k)));
+    bool flex = knobs_flex(k);
     if (f->framework == FRAMEWORK_AUTOMODEL) {
         set_fact(f, "backend_dispatcher", word);
         return;
@@ -184,7 +174,7 @@ static bool axis_differs(const struct knobs *a, const struct knobs *b, enum swee
 {
     switch (axis) {
     case SWEEP_MBS: return a->mbs != b->mbs;
-    case SWEEP_RECOMPUTE: return !same_recompute(a, b);
+    case SWEEP_RECOMPUTE: return !knobs_same_recompute(a, b);
     case SWEEP_GRAPHS: return a->graph_impl != b->graph_impl || a->graph_scope != b->graph_scope;
     case SWEEP_DISPATCHER: return a->dispatcher != b->dispatcher;
     case SWEEP_AXES: break;
@@ -196,8 +186,6 @@ static bool axis_differs(const struct knobs *a, const struct knobs *b, enum swee
 
 static struct str describe(struct arena *a, const struct knobs *k, enum sweep_axis axis)
 {
-    static const char *const dispatchers[] = {"allgather", "alltoall", "deepep", "hybridep",
-                                              "torch"};
     switch (axis) {
     case SWEEP_MBS: return arena_printf(a, "%d", k->mbs);
     case SWEEP_RECOMPUTE:
@@ -207,7 +195,7 @@ static struct str describe(struct arena *a, const struct knobs *k, enum sweep_ax
     case SWEEP_GRAPHS:
         if (k->graph_impl == GRAPH_NONE) return STR("none");
         return value_text(a, knob_get(a, k, knob_find(STR("cuda_graph_scope"))));
-    case SWEEP_DISPATCHER: return str_of(dispatchers[k->dispatcher]);
+    case SWEEP_DISPATCHER: return str_of(knobs_dispatcher(k));
     case SWEEP_AXES: break;
     }
     return STR("");
@@ -248,10 +236,7 @@ static double expected_improvement(double gain, double sd)
 static bool rules_allow(struct sweeper *s, const struct facts *f)
 {
     struct arena_mark mark = arena_mark(s->arena);
-    struct facts *run = facts_copy(s->arena, f);
-    run->diags = ARENA_NEW(s->arena, struct diags);
-    diags_init(run->diags, s->arena);
-    rules_apply_overrides(s->rules, run, s->scratch);
+    struct facts *run = rules_effective_facts(s->arena, s->rules, f, s->scratch);
     const struct rule *failed = rules_first_error(s->rules, run, s->scratch);
     arena_pop(s->arena, mark);
     arena_reset(s->scratch);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "cost/evidence_table.h"
+#include "plan/knob.h"
 
 /* Distance up to which a measured run is near enough to speak of interpolation: one doubling of the
    cluster and one other step, say. */
@@ -58,8 +59,8 @@ static double precision_distance(uint8_t precision, struct str measured)
 
 static bool same_dispatcher(const struct config *c, struct str measured)
 {
-    static const char *const words[] = {"allgather", "alltoall", "deepep", "hybridep", "torch"};
-    return c->model.experts == 0 || measured.n == 0 || str_is(measured, words[c->knobs.dispatcher]);
+    return c->model.experts == 0 || measured.n == 0 ||
+           str_is(measured, knobs_dispatcher(&c->knobs));
 }
 
 /* "none", "full", or the modules joined with "+". */

@@ -19,7 +19,7 @@ static inline struct json_writer json_writer_new(struct buf *out)
 
 /* The key is NULL for items of a list and for the outermost value. */
 
-/* What stands before a value that the caller appends to `out` himself. */
+/* A comma where one is due, and the key: the caller appends the value to `out`. */
 void json_key(struct json_writer *w, const char *key);
 void json_open(struct json_writer *w, const char *key, char bracket);
 void json_close(struct json_writer *w, char bracket);

@@ -99,17 +99,14 @@ static void add_images(const struct config *c, struct buf *out)
 
 void screen_plan(struct arena *a, const struct config *c, struct buf *out)
 {
-    static const char *const dispatchers[] = {"allgather", "alltoall", "deepep", "hybridep",
-                                              "torch"};
     const struct knobs *k = &c->knobs;
-    bool flex = c->framework != FRAMEWORK_AUTOMODEL &&
-                (k->dispatcher == DISPATCH_DEEPEP || k->dispatcher == DISPATCH_HYBRIDEP);
+    bool flex = c->framework != FRAMEWORK_AUTOMODEL && knobs_flex(k);
     add_parallelism(a, c, out);
     buf_printf(out, "  precision   %.*s%s\n", STR_ARG(word(a, k, "precision")),
                k->fp8_param_gather ? ", FP8 parameter gather" : "");
     buf_printf(out, "  sharding    %s\n", sharding(k));
     if (c->model.experts > 0 && k->ep * k->etp > 1)
-        buf_printf(out, "  dispatcher  %s%s\n", flex ? "flex / " : "", dispatchers[k->dispatcher]);
+        buf_printf(out, "  dispatcher  %s%s\n", flex ? "flex / " : "", knobs_dispatcher(k));
     add_recompute(a, k, out);
     if (k->graph_impl != GRAPH_NONE)
         buf_printf(out, "  graphs      %.*s %.*s\n", STR_ARG(word(a, k, "cuda_graph_impl")),

@@ -33,6 +33,12 @@ bool knobs_divide(const struct knobs *k)
     return k->gbs % (k->mbs * knobs_dp(k)) == 0;
 }
 
+bool knobs_same_recompute(const struct knobs *a, const struct knobs *b)
+{
+    return a->recompute == b->recompute &&
+           (a->recompute != RECOMPUTE_SELECTIVE || a->recompute_modules == b->recompute_modules);
+}
+
 uint32_t knobs_captured(const struct knobs *k)
 {
     if (k->graph_impl == GRAPH_NONE) return 0;
@@ -459,7 +465,8 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
             missing(f, "world_size", "give the number of GPUs: --gpus N, or gpus: N in the plan");
     if (k->seq <= 0) k->seq = packed_length(f);
     if (k->seq <= 0)
-        good = missing(f, "seq_length", "give the sequence length: --set seq_length=N, or seq: N in a plan");
+        good = missing(f, "seq_length",
+                       "give the sequence length: --set seq_length=N, or seq: N in a plan");
     if (!good) return false;
     read_joint(f, out);
     read_pipeline(a, f, out);

@@ -242,6 +242,13 @@ bool knobs_divide(const struct knobs *k);
 /* SCOPE_* bits that CUDA graphs hold; what they hold when no scope is named:
    megatron/core/transformer/cuda_graphs.py. 0: no graphs. */
 uint32_t knobs_captured(const struct knobs *k);
+/* Whether both recompute the same: the granularity, and of selective recomputation the modules. */
+bool knobs_same_recompute(const struct knobs *a, const struct knobs *b);
+/* Whether the dispatcher is a backend of Megatron's flex dispatcher. */
+static inline bool knobs_flex(const struct knobs *k)
+{
+    return k->dispatcher == DISPATCH_DEEPEP || k->dispatcher == DISPATCH_HYBRIDEP;
+}
 /* Data-parallel sizes. dp = gpus/(tp·cp·pp), edp = gpus/(etp·ep·pp); at least 1. */
 int64_t knobs_dp(const struct knobs *k);
 int64_t knobs_edp(const struct knobs *k);

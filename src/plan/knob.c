@@ -79,6 +79,11 @@ const struct knob knob_table[] = {
 };
 const size_t knob_count = sizeof knob_table / sizeof *knob_table;
 
+const char *knobs_dispatcher(const struct knobs *k)
+{
+    return dispatcher_words[k->dispatcher];
+}
+
 const struct knob *knob_find(struct str name)
 {
     int param = param_find(name);

@@ -40,6 +40,8 @@ struct value knob_get(struct arena *a, const struct knobs *k, const struct knob 
 /* Sets the field from a parameter's value; false when the value is of no use for it. Null sets
  * `absent`. */
 bool knob_set(struct knobs *k, const struct knob *knob, struct value v);
+/* allgather, alltoall, deepep, hybridep, torch */
+const char *knobs_dispatcher(const struct knobs *k);
 /* Writes every knob into the facts of its framework (origin ORIGIN_DERIVED unless the user set it),
    the pipeline layout included. What a framework has no spelling for is left out. */
 void config_to_facts(const struct config *c, struct facts *f);
