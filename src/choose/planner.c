@@ -110,7 +110,8 @@ static void finish_plan(struct arena *a, const struct question *q, const struct 
                         const struct contender *costs, struct answer_plan *plan,
                         struct arena *scratch)
 {
-    *plan = (struct answer_plan){.costs = *costs, .config = answer->base};
+    *plan =
+        (struct answer_plan){.costs = *costs, .config = answer->base, .capacity = answer->capacity};
     plan->config.knobs = costs->knobs;
     config_plan_layout(&plan->config, &plan->layout);
     plan->facts = plan_facts(a, q, &plan->config, q->facts->diags, scratch);
@@ -242,8 +243,8 @@ static bool search_sharded(const struct inquiry *in, struct search_request reque
 }
 
 /* FSDP or 3D is the first question of all: where every plan to show is of one kind, the best of the
-   other takes the last place. */
-static void add_rival(const struct inquiry *in, struct search_result *out)
+   other that fits the same memory takes the last place. */
+static void add_rival(const struct inquiry *in, double bytes, struct search_result *out)
 {
     bool automodel = in->out->base.framework == FRAMEWORK_AUTOMODEL;
     if (automodel || in->request.top < 2 || out->n == 0) return;
@@ -252,8 +253,11 @@ static void add_rival(const struct inquiry *in, struct search_result *out)
     for (size_t i = 1; i < out->n; i++)
         if (out->plans[i].knobs.fsdp != kind) return;
     struct contender rival;
-    if (!search_sharded(in, in->request, kind ? FSDP_NONE : FSDP_OPTIM_GRADS_PARAMS, &rival))
-        return;
+    struct config base = in->out->base;
+    struct search_request request = in->request;
+    base.machine.capacity_bytes = bytes;
+    request.base = &base;
+    if (!search_sharded(in, request, kind ? FSDP_NONE : FSDP_OPTIM_GRADS_PARAMS, &rival)) return;
     bool full = out->n >= in->request.top || out->n == SEARCH_MAX_PLANS;
     out->plans[full ? out->n - 1 : out->n++] = rival;
 }
@@ -265,14 +269,14 @@ static void search_within(struct inquiry *in, double bytes, struct search_result
     base.machine.capacity_bytes = bytes;
     in->request.base = &base;
     search_run(&in->request, in->scratch, out);
-    add_rival(in, out);
     in->request.base = &in->out->base;
 }
 
 enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
 
-/* The plans of least memory: the fastest ones on a GPU that is made smaller until nothing fits. */
-static void search_least_memory(struct inquiry *in)
+/* The plans of least memory: the fastest ones on a GPU that is made smaller until nothing fits.
+   Gives the bytes that it was left with; `bytes` where nothing smaller will do. */
+static double search_least_memory(struct inquiry *in, double bytes)
 {
     double low = 0, high = in->out->base.machine.capacity_bytes;
     struct search_result *tried = ARENA_NEW(in->arena, struct search_result);
@@ -280,27 +284,34 @@ static void search_least_memory(struct inquiry *in)
         double middle = (low + high) / 2;
         search_within(in, middle, tried);
         *(tried->n ? &high : &low) = middle;
-        if (tried->n) *in->out->search = *tried;
+        if (!tried->n) continue;
+        *in->out->search = *tried;
+        bytes = middle;
     }
+    return bytes;
 }
 
-/* A wish to use less of the GPU than there is; the whole when no plan is that small. */
-static void search_limited(struct inquiry *in)
+/* A wish to use less of the GPU than there is; the whole when no plan is that small. Gives the
+   bytes searched for. */
+static double search_limited(struct inquiry *in)
 {
     double whole = in->out->base.machine.capacity_bytes,
            limit = GIB * facts_double(in->q->facts, "memory_limit_gib", 0);
-    bool limited = limit > 0 && limit < whole;
-    search_within(in, limited ? limit : whole, in->out->search);
-    if (limited && in->out->search->n == 0) search_within(in, whole, in->out->search);
+    if (limit > 0 && limit < whole) {
+        search_within(in, limit, in->out->search);
+        if (in->out->search->n) return limit;
+    }
+    search_within(in, whole, in->out->search);
+    return whole;
 }
 
 static void search_all(struct inquiry *in)
 {
     struct answer *out = in->out;
-    search_limited(in);
+    out->capacity = search_limited(in);
     if (out->search->n == 0 && in->request.n_pinned > in->n_pins) {
         in->request.n_pinned = in->n_pins;
-        search_limited(in);
+        out->capacity = search_limited(in);
     }
     out->searched = out->search->layouts;
     out->feasible = out->search->feasible;
@@ -308,9 +319,12 @@ static void search_all(struct inquiry *in)
         in->request.allow_tight = out->tight = true;
         search_run(&in->request, in->scratch, out->search);
         out->feasible = out->search->feasible;
-    } else if (str_is(facts_str(in->q->facts, "plan_order"), "memory")) {
-        search_least_memory(in);
+        return;
     }
+    double bytes = out->capacity;
+    if (str_is(facts_str(in->q->facts, "plan_order"), "memory"))
+        bytes = search_least_memory(in, bytes);
+    add_rival(in, bytes, out->search);
 }
 
 /* What the next stage of the staged path would gain over a sharded plan: the 3D plan that the same

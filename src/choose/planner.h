@@ -34,6 +34,7 @@ struct advice_list {
 struct answer_plan {
     struct contender costs;
     struct config config;
+    double capacity; /* bytes a GPU that it was searched for */
     struct layout layout;
     struct facts *facts;
     VEC(struct reason) because;
@@ -46,6 +47,7 @@ struct answer {
     size_t n, searched, feasible;
     struct search_result *search; /* with the plan of least memory when n is 0 */
     struct config base;
+    double capacity; /* bytes a GPU: the machine's, or a wish to use less of it */
     const struct preference *preferences;
     size_t n_preferences;
     bool tight;                  /* no plan surely fits: these may */

@@ -49,14 +49,10 @@ static bool is_plan(struct config *c, struct layout *slot)
     return config_plan_layout(c, slot);
 }
 
-/* The plan on the memory that it was searched for: a wish for less counts where the plan keeps it.
- */
 static struct config as_searched(const struct answer_plan *plan)
 {
     struct config c = plan->config;
-    double limit = GIB * facts_double(plan->facts, "memory_limit_gib", 0);
-    if (limit > 0 && limit < c.machine.capacity_bytes && plan->costs.peak_high <= limit)
-        c.machine.capacity_bytes = limit;
+    c.machine.capacity_bytes = plan->capacity;
     return c;
 }
 
@@ -120,9 +116,7 @@ static struct str other_recompute(struct arena *a, const struct knobs *plan, con
 {
     static const char *const words[] = {"nothing", "selective", "full"};
     uint32_t modules = k->recompute == RECOMPUTE_SELECTIVE ? k->recompute_modules : 0;
-    if (k->recompute == plan->recompute &&
-        (k->recompute != RECOMPUTE_SELECTIVE || modules == plan->recompute_modules))
-        return STR("");
+    if (knobs_same_recompute(k, plan)) return STR("");
     struct value list = knob_get(a, k, knob_find(STR("recompute_modules")));
     return arena_printf(a, ", recompute %s%s%.*s", words[k->recompute], modules ? " " : "",
                         STR_ARG(modules ? value_text(a, list) : STR("")));
@@ -201,7 +195,7 @@ static struct str departure(struct arena *a, const struct preference *p,
     if (other.fits != FITS_YES)
         return arena_printf(a, "which %s: %.0f of %.0f GiB",
                             other.fits == FITS_NO ? "does not fit" : "is tight in memory",
-                            other.peak / GIB, as_searched(plan).machine.capacity_bytes / GIB);
+                            other.peak / GIB, plan->capacity / GIB);
     return arena_printf(a, "for a gain above its margin of %.0f %% a step", 100 * p->margin);
 }
 
