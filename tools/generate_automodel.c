@@ -176,10 +176,9 @@ static void write_class(struct generator *g, const struct class_entry *e)
 static void write_classes(struct generator *g, const struct node *classes)
 {
     static const char *const known[] = {
-        "class",         "architectures", "moe",       "tp_plan",  "pp_plan",
-        "backend",       "tp_registered", "owns_cp",   "cp_sdpa",  "thd",
-        "keeps_forward", "owns_packing",  "packed_cp", "declares", "hybrid",
-        "model_type",    "models",        "outside",   NULL};
+        "class",         "architectures", "moe",        "tp_plan", "pp_plan",       "backend",
+        "tp_registered", "owns_cp",       "cp_sdpa",    "thd",     "keeps_forward", "packed_cp",
+        "declares",      "hybrid",        "model_type", "models",  "outside",       NULL};
     VEC(struct class_entry) entries = {0};
     for (size_t i = 0; i < classes->n; i++) {
         const struct node *class = classes->items[i];
