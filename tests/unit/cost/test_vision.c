@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Images cost time and memory where the plan states them, and only there. */
-#include "unit/unit.h"
-
-#include <math.h>
+#include "cost_unit.h"
 
 #include "cost/memory.h"
 #include "cost/sharding.h"
@@ -11,11 +9,6 @@
 #include "facts/model.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
-
-static void assert_near(double a, double b, double tolerance)
-{
-    if (fabs(a - b) > tolerance * fabs(b)) fail_msg("%.12g is not %.12g", a, b);
-}
 
 /* Qwen3-VL-30B-A3B on 16 H100, two stages: tower of 27 layers, width 1152, MLP 4304, patches of 16,
    2 x 2 of them a token, 3 deepstack levels. */
