@@ -2,7 +2,7 @@
 # Build steps that turn rules/ into C tables, each by a small program over the same loaders the tool uses.
 
 # rules/parameters -> the parameter table, its look-ups and the frameworks' defaults
-add_executable(generate_parameters tools/generate_parameters.c)
+add_executable(generate_parameters tools/generate_parameters.c src/facts/param_file.c)
 moeplan_target(generate_parameters)
 target_link_libraries(generate_parameters PRIVATE ${MOEPLAN_UPTO_doc})
 file(GLOB parameter_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/parameters/*.yaml)
@@ -14,7 +14,7 @@ add_custom_command(
 target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/param_table.c)
 
 # rules/automodel -> recipe classes, typed sections, model classes and modules
-add_executable(generate_automodel tools/generate_automodel.c)
+add_executable(generate_automodel tools/generate_automodel.c tools/tables.c)
 moeplan_target(generate_automodel)
 target_link_libraries(generate_automodel PRIVATE ${MOEPLAN_UPTO_doc})
 set(automodel_data recipes sections capabilities modules)
@@ -25,6 +25,18 @@ add_custom_command(
   DEPENDS generate_automodel ${automodel_data}
   VERBATIM)
 target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/automodel_tables.c)
+
+# rules/recipes -> Megatron-Bridge's recipes and providers
+add_executable(generate_bridge tools/generate_bridge.c tools/tables.c)
+moeplan_target(generate_bridge)
+target_link_libraries(generate_bridge PRIVATE ${MOEPLAN_UPTO_doc})
+set(bridge_data ${CMAKE_SOURCE_DIR}/rules/recipes/bridge.yaml)
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/bridge_tables.c
+  COMMAND generate_bridge ${CMAKE_BINARY_DIR}/bridge_tables.c ${bridge_data}
+  DEPENDS generate_bridge ${bridge_data}
+  VERBATIM)
+target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/bridge_tables.c)
 
 # rules/**: checks, overrides and guides, compiled and tested, as a library of its own for everything above src/rules
 option(MOEPLAN_STRICT_RULES "A bad rule or a failing example of one fails the build" ON)

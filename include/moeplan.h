@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* moeplan as a library: JSON in, JSON out. Requests and answers are those of the program's --batch
-   mode (README, "Batches"), an `id` may be left out. Nothing is printed, nothing exits, and there
-   is no state between calls: an answer depends on its request and on the files that the request
-   names.
+   mode (README, "Batches"), an `id` may be left out. Nothing is printed, nothing exits or aborts,
+   and there is no state between calls: an answer depends on its request and on the files that the
+   request names.
 
        struct moeplan *m = moeplan_new();
        puts(moeplan_validate(m, "{\"text\":\"…\",\"as\":\"megatron\",\"gpus\":256}"));
@@ -25,9 +25,10 @@ struct moeplan *moeplan_new(void);
 void moeplan_free(struct moeplan *m);
 
 /* Each answers one request, a JSON object, with one JSON object: {"id":…, …} or
-   {"id":…,"error":"…"}; a request that is no JSON object is answered with an error, too. The text
-   is NUL-terminated and holds until the next call with the same `m`. Running out of memory (1 GiB a
-   request) calls abort(). */
+   {"id":…,"error":"…"}; a request that is no JSON object is answered with an error, and so is one
+   that takes more than a request may, 256 MiB of memory and 60 seconds of CPU time, or for which
+   the system has no memory: then `id` is null where it could not be read any more. The text is
+   NUL-terminated and holds until the next call with the same `m`. */
 
 /* {"path","text","as"?,"gpus"?,"platform"?,"framework"?,"set"?,"env"?} -> diagnostics of a recipe
  */

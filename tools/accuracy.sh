@@ -27,7 +27,8 @@ awk '
         print "|" field(run, "source")
     }' "$docs/accuracy/runs.jsonl" >"$dir/runs"
 
-"$moeplan" estimate --batch <"$docs/accuracy/runs.jsonl" |
+sed 's/^\({"id":"[^"]*"\),.*,"plan":/\1,"plan":/' "$docs/accuracy/runs.jsonl" | # a request has no measurement
+    "$moeplan" estimate --batch |
     sed 's/^{"id":"\([^"]*\)".*"step_s":\([^,]*\),"step_low_s":\([^,]*\),"step_high_s":\([^,]*\),"tokens_per_s_per_gpu":\([^,]*\),"model_tflops_per_gpu":\([^,]*\),.*/\1|\2|\3|\4|\5|\6/' >"$dir/estimates"
 
 # id|model|platform|precision|gpus|layout|measured|predicted|low|high|error|source, in tokens/s and GPU

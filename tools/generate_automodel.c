@@ -2,91 +2,21 @@
 /* generate_automodel OUT.c recipes.yaml sections.yaml capabilities.yaml modules.yaml: what
    AutoModel's recipes, typed sections and model classes are, as C tables (facts/automodel.h). A
    defect of a file is an error at its line. */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/ctext.h"
-#include "base/io.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "facts/automodel.h"
-
-struct generator {
-    struct arena *arena;
-    struct diags diags;
-    struct buf out;
-};
-
-struct texts {
-    struct str *items;
-    size_t n, cap;
-};
-
-static void bad(struct generator *g, const struct node *at, const char *what)
-{
-    diag_add(&g->diags, SEVERITY_ERROR, "automodel-data", node_span(&g->diags, at), "%s", what);
-}
-
-static void check_keys(struct generator *g, const struct node *map, const char *const *known)
-{
-    for (size_t i = 0; i < map->n; i++) {
-        size_t k = 0;
-        while (known[k] && !str_is(map->keys[i]->text, known[k]))
-            k++;
-        if (!known[k]) bad(g, map->keys[i], "unknown key");
-    }
-}
-
-static struct str text_at(const struct node *map, const char *key)
-{
-    const struct node *n = node_get(map, str_of(key));
-    return n ? n->text : (struct str){"", 0};
-}
-
-static bool true_at(const struct node *map, const char *key)
-{
-    return str_is(text_at(map, key), "true");
-}
-
-/* The items of a list, those of lists inside it put in their place. */
-static void flatten(struct generator *g, const struct node *list, struct texts *out)
-{
-    for (size_t i = 0; list && i < list->n; i++) {
-        if (list->items[i]->kind == NODE_LIST)
-            flatten(g, list->items[i], out);
-        else
-            *VEC_PUSH(g->arena, out) = list->items[i]->text;
-    }
-}
-
-static void write_text(struct buf *out, const char *member, struct str text)
-{
-    buf_printf(out, ".%s=", member);
-    ctext_str(out, text);
-    buf_add_char(out, ',');
-}
-
-static void write_texts(struct generator *g, const char *member, const struct node *list)
-{
-    struct texts texts = {0};
-    flatten(g, list, &texts);
-    buf_printf(&g->out, ".n_%s=%zu,", member, texts.n);
-    if (!texts.n) return;
-    buf_printf(&g->out, ".%s=(const struct str[]){", member);
-    for (size_t i = 0; i < texts.n; i++) {
-        ctext_str(&g->out, texts.items[i]);
-        buf_add_char(&g->out, ',');
-    }
-    buf_printf(&g->out, "},");
-}
+#include "tables.h"
 
 static void write_recipe(struct generator *g, const struct node *node)
 {
     static const char *const known[] = {"name", "module", "kind", NULL};
-    check_keys(g, node, known);
+    tables_check_keys(g, node, known);
     buf_add_char(&g->out, '{');
     for (size_t i = 0; known[i]; i++) {
-        if (!text_at(node, known[i]).n) bad(g, node, "a recipe needs name, module and kind");
-        write_text(&g->out, known[i], text_at(node, known[i]));
+        if (!tables_text(node, known[i]).n) tables_bad(g, node, "a recipe needs name, module and kind");
+        tables_write_text(&g->out, known[i], tables_text(node, known[i]));
     }
     buf_printf(&g->out, "},\n");
 }
@@ -97,18 +27,18 @@ static void write_above(struct generator *g, const struct node *above)
     struct value limit = value_null();
     if (above->n == 1) limit = node_value(g->arena, above->items[0], SCALAR_CORE);
     if (limit.kind != VALUE_INT) {
-        bad(g, above, "above is one key with a number");
+        tables_bad(g, above, "above is one key with a number");
         return;
     }
-    write_text(&g->out, "above_key", above->keys[0]->text);
+    tables_write_text(&g->out, "above_key", above->keys[0]->text);
     buf_printf(&g->out, ".above=%lld,", (long long)limit.i);
 }
 
 static const char *shape_of(struct generator *g, const struct node *section)
 {
-    struct str shape = text_at(section, "shape");
+    struct str shape = tables_text(section, "shape");
     if (shape.n && !str_is(shape, "any") && !str_is(shape, "strict"))
-        bad(g, section, "shape is any or strict");
+        tables_bad(g, section, "shape is any or strict");
     return str_is(shape, "any")      ? "SHAPE_ANY"
            : str_is(shape, "strict") ? "SHAPE_STRICT"
                                      : "SHAPE_MAPPING_OR_NULL";
@@ -120,15 +50,15 @@ static void write_section(struct generator *g, const struct node *node)
                                         "covers", "source",   "kinds",  "keys",     "untargeted",
                                         "above",  "shape",    NULL};
     enum { N_TEXTS = 7 };
-    check_keys(g, node, known);
+    tables_check_keys(g, node, known);
     buf_add_char(&g->out, '{');
     for (size_t i = 0; i < N_TEXTS; i++)
-        if (text_at(node, known[i]).n) write_text(&g->out, known[i], text_at(node, known[i]));
-    write_texts(g, "kinds", node_get(node, STR("kinds")));
-    write_texts(g, "keys", node_get(node, STR("keys")));
+        if (tables_text(node, known[i]).n) tables_write_text(&g->out, known[i], tables_text(node, known[i]));
+    tables_write_texts(g, "kinds", node_get(node, STR("kinds")));
+    tables_write_texts(g, "keys", node_get(node, STR("keys")));
     write_above(g, node_get(node, STR("above")));
     buf_printf(&g->out, ".shape=%s,", shape_of(g, node));
-    buf_printf(&g->out, ".untargeted=%s},\n", true_at(node, "untargeted") ? "true" : "false");
+    buf_printf(&g->out, ".untargeted=%s},\n", tables_true(node, "untargeted") ? "true" : "false");
 }
 
 static const char *known_word(const struct node *class, const char *key)
@@ -155,19 +85,19 @@ static void write_class(struct generator *g, const struct class_entry *e)
     static const char *const features[] = {"outside", "tp_registered", "owns_cp",
                                            "cp_sdpa", "thd",           "keeps_forward"};
     buf_add_char(&g->out, '{');
-    write_text(&g->out, "name", e->name);
-    write_text(&g->out, "model_type", text_at(e->node, "model_type"));
-    write_texts(g, "models", node_get(e->node, STR("models")));
+    tables_write_text(&g->out, "name", e->name);
+    tables_write_text(&g->out, "model_type", tables_text(e->node, "model_type"));
+    tables_write_texts(g, "models", node_get(e->node, STR("models")));
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         buf_printf(&g->out, ".%s=%s,", facts[i], known_word(e->node, facts[i]));
     for (size_t i = 0; i < sizeof features / sizeof *features; i++)
         buf_printf(&g->out, ".%s=%s,", features[i],
-                   true_at(e->node, features[i]) ? "KNOWN_YES" : "KNOWN_NO");
-    write_texts(g, "packed_cp", node_get(e->node, STR("packed_cp")));
-    write_texts(g, "declares", node_get(e->node, STR("declares")));
+                   tables_true(e->node, features[i]) ? "KNOWN_YES" : "KNOWN_NO");
+    tables_write_texts(g, "packed_cp", node_get(e->node, STR("packed_cp")));
+    tables_write_texts(g, "declares", node_get(e->node, STR("declares")));
     buf_printf(&g->out, ".declared=%s,",
                node_get(e->node, STR("declares")) &&
-                       !str_is(text_at(e->node, "declares"), "depends")
+                       !str_is(tables_text(e->node, "declares"), "depends")
                    ? "true"
                    : "false");
     buf_printf(&g->out, "},\n");
@@ -182,13 +112,13 @@ static void write_classes(struct generator *g, const struct node *classes)
     VEC(struct class_entry) entries = {0};
     for (size_t i = 0; i < classes->n; i++) {
         const struct node *class = classes->items[i];
-        check_keys(g, class, known);
-        *VEC_PUSH(g->arena, &entries) = (struct class_entry){text_at(class, "class"), class};
+        tables_check_keys(g, class, known);
+        *VEC_PUSH(g->arena, &entries) = (struct class_entry){tables_text(class, "class"), class};
         const struct node *names = node_get(class, STR("architectures"));
         for (size_t k = 0; names && k < names->n; k++)
             *VEC_PUSH(g->arena, &entries) = (struct class_entry){names->items[k]->text, class};
     }
-    qsort(entries.items, entries.n, sizeof *entries.items, entry_cmp);
+    sort_items(entries.items, entries.n, sizeof *entries.items, entry_cmp);
     for (size_t i = 0; i < entries.n; i++)
         write_class(g, &entries.items[i]);
 }
@@ -210,10 +140,10 @@ static void write_modules(struct generator *g, const struct node *packages)
                 arena_printf(g->arena, "%.*s.%.*s", STR_ARG(packages->keys[i]->text),
                              STR_ARG(children->items[k]->text));
     }
-    qsort(paths.items, paths.n, sizeof *paths.items, text_cmp);
+    sort_items(paths.items, paths.n, sizeof *paths.items, text_cmp);
     for (size_t i = 0; i < paths.n; i++) {
         buf_add_char(&g->out, '{');
-        write_text(&g->out, "path", paths.items[i]);
+        tables_write_text(&g->out, "path", paths.items[i]);
         buf_printf(&g->out, "},\n");
     }
 }
@@ -249,53 +179,28 @@ static void write_table(struct generator *g, const struct table *t, const char *
 {
     static const char *const known[] = {"moeplan",  "kind",    "version", "source", "recipes",
                                         "sections", "classes", "modules", NULL};
-    struct str text, error;
-    struct node_list docs = {0};
-    if (!io_read(g->arena, path, &text, &error)) {
-        diag_add(&g->diags, SEVERITY_ERROR, "automodel-data", (struct span){0}, "%s: %.*s", path,
-                 STR_ARG(error));
+    const struct node *root = tables_load(g, path, t->kind);
+    const struct node *list = root ? node_get(root, str_of(t->list)) : NULL;
+    if (!list) {
+        if (root) tables_bad(g, root, "the list is missing");
         return;
     }
-    if (!doc_load_yaml(g->arena, &g->diags, source_add(&g->diags.sources, str_of(path), text),
-                       &docs))
-        return;
-    const struct node *list = docs.n == 1 ? node_get(docs.items[0], str_of(t->list)) : NULL;
-    if (!list || !str_is(text_at(docs.items[0], "kind"), t->kind)) {
-        diag_add(&g->diags, SEVERITY_ERROR, "automodel-data", (struct span){0}, "%s: not a %s file",
-                 path, t->kind);
-        return;
-    }
-    check_keys(g, docs.items[0], known);
+    tables_check_keys(g, root, known);
     buf_printf(&g->out, "const struct %s %s[] = {\n", t->type, t->name);
     t->write(g, list);
     buf_printf(&g->out, "};\nconst uint32_t %s = sizeof %s / sizeof *%s;\n", t->count, t->name,
                t->name);
 }
 
-static void print_diags(struct generator *g)
-{
-    for (size_t i = 0; i < g->diags.n; i++) {
-        const struct diag *d = &g->diags.items[i];
-        const struct source *s = source_get(&g->diags.sources, d->at.source);
-        fprintf(stderr, "%.*s:%u: %.*s\n", STR_ARG(s ? s->path : STR("rules/automodel")),
-                d->at.line, STR_ARG(d->message));
-    }
-}
-
 int main(int argc, char **argv)
 {
     enum { N_TABLES = sizeof tables / sizeof *tables };
     struct generator g = {.arena = arena_new(0)};
-    struct str error;
     if (argc != 2 + N_TABLES || !g.arena) return EXIT_FAILURE;
     diags_init(&g.diags, g.arena);
     g.out = buf_new(g.arena);
     buf_printf(&g.out, "/* Generated from rules/automodel. */\n#include \"facts/automodel.h\"\n");
     for (int i = 0; i < N_TABLES; i++)
         write_table(&g, &tables[i], argv[2 + i]);
-    print_diags(&g);
-    bool failed = diags_count(&g.diags, SEVERITY_ERROR) ||
-                  !io_write(g.arena, argv[1], buf_str(&g.out), &error);
-    arena_free(g.arena);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return tables_end(&g, argv[1]);
 }

@@ -6,6 +6,7 @@
 
 #include "base/ctext.h"
 #include "base/io.h"
+#include "base/sort.h"
 #include "facts/entry.h"
 
 struct generator {
@@ -59,7 +60,7 @@ static void write_coefficients(struct generator *g, const struct entry *e, const
             ctext_str(&g->out, texts[t]);
             buf_printf(&g->out, ",");
         }
-        buf_printf(&g->out, "%.17g,%.17g,%.17g,%lld},\n", c->value, c->low, c->high,
+        buf_printf(&g->out, "%.17g,%.17g,%.17g,%lld,NULL,NULL},\n", c->value, c->low, c->high,
                    (long long)c->n);
     }
     buf_printf(&g->out, "{.n=0}};\n");
@@ -93,7 +94,7 @@ static int by_id(const void *a, const void *b)
 
 static void write_entries(struct generator *g, const char *name)
 {
-    qsort(g->entries.items, g->entries.n, sizeof *g->entries.items, by_id);
+    sort_items(g->entries.items, g->entries.n, sizeof *g->entries.items, by_id);
     for (size_t k = 0; k < g->entries.n; k++) {
         write_fields(g, &g->entries.items[k], name, k);
         write_coefficients(g, &g->entries.items[k], name, k);

@@ -7,9 +7,11 @@
 
 #include "base/io.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "cmd/commands.h"
 #include "cmd/option.h"
 #include "emit/rule_page.h"
+#include "facts/check.h"
 
 #define GENERATED "Generated from the program's data by `cmake --build build --target docs`.\n\n"
 #define TABLE_OF_RECORDS "| record | kind | says |\n|---|---|---|\n"
@@ -55,8 +57,8 @@ static struct str page_name(struct arena *a, struct str suite)
 
 static const char *kind_of(const struct rule *r)
 {
-    if (r->is_override && !r->message.n) return "silent";
-    return r->rule || r->native || r->is_override ? severity_name(r->severity) : "guide";
+    if (r->role == ROLE_OVERRIDE && !r->message.n) return "silent";
+    return r->rule || r->native || r->role == ROLE_OVERRIDE ? severity_name(r->severity) : "guide";
 }
 
 /* A line of a table of records; `page` is the one they stand on, empty when it is the same. */
@@ -105,7 +107,7 @@ static const struct str *suites(struct generator *g, size_t *n)
     for (size_t i = 0; i < g->set->n; i++)
         if (map_put(g->arena, &seen, g->set->items[i]->suite, 0))
             list[(*n)++] = g->set->items[i]->suite;
-    qsort(list, *n, sizeof *list, by_text);
+    sort_items(list, *n, sizeof *list, by_text);
     return list;
 }
 
@@ -182,16 +184,45 @@ static void spelling_cell(struct buf *out, const struct param_spelling *s)
     buf_add(out, STR(" |"));
 }
 
-static void parameter(struct buf *out, const struct param *p)
+/* "int, between 1 and 1,024", "number (GiB), at least 0" */
+static void value_cell(struct generator *g, struct buf *out, const struct param *p)
+{
+    static const char *const types[] = {"bool",    "int", "number",  "word", "list",
+                                        "mapping", "any", "pattern", "tuple"};
+    struct str range = param_range_words(g->arena, p);
+    buf_printf(out, " %s", types[p->type]);
+    if (p->unit.n && !str_is(p->unit, "1")) buf_printf(out, " (%.*s)", STR_ARG(p->unit));
+    buf_printf(out, "%s%.*s |", range.n ? ", " : "", STR_ARG(range));
+}
+
+static void meaning_cells(struct generator *g, struct buf *out, const struct param *p)
+{
+    buf_add_char(out, ' ');
+    cell(out, p->doc);
+    buf_add(out, STR(" |"));
+    value_cell(g, out, p);
+}
+
+static void parameter(struct generator *g, struct buf *out, const struct param *p)
 {
     buf_printf(out, "| `%.*s` |", STR_ARG(p->name));
     code_cell(out, p->symbol);
-    buf_add(out, STR(" | "));
-    cell(out, p->doc);
     buf_add(out, STR(" |"));
+    meaning_cells(g, out, p);
     for (int f = 0; f < FRAMEWORK_COUNT; f++)
         spelling_cell(out, &p->in[f]);
     buf_add_char(out, '\n');
+}
+
+static void write_coefficients(struct generator *g, struct buf *out)
+{
+    buf_add(out, STR("\n## Coefficients of platform files\n\n| name | meaning | value |\n"
+                     "|---|---|---|\n"));
+    for (uint32_t i = 0; i < coefficient_count; i++) {
+        buf_printf(out, "| `%.*s` |", STR_ARG(coefficient_table[i].name));
+        meaning_cells(g, out, &coefficient_table[i]);
+        buf_add_char(out, '\n');
+    }
 }
 
 static void write_parameters(struct generator *g)
@@ -210,16 +241,18 @@ static void write_parameters(struct generator *g)
     struct buf out = buf_new(g->arena);
     buf_add(&out, STR("# Parameters\n\n" GENERATED
                       "The names of plan files, rules and `--set`, their symbols, and their "
-                      "spelling in each framework.\n"));
+                      "spelling in each framework. A value\nis what moeplan's own files and "
+                      "options take; what recipes may hold is said by the frameworks' rules.\n"));
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-        buf_printf(
-            &out,
-            "\n## %s\n\n| name | symbol | meaning | %s | %s | %s |\n|---|---|---|---|---|---|\n",
-            parts[k].title, framework_full_name(FRAMEWORK_MEGATRON),
-            framework_full_name(FRAMEWORK_BRIDGE), framework_full_name(FRAMEWORK_AUTOMODEL));
+        buf_printf(&out,
+                   "\n## %s\n\n| name | symbol | meaning | value | %s | %s | %s |\n"
+                   "|---|---|---|---|---|---|---|\n",
+                   parts[k].title, framework_full_name(FRAMEWORK_MEGATRON),
+                   framework_full_name(FRAMEWORK_BRIDGE), framework_full_name(FRAMEWORK_AUTOMODEL));
         for (uint32_t i = 0; i < param_count; i++)
-            if (param_table[i].scope == parts[k].scope) parameter(&out, &param_table[i]);
+            if (param_table[i].scope == parts[k].scope) parameter(g, &out, &param_table[i]);
     }
+    write_coefficients(g, &out);
     write_page(g, STR("parameters.md"), &out);
 }
 

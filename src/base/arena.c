@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/finite.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
@@ -22,7 +23,12 @@
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
-enum { ALIGNMENT = 16, FIRST_BLOCK = 32 * 1024, LARGEST_BLOCK = 4 * 1024 * 1024 };
+enum {
+    ALIGNMENT = 16,
+    FIRST_BLOCK = 32 * 1024,
+    LARGEST_BLOCK = 4 * 1024 * 1024,
+    MOST_KEPT = 16 * 1024 * 1024 /* by an empty arena */
+};
 
 struct block {
     struct block *next; /* younger block, kept for reuse after a pop */
@@ -33,21 +39,13 @@ struct block {
 struct arena {
     struct block *first, *current;
     size_t limit, reserved;
+    struct guard *guard;
+    struct guard_hold hold; /* of a child */
 };
 
-/* The only global of the program: what to do when memory runs out is a property of the process. */
-static void (*failure_handler)(const char *why);
-
-void arena_on_failure(void (*handler)(const char *why))
+static _Noreturn void fail(const struct arena *a, enum guard_end why)
 {
-    failure_handler = handler;
-}
-
-static void fail(const char *why)
-{
-    if (failure_handler) failure_handler(why);
-    fprintf(stderr, "moeplan: %s\n", why);
-    abort();
+    guard_leave(a->guard, why);
 }
 
 struct arena *arena_new(size_t limit)
@@ -57,15 +55,48 @@ struct arena *arena_new(size_t limit)
     return a;
 }
 
-void arena_free(struct arena *a)
+static void release(void *a)
 {
-    if (!a) return;
-    for (struct block *b = a->first, *next; b; b = next) {
+    arena_free(a);
+}
+
+struct arena *arena_child(struct arena *parent, size_t limit)
+{
+    struct arena *a = arena_new(limit);
+    if (!a) fail(parent, GUARD_NO_MEMORY);
+    a->guard = parent->guard;
+    guard_hold(a->guard, &a->hold, release, a);
+    return a;
+}
+
+/* Gives back the blocks from *link on. */
+static void free_blocks(struct arena *a, struct block **link)
+{
+    for (struct block *b = *link, *next; b; b = next) {
         next = b->next;
+        a->reserved -= b->size;
         UNPOISON(b->bytes, b->size);
         free(b);
     }
+    *link = NULL;
+}
+
+void arena_free(struct arena *a)
+{
+    if (!a) return;
+    guard_drop(&a->hold);
+    free_blocks(a, &a->first);
     free(a);
+}
+
+void arena_set_guard(struct arena *a, struct guard *g)
+{
+    a->guard = g;
+}
+
+struct guard *arena_guard(const struct arena *a)
+{
+    return a->guard;
 }
 
 static struct block *block_new(struct arena *a, size_t need)
@@ -73,10 +104,11 @@ static struct block *block_new(struct arena *a, size_t need)
     size_t size = a->current ? a->current->size * 2 : FIRST_BLOCK;
     if (size > LARGEST_BLOCK) size = LARGEST_BLOCK;
     if (size < need) size = need;
-    if (size > a->limit - a->reserved)
-        fail("out of memory: the input needs more than the memory limit");
+    if (size > a->limit - a->reserved) /* what a pop left over does not count */
+        free_blocks(a, a->current ? &a->current->next : &a->first);
+    if (size > a->limit - a->reserved) fail(a, GUARD_TOO_LARGE);
     struct block *b = malloc(sizeof *b + size);
-    if (!b) fail("out of memory");
+    if (!b) fail(a, GUARD_NO_MEMORY);
     a->reserved += size;
     *b = (struct block){.size = size};
     POISON(b->bytes, size);
@@ -87,23 +119,19 @@ static struct block *block_new(struct arena *a, size_t need)
    current. */
 static void advance(struct arena *a, size_t need)
 {
-    struct block *next = a->current ? a->current->next : a->first;
-    if (!next || next->size < need) {
+    struct block **link = a->current ? &a->current->next : &a->first;
+    if (!*link || (*link)->size < need) {
         struct block *fresh = block_new(a, need);
-        fresh->next = next;
-        if (a->current)
-            a->current->next = fresh;
-        else
-            a->first = fresh;
-        next = fresh;
+        fresh->next = *link;
+        *link = fresh;
     }
-    next->used = 0;
-    a->current = next;
+    (*link)->used = 0;
+    a->current = *link;
 }
 
 static void *take(struct arena *a, size_t size)
 {
-    if (size > SIZE_MAX / 2) fail("out of memory: absurd size");
+    if (size > SIZE_MAX / 2) fail(a, GUARD_TOO_LARGE);
     size_t need = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (!a->current || a->current->size - a->current->used < need) advance(a, need);
     unsigned char *p = a->current->bytes + a->current->used;
@@ -131,7 +159,7 @@ void *arena_dup(struct arena *a, const void *bytes, size_t size)
 
 void *arena_array(struct arena *a, size_t count, size_t size)
 {
-    if (size && count > SIZE_MAX / 2 / size) fail("out of memory: absurd size");
+    if (size && count > SIZE_MAX / 2 / size) fail(a, GUARD_TOO_LARGE);
     return arena_alloc(a, count * size);
 }
 
@@ -152,9 +180,20 @@ void arena_pop(struct arena *a, struct arena_mark mark)
         POISON(b->bytes, b->size);
 }
 
+/* One large input does not keep its memory from all that come after it. */
+static void trim(struct arena *a)
+{
+    struct block **link = &a->first;
+    size_t kept = 0;
+    while (*link && (kept += (*link)->size) <= MOST_KEPT)
+        link = &(*link)->next;
+    free_blocks(a, link);
+}
+
 void arena_reset(struct arena *a)
 {
     arena_pop(a, (struct arena_mark){NULL, 0});
+    if (a->reserved > MOST_KEPT) trim(a);
 }
 
 size_t arena_used(const struct arena *a)
@@ -173,6 +212,7 @@ struct str arena_vprintf(struct arena *a, const char *format, va_list args)
     text[0] = '\0';
     va_list again;
     va_copy(again, args);
+    finite_arguments(format, args);
     int written = vsnprintf(text, sizeof text, format, args);
     size_t n = written < 0 ? 0 : (size_t)written;
     char *p = arena_room(a, n + 1);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/finite.h"
+
 static void reserve(struct buf *b, size_t more)
 {
     if (b->cap - b->n > more) return;
@@ -39,6 +41,7 @@ void buf_printf(struct buf *b, const char *format, ...)
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
+    finite_arguments(format, args);
     reserve(b, 0);
     int written = vsnprintf(b->p + b->n, b->cap - b->n, format, args);
     size_t n = written < 0 ? 0 : (size_t)written;

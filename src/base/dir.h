@@ -5,15 +5,24 @@
 
 #include "base/vec.h"
 
+/* A path that was not looked into, and why, in words that follow "cannot be read: ". */
+struct path_problem {
+    struct str path, why;
+    bool folder;
+};
+
 struct path_list {
     struct str *items;
     size_t n, cap;
+    VEC(struct path_problem) unread;
 };
 
 /* Appends the paths of all files below `folder` whose name ends in one of the suffixes (a list that
    ends with NULL), sorted by bytes; names that begin with a dot are left out, links to folders are
-   not followed. False with *error set, in words ready for a message, when the folder itself cannot
-   be read or holds more than 50,000 entries. */
+   not followed. To `unread`, sorted too, goes what should be there and is not: folders that cannot
+   be read or lie too deep, and under such names links to nothing, links that lead out of the
+   reach of the folder (base/reach.h), and what is no regular file. False with *error set, in words
+   ready for a message, when the folder itself cannot be read or holds more than 50,000 entries. */
 bool dir_list(struct arena *a, const char *folder, const char *const *suffixes,
               struct path_list *out, struct str *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/edit.h"
 
-enum { LONGEST = 64, FAR = 1000, END = 4 };
+enum { LONGEST = 64, FAR = 1000, END = 4, SHORTEST_PART = 3 };
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
@@ -63,9 +63,23 @@ static bool share_an_end(struct str a, struct str b)
     return memcmp(a.p, b.p, END) == 0 || memcmp(a.p + a.n - END, b.p + b.n - END, END) == 0;
 }
 
+/* Whether the word is the beginning of the candidate, cut off between two of its parts: gpu_memory
+   of gpu_memory_gib, fp8 of fp8_delayed. */
+static bool is_beginning(struct str word, struct str candidate)
+{
+    if (word.n < SHORTEST_PART || word.n >= candidate.n) return false;
+    char next = candidate.p[word.n];
+    return (next == '_' || next == '-' || next == '.') && str_starts(candidate, word);
+}
+
 void edit_offer(struct edit_nearest *n, struct str candidate)
 {
     if (n->word.n > LONGEST || candidate.n > LONGEST || (n->best.n && !n->distance)) return;
+    size_t further = FAR + candidate.n; /* than any slip; of several the shortest */
+    if (is_beginning(n->word, candidate) && (!n->best.n || further < n->distance)) {
+        n->best = candidate;
+        n->distance = further;
+    }
     size_t most = n->word.n / 3 < 1 ? 1 : n->word.n / 3; /* a third of the letters may be wrong */
     if (n->best.n && n->distance <= most) most = n->distance - 1;
     size_t longer = n->word.n > candidate.n ? n->word.n - candidate.n : candidate.n - n->word.n;

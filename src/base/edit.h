@@ -11,7 +11,8 @@ size_t edit_distance(struct str a, struct str b);
 
 /* Collects the nearest of many words: start zeroed with `word` set, offer each, then read best (n
    bytes 0: none near enough). A third of the letters may be wrong, but a long word must begin or
-   end as the candidate does. */
+   end as the candidate does; else the word may be whole parts of the candidate from its beginning
+   on (gpu_memory of gpu_memory_gib). */
 struct edit_nearest {
     struct str word, best;
     size_t distance;

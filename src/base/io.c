@@ -2,8 +2,7 @@
 #include "base/io.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,68 +10,77 @@
 
 enum { LARGEST_FILE = 64 * 1024 * 1024, CHUNK = 64 * 1024 }; /* bytes */
 
-static bool read_all(struct arena *a, FILE *in, struct str *out, struct str *error)
+static bool failed(struct arena *a, struct str *error)
+{
+    *error = str_dup(a, str_of(strerror(errno)));
+    return false;
+}
+
+static bool read_all(struct arena *a, int fd, size_t most, struct str *out, struct str *error)
 {
     struct buf text = buf_new(a);
     char chunk[CHUNK];
-    size_t n;
-    while ((n = fread(chunk, 1, sizeof chunk, in)) > 0) {
-        buf_add(&text, (struct str){chunk, n});
-        if (text.n > LARGEST_FILE) {
-            *error = STR("is larger than 64 MiB");
+    ssize_t n;
+    while ((n = read(fd, chunk, sizeof chunk)) != 0) {
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return failed(a, error);
+        buf_add(&text, (struct str){chunk, (size_t)n});
+        if (text.n > most) {
+            *error = arena_printf(a, "is larger than %zu MiB", most >> 20);
             return false;
         }
-    }
-    if (ferror(in)) {
-        *error = str_dup(a, str_of(strerror(errno)));
-        return false;
     }
     *out = buf_str(&text);
     return true;
 }
 
+/* Whether a file of that kind may be read. */
+static bool check_kind(mode_t mode, bool only_regular, struct str *error)
+{
+    if (S_ISDIR(mode)) *error = STR("is a directory");
+    if (S_ISDIR(mode)) return false;
+    if (only_regular && !S_ISREG(mode)) *error = STR("is no regular file");
+    return S_ISREG(mode) || !only_regular;
+}
+
+static bool read_open(struct arena *a, int fd, bool only_regular, size_t most, struct str *out,
+                      struct str *error)
+{
+    struct stat st;
+    bool ok = fstat(fd, &st) == 0;
+    if (!ok) failed(a, error);
+    ok = ok && check_kind(st.st_mode, only_regular, error) && read_all(a, fd, most, out, error);
+    close(fd);
+    return ok;
+}
+
 bool io_read(struct arena *a, const char *path, struct str *out, struct str *error)
 {
-    if (strcmp(path, "-") == 0) return read_all(a, stdin, out, error);
+    if (strcmp(path, "-") == 0) return read_all(a, STDIN_FILENO, LARGEST_FILE, out, error);
+    int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    return fd < 0 ? failed(a, error) : read_open(a, fd, false, LARGEST_FILE, out, error);
+}
+
+bool io_read_regular(struct arena *a, const char *path, size_t most, struct str *out,
+                     struct str *error)
+{
+    int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK); /* a pipe may have no end */
+    if (most == 0) most = LARGEST_FILE;
+    return fd < 0 ? failed(a, error) : read_open(a, fd, true, most, out, error);
+}
+
+static bool is_of_kind(const char *path, mode_t kind)
+{
     struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        *error = STR("is a directory");
-        return false;
-    }
-    FILE *in = fopen(path, "rb");
-    if (!in) {
-        *error = str_dup(a, str_of(strerror(errno)));
-        return false;
-    }
-    bool ok = read_all(a, in, out, error);
-    fclose(in);
-    return ok;
+    return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
 }
 
 bool io_is_file(const char *path)
 {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return is_of_kind(path, S_IFREG);
 }
 
-bool io_write(struct arena *a, const char *path, struct str text, struct str *error)
+bool io_is_folder(const char *path)
 {
-    struct str pattern = arena_printf(a, "%s.XXXXXX", path);
-    char *name = arena_dup(a, pattern.p, pattern.n + 1); /* mkstemp writes into it */
-    int fd = mkstemp(name);
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (!out) {
-        *error = str_dup(a, str_of(strerror(errno)));
-        if (fd >= 0) close(fd);
-        return false;
-    }
-    fchmod(fd, 0644);
-    bool ok = fwrite(text.p, 1, text.n, out) == text.n;
-    if (fclose(out) != 0) ok = false;
-    if (!ok || rename(name, path) != 0) {
-        *error = str_dup(a, str_of(strerror(errno)));
-        remove(name);
-        return false;
-    }
-    return true;
+    return is_of_kind(path, S_IFDIR);
 }

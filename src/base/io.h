@@ -8,10 +8,19 @@
 /* The file's bytes ("-" is standard input), at most 64 MiB; false with *error set, in words ready
    for a message. */
 bool io_read(struct arena *a, const char *path, struct str *out, struct str *error);
-/* Whether an ordinary file is there. */
+/* The same of a regular file only, at most `most` bytes (whole MiB; 0: 64 MiB): no name means
+   standard input, and nothing can hang. */
+bool io_read_regular(struct arena *a, const char *path, size_t most, struct str *out,
+                     struct str *error);
+/* Whether an ordinary file, or a folder, is there. */
 bool io_is_file(const char *path);
-/* Writes through a temporary file beside `path` and a rename; false with *error set and nothing
-   left behind. */
+bool io_is_folder(const char *path);
+/* A regular file is written whole or not at all, in a new file that then gets its name: whatever
+   happens, a signal too, the old one is there, or the new one, and nothing else. It keeps mode and
+   owner, a new one heeds the umask, and a symbolic link stays and is followed. Another hard link
+   to it keeps the old text, as only writing in place, which may stop half way, would change that.
+   What is no regular file (a device, a pipe, /dev/stdout, /proc/self/fd/1) is written to as it
+   stands. False with *error set, in words ready for a message. */
 bool io_write(struct arena *a, const char *path, struct str text, struct str *error);
 
 #endif

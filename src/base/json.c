@@ -5,18 +5,26 @@
 #include <math.h>
 
 #include "base/num.h"
+#include "base/quote.h"
 #include "base/utf8.h"
 
-static void add_special(struct buf *out, unsigned char c)
+/* Writes the character at `at`, which does not stand for itself, and gives its bytes. What may act
+   on a terminal is escaped, although JSON would allow it. */
+static size_t add_special(struct buf *out, struct str s, size_t at)
 {
-    if (c == '"' || c == '\\')
-        buf_printf(out, "\\%c", c);
-    else if (c == '\n')
+    uint32_t point;
+    size_t n = utf8_next(s, at, &point);
+    if (point == '"' || point == '\\')
+        buf_printf(out, "\\%c", (char)point);
+    else if (point == '\n')
         buf_add(out, STR("\\n"));
-    else if (c < ' ')
-        buf_printf(out, "\\u%04x", c);
-    else
+    else if (point > 0xFFFF) /* a surrogate pair */
+        buf_printf(out, "\\u%04x\\u%04x", 0xD7C0 + (point >> 10), 0xDC00 + (point & 0x3FF));
+    else if (point == 0xFFFD)
         buf_add(out, STR("\xEF\xBF\xBD"));
+    else
+        buf_printf(out, "\\u%04x", point);
+    return n;
 }
 
 /* Bytes from `at` on that are ASCII and stand for themselves, eight at a time. */
@@ -25,7 +33,10 @@ static size_t ascii_run(struct str s, size_t at)
     size_t from = at;
     for (uint64_t word; s.n - at >= sizeof word; at += sizeof word) {
         memcpy(&word, s.p + at, sizeof word);
-        if (json_special_bytes(word) || word & UINT64_C(0x8080808080808080)) break;
+        bool odd = json_special_bytes(word) || word & UINT64_C(0x8080808080808080);
+        uint64_t del = word ^ UINT64_C(0x7F7F7F7F7F7F7F7F);
+        if (odd || (del - UINT64_C(0x0101010101010101)) & ~del & UINT64_C(0x8080808080808080))
+            break;
     }
     return at - from;
 }
@@ -38,9 +49,9 @@ static size_t plain_run(struct str s, size_t at)
     while (at < s.n) {
         unsigned char c = (unsigned char)s.p[at];
         uint32_t point;
-        if (c < ' ' || c == '"' || c == '\\') break;
+        if (c < ' ' || c == '"' || c == '\\' || c == 0x7F) break;
         size_t n = c < 0x80 ? 1 : utf8_next(s, at, &point);
-        if (n == 1 && c >= 0x80) break; /* not UTF-8 */
+        if (c >= 0x80 && (n == 1 || quote_is_hazard(point))) break; /* n 1: not UTF-8 */
         at += n;
     }
     return at - from;
@@ -49,11 +60,11 @@ static size_t plain_run(struct str s, size_t at)
 void json_add_string(struct buf *out, struct str s)
 {
     buf_add_char(out, '"');
-    for (size_t at = 0; at < s.n; at++) {
+    for (size_t at = 0; at < s.n;) {
         size_t run = plain_run(s, at);
         buf_add(out, str_slice(s, at, at + run));
         at += run;
-        if (at < s.n) add_special(out, (unsigned char)s.p[at]);
+        if (at < s.n) at += add_special(out, s, at);
     }
     buf_add_char(out, '"');
 }

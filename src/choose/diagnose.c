@@ -142,7 +142,8 @@ static void predict(struct arena *a, const struct rule_set *rules, const struct 
                   NULL, (struct str){"", 0});
     struct facts *run = rules_effective_facts(a, rules, changed, scratch);
     fix->refused = rules_first_error(rules, run, scratch);
-    fix->predicted = estimate(a, run, &fix->step_s, &fix->peak, &fix->fits);
+    fix->predicted = estimate(a, rules_whole_facts(a, rules, changed, scratch), &fix->step_s,
+                              &fix->peak, &fix->fits);
 }
 
 static void add_changes(struct arena *a, const struct rule *r, const struct facts *f,
@@ -211,6 +212,7 @@ void diagnose_run(struct arena *a, const struct rule_set *rules, const struct fa
     out->wall = tallest(out, run, WALL_NONE);
     enum wall other = out->wall == WALL_NONE ? WALL_NONE : tallest(out, run, out->wall);
     out->next = other != WALL_NONE ? other : usual_next(out->wall);
-    out->costed = estimate(a, run, &out->step_s, &out->peak, &fits);
+    out->costed =
+        estimate(a, rules_whole_facts(a, rules, f, scratch), &out->step_s, &out->peak, &fits);
     collect_fixes(a, rules, f, run, planned, scratch, out);
 }

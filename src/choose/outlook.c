@@ -148,16 +148,28 @@ void outlook_of(struct facts *f, const struct config *c)
     set_all(f, c, &m);
 }
 
-bool outlook_facts(struct facts *f, struct memory_estimate *memory, struct arena *scratch)
+/* The configuration that the facts mean, with what nobody states assumed. */
+static bool whole_config(const struct rule_set *rules, const struct facts *f, struct config *out,
+                         struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(f->arena);
+    struct diags unheard;
+    diags_init(&unheard, f->arena);
+    struct facts *whole = facts_copy(f->arena, f);
+    whole->diags = &unheard;
+    rules_assume(rules, whole, scratch);
+    bool good = config_from_facts(scratch, whole, out);
+    arena_pop(f->arena, mark);
+    return good;
+}
+
+bool outlook_facts(const struct rule_set *rules, struct facts *f, struct memory_estimate *memory,
+                   struct arena *scratch)
 {
     if (!f->platform || !config_is_decided(f)) return false;
     struct arena_mark mark = arena_mark(scratch);
-    struct diags unheard;
-    diags_init(&unheard, scratch);
-    struct facts quiet = *f;
-    quiet.diags = &unheard;
     struct config *c = ARENA_NEW(scratch, struct config);
-    bool estimated = config_from_facts(scratch, &quiet, c) && set_all(f, c, memory);
+    bool estimated = whole_config(rules, f, c, scratch) && set_all(f, c, memory);
     arena_pop(scratch, mark);
     return estimated;
 }

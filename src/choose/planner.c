@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/planner.h"
 
+#include <stdio.h>
+
 #include "base/units.h"
 #include "base/vec.h"
 #include "choose/outlook.h"
@@ -16,7 +18,7 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
     struct expr_scope scope = facts_scope(f);
     for (size_t i = 0; i < rules->n; i++) {
         const struct rule *r = rules->items[i];
-        if (r->is_override || !r->n_set || !rule_is_for(r, f)) continue;
+        if (r->role != ROLE_CHECK || !r->n_set || !rule_is_for(r, f)) continue;
         struct arena_mark mark = arena_mark(scratch);
         enum outcome outcome = rule_evaluate(r, f, scratch);
         arena_pop(scratch, mark);
@@ -46,19 +48,34 @@ static struct facts *plan_facts(struct arena *a, const struct question *q,
 /* What the search asks about each finalist. */
 struct checker {
     const struct question *q;
-    struct rule_subset rules; /* those that can differ between two plans */
+    struct rule_subset rules;   /* those that can differ between two plans */
+    struct forbid_tally *tally; /* of q->forbid */
     struct arena *arena, *scratch;
 };
 
-static const char *forbidden_by(const struct question *q, const struct facts *f,
-                                struct arena *scratch)
+/* Why a value is neither true nor false; empty: it is. */
+static struct str no_truth(struct value v)
+{
+    if (v.kind == VALUE_BOOL) return STR("");
+    if (v.kind == VALUE_UNKNOWN) return STR("its value is not known");
+    return v.kind == VALUE_ERROR ? v.s : STR("it is neither true nor false");
+}
+
+/* A plan of which an expression says nothing is not forbidden by it, but counted. */
+static const char *forbidden_by(struct checker *c, const struct facts *f)
 {
     struct expr_scope scope = facts_scope(f);
-    for (size_t i = 0; i < q->n_forbid; i++) {
-        struct value v = expr_eval(q->forbid[i], scratch, &scope);
-        if (v.kind == VALUE_BOOL && v.b) return "what is forbidden or pinned";
+    bool forbidden = false;
+    for (size_t i = 0; i < c->q->n_forbid; i++) {
+        struct value v = expr_eval(c->q->forbid[i], c->scratch, &scope);
+        struct str why = no_truth(v);
+        struct forbid_tally *tally = &c->tally[i];
+        tally->asked++;
+        if (why.n && !tally->undecided++)
+            snprintf(tally->why, sizeof tally->why, "%.*s", STR_ARG(why));
+        forbidden = forbidden || (v.kind == VALUE_BOOL && v.b);
     }
-    return NULL;
+    return forbidden ? "what is forbidden or pinned" : NULL;
 }
 
 static const char *reject(void *context, const struct config *plan)
@@ -68,7 +85,7 @@ static const char *reject(void *context, const struct config *plan)
     struct diags diags;
     diags_init(&diags, c->arena);
     struct facts *f = plan_facts(c->arena, c->q, plan, &diags, c->scratch);
-    const char *why = forbidden_by(c->q, f, c->scratch);
+    const char *why = forbidden_by(c, f);
     if (!why) {
         rules_apply_overrides(c->q->rules, f, c->scratch);
         const struct rule *failed = rule_subset_first_error(&c->rules, f, c->scratch);
@@ -196,11 +213,11 @@ static bool prepare(struct inquiry *in)
 {
     const struct question *q = in->q;
     struct answer *out = in->out;
-    facts_derive(q->facts);
+    rules_assume_model(q->rules, q->facts, in->scratch);
     if (!config_from_facts(in->arena, q->facts, &out->base)) return false;
     set_size(q->facts, &out->base.model);
     planner_complete(q->rules, q->facts, in->scratch);
-    facts_derive(q->facts);
+    rules_assume(q->rules, q->facts, in->scratch);
     if (!config_from_facts(in->arena, q->facts, &out->base)) return false;
     const struct knob **pins;
     in->n_pins = pinned_knobs(in->arena, q, &pins);
@@ -209,7 +226,9 @@ static bool prepare(struct inquiry *in)
                                         &out->base.knobs, &preferences, in->scratch);
     out->preferences = preferences;
     size_t n_pinned = add_firm(in, &pins);
-    in->checker = (struct checker){.q = q, .arena = in->arena, .scratch = in->scratch};
+    out->forbid = ARENA_ARRAY(in->arena, struct forbid_tally, q->n_forbid);
+    in->checker =
+        (struct checker){.q = q, .tally = out->forbid, .arena = in->arena, .scratch = in->scratch};
     split_rules(in);
     in->request = (struct search_request){.base = &out->base,
                                           .pinned = pins,

@@ -42,6 +42,13 @@ struct answer_plan {
     struct str why_not_first; /* empty for the first */
 };
 
+/* How an expression of question.forbid fared: plans it was asked about, and those of which it was
+   neither true nor false, with why of the first. */
+struct forbid_tally {
+    size_t asked, undecided;
+    char why[160];
+};
+
 struct answer {
     struct answer_plan *plans;
     size_t n, searched, feasible;
@@ -51,6 +58,7 @@ struct answer {
     const struct preference *preferences;
     size_t n_preferences;
     bool tight;                  /* no plan surely fits: these may */
+    struct forbid_tally *forbid; /* [question.n_forbid] */
     const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
 };
 

@@ -112,7 +112,7 @@ size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struc
     struct expr_scope scope = facts_scope(f);
     for (size_t i = 0; i < rules->n; i++) {
         const struct rule *r = rules->items[i];
-        if (r->is_override || !r->n_set || !rule_is_for(r, f)) continue;
+        if (r->role != ROLE_CHECK || !r->n_set || !rule_is_for(r, f)) continue;
         enum outcome outcome = rule_evaluate(r, f, scratch);
         if (outcome != OUTCOME_FAIL && outcome != OUTCOME_PASS) continue;
         for (size_t s = 0; s < r->n_set; s++) {

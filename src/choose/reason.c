@@ -245,7 +245,7 @@ void reason_plan(struct arena *a, const struct rule_set *rules, const struct ans
                  const struct search_request *request, struct answer_plan *plan)
 {
     for (size_t i = 0; i < rules->n; i++)
-        if (rules->items[i]->n_guides && !rules->items[i]->is_override)
+        if (rules->items[i]->n_guides && rules->items[i]->role == ROLE_CHECK)
             add_completion(a, rules->items[i], plan);
     for (size_t i = 0; i < answer->n_preferences; i++)
         add_guide(a, &answer->preferences[i], plan);

@@ -9,8 +9,8 @@
 #include "choose/search.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/vec.h"
 #include "choose/space.h"
 #include "cost/time.h"
@@ -214,6 +214,7 @@ static double bound_of(const struct search *s, const struct time_rates *rates)
 static void add_spot(struct search *s, const struct time_rates *rates)
 {
     const struct knobs *k = &s->c.knobs;
+    guard_tick(arena_guard(s->arena));
     if (!config_plan_layout(&s->c, &s->layout)) return;
     struct spot *spot = VEC_PUSH(s->arena, &s->spots);
     *spot = (struct spot){.bound = bound_of(s, rates) * s->ladder_gain,
@@ -415,6 +416,7 @@ static bool last_step_fits(struct search *s, const struct spot *spot)
 /* The first step of the ladder that fits: the steps rise in time and fall in memory. */
 static void visit(struct search *s, const struct spot *spot)
 {
+    guard_tick(arena_guard(s->arena));
     set_spot(s, spot);
     double best = limit(s);
     struct contender o;
@@ -535,7 +537,7 @@ void search_run(const struct search_request *request, struct arena *scratch,
     add_spaces(&s);
     out->layouts = s.spots.n;
     s.hopeless = ARENA_ARRAY(scratch, int, s.n_families + SPACE_MAX_PP + 1);
-    if (s.spots.n) qsort(s.spots.items, s.spots.n, sizeof *s.spots.items, spot_cmp);
+    sort_items(s.spots.items, s.spots.n, sizeof *s.spots.items, spot_cmp);
     /* as the rules may refuse all that were kept, more are kept until a plan is found or there are
      * no more */
     for (s.most_kept = FEWEST_KEPT; s.most_kept <= MOST_KEPT; s.most_kept *= 4) {

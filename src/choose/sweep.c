@@ -2,9 +2,9 @@
 #include "choose/sweep.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "choose/space.h"
 
@@ -282,6 +282,7 @@ static void try_knobs(struct sweeper *s, const struct knobs *k)
         fabs(t.ratio - 1) < 1e-9 && t.peak == s->out->peak; /* recomputes what is not there */
     bool relief = s->out->fits != FITS_YES && t.fits == FITS_YES;
     if (same || (t.worth < least_worth && !relief)) return;
+    t.number = s->trials.n;
     *VEC_PUSH(s->arena, &s->trials) = t;
 }
 
@@ -306,7 +307,7 @@ static int by_worth(const void *x, const void *y)
     const struct trial *a = x, *b = y;
     if (a->changed != b->changed) return a->changed - b->changed;
     if (a->worth != b->worth) return a->worth < b->worth ? 1 : -1;
-    return memcmp(&a->knobs, &b->knobs, sizeof a->knobs);
+    return (a->number > b->number) - (a->number < b->number);
 }
 
 /* What the rules allow of the best, single changes and pairs each up to their part. */
@@ -314,7 +315,7 @@ static void choose(struct sweeper *s, size_t most)
 {
     size_t part[SWEEP_MAX_TOGETHER + 1] = {0, most - most / 3, most / 3};
     struct sweep *out = s->out;
-    qsort(s->trials.items, s->trials.n, sizeof *s->trials.items, by_worth);
+    sort_items(s->trials.items, s->trials.n, sizeof *s->trials.items, by_worth);
     out->trials = ARENA_ARRAY(s->arena, struct trial, most + 1);
     for (size_t i = 0; i < s->trials.n && out->n < most; i++) {
         struct trial *t = &s->trials.items[i];

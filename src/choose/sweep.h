@@ -19,6 +19,7 @@ struct trial {
     double step_s, ratio; /* seconds; over the baseline's */
     double peak;          /* bytes */
     int fits;             /* FITS_YES or FITS_TIGHT */
+    size_t number;        /* in the order in which they were found */
     double worth;         /* expected improvement, as a part of the step */
 };
 

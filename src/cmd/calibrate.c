@@ -6,10 +6,10 @@
 
 #include "base/io.h"
 #include "base/num.h"
+#include "base/quote.h"
 #include "base/units.h"
 #include "cmd/load.h"
 #include "cmd/microbenchmark.h"
-#include "emit/emit.h"
 #include "facts/platform.h"
 #include "facts/run_log.h"
 
@@ -168,11 +168,11 @@ static void add_coefficient(struct cmd_context *c, const struct job *job, const 
     struct str name = job->machine.coefficients[f->coefficient].name;
     const struct entry_coefficient *old = coefficient_of(job->platform->entry, name);
     struct str value = rounded(c->keep, f->value), low = rounded(c->keep, f->low),
-               high = rounded(c->keep, f->high);
-    buf_printf(&c->out, "  %.*s: {value: %.*s, low: %.*s, high: %.*s, unit: \"%.*s\", n: %d,\n",
-               STR_ARG(name), STR_ARG(value), STR_ARG(low), STR_ARG(high), STR_ARG(old->unit),
-               f->n);
-    struct str meaning = emit_yaml_scalar(c->keep, value_string(old->meaning));
+               high = rounded(c->keep, f->high), unit = quote_yaml(c->keep, old->unit);
+    buf_printf(&c->out, "  %.*s: {value: %.*s, low: %.*s, high: %.*s, unit: %.*s, n: %d,\n",
+               STR_ARG(quote_yaml(c->keep, name)), STR_ARG(value), STR_ARG(low), STR_ARG(high),
+               STR_ARG(unit), f->n);
+    struct str meaning = quote_yaml(c->keep, old->meaning);
     buf_printf(&c->out, "    meaning: %.*s,\n", STR_ARG(meaning));
     buf_printf(&c->out, "    source: \"own runs; %.0f %% of the prior's uncertainty removed\"}\n",
                100 * f->learned);
@@ -188,9 +188,11 @@ static void write_platform(struct cmd_context *c, const struct job *job,
                "# moeplan " MOEPLAN_VERSION
                ": coefficients from %zu measurements; what is not here "
                "is as on %.*s\n",
-               job->observations.n, STR_ARG(base));
-    buf_printf(&c->out, "moeplan: 1\nkind: Platform\nid: %.*s-calibrated\nbase: %.*s\n",
-               STR_ARG(base), STR_ARG(base));
+               job->observations.n, LINE_ARG(c->keep, base));
+    struct str id = quote_yaml(c->keep, arena_printf(c->keep, "%.*s-calibrated", STR_ARG(base)));
+    base = quote_yaml(c->keep, base);
+    buf_printf(&c->out, "moeplan: 1\nkind: Platform\nid: %.*s\nbase: %.*s\n", STR_ARG(id),
+               STR_ARG(base));
     for (size_t i = 0; i < x->n; i++) {
         if (x->items[i].learned < touched) continue;
         if (!any) buf_add(&c->out, STR("coefficients:\n"));
@@ -211,7 +213,7 @@ static void tell_observations(struct cmd_context *c, const struct job *job)
         buf_printf(
             &c->err,
             "%.*s: measured %.4g %s, estimated %.4g before (%+.1f %%), %.4g after (%+.1f %%)\n",
-            STR_ARG(o->label), o->measured / unit, o->kind == OBSERVED_PEAK ? "GiB" : "s",
+            LINE_ARG(c->keep, o->label), o->measured / unit, o->kind == OBSERVED_PEAK ? "GiB" : "s",
             o->before / unit, 100 * (o->before / o->measured - 1), o->after / unit,
             100 * (o->after / o->measured - 1));
     }
@@ -246,7 +248,7 @@ static void tell_coefficients(struct cmd_context *c, const struct job *job,
                                    : f->learned >= touched && f->learned < determined;
             if (here)
                 buf_printf(&c->err, "%s: %.*s %.4g -> %.4g (%.0f %% of its uncertainty removed)\n",
-                           titles[group], STR_ARG(old->name), old->value, f->value,
+                           titles[group], LINE_ARG(c->keep, old->name), old->value, f->value,
                            100 * f->learned);
         }
     }
@@ -254,7 +256,7 @@ static void tell_coefficients(struct cmd_context *c, const struct job *job,
     for (size_t i = 0; i < x->n; i++)
         if (x->items[i].learned < touched)
             buf_printf(&c->err, " %.*s",
-                       STR_ARG(job->machine.coefficients[x->items[i].coefficient].name));
+                       LINE_ARG(c->keep, job->machine.coefficients[x->items[i].coefficient].name));
     buf_add_char(&c->err, '\n');
 }
 
@@ -266,7 +268,7 @@ static int run(struct cmd_context *c)
     struct calibration x;
     if (!validate_options(c, &job->options) || !cmd_load_rules(c, &job->rules))
         return STATUS_CANNOT;
-    if (!add_inputs(c, job)) return STATUS_CANNOT;
+    if (!add_inputs(c, job) || !validate_settings_used(c, &job->options)) return STATUS_CANNOT;
     if (job->observations.n == 0)
         return cmd_usage_error(c, "there is nothing measured in the input");
     calibrate(c->keep, &job->machine, job->observations.items, job->observations.n, &x);

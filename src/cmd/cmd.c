@@ -7,6 +7,7 @@
 
 #include "base/edit.h"
 #include "base/io.h"
+#include "base/quote.h"
 #include "cmd/commands.h"
 #include "cmd/option.h"
 #include "diag/render_text.h"
@@ -21,7 +22,8 @@ int cmd_usage_error(struct cmd_context *c, const char *format, ...)
     struct str message = arena_vprintf(c->keep, format, args);
     va_end(args);
     const char *name = c->command ? c->command->name : NULL;
-    buf_printf(&c->err, "moeplan%s%s: %.*s\n", name ? " " : "", name ? name : "", STR_ARG(message));
+    buf_printf(&c->err, "moeplan%s%s: %.*s\n", name ? " " : "", name ? name : "",
+               LINE_ARG(c->keep, message));
     return STATUS_CANNOT;
 }
 
@@ -55,7 +57,7 @@ const struct command *command_find(struct str name)
     return NULL;
 }
 
-static int unknown_command(struct cmd_context *c, struct str word)
+int command_unknown(struct cmd_context *c, struct str word)
 {
     struct edit_nearest nearest = {.word = word};
     for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -82,7 +84,7 @@ static int run(struct cmd_context *c, int argc, char **argv)
     }
     struct str word = command_word(argv[1]);
     c->command = command_find(word);
-    if (!c->command) return unknown_command(c, word);
+    if (!c->command) return command_unknown(c, word);
     if (!options_parse(c, argc - 2, argv + 2)) return STATUS_CANNOT;
     if (!option_given(c, "help")) return c->command->run(c);
     help_command(c->command, &c->out);
@@ -94,11 +96,18 @@ static bool write_all(FILE *to, struct str text)
     return fwrite(text.p, 1, text.n, to) == text.n && fflush(to) == 0;
 }
 
-/* Results to stdout or -o FILE. A reader that has gone away is no error; a full disk is. */
+/* The last net: whatever a text carries, nothing but our own colours acts on a terminal. */
+static struct str harmless(struct cmd_context *c, struct str text)
+{
+    return quote_screen(c->keep, text, c->colour);
+}
+
+/* Results to stdout or -o FILE, which a usage error leaves alone: a report is a report, also when
+   not everything could be read. A reader that has gone away is no error; a full disk is. */
 static int deliver(struct cmd_context *c, int status)
 {
-    struct str path = option_value(c, "output"), text = buf_str(&c->out), error;
-    if (path.n && status != STATUS_CANNOT) {
+    struct str path = option_value(c, "output"), text = harmless(c, buf_str(&c->out)), error;
+    if (path.n && (status != STATUS_CANNOT || text.n)) {
         if (io_write(c->keep, str_dup(c->keep, path).p, text, &error)) return status;
         return cmd_usage_error(c, "%.*s cannot be written: %.*s", STR_ARG(path), STR_ARG(error));
     }
@@ -113,18 +122,47 @@ static bool wants_colour(void)
     return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
+struct call {
+    struct cmd_context context;
+    int argc;
+    char **argv;
+    int status;
+};
+
+/* All that is to be said is put together before any of it goes out. */
+static void run_and_deliver(void *state)
+{
+    struct call *call = state;
+    struct cmd_context *c = &call->context;
+    c->out = buf_new(c->keep);
+    c->err = buf_new(c->keep);
+    diags_init(&c->diags, c->keep);
+    int status = run(c, call->argc, call->argv);
+    cmd_print_diags(c, &c->diags, &c->err);
+    call->status = deliver(c, status);
+    write_all(stderr, harmless(c, buf_str(&c->err)));
+}
+
 int cmd_main(int argc, char **argv)
 {
-    struct cmd_context c = {
-        .keep = arena_new(0), .scratch = arena_new(0), .colour = wants_colour()};
-    if (!c.keep || !c.scratch) return STATUS_BUG;
-    c.out = buf_new(c.keep);
-    c.err = buf_new(c.keep);
-    diags_init(&c.diags, c.keep);
-    int status = deliver(&c, run(&c, argc, argv));
-    cmd_print_diags(&c, &c.diags, &c.err);
-    write_all(stderr, buf_str(&c.err));
-    arena_free(c.scratch);
-    arena_free(c.keep);
-    return status;
+    struct guard guard = {0};
+    struct call call = {.argc = argc, .argv = argv};
+    struct cmd_context *c = &call.context;
+    enum guard_end end = GUARD_NO_MEMORY;
+    *c = (struct cmd_context){
+        .keep = arena_new(0), .scratch = arena_new(REQUEST_MEMORY), .colour = wants_colour()};
+    if (c->keep && c->scratch) {
+        arena_set_guard(c->keep, &guard);
+        arena_set_guard(c->scratch, &guard);
+        end = guard_run(&guard, 0, run_and_deliver, &call);
+    }
+    if (end != GUARD_DONE) {
+        const char *name = c->command ? c->command->name : NULL;
+        fprintf(stderr, "moeplan%s%s: %s\n", name ? " " : "", name ? name : "",
+                guard_end_text(end));
+        call.status = STATUS_CANNOT;
+    }
+    arena_free(c->scratch);
+    arena_free(c->keep);
+    return call.status;
 }

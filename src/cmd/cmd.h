@@ -13,6 +13,9 @@
 /* Exit statuses of the contract. */
 enum { STATUS_OK = 0, STATUS_NO = 1, STATUS_CANNOT = 2, STATUS_BUG = 3 };
 
+/* What one file or one request of many may take: bytes of memory in one arena, seconds of CPU. */
+enum { REQUEST_MEMORY = 256 << 20, REQUEST_SECONDS = 60 };
+
 struct option {
     const char *name;  /* without its dashes */
     const char *value; /* placeholder such as "N" or "text|json"; NULL: a switch without a value */
@@ -28,7 +31,8 @@ struct command {
     const char *help;                  /* one line */
     const char *details;               /* further lines for --help; NULL: none */
     const struct option *options;      /* ends with a NULL name; NULL: none */
-    bool loads_rules;                  /* has --rules DIR */
+    const char *required;              /* names of options that must be given, blanks between */
+    bool loads_rules;                  /* has --rules PATH */
     bool reads_batch;                  /* has --batch; arguments are then not needed */
     int (*run)(struct cmd_context *c); /* gives the exit status */
 };
@@ -50,7 +54,7 @@ struct cmd_context {
     struct given *given;
     size_t n_given;
     const struct str *batch; /* the library: requests instead of stdin, answered into `out` */
-    bool colour; /* stdout is a terminal that wants colour */
+    bool colour;             /* stdout is a terminal that wants colour */
 };
 
 /* ---- for commands ---- */
@@ -66,6 +70,11 @@ bool option_int(struct cmd_context *c, const char *name, int64_t least, int64_t 
 /* The index of the value among the words of the option's placeholder ("text|json"); 0 when it is
    not given. False with a usage error when it is none of them. */
 bool option_choice(struct cmd_context *c, const char *name, int *out);
+/* An integer in the range of a parameter; as option_int. */
+bool option_param(struct cmd_context *c, const char *name, const char *param, int64_t *out);
+/* "; did you mean x or y?" for a word that is none of "x|y|z": those that begin with it, else the
+   nearest; empty when none is near. */
+struct str option_near(struct arena *a, struct str word, const char *words);
 /* Puts "moeplan COMMAND: …" on stderr and gives STATUS_CANNOT. */
 __attribute__((format(printf, 2, 3))) int cmd_usage_error(struct cmd_context *c, const char *format,
                                                           ...);
@@ -74,8 +83,8 @@ __attribute__((format(printf, 2, 3))) int cmd_usage_error(struct cmd_context *c,
 void cmd_print_diags(struct cmd_context *c, struct diags *diags, struct buf *to);
 
 struct rule_set;
-/* The built-in rules and those of every --rules DIR. False when one of them is bad; the diagnostics
- * are in c->diags. */
+/* The built-in rules and those of every --rules PATH. False when one of them is bad; the
+ * diagnostics are in c->diags. */
 bool cmd_load_rules(struct cmd_context *c, const struct rule_set **out);
 
 /* ---- for main ---- */

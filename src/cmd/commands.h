@@ -24,6 +24,10 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 /* The command of a name, or NULL. */
 const struct command *command_find(struct str name);
 
+/* The usage error of a word that is no command, with the nearest one. */
+int command_unknown(struct cmd_context *c, struct str word);
+/* One option as help lists it; `state` is the struct buf it goes to. */
+void help_option(void *state, const struct option *option);
 /* Usage, options and details of one command. */
 void help_command(const struct command *command, struct buf *out);
 /* The list of commands. */

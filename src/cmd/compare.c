@@ -2,6 +2,7 @@
 /* compare: two recipes -> facts -> differences and costs, side by side. */
 #include <math.h>
 
+#include "base/quote.h"
 #include "base/units.h"
 #include "cmd/load.h"
 #include "emit/compare.h"
@@ -12,6 +13,7 @@
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
 struct pair {
+    const struct rule_set *rules;
     struct costed sides[2];
     struct comparison comparison;
     bool equal;
@@ -41,8 +43,8 @@ static void add_differences(struct cmd_context *c, const struct comparison *x,
         if (first) buf_printf(&c->out, "%s\n", title);
         first = false;
         struct str old = shown(c->keep, d->a), new = shown(c->keep, d->b);
-        buf_printf(&c->out, "  %-36.*s %-24.*s %.*s\n", STR_ARG(p->name), STR_ARG(old),
-                   STR_ARG(new));
+        buf_printf(&c->out, "  %-36.*s %-24.*s %.*s\n", STR_ARG(p->name), LINE_ARG(c->keep, old),
+                   LINE_ARG(c->keep, new));
     }
 }
 
@@ -121,11 +123,12 @@ static void show_text(struct cmd_context *c, const struct pair *x)
     }
     for (int i = 0; i < 2; i++)
         if (!x->sides[i].complete)
-            buf_printf(&c->out, "%.*s has no estimate: %.*s\n", STR_ARG(c->arguments[i]),
-                       STR_ARG(x->sides[i].missing));
+            buf_printf(&c->out, "%.*s has no estimate: %.*s\n", LINE_ARG(c->keep, c->arguments[i]),
+                       LINE_ARG(c->keep, x->sides[i].missing));
     for (size_t i = 0; i < x->comparison.advice.n; i++) {
         const struct remark *remark = &x->comparison.advice.items[i];
-        buf_printf(&c->out, "note: %.*s [%.*s]\n", STR_ARG(remark->text), STR_ARG(remark->guide));
+        buf_printf(&c->out, "note: %.*s [%.*s]\n", LINE_ARG(c->keep, remark->text),
+                   STR_ARG(remark->guide));
     }
 }
 
@@ -162,8 +165,11 @@ static void add_json_estimates(struct cmd_context *c, struct json_writer *w, con
         }
         evidence_find(&side->config, &evidence);
         json_key(w, names[i]);
-        tree_print(w->out, tree_estimate(c->keep, side->facts, &side->config, &side->memory,
-                                         &side->time, &evidence));
+        struct tree t;
+        tree_open(&t, c->keep);
+        estimate_json(&t, t.root, x->rules, side->facts, &side->config, &side->memory, &side->time,
+                      &evidence);
+        tree_print(&t, w->out);
     }
     json_close(w, '}');
 }
@@ -215,11 +221,13 @@ static int run(struct cmd_context *c)
     if (!option_choice(c, "format", &format) || !validate_options(c, &options) ||
         !cmd_load_rules(c, &rules))
         return STATUS_CANNOT;
+    x->rules = rules;
     for (int i = 0; i < 2; i++) {
         const struct facts *f = load_recipe(c, c->arguments[i], option_value(c, "as"), &options);
         if (!f) return STATUS_CANNOT;
         load_costs(c->keep, rules, f, c->scratch, &x->sides[i]);
     }
+    if (!validate_settings_used(c, &options)) return STATUS_CANNOT;
     struct compared a = side_of(&x->sides[0]), b = side_of(&x->sides[1]);
     compare_configurations(c->keep, rules, &a, &b, c->scratch, &x->comparison);
     x->equal = x->comparison.differences.n == 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* convert: recipe -> facts -> facts of the other framework -> its file. */
 #include "emit/convert.h"
+#include "base/quote.h"
 #include "cmd/load.h"
-#include "emit/emit.h"
+#include "cmd/plan_out.h"
 
 enum target { TO_MEGATRON, TO_BRIDGE, TO_AUTOMODEL, TO_PLAN };
 
@@ -48,23 +49,36 @@ static void tell(struct cmd_context *c, const struct conversion *x, struct comme
     for (size_t i = 0; i < x->lost.n; i++) {
         struct str line = loss_text(c->keep, &x->lost.items[i]);
         *VEC_PUSH(c->keep, out) = line;
-        buf_printf(&c->err, "%.*s\n", STR_ARG(line));
+        buf_printf(&c->err, "%.*s\n", LINE_ARG(c->keep, line));
     }
     for (size_t i = 0; i < x->notes.n; i++) {
         *VEC_PUSH(c->keep, out) = arena_printf(c->keep, "note: %.*s", STR_ARG(x->notes.items[i]));
-        buf_printf(&c->err, "note: %.*s\n", STR_ARG(x->notes.items[i]));
+        buf_printf(&c->err, "note: %.*s\n", LINE_ARG(c->keep, x->notes.items[i]));
     }
 }
 
-static void write_out(struct cmd_context *c, enum target to, const struct conversion *x,
-                      const struct comments *comments)
+static void write_out(struct cmd_context *c, const struct rule_set *rules, enum target to,
+                      const struct conversion *x, const struct comments *comments)
 {
     struct emit_input in = {
-        .facts = x->facts, .comments = comments->items, .n_comments = comments->n};
+        .rules = rules, .facts = x->facts, .comments = comments->items, .n_comments = comments->n};
     if (to == TO_PLAN)
-        emit_plan(&in, &c->out);
+        plan_out(c, &in);
     else
         emitter_of(x->facts->framework)->write(&in, &c->out);
+}
+
+/* The output as it would be here, wherever it will lie. */
+static struct str text_of(struct cmd_context *c, const struct rule_set *rules, enum target to,
+                          const struct facts *target)
+{
+    struct buf text = buf_new(c->keep);
+    struct emit_input in = {.rules = rules, .facts = target};
+    if (to == TO_PLAN)
+        emit_plan(&in, &text);
+    else
+        emitter_of(target->framework)->write(&in, &text);
+    return buf_str(&text);
 }
 
 /* A configuration that one framework runs and the other refuses is said to be one: the output is
@@ -78,7 +92,7 @@ static void check(struct cmd_context *c, const struct rule_set *rules, enum targ
     struct read_options options = {.platforms = &platforms,
                                    .platform = target->platform ? target->platform->asked : STR(""),
                                    .gpus = facts_int(target, "world_size", 0)};
-    uint32_t source = source_add(&found.sources, STR("the result"), buf_str(&c->out));
+    uint32_t source = source_add(&found.sources, STR("the result"), text_of(c, rules, to, target));
     struct recipe recipe = recipe_read(
         c->keep, &found, source,
         to == TO_PLAN ? STR("plan") : str_of(framework_name(target->framework)), &options);
@@ -92,7 +106,8 @@ static void check(struct cmd_context *c, const struct rule_set *rules, enum targ
         const struct diag *d = &found.items[i];
         if (d->severity == SEVERITY_ERROR)
             buf_printf(&c->err, "%s refuses the result [%.*s]: %.*s\n",
-                       framework_name(target->framework), STR_ARG(d->rule), STR_ARG(d->message));
+                       framework_name(target->framework), STR_ARG(d->rule),
+                       LINE_ARG(c->keep, d->message));
     }
 }
 
@@ -103,21 +118,17 @@ static int run(struct cmd_context *c)
     struct conversion x;
     struct comments comments = {0};
     int to = TO_PLAN;
-    if (!option_given(c, "to"))
-        return cmd_usage_error(c, "--to megatron|bridge|automodel|plan is missing");
     if (!option_choice(c, "to", &to) || !validate_options(c, &options) ||
         !cmd_load_rules(c, &rules))
         return STATUS_CANNOT;
     const struct facts *from = load_recipe(c, c->arguments[0], option_value(c, "as"), &options);
-    struct str unused = validate_unused_settings(c->keep, &options);
-    if (from && unused.n) return cmd_usage_error(c, "nothing is called %.*s", STR_ARG(unused));
-    if (!from) return STATUS_CANNOT;
+    if (!from || !validate_settings_used(c, &options)) return STATUS_CANNOT;
     convert_facts(c->keep, rules, from, framework_of((enum target)to, from), to != TO_PLAN,
                   c->scratch, &x);
-    if (to != TO_PLAN) convert_check_words(c->keep, &x);
+    if (to != TO_PLAN) convert_check_words(c->keep, rules, &x);
     add_head(c, from, x.facts, &comments);
     tell(c, &x, &comments);
-    write_out(c, (enum target)to, &x, &comments);
+    write_out(c, rules, (enum target)to, &x, &comments);
     check(c, rules, (enum target)to, x.facts);
     return diags_count(&c->diags, SEVERITY_ERROR) ? STATUS_NO : STATUS_OK;
 }
@@ -141,6 +152,7 @@ const struct command command_convert = {
         "What cannot be carried over is named on stderr and as a comment, never dropped "
         "silently.\n",
     .options = options,
+    .required = "to",
     .loads_rules = true,
     .run = run,
 };

@@ -4,6 +4,7 @@
 
 #include "base/edit.h"
 #include "base/io.h"
+#include "base/quote.h"
 #include "base/units.h"
 #include "choose/diagnose.h"
 #include "cmd/load.h"
@@ -35,7 +36,7 @@ static void unknown_metric(struct cmd_context *c, const struct node *key)
         diag_help(&c->diags, d, "docs/metrics.md lists them");
 }
 
-/* One metric; 71 % may be written 71 or "71 %". */
+/* One metric, a number in its own unit: 71 % is written 71. */
 static void read_metric(struct cmd_context *c, const struct node *key, const struct node *value,
                         struct facts *f)
 {
@@ -45,7 +46,8 @@ static void read_metric(struct cmd_context *c, const struct node *key, const str
         return;
     }
     struct value v = node_value(c->keep, value, SCALAR_CORE);
-    if (value_check(f, param, &v, node_span(&c->diags, value), key->text))
+    struct span at = node_span(&c->diags, value);
+    if (value_check_own(c->keep, &c->diags, &param_table[param], &v, at, key->text))
         facts_set(f, param, v, ORIGIN_FILE, value, key->text);
 }
 
@@ -92,20 +94,20 @@ static void add_symptoms(struct cmd_context *c, const struct diagnosis *d, enum 
     for (size_t i = 0; i < d->evidence[wall].n; i++) {
         const struct symptom *s = &d->evidence[wall].items[i];
         const struct rule *r = s->rule;
-        buf_printf(&c->out, "  %.*s", STR_ARG(r->message));
+        buf_printf(&c->out, "  %.*s", LINE_ARG(c->keep, r->message));
         if (r->parameter >= 0)
             buf_printf(&c->out, ": %.*s %.*s", STR_ARG(param_table[r->parameter].name),
-                       STR_ARG(s->value));
+                       LINE_ARG(c->keep, s->value));
         buf_printf(&c->out, " [%.*s]\n", STR_ARG(r->id));
-        if (r->help.n) buf_printf(&c->out, "    help: %.*s\n", STR_ARG(r->help));
+        if (r->help.n) buf_printf(&c->out, "    help: %.*s\n", LINE_ARG(c->keep, r->help));
     }
 }
 
 static void add_prediction(struct cmd_context *c, const struct diagnosis *d, const struct fix *fix)
 {
     if (fix->refused) {
-        buf_printf(&c->out, "\n     not on this plan: %.*s [%.*s]", STR_ARG(fix->refused->message),
-                   STR_ARG(fix->refused->id));
+        buf_printf(&c->out, "\n     not on this plan: %.*s [%.*s]",
+                   LINE_ARG(c->keep, fix->refused->message), STR_ARG(fix->refused->id));
         return;
     }
     if (!fix->predicted) return;
@@ -120,14 +122,14 @@ static void add_fixes(struct cmd_context *c, const struct diagnosis *d)
 {
     for (size_t i = 0; i < d->fixes.n; i++) {
         const struct fix *fix = &d->fixes.items[i];
-        buf_printf(&c->out, "  %zu. %.*s", i + 1, STR_ARG(fix->rule->message));
+        buf_printf(&c->out, "  %zu. %.*s", i + 1, LINE_ARG(c->keep, fix->rule->message));
         if (fix->rule->n_guides)
             buf_printf(&c->out, " [%.*s]", STR_ARG(fix->rule->guides[fix->rule->n_guides - 1]));
         for (size_t k = 0; k < fix->changes.n; k++) {
             const struct change *change = &fix->changes.items[k];
             struct str value = emit_scalar(c->keep, change->value);
             buf_printf(&c->out, "%s%.*s = %.*s", k ? ", " : "\n     ",
-                       STR_ARG(param_table[change->param].name), STR_ARG(value));
+                       STR_ARG(param_table[change->param].name), LINE_ARG(c->keep, value));
         }
         add_prediction(c, d, fix);
         buf_add_char(&c->out, '\n');
@@ -249,7 +251,7 @@ static int run(struct cmd_context *c)
         !cmd_load_rules(c, &rules))
         return STATUS_CANNOT;
     struct facts *f = plan_facts(c, &options);
-    if (!f) return STATUS_CANNOT;
+    if (!f || !validate_settings_used(c, &options)) return STATUS_CANNOT;
     facts_add_raw(f, STR("metrics"), value_bool(true)); /* what rules/diagnose waits for */
     for (size_t i = 0; i < c->n_arguments; i++)
         if (!read_metrics(c, c->arguments[i], f)) return STATUS_CANNOT;

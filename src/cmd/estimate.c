@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* estimate: recipe -> facts -> configuration -> memory and time -> screen or JSON. */
 #include "base/io.h"
-#include "cmd/batch.h"
-#include "cmd/validate.h"
+#include "cmd/load.h"
+#include "cmd/member.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
 #include "emit/screen.h"
@@ -41,6 +41,7 @@ static bool no_split(const struct config *c, struct diags *diags, uint32_t sourc
 static bool estimate_facts(const struct estimation *e, struct facts *f, struct arena *a,
                            struct result *out)
 {
+    rules_assume(e->rules, f, e->scratch);
     rules_apply_overrides(e->rules, f, e->scratch);
     arena_reset(e->scratch);
     out->facts = f;
@@ -73,9 +74,11 @@ static bool read_text(const struct estimation *e, struct arena *a, struct diags 
     return false;
 }
 
-static cJSON *tree_of(struct arena *a, const struct result *r)
+static void result_json(struct tree *t, struct arena *a, const struct rule_set *rules,
+                        const struct result *r)
 {
-    return tree_estimate(a, r->facts, &r->config, &r->memory, &r->time, &r->evidence);
+    tree_open(t, a);
+    estimate_json(t, t->root, rules, r->facts, &r->config, &r->memory, &r->time, &r->evidence);
 }
 
 /* ---- the command ---- */
@@ -136,6 +139,8 @@ static void show_text(struct cmd_context *c, const struct result *r, const struc
     screen_model(&r->config.model, &c->out);
     screen_notes(r->facts->model, &c->out);
     screen_machine(c->keep, &r->config, &c->out);
+    screen_assumed(r->facts, &c->out);
+    screen_platform_notes(c->keep, r->facts->platform, &c->out);
     buf_add_char(&c->out, '\n');
     screen_plan(c->keep, &r->config, &c->out);
     buf_add_char(&c->out, '\n');
@@ -157,7 +162,9 @@ static void show(struct cmd_context *c, const struct estimation *e, const struct
                  struct str label, enum format format)
 {
     if (format == FORMAT_JSON) {
-        tree_print(&c->out, tree_of(c->keep, r));
+        struct tree t;
+        result_json(&t, c->keep, e->rules, r);
+        tree_print(&t, &c->out);
         buf_add_char(&c->out, '\n');
         return;
     }
@@ -170,12 +177,10 @@ static int estimate_file(struct cmd_context *c, const struct estimation *e, stru
                          enum format format)
 {
     struct str text, error, path = str_dup(c->keep, c->arguments[0]);
-    if (!io_read(c->keep, path.p, &text, &error))
-        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
+    if (!io_read(c->keep, path.p, &text, &error)) return load_failed(c, path, error);
     struct recipe recipe;
     if (!read_text(e, c->keep, &c->diags, path, text, as, &recipe)) return STATUS_CANNOT;
-    struct str unused = validate_unused_settings(c->keep, e->options);
-    if (unused.n > 0) return cmd_usage_error(c, "--set: nothing is called %.*s", STR_ARG(unused));
+    if (!validate_settings_used(c, e->options)) return STATUS_CANNOT;
     bool good = true;
     for (size_t i = 0; i < recipe.readings.n; i++) {
         const struct reading *reading = &recipe.readings.items[i];
@@ -217,6 +222,36 @@ static bool request_text(const struct batch_request *r, struct str *text, struct
     return node_get(r->root, STR("text")) != NULL;
 }
 
+static const struct member members[] = {
+    {"id", MEMBER_ANY, NULL},
+    {"plan", MEMBER_MAP, NULL},
+    {"text", MEMBER_TEXT, NULL},
+    {"as", MEMBER_TEXT, NULL},
+    {"gpus", MEMBER_NUMBER, "world_size"},
+    {"platform", MEMBER_TEXT, NULL},
+    {0},
+};
+
+/* The text to estimate, and the request's options over those of the command line; false with *why
+   set. */
+static bool read_request(const struct batch_request *request, struct read_options *options,
+                         struct str *text, struct str *as, struct str *why)
+{
+    const struct node *root = request->root;
+    if (!members_check(request, root, "", members, why)) return false;
+    *why = STR("the request has neither plan nor text");
+    if (!request_text(request, text, as)) return false;
+    *why = STR("the request has both plan and text");
+    if (member_text(root, "text").n && text->p != member_text(root, "text").p) return false;
+    *why = arena_printf(request->arena, "no format \"%.*s\"", STR_ARG(*as));
+    if (as->n > 0 && !reader_find(*as)) return false;
+    int64_t gpus = member_number(request, root, "gpus");
+    struct str platform = member_text(root, "platform");
+    if (gpus) options->gpus = gpus;
+    if (platform.n > 0) options->platform = platform;
+    return true;
+}
+
 /* {"id","plan"} or {"id","text","as","gpus","platform"} -> {"id", …estimate} or
  * {"id","error","diagnostics"} */
 static void answer(struct cmd_context *c, const struct batch_request *request)
@@ -224,29 +259,29 @@ static void answer(struct cmd_context *c, const struct batch_request *request)
     const struct estimation *given = request->state;
     struct estimation e = *given;
     struct read_options options = *e.options;
-    struct str text, as, platform = batch_str(request, "platform");
-    if (!request_text(request, &text, &as)) {
-        batch_error(c, STR("the request has neither plan nor text"));
-        return;
-    }
-    if (as.n > 0 && !reader_find(as)) {
-        batch_error(c, arena_printf(request->arena, "no format \"%.*s\"", STR_ARG(as)));
-        return;
-    }
-    if (!batch_int(request, "gpus", 1, &options.gpus)) {
-        batch_error(c, STR("gpus must be an integer of at least 1"));
-        return;
-    }
-    if (platform.n > 0) options.platform = platform;
-    e.options = &options;
+    struct tree tree;
     struct recipe recipe;
     struct result *r = ARENA_NEW(request->arena, struct result);
+    struct str text, as, why;
+    if (!read_request(request, &options, &text, &as, &why)) {
+        batch_error(c, why);
+        return;
+    }
+    options.platforms = request->platforms;
+    e.options = &options;
+    e.scratch = c->scratch;
     if (!read_text(&e, request->arena, request->diags, STR("request"), text, as, &recipe) ||
         !estimate_facts(&e, recipe.readings.items[0].facts, request->arena, r)) {
         answer_diags(c, request->diags);
         return;
     }
-    tree_print_members(&c->out, tree_of(request->arena, r));
+    why = validate_settings(request->arena, &options);
+    if (why.n) {
+        batch_error(c, why);
+        return;
+    }
+    result_json(&tree, request->arena, e.rules, r);
+    tree_print_members(&tree, &c->out);
 }
 
 static int run(struct cmd_context *c)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
-#include "cmd/batch.h"
+#include "base/quote.h"
 #include "cmd/load.h"
+#include "cmd/member.h"
 #include "cmd/typed.h"
 #include "expr/func.h"
 
@@ -46,9 +47,17 @@ static void answer_value(struct cmd_context *c, struct value v)
     typed_write(&c->out, v);
 }
 
+static const struct member members[] = {
+    {"id", MEMBER_ANY, NULL}, {"expr", MEMBER_TEXT, NULL}, {"bindings", MEMBER_MAP, NULL}, {0}};
+
 /* {"id","expr","bindings"?} -> {"id","value"} or {"id","error"} */
 static void answer(struct cmd_context *c, const struct batch_request *request)
 {
+    struct str why;
+    if (!members_check(request, request->root, "", members, &why)) {
+        batch_error(c, why);
+        return;
+    }
     if (!node_get(request->root, STR("expr"))) {
         batch_error(c, STR("the request has no expr"));
         return;
@@ -74,10 +83,10 @@ static int print(struct cmd_context *c, const struct expr *e, const struct expr_
     struct str lines[MOST_LINES];
     struct value v = expr_eval(e, c->keep, scope);
     if (v.kind == VALUE_ERROR) return cmd_usage_error(c, "%.*s", STR_ARG(v.s));
-    buf_printf(&c->out, "%.*s\n", STR_ARG(value_text(c->keep, v)));
+    buf_printf(&c->out, "%.*s\n", LINE_ARG(c->keep, value_text(c->keep, v)));
     size_t n = v.kind == VALUE_BOOL ? expr_trace(e, c->keep, scope, lines, MOST_LINES) : 0;
     for (size_t i = 0; i < n; i++)
-        buf_printf(&c->out, "  = note: %.*s\n", STR_ARG(lines[i]));
+        buf_printf(&c->out, "  = note: %.*s\n", LINE_ARG(c->keep, lines[i]));
     return STATUS_OK;
 }
 

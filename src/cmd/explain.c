@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/io.h"
+#include "base/quote.h"
 #include "cmd/load.h"
 #include "emit/rule_page.h"
 
@@ -119,7 +120,7 @@ static int explain_row(struct cmd_context *c, const struct rule_set *set,
     for (size_t i = 0; i < set->n; i++) {
         const struct rule *r = set->items[i];
         if (rule_cites(r, row->id))
-            buf_printf(&c->out, "- %.*s: %.*s\n", STR_ARG(r->id), STR_ARG(r->message));
+            buf_printf(&c->out, "- %.*s: %.*s\n", STR_ARG(r->id), LINE_ARG(c->keep, r->message));
     }
     buf_printf(&c->out, "\n## Where it is from\n\n- source: %.*s\n", STR_ARG(row->source));
     if (row->date.n) buf_printf(&c->out, "- as of %.*s\n", STR_ARG(row->date));

@@ -4,7 +4,7 @@
 
 enum { COLUMN = 30 }; /* where the explanation of an option begins */
 
-static void print_option(void *state, const struct option *option)
+void help_option(void *state, const struct option *option)
 {
     struct buf *out = state;
     size_t from = out->n;
@@ -26,7 +26,7 @@ void help_command(const struct command *command, struct buf *out)
     buf_printf(out, "%s.\n", command->help);
     if (command->details) buf_printf(out, "\n%s", command->details);
     buf_add(out, STR("\noptions\n"));
-    options_each(command, print_option, out);
+    options_each(command, help_option, out);
 }
 
 void help_program(struct buf *out)
@@ -47,7 +47,7 @@ static int run(struct cmd_context *c)
         return STATUS_OK;
     }
     const struct command *command = command_find(c->arguments[0]);
-    if (!command) return cmd_usage_error(c, "there is no command %.*s", STR_ARG(c->arguments[0]));
+    if (!command) return command_unknown(c, c->arguments[0]);
     help_command(command, &c->out);
     return STATUS_OK;
 }

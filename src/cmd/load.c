@@ -2,6 +2,19 @@
 #include "cmd/load.h"
 
 #include "base/io.h"
+#include "base/quote.h"
+#include "facts/model.h"
+#include "facts/profile.h"
+
+int load_failed(struct cmd_context *c, struct str path, struct str error)
+{
+    if (model_find(c->keep, path))
+        return cmd_usage_error(c,
+                               "%.*s is a model, no recipe: moeplan suggest %.*s --gpus N "
+                               "--platform P makes one",
+                               STR_ARG(path), STR_ARG(path));
+    return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
+}
 
 struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
                           const struct read_options *options)
@@ -9,14 +22,13 @@ struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
     struct str text, error;
     if (!validate_format(c, as, RECIPE_FORMATS)) return NULL;
     path = str_dup(c->keep, path);
-    if (!io_read(c->keep, path.p, &text, &error))
-        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)), NULL;
+    if (!io_read(c->keep, path.p, &text, &error)) return load_failed(c, path, error), NULL;
     uint32_t source = source_add(&c->diags.sources, path, text);
     struct recipe recipe = recipe_read(c->keep, &c->diags, source, as, options);
     if (recipe.status == RECIPE_READ && recipe.readings.n > 0) {
         if (recipe.readings.n > 1)
             buf_printf(&c->err, "note: %.*s describes %zu configurations; the first is taken\n",
-                       STR_ARG(path), recipe.readings.n);
+                       LINE_ARG(c->keep, path), recipe.readings.n);
         return recipe.readings.items[0].facts;
     }
     if (recipe.status == RECIPE_SKIPPED)
@@ -31,7 +43,7 @@ bool load_readings(struct cmd_context *c, const struct rule_set *rules, struct r
     struct str path = str_dup(c->keep, option_value(c, "in")), text, error;
     if (!validate_options(c, options)) return false;
     if (!io_read(c->keep, path.p, &text, &error)) {
-        cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
+        load_failed(c, path, error);
         return false;
     }
     diags_init(found, c->keep);
@@ -42,10 +54,20 @@ bool load_readings(struct cmd_context *c, const struct rule_set *rules, struct r
         cmd_usage_error(c, "%.*s is no recipe that can be read", STR_ARG(path));
         return false;
     }
+    if (!validate_settings_used(c, options)) return false;
     *out = recipe.readings;
     for (size_t i = 0; i < out->n; i++)
         rules_apply_overrides(rules, out->items[i].facts, c->scratch);
     return true;
+}
+
+bool load_shape(struct arena *a, struct diags *diags, const struct model_input *m,
+                struct arena *scratch, struct model_shape *out)
+{
+    struct facts *f = facts_new_plan(a, diags, FRAMEWORK_MEGATRON, profile_at(0)->version);
+    model_apply(f, m, ORIGIN_FILE);
+    rules_assume_model(rules_builtin(), f, scratch);
+    return config_model(f, out, false);
 }
 
 /* The first error among diagnostics, for a message. */
@@ -59,7 +81,7 @@ static struct str first_error(const struct diags *diags)
 void load_costs(struct arena *a, const struct rule_set *rules, const struct facts *f,
                 struct arena *scratch, struct costed *out)
 {
-    *out = (struct costed){.facts = rules_effective_facts(a, rules, f, scratch)};
+    *out = (struct costed){.facts = rules_whole_facts(a, rules, f, scratch)};
     struct diags *diags = out->facts->diags;
     if (!config_from_facts(a, out->facts, &out->config)) {
         out->missing = first_error(diags);

@@ -7,6 +7,10 @@
 #include "cmd/validate.h"
 #include "cost/cost.h"
 
+/* Says that a recipe's file cannot be read, or that its name is a model's, which suggest is for.
+   Gives STATUS_CANNOT. */
+int load_failed(struct cmd_context *c, struct str path, struct str error);
+
 /* The first configuration that the file describes, options applied, overrides not; NULL with the
    reason on stderr or in c->diags. A file of several says on stderr which is taken. */
 struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
@@ -15,6 +19,11 @@ struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
 /* All configurations of the file that --in names, options and overrides applied. False with the
    reason on stderr or in c->diags. */
 bool load_readings(struct cmd_context *c, const struct rule_set *rules, struct readings *out);
+
+/* The shape of a model by itself, without any plan; false with errors in `diags` when the input
+   lacks something. */
+bool load_shape(struct arena *a, struct diags *diags, const struct model_input *m,
+                struct arena *scratch, struct model_shape *out);
 
 /* A configuration as its framework runs it, and its estimates. */
 struct costed {

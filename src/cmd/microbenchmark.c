@@ -12,7 +12,7 @@ static double number(struct arena *a, const struct node *entry, const char *name
     const struct node *node = node_get(entry, str_of(name));
     struct value v = node ? node_value(a, node, SCALAR_JSON) : value_null();
     double x = v.kind == VALUE_INT ? (double)v.i : v.kind == VALUE_DOUBLE ? v.d : 0;
-    return x > 0 && x < 1e15 ? x : 0;
+    return x > 1e-12 && x < 1e15 ? x : 0; /* what can be a measurement */
 }
 
 static struct config *config_for(struct arena *a, double seq, double batch,

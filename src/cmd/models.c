@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* models: the catalogue with its parameter counts, or one model's canonical fields and where each
  * was read. */
-#include "cmd/cmd.h"
+#include "base/quote.h"
+#include "cmd/load.h"
 #include "emit/json_writer.h"
 #include "emit/screen.h"
 #include "facts/model.h"
 #include "facts/profile.h"
 #include "plan/config.h"
+#include "rules/rule.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
-
-/* The shape of a model by itself, without any plan; false when the input lacks something. */
-static bool shape_of(struct cmd_context *c, const struct model_input *m, struct model_shape *out)
-{
-    struct facts *f = facts_new(c->scratch, &c->diags, FRAMEWORK_MEGATRON, profile_at(0)->version);
-    f->format = STR("plan");
-    for (uint32_t i = 0; i < param_count; i++)
-        if (param_table[i].scope == SCOPE_MODEL)
-            f->items[i] = (struct fact){.origin = ORIGIN_UNKNOWN};
-    model_apply(f, m, ORIGIN_FILE);
-    return config_model(f, out, false);
-}
 
 /* ---- the list ---- */
 
@@ -72,7 +62,7 @@ static int list(struct cmd_context *c, enum format format)
         struct arena_mark mark = arena_mark(c->scratch);
         const struct model_input *m = model_catalogue(c->scratch, i);
         struct model_shape *s = ARENA_NEW(c->scratch, struct model_shape);
-        if (!shape_of(c, m, s)) return STATUS_BUG;
+        if (!load_shape(c->scratch, &c->diags, m, c->keep, s)) return STATUS_BUG;
         if (format == FORMAT_TEXT) {
             list_row_text(&c->out, m, s);
         } else {
@@ -106,13 +96,13 @@ static void show_text(struct cmd_context *c, const struct model_input *m,
 {
     struct param_counts n = model_params(s);
     struct buf *out = &c->out;
-    buf_printf(out, "%.*s\n", STR_ARG(m->name));
+    buf_printf(out, "%.*s\n", LINE_ARG(c->keep, m->name));
     buf_printf(out, "  %.3f B parameters, %.3f B active", (double)n.total / 1e9,
                (double)n.active / 1e9);
     if (n.mtp > 0) buf_printf(out, "; MTP %.3f B", (double)n.mtp / 1e9);
     if (n.vision > 0) buf_printf(out, "; vision %.3f B", (double)n.vision / 1e9);
     buf_printf(out, "; of the total %.3f B embeddings\n", (double)n.embedding / 1e9);
-    if (m->source.n > 0) buf_printf(out, "  source: %.*s\n", STR_ARG(m->source));
+    if (m->source.n > 0) buf_printf(out, "  source: %.*s\n", LINE_ARG(c->keep, m->source));
     screen_notes(m, out);
     buf_add_char(out, '\n');
     for (size_t i = 0; i < m->fields.n; i++) {
@@ -120,7 +110,7 @@ static void show_text(struct cmd_context *c, const struct model_input *m,
         if (!is_last(m, i)) continue;
         struct str value = value_text(c->keep, f->value);
         buf_printf(out, "%-38.*s %-24.*s <- %.*s", STR_ARG(param_table[f->param].name),
-                   STR_ARG(value), STR_ARG(f->alias));
+                   LINE_ARG(c->keep, value), LINE_ARG(c->keep, f->alias));
         if (f->node) buf_printf(out, ", line %u", f->node->line);
         buf_add_char(out, '\n');
     }
@@ -158,7 +148,7 @@ static int run(struct cmd_context *c)
     if (c->n_arguments == 0) return list(c, (enum format)format);
     const struct model_input *m = model_load(c->keep, &c->diags, c->arguments[0]);
     struct model_shape *s = ARENA_NEW(c->keep, struct model_shape);
-    if (!m || !shape_of(c, m, s)) return STATUS_CANNOT;
+    if (!m || !load_shape(c->scratch, &c->diags, m, c->keep, s)) return STATUS_CANNOT;
     if (format == FORMAT_JSON)
         show_json(c, m, s);
     else

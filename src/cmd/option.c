@@ -3,22 +3,30 @@
 
 #include "base/edit.h"
 #include "base/num.h"
+#include "cmd/commands.h"
+#include "facts/param.h"
 
 /* Options that every command, every command with rules, and every command with a batch mode has. */
 static const struct option option_help = {"help", NULL, "show this page"};
 static const struct option option_output = {
     "output", "FILE", "write there instead of to stdout, whole or not at all (-o)"};
-static const struct option option_rules = {"rules", "DIR",
-                                           "also load the rules below DIR (repeatable)"};
+static const struct option option_rules = {
+    "rules", "PATH", "also load the rules of a file, or below a folder (repeatable)"};
 static const struct option option_batch = {
     "batch", NULL, "read JSONL requests from stdin, write one JSON answer a line"};
+
+static const struct option option_request_timeout = {
+    "request-timeout", "SECONDS", "with --batch: CPU time that a request may take (60)"};
 
 void options_each(const struct command *command,
                   void (*each)(void *state, const struct option *option), void *state)
 {
     for (const struct option *o = command->options; o && o->name; o++)
         each(state, o);
-    if (command->reads_batch) each(state, &option_batch);
+    if (command->reads_batch) {
+        each(state, &option_batch);
+        each(state, &option_request_timeout);
+    }
     if (command->loads_rules) each(state, &option_rules);
     each(state, &option_output);
     each(state, &option_help);
@@ -91,14 +99,34 @@ static bool parse_option(struct cmd_context *c, int n, char **words, int *at)
     return true;
 }
 
+/* What a command cannot do without and was not given, all of it at once. */
+static bool check_required(struct cmd_context *c)
+{
+    const struct command *command = c->command;
+    struct str rest = str_of(command->required), name;
+    struct buf names = buf_new(c->keep), options = buf_new(c->keep);
+    bool argument = c->n_arguments < (size_t)command->min_arguments;
+    int missing = argument;
+    if (argument) buf_add(&names, str_of(command->arguments));
+    while (rest.n && str_split(&rest, ' ', &name)) {
+        const struct option *option = option_search(command, name).found;
+        if (option_given(c, option->name)) continue;
+        buf_printf(&names, "%s--%s %s", missing++ ? ", " : "", option->name, option->value);
+        help_option(&options, option);
+    }
+    if (argument && missing == 1)
+        cmd_usage_error(c, "missing argument: moeplan %s %s", command->name, command->arguments);
+    else if (missing)
+        cmd_usage_error(c, "%.*s %s missing", STR_ARG(buf_str(&names)), missing > 1 ? "are" : "is");
+    if (missing > 1) buf_add(&c->err, buf_str(&options));
+    return !missing;
+}
+
 static bool check_arguments(struct cmd_context *c)
 {
     const struct command *command = c->command;
     if (option_given(c, "help") || option_given(c, "batch")) return true;
-    if (c->n_arguments < (size_t)command->min_arguments) {
-        cmd_usage_error(c, "missing argument: moeplan %s %s", command->name, command->arguments);
-        return false;
-    }
+    if (!check_required(c)) return false;
     if (command->max_arguments >= 0 && c->n_arguments > (size_t)command->max_arguments) {
         cmd_usage_error(c, "one argument too many: %.*s",
                         STR_ARG(c->arguments[command->max_arguments]));
@@ -175,6 +203,44 @@ bool option_choice(struct cmd_context *c, const char *name, int *out)
         *out = i;
         return true;
     }
-    cmd_usage_error(c, "--%s must be one of %s, not \"%.*s\"", name, option->value, STR_ARG(value));
+    struct str near = option_near(c->keep, value, option->value);
+    cmd_usage_error(c, "--%s must be one of %s, not \"%.*s\"%.*s", name, option->value,
+                    STR_ARG(value), STR_ARG(near));
     return false;
+}
+
+bool option_param(struct cmd_context *c, const char *name, const char *param, int64_t *out)
+{
+    int64_t i = *out;
+    const struct param_range *range = &param_table[param_find(str_of(param))].range;
+    if (!option_int(c, name, (int64_t)range->min, &i)) return false;
+    if ((double)i > range->max) {
+        struct str most = num_grouped(c->keep, (int64_t)range->max);
+        cmd_usage_error(c, "--%s must be at most %.*s", name, STR_ARG(most));
+        return false;
+    }
+    *out = i;
+    return true;
+}
+
+/* "x", "x or y", "x, y or z" */
+static struct str joined(struct arena *a, const struct str *words, size_t n)
+{
+    struct buf out = buf_new(a);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s%.*s", i == 0 ? "" : i + 1 < n ? ", " : " or ", STR_ARG(words[i]));
+    return buf_str(&out);
+}
+
+struct str option_near(struct arena *a, struct str word, const char *words)
+{
+    struct edit_nearest nearest = {.word = word};
+    VEC(struct str) begin = {0};
+    struct str rest = str_of(words), one;
+    while (str_split(&rest, '|', &one)) {
+        edit_offer(&nearest, one);
+        if (word.n > 1 && str_starts(one, word)) *VEC_PUSH(a, &begin) = one;
+    }
+    struct str found = begin.n ? joined(a, begin.items, begin.n) : nearest.best;
+    return found.n ? arena_printf(a, "; did you mean %.*s?", STR_ARG(found)) : STR("");
 }

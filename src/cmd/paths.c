@@ -3,38 +3,39 @@
 
 #include <sys/stat.h>
 
-/* Backtracking over one `*` at a time; `**` also eats slashes, and `**` followed by a slash may eat
- * nothing. */
-static bool matches(const char *p, const char *pattern_end, const char *s, const char *end)
+#include "base/io.h"
+
+/* Whether what a pattern begins with at some byte matches the rest of a path, for each byte of the
+   path. `*` stays within a name, `**` also eats slashes, and `**` followed by a slash may eat
+   nothing. rows[k] is the same for the pattern k bytes further on, rows[0] is written. */
+static void match_from(struct str pattern, struct str path, bool *const rows[4])
 {
-    while (p < pattern_end) {
-        if (*p == '*') {
-            bool deep = p + 1 < pattern_end && p[1] == '*';
-            const char *rest = p + (deep ? 2 : 1);
-            if (deep && rest < pattern_end && *rest == '/' &&
-                matches(rest + 1, pattern_end, s, end))
-                return true;
-            for (;; s++) {
-                if (matches(rest, pattern_end, s, end)) return true;
-                if (s == end || (!deep && *s == '/')) return false;
-            }
-        }
-        if (s == end || (*p == '?' ? *s == '/' : *p != *s)) return false;
-        p++;
-        s++;
+    bool star = pattern.p[0] == '*', deep = star && pattern.n > 1 && pattern.p[1] == '*';
+    bool folders = deep && pattern.n > 2 && pattern.p[2] == '/';
+    const bool *rest = rows[deep ? 2 : 1];
+    bool eaten = false; /* the star takes what comes up to some match of the rest */
+    for (size_t i = path.n + 1; i-- > 0;) {
+        char c = i < path.n ? path.p[i] : '\0';
+        bool one = i < path.n && (pattern.p[0] == '?' ? c != '/' : c == pattern.p[0]);
+        eaten = rest[i] || (eaten && (deep || c != '/'));
+        rows[0][i] = star ? eaten || (folders && rows[3][i]) : one && rest[i + 1];
     }
-    return s == end;
 }
 
-bool path_matches(struct str pattern, struct str path)
+bool path_matches(struct arena *a, struct str pattern, struct str path)
 {
-    return matches(pattern.p, pattern.p + pattern.n, path.p, path.p + path.n);
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    struct arena_mark mark = arena_mark(a);
+    size_t width = path.n + 1;
+    bool *rows = ARENA_ARRAY(a, bool, 4 * width), *at[4];
+    rows[pattern.n % 4 * width + path.n] = true; /* nothing matches nothing */
+    for (size_t i = pattern.n; i-- > 0;) {
+        for (size_t k = 0; k < 4; k++)
+            at[k] = rows + (i + k) % 4 * width;
+        match_from(str_slice(pattern, i, pattern.n), path, at);
+    }
+    bool whole = rows[0];
+    arena_pop(a, mark);
+    return whole;
 }
 
 static bool exists(const char *path)
@@ -49,17 +50,37 @@ static struct str without_dot(struct str path)
     return str_starts(path, STR("./")) ? str_slice(path, 2, path.n) : path;
 }
 
+/* What is behind the first `files` and `problems` of the list is called as the user would. */
+static void drop_dots(struct path_list *list, size_t files, size_t problems)
+{
+    for (size_t i = files; i < list->n; i++)
+        list->items[i] = without_dot(list->items[i]);
+    for (size_t i = problems; i < list->unread.n; i++)
+        list->unread.items[i].path = without_dot(list->unread.items[i].path);
+}
+
 static bool expand_folder(struct arena *a, struct str folder, struct path_list *out,
                           struct str *error)
 {
     static const char *const suffixes[] = {".yaml", ".yml",   ".json", ".sh",  ".sbatch",
                                            ".sub",  ".slurm", ".args", ".txt", NULL};
-    size_t before = out->n;
+    size_t files = out->n, problems = out->unread.n;
     if (!dir_list(a, folder.p, suffixes, out, error)) return false;
-    for (size_t i = before; i < out->n; i++)
-        out->items[i] = without_dot(out->items[i]);
+    drop_dots(out, files, problems);
     *error = STR("holds no YAML, JSON or shell file");
-    return out->n > before;
+    return out->n > files || out->unread.n > problems;
+}
+
+/* Whether the pattern may match something below the folder: what stands before one of its slashes,
+   or up to a `**`, matches the folder. */
+static bool may_match_below(struct arena *a, struct str pattern, struct str folder)
+{
+    for (size_t i = 1; i <= pattern.n; i++) {
+        bool deep = i > 1 && pattern.p[i - 1] == '*' && pattern.p[i - 2] == '*';
+        bool slash = i < pattern.n && pattern.p[i] == '/';
+        if ((deep || slash) && path_matches(a, str_slice(pattern, 0, i), folder)) return true;
+    }
+    return false;
 }
 
 /* The files below the part of the pattern that has no wildcard. */
@@ -72,22 +93,26 @@ static bool expand_pattern(struct arena *a, struct str pattern, struct path_list
         if (pattern.p[wild] == '/') root = wild + 1;
     struct str folder =
         root ? str_dup(a, str_slice(pattern, 0, root > 1 ? root - 1 : 1)) : STR(".");
-    struct path_list files = {0};
-    if (!dir_list(a, folder.p, all, &files, error)) return false;
-    size_t before = out->n;
-    for (size_t i = 0; i < files.n; i++) {
-        struct str path = root ? files.items[i] : without_dot(files.items[i]);
-        if (path_matches(pattern, path)) *VEC_PUSH(a, out) = path;
+    struct path_list found = {0};
+    if (!dir_list(a, folder.p, all, &found, error)) return false;
+    if (!root) drop_dots(&found, 0, 0);
+    size_t files = out->n, problems = out->unread.n;
+    for (size_t i = 0; i < found.n; i++)
+        if (path_matches(a, pattern, found.items[i])) *VEC_PUSH(a, out) = found.items[i];
+    for (size_t i = 0; i < found.unread.n; i++) {
+        const struct path_problem *p = &found.unread.items[i];
+        if (p->folder ? may_match_below(a, pattern, p->path) : path_matches(a, pattern, p->path))
+            *VEC_PUSH(a, &out->unread) = *p;
     }
     *error = STR("matches no file");
-    return out->n > before;
+    return out->n > files || out->unread.n > problems;
 }
 
 bool paths_expand(struct arena *a, struct str argument, struct path_list *out, struct str *error)
 {
     argument = str_dup(a, argument);
     bool pattern = str_find(argument, '*') < argument.n || str_find(argument, '?') < argument.n;
-    if (!str_is(argument, "-") && is_folder(argument.p))
+    if (!str_is(argument, "-") && io_is_folder(argument.p))
         return expand_folder(a, argument, out, error);
     if (pattern && !exists(argument.p)) return expand_pattern(a, argument, out, error);
     *VEC_PUSH(a, out) = argument;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* platforms: the catalogue of GPUs, or one platform's facts and cost coefficients. */
+#include "base/quote.h"
 #include "cmd/cmd.h"
 #include "emit/json_writer.h"
 #include "facts/platform.h"
@@ -45,7 +46,7 @@ static void list_text(struct cmd_context *c)
             struct str s = cell(c, e, columns[i].field);
             buf_printf(&c->out, "%*.*s", columns[i].width, STR_ARG(s));
         }
-        buf_printf(&c->out, "  %.*s\n", STR_ARG(e->name));
+        buf_printf(&c->out, "  %.*s\n", LINE_ARG(c->keep, e->name));
     }
     buf_add(&c->out, STR("\nGiB: what the allocator can use. Peaks are dense, bandwidths one "
                          "direction a GPU.\n"));
@@ -70,6 +71,19 @@ static void coefficients_json(struct json_writer *w, const struct entry *e)
     json_close(w, ']');
 }
 
+/* What each figure follows from that the file does not write; nothing where there is none. */
+static void derived_json(struct json_writer *w, const struct entry *e)
+{
+    bool any = false;
+    for (size_t i = 0; i < e->n_fields; i++) {
+        if (!e->fields[i].derived.n) continue;
+        if (!any) json_open(w, "derived", '{');
+        any = true;
+        json_str(w, e->fields[i].name.p, e->fields[i].derived);
+    }
+    if (any) json_close(w, '}');
+}
+
 static void platform_json(struct json_writer *w, const struct entry *e)
 {
     json_open(w, NULL, '{');
@@ -78,6 +92,7 @@ static void platform_json(struct json_writer *w, const struct entry *e)
     json_optional_str(w, "source", e->source);
     for (size_t i = 0; i < e->n_fields; i++)
         json_value(w, e->fields[i].name.p, e->fields[i].value);
+    derived_json(w, e);
     coefficients_json(w, e);
     json_close(w, '}');
 }
@@ -97,21 +112,25 @@ static void list_json(struct cmd_context *c)
 static void show_text(struct cmd_context *c, const struct entry *e)
 {
     struct buf *out = &c->out;
-    buf_printf(out, "%.*s\n  source: %.*s\n\n", STR_ARG(e->name), STR_ARG(e->source));
+    buf_printf(out, "%.*s\n", LINE_ARG(c->keep, e->name));
+    if (e->source.n) buf_printf(out, "  source: %.*s\n", LINE_ARG(c->keep, e->source));
+    buf_add_char(out, '\n');
     for (size_t i = 0; i < e->n_fields; i++) {
         int param = param_find(e->fields[i].name);
         struct str value = value_text(c->keep, e->fields[i].value);
-        buf_printf(out, "%-24.*s %-12.*s %.*s\n", STR_ARG(e->fields[i].name), STR_ARG(value),
-                   STR_ARG(param_table[param].doc));
+        struct str from = e->fields[i].derived;
+        buf_printf(out, "%-24.*s %-12.*s %.*s%s%.*s\n", LINE_ARG(c->keep, e->fields[i].name),
+                   LINE_ARG(c->keep, value), STR_ARG(param_table[param].doc), from.n ? " From " : "",
+                   LINE_ARG(c->keep, from));
     }
     buf_add(
         out,
         STR("\ncost coefficients: value (low to high), unit, meaning [measurements behind it]\n"));
     for (size_t i = 0; i < e->n_coefficients; i++) {
         const struct entry_coefficient *x = &e->coefficients[i];
-        buf_printf(out, "%-24.*s %.4g (%.4g to %.4g) %.*s: %.*s [%lld]\n", STR_ARG(x->name),
-                   x->value, x->low, x->high, STR_ARG(x->unit), STR_ARG(x->meaning),
-                   (long long)x->n);
+        buf_printf(out, "%-24.*s %.4g (%.4g to %.4g) %.*s: %.*s [%lld]\n",
+                   LINE_ARG(c->keep, x->name), x->value, x->low, x->high,
+                   LINE_ARG(c->keep, x->unit), LINE_ARG(c->keep, x->meaning), (long long)x->n);
     }
 }
 
@@ -154,7 +173,7 @@ const struct command command_platforms = {
     .help = "List the GPU platforms, or show one with its cost coefficients",
     .details = "PLATFORM is a name or the path of a platform file; such a file may start from a "
                "known one with\n"
-               "base: h100 and state only what differs.\n",
+               "base: h100 and state only what differs; what depends on it follows.\n",
     .options = options,
     .run = run,
 };

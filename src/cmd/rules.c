@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/rule.h"
 
-#include "base/dir.h"
+#include "base/quote.h"
 #include "cmd/cmd.h"
 #include "emit/json_writer.h"
 
@@ -12,7 +12,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 static const char *kind_of(const struct rule *r)
 {
     if (r->native) return "native";
-    if (r->is_override) return "override";
+    if (r->role == ROLE_OVERRIDE) return "override";
     if (r->advice) return "advice";
     return r->rule ? "check" : "guide";
 }
@@ -23,12 +23,12 @@ static void list_text(struct cmd_context *c, const struct rule_set *set)
     for (size_t i = 0; i < set->n; i++) {
         const struct rule *r = set->items[i];
         if (!str_eq(r->suite, suite))
-            buf_printf(&c->out, "%s%.*s\n", i ? "\n" : "", STR_ARG(r->suite));
+            buf_printf(&c->out, "%s%.*s\n", i ? "\n" : "", LINE_ARG(c->keep, r->suite));
         suite = r->suite;
         const char *severity =
-            r->is_override && !r->message.n ? "silent" : severity_name(r->severity);
+            r->role == ROLE_OVERRIDE && !r->message.n ? "silent" : severity_name(r->severity);
         buf_printf(&c->out, "  %-44.*s %-8s %-8s %.*s\n", STR_ARG(r->id), kind_of(r), severity,
-                   STR_ARG(r->message));
+                   LINE_ARG(c->keep, r->message));
     }
     buf_printf(&c->out, "\n%zu records; moeplan explain ID says more about each\n", set->n);
 }
@@ -53,7 +53,7 @@ static void expressions_json(struct json_writer *w, const struct rule *r)
         json_str(w, NULL, expr_text(r->conditions[i]));
     json_close(w, ']');
     if (r->rule) json_str(w, "rule", expr_text(r->rule));
-    json_open(w, r->is_override ? "set" : "decides", '{');
+    json_open(w, r->role == ROLE_OVERRIDE ? "set" : "decides", '{');
     for (size_t i = 0; i < r->n_set; i++)
         json_str(w, param_table[r->set[i].param].name.p, expr_text(r->set[i].value));
     json_close(w, '}');
@@ -109,7 +109,7 @@ static void count_examples(struct cmd_context *c, const struct rule_set *set, co
                            struct guide_count *count)
 {
     for (size_t i = 0; i < r->n_examples && !r->native; i++) {
-        struct arena *work = arena_new(0);
+        struct arena *work = arena_child(c->scratch, 0);
         struct diags quiet;
         diags_init(&quiet, work);
         struct facts *f = rule_example_facts(work, &quiet, r, &r->examples[i], set, c->scratch);
@@ -172,16 +172,20 @@ static void guides_json(struct cmd_context *c, const struct guide_counts *counts
 
 /* ---- test ---- */
 
-/* The files named, and those below the folders named. */
-static struct path_list files_of(struct cmd_context *c)
+/* The files named, and those below the folders named; false with a usage error when not all of
+   them can be looked into. */
+static bool files_of(struct cmd_context *c, struct path_list *files)
 {
-    struct path_list files = {0};
+    bool all = true;
     struct str error;
-    for (size_t i = 1; i < c->n_arguments; i++)
-        if (!dir_list(c->keep, c->arguments[i].p, (const char *const[]){".yaml", ".yml", NULL},
-                      &files, &error))
-            *VEC_PUSH(c->keep, &files) = c->arguments[i];
-    return files;
+    for (size_t i = 1; i < c->n_arguments; i++) {
+        if (rules_files(c->keep, c->arguments[i], files, &error)) continue;
+        *VEC_PUSH(c->keep, &files->unread) = (struct path_problem){c->arguments[i], error, true};
+    }
+    for (size_t i = 0; i < files->unread.n; i++, all = false)
+        cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(files->unread.items[i].path),
+                        STR_ARG(files->unread.items[i].why));
+    return all;
 }
 
 /* The records of the files beside the built-in ones that they do not replace. */
@@ -199,19 +203,15 @@ static bool load_tested(struct cmd_context *c, const struct path_list *files, st
 
 static int test(struct cmd_context *c)
 {
-    struct path_list files = files_of(c);
+    struct path_list files = {0};
     struct rule_set own, all;
     if (c->n_arguments < 2) return cmd_usage_error(c, "test needs a file or folder");
-    if (!load_tested(c, &files, &own, &all)) return STATUS_CANNOT;
+    if (!files_of(c, &files) || !load_tested(c, &files, &own, &all)) return STATUS_CANNOT;
     if (!own.n) return cmd_usage_error(c, "there are no rules in what you named");
-    size_t failures = 0, examples = 0;
-    for (size_t i = 0; i < own.n; i++) {
-        failures += rule_test(own.items[i], &all, &c->diags);
-        examples += own.items[i]->native ? 0 : own.items[i]->n_examples;
-    }
-    buf_printf(&c->out, "records: %zu, examples run: %zu, failures: %zu\n", own.n, examples,
-               failures);
-    return failures ? STATUS_NO : STATUS_OK;
+    struct rules_tested sum = rules_test(&own, &all, &c->diags);
+    buf_printf(&c->out, "records: %zu, examples run: %zu, failures: %zu\n", sum.records,
+               sum.examples, sum.failures);
+    return sum.failures ? STATUS_NO : STATUS_OK;
 }
 
 static int run(struct cmd_context *c)

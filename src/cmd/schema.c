@@ -41,11 +41,24 @@ static void write_choices(struct json_writer *w, const struct param *p)
     json_close(w, ']');
 }
 
+static void write_bound(struct json_writer *w, const char *key, enum param_type type, double d)
+{
+    json_value(w, key, type == PARAM_INT ? value_int((int64_t)d) : value_double(d));
+}
+
+static void write_range(struct json_writer *w, const struct param *p)
+{
+    const struct param_range *r = &p->range;
+    if (r->has_min) write_bound(w, r->above ? "exclusiveMinimum" : "minimum", p->type, r->min);
+    if (r->has_max) write_bound(w, "maximum", p->type, r->max);
+}
+
 static void write_param(struct json_writer *w, const struct param *p)
 {
     json_open(w, p->name.p, '{');
     write_type(w, p->type);
     write_choices(w, p);
+    write_range(w, p);
     json_optional_str(w, "description", p->doc);
     json_optional_str(w, "x-unit", p->unit);
     json_close(w, '}');

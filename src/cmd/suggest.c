@@ -5,7 +5,8 @@
 #include <time.h>
 
 #include "cmd/batch.h"
-#include "emit/emit.h"
+#include "cmd/member.h"
+#include "cmd/plan_out.h"
 #include "facts/profile.h"
 
 enum { MOST_GPUS = 1 << 20 };
@@ -17,37 +18,41 @@ static double now_ms(void)
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-static bool is_word(struct str s, const char *const *words)
+/* The wishes that are words: what each may be, the default first. */
+static const struct wish {
+    const char *name, *words;
+} wishes[] = {
+    {"goal", "throughput|bringup|memory"},
+    {"task", "pretrain|sft|peft"},
+    {"precision", "bf16|fp16|fp8_delayed|fp8_tensorwise|fp8_blockwise|mxfp8|nvfp4"},
+    {"framework", "megatron|bridge|automodel"},
+};
+enum { WISH_GOAL, WISH_TASK, WISH_PRECISION, WISH_FRAMEWORK };
+
+static bool bad_wish(struct arena *a, const struct wish *wish, struct str word, struct str *why)
 {
-    for (size_t i = 0; words[i]; i++)
-        if (str_is(s, words[i])) return true;
+    struct str near = option_near(a, word, wish->words);
+    *why = arena_printf(a, "the %s must be one of %s, not %.*s%.*s", wish->name, wish->words,
+                        STR_ARG(word), STR_ARG(near));
     return false;
 }
 
-/* The words of goal, task and precision, with their defaults. */
+/* The word itself, or the default where there is none; false when it is none of the wish's. */
+static bool check_word(struct arena *a, const struct wish *wish, struct str *word, struct str *why)
+{
+    struct str rest = str_of(wish->words), one;
+    while (str_split(&rest, '|', &one)) {
+        if (!word->n) *word = one;
+        if (str_eq(*word, one)) return true;
+    }
+    return bad_wish(a, wish, *word, why);
+}
+
 static bool check_words(struct arena *a, struct ask *ask, struct str *why)
 {
-    static const char *const goals[] = {"throughput", "bringup", "memory", NULL};
-    static const char *const tasks[] = {"pretrain", "sft", "peft", NULL};
-    static const char *const precisions[] = {
-        "bf16", "fp16", "fp8_delayed", "fp8_tensorwise", "fp8_blockwise", "mxfp8", "nvfp4", NULL};
-    if (!ask->goal.n) ask->goal = STR("throughput");
-    if (!ask->task.n) ask->task = STR("pretrain");
-    if (!ask->precision.n) ask->precision = STR("bf16");
-    if (!is_word(ask->goal, goals))
-        *why = arena_printf(a, "the goal must be throughput, bringup or memory, not %.*s",
-                            STR_ARG(ask->goal));
-    else if (!is_word(ask->task, tasks))
-        *why =
-            arena_printf(a, "the task must be pretrain, sft or peft, not %.*s", STR_ARG(ask->task));
-    else if (!is_word(ask->precision, precisions))
-        *why = arena_printf(a,
-                            "the precision must be bf16, fp16, fp8_delayed, fp8_tensorwise, "
-                            "fp8_blockwise, mxfp8 or nvfp4, not %.*s",
-                            STR_ARG(ask->precision));
-    else
-        return true;
-    return false;
+    return check_word(a, &wishes[WISH_GOAL], &ask->goal, why) &&
+           check_word(a, &wishes[WISH_TASK], &ask->task, why) &&
+           check_word(a, &wishes[WISH_PRECISION], &ask->precision, why);
 }
 
 /* One "tp=2" of --pin tp=2,pp=4. */
@@ -60,8 +65,11 @@ static bool pin_text(struct arena *a, struct ask *ask, size_t *cap, struct str i
         return false;
     }
     struct node node = {.kind = NODE_SCALAR, .text = str_slice(item, equals + 1, item.n)};
-    return ask_pin(a, ask, cap, str_trim(str_slice(item, 0, equals)),
-                   node_value(a, &node, SCALAR_CORE), why);
+    struct setting pin = {.name = str_trim(str_slice(item, 0, equals)),
+                          .text = node.text,
+                          .value = node_value(a, &node, SCALAR_CORE),
+                          .is_text = true};
+    return ask_pin(a, ask, cap, pin, why);
 }
 
 static bool read_pins(struct cmd_context *c, struct ask *ask)
@@ -71,7 +79,7 @@ static bool read_pins(struct cmd_context *c, struct ask *ask)
     for (size_t i = 0; option_nth(c, "pin", i, &list); i++)
         while (str_split(&list, ',', &item))
             if (!pin_text(c->keep, ask, &cap, item, &why)) {
-                cmd_usage_error(c, "%.*s", STR_ARG(why));
+                cmd_usage_error(c, "--pin: %.*s", STR_ARG(why));
                 return false;
             }
     ask->forbid = ARENA_ARRAY(c->keep, struct str, c->n_given);
@@ -87,10 +95,11 @@ static bool read_frameworks(struct cmd_context *c, struct ask *ask)
     const struct emitter *emitter = emitter_find(option_value(c, "format"));
     struct str word = option_value(c, "framework");
     enum framework asked = FRAMEWORK_MEGATRON;
-    if (word.n && !framework_from_name(word, &asked))
-        return cmd_usage_error(c, "--framework must be megatron, bridge or automodel, not %.*s",
-                               STR_ARG(word)),
-               false;
+    struct str why;
+    if (word.n && !framework_from_name(word, &asked)) {
+        bad_wish(c->keep, &wishes[WISH_FRAMEWORK], word, &why);
+        return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
+    }
     if (word.n && emitter && emitter->framework != asked)
         return cmd_usage_error(c, "this --format is %s's; it contradicts --framework %.*s",
                                framework_name(emitter->framework), STR_ARG(word)),
@@ -107,12 +116,12 @@ static bool read_frameworks(struct cmd_context *c, struct ask *ask)
 static bool read_numbers(struct cmd_context *c, struct ask *ask)
 {
     ask->top = 5;
-    bool good = option_int(c, "seq", 1, &ask->seq) && option_int(c, "gbs", 1, &ask->gbs) &&
-                option_int(c, "mbs", 1, &ask->mbs) && option_int(c, "top", 1, &ask->top);
+    bool good = option_param(c, "seq", "seq_length", &ask->seq) &&
+                option_param(c, "gbs", "global_batch_size", &ask->gbs) &&
+                option_param(c, "mbs", "micro_batch_size", &ask->mbs) &&
+                option_int(c, "top", 1, &ask->top);
     if (!good || str_is(option_value(c, "gpus"), "min")) return good;
-    if (!option_given(c, "gpus"))
-        return cmd_usage_error(c, "--gpus N is missing (or --gpus min)"), false;
-    if (!option_int(c, "gpus", 1, &ask->gpus)) return false;
+    if (!option_param(c, "gpus", "world_size", &ask->gpus)) return false;
     if (ask->gpus > MOST_GPUS)
         return cmd_usage_error(c, "--gpus must be at most %d", MOST_GPUS), false;
     return true;
@@ -129,8 +138,6 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     if (!check_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_pins(c, ask)) return false;
     if (!ask_leave_out(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
-    if (!option_given(c, "platform"))
-        return cmd_usage_error(c, "--platform P is missing; moeplan platforms lists them"), false;
     struct platform_cache *platforms = ARENA_NEW(c->keep, struct platform_cache);
     platforms->arena = c->keep;
     ask->platform =
@@ -144,6 +151,7 @@ struct answers {
     enum framework framework[FRAMEWORK_COUNT];
     size_t n;
     bool any; /* some framework has a plan */
+    struct notes notes;
 };
 
 static bool answer_all(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
@@ -158,7 +166,7 @@ static bool answer_all(struct cmd_context *c, const struct rule_set *rules, cons
         out->framework[out->n++] = (enum framework)i;
         out->any = out->any || answer->n > 0;
     }
-    return true;
+    return ask_judge_forbid(arena, diags, ask, out->items, out->n, &out->notes);
 }
 
 /* --gpus min: the smallest power of two with a plan that surely fits. */
@@ -180,14 +188,14 @@ static bool find_smallest(struct cmd_context *c, const struct rule_set *rules, s
     return false;
 }
 
-static void emit_best(struct cmd_context *c, const struct ask *ask, const struct answers *answers,
-                      struct str format)
+static void emit_best(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
+                      const struct answers *answers, struct str format)
 {
     size_t best = 0;
     while (best + 1 < answers->n && !answers->items[best].n)
         best++;
     const struct answer_plan *plan = &answers->items[best].plans[0];
-    struct emit_input in = {.facts = plan->facts};
+    struct emit_input in = {.rules = rules, .facts = plan->facts};
     struct str *comments;
     in.n_comments = suggest_comments(c->keep, ask, plan, &comments);
     in.comments = comments;
@@ -195,7 +203,7 @@ static void emit_best(struct cmd_context *c, const struct ask *ask, const struct
     if (emitter)
         emitter->write(&in, &c->out);
     else
-        emit_plan(&in, &c->out);
+        plan_out(c, &in);
 }
 
 static void show(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
@@ -209,6 +217,15 @@ static void show(struct cmd_context *c, const struct rule_set *rules, const stru
             suggest_no_plan(c->keep, c->scratch, rules, ask, answers->framework[i],
                             &answers->items[i], &c->out);
     }
+}
+
+static void show_json(struct cmd_context *c, const struct rule_set *rules,
+                      const struct answers *answers, double elapsed_ms)
+{
+    struct tree t;
+    tree_open(&t, c->keep);
+    suggest_json(&t, rules, answers->items, answers->n, elapsed_ms);
+    tree_print(&t, &c->out);
 }
 
 static int run_batch(struct cmd_context *c);
@@ -225,111 +242,182 @@ static int run(struct cmd_context *c)
     if (!ask.gpus) find_smallest(c, rules, &ask);
     ask_complete(&ask);
     if (!answer_all(c, rules, &ask, &c->diags, c->keep, &answers)) return STATUS_CANNOT;
+    for (size_t i = 0; i < answers.notes.n; i++)
+        buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers.notes.items[i]));
     if (str_is(format, "json"))
-        tree_print(&c->out, suggest_tree(c->keep, answers.items, answers.n, now_ms() - start));
+        show_json(c, rules, &answers, now_ms() - start);
     else if (!format.n || str_is(format, "text") || !answers.any)
         show(c, rules, &ask, &answers);
     else
-        emit_best(c, &ask, &answers, format);
+        emit_best(c, rules, &ask, &answers, format);
     return answers.any ? STATUS_OK : STATUS_NO;
 }
 
 /* ---- batch ---- */
 
-static struct str request_word(const struct node *options, const char *name)
-{
-    const struct node *node = node_get(options, str_of(name));
-    return node && node->kind == NODE_SCALAR && node->quoted ? node->text : (struct str){"", 0};
-}
+static const struct member request_members[] = {
+    {"id", MEMBER_ANY, NULL},
+    {"model", MEMBER_ANY, NULL},
+    {"gpus", MEMBER_NUMBER, "world_size"},
+    {"platform", MEMBER_TEXT, NULL},
+    {"options", MEMBER_MAP, NULL},
+    {0},
+};
 
-static int64_t request_int(const struct batch_request *request, const struct node *node,
-                           const char *name)
-{
-    const struct node *member = node_get(node, str_of(name));
-    struct value v = member ? node_value(request->arena, member, SCALAR_JSON) : value_null();
-    return v.kind == VALUE_INT && v.i > 0 ? v.i : 0;
-}
+static const struct member option_members[] = {
+    {"gbs", MEMBER_NUMBER, "global_batch_size"},
+    {"seq", MEMBER_NUMBER, "seq_length"},
+    {"mbs", MEMBER_NUMBER, "micro_batch_size"},
+    {"top", MEMBER_NUMBER, NULL},
+    {"goal", MEMBER_TEXT, NULL},
+    {"task", MEMBER_TEXT, NULL},
+    {"precision", MEMBER_TEXT, NULL},
+    {"framework", MEMBER_TEXT, NULL},
+    {"pin", MEMBER_ANY, NULL},
+    {"forbid", MEMBER_TEXTS, NULL},
+    {0},
+};
 
 static bool request_pins(const struct batch_request *request, const struct node *options,
                          struct ask *ask, struct str *why)
 {
     size_t cap = 0;
+    struct arena *a = request->arena;
     const struct node *pins = node_get(options, STR("pin"));
-    if (pins && pins->kind == NODE_SCALAR && pins->quoted) {
-        struct str list = pins->text, item;
-        while (list.n && str_split(&list, ',', &item))
-            if (!pin_text(request->arena, ask, &cap, item, why)) return false;
+    if (pins && pins->kind != NODE_MAP && !(pins->kind == NODE_SCALAR && pins->quoted)) {
+        *why = STR("options.pin must be a string such as tp=2,pp=4, or an object");
+        return node_value(a, pins, SCALAR_JSON).kind == VALUE_NULL;
     }
-    for (size_t i = 0; pins && pins->kind == NODE_MAP && i < pins->n; i++) {
-        struct value v = node_value(request->arena, pins->items[i], SCALAR_JSON);
-        if (!ask_pin(request->arena, ask, &cap, pins->keys[i]->text, v, why)) return false;
+    struct str list = member_text(options, "pin"), item;
+    while (list.n && str_split(&list, ',', &item))
+        if (!pin_text(a, ask, &cap, item, why)) return false;
+    for (size_t i = 0; pins && i < pins->n; i++) {
+        struct setting pin = {.name = pins->keys[i]->text,
+                              .value = node_value(a, pins->items[i], SCALAR_JSON)};
+        if (!ask_pin(a, ask, &cap, pin, why)) return false;
     }
     return true;
 }
 
-static bool request_ask(const struct batch_request *request, struct platform_cache *platforms,
-                        struct ask *ask, struct str *why)
+/* One expression, or a list of them. */
+static void request_forbid(const struct batch_request *request, const struct node *options,
+                           struct ask *ask)
 {
-    const struct node *options = node_get(request->root, STR("options")),
-                      *model = node_get(request->root, STR("model"));
-    struct str framework = request_word(options, "framework");
+    const struct node *node = node_get(options, STR("forbid"));
+    size_t n = node && node->kind == NODE_LIST ? node->n : 1;
+    struct str one = member_text(options, "forbid");
+    ask->forbid = ARENA_ARRAY(request->arena, struct str, n);
+    if (one.n) ask->forbid[ask->n_forbid++] = one;
+    for (size_t i = 0; node && i < node->n; i++)
+        ask->forbid[ask->n_forbid++] = node->items[i]->text;
+}
+
+static bool request_frameworks(const struct batch_request *request, const struct node *options,
+                               struct ask *ask, struct str *why)
+{
+    struct str word = member_text(options, "framework");
     enum framework asked;
-    *ask = (struct ask){.gpus = request_int(request, request->root, "gpus"),
-                        .gbs = request_int(request, options, "gbs"),
-                        .seq = request_int(request, options, "seq"),
-                        .mbs = request_int(request, options, "mbs"),
-                        .top = request_int(request, options, "top"),
-                        .goal = request_word(options, "goal"),
-                        .task = request_word(options, "task"),
-                        .precision = request_word(options, "precision")};
-    if (!ask->top) ask->top = 1;
-    *why = STR("the request needs model, gpus (at least 1) and platform");
-    if (!model || ask->gpus < 1 || ask->gpus > MOST_GPUS) return false;
-    ask->in[FRAMEWORK_MEGATRON] = ask->in[FRAMEWORK_AUTOMODEL] = !framework.n;
-    *why = STR("framework must be megatron, bridge or automodel");
-    if (framework.n && !framework_from_name(framework, &asked)) return false;
-    if (framework.n) ask->in[asked] = true;
-    if (!check_words(request->arena, ask, why) || !request_pins(request, options, ask, why) ||
-        !ask_leave_out(request->arena, ask, why))
-        return false;
-    struct str platform = batch_str(request, "platform");
-    ask->platform = platform_load(platforms, request->diags, platform, (struct span){0});
-    ask->model = ask->platform ? model_read(request->arena, request->diags, model) : NULL;
+    ask->in[FRAMEWORK_MEGATRON] = ask->in[FRAMEWORK_AUTOMODEL] = !word.n;
+    if (!word.n) return true;
+    bool known = framework_from_name(word, &asked);
+    if (known) ask->in[asked] = true;
+    return known || bad_wish(request->arena, &wishes[WISH_FRAMEWORK], word, why);
+}
+
+/* What a question cannot do without, all that is absent at once. */
+static bool check_needed(const struct batch_request *request, const struct ask *ask,
+                         struct str *why)
+{
+    static const char *const needed[] = {"model", "gpus", "platform"};
+    struct buf missing = buf_new(request->arena);
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!node_get(request->root, str_of(needed[i])))
+            buf_printf(&missing, "%s%s", missing.n ? ", " : "", needed[i]);
+    struct str names = buf_str(&missing);
+    if (names.n)
+        *why = arena_printf(request->arena, "the request has no %.*s", STR_ARG(names));
+    else
+        *why = arena_printf(request->arena, "gpus must be between 1 and %d", MOST_GPUS);
+    return !names.n && ask->gpus >= 1 && ask->gpus <= MOST_GPUS;
+}
+
+static bool request_inputs(const struct batch_request *request, struct ask *ask, struct str *why)
+{
+    const struct node *model = node_get(request->root, STR("model"));
+    struct str platform = member_text(request->root, "platform");
+    ask->platform = platform_load(request->platforms, request->diags, platform, (struct span){0});
+    if (ask->platform)
+        ask->model = model->kind == NODE_SCALAR
+                         ? model_load(request->arena, request->diags, model->text)
+                         : model_read(request->arena, request->diags, model);
     if (ask->model) return true;
-    *why = request->diags->n ? request->diags->items[0].message
+    *why = request->diags->n ? member_finding(request, &request->diags->items[0])
                              : STR("the model or the platform cannot be read");
     return false;
 }
 
+static bool request_ask(const struct batch_request *request, struct ask *ask, struct str *why)
+{
+    const struct node *options = node_get(request->root, STR("options"));
+    if (!members_check(request, request->root, "", request_members, why) ||
+        !members_check(request, options, "options.", option_members, why))
+        return false;
+    *ask = (struct ask){.gpus = member_number(request, request->root, "gpus"),
+                        .gbs = member_number(request, options, "gbs"),
+                        .seq = member_number(request, options, "seq"),
+                        .mbs = member_number(request, options, "mbs"),
+                        .top = member_number(request, options, "top"),
+                        .goal = member_text(options, "goal"),
+                        .task = member_text(options, "task"),
+                        .precision = member_text(options, "precision")};
+    if (!ask->top) ask->top = 1;
+    if (!check_needed(request, ask, why)) return false;
+    request_forbid(request, options, ask);
+    return request_frameworks(request, options, ask, why) &&
+           check_words(request->arena, ask, why) && request_pins(request, options, ask, why) &&
+           ask_leave_out(request->arena, ask, why) && request_inputs(request, ask, why);
+}
+
+/* What is to be known of wishes that are kept to all the same. */
+static void notes_json(struct tree *t, const struct answers *answers)
+{
+    if (!answers->notes.n) return;
+    cJSON *list = tree_list(t, t->root, "notes");
+    for (size_t i = 0; i < answers->notes.n; i++)
+        tree_str(t, list, NULL, answers->notes.items[i]);
+}
+
 struct batch_state {
     const struct rule_set *rules;
-    struct platform_cache platforms;
 };
 
 static void answer_request(struct cmd_context *c, const struct batch_request *request)
 {
-    struct batch_state *state = request->state;
+    const struct batch_state *state = request->state;
     double start = now_ms();
     struct ask ask;
     struct answers answers;
+    struct tree tree;
     struct str why;
-    if (!request_ask(request, &state->platforms, &ask, &why)) {
+    if (!request_ask(request, &ask, &why)) {
         batch_error(c, why);
         return;
     }
     ask_complete(&ask);
     if (!answer_all(c, state->rules, &ask, request->diags, request->arena, &answers)) {
-        batch_error(c, request->diags->n ? request->diags->items[0].message
+        batch_error(c, request->diags->n ? member_finding(request, &request->diags->items[0])
                                          : STR("the question is incomplete"));
         return;
     }
-    tree_print_members(&c->out,
-                       suggest_tree(request->arena, answers.items, answers.n, now_ms() - start));
+    tree_open(&tree, request->arena);
+    suggest_json(&tree, state->rules, answers.items, answers.n, now_ms() - start);
+    notes_json(&tree, &answers);
+    tree_print_members(&tree, &c->out);
 }
 
 static int run_batch(struct cmd_context *c)
 {
-    struct batch_state state = {.platforms.arena = c->keep};
+    struct batch_state state;
     if (!cmd_load_rules(c, &state.rules)) return STATUS_CANNOT;
     return batch_run(c, answer_request, &state);
 }
@@ -345,7 +433,7 @@ static const struct option options[] = {
     {"gbs", "N", "global batch size in sequences (about 4 M tokens a step)"},
     {"mbs", "N", "micro-batch size; without it searched"},
     {"precision", "P",
-     "bf16 (default), fp8_delayed, fp8_tensorwise, fp8_blockwise, mxfp8 or nvfp4"},
+     "bf16 (default), fp16, fp8_delayed, fp8_tensorwise, fp8_blockwise, mxfp8 or nvfp4"},
     {"pin", "NAME=VALUE,…", "parameters with a fixed value"},
     {"forbid", "EXPR", "leave out plans on which the expression is true, as 'plan.etp > 1'"},
     {"top", "K", "how many layouts to show (5)"},
@@ -362,6 +450,7 @@ const struct command command_suggest = {
     .details = "MODEL is a catalogue name (moeplan models), a model YAML, or a Hugging Face "
                "config.json or its folder.\n",
     .options = options,
+    .required = "gpus platform",
     .loads_rules = true,
     .reads_batch = true,
     .run = run,

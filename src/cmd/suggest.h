@@ -9,10 +9,16 @@
 #include "emit/plan_json.h"
 #include "facts/model.h"
 #include "facts/platform.h"
+#include "facts/reader.h"
 
 struct pin {
     int param;
     struct value value;
+};
+
+struct notes {
+    struct str *items;
+    size_t n, cap;
 };
 
 /* One question as the user put it; absent numbers are 0, absent words empty. */
@@ -29,10 +35,9 @@ struct ask {
     size_t n_forbid;
 };
 
-/* Pins a parameter by name, symbol or alias; false with *why set when there is no such parameter
-   or it is none to pin. The value is checked when the question is asked. */
-bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct str name, struct value value,
-             struct str *why);
+/* Pins a parameter by name, symbol or alias; false with *why set when there is no such parameter,
+   it is none to pin, or it does not take the value. */
+bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct setting pin, struct str *why);
 /* Leaves out the frameworks to which a pin means nothing; false with *why set when none is left. */
 bool ask_leave_out(struct arena *a, struct ask *ask, struct str *why);
 /* Fills what was left open: seq 4096, gbs the smallest multiple of the GPUs with 4 million tokens a
@@ -44,6 +49,12 @@ bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
                    const struct rule_set *rules, const struct ask *ask, enum framework framework,
                    struct answer *out);
 
+/* Whether what the user forbids could be decided of the plans that were looked at; false with an
+   error in `diags` when an expression was neither true nor false of any of them. One that was not
+   of some gets a note. */
+bool ask_judge_forbid(struct arena *a, struct diags *diags, const struct ask *ask,
+                      const struct answer *answers, size_t n, struct notes *notes);
+
 /* The screen of one framework's answer. */
 void suggest_text(struct arena *a, const struct ask *ask, enum framework framework,
                   const struct answer *answer, struct buf *out);
@@ -51,8 +62,9 @@ void suggest_text(struct arena *a, const struct ask *ask, enum framework framewo
 void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                      const struct ask *ask, enum framework framework, const struct answer *answer,
                      struct buf *out);
-/* Members plans, searched, feasible of the contract's JSON. */
-cJSON *suggest_tree(struct arena *a, const struct answer *answers, size_t n, double elapsed_ms);
+/* Adds the members plans, assumed, searched, feasible of the contract's JSON. */
+void suggest_json(struct tree *t, const struct rule_set *rules, const struct answer *answers,
+                  size_t n, double elapsed_ms);
 /* Head lines for emitted files: what this is, and what was assumed. */
 size_t suggest_comments(struct arena *a, const struct ask *ask, const struct answer_plan *plan,
                         struct str **out);

@@ -4,7 +4,7 @@
 
 #include "base/num.h"
 #include "cmd/suggest.h"
-#include "facts/automodel.h"
+#include "facts/reader.h"
 #include "facts/check.h"
 #include "facts/profile.h"
 
@@ -42,12 +42,20 @@ static struct str refuse_pin(struct arena *a, int param, struct str name)
     return (struct str){"", 0};
 }
 
-bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct str name, struct value value,
-             struct str *why)
+bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct setting pin, struct str *why)
 {
-    int param = param_find(name);
-    *why = refuse_pin(a, param, name);
+    struct diags found;
+    struct value value;
+    int param = param_find(pin.name);
+    diags_init(&found, a);
+    *why = refuse_pin(a, param, pin.name);
     if (why->n) return false;
+    pin.name = param_table[param].name;
+    if (!setting_value(a, &found, &pin, param, &value)) {
+        const struct diag *d = &found.items[0];
+        *why = arena_printf(a, "%.*s (%.*s)", STR_ARG(d->message), STR_ARG(d->help));
+        return false;
+    }
     if (ask->n_pins == *cap) ask->pins = vec_grow(a, ask->pins, cap, sizeof *ask->pins);
     ask->pins[ask->n_pins++] = (struct pin){param, value};
     return true;
@@ -85,7 +93,7 @@ bool ask_leave_out(struct arena *a, struct ask *ask, struct str *why)
 
 static int64_t pinned_int(const struct ask *ask, const char *name, int64_t otherwise)
 {
-    int param = param_find(str_of(name));
+    int param = param_named(name);
     for (size_t i = 0; i < ask->n_pins; i++)
         if (ask->pins[i].param == param && ask->pins[i].value.kind == VALUE_INT)
             return ask->pins[i].value.i;
@@ -114,46 +122,41 @@ static void set(struct facts *f, const char *name, struct value v)
     facts_set(f, param_find(str_of(name)), v, ORIGIN_OPTION, NULL, (struct str){"", 0});
 }
 
-/* False with a diagnostic when a pinned value is none that its parameter takes. */
-static bool set_pins(struct facts *f, const struct ask *ask)
+/* A size that the user may have left open. */
+static void set_size(struct facts *f, const char *name, int64_t n, bool assumed)
 {
-    bool good = true;
-    for (size_t i = 0; i < ask->n_pins; i++) {
-        struct pin pin = ask->pins[i];
-        struct span nowhere = {0};
-        if (!value_check(f, pin.param, &pin.value, nowhere, param_table[pin.param].name))
-            good = false;
-        else if (!is_counted(pin.param))
-            facts_set(f, pin.param, pin.value, ORIGIN_OPTION, NULL, (struct str){"", 0});
-    }
-    return good;
+    facts_set(f, param_find(str_of(name)), value_int(n), assumed ? ORIGIN_ASSUMED : ORIGIN_OPTION,
+              NULL, (struct str){"", 0});
 }
 
-/* NULL with a diagnostic when a pin is no value of its parameter. */
+static void set_pins(struct facts *f, const struct ask *ask)
+{
+    for (size_t i = 0; i < ask->n_pins; i++) {
+        const struct pin *pin = &ask->pins[i];
+        if (!is_counted(pin->param))
+            facts_set(f, pin->param, pin->value, ORIGIN_OPTION, NULL, (struct str){"", 0});
+    }
+}
+
 static struct facts *facts_of(struct arena *a, struct diags *diags, const struct ask *ask,
                               enum framework framework)
 {
     const struct profile *profile = profile_find(framework, (struct str){"", 0});
-    struct facts *f = facts_new(a, diags, framework, profile->version);
+    struct facts *f = facts_new_plan(a, diags, framework, profile->version);
     f->framework_known = true;
-    f->format = STR("plan");
-    /* A plan is for a whole model: what its mapping does not mention is not there. */
-    struct model_input *whole = ARENA_NEW(a, struct model_input);
-    *whole = *ask->model;
-    whole->complete = true;
-    model_apply(f, whole, ORIGIN_OPTION);
+    model_apply(f, ask->model, ORIGIN_OPTION);
     platform_apply(f, ask->platform, ORIGIN_OPTION);
     set(f, "world_size", value_int(ask->gpus));
-    set(f, "seq_length", value_int(ask->seq));
-    set(f, "global_batch_size", value_int(ask->gbs));
+    set_size(f, "seq_length", ask->seq, ask->seq_assumed);
+    set_size(f, "global_batch_size", ask->gbs, ask->gbs_assumed);
     set(f, "goal", value_string(ask->goal));
     set(f, "task", value_string(ask->task));
     set(f, "precision", value_string(ask->precision));
     if (ask->model->hf_id.n) set(f, "hf_id", value_string(ask->model->hf_id));
     if (ask->mbs) set(f, "micro_batch_size", value_int(ask->mbs));
     set(f, "moe_router_force_load_balancing", value_bool(false)); /* a real run, unless pinned */
-    if (!set_pins(f, ask)) return NULL;
-    if (framework == FRAMEWORK_AUTOMODEL) automodel_class_facts(f);
+    set_pins(f, ask);
+    framework_facts(f);
     return f;
 }
 
@@ -162,7 +165,7 @@ static const int *pinned_params(struct arena *a, const struct ask *ask, size_t *
     int *params = ARENA_ARRAY(a, int, ask->n_pins + 1);
     for (*n = 0; *n < ask->n_pins; (*n)++)
         params[*n] = ask->pins[*n].param;
-    if (ask->mbs) params[(*n)++] = param_find(STR("micro_batch_size"));
+    if (ask->mbs) params[(*n)++] = param_named("micro_batch_size");
     return params;
 }
 
@@ -174,6 +177,19 @@ static const struct expr *compile(struct arena *a, struct diags *diags, const ch
     return expr_compile(a, diags, text, at, &facts_names);
 }
 
+/* An expression that is true or false, as far as that is known beforehand; NULL with an error. */
+static const struct expr *compile_forbid(struct arena *a, struct diags *diags, struct str text)
+{
+    const struct expr *e = compile(a, diags, "--forbid", text);
+    if (!e || expr_result_type(e) == EXPR_BOOL || expr_result_type(e) == EXPR_DYN) return e;
+    uint32_t source = source_add(&diags->sources, STR("--forbid"), text);
+    struct diag *d = diag_add(diags, SEVERITY_ERROR, "expression",
+                              source_span(&diags->sources, source, 0, text.n),
+                              "the expression is neither true nor false");
+    diag_help(diags, d, "compare it with something, as in plan.etp > 1");
+    return NULL;
+}
+
 /* What the user forbids, and with it every other value of a size that follows from the pinned. */
 static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
                                            const struct ask *ask, size_t *n)
@@ -181,7 +197,7 @@ static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
     const struct expr **list = ARENA_ARRAY(a, const struct expr *, ask->n_forbid + ask->n_pins);
     *n = 0;
     for (size_t i = 0; i < ask->n_forbid; i++) {
-        list[*n] = compile(a, diags, "--forbid", ask->forbid[i]);
+        list[*n] = compile_forbid(a, diags, ask->forbid[i]);
         if (!list[(*n)++]) return NULL;
     }
     for (size_t i = 0; i < ask->n_pins; i++) {
@@ -201,7 +217,42 @@ bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
     struct question q = {
         .rules = rules, .facts = facts_of(a, diags, ask, framework), .top = (size_t)ask->top};
     q.forbid = forbidden(a, diags, ask, &q.n_forbid);
-    if (!q.facts || !q.forbid) return false;
+    if (!q.forbid) return false;
     q.pins = pinned_params(a, ask, &q.n_pins);
     return planner_answer(a, &q, scratch, out);
+}
+
+/* How one of the expressions fared over all frameworks. */
+static struct forbid_tally tally_of(const struct answer *answers, size_t n, size_t i)
+{
+    struct forbid_tally sum = {0};
+    for (size_t k = 0; k < n; k++) {
+        if (!answers[k].forbid) continue;
+        const struct forbid_tally *one = &answers[k].forbid[i];
+        if (one->undecided && !sum.undecided) memcpy(sum.why, one->why, sizeof sum.why);
+        sum.asked += one->asked;
+        sum.undecided += one->undecided;
+    }
+    return sum;
+}
+
+bool ask_judge_forbid(struct arena *a, struct diags *diags, const struct ask *ask,
+                      const struct answer *answers, size_t n, struct notes *notes)
+{
+    for (size_t i = 0; i < ask->n_forbid; i++) {
+        struct forbid_tally sum = tally_of(answers, n, i);
+        struct str text = ask->forbid[i];
+        if (sum.undecided == 0) continue;
+        if (sum.undecided == sum.asked) {
+            uint32_t source = source_add(&diags->sources, STR("--forbid"), text);
+            struct span at = source_span(&diags->sources, source, 0, text.n);
+            diag_add(diags, SEVERITY_ERROR, "expression", at,
+                     "the expression cannot be decided of any plan: %s", sum.why);
+            return false;
+        }
+        *VEC_PUSH(a, notes) = arena_printf(
+            a, "--forbid '%.*s' cannot be decided of %zu of %zu plans, which are not left out: %s",
+            STR_ARG(text), sum.undecided, sum.asked, sum.why);
+    }
+    return true;
 }

@@ -1,64 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/suggest.h"
 
-static cJSON *text(struct arena *a, struct str s)
+static void add_reasons(struct tree *t, cJSON *plan, const char *key, const struct reason *items,
+                        size_t n)
 {
-    return cJSON_CreateString(str_dup(a, s).p);
-}
-
-static cJSON *reasons(struct arena *a, const struct reason *items, size_t n)
-{
-    cJSON *list = cJSON_CreateArray();
+    cJSON *list = tree_list(t, plan, key);
     for (size_t i = 0; i < n; i++) {
         const struct reason *r = &items[i];
-        cJSON *item = cJSON_CreateObject();
-        cJSON_AddItemToObject(item, "rule", text(a, r->rule));
-        cJSON_AddItemToObject(item, "guide", text(a, r->guide));
-        cJSON_AddStringToObject(item, "phase", reason_phase(r->phase));
-        cJSON_AddItemToObject(item, "text", text(a, r->text));
-        cJSON_AddItemToObject(item, "source", text(a, r->source));
-        cJSON_AddItemToArray(list, item);
+        cJSON *item = tree_object(t, list, NULL);
+        tree_str(t, item, "rule", r->rule);
+        tree_str(t, item, "guide", r->guide);
+        tree_text(t, item, "phase", reason_phase(r->phase));
+        tree_str(t, item, "text", r->text);
+        tree_str(t, item, "source", r->source);
     }
-    return list;
 }
 
-static cJSON *plan_tree(struct arena *a, const struct answer_plan *plan, int rank)
+static void add_estimate(struct tree *t, cJSON *item, const struct rule_set *rules,
+                         const struct answer_plan *plan)
 {
     struct memory_estimate memory;
     struct time_estimate time;
     struct evidence evidence;
-    cJSON *item = cJSON_CreateObject();
-    cJSON_AddNumberToObject(item, "rank", rank);
-    cJSON_AddItemToObject(item, "plan", tree_plan(a, plan->facts));
-    if (memory_estimate(&plan->config, &memory, NULL) &&
-        time_estimate(&plan->config, &time, NULL)) {
-        evidence_find(&plan->config, &evidence);
-        cJSON_AddItemToObject(
-            item, "estimate",
-            tree_estimate(a, plan->facts, &plan->config, &memory, &time, &evidence));
-    }
-    cJSON_AddItemToObject(item, "because", reasons(a, plan->because.items, plan->because.n));
-    cJSON_AddItemToObject(item, "why_not_first", text(a, plan->why_not_first));
-    cJSON_AddItemToObject(item, "next", reasons(a, plan->next.items, plan->next.n));
-    cJSON_AddItemToObject(item, "verify", reasons(a, plan->verify.items, plan->verify.n));
-    cJSON_AddItemToObject(item, "pitfalls", reasons(a, plan->pitfalls.items, plan->pitfalls.n));
-    cJSON_AddItemToObject(item, "notes", reasons(a, plan->notes.items, plan->notes.n));
-    return item;
+    if (!memory_estimate(&plan->config, &memory, NULL) ||
+        !time_estimate(&plan->config, &time, NULL))
+        return;
+    evidence_find(&plan->config, &evidence);
+    estimate_json(t, tree_object(t, item, "estimate"), rules, plan->facts, &plan->config, &memory,
+                  &time, &evidence);
 }
 
-cJSON *suggest_tree(struct arena *a, const struct answer *answers, size_t n, double elapsed_ms)
+static void add_plan(struct tree *t, cJSON *plans, const struct rule_set *rules,
+                     const struct answer_plan *plan, int rank)
 {
-    cJSON *tree = cJSON_CreateObject(), *plans = cJSON_AddArrayToObject(tree, "plans");
+    cJSON *item = tree_object(t, plans, NULL);
+    tree_number(t, item, "rank", rank);
+    plan_json(t, item, rules, plan->facts);
+    add_estimate(t, item, rules, plan);
+    add_reasons(t, item, "because", plan->because.items, plan->because.n);
+    tree_str(t, item, "why_not_first", plan->why_not_first);
+    add_reasons(t, item, "next", plan->next.items, plan->next.n);
+    add_reasons(t, item, "verify", plan->verify.items, plan->verify.n);
+    add_reasons(t, item, "pitfalls", plan->pitfalls.items, plan->pitfalls.n);
+    add_reasons(t, item, "notes", plan->notes.items, plan->notes.n);
+}
+
+void suggest_json(struct tree *t, const struct rule_set *rules, const struct answer *answers,
+                  size_t n, double elapsed_ms)
+{
+    cJSON *plans = tree_list(t, t->root, "plans");
     size_t searched = 0, feasible = 0;
     int rank = 0;
+    const struct facts *first = NULL;
     for (size_t i = 0; i < n; i++) {
+        if (answers[i].n && !first) first = answers[i].plans[0].facts;
         searched += answers[i].searched;
         feasible += answers[i].feasible;
         for (size_t p = 0; p < answers[i].n; p++)
-            cJSON_AddItemToArray(plans, plan_tree(a, &answers[i].plans[p], ++rank));
+            add_plan(t, plans, rules, &answers[i].plans[p], ++rank);
     }
-    cJSON_AddNumberToObject(tree, "searched", (double)searched);
-    cJSON_AddNumberToObject(tree, "feasible", (double)feasible);
-    cJSON_AddNumberToObject(tree, "elapsed_ms", elapsed_ms);
-    return tree;
+    if (first) assumed_json(t, t->root, first);
+    tree_number(t, t->root, "searched", (double)searched);
+    tree_number(t, t->root, "feasible", (double)feasible);
+    tree_number(t, t->root, "elapsed_ms", elapsed_ms);
 }

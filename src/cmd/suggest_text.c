@@ -3,8 +3,10 @@
 #include <inttypes.h>
 
 #include "base/num.h"
+#include "base/quote.h"
 #include "base/units.h"
 #include "cmd/suggest.h"
+#include "emit/emit.h"
 #include "emit/screen.h"
 
 static void add_question(struct arena *a, const struct ask *ask, const struct answer *answer,
@@ -17,9 +19,10 @@ static void add_question(struct arena *a, const struct ask *ask, const struct an
     buf_printf(out,
                "%.*s  %.*s GPUs, %d a node, NVLink domain %d, %.0f GiB each; seq %" PRId64
                "%s, gbs %.*s%s\n",
-               STR_ARG(ask->platform->name), STR_ARG(gpus), m->gpus_per_node, m->nvlink_domain,
+               LINE_ARG(a, ask->platform->name), STR_ARG(gpus), m->gpus_per_node, m->nvlink_domain,
                m->capacity_bytes / GIB, ask->seq, ask->seq_assumed ? " (assumed)" : "",
                STR_ARG(gbs), ask->gbs_assumed ? " (assumed)" : "");
+    screen_platform_notes(a, ask->platform, out);
 }
 
 static void add_costs(const struct config *c, struct buf *out)
@@ -41,7 +44,7 @@ static void add_reasons(const struct answer_plan *plan, struct buf *out)
     buf_add(out, STR("\nwhy\n"));
     for (size_t i = 0; i < plan->because.n; i++) {
         const struct reason *r = &plan->because.items[i];
-        buf_printf(out, "  %-8s%.*s", reason_phase(r->phase), STR_ARG(r->text));
+        buf_printf(out, "  %-8s%.*s", reason_phase(r->phase), LINE_ARG(out->arena, r->text));
         if (r->rule.n) buf_printf(out, "  [%.*s]", STR_ARG(r->rule));
         buf_add_char(out, '\n');
     }
@@ -53,7 +56,8 @@ static void add_advice(const char *title, const struct advice_list *list, struct
     buf_printf(out, "\n%s\n", title);
     for (size_t i = 0; i < list->n; i++) {
         const struct reason *r = &list->items[i];
-        buf_printf(out, "  %zu  %.*s  [%.*s]\n", i + 1, STR_ARG(r->text), STR_ARG(r->rule));
+        buf_printf(out, "  %zu  %.*s  [%.*s]\n", i + 1, LINE_ARG(out->arena, r->text),
+                   STR_ARG(r->rule));
     }
 }
 
@@ -74,6 +78,7 @@ void suggest_text(struct arena *a, const struct ask *ask, enum framework framewo
 {
     const struct answer_plan *best = &answer->plans[0];
     add_question(a, ask, answer, out);
+    screen_assumed(best->facts, out);
     buf_printf(out, "%s: best of %zu plans that fit (%zu looked at)%s\n\n",
                framework_full_name(framework), answer->feasible, answer->searched,
                answer->tight ? "; nothing surely fits, these may" : "");
@@ -98,9 +103,8 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct ans
         a, "estimated: peak %.1f GiB (%.1f to %.1f), step %.2f s (%.2f to %.2f)",
         plan->costs.peak / GIB, plan->costs.peak_low / GIB, plan->costs.peak_high / GIB,
         plan->costs.step_s, plan->costs.low_s, plan->costs.high_s);
-    if (ask->seq_assumed || ask->gbs_assumed)
-        *VEC_PUSH(a, &lines) = arena_printf(a, "assumed:%s%s", ask->seq_assumed ? " seq" : "",
-                                            ask->gbs_assumed ? " gbs" : "");
+    struct str assumed = emit_assumed_line(a, plan->facts);
+    if (assumed.n) *VEC_PUSH(a, &lines) = arena_printf(a, "assumed: %.*s", STR_ARG(assumed));
     for (size_t i = 0; i < plan->notes.n; i++)
         *VEC_PUSH(a, &lines) = plan->notes.items[i].text;
     *out = lines.items;
@@ -126,8 +130,9 @@ static void add_least(const struct answer *answer, struct buf *out)
 
 static void add_obstacle(const struct diag *d, struct buf *out)
 {
-    buf_printf(out, "  whatever the layout: %.*s  [%.*s]\n", STR_ARG(d->message), STR_ARG(d->rule));
-    if (d->help.n) buf_printf(out, "what would help\n  %.*s\n", STR_ARG(d->help));
+    buf_printf(out, "  whatever the layout: %.*s  [%.*s]\n", LINE_ARG(out->arena, d->message),
+               STR_ARG(d->rule));
+    if (d->help.n) buf_printf(out, "what would help\n  %.*s\n", LINE_ARG(out->arena, d->help));
 }
 
 /* The same question for twice the GPUs, with a batch that was assumed assumed anew. */
@@ -156,7 +161,7 @@ static void add_would_fit(struct arena *a, struct arena *scratch, const struct r
         const struct knobs *k = &larger.plans[0].config.knobs;
         buf_printf(out,
                    "  --gpus %" PRId64 " --platform %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n",
-                   ask.gpus, STR_ARG(ask.platform->id), framework_name(framework), k->tp, k->pp,
+                   ask.gpus, LINE_ARG(a, ask.platform->id), framework_name(framework), k->tp, k->pp,
                    k->ep, larger.plans[0].costs.peak / GIB);
         return;
     }

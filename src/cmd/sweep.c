@@ -2,9 +2,10 @@
 /* sweep: plan -> trials in the order worth running -> list, plan files, or flags. */
 #include "choose/sweep.h"
 
+#include "base/quote.h"
 #include "base/units.h"
 #include "cmd/load.h"
-#include "emit/emit.h"
+#include "cmd/plan_out.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
 
@@ -43,21 +44,23 @@ static void show_text(struct cmd_context *c, const struct sweep *s)
 }
 
 /* A YAML document, or a block of flags or overrides, a trial. */
-static void show_files(struct cmd_context *c, const struct sweep *s, bool plans)
+static void show_files(struct cmd_context *c, const struct rule_set *rules, const struct sweep *s,
+                       bool plans)
 {
     for (size_t i = 0; i < s->n; i++) {
         struct str line = trial_line(c->keep, &s->trials[i], i + 1);
-        struct emit_input in = {.facts = s->trials[i].facts, .comments = &line, .n_comments = 1};
+        struct emit_input in = {
+            .rules = rules, .facts = s->trials[i].facts, .comments = &line, .n_comments = 1};
         bool yaml = plans || in.facts->framework == FRAMEWORK_AUTOMODEL;
         if (i) buf_add(&c->out, yaml ? STR("---\n") : STR("\n"));
         if (plans)
-            emit_plan(&in, &c->out);
+            plan_out(c, &in);
         else
             emitter_of(in.facts->framework)->write(&in, &c->out);
     }
 }
 
-static void show_json(struct cmd_context *c, const struct sweep *s)
+static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct sweep *s)
 {
     struct json_writer w = json_writer_new(&c->out);
     json_open(&w, NULL, '{');
@@ -78,7 +81,7 @@ static void show_json(struct cmd_context *c, const struct sweep *s)
         json_str(&w, "fits", t->fits == FITS_YES ? STR("yes") : STR("tight"));
         json_number(&w, "worth", t->worth, 6);
         json_key(&w, "plan");
-        tree_print(w.out, tree_plan(c->keep, t->facts));
+        plan_json_alone(c->keep, rules, t->facts, w.out);
         json_close(&w, '}');
     }
     json_close(&w, ']');
@@ -89,13 +92,14 @@ static void show_json(struct cmd_context *c, const struct sweep *s)
     buf_add_char(&c->out, '\n');
 }
 
-static void show(struct cmd_context *c, const struct sweep *s, enum format format)
+static void show(struct cmd_context *c, const struct rule_set *rules, const struct sweep *s,
+                 enum format format)
 {
     switch (format) {
     case FORMAT_TEXT: show_text(c, s); break;
-    case FORMAT_PLAN: show_files(c, s, true); break;
-    case FORMAT_FLAGS: show_files(c, s, false); break;
-    case FORMAT_JSON: show_json(c, s); break;
+    case FORMAT_PLAN: show_files(c, rules, s, true); break;
+    case FORMAT_FLAGS: show_files(c, rules, s, false); break;
+    case FORMAT_JSON: show_json(c, rules, s); break;
     }
 }
 
@@ -113,17 +117,17 @@ static int run(struct cmd_context *c)
         return STATUS_CANNOT;
     if (most > MOST) return cmd_usage_error(c, "--top must be at most %d", MOST);
     const struct facts *f = load_recipe(c, c->arguments[0], option_value(c, "as"), &options);
-    if (!f) return STATUS_CANNOT;
+    if (!f || !validate_settings_used(c, &options)) return STATUS_CANNOT;
     load_costs(c->keep, rules, f, c->scratch, costed);
     if (!costed->complete) return cmd_usage_error(c, "%.*s", STR_ARG(costed->missing));
     sweep_plan(c->keep, rules, f, &costed->config, (size_t)most, c->scratch, &s);
     if (s.broken) {
         buf_printf(&c->err,
                    "the plan itself breaks a rule: %.*s [%.*s]; moeplan validate says more\n",
-                   STR_ARG(s.broken->message), STR_ARG(s.broken->id));
+                   LINE_ARG(c->keep, s.broken->message), STR_ARG(s.broken->id));
         return STATUS_NO;
     }
-    show(c, &s, (enum format)format);
+    show(c, rules, &s, (enum format)format);
     return s.n ? STATUS_OK : STATUS_NO;
 }
 

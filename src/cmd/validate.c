@@ -48,7 +48,7 @@ static bool validate_configuration(struct validation *v, const struct reading *r
     diags->document = reading->document;
     rules_apply_overrides(v->rules, f, v->scratch);
     struct memory_estimate estimate;
-    bool memory = outlook_facts(f, &estimate, v->scratch);
+    bool memory = outlook_facts(v->rules, f, &estimate, v->scratch);
     struct rules_summary sum = rules_run(v->rules, f, v->scratch);
     report->rules_skipped += sum.skipped;
     if (memory)
@@ -126,32 +126,64 @@ static void describe(struct file_report *report, const struct recipe *recipe)
     report->gpus = facts_int(f, "world_size", 0);
 }
 
+/* The configurations of a recipe: findings into the report. */
+static enum recipe_status validate_recipe(struct judge *judge, uint32_t source, struct str as,
+                                          const struct read_options *options,
+                                          struct file_report *report)
+{
+    struct recipe *recipe = ARENA_NEW(judge->v->arena, struct recipe);
+    *recipe = recipe_read(judge->v->arena, report->diags, source, as, options);
+    judge->readings = &recipe->readings;
+    for (size_t i = 0; i < recipe->readings.n; i++)
+        if (!validate_configuration(judge->v, &recipe->readings.items[i], report))
+            judge->memory_decided = false;
+    describe(report, recipe);
+    return recipe->status;
+}
+
+/* One of moeplan's own files, or a recipe; comments silence findings in recipes only. */
 struct file_report validate_text(struct validation *v, struct str path, struct str text,
                                  struct str as, const struct read_options *options)
 {
+    static const struct readings none;
     struct file_report report = {.path = path, .diags = ARENA_NEW(v->arena, struct diags)};
     diags_init(report.diags, v->arena);
     uint32_t source = source_add(&report.diags->sources, path, text);
-    struct recipe recipe = recipe_read(v->arena, report.diags, source, as, options);
-    struct judge judge = {.v = v, .readings = &recipe.readings, .memory_decided = true};
-    for (size_t i = 0; i < recipe.readings.n; i++)
-        if (!validate_configuration(v, &recipe.readings.items[i], &report))
-            judge.memory_decided = false;
-    describe(&report, &recipe);
+    struct judge judge = {.v = v, .readings = &none, .memory_decided = true};
+    enum recipe_status status = RECIPE_READ;
+    bool own = !as.n && validate_own(v, &report, source);
+    if (!own) status = validate_recipe(&judge, source, as, options, &report);
+    bool unknown = status == RECIPE_SKIPPED && !as.n && !report.format.n;
+    if (unknown && v->named) own = validate_own_model(v, &report, source);
+    if (own) status = RECIPE_READ;
     rules_describe(v->rules, report.diags);
-    diags_suppress(report.diags, source, judge_unused, &judge);
+    if (!own) diags_suppress(report.diags, source, judge_unused, &judge);
     diags_sort(report.diags);
-    report.status = status_of(v, report.diags, recipe.status);
+    report.status = status_of(v, report.diags, status);
     return report;
 }
 
-struct file_report validate_unreadable(struct validation *v, struct str path, struct str why)
+/* A report of one finding that is about the whole file. */
+static struct file_report unreadable(struct validation *v, struct str path, const char *rule,
+                                     const char *what, struct str why)
 {
     struct file_report report = {
         .path = path, .diags = ARENA_NEW(v->arena, struct diags), .status = FILE_UNREADABLE};
     diags_init(report.diags, v->arena);
     struct span whole = {.source = source_add(&report.diags->sources, path, STR(""))};
-    diag_add(report.diags, SEVERITY_ERROR, "unreadable-file", whole, "cannot be read: %.*s",
-             STR_ARG(why));
+    diag_add(report.diags, SEVERITY_ERROR, rule, whole, "cannot be %s: %.*s", what, STR_ARG(why));
     return report;
+}
+
+struct file_report validate_unreadable(struct validation *v, struct str path, struct str why)
+{
+    return unreadable(v, path, "unreadable-file", "read", why);
+}
+
+struct file_report validate_too_large(struct validation *v, struct str path, enum guard_end end)
+{
+    static const char *const whys[] = {[GUARD_NO_MEMORY] = "out of memory",
+                                       [GUARD_TOO_LARGE] = "it needs more than 256 MiB of memory",
+                                       [GUARD_TOO_LONG] = "it takes more than 60 seconds"};
+    return unreadable(v, path, DOC_TOO_LARGE, "checked", str_of(whys[end]));
 }

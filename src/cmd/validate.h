@@ -15,6 +15,7 @@ struct validation {
     const struct rule_set *rules;
     const struct rule_reach *worlds; /* [FRAMEWORK_COUNT] the reach of the world size */
     enum severity fail_on;
+    bool named; /* the text was asked for by name: a model is told by its keys too */
     /* what some configuration lacked; the summary names the options that would help */
     bool gpus_unknown, platform_unknown, model_unknown, seq_unknown;
 };
@@ -25,8 +26,11 @@ struct file_report validate_text(struct validation *v, struct str path, struct s
                                  struct str as, const struct read_options *options);
 /* The same for a text that could not be read. */
 struct file_report validate_unreadable(struct validation *v, struct str path, struct str why);
+/* The same for a text that took more than it may; `end` says of what. */
+struct file_report validate_too_large(struct validation *v, struct str path, enum guard_end end);
 
-/* ---- parts (validate_options.c, validate_batch.c, validate_world.c, validate_memory.c) ---- */
+/* ---- parts (validate_options.c, validate_batch.c, validate_own.c, validate_world.c,
+   validate_memory.c) ---- */
 
 /* What commands that read recipes can be told beside them; `formats` are those of --as. */
 /* clang-format off */
@@ -46,11 +50,20 @@ struct file_report validate_unreadable(struct validation *v, struct str path, st
 bool validate_format(struct cmd_context *c, struct str as, const char *formats);
 /* The options of the command line; false with a usage error, or a diagnostic in c->diags. */
 bool validate_options(struct cmd_context *c, struct read_options *out);
-/* Names from --set that nothing knew, separated by commas. */
-struct str validate_unused_settings(struct arena *a, const struct read_options *options);
+/* What is wrong with the settings, now that the files have been read: values that their parameters
+   do not take, and names that nothing knew, with the nearest ones; empty when all is well. */
+struct str validate_settings(struct arena *a, const struct read_options *options);
+/* The same as a usage error of --set; true when all is well. */
+bool validate_settings_used(struct cmd_context *c, const struct read_options *options);
 /* Answers JSONL requests; their options stand over `options`. Gives the exit status. */
 int validate_batch(struct cmd_context *c, const struct validation *v,
                    const struct read_options *options);
+
+/* A text that is one of moeplan's own data files, by its mark: its findings are added and the
+   format set; false when it is none. */
+bool validate_own(struct validation *v, struct file_report *report, uint32_t source);
+/* The same for a model without a mark, by its keys. */
+bool validate_own_model(struct validation *v, struct file_report *report, uint32_t source);
 
 /* The world sizes at which no error rule fails, for a configuration that does not say its own. Adds
    an error when there is none among those tried. `f` is left as it was. */

@@ -2,14 +2,26 @@
 /* {"id","path","text","as"?,"gpus"?,"platform"?,"framework"?,"set"?,"env"?}
    -> {"id", and the members of the file object} */
 #include "base/crew.h"
-#include "cmd/batch.h"
+#include "cmd/member.h"
 #include "cmd/validate.h"
 
 /* What one worker has for itself. */
 struct batch {
     struct validation validation;
     struct read_options options; /* of the command line, under those of the request */
-    struct platform_cache platforms;
+};
+
+static const struct member members[] = {
+    {"id", MEMBER_ANY, NULL},
+    {"path", MEMBER_TEXT, NULL},
+    {"text", MEMBER_TEXT, NULL},
+    {"as", MEMBER_TEXT, NULL},
+    {"gpus", MEMBER_NUMBER, "world_size"},
+    {"platform", MEMBER_TEXT, NULL},
+    {"framework", MEMBER_TEXT, NULL},
+    {"set", MEMBER_MAP, NULL},
+    {"env", MEMBER_MAP, NULL},
+    {0},
 };
 
 static struct setting *read_settings(const struct batch_request *r, const char *member, size_t *n)
@@ -26,26 +38,38 @@ static struct setting *read_settings(const struct batch_request *r, const char *
     return settings;
 }
 
-/* The request's options over those of the command line; false with the answer's error added. */
-static bool read_request(struct cmd_context *c, const struct batch_request *r,
-                         struct read_options *o)
+/* A variable of the environment is a text; numbers and truth values are taken as theirs. */
+static bool check_env(const struct read_options *o, struct arena *a, struct str *why)
 {
-    struct str framework = batch_str(r, "framework"), platform = batch_str(r, "platform");
-    if (!batch_int(r, "gpus", 1, &o->gpus)) {
-        batch_error(c, STR("gpus must be an integer of at least 1"));
+    for (size_t i = 0; i < o->n_env; i++) {
+        enum value_kind kind = o->env[i].value.kind;
+        if (kind != VALUE_NULL && kind != VALUE_LIST && kind != VALUE_MAP) continue;
+        *why = arena_printf(a, "env.%.*s must be a string, not %.*s", STR_ARG(o->env[i].name),
+                            STR_ARG(o->env[i].text));
         return false;
     }
-    if (framework.n && !(o->framework_given = framework_from_name(framework, &o->framework))) {
-        batch_error(c, STR("framework must be megatron, bridge or automodel"));
+    return true;
+}
+
+/* The request's options over those of the command line; false with *why set. */
+static bool read_request(const struct batch_request *r, struct read_options *o, struct str *why)
+{
+    if (!members_check(r, r->root, "", members, why)) return false;
+    struct str framework = member_text(r->root, "framework"),
+               platform = member_text(r->root, "platform");
+    int64_t gpus = member_number(r, r->root, "gpus");
+    if (gpus) o->gpus = gpus;
+    *why = STR("framework must be megatron, bridge or automodel");
+    if (framework.n && !(o->framework_given = framework_from_name(framework, &o->framework)))
         return false;
-    }
     if (platform.n) o->platform = platform;
     if (node_get(r->root, STR("set"))) o->set = read_settings(r, "set", &o->n_set);
     o->env_given = o->env_given || node_get(r->root, STR("env"));
     if (node_get(r->root, STR("env"))) o->env = read_settings(r, "env", &o->n_env);
+    if (!check_env(o, r->arena, why)) return false;
     if (!o->platform.n || platform_load(o->platforms, r->diags, o->platform, (struct span){0}))
         return true;
-    batch_error(c, r->diags->items[r->diags->n - 1].message);
+    *why = member_finding(r, &r->diags->items[r->diags->n - 1]);
     return false;
 }
 
@@ -53,7 +77,12 @@ static void answer(struct cmd_context *c, const struct batch_request *r)
 {
     struct batch *b = r->state;
     struct read_options options = b->options;
-    struct str as = batch_str(r, "as");
+    struct str as = batch_str(r, "as"), why;
+    if (!read_request(r, &options, &why)) {
+        batch_error(c, why);
+        return;
+    }
+    options.platforms = r->platforms;
     if (!node_get(r->root, STR("text"))) {
         batch_error(c, STR("the request has no text"));
         return;
@@ -62,38 +91,28 @@ static void answer(struct cmd_context *c, const struct batch_request *r)
         batch_error(c, arena_printf(r->arena, "no format \"%.*s\"", STR_ARG(as)));
         return;
     }
-    if (!read_request(c, r, &options)) return;
     b->validation.arena = r->arena;
+    b->validation.named = true;
+    b->validation.scratch = c->scratch;
     struct file_report report =
         validate_text(&b->validation, batch_str(r, "path"), batch_str(r, "text"), as, &options);
-    report_json_members(&report, &c->out);
-    bool read = report.status == FILE_OK || report.status == FILE_INVALID;
-    struct str unused = validate_unused_settings(r->arena, &options);
-    if (read && unused.n)
-        batch_error(c, arena_printf(r->arena, "nothing is called %.*s", STR_ARG(unused)));
+    why = validate_settings(r->arena, &options);
+    if (report.framework.n && why.n)
+        batch_error(c, why);
+    else
+        report_json_members(&report, &c->out);
 }
 
 /* ---- workers ---- */
 
 enum { MOST_WORKERS = 8 };
 
-static bool batch_open(struct batch *b, const struct validation *v,
+/* Which settings of the command line were used, each worker notes for itself. */
+static void batch_open(struct arena *a, struct batch *b, const struct validation *v,
                        const struct read_options *options)
 {
     *b = (struct batch){.validation = *v, .options = *options};
-    b->validation.scratch = arena_new(0);
-    b->platforms.arena = arena_new(0);
-    if (!b->validation.scratch || !b->platforms.arena) return false;
-    b->options.platforms = &b->platforms;
-    b->options.set =
-        arena_dup(b->platforms.arena, options->set, options->n_set * sizeof *options->set);
-    return true;
-}
-
-static void batch_close(struct batch *b)
-{
-    arena_free(b->validation.scratch);
-    arena_free(b->platforms.arena);
+    b->options.set = arena_dup(a, options->set, options->n_set * sizeof *options->set);
 }
 
 int validate_batch(struct cmd_context *c, const struct validation *v,
@@ -102,13 +121,9 @@ int validate_batch(struct cmd_context *c, const struct validation *v,
     size_t n = crew_processors() < MOST_WORKERS ? crew_processors() : MOST_WORKERS;
     struct batch *batches = ARENA_ARRAY(c->keep, struct batch, n);
     void *states[MOST_WORKERS];
-    bool open = true;
     for (size_t i = 0; i < n; i++) {
         states[i] = &batches[i];
-        open = batch_open(&batches[i], v, options) && open;
+        batch_open(c->keep, &batches[i], v, options);
     }
-    int status = open ? batch_run_crew(c, answer, states, n) : STATUS_BUG;
-    for (size_t i = 0; i < n; i++)
-        batch_close(&batches[i]);
-    return status;
+    return batch_run_crew(c, answer, states, n);
 }

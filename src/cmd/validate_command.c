@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command: files -> reports -> one of the output formats, a summary and the exit status. */
 #include "base/io.h"
+#include "base/map.h"
 #include "base/num.h"
+#include "base/path.h"
+#include "base/quote.h"
 #include "cmd/paths.h"
 #include "cmd/validate.h"
 
@@ -12,11 +15,14 @@ struct run {
     struct cmd_context *c;
     struct validation validation;
     struct read_options options;
+    struct platform_cache platforms;
     struct str as;
     int format;
     struct report_summary summary;
     bool read, unreadable, finding;
+    bool recipe;       /* of what was read, something takes settings */
     bool not_a_recipe; /* a file named explicitly */
+    struct map seen;   /* file -> status: one that is named twice is checked once */
 };
 
 /* ---- output ---- */
@@ -25,7 +31,7 @@ static void print_world(struct buf *out, const struct file_report *report)
 {
     const struct world_sizes *world = &report->world;
     if (!world->known || !world->n) return;
-    buf_printf(out, "%.*s: valid world sizes:", STR_ARG(report->path));
+    buf_printf(out, "%.*s: valid world sizes:", LINE_ARG(out->arena, report->path));
     for (size_t i = 0; i < world->n && i < SHOWN_SIZES; i++)
         buf_printf(out, "%s %.*s", i ? "," : "", STR_ARG(num_grouped(out->arena, world->sizes[i])));
     if (world->n > SHOWN_SIZES)
@@ -116,6 +122,7 @@ static void count(struct run *r, const struct file_report *report, bool explicit
 {
     report_count(&r->summary, report);
     r->read = r->read || report->status == FILE_OK || report->status == FILE_INVALID;
+    r->recipe = r->recipe || report->framework.n > 0;
     switch (report->status) {
     case FILE_OK: break;
     case FILE_INVALID: r->finding = true; break;
@@ -127,21 +134,83 @@ static void count(struct run *r, const struct file_report *report, bool explicit
 static void add_skip_reason(struct run *r, const struct file_report *report)
 {
     if (report->status == FILE_SKIPPED && r->format == FORMAT_TEXT)
-        buf_printf(&r->c->err, "%.*s: skipped: %s\n", STR_ARG(report->path),
+        buf_printf(&r->c->err, "%.*s: skipped: %s\n", LINE_ARG(r->c->keep, report->path),
                    report->format.n ? "a Hugging Face config, no recipe"
                                     : "no recipe that moeplan knows");
 }
 
-static void validate_file(struct run *r, struct str path, bool explicit)
+struct attempt {
+    struct run *run;
+    struct str path;
+    bool explicit;
+    struct file_report report;
+};
+
+/* What the user names may be a pipe, what is found in a folder not. */
+static void read_and_validate(void *state)
 {
+    struct attempt *t = state;
+    struct validation *v = &t->run->validation;
     struct str text, error;
-    bool read = io_read(r->validation.arena, path.p, &text, &error);
-    struct file_report report = read ? validate_text(&r->validation, path, text, r->as, &r->options)
-                                     : validate_unreadable(&r->validation, path, error);
-    count(r, &report, explicit);
-    print_report(r, &report);
-    if (explicit) add_skip_reason(r, &report);
+    v->named = t->explicit;
+    bool read = t->explicit ? io_read(v->arena, t->path.p, &text, &error)
+                            : io_read_regular(v->arena, t->path.p, 0, &text, &error);
+    t->report = read ? validate_text(v, t->path, text, t->run->as, &t->run->options)
+                     : validate_unreadable(v, t->path, error);
+}
+
+static void add_report(struct run *r, struct file_report *report, bool explicit)
+{
+    count(r, report, explicit);
+    print_report(r, report);
+    if (explicit) add_skip_reason(r, report);
     arena_reset(r->validation.arena);
+    platform_cache_trim(&r->platforms);
+}
+
+/* A file that takes too much ends here, and the next one has its turn. */
+static enum file_status validate_file(struct run *r, struct str path, bool explicit)
+{
+    struct arena *a = r->validation.arena;
+    struct attempt t = {.run = r, .path = path, .explicit = explicit};
+    enum guard_end end = guard_run(arena_guard(a), REQUEST_SECONDS, read_and_validate, &t);
+    if (end != GUARD_DONE) {
+        arena_reset(a);
+        arena_reset(r->validation.scratch);
+        t.report = validate_too_large(&r->validation, path, end);
+    }
+    add_report(r, &t.report, explicit);
+    return t.report.status;
+}
+
+/* The same for all words for a file; a link is a file of its own. */
+static struct str place_of(struct run *r, struct str path)
+{
+    struct arena *a = r->c->keep;
+    struct str folder = path_folder(path), real;
+    if (r->c->n_arguments < 2 || str_is(path, "-") ||
+        !path_real(a, folder.n ? str_dup(a, folder).p : ".", &real))
+        return path;
+    return path_join(a, real, str_slice(path, folder.n, path.n));
+}
+
+/* A file that an earlier argument named too has been said everything about, but that the user
+   himself takes it for a recipe. */
+static void validate_once(struct run *r, struct str path, bool explicit)
+{
+    struct str place = place_of(r, path);
+    int64_t before = map_get(&r->seen, place);
+    if (before == MAP_NONE)
+        map_put(r->c->keep, &r->seen, place, (uint32_t)validate_file(r, path, explicit));
+    else if (before == FILE_SKIPPED && explicit)
+        r->not_a_recipe = true;
+}
+
+static void add_problem(struct run *r, const struct path_problem *p)
+{
+    if (!map_put(r->c->keep, &r->seen, place_of(r, p->path), FILE_UNREADABLE)) return;
+    struct file_report report = validate_unreadable(&r->validation, p->path, p->why);
+    add_report(r, &report, false);
 }
 
 /* The files of one argument; false when it names none. */
@@ -154,7 +223,9 @@ static bool validate_argument(struct run *r, struct str argument)
         return false;
     }
     for (size_t i = 0; i < files.n; i++)
-        validate_file(r, files.items[i], str_eq(files.items[i], argument));
+        validate_once(r, files.items[i], str_eq(files.items[i], argument));
+    for (size_t i = 0; i < files.unread.n; i++)
+        add_problem(r, &files.unread.items[i]);
     return true;
 }
 
@@ -165,19 +236,27 @@ static int exit_status(const struct run *r, bool all_found)
     return !r->read && r->not_a_recipe ? STATUS_CANNOT : STATUS_OK;
 }
 
+/* A setting that cannot be used is said alone: what was found without it is no answer. */
+static int refuse_settings(struct run *r, size_t out, size_t err)
+{
+    r->c->out.n = out;
+    r->c->err.n = err;
+    validate_settings_used(r->c, &r->options);
+    return STATUS_CANNOT;
+}
+
 static int validate_files(struct run *r)
 {
     bool all_found = true;
+    size_t out = r->c->out.n, err = r->c->err.n;
     print_head(r);
     for (size_t i = 0; i < r->c->n_arguments; i++) {
         bool found = validate_argument(r, r->c->arguments[i]);
         all_found = all_found && found;
     }
     print_foot(r);
-    struct str unused = validate_unused_settings(r->c->keep, &r->options);
-    if (unused.n && r->read)
-        return cmd_usage_error(r->c, "--set: nothing is called %.*s", STR_ARG(unused));
-    return exit_status(r, all_found);
+    bool settled = validate_settings(r->c->keep, &r->options).n == 0;
+    return settled || !r->recipe ? exit_status(r, all_found) : refuse_settings(r, out, err);
 }
 
 /* ---- the command ---- */
@@ -207,9 +286,11 @@ static int run(struct cmd_context *c)
         worlds[i] = rules_reach_of_world(c->keep, r->validation.rules, (enum framework)i);
     r->validation.worlds = worlds;
     if (option_given(c, "batch")) return validate_batch(c, &r->validation, &r->options);
-    r->validation.arena = arena_new(0);
-    if (!r->validation.arena) return STATUS_BUG;
+    r->validation.arena = arena_child(c->keep, REQUEST_MEMORY);
+    r->platforms.arena = arena_child(c->keep, REQUEST_MEMORY);
+    r->options.platforms = &r->platforms;
     int status = validate_files(r);
+    arena_free(r->platforms.arena);
     arena_free(r->validation.arena);
     return status;
 }
@@ -230,7 +311,9 @@ const struct command command_validate = {
             "plan files",
     .details = "FILE is a file, a folder, a pattern such as 'recipes/**/*.yaml', or - for standard "
                "input. Formats are told "
-               "by content.\nExit status: 0 no finding, 1 findings at or above --fail-on, 2 "
+               "by content.\nmoeplan's own model, platform, rule and parameter files (moeplan: 1 "
+               "and a kind) are checked too.\nExit status: 0 no finding, 1 findings at or above "
+               "--fail-on, 2 "
                "something could not be "
                "read.\nA comment  # moeplan: ignore[rule-id] reason  on a line or alone above it "
                "silences a finding "

@@ -9,9 +9,20 @@ static bool parse_setting(struct arena *a, struct str text, struct setting *out)
     size_t equals = str_find(text, '=');
     if (!equals || equals == text.n) return false;
     struct node node = {.kind = NODE_SCALAR, .text = str_slice(text, equals + 1, text.n)};
-    *out = (struct setting){.name = str_slice(text, 0, equals), .text = node.text};
+    *out = (struct setting){.name = str_slice(text, 0, equals), .text = node.text, .is_text = true};
     out->value = node_value(a, &node, SCALAR_CORE);
     return true;
+}
+
+/* A name that a shell could export. */
+static bool is_variable(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && (i == 0 || c < '0' || c > '9')) return false;
+    }
+    return name.n > 0;
 }
 
 static bool parse_settings(struct cmd_context *c, const char *option, struct setting **out,
@@ -20,7 +31,9 @@ static bool parse_settings(struct cmd_context *c, const char *option, struct set
     struct str text;
     *out = ARENA_ARRAY(c->keep, struct setting, c->n_given);
     for (*n = 0; option_nth(c, option, *n, &text); (*n)++) {
-        if (parse_setting(c->keep, text, &(*out)[*n])) continue;
+        struct setting *setting = &(*out)[*n];
+        bool env = strcmp(option, "env") == 0;
+        if (parse_setting(c->keep, text, setting) && (!env || is_variable(setting->name))) continue;
         cmd_usage_error(c, "--%s wants NAME=VALUE, not \"%.*s\"", option, STR_ARG(text));
         return false;
     }
@@ -30,7 +43,8 @@ static bool parse_settings(struct cmd_context *c, const char *option, struct set
 bool validate_format(struct cmd_context *c, struct str as, const char *formats)
 {
     if (!as.n || reader_find(as)) return true;
-    cmd_usage_error(c, "--as must be %s, not \"%.*s\"", formats, STR_ARG(as));
+    struct str near = option_near(c->keep, as, "automodel|megatron|bridge|plan|hf");
+    cmd_usage_error(c, "--as must be %s, not \"%.*s\"%.*s", formats, STR_ARG(as), STR_ARG(near));
     return false;
 }
 
@@ -39,9 +53,10 @@ static bool parse_framework(struct cmd_context *c, struct read_options *o)
     struct str word = option_value(c, "framework");
     if (!option_given(c, "framework")) return true;
     o->framework_given = framework_from_name(word, &o->framework);
+    struct str near = option_near(c->keep, word, "megatron|bridge|automodel");
     if (!o->framework_given)
-        cmd_usage_error(c, "--framework must be megatron, bridge or automodel, not \"%.*s\"",
-                        STR_ARG(word));
+        cmd_usage_error(c, "--framework must be megatron, bridge or automodel, not \"%.*s\"%.*s",
+                        STR_ARG(word), STR_ARG(near));
     return o->framework_given;
 }
 
@@ -67,18 +82,56 @@ bool validate_options(struct cmd_context *c, struct read_options *o)
     o->platforms = ARENA_NEW(c->keep, struct platform_cache);
     o->platforms->arena = c->keep;
     struct span nowhere = {0};
-    return option_int(c, "gpus", 1, &o->gpus) && parse_framework(c, o) && check_version(c, o) &&
-           parse_settings(c, "set", &o->set, &o->n_set) &&
+    return option_param(c, "gpus", "world_size", &o->gpus) && parse_framework(c, o) &&
+           check_version(c, o) && parse_settings(c, "set", &o->set, &o->n_set) &&
            parse_settings(c, "env", &o->env, &o->n_env) &&
            (!o->platform.n || platform_load(o->platforms, &c->diags, o->platform, nowhere));
 }
 
-struct str validate_unused_settings(struct arena *a, const struct read_options *o)
+/* The nearest name that a setting can have: a parameter's, or a framework's own key. */
+static struct str setting_nearest(struct str name)
 {
-    struct buf names = buf_new(a);
+    struct str near = param_nearest(name);
+    for (int f = 0; f < FRAMEWORK_COUNT && !near.n; f++)
+        near = param_nearest_key((enum framework)f, name);
+    return near;
+}
+
+/* Why its parameter does not take the value of a setting. */
+static struct str bad_setting(struct arena *a, const struct setting *s)
+{
+    struct diags found;
+    struct value v;
+    diags_init(&found, a);
+    if (setting_value(a, &found, s, s->param, &v)) /* as the file's own words it is none */
+        return arena_printf(a, "%.*s does not take %.*s", STR_ARG(s->name), STR_ARG(s->text));
+    const struct diag *d = &found.items[0];
+    return arena_printf(a, "%.*s (%.*s)", STR_ARG(d->message), STR_ARG(d->help));
+}
+
+/* What is wrong with one setting; empty when nothing is. */
+static struct str setting_error(struct arena *a, const struct setting *s)
+{
+    if (s->bad) return bad_setting(a, s);
+    if (s->used) return (struct str){"", 0};
+    struct str near = setting_nearest(s->name);
+    return arena_printf(a, "nothing is called %.*s%s%.*s%s", STR_ARG(s->name),
+                        near.n ? "; did you mean " : "", STR_ARG(near), near.n ? "?" : "");
+}
+
+struct str validate_settings(struct arena *a, const struct read_options *o)
+{
+    struct buf errors = buf_new(a);
     for (size_t i = 0; i < o->n_set; i++) {
-        if (o->set[i].used) continue;
-        buf_printf(&names, "%s%.*s", names.n ? ", " : "", STR_ARG(o->set[i].name));
+        struct str error = setting_error(a, &o->set[i]);
+        if (error.n) buf_printf(&errors, "%s%.*s", errors.n ? "; " : "", STR_ARG(error));
     }
-    return buf_str(&names);
+    return buf_str(&errors);
+}
+
+bool validate_settings_used(struct cmd_context *c, const struct read_options *options)
+{
+    struct str errors = validate_settings(c->keep, options);
+    if (errors.n) cmd_usage_error(c, "--set: %.*s", STR_ARG(errors));
+    return errors.n == 0;
 }

@@ -3,16 +3,6 @@
 
 #include <math.h>
 
-const struct coefficient *coefficient_find(const struct machine *m, struct str name, int *at)
-{
-    for (int tried = 0; tried < m->n_coefficients; tried++) {
-        const struct coefficient *c = &m->coefficients[*at];
-        *at = *at + 1 < m->n_coefficients ? *at + 1 : 0;
-        if (str_eq(c->name, name)) return c;
-    }
-    return NULL;
-}
-
 static double value_or(const struct coefficient *c, double otherwise)
 {
     return c ? c->value : otherwise;

@@ -57,8 +57,17 @@ struct coefficients {
 
 /* The machine's coefficient of that name; NULL: it has none. `at`, 0 at first, is where to look
    first: platform files list coefficients in our order, so the one after the last found is nearly
-   always right. */
-const struct coefficient *coefficient_find(const struct machine *m, struct str name, int *at);
+   always right. Inline: looked up for every plan estimated, by names that the compiler knows. */
+static inline const struct coefficient *coefficient_find(const struct machine *m, struct str name,
+                                                         int *at)
+{
+    for (int tried = 0; tried < m->n_coefficients; tried++) {
+        const struct coefficient *c = &m->coefficients[*at];
+        *at = *at + 1 < m->n_coefficients ? *at + 1 : 0;
+        if (str_eq(c->name, name)) return c;
+    }
+    return NULL;
+}
 struct coefficients coefficients_of(const struct machine *m);
 /* Standard deviation of each coefficient's logarithm, from its 80 % interval; 0 where the platform
  * gives none. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a configuration needs and reaches: memory per pipeline stage and step time, in named terms. SI units. */
+/* What a configuration needs and reaches: memory per pipeline stage and step time, in named terms.
+ * SI units. */
 #ifndef MOEPLAN_COST_COST_H
 #define MOEPLAN_COST_COST_H
 
@@ -15,25 +16,27 @@ struct cost_term {
 };
 
 struct stage_memory {
-    double params, grads, optimizer, activations, logits, buffers, graphs; /* bytes, as they stand at the peak phase */
-    double total, low, high;                                               /* bytes; low..high meant to hold 9 runs of 10 */
+    double params, grads, optimizer, activations, logits, buffers,
+        graphs;              /* bytes, as they stand at the peak phase */
+    double total, low, high; /* bytes; low..high meant to hold 9 runs of 10 */
     char phase; /* 'A' head backward, 'B' last layer's backward, 'C' optimizer step, 'F' forward */
 };
 
 struct memory_estimate {
-    int n_stages, fullest;                    /* fullest: stage with the largest total */
+    int n_stages, fullest; /* fullest: stage with the largest total */
     struct stage_memory stages[COST_MAX_STAGES];
     double peak, peak_low, peak_high, reserved, capacity; /* bytes */
     enum { FITS_YES, FITS_TIGHT, FITS_NO } fits;
 };
 
 struct time_estimate {
-    double step, low, high;                   /* seconds of one optimizer step */
+    double step, low, high; /* seconds of one optimizer step */
     double tokens_per_s_per_gpu, model_flops_per_gpu /* FLOP/s */, mfu;
-    double peak;                              /* FLOP/s that mfu is a part of: the dense peak of the plan's precision */
-    const char *peak_name;                    /* BF16, FP8, FP4 */
+    double peak; /* FLOP/s that mfu is a part of: the dense peak of the plan's precision */
+    const char *peak_name; /* BF16, FP8, FP4 */
     double bubble_fraction;
-    double compute, recompute, ep_exposed, tp_exposed, cp_exposed, pp_exposed, dp_exposed, bubble, host, optimizer; /* seconds */
+    double compute, recompute, ep_exposed, tp_exposed, cp_exposed, pp_exposed, dp_exposed, bubble,
+        host, optimizer; /* seconds */
 };
 
 /* Collects the terms when not NULL (arena-backed, for --explain); the search passes NULL. */
@@ -46,7 +49,8 @@ struct cost_trace {
 bool memory_estimate(const struct config *c, struct memory_estimate *out, struct cost_trace *trace);
 /* Step time. False when the pipeline split is impossible. */
 bool time_estimate(const struct config *c, struct time_estimate *out, struct cost_trace *trace);
-/* Model FLOPs of one token, forward and backward, in Megatron's convention (causal attention halved, no recompute). */
+/* Model FLOPs of one token, forward and backward, in Megatron's convention (causal attention
+ * halved, no recompute). */
 double model_flops_per_token(const struct config *c);
 
 #endif

@@ -80,13 +80,12 @@ static double exposed_ddp(const struct timing *t, const struct knobs *k, struct 
     double v = k->vpp, in_flight = fmin((double)knobs_microbatches(k), k->pp);
     double window = stage_s / 3 * (v > 1 ? fmax(1, in_flight * (v - 1) / v) : 1);
     double exposed = 0;
-    bool assumed = !k->dp_overlap_stated; /* as nearly all tuned runs do */
-    if (k->overlap_grad_reduce || assumed)
+    if (k->overlap_grad_reduce)
         exposed += fmax(0, x.reduce - t->f.dp_window * 2 * window) +
                    t->f.dp_contention * fmin(x.reduce, 2 * window);
     else
         exposed += x.reduce;
-    if (k->overlap_param_gather || assumed)
+    if (k->overlap_param_gather)
         exposed += fmax(0, x.gather - t->f.dp_window * window) +
                    t->f.dp_contention * fmin(x.gather, window);
     else

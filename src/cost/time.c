@@ -299,6 +299,7 @@ static double rate(const struct time_layers *l, const struct config *c,
 
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out)
 {
+    *out = (struct time_rates){0};
     for (int i = 0; i < c->model.n_kinds; i++)
         out->kinds[i] = rate(l, c, &l->kinds[i]);
     out->embedding = rate(l, c, &l->embedding) + rate(l, c, &l->vision);

@@ -21,7 +21,7 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
 
 /* Seconds that one item of a chunk takes on its rank, forward and backward with recomputation,
    communication hidden as the knobs of `c` allow. A rank needs at least microbatches times the sum
-   of its items: the search's lower bound. */
+   of its items: the search's lower bound. Kinds that the model has not are 0. */
 struct time_rates {
     double kinds[MODEL_MAX_KINDS], embedding, head, mtp;
     double slow,

@@ -44,16 +44,15 @@ double pass_kernels(const struct pass *x)
 }
 
 /* Rows of the hottest rank. Experts padded to their capacity compute all of it; otherwise forced
-   balance is even, and natural routing loads the hottest rank by a measured factor or, under a
-   capacity c, by 1 + 0.05 (c - 1)^2 (Pai-Megatron-Patch, capacities 1 to 5), three at most. A plan
-   that does not say how tokens are routed is taken as balanced, as nearly all published runs are.
- */
+   balance is even, and natural routing loads the hottest rank by a measured factor or, where a
+   capacity c drops tokens, by 1 + 0.05 (c - 1)^2 (Pai-Megatron-Patch, capacities 1 to 5), three at
+   most. */
 static double load(const struct timing *t, const struct knobs *k)
 {
-    double over = fmax(k->capacity_factor - 1, 0), capped = 1 + 0.05 * over * over;
+    double over = fmax(k->capacity_factor - 1, 0);
     if (k->pad_to_capacity && k->capacity_factor > 0) return fmax(1, k->capacity_factor);
-    if (k->balance_stated && k->force_balance) return 1;
-    return fmax(k->balance_stated ? t->f.imbalance : 1, fmin(capped, 3));
+    if (k->force_balance) return 1;
+    return k->capacity_factor > 0 ? fmin(1 + 0.05 * over * over, 3) : t->f.imbalance;
 }
 
 /* Peak rate and operand size of the precision; a chip without the mode computes in 16 bit. */

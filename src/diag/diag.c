@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/diag.h"
 
-#include <stdlib.h>
+#include "base/sort.h"
 
 void diags_init(struct diags *all, struct arena *arena)
 {
@@ -59,7 +59,7 @@ static int cmp_diags(const void *left, const void *right)
 void diags_sort(struct diags *all)
 {
     if (all->n < 2) return;
-    qsort(all->items, all->n, sizeof *all->items, cmp_diags);
+    sort_items(all->items, all->n, sizeof *all->items, cmp_diags);
     size_t kept = 1;
     for (size_t i = 1; i < all->n; i++)
         if (cmp_diags(&all->items[i], &all->items[kept - 1]) != 0)

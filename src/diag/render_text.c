@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/render_text.h"
 
+#include "base/quote.h"
 #include "base/utf8.h"
 
 /* WINDOW: most columns shown of a source line; BEFORE: of them before the place. */
@@ -29,7 +30,7 @@ static struct cell cell_of(struct str line, size_t *at, size_t at_column)
     if (point == '\t') {
         cell.n = cell.width = TAB - at_column % TAB;
         memset(cell.bytes, ' ', cell.n);
-    } else if (point < 0x20 || (point >= 0x7F && point < 0xA0)) {
+    } else if (quote_is_hazard(point)) {
         cell.bytes[0] = '?';
     } else {
         cell.n = utf8_encode(point, cell.bytes);
@@ -40,10 +41,7 @@ static struct cell cell_of(struct str line, size_t *at, size_t at_column)
 
 static void add_clean(struct buf *out, struct str s)
 {
-    for (size_t at = 0; at < s.n;) {
-        struct cell cell = cell_of(s, &at, 0);
-        buf_add(out, (struct str){cell.bytes, s.p[at - 1] == '\t' ? 1 : cell.n});
-    }
+    buf_add(out, quote_line(out->arena, s));
 }
 
 /* The display column at which a character column (1-based) begins. */

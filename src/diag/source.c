@@ -78,10 +78,19 @@ static uint32_t column_of(struct source *s, uint32_t line, size_t byte)
     return column;
 }
 
+uint32_t source_line_at(struct sources *all, uint32_t number, size_t byte)
+{
+    struct source *s = source_get(all, number);
+    if (!s) return 0;
+    index_lines(all->arena, s);
+    return line_of(s, byte);
+}
+
 struct span source_span(struct sources *all, uint32_t number, size_t from, size_t to)
 {
     struct source *s = source_get(all, number);
     if (!s) return (struct span){0};
+    guard_tick(arena_guard(all->arena)); /* a line may be as long as the text */
     index_lines(all->arena, s);
     struct span at = {.source = number, .line = line_of(s, from), .end_line = line_of(s, to)};
     at.column = column_of(s, at.line, from);

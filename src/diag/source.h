@@ -24,6 +24,7 @@ struct sources {
     struct arena *arena;
     struct source *items;
     size_t n, cap;
+    bool requests; /* the texts come with requests: what the user names must be a regular file */
 };
 
 /* Registers a text and gives its number. Path and text must outlive the registry. */
@@ -32,6 +33,8 @@ uint32_t source_add(struct sources *all, struct str path, struct str text);
 struct source *source_get(const struct sources *all, uint32_t number);
 /* A line's text without its newline; empty beyond the end. */
 struct str source_line(struct sources *all, uint32_t number, uint32_t line);
+/* The 1-based line of a byte; 0 for source 0. */
+uint32_t source_line_at(struct sources *all, uint32_t number, size_t byte);
 /* The place of the bytes [from, to). */
 struct span source_span(struct sources *all, uint32_t number, size_t from, size_t to);
 

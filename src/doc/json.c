@@ -26,6 +26,14 @@ static struct node *complain(struct reader *r, size_t at, const char *what)
     return NULL;
 }
 
+static struct node *too_deep(struct reader *r)
+{
+    struct span span = source_span(&r->diags->sources, r->source, r->at, r->at + 1);
+    diag_add(r->diags, SEVERITY_ERROR, DOC_TOO_LARGE, span,
+             "too large to be read: nested more than 200 deep");
+    return NULL;
+}
+
 static char peek(const struct reader *r)
 {
     return r->at < r->text.n ? r->text.p[r->at] : '\0';
@@ -233,7 +241,7 @@ static bool items(struct reader *r, char end)
 
 static struct node *collection(struct reader *r, enum node_kind kind)
 {
-    if (r->depth == MAX_DEPTH) return complain(r, r->at, "nested too deeply");
+    if (r->depth == MAX_DEPTH) return too_deep(r);
     size_t first = r->stack.n;
     bool map = kind == NODE_MAP;
     struct node *node = node_new(r, kind, r->at++);
@@ -252,6 +260,7 @@ static struct node *collection(struct reader *r, enum node_kind kind)
 /* value = object / array / string / number / "true" / "false" / "null" */
 static struct node *value(struct reader *r)
 {
+    guard_tick(arena_guard(r->arena));
     skip_blanks(r);
     if (r->at >= r->text.n) return complain(r, r->at, "the text ends where a value is expected");
     switch (peek(r)) {

@@ -48,13 +48,16 @@ struct node_list {
     struct node **items;
     size_t n, cap;
 };
+/* The rule of an error that a text is beyond some limit. */
+#define DOC_TOO_LARGE "input-too-large"
 /* Parses all YAML documents of a registered source (libyaml). Anchors, aliases and merge keys are
-   expanded (bounded); depth, node count and expansion are limited; a duplicate key adds a warning
-   `duplicate-key` (values equal: info). False with an error `yaml-syntax` added when the text is
-   not YAML; *docs then holds what was read before. */
+   expanded (bounded); a duplicate key adds a warning `duplicate-key` (values equal: info). False
+   with an error `yaml-syntax` added when the text is not YAML, or DOC_TOO_LARGE when it has more
+   documents or nodes, or is nested deeper, than anybody writes; *docs then holds what was read
+   before. */
 bool doc_load_yaml(struct arena *a, struct diags *all, uint32_t source, struct node_list *docs);
 /* Parses one strict JSON text (RFC 8259, our own reader: positions on every node). NULL with an
-   error `json-syntax` added when it is none. */
+   error `json-syntax` added when it is none, or DOC_TOO_LARGE when it is nested too deeply. */
 struct node *doc_load_json(struct arena *a, struct diags *all, uint32_t source);
 /* JSON when the first non-blank byte is '{' or '[' and the text is valid JSON, else YAML. */
 bool doc_load(struct arena *a, struct diags *all, uint32_t source, struct node_list *docs);

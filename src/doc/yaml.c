@@ -10,7 +10,7 @@
 #include "doc/node.h"
 #include "doc/yaml_repair.h"
 
-enum { MAX_DEPTH = 200, MAX_NODES = 1000000 };
+enum { MAX_DEPTH = 200, MAX_NODES = 1000000, MAX_DOCUMENTS = 1000 };
 
 struct anchor {
     struct node *node;
@@ -40,8 +40,11 @@ struct loader {
     VEC(struct node *) stack;
     VEC(struct anchor) anchors;
     struct map anchor_names;
-    uint32_t nodes; /* of the document, aliases written out */
+    uint32_t nodes, documents; /* so far; nodes with aliases written out */
     struct yaml_repair repair;
+    yaml_parser_t parser;
+    yaml_event_t event; /* the one that is being handled */
+    size_t fed;         /* bytes of the text that the parser has been given */
 };
 
 static bool is_continuation(struct loader *l, size_t byte)
@@ -76,8 +79,19 @@ static bool complain(struct loader *l, size_t byte, const char *what)
     return false;
 }
 
-static bool complain_parser(struct loader *l, const yaml_parser_t *parser)
+static bool too_large(struct loader *l, size_t byte, const char *what)
 {
+    struct span at = source_span(&l->diags->sources, l->source, byte, byte + 1);
+    diag_add(l->diags, SEVERITY_ERROR, DOC_TOO_LARGE, at, "too large to be read: %s", what);
+    return false;
+}
+
+static bool complain_parser(struct loader *l)
+{
+    const yaml_parser_t *parser = &l->parser;
+    struct guard *guard = arena_guard(l->arena);
+    if (parser->error == YAML_MEMORY_ERROR) guard_leave(guard, GUARD_NO_MEMORY);
+    if (guard_is_late(guard)) guard_leave(guard, GUARD_TOO_LONG);
     const char *problem = parser->problem ? parser->problem : "cannot be parsed";
     if (parser->error == YAML_READER_ERROR)
         return complain(l, l->base + parser->problem_offset, problem);
@@ -123,7 +137,8 @@ static size_t anchor_add(struct loader *l, const yaml_char_t *name, struct node 
 
 static bool count_nodes(struct loader *l, uint32_t at, uint32_t n)
 {
-    if (n > MAX_NODES - l->nodes) return complain(l, at, "too many nodes, aliases written out");
+    if (n > MAX_NODES - l->nodes)
+        return too_large(l, at, "more than 1,000,000 nodes, aliases written out");
     l->nodes += n;
     return true;
 }
@@ -190,7 +205,7 @@ static bool on_alias(struct loader *l, const yaml_event_t *event)
     if (i == MAP_NONE) return complain(l, at, "alias of an anchor that is not defined");
     struct anchor anchor = l->anchors.items[i];
     if (!anchor.size) return complain(l, at, "alias inside the node that it names");
-    if (l->depth + anchor.height > MAX_DEPTH) return complain(l, at, "nested too deeply");
+    if (l->depth + anchor.height > MAX_DEPTH) return too_large(l, at, "nested more than 200 deep");
     attach(l, anchor.node, anchor.size, anchor.height);
     return count_nodes(l, at, anchor.size);
 }
@@ -199,7 +214,7 @@ static bool open_collection(struct loader *l, enum node_kind kind, const yaml_ev
 {
     bool map = kind == NODE_MAP;
     struct node *node = node_new(l, kind, event, 0);
-    if (l->depth == MAX_DEPTH) return complain(l, node->from, "nested too deeply");
+    if (l->depth == MAX_DEPTH) return too_large(l, node->from, "nested more than 200 deep");
     node->tag = tag_text(l, map ? event->data.mapping_start.tag : event->data.sequence_start.tag);
     const yaml_char_t *name =
         map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
@@ -334,8 +349,9 @@ static bool begin_document(struct loader *l, const yaml_event_t *event)
 {
     l->anchors.n = 0;
     l->anchor_names = (struct map){0};
-    l->nodes = 0;
     l->diags->document = (int)l->docs->n;
+    if (l->documents++ == MAX_DOCUMENTS)
+        return too_large(l, byte_of(l, event->start_mark.index), "more than 1,000 documents");
     return check_version_directive(l, event);
 }
 
@@ -357,34 +373,57 @@ static bool on_event(struct loader *l, const yaml_event_t *event)
     return true;
 }
 
-static bool read_events(struct loader *l, yaml_parser_t *parser, bool *again)
+static bool read_events(struct loader *l, bool *again)
 {
     for (bool end = false; !end;) {
-        yaml_event_t event;
-        if (!yaml_parser_parse(parser, &event)) {
-            *again = yaml_repair(&l->repair, parser);
-            return *again || complain_parser(l, parser);
+        guard_tick(arena_guard(l->arena));
+        if (!yaml_parser_parse(&l->parser, &l->event)) {
+            *again = yaml_repair(&l->repair, &l->parser);
+            return *again || complain_parser(l);
         }
-        end = event.type == YAML_STREAM_END_EVENT;
-        bool ok = on_event(l, &event);
-        yaml_event_delete(&event);
+        end = l->event.type == YAML_STREAM_END_EVENT;
+        bool ok = on_event(l, &l->event);
+        yaml_event_delete(&l->event);
         if (!ok) return false;
     }
     return true;
 }
 
+/* The parser may take very long for one event, and cannot be left in the middle of it: late, it is
+   given an error instead of text. */
+static int feed(void *state, unsigned char *to, size_t size, size_t *n)
+{
+    struct loader *l = state;
+    struct str rest = str_slice(l->repair.text, l->fed, l->repair.text.n);
+    if (guard_is_late(arena_guard(l->arena))) return 0;
+    *n = rest.n < size ? rest.n : size;
+    if (*n) memcpy(to, rest.p, *n);
+    l->fed += *n;
+    return 1;
+}
+
+static void parser_release(void *state)
+{
+    struct loader *l = state;
+    yaml_event_delete(&l->event);
+    yaml_parser_delete(&l->parser);
+}
+
 /* One pass over the text; *again when it was repaired and has to be read anew. */
 static bool read_text(struct loader *l, bool *again)
 {
-    yaml_parser_t parser;
-    if (!yaml_parser_initialize(&parser)) return complain(l, 0, "no memory for the parser");
-    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    struct str text = l->repair.text;
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
-    l->depth = 0;
+    struct guard *guard = arena_guard(l->arena);
+    struct guard_hold hold;
+    if (!yaml_parser_initialize(&l->parser)) guard_leave(guard, GUARD_NO_MEMORY);
+    guard_hold(guard, &hold, parser_release, l);
+    yaml_parser_set_encoding(&l->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input(&l->parser, feed, l);
+    l->fed = 0;
+    l->depth = l->nodes = l->documents = 0;
     l->stack.n = 0;
-    bool ok = read_events(l, &parser, again);
-    yaml_parser_delete(&parser);
+    bool ok = read_events(l, again);
+    guard_drop(&hold);
+    parser_release(l);
     return ok;
 }
 

@@ -14,16 +14,17 @@ struct lines {
     size_t n, cap;
 };
 
-static void collect(struct arena *a, const struct facts *f, struct lines *out)
+static void collect(struct arena *a, const struct emit_input *in, struct lines *out)
 {
+    const struct facts *f = in->facts;
     int *params;
-    size_t n = emit_params(a, f, &params);
+    size_t n = emit_params(a, in->rules, f, &params);
     for (size_t i = 0; i < n; i++) {
         const struct param_spelling *spelling = &param_table[params[i]].in[f->framework];
         struct value v = f->items[params[i]].value;
         if (!spelling->key.n || v.kind == VALUE_MAP) continue;
         if (v.kind == VALUE_BOOL && spelling->inverse) v.b = !v.b;
-        *VEC_PUSH(a, out) = (struct line){spelling->key, emit_yaml_scalar(a, v)};
+        *VEC_PUSH(a, out) = (struct line){spelling->key, emit_yaml(a, v)};
     }
 }
 
@@ -95,7 +96,7 @@ void emit_automodel(const struct emit_input *in, struct buf *out)
 {
     struct lines all = {0};
     emit_comments(in, out);
-    collect(out->arena, in->facts, &all);
+    collect(out->arena, in, &all);
     sort_lines(&all);
     write_level(out, &all, (struct str){"", 0}, 0);
 }

@@ -1,26 +1,137 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Megatron-Bridge: overrides of a recipe, one a line, as its command line takes them. */
+/* Megatron-Bridge: overrides of a recipe, one a line, as its command line takes them. Each line is a
+   word of a shell and in it a word of Hydra's grammar. What recipes differ in is said whatever its
+   value, so that nothing that a recipe leaves switched on changes the plan. */
+#include "base/quote.h"
 #include "emit/emit.h"
+#include "facts/bridge.h"
+#include "facts/model.h"
 
-static struct str bridge_value(struct arena *a, const struct param_spelling *in, struct value v)
+static void add_value(struct buf *out, struct value v);
+
+static void add_list(struct buf *out, const struct value_list *list)
 {
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < list->n; i++) {
+        if (i) buf_add_char(out, ',');
+        add_value(out, list->items[i]);
+    }
+    buf_add_char(out, ']');
+}
+
+static void add_value(struct buf *out, struct value v)
+{
+    if (v.kind == VALUE_STRING)
+        buf_add(out, quote_hydra(out->arena, v.s));
+    else if (v.kind == VALUE_LIST)
+        add_list(out, v.list);
+    else
+        buf_add(out, emit_scalar(out->arena, v));
+}
+
+static void add_override(struct buf *out, struct str key, struct value v)
+{
+    struct buf word = buf_new(out->arena);
+    buf_printf(&word, "%.*s=", STR_ARG(key));
+    add_value(&word, v);
+    buf_add(out, quote_shell(out->arena, buf_str(&word)));
+    buf_add_char(out, '\n');
+}
+
+/* Whether another parameter, which is said, decides this one. */
+static bool is_decided(const struct facts *f, const struct param_spelling *in)
+{
+    if (!in->under.n) return false;
+    enum value_kind kind = facts_get(f, in->under.p)->value.kind;
+    return kind != VALUE_UNKNOWN && kind != VALUE_NULL;
+}
+
+static void add_param(struct buf *out, const struct facts *f, int param)
+{
+    const struct param_spelling *in = &param_table[param].in[f->framework];
+    struct value v = f->items[param].value;
+    if (!in->key.n || is_decided(f, in)) return;
     if (v.kind == VALUE_BOOL && in->inverse) v.b = !v.b;
-    return emit_scalar(a, v);
+    add_override(out, in->key, v);
+    for (size_t i = 0; i < in->n_also; i++)
+        add_override(out, in->also[i], v);
+    for (size_t i = 0; i < in->n_unset; i++)
+        add_override(out, in->unset[i], value_null());
+}
+
+/* ---- what the overrides stand on ---- */
+
+/* What run_recipe.py calls a task. */
+static const char *mode_of(struct str task)
+{
+    static const struct {
+        const char *task, *mode;
+    } modes[] = {{"pretrain", "pretrain"}, {"sft", "sft"}, {"peft", "lora"}};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (str_is(task, modes[i].task)) return modes[i].mode;
+    return "pretrain";
+}
+
+static void add_comment(struct buf *out, struct str text)
+{
+    emit_comments(&(struct emit_input){.comments = &text, .n_comments = 1}, out);
+}
+
+static void add_stand(struct buf *out, const struct facts *f, const struct bridge_recipe *r)
+{
+    bool own;
+    struct arena *a = out->arena;
+    struct str hf = f->model ? f->model->hf_id : STR("");
+    const struct bridge_provider *p = bridge_provider_of(f, &own);
+    struct str model =
+        own ? arena_printf(a, "AutoBridge.from_hf_pretrained(\"%.*s\").to_megatron_provider()",
+                           STR_ARG(hf))
+            : arena_printf(a, "%.*s(), as Megatron-Bridge has none for it", STR_ARG(p->name));
+    if (r->model.n)
+        add_comment(out, arena_printf(a,
+                                      "run: grep -v '^#' THIS-FILE | xargs python "
+                                      "scripts/training/run_recipe.py --recipe %.*s --mode %s",
+                                      STR_ARG(r->name), mode_of(r->task)));
+    else
+        add_comment(out, arena_printf(a, "stands on %.*s() with the model %.*s", STR_ARG(r->name),
+                                      STR_ARG(model)));
+}
+
+/* Facts of the model that the provider has no field for. */
+static void add_unsaid(struct buf *out, const struct facts *f)
+{
+    bool own;
+    const struct bridge_provider *p = bridge_provider_of(f, &own);
+    for (size_t i = 0; !own && i < p->n_without; i++) {
+        const struct fact *x = &f->items[param_named(p->without[i].p)];
+        bool none = x->value.kind == VALUE_NULL || x->value.kind == VALUE_UNKNOWN ||
+                    (x->value.kind == VALUE_BOOL && !x->value.b);
+        if (none) continue;
+        struct str value = emit_scalar(out->arena, x->value);
+        add_comment(out, arena_printf(out->arena, "no override can say %.*s %.*s: %.*s lacks it",
+                                      STR_ARG(p->without[i]), STR_ARG(value), STR_ARG(p->name)));
+    }
+}
+
+/* The head: what is read back first, then what a reader of the file wants to know. */
+static void add_head(const struct emit_input *in, struct buf *out)
+{
+    const struct facts *f = in->facts;
+    const struct bridge_recipe *r = bridge_recipe_of(f);
+    if (r)
+        add_comment(out, arena_printf(out->arena, "moeplan: recipe=%.*s", STR_ARG(r->name)));
+    if (r && !r->model.n && f->model && f->model->id.n)
+        add_comment(out, arena_printf(out->arena, "moeplan: model=%.*s", STR_ARG(f->model->id)));
+    emit_comments(in, out);
+    if (r) add_stand(out, f, r);
+    add_unsaid(out, f);
 }
 
 void emit_bridge(const struct emit_input *in, struct buf *out)
 {
-    struct arena *a = out->arena;
-    const struct facts *f = in->facts;
-    emit_comments(in, out);
     int *params;
-    size_t n = emit_params(a, f, &params);
-    for (size_t i = 0; i < n; i++) {
-        const struct param_spelling *spelling = &param_table[params[i]].in[f->framework];
-        if (!spelling->key.n) continue;
-        struct str text = bridge_value(a, spelling, f->items[params[i]].value);
-        struct str word =
-            emit_shell_word(a, arena_printf(a, "%.*s=%.*s", STR_ARG(spelling->key), STR_ARG(text)));
-        buf_printf(out, "%.*s\n", STR_ARG(word));
-    }
+    size_t n = emit_overrides(out->arena, in->rules, in->facts, &params);
+    add_head(in, out);
+    for (size_t i = 0; i < n; i++)
+        add_param(out, in->facts, params[i]);
 }

@@ -83,12 +83,12 @@ static void add_knobs(struct arena *a, const struct config *f, const struct conf
                       struct comparison *out)
 {
     for (size_t i = 0; i < knob_count; i++) {
-        int param = param_find(str_of(knob_table[i].param));
+        int param = param_named(knob_table[i].param);
         struct value x = knob_get(a, &f->knobs, &knob_table[i]),
                      y = knob_get(a, &g->knobs, &knob_table[i]);
         bool idle =
             str_is(STR("freeze_vision_model"), knob_table[i].param) && f->model.vision_layers == 0;
-        if (param < 0 || idle || value_eq(x, y) || is_listed(out, param)) continue;
+        if (idle || value_eq(x, y) || is_listed(out, param)) continue;
         add(a, out, param, x, y);
     }
 }

@@ -4,7 +4,7 @@
 #include "choose/planner.h"
 #include "emit/convert_words.h"
 #include "emit/emit.h"
-#include "facts/automodel.h"
+#include "facts/reader.h"
 #include "facts/model.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
@@ -40,8 +40,8 @@ static struct facts *target_facts(struct arena *a, const struct facts *from, enu
     if (from->platform) platform_apply(f, from->platform, ORIGIN_FILE);
     if (from->model) model_apply(f, from->model, ORIGIN_FILE);
     if (from->model && from->model->hf_id.n)
-        facts_set(f, param_find(STR("hf_id")), value_string(from->model->hf_id), ORIGIN_CATALOGUE,
-                  NULL, nothing);
+        facts_set(f, param_named("hf_id"), value_string(from->model->hf_id), ORIGIN_CATALOGUE, NULL,
+                  nothing);
     for (size_t i = 0; i < from->n_env; i++)
         facts_set_env(f, from->env[i].name, from->env[i].value, from->env[i].unset);
     return f;
@@ -76,40 +76,38 @@ static void carry_written(const struct facts *from, const struct facts *effectiv
 }
 
 /* A recipe is a whole run, its defaults count; a plan leaves some of them open. */
-static void carry_open(const struct facts *from, const struct facts *effective, struct facts *to)
+static void carry_open(const struct rule_set *rules, const struct facts *from,
+                       const struct facts *effective, struct facts *to)
 {
     for (int i = 0; i < (int)param_count && !str_is(from->format, "plan"); i++) {
         bool both =
             param_table[i].in[from->framework].known && param_table[i].in[to->framework].known;
-        if (both && emit_is_open(i) && is_known(effective->items[i].value))
+        bool open = rules_plans_silent(rules, to->framework, i);
+        if (both && open && is_known(effective->items[i].value))
             facts_set(to, i, effective->items[i].value, ORIGIN_FILE, NULL, nothing);
     }
 }
 
-/* What config_from_facts makes of a plan that leaves it open, said where silence would mean the
-   framework's default. */
-static void carry_assumed(const struct facts *from, struct facts *to)
+/* AutoModel has words of its own for much of what the others share. */
+static bool is_crossing(const struct facts *from, const struct facts *to)
 {
-    static const struct {
-        const char *param;
-        bool experts;  /* of MoE models only */
-        bool megatron; /* Megatron-LM refuses the fused loss of Transformer Engine */
-        bool on;
-        const char *word;
-    } assumed[] = {{"moe_token_dispatcher_type", true, true, false, "alltoall"},
-                   {"moe_grouped_gemm", true, true, true, NULL},
-                   {"cross_entropy_loss_fusion", false, false, true, NULL},
-                   {"cross_entropy_fusion_impl", false, false, false, "te"}};
-    bool experts = facts_int(to, "num_moe_experts", 0) > 0;
-    for (size_t i = 0; i < sizeof assumed / sizeof *assumed; i++) {
-        int param = param_find(str_of(assumed[i].param));
-        bool open = emit_is_open(param) && !fact_is_set(&from->items[param]);
-        if (!open || (assumed[i].experts && !experts)) continue;
-        if (to->framework == FRAMEWORK_MEGATRON && !assumed[i].megatron) continue;
-        if (!param_table[param].in[to->framework].known) continue;
-        struct value v =
-            assumed[i].word ? value_string(str_of(assumed[i].word)) : value_bool(assumed[i].on);
-        facts_set(to, param, v, ORIGIN_FILE, NULL, nothing);
+    return (from->framework == FRAMEWORK_AUTOMODEL) != (to->framework == FRAMEWORK_AUTOMODEL);
+}
+
+/* What a plan that leaves it open means, said where silence would mean the framework's default. How
+   tokens are routed is left to the run: balance is assumed of a benchmark. Megatron-LM refuses
+   Transformer Engine's loss. */
+static void carry_assumed(const struct facts *from, const struct facts *effective, struct facts *to)
+{
+    int loss = param_named("cross_entropy_fusion_impl");
+    if (is_crossing(from, to)) return;
+    for (int i = 0; i < (int)param_count; i++) {
+        const struct param *p = &param_table[i];
+        bool assumed =
+            effective->items[i].origin == ORIGIN_ASSUMED && from->items[i].origin == ORIGIN_DEFAULT;
+        bool refused = i == loss && to->framework == FRAMEWORK_MEGATRON;
+        if (assumed && !refused && p->affects == AFFECTS_EXECUTION && p->in[to->framework].known)
+            facts_set(to, i, effective->items[i].value, ORIGIN_FILE, NULL, nothing);
     }
 }
 
@@ -120,7 +118,7 @@ static void carry_virtual(const struct facts *effective, struct facts *to)
     struct value vpp = facts_get(effective, name)->value;
     bool layout = facts_get(to, "pipeline_model_parallel_layout")->value.kind == VALUE_STRING;
     if (vpp.kind != VALUE_INT || (layout && to->framework == FRAMEWORK_MEGATRON)) return;
-    facts_set(to, param_find(str_of(name)), vpp, ORIGIN_FILE, NULL, nothing);
+    facts_set(to, param_named(name), vpp, ORIGIN_FILE, NULL, nothing);
 }
 
 /* Whether a model fact that a plan leaves out would make another model. */
@@ -131,7 +129,7 @@ static bool makes_another_model(const struct facts *result, int param, struct va
     config_model(f, &without, true);
     f->items[param].value = v;
     config_model(f, &with, true);
-    return memcmp(&without, &with, sizeof with) != 0;
+    return !model_same(&without, &with);
 }
 
 static bool differs(struct value source, struct value target)
@@ -141,26 +139,27 @@ static bool differs(struct value source, struct value target)
 }
 
 /* Between AutoModel and the others a default is carried where both mean the same: sizes. */
-static bool means_the_same(const struct facts *from, const struct facts *to, int param)
+static bool means_the_same(const struct rule_set *rules, const struct facts *from,
+                           const struct facts *to, int param)
 {
     const struct param *p = &param_table[param];
-    bool crossing =
-        (from->framework == FRAMEWORK_AUTOMODEL) != (to->framework == FRAMEWORK_AUTOMODEL);
-    bool open = str_is(from->format, "plan") && emit_is_open(param);
+    bool crossing = is_crossing(from, to);
+    bool open = str_is(from->format, "plan") && rules_plans_silent(rules, from->framework, param);
     bool size = p->type == PARAM_INT && knob_find(p->name);
     return !open && (!crossing || size) && p->in[from->framework].known &&
            p->in[to->framework].known;
 }
 
 /* Sets what the source has by itself and the target would not. True when something was set. */
-static bool carry_defaults(const struct facts *from, const struct facts *effective,
-                           const struct facts *result, struct facts *to)
+static bool carry_defaults(const struct rule_set *rules, const struct facts *from,
+                           const struct facts *effective, const struct facts *result,
+                           struct facts *to)
 {
     bool changed = false;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
         bool plain = p->scope == SCOPE_PLAN || p->scope == SCOPE_MODEL;
-        if (!plain || fact_is_set(&to->items[i]) || !means_the_same(from, to, i)) continue;
+        if (!plain || fact_is_set(&to->items[i]) || !means_the_same(rules, from, to, i)) continue;
         struct value v = effective->items[i].value;
         if (!differs(v, result->items[i].value)) continue;
         bool silent = p->scope == SCOPE_MODEL && !is_known(result->items[i].value);
@@ -177,10 +176,10 @@ static void carry_companions(struct arena *a, const struct rule_set *rules,
                              const struct facts *from, struct facts *to, struct arena *scratch)
 {
     struct facts *complete = facts_copy(a, to);
-    int task = param_find(STR("task"));
+    int task = param_named("task");
     if (!fact_is_set(&to->items[task]))
         facts_set(complete, task, value_string(STR("pretrain")), ORIGIN_FILE, NULL, nothing);
-    if (to->framework == FRAMEWORK_AUTOMODEL) automodel_class_facts(complete);
+    framework_facts(complete);
     planner_complete(rules, complete, scratch);
     for (int i = 0; i < (int)param_count; i++) {
         const struct fact *x = &complete->items[i];
@@ -251,7 +250,7 @@ static void lose_expert_tensor(struct arena *a, const struct facts *effective,
                                struct conversion *out)
 {
     const char *name = "expert_tensor_parallel_size";
-    int param = param_find(str_of(name));
+    int param = param_named(name);
     int64_t etp = facts_int(effective, name, 1);
     bool known = param_table[param].in[out->facts->framework].known;
     bool experts = facts_int(effective, "num_moe_experts", 0) > 0;
@@ -260,10 +259,10 @@ static void lose_expert_tensor(struct arena *a, const struct facts *effective,
          arena_printf(a, "%s does not split experts", framework_name(out->facts->framework)));
 }
 
-void convert_check_words(struct arena *a, struct conversion *out)
+void convert_check_words(struct arena *a, const struct rule_set *rules, struct conversion *out)
 {
     int *params;
-    size_t n = emit_params(a, out->facts, &params);
+    size_t n = emit_params(a, rules, out->facts, &params);
     for (size_t i = 0; i < n; i++) {
         int param = params[i];
         if (asks_nothing(out->facts->items[param].value)) continue; /* what is off needs no word */
@@ -314,16 +313,16 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
 {
     enum { ROUNDS = 3 }; /* a value set can switch a default of the target */
     *out = (struct conversion){.facts = target_facts(a, from, to, complete)};
-    struct facts *effective = rules_effective_facts(a, rules, from, scratch);
+    struct facts *effective = rules_whole_facts(a, rules, from, scratch);
     carry_written(from, effective, out->facts);
-    carry_open(from, effective, out->facts);
-    if (complete && str_is(from->format, "plan")) carry_assumed(from, out->facts);
+    carry_open(rules, from, effective, out->facts);
+    if (complete && str_is(from->format, "plan")) carry_assumed(from, effective, out->facts);
     carry_virtual(effective, out->facts);
     convert_words(a, effective, out);
     facts_derive(out->facts);
     for (int i = 0; i < ROUNDS; i++) {
         const struct facts *result = rules_effective_facts(a, rules, out->facts, scratch);
-        if (!carry_defaults(from, effective, result, out->facts)) break;
+        if (!carry_defaults(rules, from, effective, result, out->facts)) break;
     }
     if (complete) carry_companions(a, rules, from, out->facts, scratch);
     convert_drop_keys(a, out);

@@ -31,6 +31,6 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
                    enum framework to, bool complete, struct arena *scratch, struct conversion *out);
 /* Adds to out->lost the settings that the target knows and its own files cannot say (a plan can).
  */
-void convert_check_words(struct arena *a, struct conversion *out);
+void convert_check_words(struct arena *a, const struct rule_set *rules, struct conversion *out);
 
 #endif

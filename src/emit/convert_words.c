@@ -110,7 +110,7 @@ static void batch_to_automodel(const struct facts *f, struct conversion *out)
 static struct value known_or_default(const struct facts *f, const char *name)
 {
     struct value v = facts_get(f, name)->value;
-    const struct param *p = &param_table[param_find(str_of(name))];
+    const struct param *p = &param_table[param_named(name)];
     return v.kind == VALUE_UNKNOWN ? p->in[f->framework].default_value : v;
 }
 

@@ -2,7 +2,9 @@
 #include "emit/emit.h"
 
 #include "base/num.h"
+#include "base/quote.h"
 #include "base/vec.h"
+#include "facts/bridge.h"
 #include "plan/knob.h"
 
 /* The first of a framework is its own form. */
@@ -34,12 +36,17 @@ static bool is_default(struct value v, struct value otherwise)
     return value_eq(v, otherwise);
 }
 
+/* Whether the parameter means anything to the model: one without experts has none to place. */
+static bool applies(const struct facts *f, const struct param *p)
+{
+    bool dense = facts_get(f, "num_moe_experts")->value.kind == VALUE_NULL;
+    return !dense || !(str_starts(p->name, STR("expert_")) || str_starts(p->name, STR("moe_")));
+}
+
 /* Sizes that are said even where they are the default: they are what a reader looks for. */
 static bool is_headline(const struct facts *f, const struct param *p)
 {
-    bool dense = facts_get(f, "num_moe_experts")->value.kind == VALUE_NULL;
-    if (dense && (str_starts(p->name, STR("expert_")) || str_starts(p->name, STR("moe_"))))
-        return false;
+    if (!applies(f, p)) return false;
     static const char *const names[] = {"strategy",
                                         "tensor_model_parallel_size",
                                         "pipeline_model_parallel_size",
@@ -61,12 +68,43 @@ static bool is_pipeline_block(const struct facts *f, const struct param *p)
            (str_is(p->name, "pp_schedule") || str_is(p->name, "pp_microbatch_size"));
 }
 
-static bool is_said(const struct facts *f, int param)
+/* Recipes differ in it: overrides say it whatever its value. */
+static bool differs_in_recipes(const struct facts *f, int param)
+{
+    const struct param *p = &param_table[param];
+    return p->in[f->framework].recipe && fact_is_known(&f->items[param]) && applies(f, p);
+}
+
+/* What overrides cannot name, or have not to: the recipe has no such section, the model's provider no
+   such field, or one of its own. */
+static bool is_out_of_reach(const struct facts *f, int param)
+{
+    const struct param *p = &param_table[param];
+    const struct bridge_recipe *r = bridge_recipe_of(f);
+    for (size_t i = 0; r && i < r->n_absent; i++)
+        if (str_eq(r->absent[i], p->name)) return true;
+    if (p->scope != SCOPE_MODEL || f->items[param].node) return false;
+    bool own;
+    const struct bridge_provider *provider = bridge_provider_of(f, &own);
+    for (size_t i = 0; i < provider->n_without; i++)
+        if (str_eq(provider->without[i], p->name)) return true;
+    return own && p->in[FRAMEWORK_BRIDGE].provider;
+}
+
+/* What the recipe has it has without a word. */
+static bool is_of_recipe(const struct facts *f, int param)
+{
+    const struct fact *x = &f->items[param];
+    return x->origin == ORIGIN_DEFAULT && x->written.n;
+}
+
+static bool is_said(const struct rule_set *rules, const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
     const struct param_spelling *in = &p->in[f->framework];
     const struct fact *x = &f->items[param];
     if (!in->known || p->scope == SCOPE_DERIVED || p->scope == SCOPE_PLATFORM) return false;
+    if (is_of_recipe(f, param)) return false;
     if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL ||
         x->value.kind == VALUE_ERROR)
         return false;
@@ -74,7 +112,7 @@ static bool is_said(const struct facts *f, int param)
        they are Bridge's defaults. */
     bool own =
         f->framework == FRAMEWORK_BRIDGE && p->scope == SCOPE_MODEL && x->origin != ORIGIN_DEFAULT;
-    bool left_open = emit_is_open(param) && x->origin == ORIGIN_DEFAULT;
+    bool left_open = x->origin == ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);
     return (is_headline(f, p) && !left_open) || is_pipeline_block(f, p) || own ||
            !is_default(x->value, in->default_value);
 }
@@ -87,21 +125,46 @@ static int rank_of(const struct param *p, const bool *is_knob, int param)
     return p->scope == SCOPE_MODEL ? 1 : 2;
 }
 
-size_t emit_params(struct arena *a, const struct facts *f, int **out)
+/* What to look at: a plan, or what overrides of a recipe have to say. */
+struct saying {
+    const struct rule_set *rules;
+    const struct facts *facts;
+    bool over_recipe;
+};
+
+static bool says(const struct saying *s, int param)
+{
+    if (!s->over_recipe) return is_said(s->rules, s->facts, param);
+    if (is_out_of_reach(s->facts, param)) return false;
+    return differs_in_recipes(s->facts, param) || is_said(s->rules, s->facts, param);
+}
+
+static size_t collect(struct arena *a, const struct saying *s, int **out)
 {
     VEC(int) list = {0};
     bool *is_knob = ARENA_ARRAY(a, bool, param_count);
     for (size_t i = 0; i < knob_count; i++) {
-        int param = param_find(str_of(knob_table[i].param));
+        int param = param_named(knob_table[i].param);
         is_knob[param] = true;
-        if (is_said(f, param)) *VEC_PUSH(a, &list) = param;
+        if (says(s, param)) *VEC_PUSH(a, &list) = param;
     }
     for (int rank = 1; rank < RANKS; rank++)
         for (int param = 0; param < (int)param_count; param++)
-            if (rank_of(&param_table[param], is_knob, param) == rank && is_said(f, param))
+            if (rank_of(&param_table[param], is_knob, param) == rank && says(s, param))
                 *VEC_PUSH(a, &list) = param;
     *out = list.items;
     return list.n;
+}
+
+size_t emit_params(struct arena *a, const struct rule_set *rules, const struct facts *f, int **out)
+{
+    return collect(a, &(struct saying){rules, f, false}, out);
+}
+
+size_t emit_overrides(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                      int **out)
+{
+    return collect(a, &(struct saying){rules, f, true}, out);
 }
 
 struct str emit_scalar(struct arena *a, struct value v)
@@ -116,29 +179,45 @@ struct str emit_scalar(struct arena *a, struct value v)
     return value_text(a, v);
 }
 
-/* Plain when YAML 1.1 reads it back as the same string. */
-static bool is_plain_yaml(struct str s)
+static void add_yaml(struct buf *out, struct value v);
+
+static void add_yaml_list(struct buf *out, const struct value_list *list)
 {
-    static const char *const words[] = {"true", "false", "yes",  "no", "on",
-                                        "off",  "null",  "none", "~",  NULL};
-    for (size_t i = 0; words[i]; i++)
-        if (str_eq_nocase(s, str_of(words[i]))) return false;
-    if (!s.n || strchr("-?:,[]{}#&*!|>'\"%@` 0123456789.+", s.p[0])) return false;
-    for (size_t i = 0; i < s.n; i++)
-        if (strchr(":#\n\t\"", s.p[i])) return false;
-    return true;
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < list->n; i++) {
+        if (i) buf_add(out, STR(", "));
+        add_yaml(out, list->items[i]);
+    }
+    buf_add_char(out, ']');
 }
 
-struct str emit_yaml_scalar(struct arena *a, struct value v)
+static void add_yaml_map(struct buf *out, const struct value_map *map)
 {
-    if (v.kind != VALUE_STRING || is_plain_yaml(v.s)) return emit_scalar(a, v);
-    struct buf b = buf_new(a);
-    buf_add_char(&b, '"');
-    for (size_t i = 0; i < v.s.n; i++) {
-        if (strchr("\"\\", v.s.p[i])) buf_add_char(&b, '\\');
-        buf_add_char(&b, v.s.p[i]);
+    buf_add_char(out, '{');
+    for (size_t i = 0; i < map->n; i++) {
+        if (i) buf_add(out, STR(", "));
+        add_yaml(out, map->keys[i]);
+        buf_add(out, STR(": "));
+        add_yaml(out, map->values[i]);
     }
-    buf_add_char(&b, '"');
+    buf_add_char(out, '}');
+}
+
+static void add_yaml(struct buf *out, struct value v)
+{
+    if (v.kind == VALUE_LIST)
+        add_yaml_list(out, v.list);
+    else if (v.kind == VALUE_MAP)
+        add_yaml_map(out, v.map);
+    else
+        buf_add(out,
+                v.kind == VALUE_STRING ? quote_yaml(out->arena, v.s) : emit_scalar(out->arena, v));
+}
+
+struct str emit_yaml(struct arena *a, struct value v)
+{
+    struct buf b = buf_new(a);
+    add_yaml(&b, v);
     return buf_str(&b);
 }
 
@@ -155,31 +234,10 @@ struct str emit_pattern(struct arena *a, const struct value_list *list)
     return buf_str(&b);
 }
 
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           strchr("_-./=:,+@%", c);
-}
-
-struct str emit_shell_word(struct arena *a, struct str word)
-{
-    bool plain = word.n > 0;
-    for (size_t i = 0; i < word.n; i++)
-        plain = plain && is_plain(word.p[i]);
-    if (plain) return word;
-    struct buf b = buf_new(a);
-    buf_add_char(&b, '\'');
-    for (size_t i = 0; i < word.n; i++)
-        if (word.p[i] == '\'')
-            buf_add(&b, STR("'\\''"));
-        else
-            buf_add_char(&b, word.p[i]);
-    buf_add_char(&b, '\'');
-    return buf_str(&b);
-}
-
 void emit_comments(const struct emit_input *in, struct buf *out)
 {
-    for (size_t i = 0; i < in->n_comments; i++)
-        buf_printf(out, "# %.*s\n", STR_ARG(in->comments[i]));
+    for (size_t i = 0; i < in->n_comments; i++) {
+        struct str line = quote_line(out->arena, in->comments[i]);
+        buf_printf(out, "# %.*s\n", STR_ARG(line));
+    }
 }

@@ -7,13 +7,16 @@
 
 #include "base/buf.h"
 #include "facts/facts.h"
+#include "rules/rule.h"
 
 struct emit_input {
+    const struct rule_set *rules; /* what silence means in a plan file */
     const struct facts
         *facts; /* of the framework the output is for; complete, not yet overridden by it */
     const struct str
         *comments; /* lines for the head of the output: what this is and what was assumed */
     size_t n_comments;
+    struct str folder; /* that the output will lie in, as seen from the current one; empty: that */
 };
 
 struct emitter {
@@ -28,26 +31,31 @@ const struct emitter *emitter_find(struct str format);
 const struct emitter *emitter_of(enum framework framework);
 /* A plan file (`moeplan: 1`) of any framework. */
 void emit_plan(const struct emit_input *in, struct buf *out);
+/* The same as a mapping. */
+struct value plan_value(struct arena *a, const struct rule_set *rules, const struct facts *f);
 
 /* ---- shared by the emitters ---- */
 
 /* Numbers of the parameters an output has to write for the facts' framework: those it has a
    spelling for and whose value is known and differs from its default. Knobs first in the knobs'
    order, then the model's, then the others. */
-size_t emit_params(struct arena *a, const struct facts *f, int **out);
+size_t emit_params(struct arena *a, const struct rule_set *rules, const struct facts *f, int **out);
+/* The same for overrides of a recipe, which may set anything: also what recipes differ in, whatever
+   its value. */
+size_t emit_overrides(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                      int **out);
 /* Whether the framework's own files can say the fact's value: a current flag, or a key. */
 bool emit_can_say(const struct facts *f, int param);
-/* Whether a plan that does not mention the parameter leaves it open instead of meaning its
-   framework's default. */
-bool emit_is_open(int param);
+/* What nobody stated and was assumed, as a mapping from names to values. */
+struct value emit_assumed(struct arena *a, const struct facts *f);
+/* The same in one line, features that are taken as absent or off only counted; empty: nothing. */
+struct str emit_assumed_line(struct arena *a, const struct facts *f);
 /* A value as a word: true, 8, 1.5, alltoall, [attn, moe_router]. */
 struct str emit_scalar(struct arena *a, struct value v);
-/* The same in YAML: strings that would read back as something else are quoted. */
-struct str emit_yaml_scalar(struct arena *a, struct value v);
+/* The same in YAML, on one line, so that it reads back as the same value. */
+struct str emit_yaml(struct arena *a, struct value v);
 /* A per-layer list as Megatron's expression: "([0]*3+[1]*58)". */
 struct str emit_pattern(struct arena *a, const struct value_list *list);
-/* Quoted for a POSIX shell when it has to be. */
-struct str emit_shell_word(struct arena *a, struct str word);
 /* "# " lines. */
 void emit_comments(const struct emit_input *in, struct buf *out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Megatron-LM: command-line flags, and a launch script around them. */
 #include "base/num.h"
+#include "base/quote.h"
 #include "base/version.h"
 #include "emit/emit.h"
 
@@ -48,28 +49,30 @@ static struct str join_tuple(struct arena *a, const struct value_list *list)
 static void add_values(struct arena *a, const struct param *p, struct value v, struct buf *out)
 {
     if (v.kind != VALUE_LIST) {
-        struct str word = emit_shell_word(a, emit_scalar(a, v));
+        struct str word = quote_shell(a, emit_scalar(a, v));
         buf_printf(out, " %.*s", STR_ARG(word));
         return;
     }
     if (p->type == PARAM_PATTERN || p->type == PARAM_TUPLE) {
         struct str text = p->type == PARAM_TUPLE ? join_tuple(a, v.list) : emit_pattern(a, v.list);
-        struct str word = emit_shell_word(a, text);
+        struct str word = quote_shell(a, text);
         buf_printf(out, " %.*s", STR_ARG(word));
         return;
     }
     for (size_t i = 0; i < v.list->n; i++) {
-        struct str word = emit_shell_word(a, emit_scalar(a, v.list->items[i]));
+        struct str word = quote_shell(a, emit_scalar(a, v.list->items[i]));
         buf_printf(out, " %.*s", STR_ARG(word));
     }
 }
 
 /* The flags without comments. `indent` and `end` stand before and after each. */
-static void add_lines(const struct facts *f, const char *indent, const char *end, struct buf *out)
+static void add_lines(const struct emit_input *in, const char *indent, const char *end,
+                      struct buf *out)
 {
+    const struct facts *f = in->facts;
     struct arena *a = out->arena;
     int *params;
-    size_t n = emit_params(a, f, &params);
+    size_t n = emit_params(a, in->rules, f, &params);
     for (size_t i = 0; i < n; i++) {
         const struct param *p = &param_table[params[i]];
         struct value v = f->items[params[i]].value;
@@ -84,7 +87,7 @@ static void add_lines(const struct facts *f, const char *indent, const char *end
 void emit_flags(const struct emit_input *in, struct buf *out)
 {
     emit_comments(in, out);
-    add_lines(in->facts, "", "\n", out);
+    add_lines(in, "", "\n", out);
 }
 
 /* Environment that the plan needs, as "NAME=VALUE" words. Before Blackwell the order of TP and CP
@@ -121,6 +124,6 @@ void emit_script(const struct emit_input *in, struct buf *out)
     buf_add(out, STR("    --rdzv-backend c10d \\\n    --rdzv-endpoint "
                      "\"${MASTER_ADDR:-localhost}:29500\" \\\n"));
     buf_add(out, STR("    pretrain_gpt.py"));
-    add_lines(f, " \\\n    ", "", out);
+    add_lines(in, " \\\n    ", "", out);
     buf_add_char(out, '\n');
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/json_writer.h"
 
-#include <math.h>
-
 #include "base/json.h"
 
 void json_key(struct json_writer *w, const char *key)
@@ -73,10 +71,6 @@ void json_null(struct json_writer *w, const char *key)
 
 void json_number(struct json_writer *w, const char *key, double d, int digits)
 {
-    if (!isfinite(d)) {
-        json_null(w, key);
-        return;
-    }
     json_key(w, key);
     buf_printf(w->out, "%.*g", digits, d);
 }

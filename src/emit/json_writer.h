@@ -30,9 +30,10 @@ void json_strs(struct json_writer *w, const char *key, const struct str *items, 
 void json_int(struct json_writer *w, const char *key, int64_t i);
 void json_bool(struct json_writer *w, const char *key, bool b);
 void json_null(struct json_writer *w, const char *key);
-/* A number with at most `digits` significant digits, enough for what is measured or estimated; null
- * for inf and nan. */
+/* A finite number with at most `digits` significant digits, enough for what is measured or
+   estimated. */
 void json_number(struct json_writer *w, const char *key, double d, int digits);
+/* A user's own value: what JSON cannot write is null. */
 void json_value(struct json_writer *w, const char *key, struct value v);
 
 #endif

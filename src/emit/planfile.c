@@ -1,110 +1,175 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moeplan's own plan file: the parameters by symbol, the model by name or inline. */
+/* moeplan's own plan file: the parameters by symbol, the model by name or inline. What it says is
+   one mapping, which is written as YAML or as JSON. */
+#include "base/path.h"
+#include "base/vec.h"
 #include "emit/emit.h"
 #include "facts/model.h"
 #include "facts/platform.h"
 
-static void add_line(struct buf *out, struct str name, struct value v)
+/* A mapping while it is made. */
+struct entries {
+    struct arena *arena;
+    struct {
+        struct value *items;
+        size_t n, cap;
+    } keys, values;
+};
+
+static void add(struct entries *e, struct str name, struct value v)
 {
-    struct str text = emit_yaml_scalar(out->arena, v);
-    buf_printf(out, "%.*s: %.*s\n", STR_ARG(name), STR_ARG(text));
+    *VEC_PUSH(e->arena, &e->keys) = value_string(name);
+    *VEC_PUSH(e->arena, &e->values) = v;
 }
 
-/* What a model field says in the plan's own mapping. */
-static void add_field(struct buf *out, int param, struct value v)
+static struct value finish(struct entries *e)
 {
-    struct str text = emit_yaml_scalar(out->arena, v);
-    buf_printf(out, "  %.*s: %.*s\n", STR_ARG(param_table[param].name), STR_ARG(text));
+    return value_map_of(e->arena, e->keys.items, e->values.items, e->keys.n);
 }
 
-/* Whether the plan has to say a model fact: what was written and the model itself does not say. */
+/* ---- the model ---- */
+
+static bool says_nothing(struct value v)
+{
+    return v.kind == VALUE_UNKNOWN || v.kind == VALUE_NULL || v.kind == VALUE_ERROR;
+}
+
+/* Whether the plan has to say a model fact: what was written, or assumed to be there, and the model
+   does not say itself. */
 static bool is_own_field(const struct facts *f, int param)
 {
     const struct fact *x = &f->items[param];
-    if (param_table[param].scope != SCOPE_MODEL || !fact_is_set(x)) return false;
-    if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL) return false;
+    bool off = x->value.kind == VALUE_BOOL && !x->value.b;
+    bool assumed = x->origin == ORIGIN_ASSUMED && !off;
+    if (param_table[param].scope != SCOPE_MODEL || !(fact_is_set(x) || assumed)) return false;
+    if (says_nothing(x->value)) return false;
     const struct model_field *said =
         f->model ? model_field_get(f->model, param_table[param].name.p) : NULL;
     return !said || !value_eq(said->value, x->value);
 }
 
-static bool has_own_field(const struct facts *f)
+static void add_field(struct entries *e, int param, struct value v)
 {
-    bool any = false;
-    for (int i = 0; i < (int)param_count && !any; i++)
-        any = is_own_field(f, i);
-    return any;
+    struct str name = param_table[param].name;
+    add(e, str_is(name, "model_name") ? STR("name") : name, v);
 }
 
 /* A catalogue model by its id, any other by its own fields; what is written beside it goes over it.
- */
-static void add_model(const struct facts *f, struct buf *out)
+   Unknown: no model. */
+static struct value model_value(struct arena *a, const struct facts *f)
 {
     const struct model_input *m = f->model;
-    bool own = has_own_field(f);
-    if (!m && !own) return;
-    if (m && m->id.n && !own) {
-        buf_printf(out, "model: %.*s\n", STR_ARG(m->id));
-        return;
-    }
-    buf_add(out, STR("model:\n"));
-    if (m && m->id.n)
-        buf_printf(out, "  base: %.*s\n", STR_ARG(m->id));
-    else
-        for (size_t i = 0; m && i < m->fields.n; i++)
-            if (!is_own_field(f, m->fields.items[i].param))
-                add_field(out, m->fields.items[i].param, m->fields.items[i].value);
+    struct entries e = {.arena = a};
+    bool catalogue = m && m->id.n;
+    for (size_t i = 0; m && !catalogue && i < m->fields.n; i++)
+        if (!is_own_field(f, m->fields.items[i].param))
+            add_field(&e, m->fields.items[i].param, m->fields.items[i].value);
+    if (catalogue) add(&e, STR("base"), value_string(m->id));
     for (int i = 0; i < (int)param_count; i++)
-        if (is_own_field(f, i)) add_field(out, i, f->items[i].value);
+        if (is_own_field(f, i)) add_field(&e, i, f->items[i].value);
+    if (!e.keys.n) return value_unknown();
+    return catalogue && e.keys.n == 1 ? value_string(m->id) : finish(&e);
 }
 
-bool emit_is_open(int param)
+/* ---- the plan ---- */
+
+/* Sizes that readers of a plan look for even where they are a framework's default. */
+static bool is_size(const struct param *p)
 {
-    static const char *const open[] = {
-        "moe_token_dispatcher_type", "cross_entropy_loss_fusion",
-        "cross_entropy_fusion_impl", "use_fused_weighted_squared_relu",
-        "moe_grouped_gemm",          "moe_router_force_load_balancing",
-        "overlap_grad_reduce",       "bf16"};
-    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
-        if (str_is(param_table[param].name, open[i])) return true;
+    static const char *const symbols[] = {"tp", "pp", "cp", "ep", "etp", "mbs", "gbs", "seq"};
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
+        if (str_is(p->symbol, symbols[i])) return true;
     return false;
 }
 
-/* Written, and not among what every framework's output says: the plan's own words, and defaults
-   that a plan which is silent would leave open. */
-static bool is_extra(const struct facts *f, int param)
+/* A word that no framework has. Switches say the precision, and stages a rank the virtual stages.
+ */
+static bool is_own_word(const struct param *p)
+{
+    bool known = false;
+    for (int i = 0; i < FRAMEWORK_COUNT; i++)
+        known = known || p->in[i].known;
+    return !known && p->scope == SCOPE_PLAN && !str_is(p->name, "precision") &&
+           !str_is(p->symbol, "vpp");
+}
+
+/* Whether the plan has to say it beside what every output of the framework says: its own words,
+   what silence would mean otherwise, and none where the framework has something. */
+static bool is_extra(const struct rule_set *rules, const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
     const struct fact *x = &f->items[param];
-    if (!fact_is_set(x) || x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL)
-        return false;
-    bool spelled = p->in[f->framework].known;
-    if (!spelled) /* switches say the precision, and stages a rank the virtual stages */
-        return p->scope == SCOPE_PLAN && !str_is(p->name, "precision") && !str_is(p->symbol, "vpp");
-    struct value otherwise = p->in[f->framework].default_value;
-    return emit_is_open(param) && otherwise.kind == x->value.kind && value_eq(x->value, otherwise);
+    const struct param_spelling *in = &p->in[f->framework];
+    if (x->value.kind == VALUE_NULL)
+        return fact_is_set(x) && in->known && !says_nothing(in->default_value);
+    if (says_nothing(x->value)) return false;
+    if (is_size(p)) return true;
+    if (!in->known) return fact_is_set(x) && is_own_word(p);
+    return x->origin != ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);
+}
+
+static void add_param(struct entries *e, const struct facts *f, int param)
+{
+    const struct param *p = &param_table[param];
+    bool stages = str_is(p->name, "num_virtual_stages_per_pipeline_rank");
+    if (stages) p = &param_table[param_named("vpp")]; /* the plan's own word for it */
+    add(e, p->symbol.n ? p->symbol : p->name, f->items[param].value);
+}
+
+static void add_params(struct entries *e, const struct rule_set *rules, const struct facts *f)
+{
+    int *params;
+    bool *said = ARENA_ARRAY(e->arena, bool, param_count);
+    size_t n = emit_params(e->arena, rules, f, &params);
+    for (size_t i = 0; i < n; i++) {
+        said[params[i]] = true;
+        if (param_table[params[i]].scope != SCOPE_MODEL) add_param(e, f, params[i]);
+    }
+    for (int i = 0; i < (int)param_count; i++)
+        if (!said[i] && is_extra(rules, f, i)) add_param(e, f, i);
+}
+
+struct value plan_value(struct arena *a, const struct rule_set *rules, const struct facts *f)
+{
+    struct entries e = {.arena = a};
+    struct value model = model_value(a, f);
+    add(&e, STR("moeplan"), value_int(1));
+    add(&e, STR("framework"), value_string(str_of(framework_name(f->framework))));
+    if (model.kind != VALUE_UNKNOWN) add(&e, STR("model"), model);
+    if (f->platform) add(&e, STR("platform"), value_string(f->platform->id));
+    if (facts_int(f, "world_size", 0) > 0) add(&e, STR("gpus"), facts_get(f, "world_size")->value);
+    add_params(&e, rules, f);
+    return finish(&e);
+}
+
+static void write_entry(struct buf *out, const char *indent, struct value key, struct value v)
+{
+    struct str name = emit_yaml(out->arena, key), text = emit_yaml(out->arena, v);
+    buf_printf(out, "%s%.*s: %.*s\n", indent, STR_ARG(name), STR_ARG(text));
+}
+
+/* A platform file is named as seen from where the plan will lie. */
+static struct value placed(struct arena *a, const struct emit_input *in, struct value key,
+                           struct value v)
+{
+    const struct platform *p = in->facts->platform;
+    if (!p || !p->own || !str_is(key.s, "platform")) return v;
+    return value_string(path_seen_from(a, in->folder, p->id));
 }
 
 void emit_plan(const struct emit_input *in, struct buf *out)
 {
-    const struct facts *f = in->facts;
+    struct value plan = plan_value(out->arena, in->rules, in->facts);
     emit_comments(in, out);
-    buf_printf(out, "moeplan: 1\nframework: %s\n", framework_name(f->framework));
-    add_model(f, out);
-    if (f->platform) buf_printf(out, "platform: %.*s\n", STR_ARG(f->platform->id));
-    if (facts_int(f, "world_size", 0) > 0)
-        add_line(out, STR("gpus"), facts_get(f, "world_size")->value);
-    int *params;
-    bool *said = ARENA_ARRAY(out->arena, bool, param_count);
-    size_t n = emit_params(out->arena, f, &params);
-    for (size_t i = 0; i < n; i++) {
-        const struct param *p = &param_table[params[i]];
-        said[params[i]] = true;
-        if (p->scope == SCOPE_MODEL) continue;
-        bool stages = str_is(p->name, "num_virtual_stages_per_pipeline_rank");
-        if (stages) p = &param_table[param_find(STR("vpp"))]; /* the plan's own word for it */
-        add_line(out, p->symbol.n ? p->symbol : p->name, f->items[params[i]].value);
+    for (size_t i = 0; i < plan.map->n; i++) {
+        struct value key = plan.map->keys[i], v = placed(out->arena, in, key, plan.map->values[i]);
+        bool block = v.kind == VALUE_MAP && str_is(key.s, "model");
+        if (!block) {
+            write_entry(out, "", key, v);
+            continue;
+        }
+        buf_add(out, STR("model:\n"));
+        for (size_t k = 0; k < v.map->n; k++)
+            write_entry(out, "  ", v.map->keys[k], v.map->values[k]);
     }
-    for (int i = 0; i < (int)param_count; i++)
-        if (!said[i] && is_extra(f, i)) add_line(out, param_table[i].name, f->items[i].value);
 }

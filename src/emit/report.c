@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/report.h"
 
+#include "base/quote.h"
 #include "emit/json_writer.h"
 
 static const char *const status_names[] = {"ok", "invalid", "unreadable", "skipped"};
@@ -105,16 +106,9 @@ void report_summary_json(const struct report_summary *summary, struct buf *out)
 
 /* ---- GitHub ---- */
 
-/* Values of properties also hide ':' and ','. */
 static void add_escaped(struct buf *out, struct str s, bool property)
 {
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
-            buf_printf(out, "%%%02X", (unsigned)c);
-        else
-            buf_add_char(out, c);
-    }
+    buf_add(out, quote_github(out->arena, s, property));
 }
 
 static void add_place(struct buf *out, struct span at)

@@ -11,8 +11,9 @@ static void heading(struct buf *out, const char *text)
 /* "error in Megatron-LM (>= 0.14) and Megatron-Bridge" */
 static void where(const struct rule *r, struct buf *out)
 {
-    const char *what = r->is_override && !r->message.n ? "done by" : severity_name(r->severity);
-    buf_printf(out, "**%s** %s", what, r->is_override && !r->message.n ? "" : "in ");
+    const char *what =
+        r->role == ROLE_OVERRIDE && !r->message.n ? "done by" : severity_name(r->severity);
+    buf_printf(out, "**%s** %s", what, r->role == ROLE_OVERRIDE && !r->message.n ? "" : "in ");
     bool first = true;
     for (int k = 0; k < FRAMEWORK_COUNT; k++) {
         const struct version_range *range = &r->in[k];
@@ -44,7 +45,7 @@ static void expressions(const struct rule *r, struct buf *out)
         code(out, expr_text(r->rule));
     }
     if (!r->n_set) return;
-    buf_printf(out, "\n%s\n\n", r->is_override ? "the framework sets" : "the plan takes");
+    buf_printf(out, "\n%s\n\n", r->role == ROLE_OVERRIDE ? "the framework sets" : "the plan takes");
     for (size_t i = 0; i < r->n_set; i++) {
         struct str name = param_table[r->set[i].param].name, value = expr_text(r->set[i].value);
         buf_printf(out, "    %.*s = %.*s\n", STR_ARG(name), STR_ARG(value));
@@ -129,13 +130,13 @@ static void example_finding(const struct rule *r, const struct facts *f, struct 
 static void example_page(const struct rule *r, const struct rule_set *set, bool good,
                          struct arena *scratch, struct buf *out)
 {
-    struct arena *work = arena_new(0);
+    struct arena *work = arena_child(scratch, 0);
     const struct rule_example *example = example_pick(r, set, good, work, scratch);
     if (example) {
         heading(out, good ? "Right" : "Wrong");
         configuration(work, example, out);
     }
-    if (example && !good && !r->native && !r->is_override) {
+    if (example && !good && !r->native && r->role == ROLE_CHECK) {
         struct diags found;
         diags_init(&found, work);
         struct facts *f = rule_example_facts(work, &found, r, example, set, scratch);

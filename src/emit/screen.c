@@ -6,8 +6,10 @@
 
 #include "base/buf.h"
 #include "base/num.h"
+#include "base/quote.h"
 #include "base/units.h"
 #include "cost/memory.h"
+#include "emit/emit.h"
 #include "plan/knob.h"
 
 enum { BAR = 40, STAGES_SHOWN = 8 };
@@ -16,7 +18,7 @@ void screen_model(const struct model_shape *m, struct buf *out)
 {
     struct param_counts n = model_params(m);
     buf_printf(out, "%.*s  %.2f B parameters, %.2f B active, %d layers",
-               STR_ARG(m->name.n > 0 ? m->name : STR("model")), (double)n.total / 1e9,
+               LINE_ARG(out->arena, m->name.n > 0 ? m->name : STR("model")), (double)n.total / 1e9,
                (double)n.active / 1e9, m->num_layers);
     if (m->experts > 0) buf_printf(out, ", %d experts top-%d", m->experts, m->topk);
     if (n.mtp > 0) buf_printf(out, ", MTP %.2f B", (double)n.mtp / 1e9);
@@ -27,7 +29,18 @@ void screen_model(const struct model_shape *m, struct buf *out)
 void screen_notes(const struct model_input *m, struct buf *out)
 {
     for (size_t i = 0; m && i < m->notes.n; i++)
-        buf_printf(out, "  note: %.*s\n", STR_ARG(m->notes.items[i]));
+        buf_printf(out, "  note: %.*s\n", LINE_ARG(out->arena, m->notes.items[i]));
+}
+
+void screen_platform_notes(struct arena *a, const struct platform *p, struct buf *out)
+{
+    for (size_t i = 0; i < p->entry->n_fields; i++) {
+        const struct entry_field *f = &p->entry->fields[i];
+        if (!f->derived.n) continue;
+        struct str value = value_text(a, f->value);
+        buf_printf(out, "  note: %.*s %.*s follows from %.*s\n", STR_ARG(f->name), STR_ARG(value),
+                   STR_ARG(f->derived));
+    }
 }
 
 void screen_machine(struct arena *a, const struct config *c, struct buf *out)
@@ -37,9 +50,27 @@ void screen_machine(struct arena *a, const struct config *c, struct buf *out)
     int node = k->gpus_per_node > 0 ? k->gpus_per_node : m->gpus_per_node;
     int domain = k->nvlink_domain > 0 ? k->nvlink_domain : m->nvlink_domain;
     struct str gpus = num_grouped(a, k->gpus), gbs = num_grouped(a, k->gbs);
-    buf_printf(
-        out, "%.*s  %.*s GPUs, %d a node, NVLink domain %d, %.0f GiB each; seq %d, gbs %.*s\n",
-        STR_ARG(m->id), STR_ARG(gpus), node, domain, m->capacity_bytes / GIB, k->seq, STR_ARG(gbs));
+    buf_printf(out,
+               "%.*s  %.*s GPUs, %d a node, NVLink domain %d, %.0f GiB each; seq %d, gbs %.*s\n",
+               LINE_ARG(a, m->id), STR_ARG(gpus), node, domain, m->capacity_bytes / GIB, k->seq,
+               STR_ARG(gbs));
+}
+
+void screen_assumed(const struct facts *f, struct buf *out)
+{
+    enum { WIDTH = 96 };
+    struct str line = emit_assumed_line(out->arena, f), word;
+    size_t from = out->n;
+    if (!line.n) return;
+    buf_add(out, STR("assumed:"));
+    while (str_split(&line, ' ', &word)) {
+        bool full = out->n - from + 1 + word.n > WIDTH;
+        if (full) buf_add(out, STR("\n        "));
+        if (full) from = out->n - STR("        ").n;
+        buf_add_char(out, ' ');
+        buf_add(out, word);
+    }
+    buf_add_char(out, '\n');
 }
 
 static void add_parallelism(struct arena *a, const struct config *c, struct buf *out)

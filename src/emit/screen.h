@@ -9,14 +9,19 @@
 #include "cost/evidence.h"
 #include "cost/whatif.h"
 #include "facts/model.h"
+#include "facts/platform.h"
 
 /* Name, parameters, layers and experts; one line. */
 void screen_model(const struct model_shape *m, struct buf *out);
 /* What was assumed about the model and what is left out; nothing when there is no input or no note.
  */
 void screen_notes(const struct model_input *m, struct buf *out);
+/* What follows on a user's platform from what its file writes; nothing for a built-in one. */
+void screen_platform_notes(struct arena *a, const struct platform *p, struct buf *out);
 /* Platform, GPUs, sequence and batch; one line. */
 void screen_machine(struct arena *a, const struct config *c, struct buf *out);
+/* What nobody stated; nothing when all is stated. */
+void screen_assumed(const struct facts *f, struct buf *out);
 /* Parallelism, batch, stages, precision, sharding, dispatcher, recompute, graphs; one line each. */
 void screen_plan(struct arena *a, const struct config *c, struct buf *out);
 /* A bar a stage and the verdict. */

@@ -140,7 +140,7 @@ static bool head_resolves(struct compiler *c, uint32_t at)
 static enum expr_type unknown_name(struct compiler *c, uint32_t at, struct str path)
 {
     struct str nearest = {0};
-    if (c->names->nearest) nearest = c->names->nearest(c->names->context, path);
+    if (c->names->nearest) nearest = c->names->nearest(c->names->context, c->arena, path);
     struct str message = arena_printf(c->arena, "unknown name %.*s", STR_ARG(path));
     return meaningless(c, at, node_at(c, at)->to, message, nearest);
 }

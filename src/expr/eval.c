@@ -563,6 +563,7 @@ void run_init(struct run *r, const struct expr *e, struct arena *scratch,
 struct value expr_eval(const struct expr *e, struct arena *scratch, const struct expr_scope *scope)
 {
     struct run r;
+    guard_tick(arena_guard(scratch));
     run_init(&r, e, scratch, scope);
     return run_node(&r, e->root);
 }

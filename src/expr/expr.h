@@ -37,8 +37,9 @@ struct expr_ref {
 struct expr_names {
     void *context;
     bool (*resolve)(void *context, struct str path, struct expr_ref *out);
-    /* The nearest known path for a message, or an empty string; may be NULL. */
-    struct str (*nearest)(void *context, struct str path);
+    /* The nearest known path for a message, whole as it would be written, or an empty string; may
+       be NULL. */
+    struct str (*nearest)(void *context, struct arena *a, struct str path);
 };
 
 /* Run-time values. `get` gives the value of a slot (UNKNOWN when it cannot be known); `has` answers

@@ -146,6 +146,7 @@ FUNCTION(text_split)
     while (parts.n < most) {
         size_t length = part_length(rest, args[1].s);
         bool last = length == rest.n || parts.n + 1 == most;
+        if (!run_spend(r, 1)) return run_exhausted();
         *VEC_PUSH(r->scratch, &parts) = value_string(last ? rest : str_slice(rest, 0, length));
         if (last) break;
         rest = str_slice(rest, length + args[1].s.n, rest.n);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/check.h"
 
+#include <math.h>
+
 #include "base/buf.h"
+#include "base/num.h"
 
 const char *param_type_words(enum param_type type)
 {
@@ -50,14 +53,19 @@ static const struct value *foreign_item(const struct param *p, const struct valu
     return NULL;
 }
 
+static struct str choice_list(struct arena *a, const struct param *p)
+{
+    struct buf choices = buf_new(a);
+    for (size_t i = 0; i < p->n_choices; i++)
+        buf_printf(&choices, "%s%.*s", i ? ", " : "", STR_ARG(p->choices[i]));
+    return buf_str(&choices);
+}
+
 static void bad_choice(struct facts *f, int param, struct value v, struct span at,
                        struct str written)
 {
     const struct param *p = &param_table[param];
     const struct param_spelling *s = &p->in[f->framework];
-    struct buf choices = buf_new(f->arena);
-    for (size_t i = 0; i < p->n_choices; i++)
-        buf_printf(&choices, "%s%.*s", i ? ", " : "", STR_ARG(p->choices[i]));
     /* Bridge's fields are checked by nobody until they are used, and recipes have words of their
      * own */
     bool refused = !str_is(f->format, "bridge");
@@ -67,7 +75,7 @@ static void bad_choice(struct facts *f, int param, struct value v, struct span a
                  refused ? "%.*s does not take '%.*s'" : "%.*s is not known to take '%.*s'",
                  STR_ARG(written), STR_ARG(value_text(f->arena, v)));
     d->parameter = p->name;
-    diag_help(f->diags, d, "one of %.*s", STR_ARG(buf_str(&choices)));
+    diag_help(f->diags, d, "one of %.*s", STR_ARG(choice_list(f->arena, p)));
 }
 
 bool value_check(struct facts *f, int param, struct value *value, struct span at,
@@ -86,4 +94,120 @@ bool value_check(struct facts *f, int param, struct value *value, struct span at
     const struct value *foreign = foreign_item(p, &v);
     if (foreign) bad_choice(f, param, *foreign, at, written);
     return !foreign;
+}
+
+/* ---- moeplan's own files and options ---- */
+
+/* 0.1, 1,024 */
+static struct str number_text(struct arena *a, double d)
+{
+    return d == floor(d) && fabs(d) < NUM_EXACT ? num_grouped(a, (int64_t)d)
+                                                : num_double_text(a, d);
+}
+
+struct str param_range_words(struct arena *a, const struct param *p)
+{
+    const struct param_range *r = &p->range;
+    struct str min = number_text(a, r->min), max = number_text(a, r->max);
+    if (r->has_min && r->has_max && !r->above)
+        return arena_printf(a, "between %.*s and %.*s", STR_ARG(min), STR_ARG(max));
+    if (r->has_min && r->has_max)
+        return arena_printf(a, "above %.*s and at most %.*s", STR_ARG(min), STR_ARG(max));
+    if (r->has_min)
+        return arena_printf(a, "%s %.*s", r->above ? "above" : "at least", STR_ARG(min));
+    return r->has_max ? arena_printf(a, "at most %.*s", STR_ARG(max)) : STR("");
+}
+
+bool value_in_range(const struct param *p, struct value v)
+{
+    const struct param_range *r = &p->range;
+    if (v.kind != VALUE_INT && v.kind != VALUE_DOUBLE) return true;
+    if (!r->has_min && !r->has_max) return true;
+    double d = v.kind == VALUE_INT ? (double)v.i : v.d;
+    if (!isfinite(d)) return false;
+    if (r->has_min && (r->above ? d <= r->min : d < r->min)) return false;
+    return !r->has_max || d <= r->max;
+}
+
+/* " GiB"; nothing for counts and where the unit says nothing. */
+static struct str unit_text(struct arena *a, const struct param *p)
+{
+    bool plain = p->type == PARAM_INT || !p->unit.n || str_is(p->unit, "1");
+    return plain ? STR("") : arena_printf(a, " %.*s", STR_ARG(p->unit));
+}
+
+/* The end of the range that a number is beyond. */
+static struct str bound_words(struct arena *a, const struct param *p, struct value v)
+{
+    struct param one = {.range = p->range};
+    double d = v.kind == VALUE_INT ? (double)v.i : v.d;
+    *(d > p->range.min ? &one.range.has_min : &one.range.has_max) = false;
+    return param_range_words(a, &one);
+}
+
+bool value_check_range(struct arena *a, struct diags *diags, const struct param *p, struct value v,
+                       struct span at, struct str written)
+{
+    if (value_in_range(p, v)) return true;
+    bool finite = v.kind == VALUE_INT || isfinite(v.d);
+    struct str is = finite ? value_text(a, v) : STR("no finite number"), unit = unit_text(a, p),
+               range = finite ? bound_words(a, p, v) : param_range_words(a, p);
+    struct diag *d =
+        diag_add(diags, SEVERITY_ERROR, "value-range", at, "%.*s is %.*s; it must be %.*s%.*s",
+                 STR_ARG(written), STR_ARG(is), STR_ARG(range), STR_ARG(unit));
+    d->parameter = p->name;
+    diag_help(diags, d, "%.*s", STR_ARG(p->doc));
+    return false;
+}
+
+/* "80GB": a number with something behind it. */
+static bool has_suffix(struct value v)
+{
+    double d;
+    if (v.kind != VALUE_STRING || v.s.n == 0) return false;
+    for (size_t n = v.s.n - 1; n > 0; n--)
+        if (num_parse_double(str_trim(str_slice(v.s, 0, n)), &d)) return true;
+    return false;
+}
+
+static bool bad_type(struct arena *a, struct diags *diags, const struct param *p, struct value v,
+                     struct span at, struct str written)
+{
+    bool number = p->type == PARAM_DOUBLE;
+    struct str unit = unit_text(a, p), range = param_range_words(a, p);
+    struct diag *d = diag_add(
+        diags, SEVERITY_ERROR, "value-type", at, "%.*s takes %s%s%.*s, not %s", STR_ARG(written),
+        param_type_words(p->type), unit.n ? " in" : "", STR_ARG(unit), value_text(a, v).p);
+    d->parameter = p->name;
+    if (has_suffix(v) && (number || p->type == PARAM_INT))
+        diag_help(diags, d, "write the number without a unit%s%.*s", range.n ? ", " : "",
+                  STR_ARG(range));
+    else
+        diag_help(diags, d, "%.*s", STR_ARG(p->doc));
+    return false;
+}
+
+/* Of a list that stands for integers, that it holds nothing else. */
+static bool items_fit(enum param_type type, struct value v)
+{
+    bool integers = type == PARAM_PATTERN || type == PARAM_TUPLE;
+    for (size_t i = 0; integers && v.kind == VALUE_LIST && i < v.list->n; i++)
+        if (v.list->items[i].kind != VALUE_INT) return false;
+    return true;
+}
+
+bool value_check_own(struct arena *a, struct diags *diags, const struct param *p,
+                     struct value *value, struct span at, struct str written)
+{
+    struct value v = *value = param_coerce(a, p, *value);
+    if (v.kind == VALUE_NULL || v.kind == VALUE_UNKNOWN) return true;
+    if (!fits(p->type, v) || !items_fit(p->type, v)) return bad_type(a, diags, p, v, at, written);
+    const struct value *foreign = foreign_item(p, &v);
+    if (!foreign) return value_check_range(a, diags, p, v, at, written);
+    struct str text = value_text(a, *foreign), choices = choice_list(a, p);
+    struct diag *d = diag_add(diags, SEVERITY_ERROR, "value-choice", at,
+                              "%.*s does not take '%.*s'", STR_ARG(written), STR_ARG(text));
+    d->parameter = p->name;
+    diag_help(diags, d, "one of %.*s", STR_ARG(choices));
+    return false;
 }

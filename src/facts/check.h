@@ -5,12 +5,24 @@
 
 #include "facts/facts.h"
 
-/* The value in the parameter's own form (fact_coerce), null and unknown allowed. False with an
-   error of rule `value-type` or `value-choice` at `at` when it is of another type or none of the
+/* A recipe's value in the parameter's own form (fact_coerce), null and unknown allowed. False with
+   an error of rule `value-type` or `value-choice` at `at` when it is of another type or none of the
    parameter's choices. */
 bool value_check(struct facts *f, int param, struct value *value, struct span at,
                  struct str written);
+/* The same for a value of moeplan's own files and options, which the parameter's range holds for
+   too (`value-range`). */
+bool value_check_own(struct arena *a, struct diags *diags, const struct param *p,
+                     struct value *value, struct span at, struct str written);
+/* Whether a number, in the parameter's own form, lies in its range; other values and parameters
+   without one do. */
+bool value_in_range(const struct param *p, struct value value);
+/* value_in_range; false with an error of rule `value-range`. */
+bool value_check_range(struct arena *a, struct diags *diags, const struct param *p,
+                       struct value value, struct span at, struct str written);
 /* "an integer", "true or false", ... */
 const char *param_type_words(enum param_type type);
+/* "between 1 and 1,024", "at least 0", "above 0", "at most 1,000"; empty without a range. */
+struct str param_range_words(struct arena *a, const struct param *p);
 
 #endif

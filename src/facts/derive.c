@@ -34,13 +34,15 @@ static bool same(struct value a, struct value b)
     return a.kind == VALUE_UNKNOWN || value_eq(a, b);
 }
 
-/* Sets what is not fixed; derived parameters always, whatever a plan asserts about them. */
+/* Sets what is not fixed; derived parameters always, whatever a plan asserts about them. What was
+   assumed and comes out the same stays assumed. */
 static void derive(struct facts *f, const char *name, struct value v, struct str from)
 {
-    int param = param_find(str_of(name));
+    int param = param_named(name);
     struct fact *x = &f->items[param];
     bool derived = param_table[param].scope == SCOPE_DERIVED;
-    if ((!derived && is_fixed(x)) || (x->origin == ORIGIN_DERIVED && same(x->value, v))) return;
+    bool is_there = x->origin == ORIGIN_DERIVED || x->origin == ORIGIN_ASSUMED;
+    if ((!derived && is_fixed(x)) || (is_there && same(x->value, v))) return;
     *x = (struct fact){.value = v,
                        .origin = v.kind == VALUE_UNKNOWN ? ORIGIN_UNKNOWN : ORIGIN_DERIVED,
                        .node = derived ? x->node : NULL, /* where a plan asserts it */
@@ -161,7 +163,7 @@ static void derive_hybrid(struct facts *f)
         return;
     }
     derive(f, "hybrid_pipeline_segments", value_int(h.segments), STR("hybrid_layer_pattern"));
-    int layers = param_find(STR("num_layers"));
+    int layers = param_named("num_layers");
     struct value old = f->items[layers].value;
     bool overrides = f->framework == FRAMEWORK_MEGATRON && is_fixed(&f->items[layers]);
     if (overrides && !same(old, value_int(h.layers)))
@@ -363,6 +365,18 @@ static void derive_layer_kinds(struct facts *f)
 
 /* ---- two words for one thing ---- */
 
+/* A model names its activation; Megatron has a switch for each. */
+static void derive_activation(struct facts *f)
+{
+    struct value name = look(f, "mlp_activation");
+    static const char *const switches[] = {"squared_relu", "quick_geglu"};
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+        bool on = name.kind == VALUE_STRING && str_is(name.s, switches[i]);
+        bool open = look(f, switches[i]).kind == VALUE_UNKNOWN && name.kind != VALUE_UNKNOWN;
+        if (open) derive(f, switches[i], value_bool(on), STR("mlp_activation"));
+    }
+}
+
 static void derive_gate(struct facts *f)
 {
     struct value swiglu = look(f, "swiglu"), geglu = look(f, "quick_geglu");
@@ -392,6 +406,7 @@ void facts_derive(struct facts *f)
     derive_microbatches(f);
     derive_layers(f);
     derive_layer_kinds(f);
+    derive_activation(f);
     derive_gate(f);
     derive_grouped_queries(f);
 }

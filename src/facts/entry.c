@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/entry.h"
 
+#include <math.h>
+
 #include "base/buf.h"
 #include "base/edit.h"
 
@@ -24,17 +26,33 @@ struct reader {
     bool good;
 };
 
-static void bad(struct reader *r, const struct node *at, const char *what)
+__attribute__((format(printf, 3, 4))) static struct diag *
+bad(struct reader *r, const struct node *at, const char *format, ...)
 {
-    diag_add(r->diags, SEVERITY_ERROR, r->kind == ENTRY_MODEL ? "model-config" : "platform-config",
-             node_span(r->diags, at), "%s", what);
+    va_list args;
+    va_start(args, format);
+    struct str what = arena_vprintf(r->arena, format, args);
+    va_end(args);
     r->good = false;
+    return diag_add(r->diags, SEVERITY_ERROR,
+                    r->kind == ENTRY_MODEL ? "model-config" : "platform-config",
+                    node_span(r->diags, at), "%.*s", STR_ARG(what));
+}
+
+/* An error for what should have been a value of another kind. */
+static void wrong(struct reader *r, const struct node *at, const char *name, const char *expected)
+{
+    struct str found = at->kind == NODE_SCALAR ? at->text
+                       : at->kind == NODE_LIST ? STR("a list")
+                                               : STR("a mapping");
+    bad(r, at, "%s takes %s, not %.*s", name, expected, STR_ARG(found));
 }
 
 static void add_field(struct reader *r, struct str name, struct value value,
-                      const struct node *node)
+                      const struct node *node, const struct node *key)
 {
-    *VEC_PUSH(r->arena, &r->fields) = (struct entry_field){name, value, node};
+    *VEC_PUSH(r->arena, &r->fields) =
+        (struct entry_field){.name = name, .value = value, .node = node, .key = key};
 }
 
 static struct str flat_name(struct arena *a, const char *group, const char *prefix, struct str key)
@@ -53,27 +71,28 @@ static bool read_group(struct reader *r, struct str key, const struct node *valu
     if (!g->group || value->kind != NODE_MAP) return false;
     for (size_t i = 0; i < value->n; i++) {
         struct str name = flat_name(r->arena, g->group, g->prefix, value->keys[i]->text);
-        add_field(r, name, node_value(r->arena, value->items[i], SCALAR_CORE), value->items[i]);
+        add_field(r, name, node_value(r->arena, value->items[i], SCALAR_CORE), value->items[i],
+                  value->keys[i]);
     }
-    if (str_is(key, "multi_latent_attention")) add_field(r, key, value_bool(true), value);
+    if (str_is(key, "multi_latent_attention")) add_field(r, key, value_bool(true), value, value);
     return true;
 }
 
-static struct str text_of(struct reader *r, const struct node *value)
+static struct str text_of(struct reader *r, const char *name, const struct node *value)
 {
-    if (value->kind != NODE_SCALAR) bad(r, value, "expected a word");
+    if (value->kind != NODE_SCALAR) wrong(r, value, name, "a word");
     return value->text;
 }
 
 static void read_aliases(struct reader *r, const struct node *value)
 {
     if (value->kind != NODE_LIST) {
-        bad(r, value, "expected a list of names");
+        wrong(r, value, "aliases", "a list of names");
         return;
     }
     struct str *names = ARENA_ARRAY(r->arena, struct str, value->n);
     for (size_t i = 0; i < value->n; i++)
-        names[i] = text_of(r, value->items[i]);
+        names[i] = text_of(r, "an alias", value->items[i]);
     r->out->aliases = names;
     r->out->n_aliases = value->n;
 }
@@ -84,19 +103,26 @@ static int64_t count_of(struct reader *r, const struct node *map, const char *ke
     if (!n) return 0;
     struct value v = node_value(r->arena, n, SCALAR_CORE);
     if (v.kind == VALUE_INT && v.i >= 0) return v.i;
-    bad(r, n, "expected a number of parameters");
+    wrong(r, n, key, "a number of parameters");
     return 0;
+}
+
+/* A finite number, and nothing else. */
+static bool is_finite(struct arena *a, const struct node *node, double *out)
+{
+    struct value v = node_value(a, node, SCALAR_CORE);
+    if (v.kind == VALUE_INT) v = value_double((double)v.i);
+    if (v.kind != VALUE_DOUBLE || !isfinite(v.d)) return false;
+    *out = v.d;
+    return true;
 }
 
 static double number_of(struct reader *r, const struct node *map, const char *key, double otherwise)
 {
     const struct node *n = node_get(map, str_of(key));
-    if (!n) return otherwise;
-    struct value v = node_value(r->arena, n, SCALAR_CORE);
-    if (v.kind == VALUE_INT) return (double)v.i;
-    if (v.kind == VALUE_DOUBLE) return v.d;
-    bad(r, n, "expected a number");
-    return otherwise;
+    double number = otherwise;
+    if (n && !is_finite(r->arena, n, &number)) wrong(r, n, key, "a number");
+    return number;
 }
 
 static struct str optional_text(const struct node *map, const char *key)
@@ -105,29 +131,51 @@ static struct str optional_text(const struct node *map, const char *key)
     return n && n->kind == NODE_SCALAR ? n->text : (struct str){"", 0};
 }
 
+/* The keys of a coefficient; a misspelt one would silently leave its default. */
+static void check_keys(struct reader *r, const struct node *map, const char *const *known)
+{
+    for (size_t i = 0; i < map->n; i++) {
+        struct edit_nearest nearest = {.word = map->keys[i]->text};
+        size_t k = 0;
+        for (; known[k] && !str_is(map->keys[i]->text, known[k]); k++)
+            edit_offer(&nearest, str_of(known[k]));
+        if (known[k]) continue;
+        struct diag *d = bad(r, map->keys[i], "unknown key %.*s", STR_ARG(map->keys[i]->text));
+        if (nearest.best.n) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(nearest.best));
+    }
+}
+
+static void read_interval(struct reader *r, const struct node *node, struct entry_coefficient *c)
+{
+    static const char *const known[] = {"value",   "low",    "high", "unit",
+                                        "meaning", "source", "n",    NULL};
+    check_keys(r, node, known);
+    if (!node_get(node, STR("value")))
+        bad(r, node, "the coefficient %.*s has no value", STR_ARG(c->name));
+    c->value = number_of(r, node, "value", 0);
+    c->low = number_of(r, node, "low", c->value);
+    c->high = number_of(r, node, "high", c->value);
+    if (c->low > c->value || c->high < c->value)
+        bad(r, node, "low and high of %.*s do not enclose its value", STR_ARG(c->name));
+    c->n = (int64_t)fmin(fmax(number_of(r, node, "n", 0), 0), INT32_MAX);
+    c->unit = optional_text(node, "unit");
+    c->meaning = optional_text(node, "meaning");
+    c->source = optional_text(node, "source");
+}
+
 /* name: {value, low, high, unit, meaning, source, n}, or a bare number. */
-static struct entry_coefficient read_coefficient(struct reader *r, struct str name,
+static struct entry_coefficient read_coefficient(struct reader *r, const struct node *key,
                                                  const struct node *node)
 {
-    struct entry_coefficient c = {.name = name};
-    if (node->kind == NODE_SCALAR) {
-        struct value v = node_value(r->arena, node, SCALAR_CORE);
-        if (!value_is_number(v))
-            bad(r, node, "expected a number, or {value, low, high, unit, meaning, source, n}");
-        c.value = c.low = c.high = v.kind == VALUE_INT      ? (double)v.i
-                                   : v.kind == VALUE_DOUBLE ? v.d
-                                                            : 0;
+    struct entry_coefficient c = {.name = key->text, .node = node, .key = key};
+    if (node->kind == NODE_MAP) {
+        read_interval(r, node, &c);
         return c;
     }
-    if (!node_get(node, STR("value"))) bad(r, node, "the coefficient has no value");
-    c.value = number_of(r, node, "value", 0);
-    c.low = number_of(r, node, "low", c.value);
-    c.high = number_of(r, node, "high", c.value);
-    if (c.low > c.value || c.high < c.value) bad(r, node, "low and high do not enclose the value");
-    c.n = (int64_t)number_of(r, node, "n", 0);
-    c.unit = optional_text(node, "unit");
-    c.meaning = optional_text(node, "meaning");
-    c.source = optional_text(node, "source");
+    if (!is_finite(r->arena, node, &c.value))
+        wrong(r, node, str_dup(r->arena, c.name).p,
+              "a number, or {value, low, high, unit, meaning, source, n}");
+    c.low = c.high = c.value;
     return c;
 }
 
@@ -137,12 +185,11 @@ static void read_coefficients(struct reader *r, const struct node *file, const c
     const struct node *map = node_get(file, str_of(key));
     if (!map || r->kind != ENTRY_PLATFORM) return;
     if (map->kind != NODE_MAP) {
-        bad(r, map, "expected a mapping of coefficients");
+        wrong(r, map, key, "a mapping of coefficients");
         return;
     }
     for (size_t i = 0; i < map->n; i++)
-        *VEC_PUSH(r->arena, &r->coefficients) =
-            read_coefficient(r, map->keys[i]->text, map->items[i]);
+        *VEC_PUSH(r->arena, &r->coefficients) = read_coefficient(r, map->keys[i], map->items[i]);
 }
 
 /* The file's own keys, which are no parameters; true when `key` is one. */
@@ -152,17 +199,17 @@ static bool read_own(struct reader *r, struct str key, const struct node *value)
     bool model = r->kind == ENTRY_MODEL;
     if (str_is(key, "moeplan") || str_is(key, "kind")) return true;
     if (str_is(key, "id"))
-        e->id = text_of(r, value);
+        e->id = text_of(r, "id", value);
     else if (str_is(key, "name"))
-        e->name = text_of(r, value);
+        e->name = text_of(r, "name", value);
     else if (str_is(key, "source"))
-        e->source = text_of(r, value);
+        e->source = text_of(r, "source", value);
     else if (str_is(key, "aliases"))
         read_aliases(r, value);
     else if (model && str_is(key, "hf_id"))
-        e->hf_id = text_of(r, value);
+        e->hf_id = text_of(r, "hf_id", value);
     else if (str_is(key, "base")) {
-        e->base = text_of(r, value);
+        e->base = text_of(r, "base", value);
         e->base_node = value;
     } else if (model && str_is(key, "published")) {
         e->published_total = count_of(r, value, "total_params");
@@ -173,21 +220,37 @@ static bool read_own(struct reader *r, struct str key, const struct node *value)
     return true;
 }
 
+/* moeplan: 1 and the kind, where they are given. */
+static bool check_head(struct reader *r, const struct node *map)
+{
+    const struct {
+        const char *key, *expected;
+    } head[] = {{"moeplan", "1"}, {"kind", r->kind == ENTRY_MODEL ? "Model" : "Platform"}};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) {
+        const struct node *n = node_get(map, str_of(head[i].key));
+        if (n && (n->kind != NODE_SCALAR || !str_is(n->text, head[i].expected)))
+            wrong(r, n, head[i].key, head[i].expected);
+    }
+    return r->good;
+}
+
 bool entry_read(struct arena *a, struct diags *diags, const struct node *map, enum entry_kind kind,
                 struct entry *out)
 {
     *out = (struct entry){0};
     struct reader r = {.arena = a, .diags = diags, .kind = kind, .out = out, .good = true};
     if (map->kind != NODE_MAP) {
-        bad(&r, map, kind == ENTRY_MODEL ? "a model is a mapping" : "a platform is a mapping");
+        bad(&r, map, "a %s is a mapping", kind == ENTRY_MODEL ? "model" : "platform");
         return false;
     }
+    if (!check_head(&r, map)) return false;
     for (size_t i = 0; i < map->n; i++) {
         struct str key = map->keys[i]->text;
         const struct node *value = map->items[i];
+        if (node_get(map, key) != value) continue; /* of two equal keys the last one counts */
         if (read_own(&r, key, value) || (kind == ENTRY_MODEL && read_group(&r, key, value)))
             continue;
-        add_field(&r, key, node_value(a, value, SCALAR_CORE), value);
+        add_field(&r, key, node_value(a, value, SCALAR_CORE), value, map->keys[i]);
     }
     read_coefficients(&r, map, "coefficients");
     read_coefficients(&r, map, "memory_coefficients");

@@ -10,14 +10,16 @@
 struct entry_field {
     struct str name; /* flat parameter name */
     struct value value;
-    const struct node *node; /* NULL in the catalogue */
+    const struct node *node, *key; /* NULL in the catalogue, and where nobody wrote it */
+    struct str derived;            /* what it follows from; empty: it is written */
 };
 
 /* A coefficient of the cost models, with its 80 % interval. */
 struct entry_coefficient {
     struct str name, unit, meaning, source;
     double value, low, high;
-    int64_t n; /* measurements behind it */
+    int64_t n;                     /* measurements behind it */
+    const struct node *node, *key; /* NULL in the catalogue */
 };
 
 struct entry {
@@ -40,9 +42,9 @@ extern const struct entry_group entry_groups[]; /* ends with a NULL group */
 
 enum entry_kind { ENTRY_MODEL, ENTRY_PLATFORM };
 
-/* Reads a mapping. Whether the field names exist is the caller's to check; the shape of what stands
-   under the file's own keys is checked here. False with errors of rule `model-config` or
-   `platform-config` added. */
+/* Reads a mapping. Whether the fields and coefficients exist and can have their values is the
+   caller's to check; the shape of what stands under the file's own keys is checked here. False with
+   errors of rule `model-config` or `platform-config` added. */
 bool entry_read(struct arena *a, struct diags *diags, const struct node *map, enum entry_kind kind,
                 struct entry *out);
 

@@ -20,6 +20,25 @@ struct facts *facts_new(struct arena *a, struct diags *diags, enum framework fra
     return f;
 }
 
+static const struct fact nobody_says = {.value = {.kind = VALUE_UNKNOWN},
+                                       .origin = ORIGIN_UNKNOWN};
+
+void facts_forget(struct facts *f, enum param_scope scope)
+{
+    for (uint32_t i = 0; i < param_count; i++)
+        if (param_table[i].scope == scope) f->items[i] = nobody_says;
+}
+
+struct facts *facts_new_plan(struct arena *a, struct diags *diags, enum framework framework,
+                             struct str version)
+{
+    struct facts *f = facts_new(a, diags, framework, version);
+    f->format = STR("plan");
+    facts_forget(f, SCOPE_MODEL);
+    f->items[param_find(STR("micro_batch_size"))] = nobody_says; /* has no default anywhere */
+    return f;
+}
+
 struct facts *facts_copy(struct arena *a, const struct facts *f)
 {
     struct facts *copy = ARENA_NEW(a, struct facts);
@@ -32,9 +51,7 @@ struct facts *facts_copy(struct arena *a, const struct facts *f)
 
 const struct fact *facts_get(const struct facts *f, const char *name)
 {
-    int param = param_find(str_of(name));
-    assert(param >= 0);
-    return &f->items[param];
+    return &f->items[param_named(name)];
 }
 
 /* ---- values in the parameter's own form ---- */
@@ -75,7 +92,11 @@ static struct value coerce_tuple(struct arena *a, struct value v)
 
 struct value fact_coerce(struct arena *a, int param, struct value v)
 {
-    const struct param *p = &param_table[param];
+    return param_coerce(a, &param_table[param], v);
+}
+
+struct value param_coerce(struct arena *a, const struct param *p, struct value v)
+{
     struct value list;
     if (v.kind == VALUE_STRING && p->n_choices) v = coerce_dtype(p, v);
     switch (p->type) {
@@ -98,6 +119,7 @@ struct value fact_coerce(struct arena *a, int param, struct value v)
 void facts_set(struct facts *f, int param, struct value value, enum fact_origin origin,
                const struct node *node, struct str written)
 {
+    assert(param >= 0 && (uint32_t)param < param_count);
     struct fact *x = &f->items[param];
     bool replaces = origin == ORIGIN_OPTION || origin == ORIGIN_OVERRIDE;
     if (x->origin == ORIGIN_OPTION && !replaces) return;
@@ -150,7 +172,10 @@ struct str fact_origin_text(struct arena *a, const struct facts *f, int param)
     const struct fact *x = &f->items[param];
     switch (x->origin) {
     case ORIGIN_UNKNOWN: return STR("unknown");
-    case ORIGIN_DEFAULT: return arena_printf(a, "%s default", framework_title(f->framework));
+    case ORIGIN_DEFAULT:
+        return x->written.n ? arena_printf(a, "set by %.*s", STR_ARG(x->written))
+                            : arena_printf(a, "%s default", framework_title(f->framework));
+    case ORIGIN_ASSUMED: return STR("assumed, as nothing says it");
     case ORIGIN_DERIVED:
         return x->written.n ? arena_printf(a, "from %.*s", STR_ARG(x->written)) : STR("derived");
     case ORIGIN_OVERRIDE:

@@ -10,6 +10,8 @@
 enum fact_origin {
     ORIGIN_UNKNOWN,   /* nothing says it; the value is VALUE_UNKNOWN */
     ORIGIN_DEFAULT,   /* the framework profile's default */
+    ORIGIN_ASSUMED,   /* nobody states it: what an `assumes` record, or silence about a model, means
+                       */
     ORIGIN_DERIVED,   /* computed from other facts */
     ORIGIN_OVERRIDE,  /* the framework replaces what was written (an `overrides` record) */
     ORIGIN_CATALOGUE, /* the model or platform data */
@@ -65,19 +67,26 @@ struct facts {
    say). */
 struct facts *facts_new(struct arena *a, struct diags *diags, enum framework framework,
                         struct str version);
+/* The facts of a plan that says nothing yet: not the framework's defaults of the model and the
+   micro-batch, of which a plan says what it writes alone. */
+struct facts *facts_new_plan(struct arena *a, struct diags *diags, enum framework framework,
+                             struct str version);
+/* Makes every parameter of a scope unknown. */
+void facts_forget(struct facts *f, enum param_scope scope);
 /* A copy that can be changed on its own; values and texts are shared. */
 struct facts *facts_copy(struct arena *a, const struct facts *f);
 /* The fact of parameter `name` (name or symbol). The name must exist: a wrong one is our bug. */
 const struct fact *facts_get(const struct facts *f, const char *name);
 /* Sets a fact, the value brought into the parameter's own form (fact_coerce). The later call wins,
    but what the user gave as an option yields only to an option or an override. An override keeps
-   the place where the user wrote. */
+   the place where the user wrote. A `param` that is none is our bug. */
 void facts_set(struct facts *f, int param, struct value value, enum fact_origin origin,
                const struct node *node, struct str written);
 /* A value in the form that the parameter's values have: 1 is 1.0 for a double, one word is a list
    of one for a list, "([0]*3+[1]*58)" is a list for a pattern, bfloat16 is bf16. A value of another
    kind comes back as it is. */
 struct value fact_coerce(struct arena *a, int param, struct value value);
+struct value param_coerce(struct arena *a, const struct param *p, struct value value);
 /* Typed look at a fact's value: `otherwise` when it is null, unknown or of another kind. */
 int64_t facts_int(const struct facts *f, const char *name, int64_t otherwise);
 double facts_double(const struct facts *f, const char *name, double otherwise);

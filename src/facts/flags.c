@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/edit.h"
 #include "base/num.h"
+#include "base/quote.h"
 #include "base/version.h"
 #include "facts/check.h"
 #include "facts/pattern.h"
@@ -52,6 +53,12 @@ static bool take_word(struct splitter *s, struct arena *a)
 {
     while (s->at < s->text.n && !is_blank(s->text.p[s->at])) {
         char c = s->text.p[s->at];
+        if (c == '$' && s->at + 1 < s->text.n && s->text.p[s->at + 1] == '\'') {
+            copy_word(s, a);
+            s->at += 2;
+            if (!quote_take_ansi(s->text, &s->at, &s->word)) return false;
+            continue;
+        }
         if (c == '\'' || c == '"') {
             copy_word(s, a);
             if (!take_quoted(s)) return false;

@@ -12,11 +12,7 @@ extern const struct reader reader_megatron;  /* read_megatron.c */
 extern const struct reader reader_plan;      /* read_plan.c */
 
 static const struct reader *const formats[] = {
-    &reader_automodel,
-    &reader_bridge,
-    &reader_hf,
-    &reader_megatron,
-    &reader_plan,
+    &reader_automodel, &reader_bridge, &reader_hf, &reader_megatron, &reader_plan,
 };
 
 #endif

@@ -4,16 +4,18 @@
 #include <assert.h>
 
 #include "base/io.h"
+#include "base/path.h"
 #include "base/vec.h"
+#include "facts/check.h"
+#include "facts/named.h"
+#include "facts/reader.h"
 
 enum { MAX_BASES = 4 }; /* models that build on one another */
 
 void model_add_field(struct arena *a, struct model_input *m, const char *param, struct value value,
                      const struct node *node, struct str alias)
 {
-    int index = param_find(str_of(param));
-    assert(index >= 0);
-    *VEC_PUSH(a, &m->fields) = (struct model_field){index, value, node, alias};
+    *VEC_PUSH(a, &m->fields) = (struct model_field){param_named(param), value, node, alias};
 }
 
 void model_add_note(struct arena *a, struct model_input *m, const char *format, ...)
@@ -26,7 +28,7 @@ void model_add_note(struct arena *a, struct model_input *m, const char *format, 
 
 const struct model_field *model_field_get(const struct model_input *m, const char *param)
 {
-    int index = param_find(str_of(param));
+    int index = param_named(param);
     for (size_t i = m->fields.n; i > 0; i--) /* the last one wins */
         if (m->fields.items[i - 1].param == index) return &m->fields.items[i - 1];
     return NULL;
@@ -79,22 +81,31 @@ static bool add_own_field(struct arena *a, struct diags *diags, struct model_inp
 {
     int param = model_param(f->name);
     if (param >= 0) {
-        struct value v = fact_coerce(a, param, f->value);
-        *VEC_PUSH(a, &m->fields) = (struct model_field){param, v, f->node, param_table[param].name};
+        const struct param *p = &param_table[param];
+        struct value v = f->value;
+        if (!value_check_own(a, diags, p, &v, node_span(diags, f->node), f->name)) return false;
+        *VEC_PUSH(a, &m->fields) = (struct model_field){param, v, f->node, p->name};
         return true;
     }
     if (diags->n >= MOST_UNKNOWN) return false; /* this is no model, and has been said to be none */
-    struct diag *d = diag_add(diags, SEVERITY_ERROR, "unknown-key", node_span(diags, f->node),
+    struct diag *d = diag_add(diags, SEVERITY_ERROR, "unknown-key", node_span(diags, f->key),
                               "%.*s is no field of a model", STR_ARG(f->name));
     struct str near = param_nearest_in(SCOPE_MODEL, f->name);
     if (near.n > 0) diag_help(diags, d, "did you mean %.*s?", STR_ARG(near));
     return false;
 }
 
-static void unknown_model(struct arena *a, struct diags *diags, struct str name, struct span at)
+/* `why`: what stands in the way of the file of that name; empty: there is none. */
+static void unknown_model(struct arena *a, struct diags *diags, struct str name, struct span at,
+                          struct str why)
 {
+    if (why.n > 0) {
+        diag_add(diags, SEVERITY_ERROR, "unknown-model", at, "%.*s %.*s", STR_ARG(name),
+                 STR_ARG(why));
+        return;
+    }
     struct diag *d = diag_add(diags, SEVERITY_ERROR, "unknown-model", at,
-                              "there is no model and no readable file called %.*s", STR_ARG(name));
+                              "there is no model and no file called %.*s", STR_ARG(name));
     struct str near = entry_nearest(a, catalogue_models, catalogue_model_count, name);
     if (near.n > 0)
         diag_help(diags, d, "did you mean %.*s?", STR_ARG(near));
@@ -105,7 +116,7 @@ static void unknown_model(struct arena *a, struct diags *diags, struct str name,
 }
 
 static const struct model_input *named(struct arena *a, struct diags *diags, struct str name,
-                                       struct span at, int depth);
+                                       const struct node *by, int depth);
 
 static const struct model_input *from_mapping(struct arena *a, struct diags *diags,
                                               const struct node *node, int depth)
@@ -114,14 +125,14 @@ static const struct model_input *from_mapping(struct arena *a, struct diags *dia
     struct model_input *m = ARENA_NEW(a, struct model_input);
     bool good = entry_read(a, diags, node, ENTRY_MODEL, &e);
     if (e.base.n > 0) {
-        const struct model_input *base =
-            named(a, diags, e.base, node_span(diags, e.base_node), depth + 1);
+        const struct model_input *base = named(a, diags, e.base, e.base_node, depth + 1);
         if (!base) return NULL;
         *m = *base; /* additions go to room of its own */
         m->fields.cap = m->fields.n = 0;
         for (size_t i = 0; i < base->fields.n; i++)
             *VEC_PUSH(a, &m->fields) = base->fields.items[i];
     }
+    m->root = node;
     for (size_t i = 0; i < e.n_fields; i++)
         good = add_own_field(a, diags, m, &e.fields[i]) && good;
     if (e.name.n > 0) {
@@ -148,8 +159,7 @@ bool model_is_hf(const struct node *node)
 static const struct model_input *from_node(struct arena *a, struct diags *diags,
                                            const struct node *node, int depth)
 {
-    if (node->kind == NODE_SCALAR)
-        return named(a, diags, node->text, node_span(diags, node), depth);
+    if (node->kind == NODE_SCALAR) return named(a, diags, node->text, node, depth);
     if (model_is_hf(node)) return model_from_hf(a, diags, node, STR(""));
     return from_mapping(a, diags, node, depth);
 }
@@ -169,29 +179,106 @@ static struct str folder_name(struct str path)
     return str_is(name, ".") || str_is(name, "..") ? STR("") : name;
 }
 
-/* A file, or a directory with a config.json. */
+/* Names alone may also be those of a model with a mistake or two. */
+static bool is_sure(const struct reader *reader, const struct node *doc)
+{
+    const char *mark = strcmp(reader->name, "megatron") == 0 ? "MODEL_ARGS"
+                       : strcmp(reader->name, "plan") == 0   ? "framework"
+                                                             : NULL;
+    return !doc || !mark || node_get(doc, str_of(mark));
+}
+
+/* Says what a text that is no model is instead; false when nobody knows. */
+static bool is_recipe(struct diags *diags, struct str path, struct str text, uint32_t source,
+                      const struct node *doc)
+{
+    static const struct {
+        const char *format, *words;
+    } kinds[] = {{"automodel", "an AutoModel recipe"},
+                 {"megatron", "a Megatron-LM launch or its arguments"},
+                 {"bridge", "Megatron-Bridge overrides"},
+                 {"plan", "a plan that names no model"}};
+    const struct reader *reader = reader_detect(text, doc);
+    for (size_t i = 0; reader && i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(reader->name, kinds[i].format) != 0 || !is_sure(reader, doc)) continue;
+        struct diag *d =
+            diag_add(diags, SEVERITY_ERROR, "model-config", (struct span){.source = source},
+                     "this is %s, no model", kinds[i].words);
+        diag_help(diags, d, "`moeplan estimate` and `moeplan validate` read it: %.*s",
+                  STR_ARG(path));
+        return true;
+    }
+    return false;
+}
+
+static const struct model_input *from_document(struct arena *a, struct diags *diags,
+                                               struct str path, const struct node *doc, int depth)
+{
+    const struct node *model = node_get(doc, STR("model"));
+    bool is_plan = node_get(doc, STR("moeplan")) && !node_get(doc, STR("kind")) && model;
+    if (model_is_hf(doc)) return model_from_hf(a, diags, doc, folder_name(path));
+    return from_node(a, diags, is_plan ? model : doc, depth);
+}
+
+/* A model file, or a config.json. */
 static const struct model_input *from_file(struct arena *a, struct diags *diags, struct str path,
                                            struct str text, int depth)
 {
     struct node_list docs = {0};
+    const struct model_input *m = NULL;
     uint32_t source = source_add(&diags->sources, path, text);
-    if (!doc_load(a, diags, source, &docs)) return NULL;
-    if (docs.n != 1 || docs.items[0]->kind != NODE_MAP) {
+    size_t before = diags->n;
+    bool loaded = doc_load(a, diags, source, &docs);
+    bool mapping = loaded && docs.n == 1 && docs.items[0]->kind == NODE_MAP;
+    if (mapping) m = from_document(a, diags, path, docs.items[0], depth);
+    if (m) return m;
+    size_t after = diags->n;
+    if (is_recipe(diags, path, text, source, mapping ? docs.items[0] : NULL)) {
+        diags->items[before] = diags->items[after]; /* in place of all that it is not */
+        diags->n = before + 1;
+    } else if (loaded && !mapping) {
         diag_add(diags, SEVERITY_ERROR, "model-config", (struct span){.source = source},
                  "this is no model: expected one mapping");
-        return NULL;
     }
-    const struct node *kind = node_get(docs.items[0], STR("kind"));
-    const struct node *plan_model = node_get(docs.items[0], STR("model"));
-    bool is_plan = node_get(docs.items[0], STR("moeplan")) && !kind && plan_model;
-    if (model_is_hf(docs.items[0]))
-        return model_from_hf(a, diags, docs.items[0], folder_name(path));
-    return from_node(a, diags, is_plan ? plan_model : docs.items[0], depth);
+    return NULL;
+}
+
+/* The same of a file that stands in another: what was written in it counts as written where it is
+   named. */
+static const struct model_input *from_named_file(struct arena *a, struct diags *diags,
+                                                 const struct named *file, struct str text,
+                                                 const struct node *by, int depth)
+{
+    struct diags inner;
+    assert(by);
+    diags_init(&inner, a);
+    const struct model_input *m = from_file(a, &inner, file->path, text, depth);
+    named_tell(diags, node_span(diags, by), file, &inner, "model");
+    if (!m) return NULL;
+    struct model_input *own = arena_dup(a, m, sizeof *m);
+    own->fields.items = arena_dup(a, m->fields.items, m->fields.n * sizeof *m->fields.items);
+    own->fields.cap = own->fields.n;
+    own->root = by;
+    for (size_t i = 0; i < own->fields.n; i++)
+        if (own->fields.items[i].node) own->fields.items[i].node = by;
+    return own;
+}
+
+/* A file, or a folder with a config.json. */
+static bool find_file(struct arena *a, const struct diags *diags, struct str name, struct span at,
+                      struct named *out, struct str *why)
+{
+    if (!named_find(a, diags, name, at, out, why)) return false;
+    if (!io_is_folder(out->path.p)) return true;
+    if (named_find(a, diags, path_join(a, name, STR("config.json")), at, out, why)) return true;
+    if (why->n == 0) *why = STR("is a folder without a config.json");
+    return false;
 }
 
 static const struct model_input *named(struct arena *a, struct diags *diags, struct str name,
-                                       struct span at, int depth)
+                                       const struct node *by, int depth)
 {
+    struct span at = by ? node_span(diags, by) : (struct span){0};
     if (depth > MAX_BASES) {
         diag_add(diags, SEVERITY_ERROR, "model-config", at,
                  "models refer to each other through base");
@@ -199,14 +286,14 @@ static const struct model_input *named(struct arena *a, struct diags *diags, str
     }
     const struct model_input *m = model_find(a, name);
     if (m) return m;
-    struct str text, error, path = str_dup(a, name);
-    if (name.n > 0 && io_read(a, path.p, &text, &error))
-        return from_file(a, diags, path, text, depth);
-    path = arena_printf(a, "%.*s%sconfig.json", STR_ARG(name), str_ends(name, STR("/")) ? "" : "/");
-    if (name.n > 0 && io_read(a, path.p, &text, &error))
-        return from_file(a, diags, path, text, depth);
-    unknown_model(a, diags, name, at);
-    return NULL;
+    struct named file;
+    struct str text, why;
+    if (!find_file(a, diags, name, at, &file, &why) || !named_read(a, diags, &file, &text, &why)) {
+        unknown_model(a, diags, name, at, why);
+        return NULL;
+    }
+    return file.inside ? from_named_file(a, diags, &file, text, by, depth)
+                       : from_file(a, diags, file.path, text, depth);
 }
 
 const struct model_input *model_read(struct arena *a, struct diags *diags, const struct node *node)
@@ -216,69 +303,28 @@ const struct model_input *model_read(struct arena *a, struct diags *diags, const
 
 const struct model_input *model_load(struct arena *a, struct diags *diags, struct str name_or_path)
 {
-    return named(a, diags, name_or_path, (struct span){0}, 0);
+    return named(a, diags, name_or_path, NULL, 0);
 }
 
 /* ---- facts ---- */
 
-enum absence { ABSENT_NULL, ABSENT_FALSE };
-
-/* What a complete input that does not mention these says about them. */
-static const struct {
-    const char *param;
-    enum absence value;
-} absences[] = {
-    {"num_moe_experts", ABSENT_NULL},
-    {"moe_router_topk", ABSENT_NULL},
-    {"moe_ffn_hidden_size", ABSENT_NULL},
-    {"moe_shared_expert_intermediate_size", ABSENT_NULL},
-    {"moe_shared_expert_gate", ABSENT_FALSE},
-    {"moe_router_enable_expert_bias", ABSENT_FALSE},
-    {"moe_latent_size", ABSENT_NULL},
-    {"moe_layer_freq", ABSENT_NULL},
-    {"first_k_dense_replace", ABSENT_NULL},
-    {"multi_latent_attention", ABSENT_FALSE},
-    {"q_lora_rank", ABSENT_NULL},
-    {"kv_lora_rank", ABSENT_NULL},
-    {"o_lora_rank", ABSENT_NULL},
-    {"qk_head_dim", ABSENT_NULL},
-    {"qk_pos_emb_head_dim", ABSENT_NULL},
-    {"v_head_dim", ABSENT_NULL},
-    {"qk_layernorm", ABSENT_FALSE},
-    {"qk_layernorm_full_width", ABSENT_FALSE},
-    {"add_bias_linear", ABSENT_FALSE},
-    {"add_qkv_bias", ABSENT_FALSE},
-    {"attention_output_gate", ABSENT_FALSE},
-    {"attention_head_gate", ABSENT_FALSE},
-    {"attention_k_equals_v", ABSENT_FALSE},
-    {"post_layernorms", ABSENT_FALSE},
-    {"softmax_type", ABSENT_NULL},
-    {"mlp_activation", ABSENT_NULL},
-    {"window_size", ABSENT_NULL},
-    {"window_attn_skip_freq", ABSENT_NULL},
-    {"window_num_attention_heads", ABSENT_NULL},
-    {"window_num_query_groups", ABSENT_NULL},
-    {"window_kv_channels", ABSENT_NULL},
-    {"window_v_head_dim", ABSENT_NULL},
-    {"hybrid_layer_pattern", ABSENT_NULL},
-    {"hybrid_override_pattern", ABSENT_NULL},
-    {"linear_attention_freq", ABSENT_NULL},
-    {"linear_num_key_heads", ABSENT_NULL},
-    {"dsa_indexer_n_heads", ABSENT_NULL},
-    {"mtp_num_layers", ABSENT_NULL},
-    {"mtp_use_repeated_layer", ABSENT_FALSE},
-    {"vision_num_layers", ABSENT_NULL},
-    {"ffn_hidden_size", ABSENT_NULL},
-    {"kv_channels", ABSENT_NULL},
-};
-
+/* What a complete input does not mention is not there. */
 static void set_absent(struct facts *f, const struct model_input *m)
 {
-    for (size_t i = 0; i < sizeof absences / sizeof *absences; i++) {
-        const char *name = absences[i].param;
-        if (model_field_get(m, name) || fact_is_set(facts_get(f, name))) continue;
-        struct value v = absences[i].value == ABSENT_FALSE ? value_bool(false) : value_null();
-        facts_set(f, param_find(str_of(name)), v, ORIGIN_CATALOGUE, NULL, m->name);
+    for (uint32_t i = 0; i < param_count; i++) {
+        struct value absent = param_table[i].absent;
+        if (absent.kind == VALUE_UNKNOWN || fact_is_set(&f->items[i])) continue;
+        if (!model_field_get(m, param_table[i].name.p))
+            facts_set(f, (int)i, absent, ORIGIN_CATALOGUE, NULL, m->name);
+    }
+}
+
+void model_assume(struct facts *f)
+{
+    for (uint32_t i = 0; i < param_count; i++) {
+        const struct param *p = &param_table[i];
+        if (p->absent.kind != VALUE_UNKNOWN && !p->asked && !fact_is_known(&f->items[i]))
+            facts_set(f, (int)i, p->absent, ORIGIN_ASSUMED, NULL, STR("the model"));
     }
 }
 

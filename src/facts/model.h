@@ -20,7 +20,8 @@ struct model_input {
     struct str id, hf_id, source;        /* catalogue entry; empty: none */
     struct str model_type, architecture; /* Hugging Face's words; empty: none */
     int64_t published_total,
-        published_active; /* parameters as the publisher rounds them; 0: not stated */
+        published_active;    /* parameters as the publisher rounds them; 0: not stated */
+    const struct node *root; /* the mapping it was read from; NULL: the catalogue's */
     bool complete; /* a field that is not given is known not to be there (catalogue, config.json);
                       else it is unknown */
     VEC(struct model_field) fields;
@@ -40,7 +41,8 @@ const struct model_input *model_catalogue(struct arena *a, size_t i);
    nothing is parsed. */
 const struct model_input *model_find(struct arena *a, struct str name);
 /* The model of a document node: a scalar (catalogue name, or the path of a model file) or a mapping
-   (moeplan's own, or a Hugging Face config). NULL with an error added; rules `unknown-model`,
+   (moeplan's own, or a Hugging Face config). What stands in a file that the node names has its
+   place at the node (facts/named.h). NULL with an error added; rules `unknown-model`,
    `unknown-key`, `model-config`, `model-field`. */
 const struct model_input *model_read(struct arena *a, struct diags *diags, const struct node *node);
 /* The same for a command-line argument: a catalogue name, a file, or a directory with a
@@ -57,5 +59,8 @@ const struct model_input *model_from_hf(struct arena *a, struct diags *diags,
    complete, what it does not mention and the user has not set is known to be absent; otherwise it
    is left as it is. */
 void model_apply(struct facts *f, const struct model_input *m, enum fact_origin origin);
+/* Takes what an incomplete model does not mention, and nobody else says, as not there: facts of
+   origin ORIGIN_ASSUMED. */
+void model_assume(struct facts *f);
 
 #endif

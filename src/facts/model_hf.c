@@ -407,6 +407,7 @@ const struct model_input *model_from_hf(struct arena *a, struct diags *diags,
                    .text = language_part(config),
                    .good = true};
     m->complete = true;
+    m->root = config;
     m->name = scalar_at(config, "_name_or_path");
     read_family(&h);
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts as the names of the expression language: plan.x, model.x, platform.x, env, raw, framework,
    version. */
+#include "base/edit.h"
 #include "expr/expr.h"
 #include "facts/facts.h"
 
@@ -61,11 +62,31 @@ static bool resolve(void *context, struct str path, struct expr_ref *out)
     return true;
 }
 
-static struct str nearest(void *context, struct str path)
+/* The root under which a parameter is best written. */
+static struct str root_of(const struct param *p)
+{
+    if (p->scope == SCOPE_MODEL) return roots[1];
+    bool of_plan = p->scope != SCOPE_PLATFORM || str_is(p->name, "world_size");
+    return of_plan ? roots[0] : roots[2];
+}
+
+/* Of a bare name the parameter's own, so that cp becomes plan.cp; of plan.tpp plan.tp. */
+static struct str nearest(void *context, struct arena *a, struct str path)
 {
     (void)context;
-    size_t dot = str_find(path, '.');
-    return param_nearest(dot < path.n ? str_slice(path, dot + 1, path.n) : path);
+    size_t dot = str_find(path, '.'), root = 0;
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        if (str_starts(path, roots[i])) root = roots[i].n;
+    struct str word = str_slice(path, root ? root : dot < path.n ? dot + 1 : 0, path.n);
+    struct str near = param_find(word) >= 0 ? word : param_nearest(word);
+    struct edit_nearest other = {.word = path};
+    for (uint32_t i = 0; i < SLOT_COUNT && dot == path.n; i++)
+        edit_offer(&other, str_of(others[i].name));
+    bool bare = dot == path.n && param_find(word) < 0;
+    if (bare && other.best.n) return other.best;
+    if (!near.n) return near;
+    struct str head = root ? str_slice(path, 0, root) : root_of(&param_table[param_find(near)]);
+    return arena_printf(a, "%.*s%.*s", STR_ARG(head), STR_ARG(near));
 }
 
 const struct expr_names facts_names = {.resolve = resolve, .nearest = nearest};

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/param.h"
 
+#include <assert.h>
+
 #include "base/edit.h"
+#include "facts/param_file.h"
 #include "facts/param_index.h"
 
 static const struct param_slot *look_up(const struct param_index *x, struct str key)
@@ -16,6 +19,13 @@ int param_find(struct str name)
 {
     const struct param_slot *slot = look_up(&param_names, name);
     return slot ? slot->param : -1;
+}
+
+int param_named(const char *name)
+{
+    int param = param_find(str_of(name));
+    assert(param >= 0);
+    return param;
 }
 
 int param_find_key(enum framework framework, struct str key, const struct param_flag **flag)
@@ -53,11 +63,24 @@ struct str param_nearest_key(enum framework framework, struct str word)
     return nearest(&param_keys[framework], word);
 }
 
-static const char *const names[] = {"megatron", "bridge", "automodel"};
+const struct param *param_coefficient(struct str name)
+{
+    for (uint32_t i = 0; i < coefficient_count; i++)
+        if (str_eq(coefficient_table[i].name, name)) return &coefficient_table[i];
+    return NULL;
+}
+
+struct str param_nearest_coefficient(struct str word)
+{
+    struct edit_nearest near = {.word = word};
+    for (uint32_t i = 0; i < coefficient_count; i++)
+        edit_offer(&near, coefficient_table[i].name);
+    return near.best;
+}
 
 const char *framework_name(enum framework framework)
 {
-    return names[framework];
+    return framework_words[framework];
 }
 
 const char *framework_full_name(enum framework framework)

@@ -25,14 +25,16 @@ enum param_type {
 /* What kind of thing a parameter is about; `model.x`, `plan.x` and `platform.x` in expressions name
    the same table. SCOPE_RUN: data, schedule, checkpoints, logging; SCOPE_METRIC: what a run reports
    about itself, no setting. A plan file is silent about the model and the run where it writes
-   nothing: their values are then unknown, not the framework's default. */
+   nothing: their values are then unknown, not the framework's default. SCOPE_COEFFICIENT: of the
+   cost models, in platform files only; these stand in a table of their own. */
 enum param_scope {
     SCOPE_PLAN,
     SCOPE_MODEL,
     SCOPE_PLATFORM,
     SCOPE_DERIVED,
     SCOPE_RUN,
-    SCOPE_METRIC
+    SCOPE_METRIC,
+    SCOPE_COEFFICIENT
 };
 
 /* What a change of a parameter touches: only how fast and in how much memory the same numbers are
@@ -62,7 +64,12 @@ struct param_spelling {
     struct str key; /* dotted key: Bridge "model.x", AutoModel "distributed.x"; Megatron: empty */
     const struct str *more_keys; /* further keys for the same thing */
     size_t n_more_keys;
-    bool inverse;    /* the framework's boolean is the opposite of ours */
+    const struct str *also, *unset; /* keys that are written beside: with the same value, as null */
+    size_t n_also, n_unset;
+    struct str under; /* a parameter that decides this one where it is said: then this one is not */
+    bool recipe;      /* recipes differ in it: overrides say it whatever its value, none too */
+    bool provider;    /* a model's own provider knows it: overrides of one leave it alone */
+    bool inverse;     /* the framework's boolean is the opposite of ours */
     struct str rule; /* native rule that a bad value is reported under; empty: `value-type` or
                         `value-choice` */
     const struct param_flag *flags;
@@ -75,6 +82,14 @@ struct param_spelling {
     struct str since, until;    /* framework versions that have it; empty: all */
 };
 
+/* The numbers that a parameter can be, in its unit. Moeplan's own files and options are held to it,
+   and so is every number that enters an estimate; what recipes of a framework may hold is said by
+   the framework's rules. A parameter with a range is a finite number. */
+struct param_range {
+    bool has_min, has_max, above; /* above: min itself is too small */
+    double min, max;
+};
+
 struct param {
     struct str name, symbol; /* symbol may be empty */
     const struct str
@@ -84,24 +99,40 @@ struct param {
     enum param_scope scope;
     enum param_effect affects;
     struct str unit, doc;
+    struct param_range range;
     const struct str *choices;
     size_t n_choices;
+    struct value absent; /* of a model: what it means that the model does not mention the parameter;
+                            VALUE_UNKNOWN: nothing */
+    bool asked; /* where the model needs it and may have more to say, it is asked for, not taken as
+                   absent */
     struct param_spelling in[FRAMEWORK_COUNT];
 };
 
 /* The table (generated), sorted by name. A parameter's number is its index. */
 extern const struct param param_table[];
 extern const uint32_t param_count;
+/* The parameters that have a range, by number (generated). */
+extern const uint16_t param_ranged[];
+extern const uint32_t param_ranged_count;
+/* The coefficients of platform files, sorted by name (generated). */
+extern const struct param coefficient_table[];
+extern const uint32_t coefficient_count;
 
 /* By name, symbol or alias; -1 when there is none. */
 int param_find(struct str name);
+/* The same for a name that exists: a wrong one is our bug. */
+int param_named(const char *name);
 /* By a framework's own spelling: a flag with its dashes, or a dotted key. *flag is set for flags.
    -1: none. */
 int param_find_key(enum framework framework, struct str key, const struct param_flag **flag);
+/* A coefficient by name; NULL when there is none. */
+const struct param *param_coefficient(struct str name);
 /* The nearest name, symbol, or spelling of the framework; empty when nothing is near. */
 struct str param_nearest(struct str word);
 struct str param_nearest_in(enum param_scope scope, struct str word); /* names of the scope */
 struct str param_nearest_key(enum framework framework, struct str word);
+struct str param_nearest_coefficient(struct str word);
 const char *framework_name(enum framework framework); /* megatron, bridge, automodel */
 /* Megatron-LM, Megatron-Bridge, NeMo AutoModel */
 const char *framework_full_name(enum framework framework);

@@ -54,7 +54,7 @@ static bool is_written(const struct facts *f, const char *name)
 
 static void put(struct facts *f, const char *name, struct value v, const char *from)
 {
-    int param = param_find(str_of(name));
+    int param = param_named(name);
     struct fact *x = &f->items[param];
     if (is_written(f, name)) return;
     *x = (struct fact){.value = v, .origin = ORIGIN_DERIVED, .written = str_of(from)};

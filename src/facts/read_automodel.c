@@ -14,12 +14,18 @@ static int detect(struct str text, const struct node *doc)
         const char *first, *second; /* sections */
         int score;
     } signs[] = {
-        {"recipe", "distributed", 95},      {"recipe", "step_scheduler", 95},
-        {"recipe", "recipe_args", 95},      {"recipe", "model", 80},
-        {"distributed", "model", 85},       {"distributed", "step_scheduler", 85},
-        {"distributed", "recipe_args", 85}, {"step_scheduler", "model", 70},
-        {"fsdp", "step_scheduler", 75},     {"ddp", "step_scheduler", 75},
-        {"step_scheduler", "dataset", 70},  {"distributed", "distributed", PART},
+        {"recipe", "distributed", 95},
+        {"recipe", "step_scheduler", 95},
+        {"recipe", "recipe_args", 95},
+        {"recipe", "model", 80},
+        {"distributed", "model", 85},
+        {"distributed", "step_scheduler", 85},
+        {"distributed", "recipe_args", 85},
+        {"step_scheduler", "model", 70},
+        {"fsdp", "step_scheduler", 75},
+        {"ddp", "step_scheduler", 75},
+        {"step_scheduler", "dataset", 70},
+        {"distributed", "distributed", PART},
         {"step_scheduler", "step_scheduler", PART},
     };
     (void)text;

@@ -4,7 +4,9 @@
    an override does not say, the recipe in Python decides: it is unknown. */
 #include "base/buf.h"
 #include "base/edit.h"
+#include "facts/bridge.h"
 #include "facts/check.h"
+#include "facts/model.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 
@@ -30,15 +32,31 @@ static int count_overrides(struct str text, int most)
     return n;
 }
 
+/* A dotted path while it is walked; longer ones are no keys of Bridge. */
+struct path {
+    char text[256];
+    size_t n;
+};
+
+static bool path_add(struct path *path, struct str key)
+{
+    bool dot = path->n > 0;
+    if (key.n + dot > sizeof path->text - path->n) return false;
+    if (dot) path->text[path->n++] = '.';
+    if (key.n) memcpy(path->text + path->n, key.p, key.n);
+    path->n += key.n;
+    return true;
+}
+
 /* Known keys of a mapping and of the mappings in it. */
-static int count_keys(const struct node *map, struct buf *path, int depth)
+static int count_keys(const struct node *map, struct path *path, int depth)
 {
     int n = 0;
     for (size_t i = 0; map->kind == NODE_MAP && depth < 3 && i < map->n; i++) {
         size_t before = path->n;
-        if (before) buf_add_char(path, '.');
-        buf_add(path, map->keys[i]->text);
-        n += param_find_key(FRAMEWORK_BRIDGE, buf_str(path), NULL) >= 0;
+        if (!path_add(path, map->keys[i]->text)) continue;
+        struct str key = {path->text, path->n};
+        n += param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0;
         n += count_keys(map->items[i], path, depth + 1);
         path->n = before;
     }
@@ -61,11 +79,8 @@ static int detect_map(const struct node *doc)
         node_get(doc, STR("model")) || node_get(doc, STR("train")) || node_get(doc, STR("ddp"));
     bool dotted = doc->n && str_find(doc->keys[0]->text, '.') < doc->keys[0]->text.n;
     if (!sections && !dotted) return 0;
-    struct arena *scratch = arena_new(0);
-    struct buf path = buf_new(scratch);
-    int n = count_keys(doc, &path, 0);
-    arena_free(scratch);
-    return n >= 2 ? 85 : 0;
+    struct path path = {.n = 0};
+    return count_keys(doc, &path, 0) >= 2 ? 85 : 0;
 }
 
 static int detect(struct str text, const struct node *doc)
@@ -134,6 +149,9 @@ static void set_key(struct facts *f, struct str key, struct value v, const struc
     }
     if (param_table[param].in[FRAMEWORK_BRIDGE].inverse && v.kind == VALUE_BOOL) v.b = !v.b;
     bool good = value_check(f, param, &v, at, key);
+    const struct fact *x = &f->items[param];
+    bool other_key = fact_is_set(x) && !str_eq(x->written, key);
+    if (other_key && v.kind == VALUE_NULL) return; /* an older spelling is taken back, not the value */
     facts_set(f, param, good ? v : value_unknown(), ORIGIN_FILE, node, key);
 }
 
@@ -157,8 +175,9 @@ static void set_below(struct walk *w, const struct node *map)
         if (before) buf_add_char(&w->path, '.');
         buf_add(&w->path, map->keys[i]->text);
         struct str key = str_dup(w->f->arena, buf_str(&w->path));
-        bool known = param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0;
-        if (value->kind == NODE_MAP && !known)
+        int param = param_find_key(FRAMEWORK_BRIDGE, key, NULL);
+        bool whole = param >= 0 && param_table[param].type == PARAM_MAP;
+        if (value->kind == NODE_MAP && !whole)
             set_below(w, value);
         else
             set_key(w->f, key, node_value(w->f->arena, value, SCALAR_CORE), value);
@@ -215,13 +234,58 @@ static void forget_defaults(struct facts *f)
             f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
 }
 
+/* The word behind --recipe; empty when there is none that is known. */
+static struct str named_recipe(const struct flag_words *words)
+{
+    struct str flag = STR("--recipe");
+    for (size_t i = 0; i < words->n; i++) {
+        const struct flag_word *w = &words->items[i];
+        if (w->dynamic || w->maybe || !str_starts(w->text, flag)) continue;
+        if (w->text.n > flag.n && w->text.p[flag.n] == '=')
+            return str_slice(w->text, flag.n + 1, w->text.n);
+        bool next = w->text.n == flag.n && i + 1 < words->n && !words->items[i + 1].dynamic;
+        if (next) return words->items[i + 1].text;
+    }
+    return (struct str){"", 0};
+}
+
+/* What the overrides stand on, where the command line, the head of the text or an option names it:
+   the recipe's values become the defaults. */
+static void stand_on_recipe(struct facts *f, struct str text, const struct flag_words *words,
+                            const struct read_options *options)
+{
+    const struct setting *given = setting_use(options, STR("bridge_recipe"));
+    struct str name = given ? given->text : named_recipe(words);
+    if (!name.n) name = reader_declared(text, "recipe");
+    const struct bridge_recipe *r = bridge_recipe_find(name);
+    struct str id = reader_declared(text, "model");
+    const struct model_input *m = model_find(f->arena, r && r->model.n ? r->model : id);
+    if (m) model_apply(f, m, ORIGIN_CATALOGUE);
+    if (!r) return;
+    facts_set(f, param_named("bridge_recipe"), value_string(r->name),
+              given ? ORIGIN_OPTION : ORIGIN_FILE, NULL, STR("recipe"));
+    facts_set(f, param_named("task"), value_string(r->task), ORIGIN_DERIVED, NULL, r->name);
+    bridge_recipe_apply(f, r);
+}
+
+/* Whether a shell has to read the text: it calls a program, or names variables. */
+static bool is_script(struct str text)
+{
+    struct str line;
+    if (str_starts(text, STR("#!"))) return true;
+    while (str_split(&text, '\n', &line)) {
+        if (str_starts(str_trim(line), STR("#"))) continue;
+        if (str_find(line, '$') < line.n || str_find_str(line, STR(".py")) < line.n) return true;
+    }
+    return false;
+}
+
 static bool read_overrides(struct facts *f, const struct read_options *options)
 {
     struct str text = source_get(&f->diags->sources, f->source)->text;
     struct flag_words words = {0};
-    bool script = str_find(text, '$') < text.n || str_starts(text, STR("#!")) ||
-                  str_find_str(text, STR(".py")) < text.n;
-    bool ok = script ? shell_read(f, text, options, &words) : flags_split(f, text, &words);
+    bool ok = is_script(text) ? shell_read(f, text, options, &words) : flags_split(f, text, &words);
+    stand_on_recipe(f, text, &words, options);
     for (size_t i = 0; i < words.n; i++)
         apply_word(f, &words.items[i]);
     return ok;

@@ -2,6 +2,7 @@
 /* Plan files (`moeplan: 1`): parameters by name, symbol or alias, the model and the platform. */
 #include "facts/check.h"
 #include "facts/model.h"
+#include "facts/named.h"
 #include "facts/profile.h"
 #include "facts/reader.h"
 
@@ -67,23 +68,14 @@ static void set_version(struct facts *f, const struct node *doc, const struct re
     f->version = (profile ? profile : profile_find(f->framework, STR("")))->version;
 }
 
-/* A plan says nothing about the model, the run and the micro-batch, which has no default anywhere,
-   but what it writes. */
-static void forget_the_silent(struct facts *f)
-{
-    int mbs = param_find(STR("micro_batch_size"));
-    for (uint32_t i = 0; i < param_count; i++) {
-        bool silent = param_table[i].scope == SCOPE_MODEL || param_table[i].scope == SCOPE_RUN ||
-                      (int)i == mbs;
-        if (silent) f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
-    }
-}
-
 /* ---- body ---- */
 
-static void read_model(struct facts *f, const struct node *value)
+static void read_model(struct facts *f, const struct node *value,
+                       const struct read_options *options)
 {
-    const struct model_input *model = model_read(f->arena, f->diags, value);
+    const struct model_input *model = named_is_given(f->arena, f->diags, value, options->model)
+                                          ? model_load(f->arena, f->diags, options->model)
+                                          : model_read(f->arena, f->diags, value);
     if (model) model_apply(f, model, ORIGIN_FILE);
 }
 
@@ -96,8 +88,10 @@ static void read_platform(struct facts *f, const struct node *value,
         complain(f, "value-type", value, STR("platform takes the name of a platform or a file"));
         return;
     }
+    bool given = named_is_given(f->arena, f->diags, value, options->platform);
+    struct span at = given ? (struct span){0} : node_span(f->diags, value);
     const struct platform *platform =
-        platform_load(cache, f->diags, value->text, node_span(f->diags, value));
+        platform_load(cache, f->diags, given ? options->platform : value->text, at);
     if (platform) platform_apply(f, platform, ORIGIN_FILE);
 }
 
@@ -133,7 +127,9 @@ static void read_param(struct facts *f, const struct node *key, const struct nod
         return;
     }
     struct value v = node_value(f->arena, value, SCALAR_CORE);
-    bool good = value_check(f, param, &v, node_span(f->diags, value), key->text);
+    struct span at = node_span(f->diags, value);
+    bool good = value_check(f, param, &v, at, key->text) &&
+                value_check_range(f->arena, f->diags, &param_table[param], v, at, key->text);
     if (param_table[param].scope == SCOPE_DERIVED)
         note_assertion(f, param, key, value);
     else
@@ -147,7 +143,7 @@ static void read_body(struct facts *f, const struct node *doc, const struct read
                                        "platform"};
     const struct node *model = node_get(doc, STR("model")),
                       *platform = node_get(doc, STR("platform"));
-    if (model) read_model(f, model);
+    if (model) read_model(f, model, options);
     if (platform) read_platform(f, platform, options);
     for (size_t i = 0; i < doc->n; i++) {
         bool special = node_get(doc, doc->keys[i]->text) != doc->items[i];
@@ -160,7 +156,7 @@ static void read_body(struct facts *f, const struct node *doc, const struct read
 /* A model of so many layers that says no pattern has none: the pattern would say their number. */
 static void assume_plain_layers(struct facts *f)
 {
-    int pattern = param_find(STR("hybrid_layer_pattern"));
+    int pattern = param_named("hybrid_layer_pattern");
     bool plain = fact_is_known(facts_get(f, "num_layers"));
     if (plain && !fact_is_known(&f->items[pattern]))
         f->items[pattern] = (struct fact){.value = value_null(), .origin = ORIGIN_DEFAULT};
@@ -175,15 +171,14 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
                  "a plan is a mapping of parameters");
         return false;
     }
-    struct facts *f = facts_new(a, diags, framework_of(doc, options), STR(""));
+    struct facts *f = facts_new_plan(a, diags, framework_of(doc, options), STR(""));
+    facts_forget(f, SCOPE_RUN);
     f->framework_known = node_get(doc, STR("framework")) || options->framework_given;
-    f->format = STR("plan");
     f->source = source;
     f->document = doc;
     set_version(f, doc, options);
     check_format(f, doc);
     check_framework(f, doc);
-    forget_the_silent(f);
     read_body(f, doc, options);
     assume_plain_layers(f);
     *VEC_PUSH(a, out) = (struct reading){.facts = f};

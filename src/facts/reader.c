@@ -2,6 +2,8 @@
 #include "facts/reader.h"
 
 #include "facts/automodel.h"
+#include "facts/bridge.h"
+#include "facts/check.h"
 #include "facts/formats.h"
 #include "facts/model.h"
 #include "facts/profile.h"
@@ -28,13 +30,16 @@ const struct reader *reader_detect(struct str text, const struct node *doc)
     return best;
 }
 
-struct str reader_declared(struct str text)
+struct str reader_declared(struct str text, const char *name)
 {
-    struct str line, mark = STR("# moeplan: format=");
+    struct str line, mark = STR("# moeplan: "), wanted = str_of(name);
     enum { MOST_LINES = 5 };
     for (int i = 0; i < MOST_LINES && str_split(&text, '\n', &line); i++) {
         line = str_trim(line);
-        if (str_starts(line, mark)) return str_trim(str_slice(line, mark.n, line.n));
+        if (!str_starts(line, mark)) continue;
+        line = str_trim(str_slice(line, mark.n, line.n));
+        if (str_starts(line, wanted) && wanted.n < line.n && line.p[wanted.n] == '=')
+            return str_trim(str_slice(line, wanted.n + 1, line.n));
     }
     return (struct str){"", 0};
 }
@@ -58,7 +63,7 @@ const struct setting *setting_use(const struct read_options *options, struct str
 {
     for (size_t i = 0; i < options->n_set; i++) {
         if (!str_eq(options->set[i].name, name)) continue;
-        options->set[i].used = true;
+        options->set[i].used = options->set[i].in_text = true;
         return &options->set[i];
     }
     return NULL;
@@ -76,23 +81,57 @@ static bool check_version(struct facts *f, struct str version)
     return false;
 }
 
-static int param_of_setting(const struct facts *f, struct str name)
+/* The parameter of a setting's name; -1: none. *key: the name is the framework's own key. */
+static int param_of_setting(const struct facts *f, struct str name, bool *key)
 {
     int param = param_find(name);
+    *key = param < 0;
     if (param < 0) param = param_find_key(f->framework, name, NULL);
     size_t root = str_starts(name, STR("model.")) ? 6 : str_starts(name, STR("plan.")) ? 5 : 0;
-    return param < 0 && root ? param_find(str_slice(name, root, name.n)) : param;
+    if (param < 0 && root) {
+        *key = false;
+        param = param_find(str_slice(name, root, name.n));
+    }
+    return param;
 }
 
-static void apply_settings(struct facts *f, const struct read_options *options)
+bool setting_value(struct arena *a, struct diags *diags, const struct setting *s, int param,
+                   struct value *out)
 {
-    for (size_t i = 0; i < options->n_set; i++) {
-        struct setting *s = &options->set[i];
-        int param = param_of_setting(f, s->name);
-        if (param < 0) continue;
-        s->used = true;
-        facts_set(f, param, s->value, ORIGIN_OPTION, NULL, s->name);
+    const struct param *p = &param_table[param];
+    *out = s->value;
+    bool word = out->kind == VALUE_STRING || out->kind == VALUE_NULL;
+    if (s->is_text && p->type == PARAM_STRING && !word) *out = value_string(s->text);
+    return value_check_own(a, diags, p, out, (struct span){0}, s->name);
+}
+
+/* The words of AutoModel's own files, such as none, where one of its keys is set. */
+static struct value automodel_value(struct arena *a, const struct setting *s)
+{
+    struct node node = {.kind = NODE_SCALAR, .text = s->text};
+    return s->is_text ? node_value(a, &node, SCALAR_AUTOMODEL) : s->value;
+}
+
+static void apply_setting(struct facts *f, struct setting *s)
+{
+    bool key;
+    struct value v;
+    struct diags quiet;
+    int param = param_of_setting(f, s->name, &key);
+    if (param < 0) return;
+    diags_init(&quiet, f->arena);
+    struct setting as_read = *s;
+    if (key && f->framework == FRAMEWORK_AUTOMODEL) as_read.value = automodel_value(f->arena, s);
+    s->used = true;
+    if (!setting_value(f->arena, &quiet, &as_read, param, &v)) {
+        if (s->in_text) return; /* the file's own variable was meant, not a parameter */
+        s->bad = true;
+        s->param = param;
+        return;
     }
+    bool inverse = key && param_table[param].in[f->framework].inverse;
+    if (inverse && v.kind == VALUE_BOOL) v.b = !v.b;
+    facts_set(f, param, v, ORIGIN_OPTION, NULL, s->name);
 }
 
 void read_options_env(struct facts *f, const struct read_options *options)
@@ -151,6 +190,12 @@ static bool apply_platform(struct facts *f, const struct read_options *options)
     return p;
 }
 
+void framework_facts(struct facts *f)
+{
+    if (f->framework == FRAMEWORK_AUTOMODEL) automodel_class_facts(f);
+    if (f->framework == FRAMEWORK_BRIDGE) bridge_facts(f);
+}
+
 bool read_options_apply(struct facts *f, const struct read_options *options)
 {
     bool version = check_version(f, options->version);
@@ -159,8 +204,9 @@ bool read_options_apply(struct facts *f, const struct read_options *options)
     if (options->gpus)
         facts_set(f, param_find(STR("world_size")), value_int(options->gpus), ORIGIN_OPTION, NULL,
                   STR("gpus"));
-    apply_settings(f, options);
+    for (size_t i = 0; i < options->n_set; i++)
+        apply_setting(f, &options->set[i]);
     read_options_env(f, options);
-    if (f->framework == FRAMEWORK_AUTOMODEL) automodel_class_facts(f);
+    framework_facts(f);
     return version && model && platform;
 }

@@ -11,8 +11,13 @@
 struct setting {
     struct str name, text;
     struct value value; /* the text read as a YAML 1.2 scalar, or the request's JSON value */
-    bool used; /* a reader or read_options_apply knew the name; a setting nobody used is a usage
-                  error */
+    bool is_text;       /* from the command line: what looks like a number may be meant as a word */
+    /* what became of it; a setting that nobody used, or that its parameter does not take, is a
+       usage error */
+    bool used;    /* a reader or read_options_apply knew the name */
+    bool in_text; /* the file that is being read has a variable or placeholder of that name */
+    bool bad;     /* `param` does not take the value */
+    int param;
 };
 
 /* What the user says beside the file: the command line, or a request. Everything may be absent
@@ -64,8 +69,9 @@ const struct reader *reader_find(struct str name);
 /* The format with the highest score of at least READER_SURE; NULL when none is sure. */
 enum { READER_SURE = 50 };
 const struct reader *reader_detect(struct str text, const struct node *doc);
-/* The text after "# moeplan: format=" in one of the first five lines; empty when there is none. */
-struct str reader_declared(struct str text);
+/* The text after "# moeplan: NAME=" in one of the first five lines; empty when there is none. `format`
+   is the file's format, `recipe` what overrides stand on, `model` the catalogue's model. */
+struct str reader_declared(struct str text, const char *name);
 
 /* For readers: the facts of a source at the framework's defaults, of the version asked for; of the
    newest profile where that is unknown, which read_options_apply complains of. */
@@ -74,11 +80,20 @@ struct facts *reader_facts(struct arena *a, struct diags *diags, uint32_t source
                            const struct read_options *options);
 /* The variables of --env. */
 void read_options_env(struct facts *f, const struct read_options *options);
-/* The setting of a name, marked as used; NULL when there is none. */
+/* The setting as a value of a parameter, checked as moeplan's own files are; false with errors
+   added. */
+bool setting_value(struct arena *a, struct diags *diags, const struct setting *s, int param,
+                   struct value *out);
+/* The setting of a name, for a reader whose text has such a name, marked as used; NULL when there
+   is none. */
 const struct setting *setting_use(const struct read_options *options, struct str name);
 /* Puts --set, --env, --gpus, --model and --platform over what the file said: settings are named by
-   parameter (with or without "model." or "plan."), or by the framework's own key. False with an
-   error added when the model or platform named, or the version of the framework, is unknown. */
+   parameter (with or without "model." or "plan."), or by the framework's own key; one whose value
+   its parameter does not take is marked as bad and has no effect. False with an error added when
+   the model or platform named, or the version of the framework, is unknown. */
 bool read_options_apply(struct facts *f, const struct read_options *options);
+
+/* What the framework's own tables say of the facts' model: AutoModel's class of it, Bridge's recipe. */
+void framework_facts(struct facts *f);
 
 #endif

@@ -65,13 +65,14 @@ static bool read_plain_text(struct job *job)
     return reader;
 }
 
-/* The text does not parse. A file that is called a document is broken; one that is not may be flags
-   or a script, or something else entirely. */
+/* The text does not parse. A file that is called a document is broken, one that is too large is a
+   document; another may be flags or a script, or something else entirely. */
 static void read_broken(struct job *job, size_t diags_before)
 {
     struct str path = source_get(&job->diags->sources, job->source)->path;
     size_t errors = job->diags->n;
-    if (!job->forced && names_document(path)) {
+    bool too_large = str_is(job->diags->items[errors - 1].rule, DOC_TOO_LARGE);
+    if (too_large || (!job->forced && names_document(path))) {
         job->out->status = RECIPE_UNREADABLE;
         return;
     }
@@ -116,7 +117,9 @@ struct recipe recipe_read(struct arena *a, struct diags *diags, uint32_t source,
     struct recipe out = {.status = RECIPE_SKIPPED};
     struct job job = {a,    diags,   source, source_get(&diags->sources, source)->text,
                       NULL, options, &out};
-    job.forced = reader_find(as.n ? as : reader_declared(job.text));
+    for (size_t i = 0; i < options->n_set; i++)
+        options->set[i].in_text = false; /* of a file read before */
+    job.forced = reader_find(as.n ? as : reader_declared(job.text, "format"));
     read_documents(&job);
     return out;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/run_log.h"
 
-#include <stdlib.h>
-
 #include "base/num.h"
+#include "base/sort.h"
 #include "base/units.h"
 
 /* ---- numbers in lines ---- */
@@ -36,7 +35,7 @@ static bool number_after(struct str line, const char *label, double *out)
 static double positive_after(struct str line, const char *label, double unit)
 {
     double x = 0;
-    return number_after(line, label, &x) && x > 0 && x < 1e15 ? x * unit : 0;
+    return number_after(line, label, &x) && x > 1e-12 && x < 1e15 ? x * unit : 0;
 }
 
 static void raise_to(double *most, double x)
@@ -168,7 +167,7 @@ static double median(struct arena *a, const struct run_step *steps, size_t n, si
         double x = *(const double *)((const char *)&steps[i] + offset);
         if (x > 0) values[count++] = x;
     }
-    qsort(values, count, sizeof *values, by_size);
+    sort_items(values, count, sizeof *values, by_size);
     if (count == 0) return 0;
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }

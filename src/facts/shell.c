@@ -6,10 +6,9 @@
 
 /* ---- fields as words ---- */
 
-/* 1-based line of an offset in the source. */
 static uint32_t line_of(const struct shell *sh, uint32_t offset)
 {
-    return source_span(&sh->f->diags->sources, sh->f->source, offset, offset).line;
+    return source_line_at(&sh->f->diags->sources, sh->f->source, offset);
 }
 
 static struct flag_word to_word(struct shell *sh, struct shell_text t)
@@ -118,8 +117,7 @@ static void split_blanks(struct shell *sh, struct shell_text t, struct shell_fie
     for (size_t at = 0, from = 0; at <= t.n; at++) {
         bool between = at == t.n || strchr(" \t\n", t.p[at]);
         if (!between) continue;
-        if (at > from && out->n < SHELL_MAX_FIELDS)
-            *VEC_PUSH(sh->arena, out) = (struct shell_text){t.p + from, t.at + from, at - from};
+        if (at > from) shell_push(sh, out, (struct shell_text){t.p + from, t.at + from, at - from});
         from = at + 1;
     }
 }
@@ -139,7 +137,7 @@ static void collect_variables(struct shell *sh)
         if (flags == 0 || 2 * flags < dashes) continue;
         size_t to = end_of_command(&fields, first_argument(sh, &fields));
         for (size_t k = first_argument(sh, &fields); k < to; k++)
-            *VEC_PUSH(sh->arena, &all) = fields.items[k];
+            shell_push(sh, &all, fields.items[k]);
     }
     sh->launch_flags = count_flags(sh, &all, 0);
     to_words(sh, &all, 0, all.n, &sh->launch);
@@ -190,8 +188,8 @@ static struct node *place(struct shell *sh, uint32_t from, uint32_t to)
 
 static void set_world(struct shell *sh, int64_t gpus, uint32_t from, uint32_t to, const char *how)
 {
-    int param = param_find(STR("world_size"));
-    facts_set(sh->f, param, value_int(gpus), ORIGIN_FILE, place(sh, from, to), str_of(how));
+    facts_set(sh->f, param_named("world_size"), value_int(gpus), ORIGIN_FILE, place(sh, from, to),
+              str_of(how));
 }
 
 static void add_raw(struct shell *sh, const char *key, int64_t value)
@@ -384,7 +382,7 @@ bool shell_read(struct facts *f, struct str text, const struct read_options *opt
     if (!world_of_torchrun(&sh) && !world_of_variable(&sh)) world_of_slurm(&sh, &header);
     *out = sh.launch;
     if (sh.failed)
-        diag_add(f->diags, SEVERITY_ERROR, "shell-syntax",
+        diag_add(f->diags, SEVERITY_ERROR, sh.failed_rule,
                  source_span(&f->diags->sources, f->source, sh.failed_at, sh.failed_at + 1), "%s",
                  sh.failure);
     return !sh.failed;

@@ -37,8 +37,8 @@ static void read_array(struct shell *sh, struct str name, struct shell_text text
                        struct str separators)
 {
     struct shell_fields items = {0};
-    while (text.n > 0 && items.n < SHELL_MAX_FIELDS)
-        *VEC_PUSH(sh->arena, &items) = next_piece(&text, separators, false);
+    while (text.n > 0 && items.n < SHELL_MAX_FIELDS && !sh->failed)
+        shell_push(sh, &items, next_piece(&text, separators, false));
     shell_var_set(sh, name, &items, true, false);
 }
 

@@ -197,7 +197,7 @@ static void set_args(struct shell *sh, const struct shell_fields *words, size_t 
 {
     sh->args = (struct shell_fields){0};
     for (size_t i = from; i < words->n; i++)
-        *VEC_PUSH(sh->arena, &sh->args) = words->items[i];
+        shell_push(sh, &sh->args, words->items[i]);
     sh->args_known = true;
 }
 
@@ -208,7 +208,7 @@ static void call_function(struct shell *sh, const struct shell_source *body,
     struct shell_fields args = sh->args;
     bool known = sh->args_known;
     enum shell_live live = sh->live;
-    if (++sh->depth > SHELL_MAX_DEPTH) shell_fail(sh, "the script is nested too deeply");
+    shell_descend(sh);
     set_args(sh, words, 1);
     sh->in = *body;
     run_list(sh);
@@ -224,7 +224,7 @@ void shell_run(struct shell *sh, struct shell_text text)
 {
     struct shell_source outer = sh->in;
     struct shell_fields heredocs = sh->heredocs;
-    if (++sh->depth > SHELL_MAX_DEPTH) shell_fail(sh, "the script is nested too deeply");
+    shell_descend(sh);
     sh->in = (struct shell_source){.text = text};
     sh->heredocs = (struct shell_fields){0};
     while (!shell_at_end(sh)) {
@@ -245,7 +245,7 @@ static struct shell_text join(struct shell *sh, const struct shell_fields *words
         if (i > from) shell_buf_add(&b, ' ', words->items[i].n ? words->items[i].at[0] : 0);
         shell_buf_text(&b, words->items[i]);
     }
-    return shell_buf_get(&b);
+    return shell_made(sh, &b);
 }
 
 void shell_halt(struct shell *sh, enum shell_halt how)
@@ -542,7 +542,7 @@ static enum shell_status match_patterns(struct shell *sh, struct shell_text word
         bool known = shell_known(word) && shell_known(pattern.items[0]);
         bool all = str_is(shell_str(pattern.items[0]), "*");
         if (status != SHELL_YES &&
-            (all || (known && shell_match(shell_str(pattern.items[0]), shell_str(word)))))
+            (all || (known && shell_match(sh, shell_str(pattern.items[0]), shell_str(word)))))
             status = SHELL_YES;
         if (status == SHELL_NO && !known) status = SHELL_PERHAPS_YES;
         shell_skip_blanks(sh);
@@ -651,8 +651,10 @@ static enum shell_status run_one(struct shell *sh)
 static enum shell_status run_command(struct shell *sh)
 {
     bool negated = false;
-    if (++sh->steps > SHELL_MAX_STEPS) shell_fail(sh, "the script is too long to follow");
-    if (++sh->depth > SHELL_MAX_DEPTH) shell_fail(sh, "the script is nested too deeply");
+    guard_tick(arena_guard(sh->arena));
+    if (++sh->steps > SHELL_MAX_STEPS)
+        shell_exhaust(sh, "too large to be followed: more than 200,000 commands");
+    shell_descend(sh);
     while (take_word(sh, "!"))
         negated = !negated;
     skip_separators(sh);
@@ -708,10 +710,13 @@ static enum shell_status run_list(struct shell *sh)
 {
     enum shell_status status = SHELL_YES;
     for (;;) {
+        size_t from = sh->in.at;
         skip_separators(sh);
+        if (sh->in.at > from) shell_charge(sh, (sh->in.at - from) / SHELL_READ_WORK);
         if (sh->failed || ends_list(sh)) return status;
         size_t before = sh->in.at;
         status = run_and_or(sh);
+        if (sh->in.at > before) shell_charge(sh, (sh->in.at - before) / SHELL_READ_WORK);
         if (sh->halt == SHELL_ABANDON && sh->depth == 1) resume(sh);
         if (sh->in.at == before && !sh->failed) sh->in.at++; /* a stray metacharacter */
     }

@@ -19,7 +19,9 @@ enum {
     SHELL_MAX_STEPS = 200000,
     SHELL_MAX_TEXT = 1 << 20,
     SHELL_MAX_FIELDS = 65536,
-    SHELL_MAX_WORK = 1 << 24 /* bytes of text made in all */
+    SHELL_MAX_WORK = 1 << 23, /* in bytes of text made */
+    SHELL_FIELD_WORK = 16,    /* what a field or an item of an array counts for */
+    SHELL_READ_WORK = 8       /* bytes read, or compared with a pattern, that count for one */
 };
 
 /* A text and, for each byte, its offset in the source. */
@@ -87,7 +89,7 @@ struct shell {
     enum shell_halt halt; /* nothing runs until its end is reached */
     bool failed;
     size_t failed_at; /* offset in the source */
-    const char *failure;
+    const char *failed_rule, *failure;
     struct flag_words launch; /* the best so far */
     int launch_flags;
     struct flag_words program;    /* its words before the script: torchrun and its options */
@@ -104,6 +106,8 @@ static inline struct str shell_str(struct shell_text t)
 void shell_buf_add(struct shell_buf *b, char c, uint32_t at);
 void shell_buf_text(struct shell_buf *b, struct shell_text t);
 struct shell_text shell_buf_get(struct shell_buf *b);
+/* The same, paid for; a text that has reached SHELL_MAX_TEXT ends the reading. */
+struct shell_text shell_made(struct shell *sh, struct shell_buf *b);
 /* A text all of whose bytes stand at one place. */
 struct shell_text shell_text_at(struct arena *a, struct str s, uint32_t at);
 /* No byte of it is unknown or uncertain. */
@@ -150,9 +154,15 @@ void shell_var_set_text(struct shell *sh, struct str name, struct shell_text tex
 bool shell_at_end(const struct shell *sh);
 char shell_peek(const struct shell *sh, size_t ahead); /* '\0' at the end */
 uint32_t shell_offset(const struct shell *sh);
+/* The text can be read no further: it is not what a shell reads, or there is too much of it. */
 void shell_fail(struct shell *sh, const char *why);
-/* Counts bytes of text made, and fails beyond SHELL_MAX_WORK. */
-void shell_charge(struct shell *sh, size_t bytes);
+void shell_exhaust(struct shell *sh, const char *why);
+/* One level deeper; the caller takes it off sh->depth again. */
+void shell_descend(struct shell *sh);
+/* Counts work done, in bytes of text made, and ends the reading beyond SHELL_MAX_WORK. */
+void shell_charge(struct shell *sh, size_t work);
+/* One more field, paid for; beyond SHELL_MAX_FIELDS the reading ends. */
+void shell_push(struct shell *sh, struct shell_fields *to, struct shell_text t);
 /* Blanks, continued lines and comments. */
 void shell_skip_blanks(struct shell *sh);
 /* Expands the word at the reading position into fields and moves behind it. With `split` false the
@@ -179,7 +189,7 @@ bool shell_builtin(struct shell *sh, struct str name, const struct shell_fields 
 /* What [ or test or [[ say about their words. */
 enum shell_status shell_test(struct shell *sh, const struct shell_fields *words);
 /* Whether a text matches a pattern with * ? and [...]; both known. */
-bool shell_match(struct str pattern, struct str text);
+bool shell_match(struct shell *sh, struct str pattern, struct str text);
 
 /* ---- commands (shell_run.c) ---- */
 /* Runs a text as a script, in the present variables. */

@@ -36,7 +36,7 @@ static enum shell_status unary(char op, struct shell_text word)
     return SHELL_PERHAPS_YES; /* files, terminals, variables by name */
 }
 
-bool shell_match(struct str pattern, struct str text)
+static bool matches(struct str pattern, struct str text)
 {
     size_t p = 0, t = 0, star = pattern.n, mark = 0;
     while (t < text.n) {
@@ -58,6 +58,13 @@ bool shell_match(struct str pattern, struct str text)
     return p == pattern.n;
 }
 
+bool shell_match(struct shell *sh, struct str pattern, struct str text)
+{
+    size_t most = pattern.n * text.n; /* both at most SHELL_MAX_TEXT */
+    shell_charge(sh, most / SHELL_READ_WORK);
+    return !sh->failed && matches(pattern, text);
+}
+
 static enum shell_status compare_numbers(struct test *t, struct str op, struct shell_text a,
                                          struct shell_text b)
 {
@@ -76,8 +83,8 @@ static enum shell_status compare(struct test *t, struct shell_text a, struct str
 {
     if (!shell_known(a) || !shell_known(b)) return SHELL_PERHAPS_YES;
     if (str_is(op, "=") || str_is(op, "=="))
-        return status_of(shell_match(shell_str(b), shell_str(a)));
-    if (str_is(op, "!=")) return status_of(!shell_match(shell_str(b), shell_str(a)));
+        return status_of(shell_match(t->sh, shell_str(b), shell_str(a)));
+    if (str_is(op, "!=")) return status_of(!shell_match(t->sh, shell_str(b), shell_str(a)));
     if (str_is(op, "<")) return status_of(str_cmp(shell_str(a), shell_str(b)) < 0);
     if (str_is(op, ">")) return status_of(str_cmp(shell_str(a), shell_str(b)) > 0);
     return compare_numbers(t, op, a, b);

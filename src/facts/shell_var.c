@@ -5,14 +5,25 @@
 
 void shell_buf_add(struct shell_buf *b, char c, uint32_t at)
 {
+    if (b->n == SHELL_MAX_TEXT) return;
     if (b->n == b->cap) {
         size_t cap = b->cap;
         b->p = vec_grow(b->arena, b->p, &cap, sizeof *b->p);
         b->at = vec_grow(b->arena, b->at, &b->cap, sizeof *b->at);
     }
-    if (b->n >= SHELL_MAX_TEXT) return;
     b->p[b->n] = c;
     b->at[b->n++] = at;
+}
+
+/* An empty buffer with room for a text whose length is known: growing leaves twice its size behind.
+ */
+static struct shell_buf with_room(struct arena *a, size_t n)
+{
+    size_t cap = n < SHELL_MAX_TEXT ? n : SHELL_MAX_TEXT;
+    return (struct shell_buf){.arena = a,
+                              .p = arena_room(a, cap),
+                              .at = arena_room(a, cap * sizeof(uint32_t)),
+                              .cap = cap};
 }
 
 void shell_buf_text(struct shell_buf *b, struct shell_text t)
@@ -26,9 +37,17 @@ struct shell_text shell_buf_get(struct shell_buf *b)
     return (struct shell_text){b->p ? b->p : "", b->at, b->n};
 }
 
+struct shell_text shell_made(struct shell *sh, struct shell_buf *b)
+{
+    shell_charge(sh, b->n);
+    if (b->n == SHELL_MAX_TEXT)
+        shell_exhaust(sh, "too large to be followed: more than 1 MiB in one text");
+    return shell_buf_get(b);
+}
+
 struct shell_text shell_text_at(struct arena *a, struct str s, uint32_t at)
 {
-    struct shell_buf b = {.arena = a};
+    struct shell_buf b = with_room(a, s.n);
     for (size_t i = 0; i < s.n; i++)
         shell_buf_add(&b, s.p[i], at);
     return shell_buf_get(&b);
@@ -78,31 +97,40 @@ struct shell_text shell_var_get(struct shell *sh, struct str name, uint32_t at, 
 
 /* ---- setting ---- */
 
+static bool begins_word(struct shell_text t, size_t i)
+{
+    return !shell_is_blank(t.p[i]) && (i == 0 || shell_is_blank(t.p[i - 1]));
+}
+
 /* The text with every word marked as one that may not be there. */
 static struct shell_text mark_words(struct shell *sh, struct shell_text t)
 {
-    struct shell_buf b = {.arena = sh->arena};
-    shell_charge(sh, t.n);
+    size_t words = 0;
+    for (size_t i = 0; i < t.n; i++)
+        words += begins_word(t, i);
+    struct shell_buf b = with_room(sh->arena, t.n + words);
     for (size_t i = 0; i < t.n; i++) {
-        bool begins = !shell_is_blank(t.p[i]) && (i == 0 || shell_is_blank(t.p[i - 1]));
-        if (begins && t.p[i] != SHELL_MAYBE) shell_buf_add(&b, SHELL_MAYBE, t.at[i]);
+        if (begins_word(t, i) && t.p[i] != SHELL_MAYBE) shell_buf_add(&b, SHELL_MAYBE, t.at[i]);
         shell_buf_add(&b, t.p[i], t.at[i]);
     }
-    return shell_buf_get(&b);
+    return shell_made(sh, &b);
 }
 
-static void push(struct shell *sh, struct shell_fields *to, struct shell_text t)
+void shell_push(struct shell *sh, struct shell_fields *to, struct shell_text t)
 {
-    if (to->n < SHELL_MAX_FIELDS) *VEC_PUSH(sh->arena, to) = t;
+    shell_charge(sh, SHELL_FIELD_WORK);
+    if (to->n < SHELL_MAX_FIELDS)
+        *VEC_PUSH(sh->arena, to) = t;
+    else
+        shell_exhaust(sh, "too large to be followed: more than 65,536 items in an array");
 }
 
 static struct shell_text joined(struct shell *sh, struct shell_text a, struct shell_text b)
 {
-    struct shell_buf out = {.arena = sh->arena};
-    shell_charge(sh, a.n + b.n);
+    struct shell_buf out = with_room(sh->arena, a.n + b.n);
     shell_buf_text(&out, a);
     shell_buf_text(&out, b);
-    return shell_buf_get(&out);
+    return shell_made(sh, &out);
 }
 
 static bool same_text(struct shell_text a, struct shell_text b)
@@ -130,9 +158,9 @@ static void set_array(struct shell *sh, struct shell_var *var, const struct shel
     var->items = (struct shell_fields){0};
     var->is_array = true;
     for (size_t i = 0; (append || perhaps) && i < old.n; i++)
-        push(sh, &var->items, append ? old.items[i] : mark_words(sh, old.items[i]));
+        shell_push(sh, &var->items, append ? old.items[i] : mark_words(sh, old.items[i]));
     for (size_t i = 0; i < items->n; i++)
-        push(sh, &var->items, perhaps ? mark_words(sh, items->items[i]) : items->items[i]);
+        shell_push(sh, &var->items, perhaps ? mark_words(sh, items->items[i]) : items->items[i]);
 }
 
 static void set_plain(struct shell *sh, struct shell_var *var, bool is_new, struct shell_text value,
@@ -150,6 +178,7 @@ void shell_var_set(struct shell *sh, struct str name, const struct shell_fields 
 {
     if (sh->live == SHELL_DEAD) return;
     struct shell_var *var = shell_var_find(sh, name);
+    shell_charge(sh, SHELL_FIELD_WORK + name.n);
     bool is_new = !var;
     if (is_new) {
         map_put(sh->arena, &sh->var_index, name, (uint32_t)sh->vars.n);

@@ -24,18 +24,36 @@ uint32_t shell_offset(const struct shell *sh)
     return sh->in.text.at[sh->in.at < sh->in.text.n ? sh->in.at : sh->in.text.n - 1];
 }
 
-void shell_fail(struct shell *sh, const char *why)
+static void stop(struct shell *sh, const char *rule, const char *why)
 {
     if (sh->failed) return;
     sh->failed = true;
+    sh->failed_rule = rule;
     sh->failure = why;
     sh->failed_at = shell_offset(sh);
 }
 
-void shell_charge(struct shell *sh, size_t bytes)
+void shell_fail(struct shell *sh, const char *why)
 {
-    sh->work += bytes;
-    if (sh->work > SHELL_MAX_WORK) shell_fail(sh, "the script is too long to follow");
+    stop(sh, "shell-syntax", why);
+}
+
+void shell_exhaust(struct shell *sh, const char *why)
+{
+    stop(sh, DOC_TOO_LARGE, why);
+}
+
+void shell_descend(struct shell *sh)
+{
+    if (++sh->depth > SHELL_MAX_DEPTH)
+        shell_exhaust(sh, "too large to be followed: nested more than 40 deep");
+}
+
+void shell_charge(struct shell *sh, size_t work)
+{
+    sh->work += work;
+    if (sh->work > SHELL_MAX_WORK)
+        shell_exhaust(sh, "too large to be followed: more than 8 MiB of text and fields");
 }
 
 void shell_skip_blanks(struct shell *sh)
@@ -67,8 +85,7 @@ struct word {
 
 static void end_field(struct word *w)
 {
-    if ((w->begun || w->now.n) && w->out->n < SHELL_MAX_FIELDS)
-        *VEC_PUSH(w->sh->arena, w->out) = shell_buf_get(&w->now);
+    if (w->begun || w->now.n) shell_push(w->sh, w->out, shell_made(w->sh, &w->now));
     w->now = (struct shell_buf){.arena = w->sh->arena};
     w->begun = false;
 }
@@ -76,7 +93,7 @@ static void end_field(struct word *w)
 static void add_text(struct word *w, struct shell_text t, bool quoted)
 {
     shell_charge(w->sh, t.n);
-    for (size_t i = 0; i < t.n; i++) {
+    for (size_t i = 0; i < t.n && !w->sh->failed; i++) {
         if (shell_is_blank(t.p[i]) && !quoted && w->split)
             end_field(w);
         else
@@ -87,7 +104,7 @@ static void add_text(struct word *w, struct shell_text t, bool quoted)
 /* The items of "${array[@]}": each a field of its own. */
 static void add_items(struct word *w, const struct shell_fields *items, bool quoted)
 {
-    for (size_t i = 0; i < items->n; i++) {
+    for (size_t i = 0; i < items->n && !w->sh->failed; i++) {
         if (i > 0 && w->split) end_field(w);
         if (i > 0 && !w->split)
             shell_buf_add(&w->now, ' ', items->items[i].n ? items->items[i].at[0] : 0);
@@ -417,7 +434,8 @@ void shell_word(struct shell *sh, struct shell_fields *out, bool split)
     struct word w = {.sh = sh, .now = {.arena = sh->arena}, .split = split, .out = out};
     if (!split) w.begun = true;
     while (!shell_at_end(sh) && !shell_ends_word(shell_peek(sh, 0))) {
-        if (++sh->steps > SHELL_MAX_STEPS * 10) shell_fail(sh, "the script is too long to follow");
+        if (++sh->steps > SHELL_MAX_STEPS * 10)
+            shell_exhaust(sh, "too large to be followed: more than 2,000,000 parts of words");
         take_piece(&w);
     }
     end_field(&w);
@@ -428,7 +446,7 @@ struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
     struct shell_source outer = sh->in;
     struct shell_fields out = {0};
     struct word w = {.sh = sh, .now = {.arena = sh->arena}, .out = &out};
-    if (++sh->depth > SHELL_MAX_DEPTH) shell_fail(sh, "the script is nested too deeply");
+    shell_descend(sh);
     sh->in = (struct shell_source){.text = text};
     while (!shell_at_end(sh)) {
         char c = shell_peek(sh, 0);
@@ -439,5 +457,5 @@ struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
     }
     sh->depth--;
     sh->in = outer;
-    return shell_buf_get(&w.now);
+    return shell_made(sh, &w.now);
 }

@@ -6,10 +6,9 @@
 #include "plan/config.h"
 
 #include "base/units.h"
+#include "facts/check.h"
 #include "facts/platform.h"
 #include "plan/knob.h"
-
-enum { MAX_DEGREE = 1 << 20, MAX_GPUS = 1 << 24, MAX_SEQ = 1 << 28 };
 
 static int64_t at_least_one(int64_t n)
 {
@@ -83,8 +82,7 @@ bool config_machine(const struct facts *f, struct machine *out)
 
 /* ---- the knobs ---- */
 
-/* What a plan that leaves a parameter unknown means; the facts of a framework's profile come on
- * top. */
+/* What a parameter stands for that the framework does not have. */
 static struct knobs usual_knobs(void)
 {
     return (struct knobs){
@@ -177,13 +175,9 @@ static uint8_t precision_of(const struct facts *f)
     return megatron_flags && !is_true(f, "bf16") ? PREC_FP32 : PREC_BF16;
 }
 
-/* A plan file that names no dispatcher leaves it open: alltoall then, the baseline that the guides
- * start from. */
 static uint8_t dispatcher_of(const struct facts *f)
 {
-    const struct fact *x = facts_get(f, "moe_token_dispatcher_type");
-    bool open = str_is(f->format, "plan") && x->origin == ORIGIN_DEFAULT;
-    struct str type = open ? STR("") : facts_str(f, "moe_token_dispatcher_type");
+    struct str type = facts_str(f, "moe_token_dispatcher_type");
     struct str backend = facts_str(f, "moe_flex_dispatcher_backend");
     struct str own = facts_str(f, "backend_dispatcher"); /* AutoModel's */
     if (str_is(own, "deepep")) return DISPATCH_DEEPEP;
@@ -194,24 +188,12 @@ static uint8_t dispatcher_of(const struct facts *f)
     return f->framework == FRAMEWORK_AUTOMODEL && type.n == 0 ? DISPATCH_TORCH : DISPATCH_ALLTOALL;
 }
 
-/* A recipe is a whole run, so its defaults count; a plan may leave out what it is not about. */
-static bool is_stated(const struct facts *f, const char *name)
-{
-    const struct fact *x = facts_get(f, name);
-    bool decided = fact_is_set(x) || x->origin == ORIGIN_DERIVED;
-    return fact_is_known(x) && (decided || !str_is(f->format, "plan"));
-}
-
-/* A plan that does not say which loss it uses means the fused one of the performance recipes. */
 static uint8_t loss_fusion_of(const struct facts *f)
 {
     if (f->framework == FRAMEWORK_AUTOMODEL) return CE_NATIVE;
-    const struct fact *x = facts_get(f, "cross_entropy_loss_fusion");
-    bool stated = is_stated(f, "cross_entropy_loss_fusion");
-    if (stated && x->value.kind == VALUE_BOOL && !x->value.b) return CE_NONE;
+    if (!is_true(f, "cross_entropy_loss_fusion")) return CE_NONE;
     if (is_word(f, "cross_entropy_fusion_impl", "linear")) return CE_LINEAR;
-    bool native = is_word(f, "cross_entropy_fusion_impl", "native");
-    return native && is_stated(f, "cross_entropy_fusion_impl") ? CE_NATIVE : CE_TE;
+    return is_word(f, "cross_entropy_fusion_impl", "native") ? CE_NATIVE : CE_TE;
 }
 
 static uint8_t sharding_of(const struct facts *f)
@@ -227,15 +209,6 @@ static uint8_t sharding_of(const struct facts *f)
                                                                      : FSDP_OPTIM_GRADS_PARAMS;
 }
 
-/* Megatron-LM's flag is off by default; Bridge's recipes and plans, which seldom write it, have it
- * on. */
-static bool weighted_act_fused(const struct facts *f)
-{
-    const struct fact *x = facts_get(f, "use_fused_weighted_squared_relu");
-    bool stated = fact_is_set(x) || str_is(f->format, "megatron");
-    return !stated || (x->value.kind == VALUE_BOOL && x->value.b);
-}
-
 static void read_kernels(const struct facts *f, struct knobs *k, const struct model_shape *m)
 {
     k->transformer_engine = !is_word(f, "transformer_impl", "local");
@@ -246,16 +219,14 @@ static void read_kernels(const struct facts *f, struct knobs *k, const struct mo
     else if (str_is(backend, "fused"))
         k->attention = ATTN_FUSED;
     k->ce_fusion = loss_fusion_of(f);
-    k->act_fusion = m->gated ? facts_bool(f, "bias_swiglu_fusion", true) : weighted_act_fused(f);
+    k->act_fusion =
+        facts_bool(f, m->gated ? "bias_swiglu_fusion" : "use_fused_weighted_squared_relu", true);
     k->grad_accumulation_fusion =
         f->framework != FRAMEWORK_AUTOMODEL && facts_bool(f, "gradient_accumulation_fusion", true);
     k->deterministic = is_true(f, "deterministic_mode");
     k->defer_embedding_wgrad = is_true(f, "defer_embedding_wgrad_compute");
-    k->wgrad_deferral_limit = (int)(facts_int(f, "wgrad_deferral_limit", 0) & INT32_MAX);
-    if (!is_stated(f, "moe_grouped_gemm")) k->grouped_gemm = true;
+    k->wgrad_deferral_limit = (int)facts_int(f, "wgrad_deferral_limit", 0);
     k->overlap_p2p = facts_bool(f, "overlap_p2p_comm", true);
-    k->balance_stated = is_stated(f, "moe_router_force_load_balancing");
-    k->dp_overlap_stated = is_stated(f, "overlap_grad_reduce");
 }
 
 /* AutoModel's activation_checkpointing is one word for what Megatron splits in two. */
@@ -281,7 +252,7 @@ static void read_recompute(const struct facts *f, struct knobs *k)
     if (scope.kind == VALUE_LIST || scope.kind == VALUE_STRING)
         set_known_words(k, "cuda_graph_scope", scope, &k->graph_scope);
     if (facts_bool(f, "cpu_offloading", facts_int(f, "cpu_offloading_num_layers", 0) > 0))
-        k->layers_offloaded = (int)(facts_int(f, "cpu_offloading_num_layers", 0) & INT32_MAX);
+        k->layers_offloaded = (int)facts_int(f, "cpu_offloading_num_layers", 0);
 }
 
 static int dtype_bytes(const struct facts *f, const char *param)
@@ -322,7 +293,7 @@ static void read_optimizer(const struct facts *f, struct knobs *k)
     k->layer_wise_optimizer = str_starts(name, STR("dist_"));
     if (is_true(f, "optimizer_cpu_offload"))
         k->optimizer_offload = facts_double(f, "optimizer_offload_fraction", 1);
-    if (is_word(f, "task", "peft")) k->lora_rank = (int)(facts_int(f, "peft_dim", 0) & 0xffff);
+    if (is_word(f, "task", "peft")) k->lora_rank = (int)facts_int(f, "peft_dim", 0);
 }
 
 /* MoE models have a key of their own, false by default
@@ -356,9 +327,8 @@ static void read_pipeline(struct arena *a, const struct facts *f, struct config 
     if (vpp <= 0) vpp = facts_int(f, "num_virtual_stages_per_pipeline_rank", 0);
     int64_t layers = facts_int(f, "num_layers_per_virtual_pipeline_stage", 0);
     if (vpp <= 0 && layers > 0 && k->pp > 1) vpp = c->model.num_layers / k->pp / layers;
-    k->vpp = vpp > 0 && vpp <= MODEL_MAX_LAYERS ? (int)vpp : 1;
-    int64_t group = facts_int(f, "microbatch_group_size_per_vp_stage", 0);
-    k->group_size = group > 0 && group < MAX_DEGREE ? (int)group : 0;
+    k->vpp = vpp > 0 ? (int)vpp : 1;
+    k->group_size = (int)facts_int(f, "microbatch_group_size_per_vp_stage", 0);
 }
 
 static bool missing(const struct facts *f, const char *param, const char *help)
@@ -370,35 +340,18 @@ static bool missing(const struct facts *f, const char *param, const char *help)
     return false;
 }
 
-/* Degrees and batch sizes within bounds, so that no product of them overflows. */
-static bool check_sizes(const struct facts *f, const struct knobs *k)
+/* Every number within the range of its parameter, so that no product of them overflows and nothing
+   is divided by 0, whatever a recipe says. */
+static bool check_ranges(const struct facts *f)
 {
-    static const char *const degrees[] = {"tensor_model_parallel_size",
-                                          "pipeline_model_parallel_size",
-                                          "context_parallel_size",
-                                          "expert_model_parallel_size",
-                                          "expert_tensor_parallel_size",
-                                          "micro_batch_size",
-                                          "virtual_pipeline_model_parallel_size"};
     bool good = true;
-    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++) {
-        int64_t n = facts_int(f, degrees[i], 1);
-        if (n >= 1 && n <= MAX_DEGREE) continue;
-        diag_add(f->diags, SEVERITY_ERROR, "value-range", (struct span){.source = f->source},
-                 "%s is %lld; it must be between 1 and %d", degrees[i], (long long)n, MAX_DEGREE);
-        good = false;
-    }
-    if (facts_int(f, "global_batch_size", 1) < 1 || facts_int(f, "seq_length", 1) < 1) {
-        diag_add(f->diags, SEVERITY_ERROR, "value-range", (struct span){.source = f->source},
-                 "global_batch_size and seq_length must be at least 1");
-        good = false;
-    }
-    if (k->gpus > MAX_GPUS || k->gbs > (int64_t)1 << 40 ||
-        facts_int(f, "seq_length", 1) > MAX_SEQ) {
-        diag_add(
-            f->diags, SEVERITY_ERROR, "value-range", (struct span){.source = f->source},
-            "world_size, global_batch_size or seq_length is beyond what moeplan can reckon with");
-        good = false;
+    for (uint32_t i = 0; i < param_ranged_count; i++) {
+        const struct param *p = &param_table[param_ranged[i]];
+        const struct fact *x = &f->items[param_ranged[i]];
+        if (value_in_range(p, x->value)) continue;
+        struct span at =
+            x->node ? node_span(f->diags, x->node) : (struct span){.source = f->source};
+        good = value_check_range(f->arena, f->diags, p, x->value, at, p->name);
     }
     return good;
 }
@@ -430,13 +383,12 @@ static void read_joint(const struct facts *f, struct config *c)
     read_microbatch(f, k);
     int64_t etp = facts_int(f, "expert_tensor_parallel_size", 0);
     bool follows_tp = f->framework == FRAMEWORK_MEGATRON && c->model.experts > 0;
-    k->etp = etp > 0 && etp <= MAX_DEGREE ? (int)etp : follows_tp ? k->tp : 1;
+    k->etp = etp > 0 ? (int)etp : follows_tp ? k->tp : 1;
     if (k->tp == 1) k->sequence_parallel = false;
     k->precision = precision_of(f);
     if (!fact_is_set(facts_get(f, "dispatcher"))) k->dispatcher = dispatcher_of(f);
     k->fsdp = sharding_of(f);
-    int64_t instances = facts_int(f, "num_distributed_optimizer_instances", 1);
-    k->optimizer_instances = instances > 0 && instances < MAX_DEGREE ? (int)instances : 1;
+    k->optimizer_instances = (int)facts_int(f, "num_distributed_optimizer_instances", 1);
     read_resharding(f, k, &c->model);
     read_kernels(f, k, &c->model);
     read_recompute(f, k);
@@ -447,8 +399,7 @@ static void read_joint(const struct facts *f, struct config *c)
 /* AutoModel's packed sequences are as long as they say, whatever the data set's are. */
 static int packed_length(const struct facts *f)
 {
-    int64_t n = facts_int(f, "packed_sequence_size", 0);
-    return n > 0 && n < MAX_SEQ ? (int)n : 0;
+    return (int)facts_int(f, "packed_sequence_size", 0);
 }
 
 bool config_from_facts(struct arena *a, const struct facts *f, struct config *out)
@@ -459,7 +410,7 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
     struct knobs *k = &out->knobs;
     k->gbs = 0;
     read_table(f, k);
-    if (!check_sizes(f, k)) return false;
+    if (!check_ranges(f)) return false;
     if (k->gpus <= 0)
         good =
             missing(f, "world_size", "give the number of GPUs: --gpus N, or gpus: N in the plan");

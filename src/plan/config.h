@@ -178,12 +178,8 @@ struct knobs {
     bool layer_wise_optimizer; /* dist_muon and kin: whole matrices dealt over dp x cp (experts over
                                   edp) */
     bool offload_optimizer_states; /* all optimizer states on the CPU between two steps */
-    int lora_rank;       /* TASK_PEFT: rank of the adapters; 0: the framework's usual one */
-    bool force_balance;  /* benchmark-only balanced routing */
-    bool balance_stated; /* the plan says whether routing is balanced; else the time model assumes
-                            it */
-    bool dp_overlap_stated; /* the plan says whether data-parallel collectives overlap; else the
-                               time model assumes it */
+    int lora_rank;          /* TASK_PEFT: rank of the adapters; 0: the framework's usual one */
+    bool force_balance;     /* balanced routing: a benchmark's, or assumed */
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */
     double capacity_factor; /* 0: dropless */
@@ -265,6 +261,9 @@ bool config_layout(const struct config *c, struct layout *out);
 bool config_plan_layout(struct config *c, struct layout *slot);
 /* A layout as Megatron's string: "Ett|(ttt|)*14tmL". */
 struct str layout_text(struct arena *a, const struct layout *layout);
+
+/* Whether two models are the same in every field. */
+bool model_same(const struct model_shape *a, const struct model_shape *b);
 
 /* ---- exact parameter counts (include every weight, norm and bias of the checkpoint; both
  * embeddings, once if tied) ---- */

@@ -6,73 +6,65 @@
 
 #include <assert.h>
 
+#include "facts/check.h"
 #include "facts/entry.h"
-
-/* Bounds that keep every product of sizes below 2^62 and refuse nonsense. */
-enum {
-    MAX_WIDTH = 1 << 18,
-    MAX_FFN = 1 << 20,
-    MAX_HEADS = 1 << 14,
-    MAX_VOCAB = 1 << 26,
-    MAX_EXPERTS = 1 << 14,
-};
+#include "facts/model.h"
 
 struct int_field {
-    const char *param;
+    const char *param; /* whose range keeps every product of sizes below 2^62 */
     size_t offset;
-    int max;
     bool needed;
 };
 #define FIELD(name) offsetof(struct model_shape, name)
 
 /* Absent ones stay 0 and are filled from the others below. */
 static const struct int_field int_fields[] = {
-    {"hidden_size", FIELD(hidden), MAX_WIDTH, true},
-    {"num_attention_heads", FIELD(heads), MAX_HEADS, true},
-    {"num_query_groups", FIELD(groups), MAX_HEADS, false},
-    {"kv_channels", FIELD(head_dim), MAX_HEADS, false},
-    {"ffn_hidden_size", FIELD(dense_ffn), MAX_FFN, false},
-    {"vocab_size", FIELD(vocab), MAX_VOCAB, false},
-    {"make_vocab_size_divisible_by", FIELD(vocab_divisible_by), MAX_VOCAB, false},
-    {"window_num_attention_heads", FIELD(win_heads), MAX_HEADS, false},
-    {"window_num_query_groups", FIELD(win_groups), MAX_HEADS, false},
-    {"window_kv_channels", FIELD(win_head_dim), MAX_HEADS, false},
-    {"window_v_head_dim", FIELD(win_v_head_dim), MAX_HEADS, false},
-    {"dsa_indexer_n_heads", FIELD(index_heads), MAX_HEADS, false},
-    {"dsa_indexer_head_dim", FIELD(index_dim), MAX_HEADS, false},
-    {"dsa_indexer_num_layers", FIELD(index_layers), MODEL_MAX_LAYERS, false},
-    {"q_lora_rank", FIELD(q_lora), MAX_WIDTH, false},
-    {"kv_lora_rank", FIELD(kv_lora), MAX_WIDTH, false},
-    {"o_lora_rank", FIELD(o_lora), MAX_WIDTH, false},
-    {"o_lora_groups", FIELD(o_groups), MAX_HEADS, false},
-    {"qk_head_dim", FIELD(qk_nope), MAX_HEADS, false},
-    {"qk_pos_emb_head_dim", FIELD(qk_rope), MAX_HEADS, false},
-    {"v_head_dim", FIELD(mla_v), MAX_HEADS, false},
-    {"num_moe_experts", FIELD(experts), MAX_EXPERTS, false},
-    {"moe_router_topk", FIELD(topk), MAX_EXPERTS, false},
-    {"moe_ffn_hidden_size", FIELD(expert_ffn), MAX_WIDTH, false},
-    {"moe_shared_expert_intermediate_size", FIELD(shared_ffn), MAX_FFN, false},
-    {"moe_latent_size", FIELD(latent), MAX_WIDTH, false},
-    {"mamba_num_heads", FIELD(mamba_heads), MAX_HEADS, false},
-    {"mamba_head_dim", FIELD(mamba_head_dim), MAX_HEADS, false},
-    {"mamba_state_dim", FIELD(mamba_state), MAX_HEADS, false},
-    {"mamba_num_groups", FIELD(mamba_groups), MAX_HEADS, false},
-    {"mamba_conv_kernel_dim", FIELD(mamba_conv), 64, false},
-    {"linear_num_key_heads", FIELD(lin_k_heads), MAX_HEADS, false},
-    {"linear_num_value_heads", FIELD(lin_v_heads), MAX_HEADS, false},
-    {"linear_key_head_dim", FIELD(lin_k_dim), MAX_HEADS, false},
-    {"linear_value_head_dim", FIELD(lin_v_dim), MAX_HEADS, false},
-    {"linear_conv_kernel_dim", FIELD(lin_conv), 64, false},
-    {"mtp_num_layers", FIELD(mtp_layers), 64, false},
-    {"vision_num_layers", FIELD(vision_layers), MODEL_MAX_LAYERS, false},
-    {"vision_hidden_size", FIELD(vision_hidden), 1 << 16, false},
-    {"vision_ffn_hidden_size", FIELD(vision_ffn), MAX_WIDTH, false},
-    {"vision_num_attention_heads", FIELD(vision_heads), MAX_HEADS, false},
-    {"vision_patch_size", FIELD(vision_patch), 1024, false},
-    {"vision_spatial_merge_size", FIELD(vision_merge), 16, false},
-    {"vision_temporal_patch_size", FIELD(vision_temporal), 64, false},
-    {"vision_num_position_embeddings", FIELD(vision_positions), MAX_WIDTH, false},
-    {"vision_num_deepstack_layers", FIELD(vision_deepstack), 64, false},
+    {"hidden_size", FIELD(hidden), true},
+    {"num_attention_heads", FIELD(heads), true},
+    {"num_query_groups", FIELD(groups), false},
+    {"kv_channels", FIELD(head_dim), false},
+    {"ffn_hidden_size", FIELD(dense_ffn), false},
+    {"vocab_size", FIELD(vocab), false},
+    {"make_vocab_size_divisible_by", FIELD(vocab_divisible_by), false},
+    {"window_num_attention_heads", FIELD(win_heads), false},
+    {"window_num_query_groups", FIELD(win_groups), false},
+    {"window_kv_channels", FIELD(win_head_dim), false},
+    {"window_v_head_dim", FIELD(win_v_head_dim), false},
+    {"dsa_indexer_n_heads", FIELD(index_heads), false},
+    {"dsa_indexer_head_dim", FIELD(index_dim), false},
+    {"dsa_indexer_num_layers", FIELD(index_layers), false},
+    {"q_lora_rank", FIELD(q_lora), false},
+    {"kv_lora_rank", FIELD(kv_lora), false},
+    {"o_lora_rank", FIELD(o_lora), false},
+    {"o_lora_groups", FIELD(o_groups), false},
+    {"qk_head_dim", FIELD(qk_nope), false},
+    {"qk_pos_emb_head_dim", FIELD(qk_rope), false},
+    {"v_head_dim", FIELD(mla_v), false},
+    {"num_moe_experts", FIELD(experts), false},
+    {"moe_router_topk", FIELD(topk), false},
+    {"moe_ffn_hidden_size", FIELD(expert_ffn), false},
+    {"moe_shared_expert_intermediate_size", FIELD(shared_ffn), false},
+    {"moe_latent_size", FIELD(latent), false},
+    {"mamba_num_heads", FIELD(mamba_heads), false},
+    {"mamba_head_dim", FIELD(mamba_head_dim), false},
+    {"mamba_state_dim", FIELD(mamba_state), false},
+    {"mamba_num_groups", FIELD(mamba_groups), false},
+    {"mamba_conv_kernel_dim", FIELD(mamba_conv), false},
+    {"linear_num_key_heads", FIELD(lin_k_heads), false},
+    {"linear_num_value_heads", FIELD(lin_v_heads), false},
+    {"linear_key_head_dim", FIELD(lin_k_dim), false},
+    {"linear_value_head_dim", FIELD(lin_v_dim), false},
+    {"linear_conv_kernel_dim", FIELD(lin_conv), false},
+    {"mtp_num_layers", FIELD(mtp_layers), false},
+    {"vision_num_layers", FIELD(vision_layers), false},
+    {"vision_hidden_size", FIELD(vision_hidden), false},
+    {"vision_ffn_hidden_size", FIELD(vision_ffn), false},
+    {"vision_num_attention_heads", FIELD(vision_heads), false},
+    {"vision_patch_size", FIELD(vision_patch), false},
+    {"vision_spatial_merge_size", FIELD(vision_merge), false},
+    {"vision_temporal_patch_size", FIELD(vision_temporal), false},
+    {"vision_num_position_embeddings", FIELD(vision_positions), false},
+    {"vision_num_deepstack_layers", FIELD(vision_deepstack), false},
 };
 
 struct bool_field {
@@ -109,13 +101,19 @@ static struct span span_of(const struct facts *f, const struct fact *x)
     return x->node ? node_span(f->diags, x->node) : (struct span){.source = f->source};
 }
 
+/* Where a model that stands in a file begins, else the recipe as a whole. */
+static struct span model_span(const struct facts *f)
+{
+    const struct node *root = f->model ? f->model->root : NULL;
+    return root ? node_span(f->diags, root) : (struct span){.source = f->source};
+}
+
 static void missing(struct reader *r, const char *param)
 {
     r->good = false;
     if (r->quiet) return;
-    struct diag *d =
-        diag_add(r->f->diags, SEVERITY_ERROR, "missing-fact", (struct span){.source = r->f->source},
-                 "the model's %s is not given", param);
+    struct diag *d = diag_add(r->f->diags, SEVERITY_ERROR, "missing-fact", model_span(r->f),
+                              "the model's %s is not given", param);
     d->parameter = str_of(param);
     diag_help(r->f->diags, d,
               "write %s in the model, or name a model of the catalogue (moeplan models)", param);
@@ -132,16 +130,27 @@ static void bad_value(struct reader *r, const char *param, const char *why)
     d->parameter = str_of(param);
 }
 
+static void out_of_range(struct reader *r, int param)
+{
+    const struct fact *x = &r->f->items[param];
+    const struct param *p = &param_table[param];
+    r->good = false;
+    if (!r->quiet)
+        value_check_range(r->f->arena, r->f->diags, p, x->value, span_of(r->f, x), p->name);
+}
+
 static void read_int(struct reader *r, const struct int_field *field)
 {
-    const struct fact *x = facts_get(r->f, field->param);
-    int64_t i = x->value.kind == VALUE_INT ? x->value.i : 0;
-    if (i < 0 || i > field->max)
-        bad_value(r, field->param, "is out of range");
-    else if (i == 0 && field->needed)
+    int param = param_find(str_of(field->param));
+    assert(param >= 0 && param_table[param].range.has_max);
+    struct value v = r->f->items[param].value;
+    if (v.kind != VALUE_INT) v = value_int(0);
+    if (v.i == 0 && field->needed)
         missing(r, field->param);
+    else if (v.i != 0 && !value_in_range(&param_table[param], v))
+        out_of_range(r, param);
     else
-        *(int *)((char *)r->m + field->offset) = (int)i;
+        *(int *)((char *)r->m + field->offset) = (int)v.i;
 }
 
 /* A gated MLP under any of its names. Unknown activations are taken as gated: all model inputs of
@@ -280,7 +289,7 @@ static void read_vocabulary(struct reader *r)
     struct str model = facts_str(f, "tokenizer_model"), type = facts_str(f, "tokenizer_type");
     if (n <= 0) n = vocabulary_of_model(model);
     if (n <= 0) n = vocabulary_of_type(type);
-    if (n <= 0 || n > MAX_VOCAB)
+    if (n <= 0 || !value_in_range(&param_table[param_find(STR("vocab_size"))], value_int(n)))
         missing(r, "vocab_size");
     else
         r->m->vocab = (int)n;
@@ -426,10 +435,11 @@ static void read_pattern(struct reader *r)
         return;
     }
     int64_t layers = facts_int(r->f, "num_layers", 0);
-    if (layers <= 0)
+    int param = param_find(STR("num_layers"));
+    if (layers == 0)
         missing(r, "num_layers");
-    else if (layers > MODEL_MAX_LAYERS)
-        bad_value(r, "num_layers", "is more than moeplan can hold");
+    else if (!value_in_range(&param_table[param], value_int(layers)))
+        out_of_range(r, param);
     else
         read_layers(r, layers);
 }

@@ -4,10 +4,13 @@
 #include "base/buf.h"
 #include "plan/knob.h"
 
+/* What the user set stays, and so does the assumed size of the work, which no plan decides. */
 static void put(struct facts *f, const char *name, struct value v)
 {
-    int param = param_find(str_of(name));
-    if (!fact_is_set(&f->items[param]))
+    int param = param_named(name);
+    const struct fact *x = &f->items[param];
+    bool asked = x->origin == ORIGIN_ASSUMED && param_table[param].affects == AFFECTS_CONVERGENCE;
+    if (!fact_is_set(x) && !(asked && value_eq(x->value, v)))
         facts_set(f, param, v, ORIGIN_OPTION, NULL, (struct str){"", 0});
 }
 

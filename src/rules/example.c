@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/version.h"
 #include "facts/profile.h"
-#include "rules/rule.h"
+#include "rules/run.h"
 
 /* What one example is made into while its mapping is read. */
 struct builder {
@@ -67,6 +67,7 @@ static bool start(struct builder *b, const struct node *root)
     b->facts = facts_new(b->arena, b->diags, framework, chosen);
     b->facts->framework_known = true;
     b->facts->source = root->source;
+    if (b->rule->role == ROLE_ASSUMPTION) b->facts->format = STR("plan");
     if (!rule_is_for(b->rule, b->facts))
         complain(b, "the record is not for this framework and version");
     return !b->failed;
@@ -178,7 +179,7 @@ struct facts *rule_example_facts(struct arena *a, struct diags *diags, const str
     for (size_t i = 0; i < root->n; i++)
         read_key(&b, root->keys[i], root->items[i]);
     if (b.failed) return NULL;
-    struct rule_set before = r->is_override ? set_before(r, set) : *set;
+    struct rule_set before = r->role == ROLE_OVERRIDE ? set_before(r, set) : *set;
     rules_apply_overrides(&before, b.facts, scratch);
     return b.facts;
 }
@@ -261,7 +262,10 @@ static void run_example(struct builder *b, const struct rule_set *set, struct ar
 {
     b->facts = rule_example_facts(b->arena, b->diags, b->rule, b->example, set, scratch);
     b->failed = !b->facts;
-    if (b->facts) judge(b, rule_evaluate(b->rule, b->facts, scratch));
+    if (!b->facts) return;
+    enum outcome outcome = rule_evaluate(b->rule, b->facts, scratch);
+    bool idle = b->rule->role == ROLE_ASSUMPTION && !rule_has_open(b->rule, b->facts);
+    judge(b, outcome == OUTCOME_FAIL && idle ? OUTCOME_NOT_APPLICABLE : outcome);
 }
 
 static void pass_on(struct diags *to, const struct diags *from, size_t *failures)
@@ -290,7 +294,7 @@ size_t rule_test(const struct rule *r, const struct rule_set *set, struct diags 
 {
     if (r->native) return 0;
     size_t failures = missing_examples(r, diags);
-    struct arena *work = arena_new(0), *scratch = arena_new(0);
+    struct arena *work = arena_child(diags->arena, 0), *scratch = arena_child(work, 0);
     for (size_t i = 0; i < r->n_examples; i++) {
         struct diags own;
         diags_init(&own, work);
@@ -303,4 +307,30 @@ size_t rule_test(const struct rule *r, const struct rule_set *set, struct diags 
     arena_free(work);
     arena_free(scratch);
     return failures;
+}
+
+struct rules_tested rules_test(const struct rule_set *own, const struct rule_set *all,
+                               struct diags *diags)
+{
+    struct rules_tested sum = {.records = own->n};
+    for (size_t i = 0; i < own->n; i++) {
+        sum.failures += rule_test(own->items[i], all, diags);
+        sum.examples += own->items[i]->native ? 0 : own->items[i]->n_examples;
+    }
+    return sum;
+}
+
+bool rules_test_text(struct arena *a, struct diags *diags, uint32_t source,
+                     const struct rule_set *others, struct rules_tested *out)
+{
+    struct rule_set own, all;
+    struct diags quiet;
+    const struct source *text = source_get(&diags->sources, source);
+    if (!rules_load_text(a, diags, source, NULL, &own)) return false;
+    diags_init(&quiet, a);
+    struct rule_set rest = rules_except(a, others, &own);
+    uint32_t again = source_add(&quiet.sources, text->path, text->text);
+    if (!rules_load_text(a, &quiet, again, &rest, &all)) return false;
+    *out = rules_test(&own, &all, diags);
+    return true;
 }

@@ -35,7 +35,7 @@ static struct operands operands_of(const struct rule *r)
 {
     struct operands all = {0};
     add_operands(&all, r->rule);
-    for (size_t i = 0; r->is_override && i < r->n_set; i++)
+    for (size_t i = 0; r->role == ROLE_OVERRIDE && i < r->n_set; i++)
         add_operand(&all, r->set[i].param);
     all.n_rule = all.n;
     for (size_t i = 0; i < r->n_conditions; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/dir.h"
 #include "base/edit.h"
 #include "base/io.h"
+#include "base/path.h"
 #include "rules/record.h"
 
 static struct loader loader_new(struct arena *a, struct diags *diags, const struct rule_set *base)
@@ -88,8 +88,9 @@ static void guide_read(struct loader *l, const struct node *node)
 
 static void file_read(struct loader *l, const struct node *file)
 {
-    static const char *const keys[] = {"moeplan", "kind",      "frameworks", "variables",
-                                       "guides",  "overrides", "rules",      NULL};
+    static const char *const keys[] = {"moeplan",     "kind",   "frameworks",
+                                       "variables",   "guides", "overrides",
+                                       "assumptions", "rules",  NULL};
     record_check_keys(l, file, keys);
     for (int k = 0; k < FRAMEWORK_COUNT; k++)
         l->in[k] = (struct version_range){.applies = true};
@@ -98,20 +99,24 @@ static void file_read(struct loader *l, const struct node *file)
     const struct node *frameworks = node_get(file, STR("frameworks"));
     if (frameworks) record_frameworks(l, frameworks, l->in);
     struct node_list variables = list_of(l, file, "variables"), guides = list_of(l, file, "guides");
-    struct node_list overrides = list_of(l, file, "overrides"), rules = list_of(l, file, "rules");
+    static const char *const lists[] = {"rules", "overrides",
+                                        "assumptions"}; /* by enum rule_role */
     for (size_t i = 0; i < variables.n; i++)
         variable_read(l, variables.items[i]);
     for (size_t i = 0; i < guides.n; i++)
         guide_read(l, guides.items[i]);
-    for (size_t i = 0; i < overrides.n; i++)
-        record_read(l, overrides.items[i], true);
-    for (size_t i = 0; i < rules.n; i++)
-        record_read(l, rules.items[i], false);
+    for (size_t role = 0; role < sizeof lists / sizeof *lists; role++) {
+        struct node_list records = list_of(l, file, lists[role]);
+        for (size_t i = 0; i < records.n; i++)
+            record_read(l, records.items[i], (enum rule_role)role);
+    }
 }
 
 /* Whether a document holds rules: moeplan's other kinds of data are left to their own loaders. */
 static bool is_rules(struct loader *l, const struct node *doc)
 {
+    static const char *const others[] = {"Parameters", "Model",   "Platform",     "Evidence",
+                                         "Recipes",    "Modules", "Capabilities", "Sections", "BridgeRecipes"};
     const struct node *mark = node_get(doc, STR("moeplan")), *kind = node_get(doc, STR("kind"));
     if (!mark || !kind || !str_is(mark->text, "1")) {
         record_error(l, doc, "a rule file begins with moeplan: 1 and kind: Rules");
@@ -120,10 +125,15 @@ static bool is_rules(struct loader *l, const struct node *doc)
     if (str_is(kind->text, "Rules")) return true;
     struct edit_nearest nearest = {.word = kind->text};
     edit_offer(&nearest, STR("Rules"));
-    if (nearest.best.n) {
-        struct diag *d = record_error(l, kind, "unknown kind %.*s", STR_ARG(kind->text));
-        diag_help(l->diags, d, "did you mean Rules?");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (str_is(kind->text, others[i])) return false;
+        edit_offer(&nearest, str_of(others[i]));
     }
+    struct diag *d = record_error(l, kind, "unknown kind %.*s", STR_ARG(kind->text));
+    if (nearest.best.n)
+        diag_help(l->diags, d, "did you mean %.*s?", STR_ARG(nearest.best));
+    else
+        diag_help(l->diags, d, "one of Rules, Parameters, Model, Platform");
     return false;
 }
 
@@ -139,18 +149,20 @@ static void text_read(struct loader *l, uint32_t source, struct str suite)
         if (is_rules(l, docs.items[i])) file_read(l, docs.items[i]);
 }
 
+static void unreadable(struct loader *l, struct str path, struct str why)
+{
+    struct span whole = {.source = source_add(&l->diags->sources, path, STR(""))};
+    diag_add(l->diags, SEVERITY_ERROR, "rule-file", whole, "cannot be read: %.*s", STR_ARG(why));
+    l->failed = true;
+}
+
 static void path_read(struct loader *l, struct str path, struct str suite)
 {
-    struct str text = STR(""), error;
-    bool readable = io_read(l->arena, path.p, &text, &error);
-    uint32_t source = source_add(&l->diags->sources, path, text);
-    if (readable) {
-        text_read(l, source, suite);
-        return;
-    }
-    diag_add(l->diags, SEVERITY_ERROR, "rule-file", (struct span){.source = source},
-             "cannot be read: %.*s", STR_ARG(error));
-    l->failed = true;
+    struct str text, error;
+    if (io_read(l->arena, path.p, &text, &error))
+        text_read(l, source_add(&l->diags->sources, path, text), suite);
+    else
+        unreadable(l, path, error);
 }
 
 bool rules_load_text(struct arena *a, struct diags *diags, uint32_t source,
@@ -172,22 +184,27 @@ bool rules_load_files(struct arena *a, struct diags *diags, const struct str *pa
     return !l.failed;
 }
 
-bool rules_load(struct arena *a, struct diags *diags, const char *folder,
-                const struct rule_set *base, struct rule_set *out)
+bool rules_files(struct arena *a, struct str path, struct path_list *out, struct str *error)
+{
+    if (io_is_folder(path.p))
+        return dir_list(a, path.p, (const char *const[]){".yaml", ".yml", NULL}, out, error);
+    *VEC_PUSH(a, out) = path;
+    return true;
+}
+
+bool rules_load(struct arena *a, struct diags *diags, const char *path, const struct rule_set *base,
+                struct rule_set *out)
 {
     struct loader l = loader_new(a, diags, base);
     struct path_list paths = {0};
-    struct str error;
-    if (!dir_list(a, folder, (const char *const[]){".yaml", ".yml", NULL}, &paths, &error)) {
-        struct str name = str_dup(a, str_of(folder));
-        struct span at = {.source = source_add(&diags->sources, name, STR(""))};
-        diag_add(diags, SEVERITY_ERROR, "rule-file", at, "cannot be read: %.*s", STR_ARG(error));
-        l.failed = true;
-    }
-    size_t skip = strlen(folder) + !str_ends(str_of(folder), STR("/"));
+    struct str error, root = str_dup(a, str_of(path));
+    if (!rules_files(a, root, &paths, &error)) unreadable(&l, root, error);
+    size_t skip = io_is_folder(path) ? root.n + !str_ends(root, STR("/")) : path_folder(root).n;
     for (size_t i = 0; i < paths.n; i++)
         path_read(&l, paths.items[i],
                   str_dup(a, str_slice(paths.items[i], skip, paths.items[i].n)));
+    for (size_t i = 0; i < paths.unread.n; i++)
+        unreadable(&l, paths.unread.items[i].path, paths.unread.items[i].why);
     *out = loader_finish(&l, base);
     return !l.failed;
 }

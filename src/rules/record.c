@@ -155,7 +155,7 @@ static bool condition_read(struct loader *l, const struct node *node, const stru
 /* ---- the keys of a record ---- */
 
 enum { MOST_CONDITIONS = 64 };
-enum { IN_CHECK = 1, IN_NATIVE = 2, IN_OVERRIDE = 4, IN_ALL = 7 };
+enum { IN_CHECK = 1, IN_NATIVE = 2, IN_OVERRIDE = 4, IN_ASSUMPTION = 8, IN_ALL = 15 };
 
 struct key {
     const char *name;
@@ -253,6 +253,12 @@ static void read_check(struct loader *l, const struct key *key, const struct nod
 {
     (void)r;
     read_word(l, node, key->name, (const char *const[]){"native", NULL});
+}
+
+static void read_plans(struct loader *l, const struct key *key, const struct node *node,
+                       struct rule *r)
+{
+    r->plans_silent = read_word(l, node, key->name, (const char *const[]){"silent", NULL}) == 0;
 }
 
 static void read_confidence(struct loader *l, const struct key *key, const struct node *node,
@@ -443,10 +449,11 @@ static const struct key keys[] = {
     {"id", IN_ALL, read_id, MEMBER(id), EXPR_DYN},
     {"severity", IN_ALL, read_severity, 0, EXPR_DYN},
     {"frameworks", IN_ALL, read_frameworks, 0, EXPR_DYN},
-    {"matchConditions", IN_CHECK | IN_OVERRIDE, read_conditions, 0, EXPR_DYN},
+    {"matchConditions", IN_CHECK | IN_OVERRIDE | IN_ASSUMPTION, read_conditions, 0, EXPR_DYN},
     {"rule", IN_CHECK, read_expr, MEMBER(rule), EXPR_BOOL},
     {"check", IN_NATIVE, read_check, 0, EXPR_DYN},
-    {"set", IN_OVERRIDE, read_set, 0, EXPR_DYN},
+    {"set", IN_OVERRIDE | IN_ASSUMPTION, read_set, 0, EXPR_DYN},
+    {"plans", IN_ASSUMPTION, read_plans, 0, EXPR_DYN},
     {"decides", IN_CHECK, read_set, 0, EXPR_DYN},
     {"advises", IN_CHECK, read_advice, 0, EXPR_DYN},
     {"message", IN_ALL, read_line, MEMBER(message), EXPR_DYN},
@@ -487,9 +494,10 @@ static void key_read(struct loader *l, const struct node *map, size_t i, unsigne
         return;
     }
     if (key) {
-        const char *where = kind == IN_OVERRIDE ? "an override"
-                            : kind == IN_NATIVE ? "a native record"
-                                                : "a rule";
+        const char *where = kind == IN_OVERRIDE     ? "an override"
+                            : kind == IN_ASSUMPTION ? "an assumption"
+                            : kind == IN_NATIVE     ? "a native record"
+                                                    : "a rule";
         record_error(l, name, "%s has no key %s", where, key->name);
         return;
     }
@@ -507,8 +515,9 @@ static void require(struct loader *l, const struct node *record, const char *key
 static void check_complete(struct loader *l, const struct node *record, unsigned kind)
 {
     require(l, record, "id");
-    if (kind == IN_OVERRIDE) {
+    if (kind == IN_OVERRIDE || kind == IN_ASSUMPTION) {
         require(l, record, "set");
+        if (kind == IN_ASSUMPTION) require(l, record, "message");
         return;
     }
     require(l, record, "severity");
@@ -517,14 +526,21 @@ static void check_complete(struct loader *l, const struct node *record, unsigned
     if (kind == IN_CHECK && !guides) require(l, record, "rule");
 }
 
-void record_read(struct loader *l, const struct node *node, bool is_override)
+static unsigned kind_of(const struct rule *r)
+{
+    if (r->role == ROLE_OVERRIDE) return IN_OVERRIDE;
+    if (r->role == ROLE_ASSUMPTION) return IN_ASSUMPTION;
+    return r->native ? IN_NATIVE : IN_CHECK;
+}
+
+void record_read(struct loader *l, const struct node *node, enum rule_role role)
 {
     if (node->kind != NODE_MAP) {
         record_error(l, node, "a record must be a mapping");
         return;
     }
     struct rule *r = ARENA_NEW(l->arena, struct rule);
-    *r = (struct rule){.is_override = is_override,
+    *r = (struct rule){.role = role,
                        .native = node_get(node, STR("check")) != NULL,
                        .severity = SEVERITY_WARNING,
                        .parameter = -1,
@@ -532,7 +548,7 @@ void record_read(struct loader *l, const struct node *node, bool is_override)
                        .margin = -1,
                        .suite = l->suite};
     memcpy(r->in, l->in, sizeof r->in);
-    unsigned kind = is_override ? IN_OVERRIDE : r->native ? IN_NATIVE : IN_CHECK;
+    unsigned kind = kind_of(r);
     bool failed_before = l->failed;
     l->failed = false;
     for (size_t i = 0; i < node->n; i++)

@@ -45,7 +45,8 @@ const struct expr *record_compile(struct loader *l, const struct node *node, enu
    record_compile refuses: variables that use one another twice grow without bound. */
 enum { RECORD_LONGEST = 65536 };
 struct str record_expand(struct loader *l, struct str text);
-/* Reads a record of `overrides` or `rules` and adds it to l->fresh when it is usable. */
-void record_read(struct loader *l, const struct node *node, bool is_override);
+/* Reads a record of `overrides`, `assumptions` or `rules` and adds it to l->fresh when it is
+   usable. */
+void record_read(struct loader *l, const struct node *node, enum rule_role role);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef MOEPLAN_RULES_RULE_H
 #define MOEPLAN_RULES_RULE_H
 
+#include "base/dir.h"
 #include "expr/expr.h"
 #include "facts/facts.h"
 
@@ -14,7 +15,18 @@ enum phase { PHASE_NONE, PHASE_FIT, PHASE_SCALE, PHASE_PROFILE, PHASE_RETUNE };
 
 /* What a record that is no check says about a finished plan: what to try next, how to verify it,
    what goes wrong with such models and platforms, what stands above its emitted form. */
-enum advice { ADVICE_NONE, ADVICE_NEXT, ADVICE_VERIFY, ADVICE_PITFALL, ADVICE_NOTE, ADVICE_COMPARE };
+enum advice {
+    ADVICE_NONE,
+    ADVICE_NEXT,
+    ADVICE_VERIFY,
+    ADVICE_PITFALL,
+    ADVICE_NOTE,
+    ADVICE_COMPARE
+};
+
+/* ROLE_CHECK: checks, guides and advice. ROLE_OVERRIDE: what a framework makes of its input before
+   the checks. ROLE_ASSUMPTION: what it means that nobody states a fact. */
+enum rule_role { ROLE_CHECK, ROLE_OVERRIDE, ROLE_ASSUMPTION };
 
 struct version_range {
     bool applies;
@@ -36,16 +48,18 @@ struct rule {
     struct str id;
     struct span at; /* of the id; nowhere in the built-in set */
     enum severity severity;
-    bool native;      /* found by the readers, no expression */
-    bool is_override; /* changes facts before the checks */
+    enum rule_role role;
+    bool native;       /* found by the readers, no expression */
+    bool plans_silent; /* assumptions: hold in a plan file too that leaves the parameter at its
+                          framework's default */
     struct version_range in[FRAMEWORK_COUNT];
     const struct expr *const *conditions; /* as written */
     const uint32_t
         *condition_numbers; /* the same as indices into the set's conditions, most shared first */
     size_t n_conditions;
-    const struct expr *rule; /* NULL for native records, overrides, and guides that only decide or
-                                advise */
-    const struct assignment *set; /* overrides: facts to change; guides: `decides` */
+    const struct expr *rule; /* NULL for native records, overrides, assumptions, and guides that
+                                only decide or advise */
+    const struct assignment *set; /* overrides and assumptions: the facts; guides: `decides` */
     size_t n_set;
     struct str message, why, help, source, date, error_type, error_pattern;
     struct str suite; /* file it came from, relative to the folder loaded */
@@ -71,13 +85,13 @@ struct guide_row {
 
 /* The records of one framework, as indices into the set's items. */
 struct rule_lane {
-    const uint32_t *overrides, *checks; /* checks: those with an expression to run */
-    size_t n_overrides, n_checks;
+    const uint32_t *overrides, *assumptions, *checks; /* checks: those with an expression to run */
+    size_t n_overrides, n_assumptions, n_checks;
 };
 
 struct rule_set {
     const struct rule *const
-        *items; /* overrides first in file order, then the rest in file order */
+        *items; /* overrides first, then assumptions, then the rest, each in file order */
     size_t n;
     const struct expr *const *conditions; /* each different condition once */
     size_t n_conditions;
@@ -88,11 +102,13 @@ struct rule_set {
 
 /* The built-in set (generated at build time by rules_load over rules/). */
 const struct rule_set *rules_builtin(void);
-/* Loads every *.yaml of kind Rules below a folder (other kinds of moeplan's data files are left
-   out) and appends it to a copy of `base` (may be NULL); problems are diagnostics in those files.
-   False when one was an error; *out then holds the records that were good. */
-bool rules_load(struct arena *a, struct diags *diags, const char *folder,
-                const struct rule_set *base, struct rule_set *out);
+/* The rule files that a path names: itself, or the *.yaml below a folder (dir_list). */
+bool rules_files(struct arena *a, struct str path, struct path_list *out, struct str *error);
+/* Loads the file, or every *.yaml of kind Rules below the folder (other kinds of moeplan's data
+   files are left out), and appends it to a copy of `base` (may be NULL); problems are diagnostics
+   in those files. False when one was an error; *out then holds the records that were good. */
+bool rules_load(struct arena *a, struct diags *diags, const char *path, const struct rule_set *base,
+                struct rule_set *out);
 /* The same for a registered source, and for single files. */
 bool rules_load_text(struct arena *a, struct diags *diags, uint32_t source,
                      const struct rule_set *base, struct rule_set *out);
@@ -133,6 +149,19 @@ void rules_apply_overrides(const struct rule_set *set, struct facts *f, struct a
    as what the overrides say is about the file that `f` came from. */
 struct facts *rules_effective_facts(struct arena *a, const struct rule_set *set,
                                     const struct facts *f, struct arena *scratch);
+/* The same with what nobody states assumed first: what a cost is estimated of. */
+struct facts *rules_whole_facts(struct arena *a, const struct rule_set *set, const struct facts *f,
+                                struct arena *scratch);
+
+/* Gives a value of origin ORIGIN_ASSUMED to what nobody states and a cost depends on: features that
+   an incomplete model does not mention, then the assumptions for the facts' framework, in order.
+   Derives. */
+void rules_assume(const struct rule_set *set, struct facts *f, struct arena *scratch);
+/* The same for facts about the model alone. */
+void rules_assume_model(const struct rule_set *set, struct facts *f, struct arena *scratch);
+/* Whether a plan file that does not mention the parameter means something else than its framework's
+   default. */
+bool rules_plans_silent(const struct rule_set *set, enum framework framework, int param);
 
 struct rules_summary {
     size_t evaluated, failed, skipped, broken; /* skipped: met an unknown */
@@ -205,6 +234,17 @@ struct facts *rule_example_facts(struct arena *a, struct diags *diags, const str
    must be decidable unless it lists what is unknown. Native records are tested with their readers:
    their examples only explain. Returns the number of failures. */
 size_t rule_test(const struct rule *r, const struct rule_set *set, struct diags *diags);
+
+struct rules_tested {
+    size_t records, examples, failures;
+};
+/* Runs the examples of all records of `own`, which stand in `all` among the others. */
+struct rules_tested rules_test(const struct rule_set *own, const struct rule_set *all,
+                               struct diags *diags);
+/* Loads the rules of a registered source in place of the records of the same ids in `others` and
+   runs their examples. False when the file is no good rule file; each defect is a diagnostic. */
+bool rules_test_text(struct arena *a, struct diags *diags, uint32_t source,
+                     const struct rule_set *others, struct rules_tested *out);
 
 /* Writes the set as C source text that defines rules_builtin (for the build step). Equal sets give
    equal texts. */

@@ -22,4 +22,7 @@ enum outcome run_conditions(struct run *run, const uint32_t *numbers, size_t n);
 /* The rule under the given conditions, which may be fewer than its own. */
 enum outcome run_check(struct run *run, const struct rule *r, const uint32_t *numbers, size_t n);
 
+/* Whether nobody states one of the facts that an assumption is about. */
+bool rule_has_open(const struct rule *r, const struct facts *f);
+
 #endif

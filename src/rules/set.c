@@ -4,10 +4,10 @@
 #include "base/edit.h"
 
 static size_t put(const struct rule **items, size_t at, const struct rule *const *from, size_t n,
-                  bool overrides)
+                  enum rule_role role)
 {
     for (size_t i = 0; i < n; i++)
-        if (from[i]->is_override == overrides) items[at++] = from[i];
+        if (from[i]->role == role) items[at++] = from[i];
     return at;
 }
 
@@ -17,28 +17,31 @@ static const struct rule **order_items(struct arena *a, const struct rule_set *b
     const struct rule **items =
         ARENA_ARRAY(a, const struct rule *, (base ? base->n : 0) + fresh->n);
     size_t at = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        if (base) at = put(items, at, base->items, base->n, pass == 0);
-        at = put(items, at, (const struct rule *const *)fresh->items, fresh->n, pass == 0);
+    static const enum rule_role order[] = {ROLE_OVERRIDE, ROLE_ASSUMPTION, ROLE_CHECK};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if (base) at = put(items, at, base->items, base->n, order[i]);
+        at = put(items, at, (const struct rule *const *)fresh->items, fresh->n, order[i]);
     }
     return items;
 }
 
 static bool is_check(const struct rule *r)
 {
-    return !r->native && !r->is_override && r->rule;
+    return !r->native && r->role == ROLE_CHECK && r->rule;
 }
 
 static struct rule_lane lane_build(struct arena *a, const struct rule_set *set,
                                    enum framework framework)
 {
     uint32_t *overrides = ARENA_ARRAY(a, uint32_t, set->n),
+             *assumptions = ARENA_ARRAY(a, uint32_t, set->n),
              *checks = ARENA_ARRAY(a, uint32_t, set->n);
-    struct rule_lane lane = {overrides, checks, 0, 0};
+    struct rule_lane lane = {overrides, assumptions, checks, 0, 0, 0};
     for (uint32_t i = 0; i < set->n; i++) {
         const struct rule *r = set->items[i];
         if (!r->in[framework].applies) continue;
-        if (r->is_override) overrides[lane.n_overrides++] = i;
+        if (r->role == ROLE_OVERRIDE) overrides[lane.n_overrides++] = i;
+        if (r->role == ROLE_ASSUMPTION) assumptions[lane.n_assumptions++] = i;
         if (is_check(r)) checks[lane.n_checks++] = i;
     }
     return lane;

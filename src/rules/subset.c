@@ -111,7 +111,7 @@ struct rule_reach rules_reach_of_world(struct arena *a, const struct rule_set *s
                                         "expert_data_parallel_size", "num_microbatches"};
     bool *varies = ARENA_ARRAY(a, bool, param_count);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        varies[param_find(str_of(names[i]))] = true;
+        varies[param_named(names[i])] = true;
     return make_reach(a, set, framework, varies);
 }
 

@@ -140,7 +140,8 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
     member_str(w, "id", r->id);
     buf_printf(w->out, "    .severity = %d, .phase = %d, .advice = %d,\n", (int)r->severity,
                (int)r->phase, (int)r->advice);
-    buf_printf(w->out, "    .native = %d, .is_override = %d,\n", r->native, r->is_override);
+    buf_printf(w->out, "    .role = %d, .native = %d, .plans_silent = %d,\n", (int)r->role,
+               r->native, r->plans_silent);
     buf_printf(w->out,
                "    .confidence = %a, .margin = %a, .parameter = %d, .fix_parameter = %d,\n",
                r->confidence, r->margin, r->parameter, r->fix_parameter);
@@ -171,10 +172,13 @@ static void write_lanes(struct writer *w, const struct rule_set *set)
     buf_add(w->out, STR("    .lanes = {\n"));
     for (int k = 0; k < FRAMEWORK_COUNT; k++) {
         const struct rule_lane *lane = &set->lanes[k];
-        buf_printf(w->out,
-                   "        {.n_overrides = %zu, .n_checks = %zu, .overrides = ", lane->n_overrides,
-                   lane->n_checks);
+        buf_printf(
+            w->out,
+            "        {.n_overrides = %zu, .n_assumptions = %zu, .n_checks = %zu, .overrides = ",
+            lane->n_overrides, lane->n_assumptions, lane->n_checks);
         numbers(w, lane->overrides, lane->n_overrides);
+        buf_add(w->out, STR(", .assumptions = "));
+        numbers(w, lane->assumptions, lane->n_assumptions);
         buf_add(w->out, STR(", .checks = "));
         numbers(w, lane->checks, lane->n_checks);
         buf_add(w->out, STR("},\n"));

@@ -9,7 +9,8 @@ if grep -l 'cost/evidence' "$source"/src/plan/*.c "$source"/src/cost/*.c "$sourc
 fi
 
 number() { sed "s/.*\"$1\":\([0-9.e+-]*\).*/\1/" "$2"; }
-"$moeplan" estimate --batch <"$source/docs/accuracy/runs.jsonl" | sed 's/.*"time"://' >"$dir/times"
+sed 's/^\({"id":"[^"]*"\),.*,"plan":/\1,"plan":/' "$source/docs/accuracy/runs.jsonl" >"$dir/requests"
+"$moeplan" estimate --batch <"$dir/requests" | sed 's/.*"time"://' >"$dir/times"
 sed 's/"plan".*//' "$source/docs/accuracy/runs.jsonl" >"$dir/runs"
 for name in step_s step_low_s step_high_s tokens_per_s_per_gpu model_tflops_per_gpu; do
     number $name "$dir/times" >"$dir/$name"

@@ -52,4 +52,4 @@ kept "gpus: 1000" deepseek-v3 --gpus 1000 --platform h100
 kept "gpus: 13" qwen3-30b-a3b --gpus 13 --platform h200
 kept "gbs: 97" qwen3-30b-a3b --gpus 64 --platform h100 --gbs 97
 suggest 0 "gbs 100" qwen3-30b-a3b --gpus min --platform h100 --gbs 100
-suggest 2 "beyond what moeplan can reckon with" deepseek-v3 --gpus 256 --platform h100 --seq 9223372036854775807
+suggest 2 "must be at most 268,435,456" deepseek-v3 --gpus 256 --platform h100 --seq 9223372036854775807

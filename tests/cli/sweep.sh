@@ -78,3 +78,7 @@ grep -q "the plan itself breaks a rule" "$dir/out" || fail "the broken rule is n
 status=0
 grep -v "^platform" "$dir/megatron.yaml" | "$moeplan" sweep - >"$dir/out" 2>&1 || status=$?
 [ "$status" = 2 ] || fail "a plan without a platform: exit $status"
+
+# nothing to try is an answer too
+sed 's/^model: .*/model: qwen3-235b-a22b/; s/^gpus: .*/gpus: 16/' "$dir/megatron.yaml" >"$dir/big.yaml"
+expect 1 "do not fit, 0 break a rule" "$moeplan" sweep "$dir/big.yaml" --top 2

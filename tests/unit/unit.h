@@ -4,9 +4,12 @@
 #define MOEPLAN_TESTS_UNIT_H
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -22,6 +25,20 @@ static inline int unit_close_arena(void **state)
 {
     arena_free(*state);
     return 0;
+}
+
+/* Whether the deed ends in a failed assertion; it is done in a process of its own. */
+static inline bool unit_asserts(void (*deed)(void *), void *state)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        close(STDERR_FILENO);
+        deed(state);
+        _exit(0);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+           WTERMSIG(status) == SIGABRT;
 }
 
 /* Runs an array of cmocka tests; each finds its arena in *state. */

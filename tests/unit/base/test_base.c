@@ -7,6 +7,7 @@
 #include "base/edit.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "base/sort.h"
 #include "base/value.h"
 #include "base/vec.h"
 
@@ -116,6 +117,23 @@ static void nearest_word_is_found(void **state)
     assert_int_equal(edit_distance(STR("ab"), STR("ba")), 1);
 }
 
+/* Of a word that is cut off the shortest whole one; any slip is nearer. */
+static void beginnings_of_words_are_near(void **state)
+{
+    (void)state;
+    struct edit_nearest n = {.word = STR("gpu_memory")};
+    edit_offer(&n, STR("gpu_memory_gibibytes"));
+    edit_offer(&n, STR("gpu_memory_gib"));
+    edit_offer(&n, STR("gpu_memory_bytes"));
+    assert_str(n.best, "gpu_memory_gib");
+    edit_offer(&n, STR("gpu_memery"));
+    assert_str(n.best, "gpu_memery");
+    n = (struct edit_nearest){.word = STR("gp")};
+    edit_offer(&n, STR("gp_us"));
+    edit_offer(&n, STR("gpus_per_node"));
+    assert_str(n.best, "");
+}
+
 static void divisors_and_digits(void **state)
 {
     (void)state;
@@ -126,6 +144,22 @@ static void divisors_and_digits(void **state)
     assert_int_equal(num_hex_digit('A'), 10);
     assert_int_equal(num_hex_digit('9'), 9);
     assert_int_equal(num_hex_digit('g'), -1);
+}
+
+static int by_value(const void *x, const void *y)
+{
+    int a = *(const int *)x, b = *(const int *)y;
+    return (a > b) - (a < b);
+}
+
+static void nothing_can_be_sorted(void **state)
+{
+    (void)state;
+    int items[] = {3, 1, 2};
+    sort_items(NULL, 0, sizeof *items, by_value);
+    sort_items(items, 3, sizeof *items, by_value);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(items[i], i + 1);
 }
 
 static void values_print_as_people_write(void **state)
@@ -146,6 +180,7 @@ static void values_print_as_people_write(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(nothing_can_be_sorted),
     cmocka_unit_test(divisors_and_digits),
     cmocka_unit_test(values_print_as_people_write),
     cmocka_unit_test(arena_pop_gives_back_and_reuses),
@@ -155,5 +190,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(map_keeps_every_key),
     cmocka_unit_test(vec_and_buf_grow),
     cmocka_unit_test(nearest_word_is_found),
+    cmocka_unit_test(beginnings_of_words_are_near),
 };
 UNIT_MAIN(tests)

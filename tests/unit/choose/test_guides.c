@@ -81,19 +81,19 @@ static void the_estimate_speaks_where_platform_and_plan_are_known(void **state)
     struct memory_estimate m;
     struct facts *f = facts_of(*state, "qwen3-30b-a3b", NULL);
     set(f, "recompute_granularity", value_string(STR("full")));
-    assert_false(outlook_facts(f, &m, scratch));
+    assert_false(outlook_facts(rules_builtin(), f, &m, scratch));
     assert_int_equal(facts_get(f, "fits")->value.kind, VALUE_UNKNOWN);
     f = facts_of(*state, "qwen3-30b-a3b", "gb200");
     set(f, "recompute_granularity", value_string(STR("full")));
     /* the parallel sizes are left open: no verdict on a guess */
-    assert_false(outlook_facts(f, &m, scratch));
+    assert_false(outlook_facts(rules_builtin(), f, &m, scratch));
     assert_int_equal(facts_get(f, "fits")->value.kind, VALUE_UNKNOWN);
     static const char *const sizes[] = {"tensor_model_parallel_size",
                                         "pipeline_model_parallel_size", "context_parallel_size",
                                         "micro_batch_size"};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         set(f, sizes[k], value_int(1));
-    assert_true(outlook_facts(f, &m, scratch));
+    assert_true(outlook_facts(rules_builtin(), f, &m, scratch));
     assert_true(str_is(facts_str(f, "fits"), "yes"));
     assert_true(facts_bool(f, "fits_with_selective", false));
     assert_false(facts_bool(f, "fits_with_smaller_tp", true));

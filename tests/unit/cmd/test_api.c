@@ -80,6 +80,23 @@ static void what_is_no_request_is_an_error(void **state)
     }
 }
 
+/* More nodes than a request has memory for; the next request is answered as ever. */
+static void what_takes_too_much_is_an_error(void **state)
+{
+    enum { N = 4000000 };
+    static const char head[] = "{\"id\":1,\"text\":[", foot[] = "0]}", item[] = "[],";
+    char *request = test_malloc(sizeof head + N * (sizeof item - 1) + sizeof foot);
+    char *at = stpcpy(request, head);
+    for (int i = 0; i < N; i++)
+        at = stpcpy(at, item);
+    strcpy(at, foot);
+    assert_string_equal(
+        moeplan_validate(*state, request),
+        "{\"id\":null,\"error\":\"the request needs more than 256 MiB of memory\"}");
+    test_free(request);
+    expressions_have_values(state);
+}
+
 static void the_version_is_three_numbers(void **state)
 {
     int major = -1, minor = -1, patch = -1;
@@ -95,6 +112,7 @@ int main(void)
         cmocka_unit_test(a_plan_is_suggested),
         cmocka_unit_test(expressions_have_values),
         cmocka_unit_test(what_is_no_request_is_an_error),
+        cmocka_unit_test(what_takes_too_much_is_an_error),
         cmocka_unit_test(the_version_is_three_numbers),
     };
     return cmocka_run_group_tests(tests, open_library, close_library);

@@ -98,7 +98,7 @@ static void an_estimate_has_its_members(void **state)
         *state, "{\"id\":\"x\",\"plan\":{\"moeplan\":1,\"model\":\"qwen3-30b-a3b\",\"platform\":"
                 "\"h100\",\"gpus\":16,\"ep\":8,\"pp\":2,\"seq\":4096,\"mbs\":1,\"gbs\":64}}");
     cJSON *tree = cJSON_Parse(answer);
-    has_exactly(tree, "id:s plan:o derived:o memory:o time:o evidence:o");
+    has_exactly(tree, "id:s plan:o assumed:o derived:o memory:o time:o evidence:o");
     check_estimate(tree);
     cJSON_Delete(tree);
 }
@@ -114,7 +114,7 @@ static void check_plan(const cJSON *plan)
     static const char *const lists[] = {"because", "next", "verify", "pitfalls", "notes"};
     has_exactly(plan, "rank:n plan:o estimate:o because:l why_not_first:s next:l verify:l "
                       "pitfalls:l notes:l");
-    has_exactly(member(plan, "estimate"), "plan:o derived:o memory:o time:o evidence:o");
+    has_exactly(member(plan, "estimate"), "plan:o assumed:o derived:o memory:o time:o evidence:o");
     check_estimate(member(plan, "estimate"));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         check_reasons(member(plan, lists[i]));
@@ -127,7 +127,7 @@ static void a_suggestion_has_its_members(void **state)
                 "\"options\":{\"top\":3}}");
     const cJSON *plan;
     cJSON *tree = cJSON_Parse(answer);
-    has_exactly(tree, "id:n plans:l searched:n feasible:n elapsed_ms:n");
+    has_exactly(tree, "id:n plans:l assumed:o searched:n feasible:n elapsed_ms:n");
     assert_true(cJSON_GetArraySize(member(tree, "plans")) > 3);
     cJSON_ArrayForEach(plan, member(tree, "plans")) check_plan(plan);
     cJSON_Delete(tree);
@@ -137,7 +137,7 @@ static void no_plan_is_an_empty_list(void **state)
 {
     cJSON *tree = cJSON_Parse(moeplan_suggest(
         *state, "{\"id\":1,\"model\":\"deepseek-v3\",\"gpus\":8,\"platform\":\"a100\"}"));
-    has_exactly(tree, "id:n plans:l searched:n feasible:n elapsed_ms:n");
+    has_exactly(tree, "id:n plans:l assumed:o searched:n feasible:n elapsed_ms:n");
     assert_int_equal(cJSON_GetArraySize(member(tree, "plans")), 0);
     cJSON_Delete(tree);
 }

@@ -61,7 +61,7 @@ static struct conversion convert(struct bench *b, const struct facts *from, enum
 static struct str print(struct bench *b, const struct facts *f, const char *format)
 {
     struct buf out = buf_new(b->keep);
-    struct emit_input in = {.facts = f};
+    struct emit_input in = {.rules = rules_builtin(), .facts = f};
     const struct emitter *emitter = emitter_find(str_of(format));
     if (emitter)
         emitter->write(&in, &out);
@@ -74,6 +74,7 @@ static struct knobs knobs_of(struct bench *b, const struct facts *f)
 {
     struct facts *copy = facts_copy(b->keep, f);
     struct config c;
+    rules_assume(rules_builtin(), copy, b->scratch);
     rules_apply_overrides(rules_builtin(), copy, b->scratch);
     assert_true(config_from_facts(b->keep, copy, &c));
     return c.knobs;
@@ -117,7 +118,7 @@ static struct facts *plan_of(struct bench *b, const char *framework, const struc
     struct str text = arena_printf(
         b->keep,
         "moeplan: 1\nframework: %s\nmodel: %.*s\nplatform: h100\ngpus: 256\nseq: 4096\n"
-        "gbs: 1024\n%s",
+        "gbs: 1024\nmoe_router_force_load_balancing: false\n%s",
         framework, STR_ARG(model), body);
     return read_text(b, text, "plan", "");
 }

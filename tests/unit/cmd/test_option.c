@@ -7,6 +7,13 @@ static const struct option options[] = {{"gpus", "N", "a number"},
                                         {"format", "text|json", "a choice"},
                                         {"quiet", NULL, "a switch"},
                                         {0}};
+static const struct command needy = {.name = "need",
+                                     .arguments = "FILE",
+                                     .min_arguments = 1,
+                                     .max_arguments = 1,
+                                     .options = options,
+                                     .required = "gpus format",
+                                     .reads_batch = true};
 static const struct command command = {.name = "try",
                                        .arguments = "FILE",
                                        .min_arguments = 1,
@@ -15,10 +22,11 @@ static const struct command command = {.name = "try",
                                        .reads_batch = true};
 
 /* Words separated by blanks; NULL when they are a usage error, whose text is then in *message. */
-static struct cmd_context *parse(struct arena *a, const char *text, const char **message)
+static struct cmd_context *parse_for(const struct command *of, struct arena *a, const char *text,
+                                     const char **message)
 {
     struct cmd_context *c = ARENA_NEW(a, struct cmd_context);
-    *c = (struct cmd_context){.command = &command, .keep = a, .err = buf_new(a)};
+    *c = (struct cmd_context){.command = of, .keep = a, .err = buf_new(a)};
     char *words[16];
     int n = 0;
     struct str rest = str_of(text), word;
@@ -27,6 +35,11 @@ static struct cmd_context *parse(struct arena *a, const char *text, const char *
     bool ok = options_parse(c, n, words);
     *message = buf_str(&c->err).p;
     return ok ? c : NULL;
+}
+
+static struct cmd_context *parse(struct arena *a, const char *text, const char **message)
+{
+    return parse_for(&command, a, text, message);
 }
 
 static void options_are_taken_in_both_forms(void **state)
@@ -85,9 +98,68 @@ static void values_are_checked(void **state)
     assert_non_null(parse(*state, "--help", &message));
 }
 
+static void what_is_missing_is_said_at_once(void **state)
+{
+    static const struct {
+        const char *words, *message;
+    } cases[] = {
+        {"", "moeplan need: FILE, --gpus N, --format text|json are missing\n"
+             "  --gpus N                    a number\n"
+             "  --format text|json          a choice\n"},
+        {"a", "moeplan need: --gpus N, --format text|json are missing\n"
+              "  --gpus N                    a number\n"
+              "  --format text|json          a choice\n"},
+        {"a --gpus 8", "moeplan need: --format text|json is missing\n"},
+        {"--gpus 8 --format json", "moeplan need: missing argument: moeplan need FILE\n"},
+    };
+    const char *message;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_null(parse_for(&needy, *state, cases[i].words, &message));
+        assert_string_equal(message, cases[i].message);
+    }
+    assert_non_null(parse_for(&needy, *state, "a --gpus 8 --format json", &message));
+    assert_non_null(parse_for(&needy, *state, "--batch", &message));
+    assert_non_null(parse_for(&needy, *state, "--help", &message));
+}
+
+static void numbers_keep_to_the_range_of_a_parameter(void **state)
+{
+    static const struct {
+        const char *words, *message;
+    } cases[] = {
+        {"a --gpus 0", "moeplan try: --gpus must be an integer of at least 1, not \"0\"\n"},
+        {"a --gpus 2.5", "moeplan try: --gpus must be an integer of at least 1, not \"2.5\"\n"},
+        {"a --gpus 16777217", "moeplan try: --gpus must be at most 16,777,216\n"},
+        {"a --gpus 16777216", ""},
+        {"a", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *message;
+        int64_t gpus = 7;
+        struct cmd_context *c = parse(*state, cases[i].words, &message);
+        bool good = option_param(c, "gpus", "world_size", &gpus);
+        assert_string_equal(buf_str(&c->err).p, cases[i].message);
+        assert_int_equal(good, !*cases[i].message);
+        assert_int_equal(gpus, good && option_given(c, "gpus") ? 16777216 : 7);
+    }
+}
+
+static void near_words_are_offered(void **state)
+{
+    static const char words[] = "bf16|fp16|fp8_delayed|fp8_tensorwise|fp8_blockwise|mxfp8";
+    assert_str(option_near(*state, STR("fp8"), words),
+               "; did you mean fp8_delayed, fp8_tensorwise or fp8_blockwise?");
+    assert_str(option_near(*state, STR("fp8_b"), words), "; did you mean fp8_blockwise?");
+    assert_str(option_near(*state, STR("mxpf8"), words), "; did you mean mxfp8?");
+    assert_str(option_near(*state, STR("int4"), words), "");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(options_are_taken_in_both_forms),
     cmocka_unit_test(mistakes_are_said),
     cmocka_unit_test(values_are_checked),
+    cmocka_unit_test(what_is_missing_is_said_at_once),
+    cmocka_unit_test(numbers_keep_to_the_range_of_a_parameter),
+    cmocka_unit_test(near_words_are_offered),
 };
 UNIT_MAIN(tests)

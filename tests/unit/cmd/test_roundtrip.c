@@ -34,7 +34,7 @@ static struct str print_plan(struct arena *a, const struct ask *ask, const struc
                              const char *format)
 {
     struct buf text = buf_new(a);
-    struct emit_input in = {.facts = plan->facts};
+    struct emit_input in = {.rules = rules_builtin(), .facts = plan->facts};
     struct str *comments;
     in.n_comments = suggest_comments(a, ask, plan, &comments);
     in.comments = comments;

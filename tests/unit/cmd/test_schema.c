@@ -70,8 +70,22 @@ static void plans_have_names_symbols_and_groups(void **state)
     cJSON_Delete(root);
 }
 
+static void numbers_have_their_ranges(void **state)
+{
+    cJSON *root = schema(*state, "plan");
+    const cJSON *parameters = get(get(root, "$defs"), "parameters");
+    const cJSON *gbs = get(parameters, "global_batch_size");
+    assert_true(get(gbs, "minimum")->valuedouble == 1);
+    assert_true(get(gbs, "maximum")->valuedouble == (double)((int64_t)1 << 40));
+    assert_true(get(get(parameters, "bf16_tflops"), "minimum")->valuedouble == 0.01);
+    assert_true(get(get(parameters, "step_time_s"), "exclusiveMinimum")->valuedouble == 0);
+    assert_null(get(get(parameters, "lr"), "minimum"));
+    cJSON_Delete(root);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(references_lead_to_parameters),
     cmocka_unit_test(plans_have_names_symbols_and_groups),
+    cmocka_unit_test(numbers_have_their_ranges),
 };
 UNIT_MAIN(tests)

@@ -70,7 +70,8 @@ static struct config round_config(void)
                              .grad_bytes = 4,
                              .distributed_optimizer = true,
                              .overlap_grad_reduce = true,
-                             .overlap_param_gather = true};
+                             .overlap_param_gather = true,
+                             .force_balance = true};
     return c;
 }
 
@@ -227,7 +228,7 @@ static void more_work_is_never_faster(void **state)
     c.model.experts *= 4; /* the same rows over more and smaller GEMMs */
     assert_true(step_of(&c) > step);
     c = round_config();
-    c.knobs.balance_stated = true; /* and not forced */
+    c.knobs.force_balance = false;
     assert_true(step_of(&c) > step);
     c = round_config();
     c.knobs.attention = ATTN_UNFUSED;
@@ -279,8 +280,6 @@ static void overlap_and_graphs_only_help(void **state)
     c = round_config();
     c.knobs.overlap_grad_reduce = c.knobs.overlap_param_gather = false;
     c.knobs.ep = 32;
-    assert_true(step_of(&c) == step); /* not stated: assumed */
-    c.knobs.dp_overlap_stated = true;
     assert_true(step_of(&c) > step);
     c = round_config();
     c.knobs.ep = 32, c.knobs.pp = 2,
@@ -315,7 +314,7 @@ static void kept_layers_give_the_same_step(void **state)
     struct time_layers layers;
     time_layers_init(&c, &layers);
     other.knobs.pp = 4, other.knobs.vpp = 2, other.knobs.gbs = 512, other.knobs.overlap_ep = true;
-    other.knobs.dp_overlap_stated = true, other.knobs.overlap_param_gather = false;
+    other.knobs.overlap_param_gather = false;
     other.knobs.fp8_param_gather = true, other.knobs.distributed_optimizer = false;
     struct time_estimate kept, whole;
     assert_true(time_estimate_layers(&layers, &other, &kept, NULL));

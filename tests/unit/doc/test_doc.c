@@ -104,7 +104,7 @@ static void hostile_yaml_is_refused(void **state)
     struct arena *a = *state;
     struct buf deep = buf_new(a), bomb = buf_new(a);
     buf_add_n(&deep, '[', 100000);
-    expect_error(a, buf_str(&deep), "json-syntax", 1, 201);
+    expect_error(a, buf_str(&deep), DOC_TOO_LARGE, 1, 201);
     buf_add(&bomb, STR("a: &a [x,x,x,x,x,x,x,x,x]\n"));
     for (char c = 'b'; c < 'k'; c++) {
         buf_printf(&bomb, "%c: &%c [", c, c);
@@ -114,7 +114,7 @@ static void hostile_yaml_is_refused(void **state)
     }
     struct loaded l = load(a, "x.yaml", buf_str(&bomb));
     assert_false(l.ok);
-    assert_str(l.diags.items[0].rule, "yaml-syntax");
+    assert_str(l.diags.items[0].rule, DOC_TOO_LARGE);
     assert_int_equal(l.diags.items[0].at.line, 7); /* 9^7 nodes are above the limit */
     struct buf tower = buf_new(a);
     buf_add(&tower, STR("a0: &a0 [x]\n"));
@@ -123,6 +123,68 @@ static void hostile_yaml_is_refused(void **state)
     l = load(a, "x.yaml", buf_str(&tower));
     assert_false(l.ok);
     assert_int_equal(l.diags.items[0].at.line, 199);
+}
+
+/* The text of that many documents, the same in each. */
+static struct str documents(struct arena *a, int n, const char *text)
+{
+    struct buf out = buf_new(a);
+    for (int i = 0; i < n; i++)
+        buf_printf(&out, "--- %s\n", text);
+    return buf_str(&out);
+}
+
+static void documents_share_their_limits(void **state)
+{
+    struct arena *a = *state;
+    struct loaded l = load(a, "x.yaml", documents(a, 1000, "{a: 1}"));
+    assert_true(l.ok);
+    assert_int_equal(l.docs.n, 1000);
+    expect_error(a, documents(a, 1001, "{a: 1}"), DOC_TOO_LARGE, 1001, 1);
+    /* 100 nodes, 10,000 of them a document */
+    struct buf nodes = buf_new(a);
+    buf_add(&nodes, STR("{a: &a ["));
+    for (int i = 0; i < 100; i++)
+        buf_add(&nodes, STR("x,"));
+    buf_add(&nodes, STR("], b: ["));
+    for (int i = 0; i < 100; i++)
+        buf_add(&nodes, STR("*a,"));
+    buf_add(&nodes, STR("]}"));
+    assert_true(load(a, "x.yaml", documents(a, 90, buf_str(&nodes).p)).ok);
+    l = load(a, "x.yaml", documents(a, 110, buf_str(&nodes).p));
+    assert_false(l.ok);
+    assert_str(l.diags.items[0].rule, DOC_TOO_LARGE);
+    assert_true(l.diags.items[0].at.line > 95);
+}
+
+/* Whatever block is refused, the parser's own memory is given back. */
+static void load_much(void *state)
+{
+    struct arena *a = state;
+    struct diags all;
+    struct node_list docs = {0};
+    diags_init(&all, a);
+    doc_load_yaml(a, &all,
+                  source_add(&all.sources, STR("x"), documents(a, 300, "{a: &x [1, 2], b: *x}")),
+                  &docs);
+}
+
+static void a_document_may_run_out_of_memory(void **state)
+{
+    (void)state;
+    enum { STEP = 32 * 1024 };
+    size_t refused = 0;
+    enum guard_end end = GUARD_TOO_LARGE;
+    for (size_t limit = STEP; end != GUARD_DONE; limit += STEP, refused++) {
+        struct guard guard = {0};
+        struct arena *a = arena_new(limit);
+        arena_set_guard(a, &guard);
+        end = guard_run(&guard, 0, load_much, a);
+        assert_true(end == GUARD_DONE || end == GUARD_TOO_LARGE);
+        assert_null(guard.held);
+        arena_free(a);
+    }
+    assert_true(refused > 5);
 }
 
 static void broken_text_is_an_error_with_a_place(void **state)
@@ -268,6 +330,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(duplicates_are_reported_and_the_last_wins),
     cmocka_unit_test(merge_keys_give_way_to_nearer_ones),
     cmocka_unit_test(hostile_yaml_is_refused),
+    cmocka_unit_test(documents_share_their_limits),
+    cmocka_unit_test(a_document_may_run_out_of_memory),
     cmocka_unit_test(broken_text_is_an_error_with_a_place),
     cmocka_unit_test(yaml_is_what_pyyaml_takes),
     cmocka_unit_test(documents_are_counted),

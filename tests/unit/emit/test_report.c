@@ -67,7 +67,7 @@ static void annotations_are_escaped(void **state)
     assert_string_equal(
         buf_str(&out).p,
         "::error file=a%2Cb%3Ac.yaml,line=1,endLine=1,col=5,endColumn=6,title=some-rule::50 %25 of "
-        "\"6\"%0Aare \x01 \xC3\xA9%0Afirst%0Asecond\n");
+        "\"6\"%0Aare \\x01 \xC3\xA9%0Afirst%0Asecond\n");
 }
 
 static void counts_add_up(void **state)

@@ -38,9 +38,9 @@ static bool resolve(void *context, struct str path, struct expr_ref *out)
     return false;
 }
 
-static struct str nearest(void *context, struct str path)
+static struct str nearest(void *context, struct arena *a, struct str path)
 {
-    (void)context;
+    (void)context, (void)a;
     struct edit_nearest best = {.word = path};
     for (size_t i = 0; i < SLOTS; i++)
         edit_offer(&best, str_of(names[i].path));

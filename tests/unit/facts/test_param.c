@@ -30,6 +30,33 @@ static void every_name_finds_its_parameter(void **state)
     assert_int_equal(param_find_key(FRAMEWORK_BRIDGE, STR("--bf16"), NULL), -1);
 }
 
+static void ask_for_no_parameter(void *name)
+{
+    param_named(name);
+}
+
+static void set_no_parameter(void *facts)
+{
+    facts_set(facts, param_find(STR("no_such_thing")), value_int(1), ORIGIN_FILE, NULL, STR(""));
+}
+
+static void set_past_the_last(void *facts)
+{
+    facts_set(facts, (int)param_count, value_int(1), ORIGIN_FILE, NULL, STR(""));
+}
+
+static void a_wrong_name_of_ours_is_an_assertion(void **state)
+{
+    struct diags diags;
+    diags_init(&diags, *state);
+    struct facts *f = facts_new(*state, &diags, FRAMEWORK_MEGATRON, STR("main"));
+    char name[] = "no_such_thing", symbol[] = "tp";
+    assert_true(unit_asserts(ask_for_no_parameter, name));
+    assert_false(unit_asserts(ask_for_no_parameter, symbol));
+    assert_true(unit_asserts(set_no_parameter, f));
+    assert_true(unit_asserts(set_past_the_last, f));
+}
+
 static void destinations_are_aliases(void **state)
 {
     (void)state;
@@ -147,6 +174,33 @@ static void slips_find_their_neighbours(void **state)
     assert_null(entry_find(catalogue_models, catalogue_model_count, STR("deepseek")));
 }
 
+/* A name is offered as it would be written, under the root that fits. */
+static void names_of_expressions_are_offered_whole(void **state)
+{
+    static const char *const cases[][2] = {
+        {"cp", "plan.cp"},
+        {"gpus", "plan.gpus"},
+        {"plan.tpp", "plan.tp"},
+        {"model.num_layer", "model.num_layers"},
+        {"hiden_size", "model.hidden_size"},
+        {"gpu_capacity_gib", "platform.gpu_capacity_gib"},
+        {"versoin", "version"},
+        {"zzzzzzzz", ""},
+        {"plan.zzzzzzzz", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_str(facts_names.nearest(NULL, *state, str_of(cases[i][0])), cases[i][1]);
+}
+
+static void coefficients_have_a_table_of_their_own(void **state)
+{
+    (void)state;
+    assert_non_null(param_coefficient(STR("nic")));
+    assert_null(param_coefficient(STR("nicc")));
+    assert_str(param_nearest_coefficient(STR("nicc")), "nic");
+    assert_int_equal(param_find(STR("nic")), -1);
+}
+
 static void numbers_read_as_python_reads_them(void **state)
 {
     int64_t i = 0;
@@ -183,16 +237,19 @@ static void formats_and_settings_are_told(void **state)
     assert_ptr_equal(setting_use(&options, STR("pp")), &set[1]);
     assert_true(set[1].used && !set[0].used);
     assert_null(setting_use(&options, STR("ep")));
-    assert_str(reader_declared(STR("#!/bin/sh\n  # moeplan: format=bridge \n")), "bridge");
-    assert_str(reader_declared(STR("\n\n\n\n\n# moeplan: format=bridge\n")), "");
+    assert_str(reader_declared(STR("#!/bin/sh\n  # moeplan: format=bridge \n"), "format"), "bridge");
+    assert_str(reader_declared(STR("\n\n\n\n\n# moeplan: format=bridge\n"), "format"), "");
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(slips_find_their_neighbours),
+    cmocka_unit_test(names_of_expressions_are_offered_whole),
+    cmocka_unit_test(coefficients_have_a_table_of_their_own),
     cmocka_unit_test(numbers_read_as_python_reads_them),
     cmocka_unit_test(profiles_are_lines_of_versions),
     cmocka_unit_test(formats_and_settings_are_told),
     cmocka_unit_test(every_name_finds_its_parameter),
+    cmocka_unit_test(a_wrong_name_of_ours_is_an_assertion),
     cmocka_unit_test(destinations_are_aliases),
     cmocka_unit_test(defaults_are_the_frameworks),
     cmocka_unit_test(options_yield_only_to_options_and_overrides),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/buf.h"
 #include "facts_unit.h"
 
 #define HEAD "#!/bin/bash\n"
@@ -252,6 +253,88 @@ static void hostile_scripts_end(void **state)
     }
 }
 
+/* A script that makes more and more, in an arena of its own. */
+struct growing {
+    struct arena *arena;
+    const char *head, *again;
+    int times;
+    bool too_large;
+};
+
+static void read_growing(void *state)
+{
+    struct growing *g = state;
+    struct buf text = buf_new(g->arena);
+    buf_printf(&text, HEAD "%s\n", g->head);
+    for (int i = 0; i < g->times; i++)
+        buf_printf(&text, "%s\n", g->again);
+    buf_add(&text, STR("python x.py --bf16 --swiglu --num-layers 4 $X\n"));
+    struct facts *f = read_as(g->arena, "megatron", buf_str(&text).p, NULL);
+    g->too_large = count_rule(f, DOC_TOO_LARGE) == 1;
+}
+
+static bool is_too_large(const char *head, const char *again, int times)
+{
+    struct guard guard = {0};
+    struct growing g = {arena_new(96 << 20), head, again, times, false};
+    arena_set_guard(g.arena, &guard);
+    assert_int_equal(guard_run(&guard, 5, read_growing, &g), GUARD_DONE);
+    arena_free(g.arena);
+    return g.too_large;
+}
+
+/* Fields, items and texts are paid for, however they come about. */
+static void growth_ends_as_a_finding(void **state)
+{
+    static const struct {
+        const char *head, *again;
+    } cases[] = {
+        {"X=(a b)", "X=(\"${X[@]}\" \"${X[@]}\")"},
+        {"X=(a b)", "X+=(\"${X[@]}\")"},
+        {"X=(a b)", "X+=(${X[@]})"},
+        {"X=ab", "X=$X$X"},
+        {"X=ab", "X=\"$X $X\"\nread -a Y <<< \"$X\""},
+        {"set -- a b", "set -- \"$@\" \"$@\""},
+        {"X=(a b)", "f() { Y=(\"$@\"); }\nX=(${X[@]} ${X[@]})\nf ${X[@]}"},
+        {"X=a", "[ -f y ] && X=\"$X $X b\""},
+        {"X=$(true)", "X=(\"${X[@]}\" ${X[@]} c)"},
+        {"f() { f \"$@\" \"$@\"; }", "f a b"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (!is_too_large(cases[i].head, cases[i].again, 80)) fail_msg("%s", cases[i].again);
+    assert_true(is_too_large("",
+                             "for a in 1 2 3 4 5 6 7 8; do for b in 1 2 3 4 5 6 7 8; do eval "
+                             "\"V$a$b$c=1\"; c=$c$a$b; done; done",
+                             200));
+}
+
+/* Reading on costs, too: rounds over what says nothing, and patterns with many beginnings. */
+static void long_texts_are_not_read_for_ever(void **state)
+{
+    struct buf text = buf_new(*state), pattern = buf_new(*state);
+    buf_add(&text, STR("for a in 1 2 3 4 5 6 7 8; do for b in 1 2 3 4 5 6 7 8; do for c in 1 2 3 4 "
+                       "5 6 7 8; do\n#"));
+    buf_add_n(&text, 'x', 1000000);
+    buf_add(&text, STR("\ntrue; done; done; done"));
+    assert_true(is_too_large(buf_str(&text).p, "", 0));
+    buf_add(&pattern, STR("X="));
+    buf_add_n(&pattern, 'a', 500000);
+    buf_add(&pattern, STR("\n[[ $X == *"));
+    buf_add_n(&pattern, 'a', 200000);
+    buf_add(&pattern, STR("b* ]]"));
+    assert_true(is_too_large(buf_str(&pattern).p, "", 0));
+}
+
+/* What people write is far from that. */
+static void long_scripts_are_read(void **state)
+{
+    (void)state;
+    assert_false(is_too_large("X=(--hidden-size 8)", "X+=(--some-flag value)", 300));
+    assert_false(is_too_large("X=--bf16", "X=\"$X --some-flag value\"", 300));
+    assert_false(is_too_large("", "if [ \"$Y\" = 1 ]; then X+=(--other $Y); fi", 100));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(variables_arrays_and_arithmetic),
     cmocka_unit_test(findings_point_at_the_flag_and_name_the_variable),
@@ -268,5 +351,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(other_programs_may_have_flags_of_their_own),
     cmocka_unit_test(settings_stand_for_shell_variables),
     cmocka_unit_test(hostile_scripts_end),
+    cmocka_unit_test(growth_ends_as_a_finding),
+    cmocka_unit_test(long_texts_are_not_read_for_ever),
+    cmocka_unit_test(long_scripts_are_read),
 };
 UNIT_MAIN(tests)

@@ -7,7 +7,7 @@
 
 #include "facts/model.h"
 #include "facts/platform.h"
-#include "plan/config.h"
+#include "plan/knob.h"
 
 struct setting {
     const char *name;
@@ -196,6 +196,44 @@ static void nonsense_is_refused_without_overflow(void **state)
     }
 }
 
+/* A field of the configuration holds any number in the range of its parameter. */
+static void every_number_of_a_configuration_has_a_range(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < knob_count; i++) {
+        enum knob_kind kind = knob_table[i].kind;
+        const struct param_range *r = &param_table[param_find(str_of(knob_table[i].param))].range;
+        if (kind == KNOB_INT) assert_true(r->has_min && r->has_max && r->max < INT32_MAX);
+        if (kind == KNOB_INT64) assert_true(r->has_min && r->has_max && r->max < 1e18);
+        if (kind == KNOB_DOUBLE) assert_true(r->has_max);
+    }
+    assert_true(param_table[param_find(STR("num_layers"))].range.max == MODEL_MAX_LAYERS);
+}
+
+static void a_number_out_of_its_range_is_pointed_at(void **state)
+{
+    static const char *const cases[][3] = {{"tp", "0", "at least 1"},
+                                           {"seq", "300000000", "at most 268,435,456"},
+                                           {"hidden_size", "-1", "at least 1"},
+                                           {"num_layers", "2000", "at most 1,024"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct facts *f = deepseek(*state, FRAMEWORK_MEGATRON);
+        struct str text = arena_printf(*state, "\n\n%s: %s\n", cases[i][0], cases[i][1]);
+        struct node_list docs = {0};
+        uint32_t source = source_add(&f->diags->sources, STR("r.yaml"), text);
+        assert_true(doc_load(*state, f->diags, source, &docs));
+        const struct node *node = docs.items[0]->items[0];
+        facts_set(f, param_find(str_of(cases[i][0])), node_value(*state, node, SCALAR_CORE),
+                  ORIGIN_FILE, node, str_of(cases[i][0]));
+        struct config *c = ARENA_NEW(*state, struct config);
+        assert_false(config_from_facts(*state, f, c));
+        const struct diag *d = &f->diags->items[0];
+        assert_true(str_is(d->rule, "value-range"));
+        assert_int_equal(d->at.line, 3);
+        assert_true(str_find_str(d->message, str_of(cases[i][2])) < d->message.n);
+    }
+}
+
 static void the_vocabulary_may_come_from_the_tokenizer(void **state)
 {
     struct facts *f = deepseek(*state, FRAMEWORK_MEGATRON);
@@ -302,7 +340,32 @@ static void layers_of_every_kind_are_told_apart(void **state)
     }
 }
 
+/* Every byte counts but those between the fields. */
+static void models_are_compared_in_every_field(void **state)
+{
+    struct model_shape *m = ARENA_NEW(*state, struct model_shape);
+    struct model_shape *other = ARENA_NEW(*state, struct model_shape);
+    size_t ignored = 0, longest = 0, run = 0;
+    for (size_t i = 0; i < sizeof *m; i++) {
+        bool in_name = i - offsetof(struct model_shape, name) < sizeof m->name;
+        ((unsigned char *)other)[i] ^= !in_name;
+        bool same = model_same(m, other) && !in_name;
+        ((unsigned char *)other)[i] ^= !in_name;
+        run = same ? run + 1 : 0;
+        ignored += same;
+        if (run > longest) longest = run;
+    }
+    assert_true(longest < _Alignof(struct model_shape));
+    assert_true(ignored < 32);
+    other->name = STR("other");
+    assert_false(model_same(m, other));
+    m->name = (struct str){other->name.p, 4};
+    other->name = STR("othe");
+    assert_true(model_same(m, other));
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(models_are_compared_in_every_field),
     cmocka_unit_test(sizes_and_degrees_are_read),
     cmocka_unit_test(unset_expert_tp_follows_the_framework),
     cmocka_unit_test(precision_comes_from_the_word_or_the_switches),
@@ -311,6 +374,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(selective_recompute_means_core_attention_unless_said),
     cmocka_unit_test(what_is_missing_is_named),
     cmocka_unit_test(nonsense_is_refused_without_overflow),
+    cmocka_unit_test(every_number_of_a_configuration_has_a_range),
+    cmocka_unit_test(a_number_out_of_its_range_is_pointed_at),
     cmocka_unit_test(the_vocabulary_may_come_from_the_tokenizer),
     cmocka_unit_test(layers_are_split_as_the_plan_says),
     cmocka_unit_test(impossible_splits_are_refused),

@@ -14,6 +14,8 @@ static void mistakes_are_told_at_their_place(void **state)
         const char *message, *help;
     } cases[] = {
         {"moeplan: 1\nkind: Rulez\n", 2, "unknown kind Rulez", "did you mean Rules?"},
+        {"moeplan: 1\nkind: Bogus\n", 2, "unknown kind Bogus",
+         "one of Rules, Parameters, Model, Platform"},
         {"kind: Rules\n", 1, "a rule file begins with moeplan: 1 and kind: Rules", ""},
         {RULE_FILE "rule: []\n", 3, "unknown key rule", "did you mean rules?"},
         {RULE_FILE "rules: {}\n", 3, "rules must be a list", ""},
@@ -93,7 +95,7 @@ static void all_keys_arrive(void **state)
         "  examples: {good: [{ep: 8}], bad: [{ep: 7, tp: 1}]}\n");
     assert_int_equal(set.n, 2);
     assert_int_equal(set.n_guides, 1);
-    assert_true(set.items[0]->is_override);
+    assert_true(set.items[0]->role == ROLE_OVERRIDE);
     const struct rule *r = rules_find(&set, STR("a-rule"));
     assert_ptr_equal(r, set.items[1]);
     assert_str(expr_text(r->rule), "((plan.gpus) * 2) % plan.ep == 0");

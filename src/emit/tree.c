@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/tree.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/finite.h"
+#include "emit/emit.h"
+
+static _Noreturn void fail(const struct tree *t)
+{
+    guard_leave(arena_guard(t->arena), GUARD_NO_MEMORY);
+}
+
+static void release_tree(void *root)
+{
+    cJSON_Delete(root);
+}
+
+void tree_open(struct tree *t, struct arena *a)
+{
+    *t = (struct tree){.arena = a, .root = cJSON_CreateObject()};
+    if (!t->root) fail(t);
+    guard_hold(arena_guard(a), &t->hold, release_tree, t->root);
+}
+
+static cJSON *add(struct tree *t, cJSON *to, const char *key, cJSON *item)
+{
+    bool added =
+        item && (key ? cJSON_AddItemToObject(to, key, item) : cJSON_AddItemToArray(to, item));
+    if (added) return item;
+    cJSON_Delete(item);
+    fail(t);
+}
+
+cJSON *tree_object(struct tree *t, cJSON *to, const char *key)
+{
+    return add(t, to, key, cJSON_CreateObject());
+}
+
+cJSON *tree_list(struct tree *t, cJSON *to, const char *key)
+{
+    return add(t, to, key, cJSON_CreateArray());
+}
+
+void tree_number(struct tree *t, cJSON *to, const char *key, double d)
+{
+    add(t, to, key, cJSON_CreateNumber(finite_check(d)));
+}
+
+void tree_int(struct tree *t, cJSON *to, const char *key, int64_t i)
+{
+    const int64_t exact = (int64_t)1 << 53; /* as a double */
+    if (i <= exact && i >= -exact)
+        tree_number(t, to, key, (double)i);
+    else
+        add(t, to, key, cJSON_CreateRaw(arena_printf(t->arena, "%" PRId64, i).p));
+}
+
+void tree_text(struct tree *t, cJSON *to, const char *key, const char *text)
+{
+    add(t, to, key, cJSON_CreateString(text));
+}
+
+void tree_str(struct tree *t, cJSON *to, const char *key, struct str s)
+{
+    tree_text(t, to, key, str_dup(t->arena, s).p);
+}
+
+/* A double keeps its point, so that it reads back as one. */
+static void add_double(struct tree *t, cJSON *to, const char *key, double d)
+{
+    if (isfinite(d))
+        add(t, to, key, cJSON_CreateRaw(emit_scalar(t->arena, value_double(d)).p));
+    else
+        add(t, to, key, cJSON_CreateNull());
+}
+
+static void add_items(struct tree *t, cJSON *list, const struct value_list *items)
+{
+    for (size_t i = 0; i < items->n; i++)
+        tree_value(t, list, NULL, items->items[i]);
+}
+
+void tree_members(struct tree *t, cJSON *object, const struct value_map *map)
+{
+    for (size_t i = 0; i < map->n; i++)
+        tree_value(t, object, value_text(t->arena, map->keys[i]).p, map->values[i]);
+}
+
+void tree_value(struct tree *t, cJSON *to, const char *key, struct value v)
+{
+    switch (v.kind) {
+    case VALUE_UNKNOWN:
+    case VALUE_ERROR:
+    case VALUE_NULL: add(t, to, key, cJSON_CreateNull()); break;
+    case VALUE_BOOL: add(t, to, key, cJSON_CreateBool(v.b)); break;
+    case VALUE_INT: tree_int(t, to, key, v.i); break;
+    case VALUE_UINT: tree_int(t, to, key, (int64_t)v.u); break;
+    case VALUE_DOUBLE: add_double(t, to, key, v.d); break;
+    case VALUE_STRING: tree_str(t, to, key, v.s); break;
+    case VALUE_LIST: add_items(t, tree_list(t, to, key), v.list); break;
+    case VALUE_MAP: tree_members(t, tree_object(t, to, key), v.map); break;
+    }
+}
+
+void tree_print(struct tree *t, struct buf *out)
+{
+    struct guard *guard = arena_guard(t->arena);
+    struct guard_hold hold;
+    char *text = cJSON_PrintUnformatted(t->root);
+    if (!text) fail(t);
+    guard_hold(guard, &hold, cJSON_free, text);
+    buf_add(out, str_of(text));
+    guard_drop(&hold);
+    cJSON_free(text);
+    guard_drop(&t->hold);
+    cJSON_Delete(t->root);
+}
+
+void tree_print_members(struct tree *t, struct buf *out)
+{
+    size_t open = out->n;
+    tree_print(t, out);
+    out->p[open] = ',';
+    out->n--;
+}

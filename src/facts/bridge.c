@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/bridge.h"
+
+#include "facts/model.h"
+
+/* ---- tables ---- */
+
+static const struct bridge_recipe *find_in(const struct bridge_recipe *list, uint32_t n,
+                                           struct str name)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (str_eq(list[i].name, name)) return &list[i];
+    return NULL;
+}
+
+const struct bridge_recipe *bridge_recipe_find(struct str name)
+{
+    const struct bridge_recipe *r = find_in(bridge_recipes, bridge_recipe_count, name);
+    return r ? r : find_in(bridge_commons, bridge_common_count, name);
+}
+
+static const struct bridge_recipe *common_of(struct str task)
+{
+    for (uint32_t i = 0; i < bridge_common_count; i++)
+        if (str_eq(bridge_commons[i].task, task)) return &bridge_commons[i];
+    return NULL;
+}
+
+const struct bridge_recipe *bridge_recipe_for(struct str model, struct str task)
+{
+    for (uint32_t i = 0; model.n && i < bridge_recipe_count; i++) {
+        const struct bridge_recipe *r = &bridge_recipes[i];
+        if (r->standard && str_eq(r->model, model) && str_eq(r->task, task)) return r;
+    }
+    return common_of(task);
+}
+
+const struct bridge_recipe *bridge_recipe_of(const struct facts *f)
+{
+    return bridge_recipe_find(facts_str(f, "bridge_recipe"));
+}
+
+static const struct bridge_provider *provider_in(const struct bridge_provider *list, uint32_t n,
+                                                 struct str name)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (str_eq(list[i].name, name)) return &list[i];
+    return NULL;
+}
+
+const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *own)
+{
+    struct str id = f->model ? f->model->id : (struct str){"", 0};
+    const struct bridge_provider *p = provider_in(bridge_providers, bridge_provider_count, id);
+    *own = p;
+    if (p) return p;
+    bool hybrid = facts_get(f, "hybrid_layer_pattern")->value.kind == VALUE_STRING;
+    bool latent = facts_bool(f, "multi_latent_attention", false);
+    return provider_in(bridge_plain_providers, bridge_plain_provider_count,
+                       hybrid   ? STR("HybridModelProvider")
+                       : latent ? STR("MLAModelProvider")
+                                : STR("GPTModelProvider"));
+}
+
+/* ---- facts ---- */
+
+static const struct bridge_setting *setting_of(const struct bridge_recipe *r, struct str param)
+{
+    for (size_t i = 0; r && i < r->n_sets; i++)
+        if (str_eq(r->sets[i].name, param)) return &r->sets[i];
+    return NULL;
+}
+
+/* A plan says itself what recipes differ in. */
+static bool is_left_to_recipes(const struct facts *f, int param)
+{
+    return !str_is(f->format, "plan") || !param_table[param].in[FRAMEWORK_BRIDGE].recipe;
+}
+
+void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
+{
+    const struct bridge_recipe *common = common_of(r->task);
+    for (uint32_t i = 0; i < bridge_about_count; i++) {
+        int param = param_named(bridge_about[i].p);
+        const struct fact *x = &f->items[param];
+        const struct bridge_setting *s = setting_of(r, bridge_about[i]);
+        if (!s) s = setting_of(common, bridge_about[i]);
+        bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED || x->origin == ORIGIN_OVERRIDE;
+        if (stated || !is_left_to_recipes(f, param)) continue;
+        struct value v = s ? s->value : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
+        facts_set(f, param, v, ORIGIN_DEFAULT, NULL, r->name);
+    }
+}
+
+void bridge_facts(struct facts *f)
+{
+    int param = param_named("bridge_recipe");
+    struct str id = f->model ? f->model->id : (struct str){"", 0};
+    if (fact_is_set(&f->items[param])) return;
+    const struct bridge_recipe *r = bridge_recipe_for(id, facts_str(f, "task"));
+    if (!r) return;
+    facts_set(f, param, value_string(r->name), ORIGIN_DERIVED, NULL, STR("model and task"));
+    if (str_is(f->format, "plan")) bridge_recipe_apply(f, r);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A platform from a document: fields and coefficients are checked against the tables, what the file
+   leaves to its base is added, figures that depend on what it changes follow, and what contradicts
+   is an error. */
+#include <math.h>
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "facts/check.h"
+#include "facts/platform.h"
+
+struct reader {
+    struct arena *arena;
+    struct diags *diags;
+    const struct node *root;
+    const struct entry *base; /* NULL: the file stands alone */
+    VEC(struct entry_field) fields;
+    VEC(struct entry_coefficient) coefficients;
+    bool good;
+};
+
+static struct span span_of(const struct reader *r, const struct node *node)
+{
+    return node_span(r->diags, node ? node : r->root);
+}
+
+__attribute__((format(printf, 3, 4))) static struct diag *
+bad(struct reader *r, const struct node *at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct str what = arena_vprintf(r->arena, format, args);
+    va_end(args);
+    r->good = false;
+    return diag_add(r->diags, SEVERITY_ERROR, "platform-config", span_of(r, at), "%.*s",
+                    STR_ARG(what));
+}
+
+/* ---- what the file says itself ---- */
+
+static void unknown_key(struct reader *r, const struct node *at, struct str name, const char *what,
+                        struct str near)
+{
+    struct diag *d = diag_add(r->diags, SEVERITY_ERROR, "unknown-key", span_of(r, at),
+                              "%.*s is no %s of a platform", STR_ARG(name), what);
+    if (near.n > 0) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(near));
+    r->good = false;
+}
+
+static void add_field(struct reader *r, const struct entry_field *f)
+{
+    int param = platform_param(f->name);
+    struct entry_field field = *f;
+    if (param < 0) {
+        unknown_key(r, f->key, f->name, "fact", param_nearest_in(SCOPE_PLATFORM, f->name));
+        return;
+    }
+    field.name = param_table[param].name;
+    if (!value_check_own(r->arena, r->diags, &param_table[param], &field.value, span_of(r, f->node),
+                         f->name))
+        r->good = false;
+    *VEC_PUSH(r->arena, &r->fields) = field;
+}
+
+/* The value lies in its range; its interval may lie beyond that, but not below nothing. */
+static void add_coefficient(struct reader *r, const struct entry_coefficient *c)
+{
+    const struct param *p = param_coefficient(c->name);
+    struct value v = value_double(c->value);
+    if (!p) {
+        unknown_key(r, c->key, c->name, "coefficient", param_nearest_coefficient(c->name));
+        return;
+    }
+    if (!value_check_own(r->arena, r->diags, p, &v, span_of(r, c->node), c->name))
+        r->good = false;
+    else if (c->low < 0)
+        bad(r, c->node, "low of %.*s is negative", STR_ARG(c->name));
+    *VEC_PUSH(r->arena, &r->coefficients) = *c;
+}
+
+/* ---- looks ---- */
+
+static const struct entry_field *field_of(const struct entry_field *fields, size_t n,
+                                          const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_is(fields[i].name, name)) return &fields[i];
+    return NULL;
+}
+
+/* The field that the file itself writes; NULL: it does not. */
+static const struct entry_field *own(const struct reader *r, const char *name)
+{
+    return field_of(r->fields.items, r->fields.n, name);
+}
+
+static bool number_of(const struct entry_field *f, double *out)
+{
+    if (!f || !value_is_number(f->value)) return false;
+    *out = f->value.kind == VALUE_INT ? (double)f->value.i : f->value.d;
+    return true;
+}
+
+static bool own_number(const struct reader *r, const char *name, double *out)
+{
+    return number_of(own(r, name), out);
+}
+
+static bool base_number(const struct reader *r, const char *name, double *out)
+{
+    return r->base && number_of(field_of(r->base->fields, r->base->n_fields, name), out);
+}
+
+static bool is_true(const struct reader *r, const char *name)
+{
+    const struct entry_field *f = own(r, name);
+    return f && f->value.kind == VALUE_BOOL && f->value.b;
+}
+
+static bool is_false(const struct reader *r, const char *name)
+{
+    const struct entry_field *f = own(r, name);
+    return f && f->value.kind == VALUE_BOOL && !f->value.b;
+}
+
+/* ---- figures that follow ---- */
+
+/* A figure with as many decimals as anybody would write. */
+static void follow(struct reader *r, const char *name, double value, struct str from)
+{
+    struct str canonical = param_table[param_find(str_of(name))].name;
+    *VEC_PUSH(r->arena, &r->fields) = (struct entry_field){
+        .name = canonical, .value = value_double(round(value * 1e6) / 1e6), .derived = from};
+}
+
+/* The allocator can use as much less than the GPU has as on the platform that the file starts
+   from: what context and communication libraries take does not grow with the memory. */
+static void follow_capacity(struct reader *r)
+{
+    double memory, whole, usable;
+    if (own(r, "gpu_capacity_gib") || !own_number(r, "gpu_memory_gib", &memory)) return;
+    if (!base_number(r, "gpu_memory_gib", &whole) || !base_number(r, "gpu_capacity_gib", &usable))
+        return;
+    if (memory == whole) return;
+    double kept = whole - usable;
+    if (memory > kept) {
+        follow(r, "gpu_capacity_gib", memory - kept,
+               arena_printf(r->arena,
+                            "gpu_memory_gib, less the %.4g GiB that %.*s keeps for itself", kept,
+                            STR_ARG(r->base->id)));
+        return;
+    }
+    struct diag *d = bad(r, own(r, "gpu_memory_gib")->node,
+                         "gpu_memory_gib %.4g leaves nothing beside the %.4g GiB that %.*s keeps "
+                         "for itself",
+                         memory, kept, STR_ARG(r->base->id));
+    diag_help(r->diags, d, "write gpu_capacity_gib too: what the allocator can use");
+}
+
+/* Peaks of narrower formats stand to the BF16 peak as on the platform that the file starts from. */
+static void follow_peak(struct reader *r, const char *name)
+{
+    double bf16, base_bf16, base_peak;
+    if (own(r, name) || !own_number(r, "bf16_tflops", &bf16)) return;
+    if (!base_number(r, "bf16_tflops", &base_bf16) || !base_number(r, name, &base_peak)) return;
+    if (bf16 == base_bf16) return;
+    double ratio = base_peak / base_bf16;
+    follow(r, name, bf16 * ratio,
+           arena_printf(r->arena, "bf16_tflops, %.4g times that as on %.*s", ratio,
+                        STR_ARG(r->base->id)));
+}
+
+/* Where a node is one NVLink domain, another size of the node is another size of the domain. */
+static void follow_domain(struct reader *r)
+{
+    double node, base_node, base_domain;
+    if (own(r, "nvlink_domain") || !own_number(r, "gpus_per_node", &node)) return;
+    if (!base_number(r, "gpus_per_node", &base_node) ||
+        !base_number(r, "nvlink_domain", &base_domain) || base_node != base_domain ||
+        node == base_node)
+        return;
+    *VEC_PUSH(r->arena, &r->fields) = (struct entry_field){
+        .name = STR("nvlink_domain"),
+        .value = value_int((int64_t)node),
+        .derived = arena_printf(r->arena, "gpus_per_node, a node is one domain as on %.*s",
+                                STR_ARG(r->base->id))};
+}
+
+static void add_base(struct reader *r)
+{
+    struct arena *a = r->arena;
+    VEC(struct entry_coefficient) all = {0};
+    if (!r->base) return;
+    for (size_t i = 0; i < r->base->n_fields; i++)
+        if (!own(r, r->base->fields[i].name.p)) *VEC_PUSH(a, &r->fields) = r->base->fields[i];
+    for (size_t i = 0; i < r->base->n_coefficients; i++) {
+        bool replaced = false;
+        for (size_t k = 0; k < r->coefficients.n && !replaced; k++)
+            replaced = str_eq(r->coefficients.items[k].name, r->base->coefficients[i].name);
+        if (!replaced) *VEC_PUSH(a, &all) = r->base->coefficients[i];
+    }
+    for (size_t i = 0; i < r->coefficients.n; i++)
+        *VEC_PUSH(a, &all) = r->coefficients.items[i];
+    r->coefficients.items = all.items;
+    r->coefficients.n = all.n;
+}
+
+/* ---- what a platform must have, and what contradicts ---- */
+
+static void check_complete(struct reader *r)
+{
+    static const char *const needed[] = {"gpu_memory_gib", "gpu_capacity_gib", "gpus_per_node",
+                                         "bf16_tflops",    "hbm_tb_per_s",     "nvlink_gb_per_s",
+                                         "nic_gb_per_s"};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        const struct entry_field *f = own(r, needed[i]);
+        if (f && f->value.kind != VALUE_NULL) continue;
+        struct diag *d = bad(r, f ? f->node : NULL, "the platform has no %s", needed[i]);
+        diag_help(r->diags, d, "write it, or start from a known platform with base: h100");
+    }
+}
+
+/* "8 (of a100)", "8 (as written)" */
+static struct str said(struct reader *r, const char *name)
+{
+    const struct entry_field *f = own(r, name);
+    struct str value = value_text(r->arena, f->value);
+    if (f->derived.n)
+        return arena_printf(r->arena, "%s %.*s (from %.*s)", name, STR_ARG(value),
+                            STR_ARG(f->derived));
+    if (f->node || !r->base) return arena_printf(r->arena, "%s %.*s", name, STR_ARG(value));
+    return arena_printf(r->arena, "%s %.*s of %.*s", name, STR_ARG(value), STR_ARG(r->base->id));
+}
+
+/* One of two figures is at fault: the one that is written is pointed at. */
+static void contradict(struct reader *r, const char *one, const char *other, const char *why)
+{
+    const struct node *at = own(r, one)->node ? own(r, one)->node : own(r, other)->node;
+    struct str a = said(r, one), b = said(r, other);
+    struct diag *d = bad(r, at, "%.*s contradicts %.*s", STR_ARG(a), STR_ARG(b));
+    diag_help(r->diags, d, "%s", why);
+}
+
+static void check_sizes(struct reader *r)
+{
+    double memory, capacity, node, domain;
+    if (own_number(r, "gpu_memory_gib", &memory) && own_number(r, "gpu_capacity_gib", &capacity) &&
+        capacity > memory)
+        contradict(r, "gpu_capacity_gib", "gpu_memory_gib",
+                   "the allocator can use less than the GPU has; write both");
+    if (own_number(r, "gpus_per_node", &node) && own_number(r, "nvlink_domain", &domain) &&
+        fmod(domain, node) != 0 && fmod(node, domain) != 0)
+        contradict(r, "nvlink_domain", "gpus_per_node",
+                   "an NVLink domain is whole nodes, or a node whole domains; write both");
+}
+
+/* Formats need the hardware: FP8 from compute capability 8.9 on, MXFP8 and FP4 from 10.0 on; and a
+   chip has a peak for just the formats it has. */
+static void check_formats(struct reader *r)
+{
+    static const struct {
+        const char *format, *peak;
+        double since; /* compute capability */
+    } formats[] = {
+        {"has_fp8", "fp8_tflops", 8.9}, {"has_mxfp8", NULL, 10}, {"has_nvfp4", "fp4_tflops", 10}};
+    double capability = 0, peak;
+    bool known = own_number(r, "compute_capability", &capability);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const char *format = formats[i].format, *rate = formats[i].peak;
+        if (known && is_true(r, format) && capability < formats[i].since)
+            contradict(r, "compute_capability", format,
+                       "such a chip has no such format; write both");
+        if (!rate || !own(r, rate)) continue;
+        bool has_peak = own_number(r, rate, &peak);
+        if (has_peak && is_false(r, format))
+            contradict(r, rate, format, "a chip without the format has no peak; write both");
+        if (!has_peak && is_true(r, format))
+            contradict(r, rate, format, "a chip with the format has a peak; write both");
+        if (has_peak && known && !own(r, format) && capability < formats[i].since)
+            contradict(r, rate, "compute_capability", "such a chip has no such format; write both");
+    }
+    if (is_true(r, "has_mxfp8") && is_false(r, "has_fp8"))
+        contradict(r, "has_mxfp8", "has_fp8", "MXFP8 is a form of FP8; write both");
+}
+
+const struct entry *platform_read(struct arena *a, struct diags *diags, const struct node *root)
+{
+    struct reader r = {.arena = a, .diags = diags, .root = root, .good = true};
+    struct entry *e = ARENA_NEW(a, struct entry);
+    bool shaped = entry_read(a, diags, root, ENTRY_PLATFORM, e);
+    for (size_t i = 0; i < e->n_fields; i++)
+        add_field(&r, &e->fields[i]);
+    for (size_t i = 0; shaped && i < e->n_coefficients; i++)
+        add_coefficient(&r, &e->coefficients[i]);
+    if (e->base.n > 0) r.base = platform_entry(a, diags, e->base, node_span(diags, e->base_node));
+    if (!shaped || !r.good || (e->base.n > 0 && !r.base)) return NULL;
+    follow_capacity(&r);
+    follow_peak(&r, "fp8_tflops");
+    follow_peak(&r, "fp4_tflops");
+    follow_domain(&r);
+    if (!r.good) return NULL;
+    add_base(&r);
+    check_complete(&r);
+    check_sizes(&r);
+    check_formats(&r);
+    e->fields = r.fields.items;
+    e->n_fields = r.fields.n;
+    e->coefficients = r.coefficients.items;
+    e->n_coefficients = r.coefficients.n;
+    return r.good ? e : NULL;
+}

@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# validate of folders, patterns and repeated names: what could not be looked into is named, in every format, and the status
+# is 2; what is named twice is checked once.
+. "$(dirname "$0")/../helpers.sh"
+moeplan=$(realpath "$moeplan")
+cd "$dir"
+mkdir -p far r/sub
+plan() { printf 'moeplan: 1\nframework: megatron\ntp: 2\n'; }
+plan >r/ok.yaml
+plan >r/sub/ok.yaml
+plan >far/away.yaml
+check() { run "$1" timeout 20 "$moeplan" validate "$2" --gpus 8; }
+
+check 0 r
+ln -s ok.yaml r/link.yaml
+ln -s nowhere r/data
+ln -s ../far r/folder
+check 0 r
+has "3 files:"
+
+# a link to nothing, one that leads out, a pipe: each alone makes the status 2 and is named
+ln -s nowhere r/dangling.yaml
+check 2 r
+has "r/dangling.yaml: error[unreadable-file]"
+has "4 files: 1 error"
+check 2 .
+has "r/dangling.yaml: error"
+lacks "./r"
+rm r/dangling.yaml
+ln -s ../far/away.yaml r/away.yaml
+check 2 r
+has "r/away.yaml: error[unreadable-file]: cannot be read: the link leads out of"
+check 0 .
+check 0 r/away.yaml
+touch .moeplan.yaml
+check 0 r
+rm .moeplan.yaml r/away.yaml
+mkfifo r/pipe.sh
+check 2 r
+has "r/pipe.sh: error[unreadable-file]: cannot be read: is no regular file"
+check 2 'r/*.sh'
+check 0 'r/*.yaml'
+"$moeplan" validate r --gpus 8 --format json >json 2>/dev/null || :
+grep -q '"path":"r/pipe.sh",.*"status":"unreadable"' json || fail "the JSON does not say it"
+"$moeplan" validate r --gpus 8 --format github >annotations 2>/dev/null || :
+grep -q '^::error file=r/pipe.sh,' annotations || fail "the annotations do not say it"
+rm r/pipe.sh
+
+# folders that cannot be read, where a pattern may match below them, and folders that lie too deep
+if [ "$(id -u)" != 0 ]; then
+    mkdir r/locked
+    plan >r/locked/plan.yaml
+    plan >r/locked.yaml
+    chmod 0 r/locked r/locked.yaml
+    check 2 r
+    has "r/locked: error[unreadable-file]: cannot be read: Permission denied"
+    has "r/locked.yaml: error[unreadable-file]: cannot be read: Permission denied"
+    rm -f r/locked.yaml
+    check 2 'r/**/*.yaml'
+    check 2 'r/*/ok.yaml'
+    check 0 'r/*.yaml'
+    check 0 'r/sub/*.yaml'
+    chmod 700 r/locked
+    rm -r r/locked
+fi
+deep=r/deep
+for i in 1 2 3 4 5 6 7; do deep=$deep/a/b/c/d/e/f/g/h/i/j; done
+mkdir -p $deep
+check 2 r
+has "lies more than 64 folders deep"
+rm -r r/deep
+
+# one file under many names
+expect 0 "3 files:" "$moeplan" validate r r/ok.yaml ./r/ok.yaml "$dir/r/ok.yaml" r/sub/../ok.yaml 'r/*.yaml' ./r --gpus 8
+expect 0 "1 file:" "$moeplan" validate r/ok.yaml r/ok.yaml --gpus 8
+expect 2 "1 file:" "$moeplan" validate r/missing.yaml ./r/missing.yaml
+expect 2 "1 file:" sh -c 'echo "a: [" | "$0" validate - -' "$moeplan"
+echo "foo: 1" >none.yaml
+expect 2 "1 file:" "$moeplan" validate 'n*.yaml' none.yaml
+
+# a pipe that the user names is read, as cat does
+mkfifo pipe
+plan >pipe &
+expect 0 "1 file:" timeout 20 "$moeplan" validate pipe --gpus 8
+wait
+
+# rules: a file, and a folder of which one file is no file
+mkdir rules
+cat >rules/own.yaml <<'YAML'
+moeplan: 1
+kind: Rules
+frameworks: [megatron]
+rules:
+  - id: my-tp-limit
+    severity: error
+    rule: plan.tp <= 1
+    message: '"tp is " + string(plan.tp)'
+    why: ours
+    source: us
+    examples: {good: [{tp: 1}], bad: [{tp: 2}]}
+YAML
+expect 1 "my-tp-limit" "$moeplan" validate r/ok.yaml --gpus 8 --rules rules/own.yaml
+expect 1 "my-tp-limit" "$moeplan" validate r/ok.yaml --gpus 8 --rules rules
+expect 2 "rules/none.yaml: error[rule-file]: cannot be read" "$moeplan" validate r/ok.yaml --rules rules/none.yaml
+ln -s nowhere rules/dangling.yaml
+expect 2 "rules/dangling.yaml: error[rule-file]: cannot be read: the link leads nowhere" "$moeplan" validate r/ok.yaml --rules rules
+expect 2 "rules/dangling.yaml cannot be read: the link leads nowhere" "$moeplan" rules test rules
+expect 0 "records: 1" "$moeplan" rules test rules/own.yaml

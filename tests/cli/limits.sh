@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# limits.sh PROGRAM SOURCE_DIR: what takes too much ends in its file or its request; all others are answered.
+. "$(dirname "$0")/../helpers.sh"
+moeplan=$(realpath "$moeplan")
+cd "$dir"
+
+repeat() { # TIMES TEXT
+    awk -v n="$1" -v text="$2" 'BEGIN { while (n-- > 0) print text }'
+}
+answers() { # WANTED: lines in the file `answers`
+    [ "$(wc -l <answers)" = "$1" ] || fail "$(wc -l <answers) answers, not $1"
+}
+line() { # NUMBER TEXT: that line of the answers has it
+    sed -n "$1p" answers | grep -qF -- "$2" || fail "answer $1: no $2: $(sed -n "$1p" answers | cut -c 1-300)"
+}
+
+# files: one that doubles an array, one of many documents, and one that is only wrong
+mkdir files
+{ echo 'X=(a b)'; repeat 100 'X=("${X[@]}" "${X[@]}")'; echo 'torchrun pretrain_gpt.py --bf16 --swiglu --num-layers 4 $X'; } >files/a.sh
+repeat 16000 '--- {recipe: x, model: {a: 1}}' >files/b.yaml
+echo 'torchrun --nproc_per_node 8 pretrain_gpt.py --bf16 --num-layers 4 --tensor-model-parallel-size 3' >files/c.sh
+run 2 "$moeplan" validate files
+has "files/a.sh:17:22: error[input-too-large]: too large to be followed: more than 65,536 items in an array"
+has "files/b.yaml:1001:1: error[input-too-large]: too large to be read: more than 1,000 documents"
+has "files/c.sh:1:27: error[world-size-divides]"
+run 2 "$moeplan" validate files --format github
+has "file=files/c.sh"
+run 0 "$moeplan" explain input-too-large
+
+# below every limit but that of memory
+{ printf 'a: ['; repeat 900000 'x,'; echo ']'; printf 'b: '; head -c 50000000 /dev/zero | tr '\0' 'x'; } >large.yaml
+run 2 "$moeplan" validate large.yaml files/c.sh
+has "large.yaml: error[input-too-large]: cannot be checked: it needs more than 256 MiB of memory"
+has "files/c.sh:1:27: error[world-size-divides]"
+
+# lines of a batch, whatever they hold: the last one without its newline
+{
+    printf '{"id":1,"text":"a: 1"}\n'
+    head -c 70000000 /dev/zero | tr '\0' 'x'
+    printf '\n\000\n{"id":2,"text":"\377"}\n{"id":3,"text":"\000"}\n\n'
+    repeat 3000 '[' | tr -d '\n'
+    printf '\n{"id":4,"text":"X=(a b)\\n'
+    repeat 100 'X=(${X[@]} ${X[@]})\\n' | tr -d '\n'
+    printf 'python pretrain_gpt.py --bf16 --swiglu --num-layers 4"}\n{"id":5,"text":"a: 1"}'
+} >lines
+"$moeplan" validate --batch <lines >answers || fail "exit $?"
+answers 8
+line 1 '{"id":1,'
+line 2 '{"id":null,"error":"the request is longer than 64 MiB"}'
+line 3 '{"id":null,"error":'
+line 4 '{"id":null,"error":'
+line 5 '{"id":null,"error":'
+line 6 '{"id":null,"error":"too large to be read: nested more than 200 deep"}'
+line 7 '"rule":"input-too-large"'
+line 8 '{"id":5,'
+
+# a line that nothing ends is read past
+head -c 100000000 /dev/zero | tr '\0' ' ' | "$moeplan" eval --batch >answers || fail "exit $?"
+answers 1
+line 1 'longer than 64 MiB'
+
+# memory: of a list that is as long as an expression may make it there are not many in one text
+{
+    printf '{"id":1,"text":"x: ['
+    repeat 600000 '{a: b},' | tr -d '\n'
+    printf ']","as":"plan"}\n{"id":2,"text":"a: 1"}\n'
+} | "$moeplan" validate --batch >answers || fail "exit $?"
+answers 2
+line 1 'input-too-large'
+line 2 '{"id":2,'
+
+# time: the YAML parser clears the room of the longest run of blanks at every word
+{
+    printf '{"id":1,"text":"a: b'
+    head -c 4000000 /dev/zero | tr '\0' ' '
+    printf 'b'
+    repeat 400000 ' a' | tr -d '\n'
+    printf '"}\n{"id":2,"text":"a: 1"}\n'
+} | "$moeplan" validate --batch --request-timeout 1 >answers || fail "exit $?"
+answers 2
+line 1 '{"id":1,"error":"the request takes more time than it may (--request-timeout)"}'
+line 2 '{"id":2,'
+expect 2 "--request-timeout must be an integer of at least 1" "$moeplan" eval --batch --request-timeout 0
+
+# an empty answer to none
+: | "$moeplan" suggest --batch >answers || fail "exit $?"
+answers 0
