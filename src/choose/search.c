@@ -3,7 +3,7 @@
       layers' times, nothing recomputed, the best dispatcher, nothing exposed but what a layer
    itself exposes.
    2. Spots are visited in the order of their bounds until the bound exceeds the worst plan kept;
-   each takes the first step of the recomputation ladder that fits into memory.
+   each takes the first step of the recomputation ladder that fits into memory, if the rules let it.
    3. The plans kept are refined by switches that only change time, checked by the rules, and
    ranked. */
 #include "choose/search.h"
@@ -15,7 +15,7 @@
 #include "choose/space.h"
 #include "cost/time.h"
 
-enum { REFINED = 10, FEWEST_KEPT = 16, MOST_KEPT = 1536 };
+enum { REFINED = 10, MOST_KEPT = 16 };
 
 /* A layout and batch that the arithmetic allows. */
 struct spot {
@@ -50,7 +50,7 @@ struct search {
     int *hopeless; /* [n_families]: micro-batch from which even full recomputation cannot fit; 0:
                       none known */
     struct contender *kept; /* best first, one a layout */
-    size_t n_kept, most_kept;
+    size_t n_kept;
 };
 
 /* ---- contenders ---- */
@@ -353,7 +353,23 @@ static double limit(const struct search *s)
     if (s->request->exhaustive) return INFINITY;
     for (size_t i = 0; i < s->n_kept; i++)
         if (same_layout(&s->kept[i].knobs, &s->c.knobs)) return s->kept[i].score;
-    return s->n_kept == s->most_kept ? s->kept[s->n_kept - 1].score : INFINITY;
+    return s->n_kept == MOST_KEPT ? s->kept[s->n_kept - 1].score : INFINITY;
+}
+
+static const char *rejected(const struct search *s)
+{
+    return s->request->reject ? s->request->reject(s->request->context, &s->c) : NULL;
+}
+
+/* Whether the rules let the plan be kept. Asked before it takes its layout's place, which another
+   micro-batch or dispatcher may fill; only of what would be kept, as rules cost more than figures. */
+static bool is_allowed(struct search *s)
+{
+    const char *why = rejected(s);
+    if (!why) return true;
+    s->out->rejected++;
+    s->out->last_rejection = why;
+    return false;
 }
 
 static void offer(struct search *s, struct contender *o)
@@ -367,7 +383,8 @@ static void offer(struct search *s, struct contender *o)
         if (!time_estimate(&s->c, &time, NULL)) continue;
         fill_time(o, &time);
         o->score = time.step * factor(s, &o->knobs);
-        keep(s->kept, &s->n_kept, s->most_kept, o);
+        if (o->score > limit(s) || !is_allowed(s)) continue;
+        keep(s->kept, &s->n_kept, MOST_KEPT, o);
     }
 }
 
@@ -433,21 +450,15 @@ static void visit(struct search *s, const struct spot *spot)
 
 static void visit_all(struct search *s)
 {
-    s->n_kept = s->out->searched = s->out->feasible = 0;
     for (size_t i = 0; i < s->spots.n; i++) {
         const struct spot *spot = &s->spots.items[i];
-        bool full = s->n_kept == s->most_kept;
+        bool full = s->n_kept == MOST_KEPT;
         if (full && !s->request->exhaustive && spot->bound > s->kept[s->n_kept - 1].score) return;
         visit(s, spot);
     }
 }
 
-/* ---- 3. refining and checking ---- */
-
-static const char *rejected(const struct search *s)
-{
-    return s->request->reject ? s->request->reject(s->request->context, &s->c) : NULL;
-}
+/* ---- 3. refining ---- */
 
 /* Changes one switch of a plan and keeps the change when the score gains by it. */
 static bool try_switch(struct search *s, struct contender *o, void (*change)(struct knobs *))
@@ -499,19 +510,9 @@ static void refine(struct search *s, struct contender *o)
 static void choose(struct search *s, size_t wanted)
 {
     struct search_result *out = s->out;
-    size_t most = wanted > REFINED ? wanted : REFINED, allowed = 0;
-    out->n = out->rejected = 0;
-    for (size_t i = 0; i < s->n_kept && allowed < most; i++) {
+    size_t most = wanted > REFINED ? wanted : REFINED;
+    for (size_t i = 0; i < s->n_kept && i < most; i++) {
         struct contender o = s->kept[i];
-        s->c.knobs = o.knobs;
-        config_plan_layout(&s->c, &s->layout);
-        const char *why = rejected(s);
-        if (why) {
-            out->rejected++;
-            out->last_rejection = why;
-            continue;
-        }
-        allowed++;
         refine(s, &o);
         keep(out->plans, &out->n, most, &o);
     }
@@ -538,12 +539,7 @@ void search_run(const struct search_request *request, struct arena *scratch,
     out->layouts = s.spots.n;
     s.hopeless = ARENA_ARRAY(scratch, int, s.n_families + SPACE_MAX_PP + 1);
     sort_items(s.spots.items, s.spots.n, sizeof *s.spots.items, spot_cmp);
-    /* as the rules may refuse all that were kept, more are kept until a plan is found or there are
-     * no more */
-    for (s.most_kept = FEWEST_KEPT; s.most_kept <= MOST_KEPT; s.most_kept *= 4) {
-        visit_all(&s);
-        choose(&s, wanted);
-        if (out->n || s.n_kept < s.most_kept) break;
-    }
+    visit_all(&s);
+    choose(&s, wanted);
     arena_pop(scratch, mark);
 }

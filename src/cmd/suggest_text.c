@@ -124,7 +124,7 @@ static void add_least(const struct answer *answer, struct buf *out)
     else
         buf_add(out, STR("  no layout divides the model, the GPUs and the batch\n"));
     if (s->rejected && s->last_rejection)
-        buf_printf(out, "  %zu layouts fit but break a rule, the last one %s\n", s->rejected,
+        buf_printf(out, "  %zu plans fit but break a rule, the last one %s\n", s->rejected,
                    s->last_rejection);
 }
 

@@ -236,11 +236,13 @@ static void read_ffn(struct hf *h)
                                  "intermediate_size_mlp dense_intermediate_size ffn_hidden_size");
     if (dense == 0 && (!is_expert || h->traits & (HF_DENSE_BESIDE | HF_BOTH_WIDTHS)))
         hf_add_count(h, "ffn_hidden_size", "intermediate_size");
-    bool gated =
-        !(h->traits & HF_NOT_GATED) && !str_is(hf_word(h, "mlp_hidden_act hidden_act"), "relu2");
+    struct str act = hf_word(h, "mlp_hidden_act hidden_act hidden_activation");
+    bool gated = !(h->traits & HF_NOT_GATED) && !str_is(act, "relu2");
     hf_add(h, "gated_linear_unit", value_bool(gated), "model_type and hidden_act");
-    if (str_is(hf_word(h, "mlp_hidden_act hidden_act"), "relu2"))
+    if (str_is(act, "relu2"))
         hf_add(h, "mlp_activation", value_string(STR("squared_relu")), "hidden_act");
+    else if (gated && str_starts(act, STR("gelu")))
+        hf_add(h, "mlp_activation", value_string(STR("gelu")), "hidden_act");
     if (h->traits & HF_CLAMPED_GATE)
         hf_add(h, "mlp_activation", value_string(STR("quick_geglu")), "model_type");
     hf_add(h, "normalization",
