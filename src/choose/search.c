@@ -15,7 +15,7 @@
 #include "choose/space.h"
 #include "cost/time.h"
 
-enum { REFINED = 10, MOST_KEPT = 16 };
+enum { MOST_KEPT = 32 };
 
 /* A layout and batch that the arithmetic allows. */
 struct spot {
@@ -117,11 +117,18 @@ static bool same_layout(const struct knobs *a, const struct knobs *b)
            a->etp == b->etp && a->fsdp == b->fsdp;
 }
 
-/* Puts a plan into a list kept in order, one a layout; the last drops out when the list is full. */
-static void keep(struct contender *list, size_t *n, size_t most, const struct contender *o)
+/* What switches are tried on: a smaller micro-batch may have room for what a larger one has not. */
+static bool same_batches(const struct knobs *a, const struct knobs *b)
+{
+    return same_layout(a, b) && a->mbs == b->mbs;
+}
+
+/* Puts a plan into a list kept in order, one of a kind; the last drops out when the list is full. */
+static void keep(struct contender *list, size_t *n, size_t most, const struct contender *o,
+                 bool (*same)(const struct knobs *, const struct knobs *))
 {
     size_t at = 0;
-    while (at < *n && !same_layout(&list[at].knobs, &o->knobs))
+    while (at < *n && !same(&list[at].knobs, &o->knobs))
         at++;
     if (at < *n && !before(o, &list[at])) return;
     if (at == *n) {
@@ -352,7 +359,7 @@ static double limit(const struct search *s)
 {
     if (s->request->exhaustive) return INFINITY;
     for (size_t i = 0; i < s->n_kept; i++)
-        if (same_layout(&s->kept[i].knobs, &s->c.knobs)) return s->kept[i].score;
+        if (same_batches(&s->kept[i].knobs, &s->c.knobs)) return s->kept[i].score;
     return s->n_kept == MOST_KEPT ? s->kept[s->n_kept - 1].score : INFINITY;
 }
 
@@ -384,7 +391,7 @@ static void offer(struct search *s, struct contender *o)
         fill_time(o, &time);
         o->score = time.step * factor(s, &o->knobs);
         if (o->score > limit(s) || !is_allowed(s)) continue;
-        keep(s->kept, &s->n_kept, MOST_KEPT, o);
+        keep(s->kept, &s->n_kept, MOST_KEPT, o, same_batches);
     }
 }
 
@@ -510,11 +517,10 @@ static void refine(struct search *s, struct contender *o)
 static void choose(struct search *s, size_t wanted)
 {
     struct search_result *out = s->out;
-    size_t most = wanted > REFINED ? wanted : REFINED;
-    for (size_t i = 0; i < s->n_kept && i < most; i++) {
+    for (size_t i = 0; i < s->n_kept; i++) {
         struct contender o = s->kept[i];
         refine(s, &o);
-        keep(out->plans, &out->n, most, &o);
+        keep(out->plans, &out->n, SEARCH_MAX_PLANS, &o, same_layout);
     }
     if (out->n > wanted) out->n = wanted;
 }

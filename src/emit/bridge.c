@@ -49,9 +49,10 @@ static bool is_decided(const struct facts *f, const struct param_spelling *in)
 static void add_param(struct buf *out, const struct facts *f, int param)
 {
     const struct param_spelling *in = &param_table[param].in[f->framework];
-    struct value v = f->items[param].value;
+    struct value v = emit_value(f, param);
     if (!in->key.n || is_decided(f, in)) return;
     if (v.kind == VALUE_BOOL && in->inverse) v.b = !v.b;
+    if (v.kind == VALUE_STRING && in->dtype) v.s = fact_dtype(out->arena, v.s);
     add_override(out, in->key, v);
     for (size_t i = 0; i < in->n_also; i++)
         add_override(out, in->also[i], v);

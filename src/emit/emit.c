@@ -68,6 +68,23 @@ static bool is_pipeline_block(const struct facts *f, const struct param *p)
            (str_is(p->name, "pp_schedule") || str_is(p->name, "pp_microbatch_size"));
 }
 
+struct value emit_value(const struct facts *f, int param)
+{
+    struct value v = f->items[param].value;
+    struct value otherwise = param_table[param].in[f->framework].default_value;
+    return v.kind == VALUE_NULL && otherwise.kind != VALUE_UNKNOWN ? otherwise : v;
+}
+
+/* Nothing stands there, or a set of settings by its name, and in the recipe no less: the framework
+   puts its own value or the set itself in that place, so that to say it changes nothing. */
+static bool is_as_in_recipe(const struct facts *f, int param)
+{
+    const struct bridge_recipe *r = bridge_recipe_of(f);
+    bool by_place =
+        f->items[param].value.kind == VALUE_NULL || param_table[param].type == PARAM_ANY;
+    return by_place && r && value_eq(emit_value(f, param), bridge_recipe_value(r, param));
+}
+
 /* Recipes differ in it: overrides say it whatever its value. */
 static bool differs_in_recipes(const struct facts *f, int param)
 {
@@ -135,7 +152,7 @@ struct saying {
 static bool says(const struct saying *s, int param)
 {
     if (!s->over_recipe) return is_said(s->rules, s->facts, param);
-    if (is_out_of_reach(s->facts, param)) return false;
+    if (is_out_of_reach(s->facts, param) || is_as_in_recipe(s->facts, param)) return false;
     return differs_in_recipes(s->facts, param) || is_said(s->rules, s->facts, param);
 }
 

@@ -44,6 +44,8 @@ size_t emit_params(struct arena *a, const struct rule_set *rules, const struct f
    its value. */
 size_t emit_overrides(struct arena *a, const struct rule_set *rules, const struct facts *f,
                       int **out);
+/* What an output writes of a parameter: where nothing stands, what the framework takes instead. */
+struct value emit_value(const struct facts *f, int param);
 /* Whether the framework's own files can say the fact's value: a current flag, or a key. */
 bool emit_can_say(const struct facts *f, int param);
 /* What nobody stated and was assumed, as a mapping from names to values. */

@@ -71,6 +71,13 @@ static const struct bridge_setting *setting_of(const struct bridge_recipe *r, st
     return NULL;
 }
 
+struct value bridge_recipe_value(const struct bridge_recipe *r, int param)
+{
+    const struct bridge_setting *s = setting_of(r, param_table[param].name);
+    if (!s) s = setting_of(common_of(r->task), param_table[param].name);
+    return s ? s->value : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
+}
+
 /* A plan says itself what recipes differ in. */
 static bool is_left_to_recipes(const struct facts *f, int param)
 {
@@ -79,16 +86,12 @@ static bool is_left_to_recipes(const struct facts *f, int param)
 
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
 {
-    const struct bridge_recipe *common = common_of(r->task);
     for (uint32_t i = 0; i < bridge_about_count; i++) {
         int param = param_named(bridge_about[i].p);
         const struct fact *x = &f->items[param];
-        const struct bridge_setting *s = setting_of(r, bridge_about[i]);
-        if (!s) s = setting_of(common, bridge_about[i]);
         bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED || x->origin == ORIGIN_OVERRIDE;
         if (stated || !is_left_to_recipes(f, param)) continue;
-        struct value v = s ? s->value : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
-        facts_set(f, param, v, ORIGIN_DEFAULT, NULL, r->name);
+        facts_set(f, param, bridge_recipe_value(r, param), ORIGIN_DEFAULT, NULL, r->name);
     }
 }
 

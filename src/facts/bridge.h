@@ -45,6 +45,9 @@ const struct bridge_recipe *bridge_recipe_find(struct str name);
 const struct bridge_recipe *bridge_recipe_for(struct str model, struct str task);
 /* The recipe that the facts stand on; NULL when it is not known. */
 const struct bridge_recipe *bridge_recipe_of(const struct facts *f);
+/* What a parameter is under a recipe that nobody overrides: as it sets it, or the common one of its
+   task, else Bridge's default. Of bridge_about only it is known. */
+struct value bridge_recipe_value(const struct bridge_recipe *r, int param);
 /* What makes the facts' model: its own provider, else the plain one of its kind. */
 const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *own);
 /* Sets bridge_recipe from the model and the task where nobody has named one. */

@@ -63,15 +63,25 @@ static bool has_choice(const struct param *p, struct str word)
     return false;
 }
 
+/* PyTorch's names of number formats, the one that it shows first. */
+static const struct {
+    const char *name, *word;
+} dtypes[] = {
+    {"bfloat16", "bf16"}, {"float16", "fp16"}, {"half", "fp16"},
+    {"float32", "fp32"},  {"float", "fp32"},   {"uint8", "fp8"},
+};
+
+struct str fact_dtype(struct arena *a, struct str word)
+{
+    if (str_is(word, "fp8")) return word; /* bytes: no name tells them from others */
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (str_is(word, dtypes[i].word)) return arena_printf(a, "torch.%s", dtypes[i].name);
+    return word;
+}
+
 /* PyTorch's name of a number format as the short word, where the parameter has that word. */
 static struct value coerce_dtype(const struct param *p, struct value v)
 {
-    static const struct {
-        const char *name, *word;
-    } dtypes[] = {
-        {"bfloat16", "bf16"}, {"float16", "fp16"}, {"half", "fp16"},
-        {"float32", "fp32"},  {"float", "fp32"},   {"uint8", "fp8"},
-    };
     struct str s = v.s;
     if (has_choice(p, s)) return v;
     if (str_starts(s, STR("torch."))) s = str_slice(s, 6, s.n);

@@ -87,6 +87,8 @@ void facts_set(struct facts *f, int param, struct value value, enum fact_origin 
    kind comes back as it is. */
 struct value fact_coerce(struct arena *a, int param, struct value value);
 struct value param_coerce(struct arena *a, const struct param *p, struct value value);
+/* PyTorch's name of a number format: torch.float32 of fp32; a word that it has no name for as it is. */
+struct str fact_dtype(struct arena *a, struct str word);
 /* Typed look at a fact's value: `otherwise` when it is null, unknown or of another kind. */
 int64_t facts_int(const struct facts *f, const char *name, int64_t otherwise);
 double facts_double(const struct facts *f, const char *name, double otherwise);

@@ -69,6 +69,7 @@ struct param_spelling {
     struct str under; /* a parameter that decides this one where it is said: then this one is not */
     bool recipe;      /* recipes differ in it: overrides say it whatever its value, none too */
     bool provider;    /* a model's own provider knows it: overrides of one leave it alone */
+    bool dtype;       /* written by PyTorch's name of it, which is what the framework shows */
     bool inverse;     /* the framework's boolean is the opposite of ours */
     struct str rule; /* native rule that a bad value is reported under; empty: `value-type` or
                         `value-choice` */
