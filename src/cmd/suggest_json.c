@@ -59,7 +59,7 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ans
         for (size_t p = 0; p < answers[i].n; p++)
             add_plan(t, plans, rules, &answers[i].plans[p], ++rank);
     }
-    if (first) assumed_json(t, t->root, first);
+    assumed_json(t, t->root, first);
     tree_number(t, t->root, "searched", (double)searched);
     tree_number(t, t->root, "feasible", (double)feasible);
     tree_number(t, t->root, "elapsed_ms", elapsed_ms);

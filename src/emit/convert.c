@@ -103,8 +103,8 @@ static void carry_assumed(const struct facts *from, const struct facts *effectiv
     if (is_crossing(from, to)) return;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
-        bool assumed =
-            effective->items[i].origin == ORIGIN_ASSUMED && from->items[i].origin == ORIGIN_DEFAULT;
+        bool assumed = effective->items[i].origin == ORIGIN_ASSUMED &&
+                       from->items[i].origin <= ORIGIN_DEFAULT;
         bool refused = i == loss && to->framework == FRAMEWORK_MEGATRON;
         if (assumed && !refused && p->affects == AFFECTS_EXECUTION && p->in[to->framework].known)
             facts_set(to, i, effective->items[i].value, ORIGIN_FILE, NULL, nothing);
@@ -140,11 +140,13 @@ static bool differs(struct value source, struct value target)
 
 /* Between AutoModel and the others a default is carried where both mean the same: sizes. */
 static bool means_the_same(const struct rule_set *rules, const struct facts *from,
-                           const struct facts *to, int param)
+                           const struct facts *effective, const struct facts *to, int param)
 {
     const struct param *p = &param_table[param];
     bool crossing = is_crossing(from, to);
-    bool open = str_is(from->format, "plan") && rules_plans_silent(rules, from->framework, param);
+    bool open = str_is(from->format, "plan") &&
+                !fact_is_of_recipe(&effective->items[param]) &&
+                rules_plans_silent(rules, from->framework, param);
     bool size = p->type == PARAM_INT && knob_find(p->name);
     return !open && (!crossing || size) && p->in[from->framework].known &&
            p->in[to->framework].known;
@@ -159,7 +161,7 @@ static bool carry_defaults(const struct rule_set *rules, const struct facts *fro
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
         bool plain = p->scope == SCOPE_PLAN || p->scope == SCOPE_MODEL;
-        if (!plain || fact_is_set(&to->items[i]) || !means_the_same(rules, from, to, i)) continue;
+        if (!plain || fact_is_set(&to->items[i]) || !means_the_same(rules, from, effective, to, i)) continue;
         struct value v = effective->items[i].value;
         if (!differs(v, result->items[i].value)) continue;
         bool silent = p->scope == SCOPE_MODEL && !is_known(result->items[i].value);

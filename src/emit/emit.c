@@ -108,20 +108,13 @@ static bool is_out_of_reach(const struct facts *f, int param)
     return own && p->in[FRAMEWORK_BRIDGE].provider;
 }
 
-/* What the recipe has it has without a word. */
-static bool is_of_recipe(const struct facts *f, int param)
-{
-    const struct fact *x = &f->items[param];
-    return x->origin == ORIGIN_DEFAULT && x->written.n;
-}
-
 static bool is_said(const struct rule_set *rules, const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
     const struct param_spelling *in = &p->in[f->framework];
     const struct fact *x = &f->items[param];
     if (!in->known || p->scope == SCOPE_DERIVED || p->scope == SCOPE_PLATFORM) return false;
-    if (is_of_recipe(f, param)) return false;
+    if (fact_is_of_recipe(x)) return false; /* it has it without a word */
     if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL ||
         x->value.kind == VALUE_ERROR)
         return false;

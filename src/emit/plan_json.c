@@ -23,7 +23,8 @@ void plan_json_alone(struct arena *a, const struct rule_set *rules, const struct
 
 void assumed_json(struct tree *t, cJSON *to, const struct facts *f)
 {
-    tree_value(t, to, "assumed", emit_assumed(t->arena, f));
+    tree_value(t, to, "assumed",
+               f ? emit_assumed(t->arena, f) : value_map_of(t->arena, NULL, NULL, 0));
 }
 
 static void add_derived(struct tree *t, cJSON *to, const struct config *c,

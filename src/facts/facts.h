@@ -24,7 +24,8 @@ struct fact {
     enum fact_origin origin;
     uint32_t line;           /* shell scripts: line where the variable was set; else 0 */
     const struct node *node; /* ORIGIN_FILE: where */
-    struct str written; /* ORIGIN_FILE: the spelling used there; ORIGIN_OVERRIDE: the record's id */
+    struct str written; /* ORIGIN_FILE: the spelling used there; ORIGIN_OVERRIDE: the record's id;
+                           ORIGIN_DEFAULT: the recipe that sets it */
 };
 
 struct env_var {
@@ -97,6 +98,11 @@ struct str facts_str(const struct facts *f, const char *name);
 static inline bool fact_is_set(const struct fact *x)
 {
     return x->origin == ORIGIN_FILE || x->origin == ORIGIN_OPTION;
+}
+/* Whether it is what the recipe that overrides stand on sets. */
+static inline bool fact_is_of_recipe(const struct fact *x)
+{
+    return x->origin == ORIGIN_DEFAULT && x->written.n > 0;
 }
 static inline bool fact_is_known(const struct fact *x)
 {
