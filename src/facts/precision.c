@@ -122,13 +122,15 @@ void precision_derive(struct facts *f)
     const char *from = "precision";
     if (is_written(f, "precision") && precision->value.kind == VALUE_STRING)
         row = row_of(precision->value.s);
-    if (!row && is_written(f, "mixed_precision")) {
+    bool by_name = is_written(f, "mixed_precision") ||
+                   fact_is_of_recipe(facts_get(f, "mixed_precision"));
+    if (!row && by_name) {
         row = row_of_mixed(facts_get(f, "mixed_precision")->value);
         from = "mixed_precision";
     }
     bool silent =
         !is_written(f, "bf16") && !is_written(f, "fp16") && !str_is(f->format, "megatron");
-    if (!row && silent && !is_written(f, "precision") && !is_written(f, "mixed_precision")) {
+    if (!row && silent && !is_written(f, "precision") && !by_name) {
         put(f, "bf16", value_bool(true), "bf16, as nothing else is said");
         put(f, "fp16", value_bool(false), "bf16, as nothing else is said");
         if (facts_get(f, "fp8")->value.kind == VALUE_UNKNOWN)

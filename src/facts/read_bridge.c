@@ -265,6 +265,9 @@ static void stand_on_recipe(struct facts *f, struct str text, const struct flag_
     facts_set(f, param_named("bridge_recipe"), value_string(r->name),
               given ? ORIGIN_OPTION : ORIGIN_FILE, NULL, STR("recipe"));
     facts_set(f, param_named("task"), value_string(r->task), ORIGIN_DERIVED, NULL, r->name);
+    facts_set(f, param_named("over_recipe"), value_bool(true), ORIGIN_DERIVED, NULL, r->name);
+    facts_set(f, param_named("recipe_seq_length"),
+              bridge_recipe_value(r, param_named("seq_length")), ORIGIN_DERIVED, NULL, r->name);
     bridge_recipe_apply(f, r);
 }
 
