@@ -296,17 +296,20 @@ static void read_optimizer(const struct facts *f, struct knobs *k)
     if (is_word(f, "task", "peft")) k->lora_rank = (int)facts_int(f, "peft_dim", 0);
 }
 
-/* MoE models have a key of their own, false by default
-   (nemo_automodel/components/moe/parallelizer.py:646); layers of dense models reshard unless
-   pipelined (nemo_automodel/components/distributed/parallelizer_utils.py). */
+/* AutoModel's MoE classes have a key of their own, false by default
+   (nemo_automodel/components/moe/parallelizer.py:646); layers of dense models, and of MoE models
+   that are Hugging Face's as they are, reshard unless pipelined
+   (nemo_automodel/components/distributed/parallelizer_utils.py). */
 static void read_resharding(const struct facts *f, struct knobs *k, const struct model_shape *m)
 {
-    bool moe = m->experts > 0;
+    const struct fact *class = facts_get(f, "automodel_moe");
+    bool outside = class->value.kind == VALUE_BOOL && !class->value.b;
+    bool moe = m->experts > 0 && !outside;
     const struct fact *own = facts_get(f, "moe_reshard_after_forward");
     const struct fact *general = facts_get(f, "reshard_after_forward");
     const struct fact *x = moe && fact_is_set(own) ? own : general;
     k->reshard_stated = fact_is_set(x);
-    k->reshard_after_forward = moe ? false : k->pp == 1;
+    k->reshard_after_forward = !moe;
     if (k->reshard_stated && x->value.kind == VALUE_BOOL) k->reshard_after_forward = x->value.b;
 }
 

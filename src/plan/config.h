@@ -193,9 +193,9 @@ struct knobs {
     int image_tokens, images; /* of a sequence, as the language model sees them; 0: not stated */
     /* AutoModel */
     int dp_replicate;
-    bool reshard_after_forward; /* FSDP2: parameters are gathered anew for the backward */
-    bool reshard_stated; /* false: reshard_after_forward is the framework's default, recipes often
-                            differ */
+    bool reshard_after_forward; /* FSDP2: parameters are gathered anew for the backward, as the plan
+                                   states, or where it does not unless it is pipelined */
+    bool reshard_stated; /* false: the framework's default, from which recipes often differ */
 };
 
 /* An explicit pipeline layout: for each of pp*vpp chunks its decoder layers, and where embedding,
@@ -240,6 +240,11 @@ bool knobs_divide(const struct knobs *k);
 uint32_t knobs_captured(const struct knobs *k);
 /* Whether both recompute the same: the granularity, and of selective recomputation the modules. */
 bool knobs_same_recompute(const struct knobs *a, const struct knobs *b);
+/* Whether FSDP2 gathers parameters anew for the backward. */
+static inline bool knobs_reshards(const struct knobs *k)
+{
+    return k->reshard_after_forward && (k->reshard_stated || k->pp == 1);
+}
 /* Whether the dispatcher is a backend of Megatron's flex dispatcher. */
 static inline bool knobs_flex(const struct knobs *k)
 {
