@@ -2,6 +2,8 @@
 /* suggest: model, machine and wishes -> facts -> candidates -> cost -> choice -> output. */
 #include "cmd/suggest.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <time.h>
 
 #include "cmd/batch.h"
@@ -9,7 +11,9 @@
 #include "cmd/plan_out.h"
 #include "facts/profile.h"
 
-enum { MOST_GPUS = 1 << 20 };
+/* The most that --gpus takes, and the most that --gpus min looks at: the size of the largest runs
+   whose layouts are published (Llama 3.1 405B, 16,384 H100). */
+enum { MOST_GPUS = 1 << 20, MOST_MIN_GPUS = 1 << 14 };
 
 static double now_ms(void)
 {
@@ -169,23 +173,59 @@ static bool answer_all(struct cmd_context *c, const struct rule_set *rules, cons
     return ask_judge_forbid(arena, diags, ask, out->items, out->n, &out->notes);
 }
 
-/* --gpus min: the smallest power of two with a plan that surely fits. */
-static bool find_smallest(struct cmd_context *c, const struct rule_set *rules, struct ask *ask)
+/* Bytes by which the answer is known to exceed a GPU: of a plan that may not fit, or of the least
+   that was looked at. */
+static double need(const struct answer *answer)
 {
-    for (ask->gpus = 1; ask->gpus <= MOST_GPUS; ask->gpus *= 2) {
-        struct answers answers;
-        struct ask now = *ask;
-        struct diags quiet;
-        diags_init(&quiet, c->keep);
-        ask_complete(&now);
-        struct arena_mark mark = arena_mark(c->keep);
-        bool found = answer_all(c, rules, &now, &quiet, c->keep, &answers) && answers.any &&
-                     !answers.items[0].tight;
-        arena_pop(c->keep, mark);
-        if (found) return true;
+    if (answer->n) return answer->plans[0].costs.peak_high;
+    return answer->search->has_least ? answer->search->least.peak_high : INFINITY;
+}
+
+/* Where a count of GPUs was answered, and whether by a plan that surely fits. */
+static bool try_count(struct cmd_context *c, const struct rule_set *rules, struct ask now,
+                      double *least)
+{
+    struct answers answers;
+    struct diags quiet;
+    diags_init(&quiet, c->keep);
+    ask_complete(&now);
+    struct arena_mark mark = arena_mark(c->keep);
+    bool answered = answer_all(c, rules, &now, &quiet, c->keep, &answers), found = false;
+    *least = INFINITY;
+    for (size_t i = 0; answered && i < answers.n; i++) {
+        found = found || (answers.items[i].n && !answers.items[i].tight);
+        *least = fmin(*least, need(&answers.items[i]));
     }
-    ask->gpus = MOST_GPUS;
-    return false;
+    arena_pop(c->keep, mark);
+    return found;
+}
+
+/* --gpus min: the smallest power of two with a plan that surely fits; else the count that needs
+   the least memory. */
+static void find_smallest(struct cmd_context *c, const struct rule_set *rules, struct ask *ask)
+{
+    struct ask now = *ask;
+    double nearest = INFINITY, least;
+    ask->gpus = ask->most_gpus = MOST_MIN_GPUS;
+    for (now.gpus = 1; now.gpus <= MOST_MIN_GPUS; now.gpus *= 2) {
+        bool found = try_count(c, rules, now, &least);
+        if (found || least < nearest) ask->gpus = now.gpus;
+        if (found) ask->most_gpus = 0;
+        if (found) return;
+        nearest = fmin(nearest, least);
+    }
+}
+
+/* What may fit is no answer to how many GPUs are needed. */
+static void drop_plans(struct answers *answers)
+{
+    for (size_t i = 0; i < answers->n; i++) {
+        struct answer *one = &answers->items[i];
+        if (one->n) one->search->least = one->plans[0].costs;
+        one->search->has_least = one->search->has_least || one->n > 0;
+        one->n = 0;
+    }
+    answers->any = false;
 }
 
 static void emit_best(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
@@ -242,6 +282,7 @@ static int run(struct cmd_context *c)
     if (!ask.gpus) find_smallest(c, rules, &ask);
     ask_complete(&ask);
     if (!answer_all(c, rules, &ask, &c->diags, c->keep, &answers)) return STATUS_CANNOT;
+    if (ask.most_gpus) drop_plans(&answers);
     for (size_t i = 0; i < answers.notes.n; i++)
         buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers.notes.items[i]));
     if (str_is(format, "json"))
@@ -423,7 +464,7 @@ static int run_batch(struct cmd_context *c)
 }
 
 static const struct option options[] = {
-    {"gpus", "N|min", "GPUs of the job; min: the smallest power of two with a plan"},
+    {"gpus", "N|min", "GPUs of the job; min: the smallest power of two up to 16384 with a plan"},
     {"platform", "P", "platform name (moeplan platforms) or a platform file"},
     {"framework", "F",
      "megatron, bridge or automodel; without it Megatron and AutoModel are searched"},

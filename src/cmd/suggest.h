@@ -28,6 +28,7 @@ struct ask {
     bool in[FRAMEWORK_COUNT]; /* frameworks whose space is searched */
     struct str goal, task, precision;
     int64_t gpus, gbs, seq, mbs, top;
+    int64_t most_gpus; /* no number of GPUs up to this is enough: gpus is the nearest; 0: not so */
     bool gbs_assumed, seq_assumed;
     struct pin *pins;
     size_t n_pins;
