@@ -9,6 +9,7 @@
 #include "facts/check.h"
 #include "facts/platform.h"
 #include "plan/knob.h"
+#include "plan/peft.h"
 
 static int64_t at_least_one(int64_t n)
 {
@@ -293,7 +294,14 @@ static void read_optimizer(const struct facts *f, struct knobs *k)
     k->layer_wise_optimizer = str_starts(name, STR("dist_"));
     if (is_true(f, "optimizer_cpu_offload"))
         k->optimizer_offload = facts_double(f, "optimizer_offload_fraction", 1);
-    if (is_word(f, "task", "peft")) k->lora_rank = (int)facts_int(f, "peft_dim", 0);
+}
+
+static void read_adapters(const struct facts *f, struct knobs *k, const struct model_shape *m)
+{
+    if (k->task != TASK_PEFT) return;
+    k->lora_rank = (int)facts_int(f, "peft_dim", 0);
+    k->dora = is_word(f, "peft_scheme", "dora");
+    k->lora_targets = peft_targets(f, m);
 }
 
 /* AutoModel's MoE classes have a key of their own, false by default
@@ -396,6 +404,7 @@ static void read_joint(const struct facts *f, struct config *c)
     read_kernels(f, k, &c->model);
     read_recompute(f, k);
     read_optimizer(f, k);
+    read_adapters(f, k, &c->model);
     if (k->gbs == 0) k->gbs = k->mbs * knobs_dp(k); /* arguments.py: one microbatch a rank */
 }
 
