@@ -86,6 +86,7 @@ static bool read_pins(struct cmd_context *c, struct ask *ask)
                 cmd_usage_error(c, "--pin: %.*s", STR_ARG(why));
                 return false;
             }
+    if (!ask_adapters(c->keep, ask, &cap, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     ask->forbid = ARENA_ARRAY(c->keep, struct str, c->n_given);
     while (option_nth(c, "forbid", ask->n_forbid, &ask->forbid[ask->n_forbid]))
         ask->n_forbid++;
@@ -113,7 +114,7 @@ static bool read_frameworks(struct cmd_context *c, struct ask *ask)
     else if (emitter)
         ask->in[emitter->framework] = true;
     else
-        ask->in[FRAMEWORK_MEGATRON] = ask->in[FRAMEWORK_AUTOMODEL] = true;
+        ask_usual_frameworks(ask);
     return true;
 }
 
@@ -123,6 +124,7 @@ static bool read_numbers(struct cmd_context *c, struct ask *ask)
     bool good = option_param(c, "seq", "seq_length", &ask->seq) &&
                 option_param(c, "gbs", "global_batch_size", &ask->gbs) &&
                 option_param(c, "mbs", "micro_batch_size", &ask->mbs) &&
+                option_param(c, "lora-rank", "peft_dim", &ask->lora_rank) &&
                 option_int(c, "top", 1, &ask->top);
     if (!good || str_is(option_value(c, "gpus"), "min")) return good;
     if (!option_param(c, "gpus", "world_size", &ask->gpus)) return false;
@@ -139,6 +141,7 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     ask->goal = option_value(c, "goal");
     ask->task = option_value(c, "task");
     ask->precision = option_value(c, "precision");
+    ask->lora_targets = option_value(c, "lora-targets");
     if (!check_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_pins(c, ask)) return false;
     if (!ask_leave_out(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
@@ -312,6 +315,8 @@ static const struct member option_members[] = {
     {"top", MEMBER_NUMBER, NULL},
     {"goal", MEMBER_TEXT, NULL},
     {"task", MEMBER_TEXT, NULL},
+    {"lora_rank", MEMBER_NUMBER, "peft_dim"},
+    {"lora_targets", MEMBER_TEXT, NULL},
     {"precision", MEMBER_TEXT, NULL},
     {"framework", MEMBER_TEXT, NULL},
     {"pin", MEMBER_ANY, NULL},
@@ -337,7 +342,7 @@ static bool request_pins(const struct batch_request *request, const struct node 
                               .value = node_value(a, pins->items[i], SCALAR_JSON)};
         if (!ask_pin(a, ask, &cap, pin, why)) return false;
     }
-    return true;
+    return ask_adapters(a, ask, &cap, why);
 }
 
 /* One expression, or a list of them. */
@@ -358,8 +363,7 @@ static bool request_frameworks(const struct batch_request *request, const struct
 {
     struct str word = member_text(options, "framework");
     enum framework asked;
-    ask->in[FRAMEWORK_MEGATRON] = ask->in[FRAMEWORK_AUTOMODEL] = !word.n;
-    if (!word.n) return true;
+    if (!word.n) return ask_usual_frameworks(ask), true;
     bool known = framework_from_name(word, &asked);
     if (known) ask->in[asked] = true;
     return known || bad_wish(request->arena, &wishes[WISH_FRAMEWORK], word, why);
@@ -410,6 +414,8 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, st
                         .top = member_number(request, options, "top"),
                         .goal = member_text(options, "goal"),
                         .task = member_text(options, "task"),
+                        .lora_rank = member_number(request, options, "lora_rank"),
+                        .lora_targets = member_text(options, "lora_targets"),
                         .precision = member_text(options, "precision")};
     if (!ask->top) ask->top = 1;
     if (!check_needed(request, ask, why)) return false;
@@ -467,9 +473,13 @@ static const struct option options[] = {
     {"gpus", "N|min", "GPUs of the job; min: the smallest power of two up to 16384 with a plan"},
     {"platform", "P", "platform name (moeplan platforms) or a platform file"},
     {"framework", "F",
-     "megatron, bridge or automodel; without it Megatron and AutoModel are searched"},
+     "megatron, bridge or automodel; without it Megatron and AutoModel are searched, for peft "
+     "Bridge and AutoModel"},
     {"goal", "G", "throughput (default), bringup or memory"},
     {"task", "T", "pretrain (default), sft or peft"},
+    {"lora-rank", "N", "task peft: rank of the adapters (the framework's own)"},
+    {"lora-targets", "NAME,…",
+     "task peft: modules with adapters, by the framework's names: linear_qkv; *.q_proj"},
     {"seq", "N", "sequence length in tokens (4096)"},
     {"gbs", "N", "global batch size in sequences (about 4 M tokens a step)"},
     {"mbs", "N", "micro-batch size; without it searched"},
