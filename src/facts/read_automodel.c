@@ -105,7 +105,11 @@ static void set_row_length(struct facts *f)
 static void set_task(struct facts *f)
 {
     const struct node *peft = node_get(f->document, STR("peft"));
-    if (peft && peft->kind == NODE_MAP) set_derived(f, "task", value_string(STR("peft")));
+    if (!peft || peft->kind != NODE_MAP) return;
+    bool dora = facts_bool(f, "peft_use_dora", false);
+    facts_set(f, param_named("task"), value_string(STR("peft")), ORIGIN_FILE, peft, STR("peft"));
+    facts_set(f, param_named("peft_scheme"), value_string(dora ? STR("dora") : STR("lora")),
+              ORIGIN_FILE, peft, STR("peft.use_dora"));
 }
 
 /* A schedule file replaces the named schedule and is opened when the model is split. */
