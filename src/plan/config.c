@@ -296,8 +296,10 @@ static void read_optimizer(const struct facts *f, struct knobs *k)
         k->optimizer_offload = facts_double(f, "optimizer_offload_fraction", 1);
 }
 
-static void read_adapters(const struct facts *f, struct knobs *k, const struct model_shape *m)
+/* What is trained: less than the whole model. */
+static void read_trained(const struct facts *f, struct knobs *k, const struct model_shape *m)
 {
+    if (is_true(f, "freeze_all_layers")) k->freeze_language = k->freeze_vision = true;
     if (k->task != TASK_PEFT) return;
     k->lora_rank = (int)facts_int(f, "peft_dim", 0);
     k->dora = is_word(f, "peft_scheme", "dora");
@@ -404,7 +406,7 @@ static void read_joint(const struct facts *f, struct config *c)
     read_kernels(f, k, &c->model);
     read_recompute(f, k);
     read_optimizer(f, k);
-    read_adapters(f, k, &c->model);
+    read_trained(f, k, &c->model);
     if (k->gbs == 0) k->gbs = k->mbs * knobs_dp(k); /* arguments.py: one microbatch a rank */
 }
 

@@ -167,6 +167,9 @@ static void frozen_parts(void **state)
     assert_int_equal(trained(*state, f), n.vision);
     set(f, "freeze_vision_model", value_bool(true));
     assert_int_equal(trained(*state, f), 0);
+    set(f, "freeze_vision_model", value_bool(false));
+    set(f, "freeze_all_layers", value_bool(true));
+    assert_int_equal(trained(*state, f), 0);
 }
 
 static const struct CMUnitTest tests[] = {
