@@ -48,7 +48,7 @@ static void write_section(struct generator *g, const struct node *node)
 {
     static const char *const known[] = {"path",   "strategy", "beside", "targeted", "error",
                                         "covers", "source",   "kinds",  "keys",     "untargeted",
-                                        "above",  "shape",    NULL};
+                                        "above",  "shape",    "targets", NULL};
     enum { N_TEXTS = 7 };
     tables_check_keys(g, node, known);
     buf_add_char(&g->out, '{');
@@ -56,6 +56,7 @@ static void write_section(struct generator *g, const struct node *node)
         if (tables_text(node, known[i]).n) tables_write_text(&g->out, known[i], tables_text(node, known[i]));
     tables_write_texts(g, "kinds", node_get(node, STR("kinds")));
     tables_write_texts(g, "keys", node_get(node, STR("keys")));
+    tables_write_texts(g, "targets", node_get(node, STR("targets")));
     write_above(g, node_get(node, STR("above")));
     buf_printf(&g->out, ".shape=%s,", shape_of(g, node));
     buf_printf(&g->out, ".untargeted=%s},\n", tables_true(node, "untargeted") ? "true" : "false");

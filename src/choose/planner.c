@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "choose/outlook.h"
 #include "choose/space.h"
+#include "plan/peft.h"
 
 static bool is_knob(int param)
 {
@@ -208,6 +209,25 @@ static void split_rules(struct inquiry *in)
     if (failed) in->out->obstacle = rule_report(failed, f, in->scratch);
 }
 
+/* Targets that the user named and no linear of the model has: the run would train less than meant,
+   or nothing. */
+static bool check_targets(const struct facts *f, const struct config *c)
+{
+    const struct fact *targets = facts_get(f, "peft_target_modules");
+    if (c->knobs.task != TASK_PEFT || targets->origin != ORIGIN_OPTION) return true;
+    struct str idle = peft_idle_target(f, &c->model);
+    if (!idle.n) return true;
+    struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "adapter-target", (struct span){0},
+                              "no linear of the model is called %.*s in %s", STR_ARG(idle),
+                              framework_full_name(f->framework));
+    d->parameter = STR("peft_target_modules");
+    diag_help(f->diags, d, "%s",
+              f->framework == FRAMEWORK_AUTOMODEL
+                  ? "AutoModel matches whole paths: *.q_proj, *_proj, or * with the experts"
+                  : "Bridge has linear_qkv, linear_proj, linear_fc1 and linear_fc2");
+    return false;
+}
+
 /* Facts -> guides -> configuration; false when the question is incomplete. */
 static bool prepare(struct inquiry *in)
 {
@@ -219,6 +239,7 @@ static bool prepare(struct inquiry *in)
     planner_complete(q->rules, q->facts, in->scratch);
     rules_assume(q->rules, q->facts, in->scratch);
     if (!config_from_facts(in->arena, q->facts, &out->base)) return false;
+    if (!check_targets(q->facts, &out->base)) return false;
     const struct knob **pins;
     in->n_pins = pinned_knobs(in->arena, q, &pins);
     struct preference *preferences;

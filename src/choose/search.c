@@ -351,6 +351,8 @@ static void set_spot(struct search *s, const struct spot *spot)
     k->etp = spot->etp;
     k->mbs = spot->mbs;
     k->fsdp = spot->fsdp;
+    struct axis dispatchers = space_dispatcher(s->request, k); /* the last keeps most memory */
+    k->dispatcher = (uint8_t)dispatchers.values[dispatchers.n - 1];
     config_plan_layout(&s->c, &s->layout);
 }
 

@@ -127,9 +127,10 @@ struct axis space_mbs(const struct search_request *r)
 
 struct axis space_dispatcher(const struct search_request *r, const struct knobs *k)
 {
-    if (space_is_pinned(r, "dispatcher") || k->ep * k->etp == 1) return axis_of(k->dispatcher);
+    bool automodel = r->base->framework == FRAMEWORK_AUTOMODEL, alone = k->ep * k->etp == 1;
+    if (space_is_pinned(r, "dispatcher")) return axis_of(k->dispatcher);
+    if (alone) return axis_of(automodel ? DISPATCH_TORCH : k->dispatcher); /* fused ones fail */
     struct axis x = {0};
-    bool automodel = r->base->framework == FRAMEWORK_AUTOMODEL;
     bool rack = r->base->machine.nvlink_domain >
                 r->base->machine.gpus_per_node; /* DeepEP has no kernels for it */
     axis_add(&x, automodel ? DISPATCH_TORCH : DISPATCH_ALLTOALL);

@@ -2,6 +2,8 @@
 /* suggest: model, machine and wishes -> facts -> candidates -> cost -> choice -> output. */
 #include "cmd/suggest.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <time.h>
 
 #include "cmd/batch.h"
@@ -9,7 +11,9 @@
 #include "cmd/plan_out.h"
 #include "facts/profile.h"
 
-enum { MOST_GPUS = 1 << 20 };
+/* The most that --gpus takes, and the most that --gpus min looks at: the size of the largest runs
+   whose layouts are published (Llama 3.1 405B, 16,384 H100). */
+enum { MOST_GPUS = 1 << 20, MOST_MIN_GPUS = 1 << 14 };
 
 static double now_ms(void)
 {
@@ -82,6 +86,7 @@ static bool read_pins(struct cmd_context *c, struct ask *ask)
                 cmd_usage_error(c, "--pin: %.*s", STR_ARG(why));
                 return false;
             }
+    if (!ask_adapters(c->keep, ask, &cap, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     ask->forbid = ARENA_ARRAY(c->keep, struct str, c->n_given);
     while (option_nth(c, "forbid", ask->n_forbid, &ask->forbid[ask->n_forbid]))
         ask->n_forbid++;
@@ -109,7 +114,7 @@ static bool read_frameworks(struct cmd_context *c, struct ask *ask)
     else if (emitter)
         ask->in[emitter->framework] = true;
     else
-        ask->in[FRAMEWORK_MEGATRON] = ask->in[FRAMEWORK_AUTOMODEL] = true;
+        ask_usual_frameworks(ask);
     return true;
 }
 
@@ -119,6 +124,7 @@ static bool read_numbers(struct cmd_context *c, struct ask *ask)
     bool good = option_param(c, "seq", "seq_length", &ask->seq) &&
                 option_param(c, "gbs", "global_batch_size", &ask->gbs) &&
                 option_param(c, "mbs", "micro_batch_size", &ask->mbs) &&
+                option_param(c, "lora-rank", "peft_dim", &ask->lora_rank) &&
                 option_int(c, "top", 1, &ask->top);
     if (!good || str_is(option_value(c, "gpus"), "min")) return good;
     if (!option_param(c, "gpus", "world_size", &ask->gpus)) return false;
@@ -135,6 +141,7 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     ask->goal = option_value(c, "goal");
     ask->task = option_value(c, "task");
     ask->precision = option_value(c, "precision");
+    ask->lora_targets = option_value(c, "lora-targets");
     if (!check_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_pins(c, ask)) return false;
     if (!ask_leave_out(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
@@ -169,23 +176,59 @@ static bool answer_all(struct cmd_context *c, const struct rule_set *rules, cons
     return ask_judge_forbid(arena, diags, ask, out->items, out->n, &out->notes);
 }
 
-/* --gpus min: the smallest power of two with a plan that surely fits. */
-static bool find_smallest(struct cmd_context *c, const struct rule_set *rules, struct ask *ask)
+/* Bytes by which the answer is known to exceed a GPU: of a plan that may not fit, or of the least
+   that was looked at. */
+static double need(const struct answer *answer)
 {
-    for (ask->gpus = 1; ask->gpus <= MOST_GPUS; ask->gpus *= 2) {
-        struct answers answers;
-        struct ask now = *ask;
-        struct diags quiet;
-        diags_init(&quiet, c->keep);
-        ask_complete(&now);
-        struct arena_mark mark = arena_mark(c->keep);
-        bool found = answer_all(c, rules, &now, &quiet, c->keep, &answers) && answers.any &&
-                     !answers.items[0].tight;
-        arena_pop(c->keep, mark);
-        if (found) return true;
+    if (answer->n) return answer->plans[0].costs.peak_high;
+    return answer->search->has_least ? answer->search->least.peak_high : INFINITY;
+}
+
+/* Where a count of GPUs was answered, and whether by a plan that surely fits. */
+static bool try_count(struct cmd_context *c, const struct rule_set *rules, struct ask now,
+                      double *least)
+{
+    struct answers answers;
+    struct diags quiet;
+    diags_init(&quiet, c->keep);
+    ask_complete(&now);
+    struct arena_mark mark = arena_mark(c->keep);
+    bool answered = answer_all(c, rules, &now, &quiet, c->keep, &answers), found = false;
+    *least = INFINITY;
+    for (size_t i = 0; answered && i < answers.n; i++) {
+        found = found || (answers.items[i].n && !answers.items[i].tight);
+        *least = fmin(*least, need(&answers.items[i]));
     }
-    ask->gpus = MOST_GPUS;
-    return false;
+    arena_pop(c->keep, mark);
+    return found;
+}
+
+/* --gpus min: the smallest power of two with a plan that surely fits; else the count that needs
+   the least memory. */
+static void find_smallest(struct cmd_context *c, const struct rule_set *rules, struct ask *ask)
+{
+    struct ask now = *ask;
+    double nearest = INFINITY, least;
+    ask->gpus = ask->most_gpus = MOST_MIN_GPUS;
+    for (now.gpus = 1; now.gpus <= MOST_MIN_GPUS; now.gpus *= 2) {
+        bool found = try_count(c, rules, now, &least);
+        if (found || least < nearest) ask->gpus = now.gpus;
+        if (found) ask->most_gpus = 0;
+        if (found) return;
+        nearest = fmin(nearest, least);
+    }
+}
+
+/* What may fit is no answer to how many GPUs are needed. */
+static void drop_plans(struct answers *answers)
+{
+    for (size_t i = 0; i < answers->n; i++) {
+        struct answer *one = &answers->items[i];
+        if (one->n) one->search->least = one->plans[0].costs;
+        one->search->has_least = one->search->has_least || one->n > 0;
+        one->n = 0;
+    }
+    answers->any = false;
 }
 
 static void emit_best(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
@@ -242,6 +285,7 @@ static int run(struct cmd_context *c)
     if (!ask.gpus) find_smallest(c, rules, &ask);
     ask_complete(&ask);
     if (!answer_all(c, rules, &ask, &c->diags, c->keep, &answers)) return STATUS_CANNOT;
+    if (ask.most_gpus) drop_plans(&answers);
     for (size_t i = 0; i < answers.notes.n; i++)
         buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers.notes.items[i]));
     if (str_is(format, "json"))
@@ -271,6 +315,8 @@ static const struct member option_members[] = {
     {"top", MEMBER_NUMBER, NULL},
     {"goal", MEMBER_TEXT, NULL},
     {"task", MEMBER_TEXT, NULL},
+    {"lora_rank", MEMBER_NUMBER, "peft_dim"},
+    {"lora_targets", MEMBER_TEXT, NULL},
     {"precision", MEMBER_TEXT, NULL},
     {"framework", MEMBER_TEXT, NULL},
     {"pin", MEMBER_ANY, NULL},
@@ -296,7 +342,7 @@ static bool request_pins(const struct batch_request *request, const struct node 
                               .value = node_value(a, pins->items[i], SCALAR_JSON)};
         if (!ask_pin(a, ask, &cap, pin, why)) return false;
     }
-    return true;
+    return ask_adapters(a, ask, &cap, why);
 }
 
 /* One expression, or a list of them. */
@@ -317,8 +363,7 @@ static bool request_frameworks(const struct batch_request *request, const struct
 {
     struct str word = member_text(options, "framework");
     enum framework asked;
-    ask->in[FRAMEWORK_MEGATRON] = ask->in[FRAMEWORK_AUTOMODEL] = !word.n;
-    if (!word.n) return true;
+    if (!word.n) return ask_usual_frameworks(ask), true;
     bool known = framework_from_name(word, &asked);
     if (known) ask->in[asked] = true;
     return known || bad_wish(request->arena, &wishes[WISH_FRAMEWORK], word, why);
@@ -369,6 +414,8 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, st
                         .top = member_number(request, options, "top"),
                         .goal = member_text(options, "goal"),
                         .task = member_text(options, "task"),
+                        .lora_rank = member_number(request, options, "lora_rank"),
+                        .lora_targets = member_text(options, "lora_targets"),
                         .precision = member_text(options, "precision")};
     if (!ask->top) ask->top = 1;
     if (!check_needed(request, ask, why)) return false;
@@ -423,12 +470,16 @@ static int run_batch(struct cmd_context *c)
 }
 
 static const struct option options[] = {
-    {"gpus", "N|min", "GPUs of the job; min: the smallest power of two with a plan"},
+    {"gpus", "N|min", "GPUs of the job; min: the smallest power of two up to 16384 with a plan"},
     {"platform", "P", "platform name (moeplan platforms) or a platform file"},
     {"framework", "F",
-     "megatron, bridge or automodel; without it Megatron and AutoModel are searched"},
+     "megatron, bridge or automodel; without it Megatron and AutoModel are searched, for peft "
+     "Bridge and AutoModel"},
     {"goal", "G", "throughput (default), bringup or memory"},
     {"task", "T", "pretrain (default), sft or peft"},
+    {"lora-rank", "N", "task peft: rank of the adapters (the framework's own)"},
+    {"lora-targets", "NAME,…",
+     "task peft: modules with adapters, by the framework's names: linear_qkv; *.q_proj"},
     {"seq", "N", "sequence length in tokens (4096)"},
     {"gbs", "N", "global batch size in sequences (about 4 M tokens a step)"},
     {"mbs", "N", "micro-batch size; without it searched"},

@@ -27,7 +27,10 @@ struct ask {
     const struct platform *platform;
     bool in[FRAMEWORK_COUNT]; /* frameworks whose space is searched */
     struct str goal, task, precision;
+    int64_t lora_rank; /* 0: not said */
+    struct str lora_targets; /* separated by commas; empty: not said */
     int64_t gpus, gbs, seq, mbs, top;
+    int64_t most_gpus; /* no number of GPUs up to this is enough: gpus is the nearest; 0: not so */
     bool gbs_assumed, seq_assumed;
     struct pin *pins;
     size_t n_pins;
@@ -38,6 +41,10 @@ struct ask {
 /* Pins a parameter by name, symbol or alias; false with *why set when there is no such parameter,
    it is none to pin, or it does not take the value. */
 bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct setting pin, struct str *why);
+/* Pins what is said of the adapters; false with *why set when the task has none. */
+bool ask_adapters(struct arena *a, struct ask *ask, size_t *cap, struct str *why);
+/* The frameworks to search where none is named. */
+void ask_usual_frameworks(struct ask *ask);
 /* Leaves out the frameworks to which a pin means nothing; false with *why set when none is left. */
 bool ask_leave_out(struct arena *a, struct ask *ask, struct str *why);
 /* Fills what was left open: seq 4096, gbs the smallest multiple of the GPUs with 4 million tokens a

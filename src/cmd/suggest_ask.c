@@ -4,9 +4,9 @@
 
 #include "base/num.h"
 #include "cmd/suggest.h"
-#include "facts/reader.h"
 #include "facts/check.h"
 #include "facts/profile.h"
+#include "facts/reader.h"
 
 enum {
     TOKENS_A_STEP = 4000000,
@@ -59,6 +59,38 @@ bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct setting pin, 
     if (ask->n_pins == *cap) ask->pins = vec_grow(a, ask->pins, cap, sizeof *ask->pins);
     ask->pins[ask->n_pins++] = (struct pin){param, value};
     return true;
+}
+
+static struct value target_list(struct arena *a, struct str targets)
+{
+    VEC(struct value) list = {0};
+    struct str one;
+    while (str_split(&targets, ',', &one))
+        if (str_trim(one).n) *VEC_PUSH(a, &list) = value_string(str_trim(one));
+    return value_list_of(a, list.items, list.n);
+}
+
+bool ask_adapters(struct arena *a, struct ask *ask, size_t *cap, struct str *why)
+{
+    struct setting rank = {.name = STR("peft_dim"), .value = value_int(ask->lora_rank)};
+    struct setting targets = {.name = STR("peft_target_modules"),
+                              .value = target_list(a, ask->lora_targets)};
+    if (!ask->lora_rank && !ask->lora_targets.n) return true;
+    if (!str_is(ask->task, "peft")) {
+        *why = STR("the adapters' rank and targets go with task peft");
+        return false;
+    }
+    return (!ask->lora_rank || ask_pin(a, ask, cap, rank, why)) &&
+           (!ask->lora_targets.n || ask_pin(a, ask, cap, targets, why));
+}
+
+/* Megatron-LM and AutoModel; for adapters those that have them. */
+void ask_usual_frameworks(struct ask *ask)
+{
+    const struct param *rank = &param_table[param_named("peft_dim")];
+    bool adapters = str_is(ask->task, "peft");
+    for (int f = 0; f < FRAMEWORK_COUNT; f++)
+        ask->in[f] = adapters ? rank->in[f].known : f != FRAMEWORK_BRIDGE;
 }
 
 /* Whether a pin means something to a framework: it has the parameter, or none has, as the planner's

@@ -174,13 +174,14 @@ void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_s
                      struct buf *out)
 {
     add_question(a, ask, answer, out);
-    buf_printf(out, "%s: no plan fits (%zu looked at)\n", framework_full_name(framework),
-               answer->searched);
+    buf_printf(out, "%s: no plan fits", framework_full_name(framework));
+    if (ask->most_gpus) buf_printf(out, " on up to %" PRId64 " GPUs; the nearest", ask->most_gpus);
+    buf_printf(out, " (%zu looked at)\n", answer->searched);
     if (answer->obstacle) {
         add_obstacle(answer->obstacle, out);
         return;
     }
     add_least(answer, out);
     bool enough = answer->search->rejected > 0; /* memory was, and more GPUs change nothing */
-    if (!enough) add_would_fit(a, scratch, rules, *ask, framework, out);
+    if (!enough && !ask->most_gpus) add_would_fit(a, scratch, rules, *ask, framework, out);
 }

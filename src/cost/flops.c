@@ -103,6 +103,6 @@ double model_flops_per_token(const struct config *c)
         depth += layer(m, m->mtp_kinds[i], seq);
     if (!is_hybrid(m)) depth += 2 * (3 * h + 2 * h * h);
     forward += m->mtp_layers * depth + 2 * h * flops_vocab(c) * (1 + m->mtp_layers);
-    /* Adapters leave the weights frozen: no gradient of theirs is computed. */
-    return (c->knobs.task == TASK_PEFT ? 2 : 3) * forward;
+    /* Of frozen weights no gradient is computed. */
+    return (knobs_trains_language(&c->knobs) ? 3 : 2) * forward;
 }

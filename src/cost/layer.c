@@ -35,7 +35,7 @@ void layer_add_linear(const struct timing *t, struct layer_time *x, double rows,
                       double in)
 {
     struct linear l = {
-        .rows = rows, .out = out, .in = in, .frozen = layer_knobs(t)->task == TASK_PEFT};
+        .rows = rows, .out = out, .in = in, .frozen = !knobs_trains_language(layer_knobs(t))};
     kernel_linear(t, l, &x->forward, &x->backward);
 }
 
@@ -115,7 +115,9 @@ struct layer_time layer_head(const struct timing *t)
 {
     struct layer_time x = {0};
     double tp = layer_knobs(t)->tp, vocab = flops_vocab(t->config) / tp, h = layer_model(t)->hidden;
-    struct linear logits = {.rows = t->tokens, .out = vocab, .in = h, .wide = true};
+    bool frozen = !knobs_trains_language(layer_knobs(t));
+    struct linear logits = {
+        .rows = t->tokens, .out = vocab, .in = h, .wide = true, .frozen = frozen};
     kernel_linear(t, logits, &x.forward, &x.backward);
     layer_add_stream(t, &x, 6 * t->tokens * vocab, 4 * t->tokens * vocab);
     double one = comm_collective(t, 2 * t->tokens * h, tp, tp);

@@ -47,7 +47,7 @@ static void add_router(const struct timing *t, struct layer_time *x)
     kernel_linear(t, scores, &forward, &unused);
     double small = kernel_stream(t, 24 * t->tokens_rank * m->experts + 2 * layer_hidden_bytes(t));
     x->forward.gemm += 2 * forward.gemm;
-    x->backward.gemm += 4 * forward.gemm;
+    x->backward.gemm += (knobs_trains_language(layer_knobs(t)) ? 4 : 2) * forward.gemm;
     x->forward.memory += small;
     x->backward.memory += 2 * small;
     layer_add_ops(t, x, 16, SCOPE_MOE_ROUTER | SCOPE_MOE | SCOPE_FULL,
@@ -133,7 +133,7 @@ static void add_expert_activation(const struct timing *t, struct layer_time *x,
 static void add_experts(const struct timing *t, struct layer_time *x)
 {
     struct expert_rows r = expert_rows(t);
-    bool frozen = layer_knobs(t)->task == TASK_PEFT;
+    bool frozen = !knobs_trains_language(layer_knobs(t));
     struct linear up = {r.each, up_parts(t) * r.inner, r.width, r.local, false, frozen};
     struct linear down = {r.each, r.width, r.inner, r.local, false, frozen};
     struct pass forward = {0}, backward = {0};

@@ -9,7 +9,7 @@
 static void add_linear(const struct timing *t, struct layer_time *x, double rows, double out,
                        double in)
 {
-    bool frozen = layer_knobs(t)->task == TASK_PEFT;
+    bool frozen = !knobs_trains_vision(layer_knobs(t));
     struct linear l = {.rows = rows, .out = out, .in = in, .wide = true, .frozen = frozen};
     kernel_linear(t, l, &x->forward, &x->backward);
 }
@@ -57,6 +57,6 @@ struct layer_time layer_vision(const struct timing *t)
         add_linear(t, &x, v.tokens, layer_model(t)->hidden, v.merged);
     }
     layer_add_ops(t, &x, 10 + 6 * v.mergers, 0, 1);
-    if (layer_knobs(t)->freeze_vision) x.backward = (struct pass){0};
+    if (!knobs_trains_vision(layer_knobs(t))) x.backward = (struct pass){0};
     return x;
 }

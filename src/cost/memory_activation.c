@@ -120,7 +120,7 @@ double activation_head_transient(const struct memory_work *w, const struct holdi
 {
     const struct knobs *k = &w->c->knobs;
     if (!s->last) return 0;
-    bool te = k->ce_fusion == CE_TE, trained = k->task != TASK_PEFT;
+    bool te = k->ce_fusion == CE_TE, trained = knobs_trains_language(k);
     double tokens = 2 * w->t.sp_tokens + (te ? w->t.tokens : 0);
     double hidden = 2 * tokens * w->c->model.hidden;
     double dummy = trained && (te || k->grad_accumulation_fusion) ? 2 * w->embedding : 0;

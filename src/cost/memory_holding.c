@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one pipeline stage holds: parameters of one rank, counted from its layers. */
 #include "cost/memory_stage.h"
+#include "plan/peft.h"
 
 static double max(double a, double b)
 {
@@ -84,7 +85,8 @@ static void hold_dummies(const struct memory_work *w, const int counts[MODEL_MAX
                          struct holding *s)
 {
     const struct knobs *k = &w->c->knobs;
-    if (!k->grad_accumulation_fusion || !k->transformer_engine || k->task == TASK_PEFT) return;
+    if (!k->grad_accumulation_fusion || !k->transformer_engine || !knobs_trains_language(k))
+        return;
     struct shapes shapes = {.n = 0};
     double elements = 0;
     for (int i = 0; i < w->c->model.n_kinds; i++)
@@ -95,18 +97,22 @@ static void hold_dummies(const struct memory_work *w, const int counts[MODEL_MAX
     s->dummies = 2 * w->x.dummy_wgrads.value * elements;
 }
 
-/* LoRA on the four linear modules of a layer: rank x (input + output) for each GEMM; experts share
- * one pair. */
+static void hold_adapter(const struct config *c, const struct linear_shape *l, double count,
+                         struct holding *s)
+{
+    *(linear_is_routed(l->role) ? &s->expert_adapters : &s->adapters) +=
+        count * adapter_on_rank(c, l);
+}
+
 static void hold_adapters(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
                           struct holding *s)
 {
-    const struct knobs *k = &w->c->knobs;
-    if (k->task != TASK_PEFT) return;
-    double rank = k->lora_rank > 0 ? k->lora_rank : 32;
+    struct linear_shape linears[LAYER_MAX_LINEARS], head = head_linear(w->c);
+    if (w->c->knobs.task != TASK_PEFT) return;
     for (int i = 0; i < w->c->model.n_kinds; i++)
-        for (int g = 0; g < w->kinds[i].n_gemms; g++)
-            s->adapters +=
-                counts[i] * rank * (w->kinds[i].gemms[g].rows + w->kinds[i].gemms[g].columns);
+        for (int n = layer_linears(w->c, w->kinds[i].kind, linears); n > 0; n--)
+            hold_adapter(w->c, &linears[n - 1], counts[i], s);
+    if (s->last) hold_adapter(w->c, &head, 1, s);
 }
 
 struct holding holding_of_stage(const struct memory_work *w, int stage)

@@ -16,7 +16,7 @@ struct holding {
     double matrices, expert_matrices; /* of those: GEMM weights of layers */
     double copies;                    /* of `dense`: weights that stand on another stage too */
     double vision;                    /* of `dense` */
-    double adapters;                  /* LoRA's, beside `dense` */
+    double adapters, expert_adapters; /* LoRA's, beside `dense` and `experts` */
     double unit_dense, unit_experts;  /* the largest layer */
     double root;                      /* embedding and head: FSDP's root unit */
     double dummies;                   /* bytes of Transformer Engine's dummy weight gradients */

@@ -67,9 +67,9 @@ double state_parameters(const struct memory_work *w, const struct holding *s,
         sum +=
             trace_term(trace, "quantised weights", extra * copied, "%.4g B x %.0f", extra, copied);
     }
-    if (s->adapters > 0)
-        sum +=
-            trace_term(trace, "adapters", bytes * s->adapters, "%.0f B x %.0f", bytes, s->adapters);
+    double adapters = s->adapters / shards + s->expert_adapters / expert_shards;
+    if (adapters > 0)
+        sum += trace_term(trace, "adapters", bytes * adapters, "%.0f B x %.0f", bytes, adapters);
     return sum;
 }
 
@@ -77,9 +77,11 @@ double state_parameters(const struct memory_work *w, const struct holding *s,
 static void trained(const struct memory_work *w, const struct holding *s, double *dense,
                     double *experts)
 {
-    bool peft = w->c->knobs.task == TASK_PEFT;
-    *dense = peft ? s->adapters : s->dense - (w->c->knobs.freeze_vision ? s->vision : 0);
-    *experts = peft ? 0 : s->experts;
+    const struct knobs *k = &w->c->knobs;
+    bool language = knobs_trains_language(k);
+    *dense = s->adapters + (language ? s->dense - s->vision : 0) +
+             (knobs_trains_vision(k) ? s->vision : 0);
+    *experts = s->expert_adapters + (language ? s->experts : 0);
 }
 
 double state_gradients(const struct memory_work *w, const struct holding *s,
@@ -127,8 +129,8 @@ double state_optimizer(const struct memory_work *w, const struct holding *s,
     optimizer_shards(w, &shards, &expert_shards);
     double adam = state_bytes(k, k->exp_avg_bytes + k->exp_avg_sq_bytes);
     double matrix = k->muon ? state_bytes(k, k->exp_avg_bytes) : adam;
-    double matrices = matrix < adam ? s->matrices : 0;
-    double expert_matrices = matrix < adam ? s->expert_matrices : 0;
+    bool apart = matrix < adam && knobs_trains_language(k);
+    double matrices = apart ? s->matrices : 0, expert_matrices = apart ? s->expert_matrices : 0;
     double sum = adam * (dense - matrices) + matrix * matrices;
     double expert_sum = adam * (experts - expert_matrices) + matrix * expert_matrices;
     return trace_term(trace, "optimizer states, dense", sum / shards,
@@ -173,7 +175,7 @@ static double gathered_parameters(const struct memory_work *w, const struct hold
                                   struct cost_trace *trace)
 {
     bool dense = w->dense_shards > 1, experts = w->expert_shards > 1;
-    if (!w->c->knobs.reshard_after_forward) {
+    if (!knobs_reshards(&w->c->knobs)) {
         double elements = (dense ? s->dense : 0) + (experts ? s->experts : 0);
         return trace_term(trace, "gathered parameters", 2 * elements, "2 B x %.0f", elements);
     }
@@ -192,7 +194,8 @@ double state_gathered(const struct memory_work *w, const struct holding *s,
     if (!sharded_parameters(k)) return 0;
     if (k->fsdp == FSDP_FSDP2) return gathered_parameters(w, s, trace);
     double root = w->dense_shards > 1 ? 2 * s->root : 0;
-    double unit = s->unit_dense + s->unit_experts, bytes = 2 + k->grad_bytes;
+    double unit = s->unit_dense + s->unit_experts;
+    double bytes = 2 + (knobs_trains_language(k) ? k->grad_bytes : 0);
     return trace_term(trace, "FSDP working set", root + 2 * bytes * unit,
                       "%.0f B + 2 x %.0f B x %.0f", root, bytes, unit);
 }

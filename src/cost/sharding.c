@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cost/comm.h"
+#include "plan/peft.h"
 
 static void add_part(struct rank_params *p, struct part_params x, const struct knobs *k)
 {
@@ -11,9 +12,33 @@ static void add_part(struct rank_params *p, struct part_params x, const struct k
     p->experts += (double)x.experts / ((double)k->ep * k->etp);
 }
 
+/* Adapters are spread as the layers are. */
+static void add_adapters(struct rank_params *p, const struct config *c)
+{
+    const struct model_shape *m = &c->model;
+    struct linear_shape linears[LAYER_MAX_LINEARS];
+    for (int i = 0; i < m->num_layers; i++)
+        for (int n = layer_linears(c, m->kinds[m->layers[i]], linears); n > 0; n--) {
+            const struct linear_shape *l = &linears[n - 1];
+            double own = adapter_on_rank(c, l) / c->knobs.pp;
+            *(linear_is_routed(l->role) ? &p->trained_experts : &p->trained_dense) += own;
+        }
+}
+
+/* A vision tower that is trained stands beside the embedding. */
+static void add_trained(struct rank_params *p, const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    double vision = knobs_trains_vision(k) ? (double)vision_params(&c->model) : 0;
+    bool language = knobs_trains_language(k);
+    p->dense += vision;
+    p->trained_dense = language ? p->dense : vision;
+    p->trained_experts = language ? p->experts : 0;
+    if (k->task == TASK_PEFT) add_adapters(p, c);
+}
+
 /* Layers are spread evenly over the stages; embedding and head stand on the first and the last, so
-   the fuller of both holds one of them; a vision tower that is trained stands beside the embedding.
- */
+   the fuller of both holds one of them. */
 struct rank_params sharding_params(const struct config *c)
 {
     const struct model_shape *m = &c->model;
@@ -36,14 +61,19 @@ struct rank_params sharding_params(const struct config *c)
     }
     double embedding = (double)m->vocab * m->hidden / k->tp;
     p.dense = p.dense / k->pp + embedding * (k->pp > 1 || m->tied ? 1 : 2);
-    if (!k->freeze_vision) p.dense += (double)vision_params(m);
     p.experts /= k->pp;
+    add_trained(&p, c);
     return p;
 }
 
 struct collectives {
     double gather, reduce; /* seconds: all parameters once, all gradients once */
 };
+
+static bool shards_parameters(const struct knobs *k)
+{
+    return k->fsdp == FSDP_FSDP2 || k->fsdp == FSDP_OPTIM_GRADS_PARAMS;
+}
 
 static struct collectives collectives_of(const struct timing *t, const struct knobs *k,
                                          struct rank_params p)
@@ -52,11 +82,14 @@ static struct collectives collectives_of(const struct timing *t, const struct kn
     double span = ranks * k->tp, expert_span = expert_ranks * k->ep * k->etp;
     bool narrow = t->config->framework == FRAMEWORK_AUTOMODEL || k->fsdp != FSDP_NONE;
     double grad = narrow ? 2 : k->grad_bytes, param = t->low && k->fp8_param_gather ? 1 : 2;
+    bool whole = shards_parameters(k); /* else only what the optimizer changed */
+    double dense = whole ? p.dense : p.trained_dense;
+    double experts = whole ? p.experts : p.trained_experts;
     return (struct collectives){
-        comm_collective(t, param * p.dense, ranks, span) +
-            comm_collective(t, param * p.experts, expert_ranks, expert_span),
-        comm_collective(t, grad * p.dense, ranks, span) +
-            comm_collective(t, grad * p.experts, expert_ranks, expert_span),
+        comm_collective(t, param * dense, ranks, span) +
+            comm_collective(t, param * experts, expert_ranks, expert_span),
+        comm_collective(t, grad * p.trained_dense, ranks, span) +
+            comm_collective(t, grad * p.trained_experts, expert_ranks, expert_span),
     };
 }
 
@@ -96,10 +129,8 @@ static double exposed_ddp(const struct timing *t, const struct knobs *k, struct 
 double sharding_exposed(const struct timing *t, const struct knobs *k, struct rank_params p,
                         double stage_s)
 {
-    if (k->task == TASK_PEFT) return 0;
     struct collectives x = collectives_of(t, k, p);
-    bool sharded = k->fsdp == FSDP_FSDP2 || k->fsdp == FSDP_OPTIM_GRADS_PARAMS;
-    return sharded ? exposed_fsdp(t, k, x, stage_s) : exposed_ddp(t, k, x, stage_s);
+    return shards_parameters(k) ? exposed_fsdp(t, k, x, stage_s) : exposed_ddp(t, k, x, stage_s);
 }
 
 /* Muon orthogonalises every matrix, m x n with m <= n, in five Newton-Schulz steps of 4 m^2 n + 2
@@ -117,13 +148,13 @@ static double muon_seconds(const struct timing *t, double own)
    kernels reach 0.7 of streaming. */
 double sharding_optimizer(const struct timing *t, const struct knobs *k, struct rank_params p)
 {
-    if (k->task == TASK_PEFT) return 0;
     double ranks = (double)knobs_dp(k) * k->cp, expert_ranks = (double)knobs_edp(k);
     bool dealt = k->distributed_optimizer || k->fsdp != FSDP_NONE;
-    double own = dealt ? p.dense / ranks + p.experts / expert_ranks : p.dense + p.experts;
+    double all = p.trained_dense + p.trained_experts;
+    double own = dealt ? p.trained_dense / ranks + p.trained_experts / expert_ranks : all;
     double on_gpu = own * (1 - k->optimizer_offload), on_cpu = own * k->optimizer_offload;
     double update = on_gpu * (k->precision_aware ? 24 : 30) / (0.7 * t->hbm);
-    double norm_and_casts = 4 * (p.dense + p.experts) / t->hbm;
+    double norm_and_casts = 4 * all / t->hbm;
     double cpu = on_cpu * 16 / 50e9; /* read and written through the CPU's memory */
     double pcie = t->config->machine.pcie_bytes_per_s;
     double states =

@@ -7,9 +7,10 @@
 #include "cost/timing.h"
 
 /* Parameters on one rank: those over data parallel ranks, and the experts' over expert data
- * parallel ranks. */
+   parallel ranks; and those that are trained. */
 struct rank_params {
     double dense, experts;
+    double trained_dense, trained_experts;
 };
 struct rank_params sharding_params(const struct config *c);
 

@@ -32,7 +32,7 @@ double vision_kept(const struct config *c)
 {
     struct vision_work v = vision_work(c);
     double tp = c->knobs.tp, up = v.gated ? 2 : 1;
-    if (c->knobs.freeze_vision) return 0;
+    if (!knobs_trains_vision(&c->knobs)) return 0;
     double widths = 4 * v.width + (4 * v.width + (up + 1) * v.inner) / tp;
     double mergers = v.mergers * 3 * v.tokens * v.merged;
     return 2 * (v.patches * (v.layers * widths + v.pixels) + mergers);

@@ -3,6 +3,7 @@
  */
 #include "base/vec.h"
 #include "emit/emit.h"
+#include "facts/automodel.h"
 
 /* A key on its way into the YAML tree: its dotted path and its text. */
 struct line {
@@ -14,6 +15,24 @@ struct lines {
     size_t n, cap;
 };
 
+static bool takes(const struct facts *f, struct str key)
+{
+    struct str section = STR("dataset");
+    bool data = str_starts(key, STR("dataset."));
+    return !data || automodel_section_takes(section, facts_str(f, "dataset_target"),
+                                            str_slice(key, section.n + 1, key.n));
+}
+
+/* The first key that the recipe's classes take; empty: none does. A data set of images has no
+   length of its own, and its batches get it from the collate function. */
+static struct str key_of(const struct facts *f, const struct param_spelling *spelling)
+{
+    if (takes(f, spelling->key)) return spelling->key;
+    for (size_t i = 0; i < spelling->n_more_keys; i++)
+        if (takes(f, spelling->more_keys[i])) return spelling->more_keys[i];
+    return (struct str){"", 0};
+}
+
 static void collect(struct arena *a, const struct emit_input *in, struct lines *out)
 {
     const struct facts *f = in->facts;
@@ -22,9 +41,10 @@ static void collect(struct arena *a, const struct emit_input *in, struct lines *
     for (size_t i = 0; i < n; i++) {
         const struct param_spelling *spelling = &param_table[params[i]].in[f->framework];
         struct value v = f->items[params[i]].value;
-        if (!spelling->key.n || v.kind == VALUE_MAP) continue;
+        struct str key = key_of(f, spelling);
+        if (!key.n || v.kind == VALUE_MAP) continue;
         if (v.kind == VALUE_BOOL && spelling->inverse) v.b = !v.b;
-        *VEC_PUSH(a, out) = (struct line){spelling->key, emit_yaml(a, v)};
+        *VEC_PUSH(a, out) = (struct line){key, emit_yaml(a, v)};
     }
 }
 

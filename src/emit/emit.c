@@ -36,10 +36,13 @@ static bool is_default(struct value v, struct value otherwise)
     return value_eq(v, otherwise);
 }
 
-/* Whether the parameter means anything to the model: one without experts has none to place. */
+/* Whether the parameter means anything to the model: one without experts has none to place, one
+   without a vision tower has no part to freeze. */
 static bool applies(const struct facts *f, const struct param *p)
 {
     bool dense = facts_get(f, "num_moe_experts")->value.kind == VALUE_NULL;
+    bool whole = facts_get(f, "vision_num_layers")->value.kind == VALUE_NULL;
+    if (whole && str_starts(p->name, STR("freeze_"))) return false;
     return !dense || !(str_starts(p->name, STR("expert_")) || str_starts(p->name, STR("moe_")));
 }
 
@@ -55,6 +58,8 @@ static bool is_headline(const struct facts *f, const struct param *p)
                                         "expert_tensor_parallel_size",
                                         "micro_batch_size",
                                         "global_batch_size",
+                                        "peft_dim",
+                                        "peft_alpha",
                                         "moe_router_force_load_balancing"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_is(p->name, names[i])) return true;

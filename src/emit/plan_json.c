@@ -6,6 +6,7 @@
 #include "emit/emit.h"
 #include "facts/model.h"
 #include "facts/platform.h"
+#include "plan/peft.h"
 
 void plan_json(struct tree *t, cJSON *to, const struct rule_set *rules, const struct facts *f)
 {
@@ -38,6 +39,7 @@ static void add_derived(struct tree *t, cJSON *to, const struct config *c,
     tree_number(t, object, "bubble_fraction", time->bubble_fraction);
     tree_int(t, object, "total_params", counts.total);
     tree_int(t, object, "active_params", counts.active);
+    tree_int(t, object, "trained_params", config_trained_params(c));
 }
 
 static void add_stage(struct tree *t, cJSON *stages, int number, const struct stage_memory *s)

@@ -11,6 +11,7 @@
 #include "cost/memory.h"
 #include "emit/emit.h"
 #include "plan/knob.h"
+#include "plan/peft.h"
 
 enum { BAR = 40, STAGES_SHOWN = 8 };
 
@@ -128,6 +129,22 @@ static void add_images(const struct config *c, struct buf *out)
         buf_printf(out, "  images      none counted: image_tokens is not given%s\n", frozen);
 }
 
+/* Where less than the whole model is trained: how much of it. */
+static void add_trained(const struct config *c, struct buf *out)
+{
+    const struct knobs *k = &c->knobs;
+    struct param_counts n = model_params(&c->model);
+    double all = (double)(n.total + n.mtp + n.vision), own = (double)config_trained_params(c);
+    if (knobs_trains_language(k)) return;
+    buf_add(out, STR("  trained     "));
+    if (k->task == TASK_PEFT)
+        buf_printf(out, "%s adapters of rank %d: ", k->dora ? "DoRA" : "LoRA", k->lora_rank);
+    else
+        buf_add(out, STR("language model frozen: "));
+    buf_printf(out, "%.1f M of %.2f B parameters (%.3g %%)\n", own / 1e6, all / 1e9,
+               100 * own / all);
+}
+
 void screen_plan(struct arena *a, const struct config *c, struct buf *out)
 {
     const struct knobs *k = &c->knobs;
@@ -144,6 +161,7 @@ void screen_plan(struct arena *a, const struct config *c, struct buf *out)
                    STR_ARG(word(a, k, "cuda_graph_scope")));
     if (k->overlap_ep) buf_add(out, STR("  overlap     expert communication (1F1B)\n"));
     add_images(c, out);
+    add_trained(c, out);
 }
 
 struct part {

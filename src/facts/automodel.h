@@ -30,6 +30,8 @@ struct automodel_section {
     int64_t above;
     struct str beside;   /* read only when this section is there too; empty: always */
     struct str targeted; /* read only when the backend's _target_ begins so; empty: always */
+    const struct str *targets; /* read only when its own _target_ is one; n_targets 0: always */
+    size_t n_targets;
     enum automodel_shape shape;
     bool untargeted; /* a _target_ of its own takes other keys: not checked then */
     struct str error, covers, source;
@@ -95,6 +97,10 @@ void automodel_check_targets(struct facts *f, const struct node *recipe);
 
 /* Keys of the typed sections; rules `unknown-key`, `section-not-a-mapping`. */
 void automodel_check_sections(struct facts *f, struct str kind);
+
+/* Whether the section at the path, with this _target_, takes the key: a class that is in no record
+   takes any. */
+bool automodel_section_takes(struct str path, struct str target, struct str key);
 
 /* Sets what is known about the model from its name and its overrides in the recipe. */
 void automodel_model_facts(struct facts *f);

@@ -179,6 +179,8 @@ static void fill_from_outside(struct facts *f, const struct automodel_class *cla
     if (class) fill(f, "model_type", value_string(class->model_type), "its class");
     for (size_t i = 0; i < sizeof described_as / sizeof *described_as; i++)
         described |= stated(f, described_as[i]);
+    if (class) fill_known(f, "automodel_has_tp_plan", class->tp_plan);
+    if (class) fill_known(f, "automodel_has_pp_plan", class->pp_plan);
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         fill(f, never[i], value_bool(false), "no class of AutoModel's own");
     fill(f, "automodel_packed_cp", value_list_of(f->arena, NULL, 0), "no class of AutoModel's own");

@@ -49,7 +49,19 @@ static bool applies(const struct check *c, const struct automodel_section *s,
     if (s->above_key.n && !is_above(c->f, s->above_key, s->above)) return false;
     if (s->beside.n && !node_at(c->f->document, s->beside)) return false;
     if (s->targeted.n && !is_targeted(c->f, s->targeted)) return false;
-    return !s->untargeted || !node_get(section, STR("_target_"));
+    const struct node *target = node_get(section, STR("_target_"));
+    if (s->n_targets && !(target && has(s->targets, s->n_targets, target->text))) return false;
+    return !s->untargeted || !target;
+}
+
+bool automodel_section_takes(struct str path, struct str target, struct str key)
+{
+    for (uint32_t i = 0; i < automodel_section_count; i++) {
+        const struct automodel_section *s = &automodel_sections[i];
+        if (str_eq(s->path, path) && has(s->targets, s->n_targets, target))
+            return has(s->keys, s->n_keys, key);
+    }
+    return true;
 }
 
 /* Another section record of the same path that knows the key: an option of another strategy. */

@@ -101,6 +101,17 @@ static void set_row_length(struct facts *f)
     }
 }
 
+/* A section peft trains adapters alone, whatever the recipe class. */
+static void set_task(struct facts *f)
+{
+    const struct node *peft = node_get(f->document, STR("peft"));
+    if (!peft || peft->kind != NODE_MAP) return;
+    bool dora = facts_bool(f, "peft_use_dora", false);
+    facts_set(f, param_named("task"), value_string(STR("peft")), ORIGIN_FILE, peft, STR("peft"));
+    facts_set(f, param_named("peft_scheme"), value_string(dora ? STR("dora") : STR("lora")),
+              ORIGIN_FILE, peft, STR("peft.use_dora"));
+}
+
 /* A schedule file replaces the named schedule and is opened when the model is split. */
 static void check_schedule_file(struct facts *f)
 {
@@ -126,6 +137,7 @@ static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t
     set_derived(f, "recipe_kind", value_string(kind));
     set_below(&(struct walk){f, buf_new(a)}, f->document);
     set_row_length(f);
+    set_task(f);
     set_derived(f, "student_mesh_size", mesh_size(f, "distributed"));
     set_derived(f, "teacher_mesh_size", mesh_size(f, "teacher_distributed"));
     if (v->gpus)

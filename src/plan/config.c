@@ -9,6 +9,7 @@
 #include "facts/check.h"
 #include "facts/platform.h"
 #include "plan/knob.h"
+#include "plan/peft.h"
 
 static int64_t at_least_one(int64_t n)
 {
@@ -293,20 +294,32 @@ static void read_optimizer(const struct facts *f, struct knobs *k)
     k->layer_wise_optimizer = str_starts(name, STR("dist_"));
     if (is_true(f, "optimizer_cpu_offload"))
         k->optimizer_offload = facts_double(f, "optimizer_offload_fraction", 1);
-    if (is_word(f, "task", "peft")) k->lora_rank = (int)facts_int(f, "peft_dim", 0);
 }
 
-/* MoE models have a key of their own, false by default
-   (nemo_automodel/components/moe/parallelizer.py:646); layers of dense models reshard unless
-   pipelined (nemo_automodel/components/distributed/parallelizer_utils.py). */
+/* What is trained: less than the whole model. */
+static void read_trained(const struct facts *f, struct knobs *k, const struct model_shape *m)
+{
+    if (is_true(f, "freeze_all_layers")) k->freeze_language = k->freeze_vision = true;
+    if (k->task != TASK_PEFT) return;
+    k->lora_rank = (int)facts_int(f, "peft_dim", 0);
+    k->dora = is_word(f, "peft_scheme", "dora");
+    k->lora_targets = peft_targets(f, m);
+}
+
+/* AutoModel's MoE classes have a key of their own, false by default
+   (nemo_automodel/components/moe/parallelizer.py:646); layers of dense models, and of MoE models
+   that are Hugging Face's as they are, reshard unless pipelined
+   (nemo_automodel/components/distributed/parallelizer_utils.py). */
 static void read_resharding(const struct facts *f, struct knobs *k, const struct model_shape *m)
 {
-    bool moe = m->experts > 0;
+    const struct fact *class = facts_get(f, "automodel_moe");
+    bool outside = class->value.kind == VALUE_BOOL && !class->value.b;
+    bool moe = m->experts > 0 && !outside;
     const struct fact *own = facts_get(f, "moe_reshard_after_forward");
     const struct fact *general = facts_get(f, "reshard_after_forward");
     const struct fact *x = moe && fact_is_set(own) ? own : general;
     k->reshard_stated = fact_is_set(x);
-    k->reshard_after_forward = moe ? false : k->pp == 1;
+    k->reshard_after_forward = !moe;
     if (k->reshard_stated && x->value.kind == VALUE_BOOL) k->reshard_after_forward = x->value.b;
 }
 
@@ -393,6 +406,7 @@ static void read_joint(const struct facts *f, struct config *c)
     read_kernels(f, k, &c->model);
     read_recompute(f, k);
     read_optimizer(f, k);
+    read_trained(f, k, &c->model);
     if (k->gbs == 0) k->gbs = k->mbs * knobs_dp(k); /* arguments.py: one microbatch a rank */
 }
 

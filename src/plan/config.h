@@ -178,7 +178,9 @@ struct knobs {
     bool layer_wise_optimizer; /* dist_muon and kin: whole matrices dealt over dp x cp (experts over
                                   edp) */
     bool offload_optimizer_states; /* all optimizer states on the CPU between two steps */
-    int lora_rank;          /* TASK_PEFT: rank of the adapters; 0: the framework's usual one */
+    int lora_rank;          /* TASK_PEFT: rank of the adapters */
+    uint32_t lora_targets;  /* TASK_PEFT: bits of the linears that have one (plan/peft.h) */
+    bool dora;              /* their outputs have magnitudes of their own */
     bool force_balance;     /* balanced routing: a benchmark's, or assumed */
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */
@@ -189,13 +191,13 @@ struct knobs {
     bool account_embedding, account_loss;
     int group_size; /* microbatch_group_size_per_virtual_pipeline_stage; 0: pp */
     int layout;     /* 0: even or first/last; else a handle into config.layouts + 1 */
-    bool freeze_vision;
+    bool freeze_vision, freeze_language;
     int image_tokens, images; /* of a sequence, as the language model sees them; 0: not stated */
     /* AutoModel */
     int dp_replicate;
-    bool reshard_after_forward; /* FSDP2: parameters are gathered anew for the backward */
-    bool reshard_stated; /* false: reshard_after_forward is the framework's default, recipes often
-                            differ */
+    bool reshard_after_forward; /* FSDP2: parameters are gathered anew for the backward, as the plan
+                                   states, or where it does not unless it is pipelined */
+    bool reshard_stated; /* false: the framework's default, from which recipes often differ */
 };
 
 /* An explicit pipeline layout: for each of pp*vpp chunks its decoder layers, and where embedding,
@@ -240,6 +242,20 @@ bool knobs_divide(const struct knobs *k);
 uint32_t knobs_captured(const struct knobs *k);
 /* Whether both recompute the same: the granularity, and of selective recomputation the modules. */
 bool knobs_same_recompute(const struct knobs *a, const struct knobs *b);
+/* Whether the weights of the language model, and of the vision tower, are trained. */
+static inline bool knobs_trains_language(const struct knobs *k)
+{
+    return k->task != TASK_PEFT && !k->freeze_language;
+}
+static inline bool knobs_trains_vision(const struct knobs *k)
+{
+    return k->task != TASK_PEFT && !k->freeze_vision;
+}
+/* Whether FSDP2 gathers parameters anew for the backward. */
+static inline bool knobs_reshards(const struct knobs *k)
+{
+    return k->reshard_after_forward && (k->reshard_stated || k->pp == 1);
+}
 /* Whether the dispatcher is a backend of Megatron's flex dispatcher. */
 static inline bool knobs_flex(const struct knobs *k)
 {

@@ -71,6 +71,7 @@ const struct knob knob_table[] = {
     {"account_for_embedding_in_pipeline_split", KNOB_BOOL, FIELD(account_embedding), NULL, NONE},
     {"account_for_loss_in_pipeline_split", KNOB_BOOL, FIELD(account_loss), NULL, NONE},
     {"freeze_vision_model", KNOB_BOOL, FIELD(freeze_vision), NULL, NONE},
+    {"freeze_language_model", KNOB_BOOL, FIELD(freeze_language), NULL, NONE},
     {"image_tokens", KNOB_INT, FIELD(image_tokens), NULL, 0},
     {"images_per_sequence", KNOB_INT, FIELD(images), NULL, 1},
     {"dispatcher", KNOB_WORD, FIELD(dispatcher), dispatcher_words, NONE},

@@ -2,6 +2,7 @@
 /* Images cost time and memory where the plan states them, and only there. */
 #include "cost_unit.h"
 
+#include "cost/flops.h"
 #include "cost/memory.h"
 #include "cost/sharding.h"
 #include "cost/time.h"
@@ -9,6 +10,7 @@
 #include "facts/model.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
+#include "plan/peft.h"
 
 /* Qwen3-VL-30B-A3B on 16 H100, two stages: tower of 27 layers, width 1152, MLP 4304, patches of 16,
    2 x 2 of them a token, 3 deepstack levels. */
@@ -108,10 +110,65 @@ static void a_trained_tower_is_shared_out(void **state)
     assert_true(step_of(&c) < step);
 }
 
+static double compute_of(const struct config *c)
+{
+    struct time_estimate t;
+    assert_true(time_estimate(c, &t, NULL));
+    return t.compute;
+}
+
+static struct stage_memory first_stage(const struct config *c)
+{
+    struct memory_estimate m;
+    assert_true(memory_estimate(c, &m, NULL));
+    return m.stages[0];
+}
+
+/* A frozen language model has neither gradients nor states, and no gradient of its weights is
+   computed; those of its inputs are, for the tower before it. */
+static void a_frozen_language_model(void **state)
+{
+    struct config c = vl_config(*state);
+    c.knobs.image_tokens = 1024, c.knobs.distributed_optimizer = false;
+    double compute = compute_of(&c), flops = model_flops_per_token(&c);
+    struct stage_memory whole = first_stage(&c);
+    struct rank_params all = sharding_params(&c);
+    c.knobs.freeze_language = true;
+    struct stage_memory frozen = first_stage(&c);
+    double tower = (double)vision_params(&c.model);
+    assert_near(frozen.params, whole.params, 1e-12);
+    assert_near(frozen.grads, 4 * tower, 1e-12);
+    assert_near(frozen.optimizer, 12 * tower, 1e-12);
+    assert_true(sharding_params(&c).trained_dense == tower &&
+                sharding_params(&c).trained_experts == 0);
+    assert_true(sharding_params(&c).dense == all.dense);
+    assert_near(model_flops_per_token(&c), flops * 2 / 3, 1e-12);
+    assert_true(compute_of(&c) < 0.85 * compute && compute_of(&c) > 2 * compute / 3);
+    c.knobs.freeze_vision = true;
+    assert_true(first_stage(&c).grads == 0 && first_stage(&c).optimizer == 0);
+}
+
+/* Of adapters alone there are gradients and states; the base weights stay whole. */
+static void adapters_alone_have_states(void **state)
+{
+    struct config c = vl_config(*state);
+    struct linear_shape q = {LINEAR_QKV, CUT_OUTPUT, 2048, 4096 + 2 * 512};
+    c.knobs.distributed_optimizer = false, c.knobs.task = TASK_PEFT;
+    struct stage_memory bare = first_stage(&c);
+    c.knobs.lora_rank = 32, c.knobs.lora_targets = UINT32_C(1) << LINEAR_QKV;
+    double adapters = 24 * adapter_on_rank(&c, &q);
+    struct stage_memory one = first_stage(&c);
+    assert_true(adapters == 24 * 32 * (2048 + 5120) && bare.grads == 0 && bare.optimizer == 0);
+    assert_near(one.params - bare.params, 2 * adapters, 1e-9);
+    assert_near(one.grads, 4 * adapters, 1e-12);
+    assert_near(one.optimizer, 12 * adapters, 1e-12);
+    c.knobs.lora_rank = 64;
+    assert_near(first_stage(&c).grads, 8 * adapters, 1e-12);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_work_of_a_tower),
-    cmocka_unit_test(what_a_tower_keeps),
-    cmocka_unit_test(what_a_tower_costs),
-    cmocka_unit_test(a_trained_tower_is_shared_out),
+    cmocka_unit_test(the_work_of_a_tower),     cmocka_unit_test(what_a_tower_keeps),
+    cmocka_unit_test(what_a_tower_costs),      cmocka_unit_test(a_trained_tower_is_shared_out),
+    cmocka_unit_test(a_frozen_language_model), cmocka_unit_test(adapters_alone_have_states),
 };
 UNIT_MAIN(tests)

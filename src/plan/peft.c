@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/peft.h"
+
+#include <stdio.h>
+
+/* ---- the linears of a layer ---- */
+
+struct linears {
+    struct linear_shape *items;
+    int n;
+    bool fused; /* as Megatron-core has them */
+};
+
+static void add(struct linears *l, enum linear_role role, enum linear_cut cut, double in,
+                double out)
+{
+    if (in > 0 && out > 0) l->items[l->n++] = (struct linear_shape){role, cut, in, out};
+}
+
+static void add_attention(struct linears *l, const struct model_shape *m, bool window)
+{
+    double h = m->hidden, heads = window ? m->win_heads : m->heads;
+    double groups = window ? m->win_groups : m->groups, d = window ? m->win_head_dim : m->head_dim;
+    double dv = window ? m->win_v_head_dim : m->v_head_dim, k = groups * d;
+    double q = heads * d * (m->attention_output_gate ? 2 : 1);
+    double v = m->k_equals_v && !window ? 0 : groups * dv;
+    bool low_rank = m->q_lora > 0;
+    if (low_rank) add(l, LINEAR_Q_DOWN, CUT_NOT, h, m->q_lora);
+    if (low_rank) add(l, LINEAR_Q_UP, CUT_OUTPUT, m->q_lora, q);
+    if (l->fused && !low_rank) {
+        add(l, LINEAR_QKV, CUT_OUTPUT, h, q + k + v);
+    } else {
+        if (!low_rank) add(l, LINEAR_Q, CUT_OUTPUT, h, q);
+        add(l, LINEAR_K, CUT_OUTPUT, h, k);
+        add(l, LINEAR_V, CUT_OUTPUT, h, v);
+    }
+    add(l, LINEAR_O, CUT_INPUT, m->o_lora > 0 ? (double)m->o_groups * m->o_lora : heads * dv, h);
+}
+
+static void add_latent_attention(struct linears *l, const struct model_shape *m)
+{
+    double h = m->hidden, n = m->heads, qk = m->qk_nope + m->qk_rope;
+    if (m->q_lora > 0) {
+        add(l, LINEAR_Q_DOWN, CUT_NOT, h, m->q_lora);
+        add(l, LINEAR_Q_UP, CUT_OUTPUT, m->q_lora, n * qk);
+    } else {
+        add(l, LINEAR_Q, CUT_OUTPUT, h, n * qk);
+    }
+    add(l, LINEAR_KV_DOWN, CUT_NOT, h, m->kv_lora + m->qk_rope);
+    add(l, LINEAR_KV_UP, CUT_OUTPUT, m->kv_lora, n * (m->qk_nope + m->mla_v));
+    add(l, LINEAR_O, CUT_INPUT, n * m->mla_v, h);
+}
+
+static void add_mixer(struct linears *l, const struct model_shape *m, enum mixer mixer)
+{
+    double h = m->hidden, inner = (double)m->mamba_heads * m->mamba_head_dim;
+    double state = 2.0 * m->mamba_groups * m->mamba_state;
+    double key = (double)m->lin_k_heads * m->lin_k_dim,
+           value = (double)m->lin_v_heads * m->lin_v_dim;
+    switch (mixer) {
+    case MIXER_NONE: break;
+    case MIXER_ATTENTION: add_attention(l, m, false); break;
+    case MIXER_WINDOW: add_attention(l, m, true); break;
+    case MIXER_MLA: add_latent_attention(l, m); break;
+    case MIXER_MAMBA:
+        add(l, LINEAR_MAMBA_IN, CUT_OUTPUT, h, 2 * inner + state + m->mamba_heads);
+        add(l, LINEAR_MAMBA_OUT, CUT_INPUT, inner, h);
+        break;
+    case MIXER_LINEAR:
+        add(l, LINEAR_DELTA_IN, CUT_OUTPUT, h, 2 * key + 2 * value);
+        add(l, LINEAR_DELTA_OUT, CUT_INPUT, value, h);
+        break;
+    }
+}
+
+/* Gate, up and down; `first` is the fused role of gate and up, and the others follow it. */
+static void add_mlp(struct linears *l, const struct model_shape *m, enum linear_role first,
+                    double inner)
+{
+    double h = m->hidden;
+    if (l->fused) {
+        add(l, first, CUT_OUTPUT, h, (m->gated ? 2 : 1) * inner);
+    } else {
+        if (m->gated) add(l, first + 1, CUT_OUTPUT, h, inner);
+        add(l, first + 2, CUT_OUTPUT, h, inner);
+    }
+    add(l, first + 3, CUT_INPUT, inner, h);
+}
+
+static void add_moe(struct linears *l, const struct model_shape *m)
+{
+    double width = m->latent > 0 ? m->latent : m->hidden, inner = m->expert_ffn;
+    add_mlp(l, m, LINEAR_SHARED_FC1, m->shared_ffn);
+    add(l, LINEAR_LATENT_IN, CUT_NOT, m->hidden, m->latent);
+    add(l, LINEAR_LATENT_OUT, CUT_NOT, m->latent, m->hidden);
+    add(l, LINEAR_EXPERTS_UP, CUT_OUTPUT, width, (m->gated ? 2 : 1) * inner);
+    add(l, LINEAR_EXPERTS_DOWN, CUT_INPUT, inner, width);
+}
+
+int layer_linears(const struct config *c, struct layer_kind kind,
+                  struct linear_shape out[LAYER_MAX_LINEARS])
+{
+    struct linears l = {.items = out, .fused = c->framework != FRAMEWORK_AUTOMODEL};
+    add_mixer(&l, &c->model, kind.mixer);
+    if (kind.ffn == FFN_DENSE) add_mlp(&l, &c->model, LINEAR_FC1, c->model.dense_ffn);
+    if (kind.ffn == FFN_MOE) add_moe(&l, &c->model);
+    return l.n;
+}
+
+struct linear_shape head_linear(const struct config *c)
+{
+    return (struct linear_shape){LINEAR_HEAD, CUT_OUTPUT, c->model.hidden, c->model.vocab};
+}
+
+/* ---- adapters ---- */
+
+/* Adapters of the same shape: AutoModel's experts have one each (components/_peft/lora_experts.py);
+   Bridge's share one on every rank of their group (peft/lora.py, share_expert_adapters). */
+static double copies(const struct config *c, enum linear_role role)
+{
+    if (!linear_is_routed(role)) return 1;
+    return c->framework == FRAMEWORK_AUTOMODEL ? c->model.experts : c->knobs.ep;
+}
+
+/* A of rank x in, B of out x rank, and DoRA's magnitude of every output. */
+double adapter_params(const struct config *c, const struct linear_shape *l)
+{
+    if (!linear_has_adapter(&c->knobs, l->role)) return 0;
+    double rank = c->knobs.lora_rank, magnitude = c->knobs.dora ? l->out : 0;
+    return copies(c, l->role) * (rank * (l->in + l->out) + magnitude);
+}
+
+/* Bridge cuts both matrices over the tensor-parallel ranks (peft/utils.py, ParallelLinearAdapter),
+   AutoModel the one that stands beside the cut dimension. */
+double adapter_on_rank(const struct config *c, const struct linear_shape *l)
+{
+    const struct knobs *k = &c->knobs;
+    if (!linear_has_adapter(k, l->role)) return 0;
+    bool routed = linear_is_routed(l->role), automodel = c->framework == FRAMEWORK_AUTOMODEL;
+    double cut = l->cut == CUT_NOT ? 1 : routed ? k->etp : k->tp;
+    double in = !automodel || l->cut == CUT_INPUT ? l->in / cut : l->in;
+    double out = !automodel || l->cut == CUT_OUTPUT ? l->out / cut : l->out;
+    double magnitude = k->dora ? out : 0;
+    return copies(c, l->role) / (routed ? k->ep : 1) * (k->lora_rank * (in + out) + magnitude);
+}
+
+/* ---- which linears are targets ---- */
+
+/* What a linear is called in a layer; NULL: the framework has no such linear. */
+static const struct {
+    const char *bridge, *automodel;
+} names[LINEAR_ROLES] = {
+    [LINEAR_QKV] = {"self_attention.linear_qkv", NULL},
+    [LINEAR_Q] = {"self_attention.linear_q_proj", "self_attn.q_proj"},
+    [LINEAR_K] = {"self_attention.linear_k_proj", "self_attn.k_proj"},
+    [LINEAR_V] = {"self_attention.linear_v_proj", "self_attn.v_proj"},
+    [LINEAR_O] = {"self_attention.linear_proj", "self_attn.o_proj"},
+    [LINEAR_Q_DOWN] = {"self_attention.linear_q_down_proj", "self_attn.q_a_proj"},
+    [LINEAR_Q_UP] = {"self_attention.linear_q_up_proj", "self_attn.q_b_proj"},
+    [LINEAR_KV_DOWN] = {"self_attention.linear_kv_down_proj", "self_attn.kv_a_proj_with_mqa"},
+    [LINEAR_KV_UP] = {"self_attention.linear_kv_up_proj", "self_attn.kv_b_proj"},
+    [LINEAR_MAMBA_IN] = {"mixer.in_proj", "mixer.in_proj"},
+    [LINEAR_MAMBA_OUT] = {"mixer.out_proj", "mixer.out_proj"},
+    [LINEAR_DELTA_IN] = {"self_attention.in_proj", "linear_attn.in_proj_qkvz"},
+    [LINEAR_DELTA_OUT] = {"self_attention.out_proj", "linear_attn.out_proj"},
+    [LINEAR_FC1] = {"mlp.linear_fc1", NULL},
+    [LINEAR_GATE] = {NULL, "mlp.gate_proj"},
+    [LINEAR_UP] = {NULL, "mlp.up_proj"},
+    [LINEAR_DOWN] = {"mlp.linear_fc2", "mlp.down_proj"},
+    [LINEAR_SHARED_FC1] = {"mlp.shared_experts.linear_fc1", NULL},
+    [LINEAR_SHARED_GATE] = {NULL, "mlp.shared_experts.gate_proj"},
+    [LINEAR_SHARED_UP] = {NULL, "mlp.shared_experts.up_proj"},
+    [LINEAR_SHARED_DOWN] = {"mlp.shared_experts.linear_fc2", "mlp.shared_experts.down_proj"},
+    [LINEAR_LATENT_IN] = {"mlp.fc1_latent_proj", "mlp.fc1_latent_proj"},
+    [LINEAR_LATENT_OUT] = {"mlp.fc2_latent_proj", "mlp.fc2_latent_proj"},
+    [LINEAR_EXPERTS_UP] = {"mlp.experts.linear_fc1", "mlp.experts"},
+    [LINEAR_EXPERTS_DOWN] = {"mlp.experts.linear_fc2", "mlp.experts"},
+    [LINEAR_HEAD] = {"output_layer", "lm_head"},
+};
+
+/* Both frameworks read "*" and ".*" as any text and "." as any letter; names are matched whole
+   (module_matcher.py wildcard_match). Nested stars are few: no pattern is longer than a path. */
+static bool matches(struct str pattern, struct str name)
+{
+    size_t p = 0, n = 0, star = pattern.n, mark = 0;
+    while (n < name.n) {
+        bool dotted = p + 1 < pattern.n && pattern.p[p] == '.' && pattern.p[p + 1] == '*';
+        if (dotted) p++;
+        if (p < pattern.n && pattern.p[p] == '*') {
+            star = p++;
+            mark = n;
+        } else if (p < pattern.n && (pattern.p[p] == '.' || pattern.p[p] == name.p[n])) {
+            p++, n++;
+        } else if (star < pattern.n) {
+            p = star + 1, n = ++mark;
+        } else {
+            return false;
+        }
+    }
+    struct str rest = str_slice(pattern, p, pattern.n);
+    return !rest.n || str_is(rest, "*") || str_is(rest, ".*");
+}
+
+/* Bridge takes a module's own name for a pattern too. */
+static bool is_called(struct str pattern, bool automodel, enum linear_role role, int layer)
+{
+    char path[128];
+    const char *name = automodel ? names[role].automodel : names[role].bridge;
+    if (!name) return false;
+    if (role == LINEAR_HEAD)
+        snprintf(path, sizeof path, "%s", name);
+    else
+        snprintf(path, sizeof path, "%s.layers.%d.%s", automodel ? "model" : "decoder", layer,
+                 name);
+    struct str full = str_of(path), own = str_of(name);
+    size_t dot = own.n;
+    while (dot > 0 && own.p[dot - 1] != '.')
+        dot--;
+    bool by_name = !automodel && str_eq(pattern, str_slice(own, dot, own.n));
+    return by_name || matches(pattern, full);
+}
+
+/* In any of the layers: a pattern that takes some of them is counted as if it took all. */
+static bool is_target(struct str pattern, bool automodel, enum linear_role role,
+                      const struct model_shape *m)
+{
+    int layers = role == LINEAR_HEAD ? 1 : m->num_layers;
+    for (int i = 0; i < layers; i++)
+        if (is_called(pattern, automodel, role, i)) return true;
+    return false;
+}
+
+static uint32_t targets_of(struct value patterns, bool automodel, const struct model_shape *m)
+{
+    struct value_list one = {1, &patterns};
+    const struct value_list *list = patterns.kind == VALUE_LIST ? patterns.list : &one;
+    uint32_t mask = 0;
+    for (size_t i = 0; i < list->n; i++)
+        for (int role = 0; role < LINEAR_ROLES && list->items[i].kind == VALUE_STRING; role++)
+            if (is_target(list->items[i].s, automodel, (enum linear_role)role, m))
+                mask |= UINT32_C(1) << role;
+    return mask;
+}
+
+static const uint32_t all_roles = (UINT32_C(1) << LINEAR_ROLES) - 1;
+static const uint32_t routed_roles = UINT32_C(1) << LINEAR_EXPERTS_UP | UINT32_C(1)
+                                                                            << LINEAR_EXPERTS_DOWN;
+
+/* AutoModel's experts are no linears: only a pattern of target_modules takes them, and those of
+   Hugging Face's own classes nothing does (components/_peft/lora.py:600, module_matcher.py). */
+uint32_t peft_targets(const struct facts *f, const struct model_shape *m)
+{
+    bool automodel = f->framework == FRAMEWORK_AUTOMODEL;
+    const struct fact *own = facts_get(f, "automodel_moe");
+    struct value wanted = facts_get(f, "peft_target_modules")->value;
+    struct value left = facts_get(f, "peft_exclude_modules")->value;
+    bool outside = automodel && own->value.kind == VALUE_BOOL && !own->value.b;
+    uint32_t mask = targets_of(wanted, automodel, m);
+    if (automodel && facts_bool(f, "peft_match_all_linear", false))
+        mask = all_roles & ~routed_roles;
+    else if (left.kind == VALUE_LIST || left.kind == VALUE_STRING)
+        mask = all_roles & ~routed_roles & ~targets_of(left, automodel, m);
+    return outside ? mask & ~routed_roles : mask;
+}
+
+/* Bits of the linears that the model has. */
+static uint32_t roles_of(const struct config *c)
+{
+    struct linear_shape linears[LAYER_MAX_LINEARS];
+    uint32_t mask = UINT32_C(1) << LINEAR_HEAD;
+    for (int i = 0; i < c->model.n_kinds; i++)
+        for (int n = layer_linears(c, c->model.kinds[i], linears); n > 0; n--)
+            mask |= UINT32_C(1) << linears[n - 1].role;
+    return mask;
+}
+
+struct str peft_idle_target(const struct facts *f, const struct model_shape *m)
+{
+    struct value wanted = facts_get(f, "peft_target_modules")->value;
+    struct value_list one = {1, &wanted};
+    const struct value_list *list = wanted.kind == VALUE_LIST ? wanted.list : &one;
+    struct config c = {.framework = f->framework, .model = *m};
+    uint32_t present = roles_of(&c);
+    for (size_t i = 0; i < list->n; i++) {
+        struct value v = list->items[i];
+        if (v.kind != VALUE_STRING) continue;
+        if (!(targets_of(v, f->framework == FRAMEWORK_AUTOMODEL, m) & present)) return v.s;
+    }
+    return (struct str){"", 0};
+}
+
+/* ---- what is trained ---- */
+
+static double adapters_of_model(const struct config *c)
+{
+    struct linear_shape linears[LAYER_MAX_LINEARS], head = head_linear(c);
+    double sum = adapter_params(c, &head);
+    for (int i = 0; i < c->model.num_layers; i++)
+        for (int n = layer_linears(c, c->model.kinds[c->model.layers[i]], linears); n > 0; n--)
+            sum += adapter_params(c, &linears[n - 1]);
+    return sum;
+}
+
+int64_t config_trained_params(const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    struct param_counts n = model_params(&c->model);
+    if (k->task == TASK_PEFT) return (int64_t)adapters_of_model(c);
+    return (knobs_trains_language(k) ? n.total + n.mtp : 0) +
+           (knobs_trains_vision(k) ? n.vision : 0);
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# AutoModel recipes that suggest prints: only keys that their classes take, only parallelism that the model's class has, and
+# read back they are the plan that was estimated.
+. "$(dirname "$0")/../helpers.sh"
+
+same() { # GPUS PLATFORM ARGUMENTS…: the printed recipe is the estimated plan, and validate finds nothing in it
+    gpus=$1 platform=$2
+    shift 2
+    set -- suggest "$@" --gpus "$gpus" --platform "$platform" --framework automodel
+    "$moeplan" "$@" --format json >"$dir/asked"
+    "$moeplan" "$@" --format yaml >"$dir/recipe.yaml"
+    run 0 "$moeplan" estimate "$dir/recipe.yaml" --gpus "$gpus" --platform "$platform" --format json
+    for figure in peak_gib step_s; do
+        [ "$(number $figure <"$dir/asked")" = "$(number $figure <"$dir/out")" ] || fail "$*: $figure is another"
+    done
+    run 0 "$moeplan" validate "$dir/recipe.yaml" --gpus "$gpus"
+    has "0 errors, 0 warnings"
+    cp "$dir/recipe.yaml" "$dir/out"
+}
+
+# a data set of images has no length: its batches get one
+same 32 h100 qwen3-vl-30b-a3b --seq 8192
+lacks "seq_length"
+has "    max_length: 8192"
+sed 's/^  path_or_dataset/  seq_length: 8192\n&/' "$dir/recipe.yaml" >"$dir/wrong.yaml"
+expect 1 "dataset does not know the key seq_length" "$moeplan" validate "$dir/wrong.yaml" --gpus 32
+same 8 h100 qwen3-30b-a3b
+has "  seq_length: 4096"
+
+# classes of Hugging Face's own have no expert parallelism, and some no pipeline; the planner knows
+for model in hunyuan-a13b granite-3.0-3b-a800m llama-4-scout mixtral-8x22b; do
+    same 64 h100 $model
+    has "  ep_size: 1"
+    has "    dispatcher: torch"
+    sed 's/ep_size: 1/ep_size: 8/' "$dir/recipe.yaml" >"$dir/wrong.yaml"
+    expect 1 "expert-parallel-class" "$moeplan" validate "$dir/wrong.yaml" --gpus 64
+done
+expect 1 "pipeline-plan" "$moeplan" suggest llama-4-scout --gpus 8 --platform h100 --framework automodel --pin pp=2,gbs=64
+
+# the fewest GPUs are a number that somebody has, or there is no answer
+run 0 "$moeplan" suggest deepseek-v2 --gpus min --platform h100 --framework automodel
+has " 64 GPUs, "
+run 1 "$moeplan" suggest deepseek-v3 --gpus min --platform h100 --framework megatron --pin tp=1,pp=1,ep=1
+has "no plan fits on up to 16384 GPUs"
+has "the smallest needs"
+lacks "what would fit"
+expect 1 '"plans":[]' "$moeplan" suggest deepseek-v3 --gpus min --platform h100 --framework megatron --pin tp=1,pp=1,ep=1 --format json

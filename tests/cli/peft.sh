@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Adapters: what they are is stated or assumed, counted, written in the framework's words, and read back as the same plan.
+. "$(dirname "$0")/../helpers.sh"
+
+model="qwen3-30b-a3b --gpus 8 --platform h100"
+
+same() { # FORMAT ARGUMENTS…: what suggest prints for AutoModel, estimated again, is the plan; the text stays in $dir/out
+    format=$1
+    shift
+    "$moeplan" suggest $model --framework automodel --task peft "$@" --format json >"$dir/asked"
+    "$moeplan" suggest $model --framework automodel --task peft "$@" --format "$format" >"$dir/printed.yaml"
+    run 0 "$moeplan" estimate "$dir/printed.yaml" --gpus 8 --platform h100 --format json
+    for figure in peak_gib step_s trained_params; do
+        [ "$(number $figure <"$dir/asked")" = "$(number $figure <"$dir/out")" ] || fail "$format $*: $figure is another"
+    done
+    run 0 "$moeplan" validate "$dir/printed.yaml" --gpus 8
+    cp "$dir/printed.yaml" "$dir/out"
+}
+
+# the framework's own defaults are assumed, and said
+run 0 "$moeplan" suggest $model --task peft --framework automodel
+has "assumed: global_batch_size 1024, peft_alpha 32, peft_dim 8, peft_scheme lora"
+has "[*_proj]"
+has "trained     LoRA adapters of rank 8: 6.7 M of 30.53 B parameters"
+run 0 "$moeplan" suggest $model --task peft --framework bridge --pin mbs=1
+has "peft_alpha 32, peft_dim 32"
+has "[linear_qkv, linear_proj,"
+same yaml
+has "peft:"
+has "  _target_: nemo_automodel.components._peft.lora.PeftConfig"
+has "  dim: 8"
+has '  target_modules: ["*_proj"]'
+same plan
+
+# what is asked for is kept, in every form
+same yaml --lora-rank 16 --lora-targets '*.q_proj, *.experts'
+has "  dim: 16"
+has '  target_modules: ["*.q_proj", "*.experts"]'
+same plan --lora-rank 16 --lora-targets '*.q_proj,*.experts'
+has "peft_dim: 16"
+same yaml --pin peft_scheme=dora --pin peft_alpha=64
+has "  use_dora: true"
+has "  alpha: 64"
+same yaml --pin peft_match_all_linear=true
+has "  match_all_linear: true"
+lacks "target_modules"
+"$moeplan" suggest $model --task peft --framework bridge --pin mbs=1 --lora-rank 16 --lora-targets linear_qkv --format bridge >"$dir/out"
+has "peft.dim=16"
+has "peft.alpha=32"
+has "peft.target_modules=[linear_qkv]"
+echo '{"model":"qwen3-30b-a3b","gpus":8,"platform":"h100","options":{"task":"peft","framework":"automodel","lora_rank":4}}' >"$dir/line"
+"$moeplan" suggest --batch <"$dir/line" >"$dir/out"
+has '"peft_dim":4'
+
+# adapters take less than all weights, and a wider one more than a narrow one
+sized() { "$moeplan" suggest $model --framework automodel --pin mbs=1,ep=8 "$@" --format json | number peak_gib; }
+holds() { [ "$(awk "BEGIN { print ($1) }")" = 1 ] || fail "$1"; }
+all=$(sized --task sft) narrow=$(sized --task peft) wide=$(sized --task peft --lora-rank 256 --lora-targets '*')
+holds "$narrow < $all - 15"
+holds "$wide > $narrow + 5"
+
+# who has none is not offered
+expect 1 "no-adapters-in-megatron" "$moeplan" suggest $model --task peft --framework megatron
+run 0 "$moeplan" suggest $model --task peft
+lacks "Megatron-LM"
+printf 'moeplan: 1\nframework: megatron\nmodel: qwen3-30b-a3b\ntask: peft\n' >"$dir/plan.yaml"
+expect 1 "no-adapters-in-megatron" "$moeplan" validate "$dir/plan.yaml"
+
+# what cannot be meant is a mistake
+expect 2 "go with task peft" "$moeplan" suggest $model --lora-rank 8
+expect 2 "an integer of at least 1" "$moeplan" suggest $model --task peft --lora-rank 0
+expect 2 "no linear of the model is called q_proj" "$moeplan" suggest $model --task peft --framework automodel --lora-targets q_proj
+same yaml --lora-rank 16
+sed 's/^  dim: 16/  rank: 16/' "$dir/printed.yaml" >"$dir/wrong.yaml"
+expect 1 "peft does not know the key rank" "$moeplan" validate "$dir/wrong.yaml" --gpus 8
+
+# a frozen language model: less memory, a shorter step, and it is seen
+"$moeplan" suggest qwen3-vl-30b-a3b --gpus 32 --platform h100 --framework bridge --format plan >"$dir/whole.yaml"
+"$moeplan" estimate "$dir/whole.yaml" --format json >"$dir/whole"
+echo 'freeze_language_model: true' | cat "$dir/whole.yaml" - | sed '/^freeze_language_model: false/d' >"$dir/frozen.yaml"
+run 0 "$moeplan" estimate "$dir/frozen.yaml" --format json
+holds "$(number peak_gib <"$dir/out") < $(number peak_gib <"$dir/whole")"
+holds "$(number step_s <"$dir/out") < 0.9 * $(number step_s <"$dir/whole")"
+expect 0 "language model frozen" "$moeplan" estimate "$dir/frozen.yaml"
