@@ -193,7 +193,7 @@ static int estimate_file(struct cmd_context *c, const struct estimation *e, stru
         struct result *r = ARENA_NEW(c->keep, struct result);
         bool done = estimate_reading(e, reading, c->keep, r);
         if (done) show(c, e, r, reading->label, format);
-        int status = done ? refused_status(r->refusal.errors, r->memory.fits) : STATUS_CANNOT;
+        int status = done ? refused_status(r->refusal.errors, (int)r->memory.fits) : STATUS_CANNOT;
         if (status > worst) worst = status;
     }
     return worst;

@@ -73,8 +73,27 @@ static void ansi_escapes(void **state)
     assert_str(buf_str(&out), "\a\033A\xC3\xA9\xF0\x9F\x98\x80"
                               "A\\q?");
     assert_int_equal(at, text.n - 4);
+    static const char *const pairs[][2] = {
+        /* what bash makes of them */
+        {"\\cA\\cz\\c?\\c[", "\001\032\177\033"},
+        {"\\c\\\\x", "\034x"},
+        {"\\c", "\\c"},
+        {"\\x\\u\\Ug\\8", "\\x\\u\\Ug\\8"},
+        {"\\x4\\1012\\u41\\U41g", "\004A2AAg"},
+        {"a\\0b", "a"},
+        {"a\\x0b\\u0000c", "a\v"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        text = arena_printf(*state, "%s'", pairs[i][0]);
+        at = out.n = 0;
+        assert_true(quote_take_ansi(text, &at, &out));
+        assert_str(buf_str(&out), pairs[i][1]);
+        assert_int_equal(at, text.n);
+    }
     at = 0;
     assert_false(quote_take_ansi(STR("open\\"), &at, &out));
+    assert_false(quote_take_ansi(STR("open\\'"), &at, &out));
 }
 
 static void yaml_strings_stay_strings(void **state)
