@@ -327,13 +327,33 @@ struct str quote_hydra(struct arena *a, struct str s)
     for (size_t i = 0, run = 0; i <= s.n; i++) {
         bool end = i == s.n, quote = !end && s.p[i] == '"';
         bool interpolation = i + 1 < s.n && s.p[i] == '$' && s.p[i + 1] == '{';
-        if (end || quote) buf_add_n(&b, '\\', run);
+        if (end || quote || interpolation) buf_add_n(&b, '\\', run);
         if (quote || interpolation) buf_add_char(&b, '\\');
         if (!end) buf_add_char(&b, s.p[i]);
         run = !end && s.p[i] == '\\' ? run + 1 : 0;
     }
     buf_add_char(&b, '"');
     return buf_str(&b);
+}
+
+bool quote_take_hydra(struct str text, size_t *at, struct buf *out)
+{
+    char quote = text.p[(*at)++];
+    while (*at < text.n) {
+        size_t run = *at;
+        while (*at < text.n && text.p[*at] == '\\')
+            ++*at;
+        run = *at - run;
+        bool closes = *at < text.n && text.p[*at] == quote;
+        bool interpolation = *at + 1 < text.n && text.p[*at] == '$' && text.p[*at + 1] == '{';
+        bool special = closes || interpolation, plain = run % 2 == 1 || !special;
+        buf_add_n(out, '\\', special ? run / 2 : run);
+        if (interpolation && !plain) return false;
+        if (*at < text.n && plain) buf_add_char(out, text.p[*at]);
+        ++*at;
+        if (closes && !plain) return true;
+    }
+    return false;
 }
 
 /* ---- GitHub ---- */
