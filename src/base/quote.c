@@ -198,8 +198,8 @@ static char take_control(struct str text, size_t *at)
     return (char)(c == '?' ? 0x7f : c & 0x1f);
 }
 
-/* \101, \x41, \u00e9, \U0001f600: `c` is the character behind the backslash and *at behind it. False
-   when there is no digit. */
+/* \101, \x41, \u00e9, \U0001f600: `c` is the character behind the backslash and *at behind it.
+   False when there is no digit. */
 static bool take_number(struct str text, size_t *at, char c, struct buf *out)
 {
     bool octal = c >= '0' && c <= '7', byte = octal || c == 'x';

@@ -159,7 +159,8 @@ static void set_key(struct facts *f, struct str key, struct value v, const struc
     bool good = value_check(f, param, &v, at, key);
     const struct fact *x = &f->items[param];
     bool other_key = fact_is_set(x) && !str_eq(x->written, key);
-    if (other_key && v.kind == VALUE_NULL) return; /* an older spelling is taken back, not the value */
+    if (other_key && v.kind == VALUE_NULL)
+        return; /* an older spelling is taken back, not the value */
     facts_set(f, param, good ? v : value_unknown(), ORIGIN_FILE, node, key);
 }
 

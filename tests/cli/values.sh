@@ -229,3 +229,7 @@ expect 0 "the number is out of the range of its parameter" "$moeplan" explain va
 mkdir own
 printf 'moeplan: 1\nkind: Bogus\n' >own/x.yaml
 expect 2 "unknown kind Bogus" "$moeplan" validate plan.yaml --rules own
+has "own/x.yaml:2:7: error"
+has "one of Rules, Parameters, Model, Platform"
+printf 'moeplan: 1\nkind: Rulse\nrules: []\n' >own/x.yaml
+expect 2 "did you mean Rules? one of Rules, Parameters, Model, Platform" "$moeplan" validate plan.yaml --rules own/x.yaml

@@ -126,8 +126,8 @@ static void hydra_values(void **state)
 
 static void hydra_quotes_read_back(void **state)
 {
-    static const char *const texts[] = {"",      "a b",     "\\",     "\\\\",     "\"",
-                                        "\\\"",  "\\\\\"",  "a\\b",   "a\\\"b\\",  "${a}",
+    static const char *const texts[] = {"",       "a b",      "\\",     "\\\\",     "\"",
+                                        "\\\"",   "\\\\\"",   "a\\b",   "a\\\"b\\", "${a}",
                                         "\\${a}", "\\\\${a}", "$a {b}", "a, [b]=c", "it's\n"};
     struct arena *a = *state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
