@@ -233,3 +233,14 @@ has "own/x.yaml:2:7: error"
 has "one of Rules, Parameters, Model, Platform"
 printf 'moeplan: 1\nkind: Rulse\nrules: []\n' >own/x.yaml
 expect 2 "did you mean Rules? one of Rules, Parameters, Model, Platform" "$moeplan" validate plan.yaml --rules own/x.yaml
+
+# AutoModel would put the environment in place of a $NAME: such a value is not written, and that is said
+printf 'moeplan: 1\nframework: automodel\nmodel: qwen3-30b-a3b\nplatform: h100\ngpus: 8\nep: 8\nmbs: 1\ngbs: 64\nseq: 4096\ncheckpoint_dir: %s\n' 'SECRET' >plan.yaml
+run 0 "$moeplan" convert plan.yaml --to automodel
+has "checkpoint_dir: SECRET"
+for text in '$HOME/x' 'a${oc.env:HOME}'; do
+    sed "s|SECRET|\"$text\"|" plan.yaml >env.yaml
+    run 0 "$moeplan" convert env.yaml --to automodel
+    has "# not written: checkpoint.checkpoint_dir = $text"
+    lacks "  checkpoint_dir:"
+done
