@@ -244,3 +244,10 @@ for text in '$HOME/x' 'a${oc.env:HOME}'; do
     has "# not written: checkpoint.checkpoint_dir = $text"
     lacks "  checkpoint_dir:"
 done
+
+# a value that begins with a dash is no flag of its own
+sed 's/automodel/megatron/; s/^checkpoint_dir: .*/tokenizer_model: --load/; s/^framework.*/&\ndata_path: [a, --save]/' plan.yaml >dash.yaml
+"$moeplan" convert dash.yaml --to megatron >flags 2>out || true
+grep -qx -- '--tokenizer-model=--load' flags || fail "the value is a flag"
+! grep -q -- '^--data-path\|^--save' flags || fail "an item of a list is a flag"
+expect 0 "tokenizer_model: --load" "$moeplan" convert flags --to plan
