@@ -250,4 +250,4 @@ sed 's/automodel/megatron/; s/^checkpoint_dir: .*/tokenizer_model: --load/; s/^f
 "$moeplan" convert dash.yaml --to megatron >flags 2>out || true
 grep -qx -- '--tokenizer-model=--load' flags || fail "the value is a flag"
 ! grep -q -- '^--data-path\|^--save' flags || fail "an item of a list is a flag"
-expect 0 "tokenizer_model: --load" "$moeplan" convert flags --to plan
+expect 0 'tokenizer_model: "--load"' "$moeplan" convert flags --to plan
