@@ -30,8 +30,8 @@ bool quote_take_ansi(struct str text, size_t *at, struct buf *out);
 struct str quote_yaml(struct arena *a, struct str s);
 /* A value of a Hydra override: bare, or in double quotes. */
 struct str quote_hydra(struct arena *a, struct str s);
-/* Reads one that is in quotes: `*at` is on the opening quote and moves behind the closing one. False
-   when it is not closed, or has a ${…} that OmegaConf would replace. */
+/* Reads one that is in quotes: `*at` is on the opening quote and moves behind the closing one.
+   False when it is not closed, or has a ${…} that OmegaConf would replace. */
 bool quote_take_hydra(struct str text, size_t *at, struct buf *out);
 /* A text in a workflow command of GitHub; `property`: between "::" and the next "::". */
 struct str quote_github(struct arena *a, struct str s, bool property);
