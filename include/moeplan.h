@@ -33,7 +33,9 @@ void moeplan_free(struct moeplan *m);
 /* {"path","text","as"?,"gpus"?,"platform"?,"framework"?,"set"?,"env"?} -> diagnostics of a recipe
  */
 const char *moeplan_validate(struct moeplan *m, const char *request);
-/* {"plan":{…}} or {"text","as","gpus","platform"} -> memory and time */
+/* {"plan":{…}} or {"text","as","gpus","platform"} -> memory and time; "refused" is null, or
+   {"errors","rule","message"} where moeplan_validate would find errors: then they are of a run that
+   does not start */
 const char *moeplan_estimate(struct moeplan *m, const char *request);
 /* {"model","gpus","platform","options":{…}} -> plans */
 const char *moeplan_suggest(struct moeplan *m, const char *request);

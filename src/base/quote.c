@@ -190,38 +190,59 @@ static uint32_t take_digits(struct str text, size_t *at, int base, size_t most)
     return n;
 }
 
-/* One escape, *at behind its backslash: bash(1), QUOTING. */
+/* \cX: Control-X; *at is behind the c. */
+static char take_control(struct str text, size_t *at)
+{
+    char c = text.p[(*at)++];
+    if (c == '\\' && *at < text.n && text.p[*at] == c) ++*at; /* it is written twice */
+    return (char)(c == '?' ? 0x7f : c & 0x1f);
+}
+
+/* \101, \x41, \u00e9, \U0001f600: `c` is the character behind the backslash and *at behind it.
+   False when there is no digit. */
+static bool take_number(struct str text, size_t *at, char c, struct buf *out)
+{
+    bool octal = c >= '0' && c <= '7', byte = octal || c == 'x';
+    size_t most = octal ? 3 : c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
+    if (octal) --*at;
+    size_t from = *at;
+    uint32_t n = take_digits(text, at, octal ? 8 : 16, most);
+    if (*at == from) return false;
+    char encoded[4] = {(char)n};
+    size_t size = byte ? 1 : utf8_encode(n, encoded);
+    buf_add(out, (struct str){encoded, size});
+    return true;
+}
+
+/* One escape, *at behind its backslash: bash(1), QUOTING. What is none stands for itself. */
 static void take_escape(struct str text, size_t *at, struct buf *out)
 {
-    static const char letters[] = "abeEfnrtv", controls[] = "\a\b\033\033\f\n\r\t\v";
-    char c = text.p[(*at)++], encoded[4];
+    static const char letters[] = "abeEfnrtv\\'\"?", meant[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
+    char c = text.p[(*at)++];
     const char *letter = c ? strchr(letters, c) : NULL;
-    if (letter) {
-        buf_add_char(out, controls[letter - letters]);
-    } else if (c >= '0' && c <= '7') {
-        --*at;
-        buf_add_char(out, (char)take_digits(text, at, 8, 3));
-    } else if (c == 'x') {
-        buf_add_char(out, (char)take_digits(text, at, 16, 2));
-    } else if (c == 'u' || c == 'U') {
-        size_t n = utf8_encode(take_digits(text, at, 16, c == 'u' ? 4 : 8), encoded);
-        buf_add(out, (struct str){encoded, n});
-    } else {
-        if (c && !strchr("\\'\"?", c)) buf_add_char(out, '\\');
-        buf_add_char(out, c);
-    }
+    if (letter)
+        buf_add_char(out, meant[letter - letters]);
+    else if (c == 'c' && *at < text.n)
+        buf_add_char(out, take_control(text, at));
+    else if (!take_number(text, at, c, out))
+        buf_printf(out, "\\%c", c);
 }
 
 bool quote_take_ansi(struct str text, size_t *at, struct buf *out)
 {
-    while (*at < text.n && text.p[*at] != '\'') {
-        char c = text.p[(*at)++];
-        if (c == '\\' && *at < text.n)
-            take_escape(text, at, out);
+    size_t end = *at, before = out->n;
+    while (end < text.n && text.p[end] != '\'')
+        end += text.p[end] == '\\' ? 2 : 1;
+    if (end >= text.n) return false;
+    struct str inside = str_slice(text, *at, end);
+    for (size_t i = 0; i < inside.n;)
+        if (inside.p[i++] == '\\' && i < inside.n)
+            take_escape(inside, &i, out);
         else
-            buf_add_char(out, c);
-    }
-    return (*at)++ < text.n;
+            buf_add_char(out, inside.p[i - 1]);
+    out->n = before + str_find(str_slice(buf_str(out), before, out->n), '\0');
+    *at = end + 1;
+    return true;
 }
 
 /* ---- YAML ---- */
@@ -306,13 +327,33 @@ struct str quote_hydra(struct arena *a, struct str s)
     for (size_t i = 0, run = 0; i <= s.n; i++) {
         bool end = i == s.n, quote = !end && s.p[i] == '"';
         bool interpolation = i + 1 < s.n && s.p[i] == '$' && s.p[i + 1] == '{';
-        if (end || quote) buf_add_n(&b, '\\', run);
+        if (end || quote || interpolation) buf_add_n(&b, '\\', run);
         if (quote || interpolation) buf_add_char(&b, '\\');
         if (!end) buf_add_char(&b, s.p[i]);
         run = !end && s.p[i] == '\\' ? run + 1 : 0;
     }
     buf_add_char(&b, '"');
     return buf_str(&b);
+}
+
+bool quote_take_hydra(struct str text, size_t *at, struct buf *out)
+{
+    char quote = text.p[(*at)++];
+    while (*at < text.n) {
+        size_t run = *at;
+        while (*at < text.n && text.p[*at] == '\\')
+            ++*at;
+        run = *at - run;
+        bool closes = *at < text.n && text.p[*at] == quote;
+        bool interpolation = *at + 1 < text.n && text.p[*at] == '$' && text.p[*at + 1] == '{';
+        bool special = closes || interpolation, plain = run % 2 == 1 || !special;
+        buf_add_n(out, '\\', special ? run / 2 : run);
+        if (interpolation && !plain) return false;
+        if (*at < text.n && plain) buf_add_char(out, text.p[*at]);
+        ++*at;
+        if (closes && !plain) return true;
+    }
+    return false;
 }
 
 /* ---- GitHub ---- */

@@ -7,7 +7,7 @@ struct str str_slice(struct str s, size_t from, size_t to)
 {
     if (to > s.n) to = s.n;
     if (from > to) from = to;
-    return (struct str){s.p + from, to - from};
+    return (struct str){s.p ? s.p + from : NULL, to - from}; /* an empty text may have no bytes */
 }
 
 static bool is_blank(char c)

@@ -205,7 +205,6 @@ static void collect_fixes(struct arena *a, const struct rule_set *rules, const s
 void diagnose_run(struct arena *a, const struct rule_set *rules, const struct facts *f,
                   bool planned, struct arena *scratch, struct diagnosis *out)
 {
-    int fits;
     *out = (struct diagnosis){0};
     struct facts *run = rules_effective_facts(a, rules, f, scratch);
     collect_evidence(a, rules, run, scratch, out);
@@ -213,6 +212,6 @@ void diagnose_run(struct arena *a, const struct rule_set *rules, const struct fa
     enum wall other = out->wall == WALL_NONE ? WALL_NONE : tallest(out, run, out->wall);
     out->next = other != WALL_NONE ? other : usual_next(out->wall);
     out->costed =
-        estimate(a, rules_whole_facts(a, rules, f, scratch), &out->step_s, &out->peak, &fits);
+        estimate(a, rules_whole_facts(a, rules, f, scratch), &out->step_s, &out->peak, &out->fits);
     collect_fixes(a, rules, f, run, planned, scratch, out);
 }

@@ -37,8 +37,9 @@ struct diagnosis {
     VEC(struct symptom) evidence[WALL_NONE + 1]; /* by wall; WALL_NONE: monitors */
     VEC(struct fix) fixes;                       /* of `wall`, in order */
     VEC(int) missing; /* metrics that the rules ask for and nobody gave */
-    bool costed;      /* the plan is complete: step_s and peak are its own */
+    bool costed;      /* the plan is complete: step_s, peak and fits are its own */
     double step_s, peak;
+    int fits; /* of struct memory_estimate */
 };
 
 const char *wall_name(enum wall wall);

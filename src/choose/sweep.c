@@ -237,11 +237,10 @@ static bool rules_allow(struct sweeper *s, const struct facts *f)
 {
     struct arena_mark mark = arena_mark(s->arena);
     struct facts *run = rules_effective_facts(s->arena, s->rules, f, s->scratch);
-    const struct rule *failed = rules_first_error(s->rules, run, s->scratch);
+    bool allowed = !rules_first_error(s->rules, run, s->scratch);
     arena_pop(s->arena, mark);
     arena_reset(s->scratch);
-    if (f == s->facts) s->out->broken = failed;
-    return !failed;
+    return allowed;
 }
 
 static struct facts *trial_facts(struct sweeper *s, const struct knobs *k)
@@ -343,7 +342,6 @@ bool sweep_plan(struct arena *a, const struct rule_set *rules, const struct fact
     out->step_s = time.step;
     out->peak = memory.peak;
     out->fits = (int)memory.fits;
-    if (!rules_allow(&s, f)) return true;
     mbs_values(c, &values[SWEEP_MBS]);
     recompute_values(c, &values[SWEEP_RECOMPUTE]);
     graph_values(c, &values[SWEEP_GRAPHS]);

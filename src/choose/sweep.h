@@ -29,7 +29,6 @@ struct sweep {
     struct trial *trials;
     size_t n;
     size_t tried, unfit, refused; /* combinations; those that do not fit, or break a rule */
-    const struct rule *broken;    /* the baseline itself breaks this rule; no trials then */
 };
 
 /* Lists at most `most` trials for a complete plan on a known machine, overrides not applied, whose

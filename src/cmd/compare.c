@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "base/units.h"
 #include "cmd/load.h"
+#include "cmd/refused.h"
 #include "emit/compare.h"
 #include "emit/emit.h"
 #include "emit/json_writer.h"
@@ -15,6 +16,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 struct pair {
     const struct rule_set *rules;
     struct costed sides[2];
+    struct refusal refusals[2];
     struct comparison comparison;
     bool equal;
 };
@@ -114,6 +116,11 @@ static void add_verdict(struct cmd_context *c, const struct costed *a, const str
 static void show_text(struct cmd_context *c, const struct pair *x)
 {
     const struct costed *a = &x->sides[0], *b = &x->sides[1];
+    for (int i = 0; i < 2; i++) {
+        if (x->refusals[i].errors)
+            buf_printf(&c->out, "%.*s is ", LINE_ARG(c->keep, c->arguments[i]));
+        refused_text(c, c->arguments[i], &x->refusals[i], &c->out);
+    }
     if (x->equal) buf_add(&c->out, STR("the two are the same configuration\n"));
     add_differences(c, &x->comparison, AFFECTS_CONVERGENCE, "what changes convergence");
     add_differences(c, &x->comparison, AFFECTS_EXECUTION, "what changes execution only");
@@ -169,6 +176,7 @@ static void add_json_estimates(struct cmd_context *c, struct json_writer *w, con
         tree_open(&t, c->keep);
         estimate_json(&t, t.root, x->rules, side->facts, &side->config, &side->memory, &side->time,
                       &evidence);
+        refusal_json(&t, t.root, &x->refusals[i]);
         tree_print(&t, w->out);
     }
     json_close(w, '}');
@@ -212,6 +220,14 @@ static void show_json(struct cmd_context *c, const struct pair *x)
 
 /* ---- the command ---- */
 
+/* The same configuration, and one that runs. */
+static int exit_status(const struct pair *x)
+{
+    if (!x->equal) return STATUS_NO;
+    bool refused = x->refusals[0].errors || x->refusals[1].errors;
+    return refused_status(refused, x->sides[0].complete ? (int)x->sides[0].memory.fits : FITS_YES);
+}
+
 static int run(struct cmd_context *c)
 {
     struct read_options options;
@@ -223,9 +239,11 @@ static int run(struct cmd_context *c)
         return STATUS_CANNOT;
     x->rules = rules;
     for (int i = 0; i < 2; i++) {
-        const struct facts *f = load_recipe(c, c->arguments[i], option_value(c, "as"), &options);
-        if (!f) return STATUS_CANNOT;
-        load_costs(c->keep, rules, f, c->scratch, &x->sides[i]);
+        const struct reading *reading =
+            load_reading(c, c->arguments[i], option_value(c, "as"), &options);
+        if (!reading) return STATUS_CANNOT;
+        x->refusals[i] = refusal_find(c->keep, rules, reading, c->scratch);
+        load_costs(c->keep, rules, reading->facts, c->scratch, &x->sides[i]);
     }
     if (!validate_settings_used(c, &options)) return STATUS_CANNOT;
     struct compared a = side_of(&x->sides[0]), b = side_of(&x->sides[1]);
@@ -235,7 +253,7 @@ static int run(struct cmd_context *c)
         show_json(c, x);
     else
         show_text(c, x);
-    return x->equal ? STATUS_OK : STATUS_NO;
+    return exit_status(x);
 }
 
 static const struct option options[] = {
@@ -261,7 +279,7 @@ const struct command command_compare = {
                "what changes\n"
                "convergence and what changes execution only; speeds are compared by useful "
                "tokens. Exit 0 when\n"
-               "the two are the same, 1 when they differ.\n",
+               "the two are the same, 1 when they differ or would be refused or do not fit.\n",
     .options = options,
     .loads_rules = true,
     .run = run,

@@ -8,8 +8,10 @@
 #include "base/units.h"
 #include "choose/diagnose.h"
 #include "cmd/load.h"
+#include "cmd/refused.h"
 #include "emit/emit.h"
 #include "emit/json_writer.h"
+#include "emit/plan_json.h"
 #include "facts/check.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
@@ -76,15 +78,27 @@ static bool read_metrics(struct cmd_context *c, struct str path, struct facts *f
     return diags_count(&c->diags, SEVERITY_ERROR) == 0;
 }
 
-/* The plan's facts, or those of a framework's defaults where there is none. */
-static struct facts *plan_facts(struct cmd_context *c, const struct read_options *options)
+/* The plan's facts and what refuses it, or those of a framework's defaults where there is none. */
+static struct facts *plan_facts(struct cmd_context *c, const struct read_options *options,
+                                const struct rule_set *rules, struct refusal *refusal)
 {
-    if (option_given(c, "plan")) return load_recipe(c, option_value(c, "plan"), STR(""), options);
+    if (option_given(c, "plan")) {
+        const struct reading *reading = load_reading(c, option_value(c, "plan"), STR(""), options);
+        if (!reading) return NULL;
+        *refusal = refusal_find(c->keep, rules, reading, c->scratch);
+        return reading->facts;
+    }
     enum framework framework = options->framework_given ? options->framework : FRAMEWORK_MEGATRON;
     struct facts *f =
         facts_new(c->keep, &c->diags, framework, profile_find(framework, STR(""))->version);
     f->format = STR("plan");
     return read_options_apply(f, options) ? f : NULL;
+}
+
+/* Whether the plan that is given fits, as far as it can be estimated. */
+static int plan_fits(const struct cmd_context *c, const struct diagnosis *d)
+{
+    return option_given(c, "plan") && d->costed ? d->fits : FITS_YES;
 }
 
 /* ---- text ---- */
@@ -146,8 +160,20 @@ static void add_missing(struct cmd_context *c, const struct diagnosis *d)
     buf_add_char(&c->out, '\n');
 }
 
-static void show_text(struct cmd_context *c, const struct diagnosis *d)
+/* What the fixes stand on. */
+static void add_plan(struct cmd_context *c, const struct diagnosis *d,
+                     const struct refusal *refusal)
 {
+    refused_text(c, option_value(c, "plan"), refusal, &c->out);
+    if (plan_fits(c, d) == FITS_NO)
+        buf_printf(&c->out, "the plan does not fit by its estimate: %.1f GiB a GPU\n",
+                   d->peak / GIB);
+}
+
+static void show_text(struct cmd_context *c, const struct diagnosis *d,
+                      const struct refusal *refusal)
+{
+    add_plan(c, d, refusal);
     if (d->wall == WALL_NONE)
         buf_add(&c->out, STR("wall: none in sight\n"));
     else
@@ -219,10 +245,30 @@ static void add_json_fix(struct json_writer *w, const struct diagnosis *d, const
     json_close(w, '}');
 }
 
-static void show_json(struct cmd_context *c, const struct diagnosis *d)
+/* "plan": null without one; whether it fits is null where it is incomplete. */
+static void add_json_plan(struct cmd_context *c, struct json_writer *w, const struct diagnosis *d,
+                          const struct refusal *refusal)
+{
+    static const char *const fits[] = {"yes", "tight", "no"};
+    if (!option_given(c, "plan")) {
+        json_null(w, "plan");
+        return;
+    }
+    json_open(w, "plan", '{');
+    refusal_json_member(w, refusal);
+    if (d->costed)
+        json_str(w, "fits", str_of(fits[d->fits]));
+    else
+        json_null(w, "fits");
+    json_close(w, '}');
+}
+
+static void show_json(struct cmd_context *c, const struct diagnosis *d,
+                      const struct refusal *refusal)
 {
     struct json_writer w = json_writer_new(&c->out);
     json_open(&w, NULL, '{');
+    add_json_plan(c, &w, d, refusal);
     json_str(&w, "wall", str_of(wall_name(d->wall)));
     add_json_symptoms(&w, d, true);
     add_json_symptoms(&w, d, false);
@@ -245,22 +291,23 @@ static int run(struct cmd_context *c)
 {
     struct read_options options;
     const struct rule_set *rules;
+    struct refusal refusal = {0};
     struct diagnosis d;
     int format;
     if (!option_choice(c, "format", &format) || !validate_options(c, &options) ||
         !cmd_load_rules(c, &rules))
         return STATUS_CANNOT;
-    struct facts *f = plan_facts(c, &options);
+    struct facts *f = plan_facts(c, &options, rules, &refusal);
     if (!f || !validate_settings_used(c, &options)) return STATUS_CANNOT;
     facts_add_raw(f, STR("metrics"), value_bool(true)); /* what rules/diagnose waits for */
     for (size_t i = 0; i < c->n_arguments; i++)
         if (!read_metrics(c, c->arguments[i], f)) return STATUS_CANNOT;
     diagnose_run(c->keep, rules, f, option_given(c, "plan"), c->scratch, &d);
     if (format == FORMAT_JSON)
-        show_json(c, &d);
+        show_json(c, &d, &refusal);
     else
-        show_text(c, &d);
-    return STATUS_OK;
+        show_text(c, &d, &refusal);
+    return refused_status(refusal.errors, plan_fits(c, &d));
 }
 
 static const struct option options[] = {
@@ -285,7 +332,8 @@ const struct command command_diagnose = {
     .details = "METRICS are YAML or JSON mappings of the metrics in docs/metrics.md, or training "
                "logs of Megatron-LM,\n"
                "Megatron-Bridge or NeMo AutoModel; - is standard input. With --plan each fix is "
-               "tried on the plan.\n",
+               "tried on the plan;\n"
+               "exit 1 then says that it would be refused or does not fit.\n",
     .options = options,
     .loads_rules = true,
     .run = run,

@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "cmd/load.h"
 #include "cmd/member.h"
+#include "cmd/refused.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
 #include "emit/screen.h"
@@ -13,6 +14,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 /* One configuration's estimate. */
 struct result {
     const struct facts *facts;
+    struct refusal refusal;
     struct config config;
     struct memory_estimate memory;
     struct time_estimate time;
@@ -37,10 +39,12 @@ static bool no_split(const struct config *c, struct diags *diags, uint32_t sourc
     return false;
 }
 
-/* Facts -> estimate; false with errors in the facts' diagnostics. */
-static bool estimate_facts(const struct estimation *e, struct facts *f, struct arena *a,
-                           struct result *out)
+/* A reading -> estimate; false with errors in the facts' diagnostics. */
+static bool estimate_reading(const struct estimation *e, const struct reading *reading,
+                             struct arena *a, struct result *out)
 {
+    struct facts *f = reading->facts;
+    out->refusal = refusal_find(a, e->rules, reading, e->scratch);
     rules_assume(e->rules, f, e->scratch);
     rules_apply_overrides(e->rules, f, e->scratch);
     arena_reset(e->scratch);
@@ -79,6 +83,7 @@ static void result_json(struct tree *t, struct arena *a, const struct rule_set *
 {
     tree_open(t, a);
     estimate_json(t, t->root, rules, r->facts, &r->config, &r->memory, &r->time, &r->evidence);
+    refusal_json(t, t->root, &r->refusal);
 }
 
 /* ---- the command ---- */
@@ -136,6 +141,7 @@ static void show_changes(struct cmd_context *c, const struct result *r, const st
 
 static void show_text(struct cmd_context *c, const struct result *r, const struct estimation *e)
 {
+    refused_text(c, c->arguments[0], &r->refusal, &c->out);
     screen_model(&r->config.model, &c->out);
     screen_notes(r->facts->model, &c->out);
     screen_machine(c->keep, &r->config, &c->out);
@@ -181,15 +187,16 @@ static int estimate_file(struct cmd_context *c, const struct estimation *e, stru
     struct recipe recipe;
     if (!read_text(e, c->keep, &c->diags, path, text, as, &recipe)) return STATUS_CANNOT;
     if (!validate_settings_used(c, e->options)) return STATUS_CANNOT;
-    bool good = true;
+    int worst = STATUS_OK;
     for (size_t i = 0; i < recipe.readings.n; i++) {
         const struct reading *reading = &recipe.readings.items[i];
         struct result *r = ARENA_NEW(c->keep, struct result);
-        bool done = estimate_facts(e, reading->facts, c->keep, r);
+        bool done = estimate_reading(e, reading, c->keep, r);
         if (done) show(c, e, r, reading->label, format);
-        good = good && done;
+        int status = done ? refused_status(r->refusal.errors, (int)r->memory.fits) : STATUS_CANNOT;
+        if (status > worst) worst = status;
     }
-    return good ? STATUS_OK : STATUS_CANNOT;
+    return worst;
 }
 
 /* ---- batches ---- */
@@ -271,7 +278,7 @@ static void answer(struct cmd_context *c, const struct batch_request *request)
     e.options = &options;
     e.scratch = c->scratch;
     if (!read_text(&e, request->arena, request->diags, STR("request"), text, as, &recipe) ||
-        !estimate_facts(&e, recipe.readings.items[0].facts, request->arena, r)) {
+        !estimate_reading(&e, &recipe.readings.items[0], request->arena, r)) {
         answer_diags(c, request->diags);
         return;
     }
@@ -316,7 +323,9 @@ const struct command command_estimate = {
                "the file does not say\n"
                "comes from --gpus, --platform, --model and --set. Memory is what "
                "torch.cuda.max_memory_allocated\n"
-               "would report; intervals are meant to hold 9 runs of 10.\n",
+               "would report; intervals are meant to hold 9 runs of 10. Exit 1 when the plan would "
+               "be refused\n"
+               "(it is estimated as if it ran) or does not fit.\n",
     .options = options,
     .loads_rules = true,
     .reads_batch = true,

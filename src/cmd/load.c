@@ -16,8 +16,8 @@ int load_failed(struct cmd_context *c, struct str path, struct str error)
     return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
 }
 
-struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
-                          const struct read_options *options)
+const struct reading *load_reading(struct cmd_context *c, struct str path, struct str as,
+                                   const struct read_options *options)
 {
     struct str text, error;
     if (!validate_format(c, as, RECIPE_FORMATS)) return NULL;
@@ -29,11 +29,18 @@ struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
         if (recipe.readings.n > 1)
             buf_printf(&c->err, "note: %.*s describes %zu configurations; the first is taken\n",
                        LINE_ARG(c->keep, path), recipe.readings.n);
-        return recipe.readings.items[0].facts;
+        return &recipe.readings.items[0];
     }
     if (recipe.status == RECIPE_SKIPPED)
         cmd_usage_error(c, "%.*s is no recipe that moeplan knows", STR_ARG(path));
     return NULL;
+}
+
+struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
+                          const struct read_options *options)
+{
+    const struct reading *reading = load_reading(c, path, as, options);
+    return reading ? reading->facts : NULL;
 }
 
 bool load_readings(struct cmd_context *c, const struct rule_set *rules, struct readings *out)

@@ -13,6 +13,9 @@ int load_failed(struct cmd_context *c, struct str path, struct str error);
 
 /* The first configuration that the file describes, options applied, overrides not; NULL with the
    reason on stderr or in c->diags. A file of several says on stderr which is taken. */
+const struct reading *load_reading(struct cmd_context *c, struct str path, struct str as,
+                                   const struct read_options *options);
+/* Its facts. */
 struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
                           const struct read_options *options);
 

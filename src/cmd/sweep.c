@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cmd/load.h"
 #include "cmd/plan_out.h"
+#include "cmd/refused.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
 
@@ -18,9 +19,10 @@ static struct str trial_line(struct arena *a, const struct trial *t, size_t numb
                         t->fits == FITS_YES ? "" : ", tight in memory");
 }
 
-static void show_text(struct cmd_context *c, const struct sweep *s)
+static void show_text(struct cmd_context *c, const struct sweep *s, const struct refusal *refusal)
 {
     static const char *const verdicts[] = {"", ", tight in memory", ", does not fit"};
+    refused_text(c, c->arguments[0], refusal, &c->out);
     buf_printf(&c->out, "baseline: estimated step %.2f s, %.1f GiB%s\n", s->step_s, s->peak / GIB,
                verdicts[s->fits]);
     int changed = 0;
@@ -43,10 +45,12 @@ static void show_text(struct cmd_context *c, const struct sweep *s)
         s->tried, s->unfit, s->refused);
 }
 
-/* A YAML document, or a block of flags or overrides, a trial. */
+/* A YAML document, or a block of flags or overrides, a trial. That the plan they start from is
+   refused stands in none of them. */
 static void show_files(struct cmd_context *c, const struct rule_set *rules, const struct sweep *s,
-                       bool plans)
+                       const struct refusal *refusal, bool plans)
 {
+    refused_text(c, c->arguments[0], refusal, &c->err);
     for (size_t i = 0; i < s->n; i++) {
         struct str line = trial_line(c->keep, &s->trials[i], i + 1);
         struct emit_input in = {
@@ -60,13 +64,17 @@ static void show_files(struct cmd_context *c, const struct rule_set *rules, cons
     }
 }
 
-static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct sweep *s)
+static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct sweep *s,
+                      const struct refusal *refusal)
 {
+    static const char *const verdicts[] = {"yes", "tight", "no"};
     struct json_writer w = json_writer_new(&c->out);
     json_open(&w, NULL, '{');
     json_open(&w, "baseline", '{');
     json_number(&w, "step_s", s->step_s, 6);
     json_number(&w, "peak_gib", s->peak / GIB, 6);
+    json_str(&w, "fits", str_of(verdicts[s->fits]));
+    refusal_json_member(&w, refusal);
     json_close(&w, '}');
     json_open(&w, "trials", '[');
     for (size_t i = 0; i < s->n; i++) {
@@ -93,13 +101,13 @@ static void show_json(struct cmd_context *c, const struct rule_set *rules, const
 }
 
 static void show(struct cmd_context *c, const struct rule_set *rules, const struct sweep *s,
-                 enum format format)
+                 const struct refusal *refusal, enum format format)
 {
     switch (format) {
-    case FORMAT_TEXT: show_text(c, s); break;
-    case FORMAT_PLAN: show_files(c, rules, s, true); break;
-    case FORMAT_FLAGS: show_files(c, rules, s, false); break;
-    case FORMAT_JSON: show_json(c, rules, s); break;
+    case FORMAT_TEXT: show_text(c, s, refusal); break;
+    case FORMAT_PLAN: show_files(c, rules, s, refusal, true); break;
+    case FORMAT_FLAGS: show_files(c, rules, s, refusal, false); break;
+    case FORMAT_JSON: show_json(c, rules, s, refusal); break;
     }
 }
 
@@ -116,19 +124,16 @@ static int run(struct cmd_context *c)
         !validate_options(c, &options) || !cmd_load_rules(c, &rules))
         return STATUS_CANNOT;
     if (most > MOST) return cmd_usage_error(c, "--top must be at most %d", MOST);
-    const struct facts *f = load_recipe(c, c->arguments[0], option_value(c, "as"), &options);
-    if (!f || !validate_settings_used(c, &options)) return STATUS_CANNOT;
+    const struct reading *reading =
+        load_reading(c, c->arguments[0], option_value(c, "as"), &options);
+    if (!reading || !validate_settings_used(c, &options)) return STATUS_CANNOT;
+    const struct facts *f = reading->facts;
+    struct refusal refusal = refusal_find(c->keep, rules, reading, c->scratch);
     load_costs(c->keep, rules, f, c->scratch, costed);
     if (!costed->complete) return cmd_usage_error(c, "%.*s", STR_ARG(costed->missing));
     sweep_plan(c->keep, rules, f, &costed->config, (size_t)most, c->scratch, &s);
-    if (s.broken) {
-        buf_printf(&c->err,
-                   "the plan itself breaks a rule: %.*s [%.*s]; moeplan validate says more\n",
-                   LINE_ARG(c->keep, s.broken->message), STR_ARG(s.broken->id));
-        return STATUS_NO;
-    }
-    show(c, rules, &s, (enum format)format);
-    return s.n ? STATUS_OK : STATUS_NO;
+    show(c, rules, &s, &refusal, (enum format)format);
+    return s.n ? refused_status(refusal.errors, s.fits) : STATUS_NO;
 }
 
 static const struct option options[] = {
@@ -147,7 +152,8 @@ const struct command command_sweep = {
     .details = "PLAN is a plan file or any recipe that validate reads; - is standard input. Every "
                "trial fits and passes\n"
                "the rules. One change at a time comes first, in the order of expected improvement; "
-               "then pairs.\n",
+               "then pairs. Exit 1 when\n"
+               "there is none, or PLAN itself would be refused or does not fit.\n",
     .options = options,
     .loads_rules = true,
     .run = run,

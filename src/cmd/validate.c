@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/validate.h"
 
-#include "choose/outlook.h"
+#include "choose/refusal.h"
 #include "diag/suppress.h"
 #include "facts/model.h"
 
@@ -46,10 +46,9 @@ static bool validate_configuration(struct validation *v, const struct reading *r
     struct diags *diags = f->diags;
     size_t first = diags->n;
     diags->document = reading->document;
-    rules_apply_overrides(v->rules, f, v->scratch);
     struct memory_estimate estimate;
-    bool memory = outlook_facts(v->rules, f, &estimate, v->scratch);
-    struct rules_summary sum = rules_run(v->rules, f, v->scratch);
+    bool memory;
+    struct rules_summary sum = check_configuration(v->rules, f, &estimate, &memory, v->scratch);
     report->rules_skipped += sum.skipped;
     if (memory)
         validate_memory(v, f, &estimate);

@@ -80,10 +80,11 @@ static void unknown_kind(const struct check *c, const struct node *kind)
         edit_offer(&nearest, str_of(kinds[i].name));
     struct diag *d = diag_add(diags, SEVERITY_ERROR, "value-choice", node_span(diags, kind),
                               "there is no kind %.*s", STR_ARG(kind->text));
+    const char *known = "one of Model, Platform, Rules, Parameters";
     if (nearest.best.n)
-        diag_help(diags, d, "did you mean %.*s?", STR_ARG(nearest.best));
+        diag_help(diags, d, "did you mean %.*s? %s", STR_ARG(nearest.best), known);
     else
-        diag_help(diags, d, "one of Model, Platform, Rules, Parameters");
+        diag_help(diags, d, "%s", known);
 }
 
 /* Whether a mapping without a mark has the keys that every model has. */

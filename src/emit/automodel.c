@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NeMo AutoModel: a recipe with the `distributed:` mapping and the other sections a plan touches.
  */
+#include <ctype.h>
+
 #include "base/vec.h"
 #include "emit/emit.h"
 #include "facts/automodel.h"
@@ -33,7 +35,34 @@ static struct str key_of(const struct facts *f, const struct param_spelling *spe
     return (struct str){"", 0};
 }
 
-static void collect(struct arena *a, const struct emit_input *in, struct lines *out)
+/* AutoModel's loader puts environment variables in place of $NAME and ${NAME}, and knows no way of
+   writing such a text itself: nemo_automodel/components/config/loader.py. */
+static bool is_replaced(struct value v)
+{
+    for (size_t i = 0; v.kind == VALUE_LIST && i < v.list->n; i++)
+        if (is_replaced(v.list->items[i])) return true;
+    for (size_t i = 0; v.kind == VALUE_STRING && i + 1 < v.s.n; i++) {
+        char c = v.s.p[i + 1];
+        bool name = c == '{' || c == '_' || isalpha((unsigned char)c);
+        if (v.s.p[i] == '$' && name) return true;
+    }
+    return false;
+}
+
+static void write_replaced(const struct emit_input *in, struct str key, struct value v,
+                           struct buf *out)
+{
+    struct str line = arena_printf(out->arena,
+                                   "not written: %.*s = %.*s: AutoModel would put environment "
+                                   "variables in place of its $",
+                                   STR_ARG(key), STR_ARG(value_text(out->arena, v)));
+    emit_comments(&(struct emit_input){.rules = in->rules, .comments = &line, .n_comments = 1},
+                  out);
+}
+
+/* What cannot be said is said in a comment. */
+static void collect(struct arena *a, const struct emit_input *in, struct buf *head,
+                    struct lines *out)
 {
     const struct facts *f = in->facts;
     int *params;
@@ -44,6 +73,10 @@ static void collect(struct arena *a, const struct emit_input *in, struct lines *
         struct str key = key_of(f, spelling);
         if (!key.n || v.kind == VALUE_MAP) continue;
         if (v.kind == VALUE_BOOL && spelling->inverse) v.b = !v.b;
+        if (is_replaced(v)) {
+            write_replaced(in, key, v, head);
+            continue;
+        }
         *VEC_PUSH(a, out) = (struct line){key, emit_yaml(a, v)};
     }
 }
@@ -116,7 +149,7 @@ void emit_automodel(const struct emit_input *in, struct buf *out)
 {
     struct lines all = {0};
     emit_comments(in, out);
-    collect(out->arena, in, &all);
+    collect(out->arena, in, out, &all);
     sort_lines(&all);
     write_level(out, &all, (struct str){"", 0}, 0);
 }

@@ -12,11 +12,25 @@ static bool flag_is_current(const struct facts *f, const struct param_flag *flag
            version_between(f->version, flag->since, flag->until);
 }
 
+/* argparse takes a word that begins with a dash for a flag, unless it stands behind "--flag=". */
+static bool looks_like_flag(struct value v)
+{
+    return v.kind == VALUE_STRING && str_starts(v.s, STR("-"));
+}
+
+static bool has_flag_like_item(struct value v)
+{
+    for (size_t i = 0; v.kind == VALUE_LIST && i < v.list->n; i++)
+        if (looks_like_flag(v.list->items[i])) return true;
+    return false;
+}
+
 /* The flag that says the value: a switch for a boolean, the constant's for a constant, else the
- * storing one. */
+   storing one. NULL when there is none, or the value would be read as flags. */
 static const struct param_flag *flag_for(const struct facts *f, const struct param_spelling *in,
                                          struct value v)
 {
+    if (has_flag_like_item(v)) return NULL;
     for (size_t i = 0; i < in->n_flags; i++) {
         const struct param_flag *flag = &in->flags[i];
         if (!flag_is_current(f, flag)) continue;
@@ -50,7 +64,7 @@ static void add_values(struct arena *a, const struct param *p, struct value v, s
 {
     if (v.kind != VALUE_LIST) {
         struct str word = quote_shell(a, emit_scalar(a, v));
-        buf_printf(out, " %.*s", STR_ARG(word));
+        buf_printf(out, "%s%.*s", looks_like_flag(v) ? "=" : " ", STR_ARG(word));
         return;
     }
     if (p->type == PARAM_PATTERN || p->type == PARAM_TUPLE) {

@@ -131,3 +131,28 @@ void estimate_json(struct tree *t, cJSON *to, const struct rule_set *rules, cons
     add_time(t, to, time);
     add_evidence(t, to, evidence);
 }
+
+void refusal_json(struct tree *t, cJSON *to, const struct refusal *r)
+{
+    if (!r->errors) {
+        tree_value(t, to, "refused", value_null());
+        return;
+    }
+    cJSON *object = tree_object(t, to, "refused");
+    tree_int(t, object, "errors", (int64_t)r->errors);
+    tree_str(t, object, "rule", r->rule);
+    tree_str(t, object, "message", r->message);
+}
+
+void refusal_json_member(struct json_writer *w, const struct refusal *r)
+{
+    if (!r->errors) {
+        json_null(w, "refused");
+        return;
+    }
+    json_open(w, "refused", '{');
+    json_int(w, "errors", (int64_t)r->errors);
+    json_str(w, "rule", r->rule);
+    json_str(w, "message", r->message);
+    json_close(w, '}');
+}

@@ -4,7 +4,9 @@
 #define MOEPLAN_EMIT_PLAN_JSON_H
 
 #include "choose/planner.h"
+#include "choose/refusal.h"
 #include "cost/evidence.h"
+#include "emit/json_writer.h"
 #include "emit/tree.h"
 
 /* Adds "plan", a plan file as an object. */
@@ -19,5 +21,9 @@ void assumed_json(struct tree *t, cJSON *to, const struct facts *f);
 void estimate_json(struct tree *t, cJSON *to, const struct rule_set *rules, const struct facts *f,
                    const struct config *c, const struct memory_estimate *memory,
                    const struct time_estimate *time, const struct evidence *evidence);
+/* Adds "refused": null, or how many errors and the first of them. */
+void refusal_json(struct tree *t, cJSON *to, const struct refusal *r);
+/* The same in a text that is being written. */
+void refusal_json_member(struct json_writer *w, const struct refusal *r);
 
 #endif

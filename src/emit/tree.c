@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "base/finite.h"
+#include "base/json.h"
+#include "base/quote.h"
 #include "emit/emit.h"
 
 static _Noreturn void fail(const struct tree *t)
@@ -57,14 +59,18 @@ void tree_int(struct tree *t, cJSON *to, const char *key, int64_t i)
         add(t, to, key, cJSON_CreateRaw(arena_printf(t->arena, "%" PRId64, i).p));
 }
 
-void tree_text(struct tree *t, cJSON *to, const char *key, const char *text)
-{
-    add(t, to, key, cJSON_CreateString(text));
-}
-
+/* The one way of a string into a tree: what cJSON would print as it is, or cut off at a NUL, is
+   written as json_add_string writes it. */
 void tree_str(struct tree *t, cJSON *to, const char *key, struct str s)
 {
-    tree_text(t, to, key, str_dup(t->arena, s).p);
+    struct buf text = buf_new(t->arena);
+    json_add_string(&text, s);
+    add(t, to, key, cJSON_CreateRaw(str_dup(t->arena, buf_str(&text)).p));
+}
+
+void tree_text(struct tree *t, cJSON *to, const char *key, const char *text)
+{
+    tree_str(t, to, key, str_of(text));
 }
 
 /* A double keeps its point, so that it reads back as one. */
@@ -84,8 +90,10 @@ static void add_items(struct tree *t, cJSON *list, const struct value_list *item
 
 void tree_members(struct tree *t, cJSON *object, const struct value_map *map)
 {
-    for (size_t i = 0; i < map->n; i++)
-        tree_value(t, object, value_text(t->arena, map->keys[i]).p, map->values[i]);
+    for (size_t i = 0; i < map->n; i++) {
+        struct str key = quote_line(t->arena, value_text(t->arena, map->keys[i]));
+        tree_value(t, object, str_dup(t->arena, key).p, map->values[i]);
+    }
 }
 
 void tree_value(struct tree *t, cJSON *to, const char *key, struct value v)

@@ -28,7 +28,7 @@ void tree_text(struct tree *t, cJSON *to, const char *key, const char *text);
 void tree_str(struct tree *t, cJSON *to, const char *key, struct str s);
 /* Unknown and errors are null. */
 void tree_value(struct tree *t, cJSON *to, const char *key, struct value v);
-/* Adds the entries of a map. */
+/* Adds the entries of a map; what is no text of one line in a key becomes visible escapes. */
 void tree_members(struct tree *t, cJSON *object, const struct value_map *map);
 
 /* Appends the tree as text without blanks and deletes it. */

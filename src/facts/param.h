@@ -24,9 +24,9 @@ enum param_type {
 
 /* What kind of thing a parameter is about; `model.x`, `plan.x` and `platform.x` in expressions name
    the same table. SCOPE_RUN: data, schedule, checkpoints, logging; SCOPE_METRIC: what a run reports
-   about itself, no setting. A plan file is silent about the model and the run where it writes
-   nothing: their values are then unknown, not the framework's default. SCOPE_COEFFICIENT: of the
-   cost models, in platform files only; these stand in a table of their own. */
+   about itself, no setting. A plan file is silent about the model where it writes nothing: its
+   values are then unknown, not the framework's default. SCOPE_COEFFICIENT: of the cost models, in
+   platform files only; these stand in a table of their own. */
 enum param_scope {
     SCOPE_PLAN,
     SCOPE_MODEL,
@@ -71,8 +71,8 @@ struct param_spelling {
     bool provider;    /* a model's own provider knows it: overrides of one leave it alone */
     bool dtype;       /* written by PyTorch's name of it, which is what the framework shows */
     bool inverse;     /* the framework's boolean is the opposite of ours */
-    struct str rule; /* native rule that a bad value is reported under; empty: `value-type` or
-                        `value-choice` */
+    struct str rule;  /* native rule that a bad value is reported under; empty: `value-type` or
+                         `value-choice` */
     const struct param_flag *flags;
     size_t n_flags;
     enum param_type type;      /* of a written value */

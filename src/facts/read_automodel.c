@@ -3,6 +3,7 @@
    Python literals in strings, then the coercions of each key. */
 #include "base/buf.h"
 #include "base/io.h"
+#include "base/reach.h"
 #include "facts/automodel.h"
 
 /* A section alone may be anybody's: taken where the format is said. */
@@ -112,16 +113,28 @@ static void set_task(struct facts *f)
               ORIGIN_FILE, peft, STR("peft.use_dora"));
 }
 
+/* Whether a file that the text names is missing. One outside of the text's reach is not opened, but
+   asked for: AutoModel stops without it. */
+static bool is_missing(const struct facts *f, struct str name)
+{
+    struct str path, real, text = source_get(&f->diags->sources, f->source)->path;
+    struct reach reach = reach_of_file(f->arena, text);
+    enum reach_verdict verdict = reach_find(f->arena, &reach, name, &path, &real);
+    if (verdict == REACH_FOUND) return !io_is_file(real.p);
+    return verdict == REACH_NOTHING || (name.p[0] == '/' && !io_is_file(str_dup(f->arena, name).p));
+}
+
 /* A schedule file replaces the named schedule and is opened when the model is split. */
 static void check_schedule_file(struct facts *f)
 {
     struct str path = facts_str(f, "pp_schedule_csv");
     const struct node *node = facts_get(f, "pp_schedule_csv")->node;
     if (!path.n || !node || facts_int(f, "pipeline_model_parallel_size", 1) < 2) return;
-    if (io_is_file(str_dup(f->arena, path).p)) return;
+    if (!is_missing(f, path)) return;
     struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "schedule-file-missing",
                               node_span(f->diags, node), "there is no file %.*s", STR_ARG(path));
-    diag_note(f->diags, d, "looked for from the working directory");
+    diag_note(f->diags, d,
+              "looked for from the folder of this file, and from the root of its repository");
     d->parameter = STR("pp_schedule_csv");
 }
 

@@ -4,6 +4,7 @@
    an override does not say, the recipe in Python decides: it is unknown. */
 #include "base/buf.h"
 #include "base/edit.h"
+#include "base/quote.h"
 #include "facts/bridge.h"
 #include "facts/check.h"
 #include "facts/model.h"
@@ -97,16 +98,23 @@ static struct value scalar_of(struct arena *a, struct str text)
 {
     struct node node = {.kind = NODE_SCALAR, .text = text};
     if (str_is(text, "None")) return value_null();
-    bool quoted =
-        text.n >= 2 && (text.p[0] == '\'' || text.p[0] == '"') && text.p[text.n - 1] == text.p[0];
-    if (quoted) return value_string(str_slice(text, 1, text.n - 1));
+    if (str_find_str(text, STR("${")) < text.n) return value_unknown();
     return node_value(a, &node, SCALAR_CORE);
+}
+
+static struct value quoted_of(struct arena *a, struct str text, size_t *at)
+{
+    struct buf word = buf_new(a);
+    bool known = quote_take_hydra(text, at, &word);
+    if (!known) *at = text.n;
+    return known ? value_string(buf_str(&word)) : value_unknown();
 }
 
 /* A value as Hydra writes it: a scalar, or a list in brackets. `at` moves behind it. */
 static struct value parse_value(struct arena *a, struct str text, size_t *at, int depth)
 {
     VEC(struct value) items = {0};
+    if (*at < text.n && (text.p[*at] == '"' || text.p[*at] == '\'')) return quoted_of(a, text, at);
     if (*at >= text.n || text.p[*at] != '[' || depth > 20) {
         size_t from = *at;
         while (*at < text.n && (depth == 0 || (text.p[*at] != ',' && text.p[*at] != ']')))
@@ -151,7 +159,8 @@ static void set_key(struct facts *f, struct str key, struct value v, const struc
     bool good = value_check(f, param, &v, at, key);
     const struct fact *x = &f->items[param];
     bool other_key = fact_is_set(x) && !str_eq(x->written, key);
-    if (other_key && v.kind == VALUE_NULL) return; /* an older spelling is taken back, not the value */
+    if (other_key && v.kind == VALUE_NULL)
+        return; /* an older spelling is taken back, not the value */
     facts_set(f, param, good ? v : value_unknown(), ORIGIN_FILE, node, key);
 }
 
@@ -271,14 +280,39 @@ static void stand_on_recipe(struct facts *f, struct str text, const struct flag_
     bridge_recipe_apply(f, r);
 }
 
+/* Whether a $ or a backquote on a line is more than a character in quotes. */
+static bool has_expansion(struct arena *a, struct str line)
+{
+    struct buf unused = buf_new(a);
+    bool in_double = false;
+    for (size_t i = 0; i < line.n; i++) {
+        char c = line.p[i];
+        bool ansi = c == '$' && i + 1 < line.n && line.p[i + 1] == '\'';
+        if (c == '"') {
+            in_double = !in_double;
+        } else if (ansi && !in_double) {
+            i += 2;
+            if (!quote_take_ansi(line, &i, &unused)) return true;
+            i--;
+        } else if (c == '\'' && !in_double) {
+            i += 1 + str_find(str_slice(line, i + 1, line.n), '\'');
+        } else if (c == '$' || c == '`') {
+            return true;
+        } else if (c == '\\') {
+            i++;
+        }
+    }
+    return false;
+}
+
 /* Whether a shell has to read the text: it calls a program, or names variables. */
-static bool is_script(struct str text)
+static bool is_script(struct arena *a, struct str text)
 {
     struct str line;
     if (str_starts(text, STR("#!"))) return true;
     while (str_split(&text, '\n', &line)) {
         if (str_starts(str_trim(line), STR("#"))) continue;
-        if (str_find(line, '$') < line.n || str_find_str(line, STR(".py")) < line.n) return true;
+        if (has_expansion(a, line) || str_find_str(line, STR(".py")) < line.n) return true;
     }
     return false;
 }
@@ -287,7 +321,8 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
 {
     struct str text = source_get(&f->diags->sources, f->source)->text;
     struct flag_words words = {0};
-    bool ok = is_script(text) ? shell_read(f, text, options, &words) : flags_split(f, text, &words);
+    bool ok = is_script(f->arena, text) ? shell_read(f, text, options, &words)
+                                        : flags_split(f, text, &words);
     stand_on_recipe(f, text, &words, options);
     for (size_t i = 0; i < words.n; i++)
         apply_word(f, &words.items[i]);

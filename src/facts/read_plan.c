@@ -172,7 +172,6 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
         return false;
     }
     struct facts *f = facts_new_plan(a, diags, framework_of(doc, options), STR(""));
-    facts_forget(f, SCOPE_RUN);
     f->framework_known = node_get(doc, STR("framework")) || options->framework_given;
     f->source = source;
     f->document = doc;

@@ -361,8 +361,7 @@ bool shell_read(struct facts *f, struct str text, const struct read_options *opt
     struct shell sh = {.f = f, .arena = f->arena, .options = options, .live = SHELL_LIVE};
     struct shell_text all = source_text(f->arena, text);
     set_arguments(&sh);
-    bool flags_only = str_starts(str_trim(text), STR("--"));
-    if (flags_only) {
+    if (f->bare_flags || str_starts(str_trim(text), STR("--"))) {
         struct shell_fields fields = {0};
         sh.in = (struct shell_source){.text = all};
         while (!shell_at_end(&sh)) {

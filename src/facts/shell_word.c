@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words: quotes, variables and the ${...} forms that launch scripts use. What is not understood is
  * unknown. */
+#include "base/quote.h"
 #include "facts/shell_state.h"
 
 static const struct shell_text empty = {"", NULL, 0};
@@ -120,6 +121,15 @@ static void add_unknown(struct word *w, uint32_t at)
 
 /* ---- brackets ---- */
 
+/* Moves from a single quote to the one that closes it; after a $ a backslash hides one. */
+static void skip_single(struct shell *sh)
+{
+    bool ansi = sh->in.at > 0 && sh->in.text.p[sh->in.at - 1] == '$';
+    do
+        sh->in.at += ansi && shell_peek(sh, 0) == '\\' ? 2 : 1;
+    while (!shell_at_end(sh) && shell_peek(sh, 0) != '\'');
+}
+
 /* Moves behind the bracket that closes the one before the reading position, quotes respected; the
  * text between. */
 static struct shell_text take_balanced(struct shell *sh, char open, char close)
@@ -130,9 +140,7 @@ static struct shell_text take_balanced(struct shell *sh, char open, char close)
         if (c == '\\') {
             sh->in.at++;
         } else if (c == '\'' && open == '(') {
-            do
-                sh->in.at++;
-            while (!shell_at_end(sh) && shell_peek(sh, 0) != '\'');
+            skip_single(sh);
         } else if (c == open) {
             depth++;
         } else if (c == close && --depth == 0) {
@@ -363,6 +371,28 @@ static void take_single(struct word *w)
     sh->in.at++;
 }
 
+/* $'…', the reading position on the $. */
+static void take_ansi(struct word *w)
+{
+    struct shell *sh = w->sh;
+    uint32_t at = shell_offset(sh);
+    size_t end = sh->in.at + 2;
+    struct buf text = buf_new(sh->arena);
+    w->begun = true;
+    if (!quote_take_ansi(shell_str(sh->in.text), &end, &text)) {
+        shell_fail(sh, "this quote is not closed");
+        return;
+    }
+    for (size_t i = 0; i < text.n; i++)
+        shell_buf_add(&w->now, text.p[i], at);
+    sh->in.at = end;
+}
+
+static bool begins_ansi(const struct shell *sh)
+{
+    return shell_peek(sh, 0) == '$' && shell_peek(sh, 1) == '\'';
+}
+
 /* One piece of a text in double quotes. */
 static void take_double_piece(struct word *w)
 {
@@ -406,8 +436,11 @@ static void take_piece(struct word *w)
 {
     struct shell *sh = w->sh;
     char c = shell_peek(sh, 0);
-    bool quote_after_dollar = c == '$' && (shell_peek(sh, 1) == '\'' || shell_peek(sh, 1) == '"');
-    if (quote_after_dollar) sh->in.at++;
+    if (begins_ansi(sh)) {
+        take_ansi(w);
+        return;
+    }
+    if (c == '$' && shell_peek(sh, 1) == '"') sh->in.at++; /* $"…" may be translated */
     c = shell_peek(sh, 0);
     if (c == '\'') {
         take_single(w);
@@ -450,7 +483,7 @@ struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
     sh->in = (struct shell_source){.text = text};
     while (!shell_at_end(sh)) {
         char c = shell_peek(sh, 0);
-        if (c == '"' || c == '\'')
+        if (c == '"' || c == '\'' || begins_ansi(sh))
             take_piece(&w); /* quotes inside ${a:-"b"} */
         else
             take_double_piece(&w);

@@ -130,10 +130,11 @@ static bool is_rules(struct loader *l, const struct node *doc)
         edit_offer(&nearest, str_of(others[i]));
     }
     struct diag *d = record_error(l, kind, "unknown kind %.*s", STR_ARG(kind->text));
+    const char *known = "one of Rules, Parameters, Model, Platform";
     if (nearest.best.n)
-        diag_help(l->diags, d, "did you mean %.*s?", STR_ARG(nearest.best));
+        diag_help(l->diags, d, "did you mean %.*s? %s", STR_ARG(nearest.best), known);
     else
-        diag_help(l->diags, d, "one of Rules, Parameters, Model, Platform");
+        diag_help(l->diags, d, "%s", known);
     return false;
 }
 

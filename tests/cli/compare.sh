@@ -22,7 +22,7 @@ gbs: 2048
 tp: 2
 pp: 8
 vpp: 4
-ep: 8
+ep: 32
 etp: 1
 sequence_parallel: true
 use_distributed_optimizer: true
@@ -32,6 +32,20 @@ YAML
 compare 0 "$dir/a.yaml" "$dir/a.yaml"
 has "the two are the same configuration"
 lacks "note:"
+
+# that does not run: the rule, and the command that shows all; one that does not fit
+sed 's/^gbs: .*/gbs: 2001/' "$dir/a.yaml" >"$dir/b.yaml"
+compare 1 "$dir/b.yaml" "$dir/b.yaml"
+has "b.yaml is refused: global batch size 2001 is no multiple of micro batch 1 x dp 16 = 16 [batch-divides-into-microbatches]"
+has "moeplan validate $dir/b.yaml"
+has "the two are the same configuration"
+"$moeplan" compare "$dir/a.yaml" "$dir/b.yaml" --format json >"$dir/out" || [ $? = 1 ] || fail "no answer"
+has '"refused":null}'
+has '"refused":{"errors":1,"rule":"batch-divides-into-microbatches","message":"global batch size 2001'
+sed 's/^mbs: .*/mbs: 16/' "$dir/a.yaml" >"$dir/b.yaml"
+compare 1 "$dir/b.yaml" "$dir/b.yaml"
+has "does not fit"
+lacks "is refused"
 
 # one file writes what is the other's default
 echo "context_parallel_size: 1" | cat "$dir/a.yaml" - >"$dir/b.yaml"

@@ -112,6 +112,16 @@ cat >"$dir/megatron.log" <<'LOG'
 0:  [2026-01-01 10:00:20] iteration        3/     100 | consumed samples:         1536 | elapsed time per iteration (ms): 9900.0 | throughput per GPU (TFLOP/s/GPU): 201.0 | learning rate: 1.0E-06 | global batch size:   512 | lm loss: 1.2E+01 | grad norm: 14.000 |
 0:  [2026-01-01 10:00:30] iteration        4/     100 | consumed samples:         2048 | elapsed time per iteration (ms): 10000.0 | throughput per GPU (TFLOP/s/GPU): 200.0 | learning rate: 1.0E-06 | global batch size:   512 | lm loss: 1.2E+01 | grad norm: 1.000 |
 LOG
+"$moeplan" diagnose "$dir/megatron.log" --plan "$dir/plan.yaml" >"$dir/out" || fail "exit $?"
+lacks "refused"
+sed 's/^gbs: .*/gbs: 2001/' "$dir/plan.yaml" >"$dir/odd.yaml"
+expect 1 "refused: global batch size 2001" "$moeplan" diagnose "$dir/megatron.log" --plan "$dir/odd.yaml"
+has "moeplan validate $dir/odd.yaml"
+has "wall: memory"
+expect 1 '{"plan":{"refused":{"errors":1,"rule":"batch-divides-into-microbatches"' "$moeplan" diagnose "$dir/megatron.log" --plan "$dir/odd.yaml" --format json
+expect 0 '{"plan":null,"wall":"none"' "$moeplan" diagnose "$dir/megatron.log" --format json
+sed 's/^mbs: .*/mbs: 64/; s/^gbs: .*/gbs: 65536/' "$dir/plan.yaml" >"$dir/big.yaml"
+expect 1 "the plan does not fit by its estimate" "$moeplan" diagnose "$dir/megatron.log" --plan "$dir/big.yaml"
 "$moeplan" diagnose "$dir/megatron.log" --plan "$dir/plan.yaml" >"$dir/out"
 has "wall: memory"
 has "max_allocated_gib 76.5"

@@ -214,3 +214,22 @@ suggest --platform ../away/mine.yaml -o seven.yaml
 has "note: the plan names ../away/mine.yaml, which lies outside of"
 expect 2 "lies outside of" "$moeplan" estimate seven.yaml
 expect 0 "mine.yaml  64 GPUs" "$moeplan" estimate seven.yaml --platform ../away/mine.yaml
+
+# a recipe's schedule file: looked for below the recipe's root only, and never read
+mkdir -p sched/.git
+printf 'recipe: FinetuneRecipeForVLM\ndistributed: {strategy: fsdp2, pp_size: 2, pipeline: {pp_schedule_csv: SCHED}}\n' >sched/model
+for name in "$dir/absent.csv" ../absent.csv /dev/stdin /proc/self/environ; do
+    sed "s|SCHED|$name|" sched/model >sched/r.yaml
+    status=0
+    timeout 20 "$moeplan" validate sched/r.yaml </dev/null >"$dir/out" 2>&1 || status=$?
+    [ "$status" -le 1 ] || fail "exit $status"
+    lacks "schedule-file-missing"
+done
+sed "s|SCHED|absent.csv|" sched/model >sched/r.yaml
+expect 1 "error[schedule-file-missing]: there is no file absent.csv" "$moeplan" validate sched/r.yaml
+mkfifo sched/absent.csv
+expect 1 "schedule-file-missing" timeout 20 "$moeplan" validate sched/r.yaml
+rm sched/absent.csv
+echo x >sched/absent.csv
+"$moeplan" validate sched/r.yaml >"$dir/out" 2>&1 || true
+lacks "schedule-file-missing"

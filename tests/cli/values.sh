@@ -229,3 +229,25 @@ expect 0 "the number is out of the range of its parameter" "$moeplan" explain va
 mkdir own
 printf 'moeplan: 1\nkind: Bogus\n' >own/x.yaml
 expect 2 "unknown kind Bogus" "$moeplan" validate plan.yaml --rules own
+has "own/x.yaml:2:7: error"
+has "one of Rules, Parameters, Model, Platform"
+printf 'moeplan: 1\nkind: Rulse\nrules: []\n' >own/x.yaml
+expect 2 "did you mean Rules? one of Rules, Parameters, Model, Platform" "$moeplan" validate plan.yaml --rules own/x.yaml
+
+# AutoModel would put the environment in place of a $NAME: such a value is not written, and that is said
+printf 'moeplan: 1\nframework: automodel\nmodel: qwen3-30b-a3b\nplatform: h100\ngpus: 8\nep: 8\nmbs: 1\ngbs: 64\nseq: 4096\ncheckpoint_dir: %s\n' 'SECRET' >plan.yaml
+run 0 "$moeplan" convert plan.yaml --to automodel
+has "checkpoint_dir: SECRET"
+for text in '$HOME/x' 'a${oc.env:HOME}'; do
+    sed "s|SECRET|\"$text\"|" plan.yaml >env.yaml
+    run 0 "$moeplan" convert env.yaml --to automodel
+    has "# not written: checkpoint.checkpoint_dir = $text"
+    lacks "  checkpoint_dir:"
+done
+
+# a value that begins with a dash is no flag of its own
+sed 's/automodel/megatron/; s/^checkpoint_dir: .*/tokenizer_model: --load/; s/^framework.*/&\ndata_path: [a, --save]/' plan.yaml >dash.yaml
+"$moeplan" convert dash.yaml --to megatron >flags 2>out || true
+grep -qx -- '--tokenizer-model=--load' flags || fail "the value is a flag"
+! grep -q -- '^--data-path\|^--save' flags || fail "an item of a list is a flag"
+expect 0 'tokenizer_model: "--load"' "$moeplan" convert flags --to plan

@@ -73,8 +73,27 @@ static void ansi_escapes(void **state)
     assert_str(buf_str(&out), "\a\033A\xC3\xA9\xF0\x9F\x98\x80"
                               "A\\q?");
     assert_int_equal(at, text.n - 4);
+    static const char *const pairs[][2] = {
+        /* what bash makes of them */
+        {"\\cA\\cz\\c?\\c[", "\001\032\177\033"},
+        {"\\c\\\\x", "\034x"},
+        {"\\c", "\\c"},
+        {"\\x\\u\\Ug\\8", "\\x\\u\\Ug\\8"},
+        {"\\x4\\1012\\u41\\U41g", "\004A2AAg"},
+        {"a\\0b", "a"},
+        {"a\\x0b\\u0000c", "a\v"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        text = arena_printf(*state, "%s'", pairs[i][0]);
+        at = out.n = 0;
+        assert_true(quote_take_ansi(text, &at, &out));
+        assert_str(buf_str(&out), pairs[i][1]);
+        assert_int_equal(at, text.n);
+    }
     at = 0;
     assert_false(quote_take_ansi(STR("open\\"), &at, &out));
+    assert_false(quote_take_ansi(STR("open\\'"), &at, &out));
 }
 
 static void yaml_strings_stay_strings(void **state)
@@ -102,6 +121,30 @@ static void hydra_values(void **state)
     assert_str(quote_hydra(a, STR("1e5")), "\"1e5\"");
     assert_str(quote_hydra(a, STR("a\"b\\\\\"c\\d\\")), "\"a\\\"b\\\\\\\\\\\"c\\d\\\\\"");
     assert_str(quote_hydra(a, STR("${oc.env:HOME}")), "\"\\${oc.env:HOME}\"");
+    assert_str(quote_hydra(a, STR("\\${a}")), "\"\\\\\\${a}\"");
+}
+
+static void hydra_quotes_read_back(void **state)
+{
+    static const char *const texts[] = {"",       "a b",      "\\",     "\\\\",     "\"",
+                                        "\\\"",   "\\\\\"",   "a\\b",   "a\\\"b\\", "${a}",
+                                        "\\${a}", "\\\\${a}", "$a {b}", "a, [b]=c", "it's\n"};
+    struct arena *a = *state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct str word = quote_hydra(a, str_of(texts[i]));
+        struct buf back = buf_new(a);
+        size_t at = 0;
+        assert_int_equal(word.p[0], '"');
+        assert_true(quote_take_hydra(word, &at, &back));
+        assert_int_equal(at, word.n);
+        assert_str(buf_str(&back), texts[i]);
+    }
+    static const char *const open[] = {"\"", "\"a", "\"a\\\"", "'a\"", "\"${a}\"", "\"\\\\${a}\""};
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
+        struct buf back = buf_new(a);
+        size_t at = 0;
+        assert_false(quote_take_hydra(str_of(open[i]), &at, &back));
+    }
 }
 
 static void workflow_commands(void **state)
@@ -129,6 +172,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ansi_escapes),
     cmocka_unit_test(yaml_strings_stay_strings),
     cmocka_unit_test(hydra_values),
+    cmocka_unit_test(hydra_quotes_read_back),
     cmocka_unit_test(workflow_commands),
     cmocka_unit_test(json_escapes_what_acts_on_a_terminal),
 };

@@ -27,11 +27,12 @@ static bool is_type(const cJSON *item, char type)
     case 's': return cJSON_IsString(item);
     case 'l': return cJSON_IsArray(item);
     case 'o': return cJSON_IsObject(item);
+    case '-': return cJSON_IsNull(item);
     }
     return false;
 }
 
-/* `members`: words "name:t", t being n(umber), s(tring), l(ist) or o(bject). */
+/* `members`: words "name:t", t being n(umber), s(tring), l(ist), o(bject) or - (null). */
 static void has_exactly(const cJSON *object, const char *members)
 {
     char name[64];
@@ -98,7 +99,21 @@ static void an_estimate_has_its_members(void **state)
         *state, "{\"id\":\"x\",\"plan\":{\"moeplan\":1,\"model\":\"qwen3-30b-a3b\",\"platform\":"
                 "\"h100\",\"gpus\":16,\"ep\":8,\"pp\":2,\"seq\":4096,\"mbs\":1,\"gbs\":64}}");
     cJSON *tree = cJSON_Parse(answer);
-    has_exactly(tree, "id:s plan:o assumed:o derived:o memory:o time:o evidence:o");
+    has_exactly(tree, "id:s plan:o assumed:o derived:o memory:o time:o evidence:o refused:-");
+    check_estimate(tree);
+    cJSON_Delete(tree);
+}
+
+static void a_refused_plan_says_so(void **state)
+{
+    const char *answer = moeplan_estimate(
+        *state, "{\"id\":\"x\",\"plan\":{\"moeplan\":1,\"model\":\"qwen3-30b-a3b\",\"platform\":"
+                "\"h100\",\"gpus\":16,\"ep\":8,\"pp\":2,\"seq\":4096,\"mbs\":1,\"gbs\":63}}");
+    cJSON *tree = cJSON_Parse(answer);
+    const cJSON *refused = member(tree, "refused");
+    has_exactly(refused, "errors:n rule:s message:s");
+    assert_int_equal(member(refused, "errors")->valueint, 1);
+    assert_string_equal(member(refused, "rule")->valuestring, "batch-divides-into-microbatches");
     check_estimate(tree);
     cJSON_Delete(tree);
 }
@@ -146,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_estimate_has_its_members),
+        cmocka_unit_test(a_refused_plan_says_so),
         cmocka_unit_test(a_suggestion_has_its_members),
         cmocka_unit_test(no_plan_is_an_empty_list),
     };

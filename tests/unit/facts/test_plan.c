@@ -21,8 +21,8 @@ static void plans_take_names_symbols_and_aliases(void **state)
     assert_fact(f, "num_layers", "8");
     assert_fact(f, "mamba_num_heads", "4");
     assert_fact(f, "num_attention_heads",
-                "unknown"); /* a plan is silent about what it does not write */
-    assert_fact(f, "train_iters", "unknown");
+                "unknown"); /* a plan is silent about the model where it does not write */
+    assert_fact(f, "step_batch_size_schedule", "null"); /* and runs with the framework's defaults */
     assert_fact(f, "moe_token_dispatcher_type", "allgather");
 }
 

@@ -46,6 +46,29 @@ static void findings_point_at_the_flag_and_name_the_variable(void **state)
                "written at line 4, set at line 2");
 }
 
+static void ansi_quotes_are_read(void **state)
+{
+    struct facts *f = script(
+        state, HEAD "A=$'two\\nlines'; L=$'\\x34'\n"
+                    "ARGS=(--save $'it\\'s a # b' --load \"$'no'\")\n"
+                    "X=$(echo $'\\'' ')' x)\n"
+                    "python pretrain_gpt.py --num-layers $L --tokenizer-model \"$A\" "
+                    "\"${ARGS[@]}\" --hidden-size $'1''6' --bf16 ${NONE:-$'--seq-length'} 64\n");
+    assert_int_equal(f->diags->n, 0);
+    assert_fact(f, "num_layers", "4");
+    assert_str(facts_str(f, "tokenizer_model"), "two\nlines");
+    assert_str(facts_str(f, "save"), "it's a # b");
+    assert_str(facts_str(f, "load"), "$'no'");
+    assert_fact(f, "hidden_size", "16");
+    assert_fact(f, "seq_length", "64");
+    f = script(state, "# what it is\n--num-layers 4\n--save '$HOME'\n--load $'a\\tb'\n");
+    assert_fact(f, "num_layers", "4");
+    assert_str(facts_str(f, "save"), "$HOME");
+    assert_str(facts_str(f, "load"), "a\tb");
+    f = read_as(*state, "megatron", HEAD "python pretrain_gpt.py --save $'open\\'\n", NULL);
+    assert_int_equal(count_rule(f, "shell-syntax"), 1);
+}
+
 static void what_is_dynamic_is_unknown(void **state)
 {
     struct facts *f = script(
@@ -338,6 +361,7 @@ static void long_scripts_are_read(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(variables_arrays_and_arithmetic),
     cmocka_unit_test(findings_point_at_the_flag_and_name_the_variable),
+    cmocka_unit_test(ansi_quotes_are_read),
     cmocka_unit_test(what_is_dynamic_is_unknown),
     cmocka_unit_test(branches_run_where_the_text_decides),
     cmocka_unit_test(functions_loops_and_nested_shells),

@@ -13,7 +13,8 @@ static void mistakes_are_told_at_their_place(void **state)
         uint32_t line;
         const char *message, *help;
     } cases[] = {
-        {"moeplan: 1\nkind: Rulez\n", 2, "unknown kind Rulez", "did you mean Rules?"},
+        {"moeplan: 1\nkind: Rulez\n", 2, "unknown kind Rulez",
+         "did you mean Rules? one of Rules, Parameters, Model, Platform"},
         {"moeplan: 1\nkind: Bogus\n", 2, "unknown kind Bogus",
          "one of Rules, Parameters, Model, Platform"},
         {"kind: Rules\n", 1, "a rule file begins with moeplan: 1 and kind: Rules", ""},

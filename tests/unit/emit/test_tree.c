@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../unit.h"
+
+#include "emit/tree.h"
+
+static void strings_of_others_are_json(void **state)
+{
+    static const struct str texts[] = {STR("plain"),        STR("a\0b"),   STR("\xff\xfe"),
+                                       STR("\x1b[31m\x7f"), STR("\"\\\n"), STR("\xe2\x80\xa8")};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct value entry[] = {value_string(texts[i])};
+        struct buf out = buf_new(*state);
+        struct tree t;
+        tree_open(&t, *state);
+        tree_value(&t, t.root, "list", value_list_of(*state, entry, 1));
+        tree_members(&t, tree_object(&t, t.root, "map"), value_map_of(*state, entry, entry, 1).map);
+        tree_str(&t, t.root, "str", texts[i]);
+        tree_print(&t, &out);
+        for (size_t k = 0; k < out.n; k++)
+            assert_true((unsigned char)out.p[k] >= 0x20 && out.p[k] != 0x7f);
+        assert_int_equal(str_find_str(buf_str(&out), STR("\xe2\x80\xa8")), out.n);
+        cJSON *back = cJSON_ParseWithLength(out.p, out.n);
+        assert_int_equal(cJSON_GetArraySize(back), 3);
+        assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(back, "map")), 1);
+        assert_true(cJSON_IsString(cJSON_GetObjectItem(back, "str")));
+        cJSON_Delete(back);
+    }
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(strings_of_others_are_json)};
+UNIT_MAIN(tests)
