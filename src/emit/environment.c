@@ -9,6 +9,14 @@ static bool has_graphs(const struct facts *f)
     return impl.n && !str_is(impl, "none");
 }
 
+/* What NVIDIA's recipes set beside a graph of the whole iteration, whose memory NCCL must not keep
+   (Megatron-Bridge 067f987d, perf_recipes); registered buffers go without (optimizer.yaml). */
+static bool has_whole_graph(const struct facts *f)
+{
+    return str_is(facts_str(f, "cuda_graph_impl"), "full_iteration") &&
+           !facts_bool(f, "nccl_ub", false);
+}
+
 static bool before_blackwell(const struct facts *f)
 {
     return facts_double(f, "compute_capability", 0) < 10;
@@ -50,8 +58,11 @@ static const struct {
 } table[] = {
     {{"CUDA_DEVICE_MAX_CONNECTIONS", "1"}, needs_one_queue},
     {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"}, needs_queues},
-    /* graphs-expandable-segments: the allocator's setting comes from elsewhere */
+    /* graphs-expandable-segments: the allocator's setting may come from elsewhere */
     {{"NCCL_GRAPH_REGISTER", "0"}, has_graphs},
+    {{"PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True,graph_capture_record_stream_reuse:True"},
+     has_whole_graph},
+    {{"TORCH_NCCL_AVOID_RECORD_STREAMS", "0"}, has_whole_graph},
     {{"NVTE_CPU_OFFLOAD_V1", "1"}, offloads_activations},
     {{"CUDA_GRAPHS_USE_NODE_PRIORITY", "1"}, shards_weights_in_graphs},
 };

@@ -63,3 +63,23 @@ for format in flags script; do
     # shellcheck disable=SC2086
     expect 0 "CUDA_DEVICE_MAX_CONNECTIONS=1" "$moeplan" suggest $question --format $format
 done
+
+# a graph of the whole iteration comes with all that it needs
+graphs() { # TEXT ARGUMENTS...: in what is printed, which validate accepts
+    text=$1
+    shift
+    expect 0 "$text" "$moeplan" suggest "$@" --pin cuda_graph_impl=full_iteration
+    cp "$dir/out" "$dir/printed"
+    expect 0 "0 errors, 0 warnings" "$moeplan" validate "$dir/printed" --gpus 64 --platform gb200 --model "$1"
+    cp "$dir/printed" "$dir/out"
+}
+for format in flags script plan; do
+    graphs full_iteration qwen3-30b-a3b --gpus 64 --platform gb200 --framework megatron --format $format
+done
+graphs "export PYTORCH_CUDA_ALLOC_CONF=" llama-3-70b --gpus 64 --platform gb200 --framework megatron --format script
+has "--no-check-for-nan-in-loss-and-grad"
+lacks "--moe-paged-stash"
+graphs "model.moe_paged_stash=true" qwen3-30b-a3b --gpus 64 --platform gb200 --framework bridge --format bridge
+has "model.moe_expert_rank_capacity_factor=1.5"
+has "rerun_state_machine.check_for_nan_in_loss=false"
+has "rng.te_rng_tracker=true"
