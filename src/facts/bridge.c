@@ -85,7 +85,8 @@ void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
         const struct fact *x = &f->items[param];
         const struct bridge_setting *s = setting_of(r, bridge_about[i]);
         if (!s) s = setting_of(common, bridge_about[i]);
-        bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED || x->origin == ORIGIN_OVERRIDE;
+        bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED ||
+                      x->origin == ORIGIN_OVERRIDE || x->origin == ORIGIN_CATALOGUE;
         if (stated || !is_left_to_recipes(f, param)) continue;
         struct value v = s ? s->value : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
         facts_set(f, param, v, ORIGIN_DEFAULT, NULL, r->name);

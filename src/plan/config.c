@@ -402,6 +402,13 @@ static int packed_length(const struct facts *f)
     return (int)facts_int(f, "packed_sequence_size", 0);
 }
 
+/* Megatron-LM's pretrain_gpt.py builds the text part alone, and its flags can say no other; who says
+   images runs a program of his own. */
+static bool lacks_tower(const struct config *c)
+{
+    return c->framework == FRAMEWORK_MEGATRON && c->knobs.image_tokens <= 0;
+}
+
 bool config_from_facts(struct arena *a, const struct facts *f, struct config *out)
 {
     *out = (struct config){.framework = f->framework, .knobs = usual_knobs()};
@@ -410,6 +417,7 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
     struct knobs *k = &out->knobs;
     k->gbs = 0;
     read_table(f, k);
+    if (lacks_tower(out)) out->model.vision_layers = 0;
     if (!check_ranges(f)) return false;
     if (k->gpus <= 0)
         good =
