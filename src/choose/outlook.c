@@ -70,7 +70,7 @@ static bool resharding(struct knobs *k, const struct model_shape *m)
 {
     (void)m;
     bool taken = k->fsdp == FSDP_FSDP2 && k->reshard_stated && !k->reshard_after_forward;
-    k->reshard_after_forward = true;
+    k->reshard_stated = k->reshard_after_forward = true;
     return taken;
 }
 

@@ -173,7 +173,7 @@ static double gathered_parameters(const struct memory_work *w, const struct hold
                                   struct cost_trace *trace)
 {
     bool dense = w->dense_shards > 1, experts = w->expert_shards > 1;
-    if (!w->c->knobs.reshard_after_forward) {
+    if (!knobs_reshards(&w->c->knobs, &w->c->model)) {
         double elements = (dense ? s->dense : 0) + (experts ? s->experts : 0);
         return trace_term(trace, "gathered parameters", 2 * elements, "2 B x %.0f", elements);
     }

@@ -296,18 +296,23 @@ static void read_optimizer(const struct facts *f, struct knobs *k)
     if (is_word(f, "task", "peft")) k->lora_rank = (int)facts_int(f, "peft_dim", 0);
 }
 
-/* MoE models have a key of their own, false by default
-   (nemo_automodel/components/moe/parallelizer.py:646); layers of dense models reshard unless
-   pipelined (nemo_automodel/components/distributed/parallelizer_utils.py). */
+/* MoE models have a key of their own. */
 static void read_resharding(const struct facts *f, struct knobs *k, const struct model_shape *m)
 {
     bool moe = m->experts > 0;
     const struct fact *own = facts_get(f, "moe_reshard_after_forward");
     const struct fact *general = facts_get(f, "reshard_after_forward");
     const struct fact *x = moe && fact_is_set(own) ? own : general;
-    k->reshard_stated = fact_is_set(x);
-    k->reshard_after_forward = moe ? false : k->pp == 1;
-    if (k->reshard_stated && x->value.kind == VALUE_BOOL) k->reshard_after_forward = x->value.b;
+    k->reshard_stated = fact_is_set(x) && x->value.kind == VALUE_BOOL;
+    k->reshard_after_forward = k->reshard_stated && x->value.b;
+}
+
+/* MoE models do not by default (nemo_automodel/components/moe/parallelizer.py:646); layers of dense
+   ones do unless pipelined (nemo_automodel/components/distributed/parallelizer_utils.py). */
+bool knobs_reshards(const struct knobs *k, const struct model_shape *m)
+{
+    if (k->reshard_stated) return k->reshard_after_forward;
+    return m->experts == 0 && k->pp == 1;
 }
 
 /* vpp from whichever of its spellings is used; an explicit layout decides before them. */

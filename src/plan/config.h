@@ -194,8 +194,7 @@ struct knobs {
     /* AutoModel */
     int dp_replicate;
     bool reshard_after_forward; /* FSDP2: parameters are gathered anew for the backward */
-    bool reshard_stated; /* false: reshard_after_forward is the framework's default, recipes often
-                            differ */
+    bool reshard_stated; /* false: the framework's default (knobs_reshards), recipes often differ */
 };
 
 /* An explicit pipeline layout: for each of pp*vpp chunks its decoder layers, and where embedding,
@@ -235,6 +234,8 @@ bool config_machine(const struct facts *f, struct machine *out);
 bool layout_from_stages(struct value stages, struct layout *out);
 /* Whether the GPUs divide by both grids, tp·cp·pp and etp·ep·pp, and the batch by mbs·dp. */
 bool knobs_divide(const struct knobs *k);
+/* Whether FSDP2 gathers parameters anew for the backward: as stated, else AutoModel's default. */
+bool knobs_reshards(const struct knobs *k, const struct model_shape *m);
 /* SCOPE_* bits that CUDA graphs hold; what they hold when no scope is named:
    megatron/core/transformer/cuda_graphs.py. 0: no graphs. */
 uint32_t knobs_captured(const struct knobs *k);
