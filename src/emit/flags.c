@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "base/version.h"
 #include "emit/flags.h"
+#include "facts/unsaid.h"
 
 /* Whether the version of the facts has the flag, and it is not on its way out. */
 static bool flag_is_current(const struct facts *f, const struct param_flag *flag)
@@ -89,7 +90,24 @@ void flags_add(const struct emit_input *in, const struct flags_form *form, struc
     }
 }
 
-/* What no flag can say: the environment. */
+/* A model of the catalogue is named, so that what reads the flags can look there. */
+void flags_add_head(const struct emit_input *in, struct buf *out)
+{
+    const struct facts *f = in->facts;
+    struct buf unsaid = buf_new(out->arena);
+    for (size_t i = 0; i < unsaid_param_count; i++) {
+        if (!unsaid_is_known(f, unsaid_params[i])) continue;
+        struct str value = emit_scalar(out->arena, facts_get(f, unsaid_params[i])->value);
+        buf_printf(&unsaid, "%s%s %.*s", unsaid.n ? ", " : "", unsaid_params[i], STR_ARG(value));
+    }
+    struct str text = buf_str(&unsaid);
+    bool named = f->model && f->model->id.n && !f->model->root;
+    if (text.n && named) buf_printf(out, "# moeplan: model=%.*s\n", STR_ARG(f->model->id));
+    emit_comments(in, out);
+    if (text.n) buf_printf(out, "# no flag can say: %.*s\n", STR_ARG(text));
+}
+
+/* What no flag can say either: the environment. */
 static void add_environment(const struct facts *f, struct buf *out)
 {
     struct environment env[ENVIRONMENT_MAX];
@@ -103,7 +121,7 @@ static void add_environment(const struct facts *f, struct buf *out)
 
 void emit_flags(const struct emit_input *in, struct buf *out)
 {
-    emit_comments(in, out);
+    flags_add_head(in, out);
     add_environment(in->facts, out);
     flags_add(in, &(struct flags_form){.indent = "", .end = "\n"}, out);
 }

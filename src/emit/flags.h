@@ -12,6 +12,8 @@ struct flags_form {
     size_t n_without;
 };
 
+/* The head: the comments, and what no flag can say. */
+void flags_add_head(const struct emit_input *in, struct buf *out);
 /* The flags of a plan, without comments. */
 void flags_add(const struct emit_input *in, const struct flags_form *form, struct buf *out);
 

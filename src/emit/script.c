@@ -99,7 +99,7 @@ void emit_script(const struct emit_input *in, struct buf *out)
     if (node > gpus) node = gpus;
     int64_t nodes = (gpus + node - 1) / node;
     buf_add(out, STR("#!/bin/bash\n"));
-    emit_comments(in, out);
+    flags_add_head(in, out);
     buf_printf(out,
                "#SBATCH --nodes=%lld\n#SBATCH --ntasks-per-node=1\n#SBATCH "
                "--gpus-per-node=%lld\nset -euo pipefail\n",
