@@ -83,3 +83,19 @@ graphs "model.moe_paged_stash=true" qwen3-30b-a3b --gpus 64 --platform gb200 --f
 has "model.moe_expert_rank_capacity_factor=1.5"
 has "rerun_state_machine.check_for_nan_in_loss=false"
 has "rng.te_rng_tracker=true"
+
+# a model's file has any name: it starts nothing either
+newline='a
+: > MARK
+#'
+for name in "\$(: > MARK)" '`: > MARK`' "';: > MARK;'" "$newline"; do
+    mkdir "$dir/$name"
+    printf '{"num_layers": 4, "hidden_size": 1024, "num_attention_heads": 16, "ffn_hidden_size": 4096, "vocab_size": 32000}' \
+        >"$dir/$name/model.json"
+    (cd "$dir" && "$moeplan" suggest "$name/model.json" --gpus 8 --platform h100 --framework megatron --format script \
+        -o hostile.sh) >"$dir/out" 2>&1 || fail "no plan for $name"
+    script=$dir/hostile.sh
+    (cd "$dir" && launch) || fail "$name: exit $?"
+    [ ! -e "$dir/MARK" ] || fail "$name ran a command"
+    has_flag "<--num-layers> <4>"
+done
