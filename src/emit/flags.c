@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Megatron-LM: command-line flags. */
+#include "emit/flags.h"
 #include "base/num.h"
 #include "base/quote.h"
 #include "base/version.h"
-#include "emit/flags.h"
 #include "facts/unsaid.h"
 
 /* Whether the version of the facts has the flag, and it is not on its way out. */
@@ -74,7 +74,8 @@ static void add_line(const struct facts *f, int param, const char *indent, const
     const struct param_flag *flag = flag_for(f, &p->in[f->framework], v);
     if (!flag) return;
     buf_printf(out, "%s%.*s", indent, STR_ARG(flag->flag));
-    if (flag->action == FLAG_STORE || flag->action == FLAG_APPEND) add_values(out->arena, p, v, out);
+    if (flag->action == FLAG_STORE || flag->action == FLAG_APPEND)
+        add_values(out->arena, p, v, out);
     buf_add(out, str_of(end));
 }
 

@@ -50,12 +50,11 @@ static void add_data(const struct facts *f, struct buf *out)
     bool from_weights = starts_from_weights(f);
     add_blanks(from_weights, out);
     add_check(out);
-    buf_add(out,
-            STR("    read -ra data_path <<<\"$DATA_PATH\"\n"
-                "    DATA=(--data-path \"${data_path[@]}\"\n"
-                "        --tokenizer-type HuggingFaceTokenizer --tokenizer-model "
-                "\"$TOKENIZER_MODEL\"\n"
-                "        --save \"$SAVE\" --save-interval 500 "));
+    buf_add(out, STR("    read -ra data_path <<<\"$DATA_PATH\"\n"
+                     "    DATA=(--data-path \"${data_path[@]}\"\n"
+                     "        --tokenizer-type HuggingFaceTokenizer --tokenizer-model "
+                     "\"$TOKENIZER_MODEL\"\n"
+                     "        --save \"$SAVE\" --save-interval 500 "));
     /* a run that was stopped goes on from its own checkpoints */
     buf_add(out, from_weights ? STR("--load \"$SAVE\" --pretrained-checkpoint \"$LOAD\")\nfi\n")
                               : STR("--load \"$LOAD\")\nfi\n"));

@@ -4,18 +4,10 @@
 #include <string.h>
 
 const char *const unsaid_params[] = {
-    "attention_head_gate",
-    "qk_layernorm_full_width",
-    "post_layernorms",
-    "attention_k_equals_v",
-    "window_num_attention_heads",
-    "window_num_query_groups",
-    "window_kv_channels",
-    "window_v_head_dim",
-    "o_lora_rank",
-    "o_lora_groups",
-    "dsa_indexer_num_layers",
-    "v_head_dim",
+    "attention_head_gate",  "qk_layernorm_full_width",    "post_layernorms",
+    "attention_k_equals_v", "window_num_attention_heads", "window_num_query_groups",
+    "window_kv_channels",   "window_v_head_dim",          "o_lora_rank",
+    "o_lora_groups",        "dsa_indexer_num_layers",     "v_head_dim",
 };
 const size_t unsaid_param_count = sizeof unsaid_params / sizeof *unsaid_params;
 

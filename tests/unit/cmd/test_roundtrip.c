@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is suggested is what is printed: over catalogue, platforms, tasks and formats the text that an
-   output prints passes validate, reads back as the same plan and costs the same memory and time. A
-   question that no plan answers passes too. By default every model once a framework, on platforms
+/* What is suggested is what is printed: over catalogue, platforms, tasks and formats the text that
+   an output prints passes validate, reads back as the same plan and costs the same memory and time.
+   A question that no plan answers passes too. By default every model once a framework, on platforms
    and with tasks that take turns; with an argument the whole product. */
 #include "unit/unit.h"
 
