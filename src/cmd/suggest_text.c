@@ -105,6 +105,9 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct ans
         plan->costs.step_s, plan->costs.low_s, plan->costs.high_s);
     struct str assumed = emit_assumed_line(a, plan->facts);
     if (assumed.n) *VEC_PUSH(a, &lines) = arena_printf(a, "assumed: %.*s", STR_ARG(assumed));
+    bool tower = facts_int(plan->facts, "vision_num_layers", 0) > 0;
+    if (tower && plan->config.model.vision_layers == 0)
+        *VEC_PUSH(a, &lines) = STR("the text part alone: pretrain_gpt.py builds no vision tower");
     for (size_t i = 0; i < plan->notes.n; i++)
         *VEC_PUSH(a, &lines) = plan->notes.items[i].text;
     *out = lines.items;

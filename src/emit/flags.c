@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Megatron-LM: command-line flags, and a launch script around them. */
+/* Megatron-LM: command-line flags. */
+#include "emit/flags.h"
 #include "base/num.h"
 #include "base/quote.h"
 #include "base/version.h"
-#include "emit/emit.h"
+#include "facts/unsaid.h"
 
 /* Whether the version of the facts has the flag, and it is not on its way out. */
 static bool flag_is_current(const struct facts *f, const struct param_flag *flag)
@@ -79,65 +80,63 @@ static void add_values(struct arena *a, const struct param *p, struct value v, s
     }
 }
 
-/* The flags without comments. `indent` and `end` stand before and after each. */
-static void add_lines(const struct emit_input *in, const char *indent, const char *end,
-                      struct buf *out)
+static void add_line(const struct facts *f, int param, const char *indent, const char *end,
+                     struct buf *out)
+{
+    const struct param *p = &param_table[param];
+    struct value v = f->items[param].value;
+    const struct param_flag *flag = flag_for(f, &p->in[f->framework], v);
+    if (!flag) return;
+    buf_printf(out, "%s%.*s", indent, STR_ARG(flag->flag));
+    if (flag->action == FLAG_STORE || flag->action == FLAG_APPEND)
+        add_values(out->arena, p, v, out);
+    buf_add(out, str_of(end));
+}
+
+void flags_add(const struct emit_input *in, const struct flags_form *form, struct buf *out)
+{
+    int *params;
+    size_t n = emit_params(out->arena, in->rules, in->facts, &params);
+    for (size_t i = 0; i < n; i++) {
+        bool left_out = false;
+        for (size_t k = 0; k < form->n_without; k++)
+            left_out |= params[i] == param_named(form->without[k]);
+        if (!left_out) add_line(in->facts, params[i], form->indent, form->end, out);
+    }
+}
+
+/* A model of the catalogue is named, so that what reads the flags can look there. */
+void flags_add_head(const struct emit_input *in, struct buf *out)
 {
     const struct facts *f = in->facts;
-    struct arena *a = out->arena;
-    int *params;
-    size_t n = emit_params(a, in->rules, f, &params);
-    for (size_t i = 0; i < n; i++) {
-        const struct param *p = &param_table[params[i]];
-        struct value v = f->items[params[i]].value;
-        const struct param_flag *flag = flag_for(f, &p->in[f->framework], v);
-        if (!flag) continue;
-        buf_printf(out, "%s%.*s", indent, STR_ARG(flag->flag));
-        if (flag->action == FLAG_STORE || flag->action == FLAG_APPEND) add_values(a, p, v, out);
-        buf_add(out, str_of(end));
+    struct buf unsaid = buf_new(out->arena);
+    for (size_t i = 0; i < unsaid_param_count; i++) {
+        if (!unsaid_is_known(f, unsaid_params[i])) continue;
+        struct str value = emit_scalar(out->arena, facts_get(f, unsaid_params[i])->value);
+        buf_printf(&unsaid, "%s%s %.*s", unsaid.n ? ", " : "", unsaid_params[i], STR_ARG(value));
     }
+    struct str text = buf_str(&unsaid);
+    bool named = f->model && f->model->id.n && !f->model->root;
+    if (text.n && named) buf_printf(out, "# moeplan: model=%.*s\n", STR_ARG(f->model->id));
+    emit_comments(in, out);
+    if (text.n) buf_printf(out, "# no flag can say: %.*s\n", STR_ARG(text));
+}
+
+/* What no flag can say either: the environment. */
+static void add_environment(const struct facts *f, struct buf *out)
+{
+    struct environment env[ENVIRONMENT_MAX];
+    size_t n = emit_environment(f, env);
+    if (!n) return;
+    buf_add(out, STR("# environment:"));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, " %s=%s", env[i].name, env[i].value);
+    buf_add_char(out, '\n');
 }
 
 void emit_flags(const struct emit_input *in, struct buf *out)
 {
-    emit_comments(in, out);
-    add_lines(in, "", "\n", out);
-}
-
-/* Environment that the plan needs, as "NAME=VALUE" words. Before Blackwell the order of TP and CP
-   collectives relies on one hardware queue (megatron/training/arguments.py); FSDP and EP overlap
-   need several. */
-static const char *queue_connections(const struct facts *f)
-{
-    bool wide = facts_int(f, "tensor_model_parallel_size", 1) > 1 ||
-                facts_int(f, "context_parallel_size", 1) > 1;
-    bool parallel_queues = facts_bool(f, "use_megatron_fsdp", false) ||
-                           facts_bool(f, "overlap_moe_expert_parallel_comm", false);
-    bool before_blackwell = facts_double(f, "compute_capability", 0) < 10;
-    return wide && before_blackwell && !parallel_queues ? "1" : "32";
-}
-
-void emit_script(const struct emit_input *in, struct buf *out)
-{
-    const struct facts *f = in->facts;
-    int64_t gpus = facts_int(f, "world_size", 1), node = facts_int(f, "gpus_per_node", 8);
-    if (node > gpus) node = gpus;
-    buf_add(out, STR("#!/bin/bash\n"));
-    emit_comments(in, out);
-    buf_printf(out,
-               "#SBATCH --nodes=%lld\n#SBATCH --ntasks-per-node=1\n#SBATCH "
-               "--gpus-per-node=%lld\nset -euo pipefail\n\n",
-               (long long)((gpus + node - 1) / node), (long long)node);
-    buf_printf(out, "export CUDA_DEVICE_MAX_CONNECTIONS=%s\n", queue_connections(f));
-    bool graphs =
-        !str_is(facts_str(f, "cuda_graph_impl"), "none") && facts_str(f, "cuda_graph_impl").n;
-    if (graphs) buf_add(out, STR("export NCCL_GRAPH_REGISTER=0\n"));
-    buf_add(out, STR("\nsrun torchrun \\\n"));
-    buf_printf(out, "    --nnodes %lld \\\n    --nproc-per-node %lld \\\n",
-               (long long)((gpus + node - 1) / node), (long long)node);
-    buf_add(out, STR("    --rdzv-backend c10d \\\n    --rdzv-endpoint "
-                     "\"${MASTER_ADDR:-localhost}:29500\" \\\n"));
-    buf_add(out, STR("    pretrain_gpt.py"));
-    add_lines(in, " \\\n    ", "", out);
-    buf_add_char(out, '\n');
+    flags_add_head(in, out);
+    add_environment(in->facts, out);
+    flags_add(in, &(struct flags_form){.indent = "", .end = "\n"}, out);
 }

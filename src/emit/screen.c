@@ -156,9 +156,11 @@ void screen_plan(struct arena *a, const struct config *c, struct buf *out)
     if (c->model.experts > 0 && k->ep * k->etp > 1)
         buf_printf(out, "  dispatcher  %s%s\n", flex ? "flex / " : "", knobs_dispatcher(k));
     add_recompute(a, k, out);
+    bool in_parts = k->graph_impl != GRAPH_FULL_ITERATION; /* which has none to name */
     if (k->graph_impl != GRAPH_NONE)
-        buf_printf(out, "  graphs      %.*s %.*s\n", STR_ARG(word(a, k, "cuda_graph_impl")),
-                   STR_ARG(word(a, k, "cuda_graph_scope")));
+        buf_printf(out, "  graphs      %.*s%s%.*s\n", STR_ARG(word(a, k, "cuda_graph_impl")),
+                   in_parts ? " " : "",
+                   STR_ARG(in_parts ? word(a, k, "cuda_graph_scope") : STR("")));
     if (k->overlap_ep) buf_add(out, STR("  overlap     expert communication (1F1B)\n"));
     add_images(c, out);
     add_trained(c, out);

@@ -89,7 +89,8 @@ void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
     for (uint32_t i = 0; i < bridge_about_count; i++) {
         int param = param_named(bridge_about[i].p);
         const struct fact *x = &f->items[param];
-        bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED || x->origin == ORIGIN_OVERRIDE;
+        bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED ||
+                      x->origin == ORIGIN_OVERRIDE || x->origin == ORIGIN_CATALOGUE;
         if (stated || !is_left_to_recipes(f, param)) continue;
         facts_set(f, param, bridge_recipe_value(r, param), ORIGIN_DEFAULT, NULL, r->name);
     }

@@ -18,17 +18,19 @@ static const struct precision_row rows[] = {
 
 /* Bridge's recipe names contain these (megatron/bridge/training/mixed_precision.py), the longer
    first. */
-static const struct {
+struct mixed {
     const char *part, *word;
-} mixed[] = {
-    {"fp8_delayed", "fp8_delayed"},
-    {"nanov2_bf16_with_fp8_current", "fp8_blockwise"},
-    {"fp8_current", "fp8_tensorwise"},
-    {"fp8_subchannel", "fp8_blockwise"},
-    {"mxfp8", "mxfp8"},
-    {"nvfp4", "nvfp4"},
-    {"fp16_mixed", "fp16"},
-    {"bf16_mixed", "bf16"},
+    bool gathers; /* parameters are kept and gathered in FP8 */
+};
+static const struct mixed mixed[] = {
+    {"fp8_delayed", "fp8_delayed", true},
+    {"nanov2_bf16_with_fp8_current", "fp8_blockwise", true},
+    {"fp8_current", "fp8_tensorwise", true},
+    {"fp8_subchannel", "fp8_blockwise", false},
+    {"mxfp8", "mxfp8", true},
+    {"nvfp4", "nvfp4", false},
+    {"fp16_mixed", "fp16", false},
+    {"bf16_mixed", "bf16", false},
 };
 
 static const struct precision_row *row_of(struct str word)
@@ -38,11 +40,10 @@ static const struct precision_row *row_of(struct str word)
     return NULL;
 }
 
-static const struct precision_row *row_of_mixed(struct value name)
+static const struct mixed *mixed_of(struct value name)
 {
     for (size_t i = 0; name.kind == VALUE_STRING && i < sizeof mixed / sizeof *mixed; i++)
-        if (str_find_str(name.s, str_of(mixed[i].part)) < name.s.n)
-            return row_of(str_of(mixed[i].word));
+        if (str_find_str(name.s, str_of(mixed[i].part)) < name.s.n) return &mixed[i];
     return NULL;
 }
 
@@ -125,8 +126,10 @@ void precision_derive(struct facts *f)
     bool by_name = is_written(f, "mixed_precision") ||
                    fact_is_of_recipe(facts_get(f, "mixed_precision"));
     if (!row && by_name) {
-        row = row_of_mixed(facts_get(f, "mixed_precision")->value);
+        const struct mixed *name = mixed_of(facts_get(f, "mixed_precision")->value);
+        row = name ? row_of(str_of(name->word)) : NULL;
         from = "mixed_precision";
+        if (name) put(f, "fp8_param_gather", value_bool(name->gathers), from);
     }
     bool silent =
         !is_written(f, "bf16") && !is_written(f, "fp16") && !str_is(f->format, "megatron");

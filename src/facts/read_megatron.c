@@ -5,6 +5,7 @@
 #include "facts/flags.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
+#include "facts/unsaid.h"
 
 /* ---- recognising ---- */
 
@@ -306,6 +307,8 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     bool plain = f->bare_flags && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
     bool ok = plain ? flags_split(f, text, &words) : shell_read(f, text, options, &words);
     flags_apply(f, &words);
+    const struct model_input *m = model_find(a, reader_declared(text, "model"));
+    if (m) unsaid_apply(f, m);
     return ok;
 }
 

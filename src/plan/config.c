@@ -318,9 +318,8 @@ static void read_resharding(const struct facts *f, struct knobs *k, const struct
     const struct fact *own = facts_get(f, "moe_reshard_after_forward");
     const struct fact *general = facts_get(f, "reshard_after_forward");
     const struct fact *x = moe && fact_is_set(own) ? own : general;
-    k->reshard_stated = fact_is_set(x);
-    k->reshard_after_forward = !moe;
-    if (k->reshard_stated && x->value.kind == VALUE_BOOL) k->reshard_after_forward = x->value.b;
+    k->reshard_stated = fact_is_set(x) && x->value.kind == VALUE_BOOL;
+    k->reshard_after_forward = k->reshard_stated ? x->value.b : !moe;
 }
 
 /* vpp from whichever of its spellings is used; an explicit layout decides before them. */
@@ -416,6 +415,13 @@ static int packed_length(const struct facts *f)
     return (int)facts_int(f, "packed_sequence_size", 0);
 }
 
+/* Megatron-LM's pretrain_gpt.py builds the text part alone, and its flags can say no other; who says
+   images runs a program of his own. */
+static bool lacks_tower(const struct config *c)
+{
+    return c->framework == FRAMEWORK_MEGATRON && c->knobs.image_tokens <= 0;
+}
+
 bool config_from_facts(struct arena *a, const struct facts *f, struct config *out)
 {
     *out = (struct config){.framework = f->framework, .knobs = usual_knobs()};
@@ -424,6 +430,7 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
     struct knobs *k = &out->knobs;
     k->gbs = 0;
     read_table(f, k);
+    if (lacks_tower(out)) out->model.vision_layers = 0;
     if (!check_ranges(f)) return false;
     if (k->gpus <= 0)
         good =
