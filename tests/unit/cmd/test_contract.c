@@ -84,7 +84,7 @@ static void check_estimate(const cJSON *estimate)
 {
     const cJSON *near;
     has_exactly(member(estimate, "derived"), "dp:n edp:n num_microbatches:n bubble_fraction:n "
-                                             "total_params:n active_params:n");
+                                             "total_params:n active_params:n trained_params:n");
     check_memory(member(estimate, "memory"));
     check_time(member(estimate, "time"));
     const cJSON *evidence = member(estimate, "evidence");

@@ -450,22 +450,16 @@ static void packs_are_the_rows(void **state)
 static void a_schedule_file_must_be_there(void **state)
 {
     struct read_options options = {0};
-    struct outcome o =
-        read_recipe(*state,
-                    "recipe: FinetuneRecipeForVLM\n"
-                    "distributed: {pp_size: 2, pipeline: {pp_schedule_csv: no/such/file.csv}}\n",
-                    &options);
-    assert_non_null(finding(&o, "schedule-file-missing"));
-    /* one that is there, and one that is not the recipe's to ask for */
-    static const char *const others[] = {SOURCE_DIR "/CMakeLists.txt", "/no/such/file.csv"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const names[] = {SOURCE_DIR "/CMakeLists.txt", "no/such/file.csv",
+                                        "/no/such/file.csv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct str text =
             arena_printf(*state,
                          "recipe: FinetuneRecipeForVLM\n"
                          "distributed: {pp_size: 2, pipeline: {pp_schedule_csv: %s}}\n",
-                         others[i]);
-        o = read_recipe(*state, text.p, &options);
-        assert_null(finding(&o, "schedule-file-missing"));
+                         names[i]);
+        struct outcome o = read_recipe(*state, text.p, &options);
+        assert_int_equal(finding(&o, "schedule-file-missing") != NULL, i > 0);
     }
 }
 
