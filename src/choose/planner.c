@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "choose/outlook.h"
 #include "choose/space.h"
+#include "plan/knob.h"
 #include "plan/peft.h"
 
 static bool is_knob(int param)
@@ -211,6 +212,54 @@ static void split_rules(struct inquiry *in)
     if (failed) in->out->obstacle = rule_report(failed, f, in->scratch);
 }
 
+/* Marks what may differ between two plans of the search: the knobs, what guides decide, and what
+   else a plan's facts have and the question's have not. */
+static void mark_searched(const struct question *q, const struct facts *plan, bool *searched)
+{
+    for (size_t i = 0; i < knob_count; i++)
+        searched[param_named(knob_table[i].param)] = true;
+    for (size_t i = 0; i < q->rules->n; i++) {
+        const struct rule *r = q->rules->items[i];
+        for (size_t j = 0; r->role == ROLE_CHECK && j < r->n_set; j++)
+            searched[r->set[j].param] = true;
+    }
+    for (uint32_t i = 0; i < param_count; i++)
+        if (plan->items[i].origin != q->facts->items[i].origin) searched[i] = true;
+}
+
+/* Whether a micro-batch breaks a rule whatever the layout. */
+static bool is_barred(struct inquiry *in, const struct config *c)
+{
+    const struct question *q = in->q;
+    struct diags diags;
+    diags_init(&diags, in->arena);
+    struct facts *f = plan_facts(in->arena, q, c, &diags, in->scratch);
+    bool *searched = ARENA_ARRAY(in->arena, bool, param_count);
+    int *params = ARENA_ARRAY(in->arena, int, param_count);
+    size_t n = 0;
+    mark_searched(q, f, searched);
+    searched[param_named("micro_batch_size")] = false;
+    for (uint32_t i = 0; i < param_count; i++)
+        if (searched[i]) params[n++] = (int)i;
+    rules_apply_overrides(q->rules, f, in->scratch);
+    return rules_varying(in->arena, q->rules, f, params, n, in->scratch).failed != NULL;
+}
+
+/* Micro-batches that no plan can have, as bits: a packed data set has one row a microbatch. */
+static uint32_t barred_batches(struct inquiry *in)
+{
+    struct config c = in->out->base;
+    uint32_t barred = 0;
+    bool obstacle = in->checker.rules.failed != NULL; /* then no plan can have any */
+    for (int i = 0; !obstacle && 1 << i <= SPACE_MAX_MBS; i++) {
+        struct arena_mark mark = arena_mark(in->arena);
+        c.knobs.mbs = 1 << i;
+        barred |= (uint32_t)is_barred(in, &c) << i;
+        arena_pop(in->arena, mark);
+    }
+    return barred;
+}
+
 /* Targets that the user named and no linear of the model has: the run would train less than meant,
    or nothing. */
 static bool check_targets(const struct facts *f, const struct config *c)
@@ -258,6 +307,7 @@ static bool prepare(struct inquiry *in)
                                           .n_pinned = n_pinned,
                                           .preferences = preferences,
                                           .n_preferences = out->n_preferences,
+                                          .barred_batches = barred_batches(in),
                                           .top = q->top,
                                           .reject = reject,
                                           .context = &in->checker};

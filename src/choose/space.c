@@ -5,7 +5,6 @@ enum {
     LONG_SEQUENCE = 8192,  /* tokens from which context parallelism is considered (guide S2.6) */
     SHORTEST_SHARD = 2048, /* tokens a context-parallel rank keeps at least: below, attention no
                               longer hides the ring */
-    MOST_MICRO_BATCH = 8,
     MOST_VIRTUAL = 16,
 };
 
@@ -120,8 +119,8 @@ struct axis space_mbs(const struct search_request *r)
 {
     if (space_is_pinned(r, "micro_batch_size")) return axis_of(r->base->knobs.mbs);
     struct axis x = {0};
-    for (int mbs = 1; mbs <= MOST_MICRO_BATCH && mbs <= r->base->knobs.gbs; mbs *= 2)
-        axis_add(&x, mbs);
+    for (int i = 0; 1 << i <= SPACE_MAX_MBS && 1 << i <= r->base->knobs.gbs; i++)
+        if (!(r->barred_batches >> i & 1)) axis_add(&x, 1 << i);
     return x;
 }
 

@@ -5,7 +5,7 @@
 
 #include "choose/search.h"
 
-enum { SPACE_MAX_VALUES = 128, SPACE_MAX_RECOMPUTE = 12, SPACE_MAX_PP = 64 };
+enum { SPACE_MAX_VALUES = 128, SPACE_MAX_RECOMPUTE = 12, SPACE_MAX_PP = 64, SPACE_MAX_MBS = 8 };
 
 struct axis {
     int n;
