@@ -123,7 +123,8 @@ static bool same_batches(const struct knobs *a, const struct knobs *b)
     return same_layout(a, b) && a->mbs == b->mbs;
 }
 
-/* Puts a plan into a list kept in order, one of a kind; the last drops out when the list is full. */
+/* Puts a plan into a list kept in order, one of a kind; the last drops out when the list is full.
+ */
 static void keep(struct contender *list, size_t *n, size_t most, const struct contender *o,
                  bool (*same)(const struct knobs *, const struct knobs *))
 {
@@ -371,7 +372,8 @@ static const char *rejected(const struct search *s)
 }
 
 /* Whether the rules let the plan be kept. Asked before it takes its layout's place, which another
-   micro-batch or dispatcher may fill; only of what would be kept, as rules cost more than figures. */
+   micro-batch or dispatcher may fill; only of what would be kept, as rules cost more than figures.
+ */
 static bool is_allowed(struct search *s)
 {
     const char *why = rejected(s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Megatron-Bridge: overrides of a recipe, one a line, as its command line takes them. Each line is a
-   word of a shell and in it a word of Hydra's grammar. What recipes differ in is said whatever its
-   value, so that nothing that a recipe leaves switched on changes the plan. */
+/* Megatron-Bridge: overrides of a recipe, one a line, as its command line takes them. Each line is
+   a word of a shell and in it a word of Hydra's grammar. What recipes differ in is said whatever
+   its value, so that nothing that a recipe leaves switched on changes the plan. */
+#include "facts/bridge.h"
 #include "base/quote.h"
 #include "emit/emit.h"
-#include "facts/bridge.h"
 #include "facts/model.h"
 
 static void add_value(struct buf *out, struct value v);
@@ -119,8 +119,7 @@ static void add_head(const struct emit_input *in, struct buf *out)
 {
     const struct facts *f = in->facts;
     const struct bridge_recipe *r = bridge_recipe_of(f);
-    if (r)
-        add_comment(out, arena_printf(out->arena, "moeplan: recipe=%.*s", STR_ARG(r->name)));
+    if (r) add_comment(out, arena_printf(out->arena, "moeplan: recipe=%.*s", STR_ARG(r->name)));
     if (r && !r->model.n && f->model && f->model->id.n)
         add_comment(out, arena_printf(out->arena, "moeplan: model=%.*s", STR_ARG(f->model->id)));
     emit_comments(in, out);

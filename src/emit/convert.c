@@ -4,10 +4,10 @@
 #include "choose/planner.h"
 #include "emit/convert_words.h"
 #include "emit/emit.h"
-#include "facts/reader.h"
 #include "facts/model.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
+#include "facts/reader.h"
 #include "plan/knob.h"
 
 static const struct str nothing = {"", 0};
@@ -103,8 +103,8 @@ static void carry_assumed(const struct facts *from, const struct facts *effectiv
     if (is_crossing(from, to)) return;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
-        bool assumed = effective->items[i].origin == ORIGIN_ASSUMED &&
-                       from->items[i].origin <= ORIGIN_DEFAULT;
+        bool assumed =
+            effective->items[i].origin == ORIGIN_ASSUMED && from->items[i].origin <= ORIGIN_DEFAULT;
         bool refused = i == loss && to->framework == FRAMEWORK_MEGATRON;
         if (assumed && !refused && p->affects == AFFECTS_EXECUTION && p->in[to->framework].known)
             facts_set(to, i, effective->items[i].value, ORIGIN_FILE, NULL, nothing);
@@ -144,8 +144,7 @@ static bool means_the_same(const struct rule_set *rules, const struct facts *fro
 {
     const struct param *p = &param_table[param];
     bool crossing = is_crossing(from, to);
-    bool open = str_is(from->format, "plan") &&
-                !fact_is_of_recipe(&effective->items[param]) &&
+    bool open = str_is(from->format, "plan") && !fact_is_of_recipe(&effective->items[param]) &&
                 rules_plans_silent(rules, from->framework, param);
     bool size = p->type == PARAM_INT && knob_find(p->name);
     return !open && (!crossing || size) && p->in[from->framework].known &&
@@ -161,7 +160,8 @@ static bool carry_defaults(const struct rule_set *rules, const struct facts *fro
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
         bool plain = p->scope == SCOPE_PLAN || p->scope == SCOPE_MODEL;
-        if (!plain || fact_is_set(&to->items[i]) || !means_the_same(rules, from, effective, to, i)) continue;
+        if (!plain || fact_is_set(&to->items[i]) || !means_the_same(rules, from, effective, to, i))
+            continue;
         struct value v = effective->items[i].value;
         if (!differs(v, result->items[i].value)) continue;
         bool silent = p->scope == SCOPE_MODEL && !is_known(result->items[i].value);

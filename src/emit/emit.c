@@ -97,14 +97,13 @@ static bool differs_in_recipes(const struct facts *f, int param)
     return p->in[f->framework].recipe && fact_is_known(&f->items[param]) && applies(f, p);
 }
 
-/* What overrides cannot name, or have not to: the recipe has no such section, the model's provider no
-   such field, or one of its own. */
+/* What overrides cannot name, or have not to: the recipe has no such section, the model's provider
+   no such field, or one of its own. */
 static bool is_out_of_reach(const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
     const struct bridge_recipe *r = bridge_recipe_of(f);
-    for (size_t i = 0; r && i < r->n_absent; i++)
-        if (str_eq(r->absent[i], p->name)) return true;
+    if (r && bridge_recipe_lacks(r, param)) return true;
     if (p->scope != SCOPE_MODEL || f->items[param].node) return false;
     bool own;
     const struct bridge_provider *provider = bridge_provider_of(f, &own);

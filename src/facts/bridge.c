@@ -71,10 +71,18 @@ static const struct bridge_setting *setting_of(const struct bridge_recipe *r, st
     return NULL;
 }
 
+bool bridge_recipe_lacks(const struct bridge_recipe *r, int param)
+{
+    for (size_t i = 0; i < r->n_absent; i++)
+        if (str_eq(r->absent[i], param_table[param].name)) return true;
+    return false;
+}
+
 struct value bridge_recipe_value(const struct bridge_recipe *r, int param)
 {
     const struct bridge_setting *s = setting_of(r, param_table[param].name);
-    if (!s) s = setting_of(common_of(r->task), param_table[param].name);
+    if (!s && !bridge_recipe_lacks(r, param))
+        s = setting_of(common_of(r->task), param_table[param].name);
     return s ? s->value : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
 }
 

@@ -45,6 +45,8 @@ const struct bridge_recipe *bridge_recipe_find(struct str name);
 const struct bridge_recipe *bridge_recipe_for(struct str model, struct str task);
 /* The recipe that the facts stand on; NULL when it is not known. */
 const struct bridge_recipe *bridge_recipe_of(const struct facts *f);
+/* Whether no override can name the parameter on the recipe: it has no such section. */
+bool bridge_recipe_lacks(const struct bridge_recipe *r, int param);
 /* What a parameter is under a recipe that nobody overrides: as it sets it, or the common one of its
    task, else Bridge's default. Of bridge_about only it is known. */
 struct value bridge_recipe_value(const struct bridge_recipe *r, int param);

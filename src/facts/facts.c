@@ -20,8 +20,7 @@ struct facts *facts_new(struct arena *a, struct diags *diags, enum framework fra
     return f;
 }
 
-static const struct fact nobody_says = {.value = {.kind = VALUE_UNKNOWN},
-                                       .origin = ORIGIN_UNKNOWN};
+static const struct fact nobody_says = {.value = {.kind = VALUE_UNKNOWN}, .origin = ORIGIN_UNKNOWN};
 
 void facts_forget(struct facts *f, enum param_scope scope)
 {

@@ -180,9 +180,9 @@ static void read_default(struct reader *r, const struct node *node, struct value
 static struct param_spelling read_spelling(struct reader *r, const struct node *node,
                                            const struct param *p)
 {
-    static const char *const known[] = {"flags",   "key",   "more_keys", "inverse", "type",
-                                        "items",   "rule",  "choices",   "default", "since",
-                                        "until",   "also",  "unset",     "under",   "recipe",
+    static const char *const known[] = {"flags",    "key",   "more_keys", "inverse", "type",
+                                        "items",    "rule",  "choices",   "default", "since",
+                                        "until",    "also",  "unset",     "under",   "recipe",
                                         "provider", "dtype", NULL};
     struct param_spelling s = {.known = true, .default_value = value_null()};
     if (!check_keys(r, node, known)) return s;
@@ -234,10 +234,10 @@ static void read_range(struct reader *r, const struct node *node, struct param *
 
 static void read_param(struct reader *r, const struct node *node, struct param_list *out)
 {
-    static const char *const known[] = {"name",          "symbol",   "aliases", "type",      "scope",
-                                        "unit",          "doc",      "min",     "max",       "choices",
-                                        "affects",       "absent",   "asked",   "megatron",  "bridge",
-                                        "exclusive_min", "automodel", NULL};
+    static const char *const known[] = {
+        "name",  "symbol",   "aliases", "type",          "scope",     "unit",
+        "doc",   "min",      "max",     "choices",       "affects",   "absent",
+        "asked", "megatron", "bridge",  "exclusive_min", "automodel", NULL};
     if (!check_keys(r, node, known)) return;
     struct param p = {.name = text_at(r, node, "name"),
                       .symbol = text_at(r, node, "symbol"),

@@ -123,8 +123,8 @@ void precision_derive(struct facts *f)
     const char *from = "precision";
     if (is_written(f, "precision") && precision->value.kind == VALUE_STRING)
         row = row_of(precision->value.s);
-    bool by_name = is_written(f, "mixed_precision") ||
-                   fact_is_of_recipe(facts_get(f, "mixed_precision"));
+    bool by_name =
+        is_written(f, "mixed_precision") || fact_is_of_recipe(facts_get(f, "mixed_precision"));
     if (!row && by_name) {
         const struct mixed *name = mixed_of(facts_get(f, "mixed_precision")->value);
         row = name ? row_of(str_of(name->word)) : NULL;
