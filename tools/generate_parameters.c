@@ -94,9 +94,9 @@ static void write_spelling(struct buf *out, const struct param_spelling *s)
         return;
     }
     buf_printf(out,
-               "{.known=true,.inverse=%d,.recipe=%d,.provider=%d,.dtype=%d,.type=%d,.item_type=%d,.n_flags=%zu,.n_choices=%zu,"
+               "{.known=true,.inverse=%d,.recipe=%d,.provider=%d,.dtype=%d,.settled=%d,.fixed=%d,.type=%d,.item_type=%d,.n_flags=%zu,.n_choices=%zu,"
                ".n_more_keys=%zu,.n_also=%zu,.n_unset=%zu,.key=",
-               s->inverse, s->recipe, s->provider, s->dtype, (int)s->type, (int)s->item_type, s->n_flags, s->n_choices,
+               s->inverse, s->recipe, s->provider, s->dtype, s->settled, s->fixed, (int)s->type, (int)s->item_type, s->n_flags, s->n_choices,
                s->n_more_keys, s->n_also, s->n_unset);
     ctext_str(out, s->key);
     buf_printf(out, ",.also=");

@@ -63,11 +63,12 @@ static void add_param(struct buf *out, const struct facts *f, int param)
 /* ---- what the overrides stand on ---- */
 
 /* What run_recipe.py calls a task. */
-static const char *mode_of(struct str task)
+static const char *mode_of(const struct facts *f, struct str task)
 {
     static const struct {
         const char *task, *mode;
     } modes[] = {{"pretrain", "pretrain"}, {"sft", "sft"}, {"peft", "lora"}};
+    if (str_is(task, "peft") && str_is(facts_str(f, "peft_scheme"), "dora")) return "dora";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (str_is(task, modes[i].task)) return modes[i].mode;
     return "pretrain";
@@ -92,7 +93,7 @@ static void add_stand(struct buf *out, const struct facts *f, const struct bridg
         add_comment(out, arena_printf(a,
                                       "run: grep -v '^#' THIS-FILE | xargs python "
                                       "scripts/training/run_recipe.py --recipe %.*s --mode %s",
-                                      STR_ARG(r->name), mode_of(r->task)));
+                                      STR_ARG(r->name), mode_of(f, r->task)));
     else
         add_comment(out, arena_printf(a, "stands on %.*s() with the model %.*s", STR_ARG(r->name),
                                       STR_ARG(model)));
@@ -114,6 +115,28 @@ static void add_unsaid(struct buf *out, const struct facts *f)
     }
 }
 
+/* What is stated of the part that is the recipe's code, adapters: to be read back, and to be done.
+ */
+static void add_fixed(struct buf *out, const struct facts *f, bool to_do)
+{
+    struct arena *a = out->arena;
+    for (uint32_t i = 0; i < param_count; i++) {
+        const struct param_spelling *in = &param_table[i].in[FRAMEWORK_BRIDGE];
+        if (!in->fixed || !fact_is_set(&f->items[i])) continue;
+        struct buf value = buf_new(a);
+        add_value(&value, f->items[i].value);
+        struct str text = buf_str(&value);
+        if (!to_do)
+            add_comment(out, arena_printf(a, "moeplan: %.*s=%.*s", STR_ARG(param_table[i].name),
+                                          STR_ARG(text)));
+        else if (in->key.n)
+            add_comment(out, arena_printf(a,
+                                          "no override can name %.*s: set cfg.%.*s to %.*s in the "
+                                          "recipe's code",
+                                          STR_ARG(in->key), STR_ARG(in->key), STR_ARG(text)));
+    }
+}
+
 /* The head: what is read back first, then what a reader of the file wants to know. */
 static void add_head(const struct emit_input *in, struct buf *out)
 {
@@ -122,9 +145,11 @@ static void add_head(const struct emit_input *in, struct buf *out)
     if (r) add_comment(out, arena_printf(out->arena, "moeplan: recipe=%.*s", STR_ARG(r->name)));
     if (r && !r->model.n && f->model && f->model->id.n)
         add_comment(out, arena_printf(out->arena, "moeplan: model=%.*s", STR_ARG(f->model->id)));
+    add_fixed(out, f, false);
     emit_comments(in, out);
     if (r) add_stand(out, f, r);
     add_unsaid(out, f);
+    add_fixed(out, f, true);
 }
 
 void emit_bridge(const struct emit_input *in, struct buf *out)

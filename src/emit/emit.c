@@ -81,13 +81,15 @@ struct value emit_value(const struct facts *f, int param)
 }
 
 /* Nothing stands there, or a set of settings by its name, and in the recipe no less: the framework
-   puts its own value or the set itself in that place, so that to say it changes nothing. */
+   puts its own value or the set itself in that place, so that to say it changes nothing. Below a
+   common recipe is a provider, which may have values of its own. */
 static bool is_as_in_recipe(const struct facts *f, int param)
 {
     const struct bridge_recipe *r = bridge_recipe_of(f);
-    bool by_place =
-        f->items[param].value.kind == VALUE_NULL || param_table[param].type == PARAM_ANY;
-    return by_place && r && value_eq(emit_value(f, param), bridge_recipe_value(r, param));
+    const struct param *p = &param_table[param];
+    bool nothing = f->items[param].value.kind == VALUE_NULL, set = p->type == PARAM_ANY;
+    bool known = r && (r->model.n || p->in[f->framework].settled || !nothing);
+    return known && nothing != set && value_eq(emit_value(f, param), bridge_recipe_value(r, param));
 }
 
 /* Recipes differ in it: overrides say it whatever its value. */
@@ -103,7 +105,7 @@ static bool is_out_of_reach(const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
     const struct bridge_recipe *r = bridge_recipe_of(f);
-    if (r && bridge_recipe_lacks(r, param)) return true;
+    if (p->in[f->framework].fixed || (r && bridge_recipe_lacks(r, param))) return true;
     if (p->scope != SCOPE_MODEL || f->items[param].node) return false;
     bool own;
     const struct bridge_provider *provider = bridge_provider_of(f, &own);

@@ -70,6 +70,8 @@ struct param_spelling {
     bool recipe;      /* recipes differ in it: overrides say it whatever its value, none too */
     bool provider;    /* a model's own provider knows it: overrides of one leave it alone */
     bool dtype;       /* written by PyTorch's name of it, which is what the framework shows */
+    bool settled;     /* where nothing stands the framework settles it, and no provider does */
+    bool fixed;       /* the recipe's code has it: no override can name it, the file's head does */
     bool inverse;     /* the framework's boolean is the opposite of ours */
     struct str rule;  /* native rule that a bad value is reported under; empty: `value-type` or
                          `value-choice` */

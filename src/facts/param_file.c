@@ -183,7 +183,7 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     static const char *const known[] = {"flags",    "key",   "more_keys", "inverse", "type",
                                         "items",    "rule",  "choices",   "default", "since",
                                         "until",    "also",  "unset",     "under",   "recipe",
-                                        "provider", "dtype", NULL};
+                                        "provider", "dtype", "settled", "fixed", NULL};
     struct param_spelling s = {.known = true, .default_value = value_null()};
     if (!check_keys(r, node, known)) return s;
     s.key = text_at(r, node, "key");
@@ -194,6 +194,8 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     s.recipe = is_true(r, node, "recipe");
     s.provider = is_true(r, node, "provider");
     s.dtype = is_true(r, node, "dtype");
+    s.settled = is_true(r, node, "settled");
+    s.fixed = is_true(r, node, "fixed");
     s.inverse = is_true(r, node, "inverse");
     s.rule = text_at(r, node, "rule");
     s.type = (enum param_type)WORD_AT(r, node, "type", types, p->type);

@@ -258,6 +258,19 @@ static struct str named_recipe(const struct flag_words *words)
     return (struct str){"", 0};
 }
 
+/* What no override can say stands in the head. */
+static void read_head(struct facts *f, struct str text)
+{
+    for (int i = 0; i < (int)param_count; i++) {
+        size_t at = 0;
+        if (!param_table[i].in[FRAMEWORK_BRIDGE].fixed) continue;
+        struct str said = reader_declared(text, param_table[i].name.p);
+        struct value v = said.n ? parse_value(f->arena, said, &at, 0) : value_unknown();
+        if (said.n && value_check(f, i, &v, (struct span){0}, param_table[i].name))
+            facts_set(f, i, v, ORIGIN_FILE, NULL, param_table[i].name);
+    }
+}
+
 /* What the overrides stand on, where the command line, the head of the text or an option names it:
    the recipe's values become the defaults. */
 static void stand_on_recipe(struct facts *f, struct str text, const struct flag_words *words,
@@ -324,6 +337,7 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     bool ok = is_script(f->arena, text) ? shell_read(f, text, options, &words)
                                         : flags_split(f, text, &words);
     stand_on_recipe(f, text, &words, options);
+    read_head(f, text);
     for (size_t i = 0; i < words.n; i++)
         apply_word(f, &words.items[i]);
     return ok;
