@@ -46,9 +46,13 @@ same yaml --pin peft_match_all_linear=true
 has "  match_all_linear: true"
 lacks "target_modules"
 "$moeplan" suggest $model --task peft --framework bridge --pin mbs=1 --lora-rank 16 --lora-targets linear_qkv --format bridge >"$dir/out"
-has "peft.dim=16"
-has "peft.alpha=32"
-has "peft.target_modules=[linear_qkv]"
+# an object of the recipe's code: the head names what no override can
+has "# moeplan: peft_dim=16"
+has "set cfg.peft.dim to 16"
+has "# moeplan: peft_target_modules=[linear_qkv]"
+lacks "^peft."
+"$moeplan" estimate "$dir/out" --framework bridge --gpus 8 --platform h100 >"$dir/read" || fail "the printed overrides are refused"
+grep -q "rank 16" "$dir/read" || fail "the rank is not read back"
 echo '{"model":"qwen3-30b-a3b","gpus":8,"platform":"h100","options":{"task":"peft","framework":"automodel","lora_rank":4}}' >"$dir/line"
 "$moeplan" suggest --batch <"$dir/line" >"$dir/out"
 has '"peft_dim":4'
