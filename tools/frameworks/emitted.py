@@ -73,11 +73,17 @@ def chip(name):
     return (int(major), int(minor or 0)), int(p["gpus_per_node"]), float(p["gpu_memory_gib"])
 
 
-SAY = 'say() { printf "%s\\0" "$@"; printf "\\0"; env -0; }; srun() { say "$@"; }; torchrun() { say torchrun "$@"; }; . "$0"'
+# srun and torchrun say what they got instead of starting it; scontrol knows one node.
+SAY = """say() { printf '%s\\0' "$@"; printf '\\0'; env -0; }
+srun() { say "$@"; }
+torchrun() { say torchrun "$@"; }
+scontrol() { echo localhost; }
+. "$0"
+"""
 
 
 def started(path):
-    """What a launch script starts: its words and its environment. bash runs it; srun and torchrun only say what they got."""
+    """What a launch script starts: its words and its environment. bash runs it."""
     environment = {"PATH": os.environ["PATH"], "SLURM_JOB_NODELIST": "localhost"}
     ran = subprocess.run(["bash", "-c", SAY, path], capture_output=True, text=True, timeout=20, env=environment)
     if "\0\0" not in ran.stdout:

@@ -59,12 +59,14 @@ def names_of(value):
 
 
 def is_same(written, now):
-    a, b = plain(written), plain(now)
-    if isinstance(a, list) and not isinstance(b, list):
-        b = [b]
-    if isinstance(a, list):
-        return len(a) == len(b) and all(is_same(x, y) for x, y in zip(written, now if isinstance(now, (list, tuple)) else b))
-    return a == b or (isinstance(a, str) and a in names_of(now))
+    """Whether a written value is what an object now holds; one value is the same as a list of it, a section as what its
+    keys became."""
+    if isinstance(written, dict):
+        return all(is_same(v, now.get(k) if isinstance(now, dict) else getattr(now, k, None)) for k, v in written.items())
+    if isinstance(written, (list, tuple)):
+        items = now if isinstance(now, (list, tuple)) else [now]
+        return len(written) == len(items) and all(is_same(a, b) for a, b in zip(written, items))
+    return plain(written) == plain(now) or plain(written) in names_of(now)
 
 
 # ---- one file ----
@@ -105,7 +107,7 @@ def verdict(module, args, path, roots):
         chip = emitted.chip(file.platform)
         if not file.gpus and file.format != "script":
             raise Unable("the head does not say how many GPUs: say it with --gpus")
-        standins.device(*chip)
+        standins.device(f"NVIDIA {file.platform.upper()}", *chip)
         recipe = {"recipe": args.recipe} if module.__name__ == "megatron_bridge" else {}
         found = list(module.judge(file, chip, steps.append, **recipe))
         changed = {key: f"{plain(a)} is {plain(b)}" for key, a, b in found if not is_same(a, b)}
@@ -119,11 +121,19 @@ def verdict(module, args, path, roots):
         sys.stdout, sys.stderr = stdout, stderr
 
 
+def quiet():
+    """What frameworks print is not the judge's output."""
+    with open(os.devnull, "w") as null:
+        os.dup2(null.fileno(), 1)
+        os.dup2(null.fileno(), 2)
+
+
 def in_child(work):
     """What `work` returns, made in a process of its own, as frameworks are never the same after use."""
     r, w = os.pipe()
     child = os.fork()
     if not child:
+        quiet()
         with os.fdopen(w, "w") as out:
             json.dump(work(), out)
         os._exit(0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Megatron-Bridge: overrides applied to the recipe that the file's head names, then the updates and checks that run before
 training starts, in the order of its scripts/training/run_recipe.py."""
+import dataclasses
 import os
 import sys
 import tempfile
@@ -40,19 +41,30 @@ def model_of(file):
     return classes[plain]()
 
 
+def on_common(name, file):
+    """One of the recipes of a task, with the model that the head says."""
+    from megatron.bridge.recipes import common
+    config = getattr(common, name)()
+    config.model = model_of(file)
+    config.tokenizer.tokenizer_model = file.stands_on_model()[0] or "none"
+    return config
+
+
 def recipe_of(file, name):
-    """The configuration that the overrides stand on, and its name."""
+    """The configuration that the overrides stand on, and whether it tunes. What a recipe's own code fails at, as it asks
+    the hub for more than configurations, is nothing of the file's."""
+    import recipe_runner
+    from megatron.bridge.recipes import common
     name = name or file.head.get("recipe")
     if not name:
         raise Unable("the head names no recipe: name one with --recipe")
-    from megatron.bridge.recipes import common
-    if hasattr(common, name):
-        config = getattr(common, name)()
-        config.model = model_of(file)
-        config.tokenizer.tokenizer_model = file.stands_on_model()[0] or "none"
-    else:
-        from recipe_runner import load_recipe
-        config = load_recipe(name)
+    is_common = name.startswith("_") and hasattr(common, name)
+    if not is_common and recipe_runner.find_library_recipe(name) is None:
+        raise ValueError(f"Megatron-Bridge has no recipe {name}")
+    try:
+        config = on_common(name, file) if is_common else recipe_runner.load_recipe(name)
+    except Exception as error:
+        raise Unable(f"{name} cannot be made here: {' '.join(str(error).split())}") from error
     tunes = "_pretrain_" not in name
     if tunes and config.checkpoint.pretrained_checkpoint is None:  # the user's own, which must exist
         config.checkpoint.pretrained_checkpoint = tempfile.gettempdir()
@@ -94,18 +106,21 @@ def layout_like(text, layout):
     return PipelineParallelLayerLayout.from_str(text, layout.pipeline_model_parallel_size).layout
 
 
-def precision_changes(name, config):
-    """mixed_precision names settings: those are compared, here and where they take effect."""
-    import dataclasses
+# A buffer, no precision: Megatron-FSDP has none such.
+BUFFERS = ("reuse_grad_buf_for_mxfp8_param_ag",)
 
+
+def precision_settings(name, config):
+    """mixed_precision names settings: what they are, here and where they take effect."""
     from megatron.bridge.training.mixed_precision import get_mixed_precision_config
     wanted = get_mixed_precision_config(name)
     wanted.finalize()
     for field in dataclasses.fields(wanted):
+        value = getattr(wanted, field.name)
         for section in ("mixed_precision", "model", "optimizer", "ddp"):
             holder = getattr(config, section)
-            if hasattr(holder, field.name) and not (field.name == "grad_reduce_in_fp32" and section == "optimizer"):
-                yield f"{section}.{field.name}", getattr(wanted, field.name), getattr(holder, field.name)
+            if value is not None and field.name not in BUFFERS and hasattr(holder, field.name):
+                yield f"{section}.{field.name}", value, getattr(holder, field.name)
 
 
 def compared(override, config):
@@ -116,7 +131,7 @@ def compared(override, config):
     if parsed.is_delete():
         return
     if key == "mixed_precision" and isinstance(value, str):
-        yield from precision_changes(value, config)
+        yield from precision_settings(value, config)
         return
     got = value_at(config, key)
     if key.endswith("pipeline_model_parallel_layout") and value and hasattr(got, "layout"):

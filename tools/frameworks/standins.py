@@ -28,7 +28,7 @@ VERSIONS = {
     "accelerate": "1.10.0", "wandb": "0.25.0", "mlflow": "3.0.0", "comet_ml": "3.0.0", "tensorboard": "2.20.0",
     "tensorstore": "0.1.80", "zarr": "2.18.0", "nemo_run": "0.7.0", "megatron.energon": "7.0.0", "webdataset": "1.0.0",
     "qwen_vl_utils": "0.0.14", "mistral_common": "1.9.0", "diffusers": "0.36.0", "timm": "1.0.0", "open_clip": "3.0.0",
-    "decord": "0.6.0", "av": "15.0.0", "cv2": "4.12.0", "imageio": "2.37.0", "librosa": "0.11.0", "soundfile": "0.13.0",
+    "decord": "0.6.0", "av": "15.0.0", "cv2": "4.12.0", "imageio": "2.37.0", "librosa": "0.11.0", "soxr": "1.0.0", "soundfile": "0.13.0",
     "ftfy": "6.3.0", "nltk": "3.9.0", "sacrebleu": "2.5.0", "rouge_score": "0.1.2", "pyarrow": "22.0.0", "absl": "2.3.0",
     "opt_einsum": "3.4.0", "pybind11": "3.0.0", "fastapi": "0.120.0", "aiohttp": "3.13.0", "blobfile": "3.1.0",
     "multistorageclient": "0.33.0", "nvidia": "1.0", "google": "1.0",
@@ -159,14 +159,14 @@ def install(without=()):
     torch.__version__ = type(torch.__version__)(TORCH)
 
 
-def device(capability, node, gib):
-    """torch.cuda answers as on a node with `node` GPUs of that compute capability and memory."""
+def device(name, capability, node, gib):
+    """torch.cuda answers as on a node with `node` such GPUs."""
     import torch
     properties = types.SimpleNamespace(
         major=capability[0], minor=capability[1], total_memory=int(gib * 2**30), multi_processor_count=132,
-        name="GPU", gcnArchName="", uuid="0", warp_size=32)
+        name=name, gcnArchName="", uuid="0", warp_size=32)
     answers = dict(is_available=True, device_count=node, current_device=0, get_device_capability=capability,
-                   get_device_properties=properties, get_device_name="GPU", is_bf16_supported=True, set_device=None)
+                   get_device_properties=properties, get_device_name=name, is_bf16_supported=True, set_device=None)
     for name, answer in answers.items():
         setattr(torch.cuda, name, lambda *args, answer=answer, **kwargs: answer)
     torch.version.cuda = CUDA
@@ -220,6 +220,8 @@ def hub(folder):
             fields = json.load(f)
         config = config_of(fields)
         config.name_or_path = config._name_or_path = str(name)
+        if not hasattr(config, "torch_dtype"):  # its name before transformers 5
+            config.torch_dtype = fields.get("dtype", fields.get("torch_dtype"))
         config.architectures = config.architectures or fields.get("architectures")
         return (config, {}) if kwargs.get("return_unused_kwargs") else config
 
