@@ -19,7 +19,7 @@ break_ten() { # each: the file, a number, and what breaks it
         file=$dir/good/$name
         [ -f "$file" ] || continue
         sed "$edit" "$file" >"$dir/bad/$number-$name"
-        cmp -s "$file" "$dir/bad/$number-$name" && fail "$edit breaks nothing of $name"
+        ! cmp -s "$file" "$dir/bad/$number-$name" || fail "$edit breaks nothing of $name"
     done <<'BREAKS'
 flags-qwen3-30b-a3b-pretrain 1 s/^--expert-model-parallel-size .*/--expert-model-parallel-size 7/
 flags-qwen3-30b-a3b-pretrain 2 s/^--global-batch-size .*/--global-batch-size 1001/

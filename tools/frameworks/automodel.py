@@ -26,7 +26,10 @@ def recipe_class(raw):
 
     from nemo_automodel.cli.utils import resolve_recipe_name
     module, _, name = resolve_recipe_name(raw.get("recipe")).rpartition(".")
-    return getattr(importlib.import_module(module), name)
+    found = getattr(importlib.import_module(module), name, None)
+    if found is None:
+        raise ValueError(f"{module} has no recipe {name}")
+    return found
 
 
 def check_pipeline(cfg, setup):
@@ -81,10 +84,13 @@ def section_dict(node):
 
 
 def backend_of(model):
-    """The model's backend as its class reads it; None where the recipe has none."""
+    """The model's backend as its class reads it, which AutoModel calls as here; None where the recipe has none."""
     from nemo_automodel.components.models.common.utils import BackendConfig
     keys = {k: v for k, v in (model.get("backend") or {}).items() if k != "_target_"}
-    return BackendConfig(**keys) if keys else None
+    try:
+        return BackendConfig(**keys) if keys else None
+    except TypeError as error:
+        raise ValueError(str(error)) from error
 
 
 def hub_config(model):

@@ -82,11 +82,12 @@ def place(error, roots):
 
 
 def is_ours(error):
-    """Whether the judge failed, not the framework: a module that is missing, or an error of these files."""
+    """Whether the judge failed, not the framework: a module that is missing, or an error of these files other than those
+    that they raise in the framework's place."""
     last = traceback.extract_tb(error.__traceback__)[-1].filename
-    if isinstance(error, ModuleNotFoundError) or isinstance(error, MemoryError):
+    if isinstance(error, (ModuleNotFoundError, MemoryError)):
         return True
-    return os.path.dirname(os.path.abspath(last)) == HERE and not isinstance(error, (ValueError, AssertionError, AttributeError))
+    return os.path.dirname(os.path.abspath(last)) == HERE and not isinstance(error, (ValueError, AssertionError))
 
 
 def message_of(error, said):
