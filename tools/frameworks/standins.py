@@ -13,6 +13,7 @@ import importlib.util
 import json
 import os
 import sys
+import time
 import types
 
 from emitted import Unable
@@ -212,8 +213,9 @@ def config_of(fields):
 
 
 def hub(folder):
-    """Configurations of the hub come from a folder."""
+    """Configurations of the hub come from a folder, for which nobody has to wait."""
     import transformers
+    time.sleep = lambda seconds: None
 
     def from_pretrained(name, *args, **kwargs):
         with open(config_path(folder, name), encoding="utf-8") as f:
