@@ -9,6 +9,7 @@ go to stderr. Environment and needs are those of judge.py.
 """
 import collections
 import dataclasses
+import enum
 import glob
 import importlib
 import os
@@ -47,8 +48,13 @@ def catalogue():
     for path in glob.glob(os.path.join(ROOT, "rules", "models", "*.yaml")):
         with open(path, encoding="utf-8") as f:
             model = yaml.safe_load(f)
-        found[model.get("hf_id")] = model["id"]
+        found[stem(model.get("hf_id") or "")] = model["id"]
     return found
+
+
+def stem(name):
+    """A name on Hugging Face without what its variants differ in."""
+    return re.sub(r"(-(it|BF16|FP8|NVFP4|Base|Instruct))+$", "", name)
 
 
 # ---- the recipes ----
@@ -110,12 +116,17 @@ def value_at(config, path):
 
 
 def written(value, spelling):
-    """A value in our own notation: a section by the word, a layout as its text, a type by its short name."""
-    if spelling.get("key") == "model.pipeline_model_parallel_layout" and isinstance(value, list):
+    """A value in our own notation: a section by that word, a layout as its text, a type by its short name."""
+    if dataclasses.is_dataclass(value):
+        return "section"
+    if spelling["key"] == "model.pipeline_model_parallel_layout" and isinstance(value, list):
         return layout_text(value)
-    value = plain(value)
+    if isinstance(value, (list, tuple)):
+        return [written(v, spelling) for v in value]
+    if isinstance(value, enum.Enum):
+        return value.value if isinstance(value.value, str) else value.name
     if spelling.get("dtype"):
-        return {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(value, value)
+        return {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(plain(value), plain(value))
     return value
 
 
@@ -125,24 +136,53 @@ def layout_text(stages):
     return "|".join("".join(letters[str(layer)] for layer in stage) for stage in stages)
 
 
+def named_precision(config):
+    """The name of the settings that a recipe writes out; what it has where no name means the same."""
+    from megatron.bridge.training import mixed_precision
+    for name, made_by in mixed_precision.MIXED_PRECISION_RECIPES.items():
+        if "-" not in name and made_by() == config.mixed_precision:
+            return name
+    return config.mixed_precision
+
+
+def keys_of(spelling):
+    """In the order in which they win: what sections of their own say overwrites the model's fields; deprecated ones are out."""
+    keys = [spelling["key"], *spelling.get("more_keys", [])]
+    keys = [key for key in keys if key not in spelling.get("unset", [])]
+    return sorted(keys, key=lambda key: not key.startswith(("comm_overlap.", "mixed_precision.")))
+
+
+def is_decided(config, spelling):
+    """Whether a named precision says it: only what is written out has settings of its own. Layers are counted only where
+    the first and last ones are kept in bfloat16."""
+    precision = config.mixed_precision
+    if spelling.get("under") != "mixed_precision" or not dataclasses.is_dataclass(precision):
+        return spelling.get("under") == "mixed_precision"
+    return spelling["key"].startswith("model.num_layers_at_") and not precision.first_last_layers_bf16
+
+
 def value_of(config, spelling):
-    """What a configuration has for a parameter; MISSING where no key of it leads anywhere. What another section says goes
-    before the model's own field, which it overwrites."""
-    values = [value_at(config, key) for key in [*spelling.get("more_keys", []), spelling["key"]]]
+    """What a configuration has for a parameter; MISSING where no key of it leads anywhere, or another parameter says it."""
+    without_model = config.model is None and spelling["key"].startswith("model.")
+    if without_model or is_decided(config, spelling):
+        return MISSING
+    values = [value_at(config, key) for key in keys_of(spelling)]
     there = [v for v in values if v is not MISSING]
     value = next((v for v in there if v is not None), None if there else MISSING)
-    if dataclasses.is_dataclass(value):
-        return "section"
+    default = spelling.get("default")
+    if isinstance(default, list) and ((value is None and default) or value == "full"):  # as Megatron reads them
+        return default
     return value if value is MISSING else written(value, spelling)
 
 
 def settings(config, about, spellings, over):
     """Of `about` what is other than `over` says, or than the default."""
     found = {}
+    config.mixed_precision = named_precision(config)
     for name in about:
         value = value_of(config, spellings[name])
         before = over.get(name, spellings[name].get("default"))
-        if value is not MISSING and value != before:
+        if value not in (MISSING, before) and (name, value) != ("mixed_precision", "section"):
             found[name] = value
     return found
 
@@ -150,7 +190,7 @@ def settings(config, about, spellings, over):
 def absent(config, spellings):
     """Keys of data that no override can name: its class has no such field."""
     return [name for name, s in spellings.items()
-            if s["key"].startswith("dataset.") and value_of(config, s) is MISSING]
+            if s["key"].startswith("dataset.") and value_at(config, s["key"]) is MISSING]
 
 
 # ---- the file ----
@@ -177,7 +217,7 @@ def record_of(recipe, about, spellings, common, models):
     """A recipe's entry; what it leaves as the common one has it is not said."""
     gpus = re.search(r"_(\d+)gpu_", recipe.name)
     lacks = absent(recipe.config, spellings)
-    record = {"name": recipe.name, "model": models.get(recipe.hub_name), "task": task_of(recipe.name),
+    record = {"name": recipe.name, "model": models.get(stem(recipe.hub_name)), "task": task_of(recipe.name),
               "gpus": int(gpus[1]) if gpus else None, "standard": None,
               "absent": lacks if lacks != common["absent"] else None,
               "sets": settings(recipe.config, about, spellings, common["sets"])}
