@@ -4,7 +4,8 @@
 
 Calls the functions of Megatron-Bridge's recipes, reads the configurations that they make, and keeps those of
 mixture-of-experts models: of the parameters in the file's `about`, what each sets over the common one of its task, over the
-defaults. Its other parts (about, providers, plain) are left as they are. Prints to stdout; recipes that cannot be made here
+defaults, as they are once sections of their own (comm_overlap, mixed_precision) have overwritten the model's fields. Its other
+parts (about, providers, plain) are left as they are. Prints to stdout; recipes that cannot be made here
 go to stderr. Environment and needs are those of judge.py.
 """
 import collections
@@ -30,6 +31,14 @@ MISSING = object()
 Recipe = collections.namedtuple("Recipe", "name hub_name config")
 
 
+class Layout(str):
+    """Written in quotes."""
+
+
+yaml.SafeDumper.add_representer(Layout, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text,
+                                                                                     style='"'))
+
+
 # ---- what is asked ----
 
 def parameters():
@@ -48,7 +57,8 @@ def catalogue():
     for path in glob.glob(os.path.join(ROOT, "rules", "models", "*.yaml")):
         with open(path, encoding="utf-8") as f:
             model = yaml.safe_load(f)
-        found[stem(model.get("hf_id") or "")] = model["id"]
+        if model.get("hf_id"):
+            found[stem(model["hf_id"])] = model["id"]
     return found
 
 
@@ -119,8 +129,8 @@ def written(value, spelling):
     """A value in our own notation: a section by that word, a layout as its text, a type by its short name."""
     if dataclasses.is_dataclass(value):
         return "section"
-    if spelling["key"] == "model.pipeline_model_parallel_layout" and isinstance(value, list):
-        return layout_text(value)
+    if spelling["key"] == "model.pipeline_model_parallel_layout" and value:
+        return Layout(value) if isinstance(value, str) else layout_text(value)
     if isinstance(value, (list, tuple)):
         return [written(v, spelling) for v in value]
     if isinstance(value, enum.Enum):
@@ -133,7 +143,7 @@ def written(value, spelling):
 def layout_text(stages):
     """E, t, m, L a layer, | between stages."""
     letters = {"embedding": "E", "decoder": "t", "mtp": "m", "loss": "L"}
-    return "|".join("".join(letters[str(layer)] for layer in stage) for stage in stages)
+    return Layout("|".join("".join(letters[str(layer)] for layer in stage) for stage in stages))
 
 
 def named_precision(config):
