@@ -33,8 +33,8 @@ def command(file):
     place to say them in."""
     if file.format == "flags":
         words = file.words()
-        small = "--overlap-moe-expert-parallel-comm" not in words
-        os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1" if small else "32"
+        many = {"--overlap-moe-expert-parallel-comm", "--use-megatron-fsdp", "--use-torch-fsdp2"} & set(words)
+        os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "32" if many else "1"
         return "pretrain_gpt.py", words, file.gpus
     words, environment = started(file.path)
     os.environ.update(environment)
