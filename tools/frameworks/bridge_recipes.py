@@ -5,8 +5,7 @@
 Calls the functions of Megatron-Bridge's recipes, reads the configurations that they make, and keeps those of
 mixture-of-experts models: of the parameters in the file's `about`, what each sets over the common one of its task, over the
 defaults, as they are once sections of their own (comm_overlap, mixed_precision) have overwritten the model's fields. Its other
-parts (about, providers, plain) are left as they are. Prints to stdout; recipes that cannot be made here
-go to stderr. Environment and needs are those of judge.py.
+parts (about, providers, plain) are left as they are. Prints to stdout; recipes that cannot be made here go to stderr. Environment and needs are those of judge.py.
 """
 import collections
 import dataclasses
@@ -26,6 +25,8 @@ from judge import plain
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 COMMONS = ("_pretrain_common", "_sft_common", "_peft_common")
+# Recipes that spell their model out, or ask the hub for another one's tokenizer: whose they are, by their names' beginning.
+OWN_MODEL = {"olmoe_7b": "olmoe-1b-7b", "nemotron_3_nano": "nemotron-3-nano-30b-a3b", "nemotron_3_5_lightning": None}
 STANDARD = r"_(\d+)gpu_h100_bf16(_mock)?_config$"
 MISSING = object()
 Recipe = collections.namedtuple("Recipe", "name hub_name config")
@@ -223,11 +224,19 @@ def lines_of(record):
         first = False
 
 
+def model_of(recipe, models):
+    """The catalogue's model; None: it is in no catalogue."""
+    for name, model in OWN_MODEL.items():
+        if recipe.name.startswith(name):
+            return model
+    return models.get(stem(recipe.hub_name))
+
+
 def record_of(recipe, about, spellings, common, models):
     """A recipe's entry; what it leaves as the common one has it is not said."""
     gpus = re.search(r"_(\d+)gpu_", recipe.name)
     lacks = absent(recipe.config, spellings)
-    record = {"name": recipe.name, "model": models.get(stem(recipe.hub_name)), "task": task_of(recipe.name),
+    record = {"name": recipe.name, "model": model_of(recipe, models), "task": task_of(recipe.name),
               "gpus": int(gpus[1]) if gpus else None, "standard": None,
               "absent": lacks if lacks != common["absent"] else None,
               "sets": settings(recipe.config, about, spellings, common["sets"])}
