@@ -316,7 +316,8 @@ static void add_spaces(struct search *s)
         return;
     }
     if (!pinned || !sharded) add_space(s, FSDP_NONE);
-    if (!pinned || sharded) add_space(s, FSDP_OPTIM_GRADS_PARAMS);
+    bool alone = base->knobs.gpus == 1; /* one GPU has nobody to share with */
+    if (pinned ? sharded : !alone) add_space(s, FSDP_OPTIM_GRADS_PARAMS);
 }
 
 /* The guides' factors of the ladder's steps against the first's: the smallest. */
