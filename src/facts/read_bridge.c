@@ -88,6 +88,7 @@ static int detect(struct str text, const struct node *doc)
 {
     if (doc && doc->kind == NODE_MAP) return detect_map(doc);
     if (doc && doc->kind != NODE_SCALAR) return 0;
+    if (bridge_recipe_find(reader_declared(text, "recipe"))) return 95; /* its head says so */
     int n = count_overrides(text, 3);
     return n >= 3 ? 80 : n >= 1 ? 60 : 0;
 }
@@ -287,7 +288,7 @@ static void stand_on_recipe(struct facts *f, struct str text, const struct flag_
     facts_set(f, param_named("bridge_recipe"), value_string(r->name),
               given ? ORIGIN_OPTION : ORIGIN_FILE, NULL, STR("recipe"));
     facts_set(f, param_named("task"), value_string(r->task), ORIGIN_DERIVED, NULL, r->name);
-    facts_set(f, param_named("over_recipe"), value_bool(true), ORIGIN_DERIVED, NULL, r->name);
+    facts_set(f, param_named("over_recipe"), value_bool(true), ORIGIN_FILE, NULL, r->name);
     facts_set(f, param_named("recipe_seq_length"),
               bridge_recipe_value(r, param_named("seq_length")), ORIGIN_DERIVED, NULL, r->name);
     bridge_recipe_apply(f, r);
