@@ -86,8 +86,8 @@ enum line { LINE_NONE, LINE_WHOLE, LINE_TOO_LONG };
 static enum line take_line(struct lines *l, struct str *out)
 {
     for (;;) {
+        if (l->n == l->from) return LINE_NONE; /* perhaps nothing read yet */
         struct str unread = {l->p + l->from, l->n - l->from};
-        if (!unread.n) return LINE_NONE; /* perhaps nothing read yet */
         size_t at = l->searched + str_find(str_slice(unread, l->searched, unread.n), '\n');
         bool newline = at < unread.n, rest = l->skipping;
         bool too_long = at > LONGEST_LINE;

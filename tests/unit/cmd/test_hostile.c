@@ -88,12 +88,12 @@ static const char *const words[] = {
     "!!python/name:os.system",
     "a\n---\nb: c",
     "a\n  b: c",
-    "\xEF\xBB\xBF"
-    "a",
+    ("\xEF\xBB\xBF"
+     "a"),
     "\xF0\x9F\x98\x80",
 };
-static const char *const broken[] = {"a\xFF"
-                                     "b",
+static const char *const broken[] = {("a\xFF"
+                                      "b"),
                                      "\xC0\xAF", "\xED\xA0\x80", "\xE2\x82",
                                      "\xF8\x88\x80\x80\x80"};
 
