@@ -48,14 +48,20 @@ static inline struct config *config_of(const struct facts *f)
     return c;
 }
 
-/* A plan of Qwen3-30B-A3B on eight H100: `body` says the rest. */
+/* A plan of a model and a size: `body` says the rest. */
+static inline struct facts *sized_plan(struct arena *a, const char *framework, const char *size,
+                                       const char *body)
+{
+    struct str text =
+        arena_printf(a, "moeplan: 1\nframework: %s\n%s\nseq: 4096\n%s", framework, size, body);
+    return text_facts(a, "plan", text, "");
+}
+
+/* Of Qwen3-30B-A3B on eight H100, 64 sequences a step and one a microbatch. */
 static inline struct facts *plan_facts(struct arena *a, const char *framework, const char *body)
 {
-    struct str text = arena_printf(a,
-                                   "moeplan: 1\nframework: %s\nmodel: qwen3-30b-a3b\n"
-                                   "platform: h100\ngpus: 8\nseq: 4096\ngbs: 64\nmbs: 1\n%s",
-                                   framework, body);
-    return text_facts(a, "plan", text, "");
+    return sized_plan(a, framework,
+                      "model: qwen3-30b-a3b\nplatform: h100\ngpus: 8\ngbs: 64\nmbs: 1", body);
 }
 
 static inline struct config *plan_config(struct arena *a, const char *framework, const char *body)
