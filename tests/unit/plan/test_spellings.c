@@ -294,6 +294,69 @@ static void decisions_come_back(void **state)
     }
 }
 
+/* A plan in which every knob means something. */
+static const char everything[] =
+    "tp: 2\npp: 2\nsequence_parallel: true\nuse_distributed_optimizer: true\n"
+    "use_precision_aware_optimizer: true\noptimizer_cpu_offload: true\n"
+    "recompute_granularity: selective\nrecompute_modules: [core_attn]\n"
+    "fine_grained_activation_offloading: true\noffload_modules: [core_attn]\n"
+    "cuda_graph_impl: transformer_engine\ncuda_graph_scope: [attn]\n";
+
+/* Values of a knob: both of a switch, each word, a doubled number. */
+static size_t values_of(struct arena *a, const struct knobs *k, const struct knob *knob,
+                        struct value out[16])
+{
+    size_t n = 0;
+    switch (knob->kind) {
+    case KNOB_INT:
+    case KNOB_INT64: {
+        struct value now = knob_get(a, k, knob);
+        out[n++] = value_int(now.kind == VALUE_INT ? 2 * now.i : 2);
+        break;
+    }
+    case KNOB_BOOL:
+    case KNOB_SHARDED: out[n++] = value_bool(true), out[n++] = value_bool(false); break;
+    case KNOB_DOUBLE: out[n++] = value_double(0.25); break;
+    case KNOB_LADDER:
+        out[n++] = value_string(STR("selective")), out[n++] = value_string(STR("full"));
+        break;
+    case KNOB_WORD:
+        while (knob->words[n])
+            out[n] = value_string(str_of(knob->words[n])), n++;
+        break;
+    case KNOB_MODULES:
+        for (; knob->words[n]; n++) {
+            struct value one = value_string(str_of(knob->words[n]));
+            out[n] = value_list_of(a, &one, 1);
+        }
+        break;
+    case KNOB_DTYPE: out[n++] = value_string(STR("bf16")); break;
+    }
+    return n;
+}
+
+static void every_knob_is_read_from_its_fact(void **state)
+{
+    struct facts *f = settled(plan_facts(*state, "megatron", everything));
+    struct config base, c;
+    assert_true(config_from_facts(*state, f, &base));
+    for (size_t i = 0; i < knob_count; i++) {
+        const struct knob *knob = &knob_table[i];
+        struct value values[16];
+        size_t n = values_of(*state, &base.knobs, knob, values);
+        assert_true(n > 0);
+        for (size_t v = 0; v < n; v++) {
+            struct facts *g = facts_copy(*state, f);
+            facts_set(g, param_find(str_of(knob->param)), values[v], ORIGIN_OPTION, NULL, STR("x"));
+            assert_true(config_from_facts(*state, g, &c));
+            struct value got = knob_get(*state, &c.knobs, knob);
+            if (!value_eq(got, values[v]))
+                fail_msg("%s is %.*s, not %.*s", knob->param, STR_ARG(value_text(*state, got)),
+                         STR_ARG(value_text(*state, values[v])));
+        }
+    }
+}
+
 /* What the user set stays, and AutoModel's local batch is all microbatches of a step: 64 sequences
    on 4 data-parallel ranks are 16 of 1. */
 static void a_pipeline_changes_automodels_batch(void **state)
@@ -344,6 +407,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(words_without_derivation),
     cmocka_unit_test(a_single_tensor_rank_has_no_sequence_parallelism),
     cmocka_unit_test(silence_about_the_batch_is_one_microbatch_a_rank),
+    cmocka_unit_test(every_knob_is_read_from_its_fact),
     cmocka_unit_test(decisions_come_back),
     cmocka_unit_test(a_pipeline_changes_automodels_batch),
     cmocka_unit_test(embedding_loss_and_mtp_weigh_a_layer_each),
