@@ -9,14 +9,13 @@
 #include "rules/rule.h"
 #include "unit/unit.h"
 
-/* The only configuration of a text in a format: plan, megatron, bridge or automodel. On eight H100
-   where neither the text nor `model` says more; empty `model`: the text names it. */
-static inline struct facts *text_facts(struct arena *a, const char *format, struct str text,
-                                       const char *model)
+/* The only configuration of a text in a format: plan, megatron, bridge or automodel. What is no
+   plan runs on eight H100. */
+static inline struct facts *text_facts(struct arena *a, const char *format, struct str text)
 {
     struct diags *diags = ARENA_NEW(a, struct diags);
     struct platform_cache *platforms = ARENA_NEW(a, struct platform_cache);
-    struct read_options options = {.platforms = platforms, .model = str_of(model)};
+    struct read_options options = {.platforms = platforms};
     platforms->arena = a;
     diags_init(diags, a);
     if (strcmp(format, "plan") != 0) options.gpus = 8, options.platform = STR("h100");
@@ -54,7 +53,7 @@ static inline struct facts *sized_plan(struct arena *a, const char *framework, c
 {
     struct str text =
         arena_printf(a, "moeplan: 1\nframework: %s\n%s\nseq: 4096\n%s", framework, size, body);
-    return text_facts(a, "plan", text, "");
+    return text_facts(a, "plan", text);
 }
 
 /* Of Qwen3-30B-A3B on eight H100, 64 sequences a step and one a microbatch. */

@@ -7,7 +7,7 @@
 
 #include "choose/planner.h"
 
-static void assert_near(double a, double b, double tolerance)
+static void assert_within(double a, double b, double tolerance)
 {
     if (fabs(a - b) > tolerance) fail_msg("%.12g is not %.12g", a, b);
 }
@@ -44,8 +44,8 @@ static void margins_follow_confidence(void **state)
     for (size_t i = 0; i < x->n_preferences; i++) {
         const struct preference *p = &x->preferences[i];
         double margin = p->rule->margin >= 0 ? p->rule->margin : 0.10 * p->rule->confidence;
-        assert_near(p->margin, margin, 1e-12);
-        assert_near(exp(p->log_margin), 1 + margin, 1e-12);
+        assert_within(p->margin, margin, 1e-12);
+        assert_within(exp(p->log_margin), 1 + margin, 1e-12);
         by_confidence += p->rule->margin < 0 && p->rule->confidence > 0;
     }
     assert_true(by_confidence > 0);
@@ -78,11 +78,11 @@ static void distances_by_kind(void **state)
         {wish("sequence_parallel", 1, 0.1), 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_near(prefer_distance(&cases[i].p, &k), cases[i].away, 1e-12);
+        assert_within(prefer_distance(&cases[i].p, &k), cases[i].away, 1e-12);
     /* two doublings at 5 % and one place at 10 % */
     const struct preference both[] = {wish("tp", 2, 0.05),
                                       wish("recompute_granularity", RECOMPUTE_SELECTIVE, 0.10)};
-    assert_near(prefer_factor(both, 2, &k), 1.05 * 1.05 * 1.10, 1e-12);
+    assert_within(prefer_factor(both, 2, &k), 1.05 * 1.05 * 1.10, 1e-12);
 }
 
 /* ---- neighbours ---- */
@@ -115,7 +115,7 @@ static bool check_neighbour(const struct answer_plan *plan, struct str text)
     assert_true(contender_estimate(&plan->config, &now));
     assert_true(config_plan_layout(&c, &slot) && contender_estimate(&c, &other));
     double slower = 100 * (other.step_s / now.step_s - 1);
-    assert_near(fabs(slower), percent, 0.51);
+    assert_within(fabs(slower), percent, 0.51);
     assert_string_equal(verb, slower > 0 ? "slower" : "faster");
     return true;
 }

@@ -4,15 +4,8 @@
 #ifndef MOEPLAN_TESTS_ROUND_PLAN_H
 #define MOEPLAN_TESTS_ROUND_PLAN_H
 
-#include <math.h>
-
-#include "base/units.h"
+#include "cost_unit.h"
 #include "unit/plan_text.h"
-
-static inline void assert_near(double a, double b, double tolerance)
-{
-    if (fabs(a - b) > tolerance * fabs(b)) fail_msg("%.12g is not %.12g", a, b);
-}
 
 /* Sets a coefficient of the machine. */
 static inline void coefficient(struct config *c, const char *name, double value)
@@ -72,7 +65,7 @@ static inline struct config *round_plan(struct arena *a, const char *framework, 
         "kv_channels: 128, ffn_hidden_size: 4096, vocab_size: 32768, hidden_dropout: 0.0, "
         "attention_dropout: 0.0, qk_layernorm: false, add_bias_linear: false%s%s}\n",
         framework, plan, *model ? ", " : "", model);
-    struct config *c = config_of(text_facts(a, "plan", text, ""));
+    struct config *c = config_of(text_facts(a, "plan", text));
     use_round_machine(c);
     return c;
 }

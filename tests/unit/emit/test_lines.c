@@ -192,7 +192,7 @@ static void a_plan_names_its_model(void **state)
     assert_true(has_line(text, "  base: qwen3-30b-a3b") && has_line(text, "  num_layers: 24"));
     assert_true(has_line(text, "  name: Half"));
     assert_int_equal(str_find_str(text, STR("hidden_size")), text.n);
-    struct config *again = config_of(text_facts(*state, "plan", text, ""));
+    struct config *again = config_of(text_facts(*state, "plan", text));
     assert_true(again->model.num_layers == 24 && again->model.hidden == 2048);
 }
 

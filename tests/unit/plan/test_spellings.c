@@ -16,7 +16,7 @@
 static const struct knobs *flag_knobs(struct arena *a, const char *more)
 {
     struct str text = arena_printf(a, "%s%s", FLAGS, more);
-    return &config_of(text_facts(a, "megatron", text, ""))->knobs;
+    return &config_of(text_facts(a, "megatron", text))->knobs;
 }
 
 static const struct knobs *plan_knobs(struct arena *a, const char *framework, const char *body)
