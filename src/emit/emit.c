@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "base/vec.h"
 #include "facts/bridge.h"
+#include "facts/param_ids.h"
 #include "plan/knob.h"
 
 /* The first of a framework is its own form. */
@@ -40,8 +41,8 @@ static bool is_default(struct value v, struct value otherwise)
    without a vision tower has no part to freeze. */
 static bool applies(const struct facts *f, const struct param *p)
 {
-    bool dense = facts_get(f, "num_moe_experts")->value.kind == VALUE_NULL;
-    bool whole = facts_get(f, "vision_num_layers")->value.kind == VALUE_NULL;
+    bool dense = facts_get(f, P_num_moe_experts)->value.kind == VALUE_NULL;
+    bool whole = facts_get(f, P_vision_num_layers)->value.kind == VALUE_NULL;
     if (whole && str_starts(p->name, STR("freeze_"))) return false;
     return !dense || !(str_starts(p->name, STR("expert_")) || str_starts(p->name, STR("moe_")));
 }
@@ -50,27 +51,27 @@ static bool applies(const struct facts *f, const struct param *p)
 static bool is_headline(const struct facts *f, const struct param *p)
 {
     if (!applies(f, p)) return false;
-    static const char *const names[] = {"strategy",
-                                        "tensor_model_parallel_size",
-                                        "pipeline_model_parallel_size",
-                                        "context_parallel_size",
-                                        "expert_model_parallel_size",
-                                        "expert_tensor_parallel_size",
-                                        "micro_batch_size",
-                                        "global_batch_size",
-                                        "peft_dim",
-                                        "peft_alpha",
-                                        "moe_router_force_load_balancing"};
+    static const int names[] = {P_strategy,
+                                P_tensor_model_parallel_size,
+                                P_pipeline_model_parallel_size,
+                                P_context_parallel_size,
+                                P_expert_model_parallel_size,
+                                P_expert_tensor_parallel_size,
+                                P_micro_batch_size,
+                                P_global_batch_size,
+                                P_peft_dim,
+                                P_peft_alpha,
+                                P_moe_router_force_load_balancing};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_is(p->name, names[i])) return true;
+        if (p == &param_table[names[i]]) return true;
     return false;
 }
 
 /* AutoModel refuses a pipeline without its block, whatever the block says. */
 static bool is_pipeline_block(const struct facts *f, const struct param *p)
 {
-    return facts_int(f, "pipeline_model_parallel_size", 1) > 1 &&
-           (str_is(p->name, "pp_schedule") || str_is(p->name, "pp_microbatch_size"));
+    return facts_int(f, P_pipeline_model_parallel_size, 1) > 1 &&
+           (p == &param_table[P_pp_schedule] || p == &param_table[P_pp_microbatch_size]);
 }
 
 struct value emit_value(const struct facts *f, int param)
@@ -160,7 +161,7 @@ static size_t collect(struct arena *a, const struct saying *s, int **out)
     VEC(int) list = {0};
     bool *is_knob = ARENA_ARRAY(a, bool, param_count);
     for (size_t i = 0; i < knob_count; i++) {
-        int param = param_named(knob_table[i].param);
+        int param = knob_table[i].param;
         is_knob[param] = true;
         if (says(s, param)) *VEC_PUSH(a, &list) = param;
     }
