@@ -106,13 +106,14 @@ static void add_unsaid(struct buf *out, const struct facts *f)
     bool own;
     const struct bridge_provider *p = bridge_provider_of(f, &own);
     for (size_t i = 0; !own && i < p->n_without; i++) {
-        const struct fact *x = facts_get(f, param_find(p->without[i]));
+        const struct fact *x = facts_get(f, p->without[i]);
         bool none = x->value.kind == VALUE_NULL || x->value.kind == VALUE_UNKNOWN ||
                     (x->value.kind == VALUE_BOOL && !x->value.b);
         if (none) continue;
         struct str value = emit_scalar(out->arena, x->value);
         add_comment(out, arena_printf(out->arena, "no override can say %.*s %.*s: %.*s lacks it",
-                                      STR_ARG(p->without[i]), STR_ARG(value), STR_ARG(p->name)));
+                                      STR_ARG(param_name(p->without[i])), STR_ARG(value),
+                                      STR_ARG(p->name)));
     }
 }
 
