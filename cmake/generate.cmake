@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Build steps that turn rules/ into C tables, each by a small program over the same loaders the tool uses.
 
-# rules/parameters -> the parameter table, its look-ups and the frameworks' defaults
+# rules/parameters -> the parameter table, its look-ups, the frameworks' defaults, and facts/param_ids.h: the numbers by name
 add_executable(generate_parameters tools/generate_parameters.c src/facts/param_file.c)
 moeplan_target(generate_parameters)
 target_link_libraries(generate_parameters PRIVATE ${MOEPLAN_UPTO_doc})
 file(GLOB parameter_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/parameters/*.yaml)
+set(parameter_ids ${MOEPLAN_GENERATED}/facts/param_ids.h)
 add_custom_command(
-  OUTPUT ${CMAKE_BINARY_DIR}/param_table.c
-  COMMAND generate_parameters ${CMAKE_BINARY_DIR}/param_table.c ${parameter_files}
+  OUTPUT ${CMAKE_BINARY_DIR}/param_table.c ${parameter_ids}
+  COMMAND generate_parameters ${CMAKE_BINARY_DIR}/param_table.c ${parameter_ids} ${parameter_files}
   DEPENDS generate_parameters ${parameter_files}
   VERBATIM)
-target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/param_table.c)
+target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/param_table.c ${parameter_ids})
 
 # rules/automodel -> recipe classes, typed sections, model classes and modules
 add_executable(generate_automodel tools/generate_automodel.c tools/tables.c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* generate_parameters OUT.c FILE.yaml...: the parameter files as C tables: param_table sorted by
-   name, its look-up tables, the coefficients, and the default facts of each framework. A defect of
-   a file is an error at its line. */
+/* generate_parameters OUT.c IDS.h FILE.yaml...: the parameter files as C tables: param_table sorted
+   by name, its look-up tables, the coefficients, and the default facts of each framework; and the
+   parameters' numbers by name. A defect of a file is an error at its line. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -94,10 +94,11 @@ static void write_spelling(struct buf *out, const struct param_spelling *s)
         return;
     }
     buf_printf(out,
-               "{.known=true,.inverse=%d,.recipe=%d,.provider=%d,.dtype=%d,.settled=%d,.fixed=%d,.type=%d,.item_type=%d,.n_flags=%zu,.n_choices=%zu,"
+               "{.known=true,.inverse=%d,.recipe=%d,.provider=%d,.dtype=%d,.settled=%d,.fixed=%d,."
+               "type=%d,.item_type=%d,.n_flags=%zu,.n_choices=%zu,"
                ".n_more_keys=%zu,.n_also=%zu,.n_unset=%zu,.key=",
-               s->inverse, s->recipe, s->provider, s->dtype, s->settled, s->fixed, (int)s->type, (int)s->item_type, s->n_flags, s->n_choices,
-               s->n_more_keys, s->n_also, s->n_unset);
+               s->inverse, s->recipe, s->provider, s->dtype, s->settled, s->fixed, (int)s->type,
+               (int)s->item_type, s->n_flags, s->n_choices, s->n_more_keys, s->n_also, s->n_unset);
     ctext_str(out, s->key);
     buf_printf(out, ",.also=");
     write_texts(out, s->also, s->n_also);
@@ -274,6 +275,28 @@ static void write_defaults(struct generator *g)
     buf_printf(&g->out, "};\n");
 }
 
+/* A name that C code spells wrong is none of these, and does not compile. */
+static struct str ids(struct generator *g)
+{
+    struct buf out = buf_new(g->arena);
+    buf_printf(&out,
+               "/* Generated from rules/parameters; do not edit. The parameters' numbers. */\n"
+               "#ifndef MOEPLAN_FACTS_PARAM_IDS_H\n#define MOEPLAN_FACTS_PARAM_IDS_H\n\n"
+               "enum param_id {\n    P_NONE = -1,\n");
+    for (size_t i = 0; i < g->params.n; i++)
+        buf_printf(&out, "    P_%.*s,\n", STR_ARG(g->params.items[i].name));
+    buf_printf(&out, "};\n\n#endif\n");
+    return buf_str(&out);
+}
+
+static bool write_file(struct generator *g, const char *path, struct str text)
+{
+    struct str error;
+    bool good = io_write(g->arena, path, text, &error);
+    if (!good) fprintf(stderr, "%.*s\n", STR_ARG(error));
+    return good;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return str_cmp(((const struct param *)a)->name, ((const struct param *)b)->name);
@@ -294,11 +317,10 @@ static bool report(struct generator *g)
 int main(int argc, char **argv)
 {
     struct generator g = {.arena = arena_new(0)};
-    struct str error;
-    if (argc < 3 || !g.arena) return EXIT_FAILURE;
+    if (argc < 4 || !g.arena) return EXIT_FAILURE;
     diags_init(&g.diags, g.arena);
     g.out = buf_new(g.arena);
-    for (int i = 2; i < argc; i++)
+    for (int i = 3; i < argc; i++)
         read_file(&g, argv[i]);
     sort_items(g.params.items, g.params.n, sizeof *g.params.items, by_name);
     sort_items(g.coefficients.items, g.coefficients.n, sizeof *g.coefficients.items, by_name);
@@ -311,11 +333,8 @@ int main(int argc, char **argv)
     write_names(&g);
     write_keys(&g);
     write_defaults(&g);
-    bool good = report(&g);
-    if (good && !io_write(g.arena, argv[1], buf_str(&g.out), &error)) {
-        fprintf(stderr, "%.*s\n", STR_ARG(error));
-        good = false;
-    }
+    bool good =
+        report(&g) && write_file(&g, argv[1], buf_str(&g.out)) && write_file(&g, argv[2], ids(&g));
     arena_free(g.arena);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

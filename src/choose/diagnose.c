@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/diagnose.h"
 
+#include "facts/param_ids.h"
+
 static const char *const walls[] = {"memory", "communication", "host", "compute", "none"};
 
 const char *wall_name(enum wall wall)
@@ -53,12 +55,12 @@ static double share_of(const struct facts *f, enum wall wall)
 {
     static const struct {
         enum wall wall;
-        const char *metric;
-    } parts[] = {{WALL_COMMUNICATION, "exposed_all_to_all_percent"},
-                 {WALL_COMMUNICATION, "exposed_communication_percent"},
-                 {WALL_HOST, "launch_gap_percent"},
-                 {WALL_HOST, "data_wait_percent"},
-                 {WALL_COMPUTE, "vision_encoder_percent"}};
+        int metric;
+    } parts[] = {{WALL_COMMUNICATION, P_exposed_all_to_all_percent},
+                 {WALL_COMMUNICATION, P_exposed_communication_percent},
+                 {WALL_HOST, P_launch_gap_percent},
+                 {WALL_HOST, P_data_wait_percent},
+                 {WALL_COMPUTE, P_vision_encoder_percent}};
     double most = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         double x = facts_double(f, parts[i].metric, 0);

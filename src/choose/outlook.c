@@ -2,10 +2,11 @@
 #include "choose/outlook.h"
 
 #include "base/units.h"
+#include "facts/param_ids.h"
 
-static void set(struct facts *f, const char *name, struct value v)
+static void set(struct facts *f, int param, struct value v)
 {
-    facts_set(f, param_find(str_of(name)), v, ORIGIN_DERIVED, NULL, STR("the estimate"));
+    facts_set(f, param, v, ORIGIN_DERIVED, NULL, STR("the estimate"));
 }
 
 /* ---- one decision taken back ---- */
@@ -75,12 +76,12 @@ static bool resharding(struct knobs *k, const struct model_shape *m)
 }
 
 static const struct {
-    const char *param;
+    int param;
     undo *apply;
 } undoings[] = {
-    {"fits_without_recompute", without_recompute}, {"fits_with_selective", with_selective},
-    {"fits_without_offload", without_offload},     {"fits_with_smaller_tp", smaller_tp},
-    {"fits_with_ep_only", experts_only},           {"fits_with_resharding", resharding},
+    {P_fits_without_recompute, without_recompute}, {P_fits_with_selective, with_selective},
+    {P_fits_without_offload, without_offload},     {P_fits_with_smaller_tp, smaller_tp},
+    {P_fits_with_ep_only, experts_only},           {P_fits_with_resharding, resharding},
 };
 
 static void set_undoings(struct facts *f, const struct config *c)
@@ -97,8 +98,8 @@ static void set_undoings(struct facts *f, const struct config *c)
 /* AutoModel's offload is not estimated, so that the estimate is the one without. */
 static void set_offload_policy(struct facts *f, bool fits)
 {
-    if (facts_get(f, "offload_policy")->value.kind == VALUE_MAP)
-        set(f, "fits_without_offload", value_bool(fits));
+    if (facts_get(f, P_offload_policy)->value.kind == VALUE_MAP)
+        set(f, P_fits_without_offload, value_bool(fits));
 }
 
 /* ---- what the optimizer's sharding is worth ---- */
@@ -112,7 +113,7 @@ static void set_sharding_gain(struct facts *f, const struct config *c, double pe
     if (!c->knobs.distributed_optimizer && c->knobs.fsdp == FSDP_NONE &&
         memory_estimate(&other, &m, NULL))
         saved = (peak - m.peak) / GIB;
-    set(f, "zero1_saves_gib", value_double(saved));
+    set(f, P_zero1_saves_gib, value_double(saved));
 }
 
 /* ---- where the time goes ---- */
@@ -122,19 +123,19 @@ static void set_times(struct facts *f, const struct config *c)
     struct time_estimate t;
     if (!time_estimate(c, &t, NULL) || !(t.step > 0)) return;
     double exposed = t.ep_exposed + t.tp_exposed + t.cp_exposed + t.pp_exposed + t.dp_exposed;
-    set(f, "exposed_communication", value_double(exposed / t.step));
-    set(f, "exposed_expert_communication", value_double(t.ep_exposed / t.step));
-    set(f, "exposed_pipeline_communication", value_double(t.pp_exposed / t.step));
-    set(f, "host_share", value_double(t.host / t.step));
-    set(f, "estimated_mfu", value_double(t.mfu));
+    set(f, P_exposed_communication, value_double(exposed / t.step));
+    set(f, P_exposed_expert_communication, value_double(t.ep_exposed / t.step));
+    set(f, P_exposed_pipeline_communication, value_double(t.pp_exposed / t.step));
+    set(f, P_host_share, value_double(t.host / t.step));
+    set(f, P_estimated_mfu, value_double(t.mfu));
 }
 
 static bool set_all(struct facts *f, const struct config *c, struct memory_estimate *m)
 {
     if (!c->machine_known || !memory_estimate(c, m, NULL)) return false;
     static const char *const words[] = {"yes", "tight", "no"};
-    set(f, "fits", value_string(str_of(words[m->fits])));
-    set(f, "peak_memory_gib", value_double(m->peak / GIB));
+    set(f, P_fits, value_string(str_of(words[m->fits])));
+    set(f, P_peak_memory_gib, value_double(m->peak / GIB));
     set_undoings(f, c);
     set_offload_policy(f, m->fits == FITS_YES);
     set_sharding_gain(f, c, m->peak);

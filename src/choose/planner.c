@@ -7,12 +7,13 @@
 #include "base/vec.h"
 #include "choose/outlook.h"
 #include "choose/space.h"
+#include "facts/param_ids.h"
 #include "plan/knob.h"
 #include "plan/peft.h"
 
 static bool is_knob(int param)
 {
-    return knob_find(param_table[param].name) != NULL;
+    return knob_of(param) != NULL;
 }
 
 void planner_complete(const struct rule_set *rules, struct facts *f, struct arena *scratch)
@@ -98,27 +99,27 @@ static const char *reject(void *context, const struct config *plan)
 }
 
 /* The knob that a pinned parameter settles; several parameters may spell one. */
-static const struct knob *knob_pinned_by(struct str param)
+static const struct knob *knob_pinned_by(int param)
 {
     static const struct {
-        const char *param, *knob;
+        int param, knob;
     } spellings[] = {
-        {"moe_token_dispatcher_type", "dispatcher"},
-        {"moe_flex_dispatcher_backend", "dispatcher"},
-        {"backend_dispatcher", "dispatcher"},
-        {"activation_checkpointing", "recompute_granularity"},
-        {"recompute_activations", "recompute_granularity"},
-        {"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"}};
+        {P_moe_token_dispatcher_type, P_dispatcher},
+        {P_moe_flex_dispatcher_backend, P_dispatcher},
+        {P_backend_dispatcher, P_dispatcher},
+        {P_activation_checkpointing, P_recompute_granularity},
+        {P_recompute_activations, P_recompute_granularity},
+        {P_num_virtual_stages_per_pipeline_rank, P_virtual_pipeline_model_parallel_size}};
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
-        if (str_is(param, spellings[i].param)) return knob_find(str_of(spellings[i].knob));
-    return knob_find(param);
+        if (param == spellings[i].param) return knob_of(spellings[i].knob);
+    return knob_of(param);
 }
 
 static size_t pinned_knobs(struct arena *a, const struct question *q, const struct knob ***out)
 {
     VEC(const struct knob *) pinned = {0};
     for (size_t i = 0; i < q->n_pins; i++) {
-        const struct knob *knob = knob_pinned_by(param_table[q->pins[i]].name);
+        const struct knob *knob = knob_pinned_by(q->pins[i]);
         if (knob) *VEC_PUSH(a, &pinned) = knob;
     }
     *out = pinned.items;
@@ -168,8 +169,8 @@ static void set_size(struct facts *f, const struct model_shape *m)
 {
     struct param_counts n = model_params(m);
     struct str from = STR("the model's layers");
-    facts_set(f, param_find(STR("total_params")), value_int(n.total), ORIGIN_DERIVED, NULL, from);
-    facts_set(f, param_find(STR("active_params")), value_int(n.active), ORIGIN_DERIVED, NULL, from);
+    facts_set(f, P_total_params, value_int(n.total), ORIGIN_DERIVED, NULL, from);
+    facts_set(f, P_active_params, value_int(n.active), ORIGIN_DERIVED, NULL, from);
 }
 
 /* A guide whose margin is the whole step time is left only where no plan follows it. */
@@ -217,7 +218,7 @@ static void split_rules(struct inquiry *in)
 static void mark_searched(const struct question *q, const struct facts *plan, bool *searched)
 {
     for (size_t i = 0; i < knob_count; i++)
-        searched[param_named(knob_table[i].param)] = true;
+        searched[knob_table[i].param] = true;
     for (size_t i = 0; i < q->rules->n; i++) {
         const struct rule *r = q->rules->items[i];
         for (size_t j = 0; r->role == ROLE_CHECK && j < r->n_set; j++)
@@ -238,7 +239,7 @@ static bool is_barred(struct inquiry *in, const struct config *c)
     int *params = ARENA_ARRAY(in->arena, int, param_count);
     size_t n = 0;
     mark_searched(q, f, searched);
-    searched[param_named("micro_batch_size")] = false;
+    searched[P_micro_batch_size] = false;
     for (uint32_t i = 0; i < param_count; i++)
         if (searched[i]) params[n++] = (int)i;
     rules_apply_overrides(q->rules, f, in->scratch);
@@ -264,7 +265,7 @@ static uint32_t barred_batches(struct inquiry *in)
    or nothing. */
 static bool check_targets(const struct facts *f, const struct config *c)
 {
-    const struct fact *targets = facts_get(f, "peft_target_modules");
+    const struct fact *targets = facts_get(f, P_peft_target_modules);
     if (c->knobs.task != TASK_PEFT || targets->origin != ORIGIN_OPTION) return true;
     struct str idle = peft_idle_target(f, &c->model);
     if (!idle.n) return true;
@@ -323,7 +324,7 @@ static bool search_sharded(const struct inquiry *in, struct search_request reque
     VEC(const struct knob *) pinned = {0};
     for (size_t i = 0; i < request.n_pinned; i++)
         *VEC_PUSH(in->arena, &pinned) = request.pinned[i];
-    *VEC_PUSH(in->arena, &pinned) = knob_find(STR("use_megatron_fsdp"));
+    *VEC_PUSH(in->arena, &pinned) = knob_of(P_use_megatron_fsdp);
     base.knobs.fsdp = (uint8_t)fsdp;
     request.base = &base;
     request.pinned = pinned.items;
@@ -340,7 +341,7 @@ static void add_rival(const struct inquiry *in, double bytes, struct search_resu
 {
     bool automodel = in->out->base.framework == FRAMEWORK_AUTOMODEL;
     if (automodel || in->request.top < 2 || out->n == 0) return;
-    if (space_is_pinned(&in->request, "use_megatron_fsdp")) return;
+    if (space_is_pinned(&in->request, P_use_megatron_fsdp)) return;
     uint8_t kind = out->plans[0].knobs.fsdp;
     for (size_t i = 1; i < out->n; i++)
         if (out->plans[i].knobs.fsdp != kind) return;
@@ -388,7 +389,7 @@ static double search_least_memory(struct inquiry *in, double bytes)
 static double search_limited(struct inquiry *in)
 {
     double whole = in->out->base.machine.capacity_bytes,
-           limit = GIB * facts_double(in->q->facts, "memory_limit_gib", 0);
+           limit = GIB * facts_double(in->q->facts, P_memory_limit_gib, 0);
     if (limit > 0 && limit < whole) {
         search_within(in, limit, in->out->search);
         if (in->out->search->n) return limit;
@@ -414,7 +415,7 @@ static void search_all(struct inquiry *in)
         return;
     }
     double bytes = out->capacity;
-    if (str_is(facts_str(in->q->facts, "plan_order"), "memory"))
+    if (str_is(facts_str(in->q->facts, P_plan_order), "memory"))
         bytes = search_least_memory(in, bytes);
     add_rival(in, bytes, out->search);
 }
@@ -427,8 +428,8 @@ static void set_gain(const struct inquiry *in, const struct answer_plan *plan)
         return;
     struct question question = *in->q;
     question.facts = facts_copy(in->arena, in->q->facts);
-    facts_set(question.facts, param_find(STR("goal")), value_string(STR("throughput")),
-              ORIGIN_OPTION, NULL, STR("goal"));
+    facts_set(question.facts, P_goal, value_string(STR("throughput")), ORIGIN_OPTION, NULL,
+              STR("goal"));
     struct answer answer = {0};
     struct inquiry next = {
         .q = &question, .arena = in->arena, .scratch = in->scratch, .out = &answer};
@@ -436,8 +437,8 @@ static void set_gain(const struct inquiry *in, const struct answer_plan *plan)
     if (!prepare(&next) || answer.obstacle) return;
     if (!search_sharded(&next, next.request, FSDP_NONE, &best)) return;
     double gain = 100 * (plan->costs.step_s / best.step_s - 1);
-    facts_set(plan->facts, param_find(STR("three_d_gain_percent")), value_int((int64_t)gain),
-              ORIGIN_DERIVED, NULL, STR("the search"));
+    facts_set(plan->facts, P_three_d_gain_percent, value_int((int64_t)gain), ORIGIN_DERIVED, NULL,
+              STR("the search"));
 }
 
 bool planner_answer(struct arena *a, const struct question *q, struct arena *scratch,

@@ -116,7 +116,7 @@ size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struc
         enum outcome outcome = rule_evaluate(r, f, scratch);
         if (outcome != OUTCOME_FAIL && outcome != OUTCOME_PASS) continue;
         for (size_t s = 0; s < r->n_set; s++) {
-            const struct knob *knob = knob_find(param_table[r->set[s].param].name);
+            const struct knob *knob = knob_of(r->set[s].param);
             if (!knob) continue;
             struct value v = expr_eval(r->set[s].value, a, &scope);
             struct preference p;

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/units.h"
 #include "base/vec.h"
+#include "facts/param_ids.h"
 
 static double percent(double a, double b)
 {
@@ -98,17 +99,18 @@ static struct str verdict(struct arena *a, const struct config *plan, const stru
 }
 
 struct step {
-    const char *name, *param;
+    const char *name;
+    int param;
     size_t offset; /* of an int in struct knobs */
 };
 
 static const struct step steps[] = {
-    {"TP", "tensor_model_parallel_size", offsetof(struct knobs, tp)},
-    {"PP", "pipeline_model_parallel_size", offsetof(struct knobs, pp)},
-    {"EP", "expert_model_parallel_size", offsetof(struct knobs, ep)},
-    {"CP", "context_parallel_size", offsetof(struct knobs, cp)},
-    {"VPP", "virtual_pipeline_model_parallel_size", offsetof(struct knobs, vpp)},
-    {"MBS", "micro_batch_size", offsetof(struct knobs, mbs)},
+    {"TP", P_tensor_model_parallel_size, offsetof(struct knobs, tp)},
+    {"PP", P_pipeline_model_parallel_size, offsetof(struct knobs, pp)},
+    {"EP", P_expert_model_parallel_size, offsetof(struct knobs, ep)},
+    {"CP", P_context_parallel_size, offsetof(struct knobs, cp)},
+    {"VPP", P_virtual_pipeline_model_parallel_size, offsetof(struct knobs, vpp)},
+    {"MBS", P_micro_batch_size, offsetof(struct knobs, mbs)},
 };
 
 /* ", recompute full": where it is not the plan's. */
@@ -117,7 +119,7 @@ static struct str other_recompute(struct arena *a, const struct knobs *plan, con
     static const char *const words[] = {"nothing", "selective", "full"};
     uint32_t modules = k->recompute == RECOMPUTE_SELECTIVE ? k->recompute_modules : 0;
     if (knobs_same_recompute(k, plan)) return STR("");
-    struct value list = knob_get(a, k, knob_find(STR("recompute_modules")));
+    struct value list = knob_get(a, k, knob_of(P_recompute_modules));
     return arena_printf(a, ", recompute %s%s%.*s", words[k->recompute], modules ? " " : "",
                         STR_ARG(modules ? value_text(a, list) : STR("")));
 }
@@ -162,8 +164,9 @@ static bool join(struct arena *a, const struct preference *p, struct str value,
         if (!str_eq(r->rule, p->rule->id) || !str_ends(r->text, p->rule->message)) continue;
         size_t at = r->text.n - p->rule->message.n - strlen(": ");
         struct str head = str_slice(r->text, 0, at);
-        r->text = arena_printf(a, "%.*s, %s %.*s: %.*s", STR_ARG(head), p->knob->param,
-                               STR_ARG(value), STR_ARG(p->rule->message));
+        r->text = arena_printf(a, "%.*s, %.*s %.*s: %.*s", STR_ARG(head),
+                               STR_ARG(param_name(p->knob->param)), STR_ARG(value),
+                               STR_ARG(p->rule->message));
         return true;
     }
     return false;
@@ -206,11 +209,13 @@ static void add_guide(struct arena *a, const struct preference *p, struct answer
     if (prefer_distance(p, &plan->config.knobs) > 0) {
         struct str usual = word(a, p->value), why = departure(a, p, plan);
         add(a, plan, p->rule,
-            arena_printf(a, "%s %.*s instead of the guide's %.*s, %.*s", p->knob->param,
-                         STR_ARG(now), STR_ARG(usual), STR_ARG(why)));
+            arena_printf(a, "%.*s %.*s instead of the guide's %.*s, %.*s",
+                         STR_ARG(param_name(p->knob->param)), STR_ARG(now), STR_ARG(usual),
+                         STR_ARG(why)));
     } else if (!join(a, p, now, plan)) {
         add(a, plan, p->rule,
-            arena_printf(a, "%s %.*s: %.*s", p->knob->param, STR_ARG(now), STR_ARG(message)));
+            arena_printf(a, "%.*s %.*s: %.*s", STR_ARG(param_name(p->knob->param)), STR_ARG(now),
+                         STR_ARG(message)));
     }
 }
 
@@ -280,9 +285,10 @@ struct str reason_against(struct arena *a, const struct answer *answer,
                      slower > 0 ? "slower" : "faster", fabs(more), more > 0 ? "more" : "less");
     const struct preference *p = held_back_by(answer, plan, first);
     if (slower > 0 || !p) return costs;
-    return arena_printf(a,
-                        "%.*s, but further from the guide's %s %.*s, left only for a gain of %.0f "
-                        "%% a step  [%.*s]",
-                        STR_ARG(costs), p->knob->param, STR_ARG(word(a, p->value)), 100 * p->margin,
-                        STR_ARG(p->rule->id));
+    return arena_printf(
+        a,
+        "%.*s, but further from the guide's %.*s %.*s, left only for a gain of %.0f "
+        "%% a step  [%.*s]",
+        STR_ARG(costs), STR_ARG(param_name(p->knob->param)), STR_ARG(word(a, p->value)),
+        100 * p->margin, STR_ARG(p->rule->id));
 }

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "choose/space.h"
 #include "cost/time.h"
+#include "facts/param_ids.h"
 
 enum { MOST_KEPT = 32 };
 
@@ -151,7 +152,7 @@ static double factor(const struct search *s, const struct knobs *k)
 /* Sequence parallelism goes with tensor parallelism unless the user decides. */
 static void set_tp(struct search *s, int tp)
 {
-    bool pinned = space_is_pinned(s->request, "sequence_parallel");
+    bool pinned = space_is_pinned(s->request, P_sequence_parallel);
     s->c.knobs.tp = tp;
     s->c.knobs.sequence_parallel = tp > 1 && (!pinned || s->request->base->knobs.sequence_parallel);
 }
@@ -309,7 +310,7 @@ static void add_space(struct search *s, enum fsdp fsdp)
 static void add_spaces(struct search *s)
 {
     const struct config *base = s->request->base;
-    bool pinned = space_is_pinned(s->request, "use_megatron_fsdp"),
+    bool pinned = space_is_pinned(s->request, P_use_megatron_fsdp),
          sharded = base->knobs.fsdp != FSDP_NONE;
     if (base->framework == FRAMEWORK_AUTOMODEL) {
         add_space(s, (enum fsdp)base->knobs.fsdp);
@@ -510,10 +511,10 @@ static void refine(struct search *s, struct contender *o)
 {
     const struct config *c = s->request->base;
     if (c->framework == FRAMEWORK_AUTOMODEL || !c->model.experts) return;
-    bool graphs = !space_is_pinned(s->request, "cuda_graph_impl") &&
-                  !space_is_pinned(s->request, "cuda_graph_scope");
+    bool graphs = !space_is_pinned(s->request, P_cuda_graph_impl) &&
+                  !space_is_pinned(s->request, P_cuda_graph_scope);
     if (graphs && try_switch(s, o, graphs_on)) try_switch(s, o, graphs_wider);
-    if (o->knobs.ep > 1 && !space_is_pinned(s->request, "overlap_moe_expert_parallel_comm"))
+    if (o->knobs.ep > 1 && !space_is_pinned(s->request, P_overlap_moe_expert_parallel_comm))
         try_switch(s, o, ep_overlap_on);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/space.h"
 
+#include "facts/param_ids.h"
+
 enum {
     LONG_SEQUENCE = 8192,  /* tokens from which context parallelism is considered (guide S2.6) */
     SHORTEST_SHARD = 2048, /* tokens a context-parallel rank keeps at least: below, attention no
@@ -8,10 +10,10 @@ enum {
     MOST_VIRTUAL = 16,
 };
 
-bool space_is_pinned(const struct search_request *r, const char *param)
+bool space_is_pinned(const struct search_request *r, int param)
 {
     for (size_t i = 0; i < r->n_pinned; i++)
-        if (strcmp(r->pinned[i]->param, param) == 0) return true;
+        if (r->pinned[i]->param == param) return true;
     return false;
 }
 
@@ -41,7 +43,7 @@ static bool heads_divide(const struct model_shape *m, int tp)
 struct axis space_tp(const struct search_request *r, const struct knobs *k)
 {
     const struct config *c = r->base;
-    if (space_is_pinned(r, "tensor_model_parallel_size")) return axis_of(c->knobs.tp);
+    if (space_is_pinned(r, P_tensor_model_parallel_size)) return axis_of(c->knobs.tp);
     struct axis x = {0};
     bool dense_only = c->framework == FRAMEWORK_AUTOMODEL &&
                       c->model.experts; /* no TP plan for its MoE classes */
@@ -57,7 +59,7 @@ struct axis space_tp(const struct search_request *r, const struct knobs *k)
 
 struct axis space_cp(const struct search_request *r, const struct knobs *k)
 {
-    if (space_is_pinned(r, "context_parallel_size")) return axis_of(r->base->knobs.cp);
+    if (space_is_pinned(r, P_context_parallel_size)) return axis_of(r->base->knobs.cp);
     struct axis x = axis_of(1);
     if (k->seq < LONG_SEQUENCE) return x;
     for (int64_t cp = 2; k->seq / cp >= SHORTEST_SHARD && cp * k->tp <= k->gpus; cp *= 2)
@@ -68,7 +70,7 @@ struct axis space_cp(const struct search_request *r, const struct knobs *k)
 
 struct axis space_pp(const struct search_request *r, const struct knobs *k)
 {
-    if (space_is_pinned(r, "pipeline_model_parallel_size")) return axis_of(r->base->knobs.pp);
+    if (space_is_pinned(r, P_pipeline_model_parallel_size)) return axis_of(r->base->knobs.pp);
     struct axis x = axis_of(1);
     if (k->fsdp == FSDP_OPTIM_GRADS_PARAMS) return x;
     int64_t left = k->gpus / (k->tp * k->cp);
@@ -80,7 +82,7 @@ struct axis space_pp(const struct search_request *r, const struct knobs *k)
 
 struct axis space_vpp(const struct search_request *r, const struct knobs *k)
 {
-    if (space_is_pinned(r, "virtual_pipeline_model_parallel_size"))
+    if (space_is_pinned(r, P_virtual_pipeline_model_parallel_size))
         return axis_of(r->base->knobs.vpp);
     struct axis x = axis_of(1);
     if (r->base->layout_given) {
@@ -96,7 +98,7 @@ struct axis space_vpp(const struct search_request *r, const struct knobs *k)
 
 struct axis space_etp(const struct search_request *r, const struct knobs *k)
 {
-    if (space_is_pinned(r, "expert_tensor_parallel_size")) return axis_of(r->base->knobs.etp);
+    if (space_is_pinned(r, P_expert_tensor_parallel_size)) return axis_of(r->base->knobs.etp);
     struct axis x = axis_of(1);
     const struct model_shape *m = &r->base->model;
     if (!m->experts || r->base->framework == FRAMEWORK_AUTOMODEL || is_fsdp(k)) return x;
@@ -107,7 +109,7 @@ struct axis space_etp(const struct search_request *r, const struct knobs *k)
 
 struct axis space_ep(const struct search_request *r, const struct knobs *k)
 {
-    if (space_is_pinned(r, "expert_model_parallel_size")) return axis_of(r->base->knobs.ep);
+    if (space_is_pinned(r, P_expert_model_parallel_size)) return axis_of(r->base->knobs.ep);
     struct axis x = axis_of(1);
     int experts = r->base->model.experts;
     for (int ep = 2; ep <= experts; ep++)
@@ -117,7 +119,7 @@ struct axis space_ep(const struct search_request *r, const struct knobs *k)
 
 struct axis space_mbs(const struct search_request *r)
 {
-    if (space_is_pinned(r, "micro_batch_size")) return axis_of(r->base->knobs.mbs);
+    if (space_is_pinned(r, P_micro_batch_size)) return axis_of(r->base->knobs.mbs);
     struct axis x = {0};
     for (int i = 0; 1 << i <= SPACE_MAX_MBS && 1 << i <= r->base->knobs.gbs; i++)
         if (!(r->barred_batches >> i & 1)) axis_add(&x, 1 << i);
@@ -127,7 +129,7 @@ struct axis space_mbs(const struct search_request *r)
 struct axis space_dispatcher(const struct search_request *r, const struct knobs *k)
 {
     bool automodel = r->base->framework == FRAMEWORK_AUTOMODEL, alone = k->ep * k->etp == 1;
-    if (space_is_pinned(r, "dispatcher")) return axis_of(k->dispatcher);
+    if (space_is_pinned(r, P_dispatcher)) return axis_of(k->dispatcher);
     if (alone) return axis_of(automodel ? DISPATCH_TORCH : k->dispatcher); /* fused ones fail */
     struct axis x = {0};
     bool rack = r->base->machine.nvlink_domain >
@@ -148,7 +150,7 @@ struct recompute_ladder space_recompute(const struct search_request *r)
 {
     struct recompute_ladder l = {0};
     const struct config *c = r->base;
-    if (space_is_pinned(r, "recompute_granularity") || space_is_pinned(r, "recompute_modules")) {
+    if (space_is_pinned(r, P_recompute_granularity) || space_is_pinned(r, P_recompute_modules)) {
         const struct knobs *k = &c->knobs;
         l.steps[l.n++] = (struct recompute_step){k->recompute, k->recompute_method,
                                                  k->recompute_num_layers, k->recompute_modules};

@@ -24,7 +24,7 @@ struct recompute_ladder {
     struct recompute_step steps[SPACE_MAX_RECOMPUTE];
 };
 
-bool space_is_pinned(const struct search_request *r, const char *param);
+bool space_is_pinned(const struct search_request *r, int param);
 /* Sizes for tensor, context, pipeline and expert parallelism, given what was chosen before. In
  * rising order. */
 struct axis space_tp(const struct search_request *r, const struct knobs *k);

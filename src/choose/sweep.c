@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "base/vec.h"
 #include "choose/space.h"
+#include "facts/param_ids.h"
 
 /* How uncertain the model is about the effect of one change on a step it otherwise knows, as the
    standard deviation of the ratio's logarithm: what dispatchers and graphs bring depends on the
@@ -104,47 +105,47 @@ static void take(struct knobs *to, const struct knobs *from, enum sweep_axis axi
 
 /* ---- a trial's facts ---- */
 
-static void set_fact(struct facts *f, const char *name, struct value v)
+static void set_fact(struct facts *f, int param, struct value v)
 {
-    facts_set(f, param_find(str_of(name)), v, ORIGIN_OPTION, NULL, (struct str){"", 0});
+    facts_set(f, param, v, ORIGIN_OPTION, NULL, (struct str){"", 0});
 }
 
-static void set_knob(struct facts *f, const struct knobs *k, const char *name)
+static void set_knob(struct facts *f, const struct knobs *k, int param)
 {
-    set_fact(f, name, knob_get(f->arena, k, knob_find(str_of(name))));
+    set_fact(f, param, knob_get(f->arena, k, knob_of(param)));
 }
 
 static void set_mbs(struct facts *f, const struct knobs *k)
 {
     if (f->framework == FRAMEWORK_AUTOMODEL && k->pp > 1)
-        set_fact(f, "pp_microbatch_size", value_int(k->mbs));
+        set_fact(f, P_pp_microbatch_size, value_int(k->mbs));
     else
-        set_fact(f, "micro_batch_size", value_int(k->mbs));
+        set_fact(f, P_micro_batch_size, value_int(k->mbs));
 }
 
 static void set_recompute(struct facts *f, const struct knobs *k)
 {
     bool full = k->recompute == RECOMPUTE_FULL, chosen = k->recompute == RECOMPUTE_SELECTIVE;
     if (f->framework == FRAMEWORK_AUTOMODEL) {
-        set_fact(f, "activation_checkpointing", value_bool(full));
+        set_fact(f, P_activation_checkpointing, value_bool(full));
         return;
     }
-    set_knob(f, k, "recompute_granularity");
-    set_fact(f, "recompute_method", full ? value_string(STR("uniform")) : value_null());
-    set_fact(f, "recompute_num_layers", full ? value_int(1) : value_null());
+    set_knob(f, k, P_recompute_granularity);
+    set_fact(f, P_recompute_method, full ? value_string(STR("uniform")) : value_null());
+    set_fact(f, P_recompute_num_layers, full ? value_int(1) : value_null());
     if (chosen)
-        set_knob(f, k, "recompute_modules");
+        set_knob(f, k, P_recompute_modules);
     else
-        set_fact(f, "recompute_modules", value_null());
+        set_fact(f, P_recompute_modules, value_null());
 }
 
 static void set_graphs(struct facts *f, const struct knobs *k)
 {
-    set_knob(f, k, "cuda_graph_impl");
+    set_knob(f, k, P_cuda_graph_impl);
     if (k->graph_impl != GRAPH_NONE)
-        set_knob(f, k, "cuda_graph_scope");
+        set_knob(f, k, P_cuda_graph_scope);
     else
-        set_fact(f, "cuda_graph_scope", value_null());
+        set_fact(f, P_cuda_graph_scope, value_null());
 }
 
 static void set_dispatcher(struct facts *f, const struct knobs *k)
@@ -152,11 +153,11 @@ static void set_dispatcher(struct facts *f, const struct knobs *k)
     struct value word = value_string(str_of(knobs_dispatcher(k)));
     bool flex = knobs_flex(k);
     if (f->framework == FRAMEWORK_AUTOMODEL) {
-        set_fact(f, "backend_dispatcher", word);
+        set_fact(f, P_backend_dispatcher, word);
         return;
     }
-    set_fact(f, "moe_token_dispatcher_type", flex ? value_string(STR("flex")) : word);
-    if (flex) set_fact(f, "moe_flex_dispatcher_backend", word);
+    set_fact(f, P_moe_token_dispatcher_type, flex ? value_string(STR("flex")) : word);
+    if (flex) set_fact(f, P_moe_flex_dispatcher_backend, word);
 }
 
 static void set_axis(struct facts *f, const struct knobs *k, enum sweep_axis axis)
@@ -191,10 +192,10 @@ static struct str describe(struct arena *a, const struct knobs *k, enum sweep_ax
     case SWEEP_RECOMPUTE:
         if (k->recompute == RECOMPUTE_NONE) return STR("none");
         if (k->recompute == RECOMPUTE_FULL) return STR("full");
-        return value_text(a, knob_get(a, k, knob_find(STR("recompute_modules"))));
+        return value_text(a, knob_get(a, k, knob_of(P_recompute_modules)));
     case SWEEP_GRAPHS:
         if (k->graph_impl == GRAPH_NONE) return STR("none");
-        return value_text(a, knob_get(a, k, knob_find(STR("cuda_graph_scope"))));
+        return value_text(a, knob_get(a, k, knob_of(P_cuda_graph_scope)));
     case SWEEP_DISPATCHER: return str_of(knobs_dispatcher(k));
     case SWEEP_AXES: break;
     }

@@ -71,7 +71,7 @@ bool option_int(struct cmd_context *c, const char *name, int64_t least, int64_t 
    not given. False with a usage error when it is none of them. */
 bool option_choice(struct cmd_context *c, const char *name, int *out);
 /* An integer in the range of a parameter; as option_int. */
-bool option_param(struct cmd_context *c, const char *name, const char *param, int64_t *out);
+bool option_param(struct cmd_context *c, const char *name, int param, int64_t *out);
 /* "; did you mean x or y?" for a word that is none of "x|y|z": those that begin with it, else the
    nearest; empty when none is near. */
 struct str option_near(struct arena *a, struct str word, const char *words);

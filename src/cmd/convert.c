@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "cmd/load.h"
 #include "cmd/plan_out.h"
+#include "facts/param_ids.h"
 
 enum target { TO_MEGATRON, TO_BRIDGE, TO_AUTOMODEL, TO_PLAN };
 
@@ -36,7 +37,7 @@ static void add_head(struct cmd_context *c, const struct facts *from, const stru
     *VEC_PUSH(c->keep, out) = arena_printf(
         c->keep, "moeplan " MOEPLAN_VERSION ": %s configuration from %.*s (%.*s)",
         framework_name(to->framework), STR_ARG(c->arguments[0]), STR_ARG(from->format));
-    int64_t gpus = facts_int(to, "world_size", 0);
+    int64_t gpus = facts_int(to, P_world_size, 0);
     if (gpus > 0)
         *VEC_PUSH(c->keep, out) = arena_printf(c->keep, "for %lld GPUs%s%.*s", (long long)gpus,
                                                to->platform ? " of " : "",
@@ -91,7 +92,7 @@ static void check(struct cmd_context *c, const struct rule_set *rules, enum targ
     struct platform_cache platforms = {.arena = c->keep};
     struct read_options options = {.platforms = &platforms,
                                    .platform = target->platform ? target->platform->asked : STR(""),
-                                   .gpus = facts_int(target, "world_size", 0)};
+                                   .gpus = facts_int(target, P_world_size, 0)};
     uint32_t source = source_add(&found.sources, STR("the result"), text_of(c, rules, to, target));
     struct recipe recipe = recipe_read(
         c->keep, &found, source,

@@ -7,6 +7,7 @@
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
 #include "emit/screen.h"
+#include "facts/param_ids.h"
 #include "plan/knob.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
@@ -96,9 +97,9 @@ struct keeper {
     const struct rule *broken; /* by the recipe itself; NULL: none */
 };
 
-static void set(struct facts *f, const char *param, struct value v)
+static void set(struct facts *f, int param, struct value v)
 {
-    facts_set(f, param_find(str_of(param)), v, ORIGIN_OPTION, NULL, STR(""));
+    facts_set(f, param, v, ORIGIN_OPTION, NULL, STR(""));
 }
 
 static void set_changes(const struct knobs *from, const struct knobs *to, struct facts *f)
@@ -109,8 +110,8 @@ static void set_changes(const struct knobs *from, const struct knobs *to, struct
             set(f, knob_table[i].param, now);
     }
     if (to->recompute == RECOMPUTE_FULL) { /* a method goes with it, modules do not */
-        set(f, "recompute_method", knob_get(f->arena, to, knob_find(STR("recompute_method"))));
-        set(f, "recompute_modules", value_null());
+        set(f, P_recompute_method, knob_get(f->arena, to, knob_of(P_recompute_method)));
+        set(f, P_recompute_modules, value_null());
     }
     facts_derive(f);
 }
@@ -230,12 +231,12 @@ static bool request_text(const struct batch_request *r, struct str *text, struct
 }
 
 static const struct member members[] = {
-    {"id", MEMBER_ANY, NULL},
-    {"plan", MEMBER_MAP, NULL},
-    {"text", MEMBER_TEXT, NULL},
-    {"as", MEMBER_TEXT, NULL},
-    {"gpus", MEMBER_NUMBER, "world_size"},
-    {"platform", MEMBER_TEXT, NULL},
+    {"id", MEMBER_ANY, P_NONE},
+    {"plan", MEMBER_MAP, P_NONE},
+    {"text", MEMBER_TEXT, P_NONE},
+    {"as", MEMBER_TEXT, P_NONE},
+    {"gpus", MEMBER_NUMBER, P_world_size},
+    {"platform", MEMBER_TEXT, P_NONE},
     {0},
 };
 

@@ -5,6 +5,7 @@
 #include "cmd/member.h"
 #include "cmd/typed.h"
 #include "expr/func.h"
+#include "facts/param_ids.h"
 
 enum { MOST_LINES = 8 };
 
@@ -47,8 +48,10 @@ static void answer_value(struct cmd_context *c, struct value v)
     typed_write(&c->out, v);
 }
 
-static const struct member members[] = {
-    {"id", MEMBER_ANY, NULL}, {"expr", MEMBER_TEXT, NULL}, {"bindings", MEMBER_MAP, NULL}, {0}};
+static const struct member members[] = {{"id", MEMBER_ANY, P_NONE},
+                                        {"expr", MEMBER_TEXT, P_NONE},
+                                        {"bindings", MEMBER_MAP, P_NONE},
+                                        {0}};
 
 /* {"id","expr","bindings"?} -> {"id","value"} or {"id","error"} */
 static void answer(struct cmd_context *c, const struct batch_request *request)

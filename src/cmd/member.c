@@ -40,12 +40,12 @@ static bool check_number(const struct place *p, const struct member *m, const st
 {
     struct arena *a = p->request->arena;
     struct value v = node_value(a, node, SCALAR_JSON);
-    if (v.kind != VALUE_INT || (!m->param && v.i < 1))
-        return wrong(p, m->param ? "an integer" : "an integer of at least 1", node);
-    if (!m->param) return true;
+    if (v.kind != VALUE_INT || (m->param < 0 && v.i < 1))
+        return wrong(p, m->param >= 0 ? "an integer" : "an integer of at least 1", node);
+    if (m->param < 0) return true;
     struct diags found;
     diags_init(&found, a);
-    const struct param *param = &param_table[param_find(str_of(m->param))];
+    const struct param *param = &param_table[m->param];
     if (value_check_own(a, &found, param, &v, (struct span){0}, p->name)) return true;
     *p->why = found.items[0].message;
     return false;

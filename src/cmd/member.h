@@ -17,7 +17,7 @@ enum member_kind {
 struct member {
     const char *name;
     enum member_kind kind;
-    const char *param; /* MEMBER_NUMBER: a parameter's name, or NULL */
+    int param; /* MEMBER_NUMBER: whose range it has, or P_NONE */
 };
 
 /* Whether every member of a mapping (NULL: none) is in the table, which ends with a NULL name, and

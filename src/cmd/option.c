@@ -209,10 +209,10 @@ bool option_choice(struct cmd_context *c, const char *name, int *out)
     return false;
 }
 
-bool option_param(struct cmd_context *c, const char *name, const char *param, int64_t *out)
+bool option_param(struct cmd_context *c, const char *name, int param, int64_t *out)
 {
     int64_t i = *out;
-    const struct param_range *range = &param_table[param_find(str_of(param))].range;
+    const struct param_range *range = &param_table[param].range;
     if (!option_int(c, name, (int64_t)range->min, &i)) return false;
     if ((double)i > range->max) {
         struct str most = num_grouped(c->keep, (int64_t)range->max);

@@ -3,6 +3,7 @@
 #include "base/quote.h"
 #include "cmd/cmd.h"
 #include "emit/json_writer.h"
+#include "facts/param_ids.h"
 #include "facts/platform.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
@@ -22,14 +23,15 @@ static struct str cell(struct cmd_context *c, const struct entry *e, const char 
 }
 
 static const struct {
-    const char *title, *field;
+    const char *title;
+    int param;
     int width;
 } columns[] = {
-    {"GiB", "gpu_capacity_gib", 7},   {"node", "gpus_per_node", 6},
-    {"NVLink", "nvlink_domain", 8},   {"BF16 TF", "bf16_tflops", 9},
-    {"FP8 TF", "fp8_tflops", 8},      {"FP4 TF", "fp4_tflops", 8},
-    {"HBM TB/s", "hbm_tb_per_s", 10}, {"NVLink GB/s", "nvlink_gb_per_s", 13},
-    {"NIC GB/s", "nic_gb_per_s", 10},
+    {"GiB", P_gpu_capacity_gib, 7},   {"node", P_gpus_per_node, 6},
+    {"NVLink", P_nvlink_domain, 8},   {"BF16 TF", P_bf16_tflops, 9},
+    {"FP8 TF", P_fp8_tflops, 8},      {"FP4 TF", P_fp4_tflops, 8},
+    {"HBM TB/s", P_hbm_tb_per_s, 10}, {"NVLink GB/s", P_nvlink_gb_per_s, 13},
+    {"NIC GB/s", P_nic_gb_per_s, 10},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -43,7 +45,7 @@ static void list_text(struct cmd_context *c)
         const struct entry *e = &catalogue_platforms[k];
         buf_printf(&c->out, "%-8.*s", STR_ARG(e->id));
         for (int i = 0; i < COLUMNS; i++) {
-            struct str s = cell(c, e, columns[i].field);
+            struct str s = cell(c, e, param_name(columns[i].param).p);
             buf_printf(&c->out, "%*.*s", columns[i].width, STR_ARG(s));
         }
         buf_printf(&c->out, "  %.*s\n", LINE_ARG(c->keep, e->name));
@@ -120,8 +122,8 @@ static void show_text(struct cmd_context *c, const struct entry *e)
         struct str value = value_text(c->keep, e->fields[i].value);
         struct str from = e->fields[i].derived;
         buf_printf(out, "%-24.*s %-12.*s %.*s%s%.*s\n", LINE_ARG(c->keep, e->fields[i].name),
-                   LINE_ARG(c->keep, value), STR_ARG(param_table[param].doc), from.n ? " From " : "",
-                   LINE_ARG(c->keep, from));
+                   LINE_ARG(c->keep, value), STR_ARG(param_table[param].doc),
+                   from.n ? " From " : "", LINE_ARG(c->keep, from));
     }
     buf_add(
         out,

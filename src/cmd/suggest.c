@@ -9,6 +9,7 @@
 #include "cmd/batch.h"
 #include "cmd/member.h"
 #include "cmd/plan_out.h"
+#include "facts/param_ids.h"
 #include "facts/profile.h"
 
 /* The most that --gpus takes, and the most that --gpus min looks at: the size of the largest runs
@@ -86,7 +87,8 @@ static bool read_pins(struct cmd_context *c, struct ask *ask)
                 cmd_usage_error(c, "--pin: %.*s", STR_ARG(why));
                 return false;
             }
-    if (!ask_adapters(c->keep, ask, &cap, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
+    if (!ask_adapters(c->keep, ask, &cap, &why))
+        return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     ask->forbid = ARENA_ARRAY(c->keep, struct str, c->n_given);
     while (option_nth(c, "forbid", ask->n_forbid, &ask->forbid[ask->n_forbid]))
         ask->n_forbid++;
@@ -121,13 +123,13 @@ static bool read_frameworks(struct cmd_context *c, struct ask *ask)
 static bool read_numbers(struct cmd_context *c, struct ask *ask)
 {
     ask->top = 5;
-    bool good = option_param(c, "seq", "seq_length", &ask->seq) &&
-                option_param(c, "gbs", "global_batch_size", &ask->gbs) &&
-                option_param(c, "mbs", "micro_batch_size", &ask->mbs) &&
-                option_param(c, "lora-rank", "peft_dim", &ask->lora_rank) &&
+    bool good = option_param(c, "seq", P_seq_length, &ask->seq) &&
+                option_param(c, "gbs", P_global_batch_size, &ask->gbs) &&
+                option_param(c, "mbs", P_micro_batch_size, &ask->mbs) &&
+                option_param(c, "lora-rank", P_peft_dim, &ask->lora_rank) &&
                 option_int(c, "top", 1, &ask->top);
     if (!good || str_is(option_value(c, "gpus"), "min")) return good;
-    if (!option_param(c, "gpus", "world_size", &ask->gpus)) return false;
+    if (!option_param(c, "gpus", P_world_size, &ask->gpus)) return false;
     if (ask->gpus > MOST_GPUS)
         return cmd_usage_error(c, "--gpus must be at most %d", MOST_GPUS), false;
     return true;
@@ -300,27 +302,27 @@ static int run(struct cmd_context *c)
 /* ---- batch ---- */
 
 static const struct member request_members[] = {
-    {"id", MEMBER_ANY, NULL},
-    {"model", MEMBER_ANY, NULL},
-    {"gpus", MEMBER_NUMBER, "world_size"},
-    {"platform", MEMBER_TEXT, NULL},
-    {"options", MEMBER_MAP, NULL},
+    {"id", MEMBER_ANY, P_NONE},
+    {"model", MEMBER_ANY, P_NONE},
+    {"gpus", MEMBER_NUMBER, P_world_size},
+    {"platform", MEMBER_TEXT, P_NONE},
+    {"options", MEMBER_MAP, P_NONE},
     {0},
 };
 
 static const struct member option_members[] = {
-    {"gbs", MEMBER_NUMBER, "global_batch_size"},
-    {"seq", MEMBER_NUMBER, "seq_length"},
-    {"mbs", MEMBER_NUMBER, "micro_batch_size"},
-    {"top", MEMBER_NUMBER, NULL},
-    {"goal", MEMBER_TEXT, NULL},
-    {"task", MEMBER_TEXT, NULL},
-    {"lora_rank", MEMBER_NUMBER, "peft_dim"},
-    {"lora_targets", MEMBER_TEXT, NULL},
-    {"precision", MEMBER_TEXT, NULL},
-    {"framework", MEMBER_TEXT, NULL},
-    {"pin", MEMBER_ANY, NULL},
-    {"forbid", MEMBER_TEXTS, NULL},
+    {"gbs", MEMBER_NUMBER, P_global_batch_size},
+    {"seq", MEMBER_NUMBER, P_seq_length},
+    {"mbs", MEMBER_NUMBER, P_micro_batch_size},
+    {"top", MEMBER_NUMBER, P_NONE},
+    {"goal", MEMBER_TEXT, P_NONE},
+    {"task", MEMBER_TEXT, P_NONE},
+    {"lora_rank", MEMBER_NUMBER, P_peft_dim},
+    {"lora_targets", MEMBER_TEXT, P_NONE},
+    {"precision", MEMBER_TEXT, P_NONE},
+    {"framework", MEMBER_TEXT, P_NONE},
+    {"pin", MEMBER_ANY, P_NONE},
+    {"forbid", MEMBER_TEXTS, P_NONE},
     {0},
 };
 

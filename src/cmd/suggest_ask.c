@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "cmd/suggest.h"
 #include "facts/check.h"
+#include "facts/param_ids.h"
 #include "facts/profile.h"
 #include "facts/reader.h"
 
@@ -18,10 +19,10 @@ enum {
 /* What follows from the sizes, and may be asked for all the same. */
 static bool is_counted(int param)
 {
-    static const char *const counted[] = {"data_parallel_size", "expert_data_parallel_size",
-                                          "num_microbatches"};
+    static const int counted[] = {P_data_parallel_size, P_expert_data_parallel_size,
+                                  P_num_microbatches};
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (str_is(param_table[param].name, counted[i])) return true;
+        if (param == counted[i]) return true;
     return false;
 }
 
@@ -33,10 +34,9 @@ static struct str refuse_pin(struct arena *a, int param, struct str name)
         return arena_printf(a, "there is no parameter %.*s%s%.*s%s", STR_ARG(name),
                             near.n ? "; did you mean " : "", STR_ARG(near), near.n ? "?" : "");
     }
-    if (str_is(param_table[param].name, "world_size"))
-        return STR("the number of GPUs is given with --gpus, not as a pin");
+    if (param == P_world_size) return STR("the number of GPUs is given with --gpus, not as a pin");
     enum param_scope scope = param_table[param].scope;
-    if (scope == SCOPE_METRIC || (scope == SCOPE_DERIVED && !is_counted(param) && !knob_find(name)))
+    if (scope == SCOPE_METRIC || (scope == SCOPE_DERIVED && !is_counted(param) && !knob_of(param)))
         return arena_printf(a, "%.*s follows from other parameters and cannot be pinned",
                             STR_ARG(name));
     return (struct str){"", 0};
@@ -87,7 +87,7 @@ bool ask_adapters(struct arena *a, struct ask *ask, size_t *cap, struct str *why
 /* Megatron-LM and AutoModel; for adapters those that have them. */
 void ask_usual_frameworks(struct ask *ask)
 {
-    const struct param *rank = &param_table[param_named("peft_dim")];
+    const struct param *rank = &param_table[P_peft_dim];
     bool adapters = str_is(ask->task, "peft");
     for (int f = 0; f < FRAMEWORK_COUNT; f++)
         ask->in[f] = adapters ? rank->in[f].known : f != FRAMEWORK_BRIDGE;
@@ -100,7 +100,7 @@ static bool pin_applies(int param, enum framework framework)
     const struct param *p = &param_table[param];
     if (p->scope != SCOPE_PLAN && p->scope != SCOPE_RUN) return true;
     bool known = false;
-    if (knob_find(p->name)) return true;
+    if (knob_of((int)(p - param_table))) return true;
     for (int i = 0; i < FRAMEWORK_COUNT; i++)
         known = known || p->in[i].known;
     return !known || p->in[framework].known;
@@ -123,9 +123,8 @@ bool ask_leave_out(struct arena *a, struct ask *ask, struct str *why)
     return true;
 }
 
-static int64_t pinned_int(const struct ask *ask, const char *name, int64_t otherwise)
+static int64_t pinned_int(const struct ask *ask, int param, int64_t otherwise)
 {
-    int param = param_named(name);
     for (size_t i = 0; i < ask->n_pins; i++)
         if (ask->pins[i].param == param && ask->pins[i].value.kind == VALUE_INT)
             return ask->pins[i].value.i;
@@ -134,8 +133,8 @@ static int64_t pinned_int(const struct ask *ask, const char *name, int64_t other
 
 void ask_complete(struct ask *ask)
 {
-    ask->seq = pinned_int(ask, "seq_length", ask->seq);
-    ask->gbs = pinned_int(ask, "global_batch_size", ask->gbs);
+    ask->seq = pinned_int(ask, P_seq_length, ask->seq);
+    ask->gbs = pinned_int(ask, P_global_batch_size, ask->gbs);
     if (!ask->seq) {
         ask->seq = USUAL_SEQUENCE;
         ask->seq_assumed = true;
@@ -149,16 +148,16 @@ void ask_complete(struct ask *ask)
     }
 }
 
-static void set(struct facts *f, const char *name, struct value v)
+static void set(struct facts *f, int param, struct value v)
 {
-    facts_set(f, param_find(str_of(name)), v, ORIGIN_OPTION, NULL, (struct str){"", 0});
+    facts_set(f, param, v, ORIGIN_OPTION, NULL, (struct str){"", 0});
 }
 
 /* A size that the user may have left open. */
-static void set_size(struct facts *f, const char *name, int64_t n, bool assumed)
+static void set_size(struct facts *f, int param, int64_t n, bool assumed)
 {
-    facts_set(f, param_find(str_of(name)), value_int(n), assumed ? ORIGIN_ASSUMED : ORIGIN_OPTION,
-              NULL, (struct str){"", 0});
+    facts_set(f, param, value_int(n), assumed ? ORIGIN_ASSUMED : ORIGIN_OPTION, NULL,
+              (struct str){"", 0});
 }
 
 static void set_pins(struct facts *f, const struct ask *ask)
@@ -178,15 +177,15 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     f->framework_known = true;
     model_apply(f, ask->model, ORIGIN_OPTION);
     platform_apply(f, ask->platform, ORIGIN_OPTION);
-    set(f, "world_size", value_int(ask->gpus));
-    set_size(f, "seq_length", ask->seq, ask->seq_assumed);
-    set_size(f, "global_batch_size", ask->gbs, ask->gbs_assumed);
-    set(f, "goal", value_string(ask->goal));
-    set(f, "task", value_string(ask->task));
-    set(f, "precision", value_string(ask->precision));
-    if (ask->model->hf_id.n) set(f, "hf_id", value_string(ask->model->hf_id));
-    if (ask->mbs) set(f, "micro_batch_size", value_int(ask->mbs));
-    set(f, "moe_router_force_load_balancing", value_bool(false)); /* a real run, unless pinned */
+    set(f, P_world_size, value_int(ask->gpus));
+    set_size(f, P_seq_length, ask->seq, ask->seq_assumed);
+    set_size(f, P_global_batch_size, ask->gbs, ask->gbs_assumed);
+    set(f, P_goal, value_string(ask->goal));
+    set(f, P_task, value_string(ask->task));
+    set(f, P_precision, value_string(ask->precision));
+    if (ask->model->hf_id.n) set(f, P_hf_id, value_string(ask->model->hf_id));
+    if (ask->mbs) set(f, P_micro_batch_size, value_int(ask->mbs));
+    set(f, P_moe_router_force_load_balancing, value_bool(false)); /* a real run, unless pinned */
     set_pins(f, ask);
     framework_facts(f);
     return f;
@@ -197,7 +196,7 @@ static const int *pinned_params(struct arena *a, const struct ask *ask, size_t *
     int *params = ARENA_ARRAY(a, int, ask->n_pins + 1);
     for (*n = 0; *n < ask->n_pins; (*n)++)
         params[*n] = ask->pins[*n].param;
-    if (ask->mbs) params[(*n)++] = param_named("micro_batch_size");
+    if (ask->mbs) params[(*n)++] = P_micro_batch_size;
     return params;
 }
 

@@ -8,6 +8,7 @@
 #include "cmd/suggest.h"
 #include "emit/emit.h"
 #include "emit/screen.h"
+#include "facts/param_ids.h"
 
 static void add_question(struct arena *a, const struct ask *ask, const struct answer *answer,
                          struct buf *out)
@@ -105,7 +106,7 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct ans
         plan->costs.step_s, plan->costs.low_s, plan->costs.high_s);
     struct str assumed = emit_assumed_line(a, plan->facts);
     if (assumed.n) *VEC_PUSH(a, &lines) = arena_printf(a, "assumed: %.*s", STR_ARG(assumed));
-    bool tower = facts_int(plan->facts, "vision_num_layers", 0) > 0;
+    bool tower = facts_int(plan->facts, P_vision_num_layers, 0) > 0;
     if (tower && plan->config.model.vision_layers == 0)
         *VEC_PUSH(a, &lines) = STR("the text part alone: pretrain_gpt.py builds no vision tower");
     for (size_t i = 0; i < plan->notes.n; i++)

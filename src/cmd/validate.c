@@ -4,6 +4,7 @@
 #include "choose/refusal.h"
 #include "diag/suppress.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 
 enum { MEMORY_RULES = 2 };
 
@@ -34,7 +35,7 @@ static void label_findings(struct diags *diags, size_t first, struct str label)
 /* A size that is written but absurd is known: the rules speak about it. */
 static bool world_size_known(const struct facts *f)
 {
-    enum value_kind kind = facts_get(f, "world_size")->value.kind;
+    enum value_kind kind = facts_get(f, P_world_size)->value.kind;
     return kind != VALUE_UNKNOWN && kind != VALUE_NULL;
 }
 
@@ -59,8 +60,8 @@ static bool validate_configuration(struct validation *v, const struct reading *r
         if (!sum.errors) report->world = validate_world_sizes(v, f);
     }
     if (!f->platform) v->platform_unknown = true;
-    if (!fact_is_known(facts_get(f, "num_layers"))) v->model_unknown = true;
-    if (facts_int(f, "seq_length", 0) == 0) v->seq_unknown = true;
+    if (!fact_is_known(facts_get(f, P_num_layers))) v->model_unknown = true;
+    if (facts_int(f, P_seq_length, 0) == 0) v->seq_unknown = true;
     if (reading->label.n) label_findings(diags, first, reading->label);
     diags->document = 0;
     arena_reset(v->scratch);
@@ -122,7 +123,7 @@ static void describe(struct file_report *report, const struct recipe *recipe)
     report->framework = str_of(framework_name(f->framework));
     report->framework_version = f->version;
     if (f->model) report->model = f->model->name;
-    report->gpus = facts_int(f, "world_size", 0);
+    report->gpus = facts_int(f, P_world_size, 0);
 }
 
 /* The configurations of a recipe: findings into the report. */

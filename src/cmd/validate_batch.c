@@ -4,6 +4,7 @@
 #include "base/crew.h"
 #include "cmd/member.h"
 #include "cmd/validate.h"
+#include "facts/param_ids.h"
 
 /* What one worker has for itself. */
 struct batch {
@@ -12,15 +13,15 @@ struct batch {
 };
 
 static const struct member members[] = {
-    {"id", MEMBER_ANY, NULL},
-    {"path", MEMBER_TEXT, NULL},
-    {"text", MEMBER_TEXT, NULL},
-    {"as", MEMBER_TEXT, NULL},
-    {"gpus", MEMBER_NUMBER, "world_size"},
-    {"platform", MEMBER_TEXT, NULL},
-    {"framework", MEMBER_TEXT, NULL},
-    {"set", MEMBER_MAP, NULL},
-    {"env", MEMBER_MAP, NULL},
+    {"id", MEMBER_ANY, P_NONE},
+    {"path", MEMBER_TEXT, P_NONE},
+    {"text", MEMBER_TEXT, P_NONE},
+    {"as", MEMBER_TEXT, P_NONE},
+    {"gpus", MEMBER_NUMBER, P_world_size},
+    {"platform", MEMBER_TEXT, P_NONE},
+    {"framework", MEMBER_TEXT, P_NONE},
+    {"set", MEMBER_MAP, P_NONE},
+    {"env", MEMBER_MAP, P_NONE},
     {0},
 };
 

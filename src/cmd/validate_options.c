@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user says beside the files, from the command line or from a request. */
 #include "cmd/validate.h"
+#include "facts/param_ids.h"
 #include "facts/profile.h"
 
 /* NAME=VALUE; the value reads as in a plan file. False when there is no "=". */
@@ -82,7 +83,7 @@ bool validate_options(struct cmd_context *c, struct read_options *o)
     o->platforms = ARENA_NEW(c->keep, struct platform_cache);
     o->platforms->arena = c->keep;
     struct span nowhere = {0};
-    return option_param(c, "gpus", "world_size", &o->gpus) && parse_framework(c, o) &&
+    return option_param(c, "gpus", P_world_size, &o->gpus) && parse_framework(c, o) &&
            check_version(c, o) && parse_settings(c, "set", &o->set, &o->n_set) &&
            parse_settings(c, "env", &o->env, &o->n_env) &&
            (!o->platform.n || platform_load(o->platforms, &c->diags, o->platform, nowhere));

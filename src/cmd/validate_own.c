@@ -5,6 +5,7 @@
 #include "cmd/load.h"
 #include "facts/model.h"
 #include "facts/param_file.h"
+#include "facts/param_ids.h"
 #include "facts/platform.h"
 
 /* One file that is being checked. */
@@ -65,8 +66,8 @@ enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 /* Data that only the build reads: no word about it. */
 static bool is_built_in(struct str word)
 {
-    static const char *const words[] = {"Evidence", "Recipes", "Modules", "Capabilities",
-                                        "Sections", "BridgeRecipes"};
+    static const char *const words[] = {"Evidence",     "Recipes",  "Modules",
+                                        "Capabilities", "Sections", "BridgeRecipes"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_is(word, words[i])) return true;
     return false;
@@ -91,12 +92,12 @@ static void unknown_kind(const struct check *c, const struct node *kind)
 static bool is_model(const struct node *doc)
 {
     static const char *const depths[] = {"num_layers", "hybrid_layer_pattern", "base"};
-    static const char *const widths[] = {"hidden_size", "num_attention_heads", "vocab_size"};
+    static const int widths[] = {P_hidden_size, P_num_attention_heads, P_vocab_size};
     bool deep = false, wide = false;
     if (!doc || doc->kind != NODE_MAP || model_is_hf(doc)) return false;
     for (size_t i = 0; i < 3; i++) {
         deep = deep || node_get(doc, str_of(depths[i]));
-        wide = wide || node_get(doc, str_of(widths[i]));
+        wide = wide || node_get(doc, param_name(widths[i]));
     }
     return deep && wide;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/num.h"
 #include "cmd/validate.h"
+#include "facts/param_ids.h"
 
 /* Sizes tried: the first multiples of what both parallel grids need, then their doublings. */
 enum {
@@ -10,11 +11,11 @@ enum {
     MOST_FAILURES = 4
 };
 
-static int64_t product(const struct facts *f, const char *const *names, size_t n)
+static int64_t product(const struct facts *f, const int *params, size_t n)
 {
     int64_t p = 1;
     for (size_t i = 0; i < n; i++) {
-        int64_t size = facts_int(f, names[i], 1);
+        int64_t size = facts_int(f, params[i], 1);
         if (size < 1 || __builtin_mul_overflow(p, size, &p) || p > LARGEST) return 0;
     }
     return p;
@@ -24,12 +25,10 @@ static int64_t product(const struct facts *f, const char *const *names, size_t n
    absurd. */
 static int64_t base_size(const struct facts *f)
 {
-    static const char *const dense[] = {"tensor_model_parallel_size",
-                                        "pipeline_model_parallel_size", "context_parallel_size",
-                                        "dp_replicate_size"};
-    static const char *const expert[] = {"expert_tensor_parallel_size",
-                                         "pipeline_model_parallel_size",
-                                         "expert_model_parallel_size"};
+    static const int dense[] = {P_tensor_model_parallel_size, P_pipeline_model_parallel_size,
+                                P_context_parallel_size, P_dp_replicate_size};
+    static const int expert[] = {P_expert_tensor_parallel_size, P_pipeline_model_parallel_size,
+                                 P_expert_model_parallel_size};
     int64_t a = product(f, dense, 4), b = product(f, expert, 3);
     return a && b ? a / num_gcd(a, b) * b : 0;
 }

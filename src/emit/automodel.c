@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "emit/emit.h"
 #include "facts/automodel.h"
+#include "facts/param_ids.h"
 
 /* A key on its way into the YAML tree: its dotted path and its text. */
 struct line {
@@ -21,7 +22,7 @@ static bool takes(const struct facts *f, struct str key)
 {
     struct str section = STR("dataset");
     bool data = str_starts(key, STR("dataset."));
-    return !data || automodel_section_takes(section, facts_str(f, "dataset_target"),
+    return !data || automodel_section_takes(section, facts_str(f, P_dataset_target),
                                             str_slice(key, section.n + 1, key.n));
 }
 

@@ -6,6 +6,7 @@
 #include "base/quote.h"
 #include "emit/emit.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 
 static void add_value(struct buf *out, struct value v);
 
@@ -42,7 +43,7 @@ static void add_override(struct buf *out, struct str key, struct value v)
 static bool is_decided(const struct facts *f, const struct param_spelling *in)
 {
     if (!in->under.n) return false;
-    enum value_kind kind = facts_get(f, in->under.p)->value.kind;
+    enum value_kind kind = facts_get(f, param_find(in->under))->value.kind;
     return kind != VALUE_UNKNOWN && kind != VALUE_NULL;
 }
 
@@ -68,7 +69,7 @@ static const char *mode_of(const struct facts *f, struct str task)
     static const struct {
         const char *task, *mode;
     } modes[] = {{"pretrain", "pretrain"}, {"sft", "sft"}, {"peft", "lora"}};
-    if (str_is(task, "peft") && str_is(facts_str(f, "peft_scheme"), "dora")) return "dora";
+    if (str_is(task, "peft") && str_is(facts_str(f, P_peft_scheme), "dora")) return "dora";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (str_is(task, modes[i].task)) return modes[i].mode;
     return "pretrain";
@@ -105,13 +106,14 @@ static void add_unsaid(struct buf *out, const struct facts *f)
     bool own;
     const struct bridge_provider *p = bridge_provider_of(f, &own);
     for (size_t i = 0; !own && i < p->n_without; i++) {
-        const struct fact *x = &f->items[param_named(p->without[i].p)];
+        const struct fact *x = facts_get(f, p->without[i]);
         bool none = x->value.kind == VALUE_NULL || x->value.kind == VALUE_UNKNOWN ||
                     (x->value.kind == VALUE_BOOL && !x->value.b);
         if (none) continue;
         struct str value = emit_scalar(out->arena, x->value);
         add_comment(out, arena_printf(out->arena, "no override can say %.*s %.*s: %.*s lacks it",
-                                      STR_ARG(p->without[i]), STR_ARG(value), STR_ARG(p->name)));
+                                      STR_ARG(param_name(p->without[i])), STR_ARG(value),
+                                      STR_ARG(p->name)));
     }
 }
 

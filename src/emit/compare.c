@@ -2,36 +2,36 @@
 #include "emit/compare.h"
 
 #include "choose/planner.h"
+#include "facts/param_ids.h"
 #include "plan/knob.h"
 
 /* ---- differences ---- */
 
 /* Parameters that follow from another one: silent when that one differs. */
-static const char *const shadows[][2] = {
-    {"bf16", "precision"},
-    {"fp16", "precision"},
-    {"fp8", "precision"},
-    {"fp8_recipe", "precision"},
-    {"fp4", "precision"},
-    {"mixed_precision", "precision"},
-    {"backend_te_fp8_recipe", "precision"},
-    {"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"},
-    {"num_layers_per_virtual_pipeline_stage", "virtual_pipeline_model_parallel_size"},
-    {"swiglu", "gated_linear_unit"},
-    {"first_k_dense_replace", "moe_layer_freq"},
+static const int shadows[][2] = {
+    {P_bf16, P_precision},
+    {P_fp16, P_precision},
+    {P_fp8, P_precision},
+    {P_fp8_recipe, P_precision},
+    {P_fp4, P_precision},
+    {P_mixed_precision, P_precision},
+    {P_backend_te_fp8_recipe, P_precision},
+    {P_num_virtual_stages_per_pipeline_rank, P_virtual_pipeline_model_parallel_size},
+    {P_num_layers_per_virtual_pipeline_stage, P_virtual_pipeline_model_parallel_size},
+    {P_swiglu, P_gated_linear_unit},
+    {P_first_k_dense_replace, P_moe_layer_freq},
 };
 
-static bool is_unequal(const struct facts *f, const struct facts *g, const char *name)
+static bool is_unequal(const struct facts *f, const struct facts *g, int param)
 {
-    struct value x = facts_get(f, name)->value, y = facts_get(g, name)->value;
+    struct value x = facts_get(f, param)->value, y = facts_get(g, param)->value;
     return x.kind != VALUE_UNKNOWN && y.kind != VALUE_UNKNOWN && !value_eq(x, y);
 }
 
 static bool is_shadowed(const struct facts *f, const struct facts *g, int param)
 {
     for (size_t i = 0; i < sizeof shadows / sizeof *shadows; i++)
-        if (str_is(param_table[param].name, shadows[i][0]) && is_unequal(f, g, shadows[i][1]))
-            return true;
+        if (param == shadows[i][0] && is_unequal(f, g, shadows[i][1])) return true;
     return false;
 }
 
@@ -54,7 +54,7 @@ static bool is_compared(const struct facts *f, const struct facts *g, int param)
         return str_is(p->name, "world_size") || str_is(p->name, "platform");
     bool same = f->framework == g->framework;
     bool both = p->in[f->framework].known && p->in[g->framework].known;
-    return same || (both && !knob_find(p->name));
+    return same || (both && !knob_of((int)(p - param_table)));
 }
 
 static void add(struct arena *a, struct comparison *out, int param, struct value x, struct value y)
@@ -83,11 +83,10 @@ static void add_knobs(struct arena *a, const struct config *f, const struct conf
                       struct comparison *out)
 {
     for (size_t i = 0; i < knob_count; i++) {
-        int param = param_named(knob_table[i].param);
+        int param = knob_table[i].param;
         struct value x = knob_get(a, &f->knobs, &knob_table[i]),
                      y = knob_get(a, &g->knobs, &knob_table[i]);
-        bool idle =
-            str_is(STR("freeze_vision_model"), knob_table[i].param) && f->model.vision_layers == 0;
+        bool idle = param == P_freeze_vision_model && f->model.vision_layers == 0;
         if (idle || value_eq(x, y) || is_listed(out, param)) continue;
         add(a, out, param, x, y);
     }
@@ -96,7 +95,7 @@ static void add_knobs(struct arena *a, const struct config *f, const struct conf
 static int rank(const struct difference *d)
 {
     const struct param *p = &param_table[d->param];
-    return (p->affects == AFFECTS_CONVERGENCE ? 0 : 2) + (knob_find(p->name) ? 0 : 1);
+    return (p->affects == AFFECTS_CONVERGENCE ? 0 : 2) + (knob_of((int)(p - param_table)) ? 0 : 1);
 }
 
 static void sort(struct comparison *c)

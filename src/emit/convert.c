@@ -5,6 +5,7 @@
 #include "emit/convert_words.h"
 #include "emit/emit.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
 #include "facts/reader.h"
@@ -40,8 +41,7 @@ static struct facts *target_facts(struct arena *a, const struct facts *from, enu
     if (from->platform) platform_apply(f, from->platform, ORIGIN_FILE);
     if (from->model) model_apply(f, from->model, ORIGIN_FILE);
     if (from->model && from->model->hf_id.n)
-        facts_set(f, param_named("hf_id"), value_string(from->model->hf_id), ORIGIN_CATALOGUE, NULL,
-                  nothing);
+        facts_set(f, P_hf_id, value_string(from->model->hf_id), ORIGIN_CATALOGUE, NULL, nothing);
     for (size_t i = 0; i < from->n_env; i++)
         facts_set_env(f, from->env[i].name, from->env[i].value, from->env[i].unset);
     return f;
@@ -99,7 +99,7 @@ static bool is_crossing(const struct facts *from, const struct facts *to)
    Transformer Engine's loss. */
 static void carry_assumed(const struct facts *from, const struct facts *effective, struct facts *to)
 {
-    int loss = param_named("cross_entropy_fusion_impl");
+    int loss = P_cross_entropy_fusion_impl;
     if (is_crossing(from, to)) return;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
@@ -114,11 +114,10 @@ static void carry_assumed(const struct facts *from, const struct facts *effectiv
 /* Virtual stages are said in two ways; both are facts of every framework. */
 static void carry_virtual(const struct facts *effective, struct facts *to)
 {
-    const char *name = "virtual_pipeline_model_parallel_size";
-    struct value vpp = facts_get(effective, name)->value;
-    bool layout = facts_get(to, "pipeline_model_parallel_layout")->value.kind == VALUE_STRING;
+    struct value vpp = facts_get(effective, P_virtual_pipeline_model_parallel_size)->value;
+    bool layout = facts_get(to, P_pipeline_model_parallel_layout)->value.kind == VALUE_STRING;
     if (vpp.kind != VALUE_INT || (layout && to->framework == FRAMEWORK_MEGATRON)) return;
-    facts_set(to, param_named(name), vpp, ORIGIN_FILE, NULL, nothing);
+    facts_set(to, P_virtual_pipeline_model_parallel_size, vpp, ORIGIN_FILE, NULL, nothing);
 }
 
 /* Whether a model fact that a plan leaves out would make another model. */
@@ -146,7 +145,7 @@ static bool means_the_same(const struct rule_set *rules, const struct facts *fro
     bool crossing = is_crossing(from, to);
     bool open = str_is(from->format, "plan") && !fact_is_of_recipe(&effective->items[param]) &&
                 rules_plans_silent(rules, from->framework, param);
-    bool size = p->type == PARAM_INT && knob_find(p->name);
+    bool size = p->type == PARAM_INT && knob_of((int)(p - param_table));
     return !open && (!crossing || size) && p->in[from->framework].known &&
            p->in[to->framework].known;
 }
@@ -178,7 +177,7 @@ static void carry_companions(struct arena *a, const struct rule_set *rules,
                              const struct facts *from, struct facts *to, struct arena *scratch)
 {
     struct facts *complete = facts_copy(a, to);
-    int task = param_named("task");
+    int task = P_task;
     if (!fact_is_set(&to->items[task]))
         facts_set(complete, task, value_string(STR("pretrain")), ORIGIN_FILE, NULL, nothing);
     framework_facts(complete);
@@ -225,8 +224,7 @@ static struct str spelling(const struct facts *f, int param)
 /* What the model is known by its name for: the target takes the model whole. */
 static bool comes_with_model(const struct facts *from, const struct facts *to, int param)
 {
-    const struct model_field *field =
-        to->model ? model_field_get(to->model, param_table[param].name.p) : NULL;
+    const struct model_field *field = to->model ? model_field_get(to->model, param) : NULL;
     struct value v = from->items[param].value;
     return field && is_known(v) && is_known(field->value) && value_eq(field->value, v);
 }
@@ -251,13 +249,12 @@ static void lose_written(struct arena *a, const struct facts *from, const struct
 static void lose_expert_tensor(struct arena *a, const struct facts *effective,
                                struct conversion *out)
 {
-    const char *name = "expert_tensor_parallel_size";
-    int param = param_named(name);
-    int64_t etp = facts_int(effective, name, 1);
+    int param = P_expert_tensor_parallel_size;
+    int64_t etp = facts_int(effective, param, 1);
     bool known = param_table[param].in[out->facts->framework].known;
-    bool experts = facts_int(effective, "num_moe_experts", 0) > 0;
+    bool experts = facts_int(effective, P_num_moe_experts, 0) > 0;
     if (known || etp <= 1 || !experts || fact_is_set(&effective->items[param])) return;
-    lose(a, out, str_of(name), value_text(a, value_int(etp)),
+    lose(a, out, param_name(param), value_text(a, value_int(etp)),
          arena_printf(a, "%s does not split experts", framework_name(out->facts->framework)));
 }
 

@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "base/vec.h"
 #include "facts/bridge.h"
+#include "facts/param_ids.h"
 #include "plan/knob.h"
 
 /* The first of a framework is its own form. */
@@ -40,8 +41,8 @@ static bool is_default(struct value v, struct value otherwise)
    without a vision tower has no part to freeze. */
 static bool applies(const struct facts *f, const struct param *p)
 {
-    bool dense = facts_get(f, "num_moe_experts")->value.kind == VALUE_NULL;
-    bool whole = facts_get(f, "vision_num_layers")->value.kind == VALUE_NULL;
+    bool dense = facts_get(f, P_num_moe_experts)->value.kind == VALUE_NULL;
+    bool whole = facts_get(f, P_vision_num_layers)->value.kind == VALUE_NULL;
     if (whole && str_starts(p->name, STR("freeze_"))) return false;
     return !dense || !(str_starts(p->name, STR("expert_")) || str_starts(p->name, STR("moe_")));
 }
@@ -50,27 +51,27 @@ static bool applies(const struct facts *f, const struct param *p)
 static bool is_headline(const struct facts *f, const struct param *p)
 {
     if (!applies(f, p)) return false;
-    static const char *const names[] = {"strategy",
-                                        "tensor_model_parallel_size",
-                                        "pipeline_model_parallel_size",
-                                        "context_parallel_size",
-                                        "expert_model_parallel_size",
-                                        "expert_tensor_parallel_size",
-                                        "micro_batch_size",
-                                        "global_batch_size",
-                                        "peft_dim",
-                                        "peft_alpha",
-                                        "moe_router_force_load_balancing"};
+    static const int names[] = {P_strategy,
+                                P_tensor_model_parallel_size,
+                                P_pipeline_model_parallel_size,
+                                P_context_parallel_size,
+                                P_expert_model_parallel_size,
+                                P_expert_tensor_parallel_size,
+                                P_micro_batch_size,
+                                P_global_batch_size,
+                                P_peft_dim,
+                                P_peft_alpha,
+                                P_moe_router_force_load_balancing};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_is(p->name, names[i])) return true;
+        if (p == &param_table[names[i]]) return true;
     return false;
 }
 
 /* AutoModel refuses a pipeline without its block, whatever the block says. */
 static bool is_pipeline_block(const struct facts *f, const struct param *p)
 {
-    return facts_int(f, "pipeline_model_parallel_size", 1) > 1 &&
-           (str_is(p->name, "pp_schedule") || str_is(p->name, "pp_microbatch_size"));
+    return facts_int(f, P_pipeline_model_parallel_size, 1) > 1 &&
+           (p == &param_table[P_pp_schedule] || p == &param_table[P_pp_microbatch_size]);
 }
 
 struct value emit_value(const struct facts *f, int param)
@@ -80,12 +81,21 @@ struct value emit_value(const struct facts *f, int param)
     return v.kind == VALUE_NULL && otherwise.kind != VALUE_UNKNOWN ? otherwise : v;
 }
 
+/* What to look at: a plan, or what overrides of a recipe have to say. */
+struct saying {
+    const struct rule_set *rules;
+    const struct facts *facts;
+    bool over_recipe;
+    const struct bridge_recipe *recipe; /* NULL: not known */
+    const struct bridge_provider *provider;
+    bool own_provider; /* the model's own, not a plain one */
+};
+
 /* Nothing stands there, or a set of settings by its name, and in the recipe no less: the framework
    puts its own value or the set itself in that place, so that to say it changes nothing. Below a
    common recipe is a provider, which may have values of its own. */
-static bool is_as_in_recipe(const struct facts *f, int param)
+static bool is_as_in_recipe(const struct facts *f, const struct bridge_recipe *r, int param)
 {
-    const struct bridge_recipe *r = bridge_recipe_of(f);
     const struct param *p = &param_table[param];
     bool nothing = f->items[param].value.kind == VALUE_NULL, set = p->type == PARAM_ANY;
     bool known = r && (r->model.n || p->in[f->framework].settled || !nothing);
@@ -101,17 +111,16 @@ static bool differs_in_recipes(const struct facts *f, int param)
 
 /* What overrides cannot name, or have not to: the recipe has no such section, the model's provider
    no such field, or one of its own. */
-static bool is_out_of_reach(const struct facts *f, int param)
+static bool is_out_of_reach(const struct saying *s, int param)
 {
     const struct param *p = &param_table[param];
-    const struct bridge_recipe *r = bridge_recipe_of(f);
-    if (p->in[f->framework].fixed || (r && bridge_recipe_lacks(r, param))) return true;
+    const struct facts *f = s->facts;
+    if (p->in[f->framework].fixed || (s->recipe && bridge_recipe_lacks(s->recipe, param)))
+        return true;
     if (p->scope != SCOPE_MODEL || f->items[param].node) return false;
-    bool own;
-    const struct bridge_provider *provider = bridge_provider_of(f, &own);
-    for (size_t i = 0; i < provider->n_without; i++)
-        if (str_eq(provider->without[i], p->name)) return true;
-    return own && p->in[FRAMEWORK_BRIDGE].provider;
+    for (size_t i = 0; i < s->provider->n_without; i++)
+        if (s->provider->without[i] == param) return true;
+    return s->own_provider && p->in[FRAMEWORK_BRIDGE].provider;
 }
 
 static bool is_said(const struct rule_set *rules, const struct facts *f, int param)
@@ -141,17 +150,10 @@ static int rank_of(const struct param *p, const bool *is_knob, int param)
     return p->scope == SCOPE_MODEL ? 1 : 2;
 }
 
-/* What to look at: a plan, or what overrides of a recipe have to say. */
-struct saying {
-    const struct rule_set *rules;
-    const struct facts *facts;
-    bool over_recipe;
-};
-
 static bool says(const struct saying *s, int param)
 {
     if (!s->over_recipe) return is_said(s->rules, s->facts, param);
-    if (is_out_of_reach(s->facts, param) || is_as_in_recipe(s->facts, param)) return false;
+    if (is_out_of_reach(s, param) || is_as_in_recipe(s->facts, s->recipe, param)) return false;
     return differs_in_recipes(s->facts, param) || is_said(s->rules, s->facts, param);
 }
 
@@ -160,7 +162,7 @@ static size_t collect(struct arena *a, const struct saying *s, int **out)
     VEC(int) list = {0};
     bool *is_knob = ARENA_ARRAY(a, bool, param_count);
     for (size_t i = 0; i < knob_count; i++) {
-        int param = param_named(knob_table[i].param);
+        int param = knob_table[i].param;
         is_knob[param] = true;
         if (says(s, param)) *VEC_PUSH(a, &list) = param;
     }
@@ -174,13 +176,16 @@ static size_t collect(struct arena *a, const struct saying *s, int **out)
 
 size_t emit_params(struct arena *a, const struct rule_set *rules, const struct facts *f, int **out)
 {
-    return collect(a, &(struct saying){rules, f, false}, out);
+    return collect(a, &(struct saying){.rules = rules, .facts = f}, out);
 }
 
 size_t emit_overrides(struct arena *a, const struct rule_set *rules, const struct facts *f,
                       int **out)
 {
-    return collect(a, &(struct saying){rules, f, true}, out);
+    struct saying s = {
+        .rules = rules, .facts = f, .over_recipe = true, .recipe = bridge_recipe_of(f)};
+    s.provider = bridge_provider_of(f, &s.own_provider);
+    return collect(a, &s, out);
 }
 
 struct str emit_scalar(struct arena *a, struct value v)

@@ -3,9 +3,11 @@
    rules/megatron, which finds what is missing in a run. */
 #include "emit/flags.h"
 
+#include "facts/param_ids.h"
+
 static bool has_graphs(const struct facts *f)
 {
-    struct str impl = facts_str(f, "cuda_graph_impl");
+    struct str impl = facts_str(f, P_cuda_graph_impl);
     return impl.n && !str_is(impl, "none");
 }
 
@@ -13,24 +15,24 @@ static bool has_graphs(const struct facts *f)
    (Megatron-Bridge 067f987d, perf_recipes); registered buffers go without (optimizer.yaml). */
 static bool has_whole_graph(const struct facts *f)
 {
-    return str_is(facts_str(f, "cuda_graph_impl"), "full_iteration") &&
-           !facts_bool(f, "nccl_ub", false);
+    return str_is(facts_str(f, P_cuda_graph_impl), "full_iteration") &&
+           !facts_bool(f, P_nccl_ub, false);
 }
 
 static bool before_blackwell(const struct facts *f)
 {
-    return facts_double(f, "compute_capability", 0) < 10;
+    return facts_double(f, P_compute_capability, 0) < 10;
 }
 
 /* one-connection-before-blackwell: there the order of TP and CP collectives relies on one hardware
    queue. FSDP and the overlap of expert communication need several. */
 static bool needs_one_queue(const struct facts *f)
 {
-    bool wide = facts_int(f, "tensor_model_parallel_size", 1) > 1 ||
-                facts_int(f, "context_parallel_size", 1) > 1;
-    bool parallel_queues = facts_bool(f, "use_megatron_fsdp", false) ||
-                           facts_bool(f, "use_torch_fsdp2", false) ||
-                           facts_bool(f, "overlap_moe_expert_parallel_comm", false);
+    bool wide = facts_int(f, P_tensor_model_parallel_size, 1) > 1 ||
+                facts_int(f, P_context_parallel_size, 1) > 1;
+    bool parallel_queues = facts_bool(f, P_use_megatron_fsdp, false) ||
+                           facts_bool(f, P_use_torch_fsdp2, false) ||
+                           facts_bool(f, P_overlap_moe_expert_parallel_comm, false);
     return wide && before_blackwell(f) && !parallel_queues;
 }
 
@@ -42,13 +44,13 @@ static bool needs_queues(const struct facts *f)
 /* fine-offload-environment */
 static bool offloads_activations(const struct facts *f)
 {
-    return facts_bool(f, "fine_grained_activation_offloading", false);
+    return facts_bool(f, P_fine_grained_activation_offloading, false);
 }
 
 /* weight-shards-graph-environment */
 static bool shards_weights_in_graphs(const struct facts *f)
 {
-    return facts_int(f, "tensor_parallel_num_weight_shards", 1) > 1 && has_graphs(f) &&
+    return facts_int(f, P_tensor_parallel_num_weight_shards, 1) > 1 && has_graphs(f) &&
            !before_blackwell(f);
 }
 

@@ -100,7 +100,7 @@ void flags_add(const struct emit_input *in, const struct flags_form *form, struc
     for (size_t i = 0; i < n; i++) {
         bool left_out = false;
         for (size_t k = 0; k < form->n_without; k++)
-            left_out |= params[i] == param_named(form->without[k]);
+            left_out |= params[i] == form->without[k];
         if (!left_out) add_line(in->facts, params[i], form->indent, form->end, out);
     }
 }
@@ -113,7 +113,8 @@ void flags_add_head(const struct emit_input *in, struct buf *out)
     for (size_t i = 0; i < unsaid_param_count; i++) {
         if (!unsaid_is_known(f, unsaid_params[i])) continue;
         struct str value = emit_scalar(out->arena, facts_get(f, unsaid_params[i])->value);
-        buf_printf(&unsaid, "%s%s %.*s", unsaid.n ? ", " : "", unsaid_params[i], STR_ARG(value));
+        buf_printf(&unsaid, "%s%.*s %.*s", unsaid.n ? ", " : "",
+                   STR_ARG(param_name(unsaid_params[i])), STR_ARG(value));
     }
     struct str text = buf_str(&unsaid);
     bool named = f->model && f->model->id.n && !f->model->root;

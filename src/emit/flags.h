@@ -8,7 +8,7 @@
 /* How flags are laid out, and the parameters that are said elsewhere. */
 struct flags_form {
     const char *indent, *end; /* before and after each flag */
-    const char *const *without;
+    const int *without;
     size_t n_without;
 };
 

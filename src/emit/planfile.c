@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "emit/emit.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 #include "facts/platform.h"
 
 /* A mapping while it is made. */
@@ -43,15 +44,13 @@ static bool is_own_field(const struct facts *f, const struct model_input *named,
     bool assumed = x->origin == ORIGIN_ASSUMED && !off;
     if (param_table[param].scope != SCOPE_MODEL || !(fact_is_set(x) || assumed)) return false;
     if (says_nothing(x->value)) return false;
-    const struct model_field *said =
-        named ? model_field_get(named, param_table[param].name.p) : NULL;
+    const struct model_field *said = named ? model_field_get(named, param) : NULL;
     return !said || !value_eq(said->value, x->value);
 }
 
 static void add_field(struct entries *e, int param, struct value v)
 {
-    struct str name = param_table[param].name;
-    add(e, str_is(name, "model_name") ? STR("name") : name, v);
+    add(e, param == P_model_name ? STR("name") : param_name(param), v);
 }
 
 /* A catalogue model by its id, any other by its own fields; what is written beside it goes over it.
@@ -77,9 +76,12 @@ static struct value model_value(struct arena *a, const struct facts *f)
 /* Sizes that readers of a plan look for even where they are a framework's default. */
 static bool is_size(const struct param *p)
 {
-    static const char *const symbols[] = {"tp", "pp", "cp", "ep", "etp", "mbs", "gbs", "seq"};
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
-        if (str_is(p->symbol, symbols[i])) return true;
+    static const int sizes[] = {P_tensor_model_parallel_size,  P_pipeline_model_parallel_size,
+                                P_context_parallel_size,       P_expert_model_parallel_size,
+                                P_expert_tensor_parallel_size, P_micro_batch_size,
+                                P_global_batch_size,           P_seq_length};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (p == &param_table[sizes[i]]) return true;
     return false;
 }
 
@@ -90,8 +92,8 @@ static bool is_own_word(const struct param *p)
     bool known = false;
     for (int i = 0; i < FRAMEWORK_COUNT; i++)
         known = known || p->in[i].known;
-    return !known && p->scope == SCOPE_PLAN && !str_is(p->name, "precision") &&
-           !str_is(p->symbol, "vpp");
+    return !known && p->scope == SCOPE_PLAN && p != &param_table[P_precision] &&
+           p != &param_table[P_virtual_pipeline_model_parallel_size];
 }
 
 /* Whether the plan has to say it beside what every output of the framework says: its own words,
@@ -112,8 +114,9 @@ static bool is_extra(const struct rule_set *rules, const struct facts *f, int pa
 static void add_param(struct entries *e, const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
-    bool stages = str_is(p->name, "num_virtual_stages_per_pipeline_rank");
-    if (stages) p = &param_table[param_named("vpp")]; /* the plan's own word for it */
+    bool stages = param == P_num_virtual_stages_per_pipeline_rank;
+    if (stages)
+        p = &param_table[P_virtual_pipeline_model_parallel_size]; /* the plan's own word for it */
     add(e, p->symbol.n ? p->symbol : p->name, f->items[param].value);
 }
 
@@ -138,7 +141,7 @@ struct value plan_value(struct arena *a, const struct rule_set *rules, const str
     add(&e, STR("framework"), value_string(str_of(framework_name(f->framework))));
     if (model.kind != VALUE_UNKNOWN) add(&e, STR("model"), model);
     if (f->platform) add(&e, STR("platform"), value_string(f->platform->id));
-    if (facts_int(f, "world_size", 0) > 0) add(&e, STR("gpus"), facts_get(f, "world_size")->value);
+    if (facts_int(f, P_world_size, 0) > 0) add(&e, STR("gpus"), facts_get(f, P_world_size)->value);
     add_params(&e, rules, f);
     return finish(&e);
 }

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "cost/memory.h"
 #include "emit/emit.h"
+#include "facts/param_ids.h"
 #include "plan/knob.h"
 #include "plan/peft.h"
 
@@ -101,9 +102,9 @@ static const char *sharding(const struct knobs *k)
     return words[k->fsdp];
 }
 
-static struct str word(struct arena *a, const struct knobs *k, const char *param)
+static struct str word(struct arena *a, const struct knobs *k, int param)
 {
-    return value_text(a, knob_get(a, k, knob_find(str_of(param))));
+    return value_text(a, knob_get(a, k, knob_of(param)));
 }
 
 static void add_recompute(struct arena *a, const struct knobs *k, struct buf *out)
@@ -112,7 +113,7 @@ static void add_recompute(struct arena *a, const struct knobs *k, struct buf *ou
     case RECOMPUTE_NONE: buf_add(out, STR("  recompute   nothing\n")); break;
     case RECOMPUTE_FULL: buf_add(out, STR("  recompute   full\n")); break;
     case RECOMPUTE_SELECTIVE:
-        buf_printf(out, "  recompute   selective %.*s\n", STR_ARG(word(a, k, "recompute_modules")));
+        buf_printf(out, "  recompute   selective %.*s\n", STR_ARG(word(a, k, P_recompute_modules)));
         break;
     }
 }
@@ -150,7 +151,7 @@ void screen_plan(struct arena *a, const struct config *c, struct buf *out)
     const struct knobs *k = &c->knobs;
     bool flex = c->framework != FRAMEWORK_AUTOMODEL && knobs_flex(k);
     add_parallelism(a, c, out);
-    buf_printf(out, "  precision   %.*s%s\n", STR_ARG(word(a, k, "precision")),
+    buf_printf(out, "  precision   %.*s%s\n", STR_ARG(word(a, k, P_precision)),
                k->fp8_param_gather ? ", FP8 parameter gather" : "");
     buf_printf(out, "  sharding    %s\n", sharding(k));
     if (c->model.experts > 0 && k->ep * k->etp > 1)
@@ -158,9 +159,9 @@ void screen_plan(struct arena *a, const struct config *c, struct buf *out)
     add_recompute(a, k, out);
     bool in_parts = k->graph_impl != GRAPH_FULL_ITERATION; /* which has none to name */
     if (k->graph_impl != GRAPH_NONE)
-        buf_printf(out, "  graphs      %.*s%s%.*s\n", STR_ARG(word(a, k, "cuda_graph_impl")),
+        buf_printf(out, "  graphs      %.*s%s%.*s\n", STR_ARG(word(a, k, P_cuda_graph_impl)),
                    in_parts ? " " : "",
-                   STR_ARG(in_parts ? word(a, k, "cuda_graph_scope") : STR("")));
+                   STR_ARG(in_parts ? word(a, k, P_cuda_graph_scope) : STR("")));
     if (k->overlap_ep) buf_add(out, STR("  overlap     expert communication (1F1B)\n"));
     add_images(c, out);
     add_trained(c, out);
@@ -238,7 +239,8 @@ static void add_difference(struct arena *a, const struct knobs *from, const stru
     for (size_t i = 0; i < knob_count; i++) {
         struct value old = knob_get(a, from, &knob_table[i]), new = knob_get(a, to, &knob_table[i]);
         if (value_eq(old, new)) continue;
-        buf_printf(out, "%s%s = %.*s", separator, knob_table[i].param, STR_ARG(value_text(a, new)));
+        buf_printf(out, "%s%.*s = %.*s", separator, STR_ARG(param_name(knob_table[i].param)),
+                   STR_ARG(value_text(a, new)));
         separator = ", ";
     }
 }

@@ -3,18 +3,20 @@
    top. As it is printed it runs the plan on mock data; half filled in it runs nothing. */
 #include "emit/flags.h"
 
+#include "facts/param_ids.h"
+
 /* What the data section says itself. */
-static const char *const of_data[] = {"mock_data", "tokenizer_type"};
+static const int of_data[] = {P_mock_data, P_tokenizer_type};
 
 /* Whether the data are still the user's to say. */
 static bool is_to_fill_in(const struct facts *f)
 {
-    return facts_bool(f, "mock_data", false);
+    return facts_bool(f, P_mock_data, false);
 }
 
 static bool starts_from_weights(const struct facts *f)
 {
-    struct str task = facts_str(f, "task");
+    struct str task = facts_str(f, P_task);
     return task.n && !str_is(task, "pretrain");
 }
 
@@ -94,7 +96,7 @@ static void add_launch(const struct emit_input *in, int64_t nodes, int64_t node,
 void emit_script(const struct emit_input *in, struct buf *out)
 {
     const struct facts *f = in->facts;
-    int64_t gpus = facts_int(f, "world_size", 1), node = facts_int(f, "gpus_per_node", 8);
+    int64_t gpus = facts_int(f, P_world_size, 1), node = facts_int(f, P_gpus_per_node, 8);
     if (node > gpus) node = gpus;
     int64_t nodes = (gpus + node - 1) / node;
     buf_add(out, STR("#!/bin/bash\n"));

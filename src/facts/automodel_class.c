@@ -5,11 +5,12 @@
 
 #include "facts/automodel.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 
-static void set(struct facts *f, const char *name, struct value v, enum fact_origin origin,
+static void set(struct facts *f, int param, struct value v, enum fact_origin origin,
                 const struct node *node, struct str written)
 {
-    facts_set(f, param_find(str_of(name)), v, origin, node, written);
+    facts_set(f, param, v, origin, node, written);
 }
 
 /* ---- shape ---- */
@@ -29,12 +30,13 @@ static const struct node *model_id(const struct node *document)
 
 /* Configuration fields that a recipe may override beside the model's id. */
 static const struct {
-    const char *key, *param;
+    const char *key;
+    int param;
 } overridable[] = {
-    {"num_hidden_layers", "num_layers"},         {"num_attention_heads", "num_attention_heads"},
-    {"num_key_value_heads", "num_query_groups"}, {"n_routed_experts", "num_moe_experts"},
-    {"num_experts", "num_moe_experts"},          {"num_local_experts", "num_moe_experts"},
-    {"moe_num_experts", "num_moe_experts"},      {"tie_word_embeddings", "tie_word_embeddings"},
+    {"num_hidden_layers", P_num_layers},         {"num_attention_heads", P_num_attention_heads},
+    {"num_key_value_heads", P_num_query_groups}, {"n_routed_experts", P_num_moe_experts},
+    {"num_experts", P_num_moe_experts},          {"num_local_experts", P_num_moe_experts},
+    {"moe_num_experts", P_num_moe_experts},      {"tie_word_embeddings", P_tie_word_embeddings},
 };
 
 static void apply_overrides(struct facts *f, const struct node *map)
@@ -70,15 +72,15 @@ static bool is_loaded_by_id(const struct facts *f)
 {
     static const char *const kinds[] = {"llm", "benchmark", "kd", "vlm", "vlm_kd"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_is(facts_str(f, "recipe_kind"), kinds[i])) return true;
+        if (str_is(facts_str(f, P_recipe_kind), kinds[i])) return true;
     return false;
 }
 
 static void set_class_of_id(struct facts *f, struct str id)
 {
     const struct automodel_class *class = is_loaded_by_id(f) ? class_of_model(id) : NULL;
-    if (class && !fact_is_known(facts_get(f, "model_architecture")))
-        set(f, "model_architecture", value_string(class->name), ORIGIN_CATALOGUE, NULL, id);
+    if (class && !fact_is_known(facts_get(f, P_model_architecture)))
+        set(f, P_model_architecture, value_string(class->name), ORIGIN_CATALOGUE, NULL, id);
 }
 
 void automodel_model_facts(struct facts *f)
@@ -107,107 +109,107 @@ static const struct automodel_class *class_find(struct str name)
 }
 
 /* Fills what nothing has said yet. */
-static void fill(struct facts *f, const char *name, struct value v, const char *from)
+static void fill(struct facts *f, int param, struct value v, const char *from)
 {
-    if (!fact_is_known(facts_get(f, name))) set(f, name, v, ORIGIN_CATALOGUE, NULL, str_of(from));
+    if (!fact_is_known(facts_get(f, param))) set(f, param, v, ORIGIN_CATALOGUE, NULL, str_of(from));
 }
 
-static void fill_known(struct facts *f, const char *name, enum known known)
+static void fill_known(struct facts *f, int param, enum known known)
 {
     if (known != KNOWN_NOT)
-        fill(f, name, value_bool(known == KNOWN_YES), "AutoModel's model class");
+        fill(f, param, value_bool(known == KNOWN_YES), "AutoModel's model class");
 }
 
-static void fill_list(struct facts *f, const char *name, const struct str *words, size_t n)
+static void fill_list(struct facts *f, int param, const struct str *words, size_t n)
 {
     struct value *items = ARENA_ARRAY(f->arena, struct value, n);
     for (size_t i = 0; i < n; i++)
         items[i] = value_string(words[i]);
-    fill(f, name, value_list_of(f->arena, items, n), "AutoModel's model class");
+    fill(f, param, value_list_of(f->arena, items, n), "AutoModel's model class");
 }
 
 static void fill_from_class(struct facts *f, const struct automodel_class *c)
 {
     const struct {
-        const char *name;
+        int param;
         enum known known;
     } facts[] = {
-        {"automodel_moe", c->moe},
-        {"model_is_hybrid", c->hybrid},
-        {"automodel_is_custom_model", KNOWN_YES},
-        {"automodel_has_tp_plan", c->tp_plan},
-        {"automodel_has_pp_plan", c->pp_plan},
-        {"automodel_has_backend", c->backend},
-        {"automodel_tp_registered", c->tp_registered},
-        {"automodel_owns_cp", c->owns_cp},
-        {"automodel_cp_sdpa", c->cp_sdpa},
-        {"automodel_thd", c->thd},
-        {"automodel_keeps_forward", c->keeps_forward},
+        {P_automodel_moe, c->moe},
+        {P_model_is_hybrid, c->hybrid},
+        {P_automodel_is_custom_model, KNOWN_YES},
+        {P_automodel_has_tp_plan, c->tp_plan},
+        {P_automodel_has_pp_plan, c->pp_plan},
+        {P_automodel_has_backend, c->backend},
+        {P_automodel_tp_registered, c->tp_registered},
+        {P_automodel_owns_cp, c->owns_cp},
+        {P_automodel_cp_sdpa, c->cp_sdpa},
+        {P_automodel_thd, c->thd},
+        {P_automodel_keeps_forward, c->keeps_forward},
     };
     if (c->model_type.n)
-        fill(f, "model_type", value_string(c->model_type), "AutoModel's model class");
+        fill(f, P_model_type, value_string(c->model_type), "AutoModel's model class");
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        fill_known(f, facts[i].name, facts[i].known);
-    fill_list(f, "automodel_packed_cp", c->packed_cp, c->n_packed_cp);
-    if (c->declared) fill_list(f, "automodel_declares", c->declares, c->n_declares);
+        fill_known(f, facts[i].param, facts[i].known);
+    fill_list(f, P_automodel_packed_cp, c->packed_cp, c->n_packed_cp);
+    if (c->declared) fill_list(f, P_automodel_declares, c->declares, c->n_declares);
 }
 
-static bool stated(const struct facts *f, const char *name)
+static bool stated(const struct facts *f, int param)
 {
-    return facts_get(f, name)->origin == ORIGIN_OPTION;
+    return facts_get(f, param)->origin == ORIGIN_OPTION;
 }
 
 /* A class that is none of AutoModel's own is Hugging Face's: it has none of AutoModel's features.
    Where the user describes a class, what is not said it does not have. */
 static void fill_from_outside(struct facts *f, const struct automodel_class *class)
 {
-    static const char *const never[] = {"automodel_moe",     "automodel_is_custom_model",
-                                        "automodel_owns_cp", "automodel_cp_sdpa",
-                                        "automodel_thd",     "automodel_tp_registered"};
-    static const char *const described_as[] = {"model_is_moe",
-                                               "model_is_hybrid",
-                                               "model_is_encoder_decoder",
-                                               "automodel_has_tp_plan",
-                                               "automodel_has_pp_plan",
-                                               "automodel_is_custom_model",
-                                               "automodel_supports_sdpa",
-                                               "automodel_accepts_seq_lens"};
-    static const char *const absent[] = {"model_is_hybrid", "model_is_encoder_decoder",
-                                         "tie_word_embeddings", "automodel_has_tp_plan",
-                                         "automodel_has_pp_plan"};
+    static const int never[] = {P_automodel_moe,     P_automodel_is_custom_model,
+                                P_automodel_owns_cp, P_automodel_cp_sdpa,
+                                P_automodel_thd,     P_automodel_tp_registered};
+    static const int described_as[] = {P_model_is_moe,
+                                       P_model_is_hybrid,
+                                       P_model_is_encoder_decoder,
+                                       P_automodel_has_tp_plan,
+                                       P_automodel_has_pp_plan,
+                                       P_automodel_is_custom_model,
+                                       P_automodel_supports_sdpa,
+                                       P_automodel_accepts_seq_lens};
+    static const int absent[] = {P_model_is_hybrid, P_model_is_encoder_decoder,
+                                 P_tie_word_embeddings, P_automodel_has_tp_plan,
+                                 P_automodel_has_pp_plan};
     bool described = false;
-    if (class) fill(f, "model_type", value_string(class->model_type), "its class");
+    if (class) fill(f, P_model_type, value_string(class->model_type), "its class");
     for (size_t i = 0; i < sizeof described_as / sizeof *described_as; i++)
         described |= stated(f, described_as[i]);
-    if (class) fill_known(f, "automodel_has_tp_plan", class->tp_plan);
-    if (class) fill_known(f, "automodel_has_pp_plan", class->pp_plan);
+    if (class) fill_known(f, P_automodel_has_tp_plan, class->tp_plan);
+    if (class) fill_known(f, P_automodel_has_pp_plan, class->pp_plan);
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         fill(f, never[i], value_bool(false), "no class of AutoModel's own");
-    fill(f, "automodel_packed_cp", value_list_of(f->arena, NULL, 0), "no class of AutoModel's own");
+    fill(f, P_automodel_packed_cp, value_list_of(f->arena, NULL, 0), "no class of AutoModel's own");
     for (size_t i = 0; described && i < sizeof absent / sizeof *absent; i++)
         fill(f, absent[i], value_bool(false), "the description of the model class");
     if (!described) return;
-    fill(f, "automodel_supports_sdpa", value_bool(true), "Hugging Face's classes");
-    fill(f, "model_type", value_string(STR("")), "the description of the model class");
+    fill(f, P_automodel_supports_sdpa, value_bool(true), "Hugging Face's classes");
+    fill(f, P_model_type, value_string(STR("")), "the description of the model class");
 }
 
 void automodel_class_facts(struct facts *f)
 {
     const struct node *force_hf = node_at(f->document, STR("model.force_hf"));
     if (f->model) set_class_of_id(f, f->model->hf_id);
-    struct str name = facts_str(f, "model_architecture");
+    struct str name = facts_str(f, P_model_architecture);
     bool forced = force_hf && !str_eq_nocase(force_hf->text, STR("false"));
     const struct automodel_class *class = class_find(name);
-    if (stated(f, "model_is_moe"))
-        fill(f, "automodel_moe", facts_get(f, "model_is_moe")->value, "model.is_moe");
-    if (stated(f, "automodel_is_custom_model"))
-        fill(f, "automodel_has_backend", facts_get(f, "automodel_is_custom_model")->value,
+    if (stated(f, P_model_is_moe))
+        fill(f, P_automodel_moe, facts_get(f, P_model_is_moe)->value, "model.is_moe");
+    if (stated(f, P_automodel_is_custom_model))
+        fill(f, P_automodel_has_backend, facts_get(f, P_automodel_is_custom_model)->value,
              "automodel.is_custom_model");
     if (!name.n || forced) return;
     if (class && class->outside != KNOWN_YES)
         fill_from_class(f, class);
     else
         fill_from_outside(f, class);
-    fill(f, "automodel_has_backend", facts_get(f, "automodel_is_custom_model")->value,
+    fill(f, P_automodel_has_backend, facts_get(f, P_automodel_is_custom_model)->value,
          "automodel.is_custom_model");
 }

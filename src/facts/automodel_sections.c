@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/edit.h"
 #include "facts/automodel.h"
+#include "facts/param_ids.h"
 
 struct check {
     struct facts *f;
@@ -45,7 +46,7 @@ static bool applies(const struct check *c, const struct automodel_section *s,
                     const struct node *section)
 {
     if (s->n_kinds && !has(s->kinds, s->n_kinds, c->kind)) return false;
-    if (s->strategy.n && !str_eq(facts_str(c->f, "strategy"), s->strategy)) return false;
+    if (s->strategy.n && !str_eq(facts_str(c->f, P_strategy), s->strategy)) return false;
     if (s->above_key.n && !is_above(c->f, s->above_key, s->above)) return false;
     if (s->beside.n && !node_at(c->f->document, s->beside)) return false;
     if (s->targeted.n && !is_targeted(c->f, s->targeted)) return false;

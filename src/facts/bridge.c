@@ -2,6 +2,7 @@
 #include "facts/bridge.h"
 
 #include "facts/model.h"
+#include "facts/param_ids.h"
 
 /* ---- tables ---- */
 
@@ -37,7 +38,7 @@ const struct bridge_recipe *bridge_recipe_for(struct str model, struct str task)
 
 const struct bridge_recipe *bridge_recipe_of(const struct facts *f)
 {
-    return bridge_recipe_find(facts_str(f, "bridge_recipe"));
+    return bridge_recipe_find(facts_str(f, P_bridge_recipe));
 }
 
 static const struct bridge_provider *provider_in(const struct bridge_provider *list, uint32_t n,
@@ -54,8 +55,8 @@ const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *ow
     const struct bridge_provider *p = provider_in(bridge_providers, bridge_provider_count, id);
     *own = p;
     if (p) return p;
-    bool hybrid = facts_get(f, "hybrid_layer_pattern")->value.kind == VALUE_STRING;
-    bool latent = facts_bool(f, "multi_latent_attention", false);
+    bool hybrid = facts_get(f, P_hybrid_layer_pattern)->value.kind == VALUE_STRING;
+    bool latent = facts_bool(f, P_multi_latent_attention, false);
     return provider_in(bridge_plain_providers, bridge_plain_provider_count,
                        hybrid   ? STR("HybridModelProvider")
                        : latent ? STR("MLAModelProvider")
@@ -64,25 +65,24 @@ const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *ow
 
 /* ---- facts ---- */
 
-static const struct bridge_setting *setting_of(const struct bridge_recipe *r, struct str param)
+static const struct bridge_setting *setting_of(const struct bridge_recipe *r, int param)
 {
     for (size_t i = 0; r && i < r->n_sets; i++)
-        if (str_eq(r->sets[i].name, param)) return &r->sets[i];
+        if (r->sets[i].param == param) return &r->sets[i];
     return NULL;
 }
 
 bool bridge_recipe_lacks(const struct bridge_recipe *r, int param)
 {
     for (size_t i = 0; i < r->n_absent; i++)
-        if (str_eq(r->absent[i], param_table[param].name)) return true;
+        if (r->absent[i] == param) return true;
     return false;
 }
 
 struct value bridge_recipe_value(const struct bridge_recipe *r, int param)
 {
-    const struct bridge_setting *s = setting_of(r, param_table[param].name);
-    if (!s && !bridge_recipe_lacks(r, param))
-        s = setting_of(common_of(r->task), param_table[param].name);
+    const struct bridge_setting *s = setting_of(r, param);
+    if (!s && !bridge_recipe_lacks(r, param)) s = setting_of(common_of(r->task), param);
     return s ? s->value : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
 }
 
@@ -95,7 +95,7 @@ static bool is_left_to_recipes(const struct facts *f, int param)
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
 {
     for (uint32_t i = 0; i < bridge_about_count; i++) {
-        int param = param_named(bridge_about[i].p);
+        int param = bridge_about[i];
         const struct fact *x = &f->items[param];
         bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED ||
                       x->origin == ORIGIN_OVERRIDE || x->origin == ORIGIN_CATALOGUE;
@@ -106,10 +106,10 @@ void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
 
 void bridge_facts(struct facts *f)
 {
-    int param = param_named("bridge_recipe");
+    int param = P_bridge_recipe;
     struct str id = f->model ? f->model->id : (struct str){"", 0};
     if (fact_is_set(&f->items[param])) return;
-    const struct bridge_recipe *r = bridge_recipe_for(id, facts_str(f, "task"));
+    const struct bridge_recipe *r = bridge_recipe_for(id, facts_str(f, P_task));
     if (!r) return;
     facts_set(f, param, value_string(r->name), ORIGIN_DERIVED, NULL, STR("model and task"));
     if (str_is(f->format, "plan")) bridge_recipe_apply(f, r);

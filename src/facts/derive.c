@@ -4,21 +4,22 @@
 #include "base/num.h"
 #include "facts/facts.h"
 #include "facts/layout.h"
+#include "facts/param_ids.h"
 #include "facts/precision.h"
 
 enum { MAX_LAYERS = 4096 }; /* and chunks of a pipeline: bounds of the arrays on the stack */
 
 /* ---- looking and setting ---- */
 
-static struct value look(const struct facts *f, const char *name)
+static struct value look(const struct facts *f, int param)
 {
-    return facts_get(f, name)->value;
+    return facts_get(f, param)->value;
 }
 
 /* An int of at least 1; `otherwise` stands for null. False when it is unknown or of no use. */
-static bool positive(const struct facts *f, const char *name, int64_t otherwise, int64_t *out)
+static bool positive(const struct facts *f, int param, int64_t otherwise, int64_t *out)
 {
-    struct value v = look(f, name);
+    struct value v = look(f, param);
     *out = v.kind == VALUE_NULL ? otherwise : v.i;
     return (v.kind == VALUE_NULL || v.kind == VALUE_INT) && *out >= 1;
 }
@@ -36,9 +37,8 @@ static bool same(struct value a, struct value b)
 
 /* Sets what is not fixed; derived parameters always, whatever a plan asserts about them. What was
    assumed and comes out the same stays assumed. */
-static void derive(struct facts *f, const char *name, struct value v, struct str from)
+static void derive(struct facts *f, int param, struct value v, struct str from)
 {
-    int param = param_named(name);
     struct fact *x = &f->items[param];
     bool derived = param_table[param].scope == SCOPE_DERIVED;
     bool is_there = x->origin == ORIGIN_DERIVED || x->origin == ORIGIN_ASSUMED;
@@ -50,10 +50,9 @@ static void derive(struct facts *f, const char *name, struct value v, struct str
 }
 
 /* A list of ints, made only when the fact does not hold it already. */
-static void derive_ints(struct facts *f, const char *name, const int64_t *ints, size_t n,
-                        struct str from)
+static void derive_ints(struct facts *f, int param, const int64_t *ints, size_t n, struct str from)
 {
-    struct value old = look(f, name);
+    struct value old = look(f, param);
     bool equal = old.kind == VALUE_LIST && old.list->n == n;
     for (size_t i = 0; equal && i < n; i++)
         equal = old.list->items[i].i == ints[i];
@@ -61,18 +60,18 @@ static void derive_ints(struct facts *f, const char *name, const int64_t *ints, 
     struct value *items = ARENA_ARRAY(f->arena, struct value, n);
     for (size_t i = 0; i < n; i++)
         items[i] = value_int(ints[i]);
-    derive(f, name, value_list_of(f->arena, items, n), from);
+    derive(f, param, value_list_of(f->arena, items, n), from);
 }
 
 /* ---- data parallelism and microbatches ---- */
 
-/* The product of the named sizes; false when one is unknown or it overflows. */
-static bool product(const struct facts *f, const char *const *names, int64_t *out)
+/* The product of the sizes up to P_NONE; false when one is unknown or it overflows. */
+static bool product(const struct facts *f, const int *sizes, int64_t *out)
 {
     *out = 1;
-    for (; *names; names++) {
+    for (; *sizes != P_NONE; sizes++) {
         int64_t i = 0;
-        if (!positive(f, *names, 1, &i) || __builtin_mul_overflow(*out, i, out)) return false;
+        if (!positive(f, *sizes, 1, &i) || __builtin_mul_overflow(*out, i, out)) return false;
     }
     return true;
 }
@@ -87,42 +86,41 @@ static bool expert_tensor_size(const struct facts *f, int64_t *out)
 {
     int64_t tp = 1;
     bool follows = f->framework == FRAMEWORK_MEGATRON;
-    if (follows && !positive(f, "tensor_model_parallel_size", 1, &tp)) return false;
-    return positive(f, "expert_tensor_parallel_size", tp, out);
+    if (follows && !positive(f, P_tensor_model_parallel_size, 1, &tp)) return false;
+    return positive(f, P_expert_tensor_parallel_size, tp, out);
 }
 
 static void derive_data_parallel(struct facts *f)
 {
-    static const char *const dense[] = {"tensor_model_parallel_size",
-                                        "pipeline_model_parallel_size", "context_parallel_size",
-                                        NULL};
-    static const char *const expert[] = {"expert_model_parallel_size",
-                                         "pipeline_model_parallel_size", NULL};
+    static const int dense[] = {P_tensor_model_parallel_size, P_pipeline_model_parallel_size,
+                                P_context_parallel_size, P_NONE};
+    static const int expert[] = {P_expert_model_parallel_size, P_pipeline_model_parallel_size,
+                                 P_NONE};
     int64_t world = 0, model = 0, etp = 0;
-    bool known = positive(f, "world_size", 0, &world);
+    bool known = positive(f, P_world_size, 0, &world);
     struct value dp = known && product(f, dense, &model) ? quotient(world, model) : value_unknown();
-    derive(f, "data_parallel_size", dp, STR("world_size / (tp * pp * cp)"));
+    derive(f, P_data_parallel_size, dp, STR("world_size / (tp * pp * cp)"));
     struct value edp = value_unknown();
     if (known && product(f, expert, &model) && expert_tensor_size(f, &etp) &&
         !__builtin_mul_overflow(model, etp, &model))
         edp = quotient(world, model);
-    derive(f, "expert_data_parallel_size", edp, STR("world_size / (etp * ep * pp)"));
+    derive(f, P_expert_data_parallel_size, edp, STR("world_size / (etp * ep * pp)"));
 }
 
 static void derive_microbatches(struct facts *f)
 {
     int64_t gbs = 0, mbs = 0, dp = 0, step = 0, seq = 0, tokens = 0;
-    bool batch = positive(f, "global_batch_size", 0, &gbs);
+    bool batch = positive(f, P_global_batch_size, 0, &gbs);
     struct value n = value_unknown();
-    if (batch && positive(f, "micro_batch_size", 0, &mbs) &&
-        positive(f, "data_parallel_size", 0, &dp) && !__builtin_mul_overflow(mbs, dp, &step))
-        n = facts_bool(f, "decrease_batch_size_if_needed", false) && gbs >= step
+    if (batch && positive(f, P_micro_batch_size, 0, &mbs) &&
+        positive(f, P_data_parallel_size, 0, &dp) && !__builtin_mul_overflow(mbs, dp, &step))
+        n = facts_bool(f, P_decrease_batch_size_if_needed, false) && gbs >= step
                 ? value_int(gbs / step)
                 : quotient(gbs, step);
-    derive(f, "num_microbatches", n, STR("gbs / (mbs * dp)"));
+    derive(f, P_num_microbatches, n, STR("gbs / (mbs * dp)"));
     bool sized =
-        batch && positive(f, "seq_length", 0, &seq) && !__builtin_mul_overflow(gbs, seq, &tokens);
-    derive(f, "tokens_per_step", sized ? value_int(tokens) : value_unknown(), STR("gbs * seq"));
+        batch && positive(f, P_seq_length, 0, &seq) && !__builtin_mul_overflow(gbs, seq, &tokens);
+    derive(f, P_tokens_per_step, sized ? value_int(tokens) : value_unknown(), STR("gbs * seq"));
 }
 
 /* ---- the hybrid layer pattern ---- */
@@ -136,7 +134,7 @@ struct hybrid {
 
 static bool read_hybrid(const struct facts *f, struct hybrid *out)
 {
-    struct value v = look(f, "hybrid_layer_pattern");
+    struct value v = look(f, P_hybrid_layer_pattern);
     if (v.kind != VALUE_STRING || v.s.n == 0) return false;
     *out = (struct hybrid){.letters = str_slice(v.s, 0, str_find(v.s, '/')), .segments = 1};
     for (size_t i = 0; i < v.s.n; i++) {
@@ -152,49 +150,49 @@ static bool read_hybrid(const struct facts *f, struct hybrid *out)
 static void derive_hybrid(struct facts *f)
 {
     struct hybrid h;
-    bool unknown = look(f, "hybrid_layer_pattern").kind == VALUE_UNKNOWN;
+    bool unknown = look(f, P_hybrid_layer_pattern).kind == VALUE_UNKNOWN;
     /* a model that says its layers and no pattern is not hybrid */
-    if (unknown && look(f, "num_layers").kind == VALUE_INT) {
-        derive(f, "hybrid_layer_pattern", value_null(), STR("num_layers"));
+    if (unknown && look(f, P_num_layers).kind == VALUE_INT) {
+        derive(f, P_hybrid_layer_pattern, value_null(), STR("num_layers"));
         unknown = false;
     }
     if (!read_hybrid(f, &h)) {
-        derive(f, "hybrid_pipeline_segments", unknown ? value_unknown() : value_null(), STR(""));
+        derive(f, P_hybrid_pipeline_segments, unknown ? value_unknown() : value_null(), STR(""));
         return;
     }
-    derive(f, "hybrid_pipeline_segments", value_int(h.segments), STR("hybrid_layer_pattern"));
-    int layers = param_named("num_layers");
+    derive(f, P_hybrid_pipeline_segments, value_int(h.segments), STR("hybrid_layer_pattern"));
+    int layers = P_num_layers;
     struct value old = f->items[layers].value;
     bool overrides = f->framework == FRAMEWORK_MEGATRON && is_fixed(&f->items[layers]);
     if (overrides && !same(old, value_int(h.layers)))
         facts_set(f, layers, value_int(h.layers), ORIGIN_OVERRIDE, NULL,
                   STR("hybrid_layer_pattern"));
-    derive(f, "num_layers", value_int(h.layers), STR("hybrid_layer_pattern"));
-    if (h.depths > 0) derive(f, "mtp_num_layers", value_int(h.depths), STR("hybrid_layer_pattern"));
+    derive(f, P_num_layers, value_int(h.layers), STR("hybrid_layer_pattern"));
+    if (h.depths > 0) derive(f, P_mtp_num_layers, value_int(h.depths), STR("hybrid_layer_pattern"));
 }
 
 /* ---- pipeline ---- */
 
 static void derive_layout(struct facts *f)
 {
-    struct value layout = look(f, "pipeline_model_parallel_layout"), stages = value_null();
+    struct value layout = look(f, P_pipeline_model_parallel_layout), stages = value_null();
     struct str error = STR("");
     if (layout.kind == VALUE_UNKNOWN) stages = value_unknown();
     if (layout.kind != VALUE_UNKNOWN && layout.kind != VALUE_NULL &&
         !layout_parse(f->arena, layout, &stages, &error))
         stages = value_unknown();
-    derive(f, "pipeline_layout_stages", stages, STR("pipeline_model_parallel_layout"));
+    derive(f, P_pipeline_layout_stages, stages, STR("pipeline_model_parallel_layout"));
     struct value why = error.n                        ? value_string(error)
                        : stages.kind == VALUE_UNKNOWN ? value_unknown()
                                                       : value_null();
-    derive(f, "pipeline_layout_error", why, STR("pipeline_model_parallel_layout"));
+    derive(f, P_pipeline_layout_error, why, STR("pipeline_model_parallel_layout"));
 }
 
 /* The layers that accounting adds for the embedding and the loss. */
 static bool accounted(const struct facts *f, int64_t *embedding, int64_t *loss)
 {
-    struct value e = look(f, "account_for_embedding_in_pipeline_split"),
-                 l = look(f, "account_for_loss_in_pipeline_split");
+    struct value e = look(f, P_account_for_embedding_in_pipeline_split),
+                 l = look(f, P_account_for_loss_in_pipeline_split);
     *embedding = e.kind == VALUE_BOOL && e.b;
     *loss = l.kind == VALUE_BOOL && l.b;
     return e.kind != VALUE_UNKNOWN && l.kind != VALUE_UNKNOWN;
@@ -204,11 +202,11 @@ static bool accounted(const struct facts *f, int64_t *embedding, int64_t *loss)
 static struct value virtual_stages(const struct facts *f)
 {
     int64_t pp = 1, layers = 0, per_stage = 0, embedding = 0, loss = 0;
-    struct value stages = look(f, "pipeline_layout_stages"),
-                 segments = look(f, "hybrid_pipeline_segments");
-    struct value per_rank = look(f, "num_virtual_stages_per_pipeline_rank"),
-                 each = look(f, "num_layers_per_virtual_pipeline_stage");
-    bool known = positive(f, "pipeline_model_parallel_size", 1, &pp);
+    struct value stages = look(f, P_pipeline_layout_stages),
+                 segments = look(f, P_hybrid_pipeline_segments);
+    struct value per_rank = look(f, P_num_virtual_stages_per_pipeline_rank),
+                 each = look(f, P_num_layers_per_virtual_pipeline_stage);
+    bool known = positive(f, P_pipeline_model_parallel_size, 1, &pp);
     if (stages.kind == VALUE_LIST)
         return known ? quotient((int64_t)stages.list->n, pp) : value_unknown();
     if (segments.kind == VALUE_INT && segments.i > 1)
@@ -216,8 +214,8 @@ static struct value virtual_stages(const struct facts *f)
     if (per_rank.kind == VALUE_INT) return per_rank;
     if (each.kind == VALUE_NULL && per_rank.kind == VALUE_NULL && stages.kind == VALUE_NULL)
         return value_null();
-    if (!known || !accounted(f, &embedding, &loss) || !positive(f, "num_layers", 0, &layers) ||
-        layers > MAX_LAYERS || !positive(f, "num_layers_per_virtual_pipeline_stage", 0, &per_stage))
+    if (!known || !accounted(f, &embedding, &loss) || !positive(f, P_num_layers, 0, &layers) ||
+        layers > MAX_LAYERS || !positive(f, P_num_layers_per_virtual_pipeline_stage, 0, &per_stage))
         return value_unknown();
     struct value per_pipeline = quotient(layers + embedding + loss, pp);
     return per_pipeline.kind == VALUE_INT ? quotient(per_pipeline.i, per_stage) : per_pipeline;
@@ -227,13 +225,13 @@ static void derive_virtual(struct facts *f)
 {
     struct value vpp = virtual_stages(f);
     if (vpp.kind == VALUE_INT && vpp.i == 1) vpp = value_null();
-    derive(f, "virtual_pipeline_model_parallel_size", vpp, STR("the layers of a stage"));
+    derive(f, P_virtual_pipeline_model_parallel_size, vpp, STR("the layers of a stage"));
     /* a plan says vpp; Megatron-LM is told it as stages a rank */
-    const struct fact *written = facts_get(f, "virtual_pipeline_model_parallel_size");
+    const struct fact *written = facts_get(f, P_virtual_pipeline_model_parallel_size);
     if (f->framework != FRAMEWORK_MEGATRON || !is_fixed(written)) return;
-    bool free = look(f, "pipeline_model_parallel_layout").kind == VALUE_NULL &&
-                look(f, "num_layers_per_virtual_pipeline_stage").kind == VALUE_NULL;
-    derive(f, "num_virtual_stages_per_pipeline_rank", free ? written->value : value_null(),
+    bool free = look(f, P_pipeline_model_parallel_layout).kind == VALUE_NULL &&
+                look(f, P_num_layers_per_virtual_pipeline_stage).kind == VALUE_NULL;
+    derive(f, P_num_virtual_stages_per_pipeline_rank, free ? written->value : value_null(),
            STR("vpp"));
 }
 
@@ -247,8 +245,8 @@ static bool is_layer_count(struct value v)
 static bool split_ranks(const struct facts *f, int64_t layers, int64_t pp, int64_t vpp,
                         int64_t *chunks)
 {
-    struct value first = look(f, "num_layers_in_first_pipeline_stage"),
-                 last = look(f, "num_layers_in_last_pipeline_stage");
+    struct value first = look(f, P_num_layers_in_first_pipeline_stage),
+                 last = look(f, P_num_layers_in_last_pipeline_stage);
     int64_t embedding = 0, loss = 0;
     if (!is_layer_count(first) || !is_layer_count(last)) return false;
     if (!accounted(f, &embedding, &loss)) return false;
@@ -278,25 +276,25 @@ static int64_t count_letter(struct str text, char c)
 static void derive_layers(struct facts *f)
 {
     int64_t chunks[MAX_LAYERS], layers = 0, pp = 0, vpp = 0, n = 0;
-    struct value stages = look(f, "pipeline_layout_stages"),
-                 segments = look(f, "hybrid_pipeline_segments");
+    struct value stages = look(f, P_pipeline_layout_stages),
+                 segments = look(f, P_hybrid_pipeline_segments);
     bool good = false;
     if (stages.kind == VALUE_LIST && stages.list->n <= MAX_LAYERS) {
         for (n = 0; n < (int64_t)stages.list->n; n++)
             chunks[n] = count_letter(stages.list->items[n].s, 't');
         good = true;
     } else if (stages.kind == VALUE_NULL && !(segments.kind == VALUE_INT && segments.i > 1)) {
-        good = positive(f, "num_layers", 0, &layers) &&
-               positive(f, "pipeline_model_parallel_size", 1, &pp) &&
-               positive(f, "virtual_pipeline_model_parallel_size", 1, &vpp) &&
+        good = positive(f, P_num_layers, 0, &layers) &&
+               positive(f, P_pipeline_model_parallel_size, 1, &pp) &&
+               positive(f, P_virtual_pipeline_model_parallel_size, 1, &vpp) &&
                layers <= MAX_LAYERS && !__builtin_mul_overflow(pp, vpp, &n) && n <= MAX_LAYERS &&
                split_ranks(f, layers, pp, vpp, chunks);
     }
     if (good)
-        derive_ints(f, "layers_per_stage", chunks, (size_t)n, STR("the pipeline split"));
+        derive_ints(f, P_layers_per_stage, chunks, (size_t)n, STR("the pipeline split"));
     else
-        derive(f, "layers_per_stage", value_unknown(), STR(""));
-    derive(f, "pipeline_chunks", good ? value_int(n) : value_unknown(), STR("pp * vpp"));
+        derive(f, P_layers_per_stage, value_unknown(), STR(""));
+    derive(f, P_pipeline_chunks, good ? value_int(n) : value_unknown(), STR("pp * vpp"));
 }
 
 /* ---- what each layer is ---- */
@@ -321,7 +319,7 @@ static bool spread(struct value freq, int64_t layers, bool all_but, int64_t *out
 static bool moe_pattern(const struct facts *f, int64_t layers, int64_t *out)
 {
     struct hybrid h;
-    struct value experts = look(f, "num_moe_experts"), dense = look(f, "first_k_dense_replace");
+    struct value experts = look(f, P_num_moe_experts), dense = look(f, P_first_k_dense_replace);
     if (read_hybrid(f, &h)) {
         if (h.layers != layers) return false;
         for (size_t i = 0; i < h.letters.n; i++)
@@ -339,28 +337,28 @@ static bool moe_pattern(const struct facts *f, int64_t layers, int64_t *out)
             out[i] = i >= dense.i;
         return true;
     }
-    return spread(look(f, "moe_layer_freq"), layers, false, out);
+    return spread(look(f, P_moe_layer_freq), layers, false, out);
 }
 
 static void derive_layer_kinds(struct facts *f)
 {
     int64_t kinds[MAX_LAYERS], layers = 0, moe = 0;
-    bool sized = positive(f, "num_layers", 0, &layers) && layers <= MAX_LAYERS;
+    bool sized = positive(f, P_num_layers, 0, &layers) && layers <= MAX_LAYERS;
     bool known = sized && moe_pattern(f, layers, kinds);
     for (int64_t i = 0; known && i < layers; i++)
         moe += kinds[i] != 0;
     if (known)
-        derive_ints(f, "moe_layer_pattern", kinds, (size_t)layers, STR("moe_layer_freq"));
+        derive_ints(f, P_moe_layer_pattern, kinds, (size_t)layers, STR("moe_layer_freq"));
     else
-        derive(f, "moe_layer_pattern", value_unknown(), STR(""));
-    derive(f, "num_moe_layers", known ? value_int(moe) : value_unknown(), STR("moe_layer_freq"));
-    derive(f, "num_dense_layers", known ? value_int(layers - moe) : value_unknown(),
+        derive(f, P_moe_layer_pattern, value_unknown(), STR(""));
+    derive(f, P_num_moe_layers, known ? value_int(moe) : value_unknown(), STR("moe_layer_freq"));
+    derive(f, P_num_dense_layers, known ? value_int(layers - moe) : value_unknown(),
            STR("moe_layer_freq"));
-    if (sized && spread(look(f, "linear_attention_freq"), layers, true, kinds))
-        derive_ints(f, "linear_attention_pattern", kinds, (size_t)layers,
+    if (sized && spread(look(f, P_linear_attention_freq), layers, true, kinds))
+        derive_ints(f, P_linear_attention_pattern, kinds, (size_t)layers,
                     STR("linear_attention_freq"));
     else
-        derive(f, "linear_attention_pattern", value_unknown(), STR(""));
+        derive(f, P_linear_attention_pattern, value_unknown(), STR(""));
 }
 
 /* ---- two words for one thing ---- */
@@ -368,10 +366,10 @@ static void derive_layer_kinds(struct facts *f)
 /* A model names its activation; Megatron has a switch for each. */
 static void derive_activation(struct facts *f)
 {
-    struct value name = look(f, "mlp_activation");
-    static const char *const switches[] = {"squared_relu", "quick_geglu"};
+    struct value name = look(f, P_mlp_activation);
+    static const int switches[] = {P_squared_relu, P_quick_geglu};
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
-        bool on = name.kind == VALUE_STRING && str_is(name.s, switches[i]);
+        bool on = name.kind == VALUE_STRING && str_eq(name.s, param_name(switches[i]));
         bool open = look(f, switches[i]).kind == VALUE_UNKNOWN && name.kind != VALUE_UNKNOWN;
         if (open) derive(f, switches[i], value_bool(on), STR("mlp_activation"));
     }
@@ -379,21 +377,21 @@ static void derive_activation(struct facts *f)
 
 static void derive_gate(struct facts *f)
 {
-    struct value swiglu = look(f, "swiglu"), geglu = look(f, "quick_geglu");
+    struct value swiglu = look(f, P_swiglu), geglu = look(f, P_quick_geglu);
     if (swiglu.kind != VALUE_BOOL || geglu.kind != VALUE_BOOL) return;
-    derive(f, "gated_linear_unit", value_bool(swiglu.b || geglu.b), STR("swiglu"));
+    derive(f, P_gated_linear_unit, value_bool(swiglu.b || geglu.b), STR("swiglu"));
 }
 
 /* Only Megatron-LM's command line has a switch for grouped queries; elsewhere the number of groups
    says it. */
 static void derive_grouped_queries(struct facts *f)
 {
-    struct value groups = look(f, "num_query_groups"), heads = look(f, "num_attention_heads"),
-                 mla = look(f, "multi_latent_attention");
+    struct value groups = look(f, P_num_query_groups), heads = look(f, P_num_attention_heads),
+                 mla = look(f, P_multi_latent_attention);
     if (str_is(f->format, "megatron") || groups.kind != VALUE_INT) return;
     bool grouped =
         !(mla.kind == VALUE_BOOL && mla.b) && heads.kind == VALUE_INT && groups.i != heads.i;
-    derive(f, "group_query_attention", value_bool(grouped), STR("num_query_groups"));
+    derive(f, P_group_query_attention, value_bool(grouped), STR("num_query_groups"));
 }
 
 void facts_derive(struct facts *f)

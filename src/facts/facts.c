@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/num.h"
+#include "facts/param_ids.h"
 #include "facts/param_index.h"
 #include "facts/pattern.h"
 
@@ -34,7 +35,7 @@ struct facts *facts_new_plan(struct arena *a, struct diags *diags, enum framewor
     struct facts *f = facts_new(a, diags, framework, version);
     f->format = STR("plan");
     facts_forget(f, SCOPE_MODEL);
-    f->items[param_find(STR("micro_batch_size"))] = nobody_says; /* has no default anywhere */
+    f->items[P_micro_batch_size] = nobody_says; /* has no default anywhere */
     return f;
 }
 
@@ -48,9 +49,10 @@ struct facts *facts_copy(struct arena *a, const struct facts *f)
     return copy;
 }
 
-const struct fact *facts_get(const struct facts *f, const char *name)
+const struct fact *facts_get(const struct facts *f, int param)
 {
-    return &f->items[param_named(name)];
+    assert(param >= 0 && (uint32_t)param < param_count);
+    return &f->items[param];
 }
 
 /* ---- values in the parameter's own form ---- */
@@ -143,28 +145,28 @@ void facts_set(struct facts *f, int param, struct value value, enum fact_origin 
 
 /* ---- typed looks ---- */
 
-int64_t facts_int(const struct facts *f, const char *name, int64_t otherwise)
+int64_t facts_int(const struct facts *f, int param, int64_t otherwise)
 {
-    struct value v = facts_get(f, name)->value;
+    struct value v = facts_get(f, param)->value;
     return v.kind == VALUE_INT ? v.i : otherwise;
 }
 
-double facts_double(const struct facts *f, const char *name, double otherwise)
+double facts_double(const struct facts *f, int param, double otherwise)
 {
-    struct value v = facts_get(f, name)->value;
+    struct value v = facts_get(f, param)->value;
     if (v.kind == VALUE_INT) return (double)v.i;
     return v.kind == VALUE_DOUBLE ? v.d : otherwise;
 }
 
-bool facts_bool(const struct facts *f, const char *name, bool otherwise)
+bool facts_bool(const struct facts *f, int param, bool otherwise)
 {
-    struct value v = facts_get(f, name)->value;
+    struct value v = facts_get(f, param)->value;
     return v.kind == VALUE_BOOL ? v.b : otherwise;
 }
 
-struct str facts_str(const struct facts *f, const char *name)
+struct str facts_str(const struct facts *f, int param)
 {
-    struct value v = facts_get(f, name)->value;
+    struct value v = facts_get(f, param)->value;
     return v.kind == VALUE_STRING ? v.s : (struct str){"", 0};
 }
 

@@ -76,8 +76,8 @@ struct facts *facts_new_plan(struct arena *a, struct diags *diags, enum framewor
 void facts_forget(struct facts *f, enum param_scope scope);
 /* A copy that can be changed on its own; values and texts are shared. */
 struct facts *facts_copy(struct arena *a, const struct facts *f);
-/* The fact of parameter `name` (name or symbol). The name must exist: a wrong one is our bug. */
-const struct fact *facts_get(const struct facts *f, const char *name);
+/* The fact of a parameter: P_its_name of facts/param_ids.h. A number that is none is our bug. */
+const struct fact *facts_get(const struct facts *f, int param);
 /* Sets a fact, the value brought into the parameter's own form (fact_coerce). The later call wins,
    but what the user gave as an option yields only to an option or an override. An override keeps
    the place where the user wrote. A `param` that is none is our bug. */
@@ -88,13 +88,14 @@ void facts_set(struct facts *f, int param, struct value value, enum fact_origin 
    kind comes back as it is. */
 struct value fact_coerce(struct arena *a, int param, struct value value);
 struct value param_coerce(struct arena *a, const struct param *p, struct value value);
-/* PyTorch's name of a number format: torch.float32 of fp32; a word that it has no name for as it is. */
+/* PyTorch's name of a number format: torch.float32 of fp32; a word that it has no name for as it
+ * is. */
 struct str fact_dtype(struct arena *a, struct str word);
 /* Typed look at a fact's value: `otherwise` when it is null, unknown or of another kind. */
-int64_t facts_int(const struct facts *f, const char *name, int64_t otherwise);
-double facts_double(const struct facts *f, const char *name, double otherwise);
-bool facts_bool(const struct facts *f, const char *name, bool otherwise);
-struct str facts_str(const struct facts *f, const char *name);
+int64_t facts_int(const struct facts *f, int param, int64_t otherwise);
+double facts_double(const struct facts *f, int param, double otherwise);
+bool facts_bool(const struct facts *f, int param, bool otherwise);
+struct str facts_str(const struct facts *f, int param);
 static inline bool fact_is_set(const struct fact *x)
 {
     return x->origin == ORIGIN_FILE || x->origin == ORIGIN_OPTION;

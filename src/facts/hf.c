@@ -80,25 +80,30 @@ const struct node *hf_look(const struct hf *h, const char *keys, struct str *ali
     return NULL;
 }
 
-void hf_defect(struct hf *h, const struct node *at, const char *param, const char *what)
+static void defect(struct hf *h, const struct node *at, struct str name, const char *what)
 {
     struct diag *d =
         diag_add(h->diags, SEVERITY_ERROR, "model-field", node_span(h->diags, at), "%s", what);
-    d->parameter = str_of(param);
+    d->parameter = name;
     h->good = false;
 }
 
-void hf_missing(struct hf *h, const char *param, const char *keys)
+void hf_defect(struct hf *h, const struct node *at, int param, const char *what)
+{
+    defect(h, at, param_name(param), what);
+}
+
+void hf_missing(struct hf *h, int param, const char *keys)
 {
     struct diag *d = diag_add(h->diags, SEVERITY_ERROR, "model-field", node_span(h->diags, h->text),
-                              "the config does not give %s", param);
-    d->parameter = str_of(param);
+                              "the config does not give %.*s", STR_ARG(param_name(param)));
+    d->parameter = param_name(param);
     diag_help(h->diags, d, "looked for %s", keys);
     h->good = false;
 }
 
 /* The value of a node; a list with one value a layer is that value when all agree. */
-static struct value uniform(struct hf *h, const struct node *n, const char *param)
+static struct value uniform(struct hf *h, const struct node *n, const char *name)
 {
     struct value v = hf_value(h, n);
     if (v.kind != VALUE_LIST) return v;
@@ -106,28 +111,34 @@ static struct value uniform(struct hf *h, const struct node *n, const char *para
         if (!value_eq(v.list->items[0], v.list->items[i])) {
             model_add_note(h->arena, h->m,
                            "%s differs from layer to layer; the first layer's is taken for all",
-                           param);
+                           name);
             break;
         }
     return v.list->n > 0 ? v.list->items[0] : value_null();
 }
 
-int64_t hf_count_in(struct hf *h, const char *param, const char *keys, const struct node **node,
-                    struct str *alias)
+/* `name`: what notes and errors call it. */
+static int64_t count_at(struct hf *h, const char *name, const char *keys, const struct node **node,
+                        struct str *alias)
 {
     *node = hf_look(h, keys, alias);
     if (!*node) return 0;
-    struct value v = uniform(h, *node, param);
+    struct value v = uniform(h, *node, name);
     if (v.kind == VALUE_BOOL || v.kind == VALUE_NULL) return 0;
     if (v.kind == VALUE_INT && v.i >= 0 && v.i <= INT32_MAX) return v.i;
     struct str text = value_text(h->arena, v);
-    hf_defect(
-        h, *node, param,
-        arena_printf(h->arena, "%s must be a whole number, not %.*s", param, STR_ARG(text)).p);
+    defect(h, *node, str_of(name),
+           arena_printf(h->arena, "%s must be a whole number, not %.*s", name, STR_ARG(text)).p);
     return 0;
 }
 
-int64_t hf_add_count(struct hf *h, const char *param, const char *keys)
+int64_t hf_count_in(struct hf *h, int param, const char *keys, const struct node **node,
+                    struct str *alias)
+{
+    return count_at(h, param_name(param).p, keys, node, alias);
+}
+
+int64_t hf_add_count(struct hf *h, int param, const char *keys)
 {
     const struct node *n;
     struct str alias = {0};
@@ -139,7 +150,7 @@ int64_t hf_add_count(struct hf *h, const char *param, const char *keys)
 int64_t hf_count(struct hf *h, const char *keys)
 {
     const struct node *n;
-    return hf_count_in(h, keys, keys, &n, NULL);
+    return count_at(h, keys, keys, &n, NULL);
 }
 
 bool hf_truth(const struct hf *h, const char *keys, bool otherwise)
@@ -154,12 +165,12 @@ struct str hf_word(const struct hf *h, const char *keys)
     return n && n->kind == NODE_SCALAR ? n->text : (struct str){"", 0};
 }
 
-void hf_add(struct hf *h, const char *param, struct value v, const char *how)
+void hf_add(struct hf *h, int param, struct value v, const char *how)
 {
     model_add_field(h->arena, h->m, param, v, NULL, str_of(how));
 }
 
-int64_t hf_given(const struct hf *h, const char *param)
+int64_t hf_given(const struct hf *h, int param)
 {
     const struct model_field *f = model_field_get(h->m, param);
     return f && f->value.kind == VALUE_INT ? f->value.i : 0;

@@ -62,19 +62,19 @@ const struct node *hf_look(const struct hf *h, const char *keys, struct str *ali
 /* A count: a positive integer within int; 0 when absent, null or zero. Anything else is an
    error. */
 int64_t hf_count(struct hf *h, const char *keys);
-int64_t hf_count_in(struct hf *h, const char *param, const char *keys, const struct node **node,
+int64_t hf_count_in(struct hf *h, int param, const char *keys, const struct node **node,
                     struct str *alias);
 /* hf_count that becomes a field of the model. */
-int64_t hf_add_count(struct hf *h, const char *param, const char *keys);
+int64_t hf_add_count(struct hf *h, int param, const char *keys);
 bool hf_truth(const struct hf *h, const char *keys, bool otherwise);
 double hf_number(const struct hf *h, const char *keys, double otherwise, const struct node **node);
 struct str hf_word(const struct hf *h, const char *keys);
 /* A field that is derived or assumed; `how` says from what. */
-void hf_add(struct hf *h, const char *param, struct value v, const char *how);
+void hf_add(struct hf *h, int param, struct value v, const char *how);
 /* A field read so far, as a count; 0 when there is none. */
-int64_t hf_given(const struct hf *h, const char *param);
-void hf_defect(struct hf *h, const struct node *at, const char *param, const char *what);
-void hf_missing(struct hf *h, const char *param, const char *keys);
+int64_t hf_given(const struct hf *h, int param);
+void hf_defect(struct hf *h, const struct node *at, int param, const char *what);
+void hf_missing(struct hf *h, int param, const char *keys);
 
 /* Which layer is what: number of layers, hybrid pattern, MoE layers, windows, linear attention, MTP
    (hf_layers.c). */

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/num.h"
 #include "facts/hf.h"
+#include "facts/param_ids.h"
 
 /* One flag a layer. */
 struct flags {
@@ -79,21 +80,21 @@ static void set_moe_layers(struct hf *h, const struct flags *moe)
         on += moe->on[i];
     if (on == moe->n) return;
     if (on == moe->n - first) {
-        hf_add(h, "first_k_dense_replace", value_int(first), "the config's MoE layers");
+        hf_add(h, P_first_k_dense_replace, value_int(first), "the config's MoE layers");
         return;
     }
-    hf_add(h, "moe_layer_freq", flags_value(h, moe), "the config's MoE layers");
+    hf_add(h, P_moe_layer_freq, flags_value(h, moe), "the config's MoE layers");
 }
 
 static void read_moe_layers(struct hf *h)
 {
-    if (hf_given(h, "num_moe_experts") <= 1) return;
+    if (hf_given(h, P_num_moe_experts) <= 1) return;
     struct flags moe = {.n = h->layers}, listed = {.n = h->layers};
     flags_of_rules(h, &moe);
     bool has_list = flags_of_list(h, "mlp_layer_types", "sparse", &listed) ||
                     flags_of_list(h, "moe_layer_freq", "1 true", &listed);
     if (has_list && listed.n != h->layers)
-        hf_defect(h, h->text, "moe_layer_freq",
+        hf_defect(h, h->text, P_moe_layer_freq,
                   "the list of MoE layers is not as long as there are layers");
     if (has_list) moe = listed;
     struct flags numbered = {.n = h->layers};
@@ -103,8 +104,8 @@ static void read_moe_layers(struct hf *h)
     int64_t dense = 0;
     for (int64_t i = 0; i < moe.n; i++)
         dense += !moe.on[i];
-    if (dense > 0 && !hf_given(h, "ffn_hidden_size"))
-        hf_missing(h, "ffn_hidden_size",
+    if (dense > 0 && !hf_given(h, P_ffn_hidden_size))
+        hf_missing(h, P_ffn_hidden_size,
                    "intermediate_size intermediate_size_mlp dense_intermediate_size");
 }
 
@@ -151,7 +152,7 @@ static void read_windows(struct hf *h)
     struct flags window = {.n = h->layers};
     const struct node *n;
     struct str alias = {0};
-    int64_t size = hf_count_in(h, "window_size", "sliding_window sliding_window_size", &n, &alias);
+    int64_t size = hf_count_in(h, P_window_size, "sliding_window sliding_window_size", &n, &alias);
     if (size == 0 || !hf_truth(h, "use_sliding_window", true)) return;
     if (hf_look(h, "compress_ratios", NULL))
         return; /* the window is only a part of what is attended */
@@ -169,16 +170,16 @@ static void read_windows(struct hf *h)
         listed = true;
     }
     if (window.n != h->layers)
-        hf_defect(h, h->text, "window_attn_skip_freq",
+        hf_defect(h, h->text, P_window_attn_skip_freq,
                   "layer_types is not as long as there are layers");
     if (listed && !any_on(&window)) return;
-    model_add_field(h->arena, h->m, "window_size", value_int(size), n, alias);
-    if (listed) hf_add(h, "window_attn_skip_freq", pattern_value(h, &window), "layer_types");
+    model_add_field(h->arena, h->m, P_window_size, value_int(size), n, alias);
+    if (listed) hf_add(h, P_window_attn_skip_freq, pattern_value(h, &window), "layer_types");
 }
 
 static void read_linear(struct hf *h)
 {
-    if (!hf_given(h, "linear_num_key_heads")) return;
+    if (!hf_given(h, P_linear_num_key_heads)) return;
     struct flags linear = {.n = h->layers};
     int64_t interval = hf_count(h, "full_attention_interval");
     const struct node *full = node_at(h->text, STR("linear_attn_config.full_attn_layers"));
@@ -195,10 +196,10 @@ static void read_linear(struct hf *h)
             linear.on[i] = interval > 0 && (i + 1) % interval != 0;
     }
     if (linear.n != h->layers)
-        hf_defect(h, h->text, "linear_attention_freq",
+        hf_defect(h, h->text, P_linear_attention_freq,
                   "layer_types is not as long as there are layers");
     if (any_on(&linear))
-        hf_add(h, "linear_attention_freq", pattern_value(h, &linear), "layer_types");
+        hf_add(h, P_linear_attention_freq, pattern_value(h, &linear), "layer_types");
 }
 
 /* ---- hybrids ---- */
@@ -217,7 +218,7 @@ static struct str letters(struct hf *h, const struct node *n)
         while (k < count_of && !str_is(n->items[i]->text, blocks[k].word))
             k++;
         if (k == count_of) {
-            hf_defect(h, n->items[i], "hybrid_layer_pattern",
+            hf_defect(h, n->items[i], P_hybrid_layer_pattern,
                       "a kind of block that moeplan does not know");
             return (struct str){"", 0};
         }
@@ -252,22 +253,22 @@ static void read_hybrid(struct hf *h)
     struct str pattern = n ? letters(h, n) : jamba_letters(h);
     if (h->layers == 0) h->layers = (int64_t)pattern.n;
     if (!jamba && (int64_t)pattern.n != h->layers)
-        hf_defect(h, n, "hybrid_layer_pattern", "the pattern is not as long as there are layers");
+        hf_defect(h, n, P_hybrid_layer_pattern, "the pattern is not as long as there are layers");
     const struct node *depth =
         hf_look(h, "mtp_hybrid_override_pattern mtp_layers_block_type", NULL);
     struct str part = depth ? letters(h, depth) : STR("*E");
-    for (int64_t i = 0; i < hf_given(h, "mtp_num_layers") && i < 16; i++)
+    for (int64_t i = 0; i < hf_given(h, P_mtp_num_layers) && i < 16; i++)
         pattern = arena_printf(h->arena, "%.*s/%.*s", STR_ARG(pattern), STR_ARG(part));
-    model_add_field(h->arena, h->m, "hybrid_layer_pattern", value_string(pattern), n, alias);
+    model_add_field(h->arena, h->m, P_hybrid_layer_pattern, value_string(pattern), n, alias);
 }
 
 /* MTP depths: what the publisher trained. A switch may turn them off. */
 static void read_mtp(struct hf *h)
 {
     if (!hf_truth(h, "use_mtp", true)) return;
-    int64_t n = hf_add_count(h, "mtp_num_layers",
+    int64_t n = hf_add_count(h, P_mtp_num_layers,
                              "num_nextn_predict_layers mtp_num_hidden_layers num_mtp_modules");
-    if (n == 0) hf_add(h, "mtp_num_layers", value_int(0), "none is given");
+    if (n == 0) hf_add(h, P_mtp_num_layers, value_int(0), "none is given");
 }
 
 void hf_layers(struct hf *h)
@@ -275,22 +276,22 @@ void hf_layers(struct hf *h)
     struct str alias = {0};
     const struct node *n;
     h->layers =
-        hf_count_in(h, "num_layers", "num_hidden_layers n_layers num_layers n_layer", &n, &alias);
+        hf_count_in(h, P_num_layers, "num_hidden_layers n_layers num_layers n_layer", &n, &alias);
     if (h->layers > HF_MAX_LAYERS) {
-        hf_defect(h, n, "num_layers", "more layers than moeplan can hold");
+        hf_defect(h, n, P_num_layers, "more layers than moeplan can hold");
         return;
     }
     read_mtp(h);
     read_hybrid(h);
     if (h->layers == 0) {
         hf_missing(
-            h, "num_layers",
+            h, P_num_layers,
             "num_hidden_layers n_layers num_layers, layers_block_type, hybrid_override_pattern");
         return;
     }
-    model_add_field(h->arena, h->m, "num_layers", value_int(h->layers), n,
+    model_add_field(h->arena, h->m, P_num_layers, value_int(h->layers), n,
                     n ? alias : STR("length of the layer pattern"));
-    if (model_field_get(h->m, "hybrid_layer_pattern")) return;
+    if (model_field_get(h->m, P_hybrid_layer_pattern)) return;
     read_moe_layers(h);
     read_windows(h);
     read_linear(h);

@@ -8,14 +8,15 @@
 #include "base/vec.h"
 #include "facts/check.h"
 #include "facts/named.h"
+#include "facts/param_ids.h"
 #include "facts/reader.h"
 
 enum { MAX_BASES = 4 }; /* models that build on one another */
 
-void model_add_field(struct arena *a, struct model_input *m, const char *param, struct value value,
+void model_add_field(struct arena *a, struct model_input *m, int param, struct value value,
                      const struct node *node, struct str alias)
 {
-    *VEC_PUSH(a, &m->fields) = (struct model_field){param_named(param), value, node, alias};
+    *VEC_PUSH(a, &m->fields) = (struct model_field){param, value, node, alias};
 }
 
 void model_add_note(struct arena *a, struct model_input *m, const char *format, ...)
@@ -26,9 +27,9 @@ void model_add_note(struct arena *a, struct model_input *m, const char *format, 
     va_end(args);
 }
 
-const struct model_field *model_field_get(const struct model_input *m, const char *param)
+const struct model_field *model_field_get(const struct model_input *m, int param)
 {
-    int index = param_named(param);
+    int index = param;
     for (size_t i = m->fields.n; i > 0; i--) /* the last one wins */
         if (m->fields.items[i - 1].param == index) return &m->fields.items[i - 1];
     return NULL;
@@ -57,7 +58,7 @@ static const struct model_input *from_entry(struct arena *a, const struct entry 
         assert(param >= 0);
         *VEC_PUSH(a, &m->fields) = (struct model_field){param, e->fields[i].value, NULL, e->id};
     }
-    model_add_field(a, m, "model_name", value_string(e->name), NULL, e->id);
+    model_add_field(a, m, P_model_name, value_string(e->name), NULL, e->id);
     return m;
 }
 
@@ -137,7 +138,7 @@ static const struct model_input *from_mapping(struct arena *a, struct diags *dia
         good = add_own_field(a, diags, m, &e.fields[i]) && good;
     if (e.name.n > 0) {
         m->name = e.name;
-        model_add_field(a, m, "model_name", value_string(e.name), node, STR("name"));
+        model_add_field(a, m, P_model_name, value_string(e.name), node, STR("name"));
     }
     return good ? m : NULL;
 }
@@ -314,7 +315,7 @@ static void set_absent(struct facts *f, const struct model_input *m)
     for (uint32_t i = 0; i < param_count; i++) {
         struct value absent = param_table[i].absent;
         if (absent.kind == VALUE_UNKNOWN || fact_is_set(&f->items[i])) continue;
-        if (!model_field_get(m, param_table[i].name.p))
+        if (!model_field_get(m, (int)i))
             facts_set(f, (int)i, absent, ORIGIN_CATALOGUE, NULL, m->name);
     }
 }
@@ -332,29 +333,28 @@ void model_assume(struct facts *f)
    about a model. */
 static void set_kind(struct facts *f, const struct model_input *m)
 {
-    const struct model_field *experts = model_field_get(m, "num_moe_experts");
-    const struct model_field *untied = model_field_get(m, "untie_embeddings_and_output_weights");
+    const struct model_field *experts = model_field_get(m, P_num_moe_experts);
+    const struct model_field *untied = model_field_get(m, P_untie_embeddings_and_output_weights);
     bool hybrid =
-        model_field_get(m, "hybrid_layer_pattern") || model_field_get(m, "linear_attention_freq");
+        model_field_get(m, P_hybrid_layer_pattern) || model_field_get(m, P_linear_attention_freq);
     /* Multimodal classes split themselves, tied or not: what the text part says decides nothing. */
     bool says_tied =
-        untied && untied->value.kind == VALUE_BOOL && !model_field_get(m, "vision_num_layers");
+        untied && untied->value.kind == VALUE_BOOL && !model_field_get(m, P_vision_num_layers);
     const struct {
-        const char *param;
+        int param;
         struct value value;
     } all[] = {
-        {"model_is_moe",
+        {P_model_is_moe,
          value_bool(experts && experts->value.kind == VALUE_INT && experts->value.i > 0)},
-        {"model_is_hybrid", value_bool(hybrid)},
-        {"tie_word_embeddings", says_tied ? value_bool(!untied->value.b) : value_unknown()},
-        {"model_type", m->model_type.n > 0 ? value_string(m->model_type) : value_unknown()},
-        {"model_architecture",
+        {P_model_is_hybrid, value_bool(hybrid)},
+        {P_tie_word_embeddings, says_tied ? value_bool(!untied->value.b) : value_unknown()},
+        {P_model_type, m->model_type.n > 0 ? value_string(m->model_type) : value_unknown()},
+        {P_model_architecture,
          m->architecture.n > 0 ? value_string(m->architecture) : value_unknown()},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].value.kind != VALUE_UNKNOWN && !fact_is_set(facts_get(f, all[i].param)))
-            facts_set(f, param_find(str_of(all[i].param)), all[i].value, ORIGIN_CATALOGUE, NULL,
-                      m->name);
+            facts_set(f, all[i].param, all[i].value, ORIGIN_CATALOGUE, NULL, m->name);
 }
 
 void model_apply(struct facts *f, const struct model_input *m, enum fact_origin origin)

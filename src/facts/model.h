@@ -29,9 +29,9 @@ struct model_input {
 };
 
 /* The field of a parameter, or NULL. */
-const struct model_field *model_field_get(const struct model_input *m, const char *param);
+const struct model_field *model_field_get(const struct model_input *m, int param);
 /* For what builds an input: a field by its parameter's name, and a note. */
-void model_add_field(struct arena *a, struct model_input *m, const char *param, struct value value,
+void model_add_field(struct arena *a, struct model_input *m, int param, struct value value,
                      const struct node *node, struct str alias);
 __attribute__((format(printf, 3, 4))) void model_add_note(struct arena *a, struct model_input *m,
                                                           const char *format, ...);

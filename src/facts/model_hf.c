@@ -4,126 +4,128 @@
    configuration_*.py. */
 #include "facts/hf.h"
 
+#include "facts/param_ids.h"
+
 /* ---- where a field stands ---- */
 
 /* Names in the order in which they are looked for. A name with a dot is nested. */
 struct aliases {
-    const char *param;
+    int param;
     const char *keys;
 };
 
 static const struct aliases plain[] = {
-    {"hidden_size", "hidden_size d_model n_embd"},
-    {"num_attention_heads", "num_attention_heads n_heads n_head"},
-    {"kv_channels", "head_dim attention_head_dim"},
-    {"vocab_size", "vocab_size"},
-    {"q_lora_rank", "q_lora_rank"},
-    {"kv_lora_rank", "kv_lora_rank"},
-    {"o_lora_rank", "o_lora_rank"},
-    {"o_lora_groups", "o_groups"},
-    {"qk_pos_emb_head_dim", "qk_rope_head_dim"},
-    {"v_head_dim", "v_head_dim"},
-    {"num_moe_experts",
+    {P_hidden_size, "hidden_size d_model n_embd"},
+    {P_num_attention_heads, "num_attention_heads n_heads n_head"},
+    {P_kv_channels, "head_dim attention_head_dim"},
+    {P_vocab_size, "vocab_size"},
+    {P_q_lora_rank, "q_lora_rank"},
+    {P_kv_lora_rank, "kv_lora_rank"},
+    {P_o_lora_rank, "o_lora_rank"},
+    {P_o_lora_groups, "o_groups"},
+    {P_qk_pos_emb_head_dim, "qk_rope_head_dim"},
+    {P_v_head_dim, "v_head_dim"},
+    {P_num_moe_experts,
      "n_routed_experts num_experts num_local_experts moe_num_experts ffn_config.moe_num_experts "
      "num_routed_experts"},
-    {"moe_router_topk",
+    {P_moe_router_topk,
      "num_experts_per_tok num_experts_per_token top_k_experts experts_per_token moe_topk moe_top_k "
      "moe_k "
      "ffn_config.moe_top_k"},
-    {"moe_latent_size", "moe_latent_size routed_expert_hidden_size"},
-    {"dsa_indexer_n_heads", "index_n_heads"},
-    {"dsa_indexer_head_dim", "index_head_dim"},
-    {"dsa_indexer_topk", "index_topk"},
-    {"mamba_num_heads", "mamba_num_heads mamba_n_heads"},
-    {"mamba_head_dim", "mamba_head_dim mamba_d_head"},
-    {"mamba_state_dim", "ssm_state_size mamba_d_state"},
-    {"mamba_num_groups", "n_groups mamba_n_groups"},
-    {"mamba_conv_kernel_dim", "conv_kernel mamba_d_conv"},
-    {"linear_num_key_heads", "linear_num_key_heads linear_attn_config.num_heads"},
-    {"linear_num_value_heads", "linear_num_value_heads linear_attn_config.num_heads"},
-    {"linear_key_head_dim", "linear_key_head_dim linear_attn_config.head_dim"},
-    {"linear_value_head_dim", "linear_value_head_dim linear_attn_config.head_dim"},
-    {"linear_conv_kernel_dim", "linear_conv_kernel_dim linear_attn_config.short_conv_kernel_size"},
-    {"window_num_attention_heads", "swa_num_attention_heads num_sliding_attention_heads "
+    {P_moe_latent_size, "moe_latent_size routed_expert_hidden_size"},
+    {P_dsa_indexer_n_heads, "index_n_heads"},
+    {P_dsa_indexer_head_dim, "index_head_dim"},
+    {P_dsa_indexer_topk, "index_topk"},
+    {P_mamba_num_heads, "mamba_num_heads mamba_n_heads"},
+    {P_mamba_head_dim, "mamba_head_dim mamba_d_head"},
+    {P_mamba_state_dim, "ssm_state_size mamba_d_state"},
+    {P_mamba_num_groups, "n_groups mamba_n_groups"},
+    {P_mamba_conv_kernel_dim, "conv_kernel mamba_d_conv"},
+    {P_linear_num_key_heads, "linear_num_key_heads linear_attn_config.num_heads"},
+    {P_linear_num_value_heads, "linear_num_value_heads linear_attn_config.num_heads"},
+    {P_linear_key_head_dim, "linear_key_head_dim linear_attn_config.head_dim"},
+    {P_linear_value_head_dim, "linear_value_head_dim linear_attn_config.head_dim"},
+    {P_linear_conv_kernel_dim, "linear_conv_kernel_dim linear_attn_config.short_conv_kernel_size"},
+    {P_window_num_attention_heads, "swa_num_attention_heads num_sliding_attention_heads "
                                    "attention_other_setting.num_attention_heads"},
-    {"window_num_query_groups",
+    {P_window_num_query_groups,
      "swa_num_key_value_heads attention_other_setting.num_attention_groups"},
-    {"window_kv_channels", "swa_head_dim"},
-    {"window_v_head_dim", "swa_v_head_dim"},
+    {P_window_kv_channels, "swa_head_dim"},
+    {P_window_v_head_dim, "swa_v_head_dim"},
 };
 
 static const struct aliases vision[] = {
-    {"vision_num_layers", "depth num_hidden_layers"},
-    {"vision_hidden_size", "hidden_size embed_dim"},
-    {"vision_ffn_hidden_size", "intermediate_size"},
-    {"vision_num_attention_heads", "num_heads num_attention_heads"},
-    {"vision_patch_size", "patch_size"},
-    {"vision_spatial_merge_size", "spatial_merge_size merge_size"},
-    {"vision_temporal_patch_size", "temporal_patch_size patch_temporal"},
-    {"vision_num_position_embeddings", "num_position_embeddings"},
+    {P_vision_num_layers, "depth num_hidden_layers"},
+    {P_vision_hidden_size, "hidden_size embed_dim"},
+    {P_vision_ffn_hidden_size, "intermediate_size"},
+    {P_vision_num_attention_heads, "num_heads num_attention_heads"},
+    {P_vision_patch_size, "patch_size"},
+    {P_vision_spatial_merge_size, "spatial_merge_size merge_size"},
+    {P_vision_temporal_patch_size, "temporal_patch_size patch_temporal"},
+    {P_vision_num_position_embeddings, "num_position_embeddings"},
 };
 
 /* ---- attention ---- */
 
 static void read_latent_attention(struct hf *h, int64_t heads)
 {
-    hf_add(h, "multi_latent_attention", value_bool(true), "kv_lora_rank is given");
-    hf_add_count(h, "qk_head_dim", "qk_nope_head_dim");
-    hf_add(h, "num_query_groups", value_int(heads), "as many as heads: latent attention");
-    int64_t width = hf_given(h, "qk_head_dim");
-    if (!width) hf_missing(h, "qk_head_dim", "qk_nope_head_dim");
-    if (!hf_given(h, "v_head_dim")) hf_missing(h, "v_head_dim", "v_head_dim");
+    hf_add(h, P_multi_latent_attention, value_bool(true), "kv_lora_rank is given");
+    hf_add_count(h, P_qk_head_dim, "qk_nope_head_dim");
+    hf_add(h, P_num_query_groups, value_int(heads), "as many as heads: latent attention");
+    int64_t width = hf_given(h, P_qk_head_dim);
+    if (!width) hf_missing(h, P_qk_head_dim, "qk_nope_head_dim");
+    if (!hf_given(h, P_v_head_dim)) hf_missing(h, P_v_head_dim, "v_head_dim");
     /* Megatron wants kv_channels, of no use here, where it cannot divide it out */
-    bool divides = heads > 0 && hf_given(h, "hidden_size") % heads == 0;
-    if (width && !divides && !hf_given(h, "kv_channels"))
-        hf_add(h, "kv_channels", value_int(width), "qk_nope_head_dim");
+    bool divides = heads > 0 && hf_given(h, P_hidden_size) % heads == 0;
+    if (width && !divides && !hf_given(h, P_kv_channels))
+        hf_add(h, P_kv_channels, value_int(width), "qk_nope_head_dim");
 }
 
 static void read_attention(struct hf *h)
 {
-    int64_t heads = hf_given(h, "num_attention_heads");
-    if (hf_given(h, "kv_lora_rank") > 0) {
+    int64_t heads = hf_given(h, P_num_attention_heads);
+    if (hf_given(h, P_kv_lora_rank) > 0) {
         read_latent_attention(h, heads);
-    } else if (hf_add_count(h, "num_query_groups",
+    } else if (hf_add_count(h, P_num_query_groups,
                             "num_key_value_heads num_attention_groups attn_config.kv_n_heads") ==
                0) {
-        hf_add(h, "num_query_groups", value_int(heads),
+        hf_add(h, P_num_query_groups, value_int(heads),
                "as many as heads: num_key_value_heads is not given");
     }
     bool qk_norm = hf_truth(h, "use_qk_norm", false) || h->traits & HF_QK_NORM;
-    if (hf_given(h, "kv_lora_rank") > 0)
+    if (hf_given(h, P_kv_lora_rank) > 0)
         qk_norm = true; /* Megatron's switch for the latents' norms */
     if (h->traits & HF_L2_QK_NORM) qk_norm = false;
-    hf_add(h, "qk_layernorm", value_bool(qk_norm), "model_type");
+    hf_add(h, P_qk_layernorm, value_bool(qk_norm), "model_type");
     bool bias = hf_truth(h, "attention_bias qkv_bias use_qkv_bias", h->traits & HF_QKV_BIAS);
     if (bias || h->traits & HF_QKV_BIAS)
-        hf_add(h, "add_qkv_bias", value_bool(true), "attention_bias");
+        hf_add(h, P_add_qkv_bias, value_bool(true), "attention_bias");
     if (h->traits & HF_QK_NORM_FULL)
-        hf_add(h, "qk_layernorm_full_width", value_bool(true), "model_type");
-    if (h->traits & HF_ALL_BIAS) hf_add(h, "add_bias_linear", value_bool(true), "model_type");
+        hf_add(h, P_qk_layernorm_full_width, value_bool(true), "model_type");
+    if (h->traits & HF_ALL_BIAS) hf_add(h, P_add_bias_linear, value_bool(true), "model_type");
     if (h->traits & HF_SINKS)
-        hf_add(h, "softmax_type", value_string(STR("learnable")), "model_type");
-    if (h->traits & HF_POST_NORMS) hf_add(h, "post_layernorms", value_bool(true), "model_type");
+        hf_add(h, P_softmax_type, value_string(STR("learnable")), "model_type");
+    if (h->traits & HF_POST_NORMS) hf_add(h, P_post_layernorms, value_bool(true), "model_type");
     if (hf_truth(h, "attn_output_gate mla_use_output_gate attention_output_gate",
                  h->traits & HF_OUTPUT_GATE))
-        hf_add(h, "attention_output_gate", value_bool(true), "model_type");
-    if (h->traits & HF_K_IS_V) hf_add(h, "attention_k_equals_v", value_bool(true), "model_type");
+        hf_add(h, P_attention_output_gate, value_bool(true), "model_type");
+    if (h->traits & HF_K_IS_V) hf_add(h, P_attention_k_equals_v, value_bool(true), "model_type");
     if (hf_truth(h, "use_head_wise_attn_gate", false))
-        hf_add(h, "attention_head_gate", value_bool(true), "use_head_wise_attn_gate");
+        hf_add(h, P_attention_head_gate, value_bool(true), "use_head_wise_attn_gate");
 }
 
 /* Gemma 4: full-attention layers have heads of their own; what head_dim and num_key_value_heads say
    is about the others. */
 static void read_global_heads(struct hf *h)
 {
-    int64_t groups = hf_given(h, "num_query_groups"), width = hf_given(h, "kv_channels");
+    int64_t groups = hf_given(h, P_num_query_groups), width = hf_given(h, P_kv_channels);
     if (hf_count(h, "num_global_key_value_heads global_head_dim") == 0) return;
-    hf_add(h, "window_num_query_groups", value_int(groups), "num_key_value_heads");
-    hf_add(h, "window_kv_channels", value_int(width), "head_dim");
-    hf_add_count(h, "num_query_groups", "num_global_key_value_heads");
-    hf_add_count(h, "kv_channels", "global_head_dim");
+    hf_add(h, P_window_num_query_groups, value_int(groups), "num_key_value_heads");
+    hf_add(h, P_window_kv_channels, value_int(width), "head_dim");
+    hf_add_count(h, P_num_query_groups, "num_global_key_value_heads");
+    hf_add_count(h, P_kv_channels, "global_head_dim");
     if (hf_truth(h, "attention_k_eq_v", false))
-        hf_add(h, "attention_k_equals_v", value_bool(true), "attention_k_eq_v");
+        hf_add(h, P_attention_k_equals_v, value_bool(true), "attention_k_eq_v");
 }
 
 /* ---- experts ---- */
@@ -134,13 +136,13 @@ static void check_expert_names(struct hf *h)
                       *b = node_get(h->text, STR("n_routed_experts"));
     struct value x = hf_value(h, a), y = hf_value(h, b);
     if (x.kind == VALUE_INT && y.kind == VALUE_INT && x.i != y.i)
-        hf_defect(h, a, "num_moe_experts", "num_experts and n_routed_experts differ");
+        hf_defect(h, a, P_num_moe_experts, "num_experts and n_routed_experts differ");
 }
 
 static void read_shared(struct hf *h, int64_t width)
 {
     int64_t total =
-        hf_add_count(h, "moe_shared_expert_intermediate_size",
+        hf_add_count(h, P_moe_shared_expert_intermediate_size,
                      "shared_expert_intermediate_size moe_shared_expert_intermediate_size "
                      "shared_intermediate_size share_expert_dim");
     int64_t shared =
@@ -148,17 +150,17 @@ static void read_shared(struct hf *h, int64_t width)
     if (total == 0 && h->traits & HF_SHARED_IS_EXPERT) shared = 1;
     if (total == 0 && shared > 0 && width > 0) {
         total = shared * width;
-        hf_add(h, "moe_shared_expert_intermediate_size", value_int(total),
+        hf_add(h, P_moe_shared_expert_intermediate_size, value_int(total),
                "shared experts x expert width");
     }
-    int64_t dense = hf_given(h, "ffn_hidden_size");
+    int64_t dense = hf_given(h, P_ffn_hidden_size);
     if (total == 0 && h->traits & HF_DENSE_BESIDE && dense > 0) {
         total = dense;
-        hf_add(h, "moe_shared_expert_intermediate_size", value_int(dense),
+        hf_add(h, P_moe_shared_expert_intermediate_size, value_int(dense),
                "the dense FFN beside the experts");
     }
     if (total > 0 && h->traits & HF_SHARED_GATE)
-        hf_add(h, "moe_shared_expert_gate", value_bool(true), "model_type");
+        hf_add(h, P_moe_shared_expert_gate, value_bool(true), "model_type");
 }
 
 static bool has_expert_bias(const struct hf *h)
@@ -177,20 +179,20 @@ static void read_router(struct hf *h)
     static const char *const functions[] = {"softmax", "sigmoid", "sqrtsoftplus"};
     struct str said = hf_word(h, "scoring_func score_function moe_router_activation_func");
     bool bias = has_expert_bias(h);
-    if (bias) hf_add(h, "moe_router_enable_expert_bias", value_bool(true), "the router's method");
+    if (bias) hf_add(h, P_moe_router_enable_expert_bias, value_bool(true), "the router's method");
     if (said.n == 0 && (bias || h->traits & HF_SIGMOID)) said = STR("sigmoid");
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (str_is(said, functions[i]))
-            hf_add(h, "moe_router_score_function", value_string(said),
+            hf_add(h, P_moe_router_score_function, value_string(said),
                    "scoring_func, or the expert bias");
     if (hf_count(h, "n_group num_expert_group") > 1) {
-        hf_add_count(h, "moe_router_num_groups", "n_group num_expert_group");
-        hf_add_count(h, "moe_router_group_topk", "topk_group");
+        hf_add_count(h, P_moe_router_num_groups, "n_group num_expert_group");
+        hf_add_count(h, P_moe_router_group_topk, "topk_group");
     }
     const struct node *n;
     double scale = hf_number(h, "routed_scaling_factor moe_router_scaling_factor", 1, &n);
     if (scale != 1)
-        model_add_field(h->arena, h->m, "moe_router_topk_scaling_factor", value_double(scale), n,
+        model_add_field(h->arena, h->m, P_moe_router_topk_scaling_factor, value_double(scale), n,
                         STR("routed_scaling_factor"));
 }
 
@@ -201,25 +203,25 @@ static void read_norms(struct hf *h)
     double epsilon = hf_number(
         h, "rms_norm_eps layer_norm_epsilon layernorm_epsilon norm_eps layer_norm_eps", 0, &n);
     if (epsilon > 0 && epsilon < 1)
-        model_add_field(h->arena, h->m, "layernorm_epsilon", value_double(epsilon), n,
+        model_add_field(h->arena, h->m, P_layernorm_epsilon, value_double(epsilon), n,
                         STR("rms_norm_eps"));
     double base =
         hf_number(h, "rope_theta rope_parameters.rope_theta attn_config.rope_theta", 0, &n);
     if (base >= 1 && base <= 1e15 && (double)(int64_t)base == base)
-        model_add_field(h->arena, h->m, "rotary_base", value_int((int64_t)base), n,
+        model_add_field(h->arena, h->m, P_rotary_base, value_int((int64_t)base), n,
                         STR("rope_theta"));
     double part =
         hf_number(h, "partial_rotary_factor rope_parameters.partial_rotary_factor", 1, &n);
     if (part > 0 && part < 1)
-        model_add_field(h->arena, h->m, "rotary_percent", value_double(part), n,
+        model_add_field(h->arena, h->m, P_rotary_percent, value_double(part), n,
                         STR("partial_rotary_factor"));
 }
 
 /* The names under which a plain field is looked for. */
-static const char *keys_of(const char *param)
+static const char *keys_of(int param)
 {
     size_t i = 0;
-    while (strcmp(plain[i].param, param) != 0)
+    while (plain[i].param != param)
         i++;
     return plain[i].keys;
 }
@@ -230,34 +232,34 @@ static const char *keys_of(const char *param)
 
 static void read_ffn(struct hf *h)
 {
-    bool moe = hf_given(h, "num_moe_experts") > 1;
+    bool moe = hf_given(h, P_num_moe_experts) > 1;
     bool is_expert = moe && h->traits & HF_EXPERT_WIDTH;
-    int64_t dense = hf_add_count(h, "ffn_hidden_size",
+    int64_t dense = hf_add_count(h, P_ffn_hidden_size,
                                  "intermediate_size_mlp dense_intermediate_size ffn_hidden_size");
     if (dense == 0 && (!is_expert || h->traits & (HF_DENSE_BESIDE | HF_BOTH_WIDTHS)))
-        hf_add_count(h, "ffn_hidden_size", "intermediate_size");
+        hf_add_count(h, P_ffn_hidden_size, "intermediate_size");
     struct str act = hf_word(h, "mlp_hidden_act hidden_act hidden_activation");
     bool gated = !(h->traits & HF_NOT_GATED) && !str_is(act, "relu2");
-    hf_add(h, "gated_linear_unit", value_bool(gated), "model_type and hidden_act");
+    hf_add(h, P_gated_linear_unit, value_bool(gated), "model_type and hidden_act");
     if (str_is(act, "relu2"))
-        hf_add(h, "mlp_activation", value_string(STR("squared_relu")), "hidden_act");
+        hf_add(h, P_mlp_activation, value_string(STR("squared_relu")), "hidden_act");
     else if (gated && str_starts(act, STR("gelu")))
-        hf_add(h, "mlp_activation", value_string(STR("gelu")), "hidden_act");
+        hf_add(h, P_mlp_activation, value_string(STR("gelu")), "hidden_act");
     if (h->traits & HF_CLAMPED_GATE)
-        hf_add(h, "mlp_activation", value_string(STR("quick_geglu")), "model_type");
-    hf_add(h, "normalization",
+        hf_add(h, P_mlp_activation, value_string(STR("quick_geglu")), "model_type");
+    hf_add(h, P_normalization,
            value_string(h->traits & HF_LAYER_NORM ? STR("LayerNorm") : STR("RMSNorm")),
            "model_type");
     read_norms(h);
     if (!moe) return;
-    int64_t width = hf_add_count(h, "moe_ffn_hidden_size", EXPERT_WIDTH_KEYS);
+    int64_t width = hf_add_count(h, P_moe_ffn_hidden_size, EXPERT_WIDTH_KEYS);
     if (width == 0 && is_expert)
-        width = hf_add_count(h, "moe_ffn_hidden_size", "intermediate_size");
+        width = hf_add_count(h, P_moe_ffn_hidden_size, "intermediate_size");
     if (width == 0)
-        hf_missing(h, "moe_ffn_hidden_size",
+        hf_missing(h, P_moe_ffn_hidden_size,
                    is_expert ? EXPERT_WIDTH_KEYS " intermediate_size" : EXPERT_WIDTH_KEYS);
-    if (!hf_given(h, "moe_router_topk"))
-        hf_missing(h, "moe_router_topk", keys_of("moe_router_topk"));
+    if (!hf_given(h, P_moe_router_topk))
+        hf_missing(h, P_moe_router_topk, keys_of(P_moe_router_topk));
     read_shared(h, width);
     read_router(h);
     check_expert_names(h);
@@ -276,13 +278,13 @@ static void read_vision(struct hf *h)
         hf_add_count(&v, vision[i].param, vision[i].keys);
     const struct node *levels = node_get(config, STR("deepstack_visual_indexes"));
     if (levels && levels->kind == NODE_LIST && levels->n > 0 && levels->n < HF_MAX_LAYERS)
-        model_add_field(h->arena, h->m, "vision_num_deepstack_layers",
+        model_add_field(h->arena, h->m, P_vision_num_deepstack_layers,
                         value_int((int64_t)levels->n), levels, STR("deepstack_visual_indexes"));
     if (h->traits & HF_GATED_VISION || str_is(hf_word(&v, "hidden_act"), "silu"))
-        hf_add(h, "vision_gated_linear_unit", value_bool(true),
+        hf_add(h, P_vision_gated_linear_unit, value_bool(true),
                "model_type and hidden_act of the vision tower");
-    if (!hf_given(h, "vision_num_layers") || !hf_given(h, "vision_hidden_size") ||
-        !hf_given(h, "vision_ffn_hidden_size"))
+    if (!hf_given(h, P_vision_num_layers) || !hf_given(h, P_vision_hidden_size) ||
+        !hf_given(h, P_vision_ffn_hidden_size))
         model_add_note(h->arena, h->m, "the vision tower's sizes are not given: it is left out");
     h->good = h->good && v.good;
 }
@@ -293,7 +295,7 @@ static void read_embeddings(struct hf *h)
     if (!n) n = node_get(h->outer, STR("tie_word_embeddings"));
     struct value v = hf_value(h, n);
     bool tied = v.kind == VALUE_BOOL ? v.b : h->traits & HF_TIED;
-    model_add_field(h->arena, h->m, "untie_embeddings_and_output_weights", value_bool(!tied),
+    model_add_field(h->arena, h->m, P_untie_embeddings_and_output_weights, value_bool(!tied),
                     v.kind == VALUE_BOOL ? n : NULL,
                     v.kind == VALUE_BOOL ? STR("tie_word_embeddings") : STR("model_type"));
     const struct node *types = node_get(h->text, STR("indexer_types"));
@@ -301,7 +303,7 @@ static void read_embeddings(struct hf *h)
     for (size_t i = 0; types && types->kind == NODE_LIST && i < types->n; i++)
         own += str_is(types->items[i]->text, "full");
     if (own > 0)
-        model_add_field(h->arena, h->m, "dsa_indexer_num_layers", value_int(own), types,
+        model_add_field(h->arena, h->m, P_dsa_indexer_num_layers, value_int(own), types,
                         STR("indexer_types"));
 }
 
@@ -315,15 +317,15 @@ static void read_blocks(struct hf *h)
                    "block_configs differ by layer; all layers are reckoned as the first one");
     struct hf b = *h;
     b.text = blocks->items[0];
-    int64_t heads = hf_given(h, "num_attention_heads"),
+    int64_t heads = hf_given(h, P_num_attention_heads),
             ratio = hf_count(&b, "attention.n_heads_in_group");
-    if (ratio > 0) hf_add(h, "num_query_groups", value_int(heads / ratio), "block_configs");
+    if (ratio > 0) hf_add(h, P_num_query_groups, value_int(heads / ratio), "block_configs");
     const struct node *mult;
     double f = hf_number(&b, "ffn.ffn_mult", 0, &mult);
     if (f <= 0 || f > 64) return;
     int64_t width =
-        (int64_t)(2 * f * (double)hf_given(h, "hidden_size") / 3); /* DeciLM: rounded up to 256 */
-    hf_add(h, "ffn_hidden_size", value_int((width + 255) / 256 * 256), "block_configs");
+        (int64_t)(2 * f * (double)hf_given(h, P_hidden_size) / 3); /* DeciLM: rounded up to 256 */
+    hf_add(h, P_ffn_hidden_size, value_int((width + 255) / 256 * 256), "block_configs");
 }
 
 static void note_unmodelled(struct hf *h)
@@ -391,11 +393,11 @@ static void read_family(struct hf *h)
 
 static void check_needed(struct hf *h)
 {
-    static const char *const needed[] = {"hidden_size", "num_attention_heads", "vocab_size"};
+    static const int needed[] = {P_hidden_size, P_num_attention_heads, P_vocab_size};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!hf_given(h, needed[i])) hf_missing(h, needed[i], keys_of(needed[i]));
-    if (hf_given(h, "num_moe_experts") <= 1 && !hf_given(h, "ffn_hidden_size"))
-        hf_missing(h, "ffn_hidden_size", "intermediate_size ffn_hidden_size");
+    if (hf_given(h, P_num_moe_experts) <= 1 && !hf_given(h, P_ffn_hidden_size))
+        hf_missing(h, P_ffn_hidden_size, "intermediate_size ffn_hidden_size");
 }
 
 const struct model_input *model_from_hf(struct arena *a, struct diags *diags,
@@ -414,7 +416,7 @@ const struct model_input *model_from_hf(struct arena *a, struct diags *diags,
     read_family(&h);
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         hf_add_count(&h, plain[i].param, plain[i].keys);
-    if (!hf_given(&h, "hidden_size") && !hf_given(&h, "num_attention_heads")) {
+    if (!hf_given(&h, P_hidden_size) && !hf_given(&h, P_num_attention_heads)) {
         struct diag *d = diag_add(diags, SEVERITY_ERROR, "model-config", node_span(diags, config),
                                   "this config describes no model that moeplan knows how to read");
         diag_help(
@@ -433,6 +435,6 @@ const struct model_input *model_from_hf(struct arena *a, struct diags *diags,
     check_needed(&h);
     if (m->name.n == 0) m->name = name;
     if (m->name.n == 0) m->name = m->architecture.n > 0 ? m->architecture : m->model_type;
-    model_add_field(a, m, "model_name", value_string(m->name), NULL, STR("config.json"));
+    model_add_field(a, m, P_model_name, value_string(m->name), NULL, STR("config.json"));
     return h.good ? m : NULL;
 }

@@ -21,11 +21,10 @@ int param_find(struct str name)
     return slot ? slot->param : -1;
 }
 
-int param_named(const char *name)
+struct str param_name(int param)
 {
-    int param = param_find(str_of(name));
-    assert(param >= 0);
-    return param;
+    assert(param >= 0 && (uint32_t)param < param_count);
+    return param_table[param].name;
 }
 
 int param_find_key(enum framework framework, struct str key, const struct param_flag **flag)

@@ -112,7 +112,8 @@ struct param {
     struct param_spelling in[FRAMEWORK_COUNT];
 };
 
-/* The table (generated), sorted by name. A parameter's number is its index. */
+/* The table (generated), sorted by name. A parameter's number is its index; facts/param_ids.h
+   (generated) has it under its name. */
 extern const struct param param_table[];
 extern const uint32_t param_count;
 /* The parameters that have a range, by number (generated). */
@@ -124,8 +125,8 @@ extern const uint32_t coefficient_count;
 
 /* By name, symbol or alias; -1 when there is none. */
 int param_find(struct str name);
-/* The same for a name that exists: a wrong one is our bug. */
-int param_named(const char *name);
+/* The name of a parameter: what diagnostics carry. */
+struct str param_name(int param);
 /* By a framework's own spelling: a flag with its dashes, or a dotted key. *flag is set for flags.
    -1: none. */
 int param_find_key(enum framework framework, struct str key, const struct param_flag **flag);

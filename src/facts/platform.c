@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "facts/named.h"
+#include "facts/param_ids.h"
 
 int platform_param(struct str name)
 {
@@ -126,7 +127,7 @@ void platform_cache_trim(struct platform_cache *cache)
 void platform_apply(struct facts *f, const struct platform *p, enum fact_origin origin)
 {
     f->platform = p;
-    facts_set(f, param_find(STR("platform")), value_string(p->id), origin, NULL, STR("platform"));
+    facts_set(f, P_platform, value_string(p->id), origin, NULL, STR("platform"));
     for (size_t i = 0; i < p->entry->n_fields; i++) {
         const struct entry_field *x = &p->entry->fields[i];
         int param = platform_param(x->name);

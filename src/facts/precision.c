@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/precision.h"
 
+#include "facts/param_ids.h"
+
 /* A word and its switches in Megatron-core; NULL: off. */
 struct precision_row {
     const char *word, *base, *fp8, *fp8_recipe, *fp4;
@@ -47,17 +49,16 @@ static const struct mixed *mixed_of(struct value name)
     return NULL;
 }
 
-static bool is_written(const struct facts *f, const char *name)
+static bool is_written(const struct facts *f, int param)
 {
-    const struct fact *x = facts_get(f, name);
+    const struct fact *x = facts_get(f, param);
     return fact_is_set(x) || x->origin == ORIGIN_OVERRIDE;
 }
 
-static void put(struct facts *f, const char *name, struct value v, const char *from)
+static void put(struct facts *f, int param, struct value v, const char *from)
 {
-    int param = param_named(name);
     struct fact *x = &f->items[param];
-    if (is_written(f, name)) return;
+    if (is_written(f, param)) return;
     *x = (struct fact){.value = v, .origin = ORIGIN_DERIVED, .written = str_of(from)};
     if (v.kind == VALUE_UNKNOWN) x->origin = ORIGIN_UNKNOWN;
 }
@@ -69,19 +70,19 @@ static struct value word_or_null(const char *word)
 
 static void put_switches(struct facts *f, const struct precision_row *row, const char *from)
 {
-    put(f, "bf16", value_bool(strcmp(row->base, "bf16") == 0), from);
-    put(f, "fp16", value_bool(strcmp(row->base, "fp16") == 0), from);
-    put(f, "fp8", word_or_null(row->fp8), from);
-    put(f, "fp4", word_or_null(row->fp4), from);
-    if (row->fp8_recipe) put(f, "fp8_recipe", word_or_null(row->fp8_recipe), from);
+    put(f, P_bf16, value_bool(strcmp(row->base, "bf16") == 0), from);
+    put(f, P_fp16, value_bool(strcmp(row->base, "fp16") == 0), from);
+    put(f, P_fp8, word_or_null(row->fp8), from);
+    put(f, P_fp4, word_or_null(row->fp4), from);
+    if (row->fp8_recipe) put(f, P_fp8_recipe, word_or_null(row->fp8_recipe), from);
 }
 
 /* The word that the switches mean; unknown when one that matters is. */
 static struct value word_of_switches(const struct facts *f)
 {
-    struct value fp8 = facts_get(f, "fp8")->value, fp4 = facts_get(f, "fp4")->value;
-    struct value recipe = facts_get(f, "fp8_recipe")->value, bf16 = facts_get(f, "bf16")->value,
-                 fp16 = facts_get(f, "fp16")->value;
+    struct value fp8 = facts_get(f, P_fp8)->value, fp4 = facts_get(f, P_fp4)->value;
+    struct value recipe = facts_get(f, P_fp8_recipe)->value, bf16 = facts_get(f, P_bf16)->value,
+                 fp16 = facts_get(f, P_fp16)->value;
     if (fp8.kind == VALUE_UNKNOWN || fp4.kind == VALUE_UNKNOWN) return value_unknown();
     if (fp4.kind == VALUE_STRING) return value_string(STR("nvfp4"));
     for (size_t i = 0; fp8.kind == VALUE_STRING && i < sizeof rows / sizeof *rows; i++)
@@ -101,11 +102,11 @@ static struct value word_of_automodel(const struct facts *f)
     static const struct {
         const char *recipe, *word;
     } te[] = {{"current", "fp8_tensorwise"}, {"block", "fp8_blockwise"}, {"mxfp8", "mxfp8"}};
-    struct str recipe = facts_str(f, "backend_te_fp8_recipe"),
-               dtype = facts_str(f, "mp_policy_param_dtype");
+    struct str recipe = facts_str(f, P_backend_te_fp8_recipe),
+               dtype = facts_str(f, P_mp_policy_param_dtype);
     for (size_t i = 0; i < sizeof te / sizeof *te; i++)
         if (str_is(recipe, te[i].recipe)) return value_string(str_of(te[i].word));
-    if (facts_bool(f, "torchao_fp8_enabled", false)) return value_string(STR("fp8_tensorwise"));
+    if (facts_bool(f, P_torchao_fp8_enabled, false)) return value_string(STR("fp8_tensorwise"));
     if (str_ends(dtype, STR("float32"))) return value_string(STR("fp32"));
     return value_string(str_ends(dtype, STR("bfloat16")) || !str_ends(dtype, STR("float16"))
                             ? STR("bf16")
@@ -114,35 +115,35 @@ static struct value word_of_automodel(const struct facts *f)
 
 void precision_derive(struct facts *f)
 {
-    const struct fact *precision = facts_get(f, "precision");
+    const struct fact *precision = facts_get(f, P_precision);
     if (f->framework == FRAMEWORK_AUTOMODEL) {
-        put(f, "precision", word_of_automodel(f), "the model's and the sharding policy's formats");
+        put(f, P_precision, word_of_automodel(f), "the model's and the sharding policy's formats");
         return;
     }
     const struct precision_row *row = NULL;
     const char *from = "precision";
-    if (is_written(f, "precision") && precision->value.kind == VALUE_STRING)
+    if (is_written(f, P_precision) && precision->value.kind == VALUE_STRING)
         row = row_of(precision->value.s);
     bool by_name =
-        is_written(f, "mixed_precision") || fact_is_of_recipe(facts_get(f, "mixed_precision"));
+        is_written(f, P_mixed_precision) || fact_is_of_recipe(facts_get(f, P_mixed_precision));
     if (!row && by_name) {
-        const struct mixed *name = mixed_of(facts_get(f, "mixed_precision")->value);
+        const struct mixed *name = mixed_of(facts_get(f, P_mixed_precision)->value);
         row = name ? row_of(str_of(name->word)) : NULL;
         from = "mixed_precision";
-        if (name) put(f, "fp8_param_gather", value_bool(name->gathers), from);
+        if (name) put(f, P_fp8_param_gather, value_bool(name->gathers), from);
     }
     bool silent =
-        !is_written(f, "bf16") && !is_written(f, "fp16") && !str_is(f->format, "megatron");
-    if (!row && silent && !is_written(f, "precision") && !by_name) {
-        put(f, "bf16", value_bool(true), "bf16, as nothing else is said");
-        put(f, "fp16", value_bool(false), "bf16, as nothing else is said");
-        if (facts_get(f, "fp8")->value.kind == VALUE_UNKNOWN)
-            put(f, "fp8", value_null(), "bf16, as nothing else is said");
-        if (facts_get(f, "fp4")->value.kind == VALUE_UNKNOWN)
-            put(f, "fp4", value_null(), "bf16, as nothing else is said");
+        !is_written(f, P_bf16) && !is_written(f, P_fp16) && !str_is(f->format, "megatron");
+    if (!row && silent && !is_written(f, P_precision) && !by_name) {
+        put(f, P_bf16, value_bool(true), "bf16, as nothing else is said");
+        put(f, P_fp16, value_bool(false), "bf16, as nothing else is said");
+        if (facts_get(f, P_fp8)->value.kind == VALUE_UNKNOWN)
+            put(f, P_fp8, value_null(), "bf16, as nothing else is said");
+        if (facts_get(f, P_fp4)->value.kind == VALUE_UNKNOWN)
+            put(f, P_fp4, value_null(), "bf16, as nothing else is said");
     }
     if (row) put_switches(f, row, from);
-    put(f, "precision",
+    put(f, P_precision,
         row && strcmp(from, "precision") != 0 ? value_string(str_of(row->word))
                                               : word_of_switches(f),
         "its switches");

@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/reach.h"
 #include "facts/automodel.h"
+#include "facts/param_ids.h"
 
 /* A section alone may be anybody's: taken where the format is said. */
 enum { PART = 10 };
@@ -69,9 +70,9 @@ static void set_below(struct walk *w, const struct node *map)
     }
 }
 
-static void set_derived(struct facts *f, const char *name, struct value v)
+static void set_derived(struct facts *f, int param, struct value v)
 {
-    facts_set(f, param_find(str_of(name)), v, ORIGIN_DERIVED, NULL, (struct str){"", 0});
+    facts_set(f, param, v, ORIGIN_DERIVED, NULL, (struct str){"", 0});
 }
 
 /* The sizes of the two meshes of a distillation with separate GPUs; unknown where one is not
@@ -93,12 +94,11 @@ static struct value mesh_size(struct facts *f, const char *section)
 /* With packing a training row is a pack, however long a sample may be. */
 static void set_row_length(struct facts *f)
 {
-    static const char *const packs[] = {"packed_sequence_size", "pack_size"};
+    static const int packs[] = {P_packed_sequence_size, P_pack_size};
     for (size_t i = 0; i < sizeof packs / sizeof *packs; i++) {
         const struct fact *pack = facts_get(f, packs[i]);
         if (pack->value.kind == VALUE_INT && pack->value.i > 0)
-            facts_set(f, param_find(STR("seq_length")), pack->value, ORIGIN_FILE, pack->node,
-                      pack->written);
+            facts_set(f, P_seq_length, pack->value, ORIGIN_FILE, pack->node, pack->written);
     }
 }
 
@@ -107,10 +107,10 @@ static void set_task(struct facts *f)
 {
     const struct node *peft = node_get(f->document, STR("peft"));
     if (!peft || peft->kind != NODE_MAP) return;
-    bool dora = facts_bool(f, "peft_use_dora", false);
-    facts_set(f, param_named("task"), value_string(STR("peft")), ORIGIN_FILE, peft, STR("peft"));
-    facts_set(f, param_named("peft_scheme"), value_string(dora ? STR("dora") : STR("lora")),
-              ORIGIN_FILE, peft, STR("peft.use_dora"));
+    bool dora = facts_bool(f, P_peft_use_dora, false);
+    facts_set(f, P_task, value_string(STR("peft")), ORIGIN_FILE, peft, STR("peft"));
+    facts_set(f, P_peft_scheme, value_string(dora ? STR("dora") : STR("lora")), ORIGIN_FILE, peft,
+              STR("peft.use_dora"));
 }
 
 /* Whether a file that the text names is missing. One outside of the text's reach is not opened, but
@@ -127,9 +127,9 @@ static bool is_missing(const struct facts *f, struct str name)
 /* A schedule file replaces the named schedule and is opened when the model is split. */
 static void check_schedule_file(struct facts *f)
 {
-    struct str path = facts_str(f, "pp_schedule_csv");
-    const struct node *node = facts_get(f, "pp_schedule_csv")->node;
-    if (!path.n || !node || facts_int(f, "pipeline_model_parallel_size", 1) < 2) return;
+    struct str path = facts_str(f, P_pp_schedule_csv);
+    const struct node *node = facts_get(f, P_pp_schedule_csv)->node;
+    if (!path.n || !node || facts_int(f, P_pipeline_model_parallel_size, 1) < 2) return;
     if (!is_missing(f, path)) return;
     struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "schedule-file-missing",
                               node_span(f->diags, node), "there is no file %.*s", STR_ARG(path));
@@ -147,17 +147,16 @@ static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t
     read_options_env(f, options); /* the loader puts variables into the values */
     struct str kind = v->kind.n ? v->kind : automodel_kind(f, v->recipe);
     f->document = automodel_normalise(f, v->recipe, kind);
-    set_derived(f, "recipe_kind", value_string(kind));
+    set_derived(f, P_recipe_kind, value_string(kind));
     set_below(&(struct walk){f, buf_new(a)}, f->document);
     set_row_length(f);
     set_task(f);
-    set_derived(f, "student_mesh_size", mesh_size(f, "distributed"));
-    set_derived(f, "teacher_mesh_size", mesh_size(f, "teacher_distributed"));
+    set_derived(f, P_student_mesh_size, mesh_size(f, "distributed"));
+    set_derived(f, P_teacher_mesh_size, mesh_size(f, "teacher_distributed"));
     if (v->gpus)
-        facts_set(f, param_find(STR("world_size")), value_int(v->gpus), ORIGIN_FILE, v->gpus_node,
-                  v->gpus_written);
+        facts_set(f, P_world_size, value_int(v->gpus), ORIGIN_FILE, v->gpus_node, v->gpus_written);
     int64_t documented = automodel_documented_gpus(source_get(&diags->sources, source)->text);
-    if (documented && !v->kind.n) set_derived(f, "documented_gpus", value_int(documented));
+    if (documented && !v->kind.n) set_derived(f, P_documented_gpus, value_int(documented));
     automodel_check_targets(f, v->recipe);
     automodel_check_sections(f, kind);
     check_schedule_file(f);

@@ -8,6 +8,7 @@
 #include "facts/bridge.h"
 #include "facts/check.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 
@@ -285,12 +286,12 @@ static void stand_on_recipe(struct facts *f, struct str text, const struct flag_
     const struct model_input *m = model_find(f->arena, r && r->model.n ? r->model : id);
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
     if (!r) return;
-    facts_set(f, param_named("bridge_recipe"), value_string(r->name),
-              given ? ORIGIN_OPTION : ORIGIN_FILE, NULL, STR("recipe"));
-    facts_set(f, param_named("task"), value_string(r->task), ORIGIN_DERIVED, NULL, r->name);
-    facts_set(f, param_named("over_recipe"), value_bool(true), ORIGIN_FILE, NULL, r->name);
-    facts_set(f, param_named("recipe_seq_length"),
-              bridge_recipe_value(r, param_named("seq_length")), ORIGIN_DERIVED, NULL, r->name);
+    facts_set(f, P_bridge_recipe, value_string(r->name), given ? ORIGIN_OPTION : ORIGIN_FILE, NULL,
+              STR("recipe"));
+    facts_set(f, P_task, value_string(r->task), ORIGIN_DERIVED, NULL, r->name);
+    facts_set(f, P_over_recipe, value_bool(true), ORIGIN_FILE, NULL, r->name);
+    facts_set(f, P_recipe_seq_length, bridge_recipe_value(r, P_seq_length), ORIGIN_DERIVED, NULL,
+              r->name);
     bridge_recipe_apply(f, r);
 }
 

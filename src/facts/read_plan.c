@@ -3,6 +3,7 @@
 #include "facts/check.h"
 #include "facts/model.h"
 #include "facts/named.h"
+#include "facts/param_ids.h"
 #include "facts/profile.h"
 #include "facts/reader.h"
 
@@ -109,10 +110,10 @@ static void unknown_key(struct facts *f, const struct node *key)
 static void note_assertion(struct facts *f, int param, const struct node *key,
                            const struct node *value)
 {
-    static const char *const assertions[] = {"data_parallel_size", "expert_data_parallel_size",
-                                             "num_microbatches"};
+    static const int assertions[] = {P_data_parallel_size, P_expert_data_parallel_size,
+                                     P_num_microbatches};
     for (size_t i = 0; i < sizeof assertions / sizeof *assertions; i++)
-        if (str_is(param_table[param].name, assertions[i])) f->items[param].node = value;
+        if (param == assertions[i]) f->items[param].node = value;
     if (f->items[param].node) return;
     complain(f, "unknown-key", key,
              arena_printf(f->arena, "%.*s follows from other parameters and cannot be given",
@@ -156,8 +157,8 @@ static void read_body(struct facts *f, const struct node *doc, const struct read
 /* A model of so many layers that says no pattern has none: the pattern would say their number. */
 static void assume_plain_layers(struct facts *f)
 {
-    int pattern = param_named("hybrid_layer_pattern");
-    bool plain = fact_is_known(facts_get(f, "num_layers"));
+    int pattern = P_hybrid_layer_pattern;
+    bool plain = fact_is_known(facts_get(f, P_num_layers));
     if (plain && !fact_is_known(&f->items[pattern]))
         f->items[pattern] = (struct fact){.value = value_null(), .origin = ORIGIN_DEFAULT};
 }

@@ -6,6 +6,7 @@
 #include "facts/check.h"
 #include "facts/formats.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 #include "facts/profile.h"
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
@@ -143,31 +144,29 @@ void read_options_env(struct facts *f, const struct read_options *options)
 
 static bool has_own_model(const struct facts *f)
 {
-    static const char *const sizes[] = {"num_layers", "hidden_size", "num_attention_heads"};
+    static const int sizes[] = {P_num_layers, P_hidden_size, P_num_attention_heads};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (fact_is_set(facts_get(f, sizes[i]))) return true;
     return false;
 }
 
-static void set_switch(struct facts *f, const struct model_input *m, const char *param,
-                       struct value v)
+static void set_switch(struct facts *f, const struct model_input *m, int param, struct value v)
 {
-    if (!fact_is_set(facts_get(f, param)))
-        facts_set(f, param_find(str_of(param)), v, ORIGIN_CATALOGUE, NULL, m->name);
+    if (!fact_is_set(facts_get(f, param))) facts_set(f, param, v, ORIGIN_CATALOGUE, NULL, m->name);
 }
 
 /* A launch that leaves its model to the option leaves the switches to it too that Megatron needs
    beside the sizes. */
 static void set_switches(struct facts *f, const struct model_input *m)
 {
-    const struct model_field *groups = model_field_get(m, "num_query_groups");
-    const struct model_field *heads = model_field_get(m, "num_attention_heads");
+    const struct model_field *groups = model_field_get(m, P_num_query_groups);
+    const struct model_field *heads = model_field_get(m, P_num_attention_heads);
     bool grouped = groups && heads && !value_eq(groups->value, heads->value) &&
-                   !model_field_get(m, "multi_latent_attention");
+                   !model_field_get(m, P_multi_latent_attention);
     if (grouped && str_is(f->format, "megatron"))
-        set_switch(f, m, "group_query_attention", value_bool(true));
-    if (model_field_get(m, "rotary_base"))
-        set_switch(f, m, "position_embedding_type", value_string(STR("rope")));
+        set_switch(f, m, P_group_query_attention, value_bool(true));
+    if (model_field_get(m, P_rotary_base))
+        set_switch(f, m, P_position_embedding_type, value_string(STR("rope")));
 }
 
 static bool apply_model(struct facts *f, struct str model)
@@ -202,8 +201,7 @@ bool read_options_apply(struct facts *f, const struct read_options *options)
     bool model = apply_model(f, options->model);
     bool platform = apply_platform(f, options);
     if (options->gpus)
-        facts_set(f, param_find(STR("world_size")), value_int(options->gpus), ORIGIN_OPTION, NULL,
-                  STR("gpus"));
+        facts_set(f, P_world_size, value_int(options->gpus), ORIGIN_OPTION, NULL, STR("gpus"));
     for (size_t i = 0; i < options->n_set; i++)
         apply_setting(f, &options->set[i]);
     read_options_env(f, options);

@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "base/sort.h"
 #include "base/units.h"
+#include "facts/param_ids.h"
 
 /* ---- numbers in lines ---- */
 
@@ -192,22 +193,20 @@ struct run_summary run_log_summary(struct arena *a, const struct run_log *log)
     return s;
 }
 
-static void apply(struct facts *f, const char *metric, double x)
+static void apply(struct facts *f, int param, double x)
 {
-    if (x > 0)
-        facts_set(f, param_find(str_of(metric)), value_double(x), ORIGIN_FILE, NULL,
-                  STR("training log"));
+    if (x > 0) facts_set(f, param, value_double(x), ORIGIN_FILE, NULL, STR("training log"));
 }
 
 void run_log_apply(const struct run_log *log, struct facts *f)
 {
     struct run_summary s = run_log_summary(f->arena, log);
-    apply(f, "step_time_s", s.step_s);
-    apply(f, "tflops_per_gpu", s.tflops_per_gpu);
-    apply(f, "tokens_per_s_per_gpu", s.tokens_per_s_per_gpu);
-    apply(f, "max_allocated_gib", s.peak_memory_gib);
-    apply(f, "max_reserved_gib", s.reserved_memory_gib);
-    apply(f, "grad_norm_max_over_median", s.grad_norm_max_over_median);
-    facts_set(f, param_find(STR("out_of_memory")), value_bool(log->out_of_memory > 0), ORIGIN_FILE,
-              NULL, STR("training log"));
+    apply(f, P_step_time_s, s.step_s);
+    apply(f, P_tflops_per_gpu, s.tflops_per_gpu);
+    apply(f, P_tokens_per_s_per_gpu, s.tokens_per_s_per_gpu);
+    apply(f, P_max_allocated_gib, s.peak_memory_gib);
+    apply(f, P_max_reserved_gib, s.reserved_memory_gib);
+    apply(f, P_grad_norm_max_over_median, s.grad_norm_max_over_median);
+    facts_set(f, P_out_of_memory, value_bool(log->out_of_memory > 0), ORIGIN_FILE, NULL,
+              STR("training log"));
 }

@@ -2,6 +2,7 @@
 /* The launch: which of a script's commands starts training, its words as flags, and how many GPUs
  * it runs on. */
 #include "base/num.h"
+#include "facts/param_ids.h"
 #include "facts/shell_state.h"
 
 /* ---- fields as words ---- */
@@ -188,8 +189,7 @@ static struct node *place(struct shell *sh, uint32_t from, uint32_t to)
 
 static void set_world(struct shell *sh, int64_t gpus, uint32_t from, uint32_t to, const char *how)
 {
-    facts_set(sh->f, param_named("world_size"), value_int(gpus), ORIGIN_FILE, place(sh, from, to),
-              str_of(how));
+    facts_set(sh->f, P_world_size, value_int(gpus), ORIGIN_FILE, place(sh, from, to), str_of(how));
 }
 
 static void add_raw(struct shell *sh, const char *key, int64_t value)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/unsaid.h"
 
-#include <string.h>
+#include "facts/param_ids.h"
 
-const char *const unsaid_params[] = {
-    "attention_head_gate",  "qk_layernorm_full_width",    "post_layernorms",
-    "attention_k_equals_v", "window_num_attention_heads", "window_num_query_groups",
-    "window_kv_channels",   "window_v_head_dim",          "o_lora_rank",
-    "o_lora_groups",        "dsa_indexer_num_layers",     "v_head_dim",
+const int unsaid_params[] = {
+    P_attention_head_gate,  P_qk_layernorm_full_width,    P_post_layernorms,
+    P_attention_k_equals_v, P_window_num_attention_heads, P_window_num_query_groups,
+    P_window_kv_channels,   P_window_v_head_dim,          P_o_lora_rank,
+    P_o_lora_groups,        P_dsa_indexer_num_layers,     P_v_head_dim,
 };
 const size_t unsaid_param_count = sizeof unsaid_params / sizeof *unsaid_params;
 
 /* Latent attention alone has a flag for the width of its values. */
-static bool has_flag(const struct facts *f, const char *param)
+static bool has_flag(const struct facts *f, int param)
 {
-    return strcmp(param, "v_head_dim") == 0 && facts_bool(f, "multi_latent_attention", false);
+    return param == P_v_head_dim && facts_bool(f, P_multi_latent_attention, false);
 }
 
-bool unsaid_is_known(const struct facts *f, const char *param)
+bool unsaid_is_known(const struct facts *f, int param)
 {
     if (has_flag(f, param)) return false;
     struct value v = facts_get(f, param)->value;

@@ -8,11 +8,11 @@
 #include "facts/model.h"
 
 /* The parameters that no flag can say. */
-extern const char *const unsaid_params[];
+extern const int unsaid_params[];
 extern const size_t unsaid_param_count;
 
 /* Whether the facts know more of the parameter than that it is not there. */
-bool unsaid_is_known(const struct facts *f, const char *param);
+bool unsaid_is_known(const struct facts *f, int param);
 /* Sets what no flag can say from a model, where nobody has. */
 void unsaid_apply(struct facts *f, const struct model_input *m);
 

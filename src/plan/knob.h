@@ -22,7 +22,7 @@ enum knob_kind {
 };
 
 struct knob {
-    const char *param; /* canonical parameter name */
+    int param;
     enum knob_kind kind;
     size_t offset;            /* of the field in struct knobs */
     const char *const *words; /* KNOB_WORD: word of each enum value; KNOB_MODULES: word of each bit;
@@ -33,8 +33,8 @@ struct knob {
 extern const struct knob knob_table[];
 extern const size_t knob_count;
 
-/* By parameter name, symbol or alias; NULL when the parameter is no knob. */
-const struct knob *knob_find(struct str name);
+/* The knob of a parameter; NULL when it is none. */
+const struct knob *knob_of(int param);
 /* The field as the parameter's value. */
 struct value knob_get(struct arena *a, const struct knobs *k, const struct knob *knob);
 /* Sets the field from a parameter's value; false when the value is of no use for it. Null sets

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "facts/param_ids.h"
+
 /* ---- the linears of a layer ---- */
 
 struct linears {
@@ -251,12 +253,12 @@ static const uint32_t routed_roles = UINT32_C(1) << LINEAR_EXPERTS_UP | UINT32_C
 uint32_t peft_targets(const struct facts *f, const struct model_shape *m)
 {
     bool automodel = f->framework == FRAMEWORK_AUTOMODEL;
-    const struct fact *own = facts_get(f, "automodel_moe");
-    struct value wanted = facts_get(f, "peft_target_modules")->value;
-    struct value left = facts_get(f, "peft_exclude_modules")->value;
+    const struct fact *own = facts_get(f, P_automodel_moe);
+    struct value wanted = facts_get(f, P_peft_target_modules)->value;
+    struct value left = facts_get(f, P_peft_exclude_modules)->value;
     bool outside = automodel && own->value.kind == VALUE_BOOL && !own->value.b;
     uint32_t mask = targets_of(wanted, automodel, m);
-    if (automodel && facts_bool(f, "peft_match_all_linear", false))
+    if (automodel && facts_bool(f, P_peft_match_all_linear, false))
         mask = all_roles & ~routed_roles;
     else if (left.kind == VALUE_LIST || left.kind == VALUE_STRING)
         mask = all_roles & ~routed_roles & ~targets_of(left, automodel, m);
@@ -276,7 +278,7 @@ static uint32_t roles_of(const struct config *c)
 
 struct str peft_idle_target(const struct facts *f, const struct model_shape *m)
 {
-    struct value wanted = facts_get(f, "peft_target_modules")->value;
+    struct value wanted = facts_get(f, P_peft_target_modules)->value;
     struct value_list one = {1, &wanted};
     const struct value_list *list = wanted.kind == VALUE_LIST ? wanted.list : &one;
     struct config c = {.framework = f->framework, .model = *m};

@@ -9,9 +9,10 @@
 #include "facts/check.h"
 #include "facts/entry.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 
 struct int_field {
-    const char *param; /* whose range keeps every product of sizes below 2^62 */
+    int param; /* whose range keeps every product of sizes below 2^62 */
     size_t offset;
     bool needed;
 };
@@ -19,74 +20,74 @@ struct int_field {
 
 /* Absent ones stay 0 and are filled from the others below. */
 static const struct int_field int_fields[] = {
-    {"hidden_size", FIELD(hidden), true},
-    {"num_attention_heads", FIELD(heads), true},
-    {"num_query_groups", FIELD(groups), false},
-    {"kv_channels", FIELD(head_dim), false},
-    {"ffn_hidden_size", FIELD(dense_ffn), false},
-    {"vocab_size", FIELD(vocab), false},
-    {"make_vocab_size_divisible_by", FIELD(vocab_divisible_by), false},
-    {"window_num_attention_heads", FIELD(win_heads), false},
-    {"window_num_query_groups", FIELD(win_groups), false},
-    {"window_kv_channels", FIELD(win_head_dim), false},
-    {"window_v_head_dim", FIELD(win_v_head_dim), false},
-    {"dsa_indexer_n_heads", FIELD(index_heads), false},
-    {"dsa_indexer_head_dim", FIELD(index_dim), false},
-    {"dsa_indexer_num_layers", FIELD(index_layers), false},
-    {"q_lora_rank", FIELD(q_lora), false},
-    {"kv_lora_rank", FIELD(kv_lora), false},
-    {"o_lora_rank", FIELD(o_lora), false},
-    {"o_lora_groups", FIELD(o_groups), false},
-    {"qk_head_dim", FIELD(qk_nope), false},
-    {"qk_pos_emb_head_dim", FIELD(qk_rope), false},
-    {"v_head_dim", FIELD(mla_v), false},
-    {"num_moe_experts", FIELD(experts), false},
-    {"moe_router_topk", FIELD(topk), false},
-    {"moe_ffn_hidden_size", FIELD(expert_ffn), false},
-    {"moe_shared_expert_intermediate_size", FIELD(shared_ffn), false},
-    {"moe_latent_size", FIELD(latent), false},
-    {"mamba_num_heads", FIELD(mamba_heads), false},
-    {"mamba_head_dim", FIELD(mamba_head_dim), false},
-    {"mamba_state_dim", FIELD(mamba_state), false},
-    {"mamba_num_groups", FIELD(mamba_groups), false},
-    {"mamba_conv_kernel_dim", FIELD(mamba_conv), false},
-    {"linear_num_key_heads", FIELD(lin_k_heads), false},
-    {"linear_num_value_heads", FIELD(lin_v_heads), false},
-    {"linear_key_head_dim", FIELD(lin_k_dim), false},
-    {"linear_value_head_dim", FIELD(lin_v_dim), false},
-    {"linear_conv_kernel_dim", FIELD(lin_conv), false},
-    {"mtp_num_layers", FIELD(mtp_layers), false},
-    {"vision_num_layers", FIELD(vision_layers), false},
-    {"vision_hidden_size", FIELD(vision_hidden), false},
-    {"vision_ffn_hidden_size", FIELD(vision_ffn), false},
-    {"vision_num_attention_heads", FIELD(vision_heads), false},
-    {"vision_patch_size", FIELD(vision_patch), false},
-    {"vision_spatial_merge_size", FIELD(vision_merge), false},
-    {"vision_temporal_patch_size", FIELD(vision_temporal), false},
-    {"vision_num_position_embeddings", FIELD(vision_positions), false},
-    {"vision_num_deepstack_layers", FIELD(vision_deepstack), false},
+    {P_hidden_size, FIELD(hidden), true},
+    {P_num_attention_heads, FIELD(heads), true},
+    {P_num_query_groups, FIELD(groups), false},
+    {P_kv_channels, FIELD(head_dim), false},
+    {P_ffn_hidden_size, FIELD(dense_ffn), false},
+    {P_vocab_size, FIELD(vocab), false},
+    {P_make_vocab_size_divisible_by, FIELD(vocab_divisible_by), false},
+    {P_window_num_attention_heads, FIELD(win_heads), false},
+    {P_window_num_query_groups, FIELD(win_groups), false},
+    {P_window_kv_channels, FIELD(win_head_dim), false},
+    {P_window_v_head_dim, FIELD(win_v_head_dim), false},
+    {P_dsa_indexer_n_heads, FIELD(index_heads), false},
+    {P_dsa_indexer_head_dim, FIELD(index_dim), false},
+    {P_dsa_indexer_num_layers, FIELD(index_layers), false},
+    {P_q_lora_rank, FIELD(q_lora), false},
+    {P_kv_lora_rank, FIELD(kv_lora), false},
+    {P_o_lora_rank, FIELD(o_lora), false},
+    {P_o_lora_groups, FIELD(o_groups), false},
+    {P_qk_head_dim, FIELD(qk_nope), false},
+    {P_qk_pos_emb_head_dim, FIELD(qk_rope), false},
+    {P_v_head_dim, FIELD(mla_v), false},
+    {P_num_moe_experts, FIELD(experts), false},
+    {P_moe_router_topk, FIELD(topk), false},
+    {P_moe_ffn_hidden_size, FIELD(expert_ffn), false},
+    {P_moe_shared_expert_intermediate_size, FIELD(shared_ffn), false},
+    {P_moe_latent_size, FIELD(latent), false},
+    {P_mamba_num_heads, FIELD(mamba_heads), false},
+    {P_mamba_head_dim, FIELD(mamba_head_dim), false},
+    {P_mamba_state_dim, FIELD(mamba_state), false},
+    {P_mamba_num_groups, FIELD(mamba_groups), false},
+    {P_mamba_conv_kernel_dim, FIELD(mamba_conv), false},
+    {P_linear_num_key_heads, FIELD(lin_k_heads), false},
+    {P_linear_num_value_heads, FIELD(lin_v_heads), false},
+    {P_linear_key_head_dim, FIELD(lin_k_dim), false},
+    {P_linear_value_head_dim, FIELD(lin_v_dim), false},
+    {P_linear_conv_kernel_dim, FIELD(lin_conv), false},
+    {P_mtp_num_layers, FIELD(mtp_layers), false},
+    {P_vision_num_layers, FIELD(vision_layers), false},
+    {P_vision_hidden_size, FIELD(vision_hidden), false},
+    {P_vision_ffn_hidden_size, FIELD(vision_ffn), false},
+    {P_vision_num_attention_heads, FIELD(vision_heads), false},
+    {P_vision_patch_size, FIELD(vision_patch), false},
+    {P_vision_spatial_merge_size, FIELD(vision_merge), false},
+    {P_vision_temporal_patch_size, FIELD(vision_temporal), false},
+    {P_vision_num_position_embeddings, FIELD(vision_positions), false},
+    {P_vision_num_deepstack_layers, FIELD(vision_deepstack), false},
 };
 
 struct bool_field {
-    const char *param;
+    int param;
     size_t offset;
     bool otherwise; /* of a model input */
 };
 
 static const struct bool_field bool_fields[] = {
-    {"add_bias_linear", FIELD(add_bias), false},
-    {"add_qkv_bias", FIELD(qkv_bias), false},
-    {"qk_layernorm", FIELD(qk_layernorm), false},
-    {"qk_layernorm_full_width", FIELD(qk_norm_full), false},
-    {"attention_output_gate", FIELD(attention_output_gate), false},
-    {"attention_head_gate", FIELD(head_gate), false},
-    {"post_layernorms", FIELD(post_norms), false},
-    {"attention_k_equals_v", FIELD(k_equals_v), false},
-    {"multi_latent_attention", FIELD(mla), false},
-    {"moe_shared_expert_gate", FIELD(shared_gate), false},
-    {"moe_router_enable_expert_bias", FIELD(router_bias), false},
-    {"mtp_use_repeated_layer", FIELD(mtp_repeated), false},
-    {"vision_gated_linear_unit", FIELD(vision_gated), false},
+    {P_add_bias_linear, FIELD(add_bias), false},
+    {P_add_qkv_bias, FIELD(qkv_bias), false},
+    {P_qk_layernorm, FIELD(qk_layernorm), false},
+    {P_qk_layernorm_full_width, FIELD(qk_norm_full), false},
+    {P_attention_output_gate, FIELD(attention_output_gate), false},
+    {P_attention_head_gate, FIELD(head_gate), false},
+    {P_post_layernorms, FIELD(post_norms), false},
+    {P_attention_k_equals_v, FIELD(k_equals_v), false},
+    {P_multi_latent_attention, FIELD(mla), false},
+    {P_moe_shared_expert_gate, FIELD(shared_gate), false},
+    {P_moe_router_enable_expert_bias, FIELD(router_bias), false},
+    {P_mtp_use_repeated_layer, FIELD(mtp_repeated), false},
+    {P_vision_gated_linear_unit, FIELD(vision_gated), false},
 };
 
 /* What is being read: facts, the shape, and whether defects are said. */
@@ -108,26 +109,27 @@ static struct span model_span(const struct facts *f)
     return root ? node_span(f->diags, root) : (struct span){.source = f->source};
 }
 
-static void missing(struct reader *r, const char *param)
+static void missing(struct reader *r, int param)
 {
     r->good = false;
     if (r->quiet) return;
     struct diag *d = diag_add(r->f->diags, SEVERITY_ERROR, "missing-fact", model_span(r->f),
-                              "the model's %s is not given", param);
-    d->parameter = str_of(param);
+                              "the model's %.*s is not given", STR_ARG(param_name(param)));
+    d->parameter = param_name(param);
     diag_help(r->f->diags, d,
-              "write %s in the model, or name a model of the catalogue (moeplan models)", param);
+              "write %.*s in the model, or name a model of the catalogue (moeplan models)",
+              STR_ARG(param_name(param)));
 }
 
-static void bad_value(struct reader *r, const char *param, const char *why)
+static void bad_value(struct reader *r, int param, const char *why)
 {
     r->good = false;
     if (r->quiet) return;
     const struct fact *x = facts_get(r->f, param);
     struct str text = value_text(r->f->arena, x->value);
     struct diag *d = diag_add(r->f->diags, SEVERITY_ERROR, "model-field", span_of(r->f, x),
-                              "%s %.*s %s", param, STR_ARG(text), why);
-    d->parameter = str_of(param);
+                              "%.*s %.*s %s", STR_ARG(param_name(param)), STR_ARG(text), why);
+    d->parameter = param_name(param);
 }
 
 static void out_of_range(struct reader *r, int param)
@@ -141,7 +143,7 @@ static void out_of_range(struct reader *r, int param)
 
 static void read_int(struct reader *r, const struct int_field *field)
 {
-    int param = param_find(str_of(field->param));
+    int param = field->param;
     assert(param >= 0 && param_table[param].range.has_max);
     struct value v = r->f->items[param].value;
     if (v.kind != VALUE_INT) v = value_int(0);
@@ -157,11 +159,11 @@ static void read_int(struct reader *r, const struct int_field *field)
    today's kind are, unless they say squared ReLU. */
 static bool gated(const struct facts *f)
 {
-    const struct fact *x = facts_get(f, "gated_linear_unit");
+    const struct fact *x = facts_get(f, P_gated_linear_unit);
     if (x->value.kind == VALUE_BOOL) return x->value.b;
-    if (facts_bool(f, "swiglu", false) || facts_bool(f, "quick_geglu", false)) return true;
-    return facts_get(f, "swiglu")->value.kind != VALUE_BOOL &&
-           !facts_bool(f, "squared_relu", false);
+    if (facts_bool(f, P_swiglu, false) || facts_bool(f, P_quick_geglu, false)) return true;
+    return facts_get(f, P_swiglu)->value.kind != VALUE_BOOL &&
+           !facts_bool(f, P_squared_relu, false);
 }
 
 static int default_ffn(const struct model_shape *m)
@@ -177,7 +179,7 @@ static void fill_int(int *field, int otherwise)
 
 /* Whether somebody states the parameter: a framework's default of an option that is off says
  * nothing about the model. */
-static bool is_stated(const struct facts *f, const char *param)
+static bool is_stated(const struct facts *f, int param)
 {
     const struct fact *x = facts_get(f, param);
     return fact_is_known(x) && x->origin != ORIGIN_DEFAULT && x->value.kind != VALUE_NULL;
@@ -187,25 +189,25 @@ static void read_attention(struct reader *r)
 {
     struct model_shape *m = r->m;
     const struct facts *f = r->f;
-    const struct fact *grouped = facts_get(f, "group_query_attention");
+    const struct fact *grouped = facts_get(f, P_group_query_attention);
     bool off =
         grouped->value.kind == VALUE_BOOL && !grouped->value.b && str_is(f->format, "megatron");
     if (m->groups == 0 || off) m->groups = m->heads;
     if (m->heads > 0) fill_int(&m->head_dim, m->hidden / m->heads);
-    if (m->head_dim == 0) missing(r, "kv_channels");
-    m->v_head_dim = !m->mla && m->mla_v > 0 && is_stated(f, "v_head_dim") ? m->mla_v : m->head_dim;
+    if (m->head_dim == 0) missing(r, P_kv_channels);
+    m->v_head_dim = !m->mla && m->mla_v > 0 && is_stated(f, P_v_head_dim) ? m->mla_v : m->head_dim;
     bool own = m->win_head_dim > 0;
     fill_int(&m->win_heads, m->heads);
     fill_int(&m->win_groups, m->groups);
     fill_int(&m->win_head_dim, m->head_dim);
     fill_int(&m->win_v_head_dim, own ? m->win_head_dim : m->v_head_dim);
-    if (!m->mla && !is_stated(f, "q_lora_rank")) m->q_lora = 0;
+    if (!m->mla && !is_stated(f, P_q_lora_rank)) m->q_lora = 0;
     fill_int(&m->o_groups, 1);
-    m->sinks = str_is(facts_str(f, "softmax_type"), "learnable");
+    m->sinks = str_is(facts_str(f, P_softmax_type), "learnable");
     if (!m->mla) return;
-    if (m->kv_lora == 0) missing(r, "kv_lora_rank");
-    if (m->qk_nope == 0) missing(r, "qk_head_dim");
-    if (m->mla_v == 0) missing(r, "v_head_dim");
+    if (m->kv_lora == 0) missing(r, P_kv_lora_rank);
+    if (m->qk_nope == 0) missing(r, P_qk_head_dim);
+    if (m->mla_v == 0) missing(r, P_v_head_dim);
 }
 
 static void read_experts(struct reader *r)
@@ -216,8 +218,8 @@ static void read_experts(struct reader *r)
         m->shared_gate = m->router_bias = false;
         return;
     }
-    if (m->topk == 0) missing(r, "moe_router_topk");
-    if (m->topk > m->experts) bad_value(r, "moe_router_topk", "is more than there are experts");
+    if (m->topk == 0) missing(r, P_moe_router_topk);
+    if (m->topk > m->experts) bad_value(r, P_moe_router_topk, "is more than there are experts");
     if (m->shared_ffn == 0) m->shared_gate = false;
 }
 
@@ -225,15 +227,15 @@ static void read_extras(struct reader *r)
 {
     struct model_shape *m = r->m;
     const struct facts *f = r->f;
-    m->name = facts_str(f, "model_name");
-    m->layernorm = str_is(facts_str(f, "normalization"), "LayerNorm");
-    m->hidden_dropout = facts_double(f, "hidden_dropout", 0);
-    m->attention_dropout = facts_double(f, "attention_dropout", 0);
-    const struct fact *untied = facts_get(f, "untie_embeddings_and_output_weights");
+    m->name = facts_str(f, P_model_name);
+    m->layernorm = str_is(facts_str(f, P_normalization), "LayerNorm");
+    m->hidden_dropout = facts_double(f, P_hidden_dropout, 0);
+    m->attention_dropout = facts_double(f, P_attention_dropout, 0);
+    const struct fact *untied = facts_get(f, P_untie_embeddings_and_output_weights);
     m->tied = untied->value.kind == VALUE_BOOL && !untied->value.b;
     fill_int(&m->vocab_divisible_by, 128);
-    int64_t positions = facts_int(f, "max_position_embeddings", 0);
-    if (str_is(facts_str(f, "position_embedding_type"), "learned_absolute") && positions > 0 &&
+    int64_t positions = facts_int(f, P_max_position_embeddings, 0);
+    if (str_is(facts_str(f, P_position_embedding_type), "learned_absolute") && positions > 0 &&
         positions < INT32_MAX / 2)
         m->learned_positions = (int)positions;
     fill_int(&m->mamba_head_dim, 64);
@@ -242,7 +244,7 @@ static void read_extras(struct reader *r)
     fill_int(&m->mamba_conv, 4);
     fill_int(&m->mamba_heads, 2 * m->hidden / m->mamba_head_dim); /* expand 2 */
     fill_int(&m->lin_conv, 4);
-    if (m->index_heads > 0 && is_stated(f, "dsa_indexer_n_heads"))
+    if (m->index_heads > 0 && is_stated(f, P_dsa_indexer_n_heads))
         fill_int(&m->index_layers, m->num_layers);
     else
         m->index_layers = 0;
@@ -285,12 +287,12 @@ static void read_vocabulary(struct reader *r)
 {
     const struct facts *f = r->f;
     if (r->m->vocab > 0) return;
-    int64_t n = facts_int(f, "padded_vocab_size", 0);
-    struct str model = facts_str(f, "tokenizer_model"), type = facts_str(f, "tokenizer_type");
+    int64_t n = facts_int(f, P_padded_vocab_size, 0);
+    struct str model = facts_str(f, P_tokenizer_model), type = facts_str(f, P_tokenizer_type);
     if (n <= 0) n = vocabulary_of_model(model);
     if (n <= 0) n = vocabulary_of_type(type);
-    if (n <= 0 || !value_in_range(&param_table[param_find(STR("vocab_size"))], value_int(n)))
-        missing(r, "vocab_size");
+    if (n <= 0 || !value_in_range(&param_table[P_vocab_size], value_int(n)))
+        missing(r, P_vocab_size);
     else
         r->m->vocab = (int)n;
 }
@@ -301,7 +303,7 @@ static void add_layer(struct reader *r, struct layer_kind kind)
 {
     struct model_shape *m = r->m;
     if (m->num_layers == MODEL_MAX_LAYERS) {
-        if (r->good) bad_value(r, "num_layers", "is more than moeplan can hold");
+        if (r->good) bad_value(r, P_num_layers, "is more than moeplan can hold");
         return;
     }
     int k = 0;
@@ -345,7 +347,7 @@ static void read_mtp_pattern(struct reader *r, struct str pattern)
 }
 
 /* The decoder layers up to the first slash, then one part a depth; a bar only cuts the pipeline. */
-static void read_hybrid(struct reader *r, const char *param, struct str pattern)
+static void read_hybrid(struct reader *r, int param, struct str pattern)
 {
     struct str rest = pattern, decoder = {0};
     str_split(&rest, '/', &decoder);
@@ -359,9 +361,9 @@ static void read_hybrid(struct reader *r, const char *param, struct str pattern)
         add_layer(r, kind);
     }
     bool has_depths = decoder.n < pattern.n;
-    struct str depth = has_depths ? rest : facts_str(r->f, "mtp_hybrid_override_pattern");
+    struct str depth = has_depths ? rest : facts_str(r->f, P_mtp_hybrid_override_pattern);
     read_mtp_pattern(r, depth.n > 0 ? depth : STR("*E"));
-    if (has_depths && !is_stated(r->f, "mtp_num_layers")) {
+    if (has_depths && !is_stated(r->f, P_mtp_num_layers)) {
         int depths = 1;
         for (size_t i = 0; i < rest.n && depths < 64; i++)
             depths += rest.p[i] == '/';
@@ -397,12 +399,12 @@ static void read_layers(struct reader *r, int64_t layers)
 {
     struct model_shape *m = r->m;
     const struct facts *f = r->f;
-    struct value moe = facts_get(f, "moe_layer_freq")->value,
-                 skip = facts_get(f, "window_attn_skip_freq")->value;
-    struct value linear = facts_get(f, "linear_attention_freq")->value;
-    int64_t dense_first = facts_int(f, "first_k_dense_replace", 0);
+    struct value moe = facts_get(f, P_moe_layer_freq)->value,
+                 skip = facts_get(f, P_window_attn_skip_freq)->value;
+    struct value linear = facts_get(f, P_linear_attention_freq)->value;
+    int64_t dense_first = facts_int(f, P_first_k_dense_replace, 0);
     if (m->experts > 0 && !is_list_of(moe, layers))
-        bad_value(r, "moe_layer_freq", "has another length than num_layers");
+        bad_value(r, P_moe_layer_freq, "has another length than num_layers");
     bool has_linear =
         m->lin_k_heads > 0 && linear.kind != VALUE_NULL && linear.kind != VALUE_UNKNOWN;
     for (int i = 0; i < layers && r->good; i++) {
@@ -427,17 +429,17 @@ static int window_of(struct value v)
 
 static void read_pattern(struct reader *r)
 {
-    static const char *const names[] = {"hybrid_layer_pattern", "hybrid_override_pattern"};
+    static const int names[] = {P_hybrid_layer_pattern, P_hybrid_override_pattern};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct str pattern = facts_str(r->f, names[i]);
         if (pattern.n == 0) continue;
         read_hybrid(r, names[i], pattern);
         return;
     }
-    int64_t layers = facts_int(r->f, "num_layers", 0);
-    int param = param_find(STR("num_layers"));
+    int64_t layers = facts_int(r->f, P_num_layers, 0);
+    int param = P_num_layers;
     if (layers == 0)
-        missing(r, "num_layers");
+        missing(r, P_num_layers);
     else if (!value_in_range(&param_table[param], value_int(layers)))
         out_of_range(r, param);
     else
@@ -456,14 +458,14 @@ bool model_has_ffn(const struct model_shape *m, enum ffn ffn)
 static void read_widths(struct reader *r)
 {
     struct model_shape *m = r->m;
-    bool open = !fact_is_known(facts_get(r->f, "ffn_hidden_size"));
+    bool open = !fact_is_known(facts_get(r->f, P_ffn_hidden_size));
     int dense = m->dense_ffn > 0 ? m->dense_ffn : default_ffn(m);
     if (model_has_ffn(m, FFN_DENSE) && m->dense_ffn == 0) {
-        if (open) missing(r, "ffn_hidden_size");
+        if (open) missing(r, P_ffn_hidden_size);
         m->dense_ffn = dense;
     }
     if (model_has_ffn(m, FFN_MOE) && m->expert_ffn == 0) {
-        if (open) missing(r, "moe_ffn_hidden_size");
+        if (open) missing(r, P_moe_ffn_hidden_size);
         m->expert_ffn = dense;
     }
 }
@@ -471,8 +473,8 @@ static void read_widths(struct reader *r)
 /* Whether the facts say anything about a model at all; if not, one error instead of one a field. */
 static bool has_model(struct reader *r)
 {
-    static const char *const sizes[] = {"hidden_size", "num_attention_heads", "num_layers",
-                                        "hybrid_layer_pattern"};
+    static const int sizes[] = {P_hidden_size, P_num_attention_heads, P_num_layers,
+                                P_hybrid_layer_pattern};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (facts_int(r->f, sizes[i], 0) > 0 || facts_str(r->f, sizes[i]).n > 0) return true;
     if (r->quiet) return false;
@@ -497,7 +499,7 @@ bool config_model(const struct facts *f, struct model_shape *out, bool quiet)
         *(bool *)((char *)out + bool_fields[i].offset) =
             facts_bool(f, bool_fields[i].param, bool_fields[i].otherwise);
     out->gated = gated(f);
-    out->window = window_of(facts_get(f, "window_size")->value);
+    out->window = window_of(facts_get(f, P_window_size)->value);
     read_vocabulary(&r);
     if (r.good) read_attention(&r);
     if (r.good) read_pattern(&r);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/run.h"
 
+#include "facts/param_ids.h"
+
 static bool expr_reads_derived(const struct expr *e)
 {
     const uint32_t *slots;
@@ -118,8 +120,7 @@ void rules_resize(const struct rule_reach *world, const struct facts *f, struct 
     struct arena_mark mark = arena_mark(scratch);
     for (size_t i = 0; i < world->n_params; i++)
         at->items[world->params[i]] = f->items[world->params[i]];
-    facts_set(at, param_find(STR("world_size")), value_int(world_size), ORIGIN_OPTION, NULL,
-              STR("gpus"));
+    facts_set(at, P_world_size, value_int(world_size), ORIGIN_OPTION, NULL, STR("gpus"));
     facts_derive_world(at);
     struct run run = run_start(world->set, at, scratch);
     if (apply_all(&run, world->overrides, world->n_overrides, at, false)) facts_derive(at);

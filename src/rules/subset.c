@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/run.h"
 
+#include "facts/param_ids.h"
+
 /* ---- what a change can reach ---- */
 
 static bool expr_varies(const struct expr *e, const bool *varies)
@@ -107,11 +109,11 @@ static struct rule_reach make_reach(struct arena *a, const struct rule_set *set,
 struct rule_reach rules_reach_of_world(struct arena *a, const struct rule_set *set,
                                        enum framework framework)
 {
-    static const char *const names[] = {"world_size", "data_parallel_size",
-                                        "expert_data_parallel_size", "num_microbatches"};
+    static const int names[] = {P_world_size, P_data_parallel_size, P_expert_data_parallel_size,
+                                P_num_microbatches};
     bool *varies = ARENA_ARRAY(a, bool, param_count);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        varies[param_named(names[i])] = true;
+        varies[names[i]] = true;
     return make_reach(a, set, framework, varies);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "bench.h"
+#include "facts/param_ids.h"
 #include "facts/profile.h"
 #include "rules/rule.h"
 
@@ -77,7 +78,8 @@ static struct facts *example(struct arena *a, struct diags *diags, enum framewor
 
 int main(void)
 {
-    int vary[] = {param_find(STR("tp")), param_find(STR("pp")), param_find(STR("ep"))};
+    int vary[] = {P_tensor_model_parallel_size, P_pipeline_model_parallel_size,
+                  P_expert_model_parallel_size};
     printf("%zu records, %zu different conditions\n", rules_builtin()->n,
            rules_builtin()->n_conditions);
     for (int k = 0; k < FRAMEWORK_COUNT; k++) {

@@ -93,7 +93,8 @@ static void check_back(struct arena *a, const struct output *o, struct str print
     uint32_t source = source_add(&diags.sources, STR("out"), printed_text);
     struct recipe recipe = recipe_read(a, &diags, source, str_of(o->as), &options);
     if (recipe.status != RECIPE_READ || recipe.readings.n != 1) abort();
-    struct value back = facts_get(recipe.readings.items[0].facts, o->param)->value;
+    struct value back =
+        facts_get(recipe.readings.items[0].facts, param_find(str_of(o->param)))->value;
     if (back.kind != VALUE_STRING || !str_eq(back.s, text)) abort();
 }
 

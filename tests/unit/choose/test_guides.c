@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the guides make of a question: advice in its order, firm choices, the least memory; and what
  * the estimate tells the rules. */
+#include "facts/param_ids.h"
 #include "unit/unit.h"
 
 #include "choose/outlook.h"
@@ -82,21 +83,20 @@ static void the_estimate_speaks_where_platform_and_plan_are_known(void **state)
     struct facts *f = facts_of(*state, "qwen3-30b-a3b", NULL);
     set(f, "recompute_granularity", value_string(STR("full")));
     assert_false(outlook_facts(rules_builtin(), f, &m, scratch));
-    assert_int_equal(facts_get(f, "fits")->value.kind, VALUE_UNKNOWN);
+    assert_int_equal(facts_get(f, P_fits)->value.kind, VALUE_UNKNOWN);
     f = facts_of(*state, "qwen3-30b-a3b", "gb200");
     set(f, "recompute_granularity", value_string(STR("full")));
     /* the parallel sizes are left open: no verdict on a guess */
     assert_false(outlook_facts(rules_builtin(), f, &m, scratch));
-    assert_int_equal(facts_get(f, "fits")->value.kind, VALUE_UNKNOWN);
-    static const char *const sizes[] = {"tensor_model_parallel_size",
-                                        "pipeline_model_parallel_size", "context_parallel_size",
-                                        "micro_batch_size"};
+    assert_int_equal(facts_get(f, P_fits)->value.kind, VALUE_UNKNOWN);
+    static const int sizes[] = {P_tensor_model_parallel_size, P_pipeline_model_parallel_size,
+                                P_context_parallel_size, P_micro_batch_size};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        set(f, sizes[k], value_int(1));
+        facts_set(f, sizes[k], value_int(1), ORIGIN_OPTION, NULL, STR(""));
     assert_true(outlook_facts(rules_builtin(), f, &m, scratch));
-    assert_true(str_is(facts_str(f, "fits"), "yes"));
-    assert_true(facts_bool(f, "fits_with_selective", false));
-    assert_false(facts_bool(f, "fits_with_smaller_tp", true));
+    assert_true(str_is(facts_str(f, P_fits), "yes"));
+    assert_true(facts_bool(f, P_fits_with_selective, false));
+    assert_false(facts_bool(f, P_fits_with_smaller_tp, true));
     arena_free(scratch);
 }
 

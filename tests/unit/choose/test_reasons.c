@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much a guide weighs, and whether what is said of a plan's neighbours and rivals is so. */
+#include "facts/param_ids.h"
 #include "unit/plan_text.h"
 
 #include <math.h>
@@ -12,10 +13,9 @@ static void assert_within(double a, double b, double tolerance)
     if (fabs(a - b) > tolerance) fail_msg("%.12g is not %.12g", a, b);
 }
 
-static void put(struct facts *f, const char *name, const char *word)
+static void put(struct facts *f, int param, const char *word)
 {
-    facts_set(f, param_find(str_of(name)), value_string(str_of(word)), ORIGIN_OPTION, NULL,
-              STR("x"));
+    facts_set(f, param, value_string(str_of(word)), ORIGIN_OPTION, NULL, STR("x"));
 }
 
 /* How to train Qwen3-30B-A3B fast on 64 H100. */
@@ -26,8 +26,8 @@ static const struct answer *answer(struct arena *a)
     struct facts *f =
         sized_plan(a, "bridge", "model: qwen3-30b-a3b\nplatform: h100\ngpus: 64\ngbs: 1024", "");
     struct question q = {.rules = rules_builtin(), .facts = f, .top = 4};
-    put(f, "goal", "throughput");
-    put(f, "task", "pretrain");
+    put(f, P_goal, "throughput");
+    put(f, P_task, "pretrain");
     assert_true(planner_answer(a, &q, scratch, out));
     assert_true(out->n > 0);
     arena_free(scratch);
@@ -51,12 +51,10 @@ static void margins_follow_confidence(void **state)
     assert_true(by_confidence > 0);
 }
 
-static struct preference wish(const char *param, double number, double margin)
+static struct preference wish(int param, double number, double margin)
 {
-    return (struct preference){.knob = knob_find(str_of(param)),
-                               .number = number,
-                               .margin = margin,
-                               .log_margin = log1p(margin)};
+    return (struct preference){
+        .knob = knob_of(param), .number = number, .margin = margin, .log_margin = log1p(margin)};
 }
 
 /* Doublings of a size, places of a ladder, modules of a set; of words only another one. */
@@ -69,19 +67,19 @@ static void distances_by_kind(void **state)
         struct preference p;
         double away;
     } cases[] = {
-        {wish("tp", 8, 0.1), 0},
-        {wish("tp", 2, 0.1), 2},
-        {wish("recompute_granularity", RECOMPUTE_NONE, 0.1), 2},
-        {wish("recompute_granularity", RECOMPUTE_SELECTIVE, 0.1), 1},
-        {wish("dispatcher", DISPATCH_ALLGATHER, 0.1), 1},
-        {wish("recompute_modules", MOD_MLP | MOD_LAYERNORM, 0.1), 3},
-        {wish("sequence_parallel", 1, 0.1), 1},
+        {wish(P_tensor_model_parallel_size, 8, 0.1), 0},
+        {wish(P_tensor_model_parallel_size, 2, 0.1), 2},
+        {wish(P_recompute_granularity, RECOMPUTE_NONE, 0.1), 2},
+        {wish(P_recompute_granularity, RECOMPUTE_SELECTIVE, 0.1), 1},
+        {wish(P_dispatcher, DISPATCH_ALLGATHER, 0.1), 1},
+        {wish(P_recompute_modules, MOD_MLP | MOD_LAYERNORM, 0.1), 3},
+        {wish(P_sequence_parallel, 1, 0.1), 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_within(prefer_distance(&cases[i].p, &k), cases[i].away, 1e-12);
     /* two doublings at 5 % and one place at 10 % */
-    const struct preference both[] = {wish("tp", 2, 0.05),
-                                      wish("recompute_granularity", RECOMPUTE_SELECTIVE, 0.10)};
+    const struct preference both[] = {wish(P_tensor_model_parallel_size, 2, 0.05),
+                                      wish(P_recompute_granularity, RECOMPUTE_SELECTIVE, 0.10)};
     assert_within(prefer_factor(both, 2, &k), 1.05 * 1.05 * 1.10, 1e-12);
 }
 
@@ -144,7 +142,7 @@ static void neighbours_cost_what_is_said(void **state)
 static void a_rival_is_told_by_its_costs(void **state)
 {
     const struct rule *rule = rules_builtin()->items[0];
-    struct preference guide = wish("tp", 1, 0.05);
+    struct preference guide = wish(P_tensor_model_parallel_size, 1, 0.05);
     guide.rule = rule;
     guide.value = value_int(1);
     struct answer_plan first = {.costs = {.step_s = 10, .peak = 40, .knobs = {.tp = 1}}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bounds of the search cut nothing that would have been chosen: the best plan is the one an
  * exhaustive visit finds. */
+#include "facts/param_ids.h"
 #include "unit/unit.h"
 
 #include <math.h>
@@ -45,12 +46,9 @@ static struct config question(struct arena *a, const struct case_of *x)
     model_apply(f, model, ORIGIN_OPTION);
     platform_apply(f, platform_load(&platforms, &diags, str_of(x->platform), (struct span){0}),
                    ORIGIN_OPTION);
-    facts_set(f, param_find(STR("gpus")), value_int(x->gpus), ORIGIN_OPTION, NULL,
-              (struct str){"", 0});
-    facts_set(f, param_find(STR("gbs")), value_int(x->gbs), ORIGIN_OPTION, NULL,
-              (struct str){"", 0});
-    facts_set(f, param_find(STR("seq")), value_int(x->seq), ORIGIN_OPTION, NULL,
-              (struct str){"", 0});
+    facts_set(f, P_world_size, value_int(x->gpus), ORIGIN_OPTION, NULL, (struct str){"", 0});
+    facts_set(f, P_global_batch_size, value_int(x->gbs), ORIGIN_OPTION, NULL, (struct str){"", 0});
+    facts_set(f, P_seq_length, value_int(x->seq), ORIGIN_OPTION, NULL, (struct str){"", 0});
     assert_true(config_from_facts(a, f, &c));
     return c;
 }
@@ -81,20 +79,19 @@ static void bounds_lose_nothing(void **state)
 }
 
 /* A wish for a number, each doubling away from which costs `margin` of the step time. */
-static struct preference wish(const char *param, double number, double margin)
+static struct preference wish(int param, double number, double margin)
 {
-    return (struct preference){.knob = knob_find(str_of(param)),
-                               .number = number,
-                               .margin = margin,
-                               .log_margin = log1p(margin)};
+    return (struct preference){
+        .knob = knob_of(param), .number = number, .margin = margin, .log_margin = log1p(margin)};
 }
 
 static void bounds_hold_with_preferences(void **state)
 {
     struct arena *a = *state, *scratch = arena_new(0);
-    const struct preference wishes[] = {wish("tp", 4, 0.2), wish("pp", 1, 0.05),
-                                        wish("ep", 8, 0.08), wish("mbs", 2, 0.03),
-                                        wish("recompute_granularity", RECOMPUTE_FULL, 0.2)};
+    const struct preference wishes[] = {
+        wish(P_tensor_model_parallel_size, 4, 0.2), wish(P_pipeline_model_parallel_size, 1, 0.05),
+        wish(P_expert_model_parallel_size, 8, 0.08), wish(P_micro_batch_size, 2, 0.03),
+        wish(P_recompute_granularity, RECOMPUTE_FULL, 0.2)};
     for (size_t i = 0; i < 2; i++) {
         struct config base = question(a, &cases[i]);
         struct search_request request = {.base = &base,
@@ -158,7 +155,8 @@ static void pinned_knobs_stay(void **state)
     struct config base = question(a, &cases[4]);
     base.knobs.tp = 2;
     base.knobs.pp = 8;
-    const struct knob *pins[] = {knob_find(STR("tp")), knob_find(STR("pp"))};
+    const struct knob *pins[] = {knob_of(P_tensor_model_parallel_size),
+                                 knob_of(P_pipeline_model_parallel_size)};
     struct search_request request = {.base = &base, .top = 2, .pinned = pins, .n_pinned = 2};
     struct search_result result;
     search_run(&request, scratch, &result);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The values that a search may take, and that it takes no others. */
+#include "facts/param_ids.h"
 #include "unit/plan_text.h"
 
 #include <stdio.h>
@@ -130,11 +131,11 @@ static const char *look(void *context, const struct config *plan)
     return NULL;
 }
 
-static struct watch watched(const struct config *base, const char *pin)
+static struct watch watched(const struct config *base, int pin)
 {
     struct arena *scratch = arena_new(0);
     struct watch w = {0};
-    const struct knob *pins[] = {knob_find(str_of("pp")), knob_find(str_of(pin))};
+    const struct knob *pins[] = {knob_of(P_pipeline_model_parallel_size), knob_of(pin)};
     struct search_request r = {
         .base = base, .top = 3, .pinned = pins, .n_pinned = 2, .reject = look, .context = &w};
     struct search_result *out = ARENA_NEW(scratch, struct search_result);
@@ -151,7 +152,7 @@ static void interleaving_wants_groups_of_microbatches(void **state)
     struct config *c = config_of(
         sized_plan(*state, "megatron",
                    "model: qwen3-30b-a3b\nplatform: h100\ngpus: 16\ngbs: 48\nmbs: 1", "pp: 4\n"));
-    struct watch w = watched(c, "seq");
+    struct watch w = watched(c, P_seq_length);
     assert_true(w.asked > 0 && w.interleaved > 0);
     assert_int_equal(w.uneven, 0);
 }
@@ -160,14 +161,14 @@ static void pinned_graphs_stay_off(void **state)
 {
     struct config *c = plan_config(*state, "megatron", "pp: 1\n");
     c->knobs.graph_impl = GRAPH_NONE, c->knobs.graph_scope = 0;
-    assert_true(watched(c, "seq").graphs > 0);
-    assert_int_equal(watched(c, "cuda_graph_impl").graphs, 0);
-    assert_int_equal(watched(c, "cuda_graph_scope").graphs, 0);
+    assert_true(watched(c, P_seq_length).graphs > 0);
+    assert_int_equal(watched(c, P_cuda_graph_impl).graphs, 0);
+    assert_int_equal(watched(c, P_cuda_graph_scope).graphs, 0);
 }
 
 /* ---- one decision taken back ---- */
 
-static bool outlook(struct arena *a, const struct config *c, const char *param)
+static bool outlook(struct arena *a, const struct config *c, int param)
 {
     struct facts *f = plan_facts(a, "megatron", "");
     outlook_of(f, c);
@@ -181,11 +182,11 @@ static void experts_in_place_of_their_parts(void **state)
     struct config *c = config_of(sized_plan(
         *state, "megatron", "model: qwen3-30b-a3b\nplatform: gb200\ngpus: 256\ngbs: 256\nmbs: 1",
         "tp: 4\netp: 4\nep: 32\nsequence_parallel: true\nuse_distributed_optimizer: true\n"));
-    assert_true(outlook(*state, c, "fits_with_ep_only"));
+    assert_true(outlook(*state, c, P_fits_with_ep_only));
     c->knobs.ep = 64; /* 256 ranks for 128 experts */
-    assert_false(outlook(*state, c, "fits_with_ep_only"));
+    assert_false(outlook(*state, c, P_fits_with_ep_only));
     c->knobs.etp = 1;
-    assert_false(outlook(*state, c, "fits_with_ep_only"));
+    assert_false(outlook(*state, c, P_fits_with_ep_only));
 }
 
 /* A GPU that is just large enough for what is on it while the states are on the CPU. */
@@ -200,11 +201,11 @@ static void offloaded_states_come_back(void **state)
     c->knobs.offload_optimizer_states = true;
     assert_true(memory_estimate(c, &with, NULL) && with.peak_high < without.peak_high);
     c->machine.capacity_bytes = with.peak_high;
-    assert_false(outlook(*state, c, "fits_without_offload"));
+    assert_false(outlook(*state, c, P_fits_without_offload));
     c->machine.capacity_bytes = without.peak_high;
-    assert_true(outlook(*state, c, "fits_without_offload"));
+    assert_true(outlook(*state, c, P_fits_without_offload));
     c->knobs.offload_optimizer_states = false; /* nothing to take back */
-    assert_false(outlook(*state, c, "fits_without_offload"));
+    assert_false(outlook(*state, c, P_fits_without_offload));
 }
 
 static const struct CMUnitTest tests[] = {

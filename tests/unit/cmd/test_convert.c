@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversions keep what a plan decides: for every model of the catalogue and two of the plans, each
    way there and back reads as the same knobs. What cannot be said is named. */
+#include "facts/param_ids.h"
 #include "unit/unit.h"
 
 #include "emit/convert.h"
@@ -87,12 +88,12 @@ static void expect_same(struct bench *b, const struct knobs *was, const struct k
     for (size_t i = 0; i < knob_count; i++) {
         struct value x = knob_get(b->keep, was, &knob_table[i]),
                      y = knob_get(b->keep, is, &knob_table[i]);
-        bool of_experts = str_starts(str_of(knob_table[i].param), STR("moe_")) ||
-                          str_starts(str_of(knob_table[i].param), STR("expert_")) ||
-                          str_is(STR("dispatcher"), knob_table[i].param);
+        struct str name = param_name(knob_table[i].param);
+        bool of_experts = str_starts(name, STR("moe_")) || str_starts(name, STR("expert_")) ||
+                          str_is(name, "dispatcher");
         if (value_eq(x, y) || (of_experts && !experts)) continue;
         differing++;
-        print_error("%s: %s was %.*s and is %.*s\n", way, knob_table[i].param,
+        print_error("%s: %.*s was %.*s and is %.*s\n", way, STR_ARG(name),
                     STR_ARG(value_text(b->keep, x)), STR_ARG(value_text(b->keep, y)));
     }
     assert_int_equal(differing, 0);
@@ -134,7 +135,7 @@ static void there_and_back(struct bench *b, const struct facts *plan, enum frame
     struct conversion back = convert(b, read, plan->framework, false);
     struct str again = print(b, back.facts, "plan");
     struct knobs is = knobs_of(b, read_text(b, again, "plan", ""));
-    expect_same(b, &was, &is, way, facts_int(plan, "num_moe_experts", 0) > 0);
+    expect_same(b, &was, &is, way, facts_int(plan, P_num_moe_experts, 0) > 0);
 }
 
 static void every_model_there_and_back(void **state)
@@ -168,7 +169,7 @@ static void what_cannot_be_said_is_named(void **state)
         etp = etp || str_is(x.lost.items[i].name, "expert_tensor_parallel_size");
     }
     assert_true(capacity && gc && etp);
-    assert_str(facts_str(x.facts, "strategy"), "fsdp2");
+    assert_str(facts_str(x.facts, P_strategy), "fsdp2");
 }
 
 static void expert_tensor_size_follows_each_frameworks_default(void **state)
@@ -176,7 +177,7 @@ static void expert_tensor_size_follows_each_frameworks_default(void **state)
     struct bench *b = *state;
     struct facts *megatron = plan_of(b, "megatron", STR("qwen3-30b-a3b"), "tp: 4\nep: 2\nmbs: 1\n");
     struct facts *bridge = plan_of(b, "bridge", STR("qwen3-30b-a3b"), "tp: 4\nep: 2\nmbs: 1\n");
-    const char *etp = "expert_tensor_parallel_size";
+    const int etp = P_expert_tensor_parallel_size;
     assert_int_equal(facts_int(convert(b, megatron, FRAMEWORK_BRIDGE, true).facts, etp, 0), 4);
     assert_int_equal(facts_int(convert(b, bridge, FRAMEWORK_MEGATRON, true).facts, etp, 0), 1);
 }
@@ -190,12 +191,12 @@ static void the_word_fsdp_differs(void **state)
         plan_of(b, "bridge", STR("qwen3-8b"), "mbs: 1\nuse_megatron_fsdp: true\n");
     struct facts *fsdp2 = plan_of(b, "automodel", STR("qwen3-30b-a3b"), "ep: 8\nmbs: 1\n");
     struct conversion x = convert(b, sharded, FRAMEWORK_AUTOMODEL, true);
-    assert_str(facts_str(x.facts, "strategy"), "fsdp2");
+    assert_str(facts_str(x.facts, P_strategy), "fsdp2");
     assert_true(x.notes.n > 0);
     x = convert(b, dense, FRAMEWORK_AUTOMODEL, true);
-    assert_str(facts_str(x.facts, "strategy"), "megatron_fsdp");
+    assert_str(facts_str(x.facts, P_strategy), "megatron_fsdp");
     x = convert(b, fsdp2, FRAMEWORK_MEGATRON, true);
-    assert_true(facts_bool(x.facts, "use_megatron_fsdp", false));
+    assert_true(facts_bool(x.facts, P_use_megatron_fsdp, false));
 }
 
 static void betas_are_a_pair_in_automodel(void **state)
@@ -204,11 +205,11 @@ static void betas_are_a_pair_in_automodel(void **state)
     struct facts *plan =
         plan_of(b, "megatron", STR("qwen3-8b"), "tp: 1\nmbs: 1\nadam_beta2: 0.95\n");
     struct conversion there = convert(b, plan, FRAMEWORK_AUTOMODEL, true);
-    struct value betas = facts_get(there.facts, "optimizer_betas")->value;
+    struct value betas = facts_get(there.facts, P_optimizer_betas)->value;
     assert_int_equal(betas.kind, VALUE_LIST);
     assert_true(betas.list->items[0].d == 0.9 && betas.list->items[1].d == 0.95);
     struct conversion back = convert(b, there.facts, FRAMEWORK_MEGATRON, true);
-    assert_true(facts_double(back.facts, "adam_beta2", 0) == 0.95);
+    assert_true(facts_double(back.facts, P_adam_beta2, 0) == 0.95);
 }
 
 int main(void)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests are held to their tables: every member, kind and number. */
 #include "cmd/member.h"
+#include "facts/param_ids.h"
 
 #include "unit/unit.h"
 
 static const struct member members[] = {
-    {"id", MEMBER_ANY, NULL},
-    {"text", MEMBER_TEXT, NULL},
-    {"gpus", MEMBER_NUMBER, "world_size"},
-    {"top", MEMBER_NUMBER, NULL},
-    {"options", MEMBER_MAP, NULL},
-    {"forbid", MEMBER_TEXTS, NULL},
-    {0},
+    {"id", MEMBER_ANY, P_NONE},
+    {"text", MEMBER_TEXT, P_NONE},
+    {"gpus", MEMBER_NUMBER, P_world_size},
+    {"top", MEMBER_NUMBER, P_NONE},
+    {"options", MEMBER_MAP, P_NONE},
+    {"forbid", MEMBER_TEXTS, P_NONE},
+    {.name = NULL},
 };
 
 static struct batch_request request_of(struct arena *a, const char *text, struct diags *diags)

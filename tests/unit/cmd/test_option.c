@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/param_ids.h"
 #include "unit/unit.h"
 
 #include "cmd/option.h"
@@ -137,7 +138,7 @@ static void numbers_keep_to_the_range_of_a_parameter(void **state)
         const char *message;
         int64_t gpus = 7;
         struct cmd_context *c = parse(*state, cases[i].words, &message);
-        bool good = option_param(c, "gpus", "world_size", &gpus);
+        bool good = option_param(c, "gpus", P_world_size, &gpus);
         assert_string_equal(buf_str(&c->err).p, cases[i].message);
         assert_int_equal(good, !*cases[i].message);
         assert_int_equal(gpus, good && option_given(c, "gpus") ? 16777216 : 7);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Public measurements beside an estimate: which are near, and that they change nothing. */
+#include "facts/param_ids.h"
 #include "unit/unit.h"
 
 #include "cost/evidence.h"
@@ -47,8 +48,8 @@ static void take_over(struct config *c, const struct evidence_record *r)
                         .cp = (int)r->cp,
                         .ep = (int)r->ep,
                         .etp = r->etp > 0 ? (int)r->etp : 1};
-    assert_true(knob_set(k, knob_find(STR("precision")), value_string(r->precision)));
-    assert_true(knob_set(k, knob_find(STR("task")), value_string(r->task)));
+    assert_true(knob_set(k, knob_of(P_precision), value_string(r->precision)));
+    assert_true(knob_set(k, knob_of(P_task), value_string(r->task)));
     for (uint8_t i = 0; i < 5; i++)
         if (str_is(r->dispatcher, dispatchers[i])) k->dispatcher = i;
     if (!str_is(r->recompute, "none")) {

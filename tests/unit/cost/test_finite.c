@@ -8,6 +8,7 @@
 #include "cost/memory_coefficient.h"
 #include "facts/check.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 #include "facts/platform.h"
 
 static void assert_finite(double x, const char *what)
@@ -114,7 +115,7 @@ static struct facts *question(struct arena *a, unsigned number)
     if (framework == FRAMEWORK_MEGATRON)
         set_word(f, "moe_token_dispatcher_type", dispatchers[number / 2 % 3]);
     if (number % 5 == 0) set_word(f, "recompute_granularity", "full");
-    if (number % 7 == 0) set(f, param_find(STR("optimizer_cpu_offload")), value_bool(true));
+    if (number % 7 == 0) set(f, P_optimizer_cpu_offload, value_bool(true));
     if (number % 11 == 0) set_word(f, "task", "peft");
     set_int(f, "gpus", 64);
     set_int(f, "seq", 4096);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines that a plan becomes in each framework's own files, and what a conversion carries. */
+#include "facts/param_ids.h"
 #include "unit/plan_text.h"
 
 #include <stdio.h>
@@ -198,7 +199,7 @@ static void a_plan_names_its_model(void **state)
 
 /* ---- conversion ---- */
 
-static const char *word_after(const struct conversion *x, const char *param)
+static const char *word_after(const struct conversion *x, int param)
 {
     struct value v = facts_get(x->facts, param)->value;
     return v.kind == VALUE_STRING ? str_dup(x->facts->arena, v.s).p : "";
@@ -216,13 +217,13 @@ static void dispatchers_in_the_others_words(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct facts *f = plan_facts(*state, "megatron", cases[i].body);
         struct conversion x = converted(f, FRAMEWORK_AUTOMODEL);
-        assert_string_equal(word_after(&x, "backend_dispatcher"), cases[i].automodel);
+        assert_string_equal(word_after(&x, P_backend_dispatcher), cases[i].automodel);
         struct conversion back = converted(x.facts, FRAMEWORK_MEGATRON);
         bool flex = i > 0;
-        assert_string_equal(word_after(&back, "moe_token_dispatcher_type"),
+        assert_string_equal(word_after(&back, P_moe_token_dispatcher_type),
                             flex ? "flex" : "alltoall");
         if (flex)
-            assert_string_equal(word_after(&back, "moe_flex_dispatcher_backend"),
+            assert_string_equal(word_after(&back, P_moe_flex_dispatcher_backend),
                                 cases[i].automodel);
     }
 }
@@ -236,12 +237,12 @@ static void precisions_in_automodels_words(void **state)
         struct str body = arena_printf(*state, "precision: %s", cases[i][0]);
         struct conversion x =
             converted(plan_facts(*state, "megatron", body.p), FRAMEWORK_AUTOMODEL);
-        struct str got = facts_str(x.facts, cases[i][1]);
+        struct str got = facts_str(x.facts, param_find(str_of(cases[i][1])));
         if (!str_starts(got, str_of(cases[i][2])) && !str_ends(got, str_of(cases[i][2])) &&
             !(i == 2 && str_is(got, "fp16")))
             fail_msg("%s: %.*s", cases[i][0], STR_ARG(got));
         struct conversion back = converted(x.facts, FRAMEWORK_MEGATRON);
-        assert_string_equal(word_after(&back, "precision"), cases[i][0]);
+        assert_string_equal(word_after(&back, P_precision), cases[i][0]);
     }
 }
 
@@ -258,8 +259,8 @@ static void strategies_in_megatrons_words(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct conversion x =
             converted(plan_facts(*state, "automodel", cases[i].body), FRAMEWORK_MEGATRON);
-        assert_int_equal(facts_bool(x.facts, "use_megatron_fsdp", false), cases[i].fsdp);
-        assert_int_equal(facts_bool(x.facts, "use_distributed_optimizer", false),
+        assert_int_equal(facts_bool(x.facts, P_use_megatron_fsdp, false), cases[i].fsdp);
+        assert_int_equal(facts_bool(x.facts, P_use_distributed_optimizer, false),
                          cases[i].optimizer);
     }
 }

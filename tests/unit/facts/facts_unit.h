@@ -41,6 +41,6 @@ static inline size_t count_rule(const struct facts *f, const char *rule)
 
 /* The value as text, as a person would write it. */
 #define assert_fact(f, name, text)                                                                 \
-    assert_str(value_text((f)->arena, facts_get((f), (name))->value), text)
+    assert_str(value_text((f)->arena, facts_get((f), param_find(str_of(name)))->value), text)
 
 #endif

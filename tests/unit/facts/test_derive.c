@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/layout.h"
+#include "facts/param_ids.h"
 #include "facts/pattern.h"
 #include "facts_unit.h"
 
@@ -110,7 +111,7 @@ static void the_pipeline_split_follows_megatron(void **state)
     assert_fact(f, "layers_per_stage", "[1, 1, 1, 1]");
     f = derived(state, "--num-layers 4 --pipeline-model-parallel-layout Etx", 0);
     assert_fact(f, "pipeline_layout_stages", "unknown");
-    assert_true(facts_str(f, "pipeline_layout_error").n > 0);
+    assert_true(facts_str(f, P_pipeline_layout_error).n > 0);
     f = derived(state,
                 "--num-layers 4 --decoder-first-pipeline-num-layers -9223372036854775808 "
                 "--pipeline-model-parallel-size 2",
@@ -158,12 +159,12 @@ static void deriving_again_changes_nothing(void **state)
 {
     struct facts *f =
         derived(state, "--num-layers 8 --pipeline-model-parallel-size 2 --num-experts 4 --bf16", 8);
-    struct value before = facts_get(f, "moe_layer_pattern")->value;
+    struct value before = facts_get(f, P_moe_layer_pattern)->value;
     size_t used = arena_used(*state);
     facts_derive(f);
     assert_int_equal(arena_used(*state), used);
-    assert_ptr_equal(facts_get(f, "moe_layer_pattern")->value.list, before.list);
-    facts_set(f, param_find(STR("pp")), value_int(4), ORIGIN_OPTION, NULL, STR("pp"));
+    assert_ptr_equal(facts_get(f, P_moe_layer_pattern)->value.list, before.list);
+    facts_set(f, P_pipeline_model_parallel_size, value_int(4), ORIGIN_OPTION, NULL, STR("pp"));
     facts_derive(f);
     assert_fact(f, "data_parallel_size", "2");
     assert_fact(f, "layers_per_stage", "[2, 2, 2, 2]");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/param_ids.h"
 #include "facts_unit.h"
 
 static struct facts *flags(void **state, const char *text)
@@ -23,7 +24,7 @@ static void flags_set_facts_and_raw_values(void **state)
     assert_fact(f, "moe_aux_loss_coeff", "0.001");
     assert_true(facts_has_raw(f, STR("--seq-length")));
     assert_false(facts_has_raw(f, STR("--bf16")));
-    assert_int_equal(facts_get(f, "seq_length")->node->line, 2);
+    assert_int_equal(facts_get(f, P_seq_length)->node->line, 2);
 }
 
 static void argparse_refusals_have_rules(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Model inputs: names, our own mapping, and Hugging Face configs of every kind of family, in small.
  */
+#include "facts/param_ids.h"
 #include "unit/unit.h"
 
 #include "facts/model.h"
@@ -29,7 +30,7 @@ static void assert_fields(struct arena *a, const struct model_input *m, const ch
         size_t colon = str_find(part, ':');
         struct str name = str_trim(str_slice(part, 0, colon)),
                    want = str_trim(str_slice(part, colon + 1, part.n));
-        const struct model_field *f = model_field_get(m, str_dup(a, name).p);
+        const struct model_field *f = model_field_get(m, param_find(name));
         struct str got = f ? value_text(a, f->value) : STR("absent");
         if (!str_eq(got, want)) print_message("%.*s is %.*s\n", STR_ARG(name), STR_ARG(got));
         assert_true(str_eq(got, want));
@@ -287,13 +288,12 @@ static void applying_a_model_keeps_what_the_user_wrote(void **state)
     struct diags diags;
     diags_init(&diags, *state);
     struct facts *f = facts_new(*state, &diags, FRAMEWORK_MEGATRON, STR("main@2026-08-22"));
-    facts_set(f, param_find(STR("num_layers")), value_int(14), ORIGIN_FILE, NULL,
-              STR("num_layers"));
+    facts_set(f, P_num_layers, value_int(14), ORIGIN_FILE, NULL, STR("num_layers"));
     model_apply(f, model_find(*state, STR("deepseek-v3")), ORIGIN_FILE);
-    assert_int_equal(facts_int(f, "num_layers", 0), 14);
-    assert_int_equal(facts_int(f, "num_moe_experts", 0), 256);
-    assert_int_equal(facts_get(f, "window_size")->value.kind, VALUE_NULL);
-    assert_true(facts_bool(f, "model_is_moe", false));
+    assert_int_equal(facts_int(f, P_num_layers, 0), 14);
+    assert_int_equal(facts_int(f, P_num_moe_experts, 0), 256);
+    assert_int_equal(facts_get(f, P_window_size)->value.kind, VALUE_NULL);
+    assert_true(facts_bool(f, P_model_is_moe, false));
 }
 
 static void platforms_are_found_and_missed_with_names(void **state)

@@ -3,6 +3,7 @@
 
 #include "expr/expr.h"
 #include "facts/entry.h"
+#include "facts/param_ids.h"
 #include "facts/pattern.h"
 #include "facts_unit.h"
 
@@ -30,9 +31,9 @@ static void every_name_finds_its_parameter(void **state)
     assert_int_equal(param_find_key(FRAMEWORK_BRIDGE, STR("--bf16"), NULL), -1);
 }
 
-static void ask_for_no_parameter(void *name)
+static void ask_for_no_parameter(void *facts)
 {
-    param_named(name);
+    facts_get(facts, param_find(STR("no_such_thing")));
 }
 
 static void set_no_parameter(void *facts)
@@ -50,9 +51,7 @@ static void a_wrong_name_of_ours_is_an_assertion(void **state)
     struct diags diags;
     diags_init(&diags, *state);
     struct facts *f = facts_new(*state, &diags, FRAMEWORK_MEGATRON, STR("main"));
-    char name[] = "no_such_thing", symbol[] = "tp";
-    assert_true(unit_asserts(ask_for_no_parameter, name));
-    assert_false(unit_asserts(ask_for_no_parameter, symbol));
+    assert_true(unit_asserts(ask_for_no_parameter, f));
     assert_true(unit_asserts(set_no_parameter, f));
     assert_true(unit_asserts(set_past_the_last, f));
 }
@@ -96,7 +95,7 @@ static void options_yield_only_to_options_and_overrides(void **state)
     struct diags diags;
     diags_init(&diags, *state);
     struct facts *f = facts_new(*state, &diags, FRAMEWORK_MEGATRON, STR("main"));
-    int tp = param_find(STR("tp"));
+    int tp = P_tensor_model_parallel_size;
     facts_set(f, tp, value_int(4), ORIGIN_OPTION, NULL, STR("tp"));
     facts_set(f, tp, value_int(8), ORIGIN_FILE, NULL, STR("tp"));
     assert_fact(f, "tensor_model_parallel_size", "4");
@@ -107,19 +106,15 @@ static void options_yield_only_to_options_and_overrides(void **state)
 static void values_take_the_parameters_form(void **state)
 {
     struct arena *a = *state;
-    assert_str(value_text(a, fact_coerce(a, param_find(STR("cuda_graph_scope")),
-                                         value_string(STR("attn")))),
+    assert_str(value_text(a, fact_coerce(a, P_cuda_graph_scope, value_string(STR("attn")))),
                "[attn]");
-    assert_str(value_text(a, fact_coerce(a, param_find(STR("moe_layer_freq")),
-                                         value_string(STR("([0]*1+[1]*2)")))),
+    assert_str(value_text(a, fact_coerce(a, P_moe_layer_freq, value_string(STR("([0]*1+[1]*2)")))),
                "[0, 1, 1]");
-    assert_str(value_text(a, fact_coerce(a, param_find(STR("exp_avg_dtype")),
-                                         value_string(STR("torch.bfloat16")))),
+    assert_str(value_text(a, fact_coerce(a, P_exp_avg_dtype, value_string(STR("torch.bfloat16")))),
                "bf16");
-    assert_str(value_text(a, fact_coerce(a, param_find(STR("window_size")), value_int(128))),
-               "[128, 0]");
-    assert_int_equal(fact_coerce(a, param_find(STR("lr")), value_int(1)).kind, VALUE_DOUBLE);
-    assert_int_equal(fact_coerce(a, param_find(STR("tp")), value_string(STR("x"))).kind,
+    assert_str(value_text(a, fact_coerce(a, P_window_size, value_int(128))), "[128, 0]");
+    assert_int_equal(fact_coerce(a, P_lr, value_int(1)).kind, VALUE_DOUBLE);
+    assert_int_equal(fact_coerce(a, P_tensor_model_parallel_size, value_string(STR("x"))).kind,
                      VALUE_STRING);
 }
 
@@ -237,7 +232,8 @@ static void formats_and_settings_are_told(void **state)
     assert_ptr_equal(setting_use(&options, STR("pp")), &set[1]);
     assert_true(set[1].used && !set[0].used);
     assert_null(setting_use(&options, STR("ep")));
-    assert_str(reader_declared(STR("#!/bin/sh\n  # moeplan: format=bridge \n"), "format"), "bridge");
+    assert_str(reader_declared(STR("#!/bin/sh\n  # moeplan: format=bridge \n"), "format"),
+               "bridge");
     assert_str(reader_declared(STR("\n\n\n\n\n# moeplan: format=bridge\n"), "format"), "");
 }
 

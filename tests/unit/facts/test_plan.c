@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/param_ids.h"
 #include "facts_unit.h"
 
 static void plans_take_names_symbols_and_aliases(void **state)
@@ -17,7 +18,7 @@ static void plans_take_names_symbols_and_aliases(void **state)
     assert_fact(f, "cuda_graph_scope", "[attn]");
     assert_fact(f, "exp_avg_dtype", "bf16");
     assert_fact(f, "virtual_pipeline_model_parallel_size", "null");
-    assert_true(fact_is_set(facts_get(f, "virtual_pipeline_model_parallel_size")));
+    assert_true(fact_is_set(facts_get(f, P_virtual_pipeline_model_parallel_size)));
     assert_fact(f, "num_layers", "8");
     assert_fact(f, "mamba_num_heads", "4");
     assert_fact(f, "num_attention_heads",
@@ -55,7 +56,7 @@ static void assertions_do_not_set_what_is_derived(void **state)
     facts_derive(f);
     assert_int_equal(f->diags->n, 0);
     assert_fact(f, "data_parallel_size", "8");
-    assert_int_equal(facts_get(f, "data_parallel_size")->node->line, 4);
+    assert_int_equal(facts_get(f, P_data_parallel_size)->node->line, 4);
     assert_int_equal(facts_raw(f, STR("dp")).i, 3);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Platform files: what follows from what is written, and what contradicts it. */
+#include "facts/param_ids.h"
 #include "facts/platform.h"
 #include "unit/unit.h"
 
@@ -62,9 +63,9 @@ static void what_follows_is_said_with_the_fact(void **state)
     struct facts *f = facts_new(*state, &diags, FRAMEWORK_MEGATRON, STR("main@2026-08-22"));
     const struct platform p = {.id = STR("p.yaml"), .entry = e};
     platform_apply(f, &p, ORIGIN_FILE);
-    assert_str(fact_origin_text(*state, f, param_find(STR("gpu_capacity_gib"))),
+    assert_str(fact_origin_text(*state, f, P_gpu_capacity_gib),
                "from gpu_memory_gib, less the 2 GiB that a100 keeps for itself");
-    assert_str(fact_origin_text(*state, f, param_find(STR("gpu_memory_gib"))), "from p.yaml");
+    assert_str(fact_origin_text(*state, f, P_gpu_memory_gib), "from p.yaml");
 }
 
 /* Each is refused with one error of the rule, at the line, that names both sides. */

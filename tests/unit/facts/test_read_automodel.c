@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/param_ids.h"
 #include "facts_unit.h"
 
 #include "facts/automodel.h"
@@ -26,7 +27,7 @@ static struct outcome read_recipe(struct arena *a, const char *text,
 
 static struct str fact_text(struct arena *a, const struct facts *f, const char *name)
 {
-    return value_text(a, facts_get(f, name)->value);
+    return value_text(a, facts_get(f, param_find(str_of(name)))->value);
 }
 
 static const struct diag *finding(const struct outcome *o, const char *rule)
@@ -90,7 +91,7 @@ static void the_last_of_equal_keys_counts(void **state)
     struct read_options options = {0};
     struct outcome o = read_recipe(
         *state, "distributed:\n  tp_size: 2\n  tp_size: 4\nstep_scheduler: {}\n", &options);
-    assert_int_equal(facts_int(o.readings.items[0].facts, "tp", 0), 4);
+    assert_int_equal(facts_int(o.readings.items[0].facts, P_tensor_model_parallel_size, 0), 4);
 }
 
 static void sections_refuse_unknown_keys(void **state)
@@ -183,7 +184,7 @@ static void recipe_classes_have_kinds(void **state)
     struct read_options options = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct outcome o = read_recipe(*state, cases[i].text, &options);
-        assert_str(facts_str(o.readings.items[0].facts, "recipe_kind"), cases[i].kind);
+        assert_str(facts_str(o.readings.items[0].facts, P_recipe_kind), cases[i].kind);
         assert_int_equal(o.diags->n, cases[i].rule != NULL);
         if (cases[i].rule) assert_non_null(finding(&o, cases[i].rule));
     }
@@ -234,9 +235,9 @@ static void variables_are_put_in(void **state)
                                    "dataset: {split: \"$5 a piece\", _target_: a.$B}\n",
                                    &options);
     const struct facts *f = o.readings.items[0].facts;
-    assert_int_equal(facts_int(f, "gbs", 0), 64);
-    assert_int_equal(facts_int(f, "mbs", 0), 2);
-    assert_int_equal(facts_int(f, "train_iters", 0), 100);
+    assert_int_equal(facts_int(f, P_global_batch_size, 0), 64);
+    assert_int_equal(facts_int(f, P_micro_batch_size, 0), 2);
+    assert_int_equal(facts_int(f, P_train_iters, 0), 100);
     assert_str(fact_text(*state, f, "num_epochs"), "unknown");
     const struct diag *d = finding(&o, "environment-variable-unset");
     assert_non_null(d);
@@ -277,14 +278,14 @@ static void ci_is_a_second_configuration(void **state)
     struct outcome o = read_recipe(*state, two_configurations, &options);
     assert_int_equal(o.readings.n, 2);
     const struct facts *body = o.readings.items[0].facts, *ci = o.readings.items[1].facts;
-    assert_int_equal(facts_int(body, "pp", 0), 4);
-    assert_int_equal(facts_int(body, "mbs", 0), 8);
+    assert_int_equal(facts_int(body, P_pipeline_model_parallel_size, 0), 4);
+    assert_int_equal(facts_int(body, P_micro_batch_size, 0), 8);
     assert_str(fact_text(*state, body, "gpus"), "unknown");
-    assert_int_equal(facts_int(ci, "pp", 0), 2);
-    assert_int_equal(facts_int(ci, "mbs", 0), 4);
-    assert_int_equal(facts_int(ci, "ep", 0), 32);
-    assert_int_equal(facts_int(ci, "gpus", 0), 8);
-    assert_int_equal(facts_get(ci, "mbs")->node->line, 7);
+    assert_int_equal(facts_int(ci, P_pipeline_model_parallel_size, 0), 2);
+    assert_int_equal(facts_int(ci, P_micro_batch_size, 0), 4);
+    assert_int_equal(facts_int(ci, P_expert_model_parallel_size, 0), 32);
+    assert_int_equal(facts_int(ci, P_world_size, 0), 8);
+    assert_int_equal(facts_get(ci, P_micro_batch_size)->node->line, 7);
     assert_true(str_find_str(o.readings.items[1].label, STR("ci:")) < o.readings.items[1].label.n);
 }
 
@@ -293,8 +294,8 @@ static void given_gpus_mean_the_body(void **state)
     struct read_options options = {.gpus = 128};
     struct outcome o = read_recipe(*state, two_configurations, &options);
     assert_int_equal(o.readings.n, 1);
-    assert_int_equal(facts_int(o.readings.items[0].facts, "gpus", 0), 128);
-    assert_int_equal(facts_int(o.readings.items[0].facts, "pp", 0), 4);
+    assert_int_equal(facts_int(o.readings.items[0].facts, P_world_size, 0), 128);
+    assert_int_equal(facts_int(o.readings.items[0].facts, P_pipeline_model_parallel_size, 0), 4);
 }
 
 static void recipes_state_their_gpus(void **state)
@@ -316,7 +317,7 @@ static void recipes_state_their_gpus(void **state)
     struct read_options options = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct outcome o = read_recipe(*state, cases[i].text, &options);
-        assert_int_equal(facts_int(o.readings.items[0].facts, "gpus", 0), cases[i].gpus);
+        assert_int_equal(facts_int(o.readings.items[0].facts, P_world_size, 0), cases[i].gpus);
     }
 }
 
@@ -350,10 +351,10 @@ static void a_separate_teacher_is_checked_too(void **state)
                                    &options);
     assert_int_equal(o.readings.n, 2);
     const struct facts *student = o.readings.items[0].facts, *teacher = o.readings.items[1].facts;
-    assert_int_equal(facts_int(student, "student_mesh_size", 0), 8);
-    assert_int_equal(facts_int(student, "teacher_mesh_size", 0), 4);
-    assert_str(facts_str(teacher, "recipe_kind"), "teacher");
-    assert_int_equal(facts_int(teacher, "cp", 0), 2);
+    assert_int_equal(facts_int(student, P_student_mesh_size, 0), 8);
+    assert_int_equal(facts_int(student, P_teacher_mesh_size, 0), 4);
+    assert_str(facts_str(teacher, P_recipe_kind), "teacher");
+    assert_int_equal(facts_int(teacher, P_context_parallel_size, 0), 2);
     assert_int_equal(errors(&o), 1);
     assert_int_equal(finding(&o, "unknown-key")->at.line, 4);
 }
@@ -365,12 +366,12 @@ static void diffusion_sections_are_the_mesh(void **state)
         *state, "fsdp: {tp_size: 2, cp_size: 4, cp_ring_degree: 2}\nstep_scheduler: {}\n",
         &options);
     const struct facts *f = o.readings.items[0].facts;
-    assert_str(facts_str(f, "strategy"), "fsdp2");
-    assert_int_equal(facts_int(f, "tp", 0), 2);
-    assert_int_equal(facts_int(f, "cp_ring_degree", 0), 2);
-    assert_int_equal(facts_get(f, "tp")->node->line, 1);
+    assert_str(facts_str(f, P_strategy), "fsdp2");
+    assert_int_equal(facts_int(f, P_tensor_model_parallel_size, 0), 2);
+    assert_int_equal(facts_int(f, P_cp_ring_degree, 0), 2);
+    assert_int_equal(facts_get(f, P_tensor_model_parallel_size)->node->line, 1);
     o = read_recipe(*state, "ddp: {}\nstep_scheduler: {}\n", &options);
-    assert_str(facts_str(o.readings.items[0].facts, "strategy"), "ddp");
+    assert_str(facts_str(o.readings.items[0].facts, P_strategy), "ddp");
     o = read_recipe(*state, "fsdp: {pp_size: $PP}\nstep_scheduler: {}\n", &options);
     assert_str(fact_text(*state, o.readings.items[0].facts, "pp"), "unknown");
 }
@@ -424,10 +425,10 @@ static void a_model_id_gives_its_shape_and_the_recipe_overrides_it(void **state)
                                    "  num_hidden_layers: 2\n",
                                    &options);
     const struct facts *f = o.readings.items[0].facts;
-    assert_str(facts_str(f, "model_architecture"), "Qwen3MoeForCausalLM");
-    assert_int_equal(facts_int(f, "num_moe_experts", 0), 128);
-    assert_int_equal(facts_int(f, "num_layers", 0), 2);
-    assert_int_equal(facts_get(f, "num_layers")->node->line, 4);
+    assert_str(facts_str(f, P_model_architecture), "Qwen3MoeForCausalLM");
+    assert_int_equal(facts_int(f, P_num_moe_experts, 0), 128);
+    assert_int_equal(facts_int(f, P_num_layers, 0), 2);
+    assert_int_equal(facts_get(f, P_num_layers)->node->line, 4);
 }
 
 static void packs_are_the_rows(void **state)
@@ -438,13 +439,13 @@ static void packs_are_the_rows(void **state)
                                    "dataset: {seq_length: 512}\n"
                                    "packed_sequence: {packed_sequence_size: 4096}\n",
                                    &options);
-    assert_int_equal(facts_int(o.readings.items[0].facts, "seq", 0), 4096);
+    assert_int_equal(facts_int(o.readings.items[0].facts, P_seq_length, 0), 4096);
     o = read_recipe(*state,
                     "recipe: TrainFinetuneRecipeForNextTokenPrediction\n"
                     "dataset: {seq_len: 512}\n"
                     "packed_sequence: {packed_sequence_size: 0}\n",
                     &options);
-    assert_int_equal(facts_int(o.readings.items[0].facts, "seq", 0), 512);
+    assert_int_equal(facts_int(o.readings.items[0].facts, P_seq_length, 0), 512);
 }
 
 static void a_schedule_file_must_be_there(void **state)

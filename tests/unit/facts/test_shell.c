@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
+#include "facts/param_ids.h"
 #include "facts_unit.h"
 
 #define HEAD "#!/bin/bash\n"
@@ -39,10 +40,10 @@ static void findings_point_at_the_flag_and_name_the_variable(void **state)
     struct facts *f =
         script(state, HEAD "TP=2\nARGS=\"--num-layers 4 \\\n--tensor-model-parallel-size $TP\"\n"
                            "python pretrain_gpt.py $ARGS\n");
-    const struct fact *tp = facts_get(f, "tensor_model_parallel_size");
+    const struct fact *tp = facts_get(f, P_tensor_model_parallel_size);
     assert_int_equal(tp->node->line, 4);
     assert_int_equal(tp->line, 2);
-    assert_str(fact_origin_text(*state, f, param_find(STR("tp"))),
+    assert_str(fact_origin_text(*state, f, P_tensor_model_parallel_size),
                "written at line 4, set at line 2");
 }
 
@@ -56,15 +57,15 @@ static void ansi_quotes_are_read(void **state)
                     "\"${ARGS[@]}\" --hidden-size $'1''6' --bf16 ${NONE:-$'--seq-length'} 64\n");
     assert_int_equal(f->diags->n, 0);
     assert_fact(f, "num_layers", "4");
-    assert_str(facts_str(f, "tokenizer_model"), "two\nlines");
-    assert_str(facts_str(f, "save"), "it's a # b");
-    assert_str(facts_str(f, "load"), "$'no'");
+    assert_str(facts_str(f, P_tokenizer_model), "two\nlines");
+    assert_str(facts_str(f, P_save), "it's a # b");
+    assert_str(facts_str(f, P_load), "$'no'");
     assert_fact(f, "hidden_size", "16");
     assert_fact(f, "seq_length", "64");
     f = script(state, "# what it is\n--num-layers 4\n--save '$HOME'\n--load $'a\\tb'\n");
     assert_fact(f, "num_layers", "4");
-    assert_str(facts_str(f, "save"), "$HOME");
-    assert_str(facts_str(f, "load"), "a\tb");
+    assert_str(facts_str(f, P_save), "$HOME");
+    assert_str(facts_str(f, P_load), "a\tb");
     f = read_as(*state, "megatron", HEAD "python pretrain_gpt.py --save $'open\\'\n", NULL);
     assert_int_equal(count_rule(f, "shell-syntax"), 1);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as a shell works them out, and how many words a flag takes. Expectations are bash's. */
+#include "facts/param_ids.h"
 #include "facts_unit.h"
 
 #include "base/buf.h"
@@ -43,7 +44,7 @@ static void operators(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str word = arena_printf(*state, "$((%s))", cases[i][0]);
-        struct value v = facts_get(layers(*state, "", word.p), "num_layers")->value;
+        struct value v = facts_get(layers(*state, "", word.p), P_num_layers)->value;
         struct str got = value_text(*state, v);
         if (!str_is(got, cases[i][1]))
             fail_msg("%s is %.*s, not %s", cases[i][0], STR_ARG(got), cases[i][1]);
@@ -61,7 +62,7 @@ static void precedence(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str word = arena_printf(*state, "$((%s))", cases[i][0]);
-        struct value v = facts_get(layers(*state, "", word.p), "num_layers")->value;
+        struct value v = facts_get(layers(*state, "", word.p), P_num_layers)->value;
         struct str got = value_text(*state, v);
         if (!str_is(got, cases[i][1]))
             fail_msg("%s is %.*s, not %s", cases[i][0], STR_ARG(got), cases[i][1]);
@@ -76,7 +77,7 @@ static void what_has_no_value_is_unknown(void **state)
                                         "MISSING + 1", "N +",   "N = 3",   "2 *"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str word = arena_printf(*state, "$((%s))", cases[i]);
-        if (facts_get(layers(*state, "", word.p), "num_layers")->value.kind == VALUE_INT)
+        if (facts_get(layers(*state, "", word.p), P_num_layers)->value.kind == VALUE_INT)
             fail_msg("%s has a value", cases[i]);
     }
 }
@@ -92,8 +93,8 @@ static void depth_is_bounded(void **state)
     struct str a = buf_str(&chain), b = buf_str(&nest);
     struct str one = arena_printf(*state, "$((%.*s1))", STR_ARG(a));
     struct str other = arena_printf(*state, "$((%.*s1", STR_ARG(b));
-    assert_int_not_equal(facts_get(layers(*state, "", one.p), "num_layers")->value.kind, VALUE_INT);
-    assert_int_not_equal(facts_get(layers(*state, "", other.p), "num_layers")->value.kind,
+    assert_int_not_equal(facts_get(layers(*state, "", one.p), P_num_layers)->value.kind, VALUE_INT);
+    assert_int_not_equal(facts_get(layers(*state, "", other.p), P_num_layers)->value.kind,
                          VALUE_INT);
 }
 
@@ -127,7 +128,7 @@ static void comparisons_of_tests(void **state)
         struct str before =
             arena_printf(*state, "if [ %s ]; then L=1; else L=2; fi", cases[i].test);
         struct facts *f = layers(*state, before.p, "$L");
-        if (facts_int(f, "num_layers", 0) != (cases[i].holds ? 1 : 2))
+        if (facts_int(f, P_num_layers, 0) != (cases[i].holds ? 1 : 2))
             fail_msg("%s", cases[i].test);
     }
 }

@@ -2,6 +2,7 @@
 /* Derived values against what Megatron-LM itself computed for thousands of command lines; skipped
    where that data is not there. */
 #include "base/io.h"
+#include "facts/param_ids.h"
 #include "facts_unit.h"
 
 /* A case's number under "derived", null as 0; false when it is not given. */
@@ -19,7 +20,7 @@ static bool agrees(const struct facts *f, const struct node *derived, const char
                    const char *name)
 {
     int64_t want = 0;
-    struct value got = facts_get(f, name)->value;
+    struct value got = facts_get(f, param_find(str_of(name)))->value;
     if (!expected(derived, key, &want)) return true;
     return got.kind == VALUE_NULL ? want == 0 : got.kind == VALUE_INT && got.i == want;
 }
@@ -28,7 +29,7 @@ static bool agrees(const struct facts *f, const struct node *derived, const char
 static bool agrees_on_layers(const struct facts *f, const struct node *derived)
 {
     const struct node *ranks = node_get(derived, STR("layers_per_stage"));
-    struct value got = facts_get(f, "layers_per_stage")->value;
+    struct value got = facts_get(f, P_layers_per_stage)->value;
     if (!ranks || ranks->kind != NODE_LIST || ranks->n == 0) return true;
     size_t pp = ranks->n, vpp = ranks->items[0]->n;
     if (got.kind != VALUE_LIST || got.list->n != pp * vpp) return false;
@@ -57,16 +58,16 @@ static bool check_case(struct arena *a, const struct node *c)
     bool good = true;
     facts_derive(f);
     /* a batch size that is not given follows from an override, which is the rules' business */
-    if (facts_get(f, "global_batch_size")->value.kind == VALUE_NULL) return true;
+    if (facts_get(f, P_global_batch_size)->value.kind == VALUE_NULL) return true;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (agrees(f, derived, pairs[i][0], pairs[i][1])) continue;
         print_message("%s: %s is %s\n", node_get(c, STR("id"))->text.p, pairs[i][1],
-                      value_text(a, facts_get(f, pairs[i][1])->value).p);
+                      value_text(a, facts_get(f, param_find(str_of(pairs[i][1])))->value).p);
         good = false;
     }
     if (agrees_on_layers(f, derived)) return good;
     print_message("%s: layers_per_stage is %s\n", node_get(c, STR("id"))->text.p,
-                  value_text(a, facts_get(f, "layers_per_stage")->value).p);
+                  value_text(a, facts_get(f, P_layers_per_stage)->value).p);
     return false;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From facts to numbers: what the knobs are for each framework, the pipeline split, and what is
  * missing. */
+#include "facts/param_ids.h"
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -163,13 +164,12 @@ static void what_is_missing_is_named(void **state)
     set(f, "hidden_size", value_int(64));
     struct config *c = ARENA_NEW(*state, struct config);
     assert_false(config_from_facts(*state, f, c));
-    static const char *const named[] = {"num_attention_heads", "vocab_size", "world_size",
-                                        "seq_length"};
+    static const int named[] = {P_num_attention_heads, P_vocab_size, P_world_size, P_seq_length};
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         bool found = false;
         for (size_t k = 0; k < f->diags->n; k++)
             found = found || (str_is(f->diags->items[k].rule, "missing-fact") &&
-                              str_is(f->diags->items[k].parameter, named[i]));
+                              str_eq(f->diags->items[k].parameter, param_name(named[i])));
         assert_true(found);
     }
 }
@@ -202,12 +202,12 @@ static void every_number_of_a_configuration_has_a_range(void **state)
     (void)state;
     for (size_t i = 0; i < knob_count; i++) {
         enum knob_kind kind = knob_table[i].kind;
-        const struct param_range *r = &param_table[param_find(str_of(knob_table[i].param))].range;
+        const struct param_range *r = &param_table[knob_table[i].param].range;
         if (kind == KNOB_INT) assert_true(r->has_min && r->has_max && r->max < INT32_MAX);
         if (kind == KNOB_INT64) assert_true(r->has_min && r->has_max && r->max < 1e18);
         if (kind == KNOB_DOUBLE) assert_true(r->has_max);
     }
-    assert_true(param_table[param_find(STR("num_layers"))].range.max == MODEL_MAX_LAYERS);
+    assert_true(param_table[P_num_layers].range.max == MODEL_MAX_LAYERS);
 }
 
 static void a_number_out_of_its_range_is_pointed_at(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adapters are those of the linears that the framework would find under the plan's names. */
 #include "facts/model.h"
+#include "facts/param_ids.h"
 #include "facts/profile.h"
 #include "plan/peft.h"
 #include "unit/unit.h"
@@ -21,13 +22,13 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, enum framewo
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         facts_set(f, param_find(str_of(sizes[i].param)), value_int(sizes[i].value), ORIGIN_OPTION,
                   NULL, none);
-    facts_set(f, param_named("task"), value_string(STR("peft")), ORIGIN_OPTION, NULL, none);
+    facts_set(f, P_task, value_string(STR("peft")), ORIGIN_OPTION, NULL, none);
     return f;
 }
 
 static void set(struct facts *f, const char *param, struct value v)
 {
-    facts_set(f, param_named(param), v, ORIGIN_OPTION, NULL, (struct str){"", 0});
+    facts_set(f, param_find(str_of(param)), v, ORIGIN_OPTION, NULL, (struct str){"", 0});
 }
 
 static struct value texts(struct arena *a, const char *one, const char *two)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each framework's words for a decision, read into knobs; and knobs written back as facts that mean
    the same. */
+#include "facts/param_ids.h"
 #include "unit/plan_text.h"
 
 #include <stdio.h>
@@ -184,13 +185,13 @@ static void words_without_derivation(void **state)
 {
     struct facts *f = plan_facts(*state, "megatron", "pp: 2\n");
     struct config *c = ARENA_NEW(*state, struct config);
-    facts_set(f, param_find(STR("num_layers_per_virtual_pipeline_stage")), value_int(4),
-              ORIGIN_FILE, NULL, STR("x"));
+    facts_set(f, P_num_layers_per_virtual_pipeline_stage, value_int(4), ORIGIN_FILE, NULL,
+              STR("x"));
     assert_true(config_from_facts(*state, f, c));
     assert_int_equal(c->knobs.vpp, 6);
     f = plan_facts(*state, "megatron", "");
     f->format = STR("megatron");
-    facts_set(f, param_find(STR("bf16")), value_bool(false), ORIGIN_FILE, NULL, STR("x"));
+    facts_set(f, P_bf16, value_bool(false), ORIGIN_FILE, NULL, STR("x"));
     assert_true(config_from_facts(*state, f, c));
     assert_int_equal(c->knobs.precision, PREC_FP32);
 }
@@ -208,8 +209,8 @@ static void silence_about_the_batch_is_one_microbatch_a_rank(void **state)
 {
     struct facts *f = plan_facts(*state, "megatron", "tp: 2\n");
     struct config c;
-    f->items[param_find(STR("gbs"))] = (struct fact){.value = value_unknown()};
-    facts_set(f, param_find(STR("mbs")), value_int(2), ORIGIN_OPTION, NULL, STR("x"));
+    f->items[P_global_batch_size] = (struct fact){.value = value_unknown()};
+    facts_set(f, P_micro_batch_size, value_int(2), ORIGIN_OPTION, NULL, STR("x"));
     assert_true(config_from_facts(*state, f, &c));
     assert_int_equal(c.knobs.gbs, 8);
     assert_int_equal(knobs_microbatches(&c.knobs), 1);
@@ -277,8 +278,9 @@ static void decisions_come_back(void **state)
                 struct value was = knob_get(*state, &c->knobs, &knob_table[k]);
                 struct value is = knob_get(*state, &again.knobs, &knob_table[k]);
                 if (!value_eq(was, is))
-                    fail_msg("%s: %s was %.*s and is %.*s", megatron[i], knob_table[k].param,
-                             STR_ARG(value_text(*state, was)), STR_ARG(value_text(*state, is)));
+                    fail_msg("%s: %s was %.*s and is %.*s", megatron[i],
+                             param_name(knob_table[k].param).p, STR_ARG(value_text(*state, was)),
+                             STR_ARG(value_text(*state, is)));
             }
             assert_int_equal(again.knobs.ce_fusion, c->knobs.ce_fusion);
             assert_int_equal(again.knobs.fsdp, c->knobs.fsdp);
@@ -347,12 +349,12 @@ static void every_knob_is_read_from_its_fact(void **state)
         assert_true(n > 0);
         for (size_t v = 0; v < n; v++) {
             struct facts *g = facts_copy(*state, f);
-            facts_set(g, param_find(str_of(knob->param)), values[v], ORIGIN_OPTION, NULL, STR("x"));
+            facts_set(g, knob->param, values[v], ORIGIN_OPTION, NULL, STR("x"));
             assert_true(config_from_facts(*state, g, &c));
             struct value got = knob_get(*state, &c.knobs, knob);
             if (!value_eq(got, values[v]))
-                fail_msg("%s is %.*s, not %.*s", knob->param, STR_ARG(value_text(*state, got)),
-                         STR_ARG(value_text(*state, values[v])));
+                fail_msg("%s is %.*s, not %.*s", param_name(knob->param).p,
+                         STR_ARG(value_text(*state, got)), STR_ARG(value_text(*state, values[v])));
         }
     }
 }
@@ -366,9 +368,9 @@ static void a_pipeline_changes_automodels_batch(void **state)
     c.knobs.pp = 2;
     struct facts *out = silent(*state, f);
     config_to_facts(&c, out);
-    assert_int_equal(facts_int(out, "pp_microbatch_size", 0), 1);
-    assert_int_equal(facts_int(out, "micro_batch_size", 0), 16);
-    assert_str(facts_str(out, "pp_schedule"), "1f1b");
+    assert_int_equal(facts_int(out, P_pp_microbatch_size, 0), 1);
+    assert_int_equal(facts_int(out, P_micro_batch_size, 0), 16);
+    assert_str(facts_str(out, P_pp_schedule), "1f1b");
 }
 
 /* ---- the planner's split ---- */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/param_ids.h"
 #include "rule_files.h"
 
 #include "base/buf.h"
@@ -107,7 +108,7 @@ static void all_keys_arrive(void **state)
     assert_str(r->in[FRAMEWORK_MEGATRON].to, "0.16");
     assert_false(r->in[FRAMEWORK_BRIDGE].applies);
     assert_true(set.items[0]->in[FRAMEWORK_BRIDGE].applies);
-    assert_int_equal(r->parameter, param_find(STR("expert_model_parallel_size")));
+    assert_int_equal(r->parameter, P_expert_model_parallel_size);
     assert_int_equal(r->fix_parameter, r->parameter);
     assert_str(r->covers[1], "megatron:B");
     assert_str(r->guides[0], "S1.6");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/param_ids.h"
 #include "rule_files.h"
 
 static const char *const text =
@@ -97,7 +98,7 @@ static void overrides_replace_what_was_written(void **state)
         {"tp", value_int(1)}, {"sequence_parallel", value_bool(true)}, {"ep", value_int(2)}};
     struct facts *f = facts_of(a, FRAMEWORK_MEGATRON, settings, 2);
     rules_apply_overrides(&set, f, scratch);
-    const struct fact *fact = facts_get(f, "sequence_parallel");
+    const struct fact *fact = facts_get(f, P_sequence_parallel);
     assert_false(fact->value.b);
     assert_int_equal(fact->origin, ORIGIN_OVERRIDE);
     assert_str(fact->written, "sp-needs-tp");
@@ -113,7 +114,7 @@ static void overrides_replace_what_was_written(void **state)
                                    {"sequence_parallel", value_bool(true)}};
     f = facts_of(a, FRAMEWORK_MEGATRON, open, 2);
     rules_apply_overrides(&set, f, scratch);
-    assert_false(fact_is_known(facts_get(f, "sequence_parallel")));
+    assert_false(fact_is_known(facts_get(f, P_sequence_parallel)));
     assert_int_equal(f->diags->n, 0);
     arena_free(scratch);
 }
@@ -124,7 +125,7 @@ static void subset_agrees_with_the_set(void **state)
     struct arena *a = *state, *scratch = arena_new(0);
     struct rule_set set = load_good(a, text);
     const struct setting model[] = {{"num_moe_experts", value_int(60)}, {"ep", value_int(4)}};
-    int vary[] = {param_find(STR("ep"))};
+    int vary[] = {P_expert_model_parallel_size};
     struct facts *f = facts_of(a, FRAMEWORK_MEGATRON, model, 2);
     struct rule_subset subset = rules_varying(a, &set, f, vary, 1, scratch);
     assert_null(subset.failed);
@@ -172,7 +173,7 @@ static void a_finding_points_at_what_is_written(void **state)
     f->document = docs.items[0];
     const struct node *experts = node_get(f->document, STR("experts")),
                       *ep = node_get(f->document, STR("ep"));
-    facts_set(f, param_find(STR("ep")), value_int(6), ORIGIN_FILE, ep, STR("ep"));
+    facts_set(f, P_expert_model_parallel_size, value_int(6), ORIGIN_FILE, ep, STR("ep"));
     rules_run(&set, f, scratch);
     assert_int_equal(f->diags->items[0].at.line, 3);
     assert_int_equal(f->diags->items[0].at.column, 5);
@@ -180,14 +181,13 @@ static void a_finding_points_at_what_is_written(void **state)
     assert_int_equal(f->diags->items[1].at.line, 3); /* its condition reads ep */
 
     f->diags->n = 0;
-    facts_set(f, param_find(STR("ep")), value_int(6), ORIGIN_OPTION, NULL, STR("ep"));
-    facts_set(f, param_find(STR("num_moe_experts")), value_int(64), ORIGIN_OPTION, experts,
-              STR("experts"));
+    facts_set(f, P_expert_model_parallel_size, value_int(6), ORIGIN_OPTION, NULL, STR("ep"));
+    facts_set(f, P_num_moe_experts, value_int(64), ORIGIN_OPTION, experts, STR("experts"));
     rules_run(&set, f, scratch);
     assert_int_equal(f->diags->items[0].at.line, 2);
 
     f->diags->n = 0;
-    f->items[param_find(STR("num_moe_experts"))].node = NULL;
+    f->items[P_num_moe_experts].node = NULL;
     rules_run(&set, f, scratch);
     assert_int_equal(f->diags->items[0].at.line, 2); /* where the document begins */
     assert_int_equal(f->diags->items[0].at.column, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The valid values that a finding offers: of many the six that lie nearest to what was written. */
+#include "facts/param_ids.h"
 #include "rule_files.h"
 
 #include "facts/profile.h"
@@ -29,9 +30,9 @@ static void the_nearest_six_are_offered(void **state)
         diags_init(&diags, *state);
         struct facts *f = facts_new(*state, &diags, FRAMEWORK_MEGATRON,
                                     profile_find(FRAMEWORK_MEGATRON, (struct str){"", 0})->version);
-        facts_set(f, param_find(STR("num_moe_experts")), value_int(cases[i].experts), ORIGIN_OPTION,
-                  NULL, STR("x"));
-        facts_set(f, param_find(STR("ep")), value_int(cases[i].ep), ORIGIN_OPTION, NULL, STR("x"));
+        facts_set(f, P_num_moe_experts, value_int(cases[i].experts), ORIGIN_OPTION, NULL, STR("x"));
+        facts_set(f, P_expert_model_parallel_size, value_int(cases[i].ep), ORIGIN_OPTION, NULL,
+                  STR("x"));
         assert_int_equal(rules_run(&set, f, scratch).errors, 1);
         assert_str(diags.items[0].help, cases[i].help);
     }
