@@ -102,6 +102,24 @@ static void variables_of_a_run(void **state)
     }
 }
 
+/* Whole nodes, and of one that is not needed whole so many GPUs. */
+static void a_job_asks_for_its_gpus(void **state)
+{
+    static const struct {
+        int gpus;
+        const char *nodes, *each;
+    } cases[] = {{4, "#SBATCH --nodes=1", "#SBATCH --gpus-per-node=4"},
+                 {8, "#SBATCH --nodes=1", "#SBATCH --gpus-per-node=8"},
+                 {16, "#SBATCH --nodes=2", "#SBATCH --gpus-per-node=8"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str size =
+            arena_printf(*state, "model: qwen3-30b-a3b\nplatform: h100\ngpus: %d\ngbs: 64\nmbs: 1",
+                         cases[i].gpus);
+        struct str text = text_of(*state, "megatron", size.p, "", "script");
+        assert_true(has_line(text, cases[i].nodes) && has_line(text, cases[i].each));
+    }
+}
+
 static void flags_by_type(void **state)
 {
     struct str text = text_of(*state, "megatron", ON_H100,
@@ -300,9 +318,31 @@ static void convergence_is_compared_first(void **state)
     arena_free(scratch);
 }
 
+static bool is_listed(const struct comparison *x, int param)
+{
+    for (size_t i = 0; i < x->differences.n; i++)
+        if (x->differences.items[i].param == param) return true;
+    return false;
+}
+
+/* Another precision is one difference, not one more for each of its switches. */
+static void what_follows_is_not_listed(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    struct compared first = {.facts = settled(plan_facts(*state, "megatron", "precision: bf16"))},
+                    second = {.facts = settled(
+                                  plan_facts(*state, "megatron", "precision: fp8_blockwise"))};
+    struct comparison out;
+    compare_configurations(*state, rules_builtin(), &first, &second, scratch, &out);
+    assert_true(is_listed(&out, P_precision));
+    assert_false(is_listed(&out, P_fp8) || is_listed(&out, P_fp8_recipe));
+    arena_free(scratch);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(hardware_queues),
     cmocka_unit_test(variables_of_a_run),
+    cmocka_unit_test(a_job_asks_for_its_gpus),
     cmocka_unit_test(flags_by_type),
     cmocka_unit_test(overrides_of_a_recipe),
     cmocka_unit_test(a_recipe_is_run_in_its_mode),
@@ -313,5 +353,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(strategies_in_megatrons_words),
     cmocka_unit_test(what_is_open_stays_open),
     cmocka_unit_test(convergence_is_compared_first),
+    cmocka_unit_test(what_follows_is_not_listed),
 };
 UNIT_MAIN(tests)
