@@ -286,6 +286,13 @@ const struct entry *entry_find(const struct entry *entries, size_t n, struct str
     return NULL;
 }
 
+struct value entry_value(const struct entry *e, const char *name)
+{
+    for (size_t i = 0; i < e->n_fields; i++)
+        if (str_is(e->fields[i].name, name)) return e->fields[i].value;
+    return value_null();
+}
+
 enum { NEAREST = 4 };
 
 /* How far a name is from an id; a part of it, such as "qwen3" of "qwen3-8b", is near. */

@@ -61,6 +61,8 @@ extern const size_t catalogue_model_count, catalogue_platform_count, catalogue_b
 
 /* The entry of an id, HF id or alias, ASCII case ignored; NULL when there is none. */
 const struct entry *entry_find(const struct entry *entries, size_t n, struct str name);
+/* What an entry says of a parameter; null where it says nothing. */
+struct value entry_value(const struct entry *e, const char *name);
 /* The nearest ids for a message: "a, b, c", best first; empty when nothing is near. */
 struct str entry_nearest(struct arena *a, const struct entry *entries, size_t n, struct str name);
 

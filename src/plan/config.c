@@ -61,6 +61,7 @@ bool config_machine(const struct facts *f, struct machine *out)
     const struct platform *p = f->platform;
     if (!p) return false;
     out->id = p->id;
+    out->architecture = facts_str(f, "gpu_architecture");
     out->compute_capability = facts_double(f, "compute_capability", 0);
     out->gpus_per_node = (int)facts_int(f, "gpus_per_node", 8);
     out->nvlink_domain = (int)facts_int(f, "nvlink_domain", out->gpus_per_node);
@@ -415,8 +416,8 @@ static int packed_length(const struct facts *f)
     return (int)facts_int(f, "packed_sequence_size", 0);
 }
 
-/* Megatron-LM's pretrain_gpt.py builds the text part alone, and its flags can say no other; who says
-   images runs a program of his own. */
+/* Megatron-LM's pretrain_gpt.py builds the text part alone, and its flags can say no other; who
+   says images runs a program of his own. */
 static bool lacks_tower(const struct config *c)
 {
     return c->framework == FRAMEWORK_MEGATRON && c->knobs.image_tokens <= 0;
