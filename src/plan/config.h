@@ -67,7 +67,7 @@ struct model_shape {
 
 /* ---- the machine ---- */
 
-enum { MACHINE_MAX_COEFFICIENTS = 96 };
+enum { MACHINE_MAX_COEFFICIENTS = 112 };
 
 /* A coefficient of the cost model: value and 80 % interval; name, unit, meaning and source are in
  * the platform file. */
