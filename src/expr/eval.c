@@ -405,7 +405,7 @@ static struct value places(struct run *r, const struct expr_node *n)
         struct value v = operand(r, r->e->args[n->a + i]);
         if (v.kind == VALUE_ERROR) return v;
         if (!run_spend_value(r, v)) return run_exhausted();
-        buf_add(&out, value_brief(r->scratch, v));
+        buf_add(&out, v.kind == VALUE_STRING ? v.s : value_brief(r->scratch, v));
     }
     return value_string(buf_str(&out));
 }
@@ -602,12 +602,4 @@ struct value expr_eval(const struct expr *e, struct arena *scratch, const struct
     guard_tick(arena_guard(scratch));
     run_init(&r, e, scratch, scope);
     return run_node(&r, e->root);
-}
-
-struct value expr_variable_value(const struct expr *e, const struct expr_use *use,
-                                 struct arena *scratch, const struct expr_scope *scope)
-{
-    struct run r;
-    run_init(&r, e, scratch, scope);
-    return run_node(&r, use->root);
 }

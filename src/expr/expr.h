@@ -96,13 +96,14 @@ struct expr_use {
     uint32_t root; /* of its program */
 };
 size_t expr_variables(const struct expr *e, const struct expr_use **uses);
-/* The value of one of them. */
-struct value expr_variable_value(const struct expr *e, const struct expr_use *use,
-                                 struct arena *scratch, const struct expr_scope *scope);
 /* The sub-expressions worth showing, with values put in: "256 % 48 = 16". At most `most` lines, the
    failing comparison first. */
 size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr_scope *scope,
                   struct str *lines, size_t most);
+/* The variables that the text itself names, with values, expressions and meanings: "dp = 8:
+   plan.gpus / ranks (copies of the model)". At most `most` lines. */
+size_t expr_trace_variables(const struct expr *e, struct arena *scratch,
+                            const struct expr_scope *scope, struct str *lines, size_t most);
 /* Writes the compiled program as C source text of a `static const struct expr NAME` (for the build
    step). */
 struct buf;

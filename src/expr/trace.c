@@ -214,3 +214,34 @@ size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr
         show_computation(&t, behind(&t, e->root));
     return t.n;
 }
+
+/* Whether the text, not only a variable in it, names the variable. */
+static bool is_named(const struct expr *e, uint32_t number)
+{
+    for (uint32_t i = 1; i < e->n_nodes; i++) {
+        const struct expr_node *n = &e->nodes[i];
+        if (n->op == OP_VARIABLE && n->b == number && n->to <= e->n_text) return true;
+    }
+    return false;
+}
+
+size_t expr_trace_variables(const struct expr *e, struct arena *scratch,
+                            const struct expr_scope *scope, struct str *lines, size_t most)
+{
+    struct run run;
+    size_t n = 0;
+    run_init(&run, e, scratch, scope);
+    for (uint32_t i = 0; i < e->n_variables && n < most; i++) {
+        const struct expr_use *use = &e->variables[i];
+        struct value v = is_named(e, i) ? run_node(&run, use->root) : value_unknown();
+        struct buf out = buf_new(scratch);
+        if (!is_value(v)) continue;
+        struct str text = message_quote(scratch, use->text);
+        buf_printf(&out, "%.*s = ", STR_ARG(use->name));
+        add_value(&out, v);
+        buf_printf(&out, ": %.*s", STR_ARG(text));
+        if (use->doc.n) buf_printf(&out, " (%.*s)", STR_ARG(use->doc));
+        lines[n++] = buf_str(&out);
+    }
+    return n;
+}
