@@ -101,7 +101,7 @@ size_t expr_variables(const struct expr *e, const struct expr_use **uses);
 size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr_scope *scope,
                   struct str *lines, size_t most);
 /* The variables that the text itself names, with values, expressions and meanings: "dp = 8:
-   plan.gpus / ranks (copies of the model)". At most `most` lines. */
+   plan.gpus / ranks (copies of the model)". A long expression is left out. At most `most` lines. */
 size_t expr_trace_variables(const struct expr *e, struct arena *scratch,
                             const struct expr_scope *scope, struct str *lines, size_t most);
 /* Writes the compiled program as C source text of a `static const struct expr NAME` (for the build

@@ -5,6 +5,8 @@
 #include "expr/message.h"
 #include "expr/run.h"
 
+enum { LONGEST_TEXT = 80 };
+
 struct trace {
     struct run run; /* its steps bound the whole trace */
     struct str *lines;
@@ -236,10 +238,11 @@ size_t expr_trace_variables(const struct expr *e, struct arena *scratch,
         struct value v = is_named(e, i) ? run_node(&run, use->root) : value_unknown();
         struct buf out = buf_new(scratch);
         if (!is_value(v)) continue;
-        struct str text = message_quote(scratch, use->text);
+        bool tells = e->nodes[use->root].op != OP_CONST && use->text.n <= LONGEST_TEXT &&
+                     str_find(use->text, '\n') == use->text.n;
         buf_printf(&out, "%.*s = ", STR_ARG(use->name));
         add_value(&out, v);
-        buf_printf(&out, ": %.*s", STR_ARG(text));
+        if (tells) buf_printf(&out, ": %.*s", STR_ARG(use->text));
         if (use->doc.n) buf_printf(&out, " (%.*s)", STR_ARG(use->doc));
         lines[n++] = buf_str(&out);
     }
