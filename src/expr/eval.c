@@ -513,13 +513,6 @@ static struct value transform(struct run *r, const struct expr_node *n,
     return affordable(r, value_list_over(r->scratch, items, kept));
 }
 
-static struct value over_range(struct run *r, const struct expr_node *n,
-                               const struct run_range *range)
-{
-    if (n->op == OP_ALL || n->op == OP_EXISTS) return quantifier(r, n, range);
-    return n->op == OP_EXISTS_ONE ? exists_one(r, n, range) : transform(r, n, range);
-}
-
 static struct value macro(struct run *r, const struct expr_node *n)
 {
     struct run_range range;
@@ -529,10 +522,14 @@ static struct value macro(struct run *r, const struct expr_node *n)
         return run_error(r, "a list or a map is needed, this is %s", value_kind_name(v.kind));
     if (!run_spend(r, range.n)) return run_exhausted();
     /* a variable's macros number their own from 0 too, whatever macros it is used within */
-    struct value outer[] = {r->locals[n->local], r->locals[n->local + (n->n_locals == 2)]};
-    v = over_range(r, n, &range);
-    r->locals[n->local] = outer[0];
-    r->locals[n->local + (n->n_locals == 2)] = outer[1];
+    uint32_t first = n->local, last = first + n->n_locals - 1;
+    struct value outer = r->locals[first], outer_last = r->locals[last];
+    bool any_or_all = n->op == OP_ALL || n->op == OP_EXISTS;
+    v = any_or_all               ? quantifier(r, n, &range)
+        : n->op == OP_EXISTS_ONE ? exists_one(r, n, &range)
+                                 : transform(r, n, &range);
+    r->locals[first] = outer;
+    r->locals[last] = outer_last;
     return v;
 }
 
