@@ -262,8 +262,12 @@ static void read_places(struct loader *l, const struct key *key, const struct no
     const struct expr *e =
         expr_compile_text(l->arena, l->diags, *out, node_span(l->diags, node), &names);
     l->failed = l->failed || !e;
-    if (e && !expr_slots(e, &slots))
-        *out = expr_eval(e, l->arena, &(struct expr_scope){0}).s;
+    struct value v = value_null();
+    if (e && !expr_slots(e, &slots)) v = expr_eval(e, l->arena, &(struct expr_scope){0});
+    if (v.kind == VALUE_STRING)
+        *out = v.s;
+    else if (v.kind == VALUE_ERROR)
+        record_error(l, node, "the %s ends in an error: %.*s", key->name, STR_ARG(v.s));
     else if (r->native || r->role == ROLE_ASSUMPTION)
         record_error(l, node, "the %s of such a record has no places for values", key->name);
     else
@@ -460,13 +464,10 @@ static void read_guide(struct loader *l, const struct key *key, const struct nod
 
 static void check_example_keys(struct loader *l, const struct node *facts)
 {
-    static const char *const special[] = {"framework", "version", "env", "unknown", "raw"};
-    for (size_t i = 0; i < facts->n; i++) {
-        bool known = false;
-        for (size_t k = 0; k < sizeof special / sizeof *special; k++)
-            known = known || str_is(facts->keys[i]->text, special[k]);
-        if (!known) param_read(l, facts->keys[i]);
-    }
+    static const char *const special[] = {"framework", "version", "env", "unknown", "raw", NULL};
+    struct str nearest;
+    for (size_t i = 0; i < facts->n; i++)
+        if (edit_index(facts->keys[i]->text, special, &nearest) < 0) param_read(l, facts->keys[i]);
 }
 
 static size_t examples_count(const struct node *list)
