@@ -90,3 +90,14 @@ void edit_offer(struct edit_nearest *n, struct str candidate)
     n->best = candidate;
     n->distance = d;
 }
+
+int edit_index(struct str word, const char *const *known, struct str *nearest)
+{
+    struct edit_nearest near = {.word = word};
+    for (int i = 0; known[i]; i++) {
+        if (str_is(word, known[i])) return i;
+        edit_offer(&near, str_of(known[i]));
+    }
+    *nearest = near.best;
+    return -1;
+}

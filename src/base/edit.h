@@ -18,5 +18,8 @@ struct edit_nearest {
     size_t distance;
 };
 void edit_offer(struct edit_nearest *n, struct str candidate);
+/* The index of a word in a list that ends with NULL; -1, with the nearest in *nearest, when it is
+   none of them. */
+int edit_index(struct str word, const char *const *known, struct str *nearest);
 
 #endif
