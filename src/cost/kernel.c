@@ -35,8 +35,8 @@ void kernel_linear(const struct timing *t, struct linear l, struct pass *forward
     *(l.experts > 0 ? &backward->grouped : &backward->gemm) += many * b;
     if (l.wide || (t->experts_only && l.experts <= 0)) return;
     double quantise = t->f.quantise * t->quantise_bytes / t->hbm * many * l.rows;
-    forward->quantise += quantise * l.in;
-    backward->quantise += quantise * l.out;
+    if (!l.quantised_in) forward->quantise += quantise * l.in;
+    if (!l.quantised_out) backward->quantise += quantise * l.out;
 }
 
 double kernel_stream(const struct timing *t, double bytes)
@@ -57,7 +57,8 @@ void kernel_attention(const struct timing *t, struct attention_shape s, struct p
         extent = fmin(extent, fmax(256, s.window));
     }
     double flops = 2 * t->tokens * seen * s.heads * (s.qk_dim + s.v_dim);
-    double narrow = fmin(1.15, 2 * s.v_dim / (s.v_dim + 128));
+    double width = s.v_dim > 0 ? s.v_dim : s.qk_dim;
+    double narrow = fmin(1.15, 2 * width / (width + 128));
     double rate =
         t->config->machine.peak_bf16 * narrow * extent / (extent + t->f.attention_half_seq);
     forward->attention += t->f.attention * flops / (rate * t->f.attention_forward);

@@ -10,6 +10,7 @@ struct linear {
     double experts;       /* this many equal ones in one grouped GEMM; 0: a plain GEMM */
     bool wide;            /* 16 bit whatever the precision (logits, router) */
     bool frozen;          /* no weight gradient */
+    bool quantised_in, quantised_out; /* its input (output's gradient) comes quantised */
 };
 
 /* Adds a linear's forward to one pass, and the gradients of its input and weights to the other. */
@@ -19,8 +20,8 @@ void kernel_linear(const struct timing *t, struct linear l, struct pass *forward
 double kernel_stream(const struct timing *t, double bytes);
 
 struct attention_shape {
-    double heads, qk_dim, v_dim; /* heads on this rank */
-    double window;               /* tokens, 0: none */
+    double heads, qk_dim, v_dim; /* heads on this rank; v_dim 0: scores alone */
+    double window;               /* keys that a query sees at most, 0: all */
 };
 /* Core attention, causal. */
 void kernel_attention(const struct timing *t, struct attention_shape s, struct pass *forward,

@@ -14,6 +14,7 @@ struct holding {
     int stage;
     double dense, experts;            /* all of them, trained or not */
     double matrices, expert_matrices; /* of those: GEMM weights of layers */
+    double quantised;                 /* of `matrices`: that recipes quantise */
     double copies;                    /* of `dense`: weights that stand on another stage too */
     double vision;                    /* of `dense` */
     double adapters, expert_adapters; /* LoRA's, beside `dense` and `experts` */

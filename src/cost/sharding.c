@@ -16,13 +16,15 @@ static void add_part(struct rank_params *p, struct part_params x, const struct k
 static void add_adapters(struct rank_params *p, const struct config *c)
 {
     const struct model_shape *m = &c->model;
-    struct linear_shape linears[LAYER_MAX_LINEARS];
-    for (int i = 0; i < m->num_layers; i++)
-        for (int n = layer_linears(c, m->kinds[m->layers[i]], linears); n > 0; n--) {
-            const struct linear_shape *l = &linears[n - 1];
+    struct weights w;
+    for (int i = 0; i < m->num_layers; i++) {
+        layer_linears(c, m->kinds[m->layers[i]], &w);
+        for (int j = 0; j < w.n; j++) {
+            const struct matrix *l = &w.items[j];
             double own = adapter_on_rank(c, l) / c->knobs.pp;
             *(linear_is_routed(l->role) ? &p->trained_experts : &p->trained_dense) += own;
         }
+    }
 }
 
 /* A vision tower that is trained stands beside the embedding. */

@@ -82,6 +82,7 @@ struct timing timing_of(const struct config *c)
     t.tokens_rank = t.tokens / k->tp;
     t.tokens_pass = k->sequence_parallel ? t.tokens_rank : t.tokens;
     t.load = load(&t, k);
+    t.rows = t.tokens_rank * c->model.topk * k->etp * t.load;
     t.hbm = c->machine.hbm_bytes_per_s * t.f.hbm_stream;
     set_precision(&t);
     bool narrow = c->framework == FRAMEWORK_AUTOMODEL || k->grad_bytes == 2;

@@ -25,6 +25,7 @@ struct timing {
     double tokens_rank; /* of these, those one rank routes: / tp */
     double tokens_pass; /* tokens of elementwise work on hidden states: tokens / tp with sequence
                            parallelism */
+    double rows;        /* routed rows of the hottest rank's experts */
     double load;        /* rows of the hottest rank over the mean */
     double hbm;         /* bytes/s of streaming kernels */
     double rate_16,

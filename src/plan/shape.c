@@ -9,6 +9,7 @@
 #include "facts/check.h"
 #include "facts/entry.h"
 #include "facts/model.h"
+#include "plan/ops.h"
 
 struct int_field {
     const char *param; /* whose range keeps every product of sizes below 2^62 */
@@ -32,6 +33,7 @@ static const struct int_field int_fields[] = {
     {"window_v_head_dim", FIELD(win_v_head_dim), false},
     {"dsa_indexer_n_heads", FIELD(index_heads), false},
     {"dsa_indexer_head_dim", FIELD(index_dim), false},
+    {"dsa_indexer_topk", FIELD(index_topk), false},
     {"dsa_indexer_num_layers", FIELD(index_layers), false},
     {"q_lora_rank", FIELD(q_lora), false},
     {"kv_lora_rank", FIELD(kv_lora), false},
@@ -242,10 +244,6 @@ static void read_extras(struct reader *r)
     fill_int(&m->mamba_conv, 4);
     fill_int(&m->mamba_heads, 2 * m->hidden / m->mamba_head_dim); /* expand 2 */
     fill_int(&m->lin_conv, 4);
-    if (m->index_heads > 0 && is_stated(f, "dsa_indexer_n_heads"))
-        fill_int(&m->index_layers, m->num_layers);
-    else
-        m->index_layers = 0;
 }
 
 /* ---- vocabulary ---- */
@@ -468,6 +466,31 @@ static void read_widths(struct reader *r)
     }
 }
 
+/* Indexers stand in so many of the layers with full attention, evenly from the first on, and in
+   every MTP depth. */
+static void read_indexers(struct reader *r)
+{
+    struct model_shape *m = r->m, plain = *m;
+    bool has = m->index_heads > 0 && is_stated(r->f, "dsa_indexer_n_heads");
+    int64_t full = 0, at = 0;
+    fill_int(&m->index_layers, m->num_layers);
+    if (!has) m->index_layers = m->index_topk = 0;
+    for (int i = 0; i < m->num_layers; i++)
+        full += has && mixer_with_indexer(m->kinds[m->layers[i]].mixer) != MIXER_NONE;
+    if (full == 0) return;
+    m->num_layers = m->n_kinds = 0;
+    for (int i = 0; i < plain.num_layers; i++) {
+        struct layer_kind kind = plain.kinds[plain.layers[i]];
+        enum mixer own = mixer_with_indexer(kind.mixer);
+        if (own != MIXER_NONE && at++ * m->index_layers % full < m->index_layers) kind.mixer = own;
+        add_layer(r, kind);
+    }
+    for (int i = 0; i < m->n_mtp_kinds; i++) {
+        enum mixer own = mixer_with_indexer(m->mtp_kinds[i].mixer);
+        if (own != MIXER_NONE) m->mtp_kinds[i].mixer = own;
+    }
+}
+
 /* Whether the facts say anything about a model at all; if not, one error instead of one a field. */
 static bool has_model(struct reader *r)
 {
@@ -504,5 +527,6 @@ bool config_model(const struct facts *f, struct model_shape *out, bool quiet)
     if (r.good) read_widths(&r);
     if (r.good) read_experts(&r);
     if (r.good) read_extras(&r);
+    if (r.good) read_indexers(&r);
     return r.good;
 }
