@@ -206,7 +206,7 @@ static struct pass early_stop(const struct timing *t, const struct layer_time *x
         tail.gemm = x->forward.gemm / 4;
         return tail;
     }
-    tail.grouped = x->forward.grouped / (last[-1].out / last->in + 1);
+    tail.grouped = x->forward.grouped / (t->config->model.gated ? 3 : 2);
     tail.ep = x->forward.ep / 2;
     tail.memory = kernel_stream(t, t->law.passes * t->rows * last->out);
     return tail;

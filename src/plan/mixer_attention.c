@@ -31,7 +31,7 @@ static void projections(struct weights *w, struct heads x)
     if (w->apart && v > 0) weights_add(w, LINEAR_V, CUT_OUTPUT, h, v);
     double out = (fused ? q : 0) + k + (w->apart ? 0 : v);
     struct matrix *kv = weights_add(w, fused ? LINEAR_QKV : LINEAR_K, CUT_OUTPUT, h, out);
-    kv->groups = x.groups, kv->group_width = (k + v) / x.groups;
+    kv->groups = x.groups, kv->group_width = x.qk + (x.value ? x.v : 0);
 }
 
 /* The output projection; of low rank, one for each group of heads and one over all of them. */

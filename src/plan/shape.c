@@ -471,7 +471,8 @@ static void read_widths(struct reader *r)
 static void read_indexers(struct reader *r)
 {
     struct model_shape *m = r->m, plain = *m;
-    bool has = m->index_heads > 0 && is_stated(r->f, "dsa_indexer_n_heads");
+    bool has =
+        m->index_heads > 0 && m->index_dim > 0 && is_stated(r->f, "dsa_indexer_n_heads");
     int64_t full = 0, at = 0;
     fill_int(&m->index_layers, m->num_layers);
     if (!has) m->index_layers = m->index_topk = 0;
