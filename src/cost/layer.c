@@ -12,16 +12,6 @@
 /* FP32 GEMMs run as TF32, at half of BF16's rate on all these chips. */
 static const double fp32_slower = 2;
 
-/* Whether selective recomputation repeats any of the modules (MOD_*). */
-static bool recomputes(const struct timing *t, uint32_t module)
-{
-    const struct knobs *k = &t->config->knobs;
-    if (k->recompute != RECOMPUTE_SELECTIVE) return false;
-    uint32_t modules = k->recompute_modules;
-    if (modules & MOD_MOE) modules &= ~(uint32_t)(MOD_MOE_ACT | MOD_SHARED_EXPERTS); /* its parts */
-    return modules & module;
-}
-
 /* ---- weights ---- */
 
 /* A linear of the layer on this rank. Each expert's rows are aligned. */
@@ -58,11 +48,11 @@ static void add_fp32(struct linear l, const struct timing *t, struct layer_time 
 static void add_weights(const struct timing *t, const struct weights *w, bool fused_experts,
                         struct layer_time *x)
 {
+    struct pass unused = {0};
     for (int i = 0; i < w->n; i++) {
         const struct matrix *own = &w->items[i];
         struct linear l = linear_of(t, own, fused_experts);
-        struct pass unused = {0};
-        bool again = recomputes(t, own->freed_by);
+        bool again = t->repeated & own->freed_by;
         if (own->numeric == NUMERIC_32) {
             add_fp32(l, t, x, again);
             continue;
@@ -80,7 +70,7 @@ static void add_stream(const struct timing *t, const struct stream *s, struct la
     double forward = rate * kernel_stream(t, s->forward);
     x->forward.memory += forward;
     x->backward.memory += rate * kernel_stream(t, s->backward);
-    if (recomputes(t, s->freed_by)) x->again.memory += forward;
+    if (t->repeated & s->freed_by) x->again.memory += forward;
 }
 
 static void add_core(const struct timing *t, const struct core *c, struct layer_time *x)
@@ -90,7 +80,7 @@ static void add_core(const struct timing *t, const struct core *c, struct layer_
     kernel_attention(t, shape, &forward, &backward);
     x->forward.attention += forward.attention;
     if (!c->forward_only) x->backward.attention += backward.attention;
-    if (recomputes(t, c->freed_by)) x->again.attention += forward.attention;
+    if (t->repeated & c->freed_by) x->again.attention += forward.attention;
 }
 
 /* In a captured part operations run without the host but for those left. */
@@ -101,7 +91,7 @@ static void add_ops(const struct timing *t, const struct host *h, struct layer_t
     x->backward.ops += h->backward * launched;
     x->forward.gpu_ops += h->ops;
     x->backward.gpu_ops += h->backward * h->ops;
-    if (!recomputes(t, h->freed_by)) return;
+    if (!(t->repeated & h->freed_by)) return;
     x->again.ops += launched;
     x->again.gpu_ops += h->ops;
 }
@@ -125,7 +115,7 @@ static void add_dispatch(const struct timing *t, const struct exchange *e, struc
     x->forward.tp += spread;
     x->backward.tp += spread;
     if (!(t->captured & SCOPE_FULL)) x->syncs += t->law.syncs;
-    if (!recomputes(t, e->freed_by)) return;
+    if (!(t->repeated & e->freed_by)) return;
     x->again.ep += exchange;
     x->again.tp += spread;
     x->sync_again = true;
@@ -141,7 +131,7 @@ static void add_exchange(const struct timing *t, const struct exchange *e, struc
         one = comm_collective(t, e->bytes, tp, tp);
         x->forward.tp += e->forward * one;
         x->backward.tp += e->backward * one;
-        if (recomputes(t, e->freed_by)) x->again.tp += e->forward * one;
+        if (t->repeated & e->freed_by) x->again.tp += e->forward * one;
         break;
     case EXCHANGE_CP:
         x->forward.cp += comm_context(t, e->kv, e->q, x->forward.attention);
@@ -166,7 +156,7 @@ void layer_add_work(const struct timing *t, const struct work *w, struct layer_t
     for (int i = 0; i < w->n_exchanges; i++)
         add_exchange(t, &w->exchanges[i], x);
     for (int i = 0; i < w->n_repeats; i++)
-        if (recomputes(t, w->repeats[i].module)) {
+        if (t->repeated & w->repeats[i].module) {
             x->again.memory += kernel_stream(t, w->repeats[i].bytes);
             x->again.ops += w->repeats[i].ops;
         }
@@ -266,10 +256,11 @@ static void layer_add(struct layer_time *to, const struct layer_time *x)
     to->sync_again = to->sync_again || x->sync_again;
 }
 
-struct layer_time layer_mtp(const struct timing *t)
+struct layer_time layer_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
+                            const struct layer_time *head)
 {
     const struct model_shape *m = &t->config->model;
-    struct layer_time x = layer_head(t);
+    struct layer_time x = *head;
     struct weights own;
     struct work w;
     mtp_weights(m, &own);
@@ -278,7 +269,8 @@ struct layer_time layer_mtp(const struct timing *t)
     mtp_work(&w);
     layer_add_work(t, &w, &x);
     for (int i = 0; i < m->n_mtp_kinds; i++) {
-        struct layer_time one = layer_time(t, m->mtp_kinds[i]);
+        int known = model_kind(m, m->mtp_kinds[i]);
+        struct layer_time one = known < 0 ? layer_time(t, m->mtp_kinds[i]) : kinds[known];
         layer_add(&x, &one);
     }
     return x;

@@ -21,8 +21,10 @@ struct layer_time layer_embedding(const struct timing *t);
 struct layer_time layer_vision(const struct timing *t);
 /* Final norm, logits and loss. */
 struct layer_time layer_head(const struct timing *t);
-/* One MTP depth: projection, its layers and its own logits. */
-struct layer_time layer_mtp(const struct timing *t);
+/* One MTP depth: projection, its layers and its own logits. `kinds`, `head`: what the model's kinds
+   of layers and its head take. */
+struct layer_time layer_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
+                            const struct layer_time *head);
 
 /* What a layer does on this rank; of layer_none nothing, for lists of other parts. */
 extern const struct layer_kind layer_none;

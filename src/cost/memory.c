@@ -61,7 +61,7 @@ bool memory_prepare(const struct config *c, struct memory_work *w)
     w->t = token_counts(c, &w->x);
     for (int i = 0; i < c->model.n_kinds; i++)
         layer_measure(c, &w->t, c->model.kinds[i], &w->kinds[i]);
-    layer_measure_mtp(c, &w->t, &w->mtp);
+    layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
     w->embedding = padded_vocab(c) * c->model.hidden / k->tp;
     w->vision = (double)vision_params(&c->model);
     double replicas = replicas_of(k);

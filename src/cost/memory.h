@@ -43,9 +43,10 @@ struct layer_memory {
 
 void layer_measure(const struct config *c, const struct token_counts *t, struct layer_kind kind,
                    struct layer_memory *out);
-/* The layers of one MTP depth and its projection, added up. */
+/* The layers of one MTP depth and its projection, added up. `kinds`: what the model's kinds of
+   layers measure. */
 void layer_measure_mtp(const struct config *c, const struct token_counts *t,
-                       struct layer_memory *out);
+                       const struct layer_memory kinds[MODEL_MAX_KINDS], struct layer_memory *out);
 
 /* ---- pipeline (memory_pipeline.c) ---- */
 

@@ -104,30 +104,40 @@ void layer_measure(const struct config *c, const struct token_counts *t, struct 
     measure_activations(&c->knobs, &list, out);
 }
 
-/* A depth is never recomputed but in its layers, and stands in no graph. */
+static void add_layer(const struct knobs *k, const struct layer_memory *one,
+                      struct layer_memory *sum)
+{
+    bool full = k->recompute == RECOMPUTE_FULL;
+    sum->dense += one->dense;
+    sum->experts += one->experts;
+    sum->dense_matrices += one->dense_matrices;
+    sum->expert_matrices += one->expert_matrices;
+    sum->quantised += one->quantised;
+    sum->kept += full ? one->input : one->kept;
+    sum->captured += full ? 0 : one->captured;
+    sum->routed += one->routed;
+    sum->dispatched += one->dispatched;
+    sum->linear += one->linear;
+}
+
+/* A depth's own tensors are never recomputed, and stand in no graph. */
 void layer_measure_mtp(const struct config *c, const struct token_counts *t,
-                       struct layer_memory *out)
+                       const struct layer_memory kinds[MODEL_MAX_KINDS], struct layer_memory *out)
 {
     const struct model_shape *m = &c->model;
     struct weights w;
-    struct saved_list own = {.c = c, .t = *t};
+    struct saved_list own;
     *out = (struct layer_memory){0};
+    if (m->mtp_layers == 0) return;
     mtp_weights(m, &w);
     measure_weights(c, &w, out);
+    op_saved(c, t, (struct layer_kind){MIXER_NONE, FFN_NONE}, &own);
     mtp_saved(&own);
     for (int i = 0; i < m->n_mtp_kinds; i++) {
         struct layer_memory one;
-        layer_measure(c, t, m->mtp_kinds[i], &one);
-        out->dense += one.dense;
-        out->experts += one.experts;
-        out->dense_matrices += one.dense_matrices;
-        out->expert_matrices += one.expert_matrices;
-        out->quantised += one.quantised;
-        out->kept += c->knobs.recompute == RECOMPUTE_FULL ? one.input : one.kept;
-        out->captured += c->knobs.recompute == RECOMPUTE_FULL ? 0 : one.captured;
-        out->routed += one.routed;
-        out->dispatched += one.dispatched;
-        out->linear += one.linear;
+        int known = model_kind(m, m->mtp_kinds[i]);
+        if (known < 0) layer_measure(c, t, m->mtp_kinds[i], &one);
+        add_layer(&c->knobs, known < 0 ? &one : &kinds[known], out);
     }
     out->kept += saved_bytes(&own.items[0]);
 }

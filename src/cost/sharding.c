@@ -51,8 +51,7 @@ struct rank_params sharding_params(const struct config *c)
         count[m->layers[i]]++;
     for (int i = 0; i < m->n_kinds; i++) {
         struct rank_params one = {0};
-        add_part(&one, mixer_params(m, m->kinds[i].mixer), k);
-        add_part(&one, ffn_params(m, m->kinds[i].ffn), k);
+        add_part(&one, layer_params(m, m->kinds[i]), k);
         p.dense += count[i] * one.dense;
         p.experts += count[i] * one.experts;
     }

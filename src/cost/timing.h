@@ -39,6 +39,7 @@ struct timing {
     bool low;              /* TE linears run in FP8 or FP4 */
     bool experts_only;     /* only expert GEMMs do (AutoModel) */
     uint32_t captured;     /* bits SCOPE_*: what CUDA graphs hold */
+    uint32_t repeated;     /* bits MOD_*: what selective recomputation repeats */
     struct dispatch_law law;
 };
 

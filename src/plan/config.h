@@ -300,6 +300,8 @@ struct param_counts {
     int64_t mtp, vision, embedding;
 };
 struct param_counts model_params(const struct model_shape *m);
+/* The index of a kind of layer; -1: no decoder layer is of this kind. */
+int model_kind(const struct model_shape *m, struct layer_kind kind);
 /* Whether any layer has such an FFN. */
 bool model_has_ffn(const struct model_shape *m, enum ffn ffn);
 
@@ -309,6 +311,7 @@ bool model_has_ffn(const struct model_shape *m, enum ffn ffn);
 struct part_params {
     int64_t sharded, replicated, experts;
 };
+struct part_params layer_params(const struct model_shape *m, struct layer_kind kind);
 struct part_params mixer_params(const struct model_shape *m, enum mixer mixer);
 struct part_params ffn_params(const struct model_shape *m, enum ffn ffn);
 /* One MTP depth: its layers, two input norms, the 2h x h projection and the final norm; without

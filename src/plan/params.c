@@ -4,7 +4,7 @@
    and norms are counted. */
 #include "plan/ops.h"
 
-static struct part_params kind_params(const struct model_shape *m, struct layer_kind kind)
+struct part_params layer_params(const struct model_shape *m, struct layer_kind kind)
 {
     struct weights w;
     op_weights(m, kind, false, &w);
@@ -13,12 +13,12 @@ static struct part_params kind_params(const struct model_shape *m, struct layer_
 
 struct part_params mixer_params(const struct model_shape *m, enum mixer mixer)
 {
-    return kind_params(m, (struct layer_kind){mixer, FFN_NONE});
+    return layer_params(m, (struct layer_kind){mixer, FFN_NONE});
 }
 
 struct part_params ffn_params(const struct model_shape *m, enum ffn ffn)
 {
-    return kind_params(m, (struct layer_kind){MIXER_NONE, ffn});
+    return layer_params(m, (struct layer_kind){MIXER_NONE, ffn});
 }
 
 static void part_add(struct part_params *sum, struct part_params p)
@@ -34,7 +34,7 @@ struct part_params mtp_params(const struct model_shape *m)
     struct weights w;
     if (m->mtp_layers == 0) return p;
     for (int i = 0; i < m->n_mtp_kinds; i++)
-        part_add(&p, kind_params(m, m->mtp_kinds[i]));
+        part_add(&p, layer_params(m, m->mtp_kinds[i]));
     mtp_weights(m, &w);
     part_add(&p, weights_params(&w));
     return p;
@@ -62,7 +62,7 @@ struct param_counts model_params(const struct model_shape *m)
     struct part_params sum = {0};
     struct part_params kinds[MODEL_MAX_KINDS];
     for (int i = 0; i < m->n_kinds; i++)
-        kinds[i] = kind_params(m, m->kinds[i]);
+        kinds[i] = layer_params(m, m->kinds[i]);
     for (int i = 0; i < m->num_layers; i++)
         part_add(&sum, kinds[m->layers[i]]);
     int64_t embedding = (int64_t)m->vocab * m->hidden * (m->tied ? 1 : 2);

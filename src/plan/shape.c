@@ -295,6 +295,13 @@ static void read_vocabulary(struct reader *r)
 
 /* ---- which layer is what ---- */
 
+int model_kind(const struct model_shape *m, struct layer_kind kind)
+{
+    for (int k = 0; k < m->n_kinds; k++)
+        if (m->kinds[k].mixer == kind.mixer && m->kinds[k].ffn == kind.ffn) return k;
+    return -1;
+}
+
 static void add_layer(struct reader *r, struct layer_kind kind)
 {
     struct model_shape *m = r->m;
@@ -302,11 +309,10 @@ static void add_layer(struct reader *r, struct layer_kind kind)
         if (r->good) bad_value(r, "num_layers", "is more than moeplan can hold");
         return;
     }
-    int k = 0;
-    while (k < m->n_kinds && (m->kinds[k].mixer != kind.mixer || m->kinds[k].ffn != kind.ffn))
-        k++;
+    int k = model_kind(m, kind);
+    if (k < 0) k = m->n_kinds++;
     assert(k < MODEL_MAX_KINDS);
-    if (k == m->n_kinds) m->kinds[m->n_kinds++] = kind;
+    m->kinds[k] = kind;
     m->layers[m->num_layers++] = (uint8_t)k;
 }
 
@@ -471,8 +477,7 @@ static void read_widths(struct reader *r)
 static void read_indexers(struct reader *r)
 {
     struct model_shape *m = r->m, plain = *m;
-    bool has =
-        m->index_heads > 0 && m->index_dim > 0 && is_stated(r->f, "dsa_indexer_n_heads");
+    bool has = m->index_heads > 0 && m->index_dim > 0 && is_stated(r->f, "dsa_indexer_n_heads");
     int64_t full = 0, at = 0;
     fill_int(&m->index_layers, m->num_layers);
     if (!has) m->index_layers = m->index_topk = 0;
