@@ -28,10 +28,10 @@ static void projections(struct weights *w, struct heads x)
     if (low_rank) weights_add(w, LINEAR_Q_DOWN, CUT_NOT, h, m->q_lora);
     if (low_rank) weights_add(w, LINEAR_Q_UP, CUT_OUTPUT, m->q_lora, q);
     if (w->apart && !low_rank) weights_add(w, LINEAR_Q, CUT_OUTPUT, h, q);
-    if (w->apart && v > 0) weights_add(w, LINEAR_V, CUT_OUTPUT, h, v);
     double out = (fused ? q : 0) + k + (w->apart ? 0 : v);
     struct matrix *kv = weights_add(w, fused ? LINEAR_QKV : LINEAR_K, CUT_OUTPUT, h, out);
     kv->groups = x.groups, kv->group_width = x.qk + (x.value ? x.v : 0);
+    if (w->apart && v > 0) weights_add(w, LINEAR_V, CUT_OUTPUT, h, v);
 }
 
 /* The output projection; of low rank, one for each group of heads and one over all of them. */
