@@ -33,7 +33,7 @@ struct layer_memory {
     double offloaded;                       /* of `all`: moved to the host by module */
     double captured;                        /* of `kept`: in CUDA graphs' pools */
     double dispatched;                      /* of `kept`: dispatch outputs */
-    double linear;                          /* of `kept`: linear attention's */
+    double unmeasured;                      /* of `kept`: linear and sparse attention's */
     double all;                             /* bytes without recomputation and offload */
     double input;                           /* bytes of the layer's input alone */
     double backward;                        /* transient bytes of its backward */

@@ -86,7 +86,7 @@ static void measure_activations(const struct knobs *k, const struct saved_list *
         if (saved_is_captured(s, k)) l->captured += bytes;
         if (s->routed) l->routed += bytes;
         if (s->dispatched) l->dispatched += bytes;
-        if (s->linear) l->linear += bytes;
+        if (s->unmeasured) l->unmeasured += bytes;
     }
     l->input = list->n > 0 ? saved_bytes(&list->items[0]) : 0;
     l->backward = backward_transient(list);
@@ -117,7 +117,7 @@ static void add_layer(const struct knobs *k, const struct layer_memory *one,
     sum->captured += full ? 0 : one->captured;
     sum->routed += one->routed;
     sum->dispatched += one->dispatched;
-    sum->linear += one->linear;
+    sum->unmeasured += one->unmeasured;
 }
 
 /* A depth's own tensors are never recomputed, and stand in no graph. */

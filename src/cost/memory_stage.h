@@ -66,7 +66,7 @@ struct in_flight {
     double kept;
     double routed;     /* of `kept`: grows with routing imbalance */
     double dispatched; /* of `kept`: dispatch outputs */
-    double linear;     /* of `kept`: linear attention's */
+    double unmeasured; /* of `kept`: linear and sparse attention's */
     double captured;   /* of `kept`: in CUDA graphs' pools */
     double offloaded;  /* moved to the host by module, not in `kept` */
 };

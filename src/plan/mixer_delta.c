@@ -59,7 +59,7 @@ static void delta_saved(enum mixer mixer, struct saved_list *l)
     saved_add(l, "delta rule output", tokens, v / tp, bytes);
     saved_add(l, "gated output", tokens, v / tp, gemm_input_bytes(k));
     for (int i = first; i < l->n; i++)
-        l->items[i].linear = true;
+        l->items[i].unmeasured = true;
     l->mixer_backward = bytes * 3 * tokens * m->heads * m->head_dim / tp;
 }
 

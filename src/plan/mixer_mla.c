@@ -38,6 +38,15 @@ static void mla_weights(enum mixer mixer, struct weights *w)
     w->small[OWNER_REPLICATED] += norm_weights(m, m->kv_lora);
 }
 
+/* Each rank gets the latent keys of all, and the indexer's: no ring, and nothing to correct. */
+static void sparse_context(struct work *w, enum mixer mixer, double q_bytes)
+{
+    const struct model_shape *m = &w->c->model;
+    double width = qk_width(m) + (mixer_has_indexer(mixer) ? m->index_dim : 0);
+    struct exchange keys = {EXCHANGE_CP, .kv = 2 * w->t.tokens * width, .q = q_bytes};
+    if (w->c->knobs.cp > 1) work_exchange(w, keys);
+}
+
 /* Rotary embedding and layout of q, k, v: 4 passes, backward 6; the sigmoid gate reads the output
    and itself and writes (3), backward 5. */
 static void mla_work(enum mixer mixer, struct work *w)
@@ -45,30 +54,39 @@ static void mla_work(enum mixer mixer, struct work *w)
     const struct model_shape *m = &w->c->model;
     double tokens = w->t.tokens, n = (double)m->heads / w->c->knobs.tp, v = m->mla_v;
     double qk = m->qk_nope + m->qk_rope, moved = 2 * tokens * n * (2 * qk + v);
-    double q_bytes = 2 * tokens * n * qk_width(m);
-    double kv_bytes = is_absorbed(m) ? 2 * tokens * qk_width(m) : 2 * tokens * n * (qk + v);
+    double q_bytes = 2 * tokens * n * qk_width(m), kv_bytes = 2 * tokens * n * (qk + v);
     work_stream(w, 4 * moved, 6 * moved)->freed_by = MOD_MLA_UP_PROJ;
     work_repeat(w, MOD_MLA_UP_PROJ, 0, 10);
     if (mixer_has_indexer(mixer)) indexer_work(w);
     work_attention(w, n, qk_width(m), v_width(m), m->index_topk);
     if (m->attention_output_gate) work_stream(w, 3 * 2 * tokens * n * v, 5 * 2 * tokens * n * v);
-    work_context(w, kv_bytes, q_bytes);
+    if (is_absorbed(m))
+        sparse_context(w, mixer, q_bytes);
+    else
+        work_context(w, kv_bytes, q_bytes);
     work_host(w, w->low ? 46 : 38, SCOPE_ATTN | SCOPE_FULL, 2);
 }
 
-/* What the up projections give the kernel. */
-static void saved_qkv(struct saved_list *l)
+/* What the kernel takes and makes. No measured run has sparse attention. */
+static void saved_kernel(enum mixer mixer, struct saved_list *l)
 {
     const struct model_shape *m = &l->c->model;
-    const struct knobs *k = &l->c->knobs;
-    double bytes = element_bytes(k), n = m->heads, qk = n * qk_width(m), tokens = l->t.tokens;
-    bool one = is_absorbed(m);
-    struct saved *s =
-        saved_add(l, one ? "q, absorbed" : "q and k", tokens, (one ? 1 : 2) * qk / k->tp, bytes);
-    s->freed_by = MOD_MLA_UP_PROJ, s->offloaded_by = MOD_CORE_ATTN;
-    s = one ? saved_add(l, "latent keys", tokens, qk_width(m), bytes)
-            : saved_add(l, "v", tokens, n * m->mla_v / k->tp, bytes);
-    s->freed_by = MOD_MLA_UP_PROJ, s->offloaded_by = MOD_CORE_ATTN;
+    double bytes = element_bytes(&l->c->knobs), tp = l->c->knobs.tp, tokens = l->t.tokens;
+    double n = m->heads, qk = n * qk_width(m) / tp, v = n * m->mla_v / tp;
+    bool absorbed = is_absorbed(m);
+    int first = l->n;
+    saved_add(l, absorbed ? "q, absorbed" : "q and k", tokens, (absorbed ? 1 : 2) * qk, bytes);
+    if (absorbed)
+        saved_add(l, "latent keys", tokens * l->c->knobs.cp, qk_width(m), bytes);
+    else
+        saved_add(l, "v", tokens, v, bytes);
+    for (int i = first; i < l->n; i++)
+        l->items[i].freed_by = MOD_MLA_UP_PROJ, l->items[i].offloaded_by = MOD_CORE_ATTN;
+    if (m->attention_output_gate) saved_add(l, "attention gate", tokens, v, bytes);
+    if (mixer_has_indexer(mixer)) indexer_saved(l);
+    saved_attention(l, n, n * v_width(m), n * m->mla_v);
+    for (int i = first; i < l->n && absorbed; i++)
+        l->items[i].unmeasured = true;
 }
 
 static void mla_saved(enum mixer mixer, struct saved_list *l)
@@ -76,7 +94,6 @@ static void mla_saved(enum mixer mixer, struct saved_list *l)
     const struct model_shape *m = &l->c->model;
     const struct knobs *k = &l->c->knobs;
     double bytes = element_bytes(k), gemm = gemm_input_bytes(k), sp = l->t.sp_tokens;
-    double v = (double)m->heads * m->mla_v;
     saved_residual(l, true, false);
     if (m->q_lora > 0) {
         saved_add(l, "q latent", sp, m->q_lora, bytes);
@@ -84,10 +101,7 @@ static void mla_saved(enum mixer mixer, struct saved_list *l)
     }
     saved_add(l, "kv latent", sp, m->kv_lora + m->qk_rope, bytes);
     saved_add(l, "kv latent, normed", sp, m->kv_lora, gemm)->freed_by = MOD_MLA_UP_PROJ;
-    saved_qkv(l);
-    if (m->attention_output_gate) saved_add(l, "attention gate", l->t.tokens, v / k->tp, bytes);
-    if (mixer_has_indexer(mixer)) indexer_saved(l);
-    saved_attention(l, m->heads, m->heads * v_width(m), v);
+    saved_kernel(mixer, l);
     saved_dropout(l);
 }
 

@@ -25,33 +25,41 @@ static bool flash_layout_copies(const struct config *c)
 }
 
 /* The log-sum-exp (flash and fused), or the softmax and, with dropout, its mask and dropped output
-   (unfused, whose backward has the fp32 gradient of the scores: mbs x heads / tp x seq / cp x seq);
-   then the kernel's output, which is also the projection's input unless that is another tensor or
-   quantised. */
-void saved_attention(struct saved_list *l, double heads, double width, double projected)
+   (unfused, whose backward has the fp32 gradient of the scores: mbs x heads / tp x seq / cp x seq).
+ */
+static void saved_scores(struct saved_list *l, double heads)
 {
     const struct model_shape *m = &l->c->model;
     const struct knobs *k = &l->c->knobs;
+    double bytes = element_bytes(k), scores = l->t.tokens * m->heads / k->tp * k->seq;
+    double dropout = m->attention_dropout > 0 ? 1 + bytes : 0;
+    bool unfused = k->attention == ATTN_UNFUSED;
+    struct saved *s = unfused ? saved_add(l, "attention probabilities", scores, 1, bytes + dropout)
+                              : saved_add(l, "log-sum-exp", l->t.tokens, heads / k->tp, 4);
+    s->freed_by = MOD_CORE_ATTN;
+    if (unfused) l->scores_backward = 4 * scores;
+}
+
+/* The kernel's output is also the projection's input unless that is quantised or, behind another
+   projection within the module, another tensor. */
+void saved_attention(struct saved_list *l, double heads, double width, double projected)
+{
+    const struct knobs *k = &l->c->knobs;
     double bytes = element_bytes(k), tokens = l->t.tokens, own = width / k->tp;
-    if (k->attention == ATTN_UNFUSED) {
-        double dropout = m->attention_dropout > 0 ? 1 + bytes : 0;
-        double scores = tokens * m->heads / k->tp * k->seq;
-        saved_add(l, "attention probabilities", scores, 1, bytes + dropout)->freed_by =
-            MOD_CORE_ATTN;
-        l->scores_backward = 4 * scores;
-    } else {
-        saved_add(l, "log-sum-exp", tokens, heads / k->tp, 4)->freed_by = MOD_CORE_ATTN;
-    }
-    saved_add(l, "attention output", tokens, own, bytes)->offloaded_by = MOD_ATTN_PROJ;
+    bool quantised = knobs_quantised(k), inner = projected != width;
+    saved_scores(l, heads);
+    struct saved *out = saved_add(l, "attention output", tokens, own, bytes);
+    out->freed_by = inner ? MOD_CORE_ATTN : 0;
+    out->offloaded_by = inner ? MOD_CORE_ATTN : MOD_ATTN_PROJ;
     if (flash_layout_copies(l->c))
         saved_add(l, "attention output in flash attention's layout", tokens, own, bytes)->freed_by =
             MOD_CORE_ATTN;
-    if (knobs_quantised(k) || projected != width)
-        saved_add(l, knobs_quantised(k) ? "projection input, quantised" : "projection input",
-                  tokens, projected / k->tp, gemm_input_bytes(k))
+    if (quantised || inner)
+        saved_add(l, quantised ? "projection input, quantised" : "projection input", tokens,
+                  projected / k->tp, gemm_input_bytes(k))
             ->offloaded_by = MOD_ATTN_PROJ;
-    if (k->cp > 1)
+    if (k->cp > 1 && !inner)
         saved_add(l, "attention output before the context exchange", tokens, own, bytes)->freed_by =
             MOD_CORE_ATTN;
-    l->mixer_backward = bytes * 3 * tokens * m->heads * m->head_dim / k->tp;
+    l->mixer_backward = bytes * 3 * tokens * l->c->model.heads * l->c->model.head_dim / k->tp;
 }

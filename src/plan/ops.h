@@ -205,7 +205,7 @@ struct saved {
     uint32_t captured_by;  /* SCOPE_* bits whose CUDA graphs keep it in their own pool */
     bool routed;           /* grows with the imbalance of routing */
     bool dispatched;       /* counted with the coefficient of dispatch outputs */
-    bool linear;           /* of linear attention, which no measured run has */
+    bool unmeasured;       /* of linear or sparse attention, which no measured run has */
     bool late;             /* made after attention: gone already when attention's backward runs */
 };
 
