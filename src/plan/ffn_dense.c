@@ -12,8 +12,7 @@ static void dense_weights(struct weights *w)
 
 static void dense_work(struct work *w)
 {
-    double inner = (double)w->c->model.dense_ffn / w->c->knobs.tp;
-    work_activation(w, w->t.tokens, inner)->freed_by = MOD_MLP;
+    work_activation(w, w->t.tokens, w->m->dense_ffn / w->tp)->freed_by = MOD_MLP;
     work_repeat(w, MOD_MLP, 0, 6);
     work_tp(w);
     work_host(w, w->low ? 16 : 10, SCOPE_MLP | SCOPE_FULL, 1);
@@ -24,22 +23,21 @@ static void dense_work(struct work *w)
    the weight gradient itself where it is not accumulated in the GEMM. */
 static void dense_saved(struct saved_list *l)
 {
-    const struct model_shape *m = &l->c->model;
     const struct knobs *k = &l->c->knobs;
-    double f = (double)m->dense_ffn / k->tp, up = m->gated ? 2 : 1, bytes = element_bytes(k);
+    double f = l->m->dense_ffn / l->tp, up = l->m->gated ? 2 : 1, h = l->m->hidden;
     double tokens = l->t.tokens;
     int first = l->n;
     struct saved *norm = saved_residual(l, false, true);
     if (k->transformer_engine) norm->freed_by = MOD_MLP;
-    saved_add(l, "FC1 output", tokens, up * f, bytes)->freed_by = MOD_MLP;
-    saved_add(l, "activation", tokens, f, gemm_input_bytes(k))->freed_by = MOD_MLP;
+    saved_add(l, "FC1 output", tokens, up * f, l->wide)->freed_by = MOD_MLP;
+    saved_add(l, "activation", tokens, f, l->gemm)->freed_by = MOD_MLP;
     for (int i = first; i < l->n; i++)
         l->items[i].late = true;
     saved_dropout(l);
-    double gathered = k->tp > 1 ? tokens * m->hidden : 0;
-    double wgrad = k->grad_accumulation_fusion ? 0 : up * f * m->hidden;
-    l->ffn_backward = bytes * (tokens * (1 + up) * f + gathered + wgrad);
-    l->residual_backward = bytes * l->t.sp_tokens * m->hidden;
+    double gathered = k->tp > 1 ? tokens * h : 0,
+           wgrad = k->grad_accumulation_fusion ? 0 : up * f * h;
+    l->ffn_backward = l->wide * (tokens * (1 + up) * f + gathered + wgrad);
+    l->residual_backward = l->wide * l->t.sp_tokens * h;
 }
 
 const struct ffn_kind ffn_dense = {"MLP", SCOPE_MLP, dense_weights, dense_work, dense_saved};

@@ -63,8 +63,8 @@ static void moe_weights(struct weights *w)
    states are read and written once more. */
 static void router_work(struct work *w)
 {
-    const struct model_shape *m = &w->c->model;
-    double tokens = w->t.tokens / w->c->knobs.tp, hidden = 2 * w->t.sp_tokens * m->hidden;
+    const struct model_shape *m = w->m;
+    double tokens = w->t.tokens / w->tp, hidden = 2 * w->t.sp_tokens * m->hidden;
     double bytes = 24 * tokens * m->experts + 2 * hidden;
     uint32_t scope = SCOPE_MOE_ROUTER | SCOPE_MOE | SCOPE_FULL;
     double left = knobs_captured(&w->c->knobs) & SCOPE_FULL ? 0 : 1;
@@ -72,8 +72,7 @@ static void router_work(struct work *w)
     work_host(w, 16, scope, left)->freed_by = FREED_MOE;
     work_repeat(w, MOD_SHARED_EXPERTS, 0, 6);
     if (m->shared_ffn == 0) return;
-    double inner = (double)m->shared_ffn / w->c->knobs.tp;
-    work_activation(w, w->t.tokens, inner)->freed_by = FREED_SHARED;
+    work_activation(w, w->t.tokens, m->shared_ffn / w->tp)->freed_by = FREED_SHARED;
     work_tp(w)->freed_by = FREED_MOE;
     work_host(w, 8, scope, left)->freed_by = FREED_MOE;
 }
@@ -84,8 +83,7 @@ static void router_work(struct work *w)
 static void bias_work(struct work *w, double inner_bytes, double outer_bytes)
 {
     bool compiled = w->c->framework == FRAMEWORK_AUTOMODEL;
-    double up = w->c->model.gated ? 2 : 1,
-           clamp = compiled || w->fused_experts ? 0 : 4 * inner_bytes;
+    double up = w->m->gated ? 2 : 1, clamp = compiled || w->fused_experts ? 0 : 4 * inner_bytes;
     double bytes = 2 * (up * inner_bytes + outer_bytes) + clamp;
     struct stream *s = work_stream(w, bytes, 1.5 * bytes);
     s->bias = true, s->freed_by = FREED_MOE;
@@ -106,7 +104,7 @@ static bool fuses_experts(const struct config *c, bool low)
    gradient of the gate still makes passes of its own. */
 static void experts_work(struct work *w)
 {
-    const struct model_shape *m = &w->c->model;
+    const struct model_shape *m = w->m;
     const struct knobs *k = &w->c->knobs;
     double up = m->gated ? 2 : 1, rows = w->t.rows, inner = (double)m->expert_ffn / k->etp;
     struct stream *s = w->fused_experts ? work_stream(w, 0, 2 * up * rows * inner)
@@ -124,20 +122,18 @@ static void moe_work(struct work *w)
     w->fused_experts = fuses_experts(w->c, w->low);
     router_work(w);
     experts_work(w);
-    work_exchange(w, (struct exchange){.kind = EXCHANGE_EP, .width = width(&w->c->model)})
-        ->freed_by = FREED_MOE;
+    work_exchange(w, (struct exchange){.kind = EXCHANGE_EP, .width = width(w->m)})->freed_by =
+        FREED_MOE;
 }
 
 /* ---- saved tensors ---- */
 
 static void shared_saved(struct saved_list *l)
 {
-    const struct model_shape *m = &l->c->model;
-    const struct knobs *k = &l->c->knobs;
-    if (m->shared_ffn == 0) return;
-    double f = (double)m->shared_ffn / k->tp, up = m->gated ? 2 : 1, tokens = l->t.tokens;
-    saved_add(l, "shared FC1 output", tokens, up * f, element_bytes(k))->freed_by = FREED_SHARED;
-    saved_add(l, "shared activation", tokens, f, gemm_input_bytes(k))->freed_by = FREED_SHARED;
+    double f = l->m->shared_ffn / l->tp, up = l->m->gated ? 2 : 1, tokens = l->t.tokens;
+    if (f <= 0) return;
+    saved_add(l, "shared FC1 output", tokens, up * f, l->wide)->freed_by = FREED_SHARED;
+    saved_add(l, "shared activation", tokens, f, l->gemm)->freed_by = FREED_SHARED;
 }
 
 /* The probability is applied before FC2 (memory-efficient permutation), so FC2's output is not
@@ -145,10 +141,10 @@ static void shared_saved(struct saved_list *l)
    output outlives the permuted copy in measured runs (coefficient hybridep_copies). */
 static void experts_saved(struct saved_list *l)
 {
-    const struct model_shape *m = &l->c->model;
+    const struct model_shape *m = l->m;
     const struct knobs *k = &l->c->knobs;
     double f = (double)m->expert_ffn / k->etp, up = m->gated ? 2 : 1, rows = l->t.rows;
-    double bytes = element_bytes(k), gemm = gemm_input_bytes(k);
+    double bytes = l->wide, gemm = l->gemm;
     int first = l->n;
     struct saved *s = saved_add(l, "permuted tokens", rows, width(m), gemm);
     s->freed_by = FREED_MOE, s->offloaded_by = MOD_EXPERT_FC1 | MOD_FUSED_GROUP_MLP;
@@ -173,7 +169,7 @@ static void experts_saved(struct saved_list *l)
    (megatron/core/transformer/transformer_layer.py: _te_cuda_graph_capture). */
 static void moe_saved(struct saved_list *l)
 {
-    const struct model_shape *m = &l->c->model;
+    const struct model_shape *m = l->m;
     double tokens = l->t.sp_tokens;
     int first = l->n;
     saved_residual(l, false, false);
@@ -184,8 +180,7 @@ static void moe_saved(struct saved_list *l)
     struct saved *maps = saved_add(l, "permutation maps", tokens, m->experts, 8);
     maps->freed_by = FREED_MOE, maps->captured_by = SCOPE_MOE_PREPROCESS;
     if (m->latent > 0)
-        saved_add(l, "latent in and out", tokens, 2.0 * m->latent, element_bytes(&l->c->knobs))
-            ->freed_by = FREED_MOE;
+        saved_add(l, "latent in and out", tokens, 2.0 * m->latent, l->wide)->freed_by = FREED_MOE;
     experts_saved(l);
     for (int i = first; i < l->n; i++)
         l->items[i].late = true;

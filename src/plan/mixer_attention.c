@@ -43,14 +43,14 @@ static void output_projection(struct weights *w, double width)
                 m->hidden);
 }
 
-static void attention_weights(enum mixer mixer, struct weights *w)
+static void attention_weights(struct weights *w)
 {
     const struct model_shape *m = w->m;
-    struct heads x = heads_of(m, mixer);
+    struct heads x = heads_of(m, w->mixer);
     double q = x.n * x.qk, k = x.groups * x.qk, v = x.value ? x.groups * x.v : 0;
     projections(w, x);
     output_projection(w, x.n * x.v);
-    if (mixer_has_indexer(mixer)) indexer_weights(w);
+    if (mixer_has_indexer(w->mixer)) indexer_weights(w);
     if (m->q_lora > 0) w->small[OWNER_REPLICATED] += norm_weights(m, m->q_lora);
     if (m->qkv_bias || m->add_bias)
         w->small[OWNER_SHARDED] += q * (m->attention_output_gate ? 2 : 1) + k + v;
@@ -63,41 +63,37 @@ static void attention_weights(enum mixer mixer, struct weights *w)
 }
 
 /* Rotary embedding and layout of q, k, v: 3 passes, backward 5. */
-static void attention_work(enum mixer mixer, struct work *w)
+static void attention_work(struct work *w)
 {
-    const struct model_shape *m = &w->c->model;
-    struct heads x = heads_of(m, mixer);
-    double tp = w->c->knobs.tp, q = x.n * x.qk;
+    struct heads x = heads_of(w->m, w->mixer);
+    double tp = w->tp, q = x.n * x.qk;
     double kv = (x.groups > tp ? x.groups : tp) * (x.qk + x.v);
     double moved = 2 * w->t.tokens * (q + kv) / tp;
     work_stream(w, 3 * moved, 5 * moved);
-    if (mixer_has_indexer(mixer)) indexer_work(w);
+    if (mixer_has_indexer(w->mixer)) indexer_work(w);
     work_attention(w, x.n / tp, x.qk, x.v, x.window);
     work_context(w, 2 * w->t.tokens * kv / tp, 2 * w->t.tokens * q / tp);
     work_host(w, w->low ? 30 : 22, SCOPE_ATTN | SCOPE_FULL, 2);
 }
 
-static void attention_saved(enum mixer mixer, struct saved_list *l)
+static void attention_saved(struct saved_list *l)
 {
-    const struct model_shape *m = &l->c->model;
-    const struct knobs *k = &l->c->knobs;
-    struct heads x = heads_of(m, mixer);
-    double q = x.n * x.qk, kv = x.groups * (x.qk + x.v), bytes = element_bytes(k);
-    double tokens = l->t.tokens;
+    struct heads x = heads_of(l->m, l->mixer);
+    double q = x.n * x.qk, kv = x.groups * (x.qk + x.v), tokens = l->t.tokens;
     saved_residual(l, true, true);
-    if (m->qk_layernorm)
-        saved_add(l, "q and k before their norm", tokens, (q + x.groups * x.qk) / k->tp, bytes);
-    saved_add(l, "q, k, v", tokens, (q + kv) / k->tp, bytes)->offloaded_by = MOD_CORE_ATTN;
-    if (m->attention_output_gate) saved_add(l, "attention gate", tokens, x.n * x.v / k->tp, bytes);
-    if (mixer_has_indexer(mixer)) indexer_saved(l);
+    if (l->m->qk_layernorm)
+        saved_add(l, "q and k before their norm", tokens, (q + x.groups * x.qk) / l->tp, l->wide);
+    saved_add(l, "q, k, v", tokens, (q + kv) / l->tp, l->wide)->offloaded_by = MOD_CORE_ATTN;
+    if (l->m->attention_output_gate)
+        saved_add(l, "attention gate", tokens, x.n * x.v / l->tp, l->wide);
+    if (mixer_has_indexer(l->mixer)) indexer_saved(l);
     saved_attention(l, x.n, x.n * x.v, x.n * x.v);
     saved_dropout(l);
 }
 
 /* QK^T and PV over half of the square; windows and the values' own width are not deducted. */
-static double attention_flops(enum mixer mixer, const struct model_shape *m, double seq)
+static double attention_flops(const struct model_shape *m, double seq)
 {
-    (void)mixer;
     double h = m->hidden, q = (double)m->heads * m->head_dim, kv = (double)m->groups * m->head_dim;
     double gate = m->attention_output_gate ? q : 0;
     double query = m->q_lora > 0 ? m->q_lora * (h + q + gate) : h * (q + gate);

@@ -12,9 +12,8 @@ static double value(const struct model_shape *m)
     return (double)m->lin_v_heads * m->lin_v_dim;
 }
 
-static void delta_weights(enum mixer mixer, struct weights *w)
+static void delta_weights(struct weights *w)
 {
-    (void)mixer;
     const struct model_shape *m = w->m;
     double h = m->hidden, wide = 2 * key(m) + 2 * value(m), strengths = 2 * m->lin_v_heads;
     weights_add(w, LINEAR_DELTA_IN, CUT_OUTPUT, h, wide + (w->apart ? 0 : strengths));
@@ -25,12 +24,11 @@ static void delta_weights(enum mixer mixer, struct weights *w)
 }
 
 /* The scan's products are smaller than Mamba's. */
-static void delta_work(enum mixer mixer, struct work *w)
+static void delta_work(struct work *w)
 {
-    (void)mixer;
-    const struct model_shape *m = &w->c->model;
-    double tp = w->c->knobs.tp, tokens = w->t.tokens, k = key(m), v = value(m);
-    work_scan(w, 10 * tokens * v * m->lin_k_dim / tp, 0.2, 8 * (2 * tokens * (2 * k + 2 * v) / tp));
+    double tp = w->tp, tokens = w->t.tokens, k = key(w->m), v = value(w->m);
+    work_scan(w, 10 * tokens * v * w->m->lin_k_dim / tp, 0.2,
+              8 * (2 * tokens * (2 * k + 2 * v) / tp));
     work_context(w, 2 * tokens * 2 * k / tp, 2 * tokens * v / tp);
     work_host(w, w->low ? 38 : 30, SCOPE_ATTN | SCOPE_FULL, 2);
 }
@@ -43,13 +41,11 @@ static void delta_work(enum mixer mixer, struct work *w)
    one chunk-wide row of the kernel's triangular solve a value head
    (megatron/core/ssm/gated_delta_net/common.py:396; fla's chunk_gated_delta_rule makes the chunk
    states again in its backward). */
-static void delta_saved(enum mixer mixer, struct saved_list *l)
+static void delta_saved(struct saved_list *l)
 {
-    (void)mixer;
-    const struct model_shape *m = &l->c->model;
-    const struct knobs *k = &l->c->knobs;
-    double heads = m->lin_v_heads, repeated = heads * m->lin_k_dim, bytes = element_bytes(k);
-    double tp = k->tp, tokens = l->t.tokens, qk = 2 * key(m), v = value(m);
+    const struct model_shape *m = l->m;
+    double heads = m->lin_v_heads, repeated = heads * m->lin_k_dim, bytes = l->wide;
+    double tp = l->tp, tokens = l->t.tokens, qk = 2 * key(m), v = value(m);
     saved_residual(l, true, true);
     int first = l->n;
     saved_add(l, "q, k, v, z, b, a", tokens, (qk + 2 * v + 2 * heads) / tp, bytes);
@@ -57,16 +53,16 @@ static void delta_saved(enum mixer mixer, struct saved_list *l)
     saved_add(l, "kernel's q, k, v", tokens, (2 * repeated + v) / tp, bytes);
     saved_add(l, "kernel's decays and solve", tokens, (CHUNK + 3) * heads / tp, bytes);
     saved_add(l, "delta rule output", tokens, v / tp, bytes);
-    saved_add(l, "gated output", tokens, v / tp, gemm_input_bytes(k));
+    saved_add(l, "gated output", tokens, v / tp, l->gemm);
     for (int i = first; i < l->n; i++)
         l->items[i].unmeasured = true;
     l->mixer_backward = bytes * 3 * tokens * m->heads * m->head_dim / tp;
 }
 
 /* Projections, convolution and four products with the state of every value head. */
-static double delta_flops(enum mixer mixer, const struct model_shape *m, double seq)
+static double delta_flops(const struct model_shape *m, double seq)
 {
-    (void)mixer, (void)seq;
+    (void)seq;
     double h = m->hidden, k = key(m), v = value(m);
     double projections = h * (2 * k + 2 * v + 2 * m->lin_v_heads) + h * v;
     return 2 * (projections + m->lin_conv * (2 * k + v) + 4 * v * m->lin_v_dim);

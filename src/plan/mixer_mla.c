@@ -21,7 +21,7 @@ static double v_width(const struct model_shape *m)
     return is_absorbed(m) ? m->kv_lora : m->mla_v;
 }
 
-static void mla_weights(enum mixer mixer, struct weights *w)
+static void mla_weights(struct weights *w)
 {
     const struct model_shape *m = w->m;
     double h = m->hidden, n = m->heads, rank = m->q_lora, q = n * (m->qk_nope + m->qk_rope);
@@ -33,45 +33,45 @@ static void mla_weights(enum mixer mixer, struct weights *w)
         MOD_MLA_UP_PROJ;
     if (m->attention_output_gate) weights_add(w, LINEAR_OTHER, CUT_OUTPUT, h, n * m->mla_v);
     weights_add(w, LINEAR_O, CUT_INPUT, n * m->mla_v, h);
-    if (mixer_has_indexer(mixer)) indexer_weights(w);
+    if (mixer_has_indexer(w->mixer)) indexer_weights(w);
     if (rank > 0) w->small[OWNER_REPLICATED] += norm_weights(m, rank);
     w->small[OWNER_REPLICATED] += norm_weights(m, m->kv_lora);
 }
 
 /* Each rank gets the latent keys of all, and the indexer's: no ring, and nothing to correct. */
-static void sparse_context(struct work *w, enum mixer mixer, double q_bytes)
+static void sparse_context(struct work *w, double q_bytes)
 {
-    const struct model_shape *m = &w->c->model;
-    double width = qk_width(m) + (mixer_has_indexer(mixer) ? m->index_dim : 0);
+    const struct model_shape *m = w->m;
+    double width = qk_width(m) + (mixer_has_indexer(w->mixer) ? m->index_dim : 0);
     struct exchange keys = {EXCHANGE_CP, .kv = 2 * w->t.tokens * width, .q = q_bytes};
     if (w->c->knobs.cp > 1) work_exchange(w, keys);
 }
 
 /* Rotary embedding and layout of q, k, v: 4 passes, backward 6; the sigmoid gate reads the output
    and itself and writes (3), backward 5. */
-static void mla_work(enum mixer mixer, struct work *w)
+static void mla_work(struct work *w)
 {
-    const struct model_shape *m = &w->c->model;
-    double tokens = w->t.tokens, n = (double)m->heads / w->c->knobs.tp, v = m->mla_v;
+    const struct model_shape *m = w->m;
+    double tokens = w->t.tokens, n = (double)m->heads / w->tp, v = m->mla_v;
     double qk = m->qk_nope + m->qk_rope, moved = 2 * tokens * n * (2 * qk + v);
     double q_bytes = 2 * tokens * n * qk_width(m), kv_bytes = 2 * tokens * n * (qk + v);
     work_stream(w, 4 * moved, 6 * moved)->freed_by = MOD_MLA_UP_PROJ;
     work_repeat(w, MOD_MLA_UP_PROJ, 0, 10);
-    if (mixer_has_indexer(mixer)) indexer_work(w);
+    if (mixer_has_indexer(w->mixer)) indexer_work(w);
     work_attention(w, n, qk_width(m), v_width(m), m->index_topk);
     if (m->attention_output_gate) work_stream(w, 3 * 2 * tokens * n * v, 5 * 2 * tokens * n * v);
     if (is_absorbed(m))
-        sparse_context(w, mixer, q_bytes);
+        sparse_context(w, q_bytes);
     else
         work_context(w, kv_bytes, q_bytes);
     work_host(w, w->low ? 46 : 38, SCOPE_ATTN | SCOPE_FULL, 2);
 }
 
 /* What the kernel takes and makes. No measured run has sparse attention. */
-static void saved_kernel(enum mixer mixer, struct saved_list *l)
+static void saved_kernel(struct saved_list *l)
 {
-    const struct model_shape *m = &l->c->model;
-    double bytes = element_bytes(&l->c->knobs), tp = l->c->knobs.tp, tokens = l->t.tokens;
+    const struct model_shape *m = l->m;
+    double bytes = l->wide, tp = l->tp, tokens = l->t.tokens;
     double n = m->heads, qk = n * qk_width(m) / tp, v = n * m->mla_v / tp;
     bool absorbed = is_absorbed(m);
     int first = l->n;
@@ -83,17 +83,16 @@ static void saved_kernel(enum mixer mixer, struct saved_list *l)
     for (int i = first; i < l->n; i++)
         l->items[i].freed_by = MOD_MLA_UP_PROJ, l->items[i].offloaded_by = MOD_CORE_ATTN;
     if (m->attention_output_gate) saved_add(l, "attention gate", tokens, v, bytes);
-    if (mixer_has_indexer(mixer)) indexer_saved(l);
+    if (mixer_has_indexer(l->mixer)) indexer_saved(l);
     saved_attention(l, n, n * v_width(m), n * m->mla_v);
     for (int i = first; i < l->n && absorbed; i++)
         l->items[i].unmeasured = true;
 }
 
-static void mla_saved(enum mixer mixer, struct saved_list *l)
+static void mla_saved(struct saved_list *l)
 {
-    const struct model_shape *m = &l->c->model;
-    const struct knobs *k = &l->c->knobs;
-    double bytes = element_bytes(k), gemm = gemm_input_bytes(k), sp = l->t.sp_tokens;
+    const struct model_shape *m = l->m;
+    double bytes = l->wide, gemm = l->gemm, sp = l->t.sp_tokens;
     saved_residual(l, true, false);
     if (m->q_lora > 0) {
         saved_add(l, "q latent", sp, m->q_lora, bytes);
@@ -101,14 +100,13 @@ static void mla_saved(enum mixer mixer, struct saved_list *l)
     }
     saved_add(l, "kv latent", sp, m->kv_lora + m->qk_rope, bytes);
     saved_add(l, "kv latent, normed", sp, m->kv_lora, gemm)->freed_by = MOD_MLA_UP_PROJ;
-    saved_kernel(mixer, l);
+    saved_kernel(l);
     saved_dropout(l);
 }
 
 /* Low-rank projections with their norms (the + 1); neither a gate nor an indexer. */
-static double mla_flops(enum mixer mixer, const struct model_shape *m, double seq)
+static double mla_flops(const struct model_shape *m, double seq)
 {
-    (void)mixer;
     double h = m->hidden, n = m->heads, qk = m->qk_nope + m->qk_rope;
     double q = m->q_lora > 0 ? m->q_lora * (h + n * qk + 1) : h * n * qk;
     double kv = m->kv_lora * (h + n * (m->qk_nope + m->mla_v) + 1) + h * m->qk_rope;

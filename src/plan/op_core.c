@@ -29,13 +29,12 @@ static bool flash_layout_copies(const struct config *c)
  */
 static void saved_scores(struct saved_list *l, double heads)
 {
-    const struct model_shape *m = &l->c->model;
-    const struct knobs *k = &l->c->knobs;
-    double bytes = element_bytes(k), scores = l->t.tokens * m->heads / k->tp * k->seq;
-    double dropout = m->attention_dropout > 0 ? 1 + bytes : 0;
-    bool unfused = k->attention == ATTN_UNFUSED;
-    struct saved *s = unfused ? saved_add(l, "attention probabilities", scores, 1, bytes + dropout)
-                              : saved_add(l, "log-sum-exp", l->t.tokens, heads / k->tp, 4);
+    double scores = l->t.tokens * l->m->heads / l->tp * l->c->knobs.seq;
+    double dropout = l->m->attention_dropout > 0 ? 1 + l->wide : 0;
+    bool unfused = l->c->knobs.attention == ATTN_UNFUSED;
+    struct saved *s = unfused
+                          ? saved_add(l, "attention probabilities", scores, 1, l->wide + dropout)
+                          : saved_add(l, "log-sum-exp", l->t.tokens, heads / l->tp, 4);
     s->freed_by = MOD_CORE_ATTN;
     if (unfused) l->scores_backward = 4 * scores;
 }
@@ -45,7 +44,7 @@ static void saved_scores(struct saved_list *l, double heads)
 void saved_attention(struct saved_list *l, double heads, double width, double projected)
 {
     const struct knobs *k = &l->c->knobs;
-    double bytes = element_bytes(k), tokens = l->t.tokens, own = width / k->tp;
+    double bytes = l->wide, tokens = l->t.tokens, own = width / l->tp;
     bool quantised = knobs_quantised(k), inner = projected != width;
     saved_scores(l, heads);
     struct saved *out = saved_add(l, "attention output", tokens, own, bytes);
@@ -56,10 +55,10 @@ void saved_attention(struct saved_list *l, double heads, double width, double pr
             MOD_CORE_ATTN;
     if (quantised || inner)
         saved_add(l, quantised ? "projection input, quantised" : "projection input", tokens,
-                  projected / k->tp, gemm_input_bytes(k))
+                  projected / l->tp, l->gemm)
             ->offloaded_by = MOD_ATTN_PROJ;
     if (k->cp > 1 && !inner)
         saved_add(l, "attention output before the context exchange", tokens, own, bytes)->freed_by =
             MOD_CORE_ATTN;
-    l->mixer_backward = bytes * 3 * tokens * l->c->model.heads * l->c->model.head_dim / k->tp;
+    l->mixer_backward = bytes * 3 * tokens * l->m->heads * l->m->head_dim / l->tp;
 }

@@ -11,7 +11,7 @@ double padded_vocab(const struct config *c)
 
 void embedding_work(struct work *w)
 {
-    double bytes = 6 * w->t.tokens * w->c->model.hidden;
+    double bytes = 6 * w->t.tokens * w->m->hidden;
     work_stream(w, bytes, bytes);
     work_host(w, 6, 0, 0)->backward = 1;
 }
@@ -28,8 +28,8 @@ struct matrix head_weights(const struct config *c)
 /* Logits stay in 16 bit; softmax and loss read and write them in fp32. */
 void head_work(struct work *w)
 {
-    double logits = w->t.tokens * (padded_vocab(w->c) / w->c->knobs.tp);
-    struct exchange hidden = {EXCHANGE_TP, .bytes = 2 * w->t.tokens * w->c->model.hidden};
+    double logits = w->t.tokens * (padded_vocab(w->c) / w->tp);
+    struct exchange hidden = {EXCHANGE_TP, .bytes = 2 * w->t.tokens * w->m->hidden};
     hidden.forward = 1, hidden.backward = 2;
     work_stream(w, 6 * logits, 4 * logits);
     work_exchange(w, hidden);
@@ -54,5 +54,5 @@ void mtp_work(struct work *w)
    concatenation and the projection's output. */
 void mtp_saved(struct saved_list *l)
 {
-    saved_add(l, "MTP projection", l->t.sp_tokens, 6.0 * l->c->model.hidden, 2);
+    saved_add(l, "MTP projection", l->t.sp_tokens, 6.0 * l->m->hidden, 2);
 }

@@ -37,7 +37,7 @@ void indexer_weights(struct weights *w)
    scores of every head over the causal half, in fp32 written once and read once by the top-k. */
 void indexer_work(struct work *w)
 {
-    const struct model_shape *m = &w->c->model;
+    const struct model_shape *m = w->m;
     const struct knobs *k = &w->c->knobs;
     double tokens = w->t.tokens, width = (double)(m->index_heads + 1) * m->index_dim;
     if (k->sequence_parallel)
@@ -52,8 +52,7 @@ void indexer_work(struct work *w)
 /* The picked keys' places, 4 bytes each, for the backward of attention. */
 void indexer_saved(struct saved_list *l)
 {
-    const struct model_shape *m = &l->c->model;
-    double seq = l->c->knobs.seq,
-           keys = m->index_topk > 0 && m->index_topk < seq ? m->index_topk : seq;
-    saved_add(l, "picked keys", l->t.tokens, keys, 4)->freed_by = MOD_CORE_ATTN;
+    double seq = l->c->knobs.seq, topk = l->m->index_topk;
+    saved_add(l, "picked keys", l->t.tokens, topk > 0 && topk < seq ? topk : seq, 4)->freed_by =
+        MOD_CORE_ATTN;
 }

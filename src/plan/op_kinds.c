@@ -20,12 +20,12 @@ void op_weights(const struct model_shape *m, struct layer_kind kind, bool apart,
 {
     const struct mixer_kind *mixer = mixer_kinds[kind.mixer];
     const struct ffn_kind *ffn = ffn_kinds[kind.ffn];
-    w->m = m, w->apart = apart, w->n = 0;
+    w->m = m, w->mixer = kind.mixer, w->apart = apart, w->n = 0;
     for (int i = 0; i < OWNERS; i++)
         w->small[i] = 0;
     if (mixer) {
         weights_add_norms(w);
-        mixer->weights(kind.mixer, w);
+        mixer->weights(w);
     }
     if (ffn) {
         weights_add_norms(w);
@@ -38,12 +38,13 @@ void op_work(const struct config *c, const struct token_counts *t, bool low, str
 {
     const struct mixer_kind *mixer = mixer_kinds[kind.mixer];
     const struct ffn_kind *ffn = ffn_kinds[kind.ffn];
-    w->c = c, w->t = *t, w->low = low, w->fused_experts = false;
+    w->c = c, w->m = &c->model, w->mixer = kind.mixer, w->t = *t, w->tp = c->knobs.tp;
+    w->low = low, w->fused_experts = false;
     w->n_streams = w->n_cores = w->n_scans = w->n_hosts = w->n_exchanges = w->n_repeats = 0;
     if (mixer) {
         work_block(w);
         work_tp(w);
-        mixer->work(kind.mixer, w);
+        mixer->work(w);
     }
     if (ffn) {
         work_block(w);
@@ -57,15 +58,35 @@ static void capture_from(struct saved_list *l, int first, uint32_t scope)
         l->items[i].captured_by |= scope;
 }
 
+/* Bytes of an element of a GEMM's input as it is kept: low-precision recipes keep the column-wise
+   quantised copy and its scales (transformer_engine/pytorch/tensor: one scale for 32, 128 or 16
+   elements). */
+static double gemm_input_bytes(const struct knobs *k)
+{
+    switch ((enum precision)k->precision) {
+    case PREC_FP32: return 4;
+    case PREC_BF16:
+    case PREC_FP16: return 2;
+    case PREC_FP8_DELAYED:
+    case PREC_FP8_TENSORWISE: return 1;
+    case PREC_FP8_BLOCKWISE: return 1 + 4.0 / 128;
+    case PREC_MXFP8: return 1 + 1.0 / 32;
+    case PREC_NVFP4: return 0.5 + 1.0 / 16;
+    }
+    return 2;
+}
+
 void op_saved(const struct config *c, const struct token_counts *t, struct layer_kind kind,
               struct saved_list *l)
 {
     const struct mixer_kind *mixer = mixer_kinds[kind.mixer];
     const struct ffn_kind *ffn = ffn_kinds[kind.ffn];
-    l->c = c, l->t = *t, l->n = 0;
+    l->c = c, l->m = &c->model, l->mixer = kind.mixer, l->t = *t, l->tp = c->knobs.tp;
+    l->wide = c->knobs.precision == PREC_FP32 ? 4 : 2, l->gemm = gemm_input_bytes(&c->knobs),
+    l->n = 0;
     l->mixer_backward = l->ffn_backward = l->residual_backward = l->scores_backward = 0;
     if (mixer) {
-        mixer->saved(kind.mixer, l);
+        mixer->saved(l);
         capture_from(l, 0, mixer->scope);
     }
     int first = l->n;
@@ -92,5 +113,5 @@ static double ffn_flops(enum ffn ffn, const struct model_shape *m)
 double op_flops(struct layer_kind kind, const struct model_shape *m, double seq)
 {
     const struct mixer_kind *mixer = mixer_kinds[kind.mixer];
-    return (mixer ? mixer->flops(kind.mixer, m, seq) : 0) + ffn_flops(kind.ffn, m);
+    return (mixer ? mixer->flops(m, seq) : 0) + ffn_flops(kind.ffn, m);
 }

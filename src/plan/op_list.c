@@ -120,7 +120,7 @@ static const double backward_collectives = 1.4;
 struct exchange *work_tp(struct work *w)
 {
     return work_exchange(w, (struct exchange){.kind = EXCHANGE_TP,
-                                              .bytes = 2 * w->t.tokens * w->c->model.hidden,
+                                              .bytes = 2 * w->t.tokens * w->m->hidden,
                                               .forward = 2,
                                               .backward = backward_collectives});
 }
@@ -139,7 +139,7 @@ void work_context(struct work *w, double kv, double q)
 /* 7 passes forward, 9 backward; the norm alone is 2. */
 void work_block(struct work *w)
 {
-    double hidden = 2 * w->t.sp_tokens * w->c->model.hidden;
+    double hidden = 2 * w->t.sp_tokens * w->m->hidden;
     work_stream(w, 7 * hidden, 9 * hidden);
     work_repeat(w, MOD_LAYERNORM, 2 * hidden, 1);
 }
@@ -148,7 +148,7 @@ void work_block(struct work *w)
    backward reads the gradient as well. */
 struct stream *work_activation(struct work *w, double rows, double inner)
 {
-    double up = w->c->model.gated ? 2 : 1, bytes = 2 * rows * inner;
+    double up = w->m->gated ? 2 : 1, bytes = 2 * rows * inner;
     return work_stream(w, (up + 1) * bytes, (2 * up + 1) * bytes);
 }
 
@@ -163,59 +163,29 @@ struct saved *saved_add(struct saved_list *l, const char *name, double rows, dou
     return s;
 }
 
-/* Low-precision recipes keep the column-wise quantised copy and its scales
-   (transformer_engine/pytorch/tensor: one scale for 32, 128 or 16 elements). */
-double gemm_input_bytes(const struct knobs *k)
-{
-    switch ((enum precision)k->precision) {
-    case PREC_FP32: return 4;
-    case PREC_BF16:
-    case PREC_FP16: return 2;
-    case PREC_FP8_DELAYED:
-    case PREC_FP8_TENSORWISE: return 1;
-    case PREC_FP8_BLOCKWISE: return 1 + 4.0 / 128;
-    case PREC_MXFP8: return 1 + 1.0 / 32;
-    case PREC_NVFP4: return 0.5 + 1.0 / 16;
-    }
-    return 2;
-}
-
-double element_bytes(const struct knobs *k)
-{
-    return k->precision == PREC_FP32 ? 4 : 2;
-}
-
-/* Bytes of a norm's statistics for one token: mean and reciprocal deviation, or the latter alone.
- */
-static double norm_statistics(const struct model_shape *m)
-{
-    return m->layernorm ? 8 : 4;
-}
-
-/* No tag frees the output of a norm that is part of a GEMM (TELayerNormColumnParallelLinear) alone;
+/* A norm's statistics are mean and reciprocal deviation, or the latter alone. No tag frees the
+   output of a norm that is part of a GEMM (TELayerNormColumnParallelLinear) alone;
    LoRA's adapter of such a GEMM keeps its input gathered over TP (Megatron-Bridge's runs with and
    without a second gather differ by that). */
 struct saved *saved_residual(struct saved_list *l, bool first, bool fused)
 {
-    const struct model_shape *m = &l->c->model;
     const struct knobs *k = &l->c->knobs;
-    double h = m->hidden, bytes = element_bytes(k), tokens = l->t.sp_tokens;
+    double h = l->m->hidden, tokens = l->t.sp_tokens;
     bool alone = !fused || !k->transformer_engine;
-    saved_add(l, first ? "layer input" : "FFN input", tokens, h, bytes)->offloaded_by =
+    saved_add(l, first ? "layer input" : "FFN input", tokens, h, l->wide)->offloaded_by =
         first ? MOD_ATTN_NORM : MOD_MLP_NORM;
     saved_add(l, first ? "input norm statistics" : "FFN norm statistics", tokens, 1,
-              norm_statistics(m));
+              l->m->layernorm ? 8 : 4);
     struct saved *out = saved_add(l, first ? "input norm output" : "FFN norm output", tokens, h,
-                                  alone ? bytes : gemm_input_bytes(k));
+                                  alone ? l->wide : l->gemm);
     out->freed_by = alone ? MOD_LAYERNORM : 0;
     out->offloaded_by = first ? MOD_QKV_LINEAR : 0;
     bool gathers = k->task == TASK_PEFT && k->sequence_parallel && k->tp > 1 && fused;
-    if (gathers) saved_add(l, "gathered norm output of the adapters", l->t.tokens, h, bytes);
+    if (gathers) saved_add(l, "gathered norm output of the adapters", l->t.tokens, h, l->wide);
     return out;
 }
 
 void saved_dropout(struct saved_list *l)
 {
-    const struct model_shape *m = &l->c->model;
-    if (m->hidden_dropout > 0) saved_add(l, "dropout mask", l->t.sp_tokens, m->hidden, 1);
+    if (l->m->hidden_dropout > 0) saved_add(l, "dropout mask", l->t.sp_tokens, l->m->hidden, 1);
 }

@@ -73,6 +73,7 @@ enum { LAYER_MAX_MATRICES = 20 };
 
 struct weights {
     const struct model_shape *m;
+    enum mixer mixer; /* the one that is asked for: a file may serve several */
     bool apart;
     int n;
     struct matrix items[LAYER_MAX_MATRICES];
@@ -164,7 +165,10 @@ enum { WORK_MAX = 16, WORK_MAX_CORES = 2 };
 
 struct work {
     const struct config *c;
+    const struct model_shape *m;
+    enum mixer mixer;
     struct token_counts t;
+    double tp;
     bool low;
     bool fused_experts; /* TE's fused grouped MLP computes the experts */
     int n_streams, n_cores, n_scans, n_hosts, n_exchanges, n_repeats;
@@ -213,7 +217,11 @@ enum { LAYER_MAX_SAVED = 40 };
 
 struct saved_list {
     const struct config *c;
+    const struct model_shape *m;
+    enum mixer mixer;
     struct token_counts t;
+    double tp;
+    double wide, gemm; /* bytes of an element, and of one of a GEMM's input as it is kept */
     int n;
     struct saved items[LAYER_MAX_SAVED];
     /* Transient bytes of the backward: of the mixer alone, of the FFN alone, of the gradient of the
@@ -238,23 +246,19 @@ static inline bool knobs_quantised(const struct knobs *k)
 {
     return k->precision >= PREC_FP8_DELAYED;
 }
-/* Bytes of an element outside of quantised GEMMs, and of a GEMM's input as it is kept. */
-double element_bytes(const struct knobs *k);
-double gemm_input_bytes(const struct knobs *k);
 
 /* ---- the kinds ---- */
 
-/* A token mixer. Each function gets the mixer that is asked for: one file serves several that
-   differ in sizes. */
+/* A token mixer. */
 struct mixer_kind {
     const char *name;
     uint32_t scope; /* SCOPE_*: the CUDA graphs that hold it */
-    void (*weights)(enum mixer mixer, struct weights *w);
-    void (*work)(enum mixer mixer, struct work *w);
-    void (*saved)(enum mixer mixer, struct saved_list *l);
+    void (*weights)(struct weights *w);
+    void (*work)(struct work *w);
+    void (*saved)(struct saved_list *l);
     /* Forward FLOPs of one token as Megatron-LM counts them for its throughput, which leaves out
        some of what the list has. */
-    double (*flops)(enum mixer mixer, const struct model_shape *m, double seq);
+    double (*flops)(const struct model_shape *m, double seq);
 };
 
 /* A feed-forward part; its FLOPs are those of its matrices. */
