@@ -97,25 +97,18 @@ static void hold_dummies(const struct memory_work *w, const int counts[MODEL_MAX
     s->dummies = 2 * w->x.dummy_wgrads.value * elements;
 }
 
-static void hold_adapter(const struct config *c, const struct matrix *l, double count,
-                         struct holding *s)
-{
-    *(linear_is_routed(l->role) ? &s->expert_adapters : &s->adapters) +=
-        count * adapter_on_rank(c, l);
-}
-
 static void hold_adapters(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
                           struct holding *s)
 {
-    struct weights linears;
     struct matrix head = head_linear(w->c);
     if (w->c->knobs.task != TASK_PEFT) return;
     for (int i = 0; i < w->c->model.n_kinds; i++) {
-        layer_linears(w->c, w->kinds[i].kind, &linears);
-        for (int j = 0; j < linears.n; j++)
-            hold_adapter(w->c, &linears.items[j], counts[i], s);
+        double dense, experts;
+        layer_adapters(w->c, w->kinds[i].kind, &dense, &experts);
+        s->adapters += counts[i] * dense;
+        s->expert_adapters += counts[i] * experts;
     }
-    if (s->last) hold_adapter(w->c, &head, 1, s);
+    if (s->last) s->adapters += adapter_on_rank(w->c, &head);
 }
 
 struct holding holding_of_stage(const struct memory_work *w, int stage)

@@ -16,14 +16,11 @@ static void add_part(struct rank_params *p, struct part_params x, const struct k
 static void add_adapters(struct rank_params *p, const struct config *c)
 {
     const struct model_shape *m = &c->model;
-    struct weights w;
     for (int i = 0; i < m->num_layers; i++) {
-        layer_linears(c, m->kinds[m->layers[i]], &w);
-        for (int j = 0; j < w.n; j++) {
-            const struct matrix *l = &w.items[j];
-            double own = adapter_on_rank(c, l) / c->knobs.pp;
-            *(linear_is_routed(l->role) ? &p->trained_experts : &p->trained_dense) += own;
-        }
+        double dense, experts;
+        layer_adapters(c, m->kinds[m->layers[i]], &dense, &experts);
+        p->trained_dense += dense / c->knobs.pp;
+        p->trained_experts += experts / c->knobs.pp;
     }
 }
 

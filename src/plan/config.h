@@ -47,7 +47,8 @@ struct model_shape {
     bool k_equals_v;            /* full-attention layers have no value projection (Gemma 4) */
     /* sliding-window layers; the same as the others in most models */
     int win_heads, win_groups, win_head_dim, win_v_head_dim;
-    /* sparse-attention indexer, how many keys it picks, and how many layers own one; 0: none */
+    /* sparse-attention indexer (0: none), how many keys it picks (0: all), and how many layers own
+       one (0: all) */
     int index_heads, index_dim, index_topk, index_layers;
     bool tied;              /* embedding and head share weights */
     int vocab;              /* as written, not padded */
@@ -190,10 +191,10 @@ struct knobs {
     bool layer_wise_optimizer; /* dist_muon and kin: whole matrices dealt over dp x cp (experts over
                                   edp) */
     bool offload_optimizer_states; /* all optimizer states on the CPU between two steps */
-    int lora_rank;          /* TASK_PEFT: rank of the adapters */
-    uint32_t lora_targets;  /* TASK_PEFT: bits of the linears that have one (plan/peft.h) */
-    bool dora;              /* their outputs have magnitudes of their own */
-    bool force_balance;     /* balanced routing: a benchmark's, or assumed */
+    int lora_rank;                 /* TASK_PEFT: rank of the adapters */
+    uint32_t lora_targets;         /* TASK_PEFT: bits of the linears that have one (plan/peft.h) */
+    bool dora;                     /* their outputs have magnitudes of their own */
+    bool force_balance;            /* balanced routing: a benchmark's, or assumed */
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */
     double capacity_factor; /* 0: dropless */

@@ -7,7 +7,7 @@
 
 static bool is_absorbed(const struct model_shape *m)
 {
-    return m->index_layers > 0;
+    return m->index_heads > 0;
 }
 
 /* Widths of one head, as the attention kernel sees them. */

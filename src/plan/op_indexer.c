@@ -12,8 +12,7 @@ bool mixer_has_indexer(enum mixer mixer)
 
 enum mixer mixer_with_indexer(enum mixer mixer)
 {
-    if (mixer == MIXER_ATTENTION) return MIXER_SPARSE_ATTENTION;
-    return mixer == MIXER_MLA ? MIXER_SPARSE_MLA : MIXER_NONE;
+    return mixer == MIXER_MLA ? MIXER_SPARSE_MLA : MIXER_SPARSE_ATTENTION;
 }
 
 static double latent(const struct model_shape *m)

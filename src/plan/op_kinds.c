@@ -63,17 +63,15 @@ static void capture_from(struct saved_list *l, int first, uint32_t scope)
    elements). */
 static double gemm_input_bytes(const struct knobs *k)
 {
-    switch ((enum precision)k->precision) {
-    case PREC_FP32: return 4;
-    case PREC_BF16:
-    case PREC_FP16: return 2;
-    case PREC_FP8_DELAYED:
-    case PREC_FP8_TENSORWISE: return 1;
-    case PREC_FP8_BLOCKWISE: return 1 + 4.0 / 128;
-    case PREC_MXFP8: return 1 + 1.0 / 32;
-    case PREC_NVFP4: return 0.5 + 1.0 / 16;
-    }
-    return 2;
+    static const double bytes[] = {[PREC_FP32] = 4,
+                                   [PREC_BF16] = 2,
+                                   [PREC_FP16] = 2,
+                                   [PREC_FP8_DELAYED] = 1,
+                                   [PREC_FP8_TENSORWISE] = 1,
+                                   [PREC_FP8_BLOCKWISE] = 1 + 4.0 / 128,
+                                   [PREC_MXFP8] = 1 + 1.0 / 32,
+                                   [PREC_NVFP4] = 0.5 + 1.0 / 16};
+    return bytes[k->precision];
 }
 
 void op_saved(const struct config *c, const struct token_counts *t, struct layer_kind kind,

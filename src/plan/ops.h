@@ -308,7 +308,7 @@ bool mixer_has_indexer(enum mixer mixer);
 void indexer_weights(struct weights *w);
 void indexer_work(struct work *w);
 void indexer_saved(struct saved_list *l);
-/* The same mixer with an indexer of its own; MIXER_NONE where there is none such. */
+/* Full attention with an indexer of its own. */
 enum mixer mixer_with_indexer(enum mixer mixer);
 
 /* ---- the attention kernel (op_core.c) ---- */

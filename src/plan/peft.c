@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-void layer_linears(const struct config *c, struct layer_kind kind, struct weights *out)
+/* The linears of a layer as the framework has them. */
+static void layer_linears(const struct config *c, struct layer_kind kind, struct weights *out)
 {
     op_weights(&c->model, kind, c->framework == FRAMEWORK_AUTOMODEL, out);
 }
@@ -43,6 +44,15 @@ double adapter_on_rank(const struct config *c, const struct matrix *l)
     double out = !automodel || l->cut == CUT_OUTPUT ? l->out / cut : l->out;
     double magnitude = k->dora ? out : 0;
     return copies(c, l->role) / (routed ? k->ep : 1) * (k->lora_rank * (in + out) + magnitude);
+}
+
+void layer_adapters(const struct config *c, struct layer_kind kind, double *dense, double *experts)
+{
+    struct weights w;
+    *dense = *experts = 0;
+    layer_linears(c, kind, &w);
+    for (int i = 0; i < w.n; i++)
+        *(matrix_is_routed(&w.items[i]) ? experts : dense) += adapter_on_rank(c, &w.items[i]);
 }
 
 /* ---- which linears are targets ---- */

@@ -6,8 +6,6 @@
 
 #include "plan/ops.h"
 
-/* The linears of a layer as the framework has them. */
-void layer_linears(const struct config *c, struct layer_kind kind, struct weights *out);
 /* The head's. */
 struct matrix head_linear(const struct config *c);
 
@@ -23,6 +21,9 @@ static inline bool linear_has_adapter(const struct knobs *k, enum linear_role ro
 /* Elements of a linear's adapter: in all ranks together, and on one; 0 where it has none. */
 double adapter_params(const struct config *c, const struct matrix *l);
 double adapter_on_rank(const struct config *c, const struct matrix *l);
+
+/* Those of a layer on one rank: of its routed experts, and of everything else. */
+void layer_adapters(const struct config *c, struct layer_kind kind, double *dense, double *experts);
 
 /* The bits of the linears that are targets: of the plan's patterns as the framework matches them.
  */

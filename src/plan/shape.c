@@ -316,19 +316,26 @@ static void add_layer(struct reader *r, struct layer_kind kind)
     m->layers[m->num_layers++] = (uint8_t)k;
 }
 
-static enum mixer full_attention(const struct model_shape *m)
+/* The next layer's. Where not all layers have an indexer, those that do stand evenly from the first
+   on. */
+static enum mixer full_attention(const struct reader *r)
 {
-    return m->mla ? MIXER_MLA : MIXER_ATTENTION;
+    const struct model_shape *m = r->m;
+    int64_t layers = facts_int(r->f, "num_layers", 0), own = m->index_layers;
+    enum mixer plain = m->mla ? MIXER_MLA : MIXER_ATTENTION;
+    bool all = own == 0 || layers == 0;
+    if (m->index_heads == 0 || (!all && m->num_layers * own % layers >= own)) return plain;
+    return mixer_with_indexer(plain);
 }
 
 /* A letter of hybrid_layer_pattern: megatron/core/ssm/mamba_hybrid_layer_allocation.py Symbols. */
-static bool kind_of_letter(const struct model_shape *m, char c, struct layer_kind *out)
+static bool kind_of_letter(const struct reader *r, char c, struct layer_kind *out)
 {
     switch (c) {
     case 'M': *out = (struct layer_kind){MIXER_MAMBA, FFN_NONE}; return true;
     case 'G': *out = (struct layer_kind){MIXER_LINEAR, FFN_NONE}; return true;
     case '*':
-    case 'D': *out = (struct layer_kind){full_attention(m), FFN_NONE}; return true;
+    case 'D': *out = (struct layer_kind){full_attention(r), FFN_NONE}; return true;
     case '-': *out = (struct layer_kind){MIXER_NONE, FFN_DENSE}; return true;
     case 'E': *out = (struct layer_kind){MIXER_NONE, FFN_MOE}; return true;
     default: return false;
@@ -345,7 +352,7 @@ static void read_mtp_pattern(struct reader *r, struct str pattern)
 {
     struct layer_kind kind;
     for (size_t i = 0; i < pattern.n && pattern.p[i] != '/'; i++)
-        if (kind_of_letter(r->m, pattern.p[i], &kind)) add_mtp_kind(r->m, kind);
+        if (kind_of_letter(r, pattern.p[i], &kind)) add_mtp_kind(r->m, kind);
 }
 
 /* The decoder layers up to the first slash, then one part a depth; a bar only cuts the pipeline. */
@@ -356,7 +363,7 @@ static void read_hybrid(struct reader *r, const char *param, struct str pattern)
     for (size_t i = 0; i < decoder.n; i++) {
         struct layer_kind kind;
         if (decoder.p[i] == '|') continue;
-        if (!kind_of_letter(r->m, decoder.p[i], &kind)) {
+        if (!kind_of_letter(r, decoder.p[i], &kind)) {
             bad_value(r, param, "has a letter that is none of M G * D - E");
             return;
         }
@@ -410,7 +417,7 @@ static void read_layers(struct reader *r, int64_t layers)
     bool has_linear =
         m->lin_k_heads > 0 && linear.kind != VALUE_NULL && linear.kind != VALUE_UNKNOWN;
     for (int i = 0; i < layers && r->good; i++) {
-        struct layer_kind kind = {full_attention(m), FFN_DENSE};
+        struct layer_kind kind = {full_attention(r), FFN_DENSE};
         if (has_linear && pattern_at(linear, i, all_but_every_nth, false))
             kind.mixer = MIXER_LINEAR;
         else if (m->window > 0 && !m->mla && pattern_at(skip, i, all_but_every_nth, true))
@@ -472,31 +479,6 @@ static void read_widths(struct reader *r)
     }
 }
 
-/* Indexers stand in so many of the layers with full attention, evenly from the first on, and in
-   every MTP depth. */
-static void read_indexers(struct reader *r)
-{
-    struct model_shape *m = r->m, plain = *m;
-    bool has = m->index_heads > 0 && m->index_dim > 0 && is_stated(r->f, "dsa_indexer_n_heads");
-    int64_t full = 0, at = 0;
-    fill_int(&m->index_layers, m->num_layers);
-    if (!has) m->index_layers = m->index_topk = 0;
-    for (int i = 0; i < m->num_layers; i++)
-        full += has && mixer_with_indexer(m->kinds[m->layers[i]].mixer) != MIXER_NONE;
-    if (full == 0) return;
-    m->num_layers = m->n_kinds = 0;
-    for (int i = 0; i < plain.num_layers; i++) {
-        struct layer_kind kind = plain.kinds[plain.layers[i]];
-        enum mixer own = mixer_with_indexer(kind.mixer);
-        if (own != MIXER_NONE && at++ * m->index_layers % full < m->index_layers) kind.mixer = own;
-        add_layer(r, kind);
-    }
-    for (int i = 0; i < m->n_mtp_kinds; i++) {
-        enum mixer own = mixer_with_indexer(m->mtp_kinds[i].mixer);
-        if (own != MIXER_NONE) m->mtp_kinds[i].mixer = own;
-    }
-}
-
 /* Whether the facts say anything about a model at all; if not, one error instead of one a field. */
 static bool has_model(struct reader *r)
 {
@@ -525,6 +507,8 @@ bool config_model(const struct facts *f, struct model_shape *out, bool quiet)
     for (size_t i = 0; i < sizeof bool_fields / sizeof *bool_fields; i++)
         *(bool *)((char *)out + bool_fields[i].offset) =
             facts_bool(f, bool_fields[i].param, bool_fields[i].otherwise);
+    if (out->index_dim == 0 || !is_stated(f, "dsa_indexer_n_heads"))
+        out->index_heads = out->index_topk = 0;
     out->gated = gated(f);
     out->window = window_of(facts_get(f, "window_size")->value);
     read_vocabulary(&r);
@@ -533,6 +517,5 @@ bool config_model(const struct facts *f, struct model_shape *out, bool quiet)
     if (r.good) read_widths(&r);
     if (r.good) read_experts(&r);
     if (r.good) read_extras(&r);
-    if (r.good) read_indexers(&r);
     return r.good;
 }

@@ -124,7 +124,6 @@ static void an_indexer(void **state)
     struct weights w;
     c.model.q_lora = 20, c.knobs.tp = 2;
     c.model.index_heads = 4, c.model.index_dim = 6, c.model.index_topk = 10;
-    c.model.index_layers = 1;
     const double small[OWNERS] = {[OWNER_REPLICATED] = 64 + 24 + 20 + 12};
     ASSERT_WEIGHTS(c, MIXER_SPARSE_MLA, FFN_NONE, small, {64, 20}, {64, 28}, {20, 64}, {24, 88},
                    {40, 64}, {20, 24}, {64, 6}, {64, 4});
@@ -245,7 +244,6 @@ static void what_sparse_attention_keeps(void **state)
     struct config c = small_config();
     struct saved_list l;
     c.model.index_heads = 4, c.model.index_dim = 6, c.model.index_topk = 10;
-    c.model.index_layers = 1;
     op_saved(&c, &tokens, (struct layer_kind){MIXER_SPARSE_MLA, FFN_NONE}, &l);
     assert_true(saved_bytes(saved_named(&l, "q, absorbed")) == 100 * 2 * 8 * 28);
     assert_true(saved_bytes(saved_named(&l, "latent keys")) == 100 * 2 * 28);
