@@ -47,17 +47,17 @@ double kernel_stream(const struct timing *t, double bytes)
 /* FLOPs of the causal half (or the window) at a rate that saturates with the sequence and falls
    with narrow value heads. Backward has 2.5 times the FLOPs. The limits are cuDNN's on DeepSeek-V3
    heads (arXiv 2603.07685). */
-void kernel_attention(const struct timing *t, struct attention_shape s, struct pass *forward,
+void kernel_attention(const struct timing *t, const struct core *s, struct pass *forward,
                       struct pass *backward)
 {
     const struct knobs *k = &t->config->knobs;
     double seen = k->seq / 2.0, extent = (double)k->seq / k->cp;
-    if (s.window > 0) {
-        seen = fmin(seen, s.window);
-        extent = fmin(extent, fmax(256, s.window));
+    if (s->window > 0) {
+        seen = fmin(seen, s->window);
+        extent = fmin(extent, fmax(256, s->window));
     }
-    double flops = 2 * t->tokens * seen * s.heads * (s.qk_dim + s.v_dim);
-    double width = s.v_dim > 0 ? s.v_dim : s.qk_dim;
+    double flops = 2 * t->tokens * seen * s->heads * (s->qk_dim + s->v_dim);
+    double width = s->v_dim > 0 ? s->v_dim : s->qk_dim;
     double narrow = fmin(1.15, 2 * width / (width + 128));
     double rate =
         t->config->machine.peak_bf16 * narrow * extent / (extent + t->f.attention_half_seq);
@@ -65,11 +65,11 @@ void kernel_attention(const struct timing *t, struct attention_shape s, struct p
     backward->attention += t->f.attention * 2.5 * flops / (rate * t->f.attention_backward);
 }
 
-void kernel_scan(const struct timing *t, double flops, double peak_part, double bytes,
-                 struct pass *forward, struct pass *backward)
+void kernel_scan(const struct timing *t, const struct scan *s, struct pass *forward,
+                 struct pass *backward)
 {
-    double compute = flops / (peak_part * t->config->machine.peak_bf16);
-    double stream = kernel_stream(t, bytes);
+    double compute = s->flops / (s->peak_part * t->config->machine.peak_bf16);
+    double stream = kernel_stream(t, s->bytes);
     forward->scan += t->f.scan * (compute + stream);
     backward->scan += t->f.scan * (2.5 * compute + 2 * stream);
 }

@@ -75,9 +75,8 @@ static void add_stream(const struct timing *t, const struct stream *s, struct la
 
 static void add_core(const struct timing *t, const struct core *c, struct layer_time *x)
 {
-    struct attention_shape shape = {c->heads, c->qk_dim, c->v_dim, c->window};
     struct pass forward = {0}, backward = {0};
-    kernel_attention(t, shape, &forward, &backward);
+    kernel_attention(t, c, &forward, &backward);
     x->forward.attention += forward.attention;
     if (!c->forward_only) x->backward.attention += backward.attention;
     if (t->repeated & c->freed_by) x->again.attention += forward.attention;
@@ -149,8 +148,7 @@ void layer_add_work(const struct timing *t, const struct work *w, struct layer_t
     for (int i = 0; i < w->n_cores; i++)
         add_core(t, &w->cores[i], x);
     for (int i = 0; i < w->n_scans; i++)
-        kernel_scan(t, w->scans[i].flops, w->scans[i].peak_part, w->scans[i].bytes, &x->forward,
-                    &x->backward);
+        kernel_scan(t, &w->scans[i], &x->forward, &x->backward);
     for (int i = 0; i < w->n_hosts; i++)
         add_ops(t, &w->hosts[i], x);
     for (int i = 0; i < w->n_exchanges; i++)
