@@ -43,25 +43,18 @@ void weights_add_norms(struct weights *w)
     w->small[OWNER_REPLICATED] += (w->m->post_norms ? 2 : 1) * norm_weights(w->m, w->m->hidden);
 }
 
-static double elements(const struct weights *w, enum owner owner)
-{
-    double sum = w->small[owner];
-    for (int i = 0; i < w->n; i++) {
-        const struct matrix *x = &w->items[i];
-        bool routed = matrix_is_routed(x);
-        enum owner own = routed              ? OWNER_EXPERTS
-                         : x->cut == CUT_NOT ? OWNER_REPLICATED
-                                             : OWNER_SHARDED;
-        if (own == owner) sum += x->in * x->out * (routed ? w->m->experts : 1);
-    }
-    return sum;
-}
-
 struct part_params weights_params(const struct weights *w)
 {
-    return (struct part_params){(int64_t)elements(w, OWNER_SHARDED),
-                                (int64_t)elements(w, OWNER_REPLICATED),
-                                (int64_t)elements(w, OWNER_EXPERTS)};
+    double sum[OWNERS] = {w->small[0], w->small[1], w->small[2]};
+    for (int i = 0; i < w->n; i++) {
+        const struct matrix *x = &w->items[i];
+        if (matrix_is_routed(x))
+            sum[OWNER_EXPERTS] += x->in * x->out * w->m->experts;
+        else
+            sum[x->cut == CUT_NOT ? OWNER_REPLICATED : OWNER_SHARDED] += x->in * x->out;
+    }
+    return (struct part_params){(int64_t)sum[OWNER_SHARDED], (int64_t)sum[OWNER_REPLICATED],
+                                (int64_t)sum[OWNER_EXPERTS]};
 }
 
 /* ---- work ---- */
