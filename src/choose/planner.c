@@ -252,7 +252,7 @@ static uint32_t barred_batches(struct inquiry *in)
     struct config c = in->out->base;
     uint32_t barred = 0;
     bool obstacle = in->checker.rules.failed != NULL; /* then no plan can have any */
-    for (int i = 0; !obstacle && 1 << i <= SPACE_MAX_MBS; i++) {
+    for (int i = 0; !obstacle && 1 << i <= AXIS_MAX_MBS; i++) {
         struct arena_mark mark = arena_mark(in->arena);
         c.knobs.mbs = 1 << i;
         barred |= (uint32_t)is_barred(in, &c) << i;

@@ -29,14 +29,16 @@ struct str reason_guides(struct arena *a, const struct rule *r)
     return buf_str(&ids);
 }
 
-static void add(struct arena *a, struct answer_plan *plan, const struct rule *r, struct str text)
+/* `phase` where the rule says none, or there is none. */
+static void add(struct arena *a, struct answer_plan *plan, const struct rule *r, enum phase phase,
+                struct str text)
 {
     struct reason *reason = VEC_PUSH(a, &plan->because);
-    *reason = (struct reason){.text = text, .phase = PHASE_FIT};
+    *reason = (struct reason){.text = text, .phase = phase};
     if (!r) return;
     reason->rule = r->id;
     reason->source = r->source;
-    reason->phase = r->phase ? r->phase : PHASE_FIT;
+    if (r->phase) reason->phase = r->phase;
     reason->guide = reason_guides(a, r);
 }
 
@@ -98,21 +100,6 @@ static struct str verdict(struct arena *a, const struct config *plan, const stru
     return arena_printf(a, "%.0f %% %s%s", fabs(slower), slower > 0 ? "slower" : "faster", tight);
 }
 
-struct step {
-    const char *name;
-    int param;
-    size_t offset; /* of an int in struct knobs */
-};
-
-static const struct step steps[] = {
-    {"TP", P_tensor_model_parallel_size, offsetof(struct knobs, tp)},
-    {"PP", P_pipeline_model_parallel_size, offsetof(struct knobs, pp)},
-    {"EP", P_expert_model_parallel_size, offsetof(struct knobs, ep)},
-    {"CP", P_context_parallel_size, offsetof(struct knobs, cp)},
-    {"VPP", P_virtual_pipeline_model_parallel_size, offsetof(struct knobs, vpp)},
-    {"MBS", P_micro_batch_size, offsetof(struct knobs, mbs)},
-};
-
 /* ", recompute full": where it is not the plan's. */
 static struct str other_recompute(struct arena *a, const struct knobs *plan, const struct knobs *k)
 {
@@ -124,34 +111,31 @@ static struct str other_recompute(struct arena *a, const struct knobs *plan, con
                         STR_ARG(modules ? value_text(a, list) : STR("")));
 }
 
-static void describe_step(struct arena *a, const struct search_request *request,
-                          const struct answer_plan *plan, const struct step *step, struct buf *out)
+/* "TP 2: 6 % slower"; empty when that is no plan. */
+static void add_neighbour(struct arena *a, const struct search_request *request,
+                          const struct answer_plan *plan, const struct decision *d,
+                          const struct move *move, struct buf *out)
 {
-    bool free = !space_is_pinned(request, step->param);
-    for (int up = 0; up < 2; up++) {
-        struct neighbour x = {.config = as_searched(plan)};
-        struct knobs *k = &x.config.knobs;
-        int *field = (int *)((char *)k + step->offset);
-        if (!up && *field % 2) continue;
-        *field = up ? *field * 2 : *field / 2;
-        if (step->offset == offsetof(struct knobs, pp) && k->pp == 1) k->vpp = 1;
-        k->sequence_parallel = k->tp > 1;
-        if (!is_plan(&x.config, &x.slot) || !settle(&x, request, free)) continue;
-        struct str recompute = other_recompute(a, &plan->config.knobs, k);
-        struct str text = x.refused ? arena_printf(a, "refused [%s]", x.refused)
-                                    : verdict(a, &x.config, &plan->costs, &x.costs);
-        buf_printf(out, "%s%s %d%.*s: %.*s", out->n ? "; " : "", step->name, *field,
-                   STR_ARG(recompute), STR_ARG(text));
-    }
+    struct neighbour x = {.config = as_searched(plan)};
+    struct knobs *k = &x.config.knobs;
+    if (!move_take(d, move, &plan->config, k) || !is_plan(&x.config, &x.slot)) return;
+    if (!settle(&x, request, !space_is_settled(request, d))) return;
+    struct str recompute = other_recompute(a, &plan->config.knobs, k),
+               text = x.refused ? arena_printf(a, "refused [%s]", x.refused)
+                                : verdict(a, &x.config, &plan->costs, &x.costs);
+    buf_printf(out, "%s%s %d%.*s: %.*s", out->n ? "; " : "", d->symbol, *decision_size(d, k),
+               STR_ARG(recompute), STR_ARG(text));
 }
 
+/* A line for each decision that has neighbours. */
 static void add_neighbours(struct arena *a, const struct search_request *request,
                            struct answer_plan *plan)
 {
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
         struct buf text = buf_new(a);
-        describe_step(a, request, plan, &steps[i], &text);
-        if (text.n) add(a, plan, NULL, buf_str(&text));
+        for (const struct move *move = d->moves; move->name; move++)
+            if (move->uses & MOVE_NEIGHBOUR) add_neighbour(a, request, plan, d, move, &text);
+        if (text.n) add(a, plan, NULL, d->phase, buf_str(&text));
     }
 }
 
@@ -208,12 +192,12 @@ static void add_guide(struct arena *a, const struct preference *p, struct answer
     struct str message = p->rule->message;
     if (prefer_distance(p, &plan->config.knobs) > 0) {
         struct str usual = word(a, p->value), why = departure(a, p, plan);
-        add(a, plan, p->rule,
+        add(a, plan, p->rule, PHASE_FIT,
             arena_printf(a, "%.*s %.*s instead of the guide's %.*s, %.*s",
                          STR_ARG(param_name(p->knob->param)), STR_ARG(now), STR_ARG(usual),
                          STR_ARG(why)));
     } else if (!join(a, p, now, plan)) {
-        add(a, plan, p->rule,
+        add(a, plan, p->rule, PHASE_FIT,
             arena_printf(a, "%.*s %.*s: %.*s", STR_ARG(param_name(p->knob->param)), STR_ARG(now),
                          STR_ARG(message)));
     }
@@ -243,7 +227,7 @@ static void add_completion(struct arena *a, const struct rule *r, struct answer_
     }
     if (!names.n) return;
     struct str what = buf_str(&names);
-    add(a, plan, r, arena_printf(a, "%.*s: %.*s", STR_ARG(what), STR_ARG(r->message)));
+    add(a, plan, r, PHASE_FIT, arena_printf(a, "%.*s: %.*s", STR_ARG(what), STR_ARG(r->message)));
 }
 
 void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
