@@ -15,7 +15,7 @@ static bool fits_with(const struct config *c, const struct decision *d, const st
                       struct memory_estimate *m)
 {
     struct config other = *c;
-    return move_take(d, move, c, &other.knobs) && knobs_divide(&other.knobs) &&
+    return move_take(d, move, &other) && knobs_divide(&other.knobs) &&
            memory_estimate(&other, m, NULL) && m->fits == FITS_YES;
 }
 
@@ -42,7 +42,7 @@ static void set_sharding_gain(struct facts *f, const struct config *c, double pe
     const struct decision *d = &decisions[DECISION_OPTIMIZER_SHARDING];
     struct memory_estimate m;
     struct config other = *c;
-    bool sharded = move_take(d, d->moves, c, &other.knobs) && memory_estimate(&other, &m, NULL);
+    bool sharded = move_take(d, d->moves, &other) && memory_estimate(&other, &m, NULL);
     set(f, P_zero1_saves_gib, value_double(sharded ? (peak - m.peak) / GIB : 0));
 }
 

@@ -134,8 +134,6 @@ static void finish_plan(struct arena *a, const struct question *q, const struct 
         (struct answer_plan){.costs = *costs, .config = answer->base, .capacity = answer->capacity};
     plan->config.knobs = costs->knobs;
     config_plan_layout(&plan->config, &plan->layout);
-    /* the search estimates the memory of a layout once, whatever dispatcher it takes in the end */
-    if (contender_estimate(&plan->config, &plan->costs)) plan->costs.score = costs->score;
     plan->facts = plan_facts(a, q, &plan->config, q->facts->diags, scratch);
 }
 

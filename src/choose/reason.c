@@ -118,7 +118,7 @@ static void add_neighbour(struct arena *a, const struct search_request *request,
 {
     struct neighbour x = {.config = as_searched(plan)};
     struct knobs *k = &x.config.knobs;
-    if (!move_take(d, move, &plan->config, k) || !is_plan(&x.config, &x.slot)) return;
+    if (!move_take(d, move, &x.config) || !is_plan(&x.config, &x.slot)) return;
     if (!settle(&x, request, !space_is_settled(request, d))) return;
     struct str recompute = other_recompute(a, &plan->config.knobs, k),
                text = x.refused ? arena_printf(a, "refused [%s]", x.refused)

@@ -462,7 +462,7 @@ static bool try_move(struct search *s, struct contender *o, const struct decisio
 {
     struct contender changed;
     s->c.knobs = o->knobs;
-    if (!move_take(d, move, &s->c, &s->c.knobs)) return false;
+    if (!move_take(d, move, &s->c)) return false;
     if (!config_plan_layout(&s->c, &s->layout) || !contender_estimate(&s->c, &changed))
         return false;
     changed.score = changed.step_s * factor(s, &changed.knobs);
@@ -483,6 +483,15 @@ static void refine(struct search *s, struct contender *o)
     }
 }
 
+/* A layout's memory was estimated once, with the dispatcher that keeps most. */
+static void estimate_own_memory(struct search *s, struct contender *o)
+{
+    struct memory_estimate memory;
+    s->c.knobs = o->knobs;
+    if (config_plan_layout(&s->c, &s->layout) && memory_estimate(&s->c, &memory, NULL))
+        fill_memory(o, &memory);
+}
+
 /* Takes the kept plans in order; as many as are refined, whatever is asked for: the best must not
    depend on how many plans are shown. */
 static void choose(struct search *s, size_t wanted)
@@ -494,6 +503,8 @@ static void choose(struct search *s, size_t wanted)
         keep(out->plans, &out->n, SEARCH_MAX_PLANS, &o, same_layout);
     }
     if (out->n > wanted) out->n = wanted;
+    for (size_t i = 0; i < out->n; i++)
+        estimate_own_memory(s, &out->plans[i]);
 }
 
 void search_run(const struct search_request *request, struct arena *scratch,

@@ -56,16 +56,13 @@ struct recompute_ladder space_recompute(const struct search_request *r)
 {
     const struct decision *d = &decisions[DECISION_RECOMPUTE];
     struct recompute_ladder l = {0};
-    struct knobs k = r->base->knobs;
-    if (space_is_settled(r, d)) {
-        ladder_add(&l, &k);
-        return l;
-    }
-    unsigned given = move_given(r->base);
-    for (const struct move *move = d->moves; move->name; move++) {
-        if (!(move->uses & MOVE_SEARCH) || move->needs & ~given) continue;
-        move->change(&k, &r->base->model, move->argument);
-        ladder_add(&l, &k);
+    struct config c = *r->base;
+    bool settled = space_is_settled(r, d);
+    if (settled) ladder_add(&l, &c.knobs);
+    for (const struct move *move = d->moves; !settled && move->name; move++) {
+        if (!(move->uses & MOVE_SEARCH) || move->needs & ~move_given(&c)) continue;
+        move->change(&c, move->argument);
+        ladder_add(&l, &c.knobs);
     }
     return l;
 }

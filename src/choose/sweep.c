@@ -143,22 +143,20 @@ static bool rules_allow(struct sweeper *s, const struct facts *f)
     return allowed;
 }
 
-static void try_knobs(struct sweeper *s, const struct knobs *k)
+static void try_config(struct sweeper *s, const struct config *c)
 {
-    struct config c = *s->base;
     struct memory_estimate memory;
     struct time_estimate time;
     double variance = 0;
-    struct trial t = {.knobs = *k};
-    c.knobs = *k;
+    struct trial t = {.knobs = c->knobs};
     s->out->tried++;
-    if (!memory_estimate(&c, &memory, NULL) || !time_estimate(&c, &time, NULL)) return;
+    if (!memory_estimate(c, &memory, NULL) || !time_estimate(c, &time, NULL)) return;
     if (memory.fits == FITS_NO) {
         s->out->unfit++;
         return;
     }
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
-        if (!differs(s, d, k)) continue;
+        if (!differs(s, d, &c->knobs)) continue;
         t.changed++;
         variance += d->doubt * d->doubt;
     }
@@ -177,30 +175,25 @@ static void try_knobs(struct sweeper *s, const struct knobs *k)
 
 /* Takes a move that changes something and leaves whole microbatches. */
 static bool take(struct sweeper *s, const struct decision *d, const struct move *move,
-                 struct knobs *k)
+                 struct config *c)
 {
-    if (!(move->uses & MOVE_TRIAL) || !move_take(d, move, s->base, k)) return false;
-    bool good = k->mbs <= SWEEP_MOST_MBS && k->gbs % (k->mbs * knobs_dp(k)) == 0;
-    return differs(s, d, k) && (good || k->mbs == s->base->knobs.mbs);
+    const struct knobs *k = &c->knobs;
+    if (!(move->uses & MOVE_TRIAL) || !move_take(d, move, c) || !differs(s, d, k)) return false;
+    bool whole = k->mbs <= SWEEP_MOST_MBS && k->gbs % (k->mbs * knobs_dp(k)) == 0;
+    return whole || k->mbs == s->base->knobs.mbs;
 }
 
-static void try_decision(struct sweeper *s, const struct decision *d)
+/* Every move of a decision from `from`; with `then`, each with every one of that decision. */
+static void try_moves(struct sweeper *s, const struct config *from, const struct decision *d,
+                      const struct decision *then)
 {
     for (const struct move *move = d->moves; move->name; move++) {
-        struct knobs k = s->base->knobs;
-        if (take(s, d, move, &k)) try_knobs(s, &k);
-    }
-}
-
-static void try_pair(struct sweeper *s, const struct decision *d, const struct decision *e)
-{
-    for (const struct move *first = d->moves; first->name; first++) {
-        struct knobs k = s->base->knobs;
-        if (!take(s, d, first, &k)) continue;
-        for (const struct move *second = e->moves; second->name; second++) {
-            struct knobs both = k;
-            if (take(s, e, second, &both)) try_knobs(s, &both);
-        }
+        struct config c = *from;
+        if (!take(s, d, move, &c)) continue;
+        if (then)
+            try_moves(s, &c, then, NULL);
+        else
+            try_config(s, &c);
     }
 }
 
@@ -209,10 +202,10 @@ static void try_all(struct sweeper *s)
 {
     const struct decision *end = decisions + DECISIONS;
     for (const struct decision *d = decisions; d < end; d++)
-        try_decision(s, d);
+        try_moves(s, s->base, d, NULL);
     for (const struct decision *d = decisions; d < end; d++)
-        for (const struct decision *e = d + 1; e < end; e++)
-            try_pair(s, d, e);
+        for (const struct decision *then = d + 1; then < end; then++)
+            try_moves(s, s->base, d, then);
 }
 
 /* Fewer changes first; then by worth; then as they were found. */

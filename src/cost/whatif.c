@@ -30,7 +30,7 @@ static bool take(const struct config *c, const struct decision *d, const struct 
 {
     *next = *c;
     struct knobs *k = &next->knobs;
-    if (!(move->uses & MOVE_RELIEF) || !move_take(d, move, c, k)) return false;
+    if (!(move->uses & MOVE_RELIEF) || !move_take(d, move, next)) return false;
     if (k->pp != c->knobs.pp) k->layout = k->first_stage_layers = k->last_stage_layers = 0;
     return knobs_divide(k) && k->pp <= c->model.num_layers;
 }

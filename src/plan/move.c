@@ -16,69 +16,63 @@ static bool scale(int *size, int factor)
     return true;
 }
 
-static bool scale_tp(struct knobs *k, const struct model_shape *m, int factor)
+static bool scale_tp(struct config *c, int factor)
 {
-    (void)m;
-    bool changed = scale(&k->tp, factor);
-    k->sequence_parallel = k->tp > 1;
+    bool changed = scale(&c->knobs.tp, factor);
+    c->knobs.sequence_parallel = c->knobs.tp > 1;
     return changed;
 }
 
-static bool scale_all_tp(struct knobs *k, const struct model_shape *m, int factor)
+static bool scale_tp_and_etp(struct config *c, int factor)
 {
-    bool changed = scale_tp(k, m, factor);
-    if (k->etp > k->tp) k->etp = k->tp;
+    bool changed = scale_tp(c, factor);
+    if (c->knobs.etp > c->knobs.tp) c->knobs.etp = c->knobs.tp;
     return changed;
 }
 
-static bool scale_pp(struct knobs *k, const struct model_shape *m, int factor)
+static bool scale_pp(struct config *c, int factor)
 {
-    (void)m;
-    bool changed = scale(&k->pp, factor);
-    if (k->pp == 1) k->vpp = 1;
+    bool changed = scale(&c->knobs.pp, factor);
+    if (c->knobs.pp == 1) c->knobs.vpp = 1;
     return changed;
 }
 
-static bool whole_experts(struct knobs *k, const struct model_shape *m, int argument)
+static bool set_vpp(struct config *c, int vpp)
 {
-    (void)argument;
-    if (k->etp == 1 || m->experts % (k->ep * k->etp) != 0) return false;
-    k->ep *= k->etp;
-    k->etp = 1;
-    return true;
+    bool free = c->knobs.vpp != vpp && c->knobs.layout == 0;
+    c->knobs.vpp = vpp;
+    return free;
 }
 
-static bool one_chunk(struct knobs *k, const struct model_shape *m, int argument)
+/* Expert parallelism in place of what `etp` leaves of expert tensor parallelism. */
+static bool set_etp(struct config *c, int etp)
 {
-    (void)m, (void)argument;
-    if (k->vpp == 1 || k->layout != 0) return false;
-    k->vpp = 1;
-    return true;
+    struct knobs *k = &c->knobs;
+    int ep = k->ep * k->etp / etp;
+    bool divides = k->etp > etp && c->model.experts % ep == 0;
+    k->ep = ep;
+    k->etp = etp;
+    return divides;
 }
 
-static bool set_recompute(struct knobs *k, uint8_t recompute, uint32_t modules)
+static bool set_recompute(struct config *c, int recompute, uint32_t modules)
 {
-    bool full = recompute == RECOMPUTE_FULL, changed = k->recompute != recompute;
-    k->recompute = recompute;
+    struct knobs *k = &c->knobs;
+    bool changed = k->recompute != recompute;
+    k->recompute = (uint8_t)recompute;
     k->recompute_method = METHOD_UNIFORM;
-    k->recompute_num_layers = full;
+    k->recompute_num_layers = recompute == RECOMPUTE_FULL;
     k->recompute_modules = modules;
     return changed;
 }
 
-static bool recompute_nothing(struct knobs *k, const struct model_shape *m, int argument)
+/* None, or whole layers. */
+static bool recompute_layers(struct config *c, int recompute)
 {
-    (void)m, (void)argument;
-    return set_recompute(k, RECOMPUTE_NONE, 0);
+    return set_recompute(c, recompute, 0);
 }
 
-static bool recompute_layers(struct knobs *k, const struct model_shape *m, int argument)
-{
-    (void)m, (void)argument;
-    return set_recompute(k, RECOMPUTE_FULL, 0);
-}
-
-/* The modules of a model that selective recomputation frees many bytes of for little work. */
+/* The model's modules of which selective recomputation frees many bytes for little work. */
 static uint32_t worthwhile(const struct model_shape *m)
 {
     return MOD_LAYERNORM | MOD_CORE_ATTN | (model_has_ffn(m, FFN_DENSE) ? MOD_MLP : 0) |
@@ -88,109 +82,104 @@ static uint32_t worthwhile(const struct model_shape *m)
 
 /* The cheapest bytes of the model's kind and those of `more` that it has; MOD_MOE in place of the
    activation inside it. */
-static bool recompute_cheapest(struct knobs *k, const struct model_shape *m, int more)
+static bool recompute_cheapest(struct config *c, int more)
 {
-    uint32_t light = m->experts > 0 ? MOD_MOE_ACT | MOD_LAYERNORM : MOD_MLP;
-    uint32_t modules = light | ((uint32_t)more & worthwhile(m));
+    uint32_t modules = c->model.experts > 0 ? MOD_MOE_ACT | MOD_LAYERNORM : MOD_MLP;
+    modules |= (uint32_t)more & worthwhile(&c->model);
     if (more & MOD_MOE) modules = (modules & ~(uint32_t)MOD_MOE_ACT) | MOD_MOE;
-    set_recompute(k, RECOMPUTE_SELECTIVE, modules);
+    set_recompute(c, RECOMPUTE_SELECTIVE, modules);
     return true;
 }
 
-static bool recompute_also(struct knobs *k, const struct model_shape *m, int modules)
+static bool recompute_also(struct config *c, int modules)
 {
-    (void)m;
-    uint32_t all = k->recompute_modules | (uint32_t)modules;
-    if (k->recompute == RECOMPUTE_FULL || all == k->recompute_modules) return false;
+    struct knobs *k = &c->knobs;
+    uint32_t before = k->recompute_modules;
+    k->recompute_modules |= (uint32_t)modules;
+    bool more = k->recompute != RECOMPUTE_FULL && k->recompute_modules != before;
     k->recompute = RECOMPUTE_SELECTIVE;
-    k->recompute_modules = all;
+    return more;
+}
+
+/* The worthwhile modules in place of another granularity. */
+static bool recompute_not(struct config *c, int granularity)
+{
+    bool taken = c->knobs.recompute == granularity;
+    set_recompute(c, RECOMPUTE_SELECTIVE, worthwhile(&c->model));
+    return taken;
+}
+
+static bool capture(struct config *c, int scope)
+{
+    c->knobs.graph_impl = scope ? GRAPH_TE : GRAPH_NONE;
+    c->knobs.graph_scope = (uint32_t)scope;
     return true;
 }
 
-static bool recompute_in_layers(struct knobs *k, const struct model_shape *m, int argument)
+static bool dispatch(struct config *c, int dispatcher)
 {
-    (void)argument;
-    bool whole = k->recompute == RECOMPUTE_FULL;
-    set_recompute(k, RECOMPUTE_SELECTIVE, worthwhile(m));
-    return whole;
-}
-
-static bool capture(struct knobs *k, const struct model_shape *m, int scope)
-{
-    (void)m;
-    k->graph_impl = scope ? GRAPH_TE : GRAPH_NONE;
-    k->graph_scope = (uint32_t)scope;
+    c->knobs.dispatcher = (uint8_t)dispatcher;
     return true;
 }
 
-static bool dispatch(struct knobs *k, const struct model_shape *m, int dispatcher)
+static bool overlap_ep(struct config *c, int on)
 {
-    (void)m;
-    k->dispatcher = (uint8_t)dispatcher;
+    c->knobs.overlap_ep = on;
+    c->knobs.shared_expert_overlap = false; /* the two exclude each other */
     return true;
 }
 
-static bool hide_exchange(struct knobs *k, const struct model_shape *m, int argument)
+static bool fuse_loss(struct config *c, int fusion)
 {
-    (void)m, (void)argument;
-    k->overlap_ep = true;
-    k->shared_expert_overlap = false;
-    return true;
+    struct knobs *k = &c->knobs;
+    bool open = k->ce_fusion != CE_TE && k->ce_fusion != CE_LINEAR && k->fsdp != FSDP_FSDP2;
+    k->ce_fusion = (uint8_t)fusion;
+    return open;
 }
 
-static bool fuse_loss(struct knobs *k, const struct model_shape *m, int argument)
+static bool shard_optimizer(struct config *c, int on)
 {
-    (void)m, (void)argument;
-    if (k->ce_fusion == CE_TE || k->ce_fusion == CE_LINEAR || k->fsdp == FSDP_FSDP2) return false;
-    k->ce_fusion = CE_TE;
-    return true;
+    bool open = !c->knobs.distributed_optimizer && !c->knobs.layer_wise_optimizer;
+    c->knobs.distributed_optimizer = on;
+    return open;
 }
 
-static bool shard_optimizer(struct knobs *k, const struct model_shape *m, int argument)
+/* Gradients and moments of so many bytes, the main parameter as the bf16 parameter's remainder. */
+static bool small_optimizer(struct config *c, int bytes)
 {
-    (void)m, (void)argument;
-    if (k->distributed_optimizer || k->layer_wise_optimizer) return false;
-    k->distributed_optimizer = true;
-    return true;
-}
-
-/* bf16 gradients and moments, the main parameter as the bf16 parameter's remainder. */
-static bool small_optimizer(struct knobs *k, const struct model_shape *m, int argument)
-{
-    (void)m, (void)argument;
+    struct knobs *k = &c->knobs;
     if (k->precision_aware || k->muon || !k->distributed_optimizer) return false;
     k->precision_aware = true;
-    k->grad_bytes = k->exp_avg_bytes = k->exp_avg_sq_bytes = 2;
+    k->grad_bytes = k->exp_avg_bytes = k->exp_avg_sq_bytes = bytes;
     k->main_param_remainder = !k->fp8_param_gather;
     k->main_param_bytes = k->main_param_remainder ? 2 : 4;
     return true;
 }
 
-static bool offload_optimizer(struct knobs *k, const struct model_shape *m, int percent)
+static bool offload_optimizer(struct config *c, int percent)
 {
-    (void)m;
-    if (k->optimizer_offload >= percent / 100.0 || k->muon) return false;
-    k->optimizer_offload = percent / 100.0;
-    return true;
+    double part = percent / 100.0;
+    bool more = c->knobs.optimizer_offload < part && !c->knobs.muon;
+    c->knobs.optimizer_offload = part;
+    return more;
 }
 
-static bool offload_nothing(struct knobs *k, const struct model_shape *m, int argument)
+static bool keep_on_gpu(struct config *c, int none)
 {
-    (void)m, (void)argument;
+    struct knobs *k = &c->knobs;
     bool taken = k->optimizer_offload > 0 || k->layers_offloaded > 0 || k->offload_modules ||
                  k->offload_optimizer_states;
-    k->optimizer_offload = 0;
-    k->layers_offloaded = 0;
+    k->optimizer_offload = k->layers_offloaded = none;
     k->offload_modules = 0;
     k->offload_optimizer_states = false;
     return taken;
 }
 
-static bool gather_anew(struct knobs *k, const struct model_shape *m, int argument)
+static bool reshard(struct config *c, int on)
 {
-    (void)m, (void)argument;
+    struct knobs *k = &c->knobs;
     bool kept = k->fsdp == FSDP_FSDP2 && k->reshard_stated && !k->reshard_after_forward;
-    k->reshard_after_forward = k->reshard_stated = true;
+    k->reshard_after_forward = k->reshard_stated = on;
     return kept;
 }
 
@@ -227,7 +216,7 @@ struct str decision_text(struct arena *a, const struct decision *d, const struct
 
 static const struct move tp_moves[] = {
     {"TP over 2", scale_tp, -2, 0, MOVE_NEIGHBOUR, 0},
-    {"TP over 2, ETP with it", scale_all_tp, -2, 0, MOVE_OUTLOOK, P_fits_with_smaller_tp},
+    {"TP over 2, ETP with it", scale_tp_and_etp, -2, 0, MOVE_OUTLOOK, P_fits_with_smaller_tp},
     {"TP times 2", scale_tp, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
     {"TP times 4", scale_tp, 4, 0, MOVE_RELIEF, 0},
     {0}};
@@ -244,7 +233,7 @@ static const struct move ep_moves[] = {{"EP over 2", NULL, -2, 0, MOVE_NEIGHBOUR
                                        {0}};
 
 static const struct move etp_moves[] = {
-    {"EP in place of ETP", whole_experts, 0, 0, MOVE_OUTLOOK, P_fits_with_ep_only}, {0}};
+    {"EP in place of ETP", set_etp, 1, 0, MOVE_OUTLOOK, P_fits_with_ep_only}, {0}};
 
 static const struct move cp_moves[] = {{"CP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0},
                                        {"CP times 2", NULL, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
@@ -253,7 +242,7 @@ static const struct move cp_moves[] = {{"CP over 2", NULL, -2, 0, MOVE_NEIGHBOUR
 
 static const struct move vpp_moves[] = {{"VPP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0},
                                         {"VPP times 2", NULL, 2, 0, MOVE_NEIGHBOUR, 0},
-                                        {"one chunk a stage", one_chunk, 0, 0, MOVE_RELIEF, 0},
+                                        {"one chunk a stage", set_vpp, 1, 0, MOVE_RELIEF, 0},
                                         {0}};
 
 static const struct move mbs_moves[] = {
@@ -265,8 +254,8 @@ static const struct move mbs_moves[] = {
 
 /* The cheapest bytes first. */
 static const struct move recompute_moves[] = {
-    {"recompute nothing", recompute_nothing, 0, 0, MOVE_SEARCH | MOVE_TRIAL | MOVE_OUTLOOK,
-     P_fits_without_recompute},
+    {"recompute nothing", recompute_layers, RECOMPUTE_NONE, 0,
+     MOVE_SEARCH | MOVE_TRIAL | MOVE_OUTLOOK, P_fits_without_recompute},
     {"recompute the cheapest", recompute_cheapest, 0, NEED_CORE, MOVE_SEARCH | MOVE_TRIAL, 0},
     {"the cheapest and MLA's projections", recompute_cheapest, MOD_MLA_UP_PROJ,
      NEED_CORE | NEED_MLA, MOVE_SEARCH | MOVE_TRIAL, 0},
@@ -274,7 +263,7 @@ static const struct move recompute_moves[] = {
      NEED_CORE | NEED_EXPERTS | NEED_DENSE, MOVE_SEARCH | MOVE_TRIAL, 0},
     {"and experts", recompute_cheapest, MOD_MLA_UP_PROJ | MOD_MLP | MOD_MOE,
      NEED_CORE | NEED_EXPERTS, MOVE_SEARCH | MOVE_TRIAL, 0},
-    {"recompute modules, not layers", recompute_in_layers, 0, NEED_CORE, MOVE_OUTLOOK,
+    {"recompute modules, not layers", recompute_not, RECOMPUTE_FULL, NEED_CORE, MOVE_OUTLOOK,
      P_fits_with_selective},
     {"norms too", recompute_also, MOD_LAYERNORM, NEED_CORE, MOVE_RELIEF, 0},
     {"experts' activations too", recompute_also, MOD_MOE_ACT, NEED_CORE | NEED_EXPERTS, MOVE_RELIEF,
@@ -291,7 +280,8 @@ static const struct move recompute_moves[] = {
      MOVE_RELIEF, 0},
     {"attention's core too", recompute_also, MOD_CORE_ATTN, NEED_CORE, MOVE_RELIEF, 0},
     {"experts too", recompute_also, MOD_MOE, NEED_CORE | NEED_EXPERTS, MOVE_RELIEF, 0},
-    {"recompute whole layers", recompute_layers, 0, 0, MOVE_SEARCH | MOVE_TRIAL | MOVE_RELIEF, 0},
+    {"recompute whole layers", recompute_layers, RECOMPUTE_FULL, 0,
+     MOVE_SEARCH | MOVE_TRIAL | MOVE_RELIEF, 0},
     {0}};
 
 enum { NEED_GRAPHS = NEED_CORE | NEED_EXPERTS | NEED_TE_GRAPHS };
@@ -314,28 +304,28 @@ static const struct move dispatcher_moves[] = {
     {"HybridEP", dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP, MOVE_SEARCH | MOVE_TRIAL, 0},
     {0}};
 
-static const struct move ep_overlap_moves[] = {{"hide the expert exchange", hide_exchange, 0,
+static const struct move ep_overlap_moves[] = {{"hide the expert exchange", overlap_ep, true,
                                                 NEED_CORE | NEED_EXPERTS | NEED_EP, MOVE_REFINE, 0},
                                                {0}};
 
-static const struct move loss_moves[] = {{"fuse the loss", fuse_loss, 0, 0, MOVE_RELIEF, 0}, {0}};
+static const struct move loss_moves[] = {{"fuse the loss", fuse_loss, CE_TE, 0, MOVE_RELIEF, 0},
+                                         {0}};
 
 static const struct move optimizer_sharding_moves[] = {
-    {"shard the optimizer", shard_optimizer, 0, NEED_UNSHARDED, MOVE_RELIEF, 0}, {0}};
+    {"shard the optimizer", shard_optimizer, true, NEED_UNSHARDED, MOVE_RELIEF, 0}, {0}};
 
 static const struct move optimizer_precision_moves[] = {
-    {"optimizer states of two bytes", small_optimizer, 0, NEED_UNSHARDED, MOVE_RELIEF, 0}, {0}};
+    {"optimizer states of two bytes", small_optimizer, 2, NEED_UNSHARDED, MOVE_RELIEF, 0}, {0}};
 
 static const struct move offload_moves[] = {
     {"offload half of the optimizer", offload_optimizer, 50, NEED_UNSHARDED, MOVE_RELIEF, 0},
     {"offload the optimizer", offload_optimizer, 100, NEED_UNSHARDED, MOVE_RELIEF, 0},
-    {"offload nothing", offload_nothing, 0, 0, MOVE_OUTLOOK, P_fits_without_offload},
+    {"offload nothing", keep_on_gpu, 0, 0, MOVE_OUTLOOK, P_fits_without_offload},
     {0}};
 
-static const struct move resharding_moves[] = {{"gather parameters anew", gather_anew, 0,
-                                                NEED_AUTOMODEL, MOVE_OUTLOOK,
-                                                P_fits_with_resharding},
-                                               {0}};
+static const struct move resharding_moves[] = {
+    {"gather parameters anew", reshard, true, NEED_AUTOMODEL, MOVE_OUTLOOK, P_fits_with_resharding},
+    {0}};
 
 /* ---- the decisions ---- */
 
@@ -466,10 +456,9 @@ unsigned move_given(const struct config *c)
     return given;
 }
 
-bool move_take(const struct decision *d, const struct move *move, const struct config *c,
-               struct knobs *k)
+bool move_take(const struct decision *d, const struct move *move, struct config *c)
 {
     if (move->needs & ~move_given(c)) return false;
-    return move->change ? move->change(k, &c->model, move->argument)
-                        : scale(decision_size(d, k), move->argument);
+    return move->change ? move->change(c, move->argument)
+                        : scale(decision_size(d, &c->knobs), move->argument);
 }

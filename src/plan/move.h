@@ -42,7 +42,7 @@ enum move_need {
 };
 
 /* Changes the knobs; false when there is nothing to change, or no such change. */
-typedef bool move_change(struct knobs *k, const struct model_shape *m, int argument);
+typedef bool move_change(struct config *c, int argument);
 
 struct move {
     const char *name;
@@ -98,10 +98,9 @@ static inline int *decision_size(const struct decision *d, struct knobs *k)
 }
 /* mbs: "2"; recompute: "none", "full" or the modules. */
 struct str decision_text(struct arena *a, const struct decision *d, const struct knobs *k);
-/* Takes a move of `d` from *k, a set of knobs for `c`; false, with *k of no use, when c has not
-   what it needs or there is nothing to change. Whether the GPUs divide is not asked. */
-bool move_take(const struct decision *d, const struct move *move, const struct config *c,
-               struct knobs *k);
+/* Takes a move of `d`; false, with c->knobs of no use, when c has not what it needs or there is
+   nothing to change. Whether the GPUs divide is not asked. */
+bool move_take(const struct decision *d, const struct move *move, struct config *c);
 /* What moves may need, as far as the configuration has it: bits of move_need. */
 unsigned move_given(const struct config *c);
 
