@@ -51,15 +51,6 @@ static void set_recompute(struct facts *f, const struct knobs *k)
         set_fact(f, P_recompute_modules, value_null());
 }
 
-static void set_graphs(struct facts *f, const struct knobs *k)
-{
-    set_knob(f, k, P_cuda_graph_impl);
-    if (k->graph_impl != GRAPH_NONE)
-        set_knob(f, k, P_cuda_graph_scope);
-    else
-        set_fact(f, P_cuda_graph_scope, value_null());
-}
-
 static void set_dispatcher(struct facts *f, const struct knobs *k)
 {
     struct value word = value_string(str_of(knobs_dispatcher(k)));
@@ -72,12 +63,25 @@ static void set_dispatcher(struct facts *f, const struct knobs *k)
     if (flex) set_fact(f, P_moe_flex_dispatcher_backend, word);
 }
 
-static void set_decision(struct facts *f, const struct knobs *k, enum decision_id id)
+/* Those of a decision that are knobs. */
+static void set_knobs(struct facts *f, const struct knobs *k, const int *params)
 {
-    if (id == DECISION_MBS) set_mbs(f, k);
-    if (id == DECISION_RECOMPUTE) set_recompute(f, k);
-    if (id == DECISION_GRAPHS) set_graphs(f, k);
-    if (id == DECISION_DISPATCHER) set_dispatcher(f, k);
+    for (; params && *params != P_NONE; params++)
+        if (knob_of(*params)) set_knob(f, k, *params);
+}
+
+static void set_decision(struct facts *f, const struct knobs *k, const struct decision *d)
+{
+    if (d == &decisions[DECISION_MBS]) {
+        set_mbs(f, k);
+    } else if (d == &decisions[DECISION_RECOMPUTE]) {
+        set_recompute(f, k);
+    } else if (d == &decisions[DECISION_DISPATCHER]) {
+        set_dispatcher(f, k);
+    } else {
+        set_knobs(f, k, d->params);
+        set_knobs(f, k, d->also);
+    }
 }
 
 struct sweeper {
@@ -117,8 +121,8 @@ static struct str changes_text(struct sweeper *s, const struct knobs *to)
 static struct facts *trial_facts(struct sweeper *s, const struct knobs *k)
 {
     struct facts *f = facts_copy(s->arena, s->facts);
-    for (int i = 0; i < DECISIONS; i++)
-        if (differs(s, &decisions[i], k)) set_decision(f, k, (enum decision_id)i);
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
+        if (differs(s, d, k)) set_decision(f, k, d);
     facts_derive(f);
     return f;
 }

@@ -198,16 +198,9 @@ static struct str graphs_text(struct arena *a, const struct knobs *k)
     return value_text(a, knob_get(a, k, knob_of(P_cuda_graph_scope)));
 }
 
-static struct str dispatcher_text(struct arena *a, const struct knobs *k)
-{
-    (void)a;
-    return str_of(knobs_dispatcher(k));
-}
-
 struct str decision_text(struct arena *a, const struct decision *d, const struct knobs *k)
 {
-    struct knobs copy = *k;
-    return d->text ? d->text(a, k) : arena_printf(a, "%d", *decision_size(d, &copy));
+    return d->text ? d->text(a, k) : value_text(a, knob_get(a, k, knob_of(d->params[0])));
 }
 
 /* ---- the moves ---- */
@@ -401,7 +394,6 @@ const struct decision decisions[DECISIONS] = {
     [DECISION_DISPATCHER] = {.word = "dispatcher",
                              .phase = PHASE_SCALE,
                              .moves = dispatcher_moves,
-                             .text = dispatcher_text,
                              .doubt = 0.08,
                              .params = PARAMS(P_dispatcher)},
     [DECISION_EP_OVERLAP] = {.phase = PHASE_PROFILE,

@@ -65,7 +65,7 @@ struct decision {
     const struct move *moves; /* one without a name is the last */
     /* The sizes that the search looks at, given what was chosen before; NULL: no axis of it. */
     struct axis (*values)(const struct config *base, const struct knobs *k);
-    /* The decision as a word; NULL: its size. */
+    /* The decision as a word; NULL: the value of the first of `params`, which is a knob. */
     struct str (*text)(struct arena *a, const struct knobs *k);
 };
 
