@@ -4,7 +4,7 @@
    itself exposes.
    2. Spots are visited in the order of their bounds until the bound exceeds the worst plan kept;
    each takes the first step of the recomputation ladder that fits into memory, if the rules let it.
-   3. The plans kept are refined by switches that only change time, checked by the rules, and
+   3. The plans kept are refined by moves that only change time, checked by the rules, and
    ranked. */
 #include "choose/search.h"
 
@@ -119,7 +119,7 @@ static bool before(const struct contender *a, const struct contender *b)
     return knobs_cmp(&a->knobs, &b->knobs) < 0;
 }
 
-/* What switches are tried on: a smaller micro-batch may have room for what a larger one has not. */
+/* What moves are tried on: a smaller micro-batch may have room for what a larger one has not. */
 static bool same_batches(const struct knobs *a, const struct knobs *b)
 {
     for (int i = 0; i < AXES; i++)
