@@ -30,7 +30,7 @@ struct str reason_guides(struct arena *a, const struct rule *r)
 }
 
 /* `phase` where the rule says none, or there is none. */
-static void add(struct arena *a, struct answer_plan *plan, const struct rule *r, enum phase phase,
+static void add(struct arena *a, struct plan *plan, const struct rule *r, enum phase phase,
                 struct str text)
 {
     struct reason *reason = VEC_PUSH(a, &plan->because);
@@ -52,7 +52,7 @@ static bool is_plan(struct config *c, struct layout *slot)
     return config_plan_layout(c, slot);
 }
 
-static struct config as_searched(const struct answer_plan *plan)
+static struct config as_searched(const struct plan *plan)
 {
     struct config c = plan->config;
     c.machine.capacity_bytes = plan->capacity;
@@ -113,7 +113,7 @@ static struct str other_recompute(struct arena *a, const struct knobs *plan, con
 
 /* "TP 2: 6 % slower"; empty when that is no plan. */
 static void add_neighbour(struct arena *a, const struct search_request *request,
-                          const struct answer_plan *plan, const struct decision *d,
+                          const struct plan *plan, const struct decision *d,
                           const struct move *move, struct buf *out)
 {
     struct neighbour x = {.config = as_searched(plan)};
@@ -128,8 +128,7 @@ static void add_neighbour(struct arena *a, const struct search_request *request,
 }
 
 /* A line for each decision that has neighbours. */
-static void add_neighbours(struct arena *a, const struct search_request *request,
-                           struct answer_plan *plan)
+static void add_neighbours(struct arena *a, const struct search_request *request, struct plan *plan)
 {
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
         struct buf text = buf_new(a);
@@ -140,8 +139,7 @@ static void add_neighbours(struct arena *a, const struct search_request *request
 }
 
 /* What one rule decides of several knobs is one reason. False when the rule has none yet. */
-static bool join(struct arena *a, const struct preference *p, struct str value,
-                 struct answer_plan *plan)
+static bool join(struct arena *a, const struct preference *p, struct str value, struct plan *plan)
 {
     for (size_t i = 0; i < plan->because.n; i++) {
         struct reason *r = &plan->because.items[i];
@@ -162,8 +160,7 @@ static struct str word(struct arena *a, struct value v)
 }
 
 /* The costs of the plan as the guide would have it; false when that is no plan. */
-static bool as_guided(const struct preference *p, const struct answer_plan *plan,
-                      struct contender *out)
+static bool as_guided(const struct preference *p, const struct plan *plan, struct contender *out)
 {
     struct layout slot;
     struct config c = as_searched(plan);
@@ -173,8 +170,7 @@ static bool as_guided(const struct preference *p, const struct answer_plan *plan
 }
 
 /* Why the plan does not follow the guide. */
-static struct str departure(struct arena *a, const struct preference *p,
-                            const struct answer_plan *plan)
+static struct str departure(struct arena *a, const struct preference *p, const struct plan *plan)
 {
     struct contender other;
     if (p->pinned) return STR("pinned");
@@ -186,7 +182,7 @@ static struct str departure(struct arena *a, const struct preference *p,
     return arena_printf(a, "for a gain above its margin of %.0f %% a step", 100 * p->margin);
 }
 
-static void add_guide(struct arena *a, const struct preference *p, struct answer_plan *plan)
+static void add_guide(struct arena *a, const struct preference *p, struct plan *plan)
 {
     struct str now = word(a, knob_get(a, &plan->config.knobs, p->knob));
     struct str message = p->rule->message;
@@ -204,7 +200,7 @@ static void add_guide(struct arena *a, const struct preference *p, struct answer
 }
 
 /* Fit, scale, profile, retune: the order in which the choices are made and read. */
-static void sort_by_phase(struct answer_plan *plan)
+static void sort_by_phase(struct plan *plan)
 {
     for (size_t i = 1; i < plan->because.n; i++) {
         struct reason x = plan->because.items[i];
@@ -216,7 +212,7 @@ static void sort_by_phase(struct answer_plan *plan)
 }
 
 /* What a guide has set that is no knob: it stands in the facts under the rule's id. */
-static void add_completion(struct arena *a, const struct rule *r, struct answer_plan *plan)
+static void add_completion(struct arena *a, const struct rule *r, struct plan *plan)
 {
     struct buf names = buf_new(a);
     for (size_t i = 0; i < r->n_set; i++) {
@@ -231,7 +227,7 @@ static void add_completion(struct arena *a, const struct rule *r, struct answer_
 }
 
 void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
-                 const struct search_request *request, struct answer_plan *plan)
+                 const struct search_request *request, struct plan *plan)
 {
     for (size_t i = 0; i < rules->n; i++)
         if (rules->items[i]->n_guides && rules->items[i]->role == ROLE_CHECK)
