@@ -44,6 +44,17 @@ static bool set_vpp(struct config *c, int vpp)
     return free;
 }
 
+/* The micro-batches that are powers of two: one or two of them up or down. */
+static bool step_mbs(struct config *c, int steps)
+{
+    int power = 1, from = c->knobs.mbs;
+    while (2 * power <= from)
+        power *= 2;
+    if (steps < 0 && power < from) steps++;
+    c->knobs.mbs = steps < 0 ? power >> -steps : power << steps;
+    return c->knobs.mbs > 0;
+}
+
 /* Expert parallelism in place of what `etp` leaves of expert tensor parallelism. */
 static bool set_etp(struct config *c, int etp)
 {
@@ -239,10 +250,13 @@ static const struct move vpp_moves[] = {{"VPP over 2", NULL, -2, 0, MOVE_NEIGHBO
                                         {0}};
 
 static const struct move mbs_moves[] = {
-    {"MBS over 4", NULL, -4, 0, MOVE_RELIEF | MOVE_TRIAL, 0},
-    {"MBS over 2", NULL, -2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF | MOVE_TRIAL, 0},
-    {"MBS times 2", NULL, 2, 0, MOVE_NEIGHBOUR | MOVE_TRIAL, 0},
-    {"MBS times 4", NULL, 4, 0, MOVE_TRIAL, 0},
+    {"MBS over 4", NULL, -4, 0, MOVE_RELIEF, 0},
+    {"MBS over 2", NULL, -2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
+    {"MBS times 2", NULL, 2, 0, MOVE_NEIGHBOUR, 0},
+    {"MBS two powers down", step_mbs, -2, 0, MOVE_TRIAL, 0},
+    {"MBS a power down", step_mbs, -1, 0, MOVE_TRIAL, 0},
+    {"MBS a power up", step_mbs, 1, 0, MOVE_TRIAL, 0},
+    {"MBS two powers up", step_mbs, 2, 0, MOVE_TRIAL, 0},
     {0}};
 
 /* The cheapest bytes first. */

@@ -152,7 +152,7 @@ static void two_moves_undo_each_other(void **state)
                                            {"EP over 2", "EP times 2"},
                                            {"CP over 2", "CP times 2"},
                                            {"VPP over 2", "VPP times 2"},
-                                           {"MBS over 4", "MBS times 4"},
+                                           {"MBS over 2", "MBS times 2"},
                                            {"norms too", "recompute nothing"},
                                            {"graphs of the router", "no graphs"},
                                            {"offload the optimizer", "offload nothing"}};
@@ -177,6 +177,23 @@ static void a_size_does_not_leave_its_range(void **state)
     assert_false(try_named(&c, "CP over 2"));
     c.knobs.cp = 1 << 20;
     assert_false(try_named(&c, "CP times 2"));
+}
+
+static void trials_of_a_micro_batch_are_powers_of_two(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"MBS two powers down", "MBS a power down", "MBS a power up",
+                                        "MBS two powers up"};
+    static const int from[][5] = {{8, 2, 4, 16, 32}, {3, 1, 2, 4, 8}, {6, 2, 4, 8, 16}};
+    struct config c = config_with(FRAMEWORK_MEGATRON);
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++)
+        for (size_t n = 0; n < 4; n++) {
+            c.knobs.mbs = from[i][0];
+            take(&c, names[n]);
+            assert_int_equal(c.knobs.mbs, from[i][n + 1]);
+        }
+    c.knobs.mbs = 1;
+    assert_false(try_named(&c, names[1]));
 }
 
 static void what_follows_is_set_too(void **state)
@@ -251,7 +268,8 @@ static void each_consumer_has_its_moves_in_order(void **state)
                         "HybridEP");
     moe.machine.nvlink_domain = 72;
     assert_string_equal(list_of(*state, MOVE_TRIAL, &moe),
-                        "MBS over 4, MBS over 2, MBS times 2, MBS times 4, recompute nothing, "
+                        "MBS two powers down, MBS a power down, MBS a power up, MBS two powers up, "
+                        "recompute nothing, "
                         "recompute the cheapest, the cheapest and MLA's projections, and dense "
                         "FFNs, and experts, recompute whole layers, no graphs, graphs of the "
                         "router, graphs of attention too, all-to-all, HybridEP");
@@ -298,6 +316,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_move_is_not_taken_where_something_it_needs_is_missing),
     cmocka_unit_test(two_moves_undo_each_other),
     cmocka_unit_test(a_size_does_not_leave_its_range),
+    cmocka_unit_test(trials_of_a_micro_batch_are_powers_of_two),
     cmocka_unit_test(what_follows_is_set_too),
     cmocka_unit_test(names_are_unique_and_each_move_has_a_taker),
     cmocka_unit_test(each_consumer_has_its_moves_in_order),
