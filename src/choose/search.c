@@ -89,7 +89,7 @@ bool contender_estimate(const struct config *c, struct contender *out)
     return true;
 }
 
-/* Over which the search goes: a size of either. */
+/* The size on an axis. */
 static int size_of(const struct knobs *k, int axis)
 {
     return *(const int *)(const void *)((const char *)k + decisions[axes[axis]].size);
@@ -98,18 +98,18 @@ static int size_of(const struct knobs *k, int axis)
 /* The order of plans with equal scores; all that is searched takes part, so that it is total. */
 static int64_t knobs_cmp(const struct knobs *a, const struct knobs *b)
 {
-    int64_t ranks = (int64_t)a->tp * a->pp * a->cp - (int64_t)b->tp * b->pp * b->cp;
+    int64_t difference = (int64_t)a->tp * a->pp * a->cp - (int64_t)b->tp * b->pp * b->cp;
     const int64_t others[] = {a->recompute - b->recompute,
                               (int64_t)a->recompute_modules - (int64_t)b->recompute_modules,
                               a->dispatcher - b->dispatcher,
                               a->graph_impl - b->graph_impl,
                               a->overlap_ep - b->overlap_ep,
                               a->fsdp - b->fsdp};
-    for (int i = 0; i < AXES && !ranks; i++)
-        ranks = size_of(a, i) - size_of(b, i);
-    for (size_t i = 0; i < sizeof others / sizeof *others && !ranks; i++)
-        ranks = others[i];
-    return ranks;
+    for (int i = 0; i < AXES && !difference; i++)
+        difference = size_of(a, i) - size_of(b, i);
+    for (size_t i = 0; i < sizeof others / sizeof *others && !difference; i++)
+        difference = others[i];
+    return difference;
 }
 
 /* Smaller score, then fewer model-parallel ranks, then the knobs in order. */
@@ -263,12 +263,12 @@ static bool begin_axis(struct search *s, enum decision_id axis)
     return axis != DECISION_VPP || knobs_divide(&s->c.knobs);
 }
 
-/* All values of this axis with all of those after it. Interleaving wants microbatches in groups of
-   pp. */
+/* All values of this axis with all of those after it. */
 static void walk(struct search *s, int axis)
 {
     struct knobs *k = &s->c.knobs;
     if (axis == AXES) {
+        /* interleaving wants microbatches in groups of pp */
         if (k->vpp == 1 || knobs_microbatches(k) % k->pp == 0) add_spot(s);
         return;
     }

@@ -39,8 +39,8 @@ struct axis space_dispatcher(const struct search_request *r, const struct config
 {
     const struct decision *d = &decisions[DECISION_DISPATCHER];
     struct axis x = {0};
-    unsigned given = move_given(c);
     if (space_is_settled(r, d)) return axis_of(c->knobs.dispatcher);
+    unsigned given = move_given(c);
     for (const struct move *move = d->moves; move->name; move++)
         if (move->uses & MOVE_SEARCH && !(move->needs & ~given)) x.values[x.n++] = move->argument;
     return x.n ? x : axis_of(c->knobs.dispatcher);

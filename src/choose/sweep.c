@@ -182,7 +182,7 @@ static bool take(struct sweeper *s, const struct decision *d, const struct move 
                  struct config *c)
 {
     const struct knobs *k = &c->knobs;
-    if (!(move->uses & MOVE_TRIAL) || !move_take(d, move, c) || !differs(s, d, k)) return false;
+    if (!move_take(d, move, c) || !differs(s, d, k)) return false;
     bool whole = k->mbs <= SWEEP_MOST_MBS && k->gbs % (k->mbs * knobs_dp(k)) == 0;
     return whole || k->mbs == s->base->knobs.mbs;
 }
@@ -192,6 +192,7 @@ static void try_moves(struct sweeper *s, const struct config *from, const struct
                       const struct decision *then)
 {
     for (const struct move *move = d->moves; move->name; move++) {
+        if (!(move->uses & MOVE_TRIAL)) continue;
         struct config c = *from;
         if (!take(s, d, move, &c)) continue;
         if (then)

@@ -28,9 +28,10 @@ static int insert(struct memory_change out[WHATIF_CHANGES], int n, const struct 
 static bool take(const struct config *c, const struct decision *d, const struct move *move,
                  struct config *next)
 {
-    *next = *c;
     struct knobs *k = &next->knobs;
-    if (!(move->uses & MOVE_RELIEF) || !move_take(d, move, next)) return false;
+    if (!(move->uses & MOVE_RELIEF)) return false;
+    *next = *c;
+    if (!move_take(d, move, next)) return false;
     if (k->pp != c->knobs.pp) k->layout = k->first_stage_layers = k->last_stage_layers = 0;
     return knobs_divide(k) && k->pp <= c->model.num_layers;
 }
