@@ -53,7 +53,7 @@ struct move {
 };
 
 struct decision {
-    const char *symbol, *word; /* in the reasons: TP; in sweep: mbs */
+    const char *symbol, *word; /* what the reasons call it: TP; what sweep does: mbs */
     enum phase phase;
     const char *guide; /* the guides' row about it; NULL: none */
     const int *params; /* that state it, so that a pin of one settles it; P_NONE is the last */
@@ -69,7 +69,7 @@ struct decision {
     struct str (*text)(struct arena *a, const struct knobs *k);
 };
 
-/* DECISION_TP to DECISION_VPP are sizes; the neighbours stand in the order of the table. */
+/* Neighbours, trials and what-if stand in this order where nothing else decides. */
 enum decision_id {
     DECISION_TP,
     DECISION_PP,
@@ -98,16 +98,17 @@ static inline int *decision_size(const struct decision *d, struct knobs *k)
 }
 /* mbs: "2"; recompute: "none", "full" or the modules. */
 struct str decision_text(struct arena *a, const struct decision *d, const struct knobs *k);
-/* Takes a move of `d`; false, with c->knobs of no use, when c has not what it needs or there is
-   nothing to change. Whether the GPUs divide is not asked. */
+/* Takes a move of `d`; false, with c->knobs of no use, when c lacks what it needs or there is
+   nothing to change. Whether GPUs and batch still divide is not asked. */
 bool move_take(const struct decision *d, const struct move *move, struct config *c);
-/* What moves may need, as far as the configuration has it: bits of move_need. */
+/* What the configuration has of all that moves may need: bits of move_need. */
 unsigned move_given(const struct config *c);
 
 /* ---- the axes (axis.c) ---- */
 
+/* The one value. */
 struct axis axis_of(int value);
-/* decision.values. */
+/* For decision.values. */
 struct axis axis_tp(const struct config *base, const struct knobs *k);
 struct axis axis_cp(const struct config *base, const struct knobs *k);
 struct axis axis_pp(const struct config *base, const struct knobs *k);
