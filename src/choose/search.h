@@ -18,10 +18,10 @@ struct search_request {
     size_t n_pinned;
     const struct preference *preferences; /* from the guides (prefer.h) */
     size_t n_preferences;
-    bool allow_tight;        /* also rank plans whose memory interval reaches above the capacity */
-    bool exhaustive;         /* no bound is used: the test of the bounds */
+    bool allow_tight; /* also rank plans whose memory interval reaches above the capacity */
+    bool exhaustive;  /* no bound is used: the test of the bounds */
     uint32_t barred_batches; /* bit i: a micro-batch of 2^i breaks a rule on every layout */
-    size_t top;              /* plans wanted, at most SEARCH_MAX_PLANS */
+    size_t top;       /* plans wanted, at most SEARCH_MAX_PLANS */
     /* Says why a finished plan is not allowed (a rule id, a forbidden expression), or NULL. May be
      * NULL. */
     const char *(*reject)(void *context, const struct config *plan);

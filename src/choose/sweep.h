@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trials worth running next on a plan that works: the moves of MOVE_TRIAL (plan/move.h), of
    micro-batch size, recomputation, scope of CUDA graphs and dispatcher, one at a time first, then
-   two together. In each group the
-   order is by expected improvement: what the model predicts, and how little it can be sure of it.
- */
+   two together. In each group the order is by expected improvement: what the model predicts, and
+   how little it can be sure of it. */
 #ifndef MOEPLAN_CHOOSE_SWEEP_H
 #define MOEPLAN_CHOOSE_SWEEP_H
 
