@@ -275,6 +275,34 @@ static void each_consumer_has_its_moves_in_order(void **state)
                         "router, graphs of attention too, all-to-all, HybridEP");
 }
 
+static void relief_and_outlook_have_theirs(void **state)
+{
+    struct config from[4];
+    variants(from);
+    from[2].knobs.recompute = RECOMPUTE_FULL;
+    assert_string_equal(list_of(*state, MOVE_RELIEF, &from[0]),
+                        "TP times 2, TP times 4, PP times 2, PP times 4, EP times 2, EP times 4, "
+                        "CP times 2, CP times 4, one chunk a stage, MBS over 4, MBS over 2, norms "
+                        "too, experts' activations too, experts' activations and norms too, MLA's "
+                        "projections too, shared experts too, dense FFNs too, all of these but "
+                        "shared experts, attention's core too, experts too, recompute whole "
+                        "layers, fuse the loss, shard the optimizer, offload half of the "
+                        "optimizer, offload the optimizer");
+    assert_string_equal(list_of(*state, MOVE_RELIEF, &from[2]),
+                        "TP times 2, TP times 4, PP times 2, PP times 4, EP times 2, EP times 4, "
+                        "CP times 2, CP times 4, one chunk a stage, MBS over 4, MBS over 2");
+    assert_string_equal(list_of(*state, MOVE_OUTLOOK, &from[1]),
+                        "TP over 2, ETP with it, EP in place of ETP, recompute nothing, recompute "
+                        "modules, not layers, offload nothing");
+    assert_string_equal(list_of(*state, MOVE_OUTLOOK, &from[2]),
+                        "TP over 2, ETP with it, EP in place of ETP, recompute nothing, gather "
+                        "parameters anew");
+    from[2].knobs.recompute = RECOMPUTE_SELECTIVE;
+    const char *without = list_of(*state, MOVE_RELIEF, &from[2]);
+    assert_null(strstr(without, "norms too"));
+    assert_non_null(strstr(without, "recompute whole layers"));
+}
+
 static void the_ladder_of_recomputation_rises(void **state)
 {
     (void)state;
@@ -320,6 +348,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_follows_is_set_too),
     cmocka_unit_test(names_are_unique_and_each_move_has_a_taker),
     cmocka_unit_test(each_consumer_has_its_moves_in_order),
+    cmocka_unit_test(relief_and_outlook_have_theirs),
     cmocka_unit_test(the_ladder_of_recomputation_rises),
     cmocka_unit_test(a_decision_is_told_in_words),
 };
