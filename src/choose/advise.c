@@ -12,7 +12,7 @@ struct str advice_text(struct arena *a, const struct rule *r, const struct facts
     return v.kind == VALUE_STRING ? v.s : r->message;
 }
 
-static struct advice_list *list_of(struct answer_plan *plan, enum advice advice)
+static struct advice_list *list_of(struct plan *plan, enum advice advice)
 {
     switch (advice) {
     case ADVICE_NEXT: return &plan->next;
@@ -35,7 +35,7 @@ static void insert(struct arena *a, struct advice_list *list, struct reason reas
     list->items[at] = reason;
 }
 
-void advise_plan(struct arena *a, const struct rule_set *rules, struct answer_plan *plan,
+void advise_plan(struct arena *a, const struct rule_set *rules, struct plan *plan,
                  struct arena *scratch)
 {
     for (size_t i = 0; i < rules->n; i++) {

@@ -3,96 +3,29 @@
 
 #include "base/units.h"
 #include "facts/param_ids.h"
+#include "plan/move.h"
 
 static void set(struct facts *f, int param, struct value v)
 {
     facts_set(f, param, v, ORIGIN_DERIVED, NULL, STR("the estimate"));
 }
 
-/* ---- one decision taken back ---- */
-
-/* Changes the knobs; false when the decision was not taken. */
-typedef bool undo(struct knobs *k, const struct model_shape *m);
-
-static bool without_recompute(struct knobs *k, const struct model_shape *m)
+/* Whether the plan with a move fits for certain, and its memory. */
+static bool fits_with(const struct config *c, const struct decision *d, const struct move *move,
+                      struct memory_estimate *m)
 {
-    (void)m;
-    bool taken = k->recompute != RECOMPUTE_NONE;
-    k->recompute = RECOMPUTE_NONE;
-    k->recompute_modules = 0;
-    return taken;
+    struct config other = *c;
+    return move_take(d, move, &other) && knobs_divide(&other.knobs) &&
+           memory_estimate(&other, m, NULL) && m->fits == FITS_YES;
 }
 
-/* All modules that selective recomputation has for the model, in place of whole layers. */
-static bool with_selective(struct knobs *k, const struct model_shape *m)
-{
-    bool automodel = k->fsdp == FSDP_FSDP2 || k->fsdp == FSDP_DDP; /* knows no modules */
-    bool taken = k->recompute == RECOMPUTE_FULL && !automodel;
-    k->recompute = RECOMPUTE_SELECTIVE;
-    k->recompute_modules =
-        MOD_LAYERNORM | MOD_CORE_ATTN | (model_has_ffn(m, FFN_DENSE) ? MOD_MLP : 0) |
-        (m->experts ? MOD_MOE_ACT : 0) | (m->shared_ffn ? MOD_SHARED_EXPERTS : 0) |
-        (m->mla ? MOD_MLA_UP_PROJ : 0);
-    return taken;
-}
-
-static bool without_offload(struct knobs *k, const struct model_shape *m)
-{
-    (void)m;
-    bool taken = k->optimizer_offload > 0 || k->layers_offloaded > 0 || k->offload_modules ||
-                 k->offload_optimizer_states;
-    k->optimizer_offload = 0;
-    k->layers_offloaded = 0;
-    k->offload_modules = 0;
-    k->offload_optimizer_states = false;
-    return taken;
-}
-
-static bool smaller_tp(struct knobs *k, const struct model_shape *m)
-{
-    (void)m;
-    bool taken = k->tp > 1 && k->tp % 2 == 0;
-    if (taken) k->tp /= 2;
-    if (k->etp > k->tp) k->etp = k->tp;
-    k->sequence_parallel = k->tp > 1;
-    return taken;
-}
-
-static bool experts_only(struct knobs *k, const struct model_shape *m)
-{
-    bool taken = k->etp > 1 && m->experts % (k->ep * k->etp) == 0;
-    if (!taken) return false;
-    k->ep *= k->etp;
-    k->etp = 1;
-    return true;
-}
-
-static bool resharding(struct knobs *k, const struct model_shape *m)
-{
-    (void)m;
-    bool taken = k->fsdp == FSDP_FSDP2 && k->reshard_stated && !k->reshard_after_forward;
-    k->reshard_after_forward = k->reshard_stated = true;
-    return taken;
-}
-
-static const struct {
-    int param;
-    undo *apply;
-} undoings[] = {
-    {P_fits_without_recompute, without_recompute}, {P_fits_with_selective, with_selective},
-    {P_fits_without_offload, without_offload},     {P_fits_with_smaller_tp, smaller_tp},
-    {P_fits_with_ep_only, experts_only},           {P_fits_with_resharding, resharding},
-};
-
-static void set_undoings(struct facts *f, const struct config *c)
+static void set_fits_with(struct facts *f, const struct config *c)
 {
     struct memory_estimate m;
-    for (size_t i = 0; i < sizeof undoings / sizeof *undoings; i++) {
-        struct config other = *c;
-        bool fits = undoings[i].apply(&other.knobs, &other.model) && knobs_divide(&other.knobs) &&
-                    memory_estimate(&other, &m, NULL) && m.fits == FITS_YES;
-        set(f, undoings[i].param, value_bool(fits));
-    }
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
+        for (const struct move *move = d->moves; move->name; move++)
+            if (move->uses & MOVE_OUTLOOK)
+                set(f, move->outlook, value_bool(fits_with(c, d, move, &m)));
 }
 
 /* AutoModel's offload is not estimated, so that the estimate is the one without. */
@@ -106,14 +39,11 @@ static void set_offload_policy(struct facts *f, bool fits)
 
 static void set_sharding_gain(struct facts *f, const struct config *c, double peak)
 {
+    const struct decision *d = &decisions[DECISION_OPTIMIZER_SHARDING];
     struct memory_estimate m;
     struct config other = *c;
-    double saved = 0;
-    other.knobs.distributed_optimizer = true;
-    if (!c->knobs.distributed_optimizer && c->knobs.fsdp == FSDP_NONE &&
-        memory_estimate(&other, &m, NULL))
-        saved = (peak - m.peak) / GIB;
-    set(f, P_zero1_saves_gib, value_double(saved));
+    bool sharded = move_take(d, d->moves, &other) && memory_estimate(&other, &m, NULL);
+    set(f, P_zero1_saves_gib, value_double(sharded ? (peak - m.peak) / GIB : 0));
 }
 
 /* ---- where the time goes ---- */
@@ -136,7 +66,7 @@ static bool set_all(struct facts *f, const struct config *c, struct memory_estim
     static const char *const words[] = {"yes", "tight", "no"};
     set(f, P_fits, value_string(str_of(words[m->fits])));
     set(f, P_peak_memory_gib, value_double(m->peak / GIB));
-    set_undoings(f, c);
+    set_fits_with(f, c);
     set_offload_policy(f, m->fits == FITS_YES);
     set_sharding_gain(f, c, m->peak);
     set_times(f, c);

@@ -35,24 +35,24 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
     }
 }
 
-/* The question's facts with one plan's knobs. */
-static struct facts *plan_facts(struct arena *a, const struct question *q,
+/* The request's facts with one plan's knobs. */
+static struct facts *plan_facts(struct arena *a, const struct plan_request *request,
                                 const struct config *plan, struct diags *diags,
                                 struct arena *scratch)
 {
-    struct facts *f = facts_copy(a, q->facts);
+    struct facts *f = facts_copy(a, request->facts);
     f->diags = diags;
     config_to_facts(plan, f);
-    planner_complete(q->rules, f, scratch);
+    planner_complete(request->rules, f, scratch);
     facts_derive(f);
     return f;
 }
 
 /* What the search asks about each finalist. */
 struct checker {
-    const struct question *q;
+    const struct plan_request *request;
     struct rule_subset rules;   /* those that can differ between two plans */
-    struct forbid_tally *tally; /* of q->forbid */
+    struct forbid_tally *tally; /* of request->forbid */
     struct arena *arena, *scratch;
 };
 
@@ -69,8 +69,8 @@ static const char *forbidden_by(struct checker *c, const struct facts *f)
 {
     struct expr_scope scope = facts_scope(f);
     bool forbidden = false;
-    for (size_t i = 0; i < c->q->n_forbid; i++) {
-        struct value v = expr_eval(c->q->forbid[i], c->scratch, &scope);
+    for (size_t i = 0; i < c->request->n_forbid; i++) {
+        struct value v = expr_eval(c->request->forbid[i], c->scratch, &scope);
         struct str why = no_truth(v);
         struct forbid_tally *tally = &c->tally[i];
         tally->asked++;
@@ -87,10 +87,10 @@ static const char *reject(void *context, const struct config *plan)
     struct arena_mark mark = arena_mark(c->arena);
     struct diags diags;
     diags_init(&diags, c->arena);
-    struct facts *f = plan_facts(c->arena, c->q, plan, &diags, c->scratch);
+    struct facts *f = plan_facts(c->arena, c->request, plan, &diags, c->scratch);
     const char *why = forbidden_by(c, f);
     if (!why) {
-        rules_apply_overrides(c->q->rules, f, c->scratch);
+        rules_apply_overrides(c->request->rules, f, c->scratch);
         const struct rule *failed = rule_subset_first_error(&c->rules, f, c->scratch);
         why = failed ? failed->id.p : NULL;
     }
@@ -115,51 +115,49 @@ static const struct knob *knob_pinned_by(int param)
     return knob_of(param);
 }
 
-static size_t pinned_knobs(struct arena *a, const struct question *q, const struct knob ***out)
+static size_t pinned_knobs(struct arena *a, const struct plan_request *request,
+                           const struct knob ***out)
 {
     VEC(const struct knob *) pinned = {0};
-    for (size_t i = 0; i < q->n_pins; i++) {
-        const struct knob *knob = knob_pinned_by(q->pins[i]);
+    for (size_t i = 0; i < request->n_pins; i++) {
+        const struct knob *knob = knob_pinned_by(request->pins[i]);
         if (knob) *VEC_PUSH(a, &pinned) = knob;
     }
     *out = pinned.items;
     return pinned.n;
 }
 
-static void finish_plan(struct arena *a, const struct question *q, const struct answer *answer,
-                        const struct contender *costs, struct answer_plan *plan,
-                        struct arena *scratch)
+static void finish_plan(struct arena *a, const struct plan_request *request,
+                        const struct answer *answer, const struct contender *costs,
+                        struct plan *plan, struct arena *scratch)
 {
-    *plan =
-        (struct answer_plan){.costs = *costs, .config = answer->base, .capacity = answer->capacity};
+    *plan = (struct plan){.costs = *costs, .config = answer->base, .capacity = answer->capacity};
     plan->config.knobs = costs->knobs;
     config_plan_layout(&plan->config, &plan->layout);
-    /* the search estimates the memory of a layout once, whatever dispatcher it takes in the end */
-    if (contender_estimate(&plan->config, &plan->costs)) plan->costs.score = costs->score;
-    plan->facts = plan_facts(a, q, &plan->config, q->facts->diags, scratch);
+    plan->facts = plan_facts(a, request, &plan->config, request->facts->diags, scratch);
 }
 
-/* The question with its guides, ready to search. */
-struct inquiry {
-    const struct question *q;
-    size_t n_pins; /* of request.pinned, what the user pinned; the rest are firm guides */
+/* A request with its guides, ready to search. */
+struct planner {
+    const struct plan_request *request;
+    size_t n_pins; /* of search.pinned, what the user pinned; the rest are firm guides */
     struct arena *arena, *scratch;
     struct checker checker;
-    struct search_request request;
+    struct search_request search;
     struct answer *out;
 };
 
-static void collect_plans(const struct inquiry *in)
+static void collect_plans(const struct planner *p)
 {
-    struct arena *a = in->arena, *scratch = in->scratch;
-    const struct question *q = in->q;
-    struct answer *out = in->out;
+    struct arena *a = p->arena, *scratch = p->scratch;
+    const struct plan_request *request = p->request;
+    struct answer *out = p->out;
     out->n = out->search->n;
-    out->plans = ARENA_ARRAY(a, struct answer_plan, out->n);
+    out->plans = ARENA_ARRAY(a, struct plan, out->n);
     for (size_t i = 0; i < out->n; i++) {
-        finish_plan(a, q, out, &out->search->plans[i], &out->plans[i], scratch);
+        finish_plan(a, request, out, &out->search->plans[i], &out->plans[i], scratch);
         outlook_of(out->plans[i].facts, &out->plans[i].config);
-        reason_plan(a, q->rules, out, &in->request, &out->plans[i]);
+        reason_plan(a, request->rules, out, &p->search, &out->plans[i]);
         if (i > 0) out->plans[i].why_not_first = reason_against(a, out, &out->plans[i].costs);
     }
 }
@@ -176,17 +174,17 @@ static void set_size(struct facts *f, const struct model_shape *m)
 /* A guide whose margin is the whole step time is left only where no plan follows it. */
 static const double FIRM = 1;
 
-static size_t add_firm(const struct inquiry *in, const struct knob ***pinned)
+static size_t add_firm(const struct planner *p, const struct knob ***pinned)
 {
-    VEC(const struct knob *) list = {*pinned, in->n_pins, in->n_pins};
-    for (size_t i = 0; i < in->out->n_preferences; i++)
-        if (in->out->preferences[i].margin >= FIRM)
-            *VEC_PUSH(in->arena, &list) = in->out->preferences[i].knob;
+    VEC(const struct knob *) list = {*pinned, p->n_pins, p->n_pins};
+    for (size_t i = 0; i < p->out->n_preferences; i++)
+        if (p->out->preferences[i].margin >= FIRM)
+            *VEC_PUSH(p->arena, &list) = p->out->preferences[i].knob;
     *pinned = list.items;
     return list.n;
 }
 
-/* Every parameter that the question leaves open. */
+/* Every parameter that the request leaves open. */
 static const int *open_params(struct arena *a, const struct facts *f, size_t *n)
 {
     int *params = ARENA_ARRAY(a, int, param_count);
@@ -199,64 +197,65 @@ static const int *open_params(struct arena *a, const struct facts *f, size_t *n)
 }
 
 /* Decides the rules that are the same for every plan; one that fails is the obstacle. */
-static void split_rules(struct inquiry *in)
+static void split_rules(struct planner *p)
 {
-    const struct question *q = in->q;
-    struct diags *diags = ARENA_NEW(in->arena, struct diags);
-    diags_init(diags, in->arena);
-    struct facts *f = plan_facts(in->arena, q, &in->out->base, diags, in->scratch);
-    rules_apply_overrides(q->rules, f, in->scratch);
+    const struct plan_request *request = p->request;
+    struct diags *diags = ARENA_NEW(p->arena, struct diags);
+    diags_init(diags, p->arena);
+    struct facts *f = plan_facts(p->arena, request, &p->out->base, diags, p->scratch);
+    rules_apply_overrides(request->rules, f, p->scratch);
     size_t n;
-    const int *params = open_params(in->arena, q->facts, &n);
-    in->checker.rules = rules_varying(in->arena, q->rules, f, params, n, in->scratch);
-    const struct rule *failed = in->checker.rules.failed;
-    if (failed) in->out->obstacle = rule_report(failed, f, in->scratch);
+    const int *params = open_params(p->arena, request->facts, &n);
+    p->checker.rules = rules_varying(p->arena, request->rules, f, params, n, p->scratch);
+    const struct rule *failed = p->checker.rules.failed;
+    if (failed) p->out->obstacle = rule_report(failed, f, p->scratch);
 }
 
 /* Marks what may differ between two plans of the search: the knobs, what guides decide, and what
-   else a plan's facts have and the question's have not. */
-static void mark_searched(const struct question *q, const struct facts *plan, bool *searched)
+   else a plan's facts have and the request's have not. */
+static void mark_searched(const struct plan_request *request, const struct facts *plan,
+                          bool *searched)
 {
     for (size_t i = 0; i < knob_count; i++)
         searched[knob_table[i].param] = true;
-    for (size_t i = 0; i < q->rules->n; i++) {
-        const struct rule *r = q->rules->items[i];
+    for (size_t i = 0; i < request->rules->n; i++) {
+        const struct rule *r = request->rules->items[i];
         for (size_t j = 0; r->role == ROLE_CHECK && j < r->n_set; j++)
             searched[r->set[j].param] = true;
     }
     for (uint32_t i = 0; i < param_count; i++)
-        if (plan->items[i].origin != q->facts->items[i].origin) searched[i] = true;
+        if (plan->items[i].origin != request->facts->items[i].origin) searched[i] = true;
 }
 
 /* Whether a micro-batch breaks a rule whatever the layout. */
-static bool is_barred(struct inquiry *in, const struct config *c)
+static bool is_barred(struct planner *p, const struct config *c)
 {
-    const struct question *q = in->q;
+    const struct plan_request *request = p->request;
     struct diags diags;
-    diags_init(&diags, in->arena);
-    struct facts *f = plan_facts(in->arena, q, c, &diags, in->scratch);
-    bool *searched = ARENA_ARRAY(in->arena, bool, param_count);
-    int *params = ARENA_ARRAY(in->arena, int, param_count);
+    diags_init(&diags, p->arena);
+    struct facts *f = plan_facts(p->arena, request, c, &diags, p->scratch);
+    bool *searched = ARENA_ARRAY(p->arena, bool, param_count);
+    int *params = ARENA_ARRAY(p->arena, int, param_count);
     size_t n = 0;
-    mark_searched(q, f, searched);
+    mark_searched(request, f, searched);
     searched[P_micro_batch_size] = false;
     for (uint32_t i = 0; i < param_count; i++)
         if (searched[i]) params[n++] = (int)i;
-    rules_apply_overrides(q->rules, f, in->scratch);
-    return rules_varying(in->arena, q->rules, f, params, n, in->scratch).failed != NULL;
+    rules_apply_overrides(request->rules, f, p->scratch);
+    return rules_varying(p->arena, request->rules, f, params, n, p->scratch).failed != NULL;
 }
 
 /* Micro-batches that no plan can have, as bits: a packed data set has one row a microbatch. */
-static uint32_t barred_batches(struct inquiry *in)
+static uint32_t barred_batches(struct planner *p)
 {
-    struct config c = in->out->base;
+    struct config c = p->out->base;
     uint32_t barred = 0;
-    bool obstacle = in->checker.rules.failed != NULL; /* then no plan can have any */
-    for (int i = 0; !obstacle && 1 << i <= SPACE_MAX_MBS; i++) {
-        struct arena_mark mark = arena_mark(in->arena);
+    bool obstacle = p->checker.rules.failed != NULL; /* then no plan can have any */
+    for (int i = 0; !obstacle && 1 << i <= AXIS_MAX_MBS; i++) {
+        struct arena_mark mark = arena_mark(p->arena);
         c.knobs.mbs = 1 << i;
-        barred |= (uint32_t)is_barred(in, &c) << i;
-        arena_pop(in->arena, mark);
+        barred |= (uint32_t)is_barred(p, &c) << i;
+        arena_pop(p->arena, mark);
     }
     return barred;
 }
@@ -280,105 +279,105 @@ static bool check_targets(const struct facts *f, const struct config *c)
     return false;
 }
 
-/* Facts -> guides -> configuration; false when the question is incomplete. */
-static bool prepare(struct inquiry *in)
+/* Facts -> guides -> configuration; false when the request is incomplete. */
+static bool prepare(struct planner *p)
 {
-    const struct question *q = in->q;
-    struct answer *out = in->out;
-    rules_assume_model(q->rules, q->facts, in->scratch);
-    if (!config_from_facts(in->arena, q->facts, &out->base)) return false;
-    set_size(q->facts, &out->base.model);
-    planner_complete(q->rules, q->facts, in->scratch);
-    rules_assume(q->rules, q->facts, in->scratch);
-    if (!config_from_facts(in->arena, q->facts, &out->base)) return false;
-    if (!check_targets(q->facts, &out->base)) return false;
+    const struct plan_request *request = p->request;
+    struct answer *out = p->out;
+    rules_assume_model(request->rules, request->facts, p->scratch);
+    if (!config_from_facts(p->arena, request->facts, &out->base)) return false;
+    set_size(request->facts, &out->base.model);
+    planner_complete(request->rules, request->facts, p->scratch);
+    rules_assume(request->rules, request->facts, p->scratch);
+    if (!config_from_facts(p->arena, request->facts, &out->base)) return false;
+    if (!check_targets(request->facts, &out->base)) return false;
     const struct knob **pins;
-    in->n_pins = pinned_knobs(in->arena, q, &pins);
+    p->n_pins = pinned_knobs(p->arena, request, &pins);
     struct preference *preferences;
-    out->n_preferences = prefer_collect(in->arena, q->rules, q->facts, pins, in->n_pins,
-                                        &out->base.knobs, &preferences, in->scratch);
+    out->n_preferences = prefer_collect(p->arena, request->rules, request->facts, pins, p->n_pins,
+                                        &out->base.knobs, &preferences, p->scratch);
     out->preferences = preferences;
-    size_t n_pinned = add_firm(in, &pins);
-    out->forbid = ARENA_ARRAY(in->arena, struct forbid_tally, q->n_forbid);
-    in->checker =
-        (struct checker){.q = q, .tally = out->forbid, .arena = in->arena, .scratch = in->scratch};
-    split_rules(in);
-    in->request = (struct search_request){.base = &out->base,
-                                          .pinned = pins,
-                                          .n_pinned = n_pinned,
-                                          .preferences = preferences,
-                                          .n_preferences = out->n_preferences,
-                                          .barred_batches = barred_batches(in),
-                                          .top = q->top,
-                                          .reject = reject,
-                                          .context = &in->checker};
+    size_t n_pinned = add_firm(p, &pins);
+    out->forbid = ARENA_ARRAY(p->arena, struct forbid_tally, request->n_forbid);
+    p->checker = (struct checker){
+        .request = request, .tally = out->forbid, .arena = p->arena, .scratch = p->scratch};
+    split_rules(p);
+    p->search = (struct search_request){.base = &out->base,
+                                        .pinned = pins,
+                                        .n_pinned = n_pinned,
+                                        .preferences = preferences,
+                                        .n_preferences = out->n_preferences,
+                                        .barred_batches = barred_batches(p),
+                                        .top = request->top,
+                                        .reject = reject,
+                                        .context = &p->checker};
     return true;
 }
 
-/* The best plan of `request` with the sharding given; false when there is none. */
-static bool search_sharded(const struct inquiry *in, struct search_request request, enum fsdp fsdp,
+/* The best plan of `search` with the sharding given; false when there is none. */
+static bool search_sharded(const struct planner *p, struct search_request search, enum fsdp fsdp,
                            struct contender *best)
 {
-    struct search_result *out = ARENA_NEW(in->arena, struct search_result);
-    struct config base = *request.base;
+    struct search_result *out = ARENA_NEW(p->arena, struct search_result);
+    struct config base = *search.base;
     VEC(const struct knob *) pinned = {0};
-    for (size_t i = 0; i < request.n_pinned; i++)
-        *VEC_PUSH(in->arena, &pinned) = request.pinned[i];
-    *VEC_PUSH(in->arena, &pinned) = knob_of(P_use_megatron_fsdp);
+    for (size_t i = 0; i < search.n_pinned; i++)
+        *VEC_PUSH(p->arena, &pinned) = search.pinned[i];
+    *VEC_PUSH(p->arena, &pinned) = knob_of(P_use_megatron_fsdp);
     base.knobs.fsdp = (uint8_t)fsdp;
-    request.base = &base;
-    request.pinned = pinned.items;
-    request.n_pinned = pinned.n;
-    request.top = 1;
-    search_run(&request, in->scratch, out);
+    search.base = &base;
+    search.pinned = pinned.items;
+    search.n_pinned = pinned.n;
+    search.top = 1;
+    search_run(&search, p->scratch, out);
     if (out->n) *best = out->plans[0];
     return out->n > 0;
 }
 
 /* FSDP or 3D is the first question of all: where every plan to show is of one kind, the best of the
    other that fits the same memory takes the last place. */
-static void add_rival(const struct inquiry *in, double bytes, struct search_result *out)
+static void add_rival(const struct planner *p, double bytes, struct search_result *out)
 {
-    bool automodel = in->out->base.framework == FRAMEWORK_AUTOMODEL;
-    if (automodel || in->request.top < 2 || out->n == 0) return;
-    if (space_is_pinned(&in->request, P_use_megatron_fsdp)) return;
+    bool automodel = p->out->base.framework == FRAMEWORK_AUTOMODEL;
+    if (automodel || p->search.top < 2 || out->n == 0) return;
+    if (space_is_pinned(&p->search, P_use_megatron_fsdp)) return;
     uint8_t kind = out->plans[0].knobs.fsdp;
     for (size_t i = 1; i < out->n; i++)
         if (out->plans[i].knobs.fsdp != kind) return;
     struct contender rival;
-    struct config base = in->out->base;
-    struct search_request request = in->request;
+    struct config base = p->out->base;
+    struct search_request search = p->search;
     base.machine.capacity_bytes = bytes;
-    request.base = &base;
-    if (!search_sharded(in, request, kind ? FSDP_NONE : FSDP_OPTIM_GRADS_PARAMS, &rival)) return;
-    bool full = out->n >= in->request.top || out->n == SEARCH_MAX_PLANS;
+    search.base = &base;
+    if (!search_sharded(p, search, kind ? FSDP_NONE : FSDP_OPTIM_GRADS_PARAMS, &rival)) return;
+    bool full = out->n >= p->search.top || out->n == SEARCH_MAX_PLANS;
     out->plans[full ? out->n - 1 : out->n++] = rival;
 }
 
 /* Searches as if the GPU had this much memory. */
-static void search_within(struct inquiry *in, double bytes, struct search_result *out)
+static void search_within(struct planner *p, double bytes, struct search_result *out)
 {
-    struct config base = in->out->base;
+    struct config base = p->out->base;
     base.machine.capacity_bytes = bytes;
-    in->request.base = &base;
-    search_run(&in->request, in->scratch, out);
-    in->request.base = &in->out->base;
+    p->search.base = &base;
+    search_run(&p->search, p->scratch, out);
+    p->search.base = &p->out->base;
 }
 
 enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
 
 /* The plans of least memory: the fastest ones on a GPU that is made smaller until nothing fits.
    Gives the bytes that it was left with; `bytes` where nothing smaller will do. */
-static double search_least_memory(struct inquiry *in, double bytes)
+static double search_least_memory(struct planner *p, double bytes)
 {
-    double low = 0, high = in->out->base.machine.capacity_bytes;
-    struct search_result *tried = ARENA_NEW(in->arena, struct search_result);
+    double low = 0, high = p->out->base.machine.capacity_bytes;
+    struct search_result *tried = ARENA_NEW(p->arena, struct search_result);
     for (int i = 0; i < CAPACITY_STEPS; i++) {
         double middle = (low + high) / 2;
-        search_within(in, middle, tried);
+        search_within(p, middle, tried);
         *(tried->n ? &high : &low) = middle;
         if (!tried->n) continue;
-        *in->out->search = *tried;
+        *p->out->search = *tried;
         bytes = middle;
     }
     return bytes;
@@ -386,73 +385,73 @@ static double search_least_memory(struct inquiry *in, double bytes)
 
 /* A wish to use less of the GPU than there is; the whole when no plan is that small. Gives the
    bytes searched for. */
-static double search_limited(struct inquiry *in)
+static double search_limited(struct planner *p)
 {
-    double whole = in->out->base.machine.capacity_bytes,
-           limit = GIB * facts_double(in->q->facts, P_memory_limit_gib, 0);
+    double whole = p->out->base.machine.capacity_bytes,
+           limit = GIB * facts_double(p->request->facts, P_memory_limit_gib, 0);
     if (limit > 0 && limit < whole) {
-        search_within(in, limit, in->out->search);
-        if (in->out->search->n) return limit;
+        search_within(p, limit, p->out->search);
+        if (p->out->search->n) return limit;
     }
-    search_within(in, whole, in->out->search);
+    search_within(p, whole, p->out->search);
     return whole;
 }
 
-static void search_all(struct inquiry *in)
+static void search_all(struct planner *p)
 {
-    struct answer *out = in->out;
-    out->capacity = search_limited(in);
-    if (out->search->n == 0 && in->request.n_pinned > in->n_pins) {
-        in->request.n_pinned = in->n_pins;
-        out->capacity = search_limited(in);
+    struct answer *out = p->out;
+    out->capacity = search_limited(p);
+    if (out->search->n == 0 && p->search.n_pinned > p->n_pins) {
+        p->search.n_pinned = p->n_pins;
+        out->capacity = search_limited(p);
     }
     out->searched = out->search->layouts;
     out->feasible = out->search->feasible;
     if (out->search->n == 0) { /* nothing surely fits: show what may */
-        in->request.allow_tight = out->tight = true;
-        search_run(&in->request, in->scratch, out->search);
+        p->search.allow_tight = out->tight = true;
+        search_run(&p->search, p->scratch, out->search);
         out->feasible = out->search->feasible;
         return;
     }
     double bytes = out->capacity;
-    if (str_is(facts_str(in->q->facts, P_plan_order), "memory"))
-        bytes = search_least_memory(in, bytes);
-    add_rival(in, bytes, out->search);
+    if (str_is(facts_str(p->request->facts, P_plan_order), "memory"))
+        bytes = search_least_memory(p, bytes);
+    add_rival(p, bytes, out->search);
 }
 
 /* What the next stage of the staged path would gain over a sharded plan: the 3D plan that the same
-   question gives with throughput for its goal. */
-static void set_gain(const struct inquiry *in, const struct answer_plan *plan)
+   request gives with throughput for its goal. */
+static void set_gain(const struct planner *p, const struct plan *plan)
 {
-    if (plan->config.knobs.fsdp != FSDP_OPTIM_GRADS_PARAMS || !in->out->base.model.vision_layers)
+    if (plan->config.knobs.fsdp != FSDP_OPTIM_GRADS_PARAMS || !p->out->base.model.vision_layers)
         return;
-    struct question question = *in->q;
-    question.facts = facts_copy(in->arena, in->q->facts);
-    facts_set(question.facts, P_goal, value_string(STR("throughput")), ORIGIN_OPTION, NULL,
+    struct plan_request request = *p->request;
+    request.facts = facts_copy(p->arena, p->request->facts);
+    facts_set(request.facts, P_goal, value_string(STR("throughput")), ORIGIN_OPTION, NULL,
               STR("goal"));
     struct answer answer = {0};
-    struct inquiry next = {
-        .q = &question, .arena = in->arena, .scratch = in->scratch, .out = &answer};
+    struct planner next = {
+        .request = &request, .arena = p->arena, .scratch = p->scratch, .out = &answer};
     struct contender best;
     if (!prepare(&next) || answer.obstacle) return;
-    if (!search_sharded(&next, next.request, FSDP_NONE, &best)) return;
+    if (!search_sharded(&next, next.search, FSDP_NONE, &best)) return;
     double gain = 100 * (plan->costs.step_s / best.step_s - 1);
     facts_set(plan->facts, P_three_d_gain_percent, value_int((int64_t)gain), ORIGIN_DERIVED, NULL,
               STR("the search"));
 }
 
-bool planner_answer(struct arena *a, const struct question *q, struct arena *scratch,
+bool planner_answer(struct arena *a, const struct plan_request *request, struct arena *scratch,
                     struct answer *out)
 {
     *out = (struct answer){.search = ARENA_NEW(a, struct search_result)};
-    struct inquiry in = {.q = q, .arena = a, .scratch = scratch, .out = out};
-    if (!prepare(&in)) return false;
+    struct planner p = {.request = request, .arena = a, .scratch = scratch, .out = out};
+    if (!prepare(&p)) return false;
     if (out->obstacle) return true;
-    search_all(&in);
-    collect_plans(&in);
+    search_all(&p);
+    collect_plans(&p);
     for (size_t i = 0; i < out->n; i++) {
-        if (i == 0) set_gain(&in, &out->plans[0]);
-        advise_plan(a, q->rules, &out->plans[i], scratch);
+        if (i == 0) set_gain(&p, &out->plans[0]);
+        advise_plan(a, request->rules, &out->plans[i], scratch);
     }
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a question to plans: facts -> guides -> configuration -> search -> finished facts, checked
+/* From a request to plans: facts -> guides -> configuration -> search -> finished facts, checked
    by the rules that `validate` uses. */
 #ifndef MOEPLAN_CHOOSE_PLANNER_H
 #define MOEPLAN_CHOOSE_PLANNER_H
@@ -7,7 +7,7 @@
 #include "choose/search.h"
 
 /* What the user asks of one framework. */
-struct question {
+struct plan_request {
     const struct rule_set *rules;
     struct facts
         *facts; /* of the framework: model, platform, world_size, seq_length, global_batch_size,
@@ -31,7 +31,7 @@ struct advice_list {
 };
 
 /* A plan, finished: what is emitted, estimated and explained. */
-struct answer_plan {
+struct plan {
     struct contender costs;
     struct config config;
     double capacity; /* bytes a GPU that it was searched for */
@@ -42,15 +42,15 @@ struct answer_plan {
     struct str why_not_first; /* empty for the first */
 };
 
-/* How an expression of question.forbid fared: plans it was asked about, and those of which it was
-   neither true nor false, with why of the first. */
+/* How an expression of plan_request.forbid fared: plans it was asked about, and those of which it
+   was neither true nor false, with why of the first. */
 struct forbid_tally {
     size_t asked, undecided;
     char why[160];
 };
 
 struct answer {
-    struct answer_plan *plans;
+    struct plan *plans;
     size_t n, searched, feasible;
     struct search_result *search; /* with the plan of least memory when n is 0 */
     struct config base;
@@ -58,13 +58,13 @@ struct answer {
     const struct preference *preferences;
     size_t n_preferences;
     bool tight;                  /* no plan surely fits: these may */
-    struct forbid_tally *forbid; /* [question.n_forbid] */
+    struct forbid_tally *forbid; /* [plan_request.n_forbid] */
     const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
 };
 
-/* Answers. False when the question itself is incomplete (diagnostics in facts->diags). An empty
+/* Answers. False when the request itself is incomplete (diagnostics in facts->diags). An empty
    answer is a good one: no plan fits. */
-bool planner_answer(struct arena *a, const struct question *q, struct arena *scratch,
+bool planner_answer(struct arena *a, const struct plan_request *request, struct arena *scratch,
                     struct answer *out);
 
 /* Fills what a finished plan of this framework also needs and the guides decide: parameters that
@@ -77,7 +77,7 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
    away in a layout knob what it would cost with the least recomputation that fits. `request` is
    what was searched. */
 void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
-                 const struct search_request *request, struct answer_plan *plan);
+                 const struct search_request *request, struct plan *plan);
 /* fit, scale, profile or retune; empty for none. */
 const char *reason_phase(enum phase phase);
 /* The ids of the guide rows that a rule cites, separated by commas. */
@@ -93,7 +93,7 @@ struct str reason_against(struct arena *a, const struct answer *answer,
 struct str advice_text(struct arena *a, const struct rule *r, const struct facts *f);
 /* Collects the records that advise and hold on the finished plan: what to try next in its order,
    the smallest run that verifies the plan, and the pitfalls of its model and platform. */
-void advise_plan(struct arena *a, const struct rule_set *rules, struct answer_plan *plan,
+void advise_plan(struct arena *a, const struct rule_set *rules, struct plan *plan,
                  struct arena *scratch);
 
 #endif

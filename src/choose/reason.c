@@ -29,14 +29,16 @@ struct str reason_guides(struct arena *a, const struct rule *r)
     return buf_str(&ids);
 }
 
-static void add(struct arena *a, struct answer_plan *plan, const struct rule *r, struct str text)
+/* `phase` where the rule says none, or there is none. */
+static void add(struct arena *a, struct plan *plan, const struct rule *r, enum phase phase,
+                struct str text)
 {
     struct reason *reason = VEC_PUSH(a, &plan->because);
-    *reason = (struct reason){.text = text, .phase = PHASE_FIT};
+    *reason = (struct reason){.text = text, .phase = phase};
     if (!r) return;
     reason->rule = r->id;
     reason->source = r->source;
-    reason->phase = r->phase ? r->phase : PHASE_FIT;
+    if (r->phase) reason->phase = r->phase;
     reason->guide = reason_guides(a, r);
 }
 
@@ -50,7 +52,7 @@ static bool is_plan(struct config *c, struct layout *slot)
     return config_plan_layout(c, slot);
 }
 
-static struct config as_searched(const struct answer_plan *plan)
+static struct config as_searched(const struct plan *plan)
 {
     struct config c = plan->config;
     c.machine.capacity_bytes = plan->capacity;
@@ -98,21 +100,6 @@ static struct str verdict(struct arena *a, const struct config *plan, const stru
     return arena_printf(a, "%.0f %% %s%s", fabs(slower), slower > 0 ? "slower" : "faster", tight);
 }
 
-struct step {
-    const char *name;
-    int param;
-    size_t offset; /* of an int in struct knobs */
-};
-
-static const struct step steps[] = {
-    {"TP", P_tensor_model_parallel_size, offsetof(struct knobs, tp)},
-    {"PP", P_pipeline_model_parallel_size, offsetof(struct knobs, pp)},
-    {"EP", P_expert_model_parallel_size, offsetof(struct knobs, ep)},
-    {"CP", P_context_parallel_size, offsetof(struct knobs, cp)},
-    {"VPP", P_virtual_pipeline_model_parallel_size, offsetof(struct knobs, vpp)},
-    {"MBS", P_micro_batch_size, offsetof(struct knobs, mbs)},
-};
-
 /* ", recompute full": where it is not the plan's. */
 static struct str other_recompute(struct arena *a, const struct knobs *plan, const struct knobs *k)
 {
@@ -124,40 +111,35 @@ static struct str other_recompute(struct arena *a, const struct knobs *plan, con
                         STR_ARG(modules ? value_text(a, list) : STR("")));
 }
 
-static void describe_step(struct arena *a, const struct search_request *request,
-                          const struct answer_plan *plan, const struct step *step, struct buf *out)
+/* "TP 2: 6 % slower"; empty when that is no plan. */
+static void add_neighbour(struct arena *a, const struct search_request *request,
+                          const struct plan *plan, const struct decision *d,
+                          const struct move *move, struct buf *out)
 {
-    bool free = !space_is_pinned(request, step->param);
-    for (int up = 0; up < 2; up++) {
-        struct neighbour x = {.config = as_searched(plan)};
-        struct knobs *k = &x.config.knobs;
-        int *field = (int *)((char *)k + step->offset);
-        if (!up && *field % 2) continue;
-        *field = up ? *field * 2 : *field / 2;
-        if (step->offset == offsetof(struct knobs, pp) && k->pp == 1) k->vpp = 1;
-        k->sequence_parallel = k->tp > 1;
-        if (!is_plan(&x.config, &x.slot) || !settle(&x, request, free)) continue;
-        struct str recompute = other_recompute(a, &plan->config.knobs, k);
-        struct str text = x.refused ? arena_printf(a, "refused [%s]", x.refused)
-                                    : verdict(a, &x.config, &plan->costs, &x.costs);
-        buf_printf(out, "%s%s %d%.*s: %.*s", out->n ? "; " : "", step->name, *field,
-                   STR_ARG(recompute), STR_ARG(text));
-    }
+    struct neighbour x = {.config = as_searched(plan)};
+    struct knobs *k = &x.config.knobs;
+    if (!move_take(d, move, &x.config) || !is_plan(&x.config, &x.slot)) return;
+    if (!settle(&x, request, !space_is_settled(request, d))) return;
+    struct str recompute = other_recompute(a, &plan->config.knobs, k),
+               text = x.refused ? arena_printf(a, "refused [%s]", x.refused)
+                                : verdict(a, &x.config, &plan->costs, &x.costs);
+    buf_printf(out, "%s%s %d%.*s: %.*s", out->n ? "; " : "", d->symbol, *decision_size(d, k),
+               STR_ARG(recompute), STR_ARG(text));
 }
 
-static void add_neighbours(struct arena *a, const struct search_request *request,
-                           struct answer_plan *plan)
+/* A line for each decision that has neighbours. */
+static void add_neighbours(struct arena *a, const struct search_request *request, struct plan *plan)
 {
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
         struct buf text = buf_new(a);
-        describe_step(a, request, plan, &steps[i], &text);
-        if (text.n) add(a, plan, NULL, buf_str(&text));
+        for (const struct move *move = d->moves; move->name; move++)
+            if (move->uses & MOVE_NEIGHBOUR) add_neighbour(a, request, plan, d, move, &text);
+        if (text.n) add(a, plan, NULL, d->phase, buf_str(&text));
     }
 }
 
 /* What one rule decides of several knobs is one reason. False when the rule has none yet. */
-static bool join(struct arena *a, const struct preference *p, struct str value,
-                 struct answer_plan *plan)
+static bool join(struct arena *a, const struct preference *p, struct str value, struct plan *plan)
 {
     for (size_t i = 0; i < plan->because.n; i++) {
         struct reason *r = &plan->because.items[i];
@@ -178,8 +160,7 @@ static struct str word(struct arena *a, struct value v)
 }
 
 /* The costs of the plan as the guide would have it; false when that is no plan. */
-static bool as_guided(const struct preference *p, const struct answer_plan *plan,
-                      struct contender *out)
+static bool as_guided(const struct preference *p, const struct plan *plan, struct contender *out)
 {
     struct layout slot;
     struct config c = as_searched(plan);
@@ -189,8 +170,7 @@ static bool as_guided(const struct preference *p, const struct answer_plan *plan
 }
 
 /* Why the plan does not follow the guide. */
-static struct str departure(struct arena *a, const struct preference *p,
-                            const struct answer_plan *plan)
+static struct str departure(struct arena *a, const struct preference *p, const struct plan *plan)
 {
     struct contender other;
     if (p->pinned) return STR("pinned");
@@ -202,25 +182,25 @@ static struct str departure(struct arena *a, const struct preference *p,
     return arena_printf(a, "for a gain above its margin of %.0f %% a step", 100 * p->margin);
 }
 
-static void add_guide(struct arena *a, const struct preference *p, struct answer_plan *plan)
+static void add_guide(struct arena *a, const struct preference *p, struct plan *plan)
 {
     struct str now = word(a, knob_get(a, &plan->config.knobs, p->knob));
     struct str message = p->rule->message;
     if (prefer_distance(p, &plan->config.knobs) > 0) {
         struct str usual = word(a, p->value), why = departure(a, p, plan);
-        add(a, plan, p->rule,
+        add(a, plan, p->rule, PHASE_FIT,
             arena_printf(a, "%.*s %.*s instead of the guide's %.*s, %.*s",
                          STR_ARG(param_name(p->knob->param)), STR_ARG(now), STR_ARG(usual),
                          STR_ARG(why)));
     } else if (!join(a, p, now, plan)) {
-        add(a, plan, p->rule,
+        add(a, plan, p->rule, PHASE_FIT,
             arena_printf(a, "%.*s %.*s: %.*s", STR_ARG(param_name(p->knob->param)), STR_ARG(now),
                          STR_ARG(message)));
     }
 }
 
 /* Fit, scale, profile, retune: the order in which the choices are made and read. */
-static void sort_by_phase(struct answer_plan *plan)
+static void sort_by_phase(struct plan *plan)
 {
     for (size_t i = 1; i < plan->because.n; i++) {
         struct reason x = plan->because.items[i];
@@ -232,7 +212,7 @@ static void sort_by_phase(struct answer_plan *plan)
 }
 
 /* What a guide has set that is no knob: it stands in the facts under the rule's id. */
-static void add_completion(struct arena *a, const struct rule *r, struct answer_plan *plan)
+static void add_completion(struct arena *a, const struct rule *r, struct plan *plan)
 {
     struct buf names = buf_new(a);
     for (size_t i = 0; i < r->n_set; i++) {
@@ -243,11 +223,11 @@ static void add_completion(struct arena *a, const struct rule *r, struct answer_
     }
     if (!names.n) return;
     struct str what = buf_str(&names);
-    add(a, plan, r, arena_printf(a, "%.*s: %.*s", STR_ARG(what), STR_ARG(r->message)));
+    add(a, plan, r, PHASE_FIT, arena_printf(a, "%.*s: %.*s", STR_ARG(what), STR_ARG(r->message)));
 }
 
 void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
-                 const struct search_request *request, struct answer_plan *plan)
+                 const struct search_request *request, struct plan *plan)
 {
     for (size_t i = 0; i < rules->n; i++)
         if (rules->items[i]->n_guides && rules->items[i]->role == ROLE_CHECK)

@@ -4,7 +4,7 @@
    itself exposes.
    2. Spots are visited in the order of their bounds until the bound exceeds the worst plan kept;
    each takes the first step of the recomputation ladder that fits into memory, if the rules let it.
-   3. The plans kept are refined by switches that only change time, checked by the rules, and
+   3. The plans kept are refined by moves that only change time, checked by the rules, and
    ranked. */
 #include "choose/search.h"
 
@@ -18,6 +18,12 @@
 
 enum { MOST_KEPT = 32 };
 
+/* The axes, outermost first: what an axis's values depend on stands before it. Layers' times depend
+   on none of those after the micro-batch, weights not on the micro-batch. */
+static const enum decision_id axes[] = {DECISION_TP,  DECISION_CP, DECISION_ETP, DECISION_EP,
+                                        DECISION_MBS, DECISION_PP, DECISION_VPP};
+enum { AXES = sizeof axes / sizeof *axes };
+
 /* A layout and batch that the arithmetic allows. */
 struct spot {
     double bound;    /* of the score, seconds */
@@ -26,7 +32,7 @@ struct spot {
         group; /* of spots that share tp, cp, etp, ep and mbs, and with them their layers' times */
     uint32_t family; /* of spots that share tp, cp, etp, ep, pp and sharding, and with them their
                         weights */
-    int tp, cp, pp, vpp, ep, etp, mbs;
+    int sizes[AXES];
     uint8_t fsdp;
 };
 
@@ -50,7 +56,7 @@ struct search {
     uint32_t n_families;
     int *hopeless; /* [n_families]: micro-batch from which even full recomputation cannot fit; 0:
                       none known */
-    struct contender *kept; /* best first, one a layout */
+    struct contender *kept; /* best first, one a layout and micro-batch */
     size_t n_kept;
 };
 
@@ -83,26 +89,27 @@ bool contender_estimate(const struct config *c, struct contender *out)
     return true;
 }
 
-/* The order of plans with equal scores; every searched size takes part, so that it is total. */
+/* The size on an axis. */
+static int size_of(const struct knobs *k, int axis)
+{
+    return *(const int *)(const void *)((const char *)k + decisions[axes[axis]].size);
+}
+
+/* The order of plans with equal scores; all that is searched takes part, so that it is total. */
 static int64_t knobs_cmp(const struct knobs *a, const struct knobs *b)
 {
-    const int64_t differences[] = {(int64_t)a->tp * a->pp * a->cp - (int64_t)b->tp * b->pp * b->cp,
-                                   a->tp - b->tp,
-                                   a->cp - b->cp,
-                                   a->pp - b->pp,
-                                   a->ep - b->ep,
-                                   a->etp - b->etp,
-                                   a->vpp - b->vpp,
-                                   a->mbs - b->mbs,
-                                   a->recompute - b->recompute,
-                                   (int64_t)a->recompute_modules - (int64_t)b->recompute_modules,
-                                   a->dispatcher - b->dispatcher,
-                                   a->graph_impl - b->graph_impl,
-                                   a->overlap_ep - b->overlap_ep,
-                                   a->fsdp - b->fsdp};
-    for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
-        if (differences[i]) return differences[i];
-    return 0;
+    int64_t difference = (int64_t)a->tp * a->pp * a->cp - (int64_t)b->tp * b->pp * b->cp;
+    const int64_t others[] = {a->recompute - b->recompute,
+                              (int64_t)a->recompute_modules - (int64_t)b->recompute_modules,
+                              a->dispatcher - b->dispatcher,
+                              a->graph_impl - b->graph_impl,
+                              a->overlap_ep - b->overlap_ep,
+                              a->fsdp - b->fsdp};
+    for (int i = 0; i < AXES && !difference; i++)
+        difference = size_of(a, i) - size_of(b, i);
+    for (size_t i = 0; i < sizeof others / sizeof *others && !difference; i++)
+        difference = others[i];
+    return difference;
 }
 
 /* Smaller score, then fewer model-parallel ranks, then the knobs in order. */
@@ -112,16 +119,19 @@ static bool before(const struct contender *a, const struct contender *b)
     return knobs_cmp(&a->knobs, &b->knobs) < 0;
 }
 
-static bool same_layout(const struct knobs *a, const struct knobs *b)
-{
-    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->ep == b->ep &&
-           a->etp == b->etp && a->fsdp == b->fsdp;
-}
-
-/* What switches are tried on: a smaller micro-batch may have room for what a larger one has not. */
+/* What moves are tried on: a smaller micro-batch may have room for what a larger one has not. */
 static bool same_batches(const struct knobs *a, const struct knobs *b)
 {
-    return same_layout(a, b) && a->mbs == b->mbs;
+    for (int i = 0; i < AXES; i++)
+        if (axes[i] != DECISION_VPP && size_of(a, i) != size_of(b, i)) return false;
+    return a->fsdp == b->fsdp;
+}
+
+static bool same_layout(const struct knobs *a, const struct knobs *b)
+{
+    struct knobs c = *b;
+    c.mbs = a->mbs;
+    return same_batches(a, &c);
 }
 
 /* Puts a plan into a list kept in order, one of a kind; the last drops out when the list is full.
@@ -150,11 +160,11 @@ static double factor(const struct search *s, const struct knobs *k)
 /* ---- 1. spots and their bounds ---- */
 
 /* Sequence parallelism goes with tensor parallelism unless the user decides. */
-static void set_tp(struct search *s, int tp)
+static void follow_tp(struct search *s)
 {
     bool pinned = space_is_pinned(s->request, P_sequence_parallel);
-    s->c.knobs.tp = tp;
-    s->c.knobs.sequence_parallel = tp > 1 && (!pinned || s->request->base->knobs.sequence_parallel);
+    struct knobs *k = &s->c.knobs;
+    k->sequence_parallel = k->tp > 1 && (!pinned || s->request->base->knobs.sequence_parallel);
 }
 
 /* The smallest rates over the dispatchers that the knobs may have. Rates depend on neither pp nor
@@ -162,7 +172,7 @@ static void set_tp(struct search *s, int tp)
 static struct time_rates best_rates(struct search *s)
 {
     struct time_rates best = {0}, rates;
-    struct axis dispatchers = space_dispatcher(s->request, &s->c.knobs);
+    struct axis dispatchers = space_dispatcher(s->request, &s->c);
     for (int i = 0; i < dispatchers.n; i++) {
         struct time_layers layers;
         s->c.knobs.dispatcher = (uint8_t)dispatchers.values[i];
@@ -220,73 +230,57 @@ static double bound_of(const struct search *s, const struct time_rates *rates)
     return (rates->slow * shortest_schedule(s, rates) + rates->fixed) * factor(s, &s->c.knobs);
 }
 
-static void add_spot(struct search *s, const struct time_rates *rates)
+static void add_spot(struct search *s)
 {
     const struct knobs *k = &s->c.knobs;
     guard_tick(arena_guard(s->arena));
     if (!config_plan_layout(&s->c, &s->layout)) return;
+    uint32_t group = (uint32_t)s->groups.n - 1;
     struct spot *spot = VEC_PUSH(s->arena, &s->spots);
-    *spot = (struct spot){.bound = bound_of(s, rates) * s->ladder_gain,
+    *spot = (struct spot){.bound = bound_of(s, group_rates(s, group, 0)) * s->ladder_gain,
                           .number = (uint32_t)s->spots.n,
-                          .group = (uint32_t)s->groups.n - 1,
-                          .family = s->n_families +
-                                    (uint32_t)(k->pp < SPACE_MAX_PP ? k->pp : SPACE_MAX_PP),
-                          .tp = k->tp,
-                          .cp = k->cp,
-                          .pp = k->pp,
-                          .vpp = k->vpp,
-                          .ep = k->ep,
-                          .etp = k->etp,
-                          .mbs = k->mbs,
+                          .group = group,
+                          .family =
+                              s->n_families + (uint32_t)(k->pp < AXIS_MAX_PP ? k->pp : AXIS_MAX_PP),
                           .fsdp = k->fsdp};
+    for (int i = 0; i < AXES; i++)
+        spot->sizes[i] = size_of(k, i);
 }
 
-/* Pipelines for one choice of tp, cp, etp, ep and mbs. Interleaving wants microbatches in groups of
- * pp. */
-static void add_pipelines(struct search *s, const struct time_rates *rates)
+/* Layers' times are worked out before the axes on which they do not depend. */
+static void add_group(struct search *s)
+{
+    follow_tp(s);
+    *VEC_PUSH(s->arena, &s->groups) = (struct group_rates){0};
+    group_rates(s, (uint32_t)s->groups.n - 1, 0);
+}
+
+/* What is asked and noted where an axis begins, those before it set. */
+static bool begin_axis(struct search *s, enum decision_id axis)
+{
+    if (axis == DECISION_MBS) s->n_families += AXIS_MAX_PP + 1;
+    if (axis == DECISION_PP) add_group(s);
+    return axis != DECISION_VPP || knobs_divide(&s->c.knobs);
+}
+
+/* All values of this axis with all of those after it. */
+static void walk(struct search *s, int axis)
 {
     struct knobs *k = &s->c.knobs;
-    struct axis pp = space_pp(s->request, k);
-    for (int i = 0; i < pp.n; i++) {
-        k->pp = pp.values[i];
-        if (!knobs_divide(k)) continue;
-        struct axis vpp = space_vpp(s->request, k);
-        for (int j = 0; j < vpp.n; j++) {
-            k->vpp = vpp.values[j];
-            if (k->vpp == 1 || knobs_microbatches(k) % k->pp == 0) add_spot(s, rates);
-        }
-        k->vpp = 1;
+    if (axis == AXES) {
+        /* interleaving wants microbatches in groups of pp */
+        if (k->vpp == 1 || knobs_microbatches(k) % k->pp == 0) add_spot(s);
+        return;
     }
-    k->pp = 1;
-}
-
-static void add_batches(struct search *s)
-{
-    struct axis mbs = space_mbs(s->request);
-    s->n_families += SPACE_MAX_PP + 1;
-    for (int i = 0; i < mbs.n; i++) {
-        s->c.knobs.mbs = mbs.values[i];
-        space_set_recompute(&s->c.knobs, &s->ladder.steps[0]);
-        *VEC_PUSH(s->arena, &s->groups) = (struct group_rates){0};
-        struct time_rates rates = *group_rates(s, (uint32_t)s->groups.n - 1, 0);
-        add_pipelines(s, &rates);
+    const struct decision *d = &decisions[axes[axis]];
+    int *size = decision_size(d, k);
+    if (!begin_axis(s, axes[axis])) return;
+    struct axis x = space_values(s->request, d, k);
+    for (int i = 0; i < x.n; i++) {
+        *size = x.values[i];
+        walk(s, axis + 1);
     }
-}
-
-static void add_experts(struct search *s)
-{
-    struct knobs *k = &s->c.knobs;
-    struct axis etp = space_etp(s->request, k);
-    for (int i = 0; i < etp.n; i++) {
-        k->etp = etp.values[i];
-        struct axis ep = space_ep(s->request, k);
-        for (int j = 0; j < ep.n; j++) {
-            k->ep = ep.values[j];
-            add_batches(s);
-        }
-        k->ep = 1;
-    }
-    k->etp = 1;
+    *size = 1;
 }
 
 /* One space: sharded data parallelism or 3D parallelism. */
@@ -294,17 +288,10 @@ static void add_space(struct search *s, enum fsdp fsdp)
 {
     struct knobs *k = &s->c.knobs;
     k->fsdp = (uint8_t)fsdp;
-    k->tp = k->cp = k->pp = k->vpp = k->ep = k->etp = 1;
-    struct axis tp = space_tp(s->request, k);
-    for (int t = 0; t < tp.n; t++) {
-        set_tp(s, tp.values[t]);
-        struct axis cp = space_cp(s->request, k);
-        for (int c = 0; c < cp.n; c++) {
-            k->cp = cp.values[c];
-            add_experts(s);
-        }
-        k->cp = 1;
-    }
+    for (int i = 0; i < AXES; i++)
+        *decision_size(&decisions[axes[i]], k) = 1;
+    space_set_recompute(k, &s->ladder.steps[0]);
+    walk(s, 0);
 }
 
 static void add_spaces(struct search *s)
@@ -346,15 +333,11 @@ static int spot_cmp(const void *left, const void *right)
 static void set_spot(struct search *s, const struct spot *spot)
 {
     struct knobs *k = &s->c.knobs;
-    set_tp(s, spot->tp);
-    k->cp = spot->cp;
-    k->pp = spot->pp;
-    k->vpp = spot->vpp;
-    k->ep = spot->ep;
-    k->etp = spot->etp;
-    k->mbs = spot->mbs;
+    for (int i = 0; i < AXES; i++)
+        *decision_size(&decisions[axes[i]], k) = spot->sizes[i];
     k->fsdp = spot->fsdp;
-    struct axis dispatchers = space_dispatcher(s->request, k); /* the last keeps most memory */
+    follow_tp(s);
+    struct axis dispatchers = space_dispatcher(s->request, &s->c); /* the last keeps most memory */
     k->dispatcher = (uint8_t)dispatchers.values[dispatchers.n - 1];
     config_plan_layout(&s->c, &s->layout);
 }
@@ -388,7 +371,7 @@ static bool is_allowed(struct search *s)
 static void offer(struct search *s, struct contender *o)
 {
     struct time_estimate time;
-    struct axis dispatchers = space_dispatcher(s->request, &s->c.knobs);
+    struct axis dispatchers = space_dispatcher(s->request, &s->c);
     s->out->feasible++;
     for (int i = 0; i < dispatchers.n; i++) {
         s->c.knobs.dispatcher = (uint8_t)dispatchers.values[i];
@@ -436,10 +419,10 @@ static bool last_step_fits(struct search *s, const struct spot *spot)
 {
     struct contender o;
     int *hopeless = &s->hopeless[spot->family];
-    if (*hopeless && spot->mbs >= *hopeless) return false;
+    if (*hopeless && s->c.knobs.mbs >= *hopeless) return false;
     if (step_fits(s, s->ladder.n - 1, &o)) return true;
     bool full = s->ladder.steps[s->ladder.n - 1].recompute == RECOMPUTE_FULL;
-    if (full && o.fits == FITS_NO) *hopeless = spot->mbs;
+    if (full && o.fits == FITS_NO) *hopeless = s->c.knobs.mbs;
     return false;
 }
 
@@ -473,12 +456,13 @@ static void visit_all(struct search *s)
 
 /* ---- 3. refining ---- */
 
-/* Changes one switch of a plan and keeps the change when the score gains by it. */
-static bool try_switch(struct search *s, struct contender *o, void (*change)(struct knobs *))
+/* Takes a move and keeps it when the score gains by it. */
+static bool try_move(struct search *s, struct contender *o, const struct decision *d,
+                     const struct move *move)
 {
-    s->c.knobs = o->knobs;
-    change(&s->c.knobs);
     struct contender changed;
+    s->c.knobs = o->knobs;
+    if (!move_take(d, move, &s->c)) return false;
     if (!config_plan_layout(&s->c, &s->layout) || !contender_estimate(&s->c, &changed))
         return false;
     changed.score = changed.step_s * factor(s, &changed.knobs);
@@ -487,35 +471,25 @@ static bool try_switch(struct search *s, struct contender *o, void (*change)(str
     return true;
 }
 
-static void graphs_on(struct knobs *k)
-{
-    k->graph_impl = GRAPH_TE;
-    k->graph_scope = SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS;
-}
-
-static void graphs_wider(struct knobs *k)
-{
-    k->graph_impl = GRAPH_TE;
-    k->graph_scope = SCOPE_ATTN | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS;
-}
-
-static void ep_overlap_on(struct knobs *k)
-{
-    k->overlap_ep = true;
-    k->shared_expert_overlap = false;
-}
-
-/* The switches that only change time: guides make them candidates, so each has to earn its place;
-   the rules say with what they go together. */
+/* The moves that only change time: guides make them candidates, so each has to earn its place; the
+   rules say with what they go together. Those of one decision rise, so that the first that does not
+   gain ends it. */
 static void refine(struct search *s, struct contender *o)
 {
-    const struct config *c = s->request->base;
-    if (c->framework == FRAMEWORK_AUTOMODEL || !c->model.experts) return;
-    bool graphs = !space_is_pinned(s->request, P_cuda_graph_impl) &&
-                  !space_is_pinned(s->request, P_cuda_graph_scope);
-    if (graphs && try_switch(s, o, graphs_on)) try_switch(s, o, graphs_wider);
-    if (o->knobs.ep > 1 && !space_is_pinned(s->request, P_overlap_moe_expert_parallel_comm))
-        try_switch(s, o, ep_overlap_on);
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
+        bool gains = !space_is_settled(s->request, d);
+        for (const struct move *move = d->moves; gains && move->name; move++)
+            if (move->uses & MOVE_REFINE) gains = try_move(s, o, d, move);
+    }
+}
+
+/* A layout's memory was estimated once, with the dispatcher that keeps most. */
+static void estimate_own_memory(struct search *s, struct contender *o)
+{
+    struct memory_estimate memory;
+    s->c.knobs = o->knobs;
+    if (config_plan_layout(&s->c, &s->layout) && memory_estimate(&s->c, &memory, NULL))
+        fill_memory(o, &memory);
 }
 
 /* Takes the kept plans in order; as many as are refined, whatever is asked for: the best must not
@@ -529,6 +503,8 @@ static void choose(struct search *s, size_t wanted)
         keep(out->plans, &out->n, SEARCH_MAX_PLANS, &o, same_layout);
     }
     if (out->n > wanted) out->n = wanted;
+    for (size_t i = 0; i < out->n; i++)
+        estimate_own_memory(s, &out->plans[i]);
 }
 
 void search_run(const struct search_request *request, struct arena *scratch,
@@ -549,7 +525,7 @@ void search_run(const struct search_request *request, struct arena *scratch,
     s.ladder_gain = ladder_gain(&s);
     add_spaces(&s);
     out->layouts = s.spots.n;
-    s.hopeless = ARENA_ARRAY(scratch, int, s.n_families + SPACE_MAX_PP + 1);
+    s.hopeless = ARENA_ARRAY(scratch, int, s.n_families + AXIS_MAX_PP + 1);
     sort_items(s.spots.items, s.spots.n, sizeof *s.spots.items, spot_cmp);
     visit_all(&s);
     choose(&s, wanted);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The axes of the search: the values each knob can take for a model, a machine and a framework. */
+/* What the search chooses from: the table of moves (plan/move.h) less what is pinned. */
 #ifndef MOEPLAN_CHOOSE_SPACE_H
 #define MOEPLAN_CHOOSE_SPACE_H
 
 #include "choose/search.h"
+#include "plan/move.h"
 
-enum { SPACE_MAX_VALUES = 128, SPACE_MAX_RECOMPUTE = 12, SPACE_MAX_PP = 64, SPACE_MAX_MBS = 8 };
-
-struct axis {
-    int n;
-    int values[SPACE_MAX_VALUES];
-};
+enum { SPACE_MAX_RECOMPUTE = 12 };
 
 /* What is recomputed, as one step of a ladder from the cheapest to the dearest. */
 struct recompute_step {
@@ -25,16 +21,13 @@ struct recompute_ladder {
 };
 
 bool space_is_pinned(const struct search_request *r, int param);
-/* Sizes for tensor, context, pipeline and expert parallelism, given what was chosen before. In
- * rising order. */
-struct axis space_tp(const struct search_request *r, const struct knobs *k);
-struct axis space_cp(const struct search_request *r, const struct knobs *k);
-struct axis space_pp(const struct search_request *r, const struct knobs *k);
-struct axis space_vpp(const struct search_request *r, const struct knobs *k);
-struct axis space_etp(const struct search_request *r, const struct knobs *k);
-struct axis space_ep(const struct search_request *r, const struct knobs *k);
-struct axis space_mbs(const struct search_request *r);
-struct axis space_dispatcher(const struct search_request *r, const struct knobs *k);
+/* Whether a pin settles the decision. */
+bool space_is_settled(const struct search_request *r, const struct decision *d);
+/* The values of a decision that is a size, given what was chosen before. */
+struct axis space_values(const struct search_request *r, const struct decision *d,
+                         const struct knobs *k);
+/* Those that the layout of *c allows; its own where none does. */
+struct axis space_dispatcher(const struct search_request *r, const struct config *c);
 /* Rising in cost, falling in memory. */
 struct recompute_ladder space_recompute(const struct search_request *r);
 void space_set_recompute(struct knobs *k, const struct recompute_step *step);

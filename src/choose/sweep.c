@@ -6,102 +6,14 @@
 #include "base/buf.h"
 #include "base/sort.h"
 #include "base/vec.h"
-#include "choose/space.h"
 #include "facts/param_ids.h"
+#include "plan/knob.h"
+#include "plan/move.h"
 
-/* How uncertain the model is about the effect of one change on a step it otherwise knows, as the
-   standard deviation of the ratio's logarithm: what dispatchers and graphs bring depends on the
-   machine and the software, recomputation is counted work. */
-static const double doubt[SWEEP_AXES] = {
-    [SWEEP_MBS] = 0.03, [SWEEP_RECOMPUTE] = 0.02, [SWEEP_GRAPHS] = 0.05, [SWEEP_DISPATCHER] = 0.08};
-
-enum { SWEEP_MAX_VALUES = 16, SWEEP_MAX_TOGETHER = 2 };
+enum { SWEEP_MOST_MBS = 64, SWEEP_MAX_TOGETHER = 2 };
 
 /* A trial that is expected to gain less than this part of a step is not worth its GPU hours. */
 static const double least_worth = 5e-4;
-
-/* The values of one axis as sets of knobs: the baseline's with the axis's own fields changed. */
-struct sweep_values {
-    int n;
-    struct knobs items[SWEEP_MAX_VALUES];
-};
-
-/* ---- the axes ---- */
-
-static void add_value(struct sweep_values *v, struct knobs k)
-{
-    if (v->n < SWEEP_MAX_VALUES) v->items[v->n++] = k;
-}
-
-static void mbs_values(const struct config *c, struct sweep_values *out)
-{
-    struct knobs k = c->knobs;
-    int64_t dp = knobs_dp(&k);
-    for (int mbs = 1; mbs <= 4 * c->knobs.mbs && mbs <= 64; mbs *= 2) {
-        k.mbs = mbs;
-        bool near = 4 * mbs >= c->knobs.mbs && mbs != c->knobs.mbs;
-        if (near && k.gbs % (mbs * dp) == 0) add_value(out, k);
-    }
-}
-
-static void recompute_values(const struct config *c, struct sweep_values *out)
-{
-    struct search_request request = {.base = c};
-    struct recompute_ladder ladder = space_recompute(&request);
-    for (int i = 0; i < ladder.n; i++) {
-        struct knobs k = c->knobs;
-        space_set_recompute(&k, &ladder.steps[i]);
-        if (!knobs_same_recompute(&k, &c->knobs)) add_value(out, k);
-    }
-}
-
-/* None, the router's and the preprocessing's part, then attention too (guide S0.11). */
-static void graph_values(const struct config *c, struct sweep_values *out)
-{
-    static const uint32_t scopes[] = {0, SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS,
-                                      SCOPE_ATTN | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS};
-    if (c->framework == FRAMEWORK_AUTOMODEL || c->model.experts == 0) return;
-    if (c->knobs.graph_impl == GRAPH_LOCAL || c->knobs.graph_impl == GRAPH_FULL_ITERATION) return;
-    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
-        struct knobs k = c->knobs;
-        k.graph_impl = scopes[i] ? GRAPH_TE : GRAPH_NONE;
-        k.graph_scope = scopes[i];
-        bool same = k.graph_impl == c->knobs.graph_impl && k.graph_scope == c->knobs.graph_scope;
-        if (!same) add_value(out, k);
-    }
-}
-
-static void dispatcher_values(const struct config *c, struct sweep_values *out)
-{
-    struct search_request request = {.base = c};
-    if (c->model.experts == 0) return;
-    struct axis axis = space_dispatcher(&request, &c->knobs);
-    for (int i = 0; i < axis.n; i++) {
-        struct knobs k = c->knobs;
-        k.dispatcher = (uint8_t)axis.values[i];
-        if (k.dispatcher != c->knobs.dispatcher) add_value(out, k);
-    }
-}
-
-/* The fields of one axis from one set of knobs to another. */
-static void take(struct knobs *to, const struct knobs *from, enum sweep_axis axis)
-{
-    switch (axis) {
-    case SWEEP_MBS: to->mbs = from->mbs; break;
-    case SWEEP_RECOMPUTE:
-        to->recompute = from->recompute;
-        to->recompute_method = from->recompute_method;
-        to->recompute_num_layers = from->recompute_num_layers;
-        to->recompute_modules = from->recompute_modules;
-        break;
-    case SWEEP_GRAPHS:
-        to->graph_impl = from->graph_impl;
-        to->graph_scope = from->graph_scope;
-        break;
-    case SWEEP_DISPATCHER: to->dispatcher = from->dispatcher; break;
-    case SWEEP_AXES: break;
-    }
-}
 
 /* ---- a trial's facts ---- */
 
@@ -139,15 +51,6 @@ static void set_recompute(struct facts *f, const struct knobs *k)
         set_fact(f, P_recompute_modules, value_null());
 }
 
-static void set_graphs(struct facts *f, const struct knobs *k)
-{
-    set_knob(f, k, P_cuda_graph_impl);
-    if (k->graph_impl != GRAPH_NONE)
-        set_knob(f, k, P_cuda_graph_scope);
-    else
-        set_fact(f, P_cuda_graph_scope, value_null());
-}
-
 static void set_dispatcher(struct facts *f, const struct knobs *k)
 {
     struct value word = value_string(str_of(knobs_dispatcher(k)));
@@ -160,62 +63,26 @@ static void set_dispatcher(struct facts *f, const struct knobs *k)
     if (flex) set_fact(f, P_moe_flex_dispatcher_backend, word);
 }
 
-static void set_axis(struct facts *f, const struct knobs *k, enum sweep_axis axis)
+/* Those of a decision that are knobs. */
+static void set_knobs(struct facts *f, const struct knobs *k, const int *params)
 {
-    switch (axis) {
-    case SWEEP_MBS: set_mbs(f, k); break;
-    case SWEEP_RECOMPUTE: set_recompute(f, k); break;
-    case SWEEP_GRAPHS: set_graphs(f, k); break;
-    case SWEEP_DISPATCHER: set_dispatcher(f, k); break;
-    case SWEEP_AXES: break;
-    }
+    for (; params && *params != P_NONE; params++)
+        if (knob_of(*params)) set_knob(f, k, *params);
 }
 
-static bool axis_differs(const struct knobs *a, const struct knobs *b, enum sweep_axis axis)
+static void set_decision(struct facts *f, const struct knobs *k, const struct decision *d)
 {
-    switch (axis) {
-    case SWEEP_MBS: return a->mbs != b->mbs;
-    case SWEEP_RECOMPUTE: return !knobs_same_recompute(a, b);
-    case SWEEP_GRAPHS: return a->graph_impl != b->graph_impl || a->graph_scope != b->graph_scope;
-    case SWEEP_DISPATCHER: return a->dispatcher != b->dispatcher;
-    case SWEEP_AXES: break;
+    if (d == &decisions[DECISION_MBS]) {
+        set_mbs(f, k);
+    } else if (d == &decisions[DECISION_RECOMPUTE]) {
+        set_recompute(f, k);
+    } else if (d == &decisions[DECISION_DISPATCHER]) {
+        set_dispatcher(f, k);
+    } else {
+        set_knobs(f, k, d->params);
+        set_knobs(f, k, d->also);
     }
-    return false;
 }
-
-/* ---- words ---- */
-
-static struct str describe(struct arena *a, const struct knobs *k, enum sweep_axis axis)
-{
-    switch (axis) {
-    case SWEEP_MBS: return arena_printf(a, "%d", k->mbs);
-    case SWEEP_RECOMPUTE:
-        if (k->recompute == RECOMPUTE_NONE) return STR("none");
-        if (k->recompute == RECOMPUTE_FULL) return STR("full");
-        return value_text(a, knob_get(a, k, knob_of(P_recompute_modules)));
-    case SWEEP_GRAPHS:
-        if (k->graph_impl == GRAPH_NONE) return STR("none");
-        return value_text(a, knob_get(a, k, knob_of(P_cuda_graph_scope)));
-    case SWEEP_DISPATCHER: return str_of(knobs_dispatcher(k));
-    case SWEEP_AXES: break;
-    }
-    return STR("");
-}
-
-static struct str changes_text(struct arena *a, const struct knobs *from, const struct knobs *to)
-{
-    static const char *const names[] = {"mbs", "recompute", "graphs", "dispatcher"};
-    struct buf b = buf_new(a);
-    for (int i = 0; i < SWEEP_AXES; i++) {
-        enum sweep_axis axis = (enum sweep_axis)i;
-        if (!axis_differs(from, to, axis)) continue;
-        struct str old = describe(a, from, axis), new = describe(a, to, axis);
-        buf_printf(&b, "%s%s %.*s -> %.*s", b.n ? ", " : "", names[i], STR_ARG(old), STR_ARG(new));
-    }
-    return buf_str(&b);
-}
-
-/* ---- trials ---- */
 
 struct sweeper {
     struct arena *arena, *scratch;
@@ -225,6 +92,42 @@ struct sweeper {
     struct sweep *out;
     VEC(struct trial) trials;
 };
+
+/* ---- what differs ---- */
+
+/* Whether the two say different things of a decision that is swept. */
+static bool differs(struct sweeper *s, const struct decision *d, const struct knobs *k)
+{
+    struct arena_mark mark = arena_mark(s->scratch);
+    bool same = !d->word || str_eq(decision_text(s->scratch, d, &s->base->knobs),
+                                   decision_text(s->scratch, d, k));
+    arena_pop(s->scratch, mark);
+    return !same;
+}
+
+/* "mbs 1 -> 2, recompute none -> full" */
+static struct str changes_text(struct sweeper *s, const struct knobs *to)
+{
+    struct buf b = buf_new(s->arena);
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
+        if (!differs(s, d, to)) continue;
+        struct str old = decision_text(s->arena, d, &s->base->knobs),
+                   new = decision_text(s->arena, d, to);
+        buf_printf(&b, "%s%s %.*s -> %.*s", b.n ? ", " : "", d->word, STR_ARG(old), STR_ARG(new));
+    }
+    return buf_str(&b);
+}
+
+static struct facts *trial_facts(struct sweeper *s, const struct knobs *k)
+{
+    struct facts *f = facts_copy(s->arena, s->facts);
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
+        if (differs(s, d, k)) set_decision(f, k, d);
+    facts_derive(f);
+    return f;
+}
+
+/* ---- trials ---- */
 
 /* Expected improvement of a gain with a normal error. */
 static double expected_improvement(double gain, double sd)
@@ -244,34 +147,22 @@ static bool rules_allow(struct sweeper *s, const struct facts *f)
     return allowed;
 }
 
-static struct facts *trial_facts(struct sweeper *s, const struct knobs *k)
+static void try_config(struct sweeper *s, const struct config *c)
 {
-    struct facts *f = facts_copy(s->arena, s->facts);
-    for (int i = 0; i < SWEEP_AXES; i++)
-        if (axis_differs(&s->base->knobs, k, (enum sweep_axis)i))
-            set_axis(f, k, (enum sweep_axis)i);
-    facts_derive(f);
-    return f;
-}
-
-static void try_knobs(struct sweeper *s, const struct knobs *k)
-{
-    struct config c = *s->base;
     struct memory_estimate memory;
     struct time_estimate time;
     double variance = 0;
-    struct trial t = {.knobs = *k};
-    c.knobs = *k;
+    struct trial t = {.knobs = c->knobs};
     s->out->tried++;
-    if (!memory_estimate(&c, &memory, NULL) || !time_estimate(&c, &time, NULL)) return;
+    if (!memory_estimate(c, &memory, NULL) || !time_estimate(c, &time, NULL)) return;
     if (memory.fits == FITS_NO) {
         s->out->unfit++;
         return;
     }
-    for (int i = 0; i < SWEEP_AXES; i++) {
-        if (!axis_differs(&s->base->knobs, k, (enum sweep_axis)i)) continue;
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
+        if (!differs(s, d, &c->knobs)) continue;
         t.changed++;
-        variance += doubt[i] * doubt[i];
+        variance += d->doubt * d->doubt;
     }
     t.step_s = time.step;
     t.ratio = time.step / s->out->step_s;
@@ -286,19 +177,40 @@ static void try_knobs(struct sweeper *s, const struct knobs *k)
     *VEC_PUSH(s->arena, &s->trials) = t;
 }
 
-/* One axis after the other, then each pair. */
-static void try_all(struct sweeper *s, const struct sweep_values values[SWEEP_AXES])
+/* Takes a move that changes something and leaves whole microbatches. */
+static bool take(struct sweeper *s, const struct decision *d, const struct move *move,
+                 struct config *c)
 {
-    for (int i = 0; i < SWEEP_AXES; i++)
-        for (int k = 0; k < values[i].n; k++)
-            try_knobs(s, &values[i].items[k]);
-    for (int i = 0; i < SWEEP_AXES; i++)
-        for (int j = i + 1; j < SWEEP_AXES; j++)
-            for (int k = 0; k < values[i].n * values[j].n; k++) {
-                struct knobs both = values[i].items[k / values[j].n];
-                take(&both, &values[j].items[k % values[j].n], (enum sweep_axis)j);
-                try_knobs(s, &both);
-            }
+    const struct knobs *k = &c->knobs;
+    if (!move_take(d, move, c) || !differs(s, d, k)) return false;
+    bool whole = k->mbs <= SWEEP_MOST_MBS && k->gbs % (k->mbs * knobs_dp(k)) == 0;
+    return whole || k->mbs == s->base->knobs.mbs;
+}
+
+/* Every move of a decision from `from`; with `then`, each with every one of that decision. */
+static void try_moves(struct sweeper *s, const struct config *from, const struct decision *d,
+                      const struct decision *then)
+{
+    for (const struct move *move = d->moves; move->name; move++) {
+        if (!(move->uses & MOVE_TRIAL)) continue;
+        struct config c = *from;
+        if (!take(s, d, move, &c)) continue;
+        if (then)
+            try_moves(s, &c, then, NULL);
+        else
+            try_config(s, &c);
+    }
+}
+
+/* One decision after the other, then each pair. */
+static void try_all(struct sweeper *s)
+{
+    const struct decision *end = decisions + DECISIONS;
+    for (const struct decision *d = decisions; d < end; d++)
+        try_moves(s, s->base, d, NULL);
+    for (const struct decision *d = decisions; d < end; d++)
+        for (const struct decision *then = d + 1; then < end; then++)
+            try_moves(s, s->base, d, then);
 }
 
 /* Fewer changes first; then by worth; then as they were found. */
@@ -326,7 +238,7 @@ static void choose(struct sweeper *s, size_t most)
             continue;
         }
         part[t->changed]--;
-        t->what = changes_text(s->arena, &s->base->knobs, &t->knobs);
+        t->what = changes_text(s, &t->knobs);
         out->trials[out->n++] = *t;
     }
 }
@@ -334,7 +246,6 @@ static void choose(struct sweeper *s, size_t most)
 bool sweep_plan(struct arena *a, const struct rule_set *rules, const struct facts *f,
                 const struct config *c, size_t most, struct arena *scratch, struct sweep *out)
 {
-    struct sweep_values *values = ARENA_ARRAY(a, struct sweep_values, SWEEP_AXES);
     struct memory_estimate memory;
     struct time_estimate time;
     *out = (struct sweep){0};
@@ -343,11 +254,7 @@ bool sweep_plan(struct arena *a, const struct rule_set *rules, const struct fact
     out->step_s = time.step;
     out->peak = memory.peak;
     out->fits = (int)memory.fits;
-    mbs_values(c, &values[SWEEP_MBS]);
-    recompute_values(c, &values[SWEEP_RECOMPUTE]);
-    graph_values(c, &values[SWEEP_GRAPHS]);
-    dispatcher_values(c, &values[SWEEP_DISPATCHER]);
-    try_all(&s, values);
+    try_all(&s);
     choose(&s, most);
     return true;
 }

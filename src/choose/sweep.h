@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trials worth running next on a plan that works: micro-batch size, recomputation, scope of
-   CUDA graphs and dispatcher, one changed at a time first, then two together. In each group the
-   order is by expected improvement: what the model predicts, and how little it can be sure of it.
- */
+/* The trials worth running next on a plan that works: the moves of MOVE_TRIAL (plan/move.h), of
+   micro-batch size, recomputation, scope of CUDA graphs and dispatcher, one at a time first, then
+   two together. In each group the order is by expected improvement: what the model predicts, and
+   how little it can be sure of it. */
 #ifndef MOEPLAN_CHOOSE_SWEEP_H
 #define MOEPLAN_CHOOSE_SWEEP_H
 
 #include "cost/cost.h"
 #include "rules/rule.h"
 
-enum sweep_axis { SWEEP_MBS, SWEEP_RECOMPUTE, SWEEP_GRAPHS, SWEEP_DISPATCHER, SWEEP_AXES };
-
 struct trial {
     struct knobs knobs;
     struct facts *facts;  /* of the plan with the trial's changes: what is emitted */
     struct str what;      /* "micro_batch_size 1 -> 2, recompute none -> full" */
-    int changed;          /* axes that differ from the baseline */
+    int changed;          /* decisions that differ from the baseline */
     double step_s, ratio; /* seconds; over the baseline's */
     double peak;          /* bytes */
     int fits;             /* FITS_YES or FITS_TIGHT */

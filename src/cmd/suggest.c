@@ -239,7 +239,7 @@ static void emit_best(struct cmd_context *c, const struct rule_set *rules, const
     size_t best = 0;
     while (best + 1 < answers->n && !answers->items[best].n)
         best++;
-    const struct answer_plan *plan = &answers->items[best].plans[0];
+    const struct plan *plan = &answers->items[best].plans[0];
     struct emit_input in = {.rules = rules, .facts = plan->facts};
     struct str *comments;
     in.n_comments = suggest_comments(c->keep, ask, plan, &comments);

@@ -27,7 +27,7 @@ struct ask {
     const struct platform *platform;
     bool in[FRAMEWORK_COUNT]; /* frameworks whose space is searched */
     struct str goal, task, precision;
-    int64_t lora_rank; /* 0: not said */
+    int64_t lora_rank;       /* 0: not said */
     struct str lora_targets; /* separated by commas; empty: not said */
     int64_t gpus, gbs, seq, mbs, top;
     int64_t most_gpus; /* no number of GPUs up to this is enough: gpus is the nearest; 0: not so */
@@ -73,7 +73,7 @@ void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_s
 void suggest_json(struct tree *t, const struct rule_set *rules, const struct answer *answers,
                   size_t n, double elapsed_ms);
 /* Head lines for emitted files: what this is, and what was assumed. */
-size_t suggest_comments(struct arena *a, const struct ask *ask, const struct answer_plan *plan,
+size_t suggest_comments(struct arena *a, const struct ask *ask, const struct plan *plan,
                         struct str **out);
 
 #endif

@@ -245,7 +245,7 @@ bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
                    const struct rule_set *rules, const struct ask *ask, enum framework framework,
                    struct answer *out)
 {
-    struct question q = {
+    struct plan_request q = {
         .rules = rules, .facts = facts_of(a, diags, ask, framework), .top = (size_t)ask->top};
     q.forbid = forbidden(a, diags, ask, &q.n_forbid);
     if (!q.forbid) return false;

@@ -17,7 +17,7 @@ static void add_reasons(struct tree *t, cJSON *plan, const char *key, const stru
 }
 
 static void add_estimate(struct tree *t, cJSON *item, const struct rule_set *rules,
-                         const struct answer_plan *plan)
+                         const struct plan *plan)
 {
     struct memory_estimate memory;
     struct time_estimate time;
@@ -31,7 +31,7 @@ static void add_estimate(struct tree *t, cJSON *item, const struct rule_set *rul
 }
 
 static void add_plan(struct tree *t, cJSON *plans, const struct rule_set *rules,
-                     const struct answer_plan *plan, int rank)
+                     const struct plan *plan, int rank)
 {
     cJSON *item = tree_object(t, plans, NULL);
     tree_number(t, item, "rank", rank);

@@ -40,7 +40,7 @@ static void add_costs(const struct config *c, struct buf *out)
     screen_evidence(&e, out);
 }
 
-static void add_reasons(const struct answer_plan *plan, struct buf *out)
+static void add_reasons(const struct plan *plan, struct buf *out)
 {
     buf_add(out, STR("\nwhy\n"));
     for (size_t i = 0; i < plan->because.n; i++) {
@@ -77,7 +77,7 @@ static void add_alternatives(const struct answer *answer, struct buf *out)
 void suggest_text(struct arena *a, const struct ask *ask, enum framework framework,
                   const struct answer *answer, struct buf *out)
 {
-    const struct answer_plan *best = &answer->plans[0];
+    const struct plan *best = &answer->plans[0];
     add_question(a, ask, answer, out);
     screen_assumed(best->facts, out);
     buf_printf(out, "%s: best of %zu plans that fit (%zu looked at)%s\n\n",
@@ -93,7 +93,7 @@ void suggest_text(struct arena *a, const struct ask *ask, enum framework framewo
     add_advice("note", &best->notes, out);
 }
 
-size_t suggest_comments(struct arena *a, const struct ask *ask, const struct answer_plan *plan,
+size_t suggest_comments(struct arena *a, const struct ask *ask, const struct plan *plan,
                         struct str **out)
 {
     VEC(struct str) lines = {0};

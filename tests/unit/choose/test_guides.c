@@ -34,11 +34,12 @@ static struct facts *facts_of(struct arena *a, const char *model, const char *pl
     return f;
 }
 
-static const struct answer_plan *answer(struct arena *a, const char *model, const char *goal)
+static const struct plan *answer(struct arena *a, const char *model, const char *goal)
 {
     struct arena *scratch = arena_new(0);
     struct answer *out = ARENA_NEW(a, struct answer);
-    struct question q = {.rules = rules_builtin(), .facts = facts_of(a, model, "gb200"), .top = 1};
+    struct plan_request q = {
+        .rules = rules_builtin(), .facts = facts_of(a, model, "gb200"), .top = 1};
     set(q.facts, "goal", value_string(str_of(goal)));
     set(q.facts, "task", value_string(STR("pretrain")));
     assert_true(planner_answer(a, &q, scratch, out));
@@ -56,8 +57,8 @@ static bool advises(const struct advice_list *list, const char *rule)
 
 static void a_vision_model_is_brought_up_in_stages(void **state)
 {
-    const struct answer_plan *first = answer(*state, "qwen3-vl-30b-a3b", "bringup"),
-                             *fast = answer(*state, "qwen3-vl-30b-a3b", "throughput");
+    const struct plan *first = answer(*state, "qwen3-vl-30b-a3b", "bringup"),
+                      *fast = answer(*state, "qwen3-vl-30b-a3b", "throughput");
     assert_int_equal(first->config.knobs.fsdp, FSDP_OPTIM_GRADS_PARAMS);
     assert_int_equal(first->config.knobs.recompute, RECOMPUTE_FULL);
     assert_int_equal(first->config.knobs.graph_impl, GRAPH_NONE);
@@ -70,8 +71,8 @@ static void a_vision_model_is_brought_up_in_stages(void **state)
 
 static void the_goal_memory_takes_less_than_the_goal_throughput(void **state)
 {
-    const struct answer_plan *small = answer(*state, "qwen3-30b-a3b", "memory"),
-                             *fast = answer(*state, "qwen3-30b-a3b", "throughput");
+    const struct plan *small = answer(*state, "qwen3-30b-a3b", "memory"),
+                      *fast = answer(*state, "qwen3-30b-a3b", "throughput");
     assert_true(small->costs.peak < fast->costs.peak);
     assert_true(small->costs.step_s > fast->costs.step_s);
 }

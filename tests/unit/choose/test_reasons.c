@@ -25,7 +25,7 @@ static const struct answer *answer(struct arena *a)
     struct answer *out = ARENA_NEW(a, struct answer);
     struct facts *f =
         sized_plan(a, "bridge", "model: qwen3-30b-a3b\nplatform: h100\ngpus: 64\ngbs: 1024", "");
-    struct question q = {.rules = rules_builtin(), .facts = f, .top = 4};
+    struct plan_request q = {.rules = rules_builtin(), .facts = f, .top = 4};
     put(f, P_goal, "throughput");
     put(f, P_task, "pretrain");
     assert_true(planner_answer(a, &q, scratch, out));
@@ -98,7 +98,7 @@ static int *field_of(struct knobs *k, const char *name)
 }
 
 /* "TP 2: 6 % slower" of a plan; true when it says such a thing. */
-static bool check_neighbour(const struct answer_plan *plan, struct str text)
+static bool check_neighbour(const struct plan *plan, struct str text)
 {
     char name[8], verb[16], copy[64];
     int value, percent;
@@ -124,7 +124,7 @@ static void neighbours_cost_what_is_said(void **state)
     const struct answer *x = answer(*state);
     size_t told = 0;
     for (size_t i = 0; i < x->n; i++) {
-        const struct answer_plan *plan = &x->plans[i];
+        const struct plan *plan = &x->plans[i];
         for (size_t k = 0; k < plan->because.n; k++) {
             struct str rest = plan->because.items[k].text, part;
             if (plan->because.items[k].rule.n) continue;
@@ -145,7 +145,7 @@ static void a_rival_is_told_by_its_costs(void **state)
     struct preference guide = wish(P_tensor_model_parallel_size, 1, 0.05);
     guide.rule = rule;
     guide.value = value_int(1);
-    struct answer_plan first = {.costs = {.step_s = 10, .peak = 40, .knobs = {.tp = 1}}};
+    struct plan first = {.costs = {.step_s = 10, .peak = 40, .knobs = {.tp = 1}}};
     struct answer x = {.plans = &first, .n = 1, .preferences = &guide, .n_preferences = 1};
     struct contender rival = {.step_s = 11, .peak = 30, .knobs = {.tp = 2}};
     assert_str(reason_against(*state, &x, &rival), "10 % slower, 25 % less memory");

@@ -16,21 +16,27 @@ static void assert_axis(struct axis x, const char *want)
     assert_string_equal(got, want);
 }
 
+static void assert_values(const struct search_request *r, const struct knobs *k,
+                          enum decision_id decision, const char *want)
+{
+    assert_axis(space_values(r, &decisions[decision], k), want);
+}
+
 /* 48 layers, the embedding and the loss on 4 stages are up to 12 chunks a stage, 16 at most. */
 static void virtual_stages(void **state)
 {
     struct config *c = plan_config(*state, "megatron", "ep: 8\n");
     struct search_request r = {.base = c};
     struct knobs k = c->knobs;
-    assert_axis(space_vpp(&r, &k), "1");
+    assert_values(&r, &k, DECISION_VPP, "1");
     k.pp = 4;
-    assert_axis(space_vpp(&r, &k), "1 2 3 4 5 6 7 8 9 10 11 12");
+    assert_values(&r, &k, DECISION_VPP, "1 2 3 4 5 6 7 8 9 10 11 12");
     k.pp = 2;
-    assert_axis(space_vpp(&r, &k), "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16");
+    assert_values(&r, &k, DECISION_VPP, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16");
     k.pp = 20;
-    assert_axis(space_vpp(&r, &k), "1 2");
+    assert_values(&r, &k, DECISION_VPP, "1 2");
     c->framework = FRAMEWORK_AUTOMODEL;
-    assert_axis(space_vpp(&r, &k), "1");
+    assert_values(&r, &k, DECISION_VPP, "1");
 }
 
 /* From 8,192 tokens on, and at least 2,048 a rank. */
@@ -39,13 +45,13 @@ static void context_parallelism_of_long_sequences(void **state)
     struct config *c = plan_config(*state, "megatron", "ep: 8\n");
     struct search_request r = {.base = c};
     struct knobs k = c->knobs;
-    assert_axis(space_cp(&r, &k), "1");
+    assert_values(&r, &k, DECISION_CP, "1");
     k.seq = 8192;
-    assert_axis(space_cp(&r, &k), "1 2 4");
+    assert_values(&r, &k, DECISION_CP, "1 2 4");
     k.seq = 32768; /* 8 GPUs */
-    assert_axis(space_cp(&r, &k), "1 2 4 8");
+    assert_values(&r, &k, DECISION_CP, "1 2 4 8");
     k.tp = 4;
-    assert_axis(space_cp(&r, &k), "1 2");
+    assert_values(&r, &k, DECISION_CP, "1 2");
 }
 
 /* DeepEP has no kernels for a rack, and alone there is nothing to exchange. */
@@ -57,11 +63,11 @@ static void dispatchers(void **state)
     snprintf(all, sizeof all, "%d %d %d", DISPATCH_ALLTOALL, DISPATCH_DEEPEP, DISPATCH_HYBRIDEP);
     snprintf(rack, sizeof rack, "%d %d", DISPATCH_ALLTOALL, DISPATCH_HYBRIDEP);
     snprintf(torch, sizeof torch, "%d", DISPATCH_TORCH);
-    assert_axis(space_dispatcher(&r, &c->knobs), all);
+    assert_axis(space_dispatcher(&r, c), all);
     c->machine.nvlink_domain = 72, c->machine.gpus_per_node = 4;
-    assert_axis(space_dispatcher(&r, &c->knobs), rack);
+    assert_axis(space_dispatcher(&r, c), rack);
     c->framework = FRAMEWORK_AUTOMODEL, c->knobs.ep = 1;
-    assert_axis(space_dispatcher(&r, &c->knobs), torch);
+    assert_axis(space_dispatcher(&r, c), torch);
 }
 
 /* Experts are split among divisors of their number that the GPUs allow; KV heads may be copied. */
@@ -70,18 +76,18 @@ static void degrees(void **state)
     struct config *c = plan_config(*state, "megatron", "");
     struct search_request r = {.base = c};
     struct knobs k = c->knobs;
-    assert_axis(space_tp(&r, &k), "1 2 4 8");
-    assert_axis(space_ep(&r, &k), "1 2 4 8");
+    assert_values(&r, &k, DECISION_TP, "1 2 4 8");
+    assert_values(&r, &k, DECISION_EP, "1 2 4 8");
     k.gpus = 48; /* 128 experts have no divisor 3 */
-    assert_axis(space_ep(&r, &k), "1 2 4 8 16");
+    assert_values(&r, &k, DECISION_EP, "1 2 4 8 16");
     c->model.groups = 3;
-    assert_axis(space_tp(&r, &k), "1");
+    assert_values(&r, &k, DECISION_TP, "1");
     k.tp = 4; /* experts of 768 */
-    assert_axis(space_etp(&r, &k), "1 2 4");
+    assert_values(&r, &k, DECISION_ETP, "1 2 4");
     k.fsdp = FSDP_OPTIM_GRADS_PARAMS;
-    assert_axis(space_etp(&r, &k), "1");
+    assert_values(&r, &k, DECISION_ETP, "1");
     r.barred_batches = 1; /* of one sequence */
-    assert_axis(space_mbs(&r), "2 4 8");
+    assert_values(&r, &k, DECISION_MBS, "2 4 8");
 }
 
 static bool has_step(const struct recompute_ladder *l, enum recompute kind, uint32_t modules)

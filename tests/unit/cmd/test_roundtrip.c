@@ -47,7 +47,7 @@ static bool can_say(const struct output *output, struct str task)
     return str_find_str(all, task) < all.n;
 }
 
-static struct str print_plan(struct arena *a, const struct ask *ask, const struct answer_plan *plan,
+static struct str print_plan(struct arena *a, const struct ask *ask, const struct plan *plan,
                              const char *format)
 {
     struct buf text = buf_new(a);
@@ -133,8 +133,7 @@ static void check_figure(struct faults *x, struct arena *a, const char *name, do
         fault(x, arena_printf(a, "%s %.6g, printed and read %.6g", name, was, is));
 }
 
-static void check_costs(struct faults *x, struct arena *a, struct str text,
-                        const struct answer_plan *plan)
+static void check_costs(struct faults *x, struct arena *a, struct str text, const struct plan *plan)
 {
     struct diags diags;
     struct costed back;
@@ -154,7 +153,7 @@ static void check_costs(struct faults *x, struct arena *a, struct str text,
     check_figure(x, a, "step", plan->costs.step_s, back.time.step);
 }
 
-static void try_output(struct bench *b, const struct ask *ask, const struct answer_plan *plan,
+static void try_output(struct bench *b, const struct ask *ask, const struct plan *plan,
                        const struct output *output)
 {
     struct faults x = {.b = b, .ask = ask, .output = output};

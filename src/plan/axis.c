@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sizes that the search looks at. */
+#include "plan/move.h"
+
+enum {
+    LONG_SEQUENCE = 8192,  /* tokens from which context parallelism is considered (guide S2.6) */
+    SHORTEST_SHARD = 2048, /* tokens a context-parallel rank keeps at least: below, attention no
+                              longer hides the ring */
+    MOST_VIRTUAL = 16,
+};
+
+struct axis axis_of(int value)
+{
+    return (struct axis){1, {value}};
+}
+
+static void axis_add(struct axis *x, int value)
+{
+    if (x->n < AXIS_MAX_VALUES) x->values[x->n++] = value;
+}
+
+static bool is_fsdp(const struct knobs *k)
+{
+    return k->fsdp != FSDP_NONE;
+}
+
+/* Heads and KV heads a tensor-parallel rank can have: KV heads may be replicated in Megatron-core.
+ */
+static bool heads_divide(const struct model_shape *m, int tp)
+{
+    if (m->heads % tp) return false;
+    return m->mla || m->groups % tp == 0 || tp % m->groups == 0;
+}
+
+struct axis axis_tp(const struct config *base, const struct knobs *k)
+{
+    struct axis x = {0};
+    bool dense_only = base->framework == FRAMEWORK_AUTOMODEL &&
+                      base->model.experts; /* no TP plan for its MoE classes */
+    int domain = k->nvlink_domain ? k->nvlink_domain : base->machine.nvlink_domain;
+    for (int tp = 1; tp <= domain && tp <= k->gpus; tp *= 2) {
+        if (k->gpus % tp || !heads_divide(&base->model, tp)) continue;
+        if (tp > 1 && (is_fsdp(k) || dense_only)) break;
+        if (base->model.dense_ffn % tp || base->model.shared_ffn % tp) continue;
+        axis_add(&x, tp);
+    }
+    return x;
+}
+
+struct axis axis_cp(const struct config *base, const struct knobs *k)
+{
+    struct axis x = axis_of(1);
+    (void)base;
+    if (k->seq < LONG_SEQUENCE) return x;
+    for (int64_t cp = 2; k->seq / cp >= SHORTEST_SHARD && cp * k->tp <= k->gpus; cp *= 2)
+        if (k->seq % (2 * cp) == 0 && k->seq / cp % k->tp == 0 && k->gpus % (cp * k->tp) == 0)
+            axis_add(&x, (int)cp);
+    return x;
+}
+
+struct axis axis_pp(const struct config *base, const struct knobs *k)
+{
+    struct axis x = axis_of(1);
+    if (k->fsdp == FSDP_OPTIM_GRADS_PARAMS) return x;
+    int64_t left = k->gpus / (k->tp * k->cp);
+    int most = base->framework == FRAMEWORK_AUTOMODEL ? 8 : AXIS_MAX_PP;
+    for (int pp = 2; pp <= left && pp <= base->model.num_layers && pp <= most; pp++)
+        if (left % pp == 0) axis_add(&x, pp);
+    return x;
+}
+
+struct axis axis_vpp(const struct config *base, const struct knobs *k)
+{
+    struct axis x = axis_of(1);
+    if (base->layout_given) {
+        int given = base->layouts[0].n_chunks;
+        return given % k->pp ? (struct axis){0} : axis_of(given / k->pp);
+    }
+    if (k->pp == 1 || base->framework == FRAMEWORK_AUTOMODEL) return x;
+    int chunks = base->model.num_layers + 2; /* embedding and loss count as a layer each */
+    for (int vpp = 2; vpp <= MOST_VIRTUAL && vpp * k->pp <= chunks; vpp++)
+        axis_add(&x, vpp);
+    return x;
+}
+
+struct axis axis_etp(const struct config *base, const struct knobs *k)
+{
+    struct axis x = axis_of(1);
+    const struct model_shape *m = &base->model;
+    if (!m->experts || base->framework == FRAMEWORK_AUTOMODEL || is_fsdp(k)) return x;
+    for (int etp = 2; etp <= k->tp && m->expert_ffn % etp == 0; etp *= 2)
+        axis_add(&x, etp);
+    return x;
+}
+
+struct axis axis_ep(const struct config *base, const struct knobs *k)
+{
+    struct axis x = axis_of(1);
+    int experts = base->model.experts;
+    for (int ep = 2; ep <= experts; ep++)
+        if (experts % ep == 0 && k->gpus % ((int64_t)k->etp * ep) == 0) axis_add(&x, ep);
+    return x;
+}
+
+struct axis axis_mbs(const struct config *base, const struct knobs *k)
+{
+    struct axis x = {0};
+    (void)base;
+    for (int mbs = 1; mbs <= AXIS_MAX_MBS && mbs <= k->gbs; mbs *= 2)
+        axis_add(&x, mbs);
+    return x;
+}

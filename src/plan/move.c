@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/move.h"
+
+#include "facts/param_ids.h"
+#include "plan/knob.h"
+
+/* ---- changes ---- */
+
+/* A size times `factor`, or over it where that is negative; the GPUs stay, so data parallelism
+   gives or takes them. */
+static bool scale(int *size, int factor)
+{
+    enum { MOST = 1 << 20 };
+    if (factor < 0 ? *size % -factor != 0 : *size > MOST / factor) return false;
+    *size = factor < 0 ? *size / -factor : *size * factor;
+    return true;
+}
+
+static bool scale_tp(struct config *c, int factor)
+{
+    bool changed = scale(&c->knobs.tp, factor);
+    c->knobs.sequence_parallel = c->knobs.tp > 1;
+    return changed;
+}
+
+static bool scale_tp_and_etp(struct config *c, int factor)
+{
+    bool changed = scale_tp(c, factor);
+    if (c->knobs.etp > c->knobs.tp) c->knobs.etp = c->knobs.tp;
+    return changed;
+}
+
+static bool scale_pp(struct config *c, int factor)
+{
+    bool changed = scale(&c->knobs.pp, factor);
+    if (c->knobs.pp == 1) c->knobs.vpp = 1;
+    return changed;
+}
+
+static bool set_vpp(struct config *c, int vpp)
+{
+    bool free = c->knobs.vpp != vpp && c->knobs.layout == 0;
+    c->knobs.vpp = vpp;
+    return free;
+}
+
+/* The micro-batches that are powers of two: one or two of them up or down. */
+static bool step_mbs(struct config *c, int steps)
+{
+    int power = 1, from = c->knobs.mbs;
+    while (2 * power <= from)
+        power *= 2;
+    if (steps < 0 && power < from) steps++;
+    c->knobs.mbs = steps < 0 ? power >> -steps : power << steps;
+    return c->knobs.mbs > 0;
+}
+
+/* Expert parallelism in place of what `etp` leaves of expert tensor parallelism. */
+static bool set_etp(struct config *c, int etp)
+{
+    struct knobs *k = &c->knobs;
+    int ep = k->ep * k->etp / etp;
+    bool divides = k->etp > etp && c->model.experts % ep == 0;
+    k->ep = ep;
+    k->etp = etp;
+    return divides;
+}
+
+static bool set_recompute(struct config *c, int recompute, uint32_t modules)
+{
+    struct knobs *k = &c->knobs;
+    bool changed = k->recompute != recompute;
+    k->recompute = (uint8_t)recompute;
+    k->recompute_method = METHOD_UNIFORM;
+    k->recompute_num_layers = recompute == RECOMPUTE_FULL;
+    k->recompute_modules = modules;
+    return changed;
+}
+
+/* None, or whole layers. */
+static bool recompute_layers(struct config *c, int recompute)
+{
+    return set_recompute(c, recompute, 0);
+}
+
+/* The model's modules of which selective recomputation frees many bytes for little work. */
+static uint32_t worthwhile(const struct model_shape *m)
+{
+    return MOD_LAYERNORM | MOD_CORE_ATTN | (model_has_ffn(m, FFN_DENSE) ? MOD_MLP : 0) |
+           (m->experts ? MOD_MOE_ACT : 0) | (m->shared_ffn ? MOD_SHARED_EXPERTS : 0) |
+           (m->mla ? MOD_MLA_UP_PROJ : 0);
+}
+
+/* The cheapest bytes of the model's kind and those of `more` that it has; MOD_MOE in place of the
+   activation inside it. */
+static bool recompute_cheapest(struct config *c, int more)
+{
+    uint32_t modules = c->model.experts > 0 ? MOD_MOE_ACT | MOD_LAYERNORM : MOD_MLP;
+    modules |= (uint32_t)more & worthwhile(&c->model);
+    if (more & MOD_MOE) modules = (modules & ~(uint32_t)MOD_MOE_ACT) | MOD_MOE;
+    set_recompute(c, RECOMPUTE_SELECTIVE, modules);
+    return true;
+}
+
+static bool recompute_also(struct config *c, int modules)
+{
+    struct knobs *k = &c->knobs;
+    uint32_t before = k->recompute_modules;
+    k->recompute_modules |= (uint32_t)modules;
+    bool more = k->recompute != RECOMPUTE_FULL && k->recompute_modules != before;
+    k->recompute = RECOMPUTE_SELECTIVE;
+    return more;
+}
+
+/* The worthwhile modules in place of another granularity. */
+static bool recompute_not(struct config *c, int granularity)
+{
+    bool taken = c->knobs.recompute == granularity;
+    set_recompute(c, RECOMPUTE_SELECTIVE, worthwhile(&c->model));
+    return taken;
+}
+
+static bool capture(struct config *c, int scope)
+{
+    c->knobs.graph_impl = scope ? GRAPH_TE : GRAPH_NONE;
+    c->knobs.graph_scope = (uint32_t)scope;
+    return true;
+}
+
+static bool dispatch(struct config *c, int dispatcher)
+{
+    c->knobs.dispatcher = (uint8_t)dispatcher;
+    return true;
+}
+
+static bool overlap_ep(struct config *c, int on)
+{
+    c->knobs.overlap_ep = on;
+    c->knobs.shared_expert_overlap = false; /* the two exclude each other */
+    return true;
+}
+
+static bool fuse_loss(struct config *c, int fusion)
+{
+    struct knobs *k = &c->knobs;
+    bool open = k->ce_fusion != CE_TE && k->ce_fusion != CE_LINEAR && k->fsdp != FSDP_FSDP2;
+    k->ce_fusion = (uint8_t)fusion;
+    return open;
+}
+
+static bool shard_optimizer(struct config *c, int on)
+{
+    bool open = !c->knobs.distributed_optimizer && !c->knobs.layer_wise_optimizer;
+    c->knobs.distributed_optimizer = on;
+    return open;
+}
+
+/* Gradients and moments of so many bytes, the main parameter as the bf16 parameter's remainder. */
+static bool small_optimizer(struct config *c, int bytes)
+{
+    struct knobs *k = &c->knobs;
+    if (k->precision_aware || k->muon || !k->distributed_optimizer) return false;
+    k->precision_aware = true;
+    k->grad_bytes = k->exp_avg_bytes = k->exp_avg_sq_bytes = bytes;
+    k->main_param_remainder = !k->fp8_param_gather;
+    k->main_param_bytes = k->main_param_remainder ? 2 : 4;
+    return true;
+}
+
+static bool offload_optimizer(struct config *c, int percent)
+{
+    double part = percent / 100.0;
+    bool more = c->knobs.optimizer_offload < part && !c->knobs.muon;
+    c->knobs.optimizer_offload = part;
+    return more;
+}
+
+static bool keep_on_gpu(struct config *c, int none)
+{
+    struct knobs *k = &c->knobs;
+    bool taken = k->optimizer_offload > 0 || k->layers_offloaded > 0 || k->offload_modules ||
+                 k->offload_optimizer_states;
+    k->optimizer_offload = k->layers_offloaded = none;
+    k->offload_modules = 0;
+    k->offload_optimizer_states = false;
+    return taken;
+}
+
+static bool reshard(struct config *c, int on)
+{
+    struct knobs *k = &c->knobs;
+    bool kept = k->fsdp == FSDP_FSDP2 && k->reshard_stated && !k->reshard_after_forward;
+    k->reshard_after_forward = k->reshard_stated = on;
+    return kept;
+}
+
+/* ---- words ---- */
+
+static struct str recompute_text(struct arena *a, const struct knobs *k)
+{
+    if (k->recompute == RECOMPUTE_NONE) return STR("none");
+    if (k->recompute == RECOMPUTE_FULL) return STR("full");
+    return value_text(a, knob_get(a, k, knob_of(P_recompute_modules)));
+}
+
+static struct str graphs_text(struct arena *a, const struct knobs *k)
+{
+    if (k->graph_impl == GRAPH_NONE) return STR("none");
+    return value_text(a, knob_get(a, k, knob_of(P_cuda_graph_scope)));
+}
+
+struct str decision_text(struct arena *a, const struct decision *d, const struct knobs *k)
+{
+    return d->text ? d->text(a, k) : value_text(a, knob_get(a, k, knob_of(d->params[0])));
+}
+
+/* ---- the moves ---- */
+
+/* Each ends with one that has no name. */
+
+static const struct move tp_moves[] = {
+    {"TP over 2", scale_tp, -2, 0, MOVE_NEIGHBOUR, 0},
+    {"TP over 2, ETP with it", scale_tp_and_etp, -2, 0, MOVE_OUTLOOK, P_fits_with_smaller_tp},
+    {"TP times 2", scale_tp, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
+    {"TP times 4", scale_tp, 4, 0, MOVE_RELIEF, 0},
+    {0}};
+
+static const struct move pp_moves[] = {
+    {"PP over 2", scale_pp, -2, 0, MOVE_NEIGHBOUR, 0},
+    {"PP times 2", scale_pp, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
+    {"PP times 4", scale_pp, 4, 0, MOVE_RELIEF, 0},
+    {0}};
+
+static const struct move ep_moves[] = {{"EP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0},
+                                       {"EP times 2", NULL, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
+                                       {"EP times 4", NULL, 4, 0, MOVE_RELIEF, 0},
+                                       {0}};
+
+static const struct move etp_moves[] = {
+    {"EP in place of ETP", set_etp, 1, 0, MOVE_OUTLOOK, P_fits_with_ep_only}, {0}};
+
+static const struct move cp_moves[] = {{"CP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0},
+                                       {"CP times 2", NULL, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
+                                       {"CP times 4", NULL, 4, 0, MOVE_RELIEF, 0},
+                                       {0}};
+
+static const struct move vpp_moves[] = {{"VPP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0},
+                                        {"VPP times 2", NULL, 2, 0, MOVE_NEIGHBOUR, 0},
+                                        {"one chunk a stage", set_vpp, 1, 0, MOVE_RELIEF, 0},
+                                        {0}};
+
+static const struct move mbs_moves[] = {
+    {"MBS over 4", NULL, -4, 0, MOVE_RELIEF, 0},
+    {"MBS over 2", NULL, -2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
+    {"MBS times 2", NULL, 2, 0, MOVE_NEIGHBOUR, 0},
+    {"MBS two powers down", step_mbs, -2, 0, MOVE_TRIAL, 0},
+    {"MBS a power down", step_mbs, -1, 0, MOVE_TRIAL, 0},
+    {"MBS a power up", step_mbs, 1, 0, MOVE_TRIAL, 0},
+    {"MBS two powers up", step_mbs, 2, 0, MOVE_TRIAL, 0},
+    {0}};
+
+/* The cheapest bytes first. */
+static const struct move recompute_moves[] = {
+    {"recompute nothing", recompute_layers, RECOMPUTE_NONE, 0,
+     MOVE_SEARCH | MOVE_TRIAL | MOVE_OUTLOOK, P_fits_without_recompute},
+    {"recompute the cheapest", recompute_cheapest, 0, NEED_CORE, MOVE_SEARCH | MOVE_TRIAL, 0},
+    {"the cheapest and MLA's projections", recompute_cheapest, MOD_MLA_UP_PROJ,
+     NEED_CORE | NEED_MLA, MOVE_SEARCH | MOVE_TRIAL, 0},
+    {"and dense FFNs", recompute_cheapest, MOD_MLA_UP_PROJ | MOD_MLP,
+     NEED_CORE | NEED_EXPERTS | NEED_DENSE, MOVE_SEARCH | MOVE_TRIAL, 0},
+    {"and experts", recompute_cheapest, MOD_MLA_UP_PROJ | MOD_MLP | MOD_MOE,
+     NEED_CORE | NEED_EXPERTS, MOVE_SEARCH | MOVE_TRIAL, 0},
+    {"recompute modules, not layers", recompute_not, RECOMPUTE_FULL, NEED_CORE, MOVE_OUTLOOK,
+     P_fits_with_selective},
+    {"norms too", recompute_also, MOD_LAYERNORM, NEED_CORE, MOVE_RELIEF, 0},
+    {"experts' activations too", recompute_also, MOD_MOE_ACT, NEED_CORE | NEED_EXPERTS, MOVE_RELIEF,
+     0},
+    {"experts' activations and norms too", recompute_also, MOD_MOE_ACT | MOD_LAYERNORM,
+     NEED_CORE | NEED_EXPERTS, MOVE_RELIEF, 0},
+    {"MLA's projections too", recompute_also, MOD_MLA_UP_PROJ, NEED_CORE | NEED_MLA, MOVE_RELIEF,
+     0},
+    {"shared experts too", recompute_also, MOD_SHARED_EXPERTS,
+     NEED_CORE | NEED_EXPERTS | NEED_SHARED, MOVE_RELIEF, 0},
+    {"dense FFNs too", recompute_also, MOD_MLP, NEED_CORE, MOVE_RELIEF, 0},
+    {"all of these but shared experts", recompute_also,
+     MOD_MLA_UP_PROJ | MOD_MOE_ACT | MOD_LAYERNORM | MOD_MLP, NEED_CORE | NEED_EXPERTS | NEED_MLA,
+     MOVE_RELIEF, 0},
+    {"attention's core too", recompute_also, MOD_CORE_ATTN, NEED_CORE, MOVE_RELIEF, 0},
+    {"experts too", recompute_also, MOD_MOE, NEED_CORE | NEED_EXPERTS, MOVE_RELIEF, 0},
+    {"recompute whole layers", recompute_layers, RECOMPUTE_FULL, 0,
+     MOVE_SEARCH | MOVE_TRIAL | MOVE_RELIEF, 0},
+    {0}};
+
+enum { NEED_GRAPHS = NEED_CORE | NEED_EXPERTS | NEED_TE_GRAPHS };
+static const struct move graph_moves[] = {
+    {"no graphs", capture, 0, NEED_GRAPHS, MOVE_TRIAL, 0},
+    {"graphs of the router", capture, SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS, NEED_GRAPHS,
+     MOVE_REFINE | MOVE_TRIAL, 0},
+    {"graphs of attention too", capture, SCOPE_ATTN | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS,
+     NEED_GRAPHS, MOVE_REFINE | MOVE_TRIAL, 0},
+    {0}};
+
+/* The fused ones fail where a rank has all experts; DeepEP has no kernels for racks. The last keeps
+   most memory. */
+static const struct move dispatcher_moves[] = {
+    {"PyTorch's exchange", dispatch, DISPATCH_TORCH, NEED_AUTOMODEL, MOVE_SEARCH | MOVE_TRIAL, 0},
+    {"all-to-all", dispatch, DISPATCH_ALLTOALL, NEED_CORE | NEED_EXPERT_GROUP,
+     MOVE_SEARCH | MOVE_TRIAL, 0},
+    {"DeepEP", dispatch, DISPATCH_DEEPEP, NEED_EXPERT_GROUP | NEED_NODE_NVLINK,
+     MOVE_SEARCH | MOVE_TRIAL, 0},
+    {"HybridEP", dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP, MOVE_SEARCH | MOVE_TRIAL, 0},
+    {0}};
+
+static const struct move ep_overlap_moves[] = {{"hide the expert exchange", overlap_ep, true,
+                                                NEED_CORE | NEED_EXPERTS | NEED_EP, MOVE_REFINE, 0},
+                                               {0}};
+
+static const struct move loss_moves[] = {{"fuse the loss", fuse_loss, CE_TE, 0, MOVE_RELIEF, 0},
+                                         {0}};
+
+static const struct move optimizer_sharding_moves[] = {
+    {"shard the optimizer", shard_optimizer, true, NEED_UNSHARDED, MOVE_RELIEF, 0}, {0}};
+
+static const struct move optimizer_precision_moves[] = {
+    {"optimizer states of two bytes", small_optimizer, 2, NEED_UNSHARDED, MOVE_RELIEF, 0}, {0}};
+
+static const struct move offload_moves[] = {
+    {"offload half of the optimizer", offload_optimizer, 50, NEED_UNSHARDED, MOVE_RELIEF, 0},
+    {"offload the optimizer", offload_optimizer, 100, NEED_UNSHARDED, MOVE_RELIEF, 0},
+    {"offload nothing", keep_on_gpu, 0, 0, MOVE_OUTLOOK, P_fits_without_offload},
+    {0}};
+
+static const struct move resharding_moves[] = {
+    {"gather parameters anew", reshard, true, NEED_AUTOMODEL, MOVE_OUTLOOK, P_fits_with_resharding},
+    {0}};
+
+/* ---- the decisions ---- */
+
+#define PARAMS(...) ((const int[]){__VA_ARGS__, P_NONE})
+#define SIZE(field) .size = offsetof(struct knobs, field)
+
+/* How uncertain dispatchers and graphs are depends on the machine and the software; recomputation
+   is counted work. */
+const struct decision decisions[DECISIONS] = {
+    [DECISION_TP] = {.symbol = "TP",
+                     .phase = PHASE_FIT,
+                     .moves = tp_moves,
+                     SIZE(tp),
+                     .values = axis_tp,
+                     .params = PARAMS(P_tensor_model_parallel_size),
+                     .also = PARAMS(P_sequence_parallel, P_expert_tensor_parallel_size)},
+    [DECISION_PP] = {.symbol = "PP",
+                     .phase = PHASE_FIT,
+                     .moves = pp_moves,
+                     SIZE(pp),
+                     .values = axis_pp,
+                     .params = PARAMS(P_pipeline_model_parallel_size),
+                     .also = PARAMS(P_virtual_pipeline_model_parallel_size)},
+    [DECISION_EP] = {.symbol = "EP",
+                     .phase = PHASE_FIT,
+                     .moves = ep_moves,
+                     SIZE(ep),
+                     .values = axis_ep,
+                     .params = PARAMS(P_expert_model_parallel_size)},
+    [DECISION_ETP] = {.symbol = "ETP",
+                      .phase = PHASE_FIT,
+                      .moves = etp_moves,
+                      SIZE(etp),
+                      .values = axis_etp,
+                      .params = PARAMS(P_expert_tensor_parallel_size),
+                      .also = PARAMS(P_expert_model_parallel_size)},
+    [DECISION_CP] = {.symbol = "CP",
+                     .phase = PHASE_FIT,
+                     .guide = "S2.6",
+                     .moves = cp_moves,
+                     SIZE(cp),
+                     .values = axis_cp,
+                     .params = PARAMS(P_context_parallel_size)},
+    [DECISION_VPP] = {.symbol = "VPP",
+                      .phase = PHASE_FIT,
+                      .moves = vpp_moves,
+                      SIZE(vpp),
+                      .values = axis_vpp,
+                      .params = PARAMS(P_virtual_pipeline_model_parallel_size)},
+    [DECISION_MBS] = {.symbol = "MBS",
+                      .word = "mbs",
+                      .phase = PHASE_FIT,
+                      .moves = mbs_moves,
+                      SIZE(mbs),
+                      .values = axis_mbs,
+                      .doubt = 0.03,
+                      .params = PARAMS(P_micro_batch_size)},
+    [DECISION_RECOMPUTE] = {.word = "recompute",
+                            .phase = PHASE_FIT,
+                            .guide = "S1.3",
+                            .moves = recompute_moves,
+                            .text = recompute_text,
+                            .doubt = 0.02,
+                            .params = PARAMS(P_recompute_granularity, P_recompute_modules),
+                            .also = PARAMS(P_recompute_method, P_recompute_num_layers)},
+    [DECISION_GRAPHS] = {.word = "graphs",
+                         .phase = PHASE_PROFILE,
+                         .guide = "S0.11",
+                         .moves = graph_moves,
+                         .text = graphs_text,
+                         .doubt = 0.05,
+                         .params = PARAMS(P_cuda_graph_impl, P_cuda_graph_scope)},
+    [DECISION_DISPATCHER] = {.word = "dispatcher",
+                             .phase = PHASE_SCALE,
+                             .moves = dispatcher_moves,
+                             .doubt = 0.08,
+                             .params = PARAMS(P_dispatcher)},
+    [DECISION_EP_OVERLAP] = {.phase = PHASE_PROFILE,
+                             .moves = ep_overlap_moves,
+                             .params = PARAMS(P_overlap_moe_expert_parallel_comm),
+                             .also = PARAMS(P_moe_shared_expert_overlap)},
+    [DECISION_LOSS] = {.phase = PHASE_FIT,
+                       .moves = loss_moves,
+                       .params = PARAMS(P_cross_entropy_loss_fusion),
+                       .also = PARAMS(P_cross_entropy_fusion_impl)},
+    [DECISION_OPTIMIZER_SHARDING] = {.phase = PHASE_FIT,
+                                     .moves = optimizer_sharding_moves,
+                                     .params = PARAMS(P_use_distributed_optimizer)},
+    [DECISION_OPTIMIZER_PRECISION] = {.phase = PHASE_FIT,
+                                      .moves = optimizer_precision_moves,
+                                      .params = PARAMS(P_use_precision_aware_optimizer),
+                                      .also = PARAMS(P_main_grads_dtype, P_main_params_dtype,
+                                                     P_exp_avg_dtype, P_exp_avg_sq_dtype)},
+    [DECISION_OFFLOAD] = {.phase = PHASE_FIT,
+                          .moves = offload_moves,
+                          .params = PARAMS(P_optimizer_offload_fraction),
+                          .also = PARAMS(P_cpu_offloading_num_layers, P_offload_modules,
+                                         P_offload_optimizer_states)},
+    [DECISION_RESHARDING] = {.phase = PHASE_FIT,
+                             .moves = resharding_moves,
+                             .params = PARAMS(P_reshard_after_forward)},
+};
+
+/* ---- taking one ---- */
+
+unsigned move_given(const struct config *c)
+{
+    const struct model_shape *m = &c->model;
+    const struct knobs *k = &c->knobs;
+    const struct {
+        bool holds;
+        unsigned need;
+    } all[] = {{c->framework != FRAMEWORK_AUTOMODEL, NEED_CORE},
+               {c->framework == FRAMEWORK_AUTOMODEL, NEED_AUTOMODEL},
+               {m->experts > 0, NEED_EXPERTS},
+               {model_has_ffn(m, FFN_DENSE), NEED_DENSE},
+               {m->shared_ffn > 0, NEED_SHARED},
+               {m->mla, NEED_MLA},
+               {k->fsdp == FSDP_NONE, NEED_UNSHARDED},
+               {k->ep > 1, NEED_EP},
+               {m->experts > 0 && k->ep * k->etp > 1, NEED_EXPERT_GROUP},
+               {c->machine.nvlink_domain <= c->machine.gpus_per_node, NEED_NODE_NVLINK},
+               {k->graph_impl == GRAPH_NONE || k->graph_impl == GRAPH_TE, NEED_TE_GRAPHS}};
+    unsigned given = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        given |= all[i].holds ? all[i].need : 0;
+    return given;
+}
+
+bool move_take(const struct decision *d, const struct move *move, struct config *c)
+{
+    if (move->needs & ~move_given(c)) return false;
+    return move->change ? move->change(c, move->argument)
+                        : scale(decision_size(d, &c->knobs), move->argument);
+}

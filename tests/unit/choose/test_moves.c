@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the consumers make of the table of moves: pins are kept, neighbours and refinement take the
+ * rows that are theirs, guides that rows name exist. */
+#include "facts/param_ids.h"
+#include "unit/unit.h"
+
+#include "choose/planner.h"
+#include "choose/space.h"
+#include "facts/model.h"
+#include "facts/platform.h"
+#include "facts/profile.h"
+#include "rules/rule.h"
+
+static struct facts *facts_of(struct arena *a, const char *model)
+{
+    struct diags *diags = ARENA_NEW(a, struct diags);
+    struct platform_cache platforms = {.arena = a};
+    diags_init(diags, a);
+    struct facts *f = facts_new(a, diags, FRAMEWORK_MEGATRON,
+                                profile_find(FRAMEWORK_MEGATRON, (struct str){"", 0})->version);
+    f->format = STR("plan");
+    model_apply(f, model_find(a, str_of(model)), ORIGIN_OPTION);
+    platform_apply(f, platform_load(&platforms, diags, STR("h100"), (struct span){0}),
+                   ORIGIN_OPTION);
+    static const struct {
+        int param, value;
+    } sizes[] = {{P_world_size, 16}, {P_global_batch_size, 512}, {P_seq_length, 4096}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        facts_set(f, sizes[i].param, value_int(sizes[i].value), ORIGIN_OPTION, NULL, STR(""));
+    facts_set(f, P_goal, value_string(STR("throughput")), ORIGIN_OPTION, NULL, STR(""));
+    facts_set(f, P_task, value_string(STR("pretrain")), ORIGIN_OPTION, NULL, STR(""));
+    return f;
+}
+
+static const struct plan *best(struct arena *a, struct plan_request request)
+{
+    struct arena *scratch = arena_new(0);
+    struct answer *out = ARENA_NEW(a, struct answer);
+    request.rules = rules_builtin();
+    request.top = 1;
+    assert_true(planner_answer(a, &request, scratch, out));
+    assert_int_equal(out->n, 1);
+    arena_free(scratch);
+    return &out->plans[0];
+}
+
+static bool is_row(const struct rule_set *rules, const char *guide)
+{
+    for (size_t i = 0; i < rules->n; i++)
+        for (size_t g = 0; g < rules->items[i]->n_guides; g++)
+            if (str_is(rules->items[i]->guides[g], guide)) return true;
+    return false;
+}
+
+static void a_decision_names_a_guide_that_exists(void **state)
+{
+    (void)state;
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
+        if (d->guide && !is_row(rules_builtin(), d->guide)) fail_msg("no guide %s", d->guide);
+}
+
+/* The place in the table of the neighbour that a reason is about; -1: about none. */
+static int neighbour_of(struct str text)
+{
+    for (int i = 0; i < DECISIONS; i++)
+        if (decisions[i].symbol && decisions[i].size &&
+            str_starts(text, str_of(decisions[i].symbol)) &&
+            text.p[strlen(decisions[i].symbol)] == ' ')
+            return i;
+    return -1;
+}
+
+static void a_plan_tells_its_neighbours_in_the_order_of_the_table(void **state)
+{
+    const struct plan *plan =
+        best(*state, (struct plan_request){.facts = facts_of(*state, "qwen3-30b-a3b")});
+    int last = -1, n = 0;
+    for (size_t i = 0; i < plan->because.n; i++) {
+        const struct reason *r = &plan->because.items[i];
+        int at = neighbour_of(r->text);
+        if (at < 0) continue;
+        assert_true(at > last);
+        assert_int_equal(r->phase, decisions[at].phase);
+        last = at;
+        n++;
+    }
+    assert_true(n >= 3);
+}
+
+static void a_pin_settles_what_would_be_refined(void **state)
+{
+    static const int pins[] = {P_cuda_graph_scope, P_overlap_moe_expert_parallel_comm};
+    const struct plan *free =
+        best(*state, (struct plan_request){.facts = facts_of(*state, "qwen3-30b-a3b")});
+    const struct knobs *k = &free->config.knobs;
+    assert_true(k->graph_impl == GRAPH_TE || k->overlap_ep);
+    struct plan_request request = {
+        .facts = facts_of(*state, "qwen3-30b-a3b"), .pins = pins, .n_pins = 2};
+    facts_set(request.facts, P_overlap_moe_expert_parallel_comm, value_bool(false), ORIGIN_OPTION,
+              NULL, STR(""));
+    k = &best(*state, request)->config.knobs;
+    assert_int_equal(k->graph_impl, GRAPH_NONE);
+    assert_false(k->overlap_ep);
+}
+
+static void dispatchers_follow_the_layout(void **state)
+{
+    struct config c;
+    assert_true(config_from_facts(*state, facts_of(*state, "qwen3-30b-a3b"), &c));
+    struct search_request request = {.base = &c};
+    c.knobs.ep = 8;
+    assert_int_equal(space_dispatcher(&request, &c).n, 3);
+    c.machine.nvlink_domain = 72;
+    struct axis rack = space_dispatcher(&request, &c);
+    assert_int_equal(rack.n, 2);
+    assert_int_equal(rack.values[1], DISPATCH_HYBRIDEP);
+    c.knobs.ep = c.knobs.etp = 1;
+    c.knobs.dispatcher = DISPATCH_ALLGATHER;
+    struct axis alone = space_dispatcher(&request, &c);
+    assert_int_equal(alone.n, 1);
+    assert_int_equal(alone.values[0], DISPATCH_ALLGATHER);
+    c.knobs.ep = 8;
+    const struct knob *pin = knob_of(P_dispatcher);
+    request.pinned = &pin;
+    request.n_pinned = 1;
+    assert_int_equal(space_dispatcher(&request, &c).n, 1);
+}
+
+static void barred_batches_are_no_values(void **state)
+{
+    struct config c;
+    assert_true(config_from_facts(*state, facts_of(*state, "qwen3-30b-a3b"), &c));
+    struct search_request request = {.base = &c, .barred_batches = 1 << 0 | 1 << 2};
+    struct axis x = space_values(&request, &decisions[DECISION_MBS], &c.knobs);
+    assert_int_equal(x.n, 2);
+    assert_int_equal(x.values[0], 2);
+    assert_int_equal(x.values[1], 8);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_decision_names_a_guide_that_exists),
+    cmocka_unit_test(a_plan_tells_its_neighbours_in_the_order_of_the_table),
+    cmocka_unit_test(a_pin_settles_what_would_be_refined),
+    cmocka_unit_test(dispatchers_follow_the_layout),
+    cmocka_unit_test(barred_batches_are_no_values),
+};
+UNIT_MAIN(tests)

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of moves: what each changes, needs and is called, and who takes it. */
+#include "facts/param_ids.h"
+#include "unit/unit.h"
+
+#include "plan/knob.h"
+#include "plan/move.h"
+
+/* A model with everything that moves need, on 64 GPUs in nodes of eight. */
+static struct config config_with(enum framework framework)
+{
+    struct config c = {.framework = framework, .machine_known = true};
+    c.machine = (struct machine){.gpus_per_node = 8, .nvlink_domain = 8};
+    c.model = (struct model_shape){
+        .num_layers = 48,
+        .hidden = 2048,
+        .heads = 32,
+        .groups = 4,
+        .mla = true,
+        .dense_ffn = 8192,
+        .experts = 128,
+        .topk = 8,
+        .expert_ffn = 768,
+        .shared_ffn = 768,
+        .n_kinds = 2,
+        .kinds = {{MIXER_MLA, FFN_DENSE}, {MIXER_MLA, FFN_MOE}},
+    };
+    c.knobs = (struct knobs){.gpus = 64,
+                             .tp = 4,
+                             .pp = 4,
+                             .vpp = 2,
+                             .cp = 4,
+                             .ep = 4,
+                             .etp = 4,
+                             .mbs = 4,
+                             .gbs = 256,
+                             .seq = 16384,
+                             .sequence_parallel = true,
+                             .recompute = RECOMPUTE_SELECTIVE,
+                             .recompute_modules = MOD_EXPERT_FC1,
+                             .dispatcher = DISPATCH_ALLGATHER,
+                             .shared_expert_overlap = true,
+                             .grad_bytes = 4,
+                             .main_param_bytes = 4,
+                             .exp_avg_bytes = 4,
+                             .exp_avg_sq_bytes = 4,
+                             .optimizer_instances = 1,
+                             .dp_replicate = 1};
+    return c;
+}
+
+/* Variants of a configuration, so that each move changes something in one of them. */
+static size_t variants(struct config out[4])
+{
+    out[0] = config_with(FRAMEWORK_MEGATRON);
+    out[1] = out[0];
+    out[1].knobs.recompute = RECOMPUTE_FULL;
+    out[1].knobs.distributed_optimizer = true;
+    out[1].knobs.optimizer_offload = 0.25;
+    out[1].knobs.graph_impl = GRAPH_TE;
+    out[2] = config_with(FRAMEWORK_AUTOMODEL);
+    out[2].knobs.fsdp = FSDP_FSDP2;
+    out[2].knobs.reshard_stated = true;
+    return 3;
+}
+
+#define EACH_MOVE(d, m)                                                                            \
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)                     \
+        for (const struct move *m = d->moves; m->name; m++)
+
+static bool listed(const int *params, int param)
+{
+    for (; params && *params != P_NONE; params++)
+        if (*params == param) return true;
+    return false;
+}
+
+static void a_move_changes_the_knobs_that_its_decision_names_and_no_other(void **state)
+{
+    struct config from[4];
+    size_t n = variants(from);
+    EACH_MOVE(d, move)
+    {
+        int taken = 0;
+        for (size_t i = 0; i < n; i++) {
+            struct config c = from[i];
+            if (!move_take(d, move, &c)) continue;
+            taken++;
+            for (size_t k = 0; k < knob_count; k++) {
+                const struct knob *knob = &knob_table[k];
+                struct value old = knob_get(*state, &from[i].knobs, knob),
+                             new = knob_get(*state, &c.knobs, knob);
+                if (!value_eq(old, new) && !listed(d->params, knob->param) &&
+                    !listed(d->also, knob->param))
+                    fail_msg("%s changes %.*s", move->name, STR_ARG(param_name(knob->param)));
+            }
+        }
+        if (!taken) fail_msg("nothing takes %s", move->name);
+    }
+}
+
+static void a_move_is_not_taken_where_something_it_needs_is_missing(void **state)
+{
+    (void)state;
+    struct config without[8];
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        without[i] = config_with(FRAMEWORK_MEGATRON);
+    without[0] = config_with(FRAMEWORK_AUTOMODEL);
+    without[1].model.experts = 0;
+    without[2].model.n_kinds = 1, without[2].model.kinds[0].ffn = FFN_MOE;
+    without[3].model.shared_ffn = 0;
+    without[4].model.mla = false;
+    without[5].knobs.fsdp = FSDP_OPTIM_GRADS_PARAMS;
+    without[6].knobs.ep = without[6].knobs.etp = 1;
+    without[7].knobs.graph_impl = GRAPH_LOCAL;
+    static const unsigned lost[] = {
+        NEED_CORE,      NEED_EXPERTS | NEED_EXPERT_GROUP, NEED_DENSE,    NEED_SHARED, NEED_MLA,
+        NEED_UNSHARDED, NEED_EP | NEED_EXPERT_GROUP,      NEED_TE_GRAPHS};
+    struct config whole = config_with(FRAMEWORK_MEGATRON);
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        assert_int_equal(move_given(&whole) & ~move_given(&without[i]), lost[i]);
+        EACH_MOVE(d, move)
+        {
+            struct config c = without[i];
+            if (move->needs & lost[i]) assert_false(move_take(d, move, &c));
+        }
+    }
+    whole.machine.nvlink_domain = 72;
+    assert_false(move_given(&whole) & NEED_NODE_NVLINK);
+}
+
+/* Takes the move of this name; false when it cannot be taken. */
+static bool try_named(struct config *c, const char *name)
+{
+    EACH_MOVE(d, move)
+    {
+        if (strcmp(move->name, name) == 0) return move_take(d, move, c);
+    }
+    fail_msg("there is no move %s", name);
+    return false;
+}
+
+static void take(struct config *c, const char *name)
+{
+    if (!try_named(c, name)) fail_msg("%s is not taken", name);
+}
+
+static void two_moves_undo_each_other(void **state)
+{
+    static const char *const pairs[][2] = {{"TP over 2", "TP times 2"},
+                                           {"PP over 2", "PP times 2"},
+                                           {"EP over 2", "EP times 2"},
+                                           {"CP over 2", "CP times 2"},
+                                           {"VPP over 2", "VPP times 2"},
+                                           {"MBS over 2", "MBS times 2"},
+                                           {"norms too", "recompute nothing"},
+                                           {"graphs of the router", "no graphs"},
+                                           {"offload the optimizer", "offload nothing"}};
+    struct config from = config_with(FRAMEWORK_MEGATRON);
+    from.knobs.recompute = RECOMPUTE_NONE;
+    from.knobs.recompute_modules = 0;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct config c = from;
+        take(&c, pairs[i][0]);
+        take(&c, pairs[i][1]);
+        for (size_t k = 0; k < knob_count; k++)
+            assert_true(value_eq(knob_get(*state, &from.knobs, &knob_table[k]),
+                                 knob_get(*state, &c.knobs, &knob_table[k])));
+    }
+}
+
+static void a_size_does_not_leave_its_range(void **state)
+{
+    (void)state;
+    struct config c = config_with(FRAMEWORK_MEGATRON);
+    c.knobs.cp = 1;
+    assert_false(try_named(&c, "CP over 2"));
+    c.knobs.cp = 1 << 20;
+    assert_false(try_named(&c, "CP times 2"));
+}
+
+static void trials_of_a_micro_batch_are_powers_of_two(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"MBS two powers down", "MBS a power down", "MBS a power up",
+                                        "MBS two powers up"};
+    static const int from[][5] = {{8, 2, 4, 16, 32}, {3, 1, 2, 4, 8}, {6, 2, 4, 8, 16}};
+    struct config c = config_with(FRAMEWORK_MEGATRON);
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++)
+        for (size_t n = 0; n < 4; n++) {
+            c.knobs.mbs = from[i][0];
+            take(&c, names[n]);
+            assert_int_equal(c.knobs.mbs, from[i][n + 1]);
+        }
+    c.knobs.mbs = 1;
+    assert_false(try_named(&c, names[1]));
+}
+
+static void what_follows_is_set_too(void **state)
+{
+    (void)state;
+    struct config c = config_with(FRAMEWORK_MEGATRON);
+    c.knobs.tp = c.knobs.pp = 2;
+    take(&c, "TP over 2");
+    take(&c, "PP over 2");
+    assert_false(c.knobs.sequence_parallel);
+    assert_int_equal(c.knobs.vpp, 1);
+    assert_int_equal(c.knobs.etp, 4);
+    take(&c, "EP in place of ETP");
+    assert_int_equal(c.knobs.etp, 1);
+    assert_int_equal(c.knobs.ep, 16);
+    take(&c, "hide the expert exchange");
+    assert_false(c.knobs.shared_expert_overlap);
+}
+
+static void names_are_unique_and_each_move_has_a_taker(void **state)
+{
+    (void)state;
+    EACH_MOVE(d, move)
+    {
+        assert_int_not_equal(move->uses, 0);
+        if (move->uses & MOVE_NEIGHBOUR) assert_true(d->symbol && d->size);
+        if (move->uses & MOVE_TRIAL) assert_true(d->word && d->doubt > 0);
+        EACH_MOVE(e, other)
+        {
+            if (move == other) continue;
+            assert_string_not_equal(move->name, other->name);
+            if (move->uses & other->uses & MOVE_OUTLOOK)
+                assert_int_not_equal(move->outlook, other->outlook);
+        }
+    }
+}
+
+/* The names of the moves that one consumer takes from the configuration, in order. */
+static const char *list_of(struct arena *a, unsigned use, const struct config *from)
+{
+    struct str all = STR("");
+    EACH_MOVE(d, move)
+    {
+        struct config c = *from;
+        if (!(move->uses & use) || !move_take(d, move, &c)) continue;
+        all = arena_printf(a, "%.*s%s%s", STR_ARG(all), all.n ? ", " : "", move->name);
+    }
+    return all.p;
+}
+
+static void each_consumer_has_its_moves_in_order(void **state)
+{
+    struct config moe = config_with(FRAMEWORK_MEGATRON), dense = moe;
+    dense.model.experts = dense.model.shared_ffn = 0, dense.model.mla = false;
+    dense.knobs.ep = dense.knobs.etp = 1;
+    struct config automodel = config_with(FRAMEWORK_AUTOMODEL);
+    assert_string_equal(list_of(*state, MOVE_NEIGHBOUR, &moe),
+                        "TP over 2, TP times 2, PP over 2, PP times 2, EP over 2, EP times 2, "
+                        "CP over 2, CP times 2, VPP over 2, VPP times 2, MBS over 2, MBS times 2");
+    assert_string_equal(list_of(*state, MOVE_REFINE, &moe),
+                        "graphs of the router, graphs of attention too, hide the expert exchange");
+    assert_string_equal(list_of(*state, MOVE_REFINE, &dense), "");
+    assert_string_equal(list_of(*state, MOVE_REFINE, &automodel), "");
+    assert_string_equal(list_of(*state, MOVE_SEARCH, &moe),
+                        "recompute nothing, recompute the cheapest, the cheapest and MLA's "
+                        "projections, and dense FFNs, and experts, recompute whole layers, "
+                        "all-to-all, DeepEP, HybridEP");
+    assert_string_equal(list_of(*state, MOVE_SEARCH, &dense),
+                        "recompute nothing, recompute the cheapest, recompute whole layers");
+    assert_string_equal(list_of(*state, MOVE_SEARCH, &automodel),
+                        "recompute nothing, recompute whole layers, PyTorch's exchange, DeepEP, "
+                        "HybridEP");
+    moe.machine.nvlink_domain = 72;
+    assert_string_equal(list_of(*state, MOVE_TRIAL, &moe),
+                        "MBS two powers down, MBS a power down, MBS a power up, MBS two powers up, "
+                        "recompute nothing, "
+                        "recompute the cheapest, the cheapest and MLA's projections, and dense "
+                        "FFNs, and experts, recompute whole layers, no graphs, graphs of the "
+                        "router, graphs of attention too, all-to-all, HybridEP");
+}
+
+static void relief_and_outlook_have_theirs(void **state)
+{
+    struct config from[4];
+    variants(from);
+    from[2].knobs.recompute = RECOMPUTE_FULL;
+    assert_string_equal(list_of(*state, MOVE_RELIEF, &from[0]),
+                        "TP times 2, TP times 4, PP times 2, PP times 4, EP times 2, EP times 4, "
+                        "CP times 2, CP times 4, one chunk a stage, MBS over 4, MBS over 2, norms "
+                        "too, experts' activations too, experts' activations and norms too, MLA's "
+                        "projections too, shared experts too, dense FFNs too, all of these but "
+                        "shared experts, attention's core too, experts too, recompute whole "
+                        "layers, fuse the loss, shard the optimizer, offload half of the "
+                        "optimizer, offload the optimizer");
+    assert_string_equal(list_of(*state, MOVE_RELIEF, &from[2]),
+                        "TP times 2, TP times 4, PP times 2, PP times 4, EP times 2, EP times 4, "
+                        "CP times 2, CP times 4, one chunk a stage, MBS over 4, MBS over 2");
+    assert_string_equal(list_of(*state, MOVE_OUTLOOK, &from[1]),
+                        "TP over 2, ETP with it, EP in place of ETP, recompute nothing, recompute "
+                        "modules, not layers, offload nothing");
+    assert_string_equal(list_of(*state, MOVE_OUTLOOK, &from[2]),
+                        "TP over 2, ETP with it, EP in place of ETP, recompute nothing, gather "
+                        "parameters anew");
+    from[2].knobs.recompute = RECOMPUTE_SELECTIVE;
+    const char *without = list_of(*state, MOVE_RELIEF, &from[2]);
+    assert_null(strstr(without, "norms too"));
+    assert_non_null(strstr(without, "recompute whole layers"));
+}
+
+static void the_ladder_of_recomputation_rises(void **state)
+{
+    (void)state;
+    const struct decision *d = &decisions[DECISION_RECOMPUTE];
+    struct config c = config_with(FRAMEWORK_MEGATRON);
+    uint32_t light = MOD_MOE_ACT | MOD_LAYERNORM, mla = light | MOD_MLA_UP_PROJ;
+    const uint32_t steps[] = {
+        0, light, mla, mla | MOD_MLP, MOD_LAYERNORM | MOD_MLA_UP_PROJ | MOD_MLP | MOD_MOE, 0};
+    size_t n = 0;
+    for (const struct move *move = d->moves; move->name; move++) {
+        struct config next = c;
+        if (!(move->uses & MOVE_SEARCH) || !move_take(d, move, &next)) continue;
+        assert_int_equal(next.knobs.recompute_modules, steps[n]);
+        assert_int_equal(next.knobs.recompute, n == 0   ? RECOMPUTE_NONE
+                                               : n == 5 ? RECOMPUTE_FULL
+                                                        : RECOMPUTE_SELECTIVE);
+        assert_int_equal(next.knobs.recompute_num_layers, n == 5);
+        n++;
+    }
+    assert_int_equal(n, sizeof steps / sizeof *steps);
+}
+
+static void a_decision_is_told_in_words(void **state)
+{
+    struct config c = config_with(FRAMEWORK_MEGATRON);
+    assert_str(decision_text(*state, &decisions[DECISION_MBS], &c.knobs), "4");
+    assert_str(decision_text(*state, &decisions[DECISION_DISPATCHER], &c.knobs), "allgather");
+    assert_str(decision_text(*state, &decisions[DECISION_GRAPHS], &c.knobs), "none");
+    assert_str(decision_text(*state, &decisions[DECISION_RECOMPUTE], &c.knobs), "[expert_fc1]");
+    take(&c, "recompute whole layers");
+    take(&c, "graphs of attention too");
+    assert_str(decision_text(*state, &decisions[DECISION_RECOMPUTE], &c.knobs), "full");
+    assert_str(decision_text(*state, &decisions[DECISION_GRAPHS], &c.knobs),
+               "[attn, moe_router, moe_preprocess]");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_move_changes_the_knobs_that_its_decision_names_and_no_other),
+    cmocka_unit_test(a_move_is_not_taken_where_something_it_needs_is_missing),
+    cmocka_unit_test(two_moves_undo_each_other),
+    cmocka_unit_test(a_size_does_not_leave_its_range),
+    cmocka_unit_test(trials_of_a_micro_batch_are_powers_of_two),
+    cmocka_unit_test(what_follows_is_set_too),
+    cmocka_unit_test(names_are_unique_and_each_move_has_a_taker),
+    cmocka_unit_test(each_consumer_has_its_moves_in_order),
+    cmocka_unit_test(relief_and_outlook_have_theirs),
+    cmocka_unit_test(the_ladder_of_recomputation_rises),
+    cmocka_unit_test(a_decision_is_told_in_words),
+};
+UNIT_MAIN(tests)
