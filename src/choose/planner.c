@@ -8,6 +8,7 @@
 #include "choose/outlook.h"
 #include "choose/space.h"
 #include "facts/param_ids.h"
+#include "plan/framework.h"
 #include "plan/knob.h"
 #include "plan/peft.h"
 
@@ -98,29 +99,12 @@ static const char *reject(void *context, const struct config *plan)
     return why;
 }
 
-/* The knob that a pinned parameter settles; several parameters may spell one. */
-static const struct knob *knob_pinned_by(int param)
-{
-    static const struct {
-        int param, knob;
-    } spellings[] = {
-        {P_moe_token_dispatcher_type, P_dispatcher},
-        {P_moe_flex_dispatcher_backend, P_dispatcher},
-        {P_backend_dispatcher, P_dispatcher},
-        {P_activation_checkpointing, P_recompute_granularity},
-        {P_recompute_activations, P_recompute_granularity},
-        {P_num_virtual_stages_per_pipeline_rank, P_virtual_pipeline_model_parallel_size}};
-    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
-        if (param == spellings[i].param) return knob_of(spellings[i].knob);
-    return knob_of(param);
-}
-
 static size_t pinned_knobs(struct arena *a, const struct plan_request *request,
                            const struct knob ***out)
 {
     VEC(const struct knob *) pinned = {0};
     for (size_t i = 0; i < request->n_pins; i++) {
-        const struct knob *knob = knob_pinned_by(request->pins[i]);
+        const struct knob *knob = knob_said_by(request->pins[i]);
         if (knob) *VEC_PUSH(a, &pinned) = knob;
     }
     *out = pinned.items;
@@ -273,7 +257,7 @@ static bool check_targets(const struct facts *f, const struct config *c)
                               framework_full_name(f->framework));
     d->parameter = STR("peft_target_modules");
     diag_help(f->diags, d, "%s",
-              f->framework == FRAMEWORK_AUTOMODEL
+              framework_traits(f->framework)->hugging_face_paths
                   ? "AutoModel matches whole paths: *.q_proj, *_proj, or * with the experts"
                   : "Bridge has linear_qkv, linear_proj, linear_fc1 and linear_fc2");
     return false;
@@ -338,8 +322,7 @@ static bool search_sharded(const struct planner *p, struct search_request search
    other that fits the same memory takes the last place. */
 static void add_rival(const struct planner *p, double bytes, struct search_result *out)
 {
-    bool automodel = p->out->base.framework == FRAMEWORK_AUTOMODEL;
-    if (automodel || p->search.top < 2 || out->n == 0) return;
+    if (!config_traits(&p->out->base)->chooses_fsdp || p->search.top < 2 || out->n == 0) return;
     if (space_is_pinned(&p->search, P_use_megatron_fsdp)) return;
     uint8_t kind = out->plans[0].knobs.fsdp;
     for (size_t i = 1; i < out->n; i++)

@@ -15,6 +15,7 @@
 #include "choose/space.h"
 #include "cost/time.h"
 #include "facts/param_ids.h"
+#include "plan/framework.h"
 
 enum { MOST_KEPT = 32 };
 
@@ -299,7 +300,7 @@ static void add_spaces(struct search *s)
     const struct config *base = s->request->base;
     bool pinned = space_is_pinned(s->request, P_use_megatron_fsdp),
          sharded = base->knobs.fsdp != FSDP_NONE;
-    if (base->framework == FRAMEWORK_AUTOMODEL) {
+    if (!config_traits(base)->chooses_fsdp) {
         add_space(s, (enum fsdp)base->knobs.fsdp);
         return;
     }

@@ -15,75 +15,6 @@ enum { SWEEP_MOST_MBS = 64, SWEEP_MAX_TOGETHER = 2 };
 /* A trial that is expected to gain less than this part of a step is not worth its GPU hours. */
 static const double least_worth = 5e-4;
 
-/* ---- a trial's facts ---- */
-
-static void set_fact(struct facts *f, int param, struct value v)
-{
-    facts_set(f, param, v, ORIGIN_OPTION, NULL, (struct str){"", 0});
-}
-
-static void set_knob(struct facts *f, const struct knobs *k, int param)
-{
-    set_fact(f, param, knob_get(f->arena, k, knob_of(param)));
-}
-
-static void set_mbs(struct facts *f, const struct knobs *k)
-{
-    if (f->framework == FRAMEWORK_AUTOMODEL && k->pp > 1)
-        set_fact(f, P_pp_microbatch_size, value_int(k->mbs));
-    else
-        set_fact(f, P_micro_batch_size, value_int(k->mbs));
-}
-
-static void set_recompute(struct facts *f, const struct knobs *k)
-{
-    bool full = k->recompute == RECOMPUTE_FULL, chosen = k->recompute == RECOMPUTE_SELECTIVE;
-    if (f->framework == FRAMEWORK_AUTOMODEL) {
-        set_fact(f, P_activation_checkpointing, value_bool(full));
-        return;
-    }
-    set_knob(f, k, P_recompute_granularity);
-    set_fact(f, P_recompute_method, full ? value_string(STR("uniform")) : value_null());
-    set_fact(f, P_recompute_num_layers, full ? value_int(1) : value_null());
-    if (chosen)
-        set_knob(f, k, P_recompute_modules);
-    else
-        set_fact(f, P_recompute_modules, value_null());
-}
-
-static void set_dispatcher(struct facts *f, const struct knobs *k)
-{
-    struct value word = value_string(str_of(knobs_dispatcher(k)));
-    bool flex = knobs_flex(k);
-    if (f->framework == FRAMEWORK_AUTOMODEL) {
-        set_fact(f, P_backend_dispatcher, word);
-        return;
-    }
-    set_fact(f, P_moe_token_dispatcher_type, flex ? value_string(STR("flex")) : word);
-    if (flex) set_fact(f, P_moe_flex_dispatcher_backend, word);
-}
-
-/* Those of a decision that are knobs. */
-static void set_knobs(struct facts *f, const struct knobs *k, const int *params)
-{
-    for (; params && *params != P_NONE; params++)
-        if (knob_of(*params)) set_knob(f, k, *params);
-}
-
-static void set_decision(struct facts *f, const struct knobs *k, const struct decision *d)
-{
-    if (d == &decisions[DECISION_MBS]) {
-        set_mbs(f, k);
-    } else if (d == &decisions[DECISION_RECOMPUTE]) {
-        set_recompute(f, k);
-    } else if (d == &decisions[DECISION_DISPATCHER]) {
-        set_dispatcher(f, k);
-    } else {
-        set_knobs(f, k, d->params);
-        set_knobs(f, k, d->also);
-    }
-}
-
 struct sweeper {
     struct arena *arena, *scratch;
     const struct rule_set *rules;
@@ -121,9 +52,7 @@ static struct str changes_text(struct sweeper *s, const struct knobs *to)
 static struct facts *trial_facts(struct sweeper *s, const struct knobs *k)
 {
     struct facts *f = facts_copy(s->arena, s->facts);
-    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
-        if (differs(s, d, k)) set_decision(f, k, d);
-    facts_derive(f);
+    knobs_say_changes(s->base, k, f);
     return f;
 }
 

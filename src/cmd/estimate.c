@@ -97,25 +97,6 @@ struct keeper {
     const struct rule *broken; /* by the recipe itself; NULL: none */
 };
 
-static void set(struct facts *f, int param, struct value v)
-{
-    facts_set(f, param, v, ORIGIN_OPTION, NULL, STR(""));
-}
-
-static void set_changes(const struct knobs *from, const struct knobs *to, struct facts *f)
-{
-    for (size_t i = 0; i < knob_count; i++) {
-        struct value now = knob_get(f->arena, to, &knob_table[i]);
-        if (!value_eq(knob_get(f->arena, from, &knob_table[i]), now))
-            set(f, knob_table[i].param, now);
-    }
-    if (to->recompute == RECOMPUTE_FULL) { /* a method goes with it, modules do not */
-        set(f, P_recompute_method, knob_get(f->arena, to, knob_of(P_recompute_method)));
-        set(f, P_recompute_modules, value_null());
-    }
-    facts_derive(f);
-}
-
 static bool breaks_nothing(const struct config *changed, void *context)
 {
     const struct keeper *k = context;
@@ -125,7 +106,7 @@ static bool breaks_nothing(const struct config *changed, void *context)
     diags_init(&quiet, a);
     struct facts *f = facts_copy(a, k->recipe->facts);
     f->diags = &quiet;
-    set_changes(&k->recipe->config.knobs, &changed->knobs, f);
+    knobs_say_changes(&k->recipe->config, &changed->knobs, f);
     const struct rule *broken = rules_first_error(k->e->rules, f, k->e->scratch);
     arena_pop(a, mark);
     return !broken || broken == k->broken;

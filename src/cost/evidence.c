@@ -52,16 +52,9 @@ static double platform_distance(const struct machine *m, struct str measured)
     return same_generation(m->architecture, architecture_of(measured)) ? 1.5 : 4;
 }
 
-static const char *precision_word(uint8_t precision)
-{
-    static const char *const words[] = {"fp32",           "bf16",          "fp16",  "fp8_delayed",
-                                        "fp8_tensorwise", "fp8_blockwise", "mxfp8", "nvfp4"};
-    return words[precision];
-}
-
 static double precision_distance(uint8_t precision, struct str measured)
 {
-    struct str mine = str_of(precision_word(precision));
+    struct str mine = str_of(precision_words[precision]);
     if (str_eq(mine, measured)) return 0;
     bool narrow = precision >= PREC_FP8_DELAYED, measured_narrow = !str_ends(measured, STR("16"));
     return narrow == measured_narrow ? 1 : 2;

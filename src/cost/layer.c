@@ -7,6 +7,7 @@
 #include "cost/comm.h"
 #include "cost/kernel.h"
 #include "cost/memory.h"
+#include "plan/framework.h"
 #include "plan/ops.h"
 
 /* FP32 GEMMs run as TF32, at half of BF16's rate on all these chips. */
@@ -189,7 +190,7 @@ static struct pass early_stop(const struct timing *t, const struct layer_time *x
 {
     const struct matrix *last = &w->items[w->n - 1];
     struct pass tail = {0};
-    if (t->config->framework != FRAMEWORK_AUTOMODEL) return tail;
+    if (!config_traits(t->config)->early_stop) return tail;
     if (!matrix_is_routed(last)) {
         tail.gemm = x->forward.gemm / 4;
         return tail;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cost/comm.h"
+#include "plan/framework.h"
 #include "plan/peft.h"
 
 static void add_part(struct rank_params *p, struct part_params x, const struct knobs *k)
@@ -78,7 +79,7 @@ static struct collectives collectives_of(const struct timing *t, const struct kn
 {
     double ranks = (double)knobs_dp(k) * k->cp, expert_ranks = (double)knobs_edp(k);
     double span = ranks * k->tp, expert_span = expert_ranks * k->ep * k->etp;
-    bool narrow = t->config->framework == FRAMEWORK_AUTOMODEL || k->fsdp != FSDP_NONE;
+    bool narrow = config_traits(t->config)->bf16_grads || k->fsdp != FSDP_NONE;
     double grad = narrow ? 2 : k->grad_bytes, param = t->low && k->fp8_param_gather ? 1 : 2;
     bool whole = shards_parameters(k); /* else only what the optimizer changed */
     double dense = whole ? p.dense : p.trained_dense;
@@ -97,7 +98,7 @@ static struct collectives collectives_of(const struct timing *t, const struct kn
 static double exposed_fsdp(const struct timing *t, const struct knobs *k, struct collectives x,
                            double stage_s)
 {
-    bool once = t->config->framework == FRAMEWORK_AUTOMODEL;
+    bool once = config_traits(t->config)->reduces_once;
     double each = 2 * x.gather + (once ? 0 : x.reduce);
     double exposed = fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.fsdp_contention * each;
     return (double)knobs_microbatches(k) * exposed + (once ? x.reduce : 0) +

@@ -9,6 +9,7 @@
 #include "cost/comm.h"
 #include "cost/pipeline.h"
 #include "cost/trace.h"
+#include "plan/framework.h"
 
 /* Time of one item of a chunk (layer, embedding, head, MTP depth) and what it is made of, after
  * hiding. */
@@ -215,7 +216,7 @@ static void breakdown(const struct timing *t, const struct chunks *c, double tim
 static double model_error(const struct timing *t)
 {
     const struct model_shape *m = &t->config->model;
-    if (t->config->framework == FRAMEWORK_AUTOMODEL) return t->f.error_fsdp2;
+    if (config_traits(t->config)->fitted_with_fsdp2) return t->f.error_fsdp2;
     if (m->add_bias) return t->f.error_bias;
     if (m->experts == 0) return t->f.error_dense;
     return t->captured ? t->f.error_graphed_moe : t->f.error_moe;

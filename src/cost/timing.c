@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/timing.h"
+#include "plan/framework.h"
 
 #include <math.h>
 
@@ -86,7 +87,7 @@ static void set_precision(struct timing *t)
     t->low_bytes = !t->low ? 2 : fp4 ? 0.5 : 1;
     double eight = 4; /* FP8: 2 bytes read, 1 by rows and 1 by columns written */
     t->quantise_bytes = !t->low ? 0 : fp4 ? eight * t->f.quantise_fp4 : eight;
-    t->experts_only = t->low && t->config->framework == FRAMEWORK_AUTOMODEL;
+    t->experts_only = t->low && config_traits(t->config)->low_experts_only;
 }
 
 /* The whole MoE layer has its parts in it. */
@@ -108,9 +109,9 @@ struct timing timing_of(const struct config *c)
     t.rows = t.tokens_rank * c->model.topk * k->etp * t.load;
     t.hbm = c->machine.hbm_bytes_per_s * t.f.hbm_stream;
     set_precision(&t);
-    bool narrow = c->framework == FRAMEWORK_AUTOMODEL || k->grad_bytes == 2;
+    bool narrow = config_traits(c)->bf16_grads || k->grad_bytes == 2;
     t.wgrad_bytes = narrow ? 4 : 8; /* read and written, 2 or 4 bytes each */
-    int domain = k->nvlink_domain > 0 ? k->nvlink_domain : c->machine.nvlink_domain;
+    int domain = c->machine.nvlink_domain;
     t.domain = k->gpus < domain ? (int)k->gpus : domain;
     t.captured = knobs_captured(k);
     t.repeated = repeated(k);

@@ -11,6 +11,7 @@
 #include "cost/memory.h"
 #include "emit/emit.h"
 #include "facts/param_ids.h"
+#include "plan/framework.h"
 #include "plan/knob.h"
 #include "plan/peft.h"
 
@@ -49,13 +50,11 @@ void screen_machine(struct arena *a, const struct config *c, struct buf *out)
 {
     const struct machine *m = &c->machine;
     const struct knobs *k = &c->knobs;
-    int node = k->gpus_per_node > 0 ? k->gpus_per_node : m->gpus_per_node;
-    int domain = k->nvlink_domain > 0 ? k->nvlink_domain : m->nvlink_domain;
     struct str gpus = num_grouped(a, k->gpus), gbs = num_grouped(a, k->gbs);
     buf_printf(out,
                "%.*s  %.*s GPUs, %d a node, NVLink domain %d, %.0f GiB each; seq %d, gbs %.*s\n",
-               LINE_ARG(a, m->id), STR_ARG(gpus), node, domain, m->capacity_bytes / GIB, k->seq,
-               STR_ARG(gbs));
+               LINE_ARG(a, m->id), STR_ARG(gpus), m->gpus_per_node, m->nvlink_domain,
+               m->capacity_bytes / GIB, k->seq, STR_ARG(gbs));
 }
 
 void screen_assumed(const struct facts *f, struct buf *out)
@@ -149,7 +148,7 @@ static void add_trained(const struct config *c, struct buf *out)
 void screen_plan(struct arena *a, const struct config *c, struct buf *out)
 {
     const struct knobs *k = &c->knobs;
-    bool flex = c->framework != FRAMEWORK_AUTOMODEL && knobs_flex(k);
+    bool flex = config_traits(c)->megatron_words && knobs_flex(k);
     add_parallelism(a, c, out);
     buf_printf(out, "  precision   %.*s%s\n", STR_ARG(word(a, k, P_precision)),
                k->fp8_param_gather ? ", FP8 parameter gather" : "");

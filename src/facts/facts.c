@@ -67,10 +67,18 @@ static bool has_choice(const struct param *p, struct str word)
 /* PyTorch's names of number formats, the one that it shows first. */
 static const struct {
     const char *name, *word;
+    int bytes;
 } dtypes[] = {
-    {"bfloat16", "bf16"}, {"float16", "fp16"}, {"half", "fp16"},
-    {"float32", "fp32"},  {"float", "fp32"},   {"uint8", "fp8"},
+    {"bfloat16", "bf16", 2}, {"float16", "fp16", 2}, {"half", "fp16", 2},
+    {"float32", "fp32", 4},  {"float", "fp32", 4},   {"uint8", "fp8", 1},
 };
+
+int fact_dtype_bytes(struct str word)
+{
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (str_is(word, dtypes[i].name) || str_is(word, dtypes[i].word)) return dtypes[i].bytes;
+    return 0;
+}
 
 struct str fact_dtype(struct arena *a, struct str word)
 {

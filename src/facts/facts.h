@@ -91,6 +91,8 @@ struct value param_coerce(struct arena *a, const struct param *p, struct value v
 /* PyTorch's name of a number format: torch.float32 of fp32; a word that it has no name for as it
  * is. */
 struct str fact_dtype(struct arena *a, struct str word);
+/* Bytes of one number of a format, by its word or PyTorch's name; 0: no format. */
+int fact_dtype_bytes(struct str word);
 /* Typed look at a fact's value: `otherwise` when it is null, unknown or of another kind. */
 int64_t facts_int(const struct facts *f, int param, int64_t otherwise);
 double facts_double(const struct facts *f, int param, double otherwise);

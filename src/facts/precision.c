@@ -3,43 +3,67 @@
 
 #include "facts/param_ids.h"
 
-/* A word and its switches in Megatron-core; NULL: off. */
-struct precision_row {
-    const char *word, *base, *fp8, *fp8_recipe, *fp4;
+const char *const precision_words[PREC_COUNT + 1] = {
+    [PREC_FP32] = "fp32",
+    [PREC_BF16] = "bf16",
+    [PREC_FP16] = "fp16",
+    [PREC_FP8_DELAYED] = "fp8_delayed",
+    [PREC_FP8_TENSORWISE] = "fp8_tensorwise",
+    [PREC_FP8_BLOCKWISE] = "fp8_blockwise",
+    [PREC_MXFP8] = "mxfp8",
+    [PREC_NVFP4] = "nvfp4",
 };
-static const struct precision_row rows[] = {
-    {"fp32", "", NULL, NULL, NULL},
-    {"bf16", "bf16", NULL, NULL, NULL},
-    {"fp16", "fp16", NULL, NULL, NULL},
-    {"fp8_delayed", "bf16", "hybrid", "delayed", NULL},
-    {"fp8_tensorwise", "bf16", "hybrid", "tensorwise", NULL},
-    {"fp8_blockwise", "bf16", "e4m3", "blockwise", NULL},
-    {"mxfp8", "bf16", "e4m3", "mxfp8", NULL},
-    {"nvfp4", "bf16", NULL, NULL, "e2m1"},
+
+/* The switches of each: Megatron-core's, then AutoModel's, which are Transformer Engine's recipe
+   and the parameters' format in the sharding policy. NULL: off. */
+static const struct switches {
+    const char *base, *fp8, *fp8_recipe, *fp4, *te_recipe, *dtype;
+} rows[PREC_COUNT] = {
+    [PREC_FP32] = {"", NULL, NULL, NULL, NULL, "float32"},
+    [PREC_BF16] = {"bf16", NULL, NULL, NULL, NULL, "bfloat16"},
+    [PREC_FP16] = {"fp16", NULL, NULL, NULL, NULL, "float16"},
+    [PREC_FP8_DELAYED] = {"bf16", "hybrid", "delayed", NULL, NULL, NULL},
+    [PREC_FP8_TENSORWISE] = {"bf16", "hybrid", "tensorwise", NULL, "current", NULL},
+    [PREC_FP8_BLOCKWISE] = {"bf16", "e4m3", "blockwise", NULL, "block", NULL},
+    [PREC_MXFP8] = {"bf16", "e4m3", "mxfp8", NULL, "mxfp8", NULL},
+    [PREC_NVFP4] = {"bf16", NULL, NULL, "e2m1", NULL, NULL},
 };
 
 /* Bridge's recipe names contain these (megatron/bridge/training/mixed_precision.py), the longer
    first. */
 struct mixed {
-    const char *part, *word;
+    const char *part;
+    enum precision precision;
     bool gathers; /* parameters are kept and gathered in FP8 */
 };
 static const struct mixed mixed[] = {
-    {"fp8_delayed", "fp8_delayed", true},
-    {"nanov2_bf16_with_fp8_current", "fp8_blockwise", true},
-    {"fp8_current", "fp8_tensorwise", true},
-    {"fp8_subchannel", "fp8_blockwise", false},
-    {"mxfp8", "mxfp8", true},
-    {"nvfp4", "nvfp4", false},
-    {"fp16_mixed", "fp16", false},
-    {"bf16_mixed", "bf16", false},
+    {"fp8_delayed", PREC_FP8_DELAYED, true},
+    {"nanov2_bf16_with_fp8_current", PREC_FP8_BLOCKWISE, true},
+    {"fp8_current", PREC_FP8_TENSORWISE, true},
+    {"fp8_subchannel", PREC_FP8_BLOCKWISE, false},
+    {"mxfp8", PREC_MXFP8, true},
+    {"nvfp4", PREC_NVFP4, false},
+    {"fp16_mixed", PREC_FP16, false},
+    {"bf16_mixed", PREC_BF16, false},
 };
 
-static const struct precision_row *row_of(struct str word)
+static struct value word_of(enum precision precision)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (str_is(word, rows[i].word)) return &rows[i];
+    return value_string(str_of(precision_words[precision]));
+}
+
+static const struct switches *row_of(struct str word)
+{
+    for (int i = 0; i < PREC_COUNT; i++)
+        if (str_is(word, precision_words[i])) return &rows[i];
     return NULL;
+}
+
+int precision_of_automodel(enum precision precision, const char **word)
+{
+    const struct switches *row = &rows[precision];
+    *word = row->te_recipe ? row->te_recipe : row->dtype;
+    return row->te_recipe ? P_backend_te_fp8_recipe : row->dtype ? P_mp_policy_param_dtype : P_NONE;
 }
 
 static const struct mixed *mixed_of(struct value name)
@@ -68,7 +92,7 @@ static struct value word_or_null(const char *word)
     return word ? value_string(str_of(word)) : value_null();
 }
 
-static void put_switches(struct facts *f, const struct precision_row *row, const char *from)
+static void put_switches(struct facts *f, const struct switches *row, const char *from)
 {
     put(f, P_bf16, value_bool(strcmp(row->base, "bf16") == 0), from);
     put(f, P_fp16, value_bool(strcmp(row->base, "fp16") == 0), from);
@@ -84,33 +108,31 @@ static struct value word_of_switches(const struct facts *f)
     struct value recipe = facts_get(f, P_fp8_recipe)->value, bf16 = facts_get(f, P_bf16)->value,
                  fp16 = facts_get(f, P_fp16)->value;
     if (fp8.kind == VALUE_UNKNOWN || fp4.kind == VALUE_UNKNOWN) return value_unknown();
-    if (fp4.kind == VALUE_STRING) return value_string(STR("nvfp4"));
-    for (size_t i = 0; fp8.kind == VALUE_STRING && i < sizeof rows / sizeof *rows; i++)
+    if (fp4.kind == VALUE_STRING) return word_of(PREC_NVFP4);
+    for (int i = 0; fp8.kind == VALUE_STRING && i < PREC_COUNT; i++)
         if (recipe.kind == VALUE_STRING && rows[i].fp8_recipe &&
             str_is(recipe.s, rows[i].fp8_recipe))
-            return value_string(str_of(rows[i].word));
+            return word_of((enum precision)i);
     if (fp8.kind == VALUE_STRING || bf16.kind == VALUE_UNKNOWN || fp16.kind == VALUE_UNKNOWN)
         return value_unknown();
-    if (bf16.kind == VALUE_BOOL && bf16.b) return value_string(STR("bf16"));
-    return value_string(fp16.kind == VALUE_BOOL && fp16.b ? STR("fp16") : STR("fp32"));
+    if (bf16.kind == VALUE_BOOL && bf16.b) return word_of(PREC_BF16);
+    return word_of(fp16.kind == VALUE_BOOL && fp16.b ? PREC_FP16 : PREC_FP32);
 }
 
 /* AutoModel: Transformer Engine's recipe, else torchao's, else the parameters' format in the
    sharding policy. */
 static struct value word_of_automodel(const struct facts *f)
 {
-    static const struct {
-        const char *recipe, *word;
-    } te[] = {{"current", "fp8_tensorwise"}, {"block", "fp8_blockwise"}, {"mxfp8", "mxfp8"}};
     struct str recipe = facts_str(f, P_backend_te_fp8_recipe),
                dtype = facts_str(f, P_mp_policy_param_dtype);
-    for (size_t i = 0; i < sizeof te / sizeof *te; i++)
-        if (str_is(recipe, te[i].recipe)) return value_string(str_of(te[i].word));
-    if (facts_bool(f, P_torchao_fp8_enabled, false)) return value_string(STR("fp8_tensorwise"));
-    if (str_ends(dtype, STR("float32"))) return value_string(STR("fp32"));
-    return value_string(str_ends(dtype, STR("bfloat16")) || !str_ends(dtype, STR("float16"))
-                            ? STR("bf16")
-                            : STR("fp16"));
+    for (int i = 0; i < PREC_COUNT; i++)
+        if (rows[i].te_recipe && str_is(recipe, rows[i].te_recipe))
+            return word_of((enum precision)i);
+    if (facts_bool(f, P_torchao_fp8_enabled, false)) return word_of(PREC_FP8_TENSORWISE);
+    for (int i = 0; i < PREC_COUNT; i++) /* bfloat16 before float16, which is its end */
+        if (rows[i].dtype && str_ends(dtype, str_of(rows[i].dtype)))
+            return word_of((enum precision)i);
+    return word_of(PREC_BF16);
 }
 
 void precision_derive(struct facts *f)
@@ -120,7 +142,7 @@ void precision_derive(struct facts *f)
         put(f, P_precision, word_of_automodel(f), "the model's and the sharding policy's formats");
         return;
     }
-    const struct precision_row *row = NULL;
+    const struct switches *row = NULL;
     const char *from = "precision";
     if (is_written(f, P_precision) && precision->value.kind == VALUE_STRING)
         row = row_of(precision->value.s);
@@ -128,7 +150,7 @@ void precision_derive(struct facts *f)
         is_written(f, P_mixed_precision) || fact_is_of_recipe(facts_get(f, P_mixed_precision));
     if (!row && by_name) {
         const struct mixed *name = mixed_of(facts_get(f, P_mixed_precision)->value);
-        row = name ? row_of(str_of(name->word)) : NULL;
+        row = name ? &rows[name->precision] : NULL;
         from = "mixed_precision";
         if (name) put(f, P_fp8_param_gather, value_bool(name->gathers), from);
     }
@@ -144,7 +166,7 @@ void precision_derive(struct facts *f)
     }
     if (row) put_switches(f, row, from);
     put(f, P_precision,
-        row && strcmp(from, "precision") != 0 ? value_string(str_of(row->word))
+        row && strcmp(from, "precision") != 0 ? word_of((enum precision)(row - rows))
                                               : word_of_switches(f),
         "its switches");
 }

@@ -5,6 +5,22 @@
 
 #include "facts/facts.h"
 
+enum precision {
+    PREC_FP32,
+    PREC_BF16,
+    PREC_FP16,
+    PREC_FP8_DELAYED,
+    PREC_FP8_TENSORWISE,
+    PREC_FP8_BLOCKWISE,
+    PREC_MXFP8,
+    PREC_NVFP4
+};
+enum { PREC_COUNT = PREC_NVFP4 + 1 };
+
+/* The word of each, as the parameter `precision` has it; NULL-terminated. */
+extern const char *const precision_words[PREC_COUNT + 1];
+/* AutoModel's setting that stands for a precision, its value in *word; P_NONE: it has none. */
+int precision_of_automodel(enum precision precision, const char **word);
 /* Where `precision` (or Bridge's mixed_precision) is written, sets the switches it stands for; else
    sets `precision` from the switches. Switches that are written stay. A plan or a Bridge recipe
    that says nothing trains in bf16. */

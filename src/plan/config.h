@@ -5,7 +5,7 @@
 #ifndef MOEPLAN_PLAN_CONFIG_H
 #define MOEPLAN_PLAN_CONFIG_H
 
-#include "facts/facts.h"
+#include "facts/precision.h"
 
 /* ---- the model ---- */
 
@@ -113,16 +113,6 @@ enum dispatcher {
     DISPATCH_HYBRIDEP,
     DISPATCH_TORCH
 };
-enum precision {
-    PREC_FP32,
-    PREC_BF16,
-    PREC_FP16,
-    PREC_FP8_DELAYED,
-    PREC_FP8_TENSORWISE,
-    PREC_FP8_BLOCKWISE,
-    PREC_MXFP8,
-    PREC_NVFP4
-};
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
 enum recompute_method { METHOD_UNIFORM, METHOD_BLOCK };
 enum graph_impl { GRAPH_NONE, GRAPH_LOCAL, GRAPH_TE, GRAPH_FULL_ITERATION };
@@ -172,7 +162,6 @@ struct knobs {
     int tp, pp, vpp, cp, ep, etp, mbs;
     int64_t gbs;
     int seq;
-    int gpus_per_node, nvlink_domain; /* 0: the machine's */
     bool sequence_parallel;
     uint8_t precision, dispatcher, recompute, recompute_method, graph_impl, ce_fusion, fsdp,
         attention, task;

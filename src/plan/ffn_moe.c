@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mixture of experts: router, shared experts, projections to a latent width, routed experts. */
 #include "plan/ops.h"
+#include "plan/framework.h"
 
 /* Both recomputed by the tag itself and by recomputing the whole MoE layer. */
 #define FREED_MOE MOD_MOE
@@ -82,7 +83,7 @@ static void router_work(struct work *w)
    (nemo_automodel/components/moe/experts.py:752). */
 static void bias_work(struct work *w, double inner_bytes, double outer_bytes)
 {
-    bool compiled = w->c->framework == FRAMEWORK_AUTOMODEL;
+    bool compiled = config_traits(w->c)->compiled_clamp;
     double up = w->m->gated ? 2 : 1, clamp = compiled || w->fused_experts ? 0 : 4 * inner_bytes;
     double bytes = 2 * (up * inner_bytes + outer_bytes) + clamp;
     struct stream *s = work_stream(w, bytes, 1.5 * bytes);

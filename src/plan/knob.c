@@ -2,95 +2,30 @@
 #include "plan/knob.h"
 
 #include "base/vec.h"
-#include "facts/param_ids.h"
 
 #define NONE (-1)
-#define FIELD(name) offsetof(struct knobs, name)
-
-static const char *const precision_words[] = {"fp32",        "bf16",           "fp16",
-                                              "fp8_delayed", "fp8_tensorwise", "fp8_blockwise",
-                                              "mxfp8",       "nvfp4",          NULL};
-static const char *const granularity_words[] = {"", "selective", "full", NULL};
-static const char *const method_words[] = {"uniform", "block", NULL};
-static const char *const graph_words[] = {"none", "local", "transformer_engine", "full_iteration",
-                                          NULL};
-static const char *const attention_words[] = {"flash", "fused", "unfused", NULL};
-static const char *const dispatcher_words[] = {"allgather", "alltoall", "deepep",
-                                               "hybridep",  "torch",    NULL};
-static const char *const task_words[] = {"pretrain", "sft", "peft", NULL};
-static const char *const module_words[] = {
-    "core_attn",   "layernorm", "moe_act",         "mlp",        "shared_experts",
-    "mla_up_proj", "moe",       "expert_fc1",      "qkv_linear", "attn_proj",
-    "attn_norm",   "mlp_norm",  "fused_group_mlp", NULL};
-static const char *const scope_words[] = {"attn", "moe_router", "moe_preprocess", "mamba", "mlp",
-                                          "moe",  NULL};
-
-const struct knob knob_table[] = {
-    {P_world_size, KNOB_INT64, FIELD(gpus), NULL, NONE},
-    {P_tensor_model_parallel_size, KNOB_INT, FIELD(tp), NULL, NONE},
-    {P_pipeline_model_parallel_size, KNOB_INT, FIELD(pp), NULL, NONE},
-    {P_virtual_pipeline_model_parallel_size, KNOB_INT, FIELD(vpp), NULL, 1},
-    {P_context_parallel_size, KNOB_INT, FIELD(cp), NULL, NONE},
-    {P_expert_model_parallel_size, KNOB_INT, FIELD(ep), NULL, NONE},
-    {P_expert_tensor_parallel_size, KNOB_INT, FIELD(etp), NULL, NONE},
-    {P_micro_batch_size, KNOB_INT, FIELD(mbs), NULL, NONE},
-    {P_global_batch_size, KNOB_INT64, FIELD(gbs), NULL, NONE},
-    {P_seq_length, KNOB_INT, FIELD(seq), NULL, NONE},
-    {P_sequence_parallel, KNOB_BOOL, FIELD(sequence_parallel), NULL, NONE},
-    {P_precision, KNOB_WORD, FIELD(precision), precision_words, NONE},
-    {P_fp8_param_gather, KNOB_BOOL, FIELD(fp8_param_gather), NULL, NONE},
-    {P_recompute_granularity, KNOB_LADDER, FIELD(recompute), granularity_words, RECOMPUTE_NONE},
-    {P_recompute_method, KNOB_WORD, FIELD(recompute_method), method_words, NONE},
-    {P_recompute_num_layers, KNOB_INT, FIELD(recompute_num_layers), NULL, 0},
-    {P_recompute_modules, KNOB_MODULES, FIELD(recompute_modules), module_words, 0},
-    {P_offload_modules, KNOB_MODULES, FIELD(offload_modules), module_words, 0},
-    {P_cuda_graph_impl, KNOB_WORD, FIELD(graph_impl), graph_words, NONE},
-    {P_cuda_graph_scope, KNOB_MODULES, FIELD(graph_scope), scope_words, 0},
-    {P_use_distributed_optimizer, KNOB_BOOL, FIELD(distributed_optimizer), NULL, NONE},
-    {P_use_precision_aware_optimizer, KNOB_BOOL, FIELD(precision_aware), NULL, NONE},
-    {P_main_grads_dtype, KNOB_DTYPE, FIELD(grad_bytes), NULL, NONE},
-    {P_main_params_dtype, KNOB_DTYPE, FIELD(main_param_bytes), NULL, NONE},
-    {P_exp_avg_dtype, KNOB_DTYPE, FIELD(exp_avg_bytes), NULL, NONE},
-    {P_exp_avg_sq_dtype, KNOB_DTYPE, FIELD(exp_avg_sq_bytes), NULL, NONE},
-    {P_optimizer_offload_fraction, KNOB_DOUBLE, FIELD(optimizer_offload), NULL, 0},
-    {P_overlap_grad_reduce, KNOB_BOOL, FIELD(overlap_grad_reduce), NULL, NONE},
-    {P_overlap_param_gather, KNOB_BOOL, FIELD(overlap_param_gather), NULL, NONE},
-    {P_tp_comm_overlap, KNOB_BOOL, FIELD(tp_comm_overlap), NULL, NONE},
-    {P_overlap_moe_expert_parallel_comm, KNOB_BOOL, FIELD(overlap_ep), NULL, NONE},
-    {P_delay_wgrad_compute, KNOB_BOOL, FIELD(delay_wgrad), NULL, NONE},
-    {P_moe_shared_expert_overlap, KNOB_BOOL, FIELD(shared_expert_overlap), NULL, NONE},
-    {P_moe_permute_fusion, KNOB_BOOL, FIELD(permute_fusion), NULL, NONE},
-    {P_moe_grouped_gemm, KNOB_BOOL, FIELD(grouped_gemm), NULL, NONE},
-    {P_attention_backend, KNOB_WORD, FIELD(attention), attention_words, NONE},
-    {P_task, KNOB_WORD, FIELD(task), task_words, NONE},
-    {P_moe_router_force_load_balancing, KNOB_BOOL, FIELD(force_balance), NULL, NONE},
-    {P_moe_pad_expert_input_to_capacity, KNOB_BOOL, FIELD(pad_to_capacity), NULL, NONE},
-    {P_offload_optimizer_states, KNOB_BOOL, FIELD(offload_optimizer_states), NULL, NONE},
-    {P_moe_expert_capacity_factor, KNOB_DOUBLE, FIELD(capacity_factor), NULL, 0},
-    {P_num_layers_in_first_pipeline_stage, KNOB_INT, FIELD(first_stage_layers), NULL, 0},
-    {P_num_layers_in_last_pipeline_stage, KNOB_INT, FIELD(last_stage_layers), NULL, 0},
-    {P_account_for_embedding_in_pipeline_split, KNOB_BOOL, FIELD(account_embedding), NULL, NONE},
-    {P_account_for_loss_in_pipeline_split, KNOB_BOOL, FIELD(account_loss), NULL, NONE},
-    {P_freeze_vision_model, KNOB_BOOL, FIELD(freeze_vision), NULL, NONE},
-    {P_freeze_language_model, KNOB_BOOL, FIELD(freeze_language), NULL, NONE},
-    {P_image_tokens, KNOB_INT, FIELD(image_tokens), NULL, 0},
-    {P_images_per_sequence, KNOB_INT, FIELD(images), NULL, 1},
-    {P_dispatcher, KNOB_WORD, FIELD(dispatcher), dispatcher_words, NONE},
-    {P_use_megatron_fsdp, KNOB_SHARDED, FIELD(fsdp), NULL, NONE},
-    {P_dp_replicate_size, KNOB_INT, FIELD(dp_replicate), NULL, 1},
-};
-const size_t knob_count = sizeof knob_table / sizeof *knob_table;
-
-const char *knobs_dispatcher(const struct knobs *k)
-{
-    return dispatcher_words[k->dispatcher];
-}
 
 const struct knob *knob_of(int param)
 {
     for (size_t i = 0; i < knob_count; i++)
         if (knob_table[i].param == param) return &knob_table[i];
     return NULL;
+}
+
+size_t knob_size(const struct knob *knob)
+{
+    switch (knob->kind) {
+    case KNOB_INT:
+    case KNOB_DTYPE: return sizeof(int);
+    case KNOB_INT64: return sizeof(int64_t);
+    case KNOB_BOOL: return sizeof(bool);
+    case KNOB_LADDER:
+    case KNOB_WORD:
+    case KNOB_SHARDED: return sizeof(uint8_t);
+    case KNOB_MODULES: return sizeof(uint32_t);
+    case KNOB_DOUBLE: return sizeof(double);
+    }
+    return 0;
 }
 
 static const void *field(const struct knobs *k, const struct knob *knob)
@@ -171,17 +106,9 @@ static bool mask_of_words(struct value v, const char *const *words, uint32_t *ou
 
 static bool bytes_of_dtype(struct value v, int *out)
 {
-    static const struct {
-        const char *word;
-        int bytes;
-    } dtypes[] = {{"fp32", 4}, {"float32", 4}, {"bf16", 2}, {"bfloat16", 2},
-                  {"fp16", 2}, {"float16", 2}, {"fp8", 1},  {"uint8", 1}};
-    for (size_t i = 0; v.kind == VALUE_STRING && i < sizeof dtypes / sizeof *dtypes; i++)
-        if (str_is(v.s, dtypes[i].word)) {
-            *out = dtypes[i].bytes;
-            return true;
-        }
-    return false;
+    int bytes = v.kind == VALUE_STRING ? fact_dtype_bytes(v.s) : 0;
+    if (bytes > 0) *out = bytes;
+    return bytes > 0;
 }
 
 static bool set_integer(void *p, enum knob_kind kind, int64_t n)

@@ -3,6 +3,7 @@
    Megatron: megatron/core/transformer/pipeline_parallel_layer_layout.py and
    transformer_block.get_num_layers_to_build. */
 #include "plan/config.h"
+#include "plan/framework.h"
 
 static bool add_symbol(struct layout *out, char c)
 {
@@ -135,7 +136,7 @@ bool config_plan_layout(struct config *c, struct layout *slot)
     bool even = c->model.num_layers % chunks == 0 && c->model.mtp_layers == 0;
     bool given = k->first_stage_layers > 0 || k->last_stage_layers > 0 || k->account_embedding ||
                  k->account_loss;
-    if (even || given || chunks == 1 || c->framework == FRAMEWORK_AUTOMODEL)
+    if (even || given || chunks == 1 || !config_traits(c)->chooses_stages)
         return config_layout(c, slot);
     if (chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
     start(slot, chunks);

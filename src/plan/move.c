@@ -2,6 +2,7 @@
 #include "plan/move.h"
 
 #include "facts/param_ids.h"
+#include "plan/framework.h"
 #include "plan/knob.h"
 
 /* ---- changes ---- */
@@ -445,8 +446,8 @@ unsigned move_given(const struct config *c)
     const struct {
         bool holds;
         unsigned need;
-    } all[] = {{c->framework != FRAMEWORK_AUTOMODEL, NEED_CORE},
-               {c->framework == FRAMEWORK_AUTOMODEL, NEED_AUTOMODEL},
+    } all[] = {{config_traits(c)->megatron_words, NEED_CORE},
+               {!config_traits(c)->megatron_words, NEED_AUTOMODEL},
                {m->experts > 0, NEED_EXPERTS},
                {model_has_ffn(m, FFN_DENSE), NEED_DENSE},
                {m->shared_ffn > 0, NEED_SHARED},

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands around the layers: embedding, head and loss, and an MTP depth's own part. */
 #include "plan/ops.h"
+#include "plan/framework.h"
 
 double padded_vocab(const struct config *c)
 {
     int64_t multiple = (int64_t)c->model.vocab_divisible_by * c->knobs.tp, v = c->model.vocab;
-    if (c->framework == FRAMEWORK_AUTOMODEL || multiple <= 1) return (double)v;
+    if (!config_traits(c)->pads_vocabulary || multiple <= 1) return (double)v;
     return (double)((v + multiple - 1) / multiple * multiple);
 }
 

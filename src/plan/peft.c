@@ -4,11 +4,12 @@
 #include <stdio.h>
 
 #include "facts/param_ids.h"
+#include "plan/framework.h"
 
 /* The linears of a layer as the framework has them. */
 static void layer_linears(const struct config *c, struct layer_kind kind, struct weights *out)
 {
-    op_weights(&c->model, kind, c->framework == FRAMEWORK_AUTOMODEL, out);
+    op_weights(&c->model, kind, !config_traits(c)->fused_linears, out);
 }
 
 struct matrix head_linear(const struct config *c)
@@ -23,7 +24,7 @@ struct matrix head_linear(const struct config *c)
 static double copies(const struct config *c, enum linear_role role)
 {
     if (!linear_is_routed(role)) return 1;
-    return c->framework == FRAMEWORK_AUTOMODEL ? c->model.experts : c->knobs.ep;
+    return config_traits(c)->adapter_per_expert ? c->model.experts : c->knobs.ep;
 }
 
 /* A of rank x in, B of out x rank, and DoRA's magnitude of every output. */
@@ -40,10 +41,11 @@ double adapter_on_rank(const struct config *c, const struct matrix *l)
 {
     const struct knobs *k = &c->knobs;
     if (!linear_has_adapter(k, l->role)) return 0;
-    bool routed = linear_is_routed(l->role), automodel = c->framework == FRAMEWORK_AUTOMODEL;
+    bool routed = linear_is_routed(l->role);
+    bool beside = config_traits(c)->adapters_cut_with_linear;
     double cut = l->cut == CUT_NOT ? 1 : routed ? k->etp : k->tp;
-    double in = !automodel || l->cut == CUT_INPUT ? l->in / cut : l->in;
-    double out = !automodel || l->cut == CUT_OUTPUT ? l->out / cut : l->out;
+    double in = !beside || l->cut == CUT_INPUT ? l->in / cut : l->in;
+    double out = !beside || l->cut == CUT_OUTPUT ? l->out / cut : l->out;
     double magnitude = k->dora ? out : 0;
     return copies(c, l->role) / (routed ? k->ep : 1) * (k->lora_rank * (in + out) + magnitude);
 }
@@ -163,7 +165,7 @@ static const uint32_t routed_roles = UINT32_C(1) << LINEAR_EXPERTS_UP | UINT32_C
    Hugging Face's own classes nothing does (components/_peft/lora.py:600, module_matcher.py). */
 uint32_t peft_targets(const struct facts *f, const struct model_shape *m)
 {
-    bool automodel = f->framework == FRAMEWORK_AUTOMODEL;
+    bool automodel = framework_traits(f->framework)->hugging_face_paths;
     const struct fact *own = facts_get(f, P_automodel_moe);
     struct value wanted = facts_get(f, P_peft_target_modules)->value;
     struct value left = facts_get(f, P_peft_exclude_modules)->value;
@@ -199,7 +201,7 @@ struct str peft_idle_target(const struct facts *f, const struct model_shape *m)
     for (size_t i = 0; i < list->n; i++) {
         struct value v = list->items[i];
         if (v.kind != VALUE_STRING) continue;
-        if (!(targets_of(v, f->framework == FRAMEWORK_AUTOMODEL, m) & present)) return v.s;
+        if (!(targets_of(v, framework_traits(f->framework)->hugging_face_paths, m) & present)) return v.s;
     }
     return (struct str){"", 0};
 }

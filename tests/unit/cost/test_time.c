@@ -259,7 +259,7 @@ static void better_machines_are_never_slower(void **state)
         assert_true(faster < step);
         step = faster;
     }
-    c.knobs.nvlink_domain = 32; /* no exchange leaves the domain */
+    c.machine.nvlink_domain = 32; /* no exchange leaves the domain */
     assert_true(step_of(&c) < step);
 }
 

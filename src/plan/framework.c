@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/framework.h"
+
+/* Sources: Megatron-LM d98e8a64, Megatron-Bridge 067f987d, NeMo AutoModel 36044ad3. */
+static const struct framework_traits traits[FRAMEWORK_COUNT] = {
+    [FRAMEWORK_MEGATRON] =
+        {
+            .megatron_words = true,
+            .chooses_fsdp = true,
+            .chooses_graphs = true,
+            .chooses_stages = true,
+            .chooses_modules = true,
+            .splits_experts = true,
+            .tensor_beside_experts = true,
+            .dispatcher = DISPATCH_ALLTOALL,
+            .experts_follow_tensor = true, /* arguments.py: --expert-tensor-parallel-size */
+            .text_only = true,             /* pretrain_gpt.py */
+            .fused_linears = true,         /* megatron/core/transformer/attention.py, mlp.py */
+            .pads_vocabulary = true,       /* make_vocab_size_divisible_by */
+        },
+    [FRAMEWORK_BRIDGE] =
+        {
+            .megatron_words = true,
+            .chooses_fsdp = true,
+            .chooses_graphs = true,
+            .chooses_stages = true,
+            .chooses_modules = true,
+            .splits_experts = true,
+            .tensor_beside_experts = true,
+            .dispatcher = DISPATCH_ALLTOALL,
+            .fused_linears = true,
+            .pads_vocabulary = true,
+        },
+    [FRAMEWORK_AUTOMODEL] =
+        {
+            .most_stages = 8,
+            .dispatcher = DISPATCH_TORCH,     /* models/common/utils.py BackendConfig */
+            .schedule_takes_batch = true,     /* pp_batch_size: the local batch */
+            .adapter_per_expert = true,       /* components/_peft/lora_experts.py */
+            .adapters_cut_with_linear = true, /* components/_peft/lora.py on sharded linears */
+            .hugging_face_paths = true,       /* components/_peft/module_matcher.py */
+            .states_as_params = true,         /* torch.optim on FSDP2's sharded parameters */
+            .bf16_grads = true,               /* and on their gradients */
+            .reduces_once = true,             /* its FSDP2 manager, at the last microbatch */
+            .low_experts_only = true,         /* docs/time.md */
+            .compiled_clamp = true,           /* components/moe/experts.py:752 */
+            .early_stop = true,               /* torch.utils.checkpoint */
+            .fitted_with_fsdp2 = true,        /* rules/evidence */
+        },
+};
+
+const struct framework_traits *framework_traits(enum framework framework)
+{
+    return &traits[framework];
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What differs between the frameworks where a plan is made and costed: one property each, so that
+   a further framework is one more row. How facts are said in each is in the table of knobs. */
+#ifndef MOEPLAN_PLAN_FRAMEWORK_H
+#define MOEPLAN_PLAN_FRAMEWORK_H
+
+#include "plan/config.h"
+
+struct framework_traits {
+    /* ---- what a plan can decide ---- */
+    bool megatron_words;  /* settings have Megatron-core's names and meanings */
+    bool chooses_fsdp;    /* whether parameters are sharded is a choice; else they always are */
+    bool chooses_graphs;  /* captures CUDA graphs, overlaps the experts' exchange with compute */
+    bool chooses_stages;  /* virtual stages and uneven splits: takes a pipeline layout */
+    bool chooses_modules; /* recomputes chosen modules; else whole layers or what PyTorch's
+                             selective checkpoint picks */
+    bool splits_experts;  /* expert tensor parallelism */
+    bool tensor_beside_experts; /* tensor parallelism in MoE models too */
+    int most_stages;            /* pipeline stages worth trying; 0: as many as there can be */
+    enum dispatcher dispatcher; /* that every model and machine can have */
+    /* ---- what silence means ---- */
+    bool experts_follow_tensor; /* experts are split like dense weights unless said otherwise */
+    bool text_only;             /* the program builds no vision tower unless images are said */
+    /* ---- how it trains ---- */
+    bool schedule_takes_batch; /* a pipeline schedule takes the local batch and cuts it into
+                                  microbatches of another key */
+    bool fused_linears;        /* one linear for q, k and v, one for gate and up */
+    bool adapter_per_expert;   /* each expert has an adapter; else one on every rank of experts */
+    bool adapters_cut_with_linear; /* of an adapter's two matrices only the one beside the cut
+                                      dimension is cut; else both */
+    bool hugging_face_paths; /* adapters' targets are Hugging Face's module paths, matched whole */
+    bool states_as_params;   /* FSDP2's optimizer states have the parameters' number format */
+    bool bf16_grads;         /* weight gradients are added up in bf16 whatever is reduced */
+    bool reduces_once;       /* sharded gradients are reduced after the last microbatch alone */
+    bool pads_vocabulary;    /* the vocabulary is padded to a multiple for the tensor ranks */
+    bool low_experts_only;   /* low precision reaches the experts' products only */
+    bool compiled_clamp;     /* gate and clamp of an expert are one compiled kernel */
+    bool early_stop;         /* recomputing a layer ends once its last saved tensor is back */
+    bool fitted_with_fsdp2;  /* the step time's error is the one fitted to runs of FSDP2 */
+};
+
+const struct framework_traits *framework_traits(enum framework framework);
+static inline const struct framework_traits *config_traits(const struct config *c)
+{
+    return framework_traits(c->framework);
+}
+
+#endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The knobs: what each field is where several facts decide it together or a framework fills it in
+   by itself, how it is said, and the table of all. Sources: megatron/training/arguments.py
+   validate_args, megatron/core/optimizer/optimizer_config.py, NeMo AutoModel's FSDP2 manager. */
+#include "facts/param_ids.h"
+#include "plan/framework.h"
+#include "plan/knob.h"
+#include "plan/peft.h"
+
+/* ---- what fields are together ---- */
+
+static bool is_true(const struct facts *f, int param)
+{
+    return facts_bool(f, param, false);
+}
+
+/* An explicit layout decides the virtual stages before whichever of their spellings is used. */
+static void settle_stages(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    int64_t vpp = facts_int(f, P_virtual_pipeline_model_parallel_size, 0);
+    if (vpp <= 0) vpp = facts_int(f, P_num_virtual_stages_per_pipeline_rank, 0);
+    int64_t layers = facts_int(f, P_num_layers_per_virtual_pipeline_stage, 0);
+    if (vpp <= 0 && layers > 0 && k->pp > 1) vpp = c->model.num_layers / k->pp / layers;
+    k->vpp = vpp > 0 ? (int)vpp : 1;
+    if (!c->layout_given) return;
+    k->vpp = c->layouts[0].n_chunks / k->pp;
+    k->layout = 1;
+    k->group_size = 0;
+}
+
+static void settle_expert_tensor(const struct facts *f, struct config *c)
+{
+    bool follows = config_traits(c)->experts_follow_tensor && c->model.experts > 0;
+    bool said = facts_int(f, P_expert_tensor_parallel_size, 0) > 0;
+    if (!said && follows) c->knobs.etp = c->knobs.tp;
+}
+
+/* Where a schedule takes the local batch, its microbatches have a key of their own. */
+static void settle_microbatch(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    int64_t own = facts_int(f, P_pp_microbatch_size, 0);
+    if (config_traits(c)->schedule_takes_batch && k->pp > 1 && own > 0 && own < k->mbs)
+        k->mbs = (int)own;
+}
+
+/* arguments.py: one microbatch a rank */
+static void settle_batch(const struct facts *f, struct config *c)
+{
+    (void)f;
+    if (c->knobs.gbs == 0) c->knobs.gbs = c->knobs.mbs * knobs_dp(&c->knobs);
+}
+
+static void settle_sequence_parallel(const struct facts *f, struct config *c)
+{
+    (void)f;
+    if (c->knobs.tp == 1) c->knobs.sequence_parallel = false;
+}
+
+static void settle_recomputed(const struct facts *f, struct config *c)
+{
+    (void)f;
+    if (c->knobs.recompute != RECOMPUTE_SELECTIVE) c->knobs.recompute_modules = 0;
+}
+
+static void settle_offloaded(const struct facts *f, struct config *c)
+{
+    if (!is_true(f, P_fine_grained_activation_offloading)) c->knobs.offload_modules = 0;
+}
+
+static void settle_layers_offloaded(const struct facts *f, struct config *c)
+{
+    if (!facts_bool(f, P_cpu_offloading, true)) c->knobs.layers_offloaded = 0;
+}
+
+/* FSDP2's optimizer is PyTorch's on the sharded parameters: its states are in their format. */
+static bool states_as_params(const struct config *c)
+{
+    return config_traits(c)->states_as_params && c->knobs.fsdp == FSDP_FSDP2;
+}
+
+static void settle_grads(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    const struct fact *accumulate = facts_get(f, P_accumulate_allreduce_grads_in_fp32);
+    bool said_no =
+        fact_is_set(accumulate) && accumulate->value.kind == VALUE_BOOL && !accumulate->value.b;
+    bool own = k->precision_aware && k->grad_bytes == 2;
+    bool narrow = own || said_no || is_true(f, P_grad_reduce_in_bf16) ||
+                  k->precision == PREC_FP16 || states_as_params(c);
+    k->grad_bytes = narrow ? 2 : 4;
+}
+
+/* A precision-aware optimizer keeps its fp32 main parameter as the 16 bits that the bf16 parameter
+   lacks, unless the parameters are FP8. */
+static void settle_main_params(const struct facts *f, struct config *c)
+{
+    (void)f;
+    struct knobs *k = &c->knobs;
+    bool fp32 = k->main_param_bytes == 4;
+    k->main_param_remainder = k->precision_aware && fp32 && !k->fp8_param_gather;
+    k->main_param_bytes = k->precision_aware && (!fp32 || k->main_param_remainder) ? 2 : 4;
+    if (states_as_params(c)) k->main_param_bytes = 0;
+}
+
+static void settle_moments(const struct facts *f, struct config *c)
+{
+    (void)f;
+    struct knobs *k = &c->knobs;
+    if (!k->precision_aware) k->exp_avg_bytes = k->exp_avg_sq_bytes = 4;
+    if (states_as_params(c)) k->exp_avg_bytes = k->exp_avg_sq_bytes = 2;
+}
+
+static void settle_optimizer_offload(const struct facts *f, struct config *c)
+{
+    if (!is_true(f, P_optimizer_cpu_offload)) c->knobs.optimizer_offload = 0;
+}
+
+static void settle_optimizer(const struct facts *f, struct config *c)
+{
+    struct str name = facts_str(f, P_optimizer);
+    c->knobs.muon = str_find_str(name, STR("muon")) < name.n;
+    c->knobs.layer_wise_optimizer = str_starts(name, STR("dist_"));
+}
+
+static void settle_attention(const struct facts *f, struct config *c)
+{
+    (void)f;
+    if (!c->knobs.transformer_engine) c->knobs.attention = ATTN_UNFUSED;
+}
+
+static void settle_activation(const struct facts *f, struct config *c)
+{
+    if (!c->model.gated)
+        c->knobs.act_fusion = facts_bool(f, P_use_fused_weighted_squared_relu, true);
+}
+
+static void settle_adapters(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    if (k->task == TASK_PEFT)
+        k->lora_targets = peft_targets(f, &c->model);
+    else
+        k->lora_rank = 0, k->dora = false;
+}
+
+/* AutoModel's MoE classes have a key of their own, false by default
+   (nemo_automodel/components/moe/parallelizer.py:646); layers of dense models, and of MoE models
+   that are Hugging Face's as they are, reshard unless pipelined
+   (nemo_automodel/components/distributed/parallelizer_utils.py). */
+static void settle_resharding(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    bool moe = c->model.experts > 0 && facts_bool(f, P_automodel_moe, true);
+    const struct fact *own = facts_get(f, P_moe_reshard_after_forward);
+    const struct fact *x = moe && fact_is_set(own) ? own : facts_get(f, P_reshard_after_forward);
+    k->reshard_stated = fact_is_set(x) && x->value.kind == VALUE_BOOL;
+    k->reshard_after_forward = k->reshard_stated ? x->value.b : !moe;
+}
+
+/* ---- how fields are said ---- */
+
+static void say_own(const struct knob_saying *s, const struct config *c, int param)
+{
+    knob_put(s, param, knob_get(s->facts->arena, &c->knobs, knob_of(param)));
+}
+
+/* What stands beside a knob for some of its values only. */
+static void say_beside(const struct knob_saying *s, bool wanted, int param, struct value v)
+{
+    if (wanted)
+        knob_put(s, param, v);
+    else if (!s->keep)
+        knob_put(s, param, value_null());
+}
+
+static void say_own_beside(const struct knob_saying *s, const struct config *c, bool wanted,
+                           int param)
+{
+    say_beside(s, wanted, param, knob_get(s->facts->arena, &c->knobs, knob_of(param)));
+}
+
+static void say_nothing(const struct knob_saying *s, const struct config *c,
+                        const struct knob *knob)
+{
+    (void)s, (void)c, (void)knob;
+}
+
+static void say_words(const struct knob_saying *s, const struct config *c, const struct knob *knob)
+{
+    knob_say_words(s, &c->knobs, knob);
+}
+
+/* Where a schedule takes the local batch, that is the whole step's here. */
+static void say_microbatch(const struct knob_saying *s, const struct config *c,
+                           const struct knob *knob)
+{
+    bool scheduled = config_traits(c)->schedule_takes_batch && c->knobs.pp > 1;
+    knob_put(s, scheduled ? P_pp_microbatch_size : knob->param, value_int(c->knobs.mbs));
+}
+
+static void say_pipeline(const struct knob_saying *s, const struct config *c,
+                         const struct knob *knob)
+{
+    const struct knobs *k = &c->knobs;
+    knob_put(s, knob->param, value_int(k->pp));
+    if (!config_traits(c)->schedule_takes_batch || k->pp == 1) return;
+    knob_put(s, P_pp_microbatch_size, value_int(k->mbs));
+    knob_put(s, P_micro_batch_size, value_int(k->mbs * knobs_microbatches(k)));
+    knob_put(s, P_pp_schedule, value_string(STR("1f1b")));
+}
+
+/* Megatron-LM counts the virtual stages only where no layout says them. */
+static void say_stages(const struct knob_saying *s, const struct config *c, const struct knob *knob)
+{
+    (void)knob;
+    const struct knobs *k = &c->knobs;
+    const struct param *counted = &param_table[P_num_virtual_stages_per_pipeline_rank];
+    bool counts = counted->in[c->framework].known;
+    struct value layout =
+        k->layout > 0 ? value_string(layout_text(s->facts->arena, &c->layouts[k->layout - 1]))
+                      : value_null();
+    say_beside(s, k->layout > 0, P_pipeline_model_parallel_layout, layout);
+    bool wanted = k->vpp > 1 && (k->layout == 0 || !counts);
+    say_beside(s, wanted && counts, P_num_virtual_stages_per_pipeline_rank, value_int(k->vpp));
+    say_beside(s, wanted && !counts, P_virtual_pipeline_model_parallel_size, value_int(k->vpp));
+    say_beside(s, false, P_num_layers_per_virtual_pipeline_stage, value_null());
+}
+
+static void say_dispatcher(const struct knob_saying *s, const struct config *c,
+                           const struct knob *knob)
+{
+    say_own(s, c, knob->param);
+    if (c->model.experts > 0) knob_say_words(s, &c->knobs, knob);
+}
+
+/* AutoModel has one word for all of it. */
+static void say_recompute(const struct knob_saying *s, const struct config *c,
+                          const struct knob *knob)
+{
+    (void)knob;
+    const struct knobs *k = &c->knobs;
+    bool full = k->recompute == RECOMPUTE_FULL;
+    bool chosen = k->recompute == RECOMPUTE_SELECTIVE && k->recompute_modules != 0;
+    say_own(s, c, P_recompute_granularity);
+    if (knob_say_words(s, k, knob_of(P_recompute_granularity))) return;
+    say_own_beside(s, c, full, P_recompute_method);
+    say_beside(s, full, P_recompute_num_layers,
+               value_int(k->recompute_num_layers > 0 ? k->recompute_num_layers : 1));
+    say_own_beside(s, c, chosen, P_recompute_modules);
+}
+
+static void say_graphs(const struct knob_saying *s, const struct config *c, const struct knob *knob)
+{
+    (void)knob;
+    say_own(s, c, P_cuda_graph_impl);
+    say_own_beside(s, c, c->knobs.graph_impl != GRAPH_NONE, P_cuda_graph_scope);
+}
+
+static void say_offloaded(const struct knob_saying *s, const struct config *c,
+                          const struct knob *knob)
+{
+    bool any = c->knobs.offload_modules != 0;
+    say_beside(s, any, P_fine_grained_activation_offloading, value_bool(true));
+    say_own_beside(s, c, any, knob->param);
+}
+
+static void say_optimizer_offload(const struct knob_saying *s, const struct config *c,
+                                  const struct knob *knob)
+{
+    bool any = c->knobs.optimizer_offload > 0;
+    say_beside(s, any, P_optimizer_cpu_offload, value_bool(true));
+    say_own_beside(s, c, any, knob->param);
+}
+
+static void say_state(const struct knob_saying *s, const struct config *c, const struct knob *knob)
+{
+    say_own_beside(s, c, c->knobs.precision_aware, knob->param);
+}
+
+/* Balance is assumed of most runs: only that it is forced needs a word. */
+static void say_balance(const struct knob_saying *s, const struct config *c,
+                        const struct knob *knob)
+{
+    say_beside(s, c->knobs.force_balance, knob->param, value_bool(true));
+}
+
+/* Parameters about experts say nothing of a dense model. */
+static bool is_about_experts(int param)
+{
+    struct str name = param_name(param);
+    return str_starts(name, STR("moe_")) || str_starts(name, STR("expert_")) ||
+           str_find_str(name, STR("_moe_")) < name.n;
+}
+
+void knob_say(const struct knob_saying *s, const struct config *c, const struct knob *knob)
+{
+    if (knob->say)
+        knob->say(s, c, knob);
+    else if (c->model.experts > 0 || !is_about_experts(knob->param))
+        knob_put(s, knob->param, knob_get(s->facts->arena, &c->knobs, knob));
+}
+
+/* ---- the table ---- */
+
+static const char *const granularity_words[] = {"", "selective", "full", NULL};
+static const char *const method_words[] = {"uniform", "block", NULL};
+static const char *const graph_words[] = {"none", "local", "transformer_engine", "full_iteration",
+                                          NULL};
+static const char *const attention_words[] = {"flash", "fused", "unfused", NULL};
+static const char *const dispatcher_words[] = {"allgather", "alltoall", "deepep",
+                                               "hybridep",  "torch",    NULL};
+static const char *const task_words[] = {"pretrain", "sft", "peft", NULL};
+static const char *const loss_words[] = {"none", "native", "te", "linear", NULL};
+static const char *const module_words[] = {
+    "core_attn",   "layernorm", "moe_act",         "mlp",        "shared_experts",
+    "mla_up_proj", "moe",       "expert_fc1",      "qkv_linear", "attn_proj",
+    "attn_norm",   "mlp_norm",  "fused_group_mlp", NULL};
+static const char *const scope_words[] = {"attn", "moe_router", "moe_preprocess", "mamba", "mlp",
+                                          "moe",  NULL};
+
+#define NONE (-1)
+#define FIELD(name) offsetof(struct knobs, name)
+/* A field that the parameter's value is; one that has words; one that more goes into. */
+#define PLAIN(param, kind, field, absent)                                                          \
+    {                                                                                              \
+        param, kind, FIELD(field), NULL, absent, NULL, NULL                                        \
+    }
+#define WORDS(param, kind, field, words, absent, say)                                              \
+    {                                                                                              \
+        param, kind, FIELD(field), words, absent, NULL, say                                        \
+    }
+#define CODE(param, kind, field, absent, settle, say)                                              \
+    {                                                                                              \
+        param, kind, FIELD(field), NULL, absent, settle, say                                       \
+    }
+
+enum { DECIDED = 52 }; /* rows of what a plan decides */
+
+const struct knob knob_table[] = {
+    PLAIN(P_world_size, KNOB_INT64, gpus, NONE),
+    PLAIN(P_tensor_model_parallel_size, KNOB_INT, tp, NONE),
+    CODE(P_pipeline_model_parallel_size, KNOB_INT, pp, NONE, NULL, say_pipeline),
+    CODE(P_virtual_pipeline_model_parallel_size, KNOB_INT, vpp, 1, settle_stages, say_stages),
+    PLAIN(P_context_parallel_size, KNOB_INT, cp, NONE),
+    PLAIN(P_expert_model_parallel_size, KNOB_INT, ep, NONE),
+    CODE(P_expert_tensor_parallel_size, KNOB_INT, etp, NONE, settle_expert_tensor, NULL),
+    CODE(P_micro_batch_size, KNOB_INT, mbs, NONE, settle_microbatch, say_microbatch),
+    CODE(P_global_batch_size, KNOB_INT64, gbs, NONE, settle_batch, NULL),
+    PLAIN(P_seq_length, KNOB_INT, seq, NONE),
+    CODE(P_sequence_parallel, KNOB_BOOL, sequence_parallel, NONE, settle_sequence_parallel, NULL),
+    WORDS(P_precision, KNOB_WORD, precision, precision_words, NONE, NULL),
+    PLAIN(P_fp8_param_gather, KNOB_BOOL, fp8_param_gather, NONE),
+    WORDS(P_recompute_granularity, KNOB_LADDER, recompute, granularity_words, RECOMPUTE_NONE,
+          say_recompute),
+    WORDS(P_recompute_method, KNOB_WORD, recompute_method, method_words, NONE, say_recompute),
+    CODE(P_recompute_num_layers, KNOB_INT, recompute_num_layers, 0, NULL, say_recompute),
+    {P_recompute_modules, KNOB_MODULES, FIELD(recompute_modules), module_words, 0,
+     settle_recomputed, say_recompute},
+    {P_offload_modules, KNOB_MODULES, FIELD(offload_modules), module_words, 0, settle_offloaded,
+     say_offloaded},
+    WORDS(P_cuda_graph_impl, KNOB_WORD, graph_impl, graph_words, NONE, say_graphs),
+    WORDS(P_cuda_graph_scope, KNOB_MODULES, graph_scope, scope_words, 0, say_graphs),
+    PLAIN(P_use_distributed_optimizer, KNOB_BOOL, distributed_optimizer, NONE),
+    PLAIN(P_use_precision_aware_optimizer, KNOB_BOOL, precision_aware, NONE),
+    CODE(P_main_grads_dtype, KNOB_DTYPE, grad_bytes, NONE, settle_grads, say_state),
+    CODE(P_main_params_dtype, KNOB_DTYPE, main_param_bytes, NONE, settle_main_params, say_nothing),
+    CODE(P_exp_avg_dtype, KNOB_DTYPE, exp_avg_bytes, NONE, settle_moments, say_state),
+    CODE(P_exp_avg_sq_dtype, KNOB_DTYPE, exp_avg_sq_bytes, NONE, settle_moments, say_state),
+    CODE(P_optimizer_offload_fraction, KNOB_DOUBLE, optimizer_offload, 0, settle_optimizer_offload,
+         say_optimizer_offload),
+    PLAIN(P_overlap_grad_reduce, KNOB_BOOL, overlap_grad_reduce, NONE),
+    PLAIN(P_overlap_param_gather, KNOB_BOOL, overlap_param_gather, NONE),
+    PLAIN(P_tp_comm_overlap, KNOB_BOOL, tp_comm_overlap, NONE),
+    PLAIN(P_overlap_moe_expert_parallel_comm, KNOB_BOOL, overlap_ep, NONE),
+    PLAIN(P_delay_wgrad_compute, KNOB_BOOL, delay_wgrad, NONE),
+    PLAIN(P_moe_shared_expert_overlap, KNOB_BOOL, shared_expert_overlap, NONE),
+    PLAIN(P_moe_permute_fusion, KNOB_BOOL, permute_fusion, NONE),
+    PLAIN(P_moe_grouped_gemm, KNOB_BOOL, grouped_gemm, NONE),
+    {P_attention_backend, KNOB_WORD, FIELD(attention), attention_words, NONE, settle_attention,
+     say_nothing},
+    WORDS(P_task, KNOB_WORD, task, task_words, NONE, NULL),
+    CODE(P_moe_router_force_load_balancing, KNOB_BOOL, force_balance, NONE, NULL, say_balance),
+    PLAIN(P_moe_pad_expert_input_to_capacity, KNOB_BOOL, pad_to_capacity, NONE),
+    PLAIN(P_offload_optimizer_states, KNOB_BOOL, offload_optimizer_states, NONE),
+    PLAIN(P_moe_expert_capacity_factor, KNOB_DOUBLE, capacity_factor, 0),
+    PLAIN(P_num_layers_in_first_pipeline_stage, KNOB_INT, first_stage_layers, 0),
+    PLAIN(P_num_layers_in_last_pipeline_stage, KNOB_INT, last_stage_layers, 0),
+    PLAIN(P_account_for_embedding_in_pipeline_split, KNOB_BOOL, account_embedding, NONE),
+    PLAIN(P_account_for_loss_in_pipeline_split, KNOB_BOOL, account_loss, NONE),
+    PLAIN(P_freeze_vision_model, KNOB_BOOL, freeze_vision, NONE),
+    PLAIN(P_freeze_language_model, KNOB_BOOL, freeze_language, NONE),
+    PLAIN(P_image_tokens, KNOB_INT, image_tokens, 0),
+    PLAIN(P_images_per_sequence, KNOB_INT, images, 1),
+    WORDS(P_dispatcher, KNOB_WORD, dispatcher, dispatcher_words, NONE, say_dispatcher),
+    CODE(P_use_megatron_fsdp, KNOB_SHARDED, fsdp, NONE, NULL, say_words),
+    PLAIN(P_dp_replicate_size, KNOB_INT, dp_replicate, 1),
+    [DECIDED] =
+        WORDS(P_cross_entropy_loss_fusion, KNOB_WORD, ce_fusion, loss_words, NONE, say_words),
+    CODE(P_NONE, KNOB_INT, layout, 0, settle_stages, say_stages),
+    CODE(P_NONE, KNOB_BOOL, muon, NONE, settle_optimizer, say_nothing),
+    CODE(P_NONE, KNOB_BOOL, layer_wise_optimizer, NONE, settle_optimizer, say_nothing),
+    CODE(P_NONE, KNOB_BOOL, main_param_remainder, NONE, NULL, say_nothing),
+    CODE(P_bias_swiglu_fusion, KNOB_BOOL, act_fusion, NONE, settle_activation, say_nothing),
+    CODE(P_reshard_after_forward, KNOB_BOOL, reshard_after_forward, NONE, settle_resharding,
+         say_nothing),
+    CODE(P_NONE, KNOB_BOOL, reshard_stated, NONE, NULL, say_nothing),
+    CODE(P_peft_dim, KNOB_INT, lora_rank, 0, settle_adapters, say_nothing),
+    CODE(P_NONE, KNOB_MODULES, lora_targets, 0, NULL, say_nothing),
+    CODE(P_peft_scheme, KNOB_BOOL, dora, NONE, NULL, say_nothing),
+    CODE(P_transformer_impl, KNOB_BOOL, transformer_engine, NONE, NULL, say_nothing),
+    CODE(P_cpu_offloading_num_layers, KNOB_INT, layers_offloaded, 0, settle_layers_offloaded,
+         say_nothing),
+    PLAIN(P_num_distributed_optimizer_instances, KNOB_INT, optimizer_instances, NONE),
+    PLAIN(P_microbatch_group_size_per_vp_stage, KNOB_INT, group_size, 0),
+    PLAIN(P_gradient_accumulation_fusion, KNOB_BOOL, grad_accumulation_fusion, NONE),
+    PLAIN(P_overlap_p2p_comm, KNOB_BOOL, overlap_p2p, NONE),
+    PLAIN(P_deterministic_mode, KNOB_BOOL, deterministic, NONE),
+    PLAIN(P_defer_embedding_wgrad_compute, KNOB_BOOL, defer_embedding_wgrad, NONE),
+    PLAIN(P_wgrad_deferral_limit, KNOB_INT, wgrad_deferral_limit, 0),
+};
+const size_t knob_count = DECIDED;
+const size_t knob_field_count = sizeof knob_table / sizeof *knob_table;
+
+const char *knobs_dispatcher(const struct knobs *k)
+{
+    return dispatcher_words[k->dispatcher];
+}
