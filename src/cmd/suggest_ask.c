@@ -99,11 +99,7 @@ static bool pin_applies(int param, enum framework framework)
 {
     const struct param *p = &param_table[param];
     if (p->scope != SCOPE_PLAN && p->scope != SCOPE_RUN) return true;
-    bool known = false;
-    if (knob_of((int)(p - param_table))) return true;
-    for (int i = 0; i < FRAMEWORK_COUNT; i++)
-        known = known || p->in[i].known;
-    return !known || p->in[framework].known;
+    return knob_of(param) || !param_is_spelled(p) || p->in[framework].known;
 }
 
 bool ask_leave_out(struct arena *a, struct ask *ask, struct str *why)

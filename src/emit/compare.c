@@ -9,15 +9,6 @@
 
 /* Parameters that follow from another one: silent when that one differs. */
 static const int shadows[][2] = {
-    {P_bf16, P_precision},
-    {P_fp16, P_precision},
-    {P_fp8, P_precision},
-    {P_fp8_recipe, P_precision},
-    {P_fp4, P_precision},
-    {P_mixed_precision, P_precision},
-    {P_backend_te_fp8_recipe, P_precision},
-    {P_num_virtual_stages_per_pipeline_rank, P_virtual_pipeline_model_parallel_size},
-    {P_num_layers_per_virtual_pipeline_stage, P_virtual_pipeline_model_parallel_size},
     {P_swiglu, P_gated_linear_unit},
     {P_first_k_dense_replace, P_moe_layer_freq},
 };
@@ -30,6 +21,9 @@ static bool is_unequal(const struct facts *f, const struct facts *g, int param)
 
 static bool is_shadowed(const struct facts *f, const struct facts *g, int param)
 {
+    const struct knob *knob = knob_said_by(param);
+    bool whole = knob && knob->kind != KNOB_SHARDED; /* its own parameter says all of it */
+    if (whole && knob->param != param && is_unequal(f, g, knob->param)) return true;
     for (size_t i = 0; i < sizeof shadows / sizeof *shadows; i++)
         if (param == shadows[i][0] && is_unequal(f, g, shadows[i][1])) return true;
     return false;

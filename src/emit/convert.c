@@ -55,8 +55,7 @@ static bool is_carried_scope(enum param_scope scope)
 /* Words of the plan that no framework spells, such as the task. */
 static bool is_plan_word(const struct param *p)
 {
-    return p->scope == SCOPE_PLAN && !p->in[FRAMEWORK_MEGATRON].known &&
-           !p->in[FRAMEWORK_BRIDGE].known && !p->in[FRAMEWORK_AUTOMODEL].known;
+    return p->scope == SCOPE_PLAN && !param_is_spelled(p);
 }
 
 /* What the user wrote, with the value that the framework makes of it. */
@@ -88,19 +87,13 @@ static void carry_open(const struct rule_set *rules, const struct facts *from,
     }
 }
 
-/* AutoModel has words of its own for much of what the others share. */
-static bool is_crossing(const struct facts *from, const struct facts *to)
-{
-    return (from->framework == FRAMEWORK_AUTOMODEL) != (to->framework == FRAMEWORK_AUTOMODEL);
-}
-
 /* What a plan that leaves it open means, said where silence would mean the framework's default. How
    tokens are routed is left to the run: balance is assumed of a benchmark. Megatron-LM refuses
    Transformer Engine's loss. */
 static void carry_assumed(const struct facts *from, const struct facts *effective, struct facts *to)
 {
     int loss = P_cross_entropy_fusion_impl;
-    if (is_crossing(from, to)) return;
+    if (convert_is_crossing(from, to)) return;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
         bool assumed =
@@ -142,7 +135,7 @@ static bool means_the_same(const struct rule_set *rules, const struct facts *fro
                            const struct facts *effective, const struct facts *to, int param)
 {
     const struct param *p = &param_table[param];
-    bool crossing = is_crossing(from, to);
+    bool crossing = convert_is_crossing(from, to);
     bool open = str_is(from->format, "plan") && !fact_is_of_recipe(&effective->items[param]) &&
                 rules_plans_silent(rules, from->framework, param);
     bool size = p->type == PARAM_INT && knob_of((int)(p - param_table));

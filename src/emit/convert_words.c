@@ -3,6 +3,8 @@
 
 #include "facts/automodel.h"
 #include "facts/param_ids.h"
+#include "plan/framework.h"
+#include "plan/knob.h"
 
 static void put(struct conversion *out, int param, struct value v)
 {
@@ -30,6 +32,22 @@ static bool is_said(const struct facts *f, int param)
     return fact_is_set(x) || x->origin == ORIGIN_OVERRIDE;
 }
 
+/* Says a knob in the target's words; without any, by its own parameter and what goes with it. */
+static void put_knob(struct conversion *out, const struct config *c, int param)
+{
+    struct knob_saying words = {out->facts, false}, own = {out->facts, true};
+    if (!knob_say_words(&words, &c->knobs, knob_of(param))) knob_say(&own, c, knob_of(param));
+}
+
+/* The knob as the source has it, in a configuration of the target. */
+static struct config carried(const struct facts *f, const struct conversion *out, int param)
+{
+    struct config c = {.framework = out->facts->framework};
+    c.model.experts = (int)facts_int(f, P_num_moe_experts, 0);
+    knob_read(f, knob_of(param), &c.knobs);
+    return c;
+}
+
 /* ---- Megatron's words -> AutoModel's ---- */
 
 /* The word FSDP differs: with experts it is Megatron-FSDP there and fsdp2 here, whose megatron_fsdp
@@ -40,7 +58,9 @@ static void sharding_to_automodel(struct arena *a, const struct facts *f, struct
     bool plain = facts_int(f, P_expert_model_parallel_size, 1) == 1 &&
                  facts_int(f, P_pipeline_model_parallel_size, 1) == 1 &&
                  !facts_bool(f, P_sequence_parallel, false);
-    put_word(out, P_strategy, fsdp && plain ? "megatron_fsdp" : "fsdp2");
+    struct config c = {.framework = out->facts->framework};
+    c.knobs.fsdp = fsdp && plain ? FSDP_OPTIM_GRADS_PARAMS : FSDP_FSDP2;
+    put_knob(out, &c, P_use_megatron_fsdp);
     if (fsdp && !plain)
         note(a, out,
              "Megatron-FSDP with expert, pipeline or sequence parallelism is fsdp2 in AutoModel: "
@@ -53,45 +73,36 @@ static void sharding_to_automodel(struct arena *a, const struct facts *f, struct
 
 static void dispatcher_to_automodel(const struct facts *f, struct conversion *out)
 {
-    if (facts_int(f, P_num_moe_experts, 0) == 0 || !is_said(f, P_moe_token_dispatcher_type)) return;
-    bool hybrid = is_word(f, P_moe_flex_dispatcher_backend, "hybridep");
-    bool flex = is_word(f, P_moe_token_dispatcher_type, "flex");
-    put_word(out, P_backend_dispatcher, !flex ? "torch" : hybrid ? "hybridep" : "deepep");
+    struct config c = carried(f, out, P_dispatcher);
+    if (c.model.experts > 0 && is_said(f, P_moe_token_dispatcher_type))
+        put_knob(out, &c, P_dispatcher);
 }
 
 static void recompute_to_automodel(struct arena *a, const struct facts *f, struct conversion *out)
 {
-    bool full = is_word(f, P_recompute_granularity, "full");
-    if (full) put(out, P_activation_checkpointing, value_bool(true));
-    if (is_word(f, P_recompute_granularity, "selective")) {
-        put_word(out, P_activation_checkpointing, "selective");
+    struct config c = carried(f, out, P_recompute_granularity);
+    knob_read(f, knob_of(P_recompute_method), &c.knobs);
+    if (c.knobs.recompute == RECOMPUTE_NONE) return;
+    put_knob(out, &c, P_recompute_granularity);
+    if (c.knobs.recompute == RECOMPUTE_SELECTIVE)
         note(a, out, "AutoModel's selective checkpointing chooses its own operators");
-    }
-    if (full && is_word(f, P_recompute_method, "block"))
+    else if (c.knobs.recompute_method == METHOD_BLOCK)
         note(a, out, "AutoModel checkpoints every layer, not a block of them");
 }
 
 static void precision_to_automodel(struct arena *a, const struct facts *f, struct conversion *out)
 {
-    static const struct {
-        const char *word;
-        int param;
-        const char *value;
-    } rows[] = {{"fp8_tensorwise", P_backend_te_fp8_recipe, "current"},
-                {"fp8_blockwise", P_backend_te_fp8_recipe, "block"},
-                {"mxfp8", P_backend_te_fp8_recipe, "mxfp8"},
-                {"fp16", P_mp_policy_param_dtype, "float16"},
-                {"fp32", P_mp_policy_param_dtype, "float32"}};
-    struct str precision = facts_str(f, P_precision);
-    bool known = precision.n == 0 || str_is(precision, "bf16");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (str_is(precision, rows[i].word)) {
-            put_word(out, rows[i].param, rows[i].value);
-            known = true;
-        }
-    if (known) return;
-    *VEC_PUSH(a, &out->lost) = (struct convert_loss){
-        STR("precision"), precision, STR("AutoModel has no such number format; bf16 stays")};
+    struct knobs k = {.precision = PREC_BF16};
+    const char *word;
+    knob_read(f, knob_of(P_precision), &k);
+    int param = precision_of_automodel(k.precision, &word);
+    if (k.precision == PREC_BF16) return; /* AutoModel's own */
+    if (param != P_NONE)
+        put_word(out, param, word);
+    else
+        *VEC_PUSH(a, &out->lost) =
+            (struct convert_loss){STR("precision"), facts_str(f, P_precision),
+                                  STR("AutoModel has no such number format; bf16 stays")};
 }
 
 /* With a pipeline AutoModel's local batch is what one schedule takes: the whole step's here. */
@@ -150,14 +161,14 @@ static void sharding_from_automodel(struct arena *a, const struct facts *f, stru
 {
     bool pipeline = facts_int(f, P_pipeline_model_parallel_size, 1) > 1;
     bool ddp = is_word(f, P_strategy, "ddp");
-    put(out, P_use_megatron_fsdp, value_bool(!ddp && !pipeline));
+    struct config c = {.framework = out->facts->framework};
+    c.knobs.fsdp = !ddp && !pipeline ? FSDP_OPTIM_GRADS_PARAMS : FSDP_NONE;
+    put_knob(out, &c, P_use_megatron_fsdp);
     put(out, P_use_distributed_optimizer, value_bool(!ddp));
-    if (!ddp && !pipeline) {
-        put_word(out, P_data_parallel_sharding_strategy, "optim_grads_params");
+    if (!ddp && !pipeline)
         note(a, out,
              "fsdp2 is Megatron-FSDP here: it takes expert parallelism, and full sharding is its "
              "optim_grads_params");
-    }
     if (!ddp && pipeline)
         note(a, out,
              "fsdp2 with a pipeline becomes the distributed optimizer: it shards the optimizer's "
@@ -166,27 +177,18 @@ static void sharding_from_automodel(struct arena *a, const struct facts *f, stru
 
 static void dispatcher_from_automodel(const struct facts *f, struct conversion *out)
 {
-    struct str word = facts_str(f, P_backend_dispatcher);
-    if (facts_int(f, P_num_moe_experts, 0) == 0) return;
-    bool flex = str_is(word, "deepep") || str_is(word, "hybridep");
-    put_word(out, P_moe_token_dispatcher_type, flex ? "flex" : "alltoall");
-    if (flex) put(out, P_moe_flex_dispatcher_backend, value_string(word));
+    struct config c = carried(f, out, P_dispatcher);
+    if (c.model.experts > 0) put_knob(out, &c, P_dispatcher);
 }
 
 static void recompute_from_automodel(struct arena *a, const struct facts *f, struct conversion *out)
 {
-    struct value v = facts_get(f, P_activation_checkpointing)->value;
-    if (v.kind == VALUE_BOOL && v.b) {
-        put_word(out, P_recompute_granularity, "full");
-        put_word(out, P_recompute_method, "uniform");
-        put(out, P_recompute_num_layers, value_int(1));
-    }
-    if (v.kind == VALUE_STRING && str_is(v.s, "selective")) {
-        put_word(out, P_recompute_granularity, "selective");
+    struct config c = carried(f, out, P_recompute_granularity);
+    if (c.knobs.recompute != RECOMPUTE_NONE) put_knob(out, &c, P_recompute_granularity);
+    if (c.knobs.recompute == RECOMPUTE_SELECTIVE)
         note(a, out,
              "AutoModel's selective checkpointing chooses operators; Megatron's default module is "
              "core_attn");
-    }
 }
 
 static void from_automodel(struct arena *a, const struct facts *f, struct conversion *out)
@@ -201,12 +203,19 @@ static void from_automodel(struct arena *a, const struct facts *f, struct conver
         put(out, P_micro_batch_size, facts_get(f, P_pp_microbatch_size)->value);
 }
 
+bool convert_is_crossing(const struct facts *from, const struct facts *to)
+{
+    return framework_traits(from->framework)->megatron_words !=
+           framework_traits(to->framework)->megatron_words;
+}
+
 void convert_words(struct arena *a, const struct facts *effective, struct conversion *out)
 {
-    bool source = effective->framework == FRAMEWORK_AUTOMODEL,
-         target = out->facts->framework == FRAMEWORK_AUTOMODEL;
-    if (source && !target) from_automodel(a, effective, out);
-    if (!source && target) to_automodel(a, effective, out);
+    if (!convert_is_crossing(effective, out->facts)) return;
+    if (framework_traits(effective->framework)->megatron_words)
+        to_automodel(a, effective, out);
+    else
+        from_automodel(a, effective, out);
 }
 
 /* ---- keys of AutoModel's strategies ---- */
@@ -267,41 +276,27 @@ static const int stand_ins[][2] = {
     {P_first_k_dense_replace, P_moe_layer_freq},
 };
 
-/* Said by convert_words between AutoModel and the others. */
-static const int translated[] = {P_strategy,
-                                 P_use_megatron_fsdp,
-                                 P_data_parallel_sharding_strategy,
-                                 P_use_distributed_optimizer,
-                                 P_backend_dispatcher,
-                                 P_moe_token_dispatcher_type,
-                                 P_moe_flex_dispatcher_backend,
-                                 P_moe_enable_deepep,
-                                 P_recompute_granularity,
-                                 P_recompute_method,
-                                 P_recompute_num_layers,
-                                 P_recompute_activations,
-                                 P_activation_checkpointing,
-                                 P_precision,
-                                 P_mixed_precision,
-                                 P_bf16,
-                                 P_fp16,
-                                 P_fp8,
-                                 P_fp8_recipe,
-                                 P_fp4,
-                                 P_backend_te_fp8_recipe,
-                                 P_mp_policy_param_dtype,
-                                 P_pp_microbatch_size,
-                                 P_pp_schedule,
-                                 P_optimizer_betas,
-                                 P_adam_beta1,
-                                 P_adam_beta2};
+/* Said by convert_words between AutoModel and the others: these knobs in whatever words, and what
+   is no knob. */
+static bool is_translated(int param)
+{
+    static const int knobs[] = {P_use_megatron_fsdp,     P_dispatcher,
+                                P_recompute_granularity, P_recompute_method,
+                                P_recompute_num_layers,  P_precision};
+    static const int others[] = {
+        P_use_distributed_optimizer, P_moe_enable_deepep, P_pp_microbatch_size, P_pp_schedule,
+        P_optimizer_betas,           P_adam_beta1,        P_adam_beta2};
+    const struct knob *knob = knob_said_by(param);
+    for (size_t i = 0; i < sizeof knobs / sizeof *knobs; i++)
+        if (knob && knob->param == knobs[i]) return true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (param == others[i]) return true;
+    return false;
+}
 
 bool convert_has_word(const struct facts *from, const struct facts *to, int param)
 {
-    bool crossing =
-        (from->framework == FRAMEWORK_AUTOMODEL) != (to->framework == FRAMEWORK_AUTOMODEL);
-    for (size_t i = 0; crossing && i < sizeof translated / sizeof *translated; i++)
-        if (param == translated[i]) return true;
+    if (convert_is_crossing(from, to) && is_translated(param)) return true;
     for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++) {
         if (param != stand_ins[i][0]) continue;
         enum value_kind kind = facts_get(to, stand_ins[i][1])->value.kind;

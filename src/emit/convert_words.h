@@ -6,6 +6,9 @@
 
 #include "emit/convert.h"
 
+/* Whether one has Megatron's words and the other AutoModel's, which has its own for much of what
+   the others share. */
+bool convert_is_crossing(const struct facts *from, const struct facts *to);
 /* Sets the target's words in out->facts from the source's effective values, with notes where the
    meaning moves. Does nothing between Megatron-LM and Bridge. */
 void convert_words(struct arena *a, const struct facts *effective, struct conversion *out);

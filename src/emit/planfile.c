@@ -7,6 +7,7 @@
 #include "facts/model.h"
 #include "facts/param_ids.h"
 #include "facts/platform.h"
+#include "plan/knob.h"
 
 /* A mapping while it is made. */
 struct entries {
@@ -89,10 +90,7 @@ static bool is_size(const struct param *p)
  */
 static bool is_own_word(const struct param *p)
 {
-    bool known = false;
-    for (int i = 0; i < FRAMEWORK_COUNT; i++)
-        known = known || p->in[i].known;
-    return !known && p->scope == SCOPE_PLAN && p != &param_table[P_precision] &&
+    return p->scope == SCOPE_PLAN && !param_is_spelled(p) && p != &param_table[P_precision] &&
            p != &param_table[P_virtual_pipeline_model_parallel_size];
 }
 
@@ -114,9 +112,8 @@ static bool is_extra(const struct rule_set *rules, const struct facts *f, int pa
 static void add_param(struct entries *e, const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
-    bool stages = param == P_num_virtual_stages_per_pipeline_rank;
-    if (stages)
-        p = &param_table[P_virtual_pipeline_model_parallel_size]; /* the plan's own word for it */
+    if (param == P_num_virtual_stages_per_pipeline_rank) /* the plan's own word is the knob's */
+        p = &param_table[knob_said_by(param)->param];
     add(e, p->symbol.n ? p->symbol : p->name, f->items[param].value);
 }
 

@@ -21,6 +21,14 @@ int param_find(struct str name)
     return slot ? slot->param : -1;
 }
 
+bool param_is_spelled(const struct param *p)
+{
+    bool known = false;
+    for (int i = 0; i < FRAMEWORK_COUNT; i++)
+        known = known || p->in[i].known;
+    return known;
+}
+
 struct str param_name(int param)
 {
     assert(param >= 0 && (uint32_t)param < param_count);

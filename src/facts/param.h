@@ -123,6 +123,8 @@ extern const uint32_t param_ranged_count;
 extern const struct param coefficient_table[];
 extern const uint32_t coefficient_count;
 
+/* Whether any framework has it. */
+bool param_is_spelled(const struct param *p);
 /* By name, symbol or alias; -1 when there is none. */
 int param_find(struct str name);
 /* The name of a parameter: what diagnostics carry. */

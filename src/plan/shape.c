@@ -191,10 +191,7 @@ static void read_attention(struct reader *r)
 {
     struct model_shape *m = r->m;
     const struct facts *f = r->f;
-    const struct fact *grouped = facts_get(f, P_group_query_attention);
-    bool off =
-        grouped->value.kind == VALUE_BOOL && !grouped->value.b && str_is(f->format, "megatron");
-    if (m->groups == 0 || off) m->groups = m->heads;
+    fill_int(&m->groups, m->heads);
     if (m->heads > 0) fill_int(&m->head_dim, m->hidden / m->heads);
     if (m->head_dim == 0) missing(r, P_kv_channels);
     m->v_head_dim = !m->mla && m->mla_v > 0 && is_stated(f, P_v_head_dim) ? m->mla_v : m->head_dim;
