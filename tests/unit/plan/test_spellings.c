@@ -40,7 +40,7 @@ struct spelling {
             fail_msg("%s: " #field " is %d, not %d", x_->text, (int)k_->field, x_->want);          \
     }
 
-static void precision_words(void **state)
+static void words_of_precision(void **state)
 {
     static const struct spelling cases[] = {
         {NULL, "--bf16", PREC_BF16},
@@ -205,11 +205,6 @@ static void words_without_derivation(void **state)
               STR("x"));
     assert_true(config_from_facts(*state, f, c));
     assert_int_equal(c->knobs.vpp, 6);
-    f = plan_facts(*state, "megatron", "");
-    f->format = STR("megatron");
-    facts_set(f, P_bf16, value_bool(false), ORIGIN_FILE, NULL, STR("x"));
-    assert_true(config_from_facts(*state, f, c));
-    assert_int_equal(c->knobs.precision, PREC_FP32);
 }
 
 /* Whatever a file says, before the framework's own overrides. */
@@ -417,7 +412,7 @@ static void embedding_loss_and_mtp_weigh_a_layer_each(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(precision_words),
+    cmocka_unit_test(words_of_precision),
     cmocka_unit_test(a_mixed_precision_says_whether_parameters_are_gathered_in_fp8),
     cmocka_unit_test(dispatcher_words),
     cmocka_unit_test(recompute_words),
