@@ -209,13 +209,20 @@ bool convert_is_crossing(const struct facts *from, const struct facts *to)
            framework_traits(to->framework)->megatron_words;
 }
 
+/* A silent plan's micro-batch is the schedule's: its local batch is as many as the plan has. */
+static bool carries_microbatch(const struct facts *effective, const struct conversion *out)
+{
+    return facts_get(effective, P_pp_microbatch_size)->origin == ORIGIN_ASSUMED &&
+           fact_is_set(facts_get(out->facts, P_pp_microbatch_size));
+}
+
 void convert_words(struct arena *a, const struct facts *effective, struct conversion *out)
 {
-    if (!convert_is_crossing(effective, out->facts)) return;
-    if (framework_traits(effective->framework)->megatron_words)
-        to_automodel(a, effective, out);
-    else
-        from_automodel(a, effective, out);
+    bool crossing = convert_is_crossing(effective, out->facts);
+    bool core = framework_traits(effective->framework)->megatron_words;
+    if (crossing && core) to_automodel(a, effective, out);
+    if (crossing && !core) from_automodel(a, effective, out);
+    if (!crossing && carries_microbatch(effective, out)) batch_to_automodel(effective, out);
 }
 
 /* ---- keys of AutoModel's strategies ---- */

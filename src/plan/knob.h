@@ -42,7 +42,7 @@ struct knob {
                                  NULL-terminated */
     int64_t absent;       /* the field's value that is written as null: nothing to say; -1: none */
     knob_settler *settle; /* NULL: the field is what it says by itself */
-    knob_sayer *say;      /* NULL: the parameter's value, and the framework's own words */
+    knob_sayer *say;      /* NULL: the parameter's value; of what costs read besides: nothing */
 };
 
 /* The first knob_count rows are what a plan decides. Those after them, knob_field_count in all, are
@@ -69,8 +69,8 @@ const char *knobs_dispatcher(const struct knobs *k);
 void knob_read(const struct facts *f, const struct knob *knob, struct knobs *k);
 /* Says a parameter's value. */
 void knob_put(const struct knob_saying *s, int param, struct value v);
-/* Says one knob in the words of the facts' framework that are not its own parameter; false: it has
-   none for this value. */
+/* Says one knob in the words that the facts' framework has for its value; false: it has none, and
+   the parameter's own value is all there is to say. */
 bool knob_say_words(const struct knob_saying *s, const struct knobs *k, const struct knob *knob);
 /* Says one knob in the facts of its framework. */
 void knob_say(const struct knob_saying *s, const struct config *c, const struct knob *knob);

@@ -212,6 +212,22 @@ static void betas_are_a_pair_in_automodel(void **state)
     assert_true(facts_double(back.facts, P_adam_beta2, 0) == 0.95);
 }
 
+/* A plan that names no microbatch of AutoModel's schedule means its micro-batch: 1,024 sequences on
+   128 ranks are 4 of 2, and 8 in a local batch. */
+static void a_silent_plans_microbatch_is_the_schedules(void **state)
+{
+    struct bench *b = *state;
+    struct facts *plan =
+        plan_of(b, "automodel", STR("qwen3-30b-a3b"), "pp: 2\nep: 8\nmbs: 2\nstrategy: fsdp2\n");
+    assert_int_equal(knobs_of(b, plan).mbs, 2);
+    struct conversion own = convert(b, plan, FRAMEWORK_AUTOMODEL, true);
+    assert_int_equal(facts_int(own.facts, P_micro_batch_size, 0), 8);
+    struct str text = print(b, own.facts, "yaml");
+    assert_int_equal(knobs_of(b, read_text(b, text, "automodel", "")).mbs, 2);
+    struct conversion bridge = convert(b, plan, FRAMEWORK_BRIDGE, true);
+    assert_int_equal(facts_int(bridge.facts, P_micro_batch_size, 0), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +236,7 @@ int main(void)
         cmocka_unit_test(expert_tensor_size_follows_each_frameworks_default),
         cmocka_unit_test(the_word_fsdp_differs),
         cmocka_unit_test(betas_are_a_pair_in_automodel),
+        cmocka_unit_test(a_silent_plans_microbatch_is_the_schedules),
     };
     return cmocka_run_group_tests(tests, open_bench, close_bench);
 }
