@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sizes that the search looks at. */
+#include "plan/framework.h"
 #include "plan/move.h"
 
 enum {
@@ -35,10 +36,8 @@ static bool heads_divide(const struct model_shape *m, int tp)
 struct axis axis_tp(const struct config *base, const struct knobs *k)
 {
     struct axis x = {0};
-    bool dense_only = base->framework == FRAMEWORK_AUTOMODEL &&
-                      base->model.experts; /* no TP plan for its MoE classes */
-    int domain = k->nvlink_domain ? k->nvlink_domain : base->machine.nvlink_domain;
-    for (int tp = 1; tp <= domain && tp <= k->gpus; tp *= 2) {
+    bool dense_only = base->model.experts && !config_traits(base)->tensor_beside_experts;
+    for (int tp = 1; tp <= base->machine.nvlink_domain && tp <= k->gpus; tp *= 2) {
         if (k->gpus % tp || !heads_divide(&base->model, tp)) continue;
         if (tp > 1 && (is_fsdp(k) || dense_only)) break;
         if (base->model.dense_ffn % tp || base->model.shared_ffn % tp) continue;
@@ -63,7 +62,7 @@ struct axis axis_pp(const struct config *base, const struct knobs *k)
     struct axis x = axis_of(1);
     if (k->fsdp == FSDP_OPTIM_GRADS_PARAMS) return x;
     int64_t left = k->gpus / (k->tp * k->cp);
-    int most = base->framework == FRAMEWORK_AUTOMODEL ? 8 : AXIS_MAX_PP;
+    int own = config_traits(base)->most_stages, most = own > 0 ? own : AXIS_MAX_PP;
     for (int pp = 2; pp <= left && pp <= base->model.num_layers && pp <= most; pp++)
         if (left % pp == 0) axis_add(&x, pp);
     return x;
@@ -76,7 +75,7 @@ struct axis axis_vpp(const struct config *base, const struct knobs *k)
         int given = base->layouts[0].n_chunks;
         return given % k->pp ? (struct axis){0} : axis_of(given / k->pp);
     }
-    if (k->pp == 1 || base->framework == FRAMEWORK_AUTOMODEL) return x;
+    if (k->pp == 1 || !config_traits(base)->chooses_stages) return x;
     int chunks = base->model.num_layers + 2; /* embedding and loss count as a layer each */
     for (int vpp = 2; vpp <= MOST_VIRTUAL && vpp * k->pp <= chunks; vpp++)
         axis_add(&x, vpp);
@@ -87,7 +86,7 @@ struct axis axis_etp(const struct config *base, const struct knobs *k)
 {
     struct axis x = axis_of(1);
     const struct model_shape *m = &base->model;
-    if (!m->experts || base->framework == FRAMEWORK_AUTOMODEL || is_fsdp(k)) return x;
+    if (!m->experts || !config_traits(base)->splits_experts || is_fsdp(k)) return x;
     for (int etp = 2; etp <= k->tp && m->expert_ffn % etp == 0; etp *= 2)
         axis_add(&x, etp);
     return x;

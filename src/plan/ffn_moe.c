@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mixture of experts: router, shared experts, projections to a latent width, routed experts. */
-#include "plan/ops.h"
 #include "plan/framework.h"
+#include "plan/ops.h"
 
 /* Both recomputed by the tag itself and by recomputing the whole MoE layer. */
 #define FREED_MOE MOD_MOE
@@ -97,7 +97,7 @@ static bool fuses_experts(const struct config *c, bool low)
 {
     const struct knobs *k = &c->knobs;
     bool whole = (knobs_captured(k) & SCOPE_FULL) && k->capacity_factor <= 0;
-    bool own = low && c->framework == FRAMEWORK_AUTOMODEL;
+    bool own = low && config_traits(c)->fused_mxfp8_experts;
     return (whole || own) && k->precision == PREC_MXFP8;
 }
 

@@ -7,9 +7,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
         {
             .megatron_words = true,
             .chooses_fsdp = true,
-            .chooses_graphs = true,
             .chooses_stages = true,
-            .chooses_modules = true,
             .splits_experts = true,
             .tensor_beside_experts = true,
             .dispatcher = DISPATCH_ALLTOALL,
@@ -22,9 +20,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
         {
             .megatron_words = true,
             .chooses_fsdp = true,
-            .chooses_graphs = true,
             .chooses_stages = true,
-            .chooses_modules = true,
             .splits_experts = true,
             .tensor_beside_experts = true,
             .dispatcher = DISPATCH_ALLTOALL,
@@ -43,6 +39,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
             .bf16_grads = true,               /* and on their gradients */
             .reduces_once = true,             /* its FSDP2 manager, at the last microbatch */
             .low_experts_only = true,         /* docs/time.md */
+            .fused_mxfp8_experts = true,      /* docs/time.md */
             .compiled_clamp = true,           /* components/moe/experts.py:752 */
             .early_stop = true,               /* torch.utils.checkpoint */
             .fitted_with_fsdp2 = true,        /* rules/evidence */

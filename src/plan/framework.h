@@ -8,13 +8,10 @@
 
 struct framework_traits {
     /* ---- what a plan can decide ---- */
-    bool megatron_words;  /* settings have Megatron-core's names and meanings */
-    bool chooses_fsdp;    /* whether parameters are sharded is a choice; else they always are */
-    bool chooses_graphs;  /* captures CUDA graphs, overlaps the experts' exchange with compute */
-    bool chooses_stages;  /* virtual stages and uneven splits: takes a pipeline layout */
-    bool chooses_modules; /* recomputes chosen modules; else whole layers or what PyTorch's
-                             selective checkpoint picks */
-    bool splits_experts;  /* expert tensor parallelism */
+    bool megatron_words; /* settings have Megatron-core's names and meanings */
+    bool chooses_fsdp;   /* whether parameters are sharded is a choice; else they always are */
+    bool chooses_stages; /* virtual stages and uneven splits: takes a pipeline layout */
+    bool splits_experts; /* expert tensor parallelism */
     bool tensor_beside_experts; /* tensor parallelism in MoE models too */
     int most_stages;            /* pipeline stages worth trying; 0: as many as there can be */
     enum dispatcher dispatcher; /* that every model and machine can have */
@@ -28,15 +25,16 @@ struct framework_traits {
     bool adapter_per_expert;   /* each expert has an adapter; else one on every rank of experts */
     bool adapters_cut_with_linear; /* of an adapter's two matrices only the one beside the cut
                                       dimension is cut; else both */
-    bool hugging_face_paths; /* adapters' targets are Hugging Face's module paths, matched whole */
-    bool states_as_params;   /* FSDP2's optimizer states have the parameters' number format */
-    bool bf16_grads;         /* weight gradients are added up in bf16 whatever is reduced */
-    bool reduces_once;       /* sharded gradients are reduced after the last microbatch alone */
-    bool pads_vocabulary;    /* the vocabulary is padded to a multiple for the tensor ranks */
-    bool low_experts_only;   /* low precision reaches the experts' products only */
-    bool compiled_clamp;     /* gate and clamp of an expert are one compiled kernel */
-    bool early_stop;         /* recomputing a layer ends once its last saved tensor is back */
-    bool fitted_with_fsdp2;  /* the step time's error is the one fitted to runs of FSDP2 */
+    bool hugging_face_paths;  /* adapters' targets are Hugging Face's module paths, matched whole */
+    bool states_as_params;    /* FSDP2's optimizer states have the parameters' number format */
+    bool bf16_grads;          /* weight gradients are added up in bf16 whatever is reduced */
+    bool reduces_once;        /* sharded gradients are reduced after the last microbatch alone */
+    bool pads_vocabulary;     /* the vocabulary is padded to a multiple for the tensor ranks */
+    bool low_experts_only;    /* low precision reaches the experts' products only */
+    bool fused_mxfp8_experts; /* quantise in the epilogue of their product */
+    bool compiled_clamp;      /* gate and clamp of an expert are one compiled kernel */
+    bool early_stop;          /* recomputing a layer ends once its last saved tensor is back */
+    bool fitted_with_fsdp2;   /* the step time's error is the one fitted to runs of FSDP2 */
 };
 
 const struct framework_traits *framework_traits(enum framework framework);

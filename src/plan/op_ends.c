@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands around the layers: embedding, head and loss, and an MTP depth's own part. */
-#include "plan/ops.h"
 #include "plan/framework.h"
+#include "plan/ops.h"
 
 double padded_vocab(const struct config *c)
 {

@@ -201,7 +201,8 @@ struct str peft_idle_target(const struct facts *f, const struct model_shape *m)
     for (size_t i = 0; i < list->n; i++) {
         struct value v = list->items[i];
         if (v.kind != VALUE_STRING) continue;
-        if (!(targets_of(v, framework_traits(f->framework)->hugging_face_paths, m) & present)) return v.s;
+        if (!(targets_of(v, framework_traits(f->framework)->hugging_face_paths, m) & present))
+            return v.s;
     }
     return (struct str){"", 0};
 }

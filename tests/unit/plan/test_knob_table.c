@@ -317,7 +317,7 @@ static bool is_said(int param, enum framework framework)
     bool core = param == P_recompute_modules || param == P_recompute_method ||
                 param == P_recompute_num_layers; /* AutoModel has one word for recomputation */
     if (param == P_main_params_dtype || param == P_attention_backend) return false;
-    return framework_traits(framework)->chooses_modules || !core;
+    return framework_traits(framework)->megatron_words || !core;
 }
 
 static void plans_are_read_back_from_their_facts(void **state)
