@@ -53,7 +53,7 @@ add_custom_command(
   COMMAND_EXPAND_LISTS VERBATIM)
 add_library(moeplan_builtin_rules STATIC ${CMAKE_BINARY_DIR}/builtin_rules.c)
 moeplan_target(moeplan_builtin_rules)
-foreach(layer plan cost choose emit cmd)
+foreach(layer plan cost choose flow emit cmd)
   target_link_libraries(moeplan_${layer} PUBLIC moeplan_builtin_rules)
 endforeach()
 

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "cmd/load.h"
 #include "cmd/refused.h"
-#include "emit/compare.h"
+#include "flow/compare.h"
 #include "emit/emit.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"

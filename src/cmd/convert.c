@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* convert: recipe -> facts -> facts of the other framework -> its file. */
-#include "emit/convert.h"
+#include "flow/convert.h"
 #include "base/quote.h"
 #include "cmd/load.h"
 #include "cmd/plan_out.h"

@@ -490,7 +490,7 @@ static const struct option options[] = {
     {"pin", "NAME=VALUE,…", "parameters with a fixed value"},
     {"forbid", "EXPR", "leave out plans on which the expression is true, as 'plan.etp > 1'"},
     {"top", "K", "how many layouts to show (5)"},
-    {"format", "text|flags|script|yaml|bridge|plan|json", "output"},
+    {"format", "text|" EMITTER_WORDS "plan|json", "output"},
     {0},
 };
 

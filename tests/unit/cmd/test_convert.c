@@ -4,7 +4,7 @@
 #include "facts/param_ids.h"
 #include "unit/unit.h"
 
-#include "emit/convert.h"
+#include "flow/convert.h"
 #include "emit/emit.h"
 #include "facts/model.h"
 #include "facts/recipe.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "emit/convert.h"
+#include "flow/convert.h"
 
 #include "choose/planner.h"
-#include "emit/convert_words.h"
-#include "emit/emit.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
 #include "facts/reader.h"
+#include "flow/convert_words.h"
+#include "flow/said.h"
 #include "plan/knob.h"
 
 static const struct str nothing = {"", 0};
@@ -261,11 +261,11 @@ static void lose_expert_tensor(struct arena *a, const struct facts *effective,
 void convert_check_words(struct arena *a, const struct rule_set *rules, struct conversion *out)
 {
     int *params;
-    size_t n = emit_params(a, rules, out->facts, &params);
+    size_t n = said_params(a, rules, out->facts, &params);
     for (size_t i = 0; i < n; i++) {
         int param = params[i];
         if (asks_nothing(out->facts->items[param].value)) continue; /* what is off needs no word */
-        if (emit_can_say(out->facts, param) || convert_has_word(out->facts, out->facts, param))
+        if (said_at_all(out->facts, param) || convert_has_word(out->facts, out->facts, param))
             continue;
         lose(a, out, param_table[param].name, value_text(a, out->facts->items[param].value),
              arena_printf(a, "%s has no way to write this value",

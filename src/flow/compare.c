@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "emit/compare.h"
+#include "flow/compare.h"
 
 #include "choose/planner.h"
 #include "facts/param_ids.h"

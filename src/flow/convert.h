@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One framework's configuration as facts of another. What was set and has no counterpart is listed,
    so that nothing is dropped silently. */
-#ifndef MOEPLAN_EMIT_CONVERT_H
-#define MOEPLAN_EMIT_CONVERT_H
+#ifndef MOEPLAN_FLOW_CONVERT_H
+#define MOEPLAN_FLOW_CONVERT_H
 
 #include "base/vec.h"
 #include "facts/facts.h"

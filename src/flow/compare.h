@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two configurations side by side: what differs, whether it touches convergence or execution only,
    and what a person should know before comparing their speeds. */
-#ifndef MOEPLAN_EMIT_COMPARE_H
-#define MOEPLAN_EMIT_COMPARE_H
+#ifndef MOEPLAN_FLOW_COMPARE_H
+#define MOEPLAN_FLOW_COMPARE_H
 
 #include "base/vec.h"
 #include "cost/cost.h"
