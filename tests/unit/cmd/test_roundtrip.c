@@ -7,9 +7,10 @@
 
 #include <math.h>
 
-#include "cmd/load.h"
-#include "cmd/suggest.h"
+#include "cmd/suggest_show.h"
 #include "emit/emit.h"
+#include "flow/estimate.h"
+#include "flow/validate.h"
 
 enum { GPUS = 256 };
 
@@ -137,13 +138,13 @@ static void check_costs(struct faults *x, struct arena *a, struct str text,
                         const struct answer_plan *plan)
 {
     struct diags diags;
-    struct costed back;
+    struct estimate back;
     struct read_options options = options_of(x);
     diags_init(&diags, a);
     uint32_t source = source_add(&diags.sources, STR("printed"), text);
     struct recipe recipe = recipe_read(a, &diags, source, str_of(x->output->reader), &options);
     assert_int_equal(recipe.readings.n, 1);
-    load_costs(a, rules_builtin(), recipe.readings.items[0].facts, x->b->scratch, &back);
+    estimate_facts(a, rules_builtin(), recipe.readings.items[0].facts, x->b->scratch, &back);
     if (!back.complete) {
         fault(x, arena_printf(a, "no cost without %.*s", STR_ARG(back.missing)));
         return;
