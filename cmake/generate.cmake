@@ -12,7 +12,9 @@ add_custom_command(
   COMMAND generate_parameters ${CMAKE_BINARY_DIR}/param_table.c ${parameter_ids} ${parameter_files}
   DEPENDS generate_parameters ${parameter_files}
   VERBATIM)
-target_sources(moeplan_facts PRIVATE ${CMAKE_BINARY_DIR}/param_table.c ${parameter_ids})
+add_library(moeplan_param_table OBJECT ${CMAKE_BINARY_DIR}/param_table.c ${parameter_ids})
+moeplan_target(moeplan_param_table)
+target_sources(moeplan_facts PRIVATE $<TARGET_OBJECTS:moeplan_param_table>)
 
 # rules/automodel -> recipe classes, typed sections, model classes and modules
 add_executable(generate_automodel tools/generate_automodel.c tools/tables.c)
@@ -57,8 +59,11 @@ foreach(layer plan cost choose flow emit cmd)
   target_link_libraries(moeplan_${layer} PUBLIC moeplan_builtin_rules)
 endforeach()
 
-# rules/models, rules/platforms -> the catalogue
-add_executable(generate_catalogue tools/generate_catalogue.c src/facts/entry.c)
+# rules/models, rules/platforms -> the catalogue, by the reader of the user's own files
+set(catalogue_readers entry platform_file check param param_file facts pattern)
+list(TRANSFORM catalogue_readers REPLACE "(.+)" "src/facts/\\1.c")
+add_executable(generate_catalogue tools/generate_catalogue.c ${catalogue_readers}
+               $<TARGET_OBJECTS:moeplan_param_table>)
 moeplan_target(generate_catalogue)
 target_link_libraries(generate_catalogue PRIVATE ${MOEPLAN_UPTO_doc})
 file(GLOB model_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/models/*.yaml)

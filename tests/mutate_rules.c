@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mutate_rules [-v] PERCENT FOLDER: are the examples of the rules worth anything? Expressions are
-   changed in one place at a time (an operator, a constant, a negation, a condition left out), and
-   an example of the rule must then fail; of a condition that several rules share, an example of one
-   of them. Changes that no example notices are counted, and listed with -v: some change nothing, as
-   plan.ep >= 1 for plan.ep > 1 where 1 divides everything. Exit 1 when more than PERCENT of all
-   changes go unnoticed, or one that turns a rule into its opposite, or into one that always or
-   never fires; 2 when the rules cannot be loaded. */
+   changed in one place at a time (an operator, a constant, a negation, a condition left out; of a
+   rule and of a condition also a place in a variable that it uses), and an example of the rule must
+   then fail; of a condition that several rules share, an example of one of them. Changes that no
+   example notices are counted, and listed with -v: some change nothing, as plan.ep >= 1 for plan.ep
+   > 1 where 1 divides everything. Exit 1 when more than PERCENT of all changes go unnoticed, or one
+   that turns a rule into its opposite, or into one that always or never fires; 2 when the rules
+   cannot be loaded. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,12 +44,39 @@ static void count(struct tally *t, const struct rule *r, bool noticed, bool coar
                coarse ? "!" : "", STR_ARG(change));
 }
 
-/* A change that does not compile is no mutant. */
-static const struct expr *compile(struct tally *t, struct str text)
+/* A text of a program: its own (variable -1), or that of one of its variables. */
+struct part {
+    const struct expr *e;
+    int64_t variable;
+};
+
+static struct str part_text(struct part part)
+{
+    const struct expr_use *uses;
+    expr_variables(part.e, &uses);
+    return part.variable < 0 ? expr_text(part.e) : uses[part.variable].text;
+}
+
+/* The program with another text in the place of this one; NULL, which is no mutant, when that does
+   not compile. */
+static const struct expr *compile(struct tally *t, struct part part, struct str text)
 {
     struct diags quiet;
+    const struct expr_use *uses;
+    size_t n = expr_variables(part.e, &uses);
+    struct expr_variable *variables = ARENA_ARRAY(t->arena, struct expr_variable, n);
+    struct expr_names names = facts_names;
+    names.variables = variables;
     diags_init(&quiet, t->arena);
-    return expr_compile(t->arena, &quiet, str_dup(t->arena, text), (struct span){0}, &facts_names);
+    for (size_t i = 0; i < n; i++) {
+        struct str own = part.variable == (int64_t)i ? text : uses[i].text;
+        variables[i].name = uses[i].name;
+        variables[i].e = expr_compile(t->arena, &quiet, own, (struct span){0}, &names);
+        if (!variables[i].e) return NULL;
+        names.n_variables++;
+    }
+    struct str own = part.variable < 0 ? text : expr_text(part.e);
+    return expr_compile(t->arena, &quiet, own, (struct span){0}, &names);
 }
 
 /* One expression of a record: the rule (which -1) or a condition. */
@@ -103,11 +131,11 @@ static struct str describe(struct tally *t, struct str from, struct str to)
                         after < tail ? "..." : "");
 }
 
-static void try_text(struct tally *t, const struct rule *r, int64_t number, struct str text,
-                     bool coarse)
+static void try_text(struct tally *t, const struct rule *r, int64_t number, struct part part,
+                     struct str text, bool coarse)
 {
-    struct str original = expr_text(number < 0 ? r->rule : t->set->conditions[number]);
-    const struct expr *e = str_eq(text, original) ? NULL : compile(t, text);
+    struct str original = part_text(part);
+    const struct expr *e = str_eq(text, original) ? NULL : compile(t, part, text);
     if (e)
         count(t, r, change_is_noticed(t, r, number, e), coarse,
               coarse ? text : describe(t, original, text));
@@ -115,8 +143,9 @@ static void try_text(struct tally *t, const struct rule *r, int64_t number, stru
 
 static void try_condition(struct tally *t, const struct rule *r, size_t which)
 {
-    struct str text = expr_text(r->conditions[which]);
-    struct rule changed = with_expr(t, r, (int)which, compile(t, STR("false")));
+    struct part part = {r->conditions[which], -1};
+    struct str text = part_text(part);
+    struct rule changed = with_expr(t, r, (int)which, compile(t, part, STR("false")));
     count(t, r, is_noticed(t, &changed), true,
           arena_printf(t->arena, "false for %.*s", STR_ARG(text)));
     changed = with_expr(t, r, (int)which, r->conditions[r->n_conditions - 1]);
@@ -150,50 +179,62 @@ static size_t token_length(struct str s, size_t at)
     return n;
 }
 
-static void try_swap(struct tally *t, const struct rule *r, int64_t number, struct str text,
+static void try_swap(struct tally *t, const struct rule *r, int64_t number, struct part part,
                      size_t at, size_t n)
 {
+    struct str text = part_text(part);
     for (size_t i = 0; i < sizeof swaps / sizeof *swaps; i++) {
         if (!str_is(str_slice(text, at, at + n), swaps[i].from)) continue;
         struct str changed = arena_printf(t->arena, "%.*s%s%.*s", (int)at, text.p, swaps[i].to,
                                           STR_ARG(str_slice(text, at + n, text.n)));
-        try_text(t, r, number, changed, false);
+        try_text(t, r, number, part, changed, false);
     }
 }
 
-static void try_number(struct tally *t, const struct rule *r, int64_t number, struct str text,
+static void try_number(struct tally *t, const struct rule *r, int64_t number, struct part part,
                        size_t at, size_t n)
 {
+    struct str text = part_text(part);
     bool fraction = (at && text.p[at - 1] == '.') || (at + n < text.n && text.p[at + n] == '.');
     if (!isdigit((unsigned char)text.p[at]) || fraction || n > 15) return;
     long long value = strtoll(text.p + at, NULL, 10);
     for (int step = -1; step <= 1; step += 2) {
         struct str changed = arena_printf(t->arena, "%.*s(%lld)%.*s", (int)at, text.p, value + step,
                                           STR_ARG(str_slice(text, at + n, text.n)));
-        try_text(t, r, number, changed, false);
+        try_text(t, r, number, part, changed, false);
     }
 }
 
-static void mutate_expr(struct tally *t, const struct rule *r, int64_t number, const struct expr *e)
+static void mutate_part(struct tally *t, const struct rule *r, int64_t number, struct part part)
 {
     struct arena_mark mark = arena_mark(t->arena);
-    struct str text = expr_text(e);
+    struct str text = part_text(part);
     for (size_t at = 0, n; at < text.n; at += n) {
         n = token_length(text, at);
-        try_swap(t, r, number, text, at, n);
-        try_number(t, r, number, text, at, n);
+        try_swap(t, r, number, part, at, n);
+        try_number(t, r, number, part, at, n);
     }
     arena_pop(t->arena, mark);
+}
+
+/* The text of a rule or a condition, and those of its variables as far as it goes. */
+static void mutate_expr(struct tally *t, const struct rule *r, int64_t number, const struct expr *e)
+{
+    const struct expr_use *uses;
+    int64_t n = (int64_t)expr_variables(e, &uses);
+    for (int64_t i = -1; i < n; i++)
+        mutate_part(t, r, number, (struct part){e, i});
 }
 
 static void mutate_rule(struct tally *t, const struct rule *r)
 {
     struct arena_mark mark = arena_mark(t->arena);
     if (r->rule) {
-        struct str text = expr_text(r->rule);
-        try_text(t, r, -1, STR("true"), true);
-        try_text(t, r, -1, STR("false"), true);
-        try_text(t, r, -1, arena_printf(t->arena, "!(%.*s)", STR_ARG(text)), true);
+        struct part part = {r->rule, -1};
+        struct str text = part_text(part);
+        try_text(t, r, -1, part, STR("true"), true);
+        try_text(t, r, -1, part, STR("false"), true);
+        try_text(t, r, -1, part, arena_printf(t->arena, "!(%.*s)", STR_ARG(text)), true);
         mutate_expr(t, r, -1, r->rule);
     }
     for (size_t i = 0; i < r->n_conditions; i++)

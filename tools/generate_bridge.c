@@ -12,7 +12,7 @@ static void write_settings(struct generator *g, const struct node *sets)
     buf_printf(&g->out, ".n_sets=%zu,.sets=(const struct bridge_setting[]){", sets->n);
     for (size_t i = 0; i < sets->n; i++) {
         buf_add_char(&g->out, '{');
-        ctext_str(&g->out, sets->keys[i]->text);
+        tables_write_param(&g->out, sets->keys[i]->text);
         buf_add_char(&g->out, ',');
         ctext_value(&g->out, node_value(g->arena, sets->items[i], SCALAR_CORE));
         buf_printf(&g->out, "},");
@@ -31,7 +31,7 @@ static void write_recipe(struct generator *g, const struct node *node)
     for (size_t i = 0; i < 3; i++)
         tables_write_text(&g->out, known[i], tables_text(node, known[i]));
     buf_printf(&g->out, ".standard=%s,", tables_true(node, "standard") ? "true" : "false");
-    tables_write_texts(g, "absent", node_get(node, STR("absent")));
+    tables_write_params(g, "absent", node_get(node, STR("absent")));
     write_settings(g, node_get(node, STR("sets")));
     buf_printf(&g->out, "},\n");
 }
@@ -44,7 +44,7 @@ static void write_provider(struct generator *g, const struct node *node, const c
     if (!tables_text(node, name).n) tables_bad(g, node, "a provider needs a name");
     buf_add_char(&g->out, '{');
     tables_write_text(&g->out, "name", tables_text(node, name));
-    tables_write_texts(g, "without", node_get(node, str_of(without)));
+    tables_write_params(g, "without", node_get(node, str_of(without)));
     buf_printf(&g->out, "},\n");
 }
 
@@ -60,7 +60,7 @@ static void write_plain(struct generator *g, const struct node *node)
 
 static void write_about(struct generator *g, const struct node *node)
 {
-    ctext_str(&g->out, node->text);
+    tables_write_param(&g->out, node->text);
     buf_printf(&g->out, ",\n");
 }
 
@@ -68,11 +68,11 @@ static const struct table {
     const char *list, *type, *name;
     void (*write)(struct generator *g, const struct node *item);
 } tables[] = {
-    {"about", "str", "bridge_about", write_about},
-    {"commons", "bridge_recipe", "bridge_common", write_recipe},
-    {"recipes", "bridge_recipe", "bridge_recipe", write_recipe},
-    {"providers", "bridge_provider", "bridge_provider", write_own},
-    {"plain", "bridge_provider", "bridge_plain_provider", write_plain},
+    {"about", "int", "bridge_about", write_about},
+    {"commons", "struct bridge_recipe", "bridge_common", write_recipe},
+    {"recipes", "struct bridge_recipe", "bridge_recipe", write_recipe},
+    {"providers", "struct bridge_provider", "bridge_provider", write_own},
+    {"plain", "struct bridge_provider", "bridge_plain_provider", write_plain},
 };
 
 static void write_table(struct generator *g, const struct table *t, const struct node *root)
@@ -83,7 +83,7 @@ static void write_table(struct generator *g, const struct table *t, const struct
         tables_bad(g, root, "about, commons, recipes, providers and plain are lists");
         return;
     }
-    buf_printf(&g->out, "const struct %s %s%s[] = {\n", t->type, t->name, plural);
+    buf_printf(&g->out, "const %s %s%s[] = {\n", t->type, t->name, plural);
     for (size_t i = 0; i < list->n; i++)
         t->write(g, list->items[i]);
     buf_printf(&g->out, "};\nconst uint32_t %s_count = %zu;\n", t->name, list->n);
@@ -104,7 +104,8 @@ int main(int argc, char **argv)
     if (argc != 3 || !g.arena) return EXIT_FAILURE;
     diags_init(&g.diags, g.arena);
     g.out = buf_new(g.arena);
-    buf_printf(&g.out, "/* Generated from rules/recipes. */\n#include \"facts/bridge.h\"\n");
+    buf_printf(&g.out, "/* Generated from rules/recipes. */\n#include \"facts/bridge.h\"\n"
+                       "#include \"facts/param_ids.h\"\n");
     const struct node *root = tables_load(&g, argv[2], "BridgeRecipes");
     if (root) write_tables(&g, root);
     return tables_end(&g, argv[1]);

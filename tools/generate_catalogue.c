@@ -7,7 +7,7 @@
 #include "base/ctext.h"
 #include "base/io.h"
 #include "base/sort.h"
-#include "facts/entry.h"
+#include "facts/platform.h"
 
 struct generator {
     struct arena *arena;
@@ -16,17 +16,39 @@ struct generator {
     VEC(struct entry) entries;
 };
 
-static void add_file(struct generator *g, const char *path, enum entry_kind kind)
+/* The mapping of a file; NULL with an error. */
+static const struct node *load(struct generator *g, const char *path)
 {
     struct str text, error;
     if (!io_read(g->arena, path, &text, &error)) {
         diag_add(&g->diags, SEVERITY_ERROR, "catalogue", (struct span){0}, "%.*s", STR_ARG(error));
-        return;
+        return NULL;
     }
     struct node_list docs = {0};
     uint32_t source = source_add(&g->diags.sources, str_of(path), text);
-    if (!doc_load(g->arena, &g->diags, source, &docs) || docs.n != 1) return;
-    entry_read(g->arena, &g->diags, docs.items[0], kind, VEC_PUSH(g->arena, &g->entries));
+    return doc_load(g->arena, &g->diags, source, &docs) && docs.n == 1 ? docs.items[0] : NULL;
+}
+
+static void read_models(struct generator *g, char **paths, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct node *root = load(g, paths[i]);
+        if (root)
+            entry_read(g->arena, &g->diags, root, ENTRY_MODEL, VEC_PUSH(g->arena, &g->entries));
+    }
+}
+
+static void read_platforms(struct generator *g, char **paths, size_t n)
+{
+    VEC(const struct node *) roots = {0};
+    struct entry_list read;
+    for (size_t i = 0; i < n; i++) {
+        const struct node *root = load(g, paths[i]);
+        if (root) *VEC_PUSH(g->arena, &roots) = root;
+    }
+    platform_read_set(g->arena, &g->diags, roots.items, roots.n, &read);
+    for (size_t i = 0; i < read.n; i++)
+        *VEC_PUSH(g->arena, &g->entries) = read.items[i];
 }
 
 static void write_fields(struct generator *g, const struct entry *e, const char *name, size_t k)
@@ -37,6 +59,8 @@ static void write_fields(struct generator *g, const struct entry *e, const char 
         ctext_str(&g->out, e->fields[i].name);
         buf_printf(&g->out, ",.value=");
         ctext_value(&g->out, e->fields[i].value);
+        buf_printf(&g->out, ",.derived=");
+        ctext_str(&g->out, e->fields[i].derived);
         buf_printf(&g->out, "},\n");
     }
     buf_printf(&g->out, "};\nstatic const struct str %s_aliases_%zu[] = {\n", name, k);
@@ -83,18 +107,20 @@ static void write_entry(struct generator *g, const struct entry *e, const char *
                name, k, e->n_aliases, name, k, e->n_fields);
     buf_printf(&g->out, ".coefficients=%s_coefficients_%zu,.n_coefficients=%zu,", name, k,
                e->n_coefficients);
-    buf_printf(&g->out, ".published_total=%lld,.published_active=%lld},\n",
-               (long long)e->published_total, (long long)e->published_active);
+    buf_printf(&g->out, ".abstract=%d,.published_total=%lld,.published_active=%lld},\n",
+               e->abstract, (long long)e->published_total, (long long)e->published_active);
 }
 
-static int by_id(const void *a, const void *b)
+/* Platforms before what is only a base of them, and by id. */
+static int in_order(const void *a, const void *b)
 {
-    return str_cmp(((const struct entry *)a)->id, ((const struct entry *)b)->id);
+    const struct entry *x = a, *y = b;
+    return x->abstract != y->abstract ? x->abstract - y->abstract : str_cmp(x->id, y->id);
 }
 
 static void write_entries(struct generator *g, const char *name)
 {
-    sort_items(g->entries.items, g->entries.n, sizeof *g->entries.items, by_id);
+    sort_items(g->entries.items, g->entries.n, sizeof *g->entries.items, in_order);
     for (size_t k = 0; k < g->entries.n; k++) {
         write_fields(g, &g->entries.items[k], name, k);
         write_coefficients(g, &g->entries.items[k], name, k);
@@ -102,8 +128,16 @@ static void write_entries(struct generator *g, const char *name)
     buf_printf(&g->out, "const struct entry catalogue_%ss[] = {\n", name);
     for (size_t k = 0; k < g->entries.n; k++)
         write_entry(g, &g->entries.items[k], name, k);
-    buf_printf(&g->out, "};\nconst size_t catalogue_%s_count = %zu;\n", name, g->entries.n);
-    g->entries.n = 0;
+    buf_printf(&g->out, "};\n");
+}
+
+/* How many are no bases only; they come first. */
+static size_t count_whole(const struct generator *g)
+{
+    size_t n = 0;
+    while (n < g->entries.n && !g->entries.items[n].abstract)
+        n++;
+    return n;
 }
 
 static bool report(struct generator *g)
@@ -118,6 +152,15 @@ static bool report(struct generator *g)
     return diags_count(&g->diags, SEVERITY_ERROR) == 0;
 }
 
+/* Where the word stands in the arguments, or behind them. */
+static int find_word(int argc, char **argv, const char *word)
+{
+    int i = 2;
+    while (i < argc && strcmp(argv[i], word) != 0)
+        i++;
+    return i;
+}
+
 int main(int argc, char **argv)
 {
     struct generator g = {.arena = arena_new(0)};
@@ -127,16 +170,16 @@ int main(int argc, char **argv)
     buf_printf(
         &g.out,
         "/* Generated from rules/models and rules/platforms. */\n#include \"facts/entry.h\"\n");
-    enum entry_kind kind = ENTRY_MODEL;
-    for (int i = 3; i < argc; i++) {
-        if (strcmp(argv[i], "platforms") == 0) {
-            write_entries(&g, "model");
-            kind = ENTRY_PLATFORM;
-        } else {
-            add_file(&g, argv[i], kind);
-        }
-    }
+    int middle = find_word(argc, argv, "platforms");
+    read_models(&g, argv + 3, (size_t)(middle - 3));
+    write_entries(&g, "model");
+    buf_printf(&g.out, "const size_t catalogue_model_count = %zu;\n", g.entries.n);
+    g.entries.n = 0;
+    read_platforms(&g, argv + middle + 1, (size_t)(argc - middle - 1));
     write_entries(&g, "platform");
+    size_t platforms = count_whole(&g);
+    buf_printf(&g.out, "const size_t catalogue_platform_count = %zu, catalogue_base_count = %zu;\n",
+               platforms, g.entries.n - platforms);
     struct str error;
     bool good = report(&g) && io_write(g.arena, argv[1], buf_str(&g.out), &error);
     arena_free(g.arena);

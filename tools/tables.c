@@ -70,18 +70,35 @@ static void flatten(struct generator *g, const struct node *list, struct texts *
     }
 }
 
-void tables_write_texts(struct generator *g, const char *member, const struct node *list)
+/* The list as an array of `type`, each text as `write` has it. */
+static void write_list(struct generator *g, const char *member, const struct node *list,
+                       const char *type, void (*write)(struct buf *out, struct str text))
 {
     struct texts texts = {0};
     flatten(g, list, &texts);
     buf_printf(&g->out, ".n_%s=%zu,", member, texts.n);
     if (!texts.n) return;
-    buf_printf(&g->out, ".%s=(const struct str[]){", member);
+    buf_printf(&g->out, ".%s=(const %s[]){", member, type);
     for (size_t i = 0; i < texts.n; i++) {
-        ctext_str(&g->out, texts.items[i]);
+        write(&g->out, texts.items[i]);
         buf_add_char(&g->out, ',');
     }
     buf_printf(&g->out, "},");
+}
+
+void tables_write_texts(struct generator *g, const char *member, const struct node *list)
+{
+    write_list(g, member, list, "struct str", ctext_str);
+}
+
+void tables_write_param(struct buf *out, struct str name)
+{
+    buf_printf(out, "P_%.*s", STR_ARG(name));
+}
+
+void tables_write_params(struct generator *g, const char *member, const struct node *list)
+{
+    write_list(g, member, list, "int", tables_write_param);
 }
 
 int tables_end(struct generator *g, const char *path)

@@ -30,6 +30,10 @@ const struct node *tables_load(struct generator *g, const char *path, const char
    put in their place. */
 void tables_write_text(struct buf *out, const char *member, struct str text);
 void tables_write_texts(struct generator *g, const char *member, const struct node *list);
+/* A parameter's number under its name: a wrong name does not compile. */
+void tables_write_param(struct buf *out, struct str name);
+/* The same of parameters' names: their numbers (facts/param_ids.h), `(const int[]){P_…}`. */
+void tables_write_params(struct generator *g, const char *member, const struct node *list);
 /* Prints what is wrong, or writes the file; gives the exit status, and ends the generator. */
 int tables_end(struct generator *g, const char *path);
 

@@ -146,13 +146,17 @@ const struct value *value_map_get(struct value map, struct str key)
 
 static void add_text(struct buf *b, struct value v);
 
-static void add_list(struct buf *b, const struct value_list *list)
+enum { MOST_ITEMS = 8, BRIEF_ITEMS = 6, BRIEF_BYTES = 60 };
+
+static void add_list(struct buf *b, const struct value_list *list, bool brief)
 {
+    size_t i = 0;
     buf_add_char(b, '[');
-    for (size_t i = 0; i < list->n; i++) {
+    for (; i < list->n && !(brief && i && (i == BRIEF_ITEMS || b->n > BRIEF_BYTES)); i++) {
         if (i) buf_add(b, STR(", "));
         add_text(b, list->items[i]);
     }
+    if (i < list->n) buf_printf(b, ", … %zu in all", list->n);
     buf_add_char(b, ']');
 }
 
@@ -179,7 +183,7 @@ static void add_text(struct buf *b, struct value v)
     case VALUE_UINT: buf_printf(b, "%" PRIu64, v.u); break;
     case VALUE_DOUBLE: buf_add(b, num_double_text(b->arena, v.d)); break;
     case VALUE_STRING: buf_add(b, v.s); break;
-    case VALUE_LIST: add_list(b, v.list); break;
+    case VALUE_LIST: add_list(b, v.list, false); break;
     case VALUE_MAP: add_map(b, v.map); break;
     }
 }
@@ -188,6 +192,14 @@ struct str value_text(struct arena *a, struct value v)
 {
     struct buf b = buf_new(a);
     add_text(&b, v);
+    return buf_str(&b);
+}
+
+struct str value_brief(struct arena *a, struct value v)
+{
+    struct buf b = buf_new(a);
+    if (v.kind != VALUE_LIST || v.list->n <= MOST_ITEMS) return value_text(a, v);
+    add_list(&b, v.list, true);
     return buf_str(&b);
 }
 

@@ -102,6 +102,8 @@ const struct value *value_map_get(struct value map, struct str key);
 /* As a person would write it: 8, 1.5, true, null, alltoall, [a, b], {k: v}; "unknown" when
    unknown. */
 struct str value_text(struct arena *a, struct value v);
+/* The same, of a long list the first items and how many there are: [a, b, … 35 in all]. */
+struct str value_brief(struct arena *a, struct value v);
 /* The word for a kind: "int", "string", ... */
 const char *value_kind_name(enum value_kind kind);
 

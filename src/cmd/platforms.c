@@ -8,17 +8,10 @@
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
-static struct value field(const struct entry *e, const char *name)
-{
-    for (size_t i = 0; i < e->n_fields; i++)
-        if (str_is(e->fields[i].name, name)) return e->fields[i].value;
-    return value_null();
-}
-
 /* "450", or "-" when the platform has no such thing. */
 static struct str cell(struct cmd_context *c, const struct entry *e, const char *name)
 {
-    struct value v = field(e, name);
+    struct value v = entry_value(e, name);
     return v.kind == VALUE_NULL ? STR("-") : value_text(c->keep, v);
 }
 

@@ -24,12 +24,12 @@ struct coefficients coefficients_of(const struct machine *m)
     return out;
 }
 
-struct coefficients coefficients_spread(const struct machine *m)
+struct coefficient_spread coefficients_spread(const struct machine *m)
 {
-    struct coefficients out;
+    struct coefficient_spread out;
     int at = 0;
-#define READ(name, otherwise) out.name = log_sd(coefficient_find(m, STR(#name), &at));
-    TIME_COEFFICIENTS(READ)
+#define READ(name) out.name = log_sd(coefficient_find(m, STR(#name), &at));
+    SPREAD_COEFFICIENTS(READ)
 #undef READ
     return out;
 }

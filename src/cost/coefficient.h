@@ -16,42 +16,94 @@
     X(gemm_traffic, 0.60)       /* operand bytes that reach HBM, of all */                         \
     X(grouped_gemm, 1.0)        /* rate of a grouped GEMM against one GEMM of its rows */          \
     X(grouped_expert_s, 3.8e-6) /* s an expert and grouped GEMM */                                 \
-    X(attention, 1.0)           /* time of attention kernels against the kernel table */           \
-    X(attention_forward, 0.62)  /* part of the peak that forward attention tends to */             \
-    X(attention_backward, 0.52) /* same, backward */                                               \
-    X(attention_half_seq, 1200) /* tokens at which attention has half its rate */                  \
-    X(throttling, 0.15)         /* slowdown of tensor-core kernels that run all the time */        \
-    X(hbm_stream, 0.85)         /* part of the HBM rate that streaming kernels reach */            \
-    X(activation_passes, 1.2)   /* time of elementwise kernels against counted bytes */            \
-    X(bias_passes, 4.0)         /* same, of biased and clamped experts */                          \
-    X(scan, 4.5)                /* time of state-space scans against counted FLOPs and bytes */    \
-    X(quantise, 1.4)            /* time of quantise and transpose against 4 bytes an element */    \
-    X(nvlink, 0.75)             /* part of the NVLink rate that collectives reach */               \
-    X(nic, 0.80)                /* part of the NIC rate reached */                                 \
-    X(nic_bulk, 0.90)           /* same, of large collectives */                                   \
-    X(dispatch, 1.05)           /* time of dispatch and combine against counted bytes */           \
-    X(ep_hidden, 0.65)          /* part of EP communication hidden by 1F1B overlap */              \
-    X(tp_hidden, 0.47)          /* part of TP communication hidden by tp_comm_overlap */           \
-    X(p2p_exposed, 0.28)        /* part of pipeline transfers exposed with VPP */                  \
-    X(dp_window, 0.61)          /* part of the compute window that hides DP collectives */         \
-    X(dp_contention, 0.15)      /* slowdown of kernels over hidden DP collectives */               \
-    X(fsdp_hidden, 0.95)        /* part of compute that hides FSDP collectives */                  \
-    X(fsdp_contention, 0.03)    /* slowdown of kernels over hidden FSDP collectives */             \
-    X(host_op_s, 28e-6)         /* s of host time an operation */                                  \
-    X(gpu_gap_s, 2.4e-6)        /* s the GPU idles an operation, captured or not */                \
-    X(sync_s, 60e-6)            /* s a device-to-host synchronisation */                           \
-    X(step_s, 0.033)            /* s an optimizer step besides its kernels */                      \
-    X(imbalance, 1.2)           /* load of the hottest rank with natural routing */                \
-    X(straggling, 0.007)        /* slowdown a doubling of GPUs above 64 */                         \
-    X(error_graphed_moe, 0.10)  /* log sd of the model itself: MoE in CUDA graphs */               \
-    X(error_moe, 0.12)          /* MoE launched by the host */                                     \
-    X(error_dense, 0.12)        /* dense models */                                                 \
-    X(error_fsdp2, 0.25)        /* FSDP2, whose kernels a plan does not name */                    \
-    X(error_bias, 0.25)         /* biased experts, whose kernels depend on the release */
+    X(grouped_expert_captured, 0.4) /* part of it left in a captured iteration */                  \
+    X(attention, 1.0)               /* time of attention kernels against the kernel table */       \
+    X(attention_forward, 0.62)      /* part of the peak that forward attention tends to */         \
+    X(attention_backward, 0.52)     /* same, backward */                                           \
+    X(attention_half_seq, 1200)     /* tokens at which attention has half its rate */              \
+    X(attention_wide_head, 1.15)    /* most that value heads gain beyond 128 */                    \
+    X(attention_least_extent, 256)  /* tokens of the narrowest window with full tiles */           \
+    X(throttling, 0.15)             /* slowdown of tensor-core kernels that run all the time */    \
+    X(hbm_stream, 0.85)             /* part of the HBM rate that streaming kernels reach */        \
+    X(activation_passes, 1.2)       /* time of elementwise kernels against counted bytes */        \
+    X(bias_passes, 4.0)             /* same, of biased and clamped experts */                      \
+    X(scan, 4.5)                   /* time of state-space scans against counted FLOPs and bytes */ \
+    X(quantise, 1.4)               /* time of quantise and transpose against 4 bytes an element */ \
+    X(quantise_fp4, 1.5)           /* same to FP4, against FP8 */                                  \
+    X(nvlink, 0.75)                /* part of the NVLink rate that collectives reach */            \
+    X(nic, 0.80)                   /* part of the NIC rate reached */                              \
+    X(nic_bulk, 0.90)              /* same, of large collectives */                                \
+    X(collective_start_s, 12e-6)   /* s of start-up of a collective in a domain */                 \
+    X(collective_doubling_s, 3e-6) /* same, more with every doubling of ranks */                   \
+    X(collective_across_s, 30e-6)  /* same, across domains */                                      \
+    X(collective_across_doubling_s, 5e-6) /* same, more with every doubling of ranks */            \
+    X(p2p_start_s, 20e-6)                 /* s of start-up of a pipeline transfer */               \
+    X(p2p_nvlink, 0.8)                    /* part of the NVLink rate it reaches */                 \
+    X(p2p_mixed, 0.5)               /* part of that where some stages lie beyond the domain */     \
+    X(cp_start_s, 40e-6)            /* s of start-up of context parallelism, an attention */       \
+    X(cp_hidden, 0.8)               /* part of attention that hides its ring */                    \
+    X(dispatch, 1.05)               /* time of dispatch and combine against counted bytes */       \
+    X(dispatch_start_s, 40e-6)      /* s of start-up of a dispatch or combine */                   \
+    X(nccl_nvlink, 0.85)            /* part of the NVLink rate of NCCL's exchange */               \
+    X(nccl_copy_gb_per_s, 1900)     /* GB/s its SMs copy, in series with the link */               \
+    X(nccl_staging_gb_per_s, 200)   /* GB/s of its staging buffers, in series with the NIC */      \
+    X(deepep_nvlink, 0.85)          /* same of DeepEP */                                           \
+    X(deepep_copy_gb_per_s, 1300)   /* same of DeepEP */                                           \
+    X(deepep_syncs, 1.5)            /* waits of the host in DeepEP's dispatch */                   \
+    X(hybridep_nvlink, 0.95)        /* same of HybridEP */                                         \
+    X(hybridep_copy_gb_per_s, 4000) /* same of HybridEP */                                         \
+    X(ep_hidden, 0.65)              /* part of EP communication hidden by 1F1B overlap */          \
+    X(shared_expert_hidden, 0.5)    /* part of it hidden by shared_expert_overlap */               \
+    X(shared_expert_window, 0.15)   /* part of the kernels that can hide it */                     \
+    X(tp_hidden, 0.47)              /* part of TP communication hidden by tp_comm_overlap */       \
+    X(p2p_exposed, 0.28)            /* part of pipeline transfers exposed with VPP */              \
+    X(dp_window, 0.61)              /* part of the compute window that hides DP collectives */     \
+    X(dp_contention, 0.15)          /* slowdown of kernels over hidden DP collectives */           \
+    X(fsdp_hidden, 0.95)            /* part of compute that hides FSDP collectives */              \
+    X(fsdp_contention, 0.03)        /* slowdown of kernels over hidden FSDP collectives */         \
+    X(fsdp_first_gather, 0.5)       /* part of the first gather with nothing beside it */          \
+    X(host_op_s, 28e-6)             /* s of host time an operation */                              \
+    X(gpu_gap_s, 2.4e-6)            /* s the GPU idles an operation, captured or not */            \
+    X(sync_s, 60e-6)                /* s a device-to-host synchronisation */                       \
+    X(step_s, 0.033)                /* s an optimizer step besides its kernels */                  \
+    X(optimizer_stream, 0.7)        /* part of the streaming rate of optimizer kernels */          \
+    X(cpu_memory_gb_per_s, 50)      /* GB/s of CPU memory for one GPU's optimizer */               \
+    X(imbalance, 1.2)               /* load of the hottest rank with natural routing */            \
+    X(capacity_imbalance, 0.05)     /* same with a capacity c, less 1, over (c - 1)^2 */           \
+    X(capacity_imbalance_most, 3)   /* most that such a load can be */                             \
+    X(straggling, 0.007)            /* slowdown a doubling of GPUs above 64 */                     \
+    X(error_graphed_moe, 0.10)      /* log sd of the model itself: MoE in CUDA graphs */           \
+    X(error_moe, 0.12)              /* MoE launched by the host */                                 \
+    X(error_dense, 0.12)            /* dense models */                                             \
+    X(error_fsdp2, 0.25)            /* FSDP2, whose kernels a plan does not name */                \
+    X(error_bias, 0.25)             /* biased experts, whose kernels depend on the release */
+
+/* Those whose spread the interval of a step time adds up, one for each of its terms: the spread of
+   a start-up or a law's further parts is in that of its term, and counts once. In the order above.
+ */
+#define SPREAD_COEFFICIENTS(X)                                                                     \
+    X(gemm_bf16)                                                                                   \
+    X(gemm_fp8)                                                                                    \
+    X(gemm_fp4)                                                                                    \
+    X(grouped_gemm)                                                                                \
+    X(attention)                                                                                   \
+    X(activation_passes)                                                                           \
+    X(scan)                                                                                        \
+    X(quantise)                                                                                    \
+    X(nvlink)                                                                                      \
+    X(nic)                                                                                         \
+    X(dispatch)                                                                                    \
+    X(p2p_exposed)                                                                                 \
+    X(host_op_s)
 
 #define FIELD(name, otherwise) double name;
 struct coefficients {
     TIME_COEFFICIENTS(FIELD)
+};
+#undef FIELD
+#define FIELD(name) double name;
+struct coefficient_spread {
+    SPREAD_COEFFICIENTS(FIELD)
 };
 #undef FIELD
 
@@ -69,8 +121,8 @@ static inline const struct coefficient *coefficient_find(const struct machine *m
     return NULL;
 }
 struct coefficients coefficients_of(const struct machine *m);
-/* Standard deviation of each coefficient's logarithm, from its 80 % interval; 0 where the platform
- * gives none. */
-struct coefficients coefficients_spread(const struct machine *m);
+/* Standard deviations of their logarithms, from their 80 % intervals; 0 where the platform gives
+ * none. */
+struct coefficient_spread coefficients_spread(const struct machine *m);
 
 #endif

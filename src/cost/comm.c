@@ -8,11 +8,11 @@ static const struct machine *machine_of(const struct timing *t)
     return &t->config->machine;
 }
 
-/* Start-up of NCCL kernels: about 10 us in a domain and 30 us across, growing with the tree's
- * depth. */
-static double startup(bool inside, double ranks)
+/* Start-up of NCCL kernels, growing with the tree's depth. */
+static double startup(const struct coefficients *f, bool inside, double ranks)
 {
-    return inside ? 12e-6 + 3e-6 * log2(ranks) : 30e-6 + 5e-6 * log2(ranks);
+    return inside ? f->collective_start_s + f->collective_doubling_s * log2(ranks)
+                  : f->collective_across_s + f->collective_across_doubling_s * log2(ranks);
 }
 
 /* Across domains the members of the group in one domain share that domain's NICs, so their rates
@@ -24,7 +24,7 @@ double comm_collective(const struct timing *t, double bytes, double n, double sp
     double rate = t->f.nvlink * machine_of(t)->nvlink_bytes_per_s;
     double local = fmax(1, t->domain * n / span);
     if (!inside) rate = fmin(rate, local * t->f.nic_bulk * machine_of(t)->nic_bytes_per_s);
-    return startup(inside, n) + bytes * (n - 1) / n / rate;
+    return startup(&t->f, inside, n) + bytes * (n - 1) / n / rate;
 }
 
 /* Distinct ones among n that k independent choices meet. */
@@ -51,7 +51,8 @@ double comm_dispatch(const struct timing *t, double width)
     double net = 1 / (t->f.nic * machine_of(t)->nic_bytes_per_s);
     if (t->law.proxy_bytes_per_s > 0) net += 1 / t->law.proxy_bytes_per_s;
     double fast = inside * per_byte, slow = across * net;
-    return 2 * t->f.dispatch * (40e-6 + (t->law.added ? fast + slow : fmax(fast, slow)));
+    return 2 * t->f.dispatch *
+           (t->f.dispatch_start_s + (t->law.added ? fast + slow : fmax(fast, slow)));
 }
 
 double comm_context(const struct timing *t, double kv_bytes, double q_bytes, double core_s)
@@ -60,20 +61,21 @@ double comm_context(const struct timing *t, double kv_bytes, double q_bytes, dou
     double c = k->cp, span = c * k->tp;
     double rate = span <= t->domain ? t->f.nvlink * machine_of(t)->nvlink_bytes_per_s
                                     : t->f.nic * machine_of(t)->nic_bytes_per_s;
-    double ring = fmax(0, kv_bytes * (c - 1) / rate - 0.8 * core_s);
+    double ring = fmax(0, kv_bytes * (c - 1) / rate - t->f.cp_hidden * core_s);
     double exchange = 2 * (q_bytes + kv_bytes) * (c - 1) / c / rate;
-    return fmin(ring, exchange) + 40e-6;
+    return fmin(ring, exchange) + t->f.cp_start_s;
 }
 
-/* Neighbouring stages are gpus/pp ranks apart. */
+/* Neighbouring stages are gpus/pp ranks apart: where that is less than a domain of several nodes
+   (of 8 GPUs at most), most of them share one. */
 double comm_stage(const struct timing *t, const struct knobs *k)
 {
     double bytes = 2 * t->tokens * t->config->model.hidden / k->tp,
-           nvlink = 0.8 * machine_of(t)->nvlink_bytes_per_s;
+           nvlink = t->f.p2p_nvlink * machine_of(t)->nvlink_bytes_per_s;
     bool all_inside = k->gpus <= t->domain,
          mostly_inside = (double)k->gpus / k->pp < t->domain && t->domain > 8;
     double rate = all_inside      ? nvlink
-                  : mostly_inside ? nvlink / 2
+                  : mostly_inside ? t->f.p2p_mixed * nvlink
                                   : t->f.nic * machine_of(t)->nic_bytes_per_s;
-    return 20e-6 + bytes / rate;
+    return t->f.p2p_start_s + bytes / rate;
 }

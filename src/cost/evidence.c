@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far public measurements are from a configuration. The distance adds, over the properties that
-   decide memory and speed, how many doublings or how different a word they are apart; the weights
-   say what matters more. */
+   decide memory and speed, how many doublings or how different a word they are apart. The weights
+   are a judgement of what matters more, in doublings of the model's size, and fitted to nothing: a
+   distance orders the runs that are shown and enters no figure. A refresh of the same generation is
+   one and a half doublings away, another generation four; what mostly moves time inside a layer's
+   kernels (batch, virtual stages, expert tensor parallelism) weighs least. */
 #include "cost/evidence.h"
 
 #include <math.h>
 
 #include "cost/evidence_table.h"
+#include "facts/entry.h"
 #include "plan/knob.h"
 
 /* Distance up to which a measured run is near enough to speak of interpolation: one doubling of the
@@ -28,18 +32,24 @@ static double differ(bool same, double weight)
     return same ? 0 : weight;
 }
 
-/* The GPU generation, as far as the id tells: h100, h200, h800 are one. */
-static bool same_generation(struct str a, struct str b)
+/* Of a built-in platform; empty: there is none, or it does not say. */
+static struct str architecture_of(struct str platform)
 {
-    bool blackwell_a = str_starts(a, STR("b")) || str_starts(a, STR("gb"));
-    bool blackwell_b = str_starts(b, STR("b")) || str_starts(b, STR("gb"));
-    return blackwell_a == blackwell_b && (blackwell_a || (a.n > 0 && b.n > 0 && a.p[0] == b.p[0]));
+    const struct entry *e = entry_find(catalogue_platforms, catalogue_platform_count, platform);
+    struct value v = e ? entry_value(e, "gpu_architecture") : value_null();
+    return v.kind == VALUE_STRING ? v.s : STR("");
 }
 
-static double platform_distance(struct str a, struct str b)
+/* "Blackwell Ultra" is a Blackwell. */
+static bool same_generation(struct str a, struct str b)
 {
-    if (str_eq(a, b)) return 0;
-    return same_generation(a, b) ? 1.5 : 4;
+    return a.n > 0 && b.n > 0 && (str_starts(a, b) || str_starts(b, a));
+}
+
+static double platform_distance(const struct machine *m, struct str measured)
+{
+    if (str_eq(m->id, measured)) return 0;
+    return same_generation(m->architecture, architecture_of(measured)) ? 1.5 : 4;
 }
 
 static const char *precision_word(uint8_t precision)
@@ -98,7 +108,7 @@ static double distance(const struct config *c, const struct param_counts *size,
         {k->ep, r->ep, 0.5},
         {k->etp, r->etp > 0 ? r->etp : 1, 0.25},
     };
-    double d = platform_distance(c->machine.id, r->platform) +
+    double d = platform_distance(&c->machine, r->platform) +
                precision_distance(k->precision, r->precision);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         d += doublings((double)sizes[i].mine, (double)sizes[i].measured, sizes[i].weight);

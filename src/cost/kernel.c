@@ -20,7 +20,7 @@ static double gemm(const struct timing *t, struct linear l, double m, double n, 
  * the tail. */
 static double expert_overhead(const struct timing *t)
 {
-    return (t->captured & SCOPE_FULL ? 0.4 : 1) * t->f.grouped_expert_s;
+    return (t->captured & SCOPE_FULL ? t->f.grouped_expert_captured : 1) * t->f.grouped_expert_s;
 }
 
 void kernel_linear(const struct timing *t, struct linear l, struct pass *forward,
@@ -45,8 +45,8 @@ double kernel_stream(const struct timing *t, double bytes)
 }
 
 /* FLOPs of the causal half (or the window) at a rate that saturates with the sequence and falls
-   with narrow value heads. Backward has 2.5 times the FLOPs. The limits are cuDNN's on DeepSeek-V3
-   heads (arXiv 2603.07685). */
+   with narrow value heads. The rates are those of value heads 128 wide, DeepSeek-V3's; a head half
+   as wide reaches two thirds of them. Backward has 2.5 times the FLOPs: five products for two. */
 void kernel_attention(const struct timing *t, struct attention_shape s, struct pass *forward,
                       struct pass *backward)
 {
@@ -54,16 +54,17 @@ void kernel_attention(const struct timing *t, struct attention_shape s, struct p
     double seen = k->seq / 2.0, extent = (double)k->seq / k->cp;
     if (s.window > 0) {
         seen = fmin(seen, s.window);
-        extent = fmin(extent, fmax(256, s.window));
+        extent = fmin(extent, fmax(t->f.attention_least_extent, s.window));
     }
     double flops = 2 * t->tokens * seen * s.heads * (s.qk_dim + s.v_dim);
-    double narrow = fmin(1.15, 2 * s.v_dim / (s.v_dim + 128));
+    double narrow = fmin(t->f.attention_wide_head, 2 * s.v_dim / (s.v_dim + 128));
     double rate =
         t->config->machine.peak_bf16 * narrow * extent / (extent + t->f.attention_half_seq);
     forward->attention += t->f.attention * flops / (rate * t->f.attention_forward);
     backward->attention += t->f.attention * 2.5 * flops / (rate * t->f.attention_backward);
 }
 
+/* Backward as of attention, and over every tensor twice: to read it and to write its gradient. */
 void kernel_scan(const struct timing *t, double flops, double peak_part, double bytes,
                  struct pass *forward, struct pass *backward)
 {

@@ -94,19 +94,21 @@ static struct collectives collectives_of(const struct timing *t, const struct kn
 }
 
 /* Every microbatch gathers parameters for forward and backward and reduces gradients (FSDP2 at the
-   last one only), all beside compute. The first gather and half of the last reduction have nothing
-   beside them. */
+   last one only), all beside compute. A part of the first gather has nothing beside it, and FSDP2's
+   reduction neither. */
 static double exposed_fsdp(const struct timing *t, const struct knobs *k, struct collectives x,
                            double stage_s)
 {
     bool once = t->config->framework == FRAMEWORK_AUTOMODEL;
     double each = 2 * x.gather + (once ? 0 : x.reduce);
     double exposed = fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.fsdp_contention * each;
-    return (double)knobs_microbatches(k) * exposed + (once ? x.reduce : 0) + 0.5 * x.gather;
+    return (double)knobs_microbatches(k) * exposed + (once ? x.reduce : 0) +
+           t->f.fsdp_first_gather * x.gather;
 }
 
-/* The optimizer's reduce-scatter hides under the last backward, its all-gather under the first
-   forward. With virtual stages chunks finish one after another, which widens both windows. */
+/* The optimizer's reduce-scatter hides under the last backward, two thirds of a microbatch's time
+   (two products for one of the forward), its all-gather under the first forward. With virtual
+   stages chunks finish one after another, which widens both windows. */
 static double exposed_ddp(const struct timing *t, const struct knobs *k, struct collectives x,
                           double stage_s)
 {
@@ -144,8 +146,10 @@ static double muon_seconds(const struct timing *t, double own)
 }
 
 /* Bytes a parameter's update moves: fp32 gradient, master copy and two moments read, three of them
-   and the parameter written (30), less what the precision-aware optimizer keeps narrow. The update
-   kernels reach 0.7 of streaming. */
+   and the parameter written (4 x 4 + 3 x 4 + 2 = 30), less what the precision-aware optimizer keeps
+   narrow (gradient and remainder of the master copy read and written, 2 B each: 24). The norm reads
+   the fp32 gradients once more. On the CPU gradient, master copy and moments pass
+   once, 4 B each. */
 double sharding_optimizer(const struct timing *t, const struct knobs *k, struct rank_params p)
 {
     double ranks = (double)knobs_dp(k) * k->cp, expert_ranks = (double)knobs_edp(k);
@@ -153,9 +157,9 @@ double sharding_optimizer(const struct timing *t, const struct knobs *k, struct 
     double all = p.trained_dense + p.trained_experts;
     double own = dealt ? p.trained_dense / ranks + p.trained_experts / expert_ranks : all;
     double on_gpu = own * (1 - k->optimizer_offload), on_cpu = own * k->optimizer_offload;
-    double update = on_gpu * (k->precision_aware ? 24 : 30) / (0.7 * t->hbm);
+    double update = on_gpu * (k->precision_aware ? 24 : 30) / (t->f.optimizer_stream * t->hbm);
     double norm_and_casts = 4 * all / t->hbm;
-    double cpu = on_cpu * 16 / 50e9; /* read and written through the CPU's memory */
+    double cpu = on_cpu * 16 / (1e9 * t->f.cpu_memory_gb_per_s);
     double pcie = t->config->machine.pcie_bytes_per_s;
     double states =
         k->offload_optimizer_states && pcie > 0 ? own * 24 / pcie : 0; /* 12 bytes there and back */

@@ -39,7 +39,7 @@ static void hide(const struct timing *t, const struct knobs *k, struct pass *x)
     if (k->overlap_ep && (k->vpp > 1 || k->pp == 1))
         x->ep -= t->f.ep_hidden * fmin(x->ep, kernels);
     else if (k->shared_expert_overlap)
-        x->ep -= 0.5 * fmin(x->ep, 0.15 * kernels);
+        x->ep -= t->f.shared_expert_hidden * fmin(x->ep, t->f.shared_expert_window * kernels);
     if (k->tp_comm_overlap) x->tp *= 1 - t->f.tp_hidden;
 }
 
@@ -181,7 +181,7 @@ static bool chunks_of(const struct time_layers *l, const struct config *c, struc
     return true;
 }
 
-/* Slowest of many ranks. */
+/* Slowest of many ranks: with every doubling above 64, where the coefficient starts to count. */
 static double straggling(const struct timing *t, const struct knobs *k)
 {
     return k->gpus > 64 ? 1 + t->f.straggling * log2((double)k->gpus / 64) : 1;
@@ -226,7 +226,7 @@ static void set_interval(const struct time_layers *l, const struct chunks *c, do
                          struct time_estimate *out)
 {
     const struct timing *t = &l->timing;
-    const struct coefficients spread = coefficients_spread(&t->config->machine), *s = &spread;
+    const struct coefficient_spread spread = coefficients_spread(&t->config->machine), *s = &spread;
     const struct pass *x = &c->busy;
     double gemm = t->low ? (t->low_bytes < 1 ? s->gemm_fp4 : s->gemm_fp8) : s->gemm_bf16;
     double again = 1 + (out->compute > 0 ? out->recompute / out->compute

@@ -3,19 +3,48 @@
 
 #include <math.h>
 
-/* Link efficiency and copy rate fit H800, H100 and GB200 measurements with one law (arXiv
-   2603.07685 table 7; DeepEP README: 153-158 GB/s inside an H800 node). Passes: alltoall permutes,
-   and sorts by local expert after the exchange; DeepEP copies from and to its buffers; HybridEP
-   fuses both. Between domains NCCL stages its point-to-point traffic in buffers of its own, which
-   an 800 Gbit/s NIC shows and a 400 Gbit/s one hides. Operations: counted in
+/* Links and copies: coefficients, in one law for H800, H100 and GB200 (arXiv 2603.07685 table 7;
+   DeepEP README: 153-158 GB/s inside an H800 node). Passes: alltoall permutes, and sorts by local
+   expert after the exchange, each read and written, there and back (8); DeepEP copies from and to
+   its buffers (4); HybridEP fuses both (2). Between domains NCCL stages its point-to-point traffic
+   in buffers of its own. Operations and waits: counted in
    megatron/core/transformer/moe/token_dispatcher.py. */
-static const struct dispatch_law laws[] = {
-    [DISPATCH_ALLGATHER] = {false, false, 0.85, 1900e9, 200e9, 8, 12, 20, 1},
-    [DISPATCH_ALLTOALL] = {false, false, 0.85, 1900e9, 200e9, 8, 24, 30, 3},
-    [DISPATCH_DEEPEP] = {true, true, 0.85, 1300e9, 0, 4, 8, 16, 1.5},
-    [DISPATCH_HYBRIDEP] = {true, false, 0.95, 4000e9, 0, 2, 6, 12, 1},
-    [DISPATCH_TORCH] = {false, false, 0.85, 1900e9, 200e9, 8, 24, 30, 3},
-};
+static struct dispatch_law law_of(const struct coefficients *f, enum dispatcher dispatcher)
+{
+    const struct dispatch_law nccl = {.nvlink = f->nccl_nvlink,
+                                      .sm_bytes_per_s = 1e9 * f->nccl_copy_gb_per_s,
+                                      .proxy_bytes_per_s = 1e9 * f->nccl_staging_gb_per_s,
+                                      .passes = 8,
+                                      .prepare_ops = 24,
+                                      .move_ops = 30,
+                                      .syncs = 3};
+    struct dispatch_law gathered = nccl;
+    switch (dispatcher) {
+    case DISPATCH_ALLGATHER:
+        gathered.prepare_ops = 12, gathered.move_ops = 20, gathered.syncs = 1;
+        return gathered;
+    case DISPATCH_DEEPEP:
+        return (struct dispatch_law){.once = true,
+                                     .added = true,
+                                     .nvlink = f->deepep_nvlink,
+                                     .sm_bytes_per_s = 1e9 * f->deepep_copy_gb_per_s,
+                                     .passes = 4,
+                                     .prepare_ops = 8,
+                                     .move_ops = 16,
+                                     .syncs = f->deepep_syncs};
+    case DISPATCH_HYBRIDEP:
+        return (struct dispatch_law){.once = true,
+                                     .nvlink = f->hybridep_nvlink,
+                                     .sm_bytes_per_s = 1e9 * f->hybridep_copy_gb_per_s,
+                                     .passes = 2,
+                                     .prepare_ops = 6,
+                                     .move_ops = 12,
+                                     .syncs = 1};
+    case DISPATCH_ALLTOALL:
+    case DISPATCH_TORCH: break;
+    }
+    return nccl;
+}
 
 void pass_add(struct pass *to, const struct pass *x, double times)
 {
@@ -45,14 +74,14 @@ double pass_kernels(const struct pass *x)
 
 /* Rows of the hottest rank. Experts padded to their capacity compute all of it; otherwise forced
    balance is even, and natural routing loads the hottest rank by a measured factor or, where a
-   capacity c drops tokens, by 1 + 0.05 (c - 1)^2 (Pai-Megatron-Patch, capacities 1 to 5), three at
-   most. */
+   capacity c drops tokens, by more with the square of c - 1, up to a bound. */
 static double load(const struct timing *t, const struct knobs *k)
 {
     double over = fmax(k->capacity_factor - 1, 0);
     if (k->pad_to_capacity && k->capacity_factor > 0) return fmax(1, k->capacity_factor);
     if (k->force_balance) return 1;
-    return k->capacity_factor > 0 ? fmin(1 + 0.05 * over * over, 3) : t->f.imbalance;
+    if (k->capacity_factor <= 0) return t->f.imbalance;
+    return fmin(1 + t->f.capacity_imbalance * over * over, t->f.capacity_imbalance_most);
 }
 
 /* Peak rate and operand size of the precision; a chip without the mode computes in 16 bit. */
@@ -60,7 +89,7 @@ static void set_precision(struct timing *t)
 {
     const struct machine *m = &t->config->machine;
     enum precision p = t->config->knobs.precision;
-    double slow = p == PREC_FP32 ? 0.5 : 1; /* TF32 */
+    double slow = p == PREC_FP32 ? 0.5 : 1; /* TF32: half the BF16 peak on every data sheet */
     t->rate_16 = m->peak_bf16 * t->f.gemm_bf16 * slow;
     t->low = p >= PREC_FP8_DELAYED && m->peak_fp8 > 0;
     bool fp4 = p == PREC_NVFP4 && m->peak_fp4 > 0;
@@ -70,14 +99,16 @@ static void set_precision(struct timing *t)
     t->peak = !t->low ? m->peak_bf16 : fp4 ? m->peak_fp4 : m->peak_fp8;
     t->peak_name = !t->low ? "BF16" : fp4 ? "FP4" : "FP8";
     t->low_bytes = !t->low ? 2 : fp4 ? 0.5 : 1;
-    t->quantise_bytes = !t->low ? 0 : fp4 ? 6 : 4;
+    double eight = 4; /* FP8: 2 bytes read, 1 by rows and 1 by columns written */
+    t->quantise_bytes = !t->low ? 0 : fp4 ? eight * t->f.quantise_fp4 : eight;
     t->experts_only = t->low && t->config->framework == FRAMEWORK_AUTOMODEL;
 }
 
 struct timing timing_of(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
-    struct timing t = {.config = c, .f = coefficients_of(&c->machine), .law = laws[k->dispatcher]};
+    struct timing t = {.config = c, .f = coefficients_of(&c->machine)};
+    t.law = law_of(&t.f, k->dispatcher);
     t.tokens = (double)k->mbs * k->seq / k->cp;
     t.tokens_rank = t.tokens / k->tp;
     t.tokens_pass = k->sequence_parallel ? t.tokens_rank : t.tokens;

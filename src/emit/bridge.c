@@ -64,16 +64,12 @@ static void add_param(struct buf *out, const struct facts *f, int param)
 
 /* ---- what the overrides stand on ---- */
 
-/* What run_recipe.py calls a task. */
-static const char *mode_of(const struct facts *f, struct str task)
+/* What run_recipe.py calls a task: adapters by their scheme. */
+static struct str mode_of(const struct facts *f, struct str task)
 {
-    static const struct {
-        const char *task, *mode;
-    } modes[] = {{"pretrain", "pretrain"}, {"sft", "sft"}, {"peft", "lora"}};
-    if (str_is(task, "peft") && str_is(facts_str(f, P_peft_scheme), "dora")) return "dora";
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (str_is(task, modes[i].task)) return modes[i].mode;
-    return "pretrain";
+    if (!str_is(task, "peft")) return task;
+    struct str scheme = facts_str(f, P_peft_scheme);
+    return scheme.n ? scheme : STR("lora");
 }
 
 static void add_comment(struct buf *out, struct str text)
@@ -94,8 +90,8 @@ static void add_stand(struct buf *out, const struct facts *f, const struct bridg
     if (r->model.n)
         add_comment(out, arena_printf(a,
                                       "run: grep -v '^#' THIS-FILE | xargs python "
-                                      "scripts/training/run_recipe.py --recipe %.*s --mode %s",
-                                      STR_ARG(r->name), mode_of(f, r->task)));
+                                      "scripts/training/run_recipe.py --recipe %.*s --mode %.*s",
+                                      STR_ARG(r->name), STR_ARG(mode_of(f, r->task))));
     else
         add_comment(out, arena_printf(a, "stands on %.*s() with the model %.*s", STR_ARG(r->name),
                                       STR_ARG(model)));
@@ -107,13 +103,14 @@ static void add_unsaid(struct buf *out, const struct facts *f)
     bool own;
     const struct bridge_provider *p = bridge_provider_of(f, &own);
     for (size_t i = 0; !own && i < p->n_without; i++) {
-        const struct fact *x = facts_get(f, param_find(p->without[i]));
+        const struct fact *x = facts_get(f, p->without[i]);
         bool none = x->value.kind == VALUE_NULL || x->value.kind == VALUE_UNKNOWN ||
                     (x->value.kind == VALUE_BOOL && !x->value.b);
         if (none) continue;
         struct str value = emit_scalar(out->arena, x->value);
         add_comment(out, arena_printf(out->arena, "no override can say %.*s %.*s: %.*s lacks it",
-                                      STR_ARG(p->without[i]), STR_ARG(value), STR_ARG(p->name)));
+                                      STR_ARG(param_name(p->without[i])), STR_ARG(value),
+                                      STR_ARG(p->name)));
     }
 }
 

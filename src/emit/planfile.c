@@ -37,15 +37,15 @@ static bool says_nothing(struct value v)
 }
 
 /* Whether the plan has to say a model fact: what was written, or assumed to be there, and the model
-   does not say itself. */
-static bool is_own_field(const struct facts *f, int param)
+   that it names does not say itself. */
+static bool is_own_field(const struct facts *f, const struct model_input *named, int param)
 {
     const struct fact *x = &f->items[param];
     bool off = x->value.kind == VALUE_BOOL && !x->value.b;
     bool assumed = x->origin == ORIGIN_ASSUMED && !off;
     if (param_table[param].scope != SCOPE_MODEL || !(fact_is_set(x) || assumed)) return false;
     if (says_nothing(x->value)) return false;
-    const struct model_field *said = f->model ? model_field_get(f->model, param) : NULL;
+    const struct model_field *said = named ? model_field_get(named, param) : NULL;
     return !said || !value_eq(said->value, x->value);
 }
 
@@ -61,12 +61,13 @@ static struct value model_value(struct arena *a, const struct facts *f)
     const struct model_input *m = f->model;
     struct entries e = {.arena = a};
     bool catalogue = m && m->id.n;
+    const struct model_input *named = catalogue ? model_find(a, m->id) : m; /* unchanged */
     for (size_t i = 0; m && !catalogue && i < m->fields.n; i++)
-        if (!is_own_field(f, m->fields.items[i].param))
+        if (!is_own_field(f, named, m->fields.items[i].param))
             add_field(&e, m->fields.items[i].param, m->fields.items[i].value);
     if (catalogue) add(&e, STR("base"), value_string(m->id));
     for (int i = 0; i < (int)param_count; i++)
-        if (is_own_field(f, i)) add_field(&e, i, f->items[i].value);
+        if (is_own_field(f, named, i)) add_field(&e, i, f->items[i].value);
     if (!e.keys.n) return value_unknown();
     return catalogue && e.keys.n == 1 ? value_string(m->id) : finish(&e);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/rule_page.h"
 
-enum { MOST_LINES = 8 };
+#include <limits.h>
+
+enum { MOST_LINES = 8, MOST_USES = 64, WIDTH = 110 };
 
 static void heading(struct buf *out, const char *text)
 {
@@ -28,9 +30,76 @@ static void where(const struct rule *r, struct buf *out)
     if (r->message.n) buf_printf(out, "\n%.*s\n", STR_ARG(r->message));
 }
 
+/* Where a line of an expression that is too long is best broken: at the last of the outermost
+   joints within the width; its end when there is none. */
+static size_t break_of(struct str s)
+{
+    size_t best = s.n;
+    int depth = 0, least = INT_MAX;
+    char quote = '\0';
+    for (size_t i = 0; i + 1 < s.n && i < WIDTH; i++) {
+        char c = s.p[i];
+        bool quoted = quote != '\0';
+        if (quoted ? c == quote : c == '"' || c == '\'') quote = quoted ? '\0' : c;
+        if (quoted) continue;
+        depth += (strchr("([{", c) != NULL) - (strchr(")]}", c) != NULL);
+        bool joint = c == ' ' && i && (strchr("&|?:", s.p[i + 1]) || s.p[i - 1] == ',');
+        if (!joint || depth > least) continue;
+        best = i;
+        least = depth;
+    }
+    return best;
+}
+
+/* An expression as its author broke it into lines, the longer of which are broken further. */
 static void code(struct buf *out, struct str text)
 {
-    buf_printf(out, "    %.*s\n", STR_ARG(text));
+    struct str line;
+    while (str_split(&text, '\n', &line)) {
+        size_t at = line.n > WIDTH ? break_of(line) : line.n;
+        buf_printf(out, "    %.*s\n", STR_ARG(str_slice(line, 0, at)));
+        for (line = str_slice(line, at, line.n); line.n; line = str_slice(line, at, line.n)) {
+            at = line.n > WIDTH ? break_of(line) : line.n;
+            buf_printf(out, "       %.*s\n", STR_ARG(str_slice(line, 0, at)));
+        }
+    }
+}
+
+/* What the expressions of a record use, each variable once, below those that it uses itself. */
+struct uses {
+    const struct expr_use *items[MOST_USES];
+    size_t n;
+};
+
+static void add_uses(struct uses *all, const struct expr *e)
+{
+    const struct expr_use *uses;
+    size_t n = e ? expr_variables(e, &uses) : 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < all->n && !str_eq(all->items[k]->name, uses[i].name))
+            k++;
+        if (k == all->n && k < MOST_USES) all->items[all->n++] = &uses[i];
+    }
+}
+
+static void variables(const struct rule *r, struct buf *out)
+{
+    struct uses all = {.n = 0};
+    for (size_t i = 0; i < r->n_conditions; i++)
+        add_uses(&all, r->conditions[i]);
+    add_uses(&all, r->rule);
+    for (size_t i = 0; i < r->n_set; i++)
+        add_uses(&all, r->set[i].value);
+    add_uses(&all, r->message_expression);
+    add_uses(&all, r->help_expression);
+    if (all.n) buf_add(out, STR("\nwhere\n\n"));
+    for (size_t i = 0; i < all.n; i++) {
+        struct str text = all.items[i]->text, doc = all.items[i]->doc;
+        code(out,
+             arena_printf(out->arena, "%.*s = %.*s", STR_ARG(all.items[i]->name), STR_ARG(text)));
+        if (doc.n) buf_printf(out, "        // %.*s\n", STR_ARG(doc));
+    }
 }
 
 static void expressions(const struct rule *r, struct buf *out)
@@ -44,12 +113,14 @@ static void expressions(const struct rule *r, struct buf *out)
         buf_printf(out, "%s\n\n", r->n_conditions ? "\nthis must hold" : "This must hold");
         code(out, expr_text(r->rule));
     }
-    if (!r->n_set) return;
-    buf_printf(out, "\n%s\n\n", r->role == ROLE_OVERRIDE ? "the framework sets" : "the plan takes");
+    if (r->n_set)
+        buf_printf(out, "\n%s\n\n",
+                   r->role == ROLE_OVERRIDE ? "the framework sets" : "the plan takes");
     for (size_t i = 0; i < r->n_set; i++) {
         struct str name = param_table[r->set[i].param].name, value = expr_text(r->set[i].value);
-        buf_printf(out, "    %.*s = %.*s\n", STR_ARG(name), STR_ARG(value));
+        code(out, arena_printf(out->arena, "%.*s = %.*s", STR_ARG(name), STR_ARG(value)));
     }
+    variables(r, out);
 }
 
 static void framework_error(const struct rule *r, struct buf *out)
@@ -81,8 +152,9 @@ static void trace(const struct expr *e, const struct facts *f, struct arena *scr
                   struct buf *out)
 {
     struct expr_scope scope = facts_scope(f);
-    struct str lines[MOST_LINES];
+    struct str lines[2 * MOST_LINES];
     size_t n = e ? expr_trace(e, scratch, &scope, lines, MOST_LINES) : 0;
+    if (e) n += expr_trace_variables(e, scratch, &scope, lines + n, MOST_LINES);
     for (size_t i = 0; i < n; i++)
         buf_printf(out, "      = note: %.*s\n", STR_ARG(lines[i]));
 }

@@ -347,6 +347,14 @@ static enum expr_type check_list(struct compiler *c, uint32_t at)
     return EXPR_LIST;
 }
 
+static enum expr_type check_places(struct compiler *c, uint32_t at)
+{
+    uint32_t first = node_at(c, at)->a, n = node_at(c, at)->b;
+    for (uint32_t i = 0; i < n; i++)
+        check_value(c, c->args.items[first + i]);
+    return EXPR_STRING;
+}
+
 static enum expr_type check_map(struct compiler *c, uint32_t at)
 {
     uint32_t first = node_at(c, at)->a, n = node_at(c, at)->b;
@@ -453,6 +461,7 @@ static enum expr_type infer(struct compiler *c, uint32_t at)
         want_bool(c, node_at(c, at)->b);
         return EXPR_BOOL;
     case OP_COND: return check_condition(c, at);
+    case OP_TEXT: return check_places(c, at);
     case OP_LIST: return check_list(c, at);
     case OP_MAP: return check_map(c, at);
     case OP_CALL: return check_call(c, at);
@@ -468,6 +477,7 @@ static enum expr_type infer(struct compiler *c, uint32_t at)
     case OP_LOOKUP:
     case OP_LOOKUP_HAS:
     case OP_LOCAL:
+    case OP_VARIABLE:    /* made while parsing, with their types */
     case OP_FREE: break; /* made here, met once */
     }
     return (enum expr_type)n->type;

@@ -103,21 +103,40 @@ static void collect_slots(struct arena *a, struct expr *e)
     e->slots = slots;
 }
 
-const struct expr *expr_compile(struct arena *a, struct diags *all, struct str text, struct span at,
-                                const struct expr_names *names)
+static const struct expr *compile(struct arena *a, struct diags *all, struct str text,
+                                  struct span at, const struct expr_names *names,
+                                  uint32_t (*parse)(struct compiler *c))
 {
-    struct compiler c = {
-        .arena = a, .diags = all, .text = str_dup(a, text), .at = at, .names = names};
+    struct compiler c = {.arena = a,
+                         .diags = all,
+                         .text = str_dup(a, text),
+                         .at = at,
+                         .names = names,
+                         .source = buf_new(a)};
+    buf_add(&c.source, text);
     compile_node(&c, OP_ERROR, 0, 0, 0, 0); /* node 0 stands for none */
     if (text.n > EXPR_MAX_TEXT) compile_error(&c, 0, 0, "the expression is too long");
-    uint32_t root = parse_text(&c);
+    uint32_t root = parse(&c);
     if (root) check_tree(&c, root);
     if (c.failed) return NULL;
     struct expr *e = ARENA_NEW(a, struct expr);
-    e->text = c.text;
+    e->source = buf_str(&c.source);
+    e->n_text = (uint32_t)text.n;
     pack_tree(&c, root, e);
     collect_slots(a, e);
     return e;
+}
+
+const struct expr *expr_compile(struct arena *a, struct diags *all, struct str text, struct span at,
+                                const struct expr_names *names)
+{
+    return compile(a, all, text, at, names, parse_text);
+}
+
+const struct expr *expr_compile_text(struct arena *a, struct diags *all, struct str text,
+                                     struct span at, const struct expr_names *names)
+{
+    return compile(a, all, text, at, names, parse_places);
 }
 
 enum expr_type expr_result_type(const struct expr *e)
@@ -133,5 +152,16 @@ size_t expr_slots(const struct expr *e, const uint32_t **slots)
 
 struct str expr_text(const struct expr *e)
 {
-    return e->text;
+    return str_slice(e->source, 0, e->n_text);
+}
+
+struct str expr_source(const struct expr *e)
+{
+    return e->source;
+}
+
+size_t expr_variables(const struct expr *e, const struct expr_use **uses)
+{
+    *uses = e->variables;
+    return e->n_variables;
 }

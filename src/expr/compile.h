@@ -3,6 +3,7 @@
 #ifndef MOEPLAN_EXPR_COMPILE_H
 #define MOEPLAN_EXPR_COMPILE_H
 
+#include "base/buf.h"
 #include "base/vec.h"
 #include "expr/program.h"
 
@@ -62,6 +63,8 @@ struct compiler {
     VEC(struct expr_node) nodes;
     VEC(uint32_t) args;
     VEC(struct value) constants;
+    struct buf source;
+    VEC(struct expr_use) variables;
     struct str locals[EXPR_MAX_LOCALS]; /* the macros' variables in scope */
     uint8_t n_locals;
 };
@@ -88,8 +91,15 @@ uint32_t compile_literal(struct compiler *c, struct value v, uint32_t from, uint
 /* Reads the next token into c->token; after a mistake that is TOKEN_END. */
 void token_next(struct compiler *c);
 
-/* The whole text as one expression; the root node, 0 after a mistake. */
+/* The whole text as one expression, or as words with places; the root node, 0 after a mistake. */
 uint32_t parse_text(struct compiler *c);
+uint32_t parse_places(struct compiler *c);
+
+/* The variable of that name; NULL when there is none. */
+const struct expr_variable *variable_find(const struct compiler *c, struct str name);
+/* A node that refers to a variable, whose program is copied in with the first. */
+uint32_t variable_refer(struct compiler *c, const struct expr_variable *variable, uint32_t from,
+                        uint32_t to);
 
 /* The call range.name(args), or name(args) when range is 0, as the node of a macro; 0 when it is
    none. */
@@ -103,6 +113,9 @@ const char *macro_usage(struct str name);
    nodes. */
 void check_tree(struct compiler *c, uint32_t root);
 
+/* Copies a program behind the nodes there are, its text being at `text` of the source; number[i] is
+   what its i-th variable is called here. */
+void unpack_tree(struct compiler *c, const struct expr *e, size_t text, const uint32_t *number);
 /* Copies what the root needs into *out. */
 void pack_tree(struct compiler *c, uint32_t root, struct expr *out);
 

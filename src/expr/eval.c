@@ -3,6 +3,7 @@
    else one on an error is that error; only && || all exists look past them. */
 #include <math.h>
 
+#include "base/buf.h"
 #include "expr/func.h"
 #include "expr/message.h"
 #include "expr/run.h"
@@ -43,7 +44,7 @@ struct value run_error(struct run *r, const char *format, ...)
 static struct value no_overload(struct run *r, const struct expr_node *n, struct value a,
                                 struct value b)
 {
-    return value_error(message_operands(r->scratch, r->e->text, r->e->nodes,
+    return value_error(message_operands(r->scratch, r->e->source, r->e->nodes,
                                         (uint32_t)(n - r->e->nodes), a.kind, b.kind));
 }
 
@@ -396,6 +397,27 @@ static struct value map_literal(struct run *r, const struct expr_node *n)
     return affordable(r, value_map_over(r->scratch, keys, values, n->b));
 }
 
+/* A text with places: what is not known has a word, so that the rest can be read. */
+static struct value places(struct run *r, const struct expr_node *n)
+{
+    struct buf out = buf_new(r->scratch);
+    for (uint32_t i = 0; i < n->b; i++) {
+        struct value v = operand(r, r->e->args[n->a + i]);
+        if (v.kind == VALUE_ERROR) return v;
+        if (!run_spend_value(r, v)) return run_exhausted();
+        buf_add(&out, v.kind == VALUE_STRING ? v.s : value_brief(r->scratch, v));
+    }
+    return value_string(buf_str(&out));
+}
+
+static struct value variable(struct run *r, const struct expr_node *n)
+{
+    uint64_t bit = (uint64_t)1 << n->b;
+    if (!(r->known & bit)) r->variables[n->b] = run_node(r, n->a);
+    r->known |= bit;
+    return r->variables[n->b];
+}
+
 static struct value call(struct run *r, const struct expr_node *n)
 {
     const struct func *f = &func_table[n->c];
@@ -409,7 +431,7 @@ static struct value call(struct run *r, const struct expr_node *n)
         const struct expr_node *arg = &r->e->nodes[r->e->args[n->a + i]];
         if (!func_takes(f, i, args[i].kind))
             return value_error(message_argument(
-                r->scratch, f, i, str_slice(r->e->text, arg->from, arg->to), args[i].kind));
+                r->scratch, f, i, str_slice(r->e->source, arg->from, arg->to), args[i].kind));
     }
     return f->call(r, args, n->b);
 }
@@ -491,6 +513,13 @@ static struct value transform(struct run *r, const struct expr_node *n,
     return affordable(r, value_list_over(r->scratch, items, kept));
 }
 
+static struct value over_range(struct run *r, const struct expr_node *n,
+                               const struct run_range *range)
+{
+    if (n->op == OP_ALL || n->op == OP_EXISTS) return quantifier(r, n, range);
+    return n->op == OP_EXISTS_ONE ? exists_one(r, n, range) : transform(r, n, range);
+}
+
 static struct value macro(struct run *r, const struct expr_node *n)
 {
     struct run_range range;
@@ -499,8 +528,12 @@ static struct value macro(struct run *r, const struct expr_node *n)
     if (!run_range_of(v, &range))
         return run_error(r, "a list or a map is needed, this is %s", value_kind_name(v.kind));
     if (!run_spend(r, range.n)) return run_exhausted();
-    if (n->op == OP_ALL || n->op == OP_EXISTS) return quantifier(r, n, &range);
-    return n->op == OP_EXISTS_ONE ? exists_one(r, n, &range) : transform(r, n, &range);
+    /* a variable's macros number their own from 0 too, whatever macros it is used within */
+    struct value outer[] = {r->locals[n->local], r->locals[n->local + (n->n_locals == 2)]};
+    v = over_range(r, n, &range);
+    r->locals[n->local] = outer[0];
+    r->locals[n->local + (n->n_locals == 2)] = outer[1];
+    return v;
 }
 
 struct value run_node(struct run *r, uint32_t at)
@@ -516,6 +549,7 @@ struct value run_node(struct run *r, uint32_t at)
     case OP_LOOKUP:
     case OP_LOOKUP_HAS: return lookup(r, n);
     case OP_LOCAL: return r->locals[n->a];
+    case OP_VARIABLE: return variable(r, n);
     case OP_FREE: return free_variable(r, r->e->constants[n->a].s);
     case OP_SELECT: return field_of(r, run_node(r, n->a), r->e->constants[n->b].s);
     case OP_HAS: return has_field(r, n);
@@ -537,6 +571,7 @@ struct value run_node(struct run *r, uint32_t at)
     case OP_AND: return logic(r, n, false);
     case OP_OR: return logic(r, n, true);
     case OP_COND: return condition(r, n);
+    case OP_TEXT: return places(r, n);
     case OP_LIST: return list_literal(r, n);
     case OP_MAP: return map_literal(r, n);
     case OP_CALL: return call(r, n);
@@ -558,6 +593,7 @@ void run_init(struct run *r, const struct expr *e, struct arena *scratch,
     r->scope = scope;
     r->scratch = scratch;
     r->steps = 0;
+    r->known = 0;
 }
 
 struct value expr_eval(const struct expr *e, struct arena *scratch, const struct expr_scope *scope)

@@ -31,7 +31,14 @@ struct expr_ref {
     enum expr_type type;
 };
 
-/* Compile-time names. `resolve` gets a dotted path ("plan.ep", "env.X", "version"), longest first
+/* An expression under a name, for others to use: evaluated where it is used, once an evaluation at
+   most. `doc`: its meaning, or nothing. */
+struct expr_variable {
+    struct str name, doc;
+    const struct expr *e; /* NULL: not compiled yet, so that it cannot be used */
+};
+
+/* Compile-time names. Variables come first. `resolve` gets a dotted path ("plan.ep", "env.X", "version"), longest first
    (a.b.c, then a.b, then a) and says what it is, or false. With names == NULL every identifier is a
    free variable, looked up by its dotted name. */
 struct expr_names {
@@ -40,6 +47,8 @@ struct expr_names {
     /* The nearest known path for a message, whole as it would be written, or an empty string; may
        be NULL. */
     struct str (*nearest)(void *context, struct arena *a, struct str path);
+    const struct expr_variable *variables;
+    size_t n_variables;
 };
 
 /* Run-time values. `get` gives the value of a slot (UNKNOWN when it cannot be known); `has` answers
@@ -65,19 +74,36 @@ struct expr; /* a compiled expression */
    time, as CEL without a checker. */
 const struct expr *expr_compile(struct arena *a, struct diags *all, struct str text, struct span at,
                                 const struct expr_names *names);
+/* The same for a text with places for values, which gives a string: "ep is {plan.ep}". {{ is a
+   brace. A place shows an unknown value as "unknown" and shortens a long list; an error in it is
+   one of the whole. */
+const struct expr *expr_compile_text(struct arena *a, struct diags *all, struct str text,
+                                     struct span at, const struct expr_names *names);
 /* EXPR_DYN when it is known only at run time. */
 enum expr_type expr_result_type(const struct expr *e);
-/* The slots the expression reads, each once, in order of first appearance. */
+/* The slots the expression and its variables read, each once, in order of first appearance. */
 size_t expr_slots(const struct expr *e, const uint32_t **slots);
 /* Evaluates. Never fails: errors and unknowns are values. Work is bounded (100,000 steps).
    `scratch` holds lists and strings of the result. */
 struct value expr_eval(const struct expr *e, struct arena *scratch, const struct expr_scope *scope);
-/* The source text the expression was compiled from. */
+/* The text the expression was compiled from, as its author wrote it. */
 struct str expr_text(const struct expr *e);
+/* The text with its variables' definitions: equal sources are equal programs. */
+struct str expr_source(const struct expr *e);
+/* The variables of an expression, also those that they use, which come before them. */
+struct expr_use {
+    struct str name, text, doc;
+    uint32_t root; /* of its program */
+};
+size_t expr_variables(const struct expr *e, const struct expr_use **uses);
 /* The sub-expressions worth showing, with values put in: "256 % 48 = 16". At most `most` lines, the
    failing comparison first. */
 size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr_scope *scope,
                   struct str *lines, size_t most);
+/* The variables that the text itself names, with values, expressions and meanings: "dp = 8:
+   plan.gpus / ranks (copies of the model)". A long expression is left out. At most `most` lines. */
+size_t expr_trace_variables(const struct expr *e, struct arena *scratch,
+                            const struct expr_scope *scope, struct str *lines, size_t most);
 /* Writes the compiled program as C source text of a `static const struct expr NAME` (for the build
    step). */
 struct buf;

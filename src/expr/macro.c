@@ -66,7 +66,12 @@ static bool check_variables(struct compiler *c, const uint32_t *args, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct expr_node *v = &c->nodes.items[args[i]];
         if (v->op == OP_IDENT && !v->b) continue;
-        compile_error(c, v->from, v->to, "expected the name of a variable");
+        struct str text = str_slice(c->text, v->from, v->to);
+        if (v->op == OP_VARIABLE)
+            compile_error(c, v->from, v->to, "%.*s is a variable of the rules: take another name",
+                          STR_ARG(text));
+        else
+            compile_error(c, v->from, v->to, "expected the name of a variable");
         return false;
     }
     return true;

@@ -16,6 +16,7 @@ static const uint8_t fields[] = {
     [OP_LOOKUP] = NODE_B,
     [OP_LOOKUP_HAS] = NODE_B,
     [OP_FREE] = CONSTANT_A,
+    [OP_VARIABLE] = NODE_A,
     [OP_NOT] = NODE_A,
     [OP_NEG] = NODE_A,
     [OP_ADD] = NODE_A | NODE_B,
@@ -33,6 +34,7 @@ static const uint8_t fields[] = {
     [OP_AND] = NODE_A | NODE_B,
     [OP_OR] = NODE_A | NODE_B,
     [OP_COND] = NODE_A | NODE_B | NODE_C,
+    [OP_TEXT] = ARGS,
     [OP_LIST] = ARGS,
     [OP_MAP] = ARGS | PAIRS,
     [OP_CALL] = ARGS,
@@ -49,6 +51,7 @@ struct packing {
     struct expr_node *nodes;
     uint32_t *args;
     struct value *constants;
+    struct expr_use *variables; /* root 0: not copied yet */
     struct expr *to;
 };
 
@@ -70,13 +73,24 @@ static uint32_t pack_args(struct packing *p, uint32_t first, uint32_t n)
     return to;
 }
 
+/* Its program stands in the copy once, before all that refer to it. */
+static uint32_t pack_variable(struct packing *p, uint32_t number)
+{
+    struct expr_use *use = &p->variables[number];
+    if (!use->root) use->root = pack(p, p->from->variables.items[number].root);
+    return use->root;
+}
+
 /* The number of the copy; 0 stays 0, which is none. */
 static uint32_t pack(struct packing *p, uint32_t at)
 {
     if (!at) return 0;
     struct expr_node n = p->from->nodes.items[at];
     uint8_t has = fields[n.op];
-    if (has & NODE_A) n.a = pack(p, n.a);
+    if (n.op == OP_VARIABLE)
+        n.a = pack_variable(p, n.b);
+    else if (has & NODE_A)
+        n.a = pack(p, n.a);
     if (has & NODE_B) n.b = pack(p, n.b);
     if (has & NODE_C) n.c = pack(p, n.c);
     if (has & CONSTANT_A) n.a = pack_constant(p, n.a);
@@ -94,11 +108,46 @@ void pack_tree(struct compiler *c, uint32_t root, struct expr *out)
         .nodes = ARENA_ARRAY(c->arena, struct expr_node, c->nodes.n),
         .args = ARENA_ARRAY(c->arena, uint32_t, c->args.n),
         .constants = ARENA_ARRAY(c->arena, struct value, c->constants.n),
+        .variables = ARENA_ARRAY(c->arena, struct expr_use, c->variables.n),
         .to = out,
     };
+    out->n_variables = (uint32_t)c->variables.n;
+    for (uint32_t i = 0; i < out->n_variables; i++) {
+        p.variables[i] = c->variables.items[i];
+        p.variables[i].root = 0;
+    }
     out->n_nodes = 1; /* [0] stands for none */
     out->root = pack(&p, root);
     out->nodes = p.nodes;
     out->args = p.args;
     out->constants = p.constants;
+    out->variables = p.variables;
+}
+
+static void move(uint32_t *index, bool is_one, size_t by)
+{
+    if (is_one && *index) *index += (uint32_t)by;
+}
+
+void unpack_tree(struct compiler *c, const struct expr *e, size_t text, const uint32_t *number)
+{
+    size_t nodes = c->nodes.n - 1, args = c->args.n, constants = c->constants.n;
+    for (uint32_t i = 1; i < e->n_nodes; i++) {
+        struct expr_node n = e->nodes[i];
+        uint8_t has = fields[n.op];
+        move(&n.a, has & NODE_A, nodes);
+        move(&n.b, has & NODE_B, nodes);
+        move(&n.c, has & NODE_C, nodes);
+        if (has & CONSTANT_A) n.a += (uint32_t)constants;
+        if (has & CONSTANT_B) n.b += (uint32_t)constants;
+        if (has & ARGS) n.a += (uint32_t)args;
+        if (n.op == OP_VARIABLE) n.b = number[n.b];
+        n.from += (uint32_t)text;
+        n.to += (uint32_t)text;
+        *VEC_PUSH(c->arena, &c->nodes) = n;
+    }
+    for (uint32_t i = 0; i < e->n_args; i++)
+        *VEC_PUSH(c->arena, &c->args) = e->args[i] + (uint32_t)nodes;
+    for (uint32_t i = 0; i < e->n_constants; i++)
+        *VEC_PUSH(c->arena, &c->constants) = e->constants[i];
 }

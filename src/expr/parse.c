@@ -184,6 +184,8 @@ static uint32_t parse_identifier(struct compiler *c, bool rooted, uint32_t from)
     if (str_is(t.text, "true")) return compile_literal(c, value_bool(true), from, t.to);
     if (str_is(t.text, "false")) return compile_literal(c, value_bool(false), from, t.to);
     if (str_is(t.text, "null")) return compile_literal(c, value_null(), from, t.to);
+    const struct expr_variable *variable = rooted ? NULL : variable_find(c, t.text);
+    if (variable) return variable_refer(c, variable, from, t.to);
     return compile_node(c, OP_IDENT, compile_constant(c, value_string(t.text)), rooted, from, t.to);
 }
 
@@ -333,4 +335,46 @@ uint32_t parse_text(struct compiler *c)
     uint32_t root = parse_expression(c);
     if (!c->failed && c->token.kind != TOKEN_END) unexpected(c, "an operator or the end");
     return c->failed ? 0 : root;
+}
+
+static bool at_place(const struct compiler *c)
+{
+    struct str rest = str_slice(c->text, c->position, c->text.n);
+    return str_starts(rest, STR("{")) && !str_starts(rest, STR("{{"));
+}
+
+/* place = "{" expression "}" */
+static uint32_t parse_place(struct compiler *c)
+{
+    c->position++;
+    token_next(c);
+    uint32_t node = parse_expression(c);
+    if (!c->failed && c->token.kind != TOKEN_CLOSE_MAP) unexpected(c, "an operator or '}'");
+    return node;
+}
+
+/* words = { character | "{{" } */
+static uint32_t parse_words(struct compiler *c)
+{
+    size_t from = c->position;
+    struct buf words = buf_new(c->arena);
+    while (c->position < c->text.n && !at_place(c)) {
+        c->position += c->text.p[c->position] == '{';
+        buf_add_char(&words, c->text.p[c->position++]);
+    }
+    return compile_literal(c, value_string(buf_str(&words)), (uint32_t)from, (uint32_t)c->position);
+}
+
+/* text = { place | words } */
+uint32_t parse_places(struct compiler *c)
+{
+    struct node_list parts = {0};
+    while (c->position < c->text.n && !c->failed)
+        *VEC_PUSH(c->arena, &parts) = at_place(c) ? parse_place(c) : parse_words(c);
+    if (c->failed) return 0;
+    uint32_t first = compile_args(c, parts.items, parts.n);
+    uint32_t node = compile_node(c, OP_TEXT, first, (uint32_t)parts.n, 0, (uint32_t)c->text.n);
+    for (size_t i = 0; i < parts.n; i++)
+        compile_raise(c, node, parts.items[i]);
+    return node;
 }

@@ -20,6 +20,7 @@ enum expr_op {
     OP_LOOKUP,   /* a: slot; b: node of the key */
     OP_LOOKUP_HAS, /* a: slot; b: node of the key */
     OP_LOCAL,      /* a: number of a macro's variable */
+    OP_VARIABLE,   /* a: node of its program; b: number of the variable */
     OP_FREE,       /* a: constant, the dotted name */
     OP_NOT,        /* a */
     OP_NEG,        /* a */
@@ -38,6 +39,7 @@ enum expr_op {
     OP_AND,
     OP_OR,
     OP_COND, /* a ? b : c */
+    OP_TEXT, /* a: first of b args, the parts of a text with places */
     OP_LIST, /* a: first of b args */
     OP_MAP,  /* a: first of 2 b args, keys and values in turn */
     OP_CALL, /* a: first of b args; c: number of the function (func.h).
@@ -57,16 +59,17 @@ struct expr_node {
     uint8_t n_locals; /* macros: 1 or 2 */
     uint32_t a, b, c;
     uint32_t names;    /* syntax only. Macros: first of n_locals args, the variables' names */
-    uint32_t from, to; /* bytes of the source text */
+    uint32_t from, to; /* bytes of the source */
 };
 
 struct expr {
-    struct str text;
+    struct str source; /* the text, then a line for each variable */
     const struct expr_node *nodes; /* [0] is never used */
     const uint32_t *args;          /* node indices of lists, maps and calls */
     const struct value *constants;
     const uint32_t *slots;
-    uint32_t n_nodes, n_args, n_constants, n_slots, root;
+    const struct expr_use *variables;
+    uint32_t n_text, n_nodes, n_args, n_constants, n_slots, n_variables, root;
 };
 
 enum {
@@ -74,6 +77,7 @@ enum {
     EXPR_MAX_NODES = 10000,
     EXPR_MAX_HEIGHT = 200, /* of the tree, which bounds the recursion of everything that walks it */
     EXPR_MAX_LOCALS = 16,  /* macros within each other */
+    EXPR_MAX_VARIABLES = 64, /* of one expression, those of its variables counted */
     EXPR_MAX_STEPS = 100000 /* of one evaluation */
 };
 

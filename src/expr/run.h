@@ -10,15 +10,16 @@ struct run {
     const struct expr_scope *scope;
     struct arena *scratch;
     uint32_t steps;
-    struct value locals[EXPR_MAX_LOCALS];
+    uint64_t known; /* which of the variables have their value: one bit each */
+    struct value locals[EXPR_MAX_LOCALS], variables[EXPR_MAX_VARIABLES];
 };
 
 /* What one step of the budget pays for besides a node: bytes of text copied or compared, and items
    or characters looked at one by one. */
 enum { RUN_BYTES = 64, RUN_ITEMS = 16 };
 
-/* Sets everything but the locals, which macros write before they read: clearing them would cost
-   more than a small rule. */
+/* Sets everything but the locals and variables, which are written before they are read: clearing
+   them would cost more than a small rule. */
 void run_init(struct run *r, const struct expr *e, struct arena *scratch,
               const struct expr_scope *scope);
 /* The value of a node. */

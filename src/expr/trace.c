@@ -5,6 +5,8 @@
 #include "expr/message.h"
 #include "expr/run.h"
 
+enum { LONGEST_TEXT = 80 };
+
 struct trace {
     struct run run; /* its steps bound the whole trace */
     struct str *lines;
@@ -14,6 +16,14 @@ struct trace {
 static const struct expr_node *node_at(const struct trace *t, uint32_t at)
 {
     return &t->run.e->nodes[at];
+}
+
+/* What a variable stands for, the node itself for others. */
+static uint32_t behind(const struct trace *t, uint32_t at)
+{
+    while (node_at(t, at)->op == OP_VARIABLE)
+        at = node_at(t, at)->a;
+    return at;
 }
 
 static void add_line(struct trace *t, struct buf *text)
@@ -32,7 +42,7 @@ static bool is_value(struct value v)
 /* Texts stand in quotes. */
 static void add_value(struct buf *out, struct value v)
 {
-    struct str text = message_quote(out->arena, value_text(out->arena, v));
+    struct str text = message_quote(out->arena, value_brief(out->arena, v));
     const char *quote = v.kind == VALUE_STRING ? "\"" : "";
     buf_printf(out, "%s%.*s%s", quote, STR_ARG(text), quote);
 }
@@ -79,7 +89,7 @@ static void render_call(struct trace *t, struct buf *out, const struct expr_node
     buf_add_char(out, ')');
 }
 
-/* The node with values in the places of names: "8 * 4 + 1", "ceilDiv(61, 8)". */
+/* The node with values in the places of names and variables: "8 * 4 + 1", "ceilDiv(61, 8)". */
 static void render(struct trace *t, struct buf *out, uint32_t at)
 {
     const struct expr_node *n = node_at(t, at);
@@ -116,8 +126,9 @@ static void show_comparison(struct trace *t, const struct expr_node *n, bool res
 {
     struct buf out = buf_new(t->run.scratch);
     struct value a = run_node(&t->run, n->a), b = run_node(&t->run, n->b);
-    bool obvious = (is_computed(node_at(t, n->a)) && node_at(t, n->b)->op == OP_CONST) ||
-                   (is_computed(node_at(t, n->b)) && node_at(t, n->a)->op == OP_CONST);
+    uint32_t left = behind(t, n->a), right = behind(t, n->b);
+    bool obvious = (is_computed(node_at(t, left)) && node_at(t, right)->op == OP_CONST) ||
+                   (is_computed(node_at(t, right)) && node_at(t, left)->op == OP_CONST);
     if (!obvious && is_value(a) && is_value(b)) {
         add_value(&out, a);
         buf_printf(&out, " %s ", message_sign((enum expr_op)n->op));
@@ -125,8 +136,8 @@ static void show_comparison(struct trace *t, const struct expr_node *n, bool res
         buf_add(&out, result ? STR(" is true") : STR(" is false"));
         add_line(t, &out);
     }
-    show_computation(t, n->a);
-    show_computation(t, n->b);
+    show_computation(t, left);
+    show_computation(t, right);
 }
 
 /* "plan.sequence_parallel is false" */
@@ -138,7 +149,7 @@ static void show_plain(struct trace *t, uint32_t at, bool result)
     if (n->op == OP_CALL)
         render(t, &out, at);
     else
-        buf_add(&out, str_slice(t->run.e->text, n->from, n->to));
+        buf_add(&out, str_slice(t->run.e->source, n->from, n->to));
     buf_add(&out, result ? STR(" is true") : STR(" is false"));
     add_line(t, &out);
 }
@@ -150,14 +161,16 @@ static bool explain_item(struct trace *t, const struct expr_node *n, bool decide
 {
     struct run_range range;
     if (!run_range_of(run_node(&t->run, n->a), &range)) return false;
-    for (size_t i = 0; i < range.n; i++) {
+    struct run outer = t->run; /* whose macro may have the same number as one of a variable */
+    bool found = false;
+    for (size_t i = 0; i < range.n && !found; i++) {
         run_bind(&t->run, n, &range, i);
         struct value v = run_node(&t->run, n->b);
-        if (v.kind != VALUE_BOOL || v.b != decider) continue;
-        explain(t, n->b);
-        return true;
+        found = v.kind == VALUE_BOOL && v.b == decider;
+        if (found) explain(t, n->b);
     }
-    return false;
+    memcpy(t->run.locals, outer.locals, sizeof outer.locals);
+    return found;
 }
 
 /* && and ||: the operands that gave the result. */
@@ -173,8 +186,8 @@ static void explain_logic(struct trace *t, const struct expr_node *n, bool resul
 /* Adds lines for a node that is true or false; others explain nothing. */
 static void explain(struct trace *t, uint32_t at)
 {
-    const struct expr_node *n = node_at(t, at);
     struct value v = run_node(&t->run, at);
+    const struct expr_node *n = node_at(t, at = behind(t, at));
     if (v.kind != VALUE_BOOL || t->n == t->most) return;
     if (n->op == OP_AND || n->op == OP_OR) {
         explain_logic(t, n, v.b);
@@ -200,6 +213,38 @@ size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr
     if (v.kind == VALUE_BOOL)
         explain(&t, e->root);
     else
-        show_computation(&t, e->root);
+        show_computation(&t, behind(&t, e->root));
     return t.n;
+}
+
+/* Whether the text, not only a variable in it, names the variable. */
+static bool is_named(const struct expr *e, uint32_t number)
+{
+    for (uint32_t i = 1; i < e->n_nodes; i++) {
+        const struct expr_node *n = &e->nodes[i];
+        if (n->op == OP_VARIABLE && n->b == number && n->to <= e->n_text) return true;
+    }
+    return false;
+}
+
+size_t expr_trace_variables(const struct expr *e, struct arena *scratch,
+                            const struct expr_scope *scope, struct str *lines, size_t most)
+{
+    struct run run;
+    size_t n = 0;
+    run_init(&run, e, scratch, scope);
+    for (uint32_t i = 0; i < e->n_variables && n < most; i++) {
+        const struct expr_use *use = &e->variables[i];
+        struct value v = is_named(e, i) ? run_node(&run, use->root) : value_unknown();
+        struct buf out = buf_new(scratch);
+        if (!is_value(v)) continue;
+        bool tells = e->nodes[use->root].op != OP_CONST && use->text.n <= LONGEST_TEXT &&
+                     str_find(use->text, '\n') == use->text.n;
+        buf_printf(&out, "%.*s = ", STR_ARG(use->name));
+        add_value(&out, v);
+        if (tells) buf_printf(&out, ": %.*s", STR_ARG(use->text));
+        if (use->doc.n) buf_printf(&out, " (%.*s)", STR_ARG(use->doc));
+        lines[n++] = buf_str(&out);
+    }
+    return n;
 }

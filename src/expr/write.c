@@ -36,6 +36,23 @@ static void write_constants(const struct expr *e, struct buf *out, const char *n
     buf_add(out, STR("};\n"));
 }
 
+static void write_variables(const struct expr *e, struct buf *out, const char *name)
+{
+    if (!e->n_variables) return;
+    buf_printf(out, "static const struct expr_use %s_variables[] = {\n", name);
+    for (uint32_t i = 0; i < e->n_variables; i++) {
+        const struct expr_use *use = &e->variables[i];
+        const struct str texts[] = {use->name, use->text, use->doc};
+        buf_add(out, STR("    {"));
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+            ctext_str(out, texts[k]);
+            buf_add(out, STR(", "));
+        }
+        buf_printf(out, "%u},\n", use->root);
+    }
+    buf_add(out, STR("};\n"));
+}
+
 static void write_reference(struct buf *out, const char *name, const char *what, uint32_t n)
 {
     if (n)
@@ -50,12 +67,14 @@ void expr_write_c(const struct expr *e, struct buf *out, const char *name)
     write_numbers(out, name, "args", e->args, e->n_args);
     write_constants(e, out, name);
     write_numbers(out, name, "slots", e->slots, e->n_slots);
+    write_variables(e, out, name);
     buf_printf(out, "static const struct expr %s = {", name);
-    ctext_str(out, e->text);
+    ctext_str(out, e->source);
     buf_printf(out, ", %s_nodes, ", name);
     write_reference(out, name, "args", e->n_args);
     write_reference(out, name, "constants", e->n_constants);
     write_reference(out, name, "slots", e->n_slots);
-    buf_printf(out, "%u, %u, %u, %u, %u};\n", e->n_nodes, e->n_args, e->n_constants, e->n_slots,
-               e->root);
+    write_reference(out, name, "variables", e->n_variables);
+    buf_printf(out, "%u, %u, %u, %u, %u, %u, %u};\n", e->n_text, e->n_nodes, e->n_args,
+               e->n_constants, e->n_slots, e->n_variables, e->root);
 }

@@ -65,25 +65,24 @@ const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *ow
 
 /* ---- facts ---- */
 
-static const struct bridge_setting *setting_of(const struct bridge_recipe *r, struct str param)
+static const struct bridge_setting *setting_of(const struct bridge_recipe *r, int param)
 {
     for (size_t i = 0; r && i < r->n_sets; i++)
-        if (str_eq(r->sets[i].name, param)) return &r->sets[i];
+        if (r->sets[i].param == param) return &r->sets[i];
     return NULL;
 }
 
 bool bridge_recipe_lacks(const struct bridge_recipe *r, int param)
 {
     for (size_t i = 0; i < r->n_absent; i++)
-        if (str_eq(r->absent[i], param_table[param].name)) return true;
+        if (r->absent[i] == param) return true;
     return false;
 }
 
 struct value bridge_recipe_value(const struct bridge_recipe *r, int param)
 {
-    const struct bridge_setting *s = setting_of(r, param_table[param].name);
-    if (!s && !bridge_recipe_lacks(r, param))
-        s = setting_of(common_of(r->task), param_table[param].name);
+    const struct bridge_setting *s = setting_of(r, param);
+    if (!s && !bridge_recipe_lacks(r, param)) s = setting_of(common_of(r->task), param);
     return s ? s->value : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
 }
 
@@ -96,7 +95,7 @@ static bool is_left_to_recipes(const struct facts *f, int param)
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
 {
     for (uint32_t i = 0; i < bridge_about_count; i++) {
-        int param = param_find(bridge_about[i]);
+        int param = bridge_about[i];
         const struct fact *x = &f->items[param];
         bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED ||
                       x->origin == ORIGIN_OVERRIDE || x->origin == ORIGIN_CATALOGUE;

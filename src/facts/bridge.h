@@ -7,24 +7,24 @@
 #include "facts/facts.h"
 
 struct bridge_setting {
-    struct str name; /* of the parameter */
+    int param;
     struct value value;
 };
 
 /* A recipe's function. The common one of a task has no model. */
 struct bridge_recipe {
-    struct str name, model, task; /* model: the catalogue's id; empty: none that is there */
-    bool standard; /* what overrides for its model and task stand on */
+    struct str name, model, task;      /* model: the catalogue's id; empty: none that is there */
+    bool standard;                     /* what overrides for its model and task stand on */
     const struct bridge_setting *sets; /* over the common recipe of its task, over the defaults */
     size_t n_sets;
-    const struct str *absent; /* parameters that no override can name on it */
+    const int *absent; /* parameters that no override can name on it */
     size_t n_absent;
 };
 extern const struct bridge_recipe bridge_commons[], bridge_recipes[];
 extern const uint32_t bridge_common_count, bridge_recipe_count;
 
 /* Of every recipe it is known what these parameters are. */
-extern const struct str bridge_about[];
+extern const int bridge_about[];
 extern const uint32_t bridge_about_count;
 
 /* What models are made of: the catalogue model that has a provider of its own, with the facts that
@@ -32,7 +32,7 @@ extern const uint32_t bridge_about_count;
    field for. */
 struct bridge_provider {
     struct str name;
-    const struct str *without;
+    const int *without; /* parameters */
     size_t n_without;
 };
 extern const struct bridge_provider bridge_providers[], bridge_plain_providers[];

@@ -97,6 +97,13 @@ static void read_aliases(struct reader *r, const struct node *value)
     r->out->n_aliases = value->n;
 }
 
+static bool truth_of(struct reader *r, const char *name, const struct node *value)
+{
+    struct value v = node_value(r->arena, value, SCALAR_CORE);
+    if (v.kind != VALUE_BOOL) wrong(r, value, name, "true or false");
+    return v.kind == VALUE_BOOL && v.b;
+}
+
 static int64_t count_of(struct reader *r, const struct node *map, const char *key)
 {
     const struct node *n = node_get(map, str_of(key));
@@ -208,6 +215,8 @@ static bool read_own(struct reader *r, struct str key, const struct node *value)
         read_aliases(r, value);
     else if (model && str_is(key, "hf_id"))
         e->hf_id = text_of(r, "hf_id", value);
+    else if (!model && str_is(key, "abstract"))
+        e->abstract = truth_of(r, "abstract", value);
     else if (str_is(key, "base")) {
         e->base = text_of(r, "base", value);
         e->base_node = value;
@@ -275,6 +284,13 @@ const struct entry *entry_find(const struct entry *entries, size_t n, struct str
     for (size_t i = 0; i < n; i++)
         if (is_named(&entries[i], name)) return &entries[i];
     return NULL;
+}
+
+struct value entry_value(const struct entry *e, const char *name)
+{
+    for (size_t i = 0; i < e->n_fields; i++)
+        if (str_is(e->fields[i].name, name)) return e->fields[i].value;
+    return value_null();
 }
 
 enum { NEAREST = 4 };

@@ -24,6 +24,7 @@ struct entry_coefficient {
 
 struct entry {
     struct str id, name, hf_id, source, base;
+    bool abstract; /* no platform, only a base of others: it may lack what a platform must have */
     const struct node *base_node;
     const struct str *aliases;
     size_t n_aliases;
@@ -32,6 +33,11 @@ struct entry {
     size_t n_fields;
     const struct entry_coefficient *coefficients;
     size_t n_coefficients;
+};
+
+struct entry_list {
+    const struct entry *items;
+    size_t n;
 };
 
 /* Groups of a model mapping: `mamba: {num_heads: 64}` is mamba_num_heads, prefix + key. */
@@ -48,12 +54,15 @@ enum entry_kind { ENTRY_MODEL, ENTRY_PLATFORM };
 bool entry_read(struct arena *a, struct diags *diags, const struct node *map, enum entry_kind kind,
                 struct entry *out);
 
-/* The built-in entries, by id in alphabetical order (generated). */
+/* The built-in entries, by id in alphabetical order (generated). Behind the platforms stand as many
+   bases that are none. */
 extern const struct entry catalogue_models[], catalogue_platforms[];
-extern const size_t catalogue_model_count, catalogue_platform_count;
+extern const size_t catalogue_model_count, catalogue_platform_count, catalogue_base_count;
 
 /* The entry of an id, HF id or alias, ASCII case ignored; NULL when there is none. */
 const struct entry *entry_find(const struct entry *entries, size_t n, struct str name);
+/* What an entry says of a parameter; null where it says nothing. */
+struct value entry_value(const struct entry *e, const char *name);
 /* The nearest ids for a message: "a, b, c", best first; empty when nothing is near. */
 struct str entry_nearest(struct arena *a, const struct entry *entries, size_t n, struct str name);
 

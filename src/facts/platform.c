@@ -6,12 +6,6 @@
 #include "facts/named.h"
 #include "facts/param_ids.h"
 
-int platform_param(struct str name)
-{
-    int param = param_find(name);
-    return param >= 0 && param_table[param].scope == SCOPE_PLATFORM ? param : -1;
-}
-
 /* `why`: what stands in the way of the file of that name; empty: there is none. */
 static void unknown_platform(struct arena *a, struct diags *diags, struct str name, struct span at,
                              struct str why)
@@ -35,12 +29,10 @@ static void unknown_platform(struct arena *a, struct diags *diags, struct str na
     diag_help(diags, d, "one of %.*s, or the path of a platform file", STR_ARG(ids));
 }
 
-const struct entry *platform_entry(struct arena *a, struct diags *diags, struct str name,
-                                   struct span at)
+struct entry_list platform_bases(void)
 {
-    const struct entry *e = entry_find(catalogue_platforms, catalogue_platform_count, name);
-    if (!e) unknown_platform(a, diags, name, at, STR(""));
-    return e;
+    return (struct entry_list){catalogue_platforms,
+                               catalogue_platform_count + catalogue_base_count};
 }
 
 static const struct entry *read_file(struct arena *a, struct diags *diags, struct str path,
@@ -54,8 +46,14 @@ static const struct entry *read_file(struct arena *a, struct diags *diags, struc
                  "a platform file holds one mapping");
         return NULL;
     }
-    const struct entry *read = platform_read(a, diags, docs.items[0]);
+    const struct entry *read = platform_read(a, diags, docs.items[0], platform_bases());
     if (!read) return NULL;
+    if (read->abstract) {
+        diag_add(diags, SEVERITY_ERROR, "platform-config",
+                 node_span(diags, node_get(docs.items[0], STR("abstract"))),
+                 "an abstract platform is only a base of others");
+        return NULL;
+    }
     struct entry *e = arena_dup(a, read, sizeof *read);
     if (e->name.n == 0) e->name = e->id.n > 0 ? e->id : path;
     e->id = path; /* a plan that names it must find the file again */

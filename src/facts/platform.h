@@ -30,13 +30,20 @@ struct platform_cache {
    gave in it, else `platform-config` at `at`. */
 const struct platform *platform_load(struct platform_cache *cache, struct diags *diags,
                                      struct str name_or_path, struct span at);
-/* The platform of a document: checked, with what it takes from its base and what follows from its
-   own figures (entry_field.derived). NULL with errors of the rules `platform-config`,
-   `unknown-key`, `value-type`, `value-choice`, `value-range`, `unknown-platform`. */
-const struct entry *platform_read(struct arena *a, struct diags *diags, const struct node *root);
-/* A built-in platform by id or alias; NULL with an error of rule `unknown-platform`. */
-const struct entry *platform_entry(struct arena *a, struct diags *diags, struct str name,
-                                   struct span at);
+/* The built-in entries that a platform file may start from: the platforms, and the bases that are
+   none. */
+struct entry_list platform_bases(void);
+/* The platform of a document: checked, with what it takes from its base, one of `bases`, and what
+   follows from its own figures (entry_field.derived). NULL with errors of the rules
+   `platform-config`, `unknown-key`, `value-type`, `value-choice`, `value-range`,
+   `unknown-platform`. */
+const struct entry *platform_read(struct arena *a, struct diags *diags, const struct node *root,
+                                  struct entry_list bases);
+/* Platforms that may start from one another, whatever their order; a circle is an error of rule
+   `platform-config` at one of its bases. Those without errors, bases before what starts from them;
+   false when one has errors. */
+bool platform_read_set(struct arena *a, struct diags *diags, const struct node *const *roots,
+                       size_t n, struct entry_list *out);
 /* The parameter of a platform's fact by name, symbol or alias; -1 when there is none. */
 int platform_param(struct str name);
 /* Between two files or requests of many, for a cache with an arena of its own: gives back what did

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A platform from a document: fields and coefficients are checked against the tables, what the file
-   leaves to its base is added, figures that depend on what it changes follow, and what contradicts
-   is an error. */
+/* A platform from a document, the user's or, at build time, a built-in one: fields and coefficients
+   are checked against the tables, what the file leaves to its base is added, figures that depend on
+   what it changes follow, and what contradicts is an error. */
 #include <math.h>
 
 #include "base/buf.h"
@@ -36,6 +36,12 @@ bad(struct reader *r, const struct node *at, const char *format, ...)
                     STR_ARG(what));
 }
 
+int platform_param(struct str name)
+{
+    int param = param_find(name);
+    return param >= 0 && param_table[param].scope == SCOPE_PLATFORM ? param : -1;
+}
+
 /* ---- what the file says itself ---- */
 
 static void unknown_key(struct reader *r, const struct node *at, struct str name, const char *what,
@@ -51,14 +57,16 @@ static void add_field(struct reader *r, const struct entry_field *f)
 {
     int param = platform_param(f->name);
     struct entry_field field = *f;
+    struct value form = f->value;
     if (param < 0) {
         unknown_key(r, f->key, f->name, "fact", param_nearest_in(SCOPE_PLATFORM, f->name));
         return;
     }
     field.name = param_table[param].name;
-    if (!value_check_own(r->arena, r->diags, &param_table[param], &field.value, span_of(r, f->node),
+    if (!value_check_own(r->arena, r->diags, &param_table[param], &form, span_of(r, f->node),
                          f->name))
         r->good = false;
+    if (form.kind != VALUE_DOUBLE) field.value = form; /* a number is listed as it is written */
     *VEC_PUSH(r->arena, &r->fields) = field;
 }
 
@@ -92,6 +100,13 @@ static const struct entry_field *field_of(const struct entry_field *fields, size
 static const struct entry_field *own(const struct reader *r, const char *name)
 {
     return field_of(r->fields.items, r->fields.n, name);
+}
+
+static const struct entry_coefficient *own_coefficient(const struct reader *r, struct str name)
+{
+    for (size_t i = 0; i < r->coefficients.n; i++)
+        if (str_eq(r->coefficients.items[i].name, name)) return &r->coefficients.items[i];
+    return NULL;
 }
 
 static bool number_of(const struct entry_field *f, double *out)
@@ -186,23 +201,29 @@ static void follow_domain(struct reader *r)
                                 STR_ARG(r->base->id))};
 }
 
+/* What the file leaves to its base. All in the base's order, with what is the file's own in its
+   place: the cost models look for one after the other and find the next at once. */
 static void add_base(struct reader *r)
 {
-    struct arena *a = r->arena;
-    VEC(struct entry_coefficient) all = {0};
+    struct reader all = {.arena = r->arena};
     if (!r->base) return;
-    for (size_t i = 0; i < r->base->n_fields; i++)
-        if (!own(r, r->base->fields[i].name.p)) *VEC_PUSH(a, &r->fields) = r->base->fields[i];
+    for (size_t i = 0; i < r->base->n_fields; i++) {
+        const struct entry_field *f = &r->base->fields[i], *mine = own(r, f->name.p);
+        *VEC_PUSH(r->arena, &all.fields) = mine ? *mine : *f;
+    }
+    for (size_t i = 0; i < r->fields.n; i++)
+        if (!own(&all, r->fields.items[i].name.p))
+            *VEC_PUSH(r->arena, &all.fields) = r->fields.items[i];
     for (size_t i = 0; i < r->base->n_coefficients; i++) {
-        bool replaced = false;
-        for (size_t k = 0; k < r->coefficients.n && !replaced; k++)
-            replaced = str_eq(r->coefficients.items[k].name, r->base->coefficients[i].name);
-        if (!replaced) *VEC_PUSH(a, &all) = r->base->coefficients[i];
+        const struct entry_coefficient *c = &r->base->coefficients[i],
+                                       *mine = own_coefficient(r, c->name);
+        *VEC_PUSH(r->arena, &all.coefficients) = mine ? *mine : *c;
     }
     for (size_t i = 0; i < r->coefficients.n; i++)
-        *VEC_PUSH(a, &all) = r->coefficients.items[i];
-    r->coefficients.items = all.items;
-    r->coefficients.n = all.n;
+        if (!own_coefficient(&all, r->coefficients.items[i].name))
+            *VEC_PUSH(r->arena, &all.coefficients) = r->coefficients.items[i];
+    r->fields.items = all.fields.items, r->fields.n = all.fields.n;
+    r->coefficients.items = all.coefficients.items, r->coefficients.n = all.coefficients.n;
 }
 
 /* ---- what a platform must have, and what contradicts ---- */
@@ -283,7 +304,21 @@ static void check_formats(struct reader *r)
         contradict(r, "has_mxfp8", "has_fp8", "MXFP8 is a form of FP8; write both");
 }
 
-const struct entry *platform_read(struct arena *a, struct diags *diags, const struct node *root)
+static const struct entry *base_of(struct reader *r, struct entry_list bases, const struct entry *e)
+{
+    const struct entry *base = entry_find(bases.items, bases.n, e->base);
+    if (base) return base;
+    struct diag *d =
+        diag_add(r->diags, SEVERITY_ERROR, "unknown-platform", span_of(r, e->base_node),
+                 "there is no platform called %.*s to start from", STR_ARG(e->base));
+    struct str near = entry_nearest(r->arena, bases.items, bases.n, e->base);
+    if (near.n > 0) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(near));
+    r->good = false;
+    return NULL;
+}
+
+const struct entry *platform_read(struct arena *a, struct diags *diags, const struct node *root,
+                                  struct entry_list bases)
 {
     struct reader r = {.arena = a, .diags = diags, .root = root, .good = true};
     struct entry *e = ARENA_NEW(a, struct entry);
@@ -292,15 +327,15 @@ const struct entry *platform_read(struct arena *a, struct diags *diags, const st
         add_field(&r, &e->fields[i]);
     for (size_t i = 0; shaped && i < e->n_coefficients; i++)
         add_coefficient(&r, &e->coefficients[i]);
-    if (e->base.n > 0) r.base = platform_entry(a, diags, e->base, node_span(diags, e->base_node));
-    if (!shaped || !r.good || (e->base.n > 0 && !r.base)) return NULL;
+    if (e->base.n > 0) r.base = base_of(&r, bases, e);
+    if (!shaped || !r.good) return NULL;
     follow_capacity(&r);
     follow_peak(&r, "fp8_tflops");
     follow_peak(&r, "fp4_tflops");
     follow_domain(&r);
     if (!r.good) return NULL;
     add_base(&r);
-    check_complete(&r);
+    if (!e->abstract) check_complete(&r);
     check_sizes(&r);
     check_formats(&r);
     e->fields = r.fields.items;
@@ -308,4 +343,62 @@ const struct entry *platform_read(struct arena *a, struct diags *diags, const st
     e->coefficients = r.coefficients.items;
     e->n_coefficients = r.coefficients.n;
     return r.good ? e : NULL;
+}
+
+/* ---- many that start from one another ---- */
+
+enum state { STATE_UNREAD, STATE_READING, STATE_BAD, STATE_READ };
+
+struct set {
+    struct arena *arena;
+    struct diags *diags;
+    const struct node *const *roots;
+    size_t n;
+    enum state *states;
+    VEC(struct entry) entries;
+};
+
+static const struct node *base_node(const struct set *s, size_t i)
+{
+    return node_get(s->roots[i], STR("base"));
+}
+
+/* The file that calls itself as the base of the i-th; n: none does. */
+static size_t base_in_set(const struct set *s, size_t i)
+{
+    const struct node *base = base_node(s, i);
+    for (size_t k = 0; base && k < s->n; k++) {
+        const struct node *id = node_get(s->roots[k], STR("id"));
+        if (id && str_eq_nocase(id->text, base->text)) return k;
+    }
+    return s->n;
+}
+
+/* A base is read before what starts from it. One that is being read stands on itself; of one with
+   errors no more is said. */
+static void read_one(struct set *s, size_t i)
+{
+    size_t base = base_in_set(s, i);
+    const struct entry *e = NULL;
+    s->states[i] = STATE_READING;
+    if (base < s->n && s->states[base] == STATE_UNREAD) read_one(s, base);
+    if (base < s->n && s->states[base] == STATE_READING)
+        diag_add(s->diags, SEVERITY_ERROR, "platform-config", node_span(s->diags, base_node(s, i)),
+                 "base %.*s starts from this one", STR_ARG(base_node(s, i)->text));
+    else if (base == s->n || s->states[base] == STATE_READ)
+        e = platform_read(s->arena, s->diags, s->roots[i],
+                          (struct entry_list){s->entries.items, s->entries.n});
+    if (e) *VEC_PUSH(s->arena, &s->entries) = *e;
+    s->states[i] = e ? STATE_READ : STATE_BAD;
+}
+
+bool platform_read_set(struct arena *a, struct diags *diags, const struct node *const *roots,
+                       size_t n, struct entry_list *out)
+{
+    struct set s = {.arena = a, .diags = diags, .roots = roots, .n = n};
+    s.states = ARENA_ARRAY(a, enum state, n);
+    for (size_t i = 0; i < n; i++)
+        if (s.states[i] == STATE_UNREAD) read_one(&s, i);
+    *out = (struct entry_list){s.entries.items, s.entries.n};
+    return s.entries.n == n;
 }

@@ -82,6 +82,17 @@ static int64_t power(struct arith *x, int64_t base, int64_t exponent)
     return result;
 }
 
+/* Powers are the strongest, and of several the last one comes first. */
+static int64_t powers(struct arith *x)
+{
+    int64_t base = unary(x);
+    if (x->unknown || !take(x, "**")) return base;
+    if (++x->depth > SHELL_MAX_DEPTH) return give_up(x);
+    int64_t exponent = powers(x);
+    x->depth--;
+    return power(x, base, exponent);
+}
+
 static int64_t apply(struct arith *x, const char *op, int64_t a, int64_t b)
 {
     int64_t r = 0;
@@ -89,7 +100,7 @@ static int64_t apply(struct arith *x, const char *op, int64_t a, int64_t b)
     switch (op[0]) {
     case '+': return __builtin_add_overflow(a, b, &r) ? give_up(x) : r;
     case '-': return __builtin_sub_overflow(a, b, &r) ? give_up(x) : r;
-    case '*': return pair ? power(x, a, b) : __builtin_mul_overflow(a, b, &r) ? give_up(x) : r;
+    case '*': return __builtin_mul_overflow(a, b, &r) ? give_up(x) : r;
     case '/': return b == 0 || (a == INT64_MIN && b == -1) ? give_up(x) : a / b;
     case '%': return b == 0 || (a == INT64_MIN && b == -1) ? give_up(x) : a % b;
     case '<': return pair ? a <= b : a < b;
@@ -104,15 +115,14 @@ static int64_t apply(struct arith *x, const char *op, int64_t a, int64_t b)
 
 /* Operators from the weakest to the strongest; a longer one before its own beginning. */
 static const char *const levels[][5] = {
-    {"||", NULL},       {"&&", NULL},
-    {"==", "!=", NULL}, {"<=", ">=", "<", ">", NULL},
-    {"+", "-", NULL},   {"**", "*", "/", "%", NULL},
+    {"||", NULL},     {"&&", NULL},          {"==", "!=", NULL}, {"<=", ">=", "<", ">", NULL},
+    {"+", "-", NULL}, {"*", "/", "%", NULL},
 };
 enum { LEVELS = sizeof levels / sizeof *levels };
 
 static int64_t parse(struct arith *x, int level)
 {
-    if (level == LEVELS) return unary(x);
+    if (level == LEVELS) return powers(x);
     int64_t left = parse(x, level + 1);
     while (!x->unknown) {
         int k = 0;

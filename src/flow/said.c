@@ -57,12 +57,21 @@ struct value said_value(const struct facts *f, int param)
     return v.kind == VALUE_NULL && otherwise.kind != VALUE_UNKNOWN ? otherwise : v;
 }
 
+/* What to look at: a plan, or what overrides of a recipe have to say. */
+struct saying {
+    const struct rule_set *rules;
+    const struct facts *facts;
+    bool over_recipe;
+    const struct bridge_recipe *recipe; /* NULL: not known */
+    const struct bridge_provider *provider;
+    bool own_provider; /* the model's own, not a plain one */
+};
+
 /* Nothing stands there, or a set of settings by its name, and in the recipe no less: the framework
    puts its own value or the set itself in that place, so that to say it changes nothing. Below a
    common recipe is a provider, which may have values of its own. */
-static bool is_as_in_recipe(const struct facts *f, int param)
+static bool is_as_in_recipe(const struct facts *f, const struct bridge_recipe *r, int param)
 {
-    const struct bridge_recipe *r = bridge_recipe_of(f);
     const struct param *p = &param_table[param];
     bool nothing = f->items[param].value.kind == VALUE_NULL, set = p->type == PARAM_ANY;
     bool known = r && (r->model.n || p->in[f->framework].settled || !nothing);
@@ -78,17 +87,16 @@ static bool differs_in_recipes(const struct facts *f, int param)
 
 /* What overrides cannot name, or have not to: the recipe has no such section, the model's provider
    no such field, or one of its own. */
-static bool is_out_of_reach(const struct facts *f, int param)
+static bool is_out_of_reach(const struct saying *s, int param)
 {
     const struct param *p = &param_table[param];
-    const struct bridge_recipe *r = bridge_recipe_of(f);
-    if (p->in[f->framework].fixed || (r && bridge_recipe_lacks(r, param))) return true;
+    const struct facts *f = s->facts;
+    if (p->in[f->framework].fixed || (s->recipe && bridge_recipe_lacks(s->recipe, param)))
+        return true;
     if (p->scope != SCOPE_MODEL || f->items[param].node) return false;
-    bool own;
-    const struct bridge_provider *provider = bridge_provider_of(f, &own);
-    for (size_t i = 0; i < provider->n_without; i++)
-        if (str_eq(provider->without[i], p->name)) return true;
-    return own && p->in[FRAMEWORK_BRIDGE].provider;
+    for (size_t i = 0; i < s->provider->n_without; i++)
+        if (s->provider->without[i] == param) return true;
+    return s->own_provider && p->in[FRAMEWORK_BRIDGE].provider;
 }
 
 static bool is_said(const struct rule_set *rules, const struct facts *f, int param)
@@ -118,17 +126,10 @@ static int rank_of(const struct param *p, const bool *is_knob, int param)
     return p->scope == SCOPE_MODEL ? 1 : 2;
 }
 
-/* What to look at: a plan, or what overrides of a recipe have to say. */
-struct saying {
-    const struct rule_set *rules;
-    const struct facts *facts;
-    bool over_recipe;
-};
-
 static bool says(const struct saying *s, int param)
 {
     if (!s->over_recipe) return is_said(s->rules, s->facts, param);
-    if (is_out_of_reach(s->facts, param) || is_as_in_recipe(s->facts, param)) return false;
+    if (is_out_of_reach(s, param) || is_as_in_recipe(s->facts, s->recipe, param)) return false;
     return differs_in_recipes(s->facts, param) || is_said(s->rules, s->facts, param);
 }
 
@@ -151,13 +152,16 @@ static size_t collect(struct arena *a, const struct saying *s, int **out)
 
 size_t said_params(struct arena *a, const struct rule_set *rules, const struct facts *f, int **out)
 {
-    return collect(a, &(struct saying){rules, f, false}, out);
+    return collect(a, &(struct saying){.rules = rules, .facts = f}, out);
 }
 
 size_t said_overrides(struct arena *a, const struct rule_set *rules, const struct facts *f,
                       int **out)
 {
-    return collect(a, &(struct saying){rules, f, true}, out);
+    struct saying s = {
+        .rules = rules, .facts = f, .over_recipe = true, .recipe = bridge_recipe_of(f)};
+    s.provider = bridge_provider_of(f, &s.own_provider);
+    return collect(a, &s, out);
 }
 
 /* Whether the version of the facts has the flag, and it is not on its way out. */

@@ -39,7 +39,8 @@ static void check_model(const struct check *c)
 
 static void check_platform(const struct check *c)
 {
-    if (is_single(c)) platform_read(c->v->arena, c->report->diags, c->docs->items[0]);
+    if (is_single(c))
+        platform_read(c->v->arena, c->report->diags, c->docs->items[0], platform_bases());
 }
 
 static void check_rules(const struct check *c)

@@ -67,7 +67,7 @@ struct model_shape {
 
 /* ---- the machine ---- */
 
-enum { MACHINE_MAX_COEFFICIENTS = 96 };
+enum { MACHINE_MAX_COEFFICIENTS = 112 };
 
 /* A coefficient of the cost model: value and 80 % interval; name, unit, meaning and source are in
  * the platform file. */
@@ -78,6 +78,7 @@ struct coefficient {
 
 struct machine {
     struct str id;                        /* h100 */
+    struct str architecture;              /* Hopper, Blackwell Ultra; empty: unknown */
     double compute_capability;            /* 9.0, 10.0, 10.3 */
     int gpus_per_node, nvlink_domain;     /* GPUs */
     double capacity_bytes;                /* what the allocator can use */
@@ -178,10 +179,10 @@ struct knobs {
     bool layer_wise_optimizer; /* dist_muon and kin: whole matrices dealt over dp x cp (experts over
                                   edp) */
     bool offload_optimizer_states; /* all optimizer states on the CPU between two steps */
-    int lora_rank;          /* TASK_PEFT: rank of the adapters */
-    uint32_t lora_targets;  /* TASK_PEFT: bits of the linears that have one (plan/peft.h) */
-    bool dora;              /* their outputs have magnitudes of their own */
-    bool force_balance;     /* balanced routing: a benchmark's, or assumed */
+    int lora_rank;                 /* TASK_PEFT: rank of the adapters */
+    uint32_t lora_targets;         /* TASK_PEFT: bits of the linears that have one (plan/peft.h) */
+    bool dora;                     /* their outputs have magnitudes of their own */
+    bool force_balance;            /* balanced routing: a benchmark's, or assumed */
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */
     double capacity_factor; /* 0: dropless */

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "rules/rule.h"
 
-enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VALID = 6, LONGEST_VALUE = 60 };
+enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VARIABLES = 3, MOST_VALID = 6, LONGEST_VALUE = 60 };
 
 /* The parameters behind a finding, each once: those of the rule, then those of its conditions. */
 struct operands {
@@ -83,7 +83,7 @@ static struct str one_line(const struct expr *e, const struct facts *f, struct a
 
 static struct str short_text(struct arena *scratch, struct value v)
 {
-    struct str s = value_text(scratch, v);
+    struct str s = value_brief(scratch, v);
     if (s.n <= LONGEST_VALUE) return s;
     size_t cut = LONGEST_VALUE;
     while (cut && ((unsigned char)s.p[cut] & 0xC0) == 0x80)
@@ -125,8 +125,9 @@ static void add_notes(struct diag *d, const struct rule *r, const struct facts *
                       const struct operands *operands, struct arena *scratch)
 {
     struct expr_scope scope = facts_scope(f);
-    struct str lines[MOST_TRACES];
+    struct str lines[MOST_TRACES + MOST_VARIABLES];
     size_t n = r->rule ? expr_trace(r->rule, scratch, &scope, lines, MOST_TRACES) : 0;
+    if (r->rule) n += expr_trace_variables(r->rule, scratch, &scope, lines + n, MOST_VARIABLES);
     for (size_t i = 0; i < n; i++)
         diag_note(f->diags, d, "%.*s", STR_ARG(lines[i]));
     size_t most = MOST_OPERANDS;

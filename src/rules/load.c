@@ -10,7 +10,7 @@ static struct loader loader_new(struct arena *a, struct diags *diags, const stru
     if (!base) return l;
     for (uint32_t i = 0; i < base->n_conditions; i++) {
         *VEC_PUSH(a, &l.conditions) = base->conditions[i];
-        map_put(a, &l.condition_of, expr_text(base->conditions[i]), i);
+        map_put(a, &l.condition_of, expr_source(base->conditions[i]), i);
     }
     for (uint32_t i = 0; i < base->n; i++)
         map_put(a, &l.ids, base->items[i]->id, i);
@@ -40,25 +40,6 @@ static struct node_list list_of(struct loader *l, const struct node *file, const
         return (struct node_list){0};
     }
     return (struct node_list){list->items, list->n, list->n};
-}
-
-static void variable_read(struct loader *l, const struct node *node)
-{
-    const struct node *name = node_get(node, STR("name")),
-                      *text = node_get(node, STR("expression"));
-    struct rule_variable variable;
-    if (!name || !text || !record_text(l, name, "name", &variable.name)) {
-        record_error(l, node, "a variable is a mapping with name and expression");
-        return;
-    }
-    record_check_keys(l, node, (const char *const[]){"name", "expression", NULL});
-    const struct expr *e = record_compile(l, text, EXPR_DYN);
-    if (!e) return;
-    struct str inner = expr_text(e);
-    variable.text = arena_printf(l->arena, "(%.*s)", STR_ARG(inner));
-    *VEC_PUSH(l->arena, &l->variables) = variable;
-    if (!map_put(l->arena, &l->variable_of, variable.name, (uint32_t)l->variables.n - 1))
-        record_error(l, name, "the variable %.*s is there already", STR_ARG(variable.name));
 }
 
 /* An optional text of a guide row. */
@@ -95,14 +76,13 @@ static void file_read(struct loader *l, const struct node *file)
     for (int k = 0; k < FRAMEWORK_COUNT; k++)
         l->in[k] = (struct version_range){.applies = true};
     l->variables.n = 0;
-    l->variable_of = (struct map){0};
+    const struct node *variables = node_get(file, STR("variables"));
     const struct node *frameworks = node_get(file, STR("frameworks"));
     if (frameworks) record_frameworks(l, frameworks, l->in);
-    struct node_list variables = list_of(l, file, "variables"), guides = list_of(l, file, "guides");
+    struct node_list guides = list_of(l, file, "guides");
     static const char *const lists[] = {"rules", "overrides",
                                         "assumptions"}; /* by enum rule_role */
-    for (size_t i = 0; i < variables.n; i++)
-        variable_read(l, variables.items[i]);
+    if (variables) record_variables(l, variables);
     for (size_t i = 0; i < guides.n; i++)
         guide_read(l, guides.items[i]);
     for (size_t role = 0; role < sizeof lists / sizeof *lists; role++) {
@@ -115,8 +95,9 @@ static void file_read(struct loader *l, const struct node *file)
 /* Whether a document holds rules: moeplan's other kinds of data are left to their own loaders. */
 static bool is_rules(struct loader *l, const struct node *doc)
 {
-    static const char *const others[] = {"Parameters", "Model",   "Platform",     "Evidence",
-                                         "Recipes",    "Modules", "Capabilities", "Sections", "BridgeRecipes"};
+    static const char *const others[] = {"Parameters",   "Model",    "Platform",
+                                         "Evidence",     "Recipes",  "Modules",
+                                         "Capabilities", "Sections", "BridgeRecipes"};
     const struct node *mark = node_get(doc, STR("moeplan")), *kind = node_get(doc, STR("kind"));
     if (!mark || !kind || !str_is(mark->text, "1")) {
         record_error(l, doc, "a rule file begins with moeplan: 1 and kind: Rules");

@@ -101,26 +101,25 @@ static const char *type_name(enum expr_type type)
     return names[type];
 }
 
+static struct expr_names names_of(const struct loader *l)
+{
+    struct expr_names names = facts_names;
+    names.variables = l->variables.items;
+    names.n_variables = l->variables.n;
+    return names;
+}
+
 const struct expr *record_compile(struct loader *l, const struct node *node, enum expr_type type)
 {
     if (node->kind != NODE_SCALAR) {
         record_error(l, node, "must be an expression, written as a text");
         return NULL;
     }
-    struct str text = record_expand(l, node->text);
-    if (text.n > RECORD_LONGEST) {
-        record_error(l, node, "the expression is too long with its variables put in");
-        return NULL;
-    }
-    struct span at = node_span(l->diags, node);
-    size_t before = l->diags->n;
+    struct expr_names names = names_of(l);
     const struct expr *e =
-        expr_compile(l->arena, l->diags, str_dup(l->arena, text), at, &facts_names);
+        expr_compile(l->arena, l->diags, node->text, node_span(l->diags, node), &names);
     if (!e) {
         l->failed = true;
-        bool moved = text.p != node->text.p; /* offsets in the expanded text are none in the file */
-        for (size_t i = before; moved && i < l->diags->n; i++)
-            l->diags->items[i].at = at;
         return NULL;
     }
     enum expr_type is = expr_result_type(e);
@@ -129,7 +128,76 @@ const struct expr *record_compile(struct loader *l, const struct node *node, enu
     return NULL;
 }
 
-/* Conditions are shared: equal texts are one expression with one number. */
+/* ---- variables ---- */
+
+/* Whether an expression could have this word with another meaning. */
+static bool is_taken(struct str word)
+{
+    static const char *const others[] = {"plan",  "model", "platform", "true",
+                                         "false", "null",  "in"};
+    struct expr_ref ref;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (str_is(word, others[i])) return true;
+    return facts_names.resolve(facts_names.context, word, &ref);
+}
+
+static bool is_name(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        bool letter = (s.p[i] >= 'a' && s.p[i] <= 'z') || s.p[i] == '_';
+        if (!letter && !(i && s.p[i] >= '0' && s.p[i] <= '9')) return false;
+    }
+    return s.n > 0;
+}
+
+/* False with an error when the variable cannot have this name. */
+static bool check_name(struct loader *l, const struct node *node, struct str name)
+{
+    for (size_t i = 0; i < l->variables.n; i++)
+        if (str_eq(l->variables.items[i].name, name)) {
+            record_error(l, node, "the variable %.*s is there already", STR_ARG(name));
+            return false;
+        }
+    if (!is_name(name) || is_taken(name))
+        record_error(l, node, "%.*s cannot be the name of a variable%s", STR_ARG(name),
+                     is_name(name) ? ": it has a meaning already"
+                                   : ": small letters, digits and _");
+    return is_name(name) && !is_taken(name);
+}
+
+/* The expression of the item of a list or mapping of variables; NULL with an error. */
+static const struct node *variable_declare(struct loader *l, const struct node *list, size_t i)
+{
+    const struct node *item = list->items[i], *doc = node_get(item, STR("doc")),
+                      *text = item->kind == NODE_MAP ? node_get(item, STR("expression")) : item,
+                      *name = list->kind == NODE_MAP ? list->keys[i] : node_get(item, STR("name"));
+    struct expr_variable v = {0};
+    if (!name || !text) {
+        record_error(l, item, "a variable is a mapping with name and expression");
+        return NULL;
+    }
+    if (item->kind == NODE_MAP)
+        record_check_keys(l, item, (const char *const[]){"name", "expression", "doc", NULL});
+    if (!record_text(l, name, "name", &v.name) || !check_name(l, name, v.name)) return NULL;
+    if (doc) record_text(l, doc, "doc", &v.doc);
+    *VEC_PUSH(l->arena, &l->variables) = v;
+    return text;
+}
+
+/* All names first: one that is used before its turn is then known as a variable. */
+void record_variables(struct loader *l, const struct node *node)
+{
+    const struct node **texts = ARENA_ARRAY(l->arena, const struct node *, node->n);
+    size_t at = l->variables.n;
+    if (node->kind == NODE_SCALAR)
+        record_error(l, node, "variables must be a list of {name, expression}");
+    for (size_t i = 0; i < node->n; i++)
+        texts[i] = variable_declare(l, node, i);
+    for (size_t i = 0; i < node->n; i++)
+        if (texts[i]) l->variables.items[at++].e = record_compile(l, texts[i], EXPR_DYN);
+}
+
+/* Conditions are shared: equal sources are one expression with one number. */
 static bool condition_read(struct loader *l, const struct node *node, const struct expr **e,
                            uint32_t *number)
 {
@@ -141,11 +209,11 @@ static bool condition_read(struct loader *l, const struct node *node, const stru
     }
     *e = text ? record_compile(l, text, EXPR_BOOL) : NULL;
     if (!*e) return false;
-    int64_t known = map_get(&l->condition_of, expr_text(*e));
+    int64_t known = map_get(&l->condition_of, expr_source(*e));
     if (known < 0) {
         known = (int64_t)l->conditions.n;
         *VEC_PUSH(l->arena, &l->conditions) = *e;
-        map_put(l->arena, &l->condition_of, expr_text(*e), (uint32_t)known);
+        map_put(l->arena, &l->condition_of, expr_source(*e), (uint32_t)known);
     }
     *number = (uint32_t)known;
     *e = l->conditions.items[known];
@@ -180,11 +248,51 @@ static void read_line(struct loader *l, const struct key *key, const struct node
         record_error(l, node, "%s must be one line", key->name);
 }
 
+/* One line, perhaps with places for values. *e is NULL where the text needs no facts; else *out is
+   the text as written, for those who have none. */
+static void read_places(struct loader *l, const struct key *key, const struct node *node,
+                        struct str *out, const struct expr **e)
+{
+    if (!record_text(l, node, key->name, out)) return;
+    if (str_find(*out, '\n') < out->n) record_error(l, node, "%s must be one line", key->name);
+    if (str_find(*out, '{') == out->n) return;
+    struct expr_names names = names_of(l);
+    *e = expr_compile_text(l->arena, l->diags, *out, node_span(l->diags, node), &names);
+    const uint32_t *slots;
+    l->failed = l->failed || !*e;
+    if (!*e || expr_slots(*e, &slots)) return;
+    *out = expr_eval(*e, l->arena, &(struct expr_scope){0}).s;
+    *e = NULL;
+}
+
+static void read_message(struct loader *l, const struct key *key, const struct node *node,
+                         struct rule *r)
+{
+    read_places(l, key, node, &r->message, &r->message_expression);
+    if (r->message_expression && (r->native || r->role == ROLE_ASSUMPTION))
+        record_error(l, node, "the message of such a record has no places for values");
+}
+
+static void read_help(struct loader *l, const struct key *key, const struct node *node,
+                      struct rule *r)
+{
+    read_places(l, key, node, &r->help, &r->help_expression);
+    if (r->help_expression && (r->native || r->role == ROLE_ASSUMPTION))
+        record_error(l, node, "the help of such a record has no places for values");
+}
+
 static void read_expr(struct loader *l, const struct key *key, const struct node *node,
                       struct rule *r)
 {
     const struct expr **out = (const struct expr **)(void *)((char *)r + key->offset);
     *out = record_compile(l, node, key->type);
+}
+
+/* Read before all others. */
+static void read_nothing(struct loader *l, const struct key *key, const struct node *node,
+                         struct rule *r)
+{
+    (void)l, (void)key, (void)node, (void)r;
 }
 
 static bool is_kebab(struct str s)
@@ -450,19 +558,17 @@ static const struct key keys[] = {
     {"severity", IN_ALL, read_severity, 0, EXPR_DYN},
     {"frameworks", IN_ALL, read_frameworks, 0, EXPR_DYN},
     {"matchConditions", IN_CHECK | IN_OVERRIDE | IN_ASSUMPTION, read_conditions, 0, EXPR_DYN},
+    {"variables", IN_CHECK | IN_OVERRIDE | IN_ASSUMPTION, read_nothing, 0, EXPR_DYN},
     {"rule", IN_CHECK, read_expr, MEMBER(rule), EXPR_BOOL},
     {"check", IN_NATIVE, read_check, 0, EXPR_DYN},
     {"set", IN_OVERRIDE | IN_ASSUMPTION, read_set, 0, EXPR_DYN},
     {"plans", IN_ASSUMPTION, read_plans, 0, EXPR_DYN},
     {"decides", IN_CHECK, read_set, 0, EXPR_DYN},
     {"advises", IN_CHECK, read_advice, 0, EXPR_DYN},
-    {"message", IN_ALL, read_line, MEMBER(message), EXPR_DYN},
-    {"messageExpression", IN_CHECK | IN_OVERRIDE, read_expr, MEMBER(message_expression),
-     EXPR_STRING},
+    {"message", IN_ALL, read_message, 0, EXPR_DYN},
     {"parameter", IN_ALL, read_parameter, 0, EXPR_DYN},
     {"suggestion", IN_CHECK, read_expr, MEMBER(suggestion), EXPR_LIST},
-    {"help", IN_ALL, read_line, MEMBER(help), EXPR_DYN},
-    {"helpExpression", IN_CHECK | IN_OVERRIDE, read_expr, MEMBER(help_expression), EXPR_STRING},
+    {"help", IN_ALL, read_help, 0, EXPR_DYN},
     {"fix", IN_CHECK | IN_OVERRIDE, read_fix, 0, EXPR_DYN},
     {"why", IN_ALL, read_text, MEMBER(why), EXPR_DYN},
     {"covers", IN_ALL, read_covers, 0, EXPR_DYN},
@@ -551,8 +657,12 @@ void record_read(struct loader *l, const struct node *node, enum rule_role role)
     unsigned kind = kind_of(r);
     bool failed_before = l->failed;
     l->failed = false;
+    size_t of_file = l->variables.n;
+    const struct node *variables = node_get(node, STR("variables"));
+    if (variables) record_variables(l, variables);
     for (size_t i = 0; i < node->n; i++)
         key_read(l, node, i, kind, r);
+    l->variables.n = of_file;
     check_complete(l, node, kind);
     if (!l->failed) *VEC_PUSH(l->arena, &l->fresh) = r;
     l->failed = l->failed || failed_before;

@@ -6,11 +6,6 @@
 #include "base/map.h"
 #include "rules/set.h"
 
-/* A named expression of the file, put in parentheses and in place of its name. */
-struct rule_variable {
-    struct str name, text;
-};
-
 /* What the loader collects, over all files and of the file being read. */
 struct loader {
     struct arena *arena;
@@ -19,13 +14,12 @@ struct loader {
     struct map ids, guide_ids;
     struct rule_list fresh;
     VEC(struct guide_row) guides;
-    struct map condition_of; /* text after variables were put in -> number */
+    struct map condition_of; /* source -> number */
     VEC(const struct expr *) conditions;
     /* the file */
     struct str suite;
     struct version_range in[FRAMEWORK_COUNT];
-    struct map variable_of;
-    VEC(struct rule_variable) variables;
+    VEC(struct expr_variable) variables; /* the file's, then the record's */
 };
 
 /* Adds an error of rule `rule-file` at a node. */
@@ -39,12 +33,12 @@ void record_check_keys(struct loader *l, const struct node *map, const char *con
 bool record_text(struct loader *l, const struct node *node, const char *what, struct str *out);
 /* `frameworks`: a list of names or a mapping to version ranges. */
 void record_frameworks(struct loader *l, const struct node *node, struct version_range *in);
-/* Variables of the file are put in. NULL with an error; EXPR_DYN accepts any type. */
+/* An expression over the facts and the variables so far. NULL with an error; EXPR_DYN accepts any
+   type. */
 const struct expr *record_compile(struct loader *l, const struct node *node, enum expr_type type);
-/* The text with the file's variables put in, in parentheses; cut above RECORD_LONGEST bytes, which
-   record_compile refuses: variables that use one another twice grow without bound. */
-enum { RECORD_LONGEST = 65536 };
-struct str record_expand(struct loader *l, struct str text);
+/* `variables`, of a file or a record: a list of {name, expression, doc}, or a mapping of names to
+   expressions or {expression, doc}. Each may use those before it. */
+void record_variables(struct loader *l, const struct node *node);
 /* Reads a record of `overrides`, `assumptions` or `rules` and adds it to l->fresh when it is
    usable. */
 void record_read(struct loader *l, const struct node *node, enum rule_role role);

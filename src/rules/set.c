@@ -52,7 +52,7 @@ static struct rule_lane lane_build(struct arena *a, const struct rule_set *set,
 static bool goes_first(const struct rule_set *set, const uint32_t *uses, uint32_t a, uint32_t b)
 {
     if (uses[a] != uses[b]) return uses[a] > uses[b];
-    return expr_text(set->conditions[a]).n < expr_text(set->conditions[b]).n;
+    return expr_source(set->conditions[a]).n < expr_source(set->conditions[b]).n;
 }
 
 static void order_conditions(struct arena *a, const struct rule_set *set, const uint32_t *uses,

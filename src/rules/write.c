@@ -7,14 +7,14 @@
 /* Each different expression is written once, under a number. */
 struct writer {
     struct buf *out;
-    struct map number_of; /* text -> number */
+    struct map number_of; /* source -> number */
     uint32_t n;
 };
 
 static void define(struct writer *w, const struct expr *e)
 {
-    if (!e || map_get(&w->number_of, expr_text(e)) >= 0) return;
-    map_put(w->out->arena, &w->number_of, expr_text(e), w->n);
+    if (!e || map_get(&w->number_of, expr_source(e)) >= 0) return;
+    map_put(w->out->arena, &w->number_of, expr_source(e), w->n);
     struct str name = arena_printf(w->out->arena, "e%u", w->n++);
     expr_write_c(e, w->out, name.p);
 }
@@ -34,7 +34,7 @@ static void define_all(struct writer *w, const struct rule *r)
 
 static void refer(struct writer *w, const struct expr *e)
 {
-    buf_printf(w->out, "&e%u", (unsigned)map_get(&w->number_of, expr_text(e)));
+    buf_printf(w->out, "&e%u", (unsigned)map_get(&w->number_of, expr_source(e)));
 }
 
 static void member_expr(struct writer *w, const char *name, const struct expr *e)

@@ -3,6 +3,8 @@
 #include "facts/param_ids.h"
 #include "unit/unit.h"
 
+#include <math.h>
+
 #include "cost/evidence.h"
 #include "cost/evidence_table.h"
 #include "facts/model.h"
@@ -102,6 +104,36 @@ static void a_stranger_is_modelled(void **state)
     assert_int_equal(e.grade, EVIDENCE_MODELLED);
 }
 
+/* What a platform is called says nothing, its architecture does: h200 has no runs of its own, so
+   only the generation can bring the H100's near. */
+static void the_generation_is_the_architecture(void **state)
+{
+    static const struct {
+        const char *id, *architecture;
+        double further;
+    } cases[] = {
+        {"bunker.yaml", "Hopper", 0},  {"h9000", "Hopper", 0},
+        {"h200", "Ampere", 2.5},       {"h200", "", 2.5},
+        {"h200", "Hopper Refresh", 0},
+    };
+    struct config *c = qwen(*state, "h200");
+    struct evidence hopper, other;
+    evidence_find(c, &hopper);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        c->machine.id = str_of(cases[i].id);
+        c->machine.architecture = str_of(cases[i].architecture);
+        evidence_find(c, &other);
+        double further = other.nearest[0].distance - hopper.nearest[0].distance;
+        assert_true(fabs(further - cases[i].further) < 1e-9);
+    }
+    for (size_t i = 0; i < evidence_record_count; i++) {
+        const struct entry *e =
+            entry_find(catalogue_platforms, catalogue_platform_count, evidence_records[i].platform);
+        assert_non_null(e);
+        assert_int_equal(entry_value(e, "gpu_architecture").kind, VALUE_STRING);
+    }
+}
+
 static void records_are_whole(void **state)
 {
     (void)state;
@@ -119,6 +151,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_configuration_on_record_is_measured),
     cmocka_unit_test(the_nearest_come_first_and_are_the_same_every_time),
     cmocka_unit_test(a_stranger_is_modelled),
+    cmocka_unit_test(the_generation_is_the_architecture),
     cmocka_unit_test(records_are_whole),
 };
 UNIT_MAIN(tests)

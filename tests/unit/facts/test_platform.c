@@ -4,6 +4,11 @@
 #include "facts/platform.h"
 #include "unit/unit.h"
 
+/* All that costs need. */
+#define WHOLE                                                                                      \
+    "gpu_memory_gib: 48\ngpu_capacity_gib: 46\ngpus_per_node: 8\nbf16_tflops: 362\n"               \
+    "hbm_tb_per_s: 0.864\nnvlink_gb_per_s: 32\nnic_gb_per_s: 25\n"
+
 /* A file that starts from a platform and writes these lines. */
 static const struct entry *read_from(struct arena *a, const char *base, const char *lines,
                                      struct diags *diags)
@@ -13,7 +18,7 @@ static const struct entry *read_from(struct arena *a, const char *base, const ch
     struct str text = arena_printf(a, "moeplan: 1\nkind: Platform\nid: mine\n%s%s%s%s",
                                    base ? "base: " : "", base ? base : "", base ? "\n" : "", lines);
     assert_true(doc_load(a, diags, source_add(&diags->sources, STR("p.yaml"), text), &docs));
-    return platform_read(a, diags, docs.items[0]);
+    return platform_read(a, diags, docs.items[0], platform_bases());
 }
 
 static const struct entry_field *field_of(const struct entry *e, const char *name)
@@ -184,12 +189,126 @@ static void a_platform_without_a_base_says_all_that_costs_need(void **state)
     assert_int_equal(diags.n, 6);
     for (size_t i = 0; i < diags.n; i++)
         assert_true(str_is(diags.items[i].rule, "platform-config"));
-    const char *whole = "gpu_memory_gib: 48\ngpu_capacity_gib: 46\ngpus_per_node: 8\n"
-                        "bf16_tflops: 362\nhbm_tb_per_s: 0.864\nnvlink_gb_per_s: 32\n"
-                        "nic_gb_per_s: 25\n";
-    const struct entry *e = read_from(*state, NULL, whole, &diags);
+    const struct entry *e = read_from(*state, NULL, WHOLE, &diags);
     assert_non_null(e);
     assert_int_equal(e->n_fields, 7);
+}
+
+/* ---- files of a set that start from one another ---- */
+
+static bool read_set(struct arena *a, struct diags *diags, const char *const *texts, size_t n,
+                     struct entry_list *out)
+{
+    const struct node *roots[4];
+    diags_init(diags, a);
+    for (size_t i = 0; i < n; i++) {
+        struct node_list docs = {0};
+        struct str name = arena_printf(a, "%zu.yaml", i);
+        uint32_t source = source_add(&diags->sources, name, str_of(texts[i]));
+        assert_true(doc_load(a, diags, source, &docs));
+        roots[i] = docs.items[0];
+    }
+    return platform_read_set(a, diags, roots, n, out);
+}
+
+static const struct entry *entry_of(struct entry_list list, const char *id)
+{
+    return entry_find(list.items, list.n, str_of(id));
+}
+
+/* Whatever the order of the files; a base that is no platform need not be whole. */
+static void bases_of_a_set_are_read_first(void **state)
+{
+    static const char *const texts[] = {
+        "id: c\nbase: b\nnic_gb_per_s: 100\ncoefficients: {nic: 0.5}\n",
+        "id: a\nabstract: true\ngpu_architecture: Hopper\n"
+        "coefficients: {nvlink: {value: 0.7, low: 0.6, high: 0.8, source: a}, nic: 0.9}\n",
+        "id: b\nbase: a\n" WHOLE,
+    };
+    struct diags diags;
+    struct entry_list read;
+    assert_true(read_set(*state, &diags, texts, 3, &read));
+    assert_int_equal(diags.n, 0);
+    assert_int_equal(read.n, 3);
+    const struct entry *c = entry_of(read, "c");
+    assert_true(entry_of(read, "a")->abstract);
+    assert_false(c->abstract);
+    assert_str(field_of(c, "gpu_architecture")->value.s, "Hopper");
+    assert_int_equal(field_of(c, "nic_gb_per_s")->value.i, 100);
+    assert_int_equal(field_of(entry_of(read, "b"), "nic_gb_per_s")->value.i, 25);
+    assert_int_equal(c->n_coefficients, 2);
+    assert_str(c->coefficients[0].name, "nvlink"); /* in the base's order */
+    assert_str(c->coefficients[0].source, "a");
+    assert_true(c->coefficients[1].value == 0.5);
+}
+
+/* One error, of the rule and at the place, and none about what starts from what is wrong. */
+static void bases_that_cannot_be_are_located(void **state)
+{
+    static const struct {
+        const char *texts[3];
+        const char *rule, *says, *at;
+        uint32_t line;
+        size_t good;
+    } cases[] = {
+        {{"id: a\nbase: b\n" WHOLE, "id: b\nbase: c\n" WHOLE, "id: c\n" WHOLE "base: a\n"},
+         "platform-config",
+         "base a starts from this one",
+         "2.yaml",
+         9,
+         0},
+        {{"id: a\n" WHOLE, "id: b\nbase: b\n" WHOLE, "id: c\nbase: b\n" WHOLE},
+         "platform-config",
+         "base b starts from this one",
+         "1.yaml",
+         2,
+         1},
+        {{"id: a\nbase: h1\n" WHOLE, "id: h100\n" WHOLE, "id: c\nbase: a\n" WHOLE},
+         "unknown-platform",
+         "no platform called h1",
+         "0.yaml",
+         2,
+         1},
+        {{"id: a\nbase: b\n", "id: b\nabstract: true\n", "id: c\nabstract: 7\n" WHOLE},
+         "platform-config",
+         "abstract takes true or false, not 7",
+         "2.yaml",
+         2,
+         1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct diags diags;
+        struct entry_list read;
+        const struct diag *d = NULL;
+        assert_false(read_set(*state, &diags, cases[i].texts, 3, &read));
+        assert_int_equal(read.n, cases[i].good);
+        for (size_t k = 0; k < diags.n && !d; k++)
+            if (str_find_str(diags.items[k].message, str_of(cases[i].says)) <
+                diags.items[k].message.n)
+                d = &diags.items[k];
+        if (!d) fail_msg("nobody says \"%s\"", cases[i].says);
+        assert_str(d->rule, cases[i].rule);
+        assert_str(source_get(&diags.sources, d->at.source)->path, cases[i].at);
+        assert_int_equal(d->at.line, cases[i].line);
+        if (i < 3) assert_int_equal(diags.n, 1);
+    }
+}
+
+/* A user may start from it, but not run on it. */
+static void built_in_bases_are_no_platforms(void **state)
+{
+    assert_true(catalogue_base_count > 0);
+    for (size_t i = 0; i < catalogue_base_count; i++) {
+        struct diags diags;
+        struct platform_cache cache = {.arena = *state};
+        const struct entry *e = &catalogue_platforms[catalogue_platform_count + i];
+        assert_true(e->abstract);
+        assert_non_null(read_from(*state, e->id.p, WHOLE, &diags));
+        assert_null(platform_load(&cache, &diags, e->id, (struct span){0}));
+        assert_true(str_is(diags.items[0].rule, "unknown-platform"));
+    }
+    for (size_t i = 0; i < catalogue_platform_count; i++)
+        assert_false(catalogue_platforms[i].abstract);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -198,5 +317,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(mistakes_and_contradictions_are_errors),
     cmocka_unit_test(memory_that_nothing_is_left_of_is_refused),
     cmocka_unit_test(a_platform_without_a_base_says_all_that_costs_need),
+    cmocka_unit_test(bases_of_a_set_are_read_first),
+    cmocka_unit_test(bases_that_cannot_be_are_located),
+    cmocka_unit_test(built_in_bases_are_no_platforms),
 };
 UNIT_MAIN(tests)

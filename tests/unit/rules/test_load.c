@@ -87,9 +87,8 @@ static void all_keys_arrive(void **state)
         "  set: {sequence_parallel: 'false'}\n"
         "rules:\n- id: a-rule\n  severity: info\n  frameworks: {megatron: '>=0.12,<0.16'}\n"
         "  matchConditions:\n  - {name: parallel, expression: plan.tp == 1}\n  - plan.ep > 1\n"
-        "  rule: twice % plan.ep == 0\n  message: static\n  messageExpression: '\"ep \" + "
-        "string(plan.ep)'\n"
-        "  parameter: ep\n  suggestion: divisors(world)\n  help: look up\n"
+        "  rule: twice % plan.ep == 0\n  message: ep {plan.ep}\n  parameter: ep\n"
+        "  suggestion: divisors(world)\n  help: look up\n"
         "  fix: {parameter: ep, value: '8'}\n  why: |\n    Because.\n  covers: [megatron:A, "
         "megatron:B]\n"
         "  guide: S1.6\n  error: {type: ValueError, pattern: must be}\n  source: f.py:1\n"
@@ -100,7 +99,7 @@ static void all_keys_arrive(void **state)
     assert_true(set.items[0]->role == ROLE_OVERRIDE);
     const struct rule *r = rules_find(&set, STR("a-rule"));
     assert_ptr_equal(r, set.items[1]);
-    assert_str(expr_text(r->rule), "((plan.gpus) * 2) % plan.ep == 0");
+    assert_str(expr_text(r->rule), "twice % plan.ep == 0");
     assert_int_equal(r->n_conditions, 2);
     assert_ptr_equal(r->conditions[0], set.items[0]->conditions[0]); /* equal conditions are one */
     assert_int_equal(set.n_conditions, 2);
@@ -124,38 +123,130 @@ static void all_keys_arrive(void **state)
     assert_int_equal(set.lanes[FRAMEWORK_BRIDGE].n_overrides, 1);
 }
 
-static void variables_replace_names_only(void **state)
+static void variables_are_read_in_all_forms(void **state)
 {
     struct rule_set set =
         load_good(*state, RULE_FILE
-                  "variables: [{name: tp, expression: plan.cp}, {name: sum, expression: plan.ep}]\n"
+                  "variables:\n  twice: plan.tp * 2\n"
+                  "  tp: {expression: twice - plan.tp, doc: itself}\n"
                   "rules:\n- id: r\n  severity: info\n  message: m\n"
-                  "  rule: plan.tp == tp || \"tp\" == 'tp' || sum([1]) > sum\n");
-    assert_str(expr_text(set.items[0]->rule),
-               "plan.tp == (plan.cp) || \"tp\" == 'tp' || sum([1]) > (plan.ep)");
+                  "  variables: [{name: own, expression: tp + 1}]\n"
+                  "  rule: plan.tp == tp || \"tp\" == 'tp' || own > twice // tp\n"
+                  "- {id: s, severity: info, message: m, variables: {own: tp}, rule: own > 1}\n");
+    const struct expr_use *uses;
+    const struct expr *e = set.items[0]->rule;
+    assert_str(expr_text(e), "plan.tp == tp || \"tp\" == 'tp' || own > twice // tp");
+    assert_int_equal(expr_variables(e, &uses), 3);
+    assert_str(uses[0].name, "twice");
+    assert_str(uses[1].text, "twice - plan.tp");
+    assert_str(uses[1].doc, "itself");
+    assert_str(uses[2].name, "own");
+    const uint32_t *slots;
+    assert_int_equal(expr_slots(e, &slots), 1);
+    assert_int_equal(expr_variables(set.items[1]->rule, &uses), 3);
 }
 
-static void comments_hold_no_quotes_and_no_names(void **state)
+/* Files may name different things alike. */
+static void equal_texts_of_other_variables_are_other_conditions(void **state)
 {
-    struct rule_set set =
-        load_good(*state, RULE_FILE "variables: [{name: tp, expression: plan.cp}]\n"
-                                    "rules:\n- id: r\n  severity: info\n  message: m\n"
-                                    "  rule: |\n    true // don't: tp\n    && tp > 1\n");
-    assert_str(expr_text(set.items[0]->rule), "true // don't: tp\n&& (plan.cp) > 1\n");
+    struct rule_set base = load_good(*state, RULE_FILE "variables: {v: plan.tp > 1}\nrules:\n"
+                                                       "- {id: a, severity: info, message: m, "
+                                                       "matchConditions: [v], rule: 'true'}\n"),
+                    set;
+    struct diags diags;
+    assert_true(load_text(*state, &diags,
+                          RULE_FILE "variables: {v: plan.ep > 1}\nrules:\n"
+                                    "- {id: b, severity: info, message: m, matchConditions: [v], "
+                                    "rule: 'true'}\n",
+                          &base, &set));
+    assert_int_equal(set.n_conditions, 2);
+    assert_ptr_not_equal(set.items[0]->conditions[0], set.items[1]->conditions[0]);
 }
 
-static void growing_variables_are_stopped(void **state)
+static void bad_variables_are_refused(void **state)
 {
-    struct arena *a = *state;
-    struct buf text = buf_new(a);
-    buf_add(&text, STR(RULE_FILE "variables:\n- {name: v0, expression: plan.tp}\n"));
-    for (int i = 1; i < 60; i++)
-        buf_printf(&text, "- {name: v%d, expression: v%d * v%d}\n", i, i - 1, i - 1);
+    static const struct {
+        const char *variables, *message;
+    } cases[] = {
+        {"{a: b, b: a}", "b is used before it has a value: variables use those above them"},
+        {"{a: a + 1}", "a is used before it has a value: variables use those above them"},
+        {"[{name: a, expression: '1'}, {name: a, expression: '2'}]",
+         "the variable a is there already"},
+        {"{plan: '1'}", "plan cannot be the name of a variable: it has a meaning already"},
+        {"{version: '1'}", "version cannot be the name of a variable: it has a meaning already"},
+        {"{the-sum: '1'}", "the-sum cannot be the name of a variable: small letters, digits and _"},
+        {"{x: plan.tp, y: '[1].map(x, x)'}", "x is a variable of the rules: take another name"},
+        {"plan.tp", "variables must be a list of {name, expression}"},
+        {"{a: {doc: nothing}}", "a variable is a mapping with name and expression"},
+        {"{a: {expression: '1', dok: x}}", "unknown key dok"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct diags diags;
+        struct rule_set set;
+        struct str text = arena_printf(*state, RULE_FILE "variables: %s\n", cases[i].variables);
+        assert_false(load_text(*state, &diags, text.p, NULL, &set));
+        assert_str(diags.items[0].message, cases[i].message);
+        assert_int_equal(diags.items[0].at.line, 3);
+    }
     struct diags diags;
     struct rule_set set;
-    assert_false(load_text(a, &diags, buf_str(&text).p, NULL, &set));
-    assert_str(diags.items[0].rule, "expression"); /* too many nodes comes before too long a text */
-    assert_int_equal(set.n, 0);
+    assert_false(load_text(*state, &diags,
+                           RULE_FILE "variables: {a: plan.tp}\nrules:\n- id: r\n  severity: info\n"
+                                     "  message: m\n  variables: {a: plan.ep}\n  rule: a > 1\n",
+                           NULL, &set));
+    assert_str(diags.items[0].message, "the variable a is there already");
+    assert_int_equal(diags.items[0].at.line, 8);
+}
+
+/* Each uses the one before twice: put in as text, the last would have 2^60 parts. */
+static void variables_do_not_grow(void **state)
+{
+    struct arena *a = *state;
+    for (int n = 60; n <= 70; n += 10) {
+        struct buf text = buf_new(a);
+        buf_add(&text, STR(RULE_FILE "variables:\n- {name: v0, expression: '1'}\n"));
+        for (int i = 1; i < n; i++)
+            buf_printf(&text, "- {name: v%d, expression: v%d * v%d}\n", i, i - 1, i - 1);
+        buf_printf(&text, "rules: [{id: r, severity: info, message: m, rule: v%d == 1}]\n", n - 1);
+        struct diags diags;
+        struct rule_set set;
+        assert_int_equal(load_text(a, &diags, buf_str(&text).p, NULL, &set), n == 60);
+        if (n > 60)
+            assert_str(diags.items[0].message, "the expression is too long with its variables");
+        else
+            assert_true(expr_eval(set.items[0]->rule, a, &(struct expr_scope){0}).b);
+    }
+}
+
+static void messages_have_places(void **state)
+{
+    struct rule_set set =
+        load_good(*state, RULE_FILE
+                  "rules:\n- {id: a, severity: info, message: 'a {{} in it', rule: 'true'}\n"
+                  "- id: b\n  severity: info\n  message: >-\n    tp {plan.tp}\n    alone\n"
+                  "  rule: 'true'\n");
+    assert_null(set.items[0]->message_expression);
+    assert_str(set.items[0]->message, "a {} in it");
+    assert_str(set.items[1]->message, "tp {plan.tp} alone");
+    assert_non_null(set.items[1]->message_expression);
+}
+
+static void a_bad_place_is_told_at_its_column(void **state)
+{
+    struct diags diags;
+    struct rule_set set;
+    assert_false(load_text(*state, &diags,
+                           RULE_FILE "rules:\n- id: r\n  severity: info\n  rule: 'true'\n"
+                                     "  message: \"tp is {plan.tpp}\"\n",
+                           NULL, &set));
+    assert_str(diags.items[0].message, "unknown name plan.tpp");
+    assert_int_equal(diags.items[0].at.line, 7);
+    assert_int_equal(diags.items[0].at.column, 20);
+    assert_false(load_text(*state, &diags,
+                           RULE_FILE "rules: [{id: r, severity: info, check: native, "
+                                     "message: 'tp {plan.tp}'}]\n",
+                           NULL, &set));
+    assert_str(diags.items[0].message, "the message of such a record has no places for values");
 }
 
 static void sets_are_appended(void **state)
@@ -215,9 +306,12 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(mistakes_are_told_at_their_place),
     cmocka_unit_test(typo_in_expression_is_told_at_its_column),
     cmocka_unit_test(all_keys_arrive),
-    cmocka_unit_test(variables_replace_names_only),
-    cmocka_unit_test(comments_hold_no_quotes_and_no_names),
-    cmocka_unit_test(growing_variables_are_stopped),
+    cmocka_unit_test(variables_are_read_in_all_forms),
+    cmocka_unit_test(equal_texts_of_other_variables_are_other_conditions),
+    cmocka_unit_test(bad_variables_are_refused),
+    cmocka_unit_test(variables_do_not_grow),
+    cmocka_unit_test(messages_have_places),
+    cmocka_unit_test(a_bad_place_is_told_at_its_column),
     cmocka_unit_test(sets_are_appended),
     cmocka_unit_test(a_file_under_test_replaces_its_own_records),
     cmocka_unit_test(an_absent_folder_is_told),

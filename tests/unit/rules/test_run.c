@@ -12,9 +12,7 @@ static const char *const text =
               "- id: ep-divides-experts\n  severity: error\n"
               "  matchConditions: [plan.ep > 1, 'plan.num_moe_experts != null']\n"
               "  rule: plan.num_moe_experts % plan.ep == 0\n"
-              "  message: ep must divide the experts\n"
-              "  messageExpression: '\"ep \" + string(plan.ep) + \" does not divide \" + "
-              "string(plan.num_moe_experts)'\n"
+              "  message: ep {plan.ep} does not divide {plan.num_moe_experts}\n"
               "  parameter: ep\n  suggestion: divisors(plan.num_moe_experts)\n"
               "  covers: [megatron:A]\n  source: f.py:1\n"
               "- id: sp-advised\n  severity: warning\n  matchConditions: [plan.ep > 1]\n"
@@ -198,15 +196,14 @@ static void a_message_that_cannot_be_worded_falls_back(void **state)
 {
     struct arena *a = *state, *scratch = arena_new(0);
     struct rule_set set = load_good(
-        a, RULE_FILE
-        "rules:\n- id: r\n  severity: info\n  message: the plain words\n  rule: plan.tp > 1\n"
-        "  messageExpression: '\"a\\nb\"'\n  helpExpression: '\"x\" + string(1 / 0)'\n"
-        "  help: the plain help\n  suggestion: '[2, 4]'\n");
+        a, RULE_FILE "rules:\n- id: r\n  severity: info\n  message: 'the plain {plan.tp > 0 ? "
+                     "\"a\\nb\" : \"\"}'\n"
+                     "  rule: plan.tp > 1\n  help: 'help {plan.tp / 0}'\n  suggestion: '[2, 4]'\n");
     const struct setting settings[] = {{"tp", value_int(1)}};
     struct facts *f = facts_of(a, FRAMEWORK_MEGATRON, settings, 1);
     rules_run(&set, f, scratch);
-    assert_str(f->diags->items[0].message, "the plain words");
-    assert_str(f->diags->items[0].help, "valid: 2, 4; the plain help");
+    assert_str(f->diags->items[0].message, "the plain {plan.tp > 0 ? \"a\\nb\" : \"\"}");
+    assert_str(f->diags->items[0].help, "valid: 2, 4; help {plan.tp / 0}");
     arena_free(scratch);
 }
 

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The values that a search may take, and that it takes no others. */
+#include "facts/param_ids.h"
+#include "unit/plan_text.h"
+
+#include <stdio.h>
+
+#include "choose/outlook.h"
+#include "choose/space.h"
+
+static void assert_axis(struct axis x, const char *want)
+{
+    char got[512] = "";
+    for (int i = 0; i < x.n; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", x.values[i]);
+    assert_string_equal(got, want);
+}
+
+/* 48 layers, the embedding and the loss on 4 stages are up to 12 chunks a stage, 16 at most. */
+static void virtual_stages(void **state)
+{
+    struct config *c = plan_config(*state, "megatron", "ep: 8\n");
+    struct search_request r = {.base = c};
+    struct knobs k = c->knobs;
+    assert_axis(space_vpp(&r, &k), "1");
+    k.pp = 4;
+    assert_axis(space_vpp(&r, &k), "1 2 3 4 5 6 7 8 9 10 11 12");
+    k.pp = 2;
+    assert_axis(space_vpp(&r, &k), "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16");
+    k.pp = 20;
+    assert_axis(space_vpp(&r, &k), "1 2");
+    c->framework = FRAMEWORK_AUTOMODEL;
+    assert_axis(space_vpp(&r, &k), "1");
+}
+
+/* From 8,192 tokens on, and at least 2,048 a rank. */
+static void context_parallelism_of_long_sequences(void **state)
+{
+    struct config *c = plan_config(*state, "megatron", "ep: 8\n");
+    struct search_request r = {.base = c};
+    struct knobs k = c->knobs;
+    assert_axis(space_cp(&r, &k), "1");
+    k.seq = 8192;
+    assert_axis(space_cp(&r, &k), "1 2 4");
+    k.seq = 32768; /* 8 GPUs */
+    assert_axis(space_cp(&r, &k), "1 2 4 8");
+    k.tp = 4;
+    assert_axis(space_cp(&r, &k), "1 2");
+}
+
+/* DeepEP has no kernels for a rack, and alone there is nothing to exchange. */
+static void dispatchers(void **state)
+{
+    struct config *c = plan_config(*state, "megatron", "ep: 8\n");
+    struct search_request r = {.base = c};
+    char all[32], rack[32], torch[32];
+    snprintf(all, sizeof all, "%d %d %d", DISPATCH_ALLTOALL, DISPATCH_DEEPEP, DISPATCH_HYBRIDEP);
+    snprintf(rack, sizeof rack, "%d %d", DISPATCH_ALLTOALL, DISPATCH_HYBRIDEP);
+    snprintf(torch, sizeof torch, "%d", DISPATCH_TORCH);
+    assert_axis(space_dispatcher(&r, &c->knobs), all);
+    c->machine.nvlink_domain = 72, c->machine.gpus_per_node = 4;
+    assert_axis(space_dispatcher(&r, &c->knobs), rack);
+    c->framework = FRAMEWORK_AUTOMODEL, c->knobs.ep = 1;
+    assert_axis(space_dispatcher(&r, &c->knobs), torch);
+}
+
+/* Experts are split among divisors of their number that the GPUs allow; KV heads may be copied. */
+static void degrees(void **state)
+{
+    struct config *c = plan_config(*state, "megatron", "");
+    struct search_request r = {.base = c};
+    struct knobs k = c->knobs;
+    assert_axis(space_tp(&r, &k), "1 2 4 8");
+    assert_axis(space_ep(&r, &k), "1 2 4 8");
+    k.gpus = 48; /* 128 experts have no divisor 3 */
+    assert_axis(space_ep(&r, &k), "1 2 4 8 16");
+    c->model.groups = 3;
+    assert_axis(space_tp(&r, &k), "1");
+    k.tp = 4; /* experts of 768 */
+    assert_axis(space_etp(&r, &k), "1 2 4");
+    k.fsdp = FSDP_OPTIM_GRADS_PARAMS;
+    assert_axis(space_etp(&r, &k), "1");
+    r.barred_batches = 1; /* of one sequence */
+    assert_axis(space_mbs(&r), "2 4 8");
+}
+
+static bool has_step(const struct recompute_ladder *l, enum recompute kind, uint32_t modules)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->steps[i].recompute == kind && l->steps[i].modules == modules) return true;
+    return false;
+}
+
+/* From nothing to whole layers, in between what is cheap and the model has. */
+static void the_ladder_of_recomputation(void **state)
+{
+    struct config *c = config_of(sized_plan(
+        *state, "megatron", "model: deepseek-v3\nplatform: h100\ngpus: 256\ngbs: 2048\nmbs: 1",
+        "tp: 1\npp: 16\nep: 16\n"));
+    struct search_request r = {.base = c};
+    struct recompute_ladder l = space_recompute(&r);
+    const uint32_t light = MOD_MOE_ACT | MOD_LAYERNORM, latent = light | MOD_MLA_UP_PROJ;
+    assert_int_equal(l.steps[0].recompute, RECOMPUTE_NONE);
+    assert_int_equal(l.steps[l.n - 1].recompute, RECOMPUTE_FULL);
+    assert_true(has_step(&l, RECOMPUTE_SELECTIVE, light));
+    assert_true(has_step(&l, RECOMPUTE_SELECTIVE, latent));
+    assert_true(has_step(&l, RECOMPUTE_SELECTIVE, latent | MOD_MLP));
+    assert_true(
+        has_step(&l, RECOMPUTE_SELECTIVE, MOD_LAYERNORM | MOD_MLA_UP_PROJ | MOD_MLP | MOD_MOE));
+    c = plan_config(*state, "automodel", ""); /* whole layers or nothing */
+    r.base = c;
+    l = space_recompute(&r);
+    assert_true(l.n == 2 && l.steps[1].recompute == RECOMPUTE_FULL);
+}
+
+/* ---- the search itself ---- */
+
+/* What the search offers to the rules, seen by them. */
+struct watch {
+    size_t asked, interleaved, uneven, graphs;
+};
+
+static const char *look(void *context, const struct config *plan)
+{
+    struct watch *w = context;
+    const struct knobs *k = &plan->knobs;
+    w->asked++;
+    w->interleaved += k->vpp > 1;
+    w->uneven += k->vpp > 1 && knobs_microbatches(k) % k->pp != 0;
+    w->graphs += k->graph_impl != GRAPH_NONE;
+    return NULL;
+}
+
+static struct watch watched(const struct config *base, int pin)
+{
+    struct arena *scratch = arena_new(0);
+    struct watch w = {0};
+    const struct knob *pins[] = {knob_of(P_pipeline_model_parallel_size), knob_of(pin)};
+    struct search_request r = {
+        .base = base, .top = 3, .pinned = pins, .n_pinned = 2, .reject = look, .context = &w};
+    struct search_result *out = ARENA_NEW(scratch, struct search_result);
+    search_run(&r, scratch, out);
+    assert_true(out->n > 0);
+    arena_free(scratch);
+    return w;
+}
+
+/* Microbatches go through virtual stages in groups of the pipeline: 4 stages of 16 GPUs have 4 data
+   parallel ranks, and 48 sequences are 12, 6 or 3 microbatches. */
+static void interleaving_wants_groups_of_microbatches(void **state)
+{
+    struct config *c = config_of(
+        sized_plan(*state, "megatron",
+                   "model: qwen3-30b-a3b\nplatform: h100\ngpus: 16\ngbs: 48\nmbs: 1", "pp: 4\n"));
+    struct watch w = watched(c, P_seq_length);
+    assert_true(w.asked > 0 && w.interleaved > 0);
+    assert_int_equal(w.uneven, 0);
+}
+
+static void pinned_graphs_stay_off(void **state)
+{
+    struct config *c = plan_config(*state, "megatron", "pp: 1\n");
+    c->knobs.graph_impl = GRAPH_NONE, c->knobs.graph_scope = 0;
+    assert_true(watched(c, P_seq_length).graphs > 0);
+    assert_int_equal(watched(c, P_cuda_graph_impl).graphs, 0);
+    assert_int_equal(watched(c, P_cuda_graph_scope).graphs, 0);
+}
+
+/* ---- one decision taken back ---- */
+
+static bool outlook(struct arena *a, const struct config *c, int param)
+{
+    struct facts *f = plan_facts(a, "megatron", "");
+    outlook_of(f, c);
+    assert_int_equal(facts_get(f, param)->value.kind, VALUE_BOOL);
+    return facts_bool(f, param, false);
+}
+
+/* Ranks of expert tensor parallelism can have whole experts where their number divides. */
+static void experts_in_place_of_their_parts(void **state)
+{
+    struct config *c = config_of(sized_plan(
+        *state, "megatron", "model: qwen3-30b-a3b\nplatform: gb200\ngpus: 256\ngbs: 256\nmbs: 1",
+        "tp: 4\netp: 4\nep: 32\nsequence_parallel: true\nuse_distributed_optimizer: true\n"));
+    assert_true(outlook(*state, c, P_fits_with_ep_only));
+    c->knobs.ep = 64; /* 256 ranks for 128 experts */
+    assert_false(outlook(*state, c, P_fits_with_ep_only));
+    c->knobs.etp = 1;
+    assert_false(outlook(*state, c, P_fits_with_ep_only));
+}
+
+/* A GPU that is just large enough for what is on it while the states are on the CPU. */
+static void offloaded_states_come_back(void **state)
+{
+    struct config *c =
+        plan_config(*state, "megatron",
+                    "ep: 8\nrecompute_granularity: selective\n"
+                    "recompute_modules: [core_attn]\nuse_distributed_optimizer: true\n");
+    struct memory_estimate with, without;
+    assert_true(memory_estimate(c, &without, NULL));
+    c->knobs.offload_optimizer_states = true;
+    assert_true(memory_estimate(c, &with, NULL) && with.peak_high < without.peak_high);
+    c->machine.capacity_bytes = with.peak_high;
+    assert_false(outlook(*state, c, P_fits_without_offload));
+    c->machine.capacity_bytes = without.peak_high;
+    assert_true(outlook(*state, c, P_fits_without_offload));
+    c->knobs.offload_optimizer_states = false; /* nothing to take back */
+    assert_false(outlook(*state, c, P_fits_without_offload));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(virtual_stages),
+    cmocka_unit_test(context_parallelism_of_long_sequences),
+    cmocka_unit_test(dispatchers),
+    cmocka_unit_test(degrees),
+    cmocka_unit_test(the_ladder_of_recomputation),
+    cmocka_unit_test(interleaving_wants_groups_of_microbatches),
+    cmocka_unit_test(pinned_graphs_stay_off),
+    cmocka_unit_test(experts_in_place_of_their_parts),
+    cmocka_unit_test(offloaded_states_come_back),
+};
+UNIT_MAIN(tests)

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The terms of the step time, worked out by hand. */
+#include "round_plan.h"
+
+#include "cost/comm.h"
+#include "cost/time.h"
+
+static const struct layer_kind dense_layer = {MIXER_ATTENTION, FFN_DENSE},
+                               moe_layer = {MIXER_ATTENTION, FFN_MOE};
+
+static struct time_estimate time_of(const struct config *c)
+{
+    struct time_estimate t;
+    assert_true(time_estimate(c, &t, NULL));
+    return t;
+}
+
+static struct layer_time layer_of(const struct config *c, struct layer_kind kind)
+{
+    struct timing t = timing_of(c);
+    return layer_time(&t, kind);
+}
+
+/* ---- communication ---- */
+
+/* 4096 tokens of 1024 bf16 elements, two experts each. */
+static const double sent = 4096 * 2 * 1024.0;
+
+static void an_exchange_inside_a_domain(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    struct timing t = timing_of(c);
+    double link = 1 / (0.85 * 1e11) + 1 / 1900e9;
+    /* alltoall: a copy for each chosen expert, 7 of 8 leave the rank */
+    assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + sent * 2 * 7 / 8 * link), 1e-12);
+    /* an all-gather: all rows to all ranks */
+    c->knobs.dispatcher = DISPATCH_ALLGATHER;
+    t = timing_of(c);
+    assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + sent * 8 * 7 / 8 * link), 1e-12);
+    /* HybridEP: one copy for each distinct rank: of 8, two choices meet 8 (1 - (7/8)^2) */
+    c->knobs.dispatcher = DISPATCH_HYBRIDEP;
+    t = timing_of(c);
+    double ranks = 8 * (1 - 49.0 / 64), wide = 1 / (0.95 * 1e11) + 1 / 4000e9;
+    assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + sent * ranks * 7 / 8 * wide), 1e-12);
+}
+
+/* 16 ranks in two domains, and NICs so fast that what lands inside takes the time: of the 2 copies
+   half lands in each domain, and 7/8 of that leaves the rank it landed on. */
+static void copies_spread_over_the_domains(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    c->knobs.gpus = 16, c->knobs.ep = 16, c->model.experts = 16;
+    c->machine.nic_bytes_per_s = 1e13;
+    struct timing t = timing_of(c);
+    double link = 1 / (0.85 * 1e11) + 1 / 1900e9;
+    assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + sent * 1 * 7 / 8 * link), 1e-12);
+    /* DeepEP's hops share their SMs and add up: one copy a domain, one a rank */
+    c->knobs.dispatcher = DISPATCH_DEEPEP;
+    t = timing_of(c);
+    double domains = 2 * (1 - 1.0 / 4), ranks = 16 * (1 - 15.0 * 15 / 256);
+    double fast = ranks * 7 / 8 * (1 / (0.85 * 1e11) + 1 / 1300e9), slow = domains / 2 / 1e13;
+    assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + sent * (fast + slow)), 1e-12);
+}
+
+/* 1 GB of keys and values on two ranks: a ring of 10 ms of which 0.8 of attention's time hides, or
+   an exchange of half of queries, keys and values twice. */
+static void context_parallelism_takes_the_cheaper_way(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "cp: 2\n");
+    struct timing t = timing_of(c);
+    assert_near(comm_context(&t, 1e9, 9e9, 0), 10e-3 + 40e-6, 1e-12);
+    assert_near(comm_context(&t, 1e9, 9e9, 5e-3), 10e-3 - 4e-3 + 40e-6, 1e-12);
+    assert_near(comm_context(&t, 1e9, 9e9, 12.5e-3), 40e-6, 1e-12);
+    c->knobs.cp = 4; /* three steps of 5 GB, or three quarters of 6 GB twice */
+    assert_near(comm_context(&t, 5e9, 1e9, 0), 2 * 6e9 * 3 / 4 / 1e11 + 40e-6, 1e-12);
+}
+
+/* ---- layers ---- */
+
+/* Five passes forward and eight backward over 8 heads x 4096 x 4096 scores of two bytes. */
+static void unfused_attention_streams_its_scores(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    struct layer_time fused = layer_of(c, dense_layer);
+    c->knobs.attention = ATTN_UNFUSED;
+    struct layer_time unfused = layer_of(c, dense_layer);
+    double square = 2 * 8 * 4096.0 * 4096;
+    assert_near(unfused.forward.memory - fused.forward.memory, 5 * square / 1e12, 1e-9);
+    assert_near(unfused.backward.memory - fused.backward.memory, 8 * square / 1e12, 1e-9);
+}
+
+/* QK and PV over half of the square: 2 x 2 x 4096 x 2048 x 8 heads x 128 FLOPs at 1e15. */
+static void recomputed_modules_run_once_more(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    double core = 2 * 4096.0 * 2048 * 8 * (128 + 128) / 1e15;
+    assert_near(layer_of(c, dense_layer).forward.attention, core, 1e-12);
+    assert_true(layer_of(c, dense_layer).again.attention == 0);
+    c->knobs.recompute = RECOMPUTE_SELECTIVE;
+    c->knobs.recompute_modules = MOD_CORE_ATTN;
+    assert_near(layer_of(c, dense_layer).again.attention, core, 1e-12);
+    assert_true(layer_of(c, dense_layer).again.gemm == 0);
+    /* the MLP's three matrices of 1024 x 4096 */
+    c->knobs.recompute_modules = MOD_MLP;
+    assert_near(layer_of(c, dense_layer).again.gemm, 2 * 4096 * 3 * 1024.0 * 4096 / 1e15, 1e-12);
+    c->knobs.recompute = RECOMPUTE_FULL;
+    struct layer_time full = layer_of(c, dense_layer);
+    assert_near(full.again.attention, core, 1e-12);
+    assert_near(full.again.gemm, full.forward.gemm, 1e-12);
+    assert_true(full.sync_again);
+}
+
+/* 8192 routed rows: the inner 512 with gate and up, and the outer 1024, are each read and written
+   once more; the clamp reads and writes the inner ones twice; backward is half as much again. */
+static void biases_of_experts_are_passes(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    struct layer_time plain = layer_of(c, moe_layer);
+    c->model.add_bias = true;
+    struct layer_time biased = layer_of(c, moe_layer);
+    double inner = 2 * 8192 * 512.0, outer = 2 * 8192 * 1024.0;
+    double one = (2 * (2 * inner + outer) + 4 * inner) / 1e12;
+    assert_near(biased.forward.memory - plain.forward.memory, one, 1e-9);
+    assert_near(biased.backward.memory - plain.backward.memory, 1.5 * one, 1e-9);
+}
+
+/* The rows of both ranks of an expert meet on each, which has half of every expert: with 16 rows
+   of padding an expert, 2 x rows x 3 x 1024 x width FLOPs. */
+static void expert_tensor_parallelism_gathers_rows(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    double whole = 2 * (8192 + 16) * 3 * 1024.0 * 512 / 1e15;
+    assert_near(layer_of(c, moe_layer).forward.grouped, whole, 1e-12);
+    c->knobs.tp = c->knobs.etp = 2, c->knobs.ep = 4; /* 2048 tokens a rank, two experts */
+    double halves = 2 * (8192 + 2 * 16) * 3 * 1024.0 * 256 / 1e15;
+    assert_near(layer_of(c, moe_layer).forward.grouped, halves, 1e-12);
+    assert_true(layer_of(c, moe_layer).forward.tp > 0);
+}
+
+/* A capacity c loads the hottest rank by 1 + 0.05 (c - 1)^2, three at most; padding by c. */
+static void the_hottest_rank_by_capacity(void **state)
+{
+    static const struct {
+        bool balanced, padded;
+        double capacity, load;
+    } cases[] = {{true, false, 0, 1},    {false, false, 0, 1.5}, {false, false, 3, 1.2},
+                 {false, false, 10, 3},  {false, true, 3, 3},    {true, true, 2, 2},
+                 {false, false, 0.5, 1}, {true, true, 0.5, 1}};
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    coefficient(c, "imbalance", 1.5);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        c->knobs.force_balance = cases[i].balanced;
+        c->knobs.pad_to_capacity = cases[i].padded;
+        c->knobs.capacity_factor = cases[i].capacity;
+        assert_near(timing_of(c).load, cases[i].load, 1e-12);
+    }
+}
+
+/* The exchange hides under the shared expert by half, of at most 0.15 of the layer's kernels. */
+static void a_shared_expert_hides_half(void **state)
+{
+    struct config *c = round_plan(
+        *state, "megatron", EIGHT_EXPERTS ", moe_shared_expert_intermediate_size: 512", "ep: 8\n");
+    struct layer_time l = layer_of(c, moe_layer);
+    double both = 2 * l.forward.ep, hidden = 0;
+    assert_near(time_of(c).ep_exposed, 8 * 4 * both, 1e-9); /* microbatches, layers */
+    c->knobs.shared_expert_overlap = true;
+    hidden += 0.5 * fmin(l.forward.ep, 0.15 * pass_kernels(&l.forward));
+    hidden += 0.5 * fmin(l.backward.ep, 0.15 * pass_kernels(&l.backward));
+    assert_true(hidden > 0 && hidden < both / 2);
+    assert_near(time_of(c).ep_exposed, 8 * 4 * (both - hidden), 1e-9);
+}
+
+/* ---- the step ---- */
+
+/* Parameters that are gathered: layers, embedding and head. What is left out, the final norm and
+   the start-up of collectives, is below one per cent. */
+static const double parameters =
+    4 * (4 * 1024.0 * 1024 + 3 * 1024.0 * 4096 + 2 * 1024) + 2 * 32768.0 * 1024;
+
+/* Two gathers and a reduction of two bytes a parameter with every microbatch, and half a gather
+   that nothing runs beside. */
+static void fsdp_gathers_with_every_microbatch(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "use_megatron_fsdp: true\n");
+    struct timing t = timing_of(c);
+    double one = comm_collective(&t, 2 * parameters, 8, 8);
+    assert_near(time_of(c).dp_exposed, (8 * 3 + 0.5) * one, 0.01);
+    c->knobs.gbs = 128;
+    assert_near(time_of(c).dp_exposed, (16 * 3 + 0.5) * one, 0.01);
+}
+
+/* Nothing overlaps: gradients of four bytes are reduced, parameters of two gathered, of one in
+   FP8. */
+static void the_distributed_optimizer_reduces_and_gathers(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    c->knobs.grad_bytes = 4;
+    struct timing t = timing_of(c);
+    double two = comm_collective(&t, 2 * parameters, 8, 8),
+           four = comm_collective(&t, 4 * parameters, 8, 8),
+           one = comm_collective(&t, parameters, 8, 8);
+    assert_near(time_of(c).dp_exposed, four + two, 0.01);
+    c->knobs.precision = PREC_FP8_TENSORWISE;
+    assert_near(time_of(c).dp_exposed, four + two, 0.01);
+    c->knobs.fp8_param_gather = true;
+    assert_near(time_of(c).dp_exposed, four + one, 0.01);
+}
+
+/* An eighth of the parameters is updated: 30 bytes each at 0.7 of the HBM's rate, 24 with narrow
+   states; norm and casts read all of them at 4 bytes. */
+static void updates_move_bytes(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    double all = 4 * parameters / 1e12, own = parameters / 8;
+    assert_near(time_of(c).optimizer, own * 30 / 0.7e12 + all, 1e-3);
+    c->knobs.precision_aware = true;
+    assert_near(time_of(c).optimizer, own * 24 / 0.7e12 + all, 1e-3);
+    c->knobs.offload_optimizer_states = true; /* 24 bytes through PCIe's 1e10 B/s */
+    assert_near(time_of(c).optimizer, own * 24 / 0.7e12 + all + own * 24 / 1e10, 1e-3);
+}
+
+/* One per cent a doubling above 64 GPUs. */
+static void many_ranks_straggle(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    coefficient(c, "straggling", 0.01);
+    static const struct {
+        int64_t gpus;
+        double slow;
+    } cases[] = {{8, 1}, {64, 1}, {128, 1.01}, {512, 1.03}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct time_layers layers;
+        struct time_rates rates;
+        c->knobs.gpus = cases[i].gpus, c->knobs.gbs = 8 * c->knobs.gpus;
+        time_layers_init(c, &layers);
+        time_rates_of(&layers, c, &rates);
+        assert_near(rates.slow, cases[i].slow, 1e-12);
+        if (i != 2) continue;
+        double slow = time_of(c).compute;
+        coefficient(c, "straggling", 0);
+        assert_near(slow / time_of(c).compute, 1.01, 1e-9);
+        coefficient(c, "straggling", 0.01);
+    }
+}
+
+/* 8 MB between the stages of one node at 0.8 of NVLink, after 20 us; each of two chunks sends once
+   each way with every of 16 microbatches, in the mean over both ranks. Virtual stages send twice as
+   often and show a quarter. */
+static void transfers_between_stages(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "pp: 2\n");
+    coefficient(c, "p2p_exposed", 0.25);
+    double one = 20e-6 + 2 * 4096 * 1024.0 / 0.8e11;
+    assert_near(time_of(c).pp_exposed, 16 / 2 * 2 * 2 * one, 1e-9);
+    c->knobs.vpp = 2;
+    assert_near(time_of(c).pp_exposed, 16 / 2 * 2 * 4 * 0.25 * one, 1e-9);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(an_exchange_inside_a_domain),
+    cmocka_unit_test(copies_spread_over_the_domains),
+    cmocka_unit_test(context_parallelism_takes_the_cheaper_way),
+    cmocka_unit_test(unfused_attention_streams_its_scores),
+    cmocka_unit_test(recomputed_modules_run_once_more),
+    cmocka_unit_test(biases_of_experts_are_passes),
+    cmocka_unit_test(expert_tensor_parallelism_gathers_rows),
+    cmocka_unit_test(the_hottest_rank_by_capacity),
+    cmocka_unit_test(a_shared_expert_hides_half),
+    cmocka_unit_test(fsdp_gathers_with_every_microbatch),
+    cmocka_unit_test(the_distributed_optimizer_reduces_and_gathers),
+    cmocka_unit_test(updates_move_bytes),
+    cmocka_unit_test(many_ranks_straggle),
+    cmocka_unit_test(transfers_between_stages),
+};
+UNIT_MAIN(tests)
