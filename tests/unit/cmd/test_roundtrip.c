@@ -236,10 +236,23 @@ static void the_whole_product(void **state)
     close_bench(&b);
 }
 
+static void every_emitter_is_tried(void **state)
+{
+    struct str words = str_of(EMITTER_WORDS), word;
+    (void)state;
+    while (str_split(&words, '|', &word)) {
+        size_t i = 0, n = sizeof outputs / sizeof *outputs;
+        while (word.n && i < n && !str_is(word, outputs[i].format))
+            i++;
+        if (i == n) fail_msg("no %.*s", STR_ARG(word));
+    }
+}
+
 int main(int argc, char **argv)
 {
     (void)argv;
-    const struct CMUnitTest sample[] = {cmocka_unit_test(every_model_in_turn)};
+    const struct CMUnitTest sample[] = {cmocka_unit_test(every_emitter_is_tried),
+                                        cmocka_unit_test(every_model_in_turn)};
     const struct CMUnitTest product[] = {cmocka_unit_test(the_whole_product)};
     return argc > 1 ? cmocka_run_group_tests(product, unit_open_arena, unit_close_arena)
                     : cmocka_run_group_tests(sample, unit_open_arena, unit_close_arena);
