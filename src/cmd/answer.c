@@ -17,7 +17,7 @@ void batch_error(const struct batch_request *request, struct str message)
 struct read_options batch_options(const struct batch_request *request)
 {
     struct read_options o = *request->service->options;
-    if (o.n_set) o.set = arena_dup(request->arena, o.set, o.n_set * sizeof *o.set);
+    o.set = arena_dup(request->arena, o.set, o.n_set * sizeof *o.set);
     o.platforms = request->platforms;
     return o;
 }

@@ -10,6 +10,8 @@
 #include "facts/reader.h"
 #include "flow/validate.h"
 
+enum { LONGEST_REQUEST = 64 << 20 }; /* bytes */
+
 /* What all requests are answered by. */
 struct service {
     const struct rule_set *rules;
@@ -75,6 +77,5 @@ void worker_empty(struct worker *w);
    STATUS_CANNOT with a usage error. */
 int batch_run(struct cmd_context *c, batch_answer *answer, const struct service *service, size_t n);
 
-enum { LONGEST_REQUEST = 64 << 20 }; /* bytes */
 
 #endif

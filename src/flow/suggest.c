@@ -44,8 +44,8 @@ static bool try_count(struct arena *a, struct arena *scratch, const struct rule_
     return found;
 }
 
-/* The smallest power of two with a plan that surely fits; else the count that needs
-   the least memory. */
+/* The smallest power of two with a plan that surely fits; else the count that needs the least
+   memory. */
 static void find_smallest(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                           struct ask *ask)
 {

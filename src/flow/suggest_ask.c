@@ -58,7 +58,8 @@ bool ask_in(struct arena *a, struct ask *ask, struct str framework, struct str *
     enum framework f;
     if (!framework_from_name(framework, &f))
         return bad_wish(a, &wishes[WISH_FRAMEWORK], framework, why);
-    return ask->in[f] = true;
+    ask->in[f] = true;
+    return true;
 }
 
 /* What follows from the sizes, and may be asked for all the same. */
