@@ -115,3 +115,14 @@ struct str edit_near(struct arena *a, struct str word, const char *words)
     struct str found = begin.n ? joined(a, begin.items, begin.n) : nearest.best;
     return found.n ? arena_printf(a, "; did you mean %.*s?", STR_ARG(found)) : STR("");
 }
+
+int edit_index(struct str word, const char *const *known, struct str *nearest)
+{
+    struct edit_nearest near = {.word = word};
+    for (int i = 0; known[i]; i++) {
+        if (str_is(word, known[i])) return i;
+        edit_offer(&near, str_of(known[i]));
+    }
+    *nearest = near.best;
+    return -1;
+}

@@ -21,5 +21,8 @@ void edit_offer(struct edit_nearest *n, struct str candidate);
 /* "; did you mean x or y?" for a word that is none of "x|y|z": those that begin with it, else the
    nearest; empty when none is near. */
 struct str edit_near(struct arena *a, struct str word, const char *words);
+/* The index of a word in a list that ends with NULL; -1, with the nearest in *nearest, when it is
+   none of them. */
+int edit_index(struct str word, const char *const *known, struct str *nearest);
 
 #endif

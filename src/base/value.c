@@ -144,6 +144,13 @@ const struct value *value_map_get(struct value map, struct str key)
     return NULL;
 }
 
+double value_number(struct value v)
+{
+    if (v.kind == VALUE_INT) return (double)v.i;
+    if (v.kind == VALUE_UINT) return (double)v.u;
+    return v.kind == VALUE_DOUBLE ? v.d : (double)NAN;
+}
+
 static void add_text(struct buf *b, struct value v);
 
 enum { MOST_ITEMS = 8, BRIEF_ITEMS = 6, BRIEF_BYTES = 60 };

@@ -99,6 +99,8 @@ static inline bool value_is_number(struct value v)
 }
 /* The entry of a map under a string key, or NULL. */
 const struct value *value_map_get(struct value map, struct str key);
+/* A number of any kind; NAN for other values. */
+double value_number(struct value v);
 /* As a person would write it: 8, 1.5, true, null, alltoall, [a, b], {k: v}; "unknown" when
    unknown. */
 struct str value_text(struct arena *a, struct value v);

@@ -77,5 +77,4 @@ void worker_empty(struct worker *w);
    STATUS_CANNOT with a usage error. */
 int batch_run(struct cmd_context *c, batch_answer *answer, const struct service *service, size_t n);
 
-
 #endif

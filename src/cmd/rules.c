@@ -59,7 +59,21 @@ static void expressions_json(struct json_writer *w, const struct rule *r)
     json_close(w, '}');
 }
 
-static void rule_json(struct json_writer *w, const struct rule *r)
+static void variables_json(struct json_writer *w, struct arena *a, const struct rule *r)
+{
+    struct expr_use_list all = rule_variables(a, r);
+    json_open(w, "variables", '[');
+    for (size_t i = 0; i < all.n; i++) {
+        json_open(w, NULL, '{');
+        json_str(w, "name", all.items[i].name);
+        json_str(w, "expression", all.items[i].text);
+        json_optional_str(w, "doc", all.items[i].doc);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+}
+
+static void rule_json(struct json_writer *w, struct arena *a, const struct rule *r)
 {
     json_open(w, NULL, '{');
     json_str(w, "id", r->id);
@@ -68,6 +82,7 @@ static void rule_json(struct json_writer *w, const struct rule *r)
     json_str(w, "suite", r->suite);
     frameworks_json(w, r);
     expressions_json(w, r);
+    variables_json(w, a, r);
     json_str(w, "message", r->message);
     json_optional_str(w, "why", r->why);
     if (r->parameter >= 0) json_str(w, "parameter", param_table[r->parameter].name);
@@ -85,7 +100,7 @@ static void list_json(struct cmd_context *c, const struct rule_set *set)
     json_open(&w, NULL, '{');
     json_open(&w, "rules", '[');
     for (size_t i = 0; i < set->n; i++)
-        rule_json(&w, set->items[i]);
+        rule_json(&w, c->keep, set->items[i]);
     json_close(&w, ']');
     json_close(&w, '}');
     buf_add_char(&c->out, '\n');

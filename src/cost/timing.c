@@ -3,47 +3,32 @@
 
 #include <math.h>
 
-/* Links and copies: coefficients, in one law for H800, H100 and GB200 (arXiv 2603.07685 table 7;
-   DeepEP README: 153-158 GB/s inside an H800 node). Passes: alltoall permutes, and sorts by local
-   expert after the exchange, each read and written, there and back (8); DeepEP copies from and to
-   its buffers (4); HybridEP fuses both (2). Between domains NCCL stages its point-to-point traffic
-   in buffers of its own. Operations and waits: counted in
-   megatron/core/transformer/moe/token_dispatcher.py. */
+/* Passes: alltoall permutes, and sorts by local expert after the exchange, each read and written,
+   there and back (8); DeepEP copies from and to its buffers (4); HybridEP fuses both (2).
+   Operations and waits: counted in megatron/core/transformer/moe/token_dispatcher.py. */
+static const struct dispatch_law laws[] = {
+    [DISPATCH_ALLGATHER] = {.passes = 8, .prepare_ops = 12, .move_ops = 20, .syncs = 1},
+    [DISPATCH_ALLTOALL] = {.passes = 8, .prepare_ops = 24, .move_ops = 30, .syncs = 3},
+    [DISPATCH_DEEPEP] =
+        {.once = true, .added = true, .passes = 4, .prepare_ops = 8, .move_ops = 16},
+    [DISPATCH_HYBRIDEP] = {.once = true, .passes = 2, .prepare_ops = 6, .move_ops = 12, .syncs = 1},
+    [DISPATCH_TORCH] = {.passes = 8, .prepare_ops = 24, .move_ops = 30, .syncs = 3},
+};
+
+/* Links and copies in one law for H800, H100 and GB200 (arXiv 2603.07685 table 7; DeepEP README:
+   153-158 GB/s inside an H800 node). Between domains NCCL stages its point-to-point traffic in
+   buffers of its own. */
 static struct dispatch_law law_of(const struct coefficients *f, enum dispatcher dispatcher)
 {
-    const struct dispatch_law nccl = {.nvlink = f->nccl_nvlink,
-                                      .sm_bytes_per_s = 1e9 * f->nccl_copy_gb_per_s,
-                                      .proxy_bytes_per_s = 1e9 * f->nccl_staging_gb_per_s,
-                                      .passes = 8,
-                                      .prepare_ops = 24,
-                                      .move_ops = 30,
-                                      .syncs = 3};
-    struct dispatch_law gathered = nccl;
-    switch (dispatcher) {
-    case DISPATCH_ALLGATHER:
-        gathered.prepare_ops = 12, gathered.move_ops = 20, gathered.syncs = 1;
-        return gathered;
-    case DISPATCH_DEEPEP:
-        return (struct dispatch_law){.once = true,
-                                     .added = true,
-                                     .nvlink = f->deepep_nvlink,
-                                     .sm_bytes_per_s = 1e9 * f->deepep_copy_gb_per_s,
-                                     .passes = 4,
-                                     .prepare_ops = 8,
-                                     .move_ops = 16,
-                                     .syncs = f->deepep_syncs};
-    case DISPATCH_HYBRIDEP:
-        return (struct dispatch_law){.once = true,
-                                     .nvlink = f->hybridep_nvlink,
-                                     .sm_bytes_per_s = 1e9 * f->hybridep_copy_gb_per_s,
-                                     .passes = 2,
-                                     .prepare_ops = 6,
-                                     .move_ops = 12,
-                                     .syncs = 1};
-    case DISPATCH_ALLTOALL:
-    case DISPATCH_TORCH: break;
-    }
-    return nccl;
+    struct dispatch_law law = laws[dispatcher];
+    bool deepep = dispatcher == DISPATCH_DEEPEP, hybridep = dispatcher == DISPATCH_HYBRIDEP;
+    law.nvlink = deepep ? f->deepep_nvlink : hybridep ? f->hybridep_nvlink : f->nccl_nvlink;
+    law.sm_bytes_per_s = 1e9 * (deepep     ? f->deepep_copy_gb_per_s
+                                : hybridep ? f->hybridep_copy_gb_per_s
+                                           : f->nccl_copy_gb_per_s);
+    if (!deepep && !hybridep) law.proxy_bytes_per_s = 1e9 * f->nccl_staging_gb_per_s;
+    if (deepep) law.syncs = f->deepep_syncs;
+    return law;
 }
 
 void pass_add(struct pass *to, const struct pass *x, double times)

@@ -11,15 +11,22 @@ void diags_init(struct diags *all, struct arena *arena)
 struct diag *diag_add(struct diags *all, enum severity severity, const char *rule, struct span at,
                       const char *format, ...)
 {
-    struct diag *d = VEC_PUSH(all->arena, all);
     va_list args;
     va_start(args, format);
+    struct diag *d = diag_vadd(all, severity, rule, at, format, args);
+    va_end(args);
+    return d;
+}
+
+struct diag *diag_vadd(struct diags *all, enum severity severity, const char *rule, struct span at,
+                       const char *format, va_list args)
+{
+    struct diag *d = VEC_PUSH(all->arena, all);
     *d = (struct diag){.rule = str_of(rule),
                        .severity = severity,
                        .at = at,
                        .message = arena_vprintf(all->arena, format, args),
                        .document = all->document};
-    va_end(args);
     return d;
 }
 

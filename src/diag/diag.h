@@ -4,6 +4,8 @@
 #ifndef MOEPLAN_DIAG_DIAG_H
 #define MOEPLAN_DIAG_DIAG_H
 
+#include <stdarg.h>
+
 #include "base/vec.h"
 #include "diag/source.h"
 
@@ -38,6 +40,10 @@ __attribute__((format(printf, 5, 6))) struct diag *diag_add(struct diags *all,
                                                             enum severity severity,
                                                             const char *rule, struct span at,
                                                             const char *format, ...);
+__attribute__((format(printf, 5, 0))) struct diag *diag_vadd(struct diags *all,
+                                                             enum severity severity,
+                                                             const char *rule, struct span at,
+                                                             const char *format, va_list args);
 /* A further note, and the help, which replaces the one before. */
 __attribute__((format(printf, 3, 4))) void diag_note(struct diags *all, struct diag *d,
                                                      const char *format, ...);

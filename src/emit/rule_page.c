@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-enum { MOST_LINES = 8, MOST_USES = 64, WIDTH = 110 };
+enum { MOST_LINES = 8, WIDTH = 110 };
 
 static void heading(struct buf *out, const char *text)
 {
@@ -65,40 +65,14 @@ static void code(struct buf *out, struct str text)
     }
 }
 
-/* What the expressions of a record use, each variable once, below those that it uses itself. */
-struct uses {
-    const struct expr_use *items[MOST_USES];
-    size_t n;
-};
-
-static void add_uses(struct uses *all, const struct expr *e)
-{
-    const struct expr_use *uses;
-    size_t n = e ? expr_variables(e, &uses) : 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-        while (k < all->n && !str_eq(all->items[k]->name, uses[i].name))
-            k++;
-        if (k == all->n && k < MOST_USES) all->items[all->n++] = &uses[i];
-    }
-}
-
 static void variables(const struct rule *r, struct buf *out)
 {
-    struct uses all = {.n = 0};
-    for (size_t i = 0; i < r->n_conditions; i++)
-        add_uses(&all, r->conditions[i]);
-    add_uses(&all, r->rule);
-    for (size_t i = 0; i < r->n_set; i++)
-        add_uses(&all, r->set[i].value);
-    add_uses(&all, r->message_expression);
-    add_uses(&all, r->help_expression);
+    struct expr_use_list all = rule_variables(out->arena, r);
     if (all.n) buf_add(out, STR("\nwhere\n\n"));
     for (size_t i = 0; i < all.n; i++) {
-        struct str text = all.items[i]->text, doc = all.items[i]->doc;
-        code(out,
-             arena_printf(out->arena, "%.*s = %.*s", STR_ARG(all.items[i]->name), STR_ARG(text)));
-        if (doc.n) buf_printf(out, "        // %.*s\n", STR_ARG(doc));
+        const struct expr_use *use = &all.items[i];
+        code(out, arena_printf(out->arena, "%.*s = %.*s", STR_ARG(use->name), STR_ARG(use->text)));
+        if (use->doc.n) buf_printf(out, "        // %.*s\n", STR_ARG(use->doc));
     }
 }
 

@@ -338,21 +338,18 @@ static void fold_list(struct compiler *c, uint32_t at)
     node_at(c, at)->a = compile_constant(c, value_list_of(c->arena, items, n));
 }
 
-static enum expr_type check_list(struct compiler *c, uint32_t at)
+static void check_args(struct compiler *c, uint32_t at)
 {
     uint32_t first = node_at(c, at)->a, n = node_at(c, at)->b;
     for (uint32_t i = 0; i < n; i++)
         check_value(c, c->args.items[first + i]);
-    fold_list(c, at);
-    return EXPR_LIST;
 }
 
-static enum expr_type check_places(struct compiler *c, uint32_t at)
+static enum expr_type check_list(struct compiler *c, uint32_t at)
 {
-    uint32_t first = node_at(c, at)->a, n = node_at(c, at)->b;
-    for (uint32_t i = 0; i < n; i++)
-        check_value(c, c->args.items[first + i]);
-    return EXPR_STRING;
+    check_args(c, at);
+    fold_list(c, at);
+    return EXPR_LIST;
 }
 
 static enum expr_type check_map(struct compiler *c, uint32_t at)
@@ -461,7 +458,7 @@ static enum expr_type infer(struct compiler *c, uint32_t at)
         want_bool(c, node_at(c, at)->b);
         return EXPR_BOOL;
     case OP_COND: return check_condition(c, at);
-    case OP_TEXT: return check_places(c, at);
+    case OP_TEXT: check_args(c, at); return EXPR_STRING;
     case OP_LIST: return check_list(c, at);
     case OP_MAP: return check_map(c, at);
     case OP_CALL: return check_call(c, at);

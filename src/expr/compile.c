@@ -27,10 +27,9 @@ struct diag *compile_error(struct compiler *c, uint32_t from, uint32_t to, const
     c->failed = true;
     va_list args;
     va_start(args, format);
-    struct str message = arena_vprintf(c->diags->arena, format, args);
+    struct diag *d =
+        diag_vadd(c->diags, SEVERITY_ERROR, "expression", place(c, from, to), format, args);
     va_end(args);
-    struct diag *d = diag_add(c->diags, SEVERITY_ERROR, "expression", place(c, from, to), "%.*s",
-                              STR_ARG(message));
     if (c->at.line != c->at.end_line || !c->at.line)
         diag_note(c->diags, d, "at character %u of: %.*s",
                   characters(str_slice(c->text, 0, from)) + 1, STR_ARG(c->text));
@@ -71,6 +70,15 @@ uint32_t compile_args(struct compiler *c, const uint32_t *nodes, size_t n)
     for (size_t i = 0; i < n; i++)
         *VEC_PUSH(c->arena, &c->args) = nodes[i];
     return first;
+}
+
+uint32_t compile_over(struct compiler *c, enum expr_op op, const uint32_t *nodes, size_t count,
+                      size_t n, uint32_t from, uint32_t to)
+{
+    uint32_t node = compile_node(c, op, compile_args(c, nodes, count), (uint32_t)n, from, to);
+    for (size_t i = 0; i < count; i++)
+        compile_raise(c, node, nodes[i]);
+    return node;
 }
 
 uint32_t compile_constant(struct compiler *c, struct value v)

@@ -81,6 +81,9 @@ void compile_raise(struct compiler *c, uint32_t node, uint32_t child);
 /* A new node above one or two others (b: 0 for one), from the start of the one to the end of the
    other. */
 uint32_t compile_above(struct compiler *c, enum expr_op op, uint32_t a, uint32_t b);
+/* A new node above any number of others, which become its args: `n` is its field b. */
+uint32_t compile_over(struct compiler *c, enum expr_op op, const uint32_t *nodes, size_t count,
+                      size_t n, uint32_t from, uint32_t to);
 /* Copies node indices into the args; the index of the first. */
 uint32_t compile_args(struct compiler *c, const uint32_t *nodes, size_t n);
 /* Adds a constant; its index. */

@@ -358,13 +358,21 @@ static struct value affordable(struct run *r, struct value v)
     return run_spend_value(r, v) ? v : run_exhausted();
 }
 
+/* The values of a node's args; what fails in them, else null. */
+static inline struct value all_args(struct run *r, const struct expr_node *n, struct value *out)
+{
+    struct value failed = value_null();
+    for (uint32_t i = 0; i < n->b; i++) {
+        out[i] = run_node(r, r->e->args[n->a + i]);
+        if (!is_plain(out[i])) failed = is_plain(failed) ? out[i] : failure(failed, out[i]);
+    }
+    return failed;
+}
+
 static struct value list_literal(struct run *r, const struct expr_node *n)
 {
-    struct value *items = ARENA_ARRAY(r->scratch, struct value, n->b), failed = value_null();
-    for (uint32_t i = 0; i < n->b; i++) {
-        items[i] = run_node(r, r->e->args[n->a + i]);
-        if (!is_plain(items[i])) failed = is_plain(failed) ? items[i] : failure(failed, items[i]);
-    }
+    struct value *items = ARENA_ARRAY(r->scratch, struct value, n->b),
+                 failed = all_args(r, n, items);
     if (!is_plain(failed)) return failed;
     return affordable(r, value_list_over(r->scratch, items, n->b));
 }
@@ -421,11 +429,7 @@ static struct value variable(struct run *r, const struct expr_node *n)
 static struct value call(struct run *r, const struct expr_node *n)
 {
     const struct func *f = &func_table[n->c];
-    struct value args[FUNC_MAX_ARGS], failed = value_null();
-    for (uint32_t i = 0; i < n->b; i++) {
-        args[i] = run_node(r, r->e->args[n->a + i]);
-        if (!is_plain(args[i])) failed = is_plain(failed) ? args[i] : failure(failed, args[i]);
-    }
+    struct value args[FUNC_MAX_ARGS], failed = all_args(r, n, args);
     if (!is_plain(failed)) return failed;
     for (uint32_t i = 0; i < n->b; i++) {
         const struct expr_node *arg = &r->e->nodes[r->e->args[n->a + i]];
@@ -513,13 +517,6 @@ static struct value transform(struct run *r, const struct expr_node *n,
     return affordable(r, value_list_over(r->scratch, items, kept));
 }
 
-static struct value over_range(struct run *r, const struct expr_node *n,
-                               const struct run_range *range)
-{
-    if (n->op == OP_ALL || n->op == OP_EXISTS) return quantifier(r, n, range);
-    return n->op == OP_EXISTS_ONE ? exists_one(r, n, range) : transform(r, n, range);
-}
-
 static struct value macro(struct run *r, const struct expr_node *n)
 {
     struct run_range range;
@@ -529,10 +526,14 @@ static struct value macro(struct run *r, const struct expr_node *n)
         return run_error(r, "a list or a map is needed, this is %s", value_kind_name(v.kind));
     if (!run_spend(r, range.n)) return run_exhausted();
     /* a variable's macros number their own from 0 too, whatever macros it is used within */
-    struct value outer[] = {r->locals[n->local], r->locals[n->local + (n->n_locals == 2)]};
-    v = over_range(r, n, &range);
-    r->locals[n->local] = outer[0];
-    r->locals[n->local + (n->n_locals == 2)] = outer[1];
+    uint32_t first = n->local, last = first + n->n_locals - 1;
+    struct value outer = r->locals[first], outer_last = r->locals[last];
+    bool any_or_all = n->op == OP_ALL || n->op == OP_EXISTS;
+    v = any_or_all               ? quantifier(r, n, &range)
+        : n->op == OP_EXISTS_ONE ? exists_one(r, n, &range)
+                                 : transform(r, n, &range);
+    r->locals[first] = outer;
+    r->locals[last] = outer_last;
     return v;
 }
 

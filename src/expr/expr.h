@@ -38,9 +38,9 @@ struct expr_variable {
     const struct expr *e; /* NULL: not compiled yet, so that it cannot be used */
 };
 
-/* Compile-time names. Variables come first. `resolve` gets a dotted path ("plan.ep", "env.X", "version"), longest first
-   (a.b.c, then a.b, then a) and says what it is, or false. With names == NULL every identifier is a
-   free variable, looked up by its dotted name. */
+/* Compile-time names. Variables come first. `resolve` gets a dotted path ("plan.ep", "env.X",
+   "version"), longest first (a.b.c, then a.b, then a) and says what it is, or false. With names ==
+   NULL every identifier is a free variable, looked up by its dotted name. */
 struct expr_names {
     void *context;
     bool (*resolve)(void *context, struct str path, struct expr_ref *out);

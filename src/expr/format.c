@@ -67,8 +67,7 @@ static bool add_digits(struct buf *out, char letter, struct value v)
 static bool add_fraction(struct buf *out, struct clause clause, struct value v)
 {
     if (!value_is_number(v)) return false;
-    double d = v.kind == VALUE_DOUBLE ? v.d : v.kind == VALUE_INT ? (double)v.i : (double)v.u;
-    buf_printf(out, clause.letter == 'f' ? "%.*f" : "%.*e", clause.digits, d);
+    buf_printf(out, clause.letter == 'f' ? "%.*f" : "%.*e", clause.digits, value_number(v));
     return true;
 }
 

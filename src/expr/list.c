@@ -5,12 +5,6 @@
 #include "base/buf.h"
 #include "expr/functions.h"
 
-static double as_double(struct value v)
-{
-    if (v.kind == VALUE_DOUBLE) return v.d;
-    return v.kind == VALUE_INT ? (double)v.i : (double)v.u;
-}
-
 static struct value not_numbers(struct run *r, const char *function, struct value item)
 {
     return run_error(r, "no such overload: %s() takes a list of numbers, it has %s", function,
@@ -27,7 +21,7 @@ FUNCTION(list_nearest)
     double least = INFINITY;
     for (size_t i = 0; i < list->n; i++) {
         if (!value_is_number(list->items[i])) return not_numbers(r, "nearest", list->items[i]);
-        double distance = fabs(as_double(list->items[i]) - as_double(args[0]));
+        double distance = fabs(value_number(list->items[i]) - value_number(args[0]));
         if (distance < least) {
             least = distance;
             best = i;

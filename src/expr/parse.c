@@ -105,12 +105,9 @@ static uint32_t parse_map(struct compiler *c)
         *VEC_PUSH(c->arena, &list) = parse_expression(c);
         if (!accept(c, TOKEN_COMMA)) break;
     }
-    uint32_t to = c->token.to, first = compile_args(c, list.items, list.n);
+    uint32_t to = c->token.to;
     expect(c, TOKEN_CLOSE_MAP, "'}'");
-    uint32_t node = compile_node(c, OP_MAP, first, (uint32_t)(list.n / 2), from, to);
-    for (size_t i = 0; i < list.n; i++)
-        compile_raise(c, node, list.items[i]);
-    return node;
+    return compile_over(c, OP_MAP, list.items, list.n, list.n / 2, from, to);
 }
 
 /* "[" list "]" */
@@ -120,11 +117,7 @@ static uint32_t parse_list_literal(struct compiler *c)
     token_next(c);
     uint32_t to;
     struct node_list list = parse_list(c, TOKEN_CLOSE_LIST, "']'", &to);
-    uint32_t node =
-        compile_node(c, OP_LIST, compile_args(c, list.items, list.n), (uint32_t)list.n, from, to);
-    for (size_t i = 0; i < list.n; i++)
-        compile_raise(c, node, list.items[i]);
-    return node;
+    return compile_over(c, OP_LIST, list.items, list.n, list.n, from, to);
 }
 
 /* number = [ "-" ] digits…; the sign belongs to the number, as the least int has no positive
@@ -163,9 +156,7 @@ static uint32_t call(struct compiler *c, struct str name, uint32_t receiver, uin
     if (receiver) *VEC_PUSH(c->arena, &all) = receiver;
     for (size_t i = 0; i < args.n; i++)
         *VEC_PUSH(c->arena, &all) = args.items[i];
-    node = compile_node(c, OP_CALL, compile_args(c, all.items, all.n), (uint32_t)all.n, from, to);
-    for (size_t i = 0; i < all.n; i++)
-        compile_raise(c, node, all.items[i]);
+    node = compile_over(c, OP_CALL, all.items, all.n, all.n, from, to);
     c->nodes.items[node].c = compile_constant(c, value_string(name));
     c->nodes.items[node].names = name_from;
     return node;
@@ -372,9 +363,5 @@ uint32_t parse_places(struct compiler *c)
     while (c->position < c->text.n && !c->failed)
         *VEC_PUSH(c->arena, &parts) = at_place(c) ? parse_place(c) : parse_words(c);
     if (c->failed) return 0;
-    uint32_t first = compile_args(c, parts.items, parts.n);
-    uint32_t node = compile_node(c, OP_TEXT, first, (uint32_t)parts.n, 0, (uint32_t)c->text.n);
-    for (size_t i = 0; i < parts.n; i++)
-        compile_raise(c, node, parts.items[i]);
-    return node;
+    return compile_over(c, OP_TEXT, parts.items, parts.n, parts.n, 0, (uint32_t)c->text.n);
 }

@@ -26,6 +26,11 @@ static uint32_t behind(const struct trace *t, uint32_t at)
     return at;
 }
 
+static const struct expr_node *meant(const struct trace *t, uint32_t at)
+{
+    return node_at(t, behind(t, at));
+}
+
 static void add_line(struct trace *t, struct buf *text)
 {
     struct str line = buf_str(text);
@@ -89,18 +94,18 @@ static void render_call(struct trace *t, struct buf *out, const struct expr_node
     buf_add_char(out, ')');
 }
 
-/* The node with values in the places of names and variables: "8 * 4 + 1", "ceilDiv(61, 8)". */
+/* The node with values in the places of names: "8 * 4 + 1", "ceilDiv(61, 8)". */
 static void render(struct trace *t, struct buf *out, uint32_t at)
 {
-    const struct expr_node *n = node_at(t, at);
+    const struct expr_node *n = meant(t, at);
     if (is_arithmetic(n)) {
         int mine = precedence(n);
-        render_operand(t, out, n->a, precedence(node_at(t, n->a)) < mine);
+        render_operand(t, out, n->a, precedence(meant(t, n->a)) < mine);
         buf_printf(out, " %s ", message_sign((enum expr_op)n->op));
-        render_operand(t, out, n->b, precedence(node_at(t, n->b)) <= mine);
+        render_operand(t, out, n->b, precedence(meant(t, n->b)) <= mine);
     } else if (n->op == OP_NEG) {
         buf_add_char(out, '-');
-        render_operand(t, out, n->a, precedence(node_at(t, n->a)) < 3);
+        render_operand(t, out, n->a, precedence(meant(t, n->a)) < 3);
     } else if (is_shown_call(n)) {
         render_call(t, out, n);
     } else {
@@ -113,7 +118,7 @@ static void show_computation(struct trace *t, uint32_t at)
 {
     struct buf out = buf_new(t->run.scratch);
     struct value v = run_node(&t->run, at);
-    if (!is_computed(node_at(t, at)) || !is_value(v)) return;
+    if (!is_computed(meant(t, at)) || !is_value(v)) return;
     render(t, &out, at);
     buf_add(&out, STR(" = "));
     add_value(&out, v);
@@ -126,9 +131,9 @@ static void show_comparison(struct trace *t, const struct expr_node *n, bool res
 {
     struct buf out = buf_new(t->run.scratch);
     struct value a = run_node(&t->run, n->a), b = run_node(&t->run, n->b);
-    uint32_t left = behind(t, n->a), right = behind(t, n->b);
-    bool obvious = (is_computed(node_at(t, left)) && node_at(t, right)->op == OP_CONST) ||
-                   (is_computed(node_at(t, right)) && node_at(t, left)->op == OP_CONST);
+    const struct expr_node *left = meant(t, n->a), *right = meant(t, n->b);
+    bool obvious = (is_computed(left) && right->op == OP_CONST) ||
+                   (is_computed(right) && left->op == OP_CONST);
     if (!obvious && is_value(a) && is_value(b)) {
         add_value(&out, a);
         buf_printf(&out, " %s ", message_sign((enum expr_op)n->op));
@@ -136,8 +141,8 @@ static void show_comparison(struct trace *t, const struct expr_node *n, bool res
         buf_add(&out, result ? STR(" is true") : STR(" is false"));
         add_line(t, &out);
     }
-    show_computation(t, left);
-    show_computation(t, right);
+    show_computation(t, n->a);
+    show_computation(t, n->b);
 }
 
 /* "plan.sequence_parallel is false" */
@@ -161,7 +166,8 @@ static bool explain_item(struct trace *t, const struct expr_node *n, bool decide
 {
     struct run_range range;
     if (!run_range_of(run_node(&t->run, n->a), &range)) return false;
-    struct run outer = t->run; /* whose macro may have the same number as one of a variable */
+    struct value outer[EXPR_MAX_LOCALS]; /* a variable's macros have the same numbers */
+    memcpy(outer, t->run.locals, sizeof outer);
     bool found = false;
     for (size_t i = 0; i < range.n && !found; i++) {
         run_bind(&t->run, n, &range, i);
@@ -169,7 +175,7 @@ static bool explain_item(struct trace *t, const struct expr_node *n, bool decide
         found = v.kind == VALUE_BOOL && v.b == decider;
         if (found) explain(t, n->b);
     }
-    memcpy(t->run.locals, outer.locals, sizeof outer.locals);
+    memcpy(t->run.locals, outer, sizeof outer);
     return found;
 }
 
@@ -207,13 +213,16 @@ static void explain(struct trace *t, uint32_t at)
 size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr_scope *scope,
                   struct str *lines, size_t most)
 {
-    struct trace t = {.lines = lines, .most = most};
+    struct trace t; /* not cleared, see run_init */
+    t.lines = lines;
+    t.n = 0;
+    t.most = most;
     run_init(&t.run, e, scratch, scope);
     struct value v = run_node(&t.run, e->root);
     if (v.kind == VALUE_BOOL)
         explain(&t, e->root);
     else
-        show_computation(&t, behind(&t, e->root));
+        show_computation(&t, e->root);
     return t.n;
 }
 

@@ -31,12 +31,12 @@ bad(struct reader *r, const struct node *at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    struct str what = arena_vprintf(r->arena, format, args);
+    const char *rule = r->kind == ENTRY_MODEL ? "model-config" : "platform-config";
+    struct diag *d =
+        diag_vadd(r->diags, SEVERITY_ERROR, rule, node_span(r->diags, at), format, args);
     va_end(args);
     r->good = false;
-    return diag_add(r->diags, SEVERITY_ERROR,
-                    r->kind == ENTRY_MODEL ? "model-config" : "platform-config",
-                    node_span(r->diags, at), "%.*s", STR_ARG(what));
+    return d;
 }
 
 /* An error for what should have been a value of another kind. */
@@ -142,13 +142,10 @@ static struct str optional_text(const struct node *map, const char *key)
 static void check_keys(struct reader *r, const struct node *map, const char *const *known)
 {
     for (size_t i = 0; i < map->n; i++) {
-        struct edit_nearest nearest = {.word = map->keys[i]->text};
-        size_t k = 0;
-        for (; known[k] && !str_is(map->keys[i]->text, known[k]); k++)
-            edit_offer(&nearest, str_of(known[k]));
-        if (known[k]) continue;
+        struct str nearest;
+        if (edit_index(map->keys[i]->text, known, &nearest) >= 0) continue;
         struct diag *d = bad(r, map->keys[i], "unknown key %.*s", STR_ARG(map->keys[i]->text));
-        if (nearest.best.n) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(nearest.best));
+        if (nearest.n) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(nearest));
     }
 }
 

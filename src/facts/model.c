@@ -96,21 +96,11 @@ static bool add_own_field(struct arena *a, struct diags *diags, struct model_inp
     return false;
 }
 
-/* `why`: what stands in the way of the file of that name; empty: there is none. */
-static void unknown_model(struct arena *a, struct diags *diags, struct str name, struct span at,
-                          struct str why)
+static void unknown_model(struct diags *diags, struct str name, struct span at, struct str why)
 {
-    if (why.n > 0) {
-        diag_add(diags, SEVERITY_ERROR, "unknown-model", at, "%.*s %.*s", STR_ARG(name),
-                 STR_ARG(why));
-        return;
-    }
-    struct diag *d = diag_add(diags, SEVERITY_ERROR, "unknown-model", at,
-                              "there is no model and no file called %.*s", STR_ARG(name));
-    struct str near = entry_nearest(a, catalogue_models, catalogue_model_count, name);
-    if (near.n > 0)
-        diag_help(diags, d, "did you mean %.*s?", STR_ARG(near));
-    else
+    struct entry_list known = {catalogue_models, catalogue_model_count};
+    struct diag *d = named_unknown(diags, at, name, why, "model", known);
+    if (d)
         diag_help(
             diags, d,
             "`moeplan models` lists the catalogue; a config.json or a model file is taken too");
@@ -290,7 +280,7 @@ static const struct model_input *named(struct arena *a, struct diags *diags, str
     struct named file;
     struct str text, why;
     if (!find_file(a, diags, name, at, &file, &why) || !named_read(a, diags, &file, &text, &why)) {
-        unknown_model(a, diags, name, at, why);
+        unknown_model(diags, name, at, why);
         return NULL;
     }
     return file.inside ? from_named_file(a, diags, &file, text, by, depth)

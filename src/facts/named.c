@@ -113,6 +113,22 @@ static const struct diag *worst_of(const struct diags *inner)
     return worst;
 }
 
+struct diag *named_unknown(struct diags *diags, struct span at, struct str name, struct str why,
+                           const char *kind, struct entry_list known)
+{
+    struct str rule = arena_printf(diags->arena, "unknown-%s", kind);
+    if (why.n > 0) {
+        diag_add(diags, SEVERITY_ERROR, rule.p, at, "%.*s %.*s", STR_ARG(name), STR_ARG(why));
+        return NULL;
+    }
+    struct diag *d = diag_add(diags, SEVERITY_ERROR, rule.p, at,
+                              "there is no %s and no file called %.*s", kind, STR_ARG(name));
+    struct str near = entry_nearest(diags->arena, known.items, known.n, name);
+    if (near.n == 0) return d;
+    diag_help(diags, d, "did you mean %.*s?", STR_ARG(near));
+    return NULL;
+}
+
 void named_tell(struct diags *diags, struct span at, const struct named *file,
                 const struct diags *inner, const char *kind)
 {

@@ -5,7 +5,7 @@
 #ifndef MOEPLAN_FACTS_NAMED_H
 #define MOEPLAN_FACTS_NAMED_H
 
-#include "doc/node.h"
+#include "facts/entry.h"
 
 struct named {
     struct str path; /* leads there from the current folder */
@@ -20,6 +20,11 @@ bool named_find(struct arena *a, const struct diags *diags, struct str name, str
 /* Its text; false with *why set, as above. */
 bool named_read(struct arena *a, const struct diags *diags, const struct named *file,
                 struct str *text, struct str *why);
+/* Says that there is no model or platform (`kind`) and no file of that name, and which of those
+   known is near; or, unless `why` is empty, what stands in the way of the file. The error where
+   nothing was near and other help is wanted, else NULL. */
+struct diag *named_unknown(struct diags *diags, struct span at, struct str name, struct str why,
+                           const char *kind, struct entry_list known);
 /* Whether a name in a text means the very file that the user gave as a path: then it is the user's
    word that counts. */
 bool named_is_given(struct arena *a, const struct diags *diags, const struct node *name,

@@ -35,13 +35,10 @@ static bool check_keys(struct reader *r, const struct node *map, const char *con
 {
     if (map->kind != NODE_MAP) return bad(r, map, "expected a mapping"), false;
     for (size_t i = 0; i < map->n; i++) {
-        struct edit_nearest nearest = {.word = map->keys[i]->text};
-        size_t k = 0;
-        for (; known[k] && !str_is(map->keys[i]->text, known[k]); k++)
-            edit_offer(&nearest, str_of(known[k]));
-        if (known[k]) continue;
+        struct str nearest;
+        if (edit_index(map->keys[i]->text, known, &nearest) >= 0) continue;
         struct diag *d = bad(r, map->keys[i], "unknown key");
-        if (nearest.best.n) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(nearest.best));
+        if (nearest.n) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(nearest));
     }
     return true;
 }
@@ -183,7 +180,7 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     static const char *const known[] = {"flags",    "key",   "more_keys", "inverse", "type",
                                         "items",    "rule",  "choices",   "default", "since",
                                         "until",    "also",  "unset",     "under",   "recipe",
-                                        "provider", "dtype", "settled", "fixed", NULL};
+                                        "provider", "dtype", "settled",   "fixed",   NULL};
     struct param_spelling s = {.known = true, .default_value = value_null()};
     if (!check_keys(r, node, known)) return s;
     s.key = text_at(r, node, "key");

@@ -6,25 +6,14 @@
 #include "facts/named.h"
 #include "facts/param_ids.h"
 
-/* `why`: what stands in the way of the file of that name; empty: there is none. */
-static void unknown_platform(struct arena *a, struct diags *diags, struct str name, struct span at,
-                             struct str why)
+static void unknown_platform(struct diags *diags, struct str name, struct span at, struct str why)
 {
-    if (why.n > 0) {
-        diag_add(diags, SEVERITY_ERROR, "unknown-platform", at, "%.*s %.*s", STR_ARG(name),
-                 STR_ARG(why));
-        return;
-    }
-    struct diag *d = diag_add(diags, SEVERITY_ERROR, "unknown-platform", at,
-                              "there is no platform and no file called %.*s", STR_ARG(name));
-    struct str near = entry_nearest(a, catalogue_platforms, catalogue_platform_count, name);
-    if (near.n > 0) {
-        diag_help(diags, d, "did you mean %.*s?", STR_ARG(near));
-        return;
-    }
-    struct buf all = buf_new(a);
-    for (size_t i = 0; i < catalogue_platform_count; i++)
-        buf_printf(&all, "%s%.*s", i > 0 ? ", " : "", STR_ARG(catalogue_platforms[i].id));
+    struct entry_list known = {catalogue_platforms, catalogue_platform_count};
+    struct diag *d = named_unknown(diags, at, name, why, "platform", known);
+    if (!d) return;
+    struct buf all = buf_new(diags->arena);
+    for (size_t i = 0; i < known.n; i++)
+        buf_printf(&all, "%s%.*s", i > 0 ? ", " : "", STR_ARG(known.items[i].id));
     struct str ids = buf_str(&all);
     diag_help(diags, d, "one of %.*s, or the path of a platform file", STR_ARG(ids));
 }
@@ -66,7 +55,7 @@ static const struct entry *read_named(struct arena *a, struct diags *diags,
     struct str text, why;
     struct diags inner;
     if (!named_read(a, diags, file, &text, &why)) {
-        unknown_platform(a, diags, name, at, why);
+        unknown_platform(diags, name, at, why);
         return NULL;
     }
     struct str path = str_dup(a, file->path); /* the entry is called so, and may outlive the text */
@@ -93,7 +82,7 @@ const struct platform *platform_load(struct platform_cache *cache, struct diags 
     struct named file = {.real = e ? e->id : name};
     struct str why = STR("");
     if (own && (str_is(name, "-") || !named_find(diags->arena, diags, name, at, &file, &why))) {
-        unknown_platform(diags->arena, diags, name, at, why);
+        unknown_platform(diags, name, at, why);
         return NULL;
     }
     const struct platform *known = find_cached(cache, file.real);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "facts/check.h"
+#include "facts/param_ids.h"
 #include "facts/platform.h"
 
 struct reader {
@@ -89,17 +90,17 @@ static void add_coefficient(struct reader *r, const struct entry_coefficient *c)
 /* ---- looks ---- */
 
 static const struct entry_field *field_of(const struct entry_field *fields, size_t n,
-                                          const char *name)
+                                          struct str name)
 {
     for (size_t i = 0; i < n; i++)
-        if (str_is(fields[i].name, name)) return &fields[i];
+        if (str_eq(fields[i].name, name)) return &fields[i];
     return NULL;
 }
 
 /* The field that the file itself writes; NULL: it does not. */
-static const struct entry_field *own(const struct reader *r, const char *name)
+static const struct entry_field *own(const struct reader *r, int param)
 {
-    return field_of(r->fields.items, r->fields.n, name);
+    return field_of(r->fields.items, r->fields.n, param_name(param));
 }
 
 static const struct entry_coefficient *own_coefficient(const struct reader *r, struct str name)
@@ -116,36 +117,38 @@ static bool number_of(const struct entry_field *f, double *out)
     return true;
 }
 
-static bool own_number(const struct reader *r, const char *name, double *out)
+static bool own_number(const struct reader *r, int param, double *out)
 {
-    return number_of(own(r, name), out);
+    return number_of(own(r, param), out);
 }
 
-static bool base_number(const struct reader *r, const char *name, double *out)
+static bool base_number(const struct reader *r, int param, double *out)
 {
-    return r->base && number_of(field_of(r->base->fields, r->base->n_fields, name), out);
+    return r->base &&
+           number_of(field_of(r->base->fields, r->base->n_fields, param_name(param)), out);
 }
 
-static bool is_true(const struct reader *r, const char *name)
+static bool is_true(const struct reader *r, int param)
 {
-    const struct entry_field *f = own(r, name);
+    const struct entry_field *f = own(r, param);
     return f && f->value.kind == VALUE_BOOL && f->value.b;
 }
 
-static bool is_false(const struct reader *r, const char *name)
+static bool is_false(const struct reader *r, int param)
 {
-    const struct entry_field *f = own(r, name);
+    const struct entry_field *f = own(r, param);
     return f && f->value.kind == VALUE_BOOL && !f->value.b;
 }
 
 /* ---- figures that follow ---- */
 
 /* A figure with as many decimals as anybody would write. */
-static void follow(struct reader *r, const char *name, double value, struct str from)
+static void follow(struct reader *r, int param, double value, struct str from)
 {
-    struct str canonical = param_table[param_find(str_of(name))].name;
-    *VEC_PUSH(r->arena, &r->fields) = (struct entry_field){
-        .name = canonical, .value = value_double(round(value * 1e6) / 1e6), .derived = from};
+    *VEC_PUSH(r->arena, &r->fields) =
+        (struct entry_field){.name = param_name(param),
+                             .value = value_double(round(value * 1e6) / 1e6),
+                             .derived = from};
 }
 
 /* The allocator can use as much less than the GPU has as on the platform that the file starts
@@ -153,19 +156,19 @@ static void follow(struct reader *r, const char *name, double value, struct str 
 static void follow_capacity(struct reader *r)
 {
     double memory, whole, usable;
-    if (own(r, "gpu_capacity_gib") || !own_number(r, "gpu_memory_gib", &memory)) return;
-    if (!base_number(r, "gpu_memory_gib", &whole) || !base_number(r, "gpu_capacity_gib", &usable))
+    if (own(r, P_gpu_capacity_gib) || !own_number(r, P_gpu_memory_gib, &memory)) return;
+    if (!base_number(r, P_gpu_memory_gib, &whole) || !base_number(r, P_gpu_capacity_gib, &usable))
         return;
     if (memory == whole) return;
     double kept = whole - usable;
     if (memory > kept) {
-        follow(r, "gpu_capacity_gib", memory - kept,
+        follow(r, P_gpu_capacity_gib, memory - kept,
                arena_printf(r->arena,
                             "gpu_memory_gib, less the %.4g GiB that %.*s keeps for itself", kept,
                             STR_ARG(r->base->id)));
         return;
     }
-    struct diag *d = bad(r, own(r, "gpu_memory_gib")->node,
+    struct diag *d = bad(r, own(r, P_gpu_memory_gib)->node,
                          "gpu_memory_gib %.4g leaves nothing beside the %.4g GiB that %.*s keeps "
                          "for itself",
                          memory, kept, STR_ARG(r->base->id));
@@ -173,14 +176,14 @@ static void follow_capacity(struct reader *r)
 }
 
 /* Peaks of narrower formats stand to the BF16 peak as on the platform that the file starts from. */
-static void follow_peak(struct reader *r, const char *name)
+static void follow_peak(struct reader *r, int param)
 {
     double bf16, base_bf16, base_peak;
-    if (own(r, name) || !own_number(r, "bf16_tflops", &bf16)) return;
-    if (!base_number(r, "bf16_tflops", &base_bf16) || !base_number(r, name, &base_peak)) return;
+    if (own(r, param) || !own_number(r, P_bf16_tflops, &bf16)) return;
+    if (!base_number(r, P_bf16_tflops, &base_bf16) || !base_number(r, param, &base_peak)) return;
     if (bf16 == base_bf16) return;
     double ratio = base_peak / base_bf16;
-    follow(r, name, bf16 * ratio,
+    follow(r, param, bf16 * ratio,
            arena_printf(r->arena, "bf16_tflops, %.4g times that as on %.*s", ratio,
                         STR_ARG(r->base->id)));
 }
@@ -189,13 +192,13 @@ static void follow_peak(struct reader *r, const char *name)
 static void follow_domain(struct reader *r)
 {
     double node, base_node, base_domain;
-    if (own(r, "nvlink_domain") || !own_number(r, "gpus_per_node", &node)) return;
-    if (!base_number(r, "gpus_per_node", &base_node) ||
-        !base_number(r, "nvlink_domain", &base_domain) || base_node != base_domain ||
+    if (own(r, P_nvlink_domain) || !own_number(r, P_gpus_per_node, &node)) return;
+    if (!base_number(r, P_gpus_per_node, &base_node) ||
+        !base_number(r, P_nvlink_domain, &base_domain) || base_node != base_domain ||
         node == base_node)
         return;
     *VEC_PUSH(r->arena, &r->fields) = (struct entry_field){
-        .name = STR("nvlink_domain"),
+        .name = param_name(P_nvlink_domain),
         .value = value_int((int64_t)node),
         .derived = arena_printf(r->arena, "gpus_per_node, a node is one domain as on %.*s",
                                 STR_ARG(r->base->id))};
@@ -208,11 +211,12 @@ static void add_base(struct reader *r)
     struct reader all = {.arena = r->arena};
     if (!r->base) return;
     for (size_t i = 0; i < r->base->n_fields; i++) {
-        const struct entry_field *f = &r->base->fields[i], *mine = own(r, f->name.p);
+        const struct entry_field *f = &r->base->fields[i],
+                                 *mine = field_of(r->fields.items, r->fields.n, f->name);
         *VEC_PUSH(r->arena, &all.fields) = mine ? *mine : *f;
     }
     for (size_t i = 0; i < r->fields.n; i++)
-        if (!own(&all, r->fields.items[i].name.p))
+        if (!field_of(all.fields.items, all.fields.n, r->fields.items[i].name))
             *VEC_PUSH(r->arena, &all.fields) = r->fields.items[i];
     for (size_t i = 0; i < r->base->n_coefficients; i++) {
         const struct entry_coefficient *c = &r->base->coefficients[i],
@@ -230,31 +234,35 @@ static void add_base(struct reader *r)
 
 static void check_complete(struct reader *r)
 {
-    static const char *const needed[] = {"gpu_memory_gib", "gpu_capacity_gib", "gpus_per_node",
-                                         "bf16_tflops",    "hbm_tb_per_s",     "nvlink_gb_per_s",
-                                         "nic_gb_per_s"};
+    static const int needed[] = {P_gpu_memory_gib, P_gpu_capacity_gib, P_gpus_per_node,
+                                 P_bf16_tflops,    P_hbm_tb_per_s,     P_nvlink_gb_per_s,
+                                 P_nic_gb_per_s};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         const struct entry_field *f = own(r, needed[i]);
         if (f && f->value.kind != VALUE_NULL) continue;
-        struct diag *d = bad(r, f ? f->node : NULL, "the platform has no %s", needed[i]);
+        struct diag *d =
+            bad(r, f ? f->node : NULL, "the platform has no %.*s", STR_ARG(param_name(needed[i])));
         diag_help(r->diags, d, "write it, or start from a known platform with base: h100");
     }
 }
 
 /* "8 (of a100)", "8 (as written)" */
-static struct str said(struct reader *r, const char *name)
+static struct str said(struct reader *r, int param)
 {
-    const struct entry_field *f = own(r, name);
+    struct str name = param_name(param);
+    const struct entry_field *f = own(r, param);
     struct str value = value_text(r->arena, f->value);
     if (f->derived.n)
-        return arena_printf(r->arena, "%s %.*s (from %.*s)", name, STR_ARG(value),
+        return arena_printf(r->arena, "%.*s %.*s (from %.*s)", STR_ARG(name), STR_ARG(value),
                             STR_ARG(f->derived));
-    if (f->node || !r->base) return arena_printf(r->arena, "%s %.*s", name, STR_ARG(value));
-    return arena_printf(r->arena, "%s %.*s of %.*s", name, STR_ARG(value), STR_ARG(r->base->id));
+    if (f->node || !r->base)
+        return arena_printf(r->arena, "%.*s %.*s", STR_ARG(name), STR_ARG(value));
+    return arena_printf(r->arena, "%.*s %.*s of %.*s", STR_ARG(name), STR_ARG(value),
+                        STR_ARG(r->base->id));
 }
 
 /* One of two figures is at fault: the one that is written is pointed at. */
-static void contradict(struct reader *r, const char *one, const char *other, const char *why)
+static void contradict(struct reader *r, int one, int other, const char *why)
 {
     const struct node *at = own(r, one)->node ? own(r, one)->node : own(r, other)->node;
     struct str a = said(r, one), b = said(r, other);
@@ -265,13 +273,13 @@ static void contradict(struct reader *r, const char *one, const char *other, con
 static void check_sizes(struct reader *r)
 {
     double memory, capacity, node, domain;
-    if (own_number(r, "gpu_memory_gib", &memory) && own_number(r, "gpu_capacity_gib", &capacity) &&
+    if (own_number(r, P_gpu_memory_gib, &memory) && own_number(r, P_gpu_capacity_gib, &capacity) &&
         capacity > memory)
-        contradict(r, "gpu_capacity_gib", "gpu_memory_gib",
+        contradict(r, P_gpu_capacity_gib, P_gpu_memory_gib,
                    "the allocator can use less than the GPU has; write both");
-    if (own_number(r, "gpus_per_node", &node) && own_number(r, "nvlink_domain", &domain) &&
+    if (own_number(r, P_gpus_per_node, &node) && own_number(r, P_nvlink_domain, &domain) &&
         fmod(domain, node) != 0 && fmod(node, domain) != 0)
-        contradict(r, "nvlink_domain", "gpus_per_node",
+        contradict(r, P_nvlink_domain, P_gpus_per_node,
                    "an NVLink domain is whole nodes, or a node whole domains; write both");
 }
 
@@ -280,28 +288,28 @@ static void check_sizes(struct reader *r)
 static void check_formats(struct reader *r)
 {
     static const struct {
-        const char *format, *peak;
+        int format, peak;
         double since; /* compute capability */
     } formats[] = {
-        {"has_fp8", "fp8_tflops", 8.9}, {"has_mxfp8", NULL, 10}, {"has_nvfp4", "fp4_tflops", 10}};
+        {P_has_fp8, P_fp8_tflops, 8.9}, {P_has_mxfp8, P_NONE, 10}, {P_has_nvfp4, P_fp4_tflops, 10}};
     double capability = 0, peak;
-    bool known = own_number(r, "compute_capability", &capability);
+    bool known = own_number(r, P_compute_capability, &capability);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        const char *format = formats[i].format, *rate = formats[i].peak;
+        int format = formats[i].format, rate = formats[i].peak;
         if (known && is_true(r, format) && capability < formats[i].since)
-            contradict(r, "compute_capability", format,
+            contradict(r, P_compute_capability, format,
                        "such a chip has no such format; write both");
-        if (!rate || !own(r, rate)) continue;
+        if (rate == P_NONE || !own(r, rate)) continue;
         bool has_peak = own_number(r, rate, &peak);
         if (has_peak && is_false(r, format))
             contradict(r, rate, format, "a chip without the format has no peak; write both");
         if (!has_peak && is_true(r, format))
             contradict(r, rate, format, "a chip with the format has a peak; write both");
         if (has_peak && known && !own(r, format) && capability < formats[i].since)
-            contradict(r, rate, "compute_capability", "such a chip has no such format; write both");
+            contradict(r, rate, P_compute_capability, "such a chip has no such format; write both");
     }
-    if (is_true(r, "has_mxfp8") && is_false(r, "has_fp8"))
-        contradict(r, "has_mxfp8", "has_fp8", "MXFP8 is a form of FP8; write both");
+    if (is_true(r, P_has_mxfp8) && is_false(r, P_has_fp8))
+        contradict(r, P_has_mxfp8, P_has_fp8, "MXFP8 is a form of FP8; write both");
 }
 
 static const struct entry *base_of(struct reader *r, struct entry_list bases, const struct entry *e)
@@ -330,8 +338,8 @@ const struct entry *platform_read(struct arena *a, struct diags *diags, const st
     if (e->base.n > 0) r.base = base_of(&r, bases, e);
     if (!shaped || !r.good) return NULL;
     follow_capacity(&r);
-    follow_peak(&r, "fp8_tflops");
-    follow_peak(&r, "fp4_tflops");
+    follow_peak(&r, P_fp8_tflops);
+    follow_peak(&r, P_fp4_tflops);
     follow_domain(&r);
     if (!r.good) return NULL;
     add_base(&r);

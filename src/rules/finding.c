@@ -135,30 +135,14 @@ static void add_notes(struct diag *d, const struct rule *r, const struct facts *
     note_operands(d, f, operands, false, &most, scratch);
 }
 
-static double number_of(struct value v)
-{
-    switch (v.kind) {
-    case VALUE_INT: return (double)v.i;
-    case VALUE_UINT: return (double)v.u;
-    case VALUE_DOUBLE: return v.d;
-    case VALUE_UNKNOWN:
-    case VALUE_ERROR:
-    case VALUE_NULL:
-    case VALUE_BOOL:
-    case VALUE_STRING:
-    case VALUE_LIST:
-    case VALUE_MAP: break;
-    }
-    return NAN;
-}
-
 /* The window of at most MOST_VALID items of a rising list that lies nearest to `wanted`; the front
    when it is no number. */
 static size_t window_start(const struct value_list *list, double wanted)
 {
     size_t from = 0;
-    while (from + MOST_VALID < list->n && fabs(number_of(list->items[from + MOST_VALID]) - wanted) <
-                                              fabs(number_of(list->items[from]) - wanted))
+    while (from + MOST_VALID < list->n &&
+           fabs(value_number(list->items[from + MOST_VALID]) - wanted) <
+               fabs(value_number(list->items[from]) - wanted))
         from++;
     return from;
 }
@@ -170,7 +154,7 @@ static struct str valid_values(const struct rule *r, const struct facts *f, stru
     struct value v = expr_eval(r->suggestion, scratch, &scope);
     if (v.kind != VALUE_LIST || !v.list->n) return STR("");
     size_t from =
-        window_start(v.list, r->parameter >= 0 ? number_of(f->items[r->parameter].value) : NAN);
+        window_start(v.list, r->parameter >= 0 ? value_number(f->items[r->parameter].value) : NAN);
     struct buf out = buf_new(scratch);
     buf_add(&out, v.list->n > MOST_VALID ? STR("nearest valid: ") : STR("valid: "));
     for (size_t i = from; i < v.list->n && i < from + MOST_VALID; i++) {

@@ -95,25 +95,21 @@ static void file_read(struct loader *l, const struct node *file)
 /* Whether a document holds rules: moeplan's other kinds of data are left to their own loaders. */
 static bool is_rules(struct loader *l, const struct node *doc)
 {
-    static const char *const others[] = {"Parameters",   "Model",    "Platform",
-                                         "Evidence",     "Recipes",  "Modules",
-                                         "Capabilities", "Sections", "BridgeRecipes"};
+    static const char *const kinds[] = {"Rules",    "Parameters",    "Model",   "Platform",
+                                        "Evidence", "Recipes",       "Modules", "Capabilities",
+                                        "Sections", "BridgeRecipes", NULL};
     const struct node *mark = node_get(doc, STR("moeplan")), *kind = node_get(doc, STR("kind"));
     if (!mark || !kind || !str_is(mark->text, "1")) {
         record_error(l, doc, "a rule file begins with moeplan: 1 and kind: Rules");
         return false;
     }
-    if (str_is(kind->text, "Rules")) return true;
-    struct edit_nearest nearest = {.word = kind->text};
-    edit_offer(&nearest, STR("Rules"));
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (str_is(kind->text, others[i])) return false;
-        edit_offer(&nearest, str_of(others[i]));
-    }
+    struct str nearest;
+    int which = edit_index(kind->text, kinds, &nearest);
+    if (which >= 0) return which == 0;
     struct diag *d = record_error(l, kind, "unknown kind %.*s", STR_ARG(kind->text));
     const char *known = "one of Rules, Parameters, Model, Platform";
-    if (nearest.best.n)
-        diag_help(l->diags, d, "did you mean %.*s? %s", STR_ARG(nearest.best), known);
+    if (nearest.n)
+        diag_help(l->diags, d, "did you mean %.*s? %s", STR_ARG(nearest), known);
     else
         diag_help(l->diags, d, "%s", known);
     return false;

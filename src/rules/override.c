@@ -3,26 +3,6 @@
 
 #include "facts/param_ids.h"
 
-static bool expr_reads_derived(const struct expr *e)
-{
-    const uint32_t *slots;
-    size_t n = expr_slots(e, &slots);
-    for (size_t i = 0; i < n; i++) {
-        int param = facts_slot_param(slots[i]);
-        if (param >= 0 && param_table[param].scope == SCOPE_DERIVED) return true;
-    }
-    return false;
-}
-
-static bool reads_derived(const struct rule *r)
-{
-    for (size_t i = 0; i < r->n_conditions; i++)
-        if (expr_reads_derived(r->conditions[i])) return true;
-    for (size_t i = 0; i < r->n_set; i++)
-        if (expr_reads_derived(r->set[i].value)) return true;
-    return false;
-}
-
 static bool same_value(struct value a, struct value b)
 {
     bool comparable = a.kind != VALUE_UNKNOWN && b.kind != VALUE_UNKNOWN;
@@ -72,7 +52,7 @@ static bool apply_all(struct run *run, const uint32_t *numbers, size_t n, struct
     for (size_t i = 0; i < n; i++) {
         const struct rule *r = set->items[numbers[i]];
         if (!rule_is_for(r, f)) continue;
-        if (stale && reads_derived(r)) {
+        if (stale && rule_reads(r, NULL)) {
             facts_derive(f);
             stale = false;
             memset(run->memo, 0, set->n_conditions);

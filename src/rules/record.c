@@ -12,11 +12,11 @@ struct diag *record_error(struct loader *l, const struct node *at, const char *f
 {
     va_list args;
     va_start(args, format);
-    struct str text = arena_vprintf(l->diags->arena, format, args);
+    struct diag *d =
+        diag_vadd(l->diags, SEVERITY_ERROR, "rule-file", node_span(l->diags, at), format, args);
     va_end(args);
     l->failed = true;
-    return diag_add(l->diags, SEVERITY_ERROR, "rule-file", node_span(l->diags, at), "%.*s",
-                    STR_ARG(text));
+    return d;
 }
 
 static void suggest(struct loader *l, struct diag *d, struct str nearest)
@@ -27,15 +27,9 @@ static void suggest(struct loader *l, struct diag *d, struct str nearest)
 void record_check_keys(struct loader *l, const struct node *map, const char *const *allowed)
 {
     for (size_t i = 0; i < map->n; i++) {
-        struct edit_nearest nearest = {.word = map->keys[i]->text};
-        bool known = false;
-        for (const char *const *k = allowed; *k; k++) {
-            known = known || str_is(map->keys[i]->text, *k);
-            edit_offer(&nearest, str_of(*k));
-        }
-        if (known) continue;
-        suggest(l, record_error(l, map->keys[i], "unknown key %.*s", STR_ARG(map->keys[i]->text)),
-                nearest.best);
+        struct str nearest, key = map->keys[i]->text;
+        if (edit_index(key, allowed, &nearest) < 0)
+            suggest(l, record_error(l, map->keys[i], "unknown key %.*s", STR_ARG(key)), nearest);
     }
 }
 
@@ -229,9 +223,16 @@ struct key {
     const char *name;
     unsigned in; /* the kinds of record that may have it */
     void (*read)(struct loader *l, const struct key *key, const struct node *node, struct rule *r);
-    size_t offset;       /* of the member of struct rule that `read` fills, where it fills one */
     enum expr_type type; /* of an expression */
+    size_t offset;       /* of the member of struct rule that `read` fills, where it fills one */
+    size_t program;      /* of the member for a text's places */
+    const char *const *words;
+    int first, most; /* the first word's number; the largest number */
 };
+
+static const char *const severities[] = {"info", "warning", "error", NULL};
+static const char *const phases[] = {"fit", "scale", "profile", "retune", NULL};
+static const char *const kinds_of_advice[] = {"next", "verify", "pitfall", "note", "compare", NULL};
 
 static void read_text(struct loader *l, const struct key *key, const struct node *node,
                       struct rule *r)
@@ -248,37 +249,29 @@ static void read_line(struct loader *l, const struct key *key, const struct node
         record_error(l, node, "%s must be one line", key->name);
 }
 
-/* One line, perhaps with places for values. *e is NULL where the text needs no facts; else *out is
-   the text as written, for those who have none. */
+/* One line, perhaps with places for values. The program stays NULL where the text needs no facts;
+   else the text as written is for those who have none. */
 static void read_places(struct loader *l, const struct key *key, const struct node *node,
-                        struct str *out, const struct expr **e)
+                        struct rule *r)
 {
-    if (!record_text(l, node, key->name, out)) return;
-    if (str_find(*out, '\n') < out->n) record_error(l, node, "%s must be one line", key->name);
+    struct str *out = (struct str *)(void *)((char *)r + key->offset);
+    const uint32_t *slots;
+    read_line(l, key, node, r);
     if (str_find(*out, '{') == out->n) return;
     struct expr_names names = names_of(l);
-    *e = expr_compile_text(l->arena, l->diags, *out, node_span(l->diags, node), &names);
-    const uint32_t *slots;
-    l->failed = l->failed || !*e;
-    if (!*e || expr_slots(*e, &slots)) return;
-    *out = expr_eval(*e, l->arena, &(struct expr_scope){0}).s;
-    *e = NULL;
-}
-
-static void read_message(struct loader *l, const struct key *key, const struct node *node,
-                         struct rule *r)
-{
-    read_places(l, key, node, &r->message, &r->message_expression);
-    if (r->message_expression && (r->native || r->role == ROLE_ASSUMPTION))
-        record_error(l, node, "the message of such a record has no places for values");
-}
-
-static void read_help(struct loader *l, const struct key *key, const struct node *node,
-                      struct rule *r)
-{
-    read_places(l, key, node, &r->help, &r->help_expression);
-    if (r->help_expression && (r->native || r->role == ROLE_ASSUMPTION))
-        record_error(l, node, "the help of such a record has no places for values");
+    const struct expr *e =
+        expr_compile_text(l->arena, l->diags, *out, node_span(l->diags, node), &names);
+    l->failed = l->failed || !e;
+    struct value v = value_null();
+    if (e && !expr_slots(e, &slots)) v = expr_eval(e, l->arena, &(struct expr_scope){0});
+    if (v.kind == VALUE_STRING)
+        *out = v.s;
+    else if (v.kind == VALUE_ERROR)
+        record_error(l, node, "the %s ends in an error: %.*s", key->name, STR_ARG(v.s));
+    else if (r->native || r->role == ROLE_ASSUMPTION)
+        record_error(l, node, "the %s of such a record has no places for values", key->name);
+    else
+        *(const struct expr **)(void *)((char *)r + key->program) = e;
 }
 
 static void read_expr(struct loader *l, const struct key *key, const struct node *node,
@@ -318,73 +311,41 @@ static void read_id(struct loader *l, const struct key *key, const struct node *
         record_error(l, node, "the id %.*s is taken", STR_ARG(r->id));
 }
 
-/* The index of the word, or -1 with an error. */
-static int read_word(struct loader *l, const struct node *node, const char *what,
-                     const char *const *words)
+/* One of some words: an enumeration that begins with the first. */
+static void read_word(struct loader *l, const struct key *key, const struct node *node,
+                      struct rule *r)
 {
-    struct str text;
-    if (!record_text(l, node, what, &text)) return -1;
-    struct edit_nearest nearest = {.word = text};
-    for (int i = 0; words[i]; i++) {
-        if (str_is(text, words[i])) return i;
-        edit_offer(&nearest, str_of(words[i]));
-    }
-    suggest(l, record_error(l, node, "unknown %s %.*s", what, STR_ARG(text)), nearest.best);
-    return -1;
+    struct str text, nearest;
+    if (!record_text(l, node, key->name, &text)) return;
+    int i = edit_index(text, key->words, &nearest) + key->first;
+    if (i < key->first)
+        suggest(l, record_error(l, node, "unknown %s %.*s", key->name, STR_ARG(text)), nearest);
+    else
+        memcpy((char *)r + key->offset, &i, sizeof i);
 }
 
-static void read_severity(struct loader *l, const struct key *key, const struct node *node,
-                          struct rule *r)
-{
-    int i = read_word(l, node, key->name, (const char *const[]){"info", "warning", "error", NULL});
-    if (i >= 0) r->severity = (enum severity)i;
-}
-
-static void read_phase(struct loader *l, const struct key *key, const struct node *node,
+static void read_plans(struct loader *l, const struct key *key, const struct node *node,
                        struct rule *r)
 {
-    int i = read_word(l, node, key->name,
-                      (const char *const[]){"fit", "scale", "profile", "retune", NULL});
-    if (i >= 0) r->phase = (enum phase)(i + PHASE_FIT);
-}
-
-static void read_advice(struct loader *l, const struct key *key, const struct node *node,
-                        struct rule *r)
-{
-    int i = read_word(l, node, key->name,
-                      (const char *const[]){"next", "verify", "pitfall", "note", "compare", NULL});
-    if (i >= 0) r->advice = (enum advice)(i + ADVICE_NEXT);
+    r->plans_silent = str_is(node->text, "silent");
+    if (!r->plans_silent) record_error(l, node, "%s must be silent", key->name);
 }
 
 static void read_check(struct loader *l, const struct key *key, const struct node *node,
                        struct rule *r)
 {
     (void)r;
-    read_word(l, node, key->name, (const char *const[]){"native", NULL});
+    if (!str_is(node->text, "native")) record_error(l, node, "%s must be native", key->name);
 }
 
-static void read_plans(struct loader *l, const struct key *key, const struct node *node,
-                       struct rule *r)
-{
-    r->plans_silent = read_word(l, node, key->name, (const char *const[]){"silent", NULL}) == 0;
-}
-
-static void read_confidence(struct loader *l, const struct key *key, const struct node *node,
-                            struct rule *r)
-{
-    (void)key;
-    bool good = node->kind == NODE_SCALAR && num_parse_double(node->text, &r->confidence);
-    if (!good || r->confidence < 0 || r->confidence > 1)
-        record_error(l, node, "confidence is a number from 0 to 1");
-}
-
-static void read_margin(struct loader *l, const struct key *key, const struct node *node,
+/* A number from 0 up. */
+static void read_number(struct loader *l, const struct key *key, const struct node *node,
                         struct rule *r)
 {
-    (void)key;
-    bool good = node->kind == NODE_SCALAR && num_parse_double(node->text, &r->margin);
-    if (!good || r->margin < 0 || r->margin > 100)
-        record_error(l, node, "margin is a number from 0 to 100");
+    double *out = (double *)(void *)((char *)r + key->offset);
+    bool good = node->kind == NODE_SCALAR && num_parse_double(node->text, out);
+    if (!good || *out < 0 || *out > key->most)
+        record_error(l, node, "%s is a number from 0 to %d", key->name, key->most);
 }
 
 static void read_frameworks(struct loader *l, const struct key *key, const struct node *node,
@@ -503,13 +464,10 @@ static void read_guide(struct loader *l, const struct key *key, const struct nod
 
 static void check_example_keys(struct loader *l, const struct node *facts)
 {
-    static const char *const special[] = {"framework", "version", "env", "unknown", "raw"};
-    for (size_t i = 0; i < facts->n; i++) {
-        bool known = false;
-        for (size_t k = 0; k < sizeof special / sizeof *special; k++)
-            known = known || str_is(facts->keys[i]->text, special[k]);
-        if (!known) param_read(l, facts->keys[i]);
-    }
+    static const char *const special[] = {"framework", "version", "env", "unknown", "raw", NULL};
+    struct str nearest;
+    for (size_t i = 0; i < facts->n; i++)
+        if (edit_index(facts->keys[i]->text, special, &nearest) < 0) param_read(l, facts->keys[i]);
 }
 
 static size_t examples_count(const struct node *list)
@@ -554,32 +512,34 @@ static void read_examples(struct loader *l, const struct key *key, const struct 
 #define MEMBER(name) offsetof(struct rule, name)
 
 static const struct key keys[] = {
-    {"id", IN_ALL, read_id, MEMBER(id), EXPR_DYN},
-    {"severity", IN_ALL, read_severity, 0, EXPR_DYN},
-    {"frameworks", IN_ALL, read_frameworks, 0, EXPR_DYN},
-    {"matchConditions", IN_CHECK | IN_OVERRIDE | IN_ASSUMPTION, read_conditions, 0, EXPR_DYN},
-    {"variables", IN_CHECK | IN_OVERRIDE | IN_ASSUMPTION, read_nothing, 0, EXPR_DYN},
-    {"rule", IN_CHECK, read_expr, MEMBER(rule), EXPR_BOOL},
-    {"check", IN_NATIVE, read_check, 0, EXPR_DYN},
-    {"set", IN_OVERRIDE | IN_ASSUMPTION, read_set, 0, EXPR_DYN},
-    {"plans", IN_ASSUMPTION, read_plans, 0, EXPR_DYN},
-    {"decides", IN_CHECK, read_set, 0, EXPR_DYN},
-    {"advises", IN_CHECK, read_advice, 0, EXPR_DYN},
-    {"message", IN_ALL, read_message, 0, EXPR_DYN},
-    {"parameter", IN_ALL, read_parameter, 0, EXPR_DYN},
-    {"suggestion", IN_CHECK, read_expr, MEMBER(suggestion), EXPR_LIST},
-    {"help", IN_ALL, read_help, 0, EXPR_DYN},
-    {"fix", IN_CHECK | IN_OVERRIDE, read_fix, 0, EXPR_DYN},
-    {"why", IN_ALL, read_text, MEMBER(why), EXPR_DYN},
-    {"covers", IN_ALL, read_covers, 0, EXPR_DYN},
-    {"guide", IN_ALL, read_guide, 0, EXPR_DYN},
-    {"error", IN_ALL, read_error, 0, EXPR_DYN},
-    {"source", IN_ALL, read_line, MEMBER(source), EXPR_DYN},
-    {"date", IN_ALL, read_line, MEMBER(date), EXPR_DYN},
-    {"phase", IN_CHECK, read_phase, 0, EXPR_DYN},
-    {"confidence", IN_CHECK, read_confidence, 0, EXPR_DYN},
-    {"margin", IN_CHECK, read_margin, 0, EXPR_DYN},
-    {"examples", IN_ALL, read_examples, 0, EXPR_DYN},
+    {"id", IN_ALL, read_id, .offset = MEMBER(id)},
+    {"severity", IN_ALL, read_word, .offset = MEMBER(severity), .words = severities},
+    {"frameworks", IN_ALL, read_frameworks, .type = EXPR_DYN},
+    {"matchConditions", IN_CHECK | IN_OVERRIDE | IN_ASSUMPTION, read_conditions, .type = EXPR_BOOL},
+    {"variables", IN_CHECK | IN_OVERRIDE | IN_ASSUMPTION, read_nothing, .type = EXPR_DYN},
+    {"rule", IN_CHECK, read_expr, .offset = MEMBER(rule), .type = EXPR_BOOL},
+    {"check", IN_NATIVE, read_check, .type = EXPR_DYN},
+    {"set", IN_OVERRIDE | IN_ASSUMPTION, read_set, .type = EXPR_DYN},
+    {"plans", IN_ASSUMPTION, read_plans, .type = EXPR_DYN},
+    {"decides", IN_CHECK, read_set, .type = EXPR_DYN},
+    {"advises", IN_CHECK, read_word, .offset = MEMBER(advice), .words = kinds_of_advice,
+     .first = ADVICE_NEXT},
+    {"message", IN_ALL, read_places, .offset = MEMBER(message),
+     .program = MEMBER(message_expression)},
+    {"parameter", IN_ALL, read_parameter, .type = EXPR_DYN},
+    {"suggestion", IN_CHECK, read_expr, .offset = MEMBER(suggestion), .type = EXPR_LIST},
+    {"help", IN_ALL, read_places, .offset = MEMBER(help), .program = MEMBER(help_expression)},
+    {"fix", IN_CHECK | IN_OVERRIDE, read_fix, .type = EXPR_DYN},
+    {"why", IN_ALL, read_text, .offset = MEMBER(why)},
+    {"covers", IN_ALL, read_covers, .type = EXPR_DYN},
+    {"guide", IN_ALL, read_guide, .type = EXPR_DYN},
+    {"error", IN_ALL, read_error, .type = EXPR_DYN},
+    {"source", IN_ALL, read_line, .offset = MEMBER(source)},
+    {"date", IN_ALL, read_line, .offset = MEMBER(date)},
+    {"phase", IN_CHECK, read_word, .offset = MEMBER(phase), .words = phases, .first = PHASE_FIT},
+    {"confidence", IN_CHECK, read_number, .offset = MEMBER(confidence), .most = 1},
+    {"margin", IN_CHECK, read_number, .offset = MEMBER(margin), .most = 100},
+    {"examples", IN_ALL, read_examples, .type = EXPR_DYN},
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };
 

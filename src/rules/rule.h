@@ -120,6 +120,12 @@ struct rule_set rules_except(struct arena *a, const struct rule_set *set,
                              const struct rule_set *replaced);
 /* NULL when there is none. */
 const struct rule *rules_find(const struct rule_set *set, struct str id);
+/* The variables behind what a record asks, sets and says, each once, below those that it uses. */
+struct expr_use_list {
+    struct expr_use *items;
+    size_t n, cap;
+};
+struct expr_use_list rule_variables(struct arena *a, const struct rule *r);
 /* Whether the rule follows the row of the decision guides that has this id. */
 bool rule_cites(const struct rule *r, struct str row);
 /* The id nearest to a word, for did-you-mean; empty when nothing is near. */

@@ -22,6 +22,11 @@ enum outcome run_conditions(struct run *run, const uint32_t *numbers, size_t n);
 /* The rule under the given conditions, which may be fewer than its own. */
 enum outcome run_check(struct run *run, const struct rule *r, const uint32_t *numbers, size_t n);
 
+/* Whether an expression, or what a record asks and sets, reads one of the parameters that are
+   marked; NULL marks the derived ones. */
+bool expr_reads(const struct expr *e, const bool *params);
+bool rule_reads(const struct rule *r, const bool *params);
+
 /* Whether nobody states one of the facts that an assumption is about. */
 bool rule_has_open(const struct rule *r, const struct facts *f);
 

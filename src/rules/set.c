@@ -2,6 +2,7 @@
 #include "rules/set.h"
 
 #include "base/edit.h"
+#include "base/vec.h"
 
 static size_t put(const struct rule **items, size_t at, const struct rule *const *from, size_t n,
                   enum rule_role role)
@@ -118,6 +119,31 @@ const struct rule *rules_find(const struct rule_set *set, struct str id)
     for (size_t i = 0; i < set->n; i++)
         if (str_eq(set->items[i]->id, id)) return set->items[i];
     return NULL;
+}
+
+static void add_uses(struct arena *a, struct expr_use_list *all, const struct expr *e)
+{
+    const struct expr_use *uses;
+    size_t n = e ? expr_variables(e, &uses) : 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < all->n && !str_eq(all->items[k].name, uses[i].name))
+            k++;
+        if (k == all->n) *VEC_PUSH(a, all) = uses[i];
+    }
+}
+
+struct expr_use_list rule_variables(struct arena *a, const struct rule *r)
+{
+    struct expr_use_list all = {0};
+    for (size_t i = 0; i < r->n_conditions; i++)
+        add_uses(a, &all, r->conditions[i]);
+    add_uses(a, &all, r->rule);
+    for (size_t i = 0; i < r->n_set; i++)
+        add_uses(a, &all, r->set[i].value);
+    add_uses(a, &all, r->message_expression);
+    add_uses(a, &all, r->help_expression);
+    return all;
 }
 
 bool rule_cites(const struct rule *r, struct str row)

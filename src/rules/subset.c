@@ -5,23 +5,24 @@
 
 /* ---- what a change can reach ---- */
 
-static bool expr_varies(const struct expr *e, const bool *varies)
+bool expr_reads(const struct expr *e, const bool *params)
 {
     const uint32_t *slots;
     size_t n = expr_slots(e, &slots);
     for (size_t i = 0; i < n; i++) {
         int param = facts_slot_param(slots[i]);
-        if (param >= 0 && varies[param]) return true;
+        if (param < 0) continue;
+        if (params ? params[param] : param_table[param].scope == SCOPE_DERIVED) return true;
     }
     return false;
 }
 
-static bool override_varies(const struct rule *r, const bool *varies)
+bool rule_reads(const struct rule *r, const bool *params)
 {
     for (size_t i = 0; i < r->n_conditions; i++)
-        if (expr_varies(r->conditions[i], varies)) return true;
+        if (expr_reads(r->conditions[i], params)) return true;
     for (size_t i = 0; i < r->n_set; i++)
-        if (expr_varies(r->set[i].value, varies)) return true;
+        if (expr_reads(r->set[i].value, params)) return true;
     return false;
 }
 
@@ -49,7 +50,7 @@ static void add_consequences(const struct rule_set *set, const struct rule_lane 
         more = false;
         for (size_t i = 0; i < lane->n_overrides; i++) {
             const struct rule *r = set->items[lane->overrides[i]];
-            if (override_varies(r, varies) && mark_all(r, varies)) more = true;
+            if (rule_reads(r, varies) && mark_all(r, varies)) more = true;
         }
         if (more) mark_derived(varies);
     }
@@ -61,7 +62,7 @@ static void list_varying(struct arena *a, const struct rule_lane *lane, const bo
     uint32_t *overrides = ARENA_ARRAY(a, uint32_t, lane->n_overrides);
     int *params = ARENA_ARRAY(a, int, param_count);
     for (size_t i = 0; i < lane->n_overrides; i++)
-        if (override_varies(out->set->items[lane->overrides[i]], varies))
+        if (rule_reads(out->set->items[lane->overrides[i]], varies))
             overrides[out->n_overrides++] = lane->overrides[i];
     for (uint32_t i = 0; i < param_count; i++)
         if (varies[i]) params[out->n_params++] = (int)i;
@@ -83,7 +84,7 @@ static void list_checks(struct arena *a, const struct rule_lane *lane, const boo
     bool *reads = ARENA_ARRAY(a, bool, lane->n_checks);
     for (size_t i = 0; i < lane->n_checks; i++) {
         const struct rule *r = out->set->items[lane->checks[i]];
-        bool itself = expr_varies(r->rule, varies);
+        bool itself = expr_reads(r->rule, varies);
         if (r->severity != SEVERITY_ERROR || !(itself || one_varies(r, out->conditions))) continue;
         checks[out->n_checks] = lane->checks[i];
         reads[out->n_checks++] = itself;
@@ -100,7 +101,7 @@ static struct rule_reach make_reach(struct arena *a, const struct rule_set *set,
     struct rule_reach reach = {.set = set, .conditions = conditions};
     add_consequences(set, lane, varies);
     for (size_t i = 0; i < set->n_conditions; i++)
-        conditions[i] = expr_varies(set->conditions[i], varies);
+        conditions[i] = expr_reads(set->conditions[i], varies);
     list_checks(a, lane, varies, &reach);
     list_varying(a, lane, varies, &reach);
     return reach;

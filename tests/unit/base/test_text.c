@@ -97,6 +97,20 @@ static void nearest_is_what_the_plain_recurrence_says(void **state)
     }
 }
 
+static void words_have_their_place_in_a_list(void **state)
+{
+    static const char *const words[] = {"error", "warning", "info", NULL};
+    struct str nearest = {0};
+    (void)state;
+    assert_int_equal(edit_index(STR("error"), words, &nearest), 0);
+    assert_int_equal(edit_index(STR("info"), words, &nearest), 2);
+    assert_int_equal(nearest.n, 0);
+    assert_int_equal(edit_index(STR("waring"), words, &nearest), -1);
+    assert_str(nearest, "warning");
+    assert_int_equal(edit_index(STR("something"), words, &nearest), -1);
+    assert_int_equal(nearest.n, 0);
+}
+
 static void strings_are_cut(void **state)
 {
     struct str rest = STR("a,,b"), part;
@@ -140,6 +154,7 @@ static void characters_are_counted(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(words_have_their_place_in_a_list),
     cmocka_unit_test(strings_are_cut),
     cmocka_unit_test(strings_are_compared),
     cmocka_unit_test(characters_are_counted),

@@ -208,6 +208,19 @@ static void offloaded_states_come_back(void **state)
     assert_false(outlook(*state, c, P_fits_without_offload));
 }
 
+/* Only who keeps gathered parameters by decision can take that back. */
+static void resharding_takes_a_decision_back(void **state)
+{
+    struct config *c = plan_config(*state, "automodel", "ep: 8\nstrategy: fsdp2\n");
+    c->machine.capacity_bytes *= 10;
+    c->knobs.reshard_after_forward = c->knobs.reshard_stated = false;
+    assert_false(outlook(*state, c, P_fits_with_resharding));
+    c->knobs.reshard_stated = true;
+    assert_true(outlook(*state, c, P_fits_with_resharding));
+    c->knobs.reshard_after_forward = true;
+    assert_false(outlook(*state, c, P_fits_with_resharding));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(virtual_stages),
     cmocka_unit_test(context_parallelism_of_long_sequences),
@@ -218,5 +231,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pinned_graphs_stay_off),
     cmocka_unit_test(experts_in_place_of_their_parts),
     cmocka_unit_test(offloaded_states_come_back),
+    cmocka_unit_test(resharding_takes_a_decision_back),
 };
 UNIT_MAIN(tests)

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "cost/calibrate.h"
+#include "facts/model.h"
 #include "facts/platform.h"
 
 static const struct config base = {.knobs = {.gpus = 1,
@@ -120,6 +121,35 @@ static void a_weak_measurement_moves_little(void **state)
     assert_true(fabs(rate->value / coefficient_of(&prior, "gemm_bf16")->value - 1) < 0.01);
 }
 
+/* Whole steps of Llama-3.1-8B on 8 GPUs, with none, half and all of the optimizer on the CPU: what
+   they share is the model's, and what sets them apart is the CPU's. */
+static void runs_determine_what_sets_them_apart(void **state)
+{
+    struct machine prior = h100(*state), own = prior;
+    struct observation runs[3];
+    struct calibration c;
+    struct diags diags;
+    diags_init(&diags, *state);
+    struct facts *f = facts_new(*state, &diags, FRAMEWORK_MEGATRON, STR("main@2026-08-22"));
+    model_apply(f, model_find(*state, STR("llama-3.1-8b")), ORIGIN_FILE);
+    facts_derive(f);
+    coefficient_of(&own, "cpu_memory_gb_per_s")->value *= 0.6;
+    for (int i = 0; i < 3; i++) {
+        struct config *run = ARENA_NEW(*state, struct config);
+        *run = base;
+        assert_true(config_model(f, &run->model, false));
+        run->knobs.gpus = 8, run->knobs.gbs = 32, run->knobs.distributed_optimizer = true;
+        run->knobs.optimizer_offload = i / 2.0;
+        runs[i] = (struct observation){.kind = OBSERVED_STEP, .config = run, .sd = 0.01};
+        runs[i].measured = observation_predict(&runs[i], &own);
+    }
+    calibrate(*state, &prior, runs, 3, &c);
+    const struct fitted *rate = fitted_of(&prior, &c, "cpu_memory_gb_per_s");
+    assert_true(rate->learned > 0.8 && rate->n == 2);
+    assert_true(fabs(rate->value / coefficient_of(&own, "cpu_memory_gb_per_s")->value - 1) < 0.05);
+    assert_true(fitted_of(&prior, &c, "p2p_start_s")->learned == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +157,7 @@ int main(void)
         cmocka_unit_test(what_is_not_measured_stays),
         cmocka_unit_test(nothing_measured_changes_nothing),
         cmocka_unit_test(a_weak_measurement_moves_little),
+        cmocka_unit_test(runs_determine_what_sets_them_apart),
     };
     return cmocka_run_group_tests(tests, unit_open_arena, unit_close_arena);
 }

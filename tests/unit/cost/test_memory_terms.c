@@ -211,6 +211,16 @@ static void offloaded_states_are_away_during_the_backward(void **state)
     assert_true(stage_of(c).phase == 'B' && stage_of(c).optimizer == 0);
 }
 
+/* torch's optimizers drop gradients after the step: a first and only microbatch begins its backward
+   without any. */
+static void fsdp2_has_gradients_from_the_second_microbatch_on(void **state)
+{
+    struct config *c = round_plan(*state, "automodel", SMALL_VOCABULARY, "strategy: fsdp2\n");
+    assert_true(stage_of(c).phase == 'B' && stage_of(c).grads > 0);
+    c->knobs.gbs = 8;
+    assert_true(stage_of(c).phase == 'B' && stage_of(c).grads == 0);
+}
+
 /* A tensor to receive and one to send, in bf16 and as wide as the layers. */
 static void a_pipeline_has_buffers(void **state)
 {
@@ -230,6 +240,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_mtp_depth_keeps_its_layers_input),
     cmocka_unit_test(logits_by_the_loss),
     cmocka_unit_test(offloaded_states_are_away_during_the_backward),
+    cmocka_unit_test(fsdp2_has_gradients_from_the_second_microbatch_on),
     cmocka_unit_test(a_pipeline_has_buffers),
 };
 UNIT_MAIN(tests)

@@ -216,6 +216,11 @@ static void updates_move_bytes(void **state)
     assert_near(time_of(c).optimizer, own * 30 / 0.7e12 + all, 1e-3);
     c->knobs.precision_aware = true;
     assert_near(time_of(c).optimizer, own * 24 / 0.7e12 + all, 1e-3);
+    /* five Newton-Schulz steps of 4 m + 2 m^2 / n FLOPs an element of an m x n matrix */
+    c->knobs.muon = true;
+    double steps = own * 5 * (4 * 1024 + 2 * 1024.0 * 1024 / 4096) / 1e15;
+    assert_near(time_of(c).optimizer, own * 24 / 0.7e12 + all + steps, 1e-3);
+    c->knobs.muon = false;
     c->knobs.offload_optimizer_states = true; /* 24 bytes through PCIe's 1e10 B/s */
     assert_near(time_of(c).optimizer, own * 24 / 0.7e12 + all + own * 24 / 1e10, 1e-3);
 }
@@ -257,6 +262,41 @@ static void transfers_between_stages(void **state)
     assert_near(time_of(c).pp_exposed, 16 / 2 * 2 * 4 * 0.25 * one, 1e-9);
 }
 
+/* Inside one domain, between ranks of a rack that mostly share one, and between nodes. */
+static void neighbouring_stages_by_their_distance(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "pp: 2\n");
+    static const struct {
+        int domain, pp;
+        int64_t gpus;
+        double rate;
+    } cases[] = {{8, 2, 8, 0.8e11}, {8, 2, 16, 1e10}, {72, 4, 144, 0.4e11}, {72, 2, 144, 1e10}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        c->machine.nvlink_domain = cases[i].domain;
+        c->knobs.gpus = cases[i].gpus, c->knobs.pp = cases[i].pp;
+        struct timing t = timing_of(c);
+        assert_near(comm_stage(&t, &c->knobs), 20e-6 + 2 * 4096 * 1024.0 / cases[i].rate, 1e-12);
+    }
+}
+
+static double operations(const struct layer_time *x)
+{
+    return x->forward.gpu_ops + x->backward.gpu_ops;
+}
+
+/* A microsecond between two operations of four layers, the embedding and the head, eight times. */
+static void gaps_between_operations(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    struct time_layers l;
+    assert_near(time_of(c).host + 1, 1, 1e-9);
+    coefficient(c, "gpu_gap_s", 1e-6);
+    time_layers_init(c, &l);
+    double all = 4 * operations(&l.kinds[0]) + operations(&l.embedding) + operations(&l.head);
+    assert_true(all > 100);
+    assert_near(time_of(c).host, 8 * 1e-6 * all, 1e-6);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_exchange_inside_a_domain),
     cmocka_unit_test(copies_spread_over_the_domains),
@@ -272,5 +312,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(updates_move_bytes),
     cmocka_unit_test(many_ranks_straggle),
     cmocka_unit_test(transfers_between_stages),
+    cmocka_unit_test(neighbouring_stages_by_their_distance),
+    cmocka_unit_test(gaps_between_operations),
 };
 UNIT_MAIN(tests)

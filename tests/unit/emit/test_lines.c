@@ -96,6 +96,24 @@ static void variables_of_a_run(void **state)
     }
 }
 
+/* Whole nodes, and of one that is not needed whole so many GPUs. */
+static void a_job_asks_for_its_gpus(void **state)
+{
+    static const struct {
+        int gpus;
+        const char *nodes, *each;
+    } cases[] = {{4, "#SBATCH --nodes=1", "#SBATCH --gpus-per-node=4"},
+                 {8, "#SBATCH --nodes=1", "#SBATCH --gpus-per-node=8"},
+                 {16, "#SBATCH --nodes=2", "#SBATCH --gpus-per-node=8"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str size =
+            arena_printf(*state, "model: qwen3-30b-a3b\nplatform: h100\ngpus: %d\ngbs: 64\nmbs: 1",
+                         cases[i].gpus);
+        struct str text = text_of(*state, "megatron", size.p, "", "script");
+        assert_true(has_line(text, cases[i].nodes) && has_line(text, cases[i].each));
+    }
+}
+
 static void flags_by_type(void **state)
 {
     struct str text = text_of(*state, "megatron", ON_H100,
@@ -194,6 +212,7 @@ static void a_plan_names_its_model(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(hardware_queues),
     cmocka_unit_test(variables_of_a_run),
+    cmocka_unit_test(a_job_asks_for_its_gpus),
     cmocka_unit_test(flags_by_type),
     cmocka_unit_test(overrides_of_a_recipe),
     cmocka_unit_test(a_recipe_is_run_in_its_mode),

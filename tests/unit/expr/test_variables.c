@@ -126,8 +126,8 @@ static void traces_look_behind_variables(void **state)
     static const struct {
         const char *text, *line;
     } cases[] = {
-        {"twice % 3 == 0", "14 % 3 = 2"},
-        {"four < limit", "14 + 14 = 28"},
+        {"twice % 3 == 0", "7 * 2 % 3 = 2"},
+        {"four < limit", "7 * 2 + 7 * 2 = 28"},
         {"99 in list", "99 in [1, 2, 3, 4, 5, 6, … 35 in all] is false"},
         {"small.all(n, odd.exists(m, m == n) || n > size(list))", "2 > 35 is false"},
     };

@@ -4,6 +4,13 @@
 #include "flow/compare.h"
 #include "unit/plan_text.h"
 
+static const struct difference *find(const struct comparison *x, int param)
+{
+    for (size_t i = 0; i < x->differences.n; i++)
+        if (x->differences.items[i].param == param) return &x->differences.items[i];
+    return NULL;
+}
+
 /* What changes convergence comes before what only changes how fast it goes. */
 static void convergence_is_compared_first(void **state)
 {
@@ -29,6 +36,20 @@ static void convergence_is_compared_first(void **state)
     arena_free(scratch);
 }
 
+/* Another precision is one difference, not one more for each of its switches. */
+static void what_follows_is_not_listed(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    struct estimate first = {.facts = settled(plan_facts(*state, "megatron", "precision: bf16"))},
+                    second = {.facts = settled(
+                                  plan_facts(*state, "megatron", "precision: fp8_blockwise"))};
+    struct comparison out;
+    compare_configurations(*state, rules_builtin(), &first, &second, scratch, &out);
+    assert_true(find(&out, P_precision));
+    assert_false(find(&out, P_fp8) || find(&out, P_fp8_recipe));
+    arena_free(scratch);
+}
+
 static struct comparison compared(struct arena *a, struct estimate sides[2])
 {
     struct arena *scratch = arena_new(0);
@@ -45,13 +66,6 @@ static struct estimate estimated(const struct facts *f)
     estimate_facts(f->arena, rules_builtin(), f, scratch, &e);
     arena_free(scratch);
     return e;
-}
-
-static const struct difference *find(const struct comparison *x, int param)
-{
-    for (size_t i = 0; i < x->differences.n; i++)
-        if (x->differences.items[i].param == param) return &x->differences.items[i];
-    return NULL;
 }
 
 static void the_same_plan_does_not_differ(void **state)
@@ -83,6 +97,7 @@ static void frameworks_are_compared_by_their_knobs(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convergence_is_compared_first),
+    cmocka_unit_test(what_follows_is_not_listed),
     cmocka_unit_test(the_same_plan_does_not_differ),
     cmocka_unit_test(frameworks_are_compared_by_their_knobs),
 };

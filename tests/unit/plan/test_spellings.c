@@ -170,6 +170,22 @@ static void gradient_and_state_bytes(void **state)
     assert_true(!k->main_param_remainder && k->main_param_bytes == 4);
 }
 
+/* AutoModel's MoE classes keep what they gathered unless told otherwise; dense models reshard. */
+static void resharding_words(void **state)
+{
+    static const struct spelling cases[] = {
+        {"automodel", "", false},
+        {"automodel", "reshard_after_forward: true", true},
+        {"automodel", "moe_reshard_after_forward: true", true},
+        {"automodel", "reshard_after_forward: true\nmoe_reshard_after_forward: false", false},
+    };
+    CHECK_SPELLINGS(*state, cases, reshard_after_forward)
+    struct facts *dense = sized_plan(
+        *state, "automodel", "model: qwen3-8b\nplatform: h100\ngpus: 8\ngbs: 64\nmbs: 1", "");
+    const struct knobs *k = &config_of(dense)->knobs;
+    assert_true(k->reshard_after_forward && !k->reshard_stated);
+}
+
 /* 48 layers on 2 stages are 24 a stage: virtual stages of 4 layers are 6 of them. */
 static void virtual_stages_in_three_words(void **state)
 {
@@ -196,12 +212,15 @@ static void words_without_derivation(void **state)
     assert_int_equal(c->knobs.precision, PREC_FP32);
 }
 
+/* Whatever a file says, before the framework's own overrides. */
 static void a_single_tensor_rank_has_no_sequence_parallelism(void **state)
 {
-    assert_false(
-        plan_knobs(*state, "megatron", "tp: 1\nsequence_parallel: true")->sequence_parallel);
-    assert_true(
-        plan_knobs(*state, "megatron", "tp: 2\nsequence_parallel: true")->sequence_parallel);
+    for (int tp = 1; tp <= 2; tp++) {
+        struct str body = arena_printf(*state, "tp: %d\nsequence_parallel: true", tp);
+        struct config c;
+        assert_true(config_from_facts(*state, plan_facts(*state, "megatron", body.p), &c));
+        assert_int_equal(c.knobs.sequence_parallel, tp > 1);
+    }
 }
 
 /* Without a global batch there is one microbatch a data-parallel rank: 8 GPUs / tp 2 = 4 of 2. */
@@ -405,6 +424,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sharding_words),
     cmocka_unit_test(loss_words),
     cmocka_unit_test(gradient_and_state_bytes),
+    cmocka_unit_test(resharding_words),
     cmocka_unit_test(virtual_stages_in_three_words),
     cmocka_unit_test(words_without_derivation),
     cmocka_unit_test(a_single_tensor_rank_has_no_sequence_parallelism),

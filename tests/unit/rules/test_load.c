@@ -247,6 +247,11 @@ static void a_bad_place_is_told_at_its_column(void **state)
                                      "message: 'tp {plan.tp}'}]\n",
                            NULL, &set));
     assert_str(diags.items[0].message, "the message of such a record has no places for values");
+    assert_false(load_text(*state, &diags,
+                           RULE_FILE "rules: [{id: r, severity: info, rule: 'true', "
+                                     "message: 'always {1 / 0}'}]\n",
+                           NULL, &set));
+    assert_str(diags.items[0].message, "the message ends in an error: divide by zero");
 }
 
 static void sets_are_appended(void **state)
