@@ -28,8 +28,8 @@ double observation_predict(const struct observation *o, const struct machine *m)
     case OBSERVED_GEMM:
         kernel_linear(&t, o->linear, &forward, &backward);
         return forward.gemm + forward.grouped;
-    case OBSERVED_FORWARD: kernel_attention(&t, o->attention, &forward, &backward); break;
-    case OBSERVED_BACKWARD: kernel_attention(&t, o->attention, &forward, &backward); break;
+    case OBSERVED_FORWARD: kernel_attention(&t, &o->attention, &forward, &backward); break;
+    case OBSERVED_BACKWARD: kernel_attention(&t, &o->attention, &forward, &backward); break;
     case OBSERVED_COPY: return o->bytes / t.hbm;
     case OBSERVED_LAUNCH: return t.f.host_op_s;
     case OBSERVED_STEP:

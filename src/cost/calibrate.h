@@ -25,7 +25,7 @@ struct observation {
     double measured;
     double sd; /* of its logarithm: scatter, and what the model leaves out */
     struct linear linear;
-    struct attention_shape attention;
+    struct core attention;
     double bytes;
     struct str label;
     double before, after; /* filled: the model's value with the old and the new coefficients */

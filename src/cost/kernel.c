@@ -35,8 +35,8 @@ void kernel_linear(const struct timing *t, struct linear l, struct pass *forward
     *(l.experts > 0 ? &backward->grouped : &backward->gemm) += many * b;
     if (l.wide || (t->experts_only && l.experts <= 0)) return;
     double quantise = t->f.quantise * t->quantise_bytes / t->hbm * many * l.rows;
-    forward->quantise += quantise * l.in;
-    backward->quantise += quantise * l.out;
+    if (!l.quantised_in) forward->quantise += quantise * l.in;
+    if (!l.quantised_out) backward->quantise += quantise * l.out;
 }
 
 double kernel_stream(const struct timing *t, double bytes)
@@ -47,17 +47,18 @@ double kernel_stream(const struct timing *t, double bytes)
 /* FLOPs of the causal half (or the window) at a rate that saturates with the sequence and falls
    with narrow value heads. The rates are those of value heads 128 wide, DeepSeek-V3's; a head half
    as wide reaches two thirds of them. Backward has 2.5 times the FLOPs: five products for two. */
-void kernel_attention(const struct timing *t, struct attention_shape s, struct pass *forward,
+void kernel_attention(const struct timing *t, const struct core *s, struct pass *forward,
                       struct pass *backward)
 {
     const struct knobs *k = &t->config->knobs;
     double seen = k->seq / 2.0, extent = (double)k->seq / k->cp;
-    if (s.window > 0) {
-        seen = fmin(seen, s.window);
-        extent = fmin(extent, fmax(t->f.attention_least_extent, s.window));
+    if (s->window > 0) {
+        seen = fmin(seen, s->window);
+        extent = fmin(extent, fmax(t->f.attention_least_extent, s->window));
     }
-    double flops = 2 * t->tokens * seen * s.heads * (s.qk_dim + s.v_dim);
-    double narrow = fmin(t->f.attention_wide_head, 2 * s.v_dim / (s.v_dim + 128));
+    double flops = 2 * t->tokens * seen * s->heads * (s->qk_dim + s->v_dim);
+    double width = s->v_dim > 0 ? s->v_dim : s->qk_dim;
+    double narrow = fmin(t->f.attention_wide_head, 2 * width / (width + 128));
     double rate =
         t->config->machine.peak_bf16 * narrow * extent / (extent + t->f.attention_half_seq);
     forward->attention += t->f.attention * flops / (rate * t->f.attention_forward);
@@ -65,11 +66,11 @@ void kernel_attention(const struct timing *t, struct attention_shape s, struct p
 }
 
 /* Backward as of attention, and over every tensor twice: to read it and to write its gradient. */
-void kernel_scan(const struct timing *t, double flops, double peak_part, double bytes,
-                 struct pass *forward, struct pass *backward)
+void kernel_scan(const struct timing *t, const struct scan *s, struct pass *forward,
+                 struct pass *backward)
 {
-    double compute = flops / (peak_part * t->config->machine.peak_bf16);
-    double stream = kernel_stream(t, bytes);
+    double compute = s->flops / (s->peak_part * t->config->machine.peak_bf16);
+    double stream = kernel_stream(t, s->bytes);
     forward->scan += t->f.scan * (compute + stream);
     backward->scan += t->f.scan * (2.5 * compute + 2 * stream);
 }

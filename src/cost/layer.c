@@ -1,98 +1,216 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The time of a layer: each entry of the lists that describe it (plan/ops.h), one by one. */
 #include "cost/layer.h"
 
 #include <math.h>
 
 #include "cost/comm.h"
-#include "cost/flops.h"
 #include "cost/kernel.h"
-#include "cost/layer_parts.h"
 #include "cost/memory.h"
+#include "plan/ops.h"
 
-/* Host operations of backward for one of forward: gradients of inputs and of weights, less what
- * autograd fuses. */
-static const double backward_ops = 1.6;
-/* Of the three sequence-parallel collectives of a sub-block's backward two run beside its GEMMs
-   (megatron/core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication). */
-static const double backward_collectives = 1.4;
+/* FP32 GEMMs run as TF32, at half of BF16's rate on all these chips. */
+static const double fp32_slower = 2;
 
-bool layer_recomputes(const struct timing *t, uint32_t module)
+/* ---- weights ---- */
+
+/* A linear of the layer on this rank. Each expert's rows are aligned. */
+static struct linear linear_of(const struct timing *t, const struct matrix *x, bool fused_experts)
 {
-    if (layer_knobs(t)->recompute != RECOMPUTE_SELECTIVE) return false;
-    uint32_t modules = layer_knobs(t)->recompute_modules;
-    if (modules & MOD_MOE) modules &= ~(uint32_t)(MOD_MOE_ACT | MOD_SHARED_EXPERTS); /* its parts */
-    return modules & module;
+    const struct model_shape *m = &t->config->model;
+    const struct knobs *k = &t->config->knobs;
+    double copies = fmax(x->groups, k->tp) - x->groups;
+    struct linear l = {.rows = x->rows == ROWS_RANK ? t->tokens_rank : t->tokens,
+                       .out = matrix_out(x, k),
+                       .in = matrix_in(x, k),
+                       .wide = x->numeric != NUMERIC_LOW,
+                       .frozen = !knobs_trains_language(k)};
+    if (x->groups > 0) l.out += copies * x->group_width / k->tp;
+    if (!matrix_is_routed(x)) return l;
+    l.experts = (double)m->experts / k->ep;
+    l.rows = t->rows / l.experts + 16;
+    l.quantised_in = fused_experts && x->inner_in;
+    l.quantised_out = fused_experts && x->inner_out;
+    return l;
 }
 
-void layer_add_stream(const struct timing *t, struct layer_time *x, double forward_bytes,
-                      double backward_bytes)
+/* The router's gradients are two more GEMMs of the same size. */
+static void add_fp32(struct linear l, const struct timing *t, struct layer_time *x, bool again)
 {
-    x->forward.memory += kernel_stream(t, forward_bytes);
-    x->backward.memory += kernel_stream(t, backward_bytes);
+    struct pass one = {0}, unused = {0};
+    kernel_linear(t, l, &one, &unused);
+    double forward = fp32_slower * one.gemm;
+    x->forward.gemm += forward;
+    x->backward.gemm += (l.frozen ? 1 : 2) * forward;
+    if (again) x->again.gemm += forward;
 }
 
-void layer_add_linear(const struct timing *t, struct layer_time *x, double rows, double out,
-                      double in)
+static void add_weights(const struct timing *t, const struct weights *w, bool fused_experts,
+                        struct layer_time *x)
 {
-    struct linear l = {
-        .rows = rows, .out = out, .in = in, .frozen = !knobs_trains_language(layer_knobs(t))};
-    kernel_linear(t, l, &x->forward, &x->backward);
+    struct pass unused = {0};
+    for (int i = 0; i < w->n; i++) {
+        const struct matrix *own = &w->items[i];
+        struct linear l = linear_of(t, own, fused_experts);
+        bool again = t->repeated & own->freed_by;
+        if (own->numeric == NUMERIC_32) {
+            add_fp32(l, t, x, again);
+            continue;
+        }
+        kernel_linear(t, l, &x->forward, own->forward_only ? &unused : &x->backward);
+        if (again) kernel_linear(t, l, &x->again, &unused);
+    }
 }
 
-void layer_add_ops(const struct timing *t, struct layer_time *x, double ops, uint32_t scope,
-                   double left)
+/* ---- work ---- */
+
+static void add_stream(const struct timing *t, const struct stream *s, struct layer_time *x)
 {
-    double launched = t->captured & scope ? fmin(ops, left) : ops;
+    double rate = s->bias ? t->f.bias_passes / t->f.activation_passes : 1;
+    double forward = rate * kernel_stream(t, s->forward);
+    x->forward.memory += forward;
+    x->backward.memory += rate * kernel_stream(t, s->backward);
+    if (t->repeated & s->freed_by) x->again.memory += forward;
+}
+
+static void add_core(const struct timing *t, const struct core *c, struct layer_time *x)
+{
+    struct pass forward = {0}, backward = {0};
+    kernel_attention(t, c, &forward, &backward);
+    x->forward.attention += forward.attention;
+    if (!c->forward_only) x->backward.attention += backward.attention;
+    if (t->repeated & c->freed_by) x->again.attention += forward.attention;
+}
+
+/* In a captured part operations run without the host but for those left. */
+static void add_ops(const struct timing *t, const struct host *h, struct layer_time *x)
+{
+    double launched = t->captured & h->scope ? fmin(h->ops, h->left) : h->ops;
     x->forward.ops += launched;
-    x->backward.ops += backward_ops * launched;
-    x->forward.gpu_ops += ops;
-    x->backward.gpu_ops += backward_ops * ops;
+    x->backward.ops += h->backward * launched;
+    x->forward.gpu_ops += h->ops;
+    x->backward.gpu_ops += h->backward * h->ops;
+    if (!(t->repeated & h->freed_by)) return;
+    x->again.ops += launched;
+    x->again.gpu_ops += h->ops;
 }
 
-double layer_hidden_bytes(const struct timing *t)
+/* Permutation, exchange, and with expert TP a gather and a scatter of the routed rows. */
+static void add_dispatch(const struct timing *t, const struct exchange *e, struct layer_time *x)
 {
-    return 2 * t->tokens_pass * layer_model(t)->hidden;
+    double etp = t->config->knobs.etp, width = e->width;
+    double moved = t->law.passes * 2 * t->rows * width;
+    double exchange = comm_dispatch(t, width);
+    double spread = 2 * comm_collective(t, 2 * t->rows / t->load * width, etp, etp);
+    struct host prepare = {t->law.prepare_ops, 0, backward_ops,
+                           SCOPE_MOE_PREPROCESS | SCOPE_MOE | SCOPE_FULL, e->freed_by};
+    struct host move = {t->law.move_ops, 0, backward_ops, SCOPE_MOE | SCOPE_FULL, e->freed_by};
+    add_stream(t, &(struct stream){.forward = moved, .backward = moved, .freed_by = e->freed_by},
+               x);
+    add_ops(t, &prepare, x);
+    add_ops(t, &move, x);
+    x->forward.ep += exchange;
+    x->backward.ep += exchange;
+    x->forward.tp += spread;
+    x->backward.tp += spread;
+    if (!(t->captured & SCOPE_FULL)) x->syncs += t->law.syncs;
+    if (!(t->repeated & e->freed_by)) return;
+    x->again.ep += exchange;
+    x->again.tp += spread;
+    x->sync_again = true;
 }
 
-/* Norm, residual and dropout around a sub-block: 7 passes forward, 9 backward; the norm alone is 2.
- */
-void layer_add_block(const struct timing *t, struct layer_time *x)
+/* Context parallelism runs beside attention's own kernels; backward carries the gradients of KV
+   beside KV. */
+static void add_exchange(const struct timing *t, const struct exchange *e, struct layer_time *x)
 {
-    layer_add_stream(t, x, 7 * layer_hidden_bytes(t), 9 * layer_hidden_bytes(t));
-    if (!layer_recomputes(t, MOD_LAYERNORM)) return;
-    x->again.memory += kernel_stream(t, 2 * layer_hidden_bytes(t));
-    x->again.ops += 1;
+    double tp = t->config->knobs.tp, one;
+    switch (e->kind) {
+    case EXCHANGE_TP:
+        one = comm_collective(t, e->bytes, tp, tp);
+        x->forward.tp += e->forward * one;
+        x->backward.tp += e->backward * one;
+        if (t->repeated & e->freed_by) x->again.tp += e->forward * one;
+        break;
+    case EXCHANGE_CP:
+        x->forward.cp += comm_context(t, e->kv, e->q, x->forward.attention);
+        x->backward.cp += comm_context(t, 2 * e->kv, 2 * e->q, x->backward.attention);
+        break;
+    case EXCHANGE_EP: add_dispatch(t, e, x); break;
+    }
 }
 
-void layer_add_tp(const struct timing *t, struct layer_time *x)
+/* Cores come before the exchanges that run beside them. */
+void layer_add_work(const struct timing *t, const struct work *w, struct layer_time *x)
 {
-    double tp = layer_knobs(t)->tp;
-    double one = comm_collective(t, 2 * t->tokens * layer_model(t)->hidden, tp, tp);
-    x->forward.tp += 2 * one;
-    x->backward.tp += backward_collectives * one;
+    for (int i = 0; i < w->n_streams; i++)
+        add_stream(t, &w->streams[i], x);
+    for (int i = 0; i < w->n_cores; i++)
+        add_core(t, &w->cores[i], x);
+    for (int i = 0; i < w->n_scans; i++)
+        kernel_scan(t, &w->scans[i], &x->forward, &x->backward);
+    for (int i = 0; i < w->n_hosts; i++)
+        add_ops(t, &w->hosts[i], x);
+    for (int i = 0; i < w->n_exchanges; i++)
+        add_exchange(t, &w->exchanges[i], x);
+    for (int i = 0; i < w->n_repeats; i++)
+        if (t->repeated & w->repeats[i].module) {
+            x->again.memory += kernel_stream(t, w->repeats[i].bytes);
+            x->again.ops += w->repeats[i].ops;
+        }
 }
+
+void layer_work(const struct timing *t, struct layer_kind kind, struct work *w)
+{
+    struct token_counts tokens = {t->tokens, t->tokens_pass, t->rows, 0};
+    op_work(t->config, &tokens, t->low, kind, w);
+}
+
+/* ---- layers ---- */
 
 /* Activations that live on the CPU between the passes: the tensors of offloaded modules, or all of
  * an offloaded layer. */
 static double offloaded_bytes(const struct timing *t, struct layer_kind kind)
 {
-    const struct knobs *k = layer_knobs(t);
+    const struct knobs *k = &t->config->knobs;
     if (k->offload_modules == 0 && k->layers_offloaded == 0) return 0;
     struct memory_coefficients x = memory_coefficients_of(&t->config->machine);
     struct token_counts tokens = token_counts(t->config, &x);
     struct layer_memory memory;
     layer_measure(t->config, &tokens, kind, &memory);
     return memory.offloaded +
-           memory.kept * fmin(1, (double)k->layers_offloaded / layer_model(t)->num_layers);
+           memory.kept * fmin(1, (double)k->layers_offloaded / t->config->model.num_layers);
+}
+
+/* What PyTorch's checkpoint does not repeat: it stops once the last saved tensor is back, before
+   the last GEMM, the unpermute and the combine. Megatron's own checkpoint runs the whole layer. */
+static struct pass early_stop(const struct timing *t, const struct layer_time *x,
+                              const struct weights *w)
+{
+    const struct matrix *last = &w->items[w->n - 1];
+    struct pass tail = {0};
+    if (t->config->framework != FRAMEWORK_AUTOMODEL) return tail;
+    if (!matrix_is_routed(last)) {
+        tail.gemm = x->forward.gemm / 4;
+        return tail;
+    }
+    tail.grouped = x->forward.grouped / (t->config->model.gated ? 3 : 2);
+    tail.ep = x->forward.ep / 2;
+    tail.memory = kernel_stream(t, t->law.passes * t->rows * last->out);
+    return tail;
 }
 
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
 {
     struct layer_time x = {0};
-    layer_add_mixer(t, &x, kind.mixer);
-    layer_add_ffn(t, &x, kind.ffn);
-    if (layer_knobs(t)->recompute == RECOMPUTE_FULL) {
-        struct pass tail = layer_early_stop(t, &x, kind.ffn);
+    struct weights weights;
+    struct work work;
+    op_weights(&t->config->model, kind, false, &weights);
+    layer_work(t, kind, &work);
+    add_weights(t, &weights, work.fused_experts, &x);
+    layer_add_work(t, &work, &x);
+    if (t->config->knobs.recompute == RECOMPUTE_FULL && weights.n > 0) {
+        struct pass tail = early_stop(t, &x, &weights);
         x.again = (struct pass){0};
         pass_add_since(&x.again, &x.forward, &tail);
         x.sync_again = true;
@@ -101,30 +219,29 @@ struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
     return x;
 }
 
+/* ---- around the layers ---- */
+
+const struct layer_kind layer_none = {MIXER_NONE, FFN_NONE};
+
 struct layer_time layer_embedding(const struct timing *t)
 {
     struct layer_time x = {0};
-    double bytes = 6 * t->tokens * layer_model(t)->hidden;
-    layer_add_stream(t, &x, bytes, bytes);
-    x.forward.ops = x.backward.ops = x.forward.gpu_ops = x.backward.gpu_ops = 6;
+    struct work w;
+    layer_work(t, layer_none, &w);
+    embedding_work(&w);
+    layer_add_work(t, &w, &x);
     return x;
 }
 
-/* Logits stay in 16 bit; softmax and loss read and write them in fp32. */
 struct layer_time layer_head(const struct timing *t)
 {
     struct layer_time x = {0};
-    double tp = layer_knobs(t)->tp, vocab = flops_vocab(t->config) / tp, h = layer_model(t)->hidden;
-    bool frozen = !knobs_trains_language(layer_knobs(t));
-    struct linear logits = {
-        .rows = t->tokens, .out = vocab, .in = h, .wide = true, .frozen = frozen};
-    kernel_linear(t, logits, &x.forward, &x.backward);
-    layer_add_stream(t, &x, 6 * t->tokens * vocab, 4 * t->tokens * vocab);
-    double one = comm_collective(t, 2 * t->tokens * h, tp, tp);
-    x.forward.tp = one;
-    x.backward.tp = 2 * one;
-    x.forward.ops = x.forward.gpu_ops = 12;
-    x.backward.ops = x.backward.gpu_ops = 10;
+    struct weights head = {.n = 1, .items = {head_weights(t->config)}};
+    struct work w;
+    layer_work(t, layer_none, &w);
+    head_work(&w);
+    add_weights(t, &head, false, &x);
+    layer_add_work(t, &w, &x);
     return x;
 }
 
@@ -137,15 +254,21 @@ static void layer_add(struct layer_time *to, const struct layer_time *x)
     to->sync_again = to->sync_again || x->sync_again;
 }
 
-struct layer_time layer_mtp(const struct timing *t)
+struct layer_time layer_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
+                            const struct layer_time *head)
 {
-    const struct model_shape *m = layer_model(t);
-    struct layer_time x = layer_head(t);
-    layer_add_linear(t, &x, t->tokens, (double)m->hidden / layer_knobs(t)->tp, 2 * m->hidden);
-    x.forward.ops += 20, x.forward.gpu_ops += 20;
-    x.backward.ops += 20, x.backward.gpu_ops += 20;
+    const struct model_shape *m = &t->config->model;
+    struct layer_time x = *head;
+    struct weights own;
+    struct work w;
+    mtp_weights(m, &own);
+    add_weights(t, &own, false, &x);
+    layer_work(t, layer_none, &w);
+    mtp_work(&w);
+    layer_add_work(t, &w, &x);
     for (int i = 0; i < m->n_mtp_kinds; i++) {
-        struct layer_time one = layer_time(t, m->mtp_kinds[i]);
+        int known = model_kind(m, m->mtp_kinds[i]);
+        struct layer_time one = known < 0 ? layer_time(t, m->mtp_kinds[i]) : kinds[known];
         layer_add(&x, &one);
     }
     return x;

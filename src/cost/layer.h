@@ -5,6 +5,7 @@
 #define MOEPLAN_COST_LAYER_H
 
 #include "cost/timing.h"
+#include "plan/ops.h"
 
 struct layer_time {
     struct pass forward, backward,
@@ -20,7 +21,15 @@ struct layer_time layer_embedding(const struct timing *t);
 struct layer_time layer_vision(const struct timing *t);
 /* Final norm, logits and loss. */
 struct layer_time layer_head(const struct timing *t);
-/* One MTP depth: projection, its layers and its own logits. */
-struct layer_time layer_mtp(const struct timing *t);
+/* One MTP depth: projection, its layers and its own logits. `kinds`, `head`: what the model's kinds
+   of layers and its head take. */
+struct layer_time layer_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
+                            const struct layer_time *head);
+
+/* What a layer does on this rank; of layer_none nothing, for lists of other parts. */
+extern const struct layer_kind layer_none;
+void layer_work(const struct timing *t, struct layer_kind kind, struct work *w);
+/* Adds its time. */
+void layer_add_work(const struct timing *t, const struct work *w, struct layer_time *x);
 
 #endif

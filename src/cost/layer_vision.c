@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The vision tower on the images of one microbatch: patch embedding, blocks, mergers. It computes
    in 16 bit, sees every patch of an image from every other, and stands where the embedding does. */
-#include "cost/comm.h"
 #include "cost/kernel.h"
-#include "cost/layer_parts.h"
+#include "cost/layer.h"
 #include "cost/vision.h"
 
 static void add_linear(const struct timing *t, struct layer_time *x, double rows, double out,
                        double in)
 {
-    bool frozen = !knobs_trains_vision(layer_knobs(t));
+    bool frozen = !knobs_trains_vision(&t->config->knobs);
     struct linear l = {.rows = rows, .out = out, .in = in, .wide = true, .frozen = frozen};
     kernel_linear(t, l, &x->forward, &x->backward);
 }
@@ -18,7 +17,7 @@ static void add_linear(const struct timing *t, struct layer_time *x, double rows
 static void add_attention(const struct timing *t, struct layer_time *x, const struct vision_work *v)
 {
     const struct coefficients *f = &t->f;
-    double flops = 4 * v->patches * v->image * v->width / layer_knobs(t)->tp;
+    double flops = 4 * v->patches * v->image * v->width / t->config->knobs.tp;
     double rate = t->config->machine.peak_bf16 * v->image / (v->image + f->attention_half_seq);
     x->forward.attention += f->attention * flops / (rate * f->attention_forward);
     x->backward.attention += f->attention * 2.5 * flops / (rate * f->attention_backward);
@@ -28,19 +27,21 @@ static void add_attention(const struct timing *t, struct layer_time *x, const st
    the activation, and under TP a gather and a scatter around both halves. */
 static void add_block(const struct timing *t, struct layer_time *x, const struct vision_work *v)
 {
-    double tp = layer_knobs(t)->tp, h = v->width, f = v->inner / tp, up = v->gated ? 2 : 1;
+    double tp = t->config->knobs.tp, h = v->width, f = v->inner / tp, up = v->gated ? 2 : 1;
     double hidden = 2 * v->patches * h, inner = 2 * v->patches * f;
     add_linear(t, x, v->patches, 3 * h / tp, h);
     add_attention(t, x, v);
     add_linear(t, x, v->patches, h, h / tp);
     add_linear(t, x, v->patches, up * f, h);
     add_linear(t, x, v->patches, h, f);
-    layer_add_stream(t, x, 2 * 7 * hidden + 3 * 3 * hidden / tp + (up + 1) * inner,
-                     2 * 9 * hidden + 5 * 3 * hidden / tp + (2 * up + 1) * inner);
-    double one = comm_collective(t, hidden, tp, tp);
-    x->forward.tp += 4 * one;
-    x->backward.tp += 4 * one;
-    layer_add_ops(t, x, 32, 0, 1);
+    struct work w;
+    layer_work(t, layer_none, &w);
+    work_stream(&w, 2 * 7 * hidden + 3 * 3 * hidden / tp + (up + 1) * inner,
+                2 * 9 * hidden + 5 * 3 * hidden / tp + (2 * up + 1) * inner);
+    work_exchange(
+        &w, (struct exchange){.kind = EXCHANGE_TP, .bytes = hidden, .forward = 4, .backward = 4});
+    work_host(&w, 32, 0, 0);
+    layer_add_work(t, &w, x);
 }
 
 struct layer_time layer_vision(const struct timing *t)
@@ -54,9 +55,12 @@ struct layer_time layer_vision(const struct timing *t)
     add_linear(t, &x, v.patches, v.width, v.pixels);
     for (int i = 0; i < v.mergers; i++) {
         add_linear(t, &x, v.tokens, v.merged, v.merged);
-        add_linear(t, &x, v.tokens, layer_model(t)->hidden, v.merged);
+        add_linear(t, &x, v.tokens, t->config->model.hidden, v.merged);
     }
-    layer_add_ops(t, &x, 10 + 6 * v.mergers, 0, 1);
-    if (!knobs_trains_vision(layer_knobs(t))) x.backward = (struct pass){0};
+    struct work w;
+    layer_work(t, layer_none, &w);
+    work_host(&w, 10 + 6 * v.mergers, 0, 0);
+    layer_add_work(t, &w, &x);
+    if (!knobs_trains_vision(&t->config->knobs)) x.backward = (struct pass){0};
     return x;
 }

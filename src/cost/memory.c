@@ -2,8 +2,6 @@
 /* Memory of a configuration: every stage, the fullest, and whether it fits. */
 #include "cost/memory.h"
 
-#include "cost/flops.h"
-
 #define MIB (1024.0 * 1024.0)
 
 /* Workspaces that count as allocated: torch's cuBLAS handles of the forward and the backward thread
@@ -63,8 +61,8 @@ bool memory_prepare(const struct config *c, struct memory_work *w)
     w->t = token_counts(c, &w->x);
     for (int i = 0; i < c->model.n_kinds; i++)
         layer_measure(c, &w->t, c->model.kinds[i], &w->kinds[i]);
-    layer_measure_mtp(c, &w->t, &w->mtp);
-    w->embedding = flops_vocab(c) * c->model.hidden / k->tp;
+    layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
+    w->embedding = padded_vocab(c) * c->model.hidden / k->tp;
     w->vision = (double)vision_params(&c->model);
     double replicas = replicas_of(k);
     w->dense_shards = at_least_one((double)knobs_dp(k) * k->cp / replicas);

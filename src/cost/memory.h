@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the memory model: tensors of a layer, one layer kind measured once, the pipeline, a
+/* The parts of the memory model: one layer kind measured once, the pipeline, a
    stage. Each part is made of named terms, so that the sum, the explanation and the tests read the
    same numbers. Sizes are bytes and counts in double: whole numbers below 2^53, therefore exact.
    Names of tensors and modules are Megatron-core's. */
@@ -8,94 +8,45 @@
 
 #include "cost/cost.h"
 #include "cost/memory_coefficient.h"
+#include "plan/ops.h"
 
-/* Whether GEMMs run in FP8 or FP4. */
-static inline bool knobs_quantised(const struct knobs *k)
-{
-    return k->precision >= PREC_FP8_DELAYED;
-}
-
-/* ---- tensors that a layer keeps for its backward (memory_saved.c) ---- */
-
-/* rows x width elements of `bytes` each, kept from the forward to the backward of one microbatch.
- */
-struct saved {
-    const char *name;
-    double rows, width, bytes;
-    uint32_t freed_by;     /* MOD_* bits whose recomputation frees it */
-    uint32_t offloaded_by; /* MOD_* bits whose fine-grained offload moves it to the host */
-    uint32_t captured_by;  /* SCOPE_* bits whose CUDA graphs keep it in their own pool */
-    bool routed;           /* grows with the imbalance of routing */
-    bool dispatched;       /* counted with the coefficient of dispatch outputs */
-    bool linear;           /* of linear attention, which no measured run has */
-    bool late;             /* made after attention: gone already when attention's backward runs */
-};
-
-enum { MEMORY_MAX_SAVED = 40 };
-
-struct saved_list {
-    int n;
-    struct saved items[MEMORY_MAX_SAVED];
-};
-
-/* Sizes that many tensors share. */
-struct token_counts {
-    double tokens;    /* mbs x seq / cp */
-    double sp_tokens; /* of a sequence-parallel region: tokens / tp with sequence parallelism */
-    double rows;      /* routed rows of this rank's experts under balanced routing */
-    double dispatch_copies; /* dispatch outputs kept beside the permuted rows */
-};
+/* ---- one layer kind on one rank, measured once and counted afterwards (memory_layer.c) ---- */
 
 struct token_counts token_counts(const struct config *c, const struct memory_coefficients *x);
-/* Every tensor of one layer, before recomputation and offload. */
-void saved_of_layer(const struct config *c, const struct token_counts *t, struct layer_kind kind,
-                    struct saved_list *out);
-static inline double saved_bytes(const struct saved *s)
-{
-    return s->rows * s->width * s->bytes;
-}
 /* Whether the tensor stays on the GPU under the plan's recomputation and fine-grained offload. */
 bool saved_is_kept(const struct saved *s, const struct knobs *k);
 /* Whether it stands in the pool of the CUDA graphs that capture its module. */
 bool saved_is_captured(const struct saved *s, const struct knobs *k);
-/* What one layer's backward needs beside the saved tensors (of which `saved` lists all), without
- * rematerialisation. */
-double saved_backward_transient(const struct config *c, const struct token_counts *t,
-                                struct layer_kind kind, const struct saved_list *saved);
-
-/* ---- one layer kind on one rank, measured once and counted afterwards (memory_layer.c) ---- */
-
-/* A GEMM weight as one rank holds it. */
+/* A GEMM weight's shape on one rank, for which Transformer Engine keeps a dummy gradient. */
 struct gemm {
     double rows, columns; /* output and input width */
-    double count;         /* local experts; 1 otherwise */
     bool grouped;         /* of routed experts */
 };
-
-enum { LAYER_MAX_GEMMS = 12 };
 
 struct layer_memory {
     struct layer_kind kind;
     double dense, experts;                  /* parameters of one rank */
     double dense_matrices, expert_matrices; /* of those: GEMM weights */
+    double quantised;                       /* of dense_matrices: that recipes quantise */
     double kept;                            /* bytes a microbatch keeps under the plan */
     double routed;                          /* of `kept`: grows with routing imbalance */
     double offloaded;                       /* of `all`: moved to the host by module */
     double captured;                        /* of `kept`: in CUDA graphs' pools */
     double dispatched;                      /* of `kept`: dispatch outputs */
-    double linear;                          /* of `kept`: linear attention's */
+    double unmeasured;                      /* of `kept`: linear and sparse attention's */
     double all;                             /* bytes without recomputation and offload */
     double input;                           /* bytes of the layer's input alone */
     double backward;                        /* transient bytes of its backward */
     int n_gemms;
-    struct gemm gemms[LAYER_MAX_GEMMS];
+    struct gemm gemms[LAYER_MAX_MATRICES];
 };
 
 void layer_measure(const struct config *c, const struct token_counts *t, struct layer_kind kind,
                    struct layer_memory *out);
-/* The layers of one MTP depth and its projection, added up. */
+/* The layers of one MTP depth and its projection, added up. `kinds`: what the model's kinds of
+   layers measure. */
 void layer_measure_mtp(const struct config *c, const struct token_counts *t,
-                       struct layer_memory *out);
+                       const struct layer_memory kinds[MODEL_MAX_KINDS], struct layer_memory *out);
 
 /* ---- pipeline (memory_pipeline.c) ---- */
 

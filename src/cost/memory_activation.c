@@ -63,14 +63,14 @@ struct in_flight activation_in_flight(const struct memory_work *w, const struct 
     struct in_flight sum = {.kept = n.mtp * w->mtp.kept,
                             .routed = n.mtp * w->mtp.routed,
                             .dispatched = n.mtp * w->mtp.dispatched,
-                            .linear = n.mtp * w->mtp.linear,
+                            .unmeasured = n.mtp * w->mtp.unmeasured,
                             .captured = n.mtp * w->mtp.captured};
     for (int i = 0; i < w->c->model.n_kinds; i++) {
         const struct layer_memory *l = &w->kinds[i];
         sum.kept += n.whole[i] * l->kept + n.inputs[i] * l->input;
         sum.routed += n.whole[i] * l->routed;
         sum.dispatched += n.whole[i] * l->dispatched;
-        sum.linear += n.whole[i] * l->linear;
+        sum.unmeasured += n.whole[i] * l->unmeasured;
         sum.captured += n.whole[i] * l->captured;
         sum.offloaded += n.whole[i] * l->offloaded;
     }

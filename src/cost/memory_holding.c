@@ -24,6 +24,7 @@ static void hold_layer(struct holding *s, const struct layer_memory *l, double c
     s->experts += l->experts * count;
     s->matrices += l->dense_matrices * count;
     s->expert_matrices += l->expert_matrices * count;
+    s->quantised += l->quantised * count;
 }
 
 static void hold_units(struct holding *s, const struct layer_memory *l)
@@ -65,7 +66,7 @@ static void hold_embeddings(const struct memory_work *w, struct holding *s)
 /* The distinct weight shapes of a stage. Grouped weights have dummies of their own. */
 struct shapes {
     int n;
-    const struct gemm *items[MODEL_MAX_KINDS * LAYER_MAX_GEMMS];
+    const struct gemm *items[MODEL_MAX_KINDS * LAYER_MAX_MATRICES];
 };
 
 static bool add_shape(struct shapes *all, const struct gemm *g)
@@ -85,8 +86,7 @@ static void hold_dummies(const struct memory_work *w, const int counts[MODEL_MAX
                          struct holding *s)
 {
     const struct knobs *k = &w->c->knobs;
-    if (!k->grad_accumulation_fusion || !k->transformer_engine || !knobs_trains_language(k))
-        return;
+    if (!k->grad_accumulation_fusion || !k->transformer_engine || !knobs_trains_language(k)) return;
     struct shapes shapes = {.n = 0};
     double elements = 0;
     for (int i = 0; i < w->c->model.n_kinds; i++)
@@ -97,22 +97,18 @@ static void hold_dummies(const struct memory_work *w, const int counts[MODEL_MAX
     s->dummies = 2 * w->x.dummy_wgrads.value * elements;
 }
 
-static void hold_adapter(const struct config *c, const struct linear_shape *l, double count,
-                         struct holding *s)
-{
-    *(linear_is_routed(l->role) ? &s->expert_adapters : &s->adapters) +=
-        count * adapter_on_rank(c, l);
-}
-
 static void hold_adapters(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
                           struct holding *s)
 {
-    struct linear_shape linears[LAYER_MAX_LINEARS], head = head_linear(w->c);
+    struct matrix head = head_linear(w->c);
     if (w->c->knobs.task != TASK_PEFT) return;
-    for (int i = 0; i < w->c->model.n_kinds; i++)
-        for (int n = layer_linears(w->c, w->kinds[i].kind, linears); n > 0; n--)
-            hold_adapter(w->c, &linears[n - 1], counts[i], s);
-    if (s->last) hold_adapter(w->c, &head, 1, s);
+    for (int i = 0; i < w->c->model.n_kinds; i++) {
+        double dense, experts;
+        layer_adapters(w->c, w->kinds[i].kind, &dense, &experts);
+        s->adapters += counts[i] * dense;
+        s->expert_adapters += counts[i] * experts;
+    }
+    if (s->last) s->adapters += adapter_on_rank(w->c, &head);
 }
 
 struct holding holding_of_stage(const struct memory_work *w, int stage)

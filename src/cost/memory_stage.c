@@ -93,7 +93,7 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
     if (peak->name != 'C') {
         spread_add(&s, saved->routed, w->imbalance);
         spread_add(&s, saved->offloaded, x->offload_residue);
-        spread_add(&s, saved->linear, x->linear_attention_saved);
+        spread_add(&s, saved->unmeasured, x->linear_attention_saved);
         if (w->t.dispatch_copies > 0)
             spread_add(&s, saved->dispatched / w->t.dispatch_copies,
                        quantised ? x->hybridep_quantised_copies : x->hybridep_copies);

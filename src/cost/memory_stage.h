@@ -14,6 +14,7 @@ struct holding {
     int stage;
     double dense, experts;            /* all of them, trained or not */
     double matrices, expert_matrices; /* of those: GEMM weights of layers */
+    double quantised;                 /* of `matrices`: that recipes quantise */
     double copies;                    /* of `dense`: weights that stand on another stage too */
     double vision;                    /* of `dense` */
     double adapters, expert_adapters; /* LoRA's, beside `dense` and `experts` */
@@ -65,7 +66,7 @@ struct in_flight {
     double kept;
     double routed;     /* of `kept`: grows with routing imbalance */
     double dispatched; /* of `kept`: dispatch outputs */
-    double linear;     /* of `kept`: linear attention's */
+    double unmeasured; /* of `kept`: linear and sparse attention's */
     double captured;   /* of `kept`: in CUDA graphs' pools */
     double offloaded;  /* moved to the host by module, not in `kept` */
 };

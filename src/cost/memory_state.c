@@ -61,7 +61,7 @@ double state_parameters(const struct memory_work *w, const struct holding *s,
                       "%.0f B x %.0f / %.0f", bytes, s->experts, expert_shards);
     double copied = k->fsdp == FSDP_FSDP2   ? s->expert_matrices
                     : sharded_parameters(k) ? 0
-                                            : s->matrices + s->expert_matrices;
+                                            : s->quantised + s->expert_matrices;
     if (knobs_quantised(k)) {
         double extra = quantised_weight_bytes(w->c) - (k->fp8_param_gather ? bytes : 0);
         sum +=

@@ -21,7 +21,7 @@ static void kind_tensors(const struct memory_work *w, int i, const struct layers
 {
     const char *kind = trace_kind_name(trace->arena, w->kinds[i].kind);
     struct saved_list list;
-    saved_of_layer(w->c, &w->t, w->kinds[i].kind, &list);
+    op_saved(w->c, &w->t, w->kinds[i].kind, &list);
     for (int j = 0; n->whole[i] > 0 && j < list.n; j++)
         if (saved_is_kept(&list.items[j], &w->c->knobs))
             tensor(trace, kind, &list.items[j], n->whole[i], w->imbalance.value,

@@ -16,13 +16,12 @@ static void add_part(struct rank_params *p, struct part_params x, const struct k
 static void add_adapters(struct rank_params *p, const struct config *c)
 {
     const struct model_shape *m = &c->model;
-    struct linear_shape linears[LAYER_MAX_LINEARS];
-    for (int i = 0; i < m->num_layers; i++)
-        for (int n = layer_linears(c, m->kinds[m->layers[i]], linears); n > 0; n--) {
-            const struct linear_shape *l = &linears[n - 1];
-            double own = adapter_on_rank(c, l) / c->knobs.pp;
-            *(linear_is_routed(l->role) ? &p->trained_experts : &p->trained_dense) += own;
-        }
+    for (int i = 0; i < m->num_layers; i++) {
+        double dense, experts;
+        layer_adapters(c, m->kinds[m->layers[i]], &dense, &experts);
+        p->trained_dense += dense / c->knobs.pp;
+        p->trained_experts += experts / c->knobs.pp;
+    }
 }
 
 /* A vision tower that is trained stands beside the embedding. */
@@ -49,8 +48,7 @@ struct rank_params sharding_params(const struct config *c)
         count[m->layers[i]]++;
     for (int i = 0; i < m->n_kinds; i++) {
         struct rank_params one = {0};
-        add_part(&one, mixer_params(m, m->kinds[i].mixer), k);
-        add_part(&one, ffn_params(m, m->kinds[i].ffn), k);
+        add_part(&one, layer_params(m, m->kinds[i]), k);
         p.dense += count[i] * one.dense;
         p.experts += count[i] * one.experts;
     }

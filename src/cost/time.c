@@ -27,7 +27,8 @@ void time_layers_init(const struct config *c, struct time_layers *out)
     out->embedding = layer_embedding(&out->timing);
     out->vision = layer_vision(&out->timing);
     out->head = layer_head(&out->timing);
-    out->mtp = c->model.mtp_layers > 0 ? layer_mtp(&out->timing) : (struct layer_time){0};
+    out->mtp = (struct layer_time){0};
+    if (c->model.mtp_layers > 0) out->mtp = layer_mtp(&out->timing, out->kinds, &out->head);
 }
 
 /* What communication is left after it ran beside kernels. 1F1B overlap needs a second microbatch in

@@ -89,6 +89,13 @@ static void set_precision(struct timing *t)
     t->experts_only = t->low && t->config->framework == FRAMEWORK_AUTOMODEL;
 }
 
+/* The whole MoE layer has its parts in it. */
+static uint32_t repeated(const struct knobs *k)
+{
+    uint32_t modules = k->recompute == RECOMPUTE_SELECTIVE ? k->recompute_modules : 0;
+    return modules & MOD_MOE ? modules & ~(uint32_t)(MOD_MOE_ACT | MOD_SHARED_EXPERTS) : modules;
+}
+
 struct timing timing_of(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
@@ -98,6 +105,7 @@ struct timing timing_of(const struct config *c)
     t.tokens_rank = t.tokens / k->tp;
     t.tokens_pass = k->sequence_parallel ? t.tokens_rank : t.tokens;
     t.load = load(&t, k);
+    t.rows = t.tokens_rank * c->model.topk * k->etp * t.load;
     t.hbm = c->machine.hbm_bytes_per_s * t.f.hbm_stream;
     set_precision(&t);
     bool narrow = c->framework == FRAMEWORK_AUTOMODEL || k->grad_bytes == 2;
@@ -105,6 +113,7 @@ struct timing timing_of(const struct config *c)
     int domain = k->nvlink_domain > 0 ? k->nvlink_domain : c->machine.nvlink_domain;
     t.domain = k->gpus < domain ? (int)k->gpus : domain;
     t.captured = knobs_captured(k);
+    t.repeated = repeated(k);
     if (k->capacity_factor > 0)
         t.law.prepare_ops = 12, t.law.move_ops = 20, t.law.syncs = 0; /* static shapes */
     if (k->ep == 1) t.law.passes = fmin(t.law.passes, 4); /* no exchange: no sort after it */

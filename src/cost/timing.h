@@ -25,6 +25,7 @@ struct timing {
     double tokens_rank; /* of these, those one rank routes: / tp */
     double tokens_pass; /* tokens of elementwise work on hidden states: tokens / tp with sequence
                            parallelism */
+    double rows;        /* routed rows of the hottest rank's experts */
     double load;        /* rows of the hottest rank over the mean */
     double hbm;         /* bytes/s of streaming kernels */
     double rate_16,
@@ -38,6 +39,7 @@ struct timing {
     bool low;              /* TE linears run in FP8 or FP4 */
     bool experts_only;     /* only expert GEMMs do (AutoModel) */
     uint32_t captured;     /* bits SCOPE_*: what CUDA graphs hold */
+    uint32_t repeated;     /* bits MOD_*: what selective recomputation repeats */
     struct dispatch_law law;
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "plan/ops.h"
 
 double trace_term(struct cost_trace *trace, const char *name, double value, const char *format, ...)
 {
@@ -51,12 +52,11 @@ static void add_layer(struct cost_trace *trace, const char *layer, const struct 
 
 const char *trace_kind_name(struct arena *a, struct layer_kind kind)
 {
-    static const char *const mixers[] = {
-        [MIXER_NONE] = "",   [MIXER_ATTENTION] = "attention", [MIXER_WINDOW] = "window attention",
-        [MIXER_MLA] = "MLA", [MIXER_MAMBA] = "Mamba",         [MIXER_LINEAR] = "linear attention"};
-    static const char *const ffns[] = {[FFN_NONE] = "", [FFN_DENSE] = "MLP", [FFN_MOE] = "MoE"};
-    bool both = kind.mixer != MIXER_NONE && kind.ffn != FFN_NONE;
-    return arena_printf(a, "%s%s%s layer", mixers[kind.mixer], both ? " + " : "", ffns[kind.ffn]).p;
+    const struct mixer_kind *mixer = mixer_kinds[kind.mixer];
+    const struct ffn_kind *ffn = ffn_kinds[kind.ffn];
+    return arena_printf(a, "%s%s%s layer", mixer ? mixer->name : "", mixer && ffn ? " + " : "",
+                        ffn ? ffn->name : "")
+        .p;
 }
 
 void trace_layers(struct cost_trace *trace, const struct time_layers *l)

@@ -9,8 +9,20 @@
 
 /* ---- the model ---- */
 
-enum mixer { MIXER_NONE, MIXER_ATTENTION, MIXER_WINDOW, MIXER_MLA, MIXER_MAMBA, MIXER_LINEAR };
-enum ffn { FFN_NONE, FFN_DENSE, FFN_MOE };
+/* The sparse ones have an indexer of their own; layers without one, in a model that has indexers,
+   see the keys that another layer's picked. */
+enum mixer {
+    MIXER_NONE,
+    MIXER_ATTENTION,
+    MIXER_WINDOW,
+    MIXER_MLA,
+    MIXER_MAMBA,
+    MIXER_LINEAR,
+    MIXER_SPARSE_ATTENTION,
+    MIXER_SPARSE_MLA,
+    MIXERS
+};
+enum ffn { FFN_NONE, FFN_DENSE, FFN_MOE, FFNS };
 
 /* One decoder layer's kind; equal kinds are counted, not repeated. */
 struct layer_kind {
@@ -35,8 +47,9 @@ struct model_shape {
     bool k_equals_v;            /* full-attention layers have no value projection (Gemma 4) */
     /* sliding-window layers; the same as the others in most models */
     int win_heads, win_groups, win_head_dim, win_v_head_dim;
-    /* sparse-attention indexer, and how many layers own one; 0: none */
-    int index_heads, index_dim, index_layers;
+    /* sparse-attention indexer (0: none), how many keys it picks (0: all), and how many layers own
+       one (0: all) */
+    int index_heads, index_dim, index_topk, index_layers;
     bool tied;              /* embedding and head share weights */
     int vocab;              /* as written, not padded */
     int vocab_divisible_by; /* Megatron's make_vocab_size_divisible_by; 128 */
@@ -289,6 +302,8 @@ struct param_counts {
     int64_t mtp, vision, embedding;
 };
 struct param_counts model_params(const struct model_shape *m);
+/* The index of a kind of layer; -1: no decoder layer is of this kind. */
+int model_kind(const struct model_shape *m, struct layer_kind kind);
 /* Whether any layer has such an FFN. */
 bool model_has_ffn(const struct model_shape *m, enum ffn ffn);
 
@@ -298,13 +313,12 @@ bool model_has_ffn(const struct model_shape *m, enum ffn ffn);
 struct part_params {
     int64_t sharded, replicated, experts;
 };
+struct part_params layer_params(const struct model_shape *m, struct layer_kind kind);
 struct part_params mixer_params(const struct model_shape *m, enum mixer mixer);
 struct part_params ffn_params(const struct model_shape *m, enum ffn ffn);
 /* One MTP depth: its layers, two input norms, the 2h x h projection and the final norm; without
  * embedding copies. */
 struct part_params mtp_params(const struct model_shape *m);
 int64_t vision_params(const struct model_shape *m);
-/* One sparse-attention indexer. */
-int64_t indexer_params(const struct model_shape *m);
 
 #endif

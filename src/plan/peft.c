@@ -5,113 +5,15 @@
 
 #include "facts/param_ids.h"
 
-/* ---- the linears of a layer ---- */
-
-struct linears {
-    struct linear_shape *items;
-    int n;
-    bool fused; /* as Megatron-core has them */
-};
-
-static void add(struct linears *l, enum linear_role role, enum linear_cut cut, double in,
-                double out)
+/* The linears of a layer as the framework has them. */
+static void layer_linears(const struct config *c, struct layer_kind kind, struct weights *out)
 {
-    if (in > 0 && out > 0) l->items[l->n++] = (struct linear_shape){role, cut, in, out};
+    op_weights(&c->model, kind, c->framework == FRAMEWORK_AUTOMODEL, out);
 }
 
-static void add_attention(struct linears *l, const struct model_shape *m, bool window)
+struct matrix head_linear(const struct config *c)
 {
-    double h = m->hidden, heads = window ? m->win_heads : m->heads;
-    double groups = window ? m->win_groups : m->groups, d = window ? m->win_head_dim : m->head_dim;
-    double dv = window ? m->win_v_head_dim : m->v_head_dim, k = groups * d;
-    double q = heads * d * (m->attention_output_gate ? 2 : 1);
-    double v = m->k_equals_v && !window ? 0 : groups * dv;
-    bool low_rank = m->q_lora > 0;
-    if (low_rank) add(l, LINEAR_Q_DOWN, CUT_NOT, h, m->q_lora);
-    if (low_rank) add(l, LINEAR_Q_UP, CUT_OUTPUT, m->q_lora, q);
-    if (l->fused && !low_rank) {
-        add(l, LINEAR_QKV, CUT_OUTPUT, h, q + k + v);
-    } else {
-        if (!low_rank) add(l, LINEAR_Q, CUT_OUTPUT, h, q);
-        add(l, LINEAR_K, CUT_OUTPUT, h, k);
-        add(l, LINEAR_V, CUT_OUTPUT, h, v);
-    }
-    add(l, LINEAR_O, CUT_INPUT, m->o_lora > 0 ? (double)m->o_groups * m->o_lora : heads * dv, h);
-}
-
-static void add_latent_attention(struct linears *l, const struct model_shape *m)
-{
-    double h = m->hidden, n = m->heads, qk = m->qk_nope + m->qk_rope;
-    if (m->q_lora > 0) {
-        add(l, LINEAR_Q_DOWN, CUT_NOT, h, m->q_lora);
-        add(l, LINEAR_Q_UP, CUT_OUTPUT, m->q_lora, n * qk);
-    } else {
-        add(l, LINEAR_Q, CUT_OUTPUT, h, n * qk);
-    }
-    add(l, LINEAR_KV_DOWN, CUT_NOT, h, m->kv_lora + m->qk_rope);
-    add(l, LINEAR_KV_UP, CUT_OUTPUT, m->kv_lora, n * (m->qk_nope + m->mla_v));
-    add(l, LINEAR_O, CUT_INPUT, n * m->mla_v, h);
-}
-
-static void add_mixer(struct linears *l, const struct model_shape *m, enum mixer mixer)
-{
-    double h = m->hidden, inner = (double)m->mamba_heads * m->mamba_head_dim;
-    double state = 2.0 * m->mamba_groups * m->mamba_state;
-    double key = (double)m->lin_k_heads * m->lin_k_dim,
-           value = (double)m->lin_v_heads * m->lin_v_dim;
-    switch (mixer) {
-    case MIXER_NONE: break;
-    case MIXER_ATTENTION: add_attention(l, m, false); break;
-    case MIXER_WINDOW: add_attention(l, m, true); break;
-    case MIXER_MLA: add_latent_attention(l, m); break;
-    case MIXER_MAMBA:
-        add(l, LINEAR_MAMBA_IN, CUT_OUTPUT, h, 2 * inner + state + m->mamba_heads);
-        add(l, LINEAR_MAMBA_OUT, CUT_INPUT, inner, h);
-        break;
-    case MIXER_LINEAR:
-        add(l, LINEAR_DELTA_IN, CUT_OUTPUT, h, 2 * key + 2 * value);
-        add(l, LINEAR_DELTA_OUT, CUT_INPUT, value, h);
-        break;
-    }
-}
-
-/* Gate, up and down; `first` is the fused role of gate and up, and the others follow it. */
-static void add_mlp(struct linears *l, const struct model_shape *m, enum linear_role first,
-                    double inner)
-{
-    double h = m->hidden;
-    if (l->fused) {
-        add(l, first, CUT_OUTPUT, h, (m->gated ? 2 : 1) * inner);
-    } else {
-        if (m->gated) add(l, first + 1, CUT_OUTPUT, h, inner);
-        add(l, first + 2, CUT_OUTPUT, h, inner);
-    }
-    add(l, first + 3, CUT_INPUT, inner, h);
-}
-
-static void add_moe(struct linears *l, const struct model_shape *m)
-{
-    double width = m->latent > 0 ? m->latent : m->hidden, inner = m->expert_ffn;
-    add_mlp(l, m, LINEAR_SHARED_FC1, m->shared_ffn);
-    add(l, LINEAR_LATENT_IN, CUT_NOT, m->hidden, m->latent);
-    add(l, LINEAR_LATENT_OUT, CUT_NOT, m->latent, m->hidden);
-    add(l, LINEAR_EXPERTS_UP, CUT_OUTPUT, width, (m->gated ? 2 : 1) * inner);
-    add(l, LINEAR_EXPERTS_DOWN, CUT_INPUT, inner, width);
-}
-
-int layer_linears(const struct config *c, struct layer_kind kind,
-                  struct linear_shape out[LAYER_MAX_LINEARS])
-{
-    struct linears l = {.items = out, .fused = c->framework != FRAMEWORK_AUTOMODEL};
-    add_mixer(&l, &c->model, kind.mixer);
-    if (kind.ffn == FFN_DENSE) add_mlp(&l, &c->model, LINEAR_FC1, c->model.dense_ffn);
-    if (kind.ffn == FFN_MOE) add_moe(&l, &c->model);
-    return l.n;
-}
-
-struct linear_shape head_linear(const struct config *c)
-{
-    return (struct linear_shape){LINEAR_HEAD, CUT_OUTPUT, c->model.hidden, c->model.vocab};
+    return (struct matrix){.role = LINEAR_HEAD, .in = c->model.hidden, .out = c->model.vocab};
 }
 
 /* ---- adapters ---- */
@@ -125,7 +27,7 @@ static double copies(const struct config *c, enum linear_role role)
 }
 
 /* A of rank x in, B of out x rank, and DoRA's magnitude of every output. */
-double adapter_params(const struct config *c, const struct linear_shape *l)
+double adapter_params(const struct config *c, const struct matrix *l)
 {
     if (!linear_has_adapter(&c->knobs, l->role)) return 0;
     double rank = c->knobs.lora_rank, magnitude = c->knobs.dora ? l->out : 0;
@@ -134,7 +36,7 @@ double adapter_params(const struct config *c, const struct linear_shape *l)
 
 /* Bridge cuts both matrices over the tensor-parallel ranks (peft/utils.py, ParallelLinearAdapter),
    AutoModel the one that stands beside the cut dimension. */
-double adapter_on_rank(const struct config *c, const struct linear_shape *l)
+double adapter_on_rank(const struct config *c, const struct matrix *l)
 {
     const struct knobs *k = &c->knobs;
     if (!linear_has_adapter(k, l->role)) return 0;
@@ -144,6 +46,15 @@ double adapter_on_rank(const struct config *c, const struct linear_shape *l)
     double out = !automodel || l->cut == CUT_OUTPUT ? l->out / cut : l->out;
     double magnitude = k->dora ? out : 0;
     return copies(c, l->role) / (routed ? k->ep : 1) * (k->lora_rank * (in + out) + magnitude);
+}
+
+void layer_adapters(const struct config *c, struct layer_kind kind, double *dense, double *experts)
+{
+    struct weights w;
+    *dense = *experts = 0;
+    layer_linears(c, kind, &w);
+    for (int i = 0; i < w.n; i++)
+        *(matrix_is_routed(&w.items[i]) ? experts : dense) += adapter_on_rank(c, &w.items[i]);
 }
 
 /* ---- which linears are targets ---- */
@@ -268,11 +179,13 @@ uint32_t peft_targets(const struct facts *f, const struct model_shape *m)
 /* Bits of the linears that the model has. */
 static uint32_t roles_of(const struct config *c)
 {
-    struct linear_shape linears[LAYER_MAX_LINEARS];
+    struct weights w;
     uint32_t mask = UINT32_C(1) << LINEAR_HEAD;
-    for (int i = 0; i < c->model.n_kinds; i++)
-        for (int n = layer_linears(c, c->model.kinds[i], linears); n > 0; n--)
-            mask |= UINT32_C(1) << linears[n - 1].role;
+    for (int i = 0; i < c->model.n_kinds; i++) {
+        layer_linears(c, c->model.kinds[i], &w);
+        for (int j = 0; j < w.n; j++)
+            mask |= UINT32_C(1) << w.items[j].role;
+    }
     return mask;
 }
 
@@ -295,11 +208,14 @@ struct str peft_idle_target(const struct facts *f, const struct model_shape *m)
 
 static double adapters_of_model(const struct config *c)
 {
-    struct linear_shape linears[LAYER_MAX_LINEARS], head = head_linear(c);
+    struct weights w;
+    struct matrix head = head_linear(c);
     double sum = adapter_params(c, &head);
-    for (int i = 0; i < c->model.num_layers; i++)
-        for (int n = layer_linears(c, c->model.kinds[c->model.layers[i]], linears); n > 0; n--)
-            sum += adapter_params(c, &linears[n - 1]);
+    for (int i = 0; i < c->model.num_layers; i++) {
+        layer_linears(c, c->model.kinds[c->model.layers[i]], &w);
+        for (int j = 0; j < w.n; j++)
+            sum += adapter_params(c, &w.items[j]);
+    }
     return sum;
 }
 

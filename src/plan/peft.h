@@ -4,57 +4,10 @@
 #ifndef MOEPLAN_PLAN_PEFT_H
 #define MOEPLAN_PLAN_PEFT_H
 
-#include "plan/config.h"
+#include "plan/ops.h"
 
-/* The linears that can get an adapter; knobs.lora_targets has a bit for each. Megatron-core fuses
-   some that Hugging Face's classes, and AutoModel's, keep apart. */
-enum linear_role {
-    LINEAR_QKV,
-    LINEAR_Q,
-    LINEAR_K,
-    LINEAR_V,
-    LINEAR_O,
-    LINEAR_Q_DOWN,
-    LINEAR_Q_UP,
-    LINEAR_KV_DOWN,
-    LINEAR_KV_UP,
-    LINEAR_MAMBA_IN,
-    LINEAR_MAMBA_OUT,
-    LINEAR_DELTA_IN,
-    LINEAR_DELTA_OUT,
-    LINEAR_FC1,
-    LINEAR_GATE,
-    LINEAR_UP,
-    LINEAR_DOWN,
-    LINEAR_SHARED_FC1,
-    LINEAR_SHARED_GATE,
-    LINEAR_SHARED_UP,
-    LINEAR_SHARED_DOWN,
-    LINEAR_LATENT_IN,
-    LINEAR_LATENT_OUT,
-    LINEAR_EXPERTS_UP,
-    LINEAR_EXPERTS_DOWN,
-    LINEAR_HEAD,
-    LINEAR_ROLES
-};
-
-/* How tensor parallelism cuts a linear. */
-enum linear_cut { CUT_OUTPUT, CUT_INPUT, CUT_NOT };
-
-/* A linear of in -> out, whole; of routed experts: one expert's. */
-struct linear_shape {
-    enum linear_role role;
-    enum linear_cut cut;
-    double in, out;
-};
-
-enum { LAYER_MAX_LINEARS = 16 };
-
-/* The linears of a layer as the framework has them; returns their number. */
-int layer_linears(const struct config *c, struct layer_kind kind,
-                  struct linear_shape out[LAYER_MAX_LINEARS]);
 /* The head's. */
-struct linear_shape head_linear(const struct config *c);
+struct matrix head_linear(const struct config *c);
 
 /* Whether it is one of the routed experts'. */
 static inline bool linear_is_routed(enum linear_role role)
@@ -66,8 +19,11 @@ static inline bool linear_has_adapter(const struct knobs *k, enum linear_role ro
     return k->task == TASK_PEFT && (k->lora_targets >> role & 1);
 }
 /* Elements of a linear's adapter: in all ranks together, and on one; 0 where it has none. */
-double adapter_params(const struct config *c, const struct linear_shape *l);
-double adapter_on_rank(const struct config *c, const struct linear_shape *l);
+double adapter_params(const struct config *c, const struct matrix *l);
+double adapter_on_rank(const struct config *c, const struct matrix *l);
+
+/* Those of a layer on one rank: of its routed experts, and of everything else. */
+void layer_adapters(const struct config *c, struct layer_kind kind, double *dense, double *experts);
 
 /* The bits of the linears that are targets: of the plan's patterns as the framework matches them.
  */

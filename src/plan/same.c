@@ -35,6 +35,7 @@ static const struct {
               FIELD(win_v_head_dim),
               FIELD(index_heads),
               FIELD(index_dim),
+              FIELD(index_topk),
               FIELD(index_layers),
               FIELD(tied),
               FIELD(vocab),

@@ -10,6 +10,7 @@
 #include "facts/entry.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
+#include "plan/ops.h"
 
 struct int_field {
     int param; /* whose range keeps every product of sizes below 2^62 */
@@ -33,6 +34,7 @@ static const struct int_field int_fields[] = {
     {P_window_v_head_dim, FIELD(win_v_head_dim), false},
     {P_dsa_indexer_n_heads, FIELD(index_heads), false},
     {P_dsa_indexer_head_dim, FIELD(index_dim), false},
+    {P_dsa_indexer_topk, FIELD(index_topk), false},
     {P_dsa_indexer_num_layers, FIELD(index_layers), false},
     {P_q_lora_rank, FIELD(q_lora), false},
     {P_kv_lora_rank, FIELD(kv_lora), false},
@@ -244,10 +246,6 @@ static void read_extras(struct reader *r)
     fill_int(&m->mamba_conv, 4);
     fill_int(&m->mamba_heads, 2 * m->hidden / m->mamba_head_dim); /* expand 2 */
     fill_int(&m->lin_conv, 4);
-    if (m->index_heads > 0 && is_stated(f, P_dsa_indexer_n_heads))
-        fill_int(&m->index_layers, m->num_layers);
-    else
-        m->index_layers = 0;
 }
 
 /* ---- vocabulary ---- */
@@ -299,6 +297,13 @@ static void read_vocabulary(struct reader *r)
 
 /* ---- which layer is what ---- */
 
+int model_kind(const struct model_shape *m, struct layer_kind kind)
+{
+    for (int k = 0; k < m->n_kinds; k++)
+        if (m->kinds[k].mixer == kind.mixer && m->kinds[k].ffn == kind.ffn) return k;
+    return -1;
+}
+
 static void add_layer(struct reader *r, struct layer_kind kind)
 {
     struct model_shape *m = r->m;
@@ -306,27 +311,33 @@ static void add_layer(struct reader *r, struct layer_kind kind)
         if (r->good) bad_value(r, P_num_layers, "is more than moeplan can hold");
         return;
     }
-    int k = 0;
-    while (k < m->n_kinds && (m->kinds[k].mixer != kind.mixer || m->kinds[k].ffn != kind.ffn))
-        k++;
+    int k = model_kind(m, kind);
+    if (k < 0) k = m->n_kinds++;
     assert(k < MODEL_MAX_KINDS);
-    if (k == m->n_kinds) m->kinds[m->n_kinds++] = kind;
+    m->kinds[k] = kind;
     m->layers[m->num_layers++] = (uint8_t)k;
 }
 
-static enum mixer full_attention(const struct model_shape *m)
+/* The next layer's. Where not all layers have an indexer, those that do stand evenly from the first
+   on. */
+static enum mixer full_attention(const struct reader *r)
 {
-    return m->mla ? MIXER_MLA : MIXER_ATTENTION;
+    const struct model_shape *m = r->m;
+    int64_t layers = facts_int(r->f, P_num_layers, 0), own = m->index_layers;
+    enum mixer plain = m->mla ? MIXER_MLA : MIXER_ATTENTION;
+    bool all = own == 0 || layers == 0;
+    if (m->index_heads == 0 || (!all && m->num_layers * own % layers >= own)) return plain;
+    return mixer_with_indexer(plain);
 }
 
 /* A letter of hybrid_layer_pattern: megatron/core/ssm/mamba_hybrid_layer_allocation.py Symbols. */
-static bool kind_of_letter(const struct model_shape *m, char c, struct layer_kind *out)
+static bool kind_of_letter(const struct reader *r, char c, struct layer_kind *out)
 {
     switch (c) {
     case 'M': *out = (struct layer_kind){MIXER_MAMBA, FFN_NONE}; return true;
     case 'G': *out = (struct layer_kind){MIXER_LINEAR, FFN_NONE}; return true;
     case '*':
-    case 'D': *out = (struct layer_kind){full_attention(m), FFN_NONE}; return true;
+    case 'D': *out = (struct layer_kind){full_attention(r), FFN_NONE}; return true;
     case '-': *out = (struct layer_kind){MIXER_NONE, FFN_DENSE}; return true;
     case 'E': *out = (struct layer_kind){MIXER_NONE, FFN_MOE}; return true;
     default: return false;
@@ -343,7 +354,7 @@ static void read_mtp_pattern(struct reader *r, struct str pattern)
 {
     struct layer_kind kind;
     for (size_t i = 0; i < pattern.n && pattern.p[i] != '/'; i++)
-        if (kind_of_letter(r->m, pattern.p[i], &kind)) add_mtp_kind(r->m, kind);
+        if (kind_of_letter(r, pattern.p[i], &kind)) add_mtp_kind(r->m, kind);
 }
 
 /* The decoder layers up to the first slash, then one part a depth; a bar only cuts the pipeline. */
@@ -354,7 +365,7 @@ static void read_hybrid(struct reader *r, int param, struct str pattern)
     for (size_t i = 0; i < decoder.n; i++) {
         struct layer_kind kind;
         if (decoder.p[i] == '|') continue;
-        if (!kind_of_letter(r->m, decoder.p[i], &kind)) {
+        if (!kind_of_letter(r, decoder.p[i], &kind)) {
             bad_value(r, param, "has a letter that is none of M G * D - E");
             return;
         }
@@ -408,7 +419,7 @@ static void read_layers(struct reader *r, int64_t layers)
     bool has_linear =
         m->lin_k_heads > 0 && linear.kind != VALUE_NULL && linear.kind != VALUE_UNKNOWN;
     for (int i = 0; i < layers && r->good; i++) {
-        struct layer_kind kind = {full_attention(m), FFN_DENSE};
+        struct layer_kind kind = {full_attention(r), FFN_DENSE};
         if (has_linear && pattern_at(linear, i, all_but_every_nth, false))
             kind.mixer = MIXER_LINEAR;
         else if (m->window > 0 && !m->mla && pattern_at(skip, i, all_but_every_nth, true))
@@ -498,6 +509,8 @@ bool config_model(const struct facts *f, struct model_shape *out, bool quiet)
     for (size_t i = 0; i < sizeof bool_fields / sizeof *bool_fields; i++)
         *(bool *)((char *)out + bool_fields[i].offset) =
             facts_bool(f, bool_fields[i].param, bool_fields[i].otherwise);
+    if (out->index_dim == 0 || !is_stated(f, P_dsa_indexer_n_heads))
+        out->index_heads = out->index_topk = 0;
     out->gated = gated(f);
     out->window = window_of(facts_get(f, P_window_size)->value);
     read_vocabulary(&r);

@@ -2,7 +2,6 @@
 /* Images cost time and memory where the plan states them, and only there. */
 #include "cost_unit.h"
 
-#include "cost/flops.h"
 #include "cost/memory.h"
 #include "cost/sharding.h"
 #include "cost/time.h"
@@ -152,7 +151,7 @@ static void a_frozen_language_model(void **state)
 static void adapters_alone_have_states(void **state)
 {
     struct config c = vl_config(*state);
-    struct linear_shape q = {LINEAR_QKV, CUT_OUTPUT, 2048, 4096 + 2 * 512};
+    struct matrix q = {.role = LINEAR_QKV, .in = 2048, .out = 4096 + 2 * 512};
     c.knobs.distributed_optimizer = false, c.knobs.task = TASK_PEFT;
     struct stage_memory bare = first_stage(&c);
     c.knobs.lora_rank = 32, c.knobs.lora_targets = UINT32_C(1) << LINEAR_QKV;

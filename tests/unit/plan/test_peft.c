@@ -136,10 +136,10 @@ static void adapters_on_a_rank(void **state)
     struct config c = {.framework = FRAMEWORK_BRIDGE,
                        .model = {.experts = 128},
                        .knobs = {.task = TASK_PEFT, .tp = 2, .etp = 1, .ep = 8, .lora_rank = 4}};
-    struct linear_shape up = {LINEAR_Q, CUT_OUTPUT, 100, 200},
-                        down = {LINEAR_O, CUT_INPUT, 200, 100},
-                        whole = {LINEAR_Q_DOWN, CUT_NOT, 100, 200},
-                        routed = {LINEAR_EXPERTS_UP, CUT_OUTPUT, 100, 200};
+    struct matrix up = {.role = LINEAR_Q, .cut = CUT_OUTPUT, .in = 100, .out = 200},
+                  down = {.role = LINEAR_O, .cut = CUT_INPUT, .in = 200, .out = 100},
+                  whole = {.role = LINEAR_Q_DOWN, .cut = CUT_NOT, .in = 100, .out = 200},
+                  routed = {.role = LINEAR_EXPERTS_UP, .cut = CUT_OUTPUT, .in = 100, .out = 200};
     assert_true(adapter_on_rank(&c, &up) == 0 && adapter_params(&c, &up) == 0);
     c.knobs.lora_targets = ~UINT32_C(0);
     assert_true(adapter_params(&c, &up) == 4 * 300 && adapter_on_rank(&c, &up) == 4 * 150);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mixture of experts: router, shared experts, projections to a latent width, routed experts. */
+#include "plan/ops.h"
+
+/* Both recomputed by the tag itself and by recomputing the whole MoE layer. */
+#define FREED_MOE MOD_MOE
+#define FREED_ACT (MOD_MOE | MOD_MOE_ACT)
+#define FREED_SHARED (MOD_MOE | MOD_SHARED_EXPERTS)
+
+/* Width that the routed experts see. */
+static double width(const struct model_shape *m)
+{
+    return m->latent > 0 ? m->latent : m->hidden;
+}
+
+/* ---- weights ---- */
+
+static void shared_weights(struct weights *w)
+{
+    const struct model_shape *m = w->m;
+    int first = w->n;
+    if (m->shared_ffn == 0) return;
+    weights_add_mlp(w, LINEAR_SHARED_FC1, m->hidden, m->shared_ffn);
+    for (int i = first; i < w->n; i++)
+        w->items[i].freed_by = FREED_SHARED;
+}
+
+static void routed_weights(struct weights *w)
+{
+    const struct model_shape *m = w->m;
+    double up = m->gated ? 2 : 1, inner = m->expert_ffn;
+    int first = w->n;
+    weights_add(w, LINEAR_EXPERTS_UP, CUT_OUTPUT, width(m), up * inner)->inner_out = true;
+    weights_add(w, LINEAR_EXPERTS_DOWN, CUT_INPUT, inner, width(m))->inner_in = true;
+    for (int i = first; i < w->n; i++)
+        w->items[i].rows = ROWS_ROUTED, w->items[i].freed_by = FREED_MOE;
+    if (m->add_bias) w->small[OWNER_EXPERTS] += m->experts * (up * inner + width(m));
+}
+
+/* The router computes in fp32 (moe_router_dtype), and no recipe quantises it. */
+static void moe_weights(struct weights *w)
+{
+    const struct model_shape *m = w->m;
+    double h = m->hidden, experts = m->experts;
+    struct matrix *router = weights_add(w, LINEAR_OTHER, CUT_NOT, h, experts);
+    router->rows = ROWS_RANK, router->numeric = NUMERIC_32, router->freed_by = FREED_MOE;
+    shared_weights(w);
+    int latents = w->n;
+    if (m->latent > 0) {
+        weights_add(w, LINEAR_LATENT_IN, CUT_NOT, h, m->latent);
+        weights_add(w, LINEAR_LATENT_OUT, CUT_NOT, m->latent, h);
+    }
+    for (int i = latents; i < w->n; i++)
+        w->items[i].rows = ROWS_RANK, w->items[i].freed_by = FREED_MOE;
+    routed_weights(w);
+    if (m->router_bias || m->add_bias) w->small[OWNER_REPLICATED] += experts;
+    if (m->shared_gate) w->small[OWNER_REPLICATED] += h;
+}
+
+/* ---- work ---- */
+
+/* Scores, top-k, probabilities and the maps of the permutation: small kernels in fp32. The hidden
+   states are read and written once more. */
+static void router_work(struct work *w)
+{
+    const struct model_shape *m = w->m;
+    double tokens = w->t.tokens / w->tp, hidden = 2 * w->t.sp_tokens * m->hidden;
+    double bytes = 24 * tokens * m->experts + 2 * hidden;
+    uint32_t scope = SCOPE_MOE_ROUTER | SCOPE_MOE | SCOPE_FULL;
+    double left = knobs_captured(&w->c->knobs) & SCOPE_FULL ? 0 : 1;
+    work_stream(w, bytes, 2 * bytes)->freed_by = FREED_MOE;
+    work_host(w, 16, scope, left)->freed_by = FREED_MOE;
+    work_repeat(w, MOD_SHARED_EXPERTS, 0, 6);
+    if (m->shared_ffn == 0) return;
+    work_activation(w, w->t.tokens, m->shared_ffn / w->tp)->freed_by = FREED_SHARED;
+    work_tp(w)->freed_by = FREED_MOE;
+    work_host(w, 8, scope, left)->freed_by = FREED_MOE;
+}
+
+/* Separate bias additions read and write the experts' inner and outer rows once more each, a
+   separate clamp the inner rows twice; AutoModel compiles gate and clamp into one kernel
+   (nemo_automodel/components/moe/experts.py:752). */
+static void bias_work(struct work *w, double inner_bytes, double outer_bytes)
+{
+    bool compiled = w->c->framework == FRAMEWORK_AUTOMODEL;
+    double up = w->m->gated ? 2 : 1, clamp = compiled || w->fused_experts ? 0 : 4 * inner_bytes;
+    double bytes = 2 * (up * inner_bytes + outer_bytes) + clamp;
+    struct stream *s = work_stream(w, bytes, 1.5 * bytes);
+    s->bias = true, s->freed_by = FREED_MOE;
+}
+
+/* A whole captured iteration without dropped tokens needs TE's fused grouped MLP
+   (transformer_config.py:1870: a rank's capacity requires use_transformer_engine_op_fuser), and so
+   do AutoModel's MXFP8 experts. */
+static bool fuses_experts(const struct config *c, bool low)
+{
+    const struct knobs *k = &c->knobs;
+    bool whole = (knobs_captured(k) & SCOPE_FULL) && k->capacity_factor <= 0;
+    bool own = low && c->framework == FRAMEWORK_AUTOMODEL;
+    return (whole || own) && k->precision == PREC_MXFP8;
+}
+
+/* The fused experts' MXFP8 kernels gate, clamp and quantise in the GEMM's epilogue; only the
+   gradient of the gate still makes passes of its own. */
+static void experts_work(struct work *w)
+{
+    const struct model_shape *m = w->m;
+    const struct knobs *k = &w->c->knobs;
+    double up = m->gated ? 2 : 1, rows = w->t.rows, inner = (double)m->expert_ffn / k->etp;
+    struct stream *s = w->fused_experts ? work_stream(w, 0, 2 * up * rows * inner)
+                                        : work_activation(w, rows, inner);
+    s->freed_by = FREED_ACT;
+    work_repeat(w, MOD_MOE_ACT, 0, 2);
+    if (m->add_bias) bias_work(w, 2 * rows * inner, 2 * rows * width(m));
+    double local = (double)m->experts / k->ep;
+    work_host(w, 12 + 0.5 * local + (w->low ? 8 + 0.25 * local : 0), SCOPE_MOE | SCOPE_FULL, 0)
+        ->freed_by = FREED_MOE;
+}
+
+static void moe_work(struct work *w)
+{
+    w->fused_experts = fuses_experts(w->c, w->low);
+    router_work(w);
+    experts_work(w);
+    work_exchange(w, (struct exchange){.kind = EXCHANGE_EP, .width = width(w->m)})->freed_by =
+        FREED_MOE;
+}
+
+/* ---- saved tensors ---- */
+
+static void shared_saved(struct saved_list *l)
+{
+    double f = l->m->shared_ffn / l->tp, up = l->m->gated ? 2 : 1, tokens = l->t.tokens;
+    if (f <= 0) return;
+    saved_add(l, "shared FC1 output", tokens, up * f, l->wide)->freed_by = FREED_SHARED;
+    saved_add(l, "shared activation", tokens, f, l->gemm)->freed_by = FREED_SHARED;
+}
+
+/* The probability is applied before FC2 (memory-efficient permutation), so FC2's output is not
+   kept; an activation that is not fused with it is kept before and after. HybridEP's dispatch
+   output outlives the permuted copy in measured runs (coefficient hybridep_copies). */
+static void experts_saved(struct saved_list *l)
+{
+    const struct model_shape *m = l->m;
+    const struct knobs *k = &l->c->knobs;
+    double f = (double)m->expert_ffn / k->etp, up = m->gated ? 2 : 1, rows = l->t.rows;
+    double bytes = l->wide, gemm = l->gemm;
+    int first = l->n;
+    struct saved *s = saved_add(l, "permuted tokens", rows, width(m), gemm);
+    s->freed_by = FREED_MOE, s->offloaded_by = MOD_EXPERT_FC1 | MOD_FUSED_GROUP_MLP;
+    s = saved_add(l, "expert FC1 output", rows, up * f, bytes);
+    s->freed_by = FREED_MOE, s->offloaded_by = MOD_MOE_ACT | MOD_FUSED_GROUP_MLP;
+    s = saved_add(l, "expert activation", rows, f, gemm);
+    s->freed_by = FREED_ACT, s->offloaded_by = MOD_FUSED_GROUP_MLP;
+    if (!k->act_fusion)
+        saved_add(l, "expert activation, unweighted", rows, f, bytes)->freed_by = FREED_ACT;
+    saved_add(l, "expert probabilities", rows, 1, 4)->freed_by = FREED_MOE;
+    if (l->t.dispatch_copies > 0) {
+        s = saved_add(l, "dispatch output", rows * l->t.dispatch_copies, width(m), bytes);
+        s->freed_by = FREED_MOE, s->dispatched = true;
+    }
+    for (int i = first; i < l->n; i++)
+        l->items[i].routed = true;
+    l->ffn_backward = bytes * rows * (width(m) + (1 + up) * f);
+}
+
+/* Router logits, scores and probabilities in fp32, and the row maps of permutation: 12 and 8 bytes
+   a token and expert. The router's CUDA graph holds the norm before it and the shared experts too
+   (megatron/core/transformer/transformer_layer.py: _te_cuda_graph_capture). */
+static void moe_saved(struct saved_list *l)
+{
+    const struct model_shape *m = l->m;
+    double tokens = l->t.sp_tokens;
+    int first = l->n;
+    saved_residual(l, false, false);
+    saved_add(l, "router logits and scores", tokens, m->experts, 12)->freed_by = FREED_MOE;
+    shared_saved(l);
+    for (int i = first; i < l->n; i++)
+        l->items[i].captured_by = SCOPE_MOE_ROUTER;
+    struct saved *maps = saved_add(l, "permutation maps", tokens, m->experts, 8);
+    maps->freed_by = FREED_MOE, maps->captured_by = SCOPE_MOE_PREPROCESS;
+    if (m->latent > 0)
+        saved_add(l, "latent in and out", tokens, 2.0 * m->latent, l->wide)->freed_by = FREED_MOE;
+    experts_saved(l);
+    for (int i = first; i < l->n; i++)
+        l->items[i].late = true;
+    saved_dropout(l);
+}
+
+const struct ffn_kind ffn_moe = {"MoE", SCOPE_MOE, moe_weights, moe_work, moe_saved};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The attention kernel by backend: flash and fused ones keep the scores on the chip, unfused ones
+   write them. */
+#include "plan/ops.h"
+
+/* Unfused attention writes the scores, masks, exponentiates and drops out in kernels of their own:
+   5 passes over the whole square forward, 8 backward. */
+void work_attention(struct work *w, double heads, double qk_dim, double v_dim, double window)
+{
+    const struct knobs *k = &w->c->knobs;
+    work_core(w, heads, qk_dim, v_dim, window)->freed_by = MOD_CORE_ATTN;
+    if (k->attention != ATTN_UNFUSED) return;
+    double square = 2 * w->t.tokens * k->seq * heads;
+    work_stream(w, 5 * square, 8 * square)->freed_by = MOD_CORE_ATTN;
+}
+
+/* FlashAttention 2 wants the batch dimension first, so that its output is kept in both layouts.
+   cuDNN's kernel, which Transformer Engine prefers on Hopper and, unless determinism is asked for,
+   on Blackwell, takes ours. */
+static bool flash_layout_copies(const struct config *c)
+{
+    double capability = c->machine.compute_capability;
+    bool flash2 = capability < 9 || (capability >= 10 && c->knobs.deterministic);
+    return flash2 && c->knobs.attention == ATTN_FLASH && c->knobs.mbs > 1 && c->knobs.cp == 1;
+}
+
+/* The log-sum-exp (flash and fused), or the softmax and, with dropout, its mask and dropped output
+   (unfused, whose backward has the fp32 gradient of the scores: mbs x heads / tp x seq / cp x seq).
+ */
+static void saved_scores(struct saved_list *l, double heads)
+{
+    double scores = l->t.tokens * l->m->heads / l->tp * l->c->knobs.seq;
+    double dropout = l->m->attention_dropout > 0 ? 1 + l->wide : 0;
+    bool unfused = l->c->knobs.attention == ATTN_UNFUSED;
+    struct saved *s = unfused
+                          ? saved_add(l, "attention probabilities", scores, 1, l->wide + dropout)
+                          : saved_add(l, "log-sum-exp", l->t.tokens, heads / l->tp, 4);
+    s->freed_by = MOD_CORE_ATTN;
+    if (unfused) l->scores_backward = 4 * scores;
+}
+
+/* The kernel's output is also the projection's input unless that is quantised or, behind another
+   projection within the module, another tensor. */
+void saved_attention(struct saved_list *l, double heads, double width, double projected)
+{
+    const struct knobs *k = &l->c->knobs;
+    double bytes = l->wide, tokens = l->t.tokens, own = width / l->tp;
+    bool quantised = knobs_quantised(k), inner = projected != width;
+    saved_scores(l, heads);
+    struct saved *out = saved_add(l, "attention output", tokens, own, bytes);
+    out->freed_by = inner ? MOD_CORE_ATTN : 0;
+    out->offloaded_by = inner ? MOD_CORE_ATTN : MOD_ATTN_PROJ;
+    if (flash_layout_copies(l->c))
+        saved_add(l, "attention output in flash attention's layout", tokens, own, bytes)->freed_by =
+            MOD_CORE_ATTN;
+    if (quantised || inner)
+        saved_add(l, quantised ? "projection input, quantised" : "projection input", tokens,
+                  projected / l->tp, l->gemm)
+            ->offloaded_by = MOD_ATTN_PROJ;
+    if (k->cp > 1 && !inner)
+        saved_add(l, "attention output before the context exchange", tokens, own, bytes)->freed_by =
+            MOD_CORE_ATTN;
+    l->mixer_backward = bytes * 3 * tokens * l->m->heads * l->m->head_dim / l->tp;
+}

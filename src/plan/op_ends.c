@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands around the layers: embedding, head and loss, and an MTP depth's own part. */
+#include "plan/ops.h"
+
+double padded_vocab(const struct config *c)
+{
+    int64_t multiple = (int64_t)c->model.vocab_divisible_by * c->knobs.tp, v = c->model.vocab;
+    if (c->framework == FRAMEWORK_AUTOMODEL || multiple <= 1) return (double)v;
+    return (double)((v + multiple - 1) / multiple * multiple);
+}
+
+void embedding_work(struct work *w)
+{
+    double bytes = 6 * w->t.tokens * w->m->hidden;
+    work_stream(w, bytes, bytes);
+    work_host(w, 6, 0, 0)->backward = 1;
+}
+
+struct matrix head_weights(const struct config *c)
+{
+    return (struct matrix){.role = LINEAR_HEAD,
+                           .cut = CUT_OUTPUT,
+                           .numeric = NUMERIC_16,
+                           .in = c->model.hidden,
+                           .out = padded_vocab(c)};
+}
+
+/* Logits stay in 16 bit; softmax and loss read and write them in fp32. */
+void head_work(struct work *w)
+{
+    double logits = w->t.tokens * (padded_vocab(w->c) / w->tp);
+    struct exchange hidden = {EXCHANGE_TP, .bytes = 2 * w->t.tokens * w->m->hidden};
+    hidden.forward = 1, hidden.backward = 2;
+    work_stream(w, 6 * logits, 4 * logits);
+    work_exchange(w, hidden);
+    work_host(w, 12, 0, 0)->backward = 10.0 / 12;
+}
+
+/* The projection of the embedded next token and the hidden states, their norms and the final one.
+ */
+void mtp_weights(const struct model_shape *m, struct weights *w)
+{
+    op_weights(m, (struct layer_kind){MIXER_NONE, FFN_NONE}, false, w);
+    weights_add(w, LINEAR_OTHER, CUT_OUTPUT, 2 * m->hidden, m->hidden);
+    w->small[OWNER_REPLICATED] += 3 * norm_weights(m, m->hidden);
+}
+
+void mtp_work(struct work *w)
+{
+    work_host(w, 20, 0, 0)->backward = 1;
+}
+
+/* Values of h a token around its layers: the embedded next token, both norms' outputs, their
+   concatenation and the projection's output. */
+void mtp_saved(struct saved_list *l)
+{
+    saved_add(l, "MTP projection", l->t.sp_tokens, 6.0 * l->m->hidden, 2);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lists that describe a layer, and what several kinds put into them. */
+#include <assert.h>
+
+#include "plan/ops.h"
+
+/* ---- weights ---- */
+
+struct matrix *weights_add(struct weights *w, enum linear_role role, enum linear_cut cut, double in,
+                           double out)
+{
+    assert(w->n < LAYER_MAX_MATRICES);
+    struct matrix *x = &w->items[w->n++];
+    *x = (struct matrix){.role = role, .cut = cut, .in = in, .out = out};
+    return x;
+}
+
+struct matrix *weights_add_mlp(struct weights *w, enum linear_role fc1, double width, double inner)
+{
+    int first = w->n;
+    double up = w->m->gated ? 2 : 1;
+    if (w->apart) {
+        if (w->m->gated) weights_add(w, fc1 + 1, CUT_OUTPUT, width, inner);
+        weights_add(w, fc1 + 2, CUT_OUTPUT, width, inner);
+    } else {
+        weights_add(w, fc1, CUT_OUTPUT, width, up * inner);
+    }
+    weights_add(w, fc1 + 3, CUT_INPUT, inner, width);
+    if (w->m->add_bias) {
+        w->small[OWNER_SHARDED] += up * inner;
+        w->small[OWNER_REPLICATED] += width;
+    }
+    return &w->items[first];
+}
+
+double norm_weights(const struct model_shape *m, double width)
+{
+    return m->layernorm ? 2 * width : width;
+}
+
+void weights_add_norms(struct weights *w)
+{
+    w->small[OWNER_REPLICATED] += (w->m->post_norms ? 2 : 1) * norm_weights(w->m, w->m->hidden);
+}
+
+struct part_params weights_params(const struct weights *w)
+{
+    double sum[OWNERS] = {w->small[0], w->small[1], w->small[2]};
+    for (int i = 0; i < w->n; i++) {
+        const struct matrix *x = &w->items[i];
+        if (matrix_is_routed(x))
+            sum[OWNER_EXPERTS] += x->in * x->out * w->m->experts;
+        else
+            sum[x->cut == CUT_NOT ? OWNER_REPLICATED : OWNER_SHARDED] += x->in * x->out;
+    }
+    return (struct part_params){(int64_t)sum[OWNER_SHARDED], (int64_t)sum[OWNER_REPLICATED],
+                                (int64_t)sum[OWNER_EXPERTS]};
+}
+
+/* ---- work ---- */
+
+struct stream *work_stream(struct work *w, double forward, double backward)
+{
+    assert(w->n_streams < WORK_MAX);
+    struct stream *x = &w->streams[w->n_streams++];
+    *x = (struct stream){.forward = forward, .backward = backward};
+    return x;
+}
+
+struct core *work_core(struct work *w, double heads, double qk_dim, double v_dim, double window)
+{
+    assert(w->n_cores < WORK_MAX_CORES);
+    struct core *x = &w->cores[w->n_cores++];
+    *x = (struct core){.heads = heads, .qk_dim = qk_dim, .v_dim = v_dim, .window = window};
+    return x;
+}
+
+void work_scan(struct work *w, double flops, double peak_part, double bytes)
+{
+    assert(w->n_scans < WORK_MAX_CORES);
+    w->scans[w->n_scans++] = (struct scan){flops, peak_part, bytes};
+}
+
+/* Host operations of backward for one of forward: gradients of inputs and of weights, less what
+   autograd fuses. */
+const double backward_ops = 1.6;
+
+struct host *work_host(struct work *w, double ops, uint32_t scope, double left)
+{
+    assert(w->n_hosts < WORK_MAX);
+    struct host *x = &w->hosts[w->n_hosts++];
+    *x = (struct host){ops, left, backward_ops, scope, 0};
+    return x;
+}
+
+void work_repeat(struct work *w, uint32_t module, double bytes, double ops)
+{
+    assert(w->n_repeats < WORK_MAX);
+    w->repeats[w->n_repeats++] = (struct repeat){module, bytes, ops};
+}
+
+struct exchange *work_exchange(struct work *w, struct exchange x)
+{
+    assert(w->n_exchanges < WORK_MAX);
+    w->exchanges[w->n_exchanges] = x;
+    return &w->exchanges[w->n_exchanges++];
+}
+
+/* Of the three sequence-parallel collectives of a sub-block's backward two run beside its GEMMs
+   (megatron/core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication). */
+static const double backward_collectives = 1.4;
+
+struct exchange *work_tp(struct work *w)
+{
+    return work_exchange(w, (struct exchange){.kind = EXCHANGE_TP,
+                                              .bytes = 2 * w->t.tokens * w->m->hidden,
+                                              .forward = 2,
+                                              .backward = backward_collectives});
+}
+
+/* Ring attention computes block by block: every step after the first corrects the output so far,
+   and in backward adds to the gradients (transformer_engine context_parallel.py,
+   flash_attn_fwd_out_correction). */
+void work_context(struct work *w, double kv, double q)
+{
+    int steps = w->c->knobs.cp - 1;
+    if (steps <= 0) return;
+    work_exchange(w, (struct exchange){.kind = EXCHANGE_CP, .kv = kv, .q = q});
+    work_stream(w, 4 * steps * q, 4 * steps * q);
+}
+
+/* 7 passes forward, 9 backward; the norm alone is 2. */
+void work_block(struct work *w)
+{
+    double hidden = 2 * w->t.sp_tokens * w->m->hidden;
+    work_stream(w, 7 * hidden, 9 * hidden);
+    work_repeat(w, MOD_LAYERNORM, 2 * hidden, 1);
+}
+
+/* The first linear has gate and up parts when gated. The activation reads them and writes one;
+   backward reads the gradient as well. */
+struct stream *work_activation(struct work *w, double rows, double inner)
+{
+    double up = w->m->gated ? 2 : 1, bytes = 2 * rows * inner;
+    return work_stream(w, (up + 1) * bytes, (2 * up + 1) * bytes);
+}
+
+/* ---- saved tensors ---- */
+
+struct saved *saved_add(struct saved_list *l, const char *name, double rows, double width,
+                        double bytes)
+{
+    assert(l->n < LAYER_MAX_SAVED);
+    struct saved *s = &l->items[l->n++];
+    *s = (struct saved){.name = name, .rows = rows, .width = width, .bytes = bytes};
+    return s;
+}
+
+/* A norm's statistics are mean and reciprocal deviation, or the latter alone. No tag frees the
+   output of a norm that is part of a GEMM (TELayerNormColumnParallelLinear) alone;
+   LoRA's adapter of such a GEMM keeps its input gathered over TP (Megatron-Bridge's runs with and
+   without a second gather differ by that). */
+struct saved *saved_residual(struct saved_list *l, bool first, bool fused)
+{
+    const struct knobs *k = &l->c->knobs;
+    double h = l->m->hidden, tokens = l->t.sp_tokens;
+    bool alone = !fused || !k->transformer_engine;
+    saved_add(l, first ? "layer input" : "FFN input", tokens, h, l->wide)->offloaded_by =
+        first ? MOD_ATTN_NORM : MOD_MLP_NORM;
+    saved_add(l, first ? "input norm statistics" : "FFN norm statistics", tokens, 1,
+              l->m->layernorm ? 8 : 4);
+    struct saved *out = saved_add(l, first ? "input norm output" : "FFN norm output", tokens, h,
+                                  alone ? l->wide : l->gemm);
+    out->freed_by = alone ? MOD_LAYERNORM : 0;
+    out->offloaded_by = first ? MOD_QKV_LINEAR : 0;
+    bool gathers = k->task == TASK_PEFT && k->sequence_parallel && k->tp > 1 && fused;
+    if (gathers) saved_add(l, "gathered norm output of the adapters", l->t.tokens, h, l->wide);
+    return out;
+}
+
+void saved_dropout(struct saved_list *l)
+{
+    if (l->m->hidden_dropout > 0) saved_add(l, "dropout mask", l->t.sp_tokens, l->m->hidden, 1);
+}
