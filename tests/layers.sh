@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# layers.sh SOURCE_DIR: fails when a file in src/ includes a folder that src/LAYERS does not allow it.
+# layers.sh SOURCE_DIR: fails when a file in src/ includes a folder that src/LAYERS does not allow it, or a folder is allowed
+# what none of its files includes.
 set -eu
 cd "$1/src"
 status=0
@@ -16,6 +17,9 @@ for folder in */; do
             *) echo "src/$file includes \"$used/...\", which $folder may not use"; status=1 ;;
             esac
         done
+    done
+    for used in $allowed; do
+        grep -q "^#include \"$used/" "$folder"/*.[ch] || { echo "src/$folder uses no $used"; status=1; }
     done
 done
 exit $status

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/edit.h"
 
+#include "base/buf.h"
+#include "base/vec.h"
+
 enum { LONGEST = 64, FAR = 1000, END = 4, SHORTEST_PART = 3 };
 
 static size_t min3(size_t a, size_t b, size_t c)
@@ -89,6 +92,28 @@ void edit_offer(struct edit_nearest *n, struct str candidate)
     if (d > most) return;
     n->best = candidate;
     n->distance = d;
+}
+
+/* "x", "x or y", "x, y or z" */
+static struct str joined(struct arena *a, const struct str *words, size_t n)
+{
+    struct buf out = buf_new(a);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s%.*s", i == 0 ? "" : i + 1 < n ? ", " : " or ", STR_ARG(words[i]));
+    return buf_str(&out);
+}
+
+struct str edit_near(struct arena *a, struct str word, const char *words)
+{
+    struct edit_nearest nearest = {.word = word};
+    VEC(struct str) begin = {0};
+    struct str rest = str_of(words), one;
+    while (str_split(&rest, '|', &one)) {
+        edit_offer(&nearest, one);
+        if (word.n > 1 && str_starts(one, word)) *VEC_PUSH(a, &begin) = one;
+    }
+    struct str found = begin.n ? joined(a, begin.items, begin.n) : nearest.best;
+    return found.n ? arena_printf(a, "; did you mean %.*s?", STR_ARG(found)) : STR("");
 }
 
 int edit_index(struct str word, const char *const *known, struct str *nearest)

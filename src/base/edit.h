@@ -3,7 +3,7 @@
 #ifndef MOEPLAN_BASE_EDIT_H
 #define MOEPLAN_BASE_EDIT_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 /* Insertions, deletions, changes and swaps of neighbours that turn a into b; words above 64 bytes
    are far (SIZE_MAX). */
@@ -18,6 +18,9 @@ struct edit_nearest {
     size_t distance;
 };
 void edit_offer(struct edit_nearest *n, struct str candidate);
+/* "; did you mean x or y?" for a word that is none of "x|y|z": those that begin with it, else the
+   nearest; empty when none is near. */
+struct str edit_near(struct arena *a, struct str word, const char *words);
 /* The index of a word in a list that ends with NULL; -1, with the nearest in *nearest, when it is
    none of them. */
 int edit_index(struct str word, const char *const *known, struct str *nearest);

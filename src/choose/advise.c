@@ -19,7 +19,7 @@ static struct advice_list *list_of(struct plan *plan, enum advice advice)
     case ADVICE_VERIFY: return &plan->verify;
     case ADVICE_PITFALL: return &plan->pitfalls;
     case ADVICE_NOTE: return &plan->notes;
-    case ADVICE_COMPARE: /* about two plans: emit/compare.c */
+    case ADVICE_COMPARE: /* about two plans: flow/compare.c */
     case ADVICE_NONE: break;
     }
     return NULL;

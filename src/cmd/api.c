@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library: a request runs the command's batch mode on one line of text. */
+/* The library: one request in, one answer out, as a batch answers it. */
 #include "moeplan.h"
 
-#include "cmd/commands.h"
-#include "cmd/option.h"
+#include "cmd/batch.h"
 
 struct moeplan {
     struct guard guard;
     struct arena *arena; /* holds this record */
-    struct arena *keep, *scratch;
+    struct arena *keep;  /* of the answer */
+    struct validation validation;
+    struct read_options options; /* none */
+    struct service service;
 };
 
 struct making {
@@ -19,7 +21,10 @@ struct making {
 static void make(void *state)
 {
     struct making *x = state;
-    x->made = ARENA_NEW(x->arena, struct moeplan);
+    struct moeplan *m = ARENA_NEW(x->arena, struct moeplan);
+    m->validation = validation_of(x->arena, rules_builtin());
+    m->service = (struct service){m->validation.rules, &m->validation, &m->options};
+    x->made = m;
 }
 
 struct moeplan *moeplan_new(void)
@@ -28,19 +33,17 @@ struct moeplan *moeplan_new(void)
     struct making x = {.arena = arena_new(0)};
     if (!x.arena) return NULL;
     arena_set_guard(x.arena, &guard);
-    if (guard_run(&guard, 0, make, &x) != GUARD_DONE) {
+    struct arena *keep = arena_new(0);
+    if (!keep || guard_run(&guard, 0, make, &x) != GUARD_DONE) {
+        arena_free(keep);
         arena_free(x.arena);
         return NULL;
     }
     struct moeplan *m = x.made;
-    *m = (struct moeplan){.arena = x.arena, .keep = arena_new(0), .scratch = arena_new(0)};
-    if (!m->keep || !m->scratch) {
-        moeplan_free(m);
-        return NULL;
-    }
+    m->arena = x.arena;
+    m->keep = keep;
     arena_set_guard(m->arena, &m->guard);
     arena_set_guard(m->keep, &m->guard);
-    arena_set_guard(m->scratch, &m->guard);
     return m;
 }
 
@@ -48,80 +51,58 @@ void moeplan_free(struct moeplan *m)
 {
     if (!m) return;
     arena_free(m->keep);
-    arena_free(m->scratch);
     arena_free(m->arena);
-}
-
-/* A batch takes a request a line: line ends, which JSON has between its tokens only, become blanks.
- */
-static struct str one_line(struct arena *a, const char *request)
-{
-    struct str text = str_of(request);
-    char *p = arena_dup(a, text.p, text.n + 1);
-    for (size_t i = 0; i < text.n; i++)
-        if (p[i] == '\n' || p[i] == '\r') p[i] = ' ';
-    return (struct str){p, text.n};
 }
 
 struct call {
     struct moeplan *library;
-    const char *command, *request;
-    const char *answer; /* NULL: it is no request */
+    batch_answer *answer;
+    const char *request, *text;
 };
 
 static void run_request(void *state)
 {
-    static const char batch[] = "--batch";
-    char word[sizeof batch];
-    char *words[] = {memcpy(word, batch, sizeof batch)};
     struct call *call = state;
     struct arena *keep = call->library->keep;
-    struct cmd_context c = {.command = command_find(str_of(call->command)),
-                            .keep = keep,
-                            .scratch = call->library->scratch};
-    struct str line = one_line(keep, call->request);
-    c.out = buf_new(keep);
-    c.err = buf_new(keep);
-    c.batch = &line;
-    diags_init(&c.diags, keep);
-    bool asked = options_parse(&c, 1, words) && str_trim(line).n > 0;
-    int status = asked ? c.command->run(&c) : STATUS_CANNOT;
-    if (status == STATUS_OK && c.out.n > 0)
-        call->answer = str_dup(keep, str_trim(buf_str(&c.out))).p;
+    struct worker *w = ARENA_NEW(keep, struct worker);
+    struct str id;
+    worker_open(keep, &call->library->service, w);
+    const char *failure =
+        worker_answer(w, call->answer, REQUEST_SECONDS, str_of(call->request), &id);
+    struct str text =
+        failure ? arena_printf(keep, "{\"id\":%.*s,\"error\":\"%s\"}", STR_ARG(id), failure)
+                : str_dup(keep, str_trim(buf_str(&w->out)));
+    worker_close(w);
+    call->text = text.p;
 }
 
-static const char *answer(struct moeplan *m, const char *command, const char *request)
+static const char *answer(struct moeplan *m, batch_answer *how, const char *request)
 {
-    static const char *const failures[] = {
-        [GUARD_DONE] = "{\"id\":null,\"error\":\"a request is a JSON object\"}",
-        [GUARD_NO_MEMORY] = "{\"id\":null,\"error\":\"out of memory\"}",
-        [GUARD_TOO_LARGE] = "{\"id\":null,\"error\":\"the request is too large\"}",
-        [GUARD_TOO_LONG] = "{\"id\":null,\"error\":\"the request takes too long\"}"};
-    struct call call = {m, command, request, NULL};
+    struct call call = {m, how, request, NULL};
     arena_reset(m->keep);
-    arena_reset(m->scratch);
-    enum guard_end end = guard_run(&m->guard, 0, run_request, &call);
-    return end == GUARD_DONE && call.answer ? call.answer : failures[end];
+    return guard_run(&m->guard, 0, run_request, &call) == GUARD_DONE
+               ? call.text
+               : "{\"id\":null,\"error\":\"out of memory\"}";
 }
 
 const char *moeplan_validate(struct moeplan *m, const char *request)
 {
-    return answer(m, "validate", request);
+    return answer(m, validate_answer, request);
 }
 
 const char *moeplan_estimate(struct moeplan *m, const char *request)
 {
-    return answer(m, "estimate", request);
+    return answer(m, estimate_answer, request);
 }
 
 const char *moeplan_suggest(struct moeplan *m, const char *request)
 {
-    return answer(m, "suggest", request);
+    return answer(m, suggest_answer, request);
 }
 
 const char *moeplan_eval(struct moeplan *m, const char *request)
 {
-    return answer(m, "eval", request);
+    return answer(m, eval_answer, request);
 }
 
 const char *moeplan_version(void)

@@ -12,6 +12,7 @@
 #include "cmd/microbenchmark.h"
 #include "facts/platform.h"
 #include "facts/run_log.h"
+#include "flow/estimate.h"
 
 /* A coefficient counts as determined when the measurements removed this part of what was uncertain
    about it, and as touched from the other on. */
@@ -77,7 +78,7 @@ static bool add_log(struct cmd_context *c, struct job *job, struct str path, str
                     struct str recipe)
 {
     struct run_log log;
-    struct costed *costed = ARENA_NEW(c->keep, struct costed);
+    struct estimate *base = ARENA_NEW(c->keep, struct estimate);
     if (!run_log_read(c->keep, text, &log))
         return cmd_usage_error(c, "%.*s is neither a training log nor a microbenchmark",
                                STR_ARG(path)),
@@ -88,13 +89,13 @@ static bool add_log(struct cmd_context *c, struct job *job, struct str path, str
                false;
     const struct facts *f = load_recipe(c, recipe, STR(""), &job->options);
     if (!f || !set_machine(c, job, f)) return false;
-    load_costs(c->keep, job->rules, f, c->scratch, costed);
-    if (!costed->complete)
-        return cmd_usage_error(c, "%.*s: %.*s", STR_ARG(recipe), STR_ARG(costed->missing)), false;
+    estimate_facts(c->keep, job->rules, f, c->scratch, base);
+    if (!base->complete)
+        return cmd_usage_error(c, "%.*s: %.*s", STR_ARG(recipe), STR_ARG(base->missing)), false;
     size_t before = job->observations.n;
     struct run_summary s = run_log_summary(c->keep, &log);
-    add_step(c, job, &s, &costed->config, path);
-    add_peak(c, job, &log, &costed->config, path);
+    add_step(c, job, &s, &base->config, path);
+    add_peak(c, job, &log, &base->config, path);
     if (job->observations.n > before) return true;
     return cmd_usage_error(c, "%.*s states neither step times nor memory", STR_ARG(path)), false;
 }
@@ -266,9 +267,8 @@ static int run(struct cmd_context *c)
 {
     struct job *job = ARENA_NEW(c->keep, struct job);
     struct calibration x;
-    if (!validate_options(c, &job->options) || !cmd_load_rules(c, &job->rules))
-        return STATUS_CANNOT;
-    if (!add_inputs(c, job) || !validate_settings_used(c, &job->options)) return STATUS_CANNOT;
+    if (!recipe_options(c, &job->options) || !cmd_load_rules(c, &job->rules)) return STATUS_CANNOT;
+    if (!add_inputs(c, job) || !recipe_settings_used(c, &job->options)) return STATUS_CANNOT;
     if (job->observations.n == 0)
         return cmd_usage_error(c, "there is nothing measured in the input");
     calibrate(c->keep, &job->machine, job->observations.items, job->observations.n, &x);

@@ -53,8 +53,7 @@ struct cmd_context {
     size_t n_arguments;
     struct given *given;
     size_t n_given;
-    const struct str *batch; /* the library: requests instead of stdin, answered into `out` */
-    bool colour;             /* stdout is a terminal that wants colour */
+    bool colour; /* stdout is a terminal that wants colour */
 };
 
 /* ---- for commands ---- */
@@ -72,9 +71,6 @@ bool option_int(struct cmd_context *c, const char *name, int64_t least, int64_t 
 bool option_choice(struct cmd_context *c, const char *name, int *out);
 /* An integer in the range of a parameter; as option_int. */
 bool option_param(struct cmd_context *c, const char *name, int param, int64_t *out);
-/* "; did you mean x or y?" for a word that is none of "x|y|z": those that begin with it, else the
-   nearest; empty when none is near. */
-struct str option_near(struct arena *a, struct str word, const char *words);
 /* Puts "moeplan COMMAND: …" on stderr and gives STATUS_CANNOT. */
 __attribute__((format(printf, 2, 3))) int cmd_usage_error(struct cmd_context *c, const char *format,
                                                           ...);

@@ -6,26 +6,19 @@
 #include "base/units.h"
 #include "cmd/load.h"
 #include "cmd/refused.h"
-#include "emit/compare.h"
 #include "emit/emit.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
+#include "flow/compare.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
 struct pair {
     const struct rule_set *rules;
-    struct costed sides[2];
-    struct refusal refusals[2];
+    struct estimate sides[2];
     struct comparison comparison;
     bool equal;
 };
-
-static struct compared side_of(const struct costed *x)
-{
-    return (struct compared){x->facts, x->complete ? &x->config : NULL,
-                             x->complete ? &x->time : NULL};
-}
 
 /* ---- text ---- */
 
@@ -71,12 +64,12 @@ static double rounded(double x, int digits)
     return round(x * scale) / scale;
 }
 
-static double tokens_of(const struct costed *x)
+static double tokens_of(const struct estimate *x)
 {
     return (double)x->config.knobs.gbs * x->config.knobs.seq;
 }
 
-static void add_costs(struct cmd_context *c, const struct costed *a, const struct costed *b)
+static void add_costs(struct cmd_context *c, const struct estimate *a, const struct estimate *b)
 {
     static const char *const verdicts[] = {"fits", "tight", "does not fit"};
     double days = 1e9 / 3600;
@@ -103,7 +96,7 @@ static void add_costs(struct cmd_context *c, const struct costed *a, const struc
 }
 
 /* "the second is 12 % faster by useful tokens": what the two are ranked by. */
-static void add_verdict(struct cmd_context *c, const struct costed *a, const struct costed *b)
+static void add_verdict(struct cmd_context *c, const struct estimate *a, const struct estimate *b)
 {
     double gain = b->time.tokens_per_s_per_gpu / a->time.tokens_per_s_per_gpu - 1;
     if (fabs(gain) < 0.01)
@@ -115,11 +108,11 @@ static void add_verdict(struct cmd_context *c, const struct costed *a, const str
 
 static void show_text(struct cmd_context *c, const struct pair *x)
 {
-    const struct costed *a = &x->sides[0], *b = &x->sides[1];
+    const struct estimate *a = &x->sides[0], *b = &x->sides[1];
     for (int i = 0; i < 2; i++) {
-        if (x->refusals[i].errors)
+        if (x->sides[i].refusal.errors)
             buf_printf(&c->out, "%.*s is ", LINE_ARG(c->keep, c->arguments[i]));
-        refused_text(c, c->arguments[i], &x->refusals[i], &c->out);
+        refused_text(c, c->arguments[i], &x->sides[i].refusal, &c->out);
     }
     if (x->equal) buf_add(&c->out, STR("the two are the same configuration\n"));
     add_differences(c, &x->comparison, AFFECTS_CONVERGENCE, "what changes convergence");
@@ -164,19 +157,17 @@ static void add_json_estimates(struct cmd_context *c, struct json_writer *w, con
     static const char *const names[] = {"a", "b"};
     json_open(w, "estimates", '{');
     for (int i = 0; i < 2; i++) {
-        const struct costed *side = &x->sides[i];
-        struct evidence evidence = {0};
+        const struct estimate *side = &x->sides[i];
         if (!side->complete) {
             json_null(w, names[i]);
             continue;
         }
-        evidence_find(&side->config, &evidence);
         json_key(w, names[i]);
         struct tree t;
         tree_open(&t, c->keep);
         estimate_json(&t, t.root, x->rules, side->facts, &side->config, &side->memory, &side->time,
-                      &evidence);
-        refusal_json(&t, t.root, &x->refusals[i]);
+                      &side->evidence);
+        refusal_json(&t, t.root, &x->sides[i].refusal);
         tree_print(&t, w->out);
     }
     json_close(w, '}');
@@ -184,7 +175,7 @@ static void add_json_estimates(struct cmd_context *c, struct json_writer *w, con
 
 static void add_json_throughput(struct json_writer *w, const struct pair *x)
 {
-    const struct costed *a = &x->sides[0], *b = &x->sides[1];
+    const struct estimate *a = &x->sides[0], *b = &x->sides[1];
     if (!a->complete || !b->complete) {
         json_null(w, "by_useful_tokens");
         return;
@@ -224,7 +215,7 @@ static void show_json(struct cmd_context *c, const struct pair *x)
 static int exit_status(const struct pair *x)
 {
     if (!x->equal) return STATUS_NO;
-    bool refused = x->refusals[0].errors || x->refusals[1].errors;
+    bool refused = x->sides[0].refusal.errors || x->sides[1].refusal.errors;
     return refused_status(refused, x->sides[0].complete ? (int)x->sides[0].memory.fits : FITS_YES);
 }
 
@@ -234,7 +225,7 @@ static int run(struct cmd_context *c)
     const struct rule_set *rules;
     struct pair *x = ARENA_NEW(c->keep, struct pair);
     int format;
-    if (!option_choice(c, "format", &format) || !validate_options(c, &options) ||
+    if (!option_choice(c, "format", &format) || !recipe_options(c, &options) ||
         !cmd_load_rules(c, &rules))
         return STATUS_CANNOT;
     x->rules = rules;
@@ -242,12 +233,11 @@ static int run(struct cmd_context *c)
         const struct reading *reading =
             load_reading(c, c->arguments[i], option_value(c, "as"), &options);
         if (!reading) return STATUS_CANNOT;
-        x->refusals[i] = refusal_find(c->keep, rules, reading, c->scratch);
-        load_costs(c->keep, rules, reading->facts, c->scratch, &x->sides[i]);
+        estimate_facts(c->keep, rules, reading->facts, c->scratch, &x->sides[i]);
+        x->sides[i].refusal = refusal_find(c->keep, rules, reading, c->scratch);
     }
-    if (!validate_settings_used(c, &options)) return STATUS_CANNOT;
-    struct compared a = side_of(&x->sides[0]), b = side_of(&x->sides[1]);
-    compare_configurations(c->keep, rules, &a, &b, c->scratch, &x->comparison);
+    if (!recipe_settings_used(c, &options)) return STATUS_CANNOT;
+    compare_configurations(c->keep, rules, &x->sides[0], &x->sides[1], c->scratch, &x->comparison);
     x->equal = x->comparison.differences.n == 0;
     if (format == FORMAT_JSON)
         show_json(c, x);

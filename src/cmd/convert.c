@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* convert: recipe -> facts -> facts of the other framework -> its file. */
-#include "emit/convert.h"
+#include "flow/convert.h"
 #include "base/quote.h"
 #include "cmd/load.h"
 #include "cmd/plan_out.h"
@@ -58,6 +58,14 @@ static void tell(struct cmd_context *c, const struct conversion *x, struct comme
     }
 }
 
+static void write_form(const struct emit_input *in, enum target to, struct buf *out)
+{
+    if (to == TO_PLAN)
+        emit_plan(in, out);
+    else
+        emitter_of(in->facts->framework)->write(in, out);
+}
+
 static void write_out(struct cmd_context *c, const struct rule_set *rules, enum target to,
                       const struct conversion *x, const struct comments *comments)
 {
@@ -66,43 +74,20 @@ static void write_out(struct cmd_context *c, const struct rule_set *rules, enum 
     if (to == TO_PLAN)
         plan_out(c, &in);
     else
-        emitter_of(x->facts->framework)->write(&in, &c->out);
+        write_form(&in, to, &c->out);
 }
 
-/* The output as it would be here, wherever it will lie. */
-static struct str text_of(struct cmd_context *c, const struct rule_set *rules, enum target to,
-                          const struct facts *target)
-{
-    struct buf text = buf_new(c->keep);
-    struct emit_input in = {.rules = rules, .facts = target};
-    if (to == TO_PLAN)
-        emit_plan(&in, &text);
-    else
-        emitter_of(target->framework)->write(&in, &text);
-    return buf_str(&text);
-}
-
-/* A configuration that one framework runs and the other refuses is said to be one: the output is
-   read back and checked. */
+/* A configuration that one framework runs and the other refuses is said to be one: the output, as
+   it would be here wherever it will lie, is read back and checked. */
 static void check(struct cmd_context *c, const struct rule_set *rules, enum target to,
                   const struct facts *target)
 {
+    struct buf text = buf_new(c->keep);
+    struct emit_input in = {.rules = rules, .facts = target};
     struct diags found;
     diags_init(&found, c->keep);
-    struct platform_cache platforms = {.arena = c->keep};
-    struct read_options options = {.platforms = &platforms,
-                                   .platform = target->platform ? target->platform->asked : STR(""),
-                                   .gpus = facts_int(target, P_world_size, 0)};
-    uint32_t source = source_add(&found.sources, STR("the result"), text_of(c, rules, to, target));
-    struct recipe recipe = recipe_read(
-        c->keep, &found, source,
-        to == TO_PLAN ? STR("plan") : str_of(framework_name(target->framework)), &options);
-    for (size_t i = 0; i < recipe.readings.n; i++) {
-        struct facts *f = recipe.readings.items[i].facts;
-        rules_apply_overrides(rules, f, c->scratch);
-        rules_run(rules, f, c->scratch);
-    }
-    diags_sort(&found);
+    write_form(&in, to, &text);
+    convert_check(c->keep, c->scratch, &found, rules, target, to == TO_PLAN, buf_str(&text));
     for (size_t i = 0; i < found.n; i++) {
         const struct diag *d = &found.items[i];
         if (d->severity == SEVERITY_ERROR)
@@ -119,14 +104,12 @@ static int run(struct cmd_context *c)
     struct conversion x;
     struct comments comments = {0};
     int to = TO_PLAN;
-    if (!option_choice(c, "to", &to) || !validate_options(c, &options) ||
-        !cmd_load_rules(c, &rules))
+    if (!option_choice(c, "to", &to) || !recipe_options(c, &options) || !cmd_load_rules(c, &rules))
         return STATUS_CANNOT;
     const struct facts *from = load_recipe(c, c->arguments[0], option_value(c, "as"), &options);
-    if (!from || !validate_settings_used(c, &options)) return STATUS_CANNOT;
+    if (!from || !recipe_settings_used(c, &options)) return STATUS_CANNOT;
     convert_facts(c->keep, rules, from, framework_of((enum target)to, from), to != TO_PLAN,
                   c->scratch, &x);
-    if (to != TO_PLAN) convert_check_words(c->keep, rules, &x);
     add_head(c, from, x.facts, &comments);
     tell(c, &x, &comments);
     write_out(c, rules, (enum target)to, &x, &comments);

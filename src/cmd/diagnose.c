@@ -2,103 +2,28 @@
 /* diagnose: metrics or a training log, and a plan -> wall, evidence, fixes. */
 #include <math.h>
 
-#include "base/edit.h"
 #include "base/io.h"
 #include "base/quote.h"
 #include "base/units.h"
-#include "choose/diagnose.h"
 #include "cmd/load.h"
 #include "cmd/refused.h"
 #include "emit/emit.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
-#include "facts/check.h"
-#include "facts/platform.h"
-#include "facts/profile.h"
-#include "facts/run_log.h"
+#include "flow/diagnose.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
-/* ---- reading ---- */
-
-static void unknown_metric(struct cmd_context *c, const struct node *key)
+static bool read_metrics(struct cmd_context *c, struct str path, struct diagnosed *d)
 {
-    struct edit_nearest nearest = {.word = key->text};
-    for (uint32_t i = 0; i < param_count; i++) {
-        if (param_table[i].scope != SCOPE_METRIC) continue;
-        edit_offer(&nearest, param_table[i].name);
-        for (size_t k = 0; k < param_table[i].n_aliases; k++)
-            edit_offer(&nearest, param_table[i].aliases[k]);
-    }
-    struct diag *d = diag_add(&c->diags, SEVERITY_ERROR, "unknown-key", node_span(&c->diags, key),
-                              "no metric is called %.*s", STR_ARG(key->text));
-    if (nearest.best.n)
-        diag_help(&c->diags, d, "did you mean %.*s?", STR_ARG(nearest.best));
-    else
-        diag_help(&c->diags, d, "docs/metrics.md lists them");
-}
-
-/* One metric, a number in its own unit: 71 % is written 71. */
-static void read_metric(struct cmd_context *c, const struct node *key, const struct node *value,
-                        struct facts *f)
-{
-    int param = param_find(key->text);
-    if (param < 0 || param_table[param].scope != SCOPE_METRIC) {
-        unknown_metric(c, key);
-        return;
-    }
-    struct value v = node_value(c->keep, value, SCALAR_CORE);
-    struct span at = node_span(&c->diags, value);
-    if (value_check_own(c->keep, &c->diags, &param_table[param], &v, at, key->text))
-        facts_set(f, param, v, ORIGIN_FILE, value, key->text);
-}
-
-/* A mapping of metrics; else a training log; false with the reason when it is neither. */
-static bool read_metrics(struct cmd_context *c, struct str path, struct facts *f)
-{
-    struct str text, error;
-    struct run_log log;
-    struct node_list docs = {0};
+    struct str text, error, why;
     path = str_dup(c->keep, path);
     if (!io_read(c->keep, path.p, &text, &error))
         return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)),
                false;
-    if (run_log_read(c->keep, text, &log)) {
-        run_log_apply(&log, f);
-        return true;
-    }
-    uint32_t source = source_add(&c->diags.sources, path, text);
-    if (!doc_load(c->keep, &c->diags, source, &docs)) return false;
-    if (docs.n != 1 || docs.items[0]->kind != NODE_MAP)
-        return cmd_usage_error(c, "%.*s is neither a mapping of metrics nor a training log",
-                               STR_ARG(path)),
-               false;
-    for (size_t i = 0; i < docs.items[0]->n; i++)
-        read_metric(c, docs.items[0]->keys[i], docs.items[0]->items[i], f);
-    return diags_count(&c->diags, SEVERITY_ERROR) == 0;
-}
-
-/* The plan's facts and what refuses it, or those of a framework's defaults where there is none. */
-static struct facts *plan_facts(struct cmd_context *c, const struct read_options *options,
-                                const struct rule_set *rules, struct refusal *refusal)
-{
-    if (option_given(c, "plan")) {
-        const struct reading *reading = load_reading(c, option_value(c, "plan"), STR(""), options);
-        if (!reading) return NULL;
-        *refusal = refusal_find(c->keep, rules, reading, c->scratch);
-        return reading->facts;
-    }
-    enum framework framework = options->framework_given ? options->framework : FRAMEWORK_MEGATRON;
-    struct facts *f =
-        facts_new(c->keep, &c->diags, framework, profile_find(framework, STR(""))->version);
-    f->format = STR("plan");
-    return read_options_apply(f, options) ? f : NULL;
-}
-
-/* Whether the plan that is given fits, as far as it can be estimated. */
-static int plan_fits(const struct cmd_context *c, const struct diagnosis *d)
-{
-    return option_given(c, "plan") && d->costed ? d->fits : FITS_YES;
+    bool good = diagnose_read(d, path, text, &why);
+    if (why.n) cmd_usage_error(c, "%.*s", STR_ARG(why));
+    return good;
 }
 
 /* ---- text ---- */
@@ -161,19 +86,18 @@ static void add_missing(struct cmd_context *c, const struct diagnosis *d)
 }
 
 /* What the fixes stand on. */
-static void add_plan(struct cmd_context *c, const struct diagnosis *d,
-                     const struct refusal *refusal)
+static void add_plan(struct cmd_context *c, const struct diagnosed *x)
 {
-    refused_text(c, option_value(c, "plan"), refusal, &c->out);
-    if (plan_fits(c, d) == FITS_NO)
+    refused_text(c, option_value(c, "plan"), &x->refusal, &c->out);
+    if (x->fits == FITS_NO)
         buf_printf(&c->out, "the plan does not fit by its estimate: %.1f GiB a GPU\n",
-                   d->peak / GIB);
+                   x->found.peak / GIB);
 }
 
-static void show_text(struct cmd_context *c, const struct diagnosis *d,
-                      const struct refusal *refusal)
+static void show_text(struct cmd_context *c, const struct diagnosed *x)
 {
-    add_plan(c, d, refusal);
+    const struct diagnosis *d = &x->found;
+    add_plan(c, x);
     if (d->wall == WALL_NONE)
         buf_add(&c->out, STR("wall: none in sight\n"));
     else
@@ -246,29 +170,28 @@ static void add_json_fix(struct json_writer *w, const struct diagnosis *d, const
 }
 
 /* "plan": null without one; whether it fits is null where it is incomplete. */
-static void add_json_plan(struct cmd_context *c, struct json_writer *w, const struct diagnosis *d,
-                          const struct refusal *refusal)
+static void add_json_plan(struct json_writer *w, const struct diagnosed *x)
 {
     static const char *const fits[] = {"yes", "tight", "no"};
-    if (!option_given(c, "plan")) {
+    if (!x->planned) {
         json_null(w, "plan");
         return;
     }
     json_open(w, "plan", '{');
-    refusal_json_member(w, refusal);
-    if (d->costed)
-        json_str(w, "fits", str_of(fits[d->fits]));
+    refusal_json_member(w, &x->refusal);
+    if (x->found.costed)
+        json_str(w, "fits", str_of(fits[x->fits]));
     else
         json_null(w, "fits");
     json_close(w, '}');
 }
 
-static void show_json(struct cmd_context *c, const struct diagnosis *d,
-                      const struct refusal *refusal)
+static void show_json(struct cmd_context *c, const struct diagnosed *x)
 {
+    const struct diagnosis *d = &x->found;
     struct json_writer w = json_writer_new(&c->out);
     json_open(&w, NULL, '{');
-    add_json_plan(c, &w, d, refusal);
+    add_json_plan(&w, x);
     json_str(&w, "wall", str_of(wall_name(d->wall)));
     add_json_symptoms(&w, d, true);
     add_json_symptoms(&w, d, false);
@@ -291,23 +214,26 @@ static int run(struct cmd_context *c)
 {
     struct read_options options;
     const struct rule_set *rules;
-    struct refusal refusal = {0};
-    struct diagnosis d;
+    const struct reading *plan = NULL;
+    struct diagnosed x;
     int format;
-    if (!option_choice(c, "format", &format) || !validate_options(c, &options) ||
+    if (!option_choice(c, "format", &format) || !recipe_options(c, &options) ||
         !cmd_load_rules(c, &rules))
         return STATUS_CANNOT;
-    struct facts *f = plan_facts(c, &options, rules, &refusal);
-    if (!f || !validate_settings_used(c, &options)) return STATUS_CANNOT;
-    facts_add_raw(f, STR("metrics"), value_bool(true)); /* what rules/diagnose waits for */
+    if (option_given(c, "plan") &&
+        !(plan = load_reading(c, option_value(c, "plan"), STR(""), &options)))
+        return STATUS_CANNOT;
+    if (!diagnose_begin(c->keep, c->scratch, &c->diags, rules, plan, &options, &x) ||
+        !recipe_settings_used(c, &options))
+        return STATUS_CANNOT;
     for (size_t i = 0; i < c->n_arguments; i++)
-        if (!read_metrics(c, c->arguments[i], f)) return STATUS_CANNOT;
-    diagnose_run(c->keep, rules, f, option_given(c, "plan"), c->scratch, &d);
+        if (!read_metrics(c, c->arguments[i], &x)) return STATUS_CANNOT;
+    diagnose(c->keep, c->scratch, rules, &x);
     if (format == FORMAT_JSON)
-        show_json(c, &d, &refusal);
+        show_json(c, &x);
     else
-        show_text(c, &d, &refusal);
-    return refused_status(refusal.errors, plan_fits(c, &d));
+        show_text(c, &x);
+    return refused_status(x.refusal.errors, x.fits);
 }
 
 static const struct option options[] = {

@@ -1,181 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* estimate: recipe -> facts -> configuration -> memory and time -> screen or JSON. */
+#include "flow/estimate.h"
 #include "base/io.h"
 #include "cmd/load.h"
 #include "cmd/member.h"
 #include "cmd/refused.h"
-#include "emit/json_writer.h"
 #include "emit/plan_json.h"
+#include "emit/report.h"
 #include "emit/screen.h"
 #include "facts/param_ids.h"
-#include "plan/knob.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
-/* One configuration's estimate. */
-struct result {
-    const struct facts *facts;
-    struct refusal refusal;
-    struct config config;
-    struct memory_estimate memory;
-    struct time_estimate time;
-    struct evidence evidence;
-    struct cost_trace memory_terms, time_terms;
-};
-
-struct estimation {
-    const struct rule_set *rules;
-    const struct read_options *options;
-    struct arena *scratch;
-    bool explain;
-};
-
-static bool no_split(const struct config *c, struct diags *diags, uint32_t source)
-{
-    struct diag *d =
-        diag_add(diags, SEVERITY_ERROR, "pipeline-split", (struct span){.source = source},
-                 "%d layers cannot be put on %d stages of %d chunks as the plan says",
-                 c->model.num_layers, c->knobs.pp, c->knobs.vpp);
-    d->parameter = STR("pipeline_model_parallel_size");
-    return false;
-}
-
-/* A reading -> estimate; false with errors in the facts' diagnostics. */
-static bool estimate_reading(const struct estimation *e, const struct reading *reading,
-                             struct arena *a, struct result *out)
-{
-    struct facts *f = reading->facts;
-    out->refusal = refusal_find(a, e->rules, reading, e->scratch);
-    rules_assume(e->rules, f, e->scratch);
-    rules_apply_overrides(e->rules, f, e->scratch);
-    arena_reset(e->scratch);
-    out->facts = f;
-    bool good = config_from_facts(a, f, &out->config);
-    if (!f->platform) {
-        struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "missing-fact",
-                                  (struct span){.source = f->source}, "the platform is not given");
-        diag_help(f->diags, d, "give it: --platform h100, or platform: h100 in the plan");
-        good = false;
-    }
-    if (!good) return false;
-    out->memory_terms.arena = out->time_terms.arena = a;
-    if (!memory_estimate(&out->config, &out->memory, e->explain ? &out->memory_terms : NULL) ||
-        !time_estimate(&out->config, &out->time, e->explain ? &out->time_terms : NULL))
-        return no_split(&out->config, f->diags, f->source);
-    evidence_find(&out->config, &out->evidence);
-    return true;
-}
-
-/* The configurations of a text; false with errors added when there is none. */
-static bool read_text(const struct estimation *e, struct arena *a, struct diags *diags,
-                      struct str path, struct str text, struct str as, struct recipe *out)
-{
-    uint32_t source = source_add(&diags->sources, path, text);
-    *out = recipe_read(a, diags, source, as, e->options);
-    if (out->readings.n > 0 && out->status == RECIPE_READ) return true;
-    if (out->status == RECIPE_SKIPPED)
-        diag_add(diags, SEVERITY_ERROR, "no-recipe", (struct span){.source = source},
-                 "this is no recipe that moeplan knows");
-    return false;
-}
-
 static void result_json(struct tree *t, struct arena *a, const struct rule_set *rules,
-                        const struct result *r)
+                        const struct estimate *e)
 {
     tree_open(t, a);
-    estimate_json(t, t->root, rules, r->facts, &r->config, &r->memory, &r->time, &r->evidence);
-    refusal_json(t, t->root, &r->refusal);
+    estimate_json(t, t->root, rules, e->facts, &e->config, &e->memory, &e->time, &e->evidence);
+    refusal_json(t, t->root, &e->refusal);
 }
 
 /* ---- the command ---- */
 
-/* What a change must not do: break a rule that the recipe keeps. */
-struct keeper {
-    const struct estimation *e;
-    struct arena *arena; /* of the changed facts */
-    const struct result *recipe;
-    const struct rule *broken; /* by the recipe itself; NULL: none */
-};
-
-static bool breaks_nothing(const struct config *changed, void *context)
-{
-    const struct keeper *k = context;
-    struct arena *a = k->arena;
-    struct arena_mark mark = arena_mark(a);
-    struct diags quiet;
-    diags_init(&quiet, a);
-    struct facts *f = facts_copy(a, k->recipe->facts);
-    f->diags = &quiet;
-    knobs_say_changes(&k->recipe->config, &changed->knobs, f);
-    const struct rule *broken = rules_first_error(k->e->rules, f, k->e->scratch);
-    arena_pop(a, mark);
-    return !broken || broken == k->broken;
-}
-
-static void show_changes(struct cmd_context *c, const struct result *r, const struct estimation *e)
+static void show_changes(struct cmd_context *c, const struct rule_set *rules,
+                         const struct estimate *e)
 {
     struct memory_change changes[WHATIF_CHANGES];
-    if (r->memory.fits == FITS_YES) return;
-    struct keeper keeper = {e, c->keep, r, rules_first_error(e->rules, r->facts, e->scratch)};
-    int n = memory_cheapest_changes(&r->config, breaks_nothing, &keeper, changes);
-    screen_changes(c->keep, &r->config, changes, n, &c->out);
+    if (e->memory.fits == FITS_YES) return;
+    int n = estimate_changes(c->keep, rules, e, c->scratch, changes);
+    screen_changes(c->keep, &e->config, changes, n, &c->out);
 }
 
-static void show_text(struct cmd_context *c, const struct result *r, const struct estimation *e)
+static void show_terms(const struct estimate_terms *terms, struct buf *out)
 {
-    refused_text(c, c->arguments[0], &r->refusal, &c->out);
-    screen_model(&r->config.model, &c->out);
-    screen_notes(r->facts->model, &c->out);
-    screen_machine(c->keep, &r->config, &c->out);
-    screen_assumed(r->facts, &c->out);
-    screen_platform_notes(c->keep, r->facts->platform, &c->out);
+    buf_add_char(out, '\n');
+    screen_terms(&terms->memory, "memory, every term", true, out);
+    buf_add_char(out, '\n');
+    screen_terms(&terms->time, "time, every term", false, out);
+}
+
+static void show_text(struct cmd_context *c, const struct rule_set *rules, const struct estimate *e)
+{
+    refused_text(c, c->arguments[0], &e->refusal, &c->out);
+    screen_model(&e->config.model, &c->out);
+    screen_notes(e->facts->model, &c->out);
+    screen_machine(c->keep, &e->config, &c->out);
+    screen_assumed(e->facts, &c->out);
+    screen_platform_notes(c->keep, e->facts->platform, &c->out);
     buf_add_char(&c->out, '\n');
-    screen_plan(c->keep, &r->config, &c->out);
+    screen_plan(c->keep, &e->config, &c->out);
     buf_add_char(&c->out, '\n');
-    screen_memory(&r->memory, &c->out);
-    screen_modules(&r->config, &r->memory, &c->out);
-    show_changes(c, r, e);
+    screen_memory(&e->memory, &c->out);
+    screen_modules(&e->config, &e->memory, &c->out);
+    show_changes(c, rules, e);
     buf_add_char(&c->out, '\n');
-    screen_time(&r->time, &c->out);
-    screen_evidence(&r->evidence, &c->out);
-    if (!e->explain) return;
-    buf_add_char(&c->out, '\n');
-    screen_terms(&r->memory_terms, "memory, every term", true, &c->out);
-    buf_add_char(&c->out, '\n');
-    screen_terms(&r->time_terms, "time, every term", false, &c->out);
+    screen_time(&e->time, &c->out);
+    screen_evidence(&e->evidence, &c->out);
 }
 
 /* `label` says which of several configurations this is; empty when the file holds just one. */
-static void show(struct cmd_context *c, const struct estimation *e, const struct result *r,
+static void show(struct cmd_context *c, const struct rule_set *rules, const struct estimate *e,
                  struct str label, enum format format)
 {
     if (format == FORMAT_JSON) {
         struct tree t;
-        result_json(&t, c->keep, e->rules, r);
+        result_json(&t, c->keep, rules, e);
         tree_print(&t, &c->out);
         buf_add_char(&c->out, '\n');
         return;
     }
     if (c->out.n > 0) buf_add_char(&c->out, '\n');
     if (label.n > 0) buf_printf(&c->out, "%.*s\n", STR_ARG(label));
-    show_text(c, r, e);
+    show_text(c, rules, e);
 }
 
-static int estimate_file(struct cmd_context *c, const struct estimation *e, struct str as,
-                         enum format format)
+static int estimate_one(struct cmd_context *c, const struct rule_set *rules,
+                        const struct reading *reading, enum format format)
 {
-    struct str text, error, path = str_dup(c->keep, c->arguments[0]);
-    if (!io_read(c->keep, path.p, &text, &error)) return load_failed(c, path, error);
+    struct estimate *e = ARENA_NEW(c->keep, struct estimate);
+    struct estimate_terms terms;
+    bool explain = option_given(c, "explain");
+    if (!estimate_reading(c->keep, rules, reading, c->scratch, e, explain ? &terms : NULL))
+        return STATUS_CANNOT;
+    show(c, rules, e, reading->label, format);
+    if (explain && format == FORMAT_TEXT) show_terms(&terms, &c->out);
+    return refused_status(e->refusal.errors, (int)e->memory.fits);
+}
+
+static int estimate_file(struct cmd_context *c, const struct service *service, enum format format)
+{
+    struct str text, error, path = str_dup(c->keep, c->arguments[0]), as = option_value(c, "as");
     struct recipe recipe;
-    if (!read_text(e, c->keep, &c->diags, path, text, as, &recipe)) return STATUS_CANNOT;
-    if (!validate_settings_used(c, e->options)) return STATUS_CANNOT;
+    if (!io_read(c->keep, path.p, &text, &error)) return load_failed(c, path, error);
+    if (!estimate_read(c->keep, &c->diags, path, text, as, service->options, &recipe) ||
+        !recipe_settings_used(c, service->options))
+        return STATUS_CANNOT;
     int worst = STATUS_OK;
     for (size_t i = 0; i < recipe.readings.n; i++) {
-        const struct reading *reading = &recipe.readings.items[i];
-        struct result *r = ARENA_NEW(c->keep, struct result);
-        bool done = estimate_reading(e, reading, c->keep, r);
-        if (done) show(c, e, r, reading->label, format);
-        int status = done ? refused_status(r->refusal.errors, (int)r->memory.fits) : STATUS_CANNOT;
+        int status = estimate_one(c, service->rules, &recipe.readings.items[i], format);
         if (status > worst) worst = status;
     }
     return worst;
@@ -183,18 +105,18 @@ static int estimate_file(struct cmd_context *c, const struct estimation *e, stru
 
 /* ---- batches ---- */
 
-static void answer_diags(struct cmd_context *c, struct diags *diags)
+static void answer_diags(const struct batch_request *r)
 {
-    diags_sort(diags);
+    diags_sort(r->diags);
     struct str first = STR("the request cannot be answered");
-    for (size_t i = 0; i < diags->n; i++)
-        if (diags->items[i].severity == SEVERITY_ERROR) {
-            first = diags->items[i].message;
+    for (size_t i = 0; i < r->diags->n; i++)
+        if (r->diags->items[i].severity == SEVERITY_ERROR) {
+            first = r->diags->items[i].message;
             break;
         }
-    batch_error(c, first);
-    struct file_report report = {.status = FILE_INVALID, .diags = diags};
-    report_json_members(&report, &c->out);
+    batch_error(r, first);
+    struct file_report report = {.status = FILE_INVALID, .diags = r->diags};
+    report_json_members(&report, r->out);
 }
 
 /* The plan of the request as a text of its own, or the text it carries. */
@@ -206,8 +128,8 @@ static bool request_text(const struct batch_request *r, struct str *text, struct
         *as = STR("plan");
         return true;
     }
-    *text = batch_str(r, "text");
-    *as = batch_str(r, "as");
+    *text = member_text(r->root, "text");
+    *as = member_text(r->root, "as");
     return node_get(r->root, STR("text")) != NULL;
 }
 
@@ -241,51 +163,42 @@ static bool read_request(const struct batch_request *request, struct read_option
     return true;
 }
 
-/* {"id","plan"} or {"id","text","as","gpus","platform"} -> {"id", …estimate} or
- * {"id","error","diagnostics"} */
-static void answer(struct cmd_context *c, const struct batch_request *request)
+void estimate_answer(const struct batch_request *r)
 {
-    const struct estimation *given = request->state;
-    struct estimation e = *given;
-    struct read_options options = *e.options;
-    struct tree tree;
+    const struct rule_set *rules = r->service->rules;
+    struct read_options options = batch_options(r);
+    struct estimate *e = ARENA_NEW(r->arena, struct estimate);
     struct recipe recipe;
-    struct result *r = ARENA_NEW(request->arena, struct result);
+    struct tree tree;
     struct str text, as, why;
-    if (!read_request(request, &options, &text, &as, &why)) {
-        batch_error(c, why);
+    if (!read_request(r, &options, &text, &as, &why)) {
+        batch_error(r, why);
         return;
     }
-    options.platforms = request->platforms;
-    e.options = &options;
-    e.scratch = c->scratch;
-    if (!read_text(&e, request->arena, request->diags, STR("request"), text, as, &recipe) ||
-        !estimate_reading(&e, &recipe.readings.items[0], request->arena, r)) {
-        answer_diags(c, request->diags);
+    if (!estimate_read(r->arena, r->diags, STR("request"), text, as, &options, &recipe) ||
+        !estimate_reading(r->arena, rules, &recipe.readings.items[0], r->scratch, e, NULL)) {
+        answer_diags(r);
         return;
     }
-    why = validate_settings(request->arena, &options);
+    why = settings_error(r->arena, &options);
     if (why.n) {
-        batch_error(c, why);
+        batch_error(r, why);
         return;
     }
-    result_json(&tree, request->arena, e.rules, r);
-    tree_print_members(&tree, &c->out);
+    result_json(&tree, r->arena, rules, e);
+    tree_print_members(&tree, r->out);
 }
 
 static int run(struct cmd_context *c)
 {
     struct read_options options;
-    struct estimation e = {
-        .options = &options, .scratch = c->scratch, .explain = option_given(c, "explain")};
+    struct service service = {.options = &options};
     int format;
-    struct str as = option_value(c, "as");
-    if (!option_choice(c, "format", &format) || !validate_options(c, &options))
+    if (!option_choice(c, "format", &format) || !recipe_options(c, &options) ||
+        !recipe_as(c, option_value(c, "as"), RECIPE_FORMATS) || !cmd_load_rules(c, &service.rules))
         return STATUS_CANNOT;
-    if (!validate_format(c, as, RECIPE_FORMATS) || !cmd_load_rules(c, &e.rules))
-        return STATUS_CANNOT;
-    if (option_given(c, "batch")) return batch_run(c, answer, &e);
-    return estimate_file(c, &e, as, (enum format)format);
+    if (option_given(c, "batch")) return batch_run(c, estimate_answer, &service, 1);
+    return estimate_file(c, &service, (enum format)format);
 }
 
 static const struct option options[] = {

@@ -38,14 +38,14 @@ static struct value read_bindings(struct arena *a, const struct node *node, stru
     return value_null();
 }
 
-static void answer_value(struct cmd_context *c, struct value v)
+static void answer_value(const struct batch_request *request, struct value v)
 {
     if (v.kind == VALUE_ERROR || v.kind == VALUE_UNKNOWN) {
-        batch_error(c, v.kind == VALUE_ERROR ? v.s : STR("unknown"));
+        batch_error(request, v.kind == VALUE_ERROR ? v.s : STR("unknown"));
         return;
     }
-    buf_add(&c->out, STR(",\"value\":"));
-    typed_write(&c->out, v);
+    buf_add(request->out, STR(",\"value\":"));
+    typed_write(request->out, v);
 }
 
 static const struct member members[] = {{"id", MEMBER_ANY, P_NONE},
@@ -53,29 +53,28 @@ static const struct member members[] = {{"id", MEMBER_ANY, P_NONE},
                                         {"bindings", MEMBER_MAP, P_NONE},
                                         {0}};
 
-/* {"id","expr","bindings"?} -> {"id","value"} or {"id","error"} */
-static void answer(struct cmd_context *c, const struct batch_request *request)
+void eval_answer(const struct batch_request *request)
 {
     struct str why;
     if (!members_check(request, request->root, "", members, &why)) {
-        batch_error(c, why);
+        batch_error(request, why);
         return;
     }
     if (!node_get(request->root, STR("expr"))) {
-        batch_error(c, STR("the request has no expr"));
+        batch_error(request, STR("the request has no expr"));
         return;
     }
-    const struct expr *e = expr_compile(request->arena, request->diags, batch_str(request, "expr"),
-                                        (struct span){0}, NULL);
+    const struct expr *e = expr_compile(request->arena, request->diags,
+                                        member_text(request->root, "expr"), (struct span){0}, NULL);
     if (!e) {
-        batch_error(c, request->diags->items[request->diags->n - 1].message);
+        batch_error(request, request->diags->items[request->diags->n - 1].message);
         return;
     }
     struct bindings bindings;
     struct expr_scope scope = {.context = &bindings, .variable = variable};
     struct value bad =
         read_bindings(request->arena, node_get(request->root, STR("bindings")), &bindings);
-    answer_value(c, bad.kind == VALUE_ERROR ? bad : expr_eval(e, request->arena, &scope));
+    answer_value(request, bad.kind == VALUE_ERROR ? bad : expr_eval(e, request->arena, &scope));
 }
 
 /* ---- the command line ---- */
@@ -139,7 +138,7 @@ static int list_functions(struct cmd_context *c)
 
 static int run(struct cmd_context *c)
 {
-    if (option_given(c, "batch")) return batch_run(c, answer, NULL);
+    if (option_given(c, "batch")) return batch_run(c, eval_answer, &(struct service){0}, 1);
     if (option_given(c, "functions")) return list_functions(c);
     if (!c->n_arguments) return cmd_usage_error(c, "an expression is needed");
     return option_given(c, "in") ? eval_in(c) : eval_alone(c);

@@ -4,7 +4,6 @@
 #include "base/io.h"
 #include "base/quote.h"
 #include "facts/model.h"
-#include "facts/profile.h"
 
 int load_failed(struct cmd_context *c, struct str path, struct str error)
 {
@@ -20,7 +19,7 @@ const struct reading *load_reading(struct cmd_context *c, struct str path, struc
                                    const struct read_options *options)
 {
     struct str text, error;
-    if (!validate_format(c, as, RECIPE_FORMATS)) return NULL;
+    if (!recipe_as(c, as, RECIPE_FORMATS)) return NULL;
     path = str_dup(c->keep, path);
     if (!io_read(c->keep, path.p, &text, &error)) return load_failed(c, path, error), NULL;
     uint32_t source = source_add(&c->diags.sources, path, text);
@@ -48,7 +47,7 @@ bool load_readings(struct cmd_context *c, const struct rule_set *rules, struct r
     struct read_options *options = ARENA_NEW(c->keep, struct read_options);
     struct diags *found = ARENA_NEW(c->keep, struct diags);
     struct str path = str_dup(c->keep, option_value(c, "in")), text, error;
-    if (!validate_options(c, options)) return false;
+    if (!recipe_options(c, options)) return false;
     if (!io_read(c->keep, path.p, &text, &error)) {
         load_failed(c, path, error);
         return false;
@@ -61,44 +60,9 @@ bool load_readings(struct cmd_context *c, const struct rule_set *rules, struct r
         cmd_usage_error(c, "%.*s is no recipe that can be read", STR_ARG(path));
         return false;
     }
-    if (!validate_settings_used(c, options)) return false;
+    if (!recipe_settings_used(c, options)) return false;
     *out = recipe.readings;
     for (size_t i = 0; i < out->n; i++)
         rules_apply_overrides(rules, out->items[i].facts, c->scratch);
     return true;
-}
-
-bool load_shape(struct arena *a, struct diags *diags, const struct model_input *m,
-                struct arena *scratch, struct model_shape *out)
-{
-    struct facts *f = facts_new_plan(a, diags, FRAMEWORK_MEGATRON, profile_at(0)->version);
-    model_apply(f, m, ORIGIN_FILE);
-    rules_assume_model(rules_builtin(), f, scratch);
-    return config_model(f, out, false);
-}
-
-/* The first error among diagnostics, for a message. */
-static struct str first_error(const struct diags *diags)
-{
-    for (size_t i = 0; i < diags->n; i++)
-        if (diags->items[i].severity == SEVERITY_ERROR) return diags->items[i].message;
-    return STR("the configuration is incomplete");
-}
-
-void load_costs(struct arena *a, const struct rule_set *rules, const struct facts *f,
-                struct arena *scratch, struct costed *out)
-{
-    *out = (struct costed){.facts = rules_whole_facts(a, rules, f, scratch)};
-    struct diags *diags = out->facts->diags;
-    if (!config_from_facts(a, out->facts, &out->config)) {
-        out->missing = first_error(diags);
-        return;
-    }
-    if (!out->config.machine_known)
-        out->missing = STR("the platform is not given");
-    else if (!memory_estimate(&out->config, &out->memory, NULL) ||
-             !time_estimate(&out->config, &out->time, NULL))
-        out->missing = STR("the layers cannot be put on the pipeline stages as the plan says");
-    else
-        out->complete = true;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recipes named on a command line -> facts, and what they cost; for commands that look at one
-   configuration a file. */
+/* Recipes named on a command line -> facts; for commands that look at one configuration a file. */
 #ifndef MOEPLAN_CMD_LOAD_H
 #define MOEPLAN_CMD_LOAD_H
 
-#include "cmd/validate.h"
-#include "cost/cost.h"
+#include "cmd/recipe.h"
+#include "facts/recipe.h"
+#include "rules/rule.h"
 
 /* Says that a recipe's file cannot be read, or that its name is a model's, which suggest is for.
    Gives STATUS_CANNOT. */
@@ -22,24 +22,5 @@ struct facts *load_recipe(struct cmd_context *c, struct str path, struct str as,
 /* All configurations of the file that --in names, options and overrides applied. False with the
    reason on stderr or in c->diags. */
 bool load_readings(struct cmd_context *c, const struct rule_set *rules, struct readings *out);
-
-/* The shape of a model by itself, without any plan; false with errors in `diags` when the input
-   lacks something. */
-bool load_shape(struct arena *a, struct diags *diags, const struct model_input *m,
-                struct arena *scratch, struct model_shape *out);
-
-/* A configuration as its framework runs it, and its estimates. */
-struct costed {
-    struct facts *facts; /* a copy, overrides applied */
-    struct config config;
-    bool complete; /* the configuration has a cost; false: `missing` says what is lacking */
-    struct str missing;
-    struct memory_estimate memory;
-    struct time_estimate time;
-};
-
-/* Estimates; findings of the facts are not reported. */
-void load_costs(struct arena *a, const struct rule_set *rules, const struct facts *f,
-                struct arena *scratch, struct costed *out);
 
 #endif

@@ -2,11 +2,12 @@
 /* models: the catalogue with its parameter counts, or one model's canonical fields and where each
  * was read. */
 #include "base/quote.h"
-#include "cmd/load.h"
+#include "cmd/cmd.h"
 #include "emit/json_writer.h"
 #include "emit/screen.h"
 #include "facts/model.h"
 #include "facts/profile.h"
+#include "flow/estimate.h"
 #include "plan/config.h"
 #include "rules/rule.h"
 
@@ -62,7 +63,7 @@ static int list(struct cmd_context *c, enum format format)
         struct arena_mark mark = arena_mark(c->scratch);
         const struct model_input *m = model_catalogue(c->scratch, i);
         struct model_shape *s = ARENA_NEW(c->scratch, struct model_shape);
-        if (!load_shape(c->scratch, &c->diags, m, c->keep, s)) return STATUS_BUG;
+        if (!estimate_shape(c->scratch, &c->diags, m, c->keep, s)) return STATUS_BUG;
         if (format == FORMAT_TEXT) {
             list_row_text(&c->out, m, s);
         } else {
@@ -148,7 +149,7 @@ static int run(struct cmd_context *c)
     if (c->n_arguments == 0) return list(c, (enum format)format);
     const struct model_input *m = model_load(c->keep, &c->diags, c->arguments[0]);
     struct model_shape *s = ARENA_NEW(c->keep, struct model_shape);
-    if (!m || !load_shape(c->scratch, &c->diags, m, c->keep, s)) return STATUS_CANNOT;
+    if (!m || !estimate_shape(c->scratch, &c->diags, m, c->keep, s)) return STATUS_CANNOT;
     if (format == FORMAT_JSON)
         show_json(c, m, s);
     else

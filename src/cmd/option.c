@@ -203,7 +203,7 @@ bool option_choice(struct cmd_context *c, const char *name, int *out)
         *out = i;
         return true;
     }
-    struct str near = option_near(c->keep, value, option->value);
+    struct str near = edit_near(c->keep, value, option->value);
     cmd_usage_error(c, "--%s must be one of %s, not \"%.*s\"%.*s", name, option->value,
                     STR_ARG(value), STR_ARG(near));
     return false;
@@ -221,26 +221,4 @@ bool option_param(struct cmd_context *c, const char *name, int param, int64_t *o
     }
     *out = i;
     return true;
-}
-
-/* "x", "x or y", "x, y or z" */
-static struct str joined(struct arena *a, const struct str *words, size_t n)
-{
-    struct buf out = buf_new(a);
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&out, "%s%.*s", i == 0 ? "" : i + 1 < n ? ", " : " or ", STR_ARG(words[i]));
-    return buf_str(&out);
-}
-
-struct str option_near(struct arena *a, struct str word, const char *words)
-{
-    struct edit_nearest nearest = {.word = word};
-    VEC(struct str) begin = {0};
-    struct str rest = str_of(words), one;
-    while (str_split(&rest, '|', &one)) {
-        edit_offer(&nearest, one);
-        if (word.n > 1 && str_starts(one, word)) *VEC_PUSH(a, &begin) = one;
-    }
-    struct str found = begin.n ? joined(a, begin.items, begin.n) : nearest.best;
-    return found.n ? arena_printf(a, "; did you mean %.*s?", STR_ARG(found)) : STR("");
 }

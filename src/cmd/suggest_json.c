@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/suggest.h"
+#include "cmd/suggest_show.h"
+
+#include <time.h>
 
 static void add_reasons(struct tree *t, cJSON *plan, const char *key, const struct reason *items,
                         size_t n)
@@ -45,19 +47,27 @@ static void add_plan(struct tree *t, cJSON *plans, const struct rule_set *rules,
     add_reasons(t, item, "notes", plan->notes.items, plan->notes.n);
 }
 
-void suggest_json(struct tree *t, const struct rule_set *rules, const struct answer *answers,
-                  size_t n, double elapsed_ms)
+double suggest_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+void suggest_json(struct tree *t, const struct rule_set *rules, const struct answers *answers,
+                  double elapsed_ms)
 {
     cJSON *plans = tree_list(t, t->root, "plans");
     size_t searched = 0, feasible = 0;
     int rank = 0;
     const struct facts *first = NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (answers[i].n && !first) first = answers[i].plans[0].facts;
-        searched += answers[i].searched;
-        feasible += answers[i].feasible;
-        for (size_t p = 0; p < answers[i].n; p++)
-            add_plan(t, plans, rules, &answers[i].plans[p], ++rank);
+    for (size_t i = 0; i < answers->n; i++) {
+        const struct answer *one = &answers->items[i];
+        if (one->n && !first) first = one->plans[0].facts;
+        searched += one->searched;
+        feasible += one->feasible;
+        for (size_t p = 0; p < one->n; p++)
+            add_plan(t, plans, rules, &one->plans[p], ++rank);
     }
     assumed_json(t, t->root, first);
     tree_number(t, t->root, "searched", (double)searched);

@@ -5,7 +5,7 @@
 #include "base/num.h"
 #include "base/quote.h"
 #include "base/units.h"
-#include "cmd/suggest.h"
+#include "cmd/suggest_show.h"
 #include "emit/emit.h"
 #include "emit/screen.h"
 #include "facts/param_ids.h"
@@ -139,38 +139,20 @@ static void add_obstacle(const struct diag *d, struct buf *out)
     if (d->help.n) buf_printf(out, "what would help\n  %.*s\n", LINE_ARG(out->arena, d->help));
 }
 
-/* The same question for twice the GPUs, with a batch that was assumed assumed anew. */
-static void double_gpus(struct ask *ask)
-{
-    ask->gpus *= 2;
-    if (ask->gbs_assumed) ask->gbs = 0;
-    ask_complete(ask);
-}
-
-enum { MOST_DOUBLINGS = 8 };
-
-/* The first doubling of the GPUs at which a plan surely fits. */
 static void add_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                           struct ask ask, enum framework framework, struct buf *out)
 {
+    struct answer larger;
     buf_add(out, STR("what would fit\n"));
-    for (int i = 0; i < MOST_DOUBLINGS; i++) {
-        struct diags quiet;
-        struct answer larger;
-        diags_init(&quiet, a);
-        double_gpus(&ask);
-        if (!ask_framework(a, scratch, &quiet, rules, &ask, framework, &larger) || !larger.n ||
-            larger.tight)
-            continue;
-        const struct knobs *k = &larger.plans[0].config.knobs;
-        buf_printf(out,
-                   "  --gpus %" PRId64 " --platform %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n",
-                   ask.gpus, LINE_ARG(a, ask.platform->id), framework_name(framework), k->tp, k->pp,
-                   k->ep, larger.plans[0].costs.peak / GIB);
+    if (!suggest_larger(a, scratch, rules, &ask, framework, &larger)) {
+        buf_printf(out, "  more than %d times the GPUs, or a platform with more memory\n",
+                   1 << SUGGEST_DOUBLINGS);
         return;
     }
-    buf_printf(out, "  more than %d times the GPUs, or a platform with more memory\n",
-               1 << MOST_DOUBLINGS);
+    const struct knobs *k = &larger.plans[0].config.knobs;
+    buf_printf(out, "  --gpus %" PRId64 " --platform %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n",
+               ask.gpus, LINE_ARG(a, ask.platform->id), framework_name(framework), k->tp, k->pp,
+               k->ep, larger.plans[0].costs.peak / GIB);
 }
 
 void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_set *rules,

@@ -9,6 +9,7 @@
 #include "cmd/refused.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
+#include "flow/estimate.h"
 
 enum format { FORMAT_TEXT, FORMAT_PLAN, FORMAT_FLAGS, FORMAT_JSON };
 
@@ -116,22 +117,22 @@ static int run(struct cmd_context *c)
     enum { MOST = 256 };
     struct read_options options;
     const struct rule_set *rules;
-    struct costed *costed = ARENA_NEW(c->keep, struct costed);
+    struct estimate *base = ARENA_NEW(c->keep, struct estimate);
     struct sweep s;
     int format;
     int64_t most = 12;
     if (!option_choice(c, "format", &format) || !option_int(c, "top", 1, &most) ||
-        !validate_options(c, &options) || !cmd_load_rules(c, &rules))
+        !recipe_options(c, &options) || !cmd_load_rules(c, &rules))
         return STATUS_CANNOT;
     if (most > MOST) return cmd_usage_error(c, "--top must be at most %d", MOST);
     const struct reading *reading =
         load_reading(c, c->arguments[0], option_value(c, "as"), &options);
-    if (!reading || !validate_settings_used(c, &options)) return STATUS_CANNOT;
+    if (!reading || !recipe_settings_used(c, &options)) return STATUS_CANNOT;
     const struct facts *f = reading->facts;
     struct refusal refusal = refusal_find(c->keep, rules, reading, c->scratch);
-    load_costs(c->keep, rules, f, c->scratch, costed);
-    if (!costed->complete) return cmd_usage_error(c, "%.*s", STR_ARG(costed->missing));
-    sweep_plan(c->keep, rules, f, &costed->config, (size_t)most, c->scratch, &s);
+    estimate_facts(c->keep, rules, f, c->scratch, base);
+    if (!base->complete) return cmd_usage_error(c, "%.*s", STR_ARG(base->missing));
+    sweep_plan(c->keep, rules, f, &base->config, (size_t)most, c->scratch, &s);
     show(c, rules, &s, &refusal, (enum format)format);
     return s.n ? refused_status(refusal.errors, s.fits) : STATUS_NO;
 }

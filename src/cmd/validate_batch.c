@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* {"id","path","text","as"?,"gpus"?,"platform"?,"framework"?,"set"?,"env"?}
-   -> {"id", and the members of the file object} */
-#include "base/crew.h"
+/* validate as an answer to a request. */
 #include "cmd/member.h"
-#include "cmd/validate.h"
+#include "emit/report.h"
 #include "facts/param_ids.h"
-
-/* What one worker has for itself. */
-struct batch {
-    struct validation validation;
-    struct read_options options; /* of the command line, under those of the request */
-};
 
 static const struct member members[] = {
     {"id", MEMBER_ANY, P_NONE},
@@ -74,57 +66,31 @@ static bool read_request(const struct batch_request *r, struct read_options *o, 
     return false;
 }
 
-static void answer(struct cmd_context *c, const struct batch_request *r)
+void validate_answer(const struct batch_request *r)
 {
-    struct batch *b = r->state;
-    struct read_options options = b->options;
-    struct str as = batch_str(r, "as"), why;
+    struct validation v = *r->service->validation;
+    struct read_options options = batch_options(r);
+    struct str as = member_text(r->root, "as"), why;
     if (!read_request(r, &options, &why)) {
-        batch_error(c, why);
+        batch_error(r, why);
         return;
     }
-    options.platforms = r->platforms;
     if (!node_get(r->root, STR("text"))) {
-        batch_error(c, STR("the request has no text"));
+        batch_error(r, STR("the request has no text"));
         return;
     }
     if (as.n && !reader_find(as)) {
-        batch_error(c, arena_printf(r->arena, "no format \"%.*s\"", STR_ARG(as)));
+        batch_error(r, arena_printf(r->arena, "no format \"%.*s\"", STR_ARG(as)));
         return;
     }
-    b->validation.arena = r->arena;
-    b->validation.named = true;
-    b->validation.scratch = c->scratch;
+    v.arena = r->arena;
+    v.scratch = r->scratch;
+    v.named = true;
     struct file_report report =
-        validate_text(&b->validation, batch_str(r, "path"), batch_str(r, "text"), as, &options);
-    why = validate_settings(r->arena, &options);
+        validate_text(&v, member_text(r->root, "path"), member_text(r->root, "text"), as, &options);
+    why = settings_error(r->arena, &options);
     if (report.framework.n && why.n)
-        batch_error(c, why);
+        batch_error(r, why);
     else
-        report_json_members(&report, &c->out);
-}
-
-/* ---- workers ---- */
-
-enum { MOST_WORKERS = 8 };
-
-/* Which settings of the command line were used, each worker notes for itself. */
-static void batch_open(struct arena *a, struct batch *b, const struct validation *v,
-                       const struct read_options *options)
-{
-    *b = (struct batch){.validation = *v, .options = *options};
-    b->options.set = arena_dup(a, options->set, options->n_set * sizeof *options->set);
-}
-
-int validate_batch(struct cmd_context *c, const struct validation *v,
-                   const struct read_options *options)
-{
-    size_t n = crew_processors() < MOST_WORKERS ? crew_processors() : MOST_WORKERS;
-    struct batch *batches = ARENA_ARRAY(c->keep, struct batch, n);
-    void *states[MOST_WORKERS];
-    for (size_t i = 0; i < n; i++) {
-        states[i] = &batches[i];
-        batch_open(c->keep, &batches[i], v, options);
-    }
-    return batch_run_crew(c, answer, states, n);
+        report_json_members(&report, r->out);
 }

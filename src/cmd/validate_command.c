@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command: files -> reports -> one of the output formats, a summary and the exit status. */
+#include "base/crew.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "cmd/batch.h"
 #include "cmd/paths.h"
-#include "cmd/validate.h"
+#include "cmd/recipe.h"
+#include "emit/report.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL, FORMAT_GITHUB };
 enum { SHOWN_SIZES = 10 };
@@ -241,7 +244,7 @@ static int refuse_settings(struct run *r, size_t out, size_t err)
 {
     r->c->out.n = out;
     r->c->err.n = err;
-    validate_settings_used(r->c, &r->options);
+    recipe_settings_used(r->c, &r->options);
     return STATUS_CANNOT;
 }
 
@@ -255,7 +258,7 @@ static int validate_files(struct run *r)
         all_found = all_found && found;
     }
     print_foot(r);
-    bool settled = validate_settings(r->c->keep, &r->options).n == 0;
+    bool settled = settings_error(r->c->keep, &r->options).n == 0;
     return settled || !r->recipe ? exit_status(r, all_found) : refuse_settings(r, out, err);
 }
 
@@ -266,26 +269,35 @@ static int validate_files(struct run *r)
 static bool read_options(struct run *r)
 {
     struct cmd_context *c = r->c;
+    const struct rule_set *rules;
     int fail_on;
     static const enum severity severities[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_INFO};
-    if (!option_choice(c, "format", &r->format) || !option_choice(c, "fail-on", &fail_on))
-        return false;
-    r->validation.fail_on = severities[fail_on];
     r->as = option_value(c, "as");
-    return validate_format(c, r->as, FORMATS) && validate_options(c, &r->options);
+    if (!option_choice(c, "format", &r->format) || !option_choice(c, "fail-on", &fail_on) ||
+        !recipe_as(c, r->as, FORMATS) || !recipe_options(c, &r->options) ||
+        !cmd_load_rules(c, &rules))
+        return false;
+    r->validation = validation_of(c->keep, rules);
+    r->validation.fail_on = severities[fail_on];
+    r->validation.scratch = c->scratch;
+    return true;
+}
+
+enum { MOST_WORKERS = 8 };
+
+static int run_batch(struct run *r)
+{
+    struct service service = {r->validation.rules, &r->validation, &r->options};
+    size_t n = crew_processors() < MOST_WORKERS ? crew_processors() : MOST_WORKERS;
+    return batch_run(r->c, validate_answer, &service, n);
 }
 
 static int run(struct cmd_context *c)
 {
     struct run *r = ARENA_NEW(c->keep, struct run);
     r->c = c;
-    r->validation.scratch = c->scratch;
-    if (!read_options(r) || !cmd_load_rules(c, &r->validation.rules)) return STATUS_CANNOT;
-    struct rule_reach *worlds = ARENA_ARRAY(c->keep, struct rule_reach, FRAMEWORK_COUNT);
-    for (int i = 0; i < FRAMEWORK_COUNT; i++)
-        worlds[i] = rules_reach_of_world(c->keep, r->validation.rules, (enum framework)i);
-    r->validation.worlds = worlds;
-    if (option_given(c, "batch")) return validate_batch(c, &r->validation, &r->options);
+    if (!read_options(r)) return STATUS_CANNOT;
+    if (option_given(c, "batch")) return run_batch(r);
     r->validation.arena = arena_child(c->keep, REQUEST_MEMORY);
     r->platforms.arena = arena_child(c->keep, REQUEST_MEMORY);
     r->options.platforms = &r->platforms;

@@ -7,6 +7,7 @@
 #include "emit/emit.h"
 #include "facts/automodel.h"
 #include "facts/param_ids.h"
+#include "flow/said.h"
 
 /* A key on its way into the YAML tree: its dotted path and its text. */
 struct line {
@@ -67,7 +68,7 @@ static void collect(struct arena *a, const struct emit_input *in, struct buf *he
 {
     const struct facts *f = in->facts;
     int *params;
-    size_t n = emit_params(a, in->rules, f, &params);
+    size_t n = said_params(a, in->rules, f, &params);
     for (size_t i = 0; i < n; i++) {
         const struct param_spelling *spelling = &param_table[params[i]].in[f->framework];
         struct value v = f->items[params[i]].value;

@@ -7,6 +7,7 @@
 #include "emit/emit.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
+#include "flow/said.h"
 
 static void add_value(struct buf *out, struct value v);
 
@@ -50,7 +51,7 @@ static bool is_decided(const struct facts *f, const struct param_spelling *in)
 static void add_param(struct buf *out, const struct facts *f, int param)
 {
     const struct param_spelling *in = &param_table[param].in[f->framework];
-    struct value v = emit_value(f, param);
+    struct value v = said_value(f, param);
     if (!in->key.n || is_decided(f, in)) return;
     if (v.kind == VALUE_BOOL && in->inverse) v.b = !v.b;
     if (v.kind == VALUE_STRING && in->dtype) v.s = fact_dtype(out->arena, v.s);
@@ -153,7 +154,7 @@ static void add_head(const struct emit_input *in, struct buf *out)
 void emit_bridge(const struct emit_input *in, struct buf *out)
 {
     int *params;
-    size_t n = emit_overrides(out->arena, in->rules, in->facts, &params);
+    size_t n = said_overrides(out->arena, in->rules, in->facts, &params);
     add_head(in, out);
     for (size_t i = 0; i < n; i++)
         add_param(out, in->facts, params[i]);

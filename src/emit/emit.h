@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A finished plan, as facts, in the words of each framework. Every emitter is one function and one
-   line in the table; what is written is what differs from the framework's own defaults, so that
+   line of EMITTERS; what is written is what differs from the framework's own defaults, so that
    reading it back gives the same plan. */
 #ifndef MOEPLAN_EMIT_EMIT_H
 #define MOEPLAN_EMIT_EMIT_H
@@ -25,7 +25,21 @@ struct emitter {
     void (*write)(const struct emit_input *in, struct buf *out);
 };
 
-/* flags, script (Megatron-LM), bridge, yaml (AutoModel). NULL when there is none of that name. */
+/* The emitters: the word of --format, the framework and the function, EACH(word, framework, write).
+   The first of a framework is its own form. */
+#define EMITTERS(EACH)                                                                             \
+    EACH("flags", FRAMEWORK_MEGATRON, emit_flags)                                                  \
+    EACH("script", FRAMEWORK_MEGATRON, emit_script)                                                \
+    EACH("yaml", FRAMEWORK_AUTOMODEL, emit_automodel)                                              \
+    EACH("bridge", FRAMEWORK_BRIDGE, emit_bridge)
+#define EMITTER_DECLARED(format, framework, write)                                                 \
+    void write(const struct emit_input *in, struct buf *out);
+EMITTERS(EMITTER_DECLARED)
+/* Their words, each with a "|" behind it. */
+#define EMITTER_WORD(format, framework, write) format "|"
+#define EMITTER_WORDS EMITTERS(EMITTER_WORD)
+
+/* NULL when there is none of that name. */
 const struct emitter *emitter_find(struct str format);
 /* The one for a framework's own form: flags, bridge or yaml. */
 const struct emitter *emitter_of(enum framework framework);
@@ -36,18 +50,6 @@ struct value plan_value(struct arena *a, const struct rule_set *rules, const str
 
 /* ---- shared by the emitters ---- */
 
-/* Numbers of the parameters an output has to write for the facts' framework: those it has a
-   spelling for and whose value is known and differs from its default. Knobs first in the knobs'
-   order, then the model's, then the others. */
-size_t emit_params(struct arena *a, const struct rule_set *rules, const struct facts *f, int **out);
-/* The same for overrides of a recipe, which may set anything: also what recipes differ in, whatever
-   its value. */
-size_t emit_overrides(struct arena *a, const struct rule_set *rules, const struct facts *f,
-                      int **out);
-/* What an output writes of a parameter: where nothing stands, what the framework takes instead. */
-struct value emit_value(const struct facts *f, int param);
-/* Whether the framework's own files can say the fact's value: a current flag, or a key. */
-bool emit_can_say(const struct facts *f, int param);
 /* What nobody stated and was assumed, as a mapping from names to values. */
 struct value emit_assumed(struct arena *a, const struct facts *f);
 /* The same in one line, features that are taken as absent or off only counted; empty: nothing. */
@@ -60,10 +62,5 @@ struct str emit_yaml(struct arena *a, struct value v);
 struct str emit_pattern(struct arena *a, const struct value_list *list);
 /* "# " lines. */
 void emit_comments(const struct emit_input *in, struct buf *out);
-
-void emit_flags(const struct emit_input *in, struct buf *out);
-void emit_script(const struct emit_input *in, struct buf *out);
-void emit_bridge(const struct emit_input *in, struct buf *out);
-void emit_automodel(const struct emit_input *in, struct buf *out);
 
 #endif

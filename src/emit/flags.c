@@ -3,53 +3,8 @@
 #include "emit/flags.h"
 #include "base/num.h"
 #include "base/quote.h"
-#include "base/version.h"
 #include "facts/unsaid.h"
-
-/* Whether the version of the facts has the flag, and it is not on its way out. */
-static bool flag_is_current(const struct facts *f, const struct param_flag *flag)
-{
-    return !flag->deprecated.n && !flag->removed.n &&
-           version_between(f->version, flag->since, flag->until);
-}
-
-/* argparse takes a word that begins with a dash for a flag, unless it stands behind "--flag=". */
-static bool looks_like_flag(struct value v)
-{
-    return v.kind == VALUE_STRING && str_starts(v.s, STR("-"));
-}
-
-static bool has_flag_like_item(struct value v)
-{
-    for (size_t i = 0; v.kind == VALUE_LIST && i < v.list->n; i++)
-        if (looks_like_flag(v.list->items[i])) return true;
-    return false;
-}
-
-/* The flag that says the value: a switch for a boolean, the constant's for a constant, else the
-   storing one. NULL when there is none, or the value would be read as flags. */
-static const struct param_flag *flag_for(const struct facts *f, const struct param_spelling *in,
-                                         struct value v)
-{
-    if (has_flag_like_item(v)) return NULL;
-    for (size_t i = 0; i < in->n_flags; i++) {
-        const struct param_flag *flag = &in->flags[i];
-        if (!flag_is_current(f, flag)) continue;
-        bool fits = flag->action == FLAG_STORE || flag->action == FLAG_APPEND;
-        if (v.kind == VALUE_BOOL) fits = flag->action == (v.b ? FLAG_TRUE : FLAG_FALSE);
-        if (flag->action == FLAG_CONST) fits = value_eq(v, flag->constant);
-        if (fits) return flag;
-    }
-    return NULL;
-}
-
-bool emit_can_say(const struct facts *f, int param)
-{
-    const struct param_spelling *in = &param_table[param].in[f->framework];
-    struct value v = f->items[param].value;
-    if (f->framework == FRAMEWORK_MEGATRON) return flag_for(f, in, v) != NULL;
-    return in->key.n > 0 && !(f->framework == FRAMEWORK_AUTOMODEL && v.kind == VALUE_MAP);
-}
+#include "flow/said.h"
 
 static struct str join_tuple(struct arena *a, const struct value_list *list)
 {
@@ -65,7 +20,7 @@ static void add_values(struct arena *a, const struct param *p, struct value v, s
 {
     if (v.kind != VALUE_LIST) {
         struct str word = quote_shell(a, emit_scalar(a, v));
-        buf_printf(out, "%s%.*s", looks_like_flag(v) ? "=" : " ", STR_ARG(word));
+        buf_printf(out, "%s%.*s", said_like_flag(v) ? "=" : " ", STR_ARG(word));
         return;
     }
     if (p->type == PARAM_PATTERN || p->type == PARAM_TUPLE) {
@@ -85,7 +40,7 @@ static void add_line(const struct facts *f, int param, const char *indent, const
 {
     const struct param *p = &param_table[param];
     struct value v = f->items[param].value;
-    const struct param_flag *flag = flag_for(f, &p->in[f->framework], v);
+    const struct param_flag *flag = said_flag(f, param);
     if (!flag) return;
     buf_printf(out, "%s%.*s", indent, STR_ARG(flag->flag));
     if (flag->action == FLAG_STORE || flag->action == FLAG_APPEND)
@@ -96,7 +51,7 @@ static void add_line(const struct facts *f, int param, const char *indent, const
 void flags_add(const struct emit_input *in, const struct flags_form *form, struct buf *out)
 {
     int *params;
-    size_t n = emit_params(out->arena, in->rules, in->facts, &params);
+    size_t n = said_params(out->arena, in->rules, in->facts, &params);
     for (size_t i = 0; i < n; i++) {
         bool left_out = false;
         for (size_t k = 0; k < form->n_without; k++)

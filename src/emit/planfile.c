@@ -7,6 +7,7 @@
 #include "facts/model.h"
 #include "facts/param_ids.h"
 #include "facts/platform.h"
+#include "flow/said.h"
 #include "plan/knob.h"
 
 /* A mapping while it is made. */
@@ -121,7 +122,7 @@ static void add_params(struct entries *e, const struct rule_set *rules, const st
 {
     int *params;
     bool *said = ARENA_ARRAY(e->arena, bool, param_count);
-    size_t n = emit_params(e->arena, rules, f, &params);
+    size_t n = said_params(e->arena, rules, f, &params);
     for (size_t i = 0; i < n; i++) {
         said[params[i]] = true;
         if (param_table[params[i]].scope != SCOPE_MODEL) add_param(e, f, params[i]);

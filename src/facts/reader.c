@@ -208,3 +208,56 @@ bool read_options_apply(struct facts *f, const struct read_options *options)
     framework_facts(f);
     return version && model && platform;
 }
+
+/* ---- settings ---- */
+
+bool setting_parse(struct arena *a, struct str text, struct setting *out)
+{
+    size_t equals = str_find(text, '=');
+    if (!equals || equals == text.n) return false;
+    struct node node = {.kind = NODE_SCALAR, .text = str_slice(text, equals + 1, text.n)};
+    *out = (struct setting){.name = str_slice(text, 0, equals), .text = node.text, .is_text = true};
+    out->value = node_value(a, &node, SCALAR_CORE);
+    return true;
+}
+
+/* The nearest name that a setting can have: a parameter's, or a framework's own key. */
+static struct str setting_nearest(struct str name)
+{
+    struct str near = param_nearest(name);
+    for (int f = 0; f < FRAMEWORK_COUNT && !near.n; f++)
+        near = param_nearest_key((enum framework)f, name);
+    return near;
+}
+
+/* Why its parameter does not take the value of a setting. */
+static struct str bad_setting(struct arena *a, const struct setting *s)
+{
+    struct diags found;
+    struct value v;
+    diags_init(&found, a);
+    if (setting_value(a, &found, s, s->param, &v)) /* as the file's own words it is none */
+        return arena_printf(a, "%.*s does not take %.*s", STR_ARG(s->name), STR_ARG(s->text));
+    const struct diag *d = &found.items[0];
+    return arena_printf(a, "%.*s (%.*s)", STR_ARG(d->message), STR_ARG(d->help));
+}
+
+/* What is wrong with one setting; empty when nothing is. */
+static struct str setting_error(struct arena *a, const struct setting *s)
+{
+    if (s->bad) return bad_setting(a, s);
+    if (s->used) return (struct str){"", 0};
+    struct str near = setting_nearest(s->name);
+    return arena_printf(a, "nothing is called %.*s%s%.*s%s", STR_ARG(s->name),
+                        near.n ? "; did you mean " : "", STR_ARG(near), near.n ? "?" : "");
+}
+
+struct str settings_error(struct arena *a, const struct read_options *o)
+{
+    struct buf errors = buf_new(a);
+    for (size_t i = 0; i < o->n_set; i++) {
+        struct str error = setting_error(a, &o->set[i]);
+        if (error.n) buf_printf(&errors, "%s%.*s", errors.n ? "; " : "", STR_ARG(error));
+    }
+    return buf_str(&errors);
+}

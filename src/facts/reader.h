@@ -69,8 +69,9 @@ const struct reader *reader_find(struct str name);
 /* The format with the highest score of at least READER_SURE; NULL when none is sure. */
 enum { READER_SURE = 50 };
 const struct reader *reader_detect(struct str text, const struct node *doc);
-/* The text after "# moeplan: NAME=" in one of the first five lines; empty when there is none. `format`
-   is the file's format, `recipe` what overrides stand on, `model` the catalogue's model. */
+/* The text after "# moeplan: NAME=" in one of the first five lines; empty when there is none.
+   `format` is the file's format, `recipe` what overrides stand on, `model` the catalogue's model.
+ */
 struct str reader_declared(struct str text, const char *name);
 
 /* For readers: the facts of a source at the framework's defaults, of the version asked for; of the
@@ -80,6 +81,8 @@ struct facts *reader_facts(struct arena *a, struct diags *diags, uint32_t source
                            const struct read_options *options);
 /* The variables of --env. */
 void read_options_env(struct facts *f, const struct read_options *options);
+/* NAME=VALUE; the value reads as in a plan file. False when there is no name or no "=". */
+bool setting_parse(struct arena *a, struct str text, struct setting *out);
 /* The setting as a value of a parameter, checked as moeplan's own files are; false with errors
    added. */
 bool setting_value(struct arena *a, struct diags *diags, const struct setting *s, int param,
@@ -93,7 +96,12 @@ const struct setting *setting_use(const struct read_options *options, struct str
    the model or platform named, or the version of the framework, is unknown. */
 bool read_options_apply(struct facts *f, const struct read_options *options);
 
-/* What the framework's own tables say of the facts' model: AutoModel's class of it, Bridge's recipe. */
+/* What is wrong with the settings, now that the texts have been read: values that their parameters
+   do not take, and names that nothing knew, with the nearest ones; empty when all is well. */
+struct str settings_error(struct arena *a, const struct read_options *options);
+
+/* What the framework's own tables say of the facts' model: AutoModel's class of it, Bridge's
+ * recipe. */
 void framework_facts(struct facts *f);
 
 #endif

@@ -179,6 +179,15 @@ static void values_print_as_people_write(void **state)
     assert_string_equal(value_kind_name(VALUE_UNKNOWN), "unknown");
 }
 
+static void near_words_are_offered(void **state)
+{
+    static const char words[] = "bf16|fp16|fp8_delayed|fp8_tensorwise|fp8_blockwise|mxfp8";
+    assert_str(edit_near(*state, STR("fp8"), words),
+               "; did you mean fp8_delayed, fp8_tensorwise or fp8_blockwise?");
+    assert_str(edit_near(*state, STR("fp8_b"), words), "; did you mean fp8_blockwise?");
+    assert_str(edit_near(*state, STR("mxpf8"), words), "; did you mean mxfp8?");
+    assert_str(edit_near(*state, STR("int4"), words), "");
+}
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nothing_can_be_sorted),
     cmocka_unit_test(divisors_and_digits),
@@ -191,5 +200,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(vec_and_buf_grow),
     cmocka_unit_test(nearest_word_is_found),
     cmocka_unit_test(beginnings_of_words_are_near),
+    cmocka_unit_test(near_words_are_offered),
 };
 UNIT_MAIN(tests)

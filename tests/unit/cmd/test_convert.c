@@ -4,10 +4,10 @@
 #include "facts/param_ids.h"
 #include "unit/unit.h"
 
-#include "emit/convert.h"
 #include "emit/emit.h"
 #include "facts/model.h"
 #include "facts/recipe.h"
+#include "flow/convert.h"
 #include "plan/knob.h"
 
 struct bench {

@@ -11,7 +11,7 @@
 #include <yaml.h>
 
 #include "base/utf8.h"
-#include "cmd/suggest.h"
+#include "cmd/suggest_show.h"
 #include "doc/node.h"
 #include "emit/emit.h"
 #include "emit/tree.h"
@@ -142,7 +142,7 @@ struct bench {
 };
 
 static void ask_of(struct bench *b, const struct model_input *model, enum framework framework,
-                   struct ask *ask, struct answer *answer)
+                   struct ask *ask, struct answers *answers)
 {
     struct diags diags;
     diags_init(&diags, b->a);
@@ -154,21 +154,21 @@ static void ask_of(struct bench *b, const struct model_input *model, enum framew
                         .task = framework == FRAMEWORK_AUTOMODEL ? STR("sft") : STR("pretrain"),
                         .precision = STR("bf16")};
     ask->platform = platform_load(&b->platforms, &diags, STR("h100"), (struct span){0});
-    ask_complete(ask);
-    assert_true(ask_framework(b->a, b->scratch, &diags, rules_builtin(), ask, framework, answer));
-    assert_true(answer->n > 0);
+    ask->in[framework] = true;
+    assert_true(suggest(b->a, b->scratch, &diags, rules_builtin(), ask, answers));
+    assert_true(answers->any);
 }
 
 static struct str emitted(struct bench *b, const struct model_input *model,
                           const struct output *output)
 {
     struct ask ask;
-    struct answer answer;
+    struct answers answers;
     struct str *comments;
     struct buf text = buf_new(b->a);
-    ask_of(b, model, output->framework, &ask, &answer);
-    struct emit_input in = {.rules = rules_builtin(), .facts = answer.plans[0].facts};
-    in.n_comments = suggest_comments(b->a, &ask, &answer.plans[0], &comments);
+    ask_of(b, model, output->framework, &ask, &answers);
+    struct emit_input in = {.rules = rules_builtin(), .facts = answers.items[0].plans[0].facts};
+    in.n_comments = suggest_comments(b->a, &ask, &answers.items[0].plans[0], &comments);
     in.comments = comments;
     const struct emitter *emitter = emitter_find(str_of(output->format));
     if (emitter)
@@ -181,12 +181,12 @@ static struct str emitted(struct bench *b, const struct model_input *model,
 static struct str json_of(struct bench *b, const struct model_input *model)
 {
     struct ask ask;
-    struct answer answer;
+    struct answers answers;
     struct tree t;
     struct buf text = buf_new(b->a);
-    ask_of(b, model, FRAMEWORK_MEGATRON, &ask, &answer);
+    ask_of(b, model, FRAMEWORK_MEGATRON, &ask, &answers);
     tree_open(&t, b->a);
-    suggest_json(&t, rules_builtin(), &answer, 1, 0);
+    suggest_json(&t, rules_builtin(), &answers, 0);
     tree_print(&t, &text);
     return buf_str(&text);
 }

@@ -145,22 +145,11 @@ static void numbers_keep_to_the_range_of_a_parameter(void **state)
     }
 }
 
-static void near_words_are_offered(void **state)
-{
-    static const char words[] = "bf16|fp16|fp8_delayed|fp8_tensorwise|fp8_blockwise|mxfp8";
-    assert_str(option_near(*state, STR("fp8"), words),
-               "; did you mean fp8_delayed, fp8_tensorwise or fp8_blockwise?");
-    assert_str(option_near(*state, STR("fp8_b"), words), "; did you mean fp8_blockwise?");
-    assert_str(option_near(*state, STR("mxpf8"), words), "; did you mean mxfp8?");
-    assert_str(option_near(*state, STR("int4"), words), "");
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(options_are_taken_in_both_forms),
     cmocka_unit_test(mistakes_are_said),
     cmocka_unit_test(values_are_checked),
     cmocka_unit_test(what_is_missing_is_said_at_once),
     cmocka_unit_test(numbers_keep_to_the_range_of_a_parameter),
-    cmocka_unit_test(near_words_are_offered),
 };
 UNIT_MAIN(tests)

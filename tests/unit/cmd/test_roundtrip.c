@@ -7,9 +7,10 @@
 
 #include <math.h>
 
-#include "cmd/load.h"
-#include "cmd/suggest.h"
+#include "cmd/suggest_show.h"
 #include "emit/emit.h"
+#include "flow/estimate.h"
+#include "flow/validate.h"
 
 enum { GPUS = 256 };
 
@@ -136,13 +137,13 @@ static void check_figure(struct faults *x, struct arena *a, const char *name, do
 static void check_costs(struct faults *x, struct arena *a, struct str text, const struct plan *plan)
 {
     struct diags diags;
-    struct costed back;
+    struct estimate back;
     struct read_options options = options_of(x);
     diags_init(&diags, a);
     uint32_t source = source_add(&diags.sources, STR("printed"), text);
     struct recipe recipe = recipe_read(a, &diags, source, str_of(x->output->reader), &options);
     assert_int_equal(recipe.readings.n, 1);
-    load_costs(a, rules_builtin(), recipe.readings.items[0].facts, x->b->scratch, &back);
+    estimate_facts(a, rules_builtin(), recipe.readings.items[0].facts, x->b->scratch, &back);
     if (!back.complete) {
         fault(x, arena_printf(a, "no cost without %.*s", STR_ARG(back.missing)));
         return;
@@ -234,10 +235,23 @@ static void the_whole_product(void **state)
     close_bench(&b);
 }
 
+static void every_emitter_is_tried(void **state)
+{
+    struct str words = str_of(EMITTER_WORDS), word;
+    (void)state;
+    while (str_split(&words, '|', &word)) {
+        size_t i = 0, n = sizeof outputs / sizeof *outputs;
+        while (word.n && i < n && !str_is(word, outputs[i].format))
+            i++;
+        if (i == n) fail_msg("no %.*s", STR_ARG(word));
+    }
+}
+
 int main(int argc, char **argv)
 {
     (void)argv;
-    const struct CMUnitTest sample[] = {cmocka_unit_test(every_model_in_turn)};
+    const struct CMUnitTest sample[] = {cmocka_unit_test(every_emitter_is_tried),
+                                        cmocka_unit_test(every_model_in_turn)};
     const struct CMUnitTest product[] = {cmocka_unit_test(the_whole_product)};
     return argc > 1 ? cmocka_run_group_tests(product, unit_open_arena, unit_close_arena)
                     : cmocka_run_group_tests(sample, unit_open_arena, unit_close_arena);

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines that a plan becomes in each framework's own files, and what a conversion carries. */
+/* The lines that a plan becomes in each framework's own files. */
 #include "facts/param_ids.h"
 #include "unit/plan_text.h"
 
 #include <stdio.h>
 
-#include "emit/compare.h"
-#include "emit/convert.h"
 #include "emit/emit.h"
-
-static struct conversion converted(const struct facts *f, enum framework to)
-{
-    struct arena *scratch = arena_new(0);
-    struct conversion out;
-    convert_facts(f->arena, rules_builtin(), f, to, true, scratch, &out);
-    arena_free(scratch);
-    return out;
-}
+#include "flow/convert.h"
 
 static struct str printed(const struct facts *f, const char *format)
 {
@@ -33,8 +23,12 @@ static struct str printed(const struct facts *f, const char *format)
 static struct str text_of(struct arena *a, const char *framework, const char *size,
                           const char *body, const char *format)
 {
+    struct arena *scratch = arena_new(0);
     struct facts *f = sized_plan(a, framework, size, body);
-    return printed(converted(f, f->framework).facts, format);
+    struct conversion x;
+    convert_facts(a, rules_builtin(), f, f->framework, true, scratch, &x);
+    arena_free(scratch);
+    return printed(x.facts, format);
 }
 
 static bool has_line(struct str text, const char *line)
@@ -215,130 +209,6 @@ static void a_plan_names_its_model(void **state)
     assert_true(again->model.num_layers == 24 && again->model.hidden == 2048);
 }
 
-/* ---- conversion ---- */
-
-static void dispatchers_in_the_others_words(void **state)
-{
-    static const struct {
-        const char *body, *automodel;
-    } cases[] = {
-        {"ep: 8\nmoe_token_dispatcher_type: alltoall", "torch"},
-        {"ep: 8\nmoe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: deepep", "deepep"},
-        {"ep: 8\nmoe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: hybridep",
-         "hybridep"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct facts *f = plan_facts(*state, "megatron", cases[i].body);
-        struct conversion x = converted(f, FRAMEWORK_AUTOMODEL);
-        assert_str(facts_str(x.facts, P_backend_dispatcher), cases[i].automodel);
-        struct conversion back = converted(x.facts, FRAMEWORK_MEGATRON);
-        bool flex = i > 0;
-        assert_str(facts_str(back.facts, P_moe_token_dispatcher_type), flex ? "flex" : "alltoall");
-        if (flex)
-            assert_str(facts_str(back.facts, P_moe_flex_dispatcher_backend), cases[i].automodel);
-    }
-}
-
-static void precisions_in_automodels_words(void **state)
-{
-    static const char *const cases[][3] = {{"fp8_tensorwise", "backend_te_fp8_recipe", "current"},
-                                           {"fp8_blockwise", "backend_te_fp8_recipe", "block"},
-                                           {"fp16", "mp_policy_param_dtype", "float16"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct str body = arena_printf(*state, "precision: %s", cases[i][0]);
-        struct conversion x =
-            converted(plan_facts(*state, "megatron", body.p), FRAMEWORK_AUTOMODEL);
-        assert_str(facts_str(x.facts, param_find(str_of(cases[i][1]))), cases[i][2]);
-        struct conversion back = converted(x.facts, FRAMEWORK_MEGATRON);
-        assert_str(facts_str(back.facts, P_precision), cases[i][0]);
-    }
-}
-
-/* fsdp2 shards everything; with a pipeline Megatron has the distributed optimizer alone, and ddp
-   has neither. */
-static void strategies_in_megatrons_words(void **state)
-{
-    static const struct {
-        const char *body;
-        bool fsdp, optimizer;
-    } cases[] = {{"strategy: fsdp2", true, true},
-                 {"strategy: fsdp2\npp: 2\npp_microbatch_size: 1", false, true},
-                 {"strategy: ddp", false, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct conversion x =
-            converted(plan_facts(*state, "automodel", cases[i].body), FRAMEWORK_MEGATRON);
-        assert_int_equal(facts_bool(x.facts, P_use_megatron_fsdp, false), cases[i].fsdp);
-        assert_int_equal(facts_bool(x.facts, P_use_distributed_optimizer, false),
-                         cases[i].optimizer);
-    }
-}
-
-/* What a plan leaves open stays open: no framework's default is carried as if it had been said. */
-static void what_is_open_stays_open(void **state)
-{
-    struct arena *scratch = arena_new(0);
-    for (int from = 0; from < FRAMEWORK_COUNT; from++)
-        for (int to = 0; to < FRAMEWORK_COUNT; to++) {
-            struct facts *f = plan_facts(*state, framework_name((enum framework)from), "");
-            struct conversion x;
-            convert_facts(*state, rules_builtin(), f, (enum framework)to, false, scratch, &x);
-            for (int i = 0; i < (int)param_count; i++) {
-                bool open = rules_plans_silent(rules_builtin(), (enum framework)from, i);
-                if (open && !fact_is_set(&f->items[i]) && x.facts->items[i].origin == ORIGIN_FILE)
-                    fail_msg("%s to %s: %.*s", framework_name((enum framework)from),
-                             framework_name((enum framework)to), STR_ARG(param_table[i].name));
-            }
-        }
-    arena_free(scratch);
-}
-
-/* ---- comparison ---- */
-
-/* What changes convergence comes before what only changes how fast it goes. */
-static void convergence_is_compared_first(void **state)
-{
-    struct arena *scratch = arena_new(0);
-    struct facts *f = settled(plan_facts(*state, "megatron", "ep: 8\nadam_beta2: 0.95\n"));
-    struct facts *g = settled(sized_plan(*state, "megatron",
-                                         "model: qwen3-30b-a3b\nplatform: h100\ngpus: 8\ngbs: 128\n"
-                                         "mbs: 1",
-                                         "ep: 4\nadam_beta2: 0.99\n"));
-    struct compared first = {.facts = f}, second = {.facts = g};
-    struct comparison out;
-    compare_configurations(*state, rules_builtin(), &first, &second, scratch, &out);
-    bool execution = false, batch = false, experts = false;
-    for (size_t i = 0; i < out.differences.n; i++) {
-        const struct param *p = &param_table[out.differences.items[i].param];
-        if (p->affects != AFFECTS_CONVERGENCE) execution = true;
-        if (p->affects == AFFECTS_CONVERGENCE && execution)
-            fail_msg("%.*s comes late", STR_ARG(p->name));
-        batch = batch || str_is(p->name, "global_batch_size");
-        experts = experts || str_is(p->name, "expert_model_parallel_size");
-    }
-    assert_true(batch && experts && execution);
-    arena_free(scratch);
-}
-
-static bool is_listed(const struct comparison *x, int param)
-{
-    for (size_t i = 0; i < x->differences.n; i++)
-        if (x->differences.items[i].param == param) return true;
-    return false;
-}
-
-/* Another precision is one difference, not one more for each of its switches. */
-static void what_follows_is_not_listed(void **state)
-{
-    struct arena *scratch = arena_new(0);
-    struct compared first = {.facts = settled(plan_facts(*state, "megatron", "precision: bf16"))},
-                    second = {.facts = settled(
-                                  plan_facts(*state, "megatron", "precision: fp8_blockwise"))};
-    struct comparison out;
-    compare_configurations(*state, rules_builtin(), &first, &second, scratch, &out);
-    assert_true(is_listed(&out, P_precision));
-    assert_false(is_listed(&out, P_fp8) || is_listed(&out, P_fp8_recipe));
-    arena_free(scratch);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(hardware_queues),
     cmocka_unit_test(variables_of_a_run),
@@ -348,11 +218,5 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_recipe_is_run_in_its_mode),
     cmocka_unit_test(a_recipe_reads_from_the_strategy_on),
     cmocka_unit_test(a_plan_names_its_model),
-    cmocka_unit_test(dispatchers_in_the_others_words),
-    cmocka_unit_test(precisions_in_automodels_words),
-    cmocka_unit_test(strategies_in_megatrons_words),
-    cmocka_unit_test(what_is_open_stays_open),
-    cmocka_unit_test(convergence_is_compared_first),
-    cmocka_unit_test(what_follows_is_not_listed),
 };
 UNIT_MAIN(tests)

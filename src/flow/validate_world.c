@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/num.h"
-#include "cmd/validate.h"
 #include "facts/param_ids.h"
+#include "flow/validate.h"
 
 /* Sizes tried: the first multiples of what both parallel grids need, then their doublings. */
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "emit/convert_words.h"
+#include "flow/convert_words.h"
 
 #include "facts/automodel.h"
 #include "facts/param_ids.h"

@@ -2,11 +2,12 @@
 /* moeplan's own data: model, platform, rule and parameter files. They are told by their mark,
    moeplan: 1 and a kind; a model also by its keys where it is asked for by name. */
 #include "base/edit.h"
-#include "cmd/load.h"
 #include "facts/model.h"
 #include "facts/param_file.h"
 #include "facts/param_ids.h"
 #include "facts/platform.h"
+#include "flow/estimate.h"
+#include "flow/validate.h"
 
 /* One file that is being checked. */
 struct check {
@@ -33,7 +34,7 @@ static void check_model(const struct check *c)
     struct model_shape *shape = ARENA_NEW(a, struct model_shape);
     if (!m) return;
     c->report->model = m->name;
-    load_shape(a, diags, m, c->v->scratch, shape);
+    estimate_shape(a, diags, m, c->v->scratch, shape);
 }
 
 static void check_platform(const struct check *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "emit/compare.h"
+#include "flow/compare.h"
 
 #include "choose/planner.h"
 #include "facts/param_ids.h"
@@ -111,17 +111,18 @@ static void add_raw(struct facts *f, const char *whose, struct str name, struct 
     facts_add_raw(f, key, v);
 }
 
-static void add_estimate(struct facts *f, const char *whose, const struct time_estimate *t)
+static void add_estimate(struct facts *f, const char *whose, const struct estimate *e)
 {
-    if (!t) return;
-    add_raw(f, whose, STR("estimate.mfu"), value_double(t->mfu));
-    add_raw(f, whose, STR("estimate.peak_name"), value_string(str_of(t->peak_name)));
-    add_raw(f, whose, STR("estimate.tokens_per_s_per_gpu"), value_double(t->tokens_per_s_per_gpu));
+    if (!e->complete) return;
+    add_raw(f, whose, STR("estimate.mfu"), value_double(e->time.mfu));
+    add_raw(f, whose, STR("estimate.peak_name"), value_string(str_of(e->time.peak_name)));
+    add_raw(f, whose, STR("estimate.tokens_per_s_per_gpu"),
+            value_double(e->time.tokens_per_s_per_gpu));
 }
 
 /* The second's facts, with what rules may ask of the first and of both estimates under raw. */
-static struct facts *paired(struct arena *a, const struct compared *first,
-                            const struct compared *second)
+static struct facts *paired(struct arena *a, const struct estimate *first,
+                            const struct estimate *second)
 {
     struct facts *f = facts_copy(a, second->facts);
     for (size_t i = 0; i < param_count; i++) {
@@ -129,8 +130,8 @@ static struct facts *paired(struct arena *a, const struct compared *first,
         if (v.kind != VALUE_UNKNOWN && v.kind != VALUE_NULL)
             add_raw(f, "first", param_table[i].name, v);
     }
-    add_estimate(f, "first", first->time);
-    add_estimate(f, "second", second->time);
+    add_estimate(f, "first", first);
+    add_estimate(f, "second", second);
     return f;
 }
 
@@ -148,14 +149,14 @@ static void advise(struct arena *a, const struct rule_set *rules, const struct f
 }
 
 void compare_configurations(struct arena *a, const struct rule_set *rules,
-                            const struct compared *first, const struct compared *second,
+                            const struct estimate *first, const struct estimate *second,
                             struct arena *scratch, struct comparison *out)
 {
     *out = (struct comparison){0};
     add_facts(a, first->facts, second->facts, out);
     bool crossing = first->facts->framework != second->facts->framework;
-    if (crossing && first->config && second->config)
-        add_knobs(a, first->config, second->config, out);
+    if (crossing && first->complete && second->complete)
+        add_knobs(a, &first->config, &second->config, out);
     sort(out);
     advise(a, rules, paired(a, first, second), scratch, out);
 }

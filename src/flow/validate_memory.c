@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/units.h"
-#include "cmd/validate.h"
+#include "flow/validate.h"
 
 /* What the fullest stage holds, as it stands at its peak. */
 static void note_parts(const struct facts *f, struct diag *d, const struct memory_estimate *m)

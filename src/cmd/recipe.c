@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user says beside the files, from the command line or from a request. */
-#include "cmd/validate.h"
+#include "cmd/recipe.h"
+#include "base/edit.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
-
-/* NAME=VALUE; the value reads as in a plan file. False when there is no "=". */
-static bool parse_setting(struct arena *a, struct str text, struct setting *out)
-{
-    size_t equals = str_find(text, '=');
-    if (!equals || equals == text.n) return false;
-    struct node node = {.kind = NODE_SCALAR, .text = str_slice(text, equals + 1, text.n)};
-    *out = (struct setting){.name = str_slice(text, 0, equals), .text = node.text, .is_text = true};
-    out->value = node_value(a, &node, SCALAR_CORE);
-    return true;
-}
 
 /* A name that a shell could export. */
 static bool is_variable(struct str name)
@@ -34,17 +24,17 @@ static bool parse_settings(struct cmd_context *c, const char *option, struct set
     for (*n = 0; option_nth(c, option, *n, &text); (*n)++) {
         struct setting *setting = &(*out)[*n];
         bool env = strcmp(option, "env") == 0;
-        if (parse_setting(c->keep, text, setting) && (!env || is_variable(setting->name))) continue;
+        if (setting_parse(c->keep, text, setting) && (!env || is_variable(setting->name))) continue;
         cmd_usage_error(c, "--%s wants NAME=VALUE, not \"%.*s\"", option, STR_ARG(text));
         return false;
     }
     return true;
 }
 
-bool validate_format(struct cmd_context *c, struct str as, const char *formats)
+bool recipe_as(struct cmd_context *c, struct str as, const char *formats)
 {
     if (!as.n || reader_find(as)) return true;
-    struct str near = option_near(c->keep, as, "automodel|megatron|bridge|plan|hf");
+    struct str near = edit_near(c->keep, as, "automodel|megatron|bridge|plan|hf");
     cmd_usage_error(c, "--as must be %s, not \"%.*s\"%.*s", formats, STR_ARG(as), STR_ARG(near));
     return false;
 }
@@ -54,7 +44,7 @@ static bool parse_framework(struct cmd_context *c, struct read_options *o)
     struct str word = option_value(c, "framework");
     if (!option_given(c, "framework")) return true;
     o->framework_given = framework_from_name(word, &o->framework);
-    struct str near = option_near(c->keep, word, "megatron|bridge|automodel");
+    struct str near = edit_near(c->keep, word, "megatron|bridge|automodel");
     if (!o->framework_given)
         cmd_usage_error(c, "--framework must be megatron, bridge or automodel, not \"%.*s\"%.*s",
                         STR_ARG(word), STR_ARG(near));
@@ -74,7 +64,7 @@ static bool check_version(struct cmd_context *c, const struct read_options *o)
     return false;
 }
 
-bool validate_options(struct cmd_context *c, struct read_options *o)
+bool recipe_options(struct cmd_context *c, struct read_options *o)
 {
     *o = (struct read_options){.version = option_value(c, "framework-version"),
                                .platform = option_value(c, "platform"),
@@ -89,50 +79,9 @@ bool validate_options(struct cmd_context *c, struct read_options *o)
            (!o->platform.n || platform_load(o->platforms, &c->diags, o->platform, nowhere));
 }
 
-/* The nearest name that a setting can have: a parameter's, or a framework's own key. */
-static struct str setting_nearest(struct str name)
+bool recipe_settings_used(struct cmd_context *c, const struct read_options *options)
 {
-    struct str near = param_nearest(name);
-    for (int f = 0; f < FRAMEWORK_COUNT && !near.n; f++)
-        near = param_nearest_key((enum framework)f, name);
-    return near;
-}
-
-/* Why its parameter does not take the value of a setting. */
-static struct str bad_setting(struct arena *a, const struct setting *s)
-{
-    struct diags found;
-    struct value v;
-    diags_init(&found, a);
-    if (setting_value(a, &found, s, s->param, &v)) /* as the file's own words it is none */
-        return arena_printf(a, "%.*s does not take %.*s", STR_ARG(s->name), STR_ARG(s->text));
-    const struct diag *d = &found.items[0];
-    return arena_printf(a, "%.*s (%.*s)", STR_ARG(d->message), STR_ARG(d->help));
-}
-
-/* What is wrong with one setting; empty when nothing is. */
-static struct str setting_error(struct arena *a, const struct setting *s)
-{
-    if (s->bad) return bad_setting(a, s);
-    if (s->used) return (struct str){"", 0};
-    struct str near = setting_nearest(s->name);
-    return arena_printf(a, "nothing is called %.*s%s%.*s%s", STR_ARG(s->name),
-                        near.n ? "; did you mean " : "", STR_ARG(near), near.n ? "?" : "");
-}
-
-struct str validate_settings(struct arena *a, const struct read_options *o)
-{
-    struct buf errors = buf_new(a);
-    for (size_t i = 0; i < o->n_set; i++) {
-        struct str error = setting_error(a, &o->set[i]);
-        if (error.n) buf_printf(&errors, "%s%.*s", errors.n ? "; " : "", STR_ARG(error));
-    }
-    return buf_str(&errors);
-}
-
-bool validate_settings_used(struct cmd_context *c, const struct read_options *options)
-{
-    struct str errors = validate_settings(c->keep, options);
+    struct str errors = settings_error(c->keep, options);
     if (errors.n) cmd_usage_error(c, "--set: %.*s", STR_ARG(errors));
     return errors.n == 0;
 }

@@ -2,12 +2,12 @@
 /* From what the user asks to a question for the planner. */
 #include <inttypes.h>
 
+#include "base/edit.h"
 #include "base/num.h"
-#include "cmd/suggest.h"
 #include "facts/check.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
-#include "facts/reader.h"
+#include "flow/suggest.h"
 
 enum {
     TOKENS_A_STEP = 4000000,
@@ -15,6 +15,52 @@ enum {
     BATCH_GRAIN = 64, /* an assumed batch is a multiple of it, so that micro-batches of 2, 4 and 8
                          divide it */
 };
+
+/* The wishes that are words: what each may be, the default first. */
+static const struct wish {
+    const char *name, *words;
+} wishes[] = {
+    {"goal", "throughput|bringup|memory"},
+    {"task", "pretrain|sft|peft"},
+    {"precision", "bf16|fp16|fp8_delayed|fp8_tensorwise|fp8_blockwise|mxfp8|nvfp4"},
+    {"framework", "megatron|bridge|automodel"},
+};
+enum { WISH_GOAL, WISH_TASK, WISH_PRECISION, WISH_FRAMEWORK };
+
+static bool bad_wish(struct arena *a, const struct wish *wish, struct str word, struct str *why)
+{
+    struct str near = edit_near(a, word, wish->words);
+    *why = arena_printf(a, "the %s must be one of %s, not %.*s%.*s", wish->name, wish->words,
+                        STR_ARG(word), STR_ARG(near));
+    return false;
+}
+
+/* The word itself, or the default where there is none; false when it is none of the wish's. */
+static bool check_word(struct arena *a, const struct wish *wish, struct str *word, struct str *why)
+{
+    struct str rest = str_of(wish->words), one;
+    while (str_split(&rest, '|', &one)) {
+        if (!word->n) *word = one;
+        if (str_eq(*word, one)) return true;
+    }
+    return bad_wish(a, wish, *word, why);
+}
+
+bool ask_words(struct arena *a, struct ask *ask, struct str *why)
+{
+    return check_word(a, &wishes[WISH_GOAL], &ask->goal, why) &&
+           check_word(a, &wishes[WISH_TASK], &ask->task, why) &&
+           check_word(a, &wishes[WISH_PRECISION], &ask->precision, why);
+}
+
+bool ask_in(struct arena *a, struct ask *ask, struct str framework, struct str *why)
+{
+    enum framework f;
+    if (!framework_from_name(framework, &f))
+        return bad_wish(a, &wishes[WISH_FRAMEWORK], framework, why);
+    ask->in[f] = true;
+    return true;
+}
 
 /* What follows from the sizes, and may be asked for all the same. */
 static bool is_counted(int param)
@@ -42,7 +88,7 @@ static struct str refuse_pin(struct arena *a, int param, struct str name)
     return (struct str){"", 0};
 }
 
-bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct setting pin, struct str *why)
+bool ask_pin(struct arena *a, struct ask *ask, struct setting pin, struct str *why)
 {
     struct diags found;
     struct value value;
@@ -56,8 +102,22 @@ bool ask_pin(struct arena *a, struct ask *ask, size_t *cap, struct setting pin, 
         *why = arena_printf(a, "%.*s (%.*s)", STR_ARG(d->message), STR_ARG(d->help));
         return false;
     }
-    if (ask->n_pins == *cap) ask->pins = vec_grow(a, ask->pins, cap, sizeof *ask->pins);
-    ask->pins[ask->n_pins++] = (struct pin){param, value};
+    *VEC_PUSH(a, &ask->pins) = (struct pin){param, value};
+    return true;
+}
+
+bool ask_pins(struct arena *a, struct ask *ask, struct str list, struct str *why)
+{
+    struct str item;
+    while (str_split(&list, ',', &item)) {
+        struct setting pin;
+        if (!setting_parse(a, item, &pin)) {
+            *why = arena_printf(a, "a pin is NAME=VALUE, not %.*s", STR_ARG(item));
+            return false;
+        }
+        pin.name = str_trim(pin.name);
+        if (!ask_pin(a, ask, pin, why)) return false;
+    }
     return true;
 }
 
@@ -70,7 +130,7 @@ static struct value target_list(struct arena *a, struct str targets)
     return value_list_of(a, list.items, list.n);
 }
 
-bool ask_adapters(struct arena *a, struct ask *ask, size_t *cap, struct str *why)
+static bool pin_adapters(struct arena *a, struct ask *ask, struct str *why)
 {
     struct setting rank = {.name = STR("peft_dim"), .value = value_int(ask->lora_rank)};
     struct setting targets = {.name = STR("peft_target_modules"),
@@ -80,12 +140,12 @@ bool ask_adapters(struct arena *a, struct ask *ask, size_t *cap, struct str *why
         *why = STR("the adapters' rank and targets go with task peft");
         return false;
     }
-    return (!ask->lora_rank || ask_pin(a, ask, cap, rank, why)) &&
-           (!ask->lora_targets.n || ask_pin(a, ask, cap, targets, why));
+    return (!ask->lora_rank || ask_pin(a, ask, rank, why)) &&
+           (!ask->lora_targets.n || ask_pin(a, ask, targets, why));
 }
 
 /* Megatron-LM and AutoModel; for adapters those that have them. */
-void ask_usual_frameworks(struct ask *ask)
+static void usual_frameworks(struct ask *ask)
 {
     const struct param *rank = &param_table[P_peft_dim];
     bool adapters = str_is(ask->task, "peft");
@@ -102,10 +162,10 @@ static bool pin_applies(int param, enum framework framework)
     return knob_of(param) || !param_is_spelled(p) || p->in[framework].known;
 }
 
-bool ask_leave_out(struct arena *a, struct ask *ask, struct str *why)
+static bool leave_out(struct arena *a, struct ask *ask, struct str *why)
 {
-    for (size_t i = 0; i < ask->n_pins; i++) {
-        int param = ask->pins[i].param;
+    for (size_t i = 0; i < ask->pins.n; i++) {
+        int param = ask->pins.items[i].param;
         bool any = false;
         for (int f = 0; f < FRAMEWORK_COUNT; f++) {
             ask->in[f] = ask->in[f] && pin_applies(param, (enum framework)f);
@@ -119,11 +179,20 @@ bool ask_leave_out(struct arena *a, struct ask *ask, struct str *why)
     return true;
 }
 
+bool ask_settle(struct arena *a, struct ask *ask, struct str *why)
+{
+    bool named = false;
+    for (int f = 0; f < FRAMEWORK_COUNT; f++)
+        named = named || ask->in[f];
+    if (!named) usual_frameworks(ask);
+    return pin_adapters(a, ask, why) && leave_out(a, ask, why);
+}
+
 static int64_t pinned_int(const struct ask *ask, int param, int64_t otherwise)
 {
-    for (size_t i = 0; i < ask->n_pins; i++)
-        if (ask->pins[i].param == param && ask->pins[i].value.kind == VALUE_INT)
-            return ask->pins[i].value.i;
+    for (size_t i = 0; i < ask->pins.n; i++)
+        if (ask->pins.items[i].param == param && ask->pins.items[i].value.kind == VALUE_INT)
+            return ask->pins.items[i].value.i;
     return otherwise;
 }
 
@@ -158,8 +227,8 @@ static void set_size(struct facts *f, int param, int64_t n, bool assumed)
 
 static void set_pins(struct facts *f, const struct ask *ask)
 {
-    for (size_t i = 0; i < ask->n_pins; i++) {
-        const struct pin *pin = &ask->pins[i];
+    for (size_t i = 0; i < ask->pins.n; i++) {
+        const struct pin *pin = &ask->pins.items[i];
         if (!is_counted(pin->param))
             facts_set(f, pin->param, pin->value, ORIGIN_OPTION, NULL, (struct str){"", 0});
     }
@@ -189,9 +258,9 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
 
 static const int *pinned_params(struct arena *a, const struct ask *ask, size_t *n)
 {
-    int *params = ARENA_ARRAY(a, int, ask->n_pins + 1);
-    for (*n = 0; *n < ask->n_pins; (*n)++)
-        params[*n] = ask->pins[*n].param;
+    int *params = ARENA_ARRAY(a, int, ask->pins.n + 1);
+    for (*n = 0; *n < ask->pins.n; (*n)++)
+        params[*n] = ask->pins.items[*n].param;
     if (ask->mbs) params[(*n)++] = P_micro_batch_size;
     return params;
 }
@@ -221,14 +290,14 @@ static const struct expr *compile_forbid(struct arena *a, struct diags *diags, s
 static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
                                            const struct ask *ask, size_t *n)
 {
-    const struct expr **list = ARENA_ARRAY(a, const struct expr *, ask->n_forbid + ask->n_pins);
+    const struct expr **list = ARENA_ARRAY(a, const struct expr *, ask->n_forbid + ask->pins.n);
     *n = 0;
     for (size_t i = 0; i < ask->n_forbid; i++) {
         list[*n] = compile_forbid(a, diags, ask->forbid[i]);
         if (!list[(*n)++]) return NULL;
     }
-    for (size_t i = 0; i < ask->n_pins; i++) {
-        const struct pin *pin = &ask->pins[i];
+    for (size_t i = 0; i < ask->pins.n; i++) {
+        const struct pin *pin = &ask->pins.items[i];
         if (!is_counted(pin->param) || pin->value.kind != VALUE_INT) continue;
         struct str text = arena_printf(a, "plan.%.*s != %" PRId64,
                                        STR_ARG(param_table[pin->param].name), pin->value.i);

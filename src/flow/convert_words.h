@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where AutoModel and Megatron use different words for one decision: sharding, dispatcher,
    recomputation, number format, the microbatch of a pipeline. */
-#ifndef MOEPLAN_EMIT_CONVERT_WORDS_H
-#define MOEPLAN_EMIT_CONVERT_WORDS_H
+#ifndef MOEPLAN_FLOW_CONVERT_WORDS_H
+#define MOEPLAN_FLOW_CONVERT_WORDS_H
 
-#include "emit/convert.h"
+#include "flow/convert.h"
 
 /* Whether one has Megatron's words and the other AutoModel's, which has its own for much of what
    the others share. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One framework's configuration as facts of another. What was set and has no counterpart is listed,
    so that nothing is dropped silently. */
-#ifndef MOEPLAN_EMIT_CONVERT_H
-#define MOEPLAN_EMIT_CONVERT_H
+#ifndef MOEPLAN_FLOW_CONVERT_H
+#define MOEPLAN_FLOW_CONVERT_H
 
 #include "base/vec.h"
 #include "facts/facts.h"
@@ -26,11 +26,15 @@ struct conversion {
 
 /* Converts `from`, whose overrides are not applied yet and stay so. The target behaves as the
    source would: what the source has by its own default or override is set where the target's
-   differs. `platform` facts and the model come along. `scratch` is used and not kept. */
+   differs. `platform` facts and the model come along. `complete`: for the framework's own files,
+   which mean its defaults where they are silent; else for a plan file. `scratch` is used and not
+   kept. */
 void convert_facts(struct arena *a, const struct rule_set *rules, const struct facts *from,
                    enum framework to, bool complete, struct arena *scratch, struct conversion *out);
-/* Adds to out->lost the settings that the target knows and its own files cannot say (a plan can).
- */
-void convert_check_words(struct arena *a, const struct rule_set *rules, struct conversion *out);
+/* The findings of the target's framework about the text that came of it, sorted; `plan`: it is a
+   plan file, else the framework's own form. */
+void convert_check(struct arena *a, struct arena *scratch, struct diags *found,
+                   const struct rule_set *rules, const struct facts *target, bool plan,
+                   struct str text);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "emit/convert.h"
+#include "flow/convert.h"
 
 #include "choose/planner.h"
-#include "emit/convert_words.h"
-#include "emit/emit.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
-#include "facts/reader.h"
+#include "facts/recipe.h"
+#include "flow/convert_words.h"
+#include "flow/said.h"
 #include "plan/knob.h"
 
 static const struct str nothing = {"", 0};
@@ -251,14 +251,15 @@ static void lose_expert_tensor(struct arena *a, const struct facts *effective,
          arena_printf(a, "%s does not split experts", framework_name(out->facts->framework)));
 }
 
-void convert_check_words(struct arena *a, const struct rule_set *rules, struct conversion *out)
+/* What the target knows and its own files cannot say; a plan can. */
+static void lose_unsayable(struct arena *a, const struct rule_set *rules, struct conversion *out)
 {
     int *params;
-    size_t n = emit_params(a, rules, out->facts, &params);
+    size_t n = said_params(a, rules, out->facts, &params);
     for (size_t i = 0; i < n; i++) {
         int param = params[i];
         if (asks_nothing(out->facts->items[param].value)) continue; /* what is off needs no word */
-        if (emit_can_say(out->facts, param) || convert_has_word(out->facts, out->facts, param))
+        if (said_at_all(out->facts, param) || convert_has_word(out->facts, out->facts, param))
             continue;
         lose(a, out, param_table[param].name, value_text(a, out->facts->items[param].value),
              arena_printf(a, "%s has no way to write this value",
@@ -322,4 +323,24 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
     lose_written(a, from, effective, out);
     lose_expert_tensor(a, effective, out);
     lose_foreign(a, from, out);
+    if (complete) lose_unsayable(a, rules, out);
+}
+
+void convert_check(struct arena *a, struct arena *scratch, struct diags *found,
+                   const struct rule_set *rules, const struct facts *target, bool plan,
+                   struct str text)
+{
+    struct platform_cache platforms = {.arena = a};
+    struct read_options options = {.platforms = &platforms,
+                                   .platform = target->platform ? target->platform->asked : nothing,
+                                   .gpus = facts_int(target, P_world_size, 0)};
+    uint32_t source = source_add(&found->sources, STR("the result"), text);
+    struct str as = plan ? STR("plan") : str_of(framework_name(target->framework));
+    struct recipe recipe = recipe_read(a, found, source, as, &options);
+    for (size_t i = 0; i < recipe.readings.n; i++) {
+        struct facts *f = recipe.readings.items[i].facts;
+        rules_apply_overrides(rules, f, scratch);
+        rules_run(rules, f, scratch);
+    }
+    diags_sort(found);
 }

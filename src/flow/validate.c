@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/validate.h"
+#include "flow/validate.h"
 
 #include "choose/refusal.h"
 #include "diag/suppress.h"
@@ -7,6 +7,14 @@
 #include "facts/param_ids.h"
 
 enum { MEMORY_RULES = 2 };
+
+struct validation validation_of(struct arena *a, const struct rule_set *rules)
+{
+    struct rule_reach *worlds = ARENA_ARRAY(a, struct rule_reach, FRAMEWORK_COUNT);
+    for (int i = 0; i < FRAMEWORK_COUNT; i++)
+        worlds[i] = rules_reach_of_world(a, rules, (enum framework)i);
+    return (struct validation){.rules = rules, .worlds = worlds, .fail_on = SEVERITY_ERROR};
+}
 
 /* ---- one configuration ---- */
 

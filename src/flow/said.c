@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flow/said.h"
+
+#include "base/vec.h"
+#include "base/version.h"
+#include "facts/bridge.h"
+#include "facts/param_ids.h"
+#include "plan/knob.h"
+
+static bool is_default(struct value v, struct value otherwise)
+{
+    if (otherwise.kind == VALUE_UNKNOWN) return false; /* the recipe decides: say it */
+    return value_eq(v, otherwise);
+}
+
+/* Whether the parameter means anything to the model: one without experts has none to place, one
+   without a vision tower has no part to freeze. */
+static bool applies(const struct facts *f, const struct param *p)
+{
+    bool dense = facts_get(f, P_num_moe_experts)->value.kind == VALUE_NULL;
+    bool whole = facts_get(f, P_vision_num_layers)->value.kind == VALUE_NULL;
+    if (whole && str_starts(p->name, STR("freeze_"))) return false;
+    return !dense || !(str_starts(p->name, STR("expert_")) || str_starts(p->name, STR("moe_")));
+}
+
+/* Sizes that are said even where they are the default: they are what a reader looks for. */
+static bool is_headline(const struct facts *f, const struct param *p)
+{
+    if (!applies(f, p)) return false;
+    static const int names[] = {P_strategy,
+                                P_tensor_model_parallel_size,
+                                P_pipeline_model_parallel_size,
+                                P_context_parallel_size,
+                                P_expert_model_parallel_size,
+                                P_expert_tensor_parallel_size,
+                                P_micro_batch_size,
+                                P_global_batch_size,
+                                P_peft_dim,
+                                P_peft_alpha,
+                                P_moe_router_force_load_balancing};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (p == &param_table[names[i]]) return true;
+    return false;
+}
+
+/* AutoModel refuses a pipeline without its block, whatever the block says. */
+static bool is_pipeline_block(const struct facts *f, const struct param *p)
+{
+    return facts_int(f, P_pipeline_model_parallel_size, 1) > 1 &&
+           (p == &param_table[P_pp_schedule] || p == &param_table[P_pp_microbatch_size]);
+}
+
+struct value said_value(const struct facts *f, int param)
+{
+    struct value v = f->items[param].value;
+    struct value otherwise = param_table[param].in[f->framework].default_value;
+    return v.kind == VALUE_NULL && otherwise.kind != VALUE_UNKNOWN ? otherwise : v;
+}
+
+/* What to look at: a plan, or what overrides of a recipe have to say. */
+struct saying {
+    const struct rule_set *rules;
+    const struct facts *facts;
+    bool over_recipe;
+    const struct bridge_recipe *recipe; /* NULL: not known */
+    const struct bridge_provider *provider;
+    bool own_provider; /* the model's own, not a plain one */
+};
+
+/* Nothing stands there, or a set of settings by its name, and in the recipe no less: the framework
+   puts its own value or the set itself in that place, so that to say it changes nothing. Below a
+   common recipe is a provider, which may have values of its own. */
+static bool is_as_in_recipe(const struct facts *f, const struct bridge_recipe *r, int param)
+{
+    const struct param *p = &param_table[param];
+    bool nothing = f->items[param].value.kind == VALUE_NULL, set = p->type == PARAM_ANY;
+    bool known = r && (r->model.n || p->in[f->framework].settled || !nothing);
+    return known && nothing != set && value_eq(said_value(f, param), bridge_recipe_value(r, param));
+}
+
+/* Recipes differ in it: overrides say it whatever its value. */
+static bool differs_in_recipes(const struct facts *f, int param)
+{
+    const struct param *p = &param_table[param];
+    return p->in[f->framework].recipe && fact_is_known(&f->items[param]) && applies(f, p);
+}
+
+/* What overrides cannot name, or have not to: the recipe has no such section, the model's provider
+   no such field, or one of its own. */
+static bool is_out_of_reach(const struct saying *s, int param)
+{
+    const struct param *p = &param_table[param];
+    const struct facts *f = s->facts;
+    if (p->in[f->framework].fixed || (s->recipe && bridge_recipe_lacks(s->recipe, param)))
+        return true;
+    if (p->scope != SCOPE_MODEL || f->items[param].node) return false;
+    for (size_t i = 0; i < s->provider->n_without; i++)
+        if (s->provider->without[i] == param) return true;
+    return s->own_provider && p->in[FRAMEWORK_BRIDGE].provider;
+}
+
+static bool is_said(const struct rule_set *rules, const struct facts *f, int param)
+{
+    const struct param *p = &param_table[param];
+    const struct param_spelling *in = &p->in[f->framework];
+    const struct fact *x = &f->items[param];
+    if (!in->known || p->scope == SCOPE_DERIVED || p->scope == SCOPE_PLATFORM) return false;
+    if (fact_is_of_recipe(x)) return false; /* it has it without a word */
+    if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL ||
+        x->value.kind == VALUE_ERROR)
+        return false;
+    /* Overrides change a recipe, whose model may be any: the model's own sizes are said even where
+       they are Bridge's defaults. */
+    bool own =
+        f->framework == FRAMEWORK_BRIDGE && p->scope == SCOPE_MODEL && x->origin != ORIGIN_DEFAULT;
+    bool left_open = x->origin == ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);
+    return (is_headline(f, p) && !left_open) || is_pipeline_block(f, p) || own ||
+           !is_default(x->value, in->default_value);
+}
+
+enum { RANKS = 3 };
+
+static int rank_of(const struct param *p, const bool *is_knob, int param)
+{
+    if (is_knob[param]) return 0;
+    return p->scope == SCOPE_MODEL ? 1 : 2;
+}
+
+static bool says(const struct saying *s, int param)
+{
+    if (!s->over_recipe) return is_said(s->rules, s->facts, param);
+    if (is_out_of_reach(s, param) || is_as_in_recipe(s->facts, s->recipe, param)) return false;
+    return differs_in_recipes(s->facts, param) || is_said(s->rules, s->facts, param);
+}
+
+static size_t collect(struct arena *a, const struct saying *s, int **out)
+{
+    VEC(int) list = {0};
+    bool *is_knob = ARENA_ARRAY(a, bool, param_count);
+    for (size_t i = 0; i < knob_count; i++) {
+        int param = knob_table[i].param;
+        is_knob[param] = true;
+        if (says(s, param)) *VEC_PUSH(a, &list) = param;
+    }
+    for (int rank = 1; rank < RANKS; rank++)
+        for (int param = 0; param < (int)param_count; param++)
+            if (rank_of(&param_table[param], is_knob, param) == rank && says(s, param))
+                *VEC_PUSH(a, &list) = param;
+    *out = list.items;
+    return list.n;
+}
+
+size_t said_params(struct arena *a, const struct rule_set *rules, const struct facts *f, int **out)
+{
+    return collect(a, &(struct saying){.rules = rules, .facts = f}, out);
+}
+
+size_t said_overrides(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                      int **out)
+{
+    struct saying s = {
+        .rules = rules, .facts = f, .over_recipe = true, .recipe = bridge_recipe_of(f)};
+    s.provider = bridge_provider_of(f, &s.own_provider);
+    return collect(a, &s, out);
+}
+
+/* Whether the version of the facts has the flag, and it is not on its way out. */
+static bool flag_is_current(const struct facts *f, const struct param_flag *flag)
+{
+    return !flag->deprecated.n && !flag->removed.n &&
+           version_between(f->version, flag->since, flag->until);
+}
+
+bool said_like_flag(struct value v)
+{
+    return v.kind == VALUE_STRING && str_starts(v.s, STR("-"));
+}
+
+static bool has_flag_like_item(struct value v)
+{
+    for (size_t i = 0; v.kind == VALUE_LIST && i < v.list->n; i++)
+        if (said_like_flag(v.list->items[i])) return true;
+    return false;
+}
+
+const struct param_flag *said_flag(const struct facts *f, int param)
+{
+    const struct param_spelling *in = &param_table[param].in[f->framework];
+    struct value v = f->items[param].value;
+    if (has_flag_like_item(v)) return NULL;
+    for (size_t i = 0; i < in->n_flags; i++) {
+        const struct param_flag *flag = &in->flags[i];
+        if (!flag_is_current(f, flag)) continue;
+        bool fits = flag->action == FLAG_STORE || flag->action == FLAG_APPEND;
+        if (v.kind == VALUE_BOOL) fits = flag->action == (v.b ? FLAG_TRUE : FLAG_FALSE);
+        if (flag->action == FLAG_CONST) fits = value_eq(v, flag->constant);
+        if (fits) return flag;
+    }
+    return NULL;
+}
+
+bool said_at_all(const struct facts *f, int param)
+{
+    const struct param_spelling *in = &param_table[param].in[f->framework];
+    struct value v = f->items[param].value;
+    if (f->framework == FRAMEWORK_MEGATRON) return said_flag(f, param) != NULL;
+    return in->key.n > 0 && !(f->framework == FRAMEWORK_AUTOMODEL && v.kind == VALUE_MAP);
+}

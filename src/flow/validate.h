@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* validate: a text -> what it is, and the findings about it. */
+#ifndef MOEPLAN_FLOW_VALIDATE_H
+#define MOEPLAN_FLOW_VALIDATE_H
+
+#include "cost/cost.h"
+#include "facts/recipe.h"
+#include "rules/rule.h"
+
+enum file_status { FILE_OK, FILE_INVALID, FILE_UNREADABLE, FILE_SKIPPED };
+
+/* The world sizes at which nothing fails, when the file does not give one. */
+struct world_sizes {
+    bool known;          /* false: the world size is given, or nothing depends on it */
+    int64_t multiple_of; /* every valid size is a multiple of this */
+    int64_t up_to;       /* sizes were tried up to here */
+    const int64_t *sizes;
+    size_t n;
+};
+
+struct file_report {
+    struct str path, format, framework, framework_version, model; /* empty: not known */
+    int64_t gpus;                                                 /* 0: not known */
+    enum file_status status;
+    struct diags *diags; /* sorted */
+    size_t rules_skipped;
+    struct world_sizes world;
+};
+
+/* What texts are checked by, and how. */
+struct validation {
+    struct arena *arena;   /* of one file: its document, facts and findings */
+    struct arena *scratch; /* of one rule */
+    const struct rule_set *rules;
+    const struct rule_reach *worlds; /* [FRAMEWORK_COUNT] the reach of the world size */
+    enum severity fail_on;           /* the least that makes a file invalid */
+    bool named; /* the text was asked for by name: a model is told by its keys too */
+    /* what some configuration lacked; the summary names the options that would help */
+    bool gpus_unknown, platform_unknown, model_unknown, seq_unknown;
+};
+
+/* By these rules, with what is worked out once for all texts; only errors are invalid. `arena` and
+   `scratch` are the caller's to set. */
+struct validation validation_of(struct arena *a, const struct rule_set *rules);
+/* Text -> document -> facts -> rules -> diagnostics. `path`, `text` and the options outlive the
+ * report. */
+struct file_report validate_text(struct validation *v, struct str path, struct str text,
+                                 struct str as, const struct read_options *options);
+/* The same for a text that could not be read. */
+struct file_report validate_unreadable(struct validation *v, struct str path, struct str why);
+/* The same for a text that took more than it may; `end` says of what. */
+struct file_report validate_too_large(struct validation *v, struct str path, enum guard_end end);
+
+/* ---- parts (validate_own.c, validate_world.c, validate_memory.c) ---- */
+
+/* A text that is one of moeplan's own data files, by its mark: its findings are added and the
+   format set; false when it is none. */
+bool validate_own(struct validation *v, struct file_report *report, uint32_t source);
+/* The same for a model without a mark, by its keys. */
+bool validate_own_model(struct validation *v, struct file_report *report, uint32_t source);
+
+/* The world sizes at which no error rule fails, for a configuration that does not say its own. Adds
+   an error when there is none among those tried. `f` is left as it was. */
+struct world_sizes validate_world_sizes(struct validation *v, const struct facts *f);
+/* memory-exceeds-gpu and memory-tight. */
+void validate_memory(struct validation *v, const struct facts *f, const struct memory_estimate *m);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a conversion carries, in which words, and what it names as lost. */
+#include "facts/param_ids.h"
+#include "flow/convert.h"
+#include "unit/plan_text.h"
+
+static struct conversion converted(const struct facts *f, enum framework to)
+{
+    struct arena *scratch = arena_new(0);
+    struct conversion out;
+    convert_facts(f->arena, rules_builtin(), f, to, true, scratch, &out);
+    arena_free(scratch);
+    return out;
+}
+
+static void dispatchers_in_the_others_words(void **state)
+{
+    static const struct {
+        const char *body, *automodel;
+    } cases[] = {
+        {"ep: 8\nmoe_token_dispatcher_type: alltoall", "torch"},
+        {"ep: 8\nmoe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: deepep", "deepep"},
+        {"ep: 8\nmoe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: hybridep",
+         "hybridep"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct facts *f = plan_facts(*state, "megatron", cases[i].body);
+        struct conversion x = converted(f, FRAMEWORK_AUTOMODEL);
+        assert_str(facts_str(x.facts, P_backend_dispatcher), cases[i].automodel);
+        struct conversion back = converted(x.facts, FRAMEWORK_MEGATRON);
+        bool flex = i > 0;
+        assert_str(facts_str(back.facts, P_moe_token_dispatcher_type), flex ? "flex" : "alltoall");
+        if (flex)
+            assert_str(facts_str(back.facts, P_moe_flex_dispatcher_backend), cases[i].automodel);
+    }
+}
+
+static void precisions_in_automodels_words(void **state)
+{
+    static const char *const cases[][3] = {{"fp8_tensorwise", "backend_te_fp8_recipe", "current"},
+                                           {"fp8_blockwise", "backend_te_fp8_recipe", "block"},
+                                           {"fp16", "mp_policy_param_dtype", "float16"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str body = arena_printf(*state, "precision: %s", cases[i][0]);
+        struct conversion x =
+            converted(plan_facts(*state, "megatron", body.p), FRAMEWORK_AUTOMODEL);
+        assert_str(facts_str(x.facts, param_find(str_of(cases[i][1]))), cases[i][2]);
+        struct conversion back = converted(x.facts, FRAMEWORK_MEGATRON);
+        assert_str(facts_str(back.facts, P_precision), cases[i][0]);
+    }
+}
+
+/* fsdp2 shards everything; with a pipeline Megatron has the distributed optimizer alone, and ddp
+   has neither. */
+static void strategies_in_megatrons_words(void **state)
+{
+    static const struct {
+        const char *body;
+        bool fsdp, optimizer;
+    } cases[] = {{"strategy: fsdp2", true, true},
+                 {"strategy: fsdp2\npp: 2\npp_microbatch_size: 1", false, true},
+                 {"strategy: ddp", false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct conversion x =
+            converted(plan_facts(*state, "automodel", cases[i].body), FRAMEWORK_MEGATRON);
+        assert_int_equal(facts_bool(x.facts, P_use_megatron_fsdp, false), cases[i].fsdp);
+        assert_int_equal(facts_bool(x.facts, P_use_distributed_optimizer, false),
+                         cases[i].optimizer);
+    }
+}
+
+/* What a plan leaves open stays open: no framework's default is carried as if it had been said. */
+static void what_is_open_stays_open(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    for (int from = 0; from < FRAMEWORK_COUNT; from++)
+        for (int to = 0; to < FRAMEWORK_COUNT; to++) {
+            struct facts *f = plan_facts(*state, framework_name((enum framework)from), "");
+            struct conversion x;
+            convert_facts(*state, rules_builtin(), f, (enum framework)to, false, scratch, &x);
+            for (int i = 0; i < (int)param_count; i++) {
+                bool open = rules_plans_silent(rules_builtin(), (enum framework)from, i);
+                if (open && !fact_is_set(&f->items[i]) && x.facts->items[i].origin == ORIGIN_FILE)
+                    fail_msg("%s to %s: %.*s", framework_name((enum framework)from),
+                             framework_name((enum framework)to), STR_ARG(param_table[i].name));
+            }
+        }
+    arena_free(scratch);
+}
+
+/* ---- what is lost ---- */
+
+static bool loses(const struct conversion *x, const char *name)
+{
+    for (size_t i = 0; i < x->lost.n; i++)
+        if (str_is(x->lost.items[i].name, name)) return x->lost.items[i].why.n > 0;
+    return false;
+}
+
+static void what_has_no_counterpart_is_named(void **state)
+{
+    struct facts *f = text_facts(*state, "megatron",
+                                 STR("--num-experts 8 --num-layers 4 --hidden-size 512 "
+                                     "--num-attention-heads 8 --seq-length 1024 "
+                                     "--micro-batch-size 1 --global-batch-size 64 "
+                                     "--timing-log-level 2"));
+    struct conversion x = converted(f, FRAMEWORK_AUTOMODEL);
+    assert_true(loses(&x, "--timing-log-level"));
+    assert_true(loses(&x, "--num-experts")); /* a model is named there, not described */
+    assert_false(loses(&x, "--micro-batch-size"));
+}
+
+/* A text that the target's framework refuses, with the place in it. */
+static void the_result_is_checked_as_its_framework_does(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    struct facts *f = plan_facts(*state, "megatron", "tp: 2\nsequence_parallel: true");
+    struct diags found;
+    static const char flags[] = "--num-layers 4 --hidden-size 512 --num-attention-heads 8 "
+                                "--num-experts 8 --expert-model-parallel-size 3 "
+                                "--seq-length 1024 --max-position-embeddings 1024 "
+                                "--micro-batch-size 1 --global-batch-size 64 --bf16";
+    diags_init(&found, *state);
+    convert_check(*state, scratch, &found, rules_builtin(), f, false, str_of(flags));
+    assert_true(diags_count(&found, SEVERITY_ERROR) > 0);
+    assert_int_equal(found.items[0].at.line, 1);
+    diags_init(&found, *state);
+    convert_check(*state, scratch, &found, rules_builtin(), f, true,
+                  STR("moeplan: 1\nframework: megatron\nmodel: qwen3-30b-a3b\nseq: 4096\n"
+                      "gbs: 64\nmbs: 1\n"));
+    assert_int_equal(diags_count(&found, SEVERITY_ERROR), 0);
+    arena_free(scratch);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(dispatchers_in_the_others_words),
+    cmocka_unit_test(precisions_in_automodels_words),
+    cmocka_unit_test(strategies_in_megatrons_words),
+    cmocka_unit_test(what_is_open_stays_open),
+    cmocka_unit_test(what_has_no_counterpart_is_named),
+    cmocka_unit_test(the_result_is_checked_as_its_framework_does),
+};
+UNIT_MAIN(tests)

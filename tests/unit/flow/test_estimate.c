@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A text -> its configurations -> what they cost, or why they cannot be estimated. */
+#include "flow/estimate.h"
+#include "unit/plan_text.h"
+
+#define HEAD "moeplan: 1\nframework: megatron\nmodel: qwen3-30b-a3b\nseq: 4096\ngbs: 64\nmbs: 1\n"
+
+struct asked {
+    struct diags diags;
+    struct recipe recipe;
+    struct estimate estimate;
+    struct estimate_terms terms;
+    bool read, done;
+};
+
+static struct asked *ask(struct arena *a, const char *text)
+{
+    struct arena *scratch = arena_new(0);
+    struct asked *x = ARENA_NEW(a, struct asked);
+    struct platform_cache *platforms = ARENA_NEW(a, struct platform_cache);
+    struct read_options options = {.platforms = platforms};
+    platforms->arena = a;
+    diags_init(&x->diags, a);
+    x->read =
+        estimate_read(a, &x->diags, STR("plan.yaml"), str_of(text), STR(""), &options, &x->recipe);
+    x->done = x->read && estimate_reading(a, rules_builtin(), &x->recipe.readings.items[0], scratch,
+                                          &x->estimate, &x->terms);
+    arena_free(scratch);
+    return x;
+}
+
+static const struct diag *error_of(const struct asked *x, const char *rule)
+{
+    for (size_t i = 0; i < x->diags.n; i++)
+        if (str_is(x->diags.items[i].rule, rule)) return &x->diags.items[i];
+    fail_msg("no %s", rule);
+    return NULL;
+}
+
+static void a_plan_has_memory_time_and_evidence(void **state)
+{
+    const struct asked *x = ask(*state, HEAD "platform: h100\ngpus: 8\nep: 8\n");
+    assert_true(x->done && x->estimate.complete);
+    assert_int_equal(x->diags.n, 0);
+    assert_int_equal(x->estimate.refusal.errors, 0);
+    const struct estimate *e = &x->estimate;
+    assert_int_equal(e->memory.n_stages, 1);
+    assert_true(e->memory.peak_low < e->memory.peak && e->memory.peak < e->memory.peak_high);
+    assert_true(e->time.low < e->time.step && e->time.step < e->time.high);
+    assert_true(x->terms.memory.terms.n > 0 && x->terms.time.terms.n > 0);
+}
+
+/* It is estimated as if it ran. */
+static void a_plan_that_is_refused_says_so(void **state)
+{
+    const struct asked *x =
+        ask(*state, HEAD "platform: h100\ngpus: 8\nep: 8\ntp: 2\nsequence_parallel: false\n");
+    assert_true(x->done);
+    assert_true(x->estimate.refusal.errors > 0);
+    assert_true(x->estimate.refusal.rule.n > 0 && x->estimate.refusal.message.n > 0);
+    assert_true(x->estimate.time.step > 0);
+}
+
+static void what_is_missing_is_a_diagnostic(void **state)
+{
+    const struct asked *x = ask(*state, HEAD "gpus: 8\nep: 8\n");
+    assert_true(x->read && !x->done && !x->estimate.complete);
+    assert_true(error_of(x, "missing-fact")->help.n > 0);
+    x = ask(*state, HEAD "platform: h100\ngpus: 20\npp: 20\nvpp: 7\n");
+    assert_false(x->done);
+    assert_str(error_of(x, "pipeline-split")->parameter, "pipeline_model_parallel_size");
+    x = ask(*state, "nothing: of ours\n");
+    assert_false(x->read);
+    error_of(x, "no-recipe");
+}
+
+/* Facts are left as they are, and nothing is reported. */
+static void facts_can_be_estimated_in_passing(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    struct facts *f = plan_facts(*state, "megatron", "ep: 8");
+    struct fact *before = arena_dup(*state, f->items, param_count * sizeof *before);
+    struct estimate with, without;
+    estimate_facts(*state, rules_builtin(), f, scratch, &with);
+    assert_true(with.complete);
+    f->platform = NULL;
+    estimate_facts(*state, rules_builtin(), f, scratch, &without);
+    assert_false(without.complete);
+    assert_str(without.missing, "the platform is not given");
+    assert_memory_equal(before, f->items, param_count * sizeof *before);
+    assert_int_equal(f->diags->n, 0);
+    arena_free(scratch);
+}
+
+/* What a smaller peak costs, and no rule broken for it. */
+static void changes_make_it_fit(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    struct memory_change changes[WHATIF_CHANGES];
+    const struct asked *x = ask(*state, HEAD "platform: h100\ngpus: 32\nep: 8\n");
+    assert_true(x->done);
+    assert_int_equal(x->estimate.memory.fits, FITS_NO);
+    int n = estimate_changes(*state, rules_builtin(), &x->estimate, scratch, changes);
+    assert_true(n > 0);
+    for (int i = 0; i < n; i++) {
+        assert_true(changes[i].peak < x->estimate.memory.peak);
+        assert_int_not_equal(changes[i].fits, FITS_NO);
+    }
+    arena_free(scratch);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_plan_has_memory_time_and_evidence),
+    cmocka_unit_test(a_plan_that_is_refused_says_so),
+    cmocka_unit_test(what_is_missing_is_a_diagnostic),
+    cmocka_unit_test(facts_can_be_estimated_in_passing),
+    cmocka_unit_test(changes_make_it_fit),
+};
+UNIT_MAIN(tests)

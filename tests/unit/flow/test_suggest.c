@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A question -> plans: what can be asked, and what the answer holds. */
+#include "facts/param_ids.h"
+#include "flow/suggest.h"
+#include "unit/unit.h"
+
+static struct ask question(struct arena *a, const char *model, int64_t gpus)
+{
+    struct diags *diags = ARENA_NEW(a, struct diags);
+    struct platform_cache *platforms = ARENA_NEW(a, struct platform_cache);
+    platforms->arena = a;
+    diags_init(diags, a);
+    struct ask ask = {.gpus = gpus, .top = 2};
+    ask.platform = platform_load(platforms, diags, STR("h100"), (struct span){0});
+    ask.model = model_load(a, diags, str_of(model));
+    assert_true(ask.platform && ask.model);
+    return ask;
+}
+
+/* False with the first error. */
+static bool answered(struct arena *a, struct ask *ask, struct answers *out, struct str *why)
+{
+    struct arena *scratch = arena_new(0);
+    struct diags diags;
+    diags_init(&diags, a);
+    bool good = suggest(a, scratch, &diags, rules_builtin(), ask, out);
+    if (diags.n) *why = diags.items[0].message;
+    arena_free(scratch);
+    return good;
+}
+
+static void a_question_is_answered_as_it_was_put(void **state)
+{
+    struct ask ask = question(*state, "qwen3-30b-a3b", 16);
+    struct answers x;
+    struct str why;
+    assert_true(ask_in(*state, &ask, STR("megatron"), &why));
+    assert_true(ask_words(*state, &ask, &why));
+    assert_true(ask_pins(*state, &ask, STR("ep=8, pp=1"), &why));
+    assert_true(ask_settle(*state, &ask, &why));
+    assert_true(answered(*state, &ask, &x, &why));
+    assert_true(x.any);
+    assert_int_equal(x.n, 1);
+    assert_int_equal(x.framework[0], FRAMEWORK_MEGATRON);
+    assert_in_range(x.items[0].n, 1, 2);
+    for (size_t i = 0; i < x.items[0].n; i++) {
+        const struct knobs *k = &x.items[0].plans[i].config.knobs;
+        assert_true(k->ep == 8 && k->pp == 1 && k->gpus == 16);
+    }
+    assert_true(ask.seq_assumed && ask.gbs_assumed);
+    assert_int_equal(ask.seq, 4096);
+    assert_int_equal(ask.gbs % 64, 0);
+    assert_str(ask.goal, "throughput");
+}
+
+static void frameworks_follow_from_the_task_and_the_pins(void **state)
+{
+    struct str why;
+    struct ask ask = question(*state, "qwen3-30b-a3b", 8);
+    ask.task = STR("peft");
+    ask.lora_rank = 16;
+    assert_true(ask_words(*state, &ask, &why) && ask_settle(*state, &ask, &why));
+    assert_true(!ask.in[FRAMEWORK_MEGATRON] && ask.in[FRAMEWORK_BRIDGE] &&
+                ask.in[FRAMEWORK_AUTOMODEL]);
+    assert_int_equal(ask.pins.items[0].param, P_peft_dim);
+    ask = question(*state, "qwen3-30b-a3b", 8);
+    assert_true(ask_pins(*state, &ask, STR("overlap_p2p_communication_warmup_flush=true"), &why));
+    assert_true(ask_words(*state, &ask, &why) && ask_settle(*state, &ask, &why));
+    assert_true(ask.in[FRAMEWORK_MEGATRON] && !ask.in[FRAMEWORK_BRIDGE]);
+}
+
+static void what_cannot_be_asked_is_said(void **state)
+{
+    static const struct {
+        const char *task, *framework, *pins, *why;
+        int64_t rank;
+    } cases[] = {
+        {"pretran", "", "",
+         "the task must be one of pretrain|sft|peft, not pretran; did you mean "
+         "pretrain?",
+         0},
+        {"", "megatrn", "",
+         "the framework must be one of megatron|bridge|automodel, not megatrn; "
+         "did you mean megatron?",
+         0},
+        {"", "", "tp", "a pin is NAME=VALUE, not tp", 0},
+        {"", "", "world_size=8", "the number of GPUs is given with --gpus, not as a pin", 0},
+        {"", "", "", "the adapters' rank and targets go with task peft", 8},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ask ask = question(*state, "qwen3-30b-a3b", 8);
+        struct str why = STR("nothing is wrong"), name = str_of(cases[i].framework);
+        ask.task = str_of(cases[i].task);
+        ask.lora_rank = cases[i].rank;
+        bool good = (!name.n || ask_in(*state, &ask, name, &why)) &&
+                    ask_words(*state, &ask, &why) &&
+                    (!*cases[i].pins || ask_pins(*state, &ask, str_of(cases[i].pins), &why)) &&
+                    ask_settle(*state, &ask, &why);
+        assert_false(good);
+        assert_str(why, cases[i].why);
+    }
+}
+
+static void the_smallest_size_is_looked_for(void **state)
+{
+    struct ask ask = question(*state, "qwen3-30b-a3b", 0), fewer;
+    struct answers x;
+    struct str why;
+    assert_true(ask_in(*state, &ask, STR("megatron"), &why) && ask_words(*state, &ask, &why) &&
+                ask_settle(*state, &ask, &why));
+    fewer = ask;
+    assert_true(answered(*state, &ask, &x, &why));
+    assert_true(x.any && ask.gpus > 1 && ask.most_gpus == 0);
+    fewer.gpus = ask.gpus / 2;
+    assert_true(answered(*state, &fewer, &x, &why));
+    assert_true(!x.any || x.items[0].tight);
+    struct arena *scratch = arena_new(0);
+    struct answer larger;
+    assert_true(
+        suggest_larger(*state, scratch, rules_builtin(), &fewer, FRAMEWORK_MEGATRON, &larger));
+    assert_int_equal(fewer.gpus, ask.gpus);
+    assert_true(larger.n > 0);
+    arena_free(scratch);
+}
+
+static void what_is_forbidden_must_be_decidable(void **state)
+{
+    struct ask ask = question(*state, "qwen3-30b-a3b", 8);
+    struct answers x;
+    struct str why = STR("");
+    struct str forbid[] = {STR("plan.ep > 4")};
+    ask.forbid = forbid;
+    ask.n_forbid = 1;
+    assert_true(ask_in(*state, &ask, STR("megatron"), &why) && ask_words(*state, &ask, &why) &&
+                ask_settle(*state, &ask, &why));
+    struct ask bad = ask;
+    assert_true(answered(*state, &ask, &x, &why));
+    for (size_t i = 0; i < x.items[0].n; i++)
+        assert_true(x.items[0].plans[i].config.knobs.ep <= 4);
+    forbid[0] = STR("plan.ep + 1");
+    assert_false(answered(*state, &bad, &x, &why));
+    assert_str(why, "the expression is neither true nor false");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_question_is_answered_as_it_was_put),
+    cmocka_unit_test(frameworks_follow_from_the_task_and_the_pins),
+    cmocka_unit_test(what_cannot_be_asked_is_said),
+    cmocka_unit_test(the_smallest_size_is_looked_for),
+    cmocka_unit_test(what_is_forbidden_must_be_decidable),
+};
+UNIT_MAIN(tests)
