@@ -179,7 +179,7 @@ static struct str departure(struct arena *a, const struct preference *p, const s
         return arena_printf(a, "which %s: %.0f of %.0f GiB",
                             other.fits == FITS_NO ? "does not fit" : "is tight in memory",
                             other.peak / GIB, plan->capacity / GIB);
-    return arena_printf(a, "for a gain above its margin of %.0f %% a step", 100 * p->margin);
+    return arena_printf(a, "for a gain above its margin of %.0f %% per step", 100 * p->margin);
 }
 
 static void add_guide(struct arena *a, const struct preference *p, struct plan *plan)
@@ -268,7 +268,7 @@ struct str reason_against(struct arena *a, const struct answer *answer,
     return arena_printf(
         a,
         "%.*s, but further from the guide's %.*s %.*s, left only for a gain of %.0f "
-        "%% a step  [%.*s]",
+        "%% per step  [%.*s]",
         STR_ARG(costs), STR_ARG(param_name(p->knob->param)), STR_ARG(word(a, p->value)),
         100 * p->margin, STR_ARG(p->rule->id));
 }

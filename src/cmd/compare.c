@@ -78,7 +78,7 @@ static void add_costs(struct cmd_context *c, const struct estimate *a, const str
          rounded(b->time.tokens_per_s_per_gpu, 1)},
         {"GPU hours for 10^9 tokens", "", rounded(days / a->time.tokens_per_s_per_gpu, 1),
          rounded(days / b->time.tokens_per_s_per_gpu, 1)},
-        {"tokens a step, millions", "", rounded(tokens_of(a) / 1e6, 3),
+        {"tokens per step, millions", "", rounded(tokens_of(a) / 1e6, 3),
          rounded(tokens_of(b) / 1e6, 3)},
         {"step time, s", "", rounded(a->time.step, 3), rounded(b->time.step, 3)},
         {"model TFLOP/s/GPU", "", rounded(a->time.model_flops_per_gpu / 1e12, 1),

@@ -90,7 +90,7 @@ static void add_plan(struct cmd_context *c, const struct diagnosed *x)
 {
     refused_text(c, option_value(c, "plan"), &x->refusal, &c->out);
     if (x->fits == FITS_NO)
-        buf_printf(&c->out, "the plan does not fit by its estimate: %.1f GiB a GPU\n",
+        buf_printf(&c->out, "the plan does not fit by its estimate: %.1f GiB per GPU\n",
                    x->found.peak / GIB);
 }
 

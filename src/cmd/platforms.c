@@ -44,7 +44,7 @@ static void list_text(struct cmd_context *c)
         buf_printf(&c->out, "  %.*s\n", LINE_ARG(c->keep, e->name));
     }
     buf_add(&c->out, STR("\nGiB: what the allocator can use. Peaks are dense, bandwidths one "
-                         "direction a GPU.\n"));
+                         "direction per GPU.\n"));
 }
 
 static void coefficients_json(struct json_writer *w, const struct entry *e)

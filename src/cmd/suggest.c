@@ -143,7 +143,7 @@ static const struct option options[] = {
     {"lora-targets", "NAME,…",
      "task peft: modules with adapters, by the framework's names: linear_qkv; *.q_proj"},
     {"seq", "N", "sequence length in tokens (4096)"},
-    {"gbs", "N", "global batch size in sequences (about 4 M tokens a step)"},
+    {"gbs", "N", "global batch size in sequences (about 4 M tokens per step)"},
     {"mbs", "N", "micro-batch size; without it searched"},
     {"precision", "P",
      "bf16 (default), fp16, fp8_delayed, fp8_tensorwise, fp8_blockwise, mxfp8 or nvfp4"},

@@ -18,7 +18,7 @@ static void add_question(struct arena *a, const struct ask *ask, const struct an
     screen_notes(ask->model, out);
     struct str gpus = num_grouped(a, ask->gpus), gbs = num_grouped(a, ask->gbs);
     buf_printf(out,
-               "%.*s  %.*s GPUs, %d a node, NVLink domain %d, %.0f GiB each; seq %" PRId64
+               "%.*s  %.*s GPUs, %d per node, NVLink domain %d, %.0f GiB each; seq %" PRId64
                "%s, gbs %.*s%s\n",
                LINE_ARG(a, ask->platform->name), STR_ARG(gpus), m->gpus_per_node, m->nvlink_domain,
                m->capacity_bytes / GIB, ask->seq, ask->seq_assumed ? " (assumed)" : "",
@@ -120,7 +120,7 @@ static void add_least(const struct answer *answer, struct buf *out)
 {
     const struct search_result *s = answer->search;
     if (s->has_least)
-        buf_printf(out, "  the smallest needs %.0f GiB of %.0f GiB a GPU (tp %d pp %d ep %d, %s)\n",
+        buf_printf(out, "  the smallest needs %.0f GiB of %.0f GiB per GPU (tp %d pp %d ep %d, %s)\n",
                    s->least.peak / GIB, answer->base.machine.capacity_bytes / GIB,
                    s->least.knobs.tp, s->least.knobs.pp, s->least.knobs.ep,
                    s->least.knobs.recompute == RECOMPUTE_FULL ? "full recompute"

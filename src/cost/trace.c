@@ -87,9 +87,9 @@ void trace_step(struct cost_trace *trace, const struct config *c, const struct t
                "what launches add to the GPU's time, and the fixed part of a step");
     trace_term(trace, "bubble", t->bubble, "ramps and uneven stages, pp %d, vpp %d", k->pp, k->vpp);
     trace_term(trace, "data parallel", t->dp_exposed,
-               "dense %.4g, experts %.4g parameters a rank, dp %lld, edp %lld", params.dense,
+               "dense %.4g, experts %.4g parameters per rank, dp %lld, edp %lld", params.dense,
                params.experts, (long long)knobs_dp(k), (long long)knobs_edp(k));
-    trace_term(trace, "optimizer", t->optimizer, "dense %.4g, experts %.4g parameters a rank",
+    trace_term(trace, "optimizer", t->optimizer, "dense %.4g, experts %.4g parameters per rank",
                params.dense, params.experts);
     trace_term(trace, "step", t->step, "%lld sequences x %d tokens / (%lld GPUs x %.1f tokens/s)",
                (long long)k->gbs, k->seq, gpus, t->tokens_per_s_per_gpu);

@@ -52,7 +52,7 @@ void screen_machine(struct arena *a, const struct config *c, struct buf *out)
     const struct knobs *k = &c->knobs;
     struct str gpus = num_grouped(a, k->gpus), gbs = num_grouped(a, k->gbs);
     buf_printf(out,
-               "%.*s  %.*s GPUs, %d a node, NVLink domain %d, %.0f GiB each; seq %d, gbs %.*s\n",
+               "%.*s  %.*s GPUs, %d per node, NVLink domain %d, %.0f GiB each; seq %d, gbs %.*s\n",
                LINE_ARG(a, m->id), STR_ARG(gpus), m->gpus_per_node, m->nvlink_domain,
                m->capacity_bytes / GIB, k->seq, STR_ARG(gbs));
 }
@@ -82,7 +82,7 @@ static void add_parallelism(struct arena *a, const struct config *c, struct buf 
     buf_printf(out, ", cp %d, ep %d, etp %d; dp %" PRId64 ", expert dp %" PRId64 "%s\n", k->cp,
                k->ep, k->etp, knobs_dp(k), knobs_edp(k),
                k->sequence_parallel ? "; sequence parallel" : "");
-    buf_printf(out, "  batch       mbs %d, %" PRId64 " microbatches, %.1f M tokens a step\n",
+    buf_printf(out, "  batch       mbs %d, %" PRId64 " microbatches, %.1f M tokens per step\n",
                k->mbs, knobs_microbatches(k), (double)k->gbs * k->seq / 1e6);
     if (k->layout > 0)
         buf_printf(out, "  stages      %.*s\n",
@@ -199,7 +199,7 @@ void screen_memory(const struct memory_estimate *m, struct buf *out)
 {
     static const char *const verdicts[] = {"fits", "tight: may not fit", "does not fit"};
     buf_printf(out,
-               "memory a GPU, GiB of %.1f: w weights, g gradients, o optimizer, a activations, l "
+               "memory per GPU, GiB of %.1f: w weights, g gradients, o optimizer, a activations, l "
                "logits, b buffers%s\n",
                m->capacity / GIB, m->stages[m->fullest].graphs > 0 ? ", c CUDA graphs" : "");
     int shown = m->n_stages <= STAGES_SHOWN ? m->n_stages : STAGES_SHOWN / 2;

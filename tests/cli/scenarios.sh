@@ -251,7 +251,7 @@ row S0.14
 plan V use_megatron_fsdp=true mbs=4 gbs=256 && cp plan.yaml a.yaml
 plan V mbs=4 gbs=1024 && cp plan.yaml b.yaml
 "$program" compare a.yaml b.yaml >screen 2>&1
-ok grep -q 'tokens a step' screen
+ok grep -q 'tokens per step' screen
 ok grep -q 'useful tokens' screen
 row S0.15
 q recompute_granularity=full recompute_method=uniform recompute_num_layers=1 -recompute_modules cuda_graph_impl=transformer_engine 'cuda_graph_scope=[attn]'

@@ -154,7 +154,7 @@ static void a_rival_is_told_by_its_costs(void **state)
     struct str want =
         arena_printf(*state,
                      "2 %% faster, 10 %% more memory, but further from the guide's "
-                     "tensor_model_parallel_size 1, left only for a gain of 5 %% a step  [%.*s]",
+                     "tensor_model_parallel_size 1, left only for a gain of 5 %% per step  [%.*s]",
                      STR_ARG(rule->id));
     assert_str(held, want.p);
     rival.knobs.tp = 1; /* no further than the first */
