@@ -28,6 +28,8 @@
     X(activation_passes, 1.2)       /* time of elementwise kernels against counted bytes */        \
     X(bias_passes, 4.0)             /* same, of biased and clamped experts */                      \
     X(scan, 4.5)                   /* time of state-space scans against counted FLOPs and bytes */ \
+    X(scan_mamba_peak, 0.25)       /* part of the 16-bit peak that Mamba's scan tends to */        \
+    X(scan_delta_peak, 0.2)        /* same of a gated delta rule's */                              \
     X(quantise, 1.4)               /* time of quantise and transpose against 4 bytes an element */ \
     X(quantise_fp4, 1.5)           /* same to FP4, against FP8 */                                  \
     X(nvlink, 0.75)                /* part of the NVLink rate that collectives reach */            \
@@ -55,6 +57,7 @@
     X(ep_hidden, 0.65)              /* part of EP communication hidden by 1F1B overlap */          \
     X(shared_expert_hidden, 0.5)    /* part of it hidden by shared_expert_overlap */               \
     X(shared_expert_window, 0.15)   /* part of the kernels that can hide it */                     \
+    X(tp_backward, 1.4)             /* TP collectives exposed in a sub-block's backward */         \
     X(tp_hidden, 0.47)              /* part of TP communication hidden by tp_comm_overlap */       \
     X(p2p_exposed, 0.28)            /* part of pipeline transfers exposed with VPP */              \
     X(dp_window, 0.61)              /* part of the compute window that hides DP collectives */     \
@@ -63,6 +66,7 @@
     X(fsdp_contention, 0.03)        /* slowdown of kernels over hidden FSDP collectives */         \
     X(fsdp_first_gather, 0.5)       /* part of the first gather with nothing beside it */          \
     X(host_op_s, 28e-6)             /* s of host time an operation */                              \
+    X(backward_ops, 1.6)            /* host operations of backward for one of forward */           \
     X(gpu_gap_s, 2.4e-6)            /* s the GPU idles an operation, captured or not */            \
     X(sync_s, 60e-6)                /* s a device-to-host synchronisation */                       \
     X(step_s, 0.033)                /* s an optimizer step besides its kernels */                  \

@@ -69,7 +69,8 @@ void kernel_attention(const struct timing *t, const struct core *s, struct pass 
 void kernel_scan(const struct timing *t, const struct scan *s, struct pass *forward,
                  struct pass *backward)
 {
-    double compute = s->flops / (s->peak_part * t->config->machine.peak_bf16);
+    double peak_part = s->delta ? t->f.scan_delta_peak : t->f.scan_mamba_peak;
+    double compute = s->flops / (peak_part * t->config->machine.peak_bf16);
     double stream = kernel_stream(t, s->bytes);
     forward->scan += t->f.scan * (compute + stream);
     backward->scan += t->f.scan * (2.5 * compute + 2 * stream);

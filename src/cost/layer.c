@@ -87,10 +87,11 @@ static void add_core(const struct timing *t, const struct core *c, struct layer_
 static void add_ops(const struct timing *t, const struct host *h, struct layer_time *x)
 {
     double launched = t->captured & h->scope ? fmin(h->ops, h->left) : h->ops;
+    double backward = h->backward > 0 ? h->backward : t->f.backward_ops;
     x->forward.ops += launched;
-    x->backward.ops += h->backward * launched;
+    x->backward.ops += backward * launched;
     x->forward.gpu_ops += h->ops;
-    x->backward.gpu_ops += h->backward * h->ops;
+    x->backward.gpu_ops += backward * h->ops;
     if (!(t->repeated & h->freed_by)) return;
     x->again.ops += launched;
     x->again.gpu_ops += h->ops;
@@ -103,9 +104,11 @@ static void add_dispatch(const struct timing *t, const struct exchange *e, struc
     double moved = t->law.passes * 2 * t->rows * width;
     double exchange = comm_dispatch(t, width);
     double spread = 2 * comm_collective(t, 2 * t->rows / t->load * width, etp, etp);
-    struct host prepare = {t->law.prepare_ops, 0, backward_ops,
-                           SCOPE_MOE_PREPROCESS | SCOPE_MOE | SCOPE_FULL, e->freed_by};
-    struct host move = {t->law.move_ops, 0, backward_ops, SCOPE_MOE | SCOPE_FULL, e->freed_by};
+    struct host prepare = {.ops = t->law.prepare_ops,
+                           .scope = SCOPE_MOE_PREPROCESS | SCOPE_MOE | SCOPE_FULL,
+                           .freed_by = e->freed_by};
+    struct host move = {
+        .ops = t->law.move_ops, .scope = SCOPE_MOE | SCOPE_FULL, .freed_by = e->freed_by};
     add_stream(t, &(struct stream){.forward = moved, .backward = moved, .freed_by = e->freed_by},
                x);
     add_ops(t, &prepare, x);
@@ -130,7 +133,7 @@ static void add_exchange(const struct timing *t, const struct exchange *e, struc
     case EXCHANGE_TP:
         one = comm_collective(t, e->bytes, tp, tp);
         x->forward.tp += e->forward * one;
-        x->backward.tp += e->backward * one;
+        x->backward.tp += (e->backward > 0 ? e->backward : t->f.tp_backward) * one;
         if (t->repeated & e->freed_by) x->again.tp += e->forward * one;
         break;
     case EXCHANGE_CP:

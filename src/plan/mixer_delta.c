@@ -23,12 +23,12 @@ static void delta_weights(struct weights *w)
     w->small[OWNER_REPLICATED] += m->lin_v_dim;
 }
 
-/* The scan's products are smaller than Mamba's. */
 static void delta_work(struct work *w)
 {
     double tp = w->tp, tokens = w->t.tokens, k = key(w->m), v = value(w->m);
-    work_scan(w, 10 * tokens * v * w->m->lin_k_dim / tp, 0.2,
-              8 * (2 * tokens * (2 * k + 2 * v) / tp));
+    work_scan(w, (struct scan){.flops = 10 * tokens * v * w->m->lin_k_dim / tp,
+                               .bytes = 8 * (2 * tokens * (2 * k + 2 * v) / tp),
+                               .delta = true});
     work_context(w, 2 * tokens * 2 * k / tp, 2 * tokens * v / tp);
     work_host(w, w->low ? 38 : 30, SCOPE_ATTN | SCOPE_FULL, 2);
 }

@@ -75,21 +75,17 @@ struct core *work_core(struct work *w, double heads, double qk_dim, double v_dim
     return x;
 }
 
-void work_scan(struct work *w, double flops, double peak_part, double bytes)
+void work_scan(struct work *w, struct scan scan)
 {
     assert(w->n_scans < WORK_MAX_CORES);
-    w->scans[w->n_scans++] = (struct scan){flops, peak_part, bytes};
+    w->scans[w->n_scans++] = scan;
 }
-
-/* Host operations of backward for one of forward: gradients of inputs and of weights, less what
-   autograd fuses. */
-const double backward_ops = 1.6;
 
 struct host *work_host(struct work *w, double ops, uint32_t scope, double left)
 {
     assert(w->n_hosts < WORK_MAX);
     struct host *x = &w->hosts[w->n_hosts++];
-    *x = (struct host){ops, left, backward_ops, scope, 0};
+    *x = (struct host){.ops = ops, .left = left, .scope = scope};
     return x;
 }
 
@@ -106,16 +102,11 @@ struct exchange *work_exchange(struct work *w, struct exchange x)
     return &w->exchanges[w->n_exchanges++];
 }
 
-/* Of the three sequence-parallel collectives of a sub-block's backward two run beside its GEMMs
-   (megatron/core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication). */
-static const double backward_collectives = 1.4;
-
 struct exchange *work_tp(struct work *w)
 {
     return work_exchange(w, (struct exchange){.kind = EXCHANGE_TP,
                                               .bytes = 2 * w->t.tokens * w->m->hidden,
-                                              .forward = 2,
-                                              .backward = backward_collectives});
+                                              .forward = 2});
 }
 
 /* Ring attention computes block by block: every step after the first corrects the output so far,

@@ -133,21 +133,23 @@ struct core {
     bool forward_only;
 };
 
-/* A chunked scan: FLOPs at a part of the 16-bit peak, and bytes streamed. */
+/* A chunked scan: FLOPs, and bytes streamed. */
 struct scan {
-    double flops, peak_part, bytes;
+    double flops, bytes;
+    bool delta; /* of a delta rule, whose products are smaller than Mamba's */
 };
 
 /* Operations that the host launches; captured by CUDA graphs of one of the scopes, `left` of them
    are still its own. */
 struct host {
     double ops, left;
-    double backward; /* operations of the backward for one of the forward */
+    double backward; /* operations of the backward for one of the forward; 0: as of most layers */
     uint32_t scope, freed_by;
 };
 
-/* TP: a gather or scatter of `bytes`, so often in each pass. CP: keys and values, and queries, in
-   bytes. EP: dispatch and combine of the routed rows, `width` elements each. */
+/* TP: a gather or scatter of `bytes`, so often in each pass (backward 0: as of most sub-blocks).
+   CP: keys and values, and queries, in bytes. EP: dispatch and combine of the routed rows, `width`
+   elements each. */
 struct exchange {
     enum { EXCHANGE_TP, EXCHANGE_CP, EXCHANGE_EP } kind;
     double bytes, forward, backward;
@@ -182,9 +184,7 @@ struct work {
 
 struct stream *work_stream(struct work *w, double forward, double backward);
 struct core *work_core(struct work *w, double heads, double qk_dim, double v_dim, double window);
-void work_scan(struct work *w, double flops, double peak_part, double bytes);
-/* Host operations of backward for one of forward. */
-extern const double backward_ops;
+void work_scan(struct work *w, struct scan scan);
 struct host *work_host(struct work *w, double ops, uint32_t scope, double left);
 void work_repeat(struct work *w, uint32_t module, double bytes, double ops);
 struct exchange *work_exchange(struct work *w, struct exchange x);
