@@ -164,18 +164,30 @@ static struct rule_set set_before(const struct rule *r, const struct rule_set *s
     return before;
 }
 
+static const struct node *mapping(struct builder *b)
+{
+    uint32_t source = source_add(&b->diags->sources, b->rule->id, b->example->facts);
+    const struct node *root = doc_load_json(b->arena, b->diags, source);
+    if (root && root->kind == NODE_MAP) return root;
+    complain(b, "is not a mapping");
+    return NULL;
+}
+
+struct facts *rule_example_start(struct arena *a, struct diags *diags, const struct rule *r,
+                                 const struct rule_example *example, const struct node **root)
+{
+    struct builder b = {.arena = a, .diags = diags, .rule = r, .example = example};
+    *root = mapping(&b);
+    return *root && start(&b, *root) ? b.facts : NULL;
+}
+
 struct facts *rule_example_facts(struct arena *a, struct diags *diags, const struct rule *r,
                                  const struct rule_example *example, const struct rule_set *set,
                                  struct arena *scratch)
 {
     struct builder b = {a, diags, r, example, NULL, false};
-    uint32_t source = source_add(&diags->sources, r->id, example->facts);
-    const struct node *root = doc_load_json(a, diags, source);
-    if (!root || root->kind != NODE_MAP) {
-        complain(&b, "is no mapping");
-        return NULL;
-    }
-    if (!start(&b, root)) return NULL;
+    const struct node *root = mapping(&b);
+    if (!root || !start(&b, root)) return NULL;
     for (size_t i = 0; i < root->n; i++)
         read_key(&b, root->keys[i], root->items[i]);
     if (b.failed) return NULL;
