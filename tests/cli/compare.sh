@@ -36,7 +36,7 @@ lacks "note:"
 # that does not run: the rule, and the command that shows all; one that does not fit
 sed 's/^gbs: .*/gbs: 2001/' "$dir/a.yaml" >"$dir/b.yaml"
 compare 1 "$dir/b.yaml" "$dir/b.yaml"
-has "b.yaml is refused: global batch size 2001 is no multiple of micro batch 1 x dp 16 = 16 [batch-divides-into-microbatches]"
+has "b.yaml is refused: global batch size 2001 is not a multiple of micro batch 1 x dp 16 = 16 [batch-divides-into-microbatches]"
 has "moeplan validate $dir/b.yaml"
 has "the two are the same configuration"
 "$moeplan" compare "$dir/a.yaml" "$dir/b.yaml" --format json >"$dir/out" || [ $? = 1 ] || fail "no answer"
