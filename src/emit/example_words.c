@@ -88,8 +88,11 @@ static bool add_by_flag(struct words *w, int param)
         return true;
     }
     bool off = v.kind == VALUE_NULL || (v.kind == VALUE_BOOL && !v.b);
-    if (!off || !in->n_flags) return false;
-    beside(w, STR("no"), value_string(in->flags[0].flag));
+    if (!in->n_flags) return false;
+    if (off)
+        beside(w, STR("no"), value_string(in->flags[0].flag));
+    else
+        add_flag(w, in->flags[0].flag, v); /* on its way out, which the rule may be about */
     return true;
 }
 
@@ -208,10 +211,13 @@ struct str example_words(struct arena *a, const struct rule *r, const struct rul
     struct words w = {.arena = a, .text = buf_new(a), .with = buf_new(a)};
     w.facts = rule_example_start(a, &quiet, r, example, &root);
     if (!w.facts) return STR("");
+    struct str written = str_trim(rule_example_text(root));
     const struct node *raw = node_get(root, STR("raw"));
     w.plan = is_about_plan(w.facts, raw);
     if (raw) add_raw(&w, STR(""), raw);
     add_facts(&w, root);
     add_environment(&w, node_get(root, STR("env")));
-    return text_of(&w);
+    struct str rest = text_of(&w);
+    return arena_printf(a, "%.*s%s%.*s", STR_ARG(written), written.n && rest.n ? "\n" : "",
+                        STR_ARG(rest));
 }

@@ -140,11 +140,13 @@ static void help_line(const struct diag *d, struct buf *out)
     if (d->help.n) buf_printf(out, "      = help: %.*s\n", STR_ARG(d->help));
 }
 
-/* How much of an example is in the way of reading it: what it says beyond the example it stands
-   beside or leaves out of it, and values that nobody writes but to try the rule. */
+/* How much of an example is in the way of reading it, nothing where it is what a user writes: what
+   it says beyond the example it stands beside or leaves out of it, and values that nobody writes
+   but to try the rule. */
 static size_t weight(const struct node *root, const struct node *beside)
 {
     size_t sum = beside ? beside->n : 0;
+    if (root && rule_example_text(root).n) return 0;
     for (size_t i = 0; root && i < root->n; i++) {
         struct str text = root->items[i]->text;
         bool odd = root->items[i]->kind == NODE_SCALAR &&
