@@ -218,6 +218,7 @@ struct str example_words(struct arena *a, const struct rule *r, const struct rul
     add_facts(&w, root);
     add_environment(&w, node_get(root, STR("env")));
     struct str rest = text_of(&w);
+    if (!written.n && !rest.n) return STR("# nothing is written");
     return arena_printf(a, "%.*s%s%.*s", STR_ARG(written), written.n && rest.n ? "\n" : "",
                         STR_ARG(rest));
 }

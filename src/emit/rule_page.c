@@ -6,8 +6,8 @@
 #include "emit/example_words.h"
 
 enum { MOST_LINES = 8, WIDTH = 110 };
-/* What a reader is spared of examples, in facts: a value out of the ordinary, a rule that is not
-   applicable. */
+/* What a reader is spared of examples, in facts: a value out of the ordinary; a rule that is not
+   applicable, or the same words twice. */
 enum { ODD = 100, IDLE = 10000 };
 
 static void heading(struct buf *out, const char *text)
@@ -186,13 +186,14 @@ static const struct rule_example *example_pick(const struct rule *r, const struc
 {
     const struct rule_example *best = NULL;
     const struct node *other = beside ? mapping_of(r, beside, work) : NULL;
+    struct str shown = beside ? example_words(work, r, beside) : STR("");
     size_t least = SIZE_MAX;
     for (size_t i = 0; i < r->n_examples; i++) {
         const struct rule_example *example = &r->examples[i];
         if (example->good != good) continue;
         size_t w = weight(mapping_of(r, example, work), other);
         bool idle = good && !r->native && !meets_conditions(r, set, example, work, scratch);
-        if (idle) w += IDLE;
+        if (idle || (beside && str_eq(example_words(work, r, example), shown))) w += IDLE;
         if (w < least) best = example;
         if (w < least) least = w;
     }
