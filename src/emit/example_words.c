@@ -154,8 +154,9 @@ static void add_environment(struct words *w, const struct node *env)
 /* ---- the text ---- */
 
 /* Megatron-LM has no word that is no flag: such an example is about a plan, or about metrics. */
-static bool is_about_plan(const struct facts *f, const struct node *raw)
+static bool is_about_plan(const struct rule *r, const struct facts *f, const struct node *raw)
 {
+    if (r->role == ROLE_ASSUMPTION) return true; /* what silence of a plan means */
     return f->framework == FRAMEWORK_MEGATRON && raw && raw->kind == NODE_MAP && raw->n &&
            !str_starts(raw->keys[0]->text, STR("-"));
 }
@@ -213,7 +214,9 @@ struct str example_words(struct arena *a, const struct rule *r, const struct rul
     if (!w.facts) return STR("");
     struct str written = str_trim(rule_example_text(root));
     const struct node *raw = node_get(root, STR("raw"));
-    w.plan = is_about_plan(w.facts, raw);
+    w.plan = is_about_plan(r, w.facts, raw);
+    const struct node *framework = node_get(root, STR("framework"));
+    if (w.plan && framework) add_key(&w, STR("framework"), value_string(framework->text));
     if (raw) add_raw(&w, STR(""), raw);
     add_facts(&w, root);
     add_environment(&w, node_get(root, STR("env")));

@@ -6,9 +6,9 @@
 #include "emit/example_words.h"
 
 enum { MOST_LINES = 8, WIDTH = 110 };
-/* What a reader is spared of examples, in facts: a value out of the ordinary; a rule that is not
-   applicable, or the same words twice. */
-enum { ODD = 100, IDLE = 10000 };
+/* What a reader is spared of examples, in facts: a rule that is not applicable, nothing in common
+   with the wrong one, a value out of the ordinary, the same words twice. */
+enum { IDLE = 4, UNRELATED = 8, ODD = 100, REPEATED = 1000 };
 
 static void heading(struct buf *out, const char *text)
 {
@@ -145,7 +145,7 @@ static void help_line(const struct diag *d, struct buf *out)
    but to try the rule. */
 static size_t weight(const struct node *root, const struct node *beside)
 {
-    size_t sum = beside ? beside->n : 0;
+    size_t sum = beside ? beside->n + UNRELATED : 0, common = 0;
     if (root && rule_example_text(root).n) return 0;
     for (size_t i = 0; root && i < root->n; i++) {
         struct str text = root->items[i]->text;
@@ -154,8 +154,9 @@ static size_t weight(const struct node *root, const struct node *beside)
         bool shared = beside && node_get(beside, root->keys[i]->text);
         sum = shared ? sum - 1 : sum + 1;
         if (odd) sum += ODD;
+        common += shared;
     }
-    return sum;
+    return sum - (common ? UNRELATED : 0);
 }
 
 static bool meets_conditions(const struct rule *r, const struct rule_set *set,
@@ -193,7 +194,8 @@ static const struct rule_example *example_pick(const struct rule *r, const struc
         if (example->good != good) continue;
         size_t w = weight(mapping_of(r, example, work), other);
         bool idle = good && !r->native && !meets_conditions(r, set, example, work, scratch);
-        if (idle || (beside && str_eq(example_words(work, r, example), shown))) w += IDLE;
+        if (idle) w += IDLE;
+        if (beside && str_eq(example_words(work, r, example), shown)) w += REPEATED;
         if (w < least) best = example;
         if (w < least) least = w;
     }
@@ -211,11 +213,17 @@ static void example_finding(const struct rule *r, const struct facts *f, struct 
     help_line(d, out);
 }
 
+/* Overrides, assumptions and guides without a rule find nothing wrong. */
+static bool judges(const struct rule *r)
+{
+    return r->rule || r->native;
+}
+
 static void wrong(const struct rule *r, const struct rule_set *set,
                   const struct rule_example *example, struct arena *work, struct arena *scratch,
                   struct buf *out)
 {
-    heading(out, "Wrong");
+    heading(out, judges(r) ? "Wrong" : "Applies");
     configuration(example_words(work, r, example), out);
     if (r->native || r->role != ROLE_CHECK) return;
     struct diags found;
@@ -232,7 +240,7 @@ static void examples(const struct rule *r, const struct rule_set *set, struct ar
     const struct rule_example *good = example_pick(r, set, true, bad, work, scratch);
     if (bad) wrong(r, set, bad, work, scratch, out);
     if (good) {
-        heading(out, "Right");
+        heading(out, judges(r) ? "Right" : "Does not apply");
         configuration(example_words(work, r, good), out);
     }
     arena_free(work);
