@@ -15,7 +15,7 @@ struct words {
     struct facts *facts;
     bool plan;               /* a plan file: parameters by their own names */
     struct emit_lines lines; /* keys of YAML */
-    struct buf text;         /* flags or overrides, one a line */
+    struct buf text;         /* flags or overrides, one per line */
     struct buf with;         /* what no word says */
 };
 

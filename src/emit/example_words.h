@@ -8,8 +8,8 @@
 #include "rules/rule.h"
 
 /* The example in the words of its framework, then a comment with what no word of it says (GPUs, the
-   platform, what stands in a model's own configuration). A plan file where the example is about
-   one, or about nothing that the framework has a word for. */
+   platform, what stands in a model's own configuration). A plan file where the example is about one
+   or about metrics. Empty when it is no valid example. */
 struct str example_words(struct arena *a, const struct rule *r, const struct rule_example *example);
 
 #endif
