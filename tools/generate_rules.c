@@ -22,14 +22,26 @@ static void print(struct diags *diags)
     }
 }
 
+/* A user of ours is told what to do; rule files of others may leave it to the message. */
+static bool is_mended(const struct rule *r, struct diags *diags)
+{
+    bool refuses = r->severity == SEVERITY_ERROR && r->rule;
+    if (!refuses || r->help.n || r->suggestion || r->fix_value) return true;
+    diag_add(diags, SEVERITY_ERROR, "rule-help", r->at,
+             "%.*s is an error without help, suggestion or fix", STR_ARG(r->id));
+    return false;
+}
+
 static bool generate(struct arena *a, const char *out, const char *folder, bool strict)
 {
     struct diags diags;
     diags_init(&diags, a);
     struct rule_set set;
     bool good = rules_load(a, &diags, folder, NULL, &set);
-    for (size_t i = 0; i < set.n; i++)
+    for (size_t i = 0; i < set.n; i++) {
         if (rule_test(set.items[i], &set, &diags)) good = false;
+        if (!is_mended(set.items[i], &diags)) good = false;
+    }
     print(&diags);
     if (strict && !good) return false;
     struct buf text = buf_new(a);

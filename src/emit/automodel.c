@@ -9,16 +9,6 @@
 #include "facts/param_ids.h"
 #include "flow/said.h"
 
-/* A key on its way into the YAML tree: its dotted path and its text. */
-struct line {
-    struct str path, text;
-};
-
-struct lines {
-    struct line *items;
-    size_t n, cap;
-};
-
 static bool takes(const struct facts *f, struct str key)
 {
     struct str section = STR("dataset");
@@ -64,7 +54,7 @@ static void write_replaced(const struct emit_input *in, struct str key, struct v
 
 /* What cannot be said is said in a comment. */
 static void collect(struct arena *a, const struct emit_input *in, struct buf *head,
-                    struct lines *out)
+                    struct emit_lines *out)
 {
     const struct facts *f = in->facts;
     int *params;
@@ -79,13 +69,14 @@ static void collect(struct arena *a, const struct emit_input *in, struct buf *he
             write_replaced(in, key, v, head);
             continue;
         }
-        *VEC_PUSH(a, out) = (struct line){key, emit_yaml(a, v)};
+        *VEC_PUSH(a, out) = (struct emit_line){key, emit_yaml(a, v)};
     }
 }
 
 /* Writes the lines below one prefix as a mapping; nested mappings follow the scalars of their
  * level. */
-static void write_level(struct buf *out, const struct lines *all, struct str prefix, size_t indent)
+static void write_level(struct buf *out, const struct emit_lines *all, struct str prefix,
+                        size_t indent)
 {
     size_t skip = prefix.n ? prefix.n + 1 : 0;
     for (size_t i = 0; i < all->n; i++) {
@@ -128,7 +119,7 @@ static int section_rank(struct str path)
 
 /* Within a section the class that takes the other keys comes first, as every shipped recipe has it.
  */
-static bool before(struct line a, struct line b)
+static bool before(struct emit_line a, struct emit_line b)
 {
     int rank = section_rank(a.path) - section_rank(b.path);
     if (rank) return rank < 0;
@@ -136,22 +127,22 @@ static bool before(struct line a, struct line b)
     return target_a && (!target_b || a.path.n < b.path.n);
 }
 
-static void sort_lines(struct lines *all)
+void emit_keys(struct emit_lines *all, struct buf *out)
 {
     for (size_t i = 1; i < all->n; i++) { /* stable insertion: a few dozen lines */
-        struct line x = all->items[i];
+        struct emit_line x = all->items[i];
         size_t at = i;
         for (; at > 0 && before(x, all->items[at - 1]); at--)
             all->items[at] = all->items[at - 1];
         all->items[at] = x;
     }
+    write_level(out, all, (struct str){"", 0}, 0);
 }
 
 void emit_automodel(const struct emit_input *in, struct buf *out)
 {
-    struct lines all = {0};
+    struct emit_lines all = {0};
     emit_comments(in, out);
     collect(out->arena, in, out, &all);
-    sort_lines(&all);
-    write_level(out, &all, (struct str){"", 0}, 0);
+    emit_keys(&all, out);
 }

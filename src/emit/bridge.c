@@ -31,7 +31,7 @@ static void add_value(struct buf *out, struct value v)
         buf_add(out, emit_scalar(out->arena, v));
 }
 
-static void add_override(struct buf *out, struct str key, struct value v)
+void emit_override(struct buf *out, struct str key, struct value v)
 {
     struct buf word = buf_new(out->arena);
     buf_printf(&word, "%.*s=", STR_ARG(key));
@@ -55,11 +55,11 @@ static void add_param(struct buf *out, const struct facts *f, int param)
     if (!in->key.n || is_decided(f, in)) return;
     if (v.kind == VALUE_BOOL && in->inverse) v.b = !v.b;
     if (v.kind == VALUE_STRING && in->dtype) v.s = fact_dtype(out->arena, v.s);
-    add_override(out, in->key, v);
+    emit_override(out, in->key, v);
     for (size_t i = 0; i < in->n_also; i++)
-        add_override(out, in->also[i], v);
+        emit_override(out, in->also[i], v);
     for (size_t i = 0; i < in->n_unset; i++)
-        add_override(out, in->unset[i], value_null());
+        emit_override(out, in->unset[i], value_null());
 }
 
 /* ---- what the overrides stand on ---- */

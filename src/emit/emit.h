@@ -60,6 +60,18 @@ struct str emit_scalar(struct arena *a, struct value v);
 struct str emit_yaml(struct arena *a, struct value v);
 /* A per-layer list as Megatron's expression: "([0]*3+[1]*58)". */
 struct str emit_pattern(struct arena *a, const struct value_list *list);
+/* A key of a YAML file: its dotted path, and its value as text. */
+struct emit_line {
+    struct str path, text;
+};
+struct emit_lines {
+    struct emit_line *items;
+    size_t n, cap;
+};
+/* Writes the keys as nested mappings, sorted into the order in which a person reads a recipe. */
+void emit_keys(struct emit_lines *all, struct buf *out);
+/* One override of Megatron-Bridge, a word of a shell, with its line end. */
+void emit_override(struct buf *out, struct str key, struct value v);
 /* "# " lines. */
 void emit_comments(const struct emit_input *in, struct buf *out);
 

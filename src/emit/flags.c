@@ -35,7 +35,7 @@ static void add_values(struct arena *a, const struct param *p, struct value v, s
     }
 }
 
-static void add_line(const struct facts *f, int param, const char *indent, const char *end,
+void flags_add_param(const struct facts *f, int param, const char *indent, const char *end,
                      struct buf *out)
 {
     const struct param *p = &param_table[param];
@@ -56,7 +56,7 @@ void flags_add(const struct emit_input *in, const struct flags_form *form, struc
         bool left_out = false;
         for (size_t k = 0; k < form->n_without; k++)
             left_out |= params[i] == form->without[k];
-        if (!left_out) add_line(in->facts, params[i], form->indent, form->end, out);
+        if (!left_out) flags_add_param(in->facts, params[i], form->indent, form->end, out);
     }
 }
 

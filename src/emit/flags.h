@@ -17,6 +17,10 @@ void flags_add_head(const struct emit_input *in, struct buf *out);
 /* The flags of a plan, without comments. */
 void flags_add(const struct emit_input *in, const struct flags_form *form, struct buf *out);
 
+/* The flag of one parameter, with its value; nothing when no flag can say it. */
+void flags_add_param(const struct facts *f, int param, const char *indent, const char *end,
+                     struct buf *out);
+
 /* A variable of the run's environment that the plan needs. */
 struct environment {
     const char *name, *value;

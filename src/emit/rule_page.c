@@ -3,7 +3,12 @@
 
 #include <limits.h>
 
+#include "emit/example_words.h"
+
 enum { MOST_LINES = 8, WIDTH = 110 };
+/* What a reader is spared of examples, in facts: a rule that is not applicable, nothing in common
+   with the wrong one, a value out of the ordinary, the same words twice. */
+enum { IDLE = 4, UNRELATED = 8, ODD = 100, REPEATED = 1000 };
 
 static void heading(struct buf *out, const char *text)
 {
@@ -106,20 +111,11 @@ static void framework_error(const struct rule *r, struct buf *out)
                STR_ARG(r->error_pattern));
 }
 
-/* The values of an example as lines of a plan file, under the parameters' own names. */
-static void configuration(struct arena *a, const struct rule_example *example, struct buf *out)
+static void configuration(struct str text, struct buf *out)
 {
-    struct diags quiet;
-    diags_init(&quiet, a);
-    const struct node *root =
-        doc_load_json(a, &quiet, source_add(&quiet.sources, STR("example"), example->facts));
-    for (size_t i = 0; root && i < root->n; i++) {
-        struct str name = root->keys[i]->text;
-        int param = param_find(name);
-        if (param >= 0) name = param_table[param].name;
-        struct str value = value_text(a, node_value(a, root->items[i], SCALAR_JSON));
-        buf_printf(out, "    %.*s: %.*s\n", STR_ARG(name), STR_ARG(value));
-    }
+    struct str line;
+    while (str_split(&text, '\n', &line))
+        buf_printf(out, "    %.*s\n", STR_ARG(line));
 }
 
 static void trace(const struct expr *e, const struct facts *f, struct arena *scratch,
@@ -144,22 +140,66 @@ static void help_line(const struct diag *d, struct buf *out)
     if (d->help.n) buf_printf(out, "      = help: %.*s\n", STR_ARG(d->help));
 }
 
-/* The first example of a kind, rather one that meets the conditions than one they leave out. */
-static const struct rule_example *example_pick(const struct rule *r, const struct rule_set *set,
-                                               bool good, struct arena *work, struct arena *scratch)
+/* How much of an example is in the way of reading it, nothing where it is what a user writes: what
+   it says beyond the example it stands beside or leaves out of it, and values that nobody writes
+   but to try the rule. */
+static size_t weight(const struct node *root, const struct node *beside)
 {
-    const struct rule_example *first = NULL;
+    size_t sum = beside ? beside->n + UNRELATED : 0, common = 0;
+    if (root && rule_example_text(root).n) return 0;
+    for (size_t i = 0; root && i < root->n; i++) {
+        struct str text = root->items[i]->text;
+        bool odd = root->items[i]->kind == NODE_SCALAR &&
+                   (str_is(text, "null") || str_is(text, "0") || str_starts(text, STR("-")));
+        bool shared = beside && node_get(beside, root->keys[i]->text);
+        sum = shared ? sum - 1 : sum + 1;
+        if (odd) sum += ODD;
+        common += shared;
+    }
+    return sum - (common ? UNRELATED : 0);
+}
+
+static bool meets_conditions(const struct rule *r, const struct rule_set *set,
+                             const struct rule_example *example, struct arena *work,
+                             struct arena *scratch)
+{
+    struct diags quiet;
+    diags_init(&quiet, work);
+    struct facts *f = rule_example_facts(work, &quiet, r, example, set, scratch);
+    return f && rule_evaluate(r, f, scratch) == OUTCOME_PASS;
+}
+
+static const struct node *mapping_of(const struct rule *r, const struct rule_example *example,
+                                     struct arena *work)
+{
+    struct diags quiet;
+    const struct node *root;
+    diags_init(&quiet, work);
+    rule_example_start(work, &quiet, r, example, &root);
+    return root;
+}
+
+/* The simplest example of a kind, a good one as near to the bad one as there is; rather one that
+   meets the conditions than one they leave out. */
+static const struct rule_example *example_pick(const struct rule *r, const struct rule_set *set,
+                                               bool good, const struct rule_example *beside,
+                                               struct arena *work, struct arena *scratch)
+{
+    const struct rule_example *best = NULL;
+    const struct node *other = beside ? mapping_of(r, beside, work) : NULL;
+    struct str shown = beside ? example_words(work, r, beside) : STR("");
+    size_t least = SIZE_MAX;
     for (size_t i = 0; i < r->n_examples; i++) {
         const struct rule_example *example = &r->examples[i];
         if (example->good != good) continue;
-        if (!first) first = example;
-        if (!good || r->native) break;
-        struct diags quiet;
-        diags_init(&quiet, work);
-        struct facts *f = rule_example_facts(work, &quiet, r, example, set, scratch);
-        if (f && rule_evaluate(r, f, scratch) == OUTCOME_PASS) return example;
+        size_t w = weight(mapping_of(r, example, work), other);
+        bool idle = good && !r->native && !meets_conditions(r, set, example, work, scratch);
+        if (idle) w += IDLE;
+        if (beside && str_eq(example_words(work, r, example), shown)) w += REPEATED;
+        if (w < least) best = example;
+        if (w < least) least = w;
     }
-    return first;
+    return best;
 }
 
 /* Without the origin of operands, which are all written just above. */
@@ -173,20 +213,35 @@ static void example_finding(const struct rule *r, const struct facts *f, struct 
     help_line(d, out);
 }
 
-static void example_page(const struct rule *r, const struct rule_set *set, bool good,
-                         struct arena *scratch, struct buf *out)
+/* Overrides, assumptions and guides without a rule find nothing wrong. */
+static bool judges(const struct rule *r)
+{
+    return r->rule || r->native;
+}
+
+static void wrong(const struct rule *r, const struct rule_set *set,
+                  const struct rule_example *example, struct arena *work, struct arena *scratch,
+                  struct buf *out)
+{
+    heading(out, judges(r) ? "Wrong" : "Applies");
+    configuration(example_words(work, r, example), out);
+    if (r->native || r->role != ROLE_CHECK) return;
+    struct diags found;
+    diags_init(&found, work);
+    struct facts *f = rule_example_facts(work, &found, r, example, set, scratch);
+    if (f) example_finding(r, f, scratch, out);
+}
+
+static void examples(const struct rule *r, const struct rule_set *set, struct arena *scratch,
+                     struct buf *out)
 {
     struct arena *work = arena_child(scratch, 0);
-    const struct rule_example *example = example_pick(r, set, good, work, scratch);
-    if (example) {
-        heading(out, good ? "Right" : "Wrong");
-        configuration(work, example, out);
-    }
-    if (example && !good && !r->native && r->role == ROLE_CHECK) {
-        struct diags found;
-        diags_init(&found, work);
-        struct facts *f = rule_example_facts(work, &found, r, example, set, scratch);
-        if (f) example_finding(r, f, scratch, out);
+    const struct rule_example *bad = example_pick(r, set, false, NULL, work, scratch);
+    const struct rule_example *good = example_pick(r, set, true, bad, work, scratch);
+    if (bad) wrong(r, set, bad, work, scratch, out);
+    if (good) {
+        heading(out, judges(r) ? "Right" : "Does not apply");
+        configuration(example_words(work, r, good), out);
     }
     arena_free(work);
 }
@@ -219,8 +274,7 @@ void rule_page(const struct rule *r, const struct rule_set *set, struct arena *s
     if (r->help.n) buf_printf(out, "\nHelp: %.*s\n", STR_ARG(r->help));
     expressions(r, out);
     framework_error(r, out);
-    example_page(r, set, false, scratch, out);
-    example_page(r, set, true, scratch, out);
+    examples(r, set, scratch, out);
     origin(r, out);
 }
 

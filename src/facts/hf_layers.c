@@ -238,7 +238,7 @@ static struct str jamba_letters(struct hf *h)
         buf_add_char(&b, sparse > 0 && i % sparse == at ? 'E' : '-');
     }
     model_add_note(h->arena, h->m,
-                   "Mamba-1 layers are reckoned as Mamba-2 layers of the same width");
+                   "Mamba-1 layers are counted as Mamba-2 layers of the same width");
     return buf_str(&b);
 }
 

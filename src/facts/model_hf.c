@@ -314,7 +314,7 @@ static void read_blocks(struct hf *h)
     const struct node *blocks = node_get(h->text, STR("block_configs"));
     if (!blocks || blocks->kind != NODE_LIST || blocks->n == 0) return;
     model_add_note(h->arena, h->m,
-                   "block_configs differ by layer; all layers are reckoned as the first one");
+                   "block_configs differ by layer; all layers are counted as the first one");
     struct hf b = *h;
     b.text = blocks->items[0];
     int64_t heads = hf_given(h, P_num_attention_heads),
@@ -334,13 +334,13 @@ static void note_unmodelled(struct hf *h)
         const char *key, *what;
     } parts[] = {
         {"compress_ratios",
-         "compressed sparse attention is reckoned as attention over the whole sequence"},
+         "compressed sparse attention is counted as attention over the whole sequence"},
         {"hc_mult", "hyper-connections are left out"},
         {"linear_attn_config.kda_layers",
-         "Kimi delta attention is reckoned as a gated delta net of the same width"},
+         "Kimi delta attention is counted as a gated delta net of the same width"},
         {"sparse_attention_config",
-         "block-sparse attention is reckoned as full attention, its index heads left out"},
-        {"attention_chunk_size", "chunked attention is reckoned as full attention"},
+         "block-sparse attention is counted as full attention, its index heads left out"},
+        {"attention_chunk_size", "chunked attention is counted as full attention"},
         {"zero_expert_num", "identity experts are left out"},
         {"hidden_size_per_layer_input", "per-layer embeddings are left out"},
     };

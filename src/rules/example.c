@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/version.h"
 #include "facts/profile.h"
+#include "facts/recipe.h"
 #include "rules/run.h"
 
 /* What one example is made into while its mapping is read. */
@@ -48,15 +49,71 @@ static enum framework first_framework(const struct rule *r)
     return (enum framework)k;
 }
 
+/* What a user writes, under the word for it. */
+static const struct {
+    const char *key, *reader;
+    enum framework framework;
+} texts[] = {
+    {"flags", "megatron", FRAMEWORK_MEGATRON},
+    {"overrides", "bridge", FRAMEWORK_BRIDGE},
+    {"yaml", "automodel", FRAMEWORK_AUTOMODEL},
+};
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+static size_t text_kind(const struct node *root)
+{
+    size_t i = 0;
+    while (i < TEXTS && !node_get(root, str_of(texts[i].key)))
+        i++;
+    return i;
+}
+
+struct str rule_example_text(const struct node *root)
+{
+    size_t kind = text_kind(root);
+    return kind < TEXTS ? node_get(root, str_of(texts[kind].key))->text : STR("");
+}
+
+/* The facts of a text, read as a user's file is; NULL where it cannot be read. */
+static struct facts *read_text(struct builder *b, const struct node *root, struct str version)
+{
+    size_t kind = text_kind(root);
+    const struct read_options options = {
+        .framework_given = true, .framework = texts[kind].framework, .version = version};
+    uint32_t source = source_add(&b->diags->sources, b->rule->id, rule_example_text(root));
+    struct recipe recipe =
+        recipe_read(b->arena, b->diags, source, str_of(texts[kind].reader), &options);
+    if (recipe.status == RECIPE_READ && recipe.readings.n) return recipe.readings.items[0].facts;
+    complain(b, "%s cannot be read", texts[kind].key);
+    return NULL;
+}
+
+static struct facts *no_facts(struct builder *b, const struct node *root, enum framework framework,
+                              struct str version)
+{
+    struct facts *f = facts_new(b->arena, b->diags, framework, version);
+    f->framework_known = true;
+    f->source = root->source;
+    return f;
+}
+
+static bool choose_framework(struct builder *b, const struct node *root, enum framework *out)
+{
+    const struct node *name = node_get(root, STR("framework"));
+    size_t kind = text_kind(root);
+    *out = kind < TEXTS ? texts[kind].framework : first_framework(b->rule);
+    if (name && !framework_from_name(name->text, out))
+        complain(b, "there is no framework %.*s", STR_ARG(name->text));
+    else if (kind < TEXTS && *out != texts[kind].framework)
+        complain(b, "%s has no %s", framework_full_name(*out), texts[kind].key);
+    return !b->failed;
+}
+
 static bool start(struct builder *b, const struct node *root)
 {
-    const struct node *name = node_get(root, STR("framework")),
-                      *version = node_get(root, STR("version"));
-    enum framework framework = first_framework(b->rule);
-    if (name && !framework_from_name(name->text, &framework)) {
-        complain(b, "there is no framework %.*s", STR_ARG(name->text));
-        return false;
-    }
+    const struct node *version = node_get(root, STR("version"));
+    enum framework framework;
+    if (!choose_framework(b, root, &framework)) return false;
     const struct profile *profile =
         version ? profile_find(framework, version->text) : profile_for(b->rule, framework);
     if (!profile) {
@@ -64,9 +121,9 @@ static bool start(struct builder *b, const struct node *root)
         return false;
     }
     struct str chosen = version ? str_dup(b->arena, version->text) : profile->version;
-    b->facts = facts_new(b->arena, b->diags, framework, chosen);
-    b->facts->framework_known = true;
-    b->facts->source = root->source;
+    b->facts =
+        text_kind(root) < TEXTS ? read_text(b, root, chosen) : no_facts(b, root, framework, chosen);
+    if (!b->facts) return false;
     if (b->rule->role == ROLE_ASSUMPTION) b->facts->format = STR("plan");
     if (!rule_is_for(b->rule, b->facts))
         complain(b, "the record is not for this framework and version");
@@ -141,6 +198,8 @@ static void read_key(struct builder *b, const struct node *key, const struct nod
         void (*read)(struct builder *b, const struct node *node);
     } special[] = {{"env", read_env}, {"raw", read_raw}, {"unknown", read_unknown}};
     if (str_is(key->text, "framework") || str_is(key->text, "version")) return;
+    for (size_t i = 0; i < TEXTS; i++)
+        if (str_is(key->text, texts[i].key)) return; /* read at the start */
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)
         if (str_is(key->text, special[i].name)) {
             special[i].read(b, node);
@@ -164,18 +223,30 @@ static struct rule_set set_before(const struct rule *r, const struct rule_set *s
     return before;
 }
 
+static const struct node *mapping(struct builder *b)
+{
+    uint32_t source = source_add(&b->diags->sources, b->rule->id, b->example->facts);
+    const struct node *root = doc_load_json(b->arena, b->diags, source);
+    if (root && root->kind == NODE_MAP) return root;
+    complain(b, "is not a mapping");
+    return NULL;
+}
+
+struct facts *rule_example_start(struct arena *a, struct diags *diags, const struct rule *r,
+                                 const struct rule_example *example, const struct node **root)
+{
+    struct builder b = {.arena = a, .diags = diags, .rule = r, .example = example};
+    *root = mapping(&b);
+    return *root && start(&b, *root) ? b.facts : NULL;
+}
+
 struct facts *rule_example_facts(struct arena *a, struct diags *diags, const struct rule *r,
                                  const struct rule_example *example, const struct rule_set *set,
                                  struct arena *scratch)
 {
     struct builder b = {a, diags, r, example, NULL, false};
-    uint32_t source = source_add(&diags->sources, r->id, example->facts);
-    const struct node *root = doc_load_json(a, diags, source);
-    if (!root || root->kind != NODE_MAP) {
-        complain(&b, "is no mapping");
-        return NULL;
-    }
-    if (!start(&b, root)) return NULL;
+    const struct node *root = mapping(&b);
+    if (!root || !start(&b, root)) return NULL;
     for (size_t i = 0; i < root->n; i++)
         read_key(&b, root->keys[i], root->items[i]);
     if (b.failed) return NULL;

@@ -464,7 +464,8 @@ static void read_guide(struct loader *l, const struct key *key, const struct nod
 
 static void check_example_keys(struct loader *l, const struct node *facts)
 {
-    static const char *const special[] = {"framework", "version", "env", "unknown", "raw", NULL};
+    static const char *const special[] = {"framework", "version",   "env",  "unknown", "raw",
+                                          "flags",     "overrides", "yaml", NULL};
     struct str nearest;
     for (size_t i = 0; i < facts->n; i++)
         if (edit_index(facts->keys[i]->text, special, &nearest) < 0) param_read(l, facts->keys[i]);

@@ -230,7 +230,14 @@ void rules_resize(const struct rule_reach *world, const struct facts *f, struct 
 const struct rule *rule_subset_first_error(const struct rule_subset *subset, const struct facts *f,
                                            struct arena *scratch);
 
-/* Facts of one example: framework defaults, the example's values, overrides of `set`, derived
+/* What a user writes, as an example holds it under `flags`, `overrides` or `yaml`; empty: it has
+   bare facts alone. */
+struct str rule_example_text(const struct node *root);
+/* The example's mapping, and the facts of its text: without one, those of its framework and version
+   that say nothing yet. NULL with a diagnostic as below. */
+struct facts *rule_example_start(struct arena *a, struct diags *diags, const struct rule *r,
+                                 const struct rule_example *example, const struct node **root);
+/* Facts of one example: framework defaults, its text, its values, overrides of `set`, derived
    values. Diagnostics of the facts go to `diags`, which must live in `a`. NULL with a diagnostic at
    the example when it is no valid example. */
 struct facts *rule_example_facts(struct arena *a, struct diags *diags, const struct rule *r,

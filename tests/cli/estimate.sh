@@ -51,7 +51,7 @@ lacks "refused"
 
 # what the framework or the chip would refuse: the first error, how many more, and the figures all the same
 sed 's/^gbs: .*/gbs: 2001/' "$dir/plan.yaml" >"$dir/odd.yaml"
-expect 1 "refused: global batch size 2001 is no multiple of micro batch 1 x dp 16 = 16 [batch-divides-into-microbatches]" "$moeplan" estimate "$dir/odd.yaml"
+expect 1 "refused: global batch size 2001 is not a multiple of micro batch 1 x dp 16 = 16 [batch-divides-into-microbatches]" "$moeplan" estimate "$dir/odd.yaml"
 has "to see what to mend: moeplan validate $dir/odd.yaml"
 has "tokens/s/GPU"
 lacks "more error"

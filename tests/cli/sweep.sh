@@ -74,7 +74,7 @@ cmp "$dir/one" "$dir/two" || fail "two runs differ"
 status=0
 sed 's/^ep: 8/ep: 7/' "$dir/megatron.yaml" | "$moeplan" sweep - >"$dir/out" 2>&1 || status=$?
 [ "$status" = 1 ] || fail "a plan that breaks a rule: exit $status"
-has "refused: 128 experts are no multiple of ep 7"
+has "refused: 128 experts are not a multiple of ep 7"
 has "baseline: estimated step"
 sed 's/^gbs: .*/gbs: 513/' "$dir/megatron.yaml" >"$dir/odd.yaml"
 expect 1 "refused: global batch size 513" "$moeplan" sweep "$dir/odd.yaml" --format plan

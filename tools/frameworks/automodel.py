@@ -41,7 +41,7 @@ def check_pipeline(cfg, setup):
     if batch // micro < stages:
         raise AssertionError(f"pp_batch_size {batch} // pp_microbatch_size {micro} must be >= pp_size {stages}")
     if batch % micro:
-        raise ValueError(f"a local batch of {batch} is no multiple of pp_microbatch_size {micro}")
+        raise ValueError(f"a local batch of {batch} is not a multiple of pp_microbatch_size {micro}")
     get_schedule_class(setup.pipeline_config.pp_schedule)
 
 

@@ -63,7 +63,7 @@ def read(path, gpus=0, platform=""):
 
 
 def chip(name):
-    """A platform of rules/platforms as (compute capability, GPUs a node, GiB)."""
+    """A platform of rules/platforms as (compute capability, GPUs per node, GiB)."""
     path = os.path.join(PLATFORMS, name + ".yaml")
     if not os.path.exists(path):
         raise Unable(f"no platform {name} in rules/platforms: name one with --platform")

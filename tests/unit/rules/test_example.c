@@ -83,9 +83,42 @@ static void overrides_have_examples_too(void **state)
     assert_int_equal(n, 0);
 }
 
+/* Each text goes through the reader of its framework, bare facts beside it. */
+static void examples_may_be_what_a_user_writes(void **state)
+{
+#define WRITTEN(good, bad)                                                                         \
+    RULE_FILE                                                                                      \
+        "rules:\n- id: r\n  severity: error\n  message: m\n  rule: plan.gpus % plan.ep == 0\n"     \
+        "  examples: {good: [" good "], bad: [" bad "]}\n"
+    static const struct {
+        const char *text, *said; /* said: empty: nothing */
+    } cases[] = {
+        {WRITTEN("{flags: '--expert-model-parallel-size 4', gpus: 8}",
+                 "{flags: \"torchrun x.py \\\\\\n --expert-model-parallel-size 3\", gpus: 8}"),
+         ""},
+        {WRITTEN("{overrides: 'model.expert_model_parallel_size=4', gpus: 8}",
+                 "{yaml: 'distributed: {ep_size: 3}', gpus: 8}"),
+         ""},
+        {WRITTEN("{flags: '--expert-model-parallel-size 3', gpus: 8}", "{ep: 3, gpus: 8}"),
+         "fires the rule"},
+        {WRITTEN("{framework: bridge, yaml: 'distributed: {ep_size: 4}', gpus: 8}",
+                 "{ep: 3, gpus: 8}"),
+         "Megatron-Bridge has no yaml"},
+        {WRITTEN("{yaml: 'distributed: [', gpus: 8}", "{ep: 3, gpus: 8}"), "yaml cannot be read"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct diags diags;
+        assert_int_equal(failures(*state, cases[i].text, &diags), *cases[i].said != '\0');
+        if (diags.n)
+            assert_true(str_find_str(diags.items[0].message, str_of(cases[i].said)) <
+                        diags.items[0].message.n);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(examples_are_judged),
     cmocka_unit_test(examples_may_set_the_scene),
     cmocka_unit_test(overrides_have_examples_too),
+    cmocka_unit_test(examples_may_be_what_a_user_writes),
 };
 UNIT_MAIN(tests)
