@@ -52,6 +52,8 @@ static void context_parallelism_of_long_sequences(void **state)
     assert_values(&r, &k, DECISION_CP, "1 2 4 8");
     k.tp = 4;
     assert_values(&r, &k, DECISION_CP, "1 2");
+    k.seq = 12304, k.gpus = 64, k.tp = 8; /* a quarter is 3,076 tokens, no multiple of 8 */
+    assert_values(&r, &k, DECISION_CP, "1 2");
 }
 
 /* DeepEP has no kernels for a rack, and alone there is nothing to exchange. */

@@ -190,6 +190,15 @@ static void fsdp_gathers_with_every_microbatch(void **state)
     assert_near(time_of(c).dp_exposed, (16 * 3 + 0.5) * one, 0.01);
 }
 
+/* AutoModel's FSDP2 gathers as often, and reduces after the last microbatch alone. */
+static void fsdp2_reduces_once(void **state)
+{
+    struct config *c = round_plan(*state, "automodel", "", "strategy: fsdp2\n");
+    struct timing t = timing_of(c);
+    double one = comm_collective(&t, 2 * parameters, 8, 8);
+    assert_near(time_of(c).dp_exposed, (8 * 2 + 1 + 0.5) * one, 0.01);
+}
+
 /* Nothing overlaps: gradients of four bytes are reduced, parameters of two gathered, of one in
    FP8. */
 static void the_distributed_optimizer_reduces_and_gathers(void **state)
@@ -308,6 +317,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_hottest_rank_by_capacity),
     cmocka_unit_test(a_shared_expert_hides_half),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
+    cmocka_unit_test(fsdp2_reduces_once),
     cmocka_unit_test(the_distributed_optimizer_reduces_and_gathers),
     cmocka_unit_test(updates_move_bytes),
     cmocka_unit_test(many_ranks_straggle),

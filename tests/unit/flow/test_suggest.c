@@ -53,6 +53,21 @@ static void a_question_is_answered_as_it_was_put(void **state)
     assert_str(ask.goal, "throughput");
 }
 
+/* A multiple of the GPUs and of 64: the smallest that has four million tokens. */
+static void a_batch_that_is_left_open_is_cut_for_the_gpus(void **state)
+{
+    static const struct {
+        int64_t gpus, seq, gbs;
+    } cases[] = {{8, 4096, 1024}, {24, 4096, 1152}, {8, 1 << 20, 64}, {24, 4000000, 192}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ask ask = question(*state, "qwen3-30b-a3b", cases[i].gpus);
+        ask.seq = cases[i].seq;
+        ask_complete(&ask);
+        assert_int_equal(ask.gbs, cases[i].gbs);
+        assert_true(ask.gbs_assumed && !ask.seq_assumed);
+    }
+}
+
 static void frameworks_follow_from_the_task_and_the_pins(void **state)
 {
     struct str why;
@@ -144,6 +159,7 @@ static void what_is_forbidden_must_be_decidable(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_question_is_answered_as_it_was_put),
+    cmocka_unit_test(a_batch_that_is_left_open_is_cut_for_the_gpus),
     cmocka_unit_test(frameworks_follow_from_the_task_and_the_pins),
     cmocka_unit_test(what_cannot_be_asked_is_said),
     cmocka_unit_test(the_smallest_size_is_looked_for),
