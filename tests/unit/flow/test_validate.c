@@ -68,6 +68,20 @@ static void sizes_are_found_where_none_is_given(void **state)
     assert_false(given.world.known);
 }
 
+/* HSDP's four replicas, of two tensor ranks each. */
+static void replicas_divide_the_sizes(void **state)
+{
+    struct file_report r =
+        report_of(*state,
+                  "recipe: TrainFinetuneRecipeForNextTokenPrediction\n"
+                  "model: {pretrained_model_name_or_path: Qwen/Qwen3-8B}\n"
+                  "step_scheduler: {global_batch_size: 64, local_batch_size: 1}\n"
+                  "distributed: {strategy: fsdp2, tp_size: 2, dp_replicate_size: 4}\n",
+                  "automodel", 0, SEVERITY_ERROR);
+    assert_true(r.world.known && r.world.n > 0);
+    assert_int_equal(r.world.multiple_of, 8);
+}
+
 static void what_is_no_recipe_is_told(void **state)
 {
     struct file_report r = report_of(*state, "just: a mapping\n", "", 0, SEVERITY_ERROR);
@@ -96,6 +110,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_error_has_its_place),
     cmocka_unit_test(what_fails_a_file_is_asked_for),
     cmocka_unit_test(sizes_are_found_where_none_is_given),
+    cmocka_unit_test(replicas_divide_the_sizes),
     cmocka_unit_test(what_is_no_recipe_is_told),
     cmocka_unit_test(what_takes_too_much_is_a_finding),
 };

@@ -207,6 +207,20 @@ static void words_without_derivation(void **state)
     assert_int_equal(c->knobs.vpp, 6);
 }
 
+/* Their number alone offloads layers, unless the switch is off. */
+static void offloaded_layers_by_their_number(void **state)
+{
+    struct facts *f = plan_facts(*state, "bridge", "");
+    struct config c;
+    facts_set(f, P_cpu_offloading_num_layers, value_int(3), ORIGIN_FILE, NULL, STR("x"));
+    f->items[P_cpu_offloading] = (struct fact){.value = value_unknown()};
+    assert_true(config_from_facts(*state, f, &c));
+    assert_int_equal(c.knobs.layers_offloaded, 3);
+    facts_set(f, P_cpu_offloading, value_bool(false), ORIGIN_FILE, NULL, STR("x"));
+    assert_true(config_from_facts(*state, f, &c));
+    assert_int_equal(c.knobs.layers_offloaded, 0);
+}
+
 /* Whatever a file says, before the framework's own overrides. */
 static void a_single_tensor_rank_has_no_sequence_parallelism(void **state)
 {
@@ -422,6 +436,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(resharding_words),
     cmocka_unit_test(virtual_stages_in_three_words),
     cmocka_unit_test(words_without_derivation),
+    cmocka_unit_test(offloaded_layers_by_their_number),
     cmocka_unit_test(a_single_tensor_rank_has_no_sequence_parallelism),
     cmocka_unit_test(silence_about_the_batch_is_one_microbatch_a_rank),
     cmocka_unit_test(every_knob_is_read_from_its_fact),
