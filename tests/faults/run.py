@@ -4,8 +4,8 @@
 run.py --check: plants none, and says which places are no longer in their file exactly once.
 
 BUILD is a folder for a copy of the sources and its build; it is kept, so that a second run builds little. Pages
-(label `pages`) do not count: tools/bless.sh rewrites them. The unit tests of the fault's own folder run first, the
-others only where those find nothing. Tests that fail without any fault are left out and named."""
+(label `pages`) do not count: tools/bless.sh rewrites them. The unit tests of the fault's own folder run first, then all
+unit tests, the others only where those find nothing. Tests that fail without any fault are left out and named."""
 import os
 import re
 import shutil
@@ -136,7 +136,10 @@ class Bench:
     def find(self, fault):
         """Who finds a planted fault: a test, `build` for a rule's example that fails there; None: nobody."""
         layer = fault.file.split("/")[1]
-        stages = [(self.own_tests(layer), ["-R", rf"^unit\.{layer}_"]), ((), ["-LE", NOT_COUNTED])]
+        layers = os.listdir(os.path.join(self.source, "tests", "unit"))
+        units = [name for one in sorted(layers) for name in self.own_tests(one)]
+        stages = [(self.own_tests(layer), ["-R", rf"^unit\.{layer}_"]), (units, ["-R", r"^unit\."]),
+                  ((), ["-LE", NOT_COUNTED])]
         for targets, selection in stages:
             good, said = self.make(targets)
             if not good and re.search(r"^[^\n]*: error: ", said, re.MULTILINE):
