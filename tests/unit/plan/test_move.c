@@ -235,6 +235,24 @@ static void what_is_better_already_is_left_alone(void **state)
     }
 }
 
+/* In place of whole layers the modules of the model that free many bytes for little work. */
+static void modules_in_place_of_layers(void **state)
+{
+    (void)state;
+    struct config c = config_with(FRAMEWORK_MEGATRON), small = c;
+    uint32_t all = MOD_LAYERNORM | MOD_CORE_ATTN;
+    assert_false(try_named(&c, "recompute modules, not layers"));
+    c.knobs.recompute = small.knobs.recompute = RECOMPUTE_FULL;
+    take(&c, "recompute modules, not layers");
+    assert_int_equal(c.knobs.recompute, RECOMPUTE_SELECTIVE);
+    assert_int_equal(c.knobs.recompute_modules,
+                     all | MOD_MLP | MOD_MOE_ACT | MOD_SHARED_EXPERTS | MOD_MLA_UP_PROJ);
+    small.model.mla = false, small.model.shared_ffn = 0;
+    small.model.n_kinds = 1, small.model.kinds[0] = (struct layer_kind){MIXER_ATTENTION, FFN_MOE};
+    take(&small, "recompute modules, not layers");
+    assert_int_equal(small.knobs.recompute_modules, all | MOD_MOE_ACT);
+}
+
 static void names_are_unique_and_each_move_has_a_taker(void **state)
 {
     (void)state;
@@ -369,6 +387,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(trials_of_a_micro_batch_are_powers_of_two),
     cmocka_unit_test(what_follows_is_set_too),
     cmocka_unit_test(what_is_better_already_is_left_alone),
+    cmocka_unit_test(modules_in_place_of_layers),
     cmocka_unit_test(names_are_unique_and_each_move_has_a_taker),
     cmocka_unit_test(each_consumer_has_its_moves_in_order),
     cmocka_unit_test(relief_and_outlook_have_theirs),

@@ -143,7 +143,8 @@ static void an_indexer(void **state)
     assert_true(work.n_cores == 1 && work.cores[0].window == 10);
 }
 
-/* Mamba: z and x of 128, B and C of 2 x 8, dt of 4. Delta net: q and k of 16, v and gate of 64. */
+/* A scan has eight passes over what its kernels read and write. Mamba: z and x of 128, B and C of 2
+ * x 8, dt of 4. Delta net: q and k of 16, v and gate of 64. */
 static void scans(void **state)
 {
     (void)state;
@@ -155,8 +156,10 @@ static void scans(void **state)
     struct work w;
     op_work(&c, &tokens, false, (struct layer_kind){MIXER_MAMBA, FFN_NONE}, &w);
     assert_true(w.n_scans == 1 && w.scans[0].flops == 7.0 * 100 * 128 * 8 && w.n_cores == 0);
+    assert_true(w.scans[0].bytes == 8 * 2 * 100 * (128 + 2 * 2 * 8.0));
     op_work(&c, &tokens, false, (struct layer_kind){MIXER_LINEAR, FFN_NONE}, &w);
     assert_true(w.n_scans == 1 && w.scans[0].flops == 10.0 * 100 * 64 * 8 && w.n_cores == 0);
+    assert_true(w.scans[0].bytes == 8 * 2 * 100 * (2 * 16 + 2 * 64.0));
 }
 
 /* Router and latent projections whole, shared experts over tp, routed ones over etp. */
@@ -368,6 +371,11 @@ static void what_feed_forward_parts_keep(void **state)
     assert_true(router->captured_by == (SCOPE_MOE_ROUTER | SCOPE_MOE) && !router->routed);
     assert_true(saved_named(&l, "shared activation")->freed_by == (MOD_MOE | MOD_SHARED_EXPERTS));
     assert_true(l.ffn_backward == 2 * 400 * (64 + 3 * 32));
+    double fused = bytes_of(&c, kind);
+    c.knobs.act_fusion = false; /* kept without its probability too */
+    assert_true(bytes_of(&c, kind) == fused + 400 * 2 * 32);
+    c.model.layernorm = true; /* a mean beside the deviation */
+    assert_true(bytes_of(&c, kind) == fused + 400 * 2 * 32 + 100 * 4);
 }
 
 /* One scale of a byte for 32 or 16 elements, or of four bytes for 128. */
@@ -461,6 +469,9 @@ static void flops_of_experts(void **state)
     double attention = 2 * 64 * (192 + 128.0) + 2 * 100 * 128.0;
     assert_true(op_flops((struct layer_kind){MIXER_ATTENTION, FFN_NONE}, &c.model, 100) ==
                 attention);
+    c.model.attention_output_gate = true; /* as wide as the queries */
+    assert_true(op_flops((struct layer_kind){MIXER_ATTENTION, FFN_NONE}, &c.model, 100) ==
+                attention + 2 * 64 * 128.0);
 }
 
 static const struct CMUnitTest tests[] = {
