@@ -324,6 +324,28 @@ static void decisions_come_back(void **state)
     }
 }
 
+/* Four chunks on two stages; Megatron-LM takes no count of stages beside them, and a group of
+   microbatches for virtual stages is none of a layout's. */
+static void a_layout_stands_for_its_virtual_stages(void **state)
+{
+    static const char layout[] = "Et*12|t*12|t*12|t*12L";
+    struct str body = arena_printf(*state,
+                                   "pp: 2\nmicrobatch_group_size_per_vp_stage: 4\n"
+                                   "pipeline_model_parallel_layout: '%s'\n",
+                                   layout);
+    for (int bridge = 0; bridge < 2; bridge++) {
+        struct facts *f = plan_facts(*state, bridge ? "bridge" : "megatron", body.p);
+        const struct config *c = config_of(f);
+        assert_int_equal(c->knobs.vpp, 2);
+        assert_int_equal(c->knobs.group_size, 0);
+        struct facts *out = silent(*state, f);
+        config_to_facts(c, out);
+        assert_str(facts_str(out, P_pipeline_model_parallel_layout), layout);
+        assert_int_equal(facts_int(out, P_num_virtual_stages_per_pipeline_rank, 0), 0);
+        assert_int_equal(facts_int(out, P_virtual_pipeline_model_parallel_size, 0), bridge ? 2 : 0);
+    }
+}
+
 /* A plan in which every knob means something. */
 static const char everything[] =
     "tp: 2\npp: 2\nsequence_parallel: true\nuse_distributed_optimizer: true\n"
@@ -441,6 +463,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(silence_about_the_batch_is_one_microbatch_a_rank),
     cmocka_unit_test(every_knob_is_read_from_its_fact),
     cmocka_unit_test(decisions_come_back),
+    cmocka_unit_test(a_layout_stands_for_its_virtual_stages),
     cmocka_unit_test(a_pipeline_changes_automodels_batch),
     cmocka_unit_test(embedding_loss_and_mtp_weigh_a_layer_each),
 };
