@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """run.py BUILD [NUMBER…]: plants the faults of faults.txt, one at a time, and says which the quick tests find.
+run.py --check: plants none, and says which places are no longer in their file exactly once.
 
 BUILD is a folder for a copy of the sources and its build; it is kept, so that a second run builds little. Pages
-(label `pages`) do not count: tools/bless.sh rewrites them. The unit tests of the fault's own folder run first, the
-others only where those find nothing. Tests that fail without any fault are left out and named."""
+(label `pages`) do not count: tools/bless.sh rewrites them. The unit tests of the fault's own folder run first, then all
+unit tests, the others only where those find nothing. Tests that fail without any fault are left out and named."""
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 COPIED = ["CMakeLists.txt", "cmake", "docs", "examples", "include", "rules", "src", "tests", "tools", "README.md",
           "CONTRIBUTING.md", "LICENSE", ".clang-format", ".ci"]
-NOT_COUNTED = "long|pages"
+NOT_COUNTED = "long|pages|faults"
 
 
 class Fault:
@@ -69,6 +70,31 @@ def copy_sources(to):
             shutil.copy(source, target)
 
 
+def does_not_apply(fault, root):
+    """Why a fault cannot be planted; None where it can."""
+    path = os.path.join(root, fault.file)
+    if not os.path.exists(path):
+        return "no such file"
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    changed = fault.plant(text)
+    if changed is None:
+        return "its place is not there exactly once"
+    return "it changes nothing" if changed == text else None
+
+
+def check_all():
+    """The places alone, in the sources as they are: a test, so that the list goes with the code."""
+    faults, lost = read_faults(), 0
+    for number, fault in enumerate(faults, 1):
+        why = does_not_apply(fault, ROOT)
+        lost += why is not None
+        if why:
+            print(f"{number:3} {fault.file}: {fault.what}: does not apply: {why}")
+    print(f"{len(faults) - lost} of {len(faults)} apply")
+    sys.exit(lost > 0)
+
+
 class Bench:
     def __init__(self, folder):
         self.source, self.build = os.path.join(folder, "source"), os.path.join(folder, "build")
@@ -110,7 +136,10 @@ class Bench:
     def find(self, fault):
         """Who finds a planted fault: a test, `build` for a rule's example that fails there; None: nobody."""
         layer = fault.file.split("/")[1]
-        stages = [(self.own_tests(layer), ["-R", rf"^unit\.{layer}_"]), ((), ["-LE", NOT_COUNTED])]
+        layers = os.listdir(os.path.join(self.source, "tests", "unit"))
+        units = [name for one in sorted(layers) for name in self.own_tests(one)]
+        stages = [(self.own_tests(layer), ["-R", rf"^unit\.{layer}_"]), (units, ["-R", r"^unit\."]),
+                  ((), ["-LE", NOT_COUNTED])]
         for targets, selection in stages:
             good, said = self.make(targets)
             if not good and re.search(r"^[^\n]*: error: ", said, re.MULTILINE):
@@ -124,17 +153,15 @@ class Bench:
 
     def judge(self, fault):
         path = os.path.join(self.source, fault.file)
-        if not os.path.exists(path):
-            return "does not apply: no such file"
+        why = does_not_apply(fault, self.source)
+        if why:
+            return f"does not apply: {why}"
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        changed = fault.plant(text)
-        if changed is None:
-            return "does not apply: its place is not there exactly once"
         try:
             self.planted = True
             with open(path, "w", encoding="utf-8") as file:
-                file.write(changed)
+                file.write(fault.plant(text))
             by = self.find(fault)
         finally:
             self.planted = False
@@ -148,6 +175,8 @@ class Bench:
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    if sys.argv[1] == "--check":
+        check_all()
     faults = list(enumerate(read_faults(), 1))
     wanted = {int(word) for word in sys.argv[2:]}
     bench = Bench(os.path.abspath(sys.argv[1]))

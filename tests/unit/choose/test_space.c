@@ -52,6 +52,8 @@ static void context_parallelism_of_long_sequences(void **state)
     assert_values(&r, &k, DECISION_CP, "1 2 4 8");
     k.tp = 4;
     assert_values(&r, &k, DECISION_CP, "1 2");
+    k.seq = 12304, k.gpus = 64, k.tp = 8; /* a quarter is 3,076 tokens, no multiple of 8 */
+    assert_values(&r, &k, DECISION_CP, "1 2");
 }
 
 /* DeepEP has no kernels for a rack, and alone there is nothing to exchange. */
@@ -77,6 +79,9 @@ static void degrees(void **state)
     struct search_request r = {.base = c};
     struct knobs k = c->knobs;
     assert_values(&r, &k, DECISION_TP, "1 2 4 8");
+    c->model.shared_ffn = 6;
+    assert_values(&r, &k, DECISION_TP, "1 2");
+    c->model.shared_ffn = 0;
     assert_values(&r, &k, DECISION_EP, "1 2 4 8");
     k.gpus = 48; /* 128 experts have no divisor 3 */
     assert_values(&r, &k, DECISION_EP, "1 2 4 8 16");
@@ -84,7 +89,9 @@ static void degrees(void **state)
     assert_values(&r, &k, DECISION_TP, "1");
     k.tp = 4; /* experts of 768 */
     assert_values(&r, &k, DECISION_ETP, "1 2 4");
+    assert_values(&r, &k, DECISION_PP, "1 2 3 4 6 12");
     k.fsdp = FSDP_OPTIM_GRADS_PARAMS;
+    assert_values(&r, &k, DECISION_PP, "1");
     assert_values(&r, &k, DECISION_ETP, "1");
     r.barred_batches = 1; /* of one sequence */
     assert_values(&r, &k, DECISION_MBS, "2 4 8");

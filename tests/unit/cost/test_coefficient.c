@@ -194,9 +194,23 @@ static void a_silent_platform_has_values(void **state)
 #undef CHECK
 }
 
+/* 8 of 10 normal values lie within 1.28155 deviations of the mean. */
+static void an_interval_is_a_spread(void **state)
+{
+    struct machine m = {.n_coefficients = 2};
+    (void)state;
+    m.coefficients[0] = (struct coefficient){STR("nvlink"), 0.75, 0.6, 0.9};
+    m.coefficients[1] = (struct coefficient){STR("nic"), 0.8, 0.8, 0.8};
+    struct coefficient_spread s = coefficients_spread(&m);
+    assert_near(s.nvlink, log(0.9 / 0.6) / (2 * 1.28155), 1e-4);
+    assert_true(s.nic == 0 && s.scan == 0);
+    assert_true(coefficients_of(&m).nvlink == 0.75);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_coefficient_is_whole),
     cmocka_unit_test(every_coefficient_is_felt),
     cmocka_unit_test(a_silent_platform_has_values),
+    cmocka_unit_test(an_interval_is_a_spread),
 };
 UNIT_MAIN(tests)

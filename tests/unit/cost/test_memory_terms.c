@@ -149,6 +149,21 @@ static void recomputed_moe_modules_free_their_tensors(void **state)
     assert_near(l.all - l.kept, rows * (2 * 1024 + 2 * 3 * 512 + 4) + 4096 * 8 * (12 + 8), 1e-12);
 }
 
+/* Where a token meets two experts, two rows each; HybridEP's dispatch output lives beside them. */
+static void dispatched_rows_may_live_twice(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    coefficient(c, "hybridep_copies", 0.5);
+    coefficient(c, "hybridep_quantised_copies", 0.25);
+    struct memory_coefficients x = memory_coefficients_of(&c->machine);
+    struct token_counts t = token_counts(c, &x);
+    assert_true(t.rows == 2 * 4096 && t.dispatch_copies == 0);
+    c->knobs.dispatcher = DISPATCH_HYBRIDEP;
+    assert_true(token_counts(c, &x).dispatch_copies == 0.5);
+    c->knobs.precision = PREC_MXFP8;
+    assert_true(token_counts(c, &x).dispatch_copies == 0.25);
+}
+
 /* An even model's peak is in the last layer's backward when its vocabulary is small. */
 #define SMALL_VOCABULARY "vocab_size: 1024"
 
@@ -236,6 +251,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fsdp_gathers_two_layers_and_the_root),
     cmocka_unit_test(a_dense_layer_keeps),
     cmocka_unit_test(recomputed_moe_modules_free_their_tensors),
+    cmocka_unit_test(dispatched_rows_may_live_twice),
     cmocka_unit_test(full_recomputation_keeps_inputs_and_makes_one_layer_again),
     cmocka_unit_test(an_mtp_depth_keeps_its_layers_input),
     cmocka_unit_test(logits_by_the_loss),

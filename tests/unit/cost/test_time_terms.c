@@ -110,6 +110,19 @@ static void recomputed_modules_run_once_more(void **state)
     assert_true(full.sync_again);
 }
 
+/* PyTorch's checkpoint ends before the last GEMM: FC2 of experts is a third of theirs, of a dense
+   layer about a quarter of all. The other half of the exchange is not repeated either. */
+static void automodel_stops_recomputing_early(void **state)
+{
+    struct config *c = round_plan(*state, "automodel", EIGHT_EXPERTS, "ep: 8\nstrategy: fsdp2\n");
+    c->knobs.recompute = RECOMPUTE_FULL;
+    struct layer_time dense = layer_of(c, dense_layer), moe = layer_of(c, moe_layer);
+    assert_near(dense.again.gemm, dense.forward.gemm * 3 / 4, 1e-12);
+    assert_near(moe.again.grouped, moe.forward.grouped * 2 / 3, 1e-12);
+    assert_near(moe.again.ep, moe.forward.ep / 2, 1e-12);
+    assert_near(moe.again.gemm, moe.forward.gemm, 1e-12);
+}
+
 /* 8192 routed rows: the inner 512 with gate and up, and the outer 1024, are each read and written
    once more; the clamp reads and writes the inner ones twice; backward is half as much again. */
 static void biases_of_experts_are_passes(void **state)
@@ -122,6 +135,8 @@ static void biases_of_experts_are_passes(void **state)
     double one = (2 * (2 * inner + outer) + 4 * inner) / 1e12;
     assert_near(biased.forward.memory - plain.forward.memory, one, 1e-9);
     assert_near(biased.backward.memory - plain.backward.memory, 1.5 * one, 1e-9);
+    coefficient(c, "bias_passes", 3); /* at a rate of their own */
+    assert_near(layer_of(c, moe_layer).forward.memory - plain.forward.memory, 3 * one, 1e-9);
 }
 
 /* The rows of both ranks of an expert meet on each, which has half of every expert: with 16 rows
@@ -188,6 +203,15 @@ static void fsdp_gathers_with_every_microbatch(void **state)
     assert_near(time_of(c).dp_exposed, (8 * 3 + 0.5) * one, 0.01);
     c->knobs.gbs = 128;
     assert_near(time_of(c).dp_exposed, (16 * 3 + 0.5) * one, 0.01);
+}
+
+/* AutoModel's FSDP2 gathers as often, and reduces after the last microbatch alone. */
+static void fsdp2_reduces_once(void **state)
+{
+    struct config *c = round_plan(*state, "automodel", "", "strategy: fsdp2\n");
+    struct timing t = timing_of(c);
+    double one = comm_collective(&t, 2 * parameters, 8, 8);
+    assert_near(time_of(c).dp_exposed, (8 * 2 + 1 + 0.5) * one, 0.01);
 }
 
 /* Nothing overlaps: gradients of four bytes are reduced, parameters of two gathered, of one in
@@ -297,22 +321,39 @@ static void gaps_between_operations(void **state)
     assert_near(time_of(c).host, 8 * 1e-6 * all, 1e-6);
 }
 
+/* Graphs of attention leave two operations to the host, those of an MLP one; the GPU has all. */
+static void graphs_leave_operations_to_the_host(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    struct layer_time plain = layer_of(c, dense_layer);
+    c->knobs.graph_impl = GRAPH_TE, c->knobs.graph_scope = SCOPE_ATTN;
+    struct layer_time half = layer_of(c, dense_layer);
+    c->knobs.graph_scope = SCOPE_ATTN | SCOPE_MLP;
+    struct layer_time both = layer_of(c, dense_layer);
+    assert_near(plain.forward.ops - half.forward.ops, 22 - 2, 1e-12);
+    assert_near(half.forward.ops - both.forward.ops, 10 - 1, 1e-12);
+    assert_near(both.forward.gpu_ops, plain.forward.ops, 1e-12);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_exchange_inside_a_domain),
     cmocka_unit_test(copies_spread_over_the_domains),
     cmocka_unit_test(context_parallelism_takes_the_cheaper_way),
     cmocka_unit_test(unfused_attention_streams_its_scores),
     cmocka_unit_test(recomputed_modules_run_once_more),
+    cmocka_unit_test(automodel_stops_recomputing_early),
     cmocka_unit_test(biases_of_experts_are_passes),
     cmocka_unit_test(expert_tensor_parallelism_gathers_rows),
     cmocka_unit_test(the_hottest_rank_by_capacity),
     cmocka_unit_test(a_shared_expert_hides_half),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
+    cmocka_unit_test(fsdp2_reduces_once),
     cmocka_unit_test(the_distributed_optimizer_reduces_and_gathers),
     cmocka_unit_test(updates_move_bytes),
     cmocka_unit_test(many_ranks_straggle),
     cmocka_unit_test(transfers_between_stages),
     cmocka_unit_test(neighbouring_stages_by_their_distance),
     cmocka_unit_test(gaps_between_operations),
+    cmocka_unit_test(graphs_leave_operations_to_the_host),
 };
 UNIT_MAIN(tests)

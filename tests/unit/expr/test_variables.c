@@ -121,6 +121,18 @@ static void what_a_variable_reads_its_users_read(void **state)
     assert_true(expr_source(e).n > expr_text(e).n);
 }
 
+/* So that a mistake is told before anything is known. */
+static void variables_have_the_type_of_their_text(void **state)
+{
+    struct diags diags;
+    assert_int_equal(expr_result_type(compile(*state, &diags, "four", false)), EXPR_INT);
+    assert_int_equal(expr_result_type(compile(*state, &diags, "open", false)), EXPR_BOOL);
+    assert_null(compile(*state, &diags, "open && four", false));
+    assert_int_equal(diags.n, 1);
+    assert_null(compile(*state, &diags, "a is {four + 'x'}", true));
+    assert_int_equal(diags.items[0].at.column, 7);
+}
+
 static void traces_look_behind_variables(void **state)
 {
     static const struct {
@@ -190,6 +202,7 @@ static void bad_places_are_told_at_their_column(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(variables_are_evaluated_once_and_only_where_needed),
     cmocka_unit_test(what_a_variable_reads_its_users_read),
+    cmocka_unit_test(variables_have_the_type_of_their_text),
     cmocka_unit_test(traces_look_behind_variables),
     cmocka_unit_test(places_show_values),
     cmocka_unit_test(bad_places_are_told_at_their_column),

@@ -68,6 +68,24 @@ static void strategies_in_megatrons_words(void **state)
     }
 }
 
+/* A schedule of AutoModel's takes chunks of 48 layers, and the local batch: 64 sequences on 8 / 2
+   ranks. */
+static void pipelines_in_automodels_words(void **state)
+{
+    static const struct {
+        const char *body, *schedule;
+        int64_t layers;
+    } cases[] = {{"ep: 4\npp: 2", "1f1b", 0}, {"ep: 4\npp: 2\nvpp: 3", "interleaved1f1b", 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct conversion x =
+            converted(plan_facts(*state, "megatron", cases[i].body), FRAMEWORK_AUTOMODEL);
+        assert_str(facts_str(x.facts, P_pp_schedule), cases[i].schedule);
+        assert_int_equal(facts_int(x.facts, P_pp_layers_per_stage, 0), cases[i].layers);
+        assert_int_equal(facts_int(x.facts, P_pp_microbatch_size, 0), 1);
+        assert_int_equal(facts_int(x.facts, P_micro_batch_size, 0), 16);
+    }
+}
+
 /* What a plan leaves open stays open: no framework's default is carried as if it had been said. */
 static void what_is_open_stays_open(void **state)
 {
@@ -107,6 +125,10 @@ static void what_has_no_counterpart_is_named(void **state)
     assert_true(loses(&x, "--timing-log-level"));
     assert_true(loses(&x, "--num-experts")); /* a model is named there, not described */
     assert_false(loses(&x, "--micro-batch-size"));
+    x = converted(plan_facts(*state, "megatron", "tp: 2\netp: 2\nep: 2"), FRAMEWORK_AUTOMODEL);
+    assert_true(loses(&x, "etp"));
+    x = converted(plan_facts(*state, "megatron", "tp: 2\netp: 1\nep: 2"), FRAMEWORK_AUTOMODEL);
+    assert_false(loses(&x, "etp")); /* one is nothing to lose */
 }
 
 /* A text that the target's framework refuses, with the place in it. */
@@ -135,6 +157,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(dispatchers_in_the_others_words),
     cmocka_unit_test(precisions_in_automodels_words),
     cmocka_unit_test(strategies_in_megatrons_words),
+    cmocka_unit_test(pipelines_in_automodels_words),
     cmocka_unit_test(what_is_open_stays_open),
     cmocka_unit_test(what_has_no_counterpart_is_named),
     cmocka_unit_test(the_result_is_checked_as_its_framework_does),

@@ -63,6 +63,8 @@ static void what_is_no_metric_is_said(void **state)
     const struct diag *found = &d.facts->diags->items[d.facts->diags->n - 1];
     assert_str(found->rule, "unknown-key");
     assert_int_equal(found->at.line, 1);
+    d = begun(*state, NULL); /* of a plan, not of a run */
+    assert_false(diagnose_read(&d, STR("m.yaml"), STR("tensor_model_parallel_size: 2\n"), &why));
     d = begun(*state, NULL);
     assert_false(diagnose_read(&d, STR("m.yaml"), STR("- a list\n"), &why));
     assert_str(why, "m.yaml is neither a mapping of metrics nor a training log");

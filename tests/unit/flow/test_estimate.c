@@ -92,21 +92,29 @@ static void facts_can_be_estimated_in_passing(void **state)
     arena_free(scratch);
 }
 
-/* What a smaller peak costs, and no rule broken for it. */
-static void changes_make_it_fit(void **state)
+static void assert_changes(struct arena *a, const struct asked *x)
 {
     struct arena *scratch = arena_new(0);
     struct memory_change changes[WHATIF_CHANGES];
-    const struct asked *x = ask(*state, HEAD "platform: h100\ngpus: 32\nep: 8\n");
     assert_true(x->done);
     assert_int_equal(x->estimate.memory.fits, FITS_NO);
-    int n = estimate_changes(*state, rules_builtin(), &x->estimate, scratch, changes);
+    int n = estimate_changes(a, rules_builtin(), &x->estimate, scratch, changes);
     assert_true(n > 0);
     for (int i = 0; i < n; i++) {
         assert_true(changes[i].peak < x->estimate.memory.peak);
         assert_int_not_equal(changes[i].fits, FITS_NO);
     }
     arena_free(scratch);
+}
+
+/* What a smaller peak costs, and no rule broken for it but one that is broken already. */
+static void changes_make_it_fit(void **state)
+{
+    assert_changes(*state, ask(*state, HEAD "platform: h100\ngpus: 32\nep: 8\n"));
+    const struct asked *refused =
+        ask(*state, HEAD "platform: h100\ngpus: 32\nep: 4\ntp: 2\nsequence_parallel: false\n");
+    assert_true(refused->estimate.refusal.errors > 0);
+    assert_changes(*state, refused);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -53,6 +53,21 @@ static void a_question_is_answered_as_it_was_put(void **state)
     assert_str(ask.goal, "throughput");
 }
 
+/* A multiple of the GPUs and of 64: the smallest that has four million tokens. */
+static void a_batch_that_is_left_open_is_cut_for_the_gpus(void **state)
+{
+    static const struct {
+        int64_t gpus, seq, gbs;
+    } cases[] = {{8, 4096, 1024}, {24, 4096, 1152}, {8, 1 << 20, 64}, {24, 4000000, 192}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ask ask = question(*state, "qwen3-30b-a3b", cases[i].gpus);
+        ask.seq = cases[i].seq;
+        ask_complete(&ask);
+        assert_int_equal(ask.gbs, cases[i].gbs);
+        assert_true(ask.gbs_assumed && !ask.seq_assumed);
+    }
+}
+
 static void frameworks_follow_from_the_task_and_the_pins(void **state)
 {
     struct str why;
@@ -123,6 +138,24 @@ static void the_smallest_size_is_looked_for(void **state)
     arena_free(scratch);
 }
 
+/* Of a million tokens each, a sequence for every GPU is batch enough. */
+static void twice_the_gpus_assume_a_batch_anew(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    struct ask ask = question(*state, "qwen3-30b-a3b", 64);
+    struct answer larger;
+    struct str why;
+    ask.seq = 1 << 20;
+    assert_true(ask_in(*state, &ask, STR("megatron"), &why) && ask_words(*state, &ask, &why) &&
+                ask_settle(*state, &ask, &why));
+    ask_complete(&ask);
+    assert_int_equal(ask.gbs, 64);
+    suggest_larger(*state, scratch, rules_builtin(), &ask, FRAMEWORK_MEGATRON, &larger);
+    assert_true(ask.gpus >= 128);
+    assert_int_equal(ask.gbs, ask.gpus);
+    arena_free(scratch);
+}
+
 static void what_is_forbidden_must_be_decidable(void **state)
 {
     struct ask ask = question(*state, "qwen3-30b-a3b", 8);
@@ -144,9 +177,11 @@ static void what_is_forbidden_must_be_decidable(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_question_is_answered_as_it_was_put),
+    cmocka_unit_test(a_batch_that_is_left_open_is_cut_for_the_gpus),
     cmocka_unit_test(frameworks_follow_from_the_task_and_the_pins),
     cmocka_unit_test(what_cannot_be_asked_is_said),
     cmocka_unit_test(the_smallest_size_is_looked_for),
+    cmocka_unit_test(twice_the_gpus_assume_a_batch_anew),
     cmocka_unit_test(what_is_forbidden_must_be_decidable),
 };
 UNIT_MAIN(tests)

@@ -68,6 +68,40 @@ static void sizes_are_found_where_none_is_given(void **state)
     assert_false(given.world.known);
 }
 
+/* HSDP's four replicas, of two tensor ranks each. */
+static void replicas_divide_the_sizes(void **state)
+{
+    struct file_report r =
+        report_of(*state,
+                  "recipe: TrainFinetuneRecipeForNextTokenPrediction\n"
+                  "model: {pretrained_model_name_or_path: Qwen/Qwen3-8B}\n"
+                  "step_scheduler: {global_batch_size: 64, local_batch_size: 1}\n"
+                  "distributed: {strategy: fsdp2, tp_size: 2, dp_replicate_size: 4}\n",
+                  "automodel", 0, SEVERITY_ERROR);
+    assert_true(r.world.known && r.world.n > 0);
+    assert_int_equal(r.world.multiple_of, 8);
+}
+
+/* Without a platform nobody knows whether the memory is enough. */
+static void comments_about_what_is_unknown_are_not_unused(void **state)
+{
+    static const char *const rules[][2] = {{"memory-tight", ""}, {"cp-positive", "x"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct str text = arena_printf(*state,
+                                       "# moeplan: ignore-file[%s] known\n"
+                                       "recipe: TrainFinetuneRecipeForNextTokenPrediction\n"
+                                       "model: {pretrained_model_name_or_path: Qwen/Qwen3-8B}\n"
+                                       "dataset: {seq_length: 4096}\n"
+                                       "step_scheduler: {global_batch_size: 64}\n",
+                                       rules[i][0]);
+        struct file_report r = report_of(*state, text.p, "automodel", 8, SEVERITY_ERROR);
+        bool unused = false;
+        for (size_t k = 0; k < r.diags->n; k++)
+            unused = unused || str_is(r.diags->items[k].rule, "unused-suppression");
+        assert_int_equal(unused, *rules[i][1] != 0);
+    }
+}
+
 static void what_is_no_recipe_is_told(void **state)
 {
     struct file_report r = report_of(*state, "just: a mapping\n", "", 0, SEVERITY_ERROR);
@@ -96,6 +130,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_error_has_its_place),
     cmocka_unit_test(what_fails_a_file_is_asked_for),
     cmocka_unit_test(sizes_are_found_where_none_is_given),
+    cmocka_unit_test(replicas_divide_the_sizes),
+    cmocka_unit_test(comments_about_what_is_unknown_are_not_unused),
     cmocka_unit_test(what_is_no_recipe_is_told),
     cmocka_unit_test(what_takes_too_much_is_a_finding),
 };

@@ -372,6 +372,25 @@ static void changes_replace_what_plans_keep(void **state)
     assert_true(str_is(facts_str(f, P_moe_token_dispatcher_type), "alltoall"));
 }
 
+/* An assumed batch or sequence is what was asked, so it stays assumed while it is the plan's;
+   what was assumed of the execution the plan now says. */
+static void assumed_work_stays_assumed(void **state)
+{
+    struct facts *f = question(*state, FRAMEWORK_MEGATRON);
+    struct config c;
+    set(f, P_global_batch_size, value_int(64));
+    assert_true(config_from_facts(*state, f, &c));
+    f->items[P_global_batch_size].origin = f->items[P_seq_length].origin = ORIGIN_ASSUMED;
+    facts_set(f, P_overlap_grad_reduce, value_bool(c.knobs.overlap_grad_reduce), ORIGIN_ASSUMED,
+              NULL, STR(""));
+    c.knobs.seq = 8192;
+    config_to_facts(&c, f);
+    assert_int_equal(facts_get(f, P_global_batch_size)->origin, ORIGIN_ASSUMED);
+    assert_int_equal(facts_get(f, P_seq_length)->origin, ORIGIN_OPTION);
+    assert_int_equal(facts_int(f, P_seq_length, 0), 8192);
+    assert_int_equal(facts_get(f, P_overlap_grad_reduce)->origin, ORIGIN_OPTION);
+}
+
 /* AutoModel's schedule takes the local batch: the microbatch has a key of its own. */
 static void a_schedule_has_its_own_microbatch(void **state)
 {
@@ -414,6 +433,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pins_of_spellings_are_pins_of_their_knob),
     cmocka_unit_test(plans_are_read_back_from_their_facts),
     cmocka_unit_test(changes_replace_what_plans_keep),
+    cmocka_unit_test(assumed_work_stays_assumed),
     cmocka_unit_test(a_schedule_has_its_own_microbatch),
     cmocka_unit_test(stages_are_counted_as_the_framework_does),
 };

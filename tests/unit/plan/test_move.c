@@ -213,6 +213,46 @@ static void what_follows_is_set_too(void **state)
     assert_false(c.knobs.shared_expert_overlap);
 }
 
+/* Muon has one moment, which stays as it is, and its states stay where they are; a loss that is
+   fused with the head keeps less than Transformer Engine's. */
+static void what_is_better_already_is_left_alone(void **state)
+{
+    (void)state;
+    static const char *const optimizer[] = {"optimizer states of two bytes",
+                                            "offload the optimizer"};
+    struct config c = config_with(FRAMEWORK_MEGATRON), next;
+    c.knobs.distributed_optimizer = true;
+    for (size_t i = 0; i < 2; i++) {
+        next = c;
+        take(&next, optimizer[i]);
+        next = c, next.knobs.muon = true;
+        assert_false(try_named(&next, optimizer[i]));
+    }
+    for (int fusion = CE_NONE; fusion <= CE_LINEAR; fusion++) {
+        next = c, next.knobs.ce_fusion = (uint8_t)fusion;
+        bool less = fusion == CE_NONE || fusion == CE_NATIVE;
+        assert_int_equal(try_named(&next, "fuse the loss"), less);
+    }
+}
+
+/* In place of whole layers the modules of the model that free many bytes for little work. */
+static void modules_in_place_of_layers(void **state)
+{
+    (void)state;
+    struct config c = config_with(FRAMEWORK_MEGATRON), small = c;
+    uint32_t all = MOD_LAYERNORM | MOD_CORE_ATTN;
+    assert_false(try_named(&c, "recompute modules, not layers"));
+    c.knobs.recompute = small.knobs.recompute = RECOMPUTE_FULL;
+    take(&c, "recompute modules, not layers");
+    assert_int_equal(c.knobs.recompute, RECOMPUTE_SELECTIVE);
+    assert_int_equal(c.knobs.recompute_modules,
+                     all | MOD_MLP | MOD_MOE_ACT | MOD_SHARED_EXPERTS | MOD_MLA_UP_PROJ);
+    small.model.mla = false, small.model.shared_ffn = 0;
+    small.model.n_kinds = 1, small.model.kinds[0] = (struct layer_kind){MIXER_ATTENTION, FFN_MOE};
+    take(&small, "recompute modules, not layers");
+    assert_int_equal(small.knobs.recompute_modules, all | MOD_MOE_ACT);
+}
+
 static void names_are_unique_and_each_move_has_a_taker(void **state)
 {
     (void)state;
@@ -346,6 +386,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_size_does_not_leave_its_range),
     cmocka_unit_test(trials_of_a_micro_batch_are_powers_of_two),
     cmocka_unit_test(what_follows_is_set_too),
+    cmocka_unit_test(what_is_better_already_is_left_alone),
+    cmocka_unit_test(modules_in_place_of_layers),
     cmocka_unit_test(names_are_unique_and_each_move_has_a_taker),
     cmocka_unit_test(each_consumer_has_its_moves_in_order),
     cmocka_unit_test(relief_and_outlook_have_theirs),

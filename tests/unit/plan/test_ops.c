@@ -143,7 +143,8 @@ static void an_indexer(void **state)
     assert_true(work.n_cores == 1 && work.cores[0].window == 10);
 }
 
-/* Mamba: z and x of 128, B and C of 2 x 8, dt of 4. Delta net: q and k of 16, v and gate of 64. */
+/* A scan has eight passes over what its kernels read and write. Mamba: z and x of 128, B and C of 2
+ * x 8, dt of 4. Delta net: q and k of 16, v and gate of 64. */
 static void scans(void **state)
 {
     (void)state;
@@ -155,8 +156,10 @@ static void scans(void **state)
     struct work w;
     op_work(&c, &tokens, false, (struct layer_kind){MIXER_MAMBA, FFN_NONE}, &w);
     assert_true(w.n_scans == 1 && w.scans[0].flops == 7.0 * 100 * 128 * 8 && w.n_cores == 0);
+    assert_true(w.scans[0].bytes == 8 * 2 * 100 * (128 + 2 * 2 * 8.0));
     op_work(&c, &tokens, false, (struct layer_kind){MIXER_LINEAR, FFN_NONE}, &w);
     assert_true(w.n_scans == 1 && w.scans[0].flops == 10.0 * 100 * 64 * 8 && w.n_cores == 0);
+    assert_true(w.scans[0].bytes == 8 * 2 * 100 * (2 * 16 + 2 * 64.0));
 }
 
 /* Router and latent projections whole, shared experts over tp, routed ones over etp. */
@@ -195,14 +198,109 @@ static void linears_apart(void **state)
     assert_true(apart.sharded == fused.sharded && apart.replicated == fused.replicated);
 }
 
+/* ---- work ---- */
+
+/* Bytes of keys and values, and of queries, that 100 tokens exchange on one of four ranks. */
+static void assert_context(struct config *c, enum mixer mixer, double kv, double q)
+{
+    struct work w;
+    int found = 0;
+    op_work(c, &tokens, false, (struct layer_kind){mixer, FFN_NONE}, &w);
+    for (int i = 0; i < w.n_exchanges; i++) {
+        if (w.exchanges[i].kind != EXCHANGE_CP) continue;
+        assert_true(w.exchanges[i].kv == kv && w.exchanges[i].q == q);
+        found++;
+    }
+    assert_int_equal(found, 1);
+}
+
+/* Two KV heads on four ranks: each computes one of its own, of 16 and 16. A delta net's q and k of
+   16 and v of 64. MLA's two heads a rank have keys of 16 and values of 10; the picked keys are one
+   latent head of 28, beside the indexer's 6. */
+static void what_context_parallelism_exchanges(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    c.knobs.tp = 4, c.knobs.cp = 2;
+    assert_context(&c, MIXER_ATTENTION, 2 * 100 * (16 + 16), 2 * 100 * 2 * 16);
+    assert_context(&c, MIXER_LINEAR, 2 * 100 * (16 + 16) / 4.0, 2 * 100 * 64 / 4.0);
+    assert_context(&c, MIXER_MLA, 2 * 100 * 2 * (16 + 10), 2 * 100 * 2 * 16);
+    c.model.index_heads = 4, c.model.index_dim = 6, c.model.index_topk = 10;
+    assert_context(&c, MIXER_SPARSE_MLA, 2 * 100 * (28 + 6), 2 * 100 * 2 * 28);
+}
+
+/* What is launched outside of a captured part: nothing of a whole iteration. */
+static void what_graphs_capture(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    struct work w;
+    op_work(&c, &tokens, false, (struct layer_kind){MIXER_MAMBA, FFN_DENSE}, &w);
+    assert_true(w.n_hosts == 2 && w.hosts[0].scope == (SCOPE_MAMBA | SCOPE_FULL));
+    assert_true(w.hosts[1].scope == (SCOPE_MLP | SCOPE_FULL));
+    op_work(&c, &tokens, false, (struct layer_kind){MIXER_ATTENTION, FFN_MOE}, &w);
+    assert_true(w.hosts[0].scope == (SCOPE_ATTN | SCOPE_FULL) && w.hosts[1].left == 1);
+    c.knobs.graph_impl = GRAPH_FULL_ITERATION;
+    op_work(&c, &tokens, false, (struct layer_kind){MIXER_NONE, FFN_MOE}, &w);
+    for (int i = 0; i < w.n_hosts; i++)
+        assert_true(w.hosts[i].scope & SCOPE_FULL && w.hosts[i].left == 0);
+}
+
+static double bias_bytes(const struct config *c)
+{
+    struct work w;
+    op_work(c, &tokens, true, (struct layer_kind){MIXER_NONE, FFN_MOE}, &w);
+    for (int i = 0; i < w.n_streams; i++)
+        if (w.streams[i].bias) return w.streams[i].forward;
+    return 0;
+}
+
+/* 400 rows, of gate and up of 32 and of 64, are each read and written once more; a clamp of its own
+   reads and writes gate and up; fused experts and AutoModel's have none. */
+static void clamps_of_biased_experts(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    double added = 2 * 2 * 400 * (2 * 32 + 64.0), clamped = added + 4 * 2 * 400 * 32;
+    assert_true(bias_bytes(&c) == 0);
+    c.model.add_bias = true, c.knobs.precision = PREC_MXFP8;
+    assert_true(bias_bytes(&c) == clamped);
+    c.knobs.graph_impl = GRAPH_FULL_ITERATION;
+    assert_true(bias_bytes(&c) == added);
+    c.knobs.capacity_factor = 2; /* tokens are dropped: no fused kernel */
+    assert_true(bias_bytes(&c) == clamped);
+    c.framework = FRAMEWORK_AUTOMODEL, c.knobs.precision = PREC_BF16;
+    assert_true(bias_bytes(&c) == added);
+}
+
+/* 1100 words: 9 x 128, or 3 x 512 on four ranks, each with a quarter; AutoModel pads none. */
+static void vocabularies_are_padded(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    c.model.vocab = 1100, c.model.vocab_divisible_by = 128;
+    assert_true(padded_vocab(&c) == 1152);
+    c.knobs.tp = 4;
+    struct matrix head = head_weights(&c);
+    assert_true(head.in == 64 && head.out == 1536 && matrix_out(&head, &c.knobs) == 384);
+    c.framework = FRAMEWORK_AUTOMODEL;
+    assert_true(padded_vocab(&c) == 1100);
+}
+
 /* ---- saved tensors ---- */
 
-static const struct saved *saved_named(const struct saved_list *l, const char *name)
+static const struct saved *saved_find(const struct saved_list *l, const char *name)
 {
     for (int i = 0; i < l->n; i++)
         if (strcmp(l->items[i].name, name) == 0) return &l->items[i];
-    fail_msg("no tensor is called %s", name);
     return NULL;
+}
+
+static const struct saved *saved_named(const struct saved_list *l, const char *name)
+{
+    const struct saved *s = saved_find(l, name);
+    if (!s) fail_msg("no tensor is called %s", name);
+    return s;
 }
 
 static double bytes_of(const struct config *c, struct layer_kind kind)
@@ -250,6 +348,9 @@ static void what_sparse_attention_keeps(void **state)
     assert_true(saved_bytes(saved_named(&l, "attention output")) == 100 * 2 * 8 * 24);
     assert_true(saved_bytes(saved_named(&l, "projection input")) == 100 * 2 * 80);
     assert_true(saved_bytes(saved_named(&l, "picked keys")) == 100 * 4 * 10);
+    c.model.index_topk = 200; /* more than there are tokens */
+    op_saved(&c, &tokens, (struct layer_kind){MIXER_SPARSE_MLA, FFN_NONE}, &l);
+    assert_true(saved_bytes(saved_named(&l, "picked keys")) == 100 * 4 * 100);
 }
 
 static void what_feed_forward_parts_keep(void **state)
@@ -270,6 +371,69 @@ static void what_feed_forward_parts_keep(void **state)
     assert_true(router->captured_by == (SCOPE_MOE_ROUTER | SCOPE_MOE) && !router->routed);
     assert_true(saved_named(&l, "shared activation")->freed_by == (MOD_MOE | MOD_SHARED_EXPERTS));
     assert_true(l.ffn_backward == 2 * 400 * (64 + 3 * 32));
+    double fused = bytes_of(&c, kind);
+    c.knobs.act_fusion = false; /* kept without its probability too */
+    assert_true(bytes_of(&c, kind) == fused + 400 * 2 * 32);
+    c.model.layernorm = true; /* a mean beside the deviation */
+    assert_true(bytes_of(&c, kind) == fused + 400 * 2 * 32 + 100 * 4);
+}
+
+/* One scale of a byte for 32 or 16 elements, or of four bytes for 128. */
+static void quantised_inputs_have_scales(void **state)
+{
+    static const struct {
+        enum precision precision;
+        double bytes;
+    } cases[] = {{PREC_FP32, 4},
+                 {PREC_BF16, 2},
+                 {PREC_FP8_TENSORWISE, 1},
+                 {PREC_FP8_BLOCKWISE, 1 + 4 / 128.0},
+                 {PREC_MXFP8, 1 + 1 / 32.0},
+                 {PREC_NVFP4, 0.5 + 1 / 16.0}};
+    struct config c = small_config();
+    struct saved_list l;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        c.knobs.precision = (uint8_t)cases[i].precision;
+        op_saved(&c, &tokens, (struct layer_kind){MIXER_NONE, FFN_DENSE}, &l);
+        assert_true(saved_named(&l, "activation")->bytes == cases[i].bytes);
+    }
+}
+
+/* Adapters keep the gathered input of a GEMM that has its norm; FlashAttention 2 its output in both
+   layouts, where several sequences are not cut. */
+static void what_only_some_runs_keep(void **state)
+{
+    static const char gathered[] = "gathered norm output of the adapters",
+                      layout[] = "attention output in flash attention's layout";
+    struct layer_kind kind = {MIXER_ATTENTION, FFN_NONE};
+    struct config c = small_config();
+    struct saved_list l;
+    (void)state;
+    c.knobs.tp = 2, c.knobs.sequence_parallel = true, c.knobs.mbs = 2;
+    c.machine.compute_capability = 8;
+    op_saved(&c, &tokens, kind, &l);
+    assert_null(saved_find(&l, gathered));
+    assert_true(saved_bytes(saved_named(&l, layout)) == 100 * 2 * 128 / 2.0);
+    c.knobs.task = TASK_PEFT, c.knobs.cp = 2;
+    op_saved(&c, &tokens, kind, &l);
+    assert_null(saved_find(&l, layout));
+    assert_true(saved_bytes(saved_named(&l, gathered)) == 100 * 2 * 64);
+}
+
+/* Gradients of the activation and of gate and up, 96 each; weights' gradients that the GEMM does
+   not add up; over two ranks half of them, and the output's gradient gathered. */
+static void what_a_dense_backward_needs(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    struct saved_list l;
+    op_saved(&c, &tokens, (struct layer_kind){MIXER_NONE, FFN_DENSE}, &l);
+    assert_true(l.ffn_backward == 2 * (100 * 3 * 96 + 2 * 96 * 64));
+    c.knobs.tp = 2, c.knobs.grad_accumulation_fusion = true;
+    op_saved(&c, &tokens, (struct layer_kind){MIXER_NONE, FFN_DENSE}, &l);
+    assert_true(l.ffn_backward == 2 * (100 * 3 * 48 + 100 * 64));
+    assert_true(l.residual_backward == 2 * 100 * 64);
 }
 
 /* Recomputation of a module repeats the operators that carry its tag. */
@@ -305,6 +469,9 @@ static void flops_of_experts(void **state)
     double attention = 2 * 64 * (192 + 128.0) + 2 * 100 * 128.0;
     assert_true(op_flops((struct layer_kind){MIXER_ATTENTION, FFN_NONE}, &c.model, 100) ==
                 attention);
+    c.model.attention_output_gate = true; /* as wide as the queries */
+    assert_true(op_flops((struct layer_kind){MIXER_ATTENTION, FFN_NONE}, &c.model, 100) ==
+                attention + 2 * 64 * 128.0);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -315,9 +482,16 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(scans),
     cmocka_unit_test(feed_forward),
     cmocka_unit_test(linears_apart),
+    cmocka_unit_test(what_context_parallelism_exchanges),
+    cmocka_unit_test(what_graphs_capture),
+    cmocka_unit_test(clamps_of_biased_experts),
+    cmocka_unit_test(vocabularies_are_padded),
     cmocka_unit_test(what_mixers_keep),
     cmocka_unit_test(what_sparse_attention_keeps),
     cmocka_unit_test(what_feed_forward_parts_keep),
+    cmocka_unit_test(quantised_inputs_have_scales),
+    cmocka_unit_test(what_only_some_runs_keep),
+    cmocka_unit_test(what_a_dense_backward_needs),
     cmocka_unit_test(what_modules_repeat),
     cmocka_unit_test(flops_of_experts),
 };

@@ -207,6 +207,20 @@ static void words_without_derivation(void **state)
     assert_int_equal(c->knobs.vpp, 6);
 }
 
+/* Their number alone offloads layers, unless the switch is off. */
+static void offloaded_layers_by_their_number(void **state)
+{
+    struct facts *f = plan_facts(*state, "bridge", "");
+    struct config c;
+    facts_set(f, P_cpu_offloading_num_layers, value_int(3), ORIGIN_FILE, NULL, STR("x"));
+    f->items[P_cpu_offloading] = (struct fact){.value = value_unknown()};
+    assert_true(config_from_facts(*state, f, &c));
+    assert_int_equal(c.knobs.layers_offloaded, 3);
+    facts_set(f, P_cpu_offloading, value_bool(false), ORIGIN_FILE, NULL, STR("x"));
+    assert_true(config_from_facts(*state, f, &c));
+    assert_int_equal(c.knobs.layers_offloaded, 0);
+}
+
 /* Whatever a file says, before the framework's own overrides. */
 static void a_single_tensor_rank_has_no_sequence_parallelism(void **state)
 {
@@ -307,6 +321,28 @@ static void decisions_come_back(void **state)
         assert_int_equal(again.knobs.recompute, c->knobs.recompute);
         assert_int_equal(again.knobs.dispatcher, c->knobs.dispatcher);
         assert_int_equal(again.knobs.ep, c->knobs.ep);
+    }
+}
+
+/* Four chunks on two stages; Megatron-LM takes no count of stages beside them, and a group of
+   microbatches for virtual stages is none of a layout's. */
+static void a_layout_stands_for_its_virtual_stages(void **state)
+{
+    static const char layout[] = "Et*12|t*12|t*12|t*12L";
+    struct str body = arena_printf(*state,
+                                   "pp: 2\nmicrobatch_group_size_per_vp_stage: 4\n"
+                                   "pipeline_model_parallel_layout: '%s'\n",
+                                   layout);
+    for (int bridge = 0; bridge < 2; bridge++) {
+        struct facts *f = plan_facts(*state, bridge ? "bridge" : "megatron", body.p);
+        const struct config *c = config_of(f);
+        assert_int_equal(c->knobs.vpp, 2);
+        assert_int_equal(c->knobs.group_size, 0);
+        struct facts *out = silent(*state, f);
+        config_to_facts(c, out);
+        assert_str(facts_str(out, P_pipeline_model_parallel_layout), layout);
+        assert_int_equal(facts_int(out, P_num_virtual_stages_per_pipeline_rank, 0), 0);
+        assert_int_equal(facts_int(out, P_virtual_pipeline_model_parallel_size, 0), bridge ? 2 : 0);
     }
 }
 
@@ -422,10 +458,12 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(resharding_words),
     cmocka_unit_test(virtual_stages_in_three_words),
     cmocka_unit_test(words_without_derivation),
+    cmocka_unit_test(offloaded_layers_by_their_number),
     cmocka_unit_test(a_single_tensor_rank_has_no_sequence_parallelism),
     cmocka_unit_test(silence_about_the_batch_is_one_microbatch_a_rank),
     cmocka_unit_test(every_knob_is_read_from_its_fact),
     cmocka_unit_test(decisions_come_back),
+    cmocka_unit_test(a_layout_stands_for_its_virtual_stages),
     cmocka_unit_test(a_pipeline_changes_automodels_batch),
     cmocka_unit_test(embedding_loss_and_mtp_weigh_a_layer_each),
 };

@@ -207,6 +207,21 @@ static void a_message_that_cannot_be_worded_falls_back(void **state)
     arena_free(scratch);
 }
 
+static void helps_have_places(void **state)
+{
+    struct arena *a = *state, *scratch = arena_new(0);
+    struct rule_set set = load_good(
+        a, RULE_FILE "variables: [{name: wanted, expression: plan.tp * 2}]\n"
+                     "rules:\n- id: r\n  severity: info\n  rule: plan.tp > wanted\n"
+                     "  message: '{plan.tp} is not {wanted}'\n  help: 'take {wanted}, or {{1}'\n");
+    const struct setting settings[] = {{"tp", value_int(4)}};
+    struct facts *f = facts_of(a, FRAMEWORK_MEGATRON, settings, 1);
+    rules_run(&set, f, scratch);
+    assert_str(f->diags->items[0].message, "4 is not 8");
+    assert_str(f->diags->items[0].help, "take 8, or {1}");
+    arena_free(scratch);
+}
+
 static void native_records_describe_what_readers_found(void **state)
 {
     struct arena *a = *state;
@@ -230,6 +245,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(subset_agrees_with_the_set),
     cmocka_unit_test(a_finding_points_at_what_is_written),
     cmocka_unit_test(a_message_that_cannot_be_worded_falls_back),
+    cmocka_unit_test(helps_have_places),
     cmocka_unit_test(native_records_describe_what_readers_found),
     cmocka_unit_test(a_record_without_document_points_at_nothing),
 };
