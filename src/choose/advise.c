@@ -2,6 +2,7 @@
 /* What the guides say about a finished plan beside its choices. The texts are the rules'. */
 #include "choose/planner.h"
 
+#include "base/buf.h"
 #include "base/vec.h"
 
 struct str advice_text(struct arena *a, const struct rule *r, const struct facts *f)
@@ -48,7 +49,7 @@ void advise_plan(struct arena *a, const struct rule_set *rules, struct plan *pla
         if (outcome != OUTCOME_FAIL) continue;
         insert(a, list,
                (struct reason){.rule = r->id,
-                               .guide = reason_guides(a, r),
+                               .guide = str_joined(a, r->guides, r->n_guides),
                                .text = advice_text(a, r, plan->facts),
                                .source = r->source,
                                .phase = r->phase});

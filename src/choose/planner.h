@@ -80,8 +80,6 @@ void reason_plan(struct arena *a, const struct rule_set *rules, const struct ans
                  const struct search_request *request, struct plan *plan);
 /* fit, scale, profile or retune; empty for none. */
 const char *reason_phase(enum phase phase);
-/* The ids of the guide rows that a rule cites, separated by commas. */
-struct str reason_guides(struct arena *a, const struct rule *r);
 /* One line that compares a further plan with the first: its costs, and where it is the faster one
    the guide that holds it back. */
 struct str reason_against(struct arena *a, const struct answer *answer,

@@ -21,14 +21,6 @@ const char *reason_phase(enum phase phase)
     return words[phase];
 }
 
-struct str reason_guides(struct arena *a, const struct rule *r)
-{
-    struct buf ids = buf_new(a);
-    for (size_t i = 0; i < r->n_guides; i++)
-        buf_printf(&ids, "%s%.*s", i ? ", " : "", STR_ARG(r->guides[i]));
-    return buf_str(&ids);
-}
-
 /* `phase` where the rule says none, or there is none. */
 static void add(struct arena *a, struct plan *plan, const struct rule *r, enum phase phase,
                 struct str text)
@@ -39,7 +31,7 @@ static void add(struct arena *a, struct plan *plan, const struct rule *r, enum p
     reason->rule = r->id;
     reason->source = r->source;
     if (r->phase) reason->phase = r->phase;
-    reason->guide = reason_guides(a, r);
+    reason->guide = str_joined(a, r->guides, r->n_guides);
 }
 
 /* Whether a changed plan is one at all; its pipeline layout is put into *slot, which must outlive

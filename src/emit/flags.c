@@ -52,12 +52,9 @@ void flags_add(const struct emit_input *in, const struct flags_form *form, struc
 {
     int *params;
     size_t n = said_params(out->arena, in->rules, in->facts, &params);
-    for (size_t i = 0; i < n; i++) {
-        bool left_out = false;
-        for (size_t k = 0; k < form->n_without; k++)
-            left_out |= params[i] == form->without[k];
-        if (!left_out) add_line(in->facts, params[i], form->indent, form->end, out);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (!param_among(params[i], form->without, form->n_without))
+            add_line(in->facts, params[i], form->indent, form->end, out);
 }
 
 /* A model of the catalogue is named, so that what reads the flags can look there. */

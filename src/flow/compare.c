@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/compare.h"
 
+#include "base/buf.h"
 #include "choose/planner.h"
 #include "facts/param_ids.h"
 #include "plan/knob.h"
@@ -143,7 +144,8 @@ static void advise(struct arena *a, const struct rule_set *rules, const struct f
         if (r->advice != ADVICE_COMPARE || !rule_is_for(r, f)) continue;
         struct arena_mark mark = arena_mark(scratch);
         if (rule_evaluate(r, f, scratch) == OUTCOME_FAIL)
-            *VEC_PUSH(a, &out->advice) = (struct remark){reason_guides(a, r), advice_text(a, r, f)};
+            *VEC_PUSH(a, &out->advice) =
+                (struct remark){str_joined(a, r->guides, r->n_guides), advice_text(a, r, f)};
         arena_pop(scratch, mark);
     }
 }

@@ -42,7 +42,7 @@ static void unknown_metric(struct facts *f, const struct node *key)
     struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
                               "no metric is called %.*s", STR_ARG(key->text));
     if (nearest.best.n)
-        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(nearest.best));
+        diag_suggest(f->diags, d, nearest.best);
     else
         diag_help(f->diags, d, "docs/metrics.md lists them");
 }

@@ -67,9 +67,7 @@ static bool is_counted(int param)
 {
     static const int counted[] = {P_data_parallel_size, P_expert_data_parallel_size,
                                   P_num_microbatches};
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (param == counted[i]) return true;
-    return false;
+    return param_among(param, counted, sizeof counted / sizeof *counted);
 }
 
 /* Why a parameter cannot be pinned; empty: it can. */
