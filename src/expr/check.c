@@ -139,8 +139,8 @@ static enum expr_type unknown_name(struct compiler *c, uint32_t at, struct str p
 {
     struct str nearest = {0};
     if (c->names->nearest) nearest = c->names->nearest(c->names->context, c->arena, path);
-    struct str message = arena_printf(c->arena, "unknown name %.*s", STR_ARG(path));
-    return meaningless(c, at, node_at(c, at)->to, message, nearest);
+    return meaningless(c, at, node_at(c, at)->to,
+                       arena_printf(c->arena, "unknown name %.*s", STR_ARG(path)), nearest);
 }
 
 static uint32_t key_literal(struct compiler *c, uint32_t field, uint32_t from, uint32_t to)

@@ -271,8 +271,7 @@ static uint32_t parse_unary(struct compiler *c)
     if (t.kind == TOKEN_MINUS && (c->token.kind == TOKEN_INT || c->token.kind == TOKEN_DOUBLE)) {
         node = parse_member(c, parse_number(c, true, t.from));
     } else {
-        uint32_t operand = parse_unary(c);
-        node = compile_above(c, t.kind == TOKEN_NOT ? OP_NOT : OP_NEG, operand, 0);
+        node = compile_above(c, t.kind == TOKEN_NOT ? OP_NOT : OP_NEG, parse_unary(c), 0);
         c->nodes.items[node].from = t.from;
     }
     c->depth--;

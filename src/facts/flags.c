@@ -367,8 +367,7 @@ static void set_fact(struct occurrence *o)
 /* The flag may or may not be there. */
 static void forget_fact(struct occurrence *o)
 {
-    const struct node *node = make_node(o);
-    facts_set(o->f, o->param, value_unknown(), ORIGIN_FILE, node, o->name.text);
+    facts_set(o->f, o->param, value_unknown(), ORIGIN_FILE, make_node(o), o->name.text);
     facts_add_raw(o->f, o->name.text, value_unknown());
 }
 

@@ -108,8 +108,7 @@ static void sort(struct comparison *c)
 
 static void add_raw(struct facts *f, const char *whose, struct str name, struct value v)
 {
-    struct str key = arena_printf(f->arena, "%s.%.*s", whose, STR_ARG(name));
-    facts_add_raw(f, key, v);
+    facts_add_raw(f, arena_printf(f->arena, "%s.%.*s", whose, STR_ARG(name)), v);
 }
 
 static void add_estimate(struct facts *f, const char *whose, const struct estimate *e)

@@ -235,8 +235,8 @@ static void set_pins(struct facts *f, const struct ask *ask)
 static struct facts *facts_of(struct arena *a, struct diags *diags, const struct ask *ask,
                               enum framework framework)
 {
-    const struct profile *profile = profile_find(framework, (struct str){"", 0});
-    struct facts *f = facts_new_plan(a, diags, framework, profile->version);
+    struct facts *f =
+        facts_new_plan(a, diags, framework, profile_find(framework, (struct str){"", 0})->version);
     f->framework_known = true;
     model_apply(f, ask->model, ORIGIN_OPTION);
     platform_apply(f, ask->platform, ORIGIN_OPTION);
@@ -297,9 +297,9 @@ static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
     for (size_t i = 0; i < ask->pins.n; i++) {
         const struct pin *pin = &ask->pins.items[i];
         if (!is_counted(pin->param) || pin->value.kind != VALUE_INT) continue;
-        struct str text = arena_printf(a, "plan.%.*s != %" PRId64,
-                                       STR_ARG(param_table[pin->param].name), pin->value.i);
-        list[(*n)++] = compile(a, diags, "--pin", text);
+        list[(*n)++] = compile(a, diags, "--pin",
+                               arena_printf(a, "plan.%.*s != %" PRId64,
+                                            STR_ARG(param_table[pin->param].name), pin->value.i));
     }
     return list;
 }
