@@ -60,3 +60,11 @@ struct str buf_str(struct buf *b)
     b->p[b->n] = '\0';
     return (struct str){b->p, b->n};
 }
+
+struct str str_joined(struct arena *a, const struct str *words, size_t n)
+{
+    struct buf out = buf_new(a);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s%.*s", i ? ", " : "", STR_ARG(words[i]));
+    return buf_str(&out);
+}

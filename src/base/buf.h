@@ -21,6 +21,8 @@ void buf_add(struct buf *b, struct str s);
 void buf_add_char(struct buf *b, char c);
 void buf_add_n(struct buf *b, char c, size_t times);
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *b, const char *format, ...);
+/* The words with ", " between them. */
+struct str str_joined(struct arena *a, const struct str *words, size_t n);
 /* The text so far, NUL-terminated; valid until the next change. */
 struct str buf_str(struct buf *b);
 

@@ -77,8 +77,7 @@ static void number(struct buf *out, double d)
     }
     struct str s = num_double_text(out->arena, d);
     buf_add(out, s);
-    bool marked = str_find(s, '.') < s.n || str_find(s, 'e') < s.n;
-    if (!marked) buf_add(out, STR(".0"));
+    if (str_find(s, '.') == s.n && str_find(s, 'e') == s.n) buf_add(out, STR(".0"));
 }
 
 static void list(struct buf *out, const struct value_list *l)

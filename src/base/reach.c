@@ -37,8 +37,7 @@ struct reach reach_of_folder(struct arena *a, struct str folder)
 
 struct reach reach_of_file(struct arena *a, struct str path)
 {
-    bool file = io_is_file(str_dup(a, path).p);
-    return reach_of_folder(a, file ? path_folder(path) : STR(""));
+    return reach_of_folder(a, io_is_file(str_dup(a, path).p) ? path_folder(path) : STR(""));
 }
 
 static bool is_system(struct str path)

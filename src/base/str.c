@@ -62,6 +62,21 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
+bool str_is_any(struct str s, const char *words)
+{
+    struct str rest = str_of(words), word;
+    while (str_split(&rest, '|', &word))
+        if (str_eq(s, word)) return true;
+    return false;
+}
+
+bool str_among(struct str s, const struct str *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(s, list[i])) return true;
+    return false;
+}
+
 bool str_eq_nocase(struct str a, struct str b)
 {
     if (a.n != b.n) return false;

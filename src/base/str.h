@@ -46,6 +46,10 @@ static inline bool str_ends(struct str s, struct str suffix)
     return s.n >= suffix.n && memcmp(s.p + (s.n - suffix.n), suffix.p, suffix.n) == 0;
 }
 
+/* Whether it is one of "x|y|z". */
+bool str_is_any(struct str s, const char *words);
+/* Whether it is one of the list. */
+bool str_among(struct str s, const struct str *list, size_t n);
 /* The part from byte `from` up to byte `to`; both are cut to the string's length. */
 struct str str_slice(struct str s, size_t from, size_t to);
 /* Without ASCII blanks at either end. */

@@ -2,6 +2,7 @@
 /* What the guides say about a finished plan beside its choices. The texts are the rules'. */
 #include "choose/planner.h"
 
+#include "base/buf.h"
 #include "base/vec.h"
 
 struct str advice_text(struct arena *a, const struct rule *r, const struct facts *f)
@@ -12,7 +13,7 @@ struct str advice_text(struct arena *a, const struct rule *r, const struct facts
     return v.kind == VALUE_STRING ? v.s : r->message;
 }
 
-static struct advice_list *list_of(struct plan *plan, enum advice advice)
+static struct reason_list *list_of(struct plan *plan, enum advice advice)
 {
     switch (advice) {
     case ADVICE_NEXT: return &plan->next;
@@ -25,32 +26,22 @@ static struct advice_list *list_of(struct plan *plan, enum advice advice)
     return NULL;
 }
 
-/* In the order of the phases, and within one in that of the rule files. */
-static void insert(struct arena *a, struct advice_list *list, struct reason reason)
-{
-    VEC_PUSH(a, list);
-    size_t at = list->n - 1;
-    for (; at > 0 && list->items[at - 1].phase > reason.phase; at--)
-        list->items[at] = list->items[at - 1];
-    list->items[at] = reason;
-}
-
 void advise_plan(struct arena *a, const struct rule_set *rules, struct plan *plan,
                  struct arena *scratch)
 {
     for (size_t i = 0; i < rules->n; i++) {
         const struct rule *r = rules->items[i];
-        struct advice_list *list = list_of(plan, r->advice);
+        struct reason_list *list = list_of(plan, r->advice);
         if (!list || !rule_is_for(r, plan->facts)) continue;
         struct arena_mark mark = arena_mark(scratch);
         enum outcome outcome = rule_evaluate(r, plan->facts, scratch);
         arena_pop(scratch, mark);
         if (outcome != OUTCOME_FAIL) continue;
-        insert(a, list,
-               (struct reason){.rule = r->id,
-                               .guide = reason_guides(a, r),
-                               .text = advice_text(a, r, plan->facts),
-                               .source = r->source,
-                               .phase = r->phase});
+        reason_add(a, list,
+                   (struct reason){.rule = r->id,
+                                   .guide = str_joined(a, r->guides, r->n_guides),
+                                   .text = advice_text(a, r, plan->facts),
+                                   .source = r->source,
+                                   .phase = r->phase});
     }
 }

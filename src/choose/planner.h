@@ -25,7 +25,8 @@ struct reason {
     enum phase phase;
 };
 
-struct advice_list {
+/* In the order of the phases (fit, scale, profile, retune), and within one as they were added. */
+struct reason_list {
     struct reason *items;
     size_t n, cap;
 };
@@ -37,8 +38,7 @@ struct plan {
     double capacity; /* bytes a GPU that it was searched for */
     struct layout layout;
     struct facts *facts;
-    VEC(struct reason) because;
-    struct advice_list next, verify, pitfalls, notes;
+    struct reason_list because, next, verify, pitfalls, notes;
     struct str why_not_first; /* empty for the first */
 };
 
@@ -78,10 +78,9 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
    what was searched. */
 void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
                  const struct search_request *request, struct plan *plan);
+void reason_add(struct arena *a, struct reason_list *list, struct reason reason);
 /* fit, scale, profile or retune; empty for none. */
 const char *reason_phase(enum phase phase);
-/* The ids of the guide rows that a rule cites, separated by commas. */
-struct str reason_guides(struct arena *a, const struct rule *r);
 /* One line that compares a further plan with the first: its costs, and where it is the faster one
    the guide that holds it back. */
 struct str reason_against(struct arena *a, const struct answer *answer,

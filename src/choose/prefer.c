@@ -18,24 +18,6 @@ static bool is_pinned(const struct knob *knob, const struct knob *const *pinned,
     return false;
 }
 
-/* A knob's field as a number whose distance from another is meaningful. */
-static double knob_number(const struct knobs *k, const struct knob *knob)
-{
-    const void *p = (const char *)k + knob->offset;
-    switch (knob->kind) {
-    case KNOB_INT:
-    case KNOB_DTYPE: return *(const int *)p;
-    case KNOB_INT64: return (double)*(const int64_t *)p;
-    case KNOB_BOOL: return *(const bool *)p;
-    case KNOB_DOUBLE: return *(const double *)p;
-    case KNOB_LADDER:
-    case KNOB_WORD: return *(const uint8_t *)p;
-    case KNOB_SHARDED: return *(const uint8_t *)p == FSDP_OPTIM_GRADS_PARAMS;
-    case KNOB_MODULES: return *(const uint32_t *)p;
-    }
-    return 0;
-}
-
 static int bits(uint32_t mask)
 {
     int n = 0;

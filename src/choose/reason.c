@@ -21,25 +21,26 @@ const char *reason_phase(enum phase phase)
     return words[phase];
 }
 
-struct str reason_guides(struct arena *a, const struct rule *r)
+void reason_add(struct arena *a, struct reason_list *list, struct reason reason)
 {
-    struct buf ids = buf_new(a);
-    for (size_t i = 0; i < r->n_guides; i++)
-        buf_printf(&ids, "%s%.*s", i ? ", " : "", STR_ARG(r->guides[i]));
-    return buf_str(&ids);
+    VEC_PUSH(a, list);
+    size_t at = list->n - 1;
+    for (; at > 0 && list->items[at - 1].phase > reason.phase; at--)
+        list->items[at] = list->items[at - 1];
+    list->items[at] = reason;
 }
 
 /* `phase` where the rule says none, or there is none. */
 static void add(struct arena *a, struct plan *plan, const struct rule *r, enum phase phase,
                 struct str text)
 {
-    struct reason *reason = VEC_PUSH(a, &plan->because);
-    *reason = (struct reason){.text = text, .phase = phase};
-    if (!r) return;
-    reason->rule = r->id;
-    reason->source = r->source;
-    if (r->phase) reason->phase = r->phase;
-    reason->guide = reason_guides(a, r);
+    struct reason reason = {.text = text, .phase = r && r->phase ? r->phase : phase};
+    if (r) {
+        reason.rule = r->id;
+        reason.source = r->source;
+        reason.guide = str_joined(a, r->guides, r->n_guides);
+    }
+    reason_add(a, &plan->because, reason);
 }
 
 /* Whether a changed plan is one at all; its pipeline layout is put into *slot, which must outlive
@@ -199,18 +200,6 @@ static void add_guide(struct arena *a, const struct preference *p, struct plan *
     }
 }
 
-/* Fit, scale, profile, retune: the order in which the choices are made and read. */
-static void sort_by_phase(struct plan *plan)
-{
-    for (size_t i = 1; i < plan->because.n; i++) {
-        struct reason x = plan->because.items[i];
-        size_t at = i;
-        for (; at > 0 && plan->because.items[at - 1].phase > x.phase; at--)
-            plan->because.items[at] = plan->because.items[at - 1];
-        plan->because.items[at] = x;
-    }
-}
-
 /* What a guide has set that is no knob: it stands in the facts under the rule's id. */
 static void add_completion(struct arena *a, const struct rule *r, struct plan *plan)
 {
@@ -235,7 +224,6 @@ void reason_plan(struct arena *a, const struct rule_set *rules, const struct ans
     for (size_t i = 0; i < answer->n_preferences; i++)
         add_guide(a, &answer->preferences[i], plan);
     add_neighbours(a, request, plan);
-    sort_by_phase(plan);
 }
 
 /* The guide that holds a plan back most against another one; NULL: none does. */

@@ -116,8 +116,7 @@ static int64_t knobs_cmp(const struct knobs *a, const struct knobs *b)
 /* Smaller score, then fewer model-parallel ranks, then the knobs in order. */
 static bool before(const struct contender *a, const struct contender *b)
 {
-    if (a->score != b->score) return a->score < b->score;
-    return knobs_cmp(&a->knobs, &b->knobs) < 0;
+    return a->score != b->score ? a->score < b->score : knobs_cmp(&a->knobs, &b->knobs) < 0;
 }
 
 /* What moves are tried on: a smaller micro-batch may have room for what a larger one has not. */

@@ -22,8 +22,8 @@ const struct reading *load_reading(struct cmd_context *c, struct str path, struc
     if (!recipe_as(c, as, RECIPE_FORMATS)) return NULL;
     path = str_dup(c->keep, path);
     if (!io_read(c->keep, path.p, &text, &error)) return load_failed(c, path, error), NULL;
-    uint32_t source = source_add(&c->diags.sources, path, text);
-    struct recipe recipe = recipe_read(c->keep, &c->diags, source, as, options);
+    struct recipe recipe =
+        recipe_read(c->keep, &c->diags, source_add(&c->diags.sources, path, text), as, options);
     if (recipe.status == RECIPE_READ && recipe.readings.n > 0) {
         if (recipe.readings.n > 1)
             buf_printf(&c->err, "note: %.*s describes %zu configurations; the first is taken\n",
@@ -53,8 +53,8 @@ bool load_readings(struct cmd_context *c, const struct rule_set *rules, struct r
         return false;
     }
     diags_init(found, c->keep);
-    uint32_t source = source_add(&found->sources, path, text);
-    struct recipe recipe = recipe_read(c->keep, found, source, STR(""), options);
+    struct recipe recipe =
+        recipe_read(c->keep, found, source_add(&found->sources, path, text), STR(""), options);
     if (recipe.status != RECIPE_READ) {
         cmd_print_diags(c, found, &c->err);
         cmd_usage_error(c, "%.*s is no recipe that can be read", STR_ARG(path));

@@ -6,11 +6,8 @@
 /* The options of the command line that bear on what is found. */
 static bool bears(const char *name)
 {
-    static const char *const names[] = {
-        "gpus", "platform", "model", "framework", "framework-version", "as", "set", "env", "rules"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0) return true;
-    return false;
+    return str_is_any(str_of(name),
+                      "gpus|platform|model|framework|framework-version|as|set|env|rules");
 }
 
 /* "moeplan validate plan.yaml --gpus 64" */

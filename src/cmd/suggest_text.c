@@ -51,7 +51,7 @@ static void add_reasons(const struct plan *plan, struct buf *out)
     }
 }
 
-static void add_advice(const char *title, const struct advice_list *list, struct buf *out)
+static void add_advice(const char *title, const struct reason_list *list, struct buf *out)
 {
     if (!list->n) return;
     buf_printf(out, "\n%s\n", title);
@@ -120,11 +120,11 @@ static void add_least(const struct answer *answer, struct buf *out)
 {
     const struct search_result *s = answer->search;
     if (s->has_least)
-        buf_printf(out, "  the smallest needs %.0f GiB of %.0f GiB per GPU (tp %d pp %d ep %d, %s)\n",
-                   s->least.peak / GIB, answer->base.machine.capacity_bytes / GIB,
-                   s->least.knobs.tp, s->least.knobs.pp, s->least.knobs.ep,
-                   s->least.knobs.recompute == RECOMPUTE_FULL ? "full recompute"
-                                                              : "selective recompute");
+        buf_printf(
+            out, "  the smallest needs %.0f GiB of %.0f GiB per GPU (tp %d pp %d ep %d, %s)\n",
+            s->least.peak / GIB, answer->base.machine.capacity_bytes / GIB, s->least.knobs.tp,
+            s->least.knobs.pp, s->least.knobs.ep,
+            s->least.knobs.recompute == RECOMPUTE_FULL ? "full recompute" : "selective recompute");
     else
         buf_add(out, STR("  no layout divides the model, the GPUs and the batch\n"));
     if (s->rejected && s->last_rejection)

@@ -253,10 +253,8 @@ static int validate_files(struct run *r)
     bool all_found = true;
     size_t out = r->c->out.n, err = r->c->err.n;
     print_head(r);
-    for (size_t i = 0; i < r->c->n_arguments; i++) {
-        bool found = validate_argument(r, r->c->arguments[i]);
-        all_found = all_found && found;
-    }
+    for (size_t i = 0; i < r->c->n_arguments; i++)
+        all_found &= validate_argument(r, r->c->arguments[i]);
     print_foot(r);
     bool settled = settings_error(r->c->keep, &r->options).n == 0;
     return settled || !r->recipe ? exit_status(r, all_found) : refuse_settings(r, out, err);

@@ -46,6 +46,11 @@ void diag_help(struct diags *all, struct diag *d, const char *format, ...)
     va_end(args);
 }
 
+void diag_suggest(struct diags *all, struct diag *d, struct str near)
+{
+    if (near.n) diag_help(all, d, "did you mean %.*s?", STR_ARG(near));
+}
+
 static int cmp_u32(uint32_t a, uint32_t b)
 {
     return a < b ? -1 : a > b;

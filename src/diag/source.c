@@ -5,8 +5,7 @@
 
 uint32_t source_add(struct sources *all, struct str path, struct str text)
 {
-    struct source *s = VEC_PUSH(all->arena, all);
-    *s = (struct source){.path = path, .text = text};
+    *VEC_PUSH(all->arena, all) = (struct source){.path = path, .text = text};
     return (uint32_t)all->n;
 }
 

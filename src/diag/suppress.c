@@ -91,9 +91,9 @@ static void report_unused(struct diags *all, const struct suppression *s, suppre
 {
     struct str help = {"", 0};
     if (s->used || (judge && !judge(state, s->rule, &help))) return;
-    struct diag *d = diag_add(all, SEVERITY_WARNING, "unused-suppression", s->at,
-                              "no finding of rule %.*s is silenced here", STR_ARG(s->rule));
-    d->help = help;
+    diag_add(all, SEVERITY_WARNING, "unused-suppression", s->at,
+             "no finding of rule %.*s is silenced here", STR_ARG(s->rule))
+        ->help = help;
 }
 
 size_t diags_suppress(struct diags *all, uint32_t source, suppress_judge *judge, void *state)

@@ -16,23 +16,23 @@ static struct str join_tuple(struct arena *a, const struct value_list *list)
     return buf_str(&b);
 }
 
+static void add_word(const char *before, struct str text, struct buf *out)
+{
+    struct str word = quote_shell(out->arena, text);
+    buf_printf(out, "%s%.*s", before, STR_ARG(word));
+}
+
 static void add_values(struct arena *a, const struct param *p, struct value v, struct buf *out)
 {
-    if (v.kind != VALUE_LIST) {
-        struct str word = quote_shell(a, emit_scalar(a, v));
-        buf_printf(out, "%s%.*s", said_like_flag(v) ? "=" : " ", STR_ARG(word));
-        return;
-    }
-    if (p->type == PARAM_PATTERN || p->type == PARAM_TUPLE) {
-        struct str text = p->type == PARAM_TUPLE ? join_tuple(a, v.list) : emit_pattern(a, v.list);
-        struct str word = quote_shell(a, text);
-        buf_printf(out, " %.*s", STR_ARG(word));
-        return;
-    }
-    for (size_t i = 0; i < v.list->n; i++) {
-        struct str word = quote_shell(a, emit_scalar(a, v.list->items[i]));
-        buf_printf(out, " %.*s", STR_ARG(word));
-    }
+    if (v.kind != VALUE_LIST)
+        add_word(said_like_flag(v) ? "=" : " ", emit_scalar(a, v), out);
+    else if (p->type == PARAM_TUPLE)
+        add_word(" ", join_tuple(a, v.list), out);
+    else if (p->type == PARAM_PATTERN)
+        add_word(" ", emit_pattern(a, v.list), out);
+    else
+        for (size_t i = 0; i < v.list->n; i++)
+            add_word(" ", emit_scalar(a, v.list->items[i]), out);
 }
 
 void flags_add_param(const struct facts *f, int param, const char *indent, const char *end,
@@ -52,12 +52,9 @@ void flags_add(const struct emit_input *in, const struct flags_form *form, struc
 {
     int *params;
     size_t n = said_params(out->arena, in->rules, in->facts, &params);
-    for (size_t i = 0; i < n; i++) {
-        bool left_out = false;
-        for (size_t k = 0; k < form->n_without; k++)
-            left_out |= params[i] == form->without[k];
-        if (!left_out) flags_add_param(in->facts, params[i], form->indent, form->end, out);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (!param_among(params[i], form->without, form->n_without))
+            flags_add_param(in->facts, params[i], form->indent, form->end, out);
 }
 
 /* A model of the catalogue is named, so that what reads the flags can look there. */

@@ -82,9 +82,7 @@ static bool is_size(const struct param *p)
                                 P_context_parallel_size,       P_expert_model_parallel_size,
                                 P_expert_tensor_parallel_size, P_micro_batch_size,
                                 P_global_batch_size,           P_seq_length};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (p == &param_table[sizes[i]]) return true;
-    return false;
+    return param_among((int)(p - param_table), sizes, sizeof sizes / sizeof *sizes);
 }
 
 /* A word that no framework has. Switches say the precision, and stages a rank the virtual stages.

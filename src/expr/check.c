@@ -26,10 +26,8 @@ static enum expr_type meaningless(struct compiler *c, uint32_t at, uint32_t to, 
 {
     struct expr_node *n = node_at(c, at);
     uint32_t from = n->op == OP_CALL ? n->names : n->from;
-    if (c->names) {
-        struct diag *d = compile_error(c, from, to, "%.*s", STR_ARG(message));
-        if (nearest.n) diag_help(c->diags, d, "did you mean %.*s?", STR_ARG(nearest));
-    }
+    if (c->names)
+        diag_suggest(c->diags, compile_error(c, from, to, "%.*s", STR_ARG(message)), nearest);
     n->op = OP_ERROR;
     n->a = compile_constant(c, value_error(message));
     return EXPR_DYN;
@@ -141,8 +139,8 @@ static enum expr_type unknown_name(struct compiler *c, uint32_t at, struct str p
 {
     struct str nearest = {0};
     if (c->names->nearest) nearest = c->names->nearest(c->names->context, c->arena, path);
-    struct str message = arena_printf(c->arena, "unknown name %.*s", STR_ARG(path));
-    return meaningless(c, at, node_at(c, at)->to, message, nearest);
+    return meaningless(c, at, node_at(c, at)->to,
+                       arena_printf(c->arena, "unknown name %.*s", STR_ARG(path)), nearest);
 }
 
 static uint32_t key_literal(struct compiler *c, uint32_t field, uint32_t from, uint32_t to)

@@ -27,11 +27,6 @@ static const struct {
 };
 
 /* Words of the language that are no names; after a dot they are fields like any other. */
-static const char *const reserved[] = {
-    "as",  "break", "const",     "continue", "else",   "for", "function", "if",    "import",
-    "let", "loop",  "namespace", "package",  "return", "var", "void",     "while",
-};
-
 /* What people write who think of another language. */
 static const struct {
     const char *word, *instead;
@@ -136,9 +131,8 @@ static uint32_t parse_number(struct compiler *c, bool negative, uint32_t from)
 
 static bool is_reserved(struct str word)
 {
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (str_is(word, reserved[i])) return true;
-    return false;
+    return str_is_any(word, "as|break|const|continue|else|for|function|if|import|let|loop|"
+                            "namespace|package|return|var|void|while");
 }
 
 /* Hands the call to the macros, then makes it an ordinary one with the receiver as first
@@ -277,8 +271,7 @@ static uint32_t parse_unary(struct compiler *c)
     if (t.kind == TOKEN_MINUS && (c->token.kind == TOKEN_INT || c->token.kind == TOKEN_DOUBLE)) {
         node = parse_member(c, parse_number(c, true, t.from));
     } else {
-        uint32_t operand = parse_unary(c);
-        node = compile_above(c, t.kind == TOKEN_NOT ? OP_NOT : OP_NEG, operand, 0);
+        node = compile_above(c, t.kind == TOKEN_NOT ? OP_NOT : OP_NEG, parse_unary(c), 0);
         c->nodes.items[node].from = t.from;
     }
     c->depth--;

@@ -34,9 +34,7 @@ static const struct expr_node *meant(const struct trace *t, uint32_t at)
 static void add_line(struct trace *t, struct buf *text)
 {
     struct str line = buf_str(text);
-    for (size_t i = 0; i < t->n; i++)
-        if (str_eq(t->lines[i], line)) return;
-    if (t->n < t->most) t->lines[t->n++] = line;
+    if (!str_among(line, t->lines, t->n) && t->n < t->most) t->lines[t->n++] = line;
 }
 
 static bool is_value(struct value v)
@@ -200,8 +198,7 @@ static void explain(struct trace *t, uint32_t at)
     } else if (n->op == OP_NOT) {
         explain(t, n->a);
     } else if (n->op == OP_COND) {
-        struct value chosen = run_node(&t->run, n->a);
-        explain(t, chosen.b ? n->b : n->c);
+        explain(t, run_node(&t->run, n->a).b ? n->b : n->c);
     } else if (n->op >= OP_EQ && n->op <= OP_IN) {
         show_comparison(t, n, v.b);
     } else if (!((n->op == OP_ALL || n->op == OP_EXISTS) && v.b == (n->op == OP_EXISTS) &&
@@ -218,8 +215,7 @@ size_t expr_trace(const struct expr *e, struct arena *scratch, const struct expr
     t.n = 0;
     t.most = most;
     run_init(&t.run, e, scratch, scope);
-    struct value v = run_node(&t.run, e->root);
-    if (v.kind == VALUE_BOOL)
+    if (run_node(&t.run, e->root).kind == VALUE_BOOL)
         explain(&t, e->root);
     else
         show_computation(&t, e->root);

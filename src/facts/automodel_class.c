@@ -70,10 +70,7 @@ static const struct automodel_class *class_of_model(struct str id)
 /* Encoders and classifiers wrap the model in classes of their own. */
 static bool is_loaded_by_id(const struct facts *f)
 {
-    static const char *const kinds[] = {"llm", "benchmark", "kd", "vlm", "vlm_kd"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_is(facts_str(f, P_recipe_kind), kinds[i])) return true;
-    return false;
+    return str_is_any(facts_str(f, P_recipe_kind), "llm|benchmark|kd|vlm|vlm_kd");
 }
 
 static void set_class_of_id(struct facts *f, struct str id)

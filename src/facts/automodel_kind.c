@@ -20,7 +20,7 @@ static void complain_unknown(struct facts *f, const struct node *at, struct str 
     for (uint32_t i = 0; i < automodel_recipe_count; i++)
         edit_offer(&near, automodel_recipes[i].name);
     if (near.best.n)
-        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near.best));
+        diag_suggest(f->diags, d, near.best);
     else
         diag_help(f->diags, d, "a class of your own needs its full path: package.module.%.*s",
                   STR_ARG(name));

@@ -11,13 +11,6 @@ struct check {
     struct str kind;
 };
 
-static bool has(const struct str *texts, size_t n, struct str text)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(texts[i], text)) return true;
-    return false;
-}
-
 static int64_t number_at(const struct facts *f, struct str key)
 {
     int param = param_find_key(FRAMEWORK_AUTOMODEL, key, NULL);
@@ -45,13 +38,14 @@ static bool is_targeted(const struct facts *f, struct str prefix)
 static bool applies(const struct check *c, const struct automodel_section *s,
                     const struct node *section)
 {
-    if (s->n_kinds && !has(s->kinds, s->n_kinds, c->kind)) return false;
+    if (s->n_kinds && !str_among(c->kind, s->kinds, s->n_kinds)) return false;
     if (s->strategy.n && !str_eq(facts_str(c->f, P_strategy), s->strategy)) return false;
     if (s->above_key.n && !is_above(c->f, s->above_key, s->above)) return false;
     if (s->beside.n && !node_at(c->f->document, s->beside)) return false;
     if (s->targeted.n && !is_targeted(c->f, s->targeted)) return false;
     const struct node *target = node_get(section, STR("_target_"));
-    if (s->n_targets && !(target && has(s->targets, s->n_targets, target->text))) return false;
+    if (s->n_targets && !(target && str_among(target->text, s->targets, s->n_targets)))
+        return false;
     return !s->untargeted || !target;
 }
 
@@ -59,8 +53,8 @@ bool automodel_section_takes(struct str path, struct str target, struct str key)
 {
     for (uint32_t i = 0; i < automodel_section_count; i++) {
         const struct automodel_section *s = &automodel_sections[i];
-        if (str_eq(s->path, path) && has(s->targets, s->n_targets, target))
-            return has(s->keys, s->n_keys, key);
+        if (str_eq(s->path, path) && str_among(target, s->targets, s->n_targets))
+            return str_among(key, s->keys, s->n_keys);
     }
     return true;
 }
@@ -71,7 +65,7 @@ static struct str other_strategy(const struct automodel_section *s, struct str k
     for (uint32_t i = 0; i < automodel_section_count; i++) {
         const struct automodel_section *other = &automodel_sections[i];
         if (str_eq(other->path, s->path) && other->strategy.n &&
-            has(other->keys, other->n_keys, key))
+            str_among(key, other->keys, other->n_keys))
             return other->strategy;
     }
     return (struct str){"", 0};
@@ -127,7 +121,7 @@ static void complain_unknown(struct check *c, const struct automodel_section *s,
         edit_offer(&near, s->keys[i]);
     diag_note(f->diags, d, "AutoModel stops with %.*s", STR_ARG(s->error));
     if (near.best.n)
-        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near.best));
+        diag_suggest(f->diags, d, near.best);
     else
         help_known(f, d, s);
     d->parameter = key->text;
@@ -169,7 +163,8 @@ static void check_section(struct check *c, const struct automodel_section *s,
         return;
     }
     for (size_t i = 0; i < section->n; i++)
-        if (!has(s->keys, s->n_keys, section->keys[i]->text)) complain_key(c, s, section->keys[i]);
+        if (!str_among(section->keys[i]->text, s->keys, s->n_keys))
+            complain_key(c, s, section->keys[i]);
 }
 
 /* _x is a section switched off, validation_dataset_x one of several. */
@@ -185,14 +180,14 @@ static void check_top_level(struct facts *f, const struct automodel_section *s)
     for (size_t i = 0; i < root->n; i++) {
         struct str key = root->keys[i]->text;
         struct edit_nearest near = {.word = key};
-        if (has(s->keys, s->n_keys, key) || is_free_name(key)) continue;
+        if (str_among(key, s->keys, s->n_keys) || is_free_name(key)) continue;
         for (size_t k = 0; k < s->n_keys; k++)
             edit_offer(&near, s->keys[k]);
         if (!near.best.n || node_get(root, near.best)) continue;
         struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "section-misspelt",
                                   node_span(f->diags, root->keys[i]),
                                   "nobody reads the section %.*s", STR_ARG(key));
-        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near.best));
+        diag_suggest(f->diags, d, near.best);
         d->parameter = key;
     }
 }

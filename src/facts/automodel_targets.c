@@ -114,9 +114,7 @@ static void check_own_target(struct facts *f, const struct node *value)
     if (!module.n || !two || (method && !str_split(&rest, '.', &third))) return;
     complain(f, value,
              arena_printf(f->arena, "%.*s has no module %.*s", STR_ARG(module), STR_ARG(first)).p);
-    struct str near = module_nearest(module, first);
-    struct diag *d = &f->diags->items[f->diags->n - 1];
-    if (near.n) diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+    diag_suggest(f->diags, &f->diags->items[f->diags->n - 1], module_nearest(module, first));
 }
 
 /* ---- all paths ---- */

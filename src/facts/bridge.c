@@ -27,7 +27,9 @@ static const struct bridge_recipe *common_of(struct str task)
     return NULL;
 }
 
-const struct bridge_recipe *bridge_recipe_for(struct str model, struct str task)
+/* What overrides for a model of the catalogue and a task stand on: its own recipe, else the common
+   one; NULL when there is no such task. */
+static const struct bridge_recipe *recipe_for(struct str model, struct str task)
 {
     for (uint32_t i = 0; model.n && i < bridge_recipe_count; i++) {
         const struct bridge_recipe *r = &bridge_recipes[i];
@@ -74,9 +76,7 @@ static const struct bridge_setting *setting_of(const struct bridge_recipe *r, in
 
 bool bridge_recipe_lacks(const struct bridge_recipe *r, int param)
 {
-    for (size_t i = 0; i < r->n_absent; i++)
-        if (r->absent[i] == param) return true;
-    return false;
+    return param_among(param, r->absent, r->n_absent);
 }
 
 struct value bridge_recipe_value(const struct bridge_recipe *r, int param)
@@ -109,7 +109,7 @@ void bridge_facts(struct facts *f)
     int param = P_bridge_recipe;
     struct str id = f->model ? f->model->id : (struct str){"", 0};
     if (fact_is_set(&f->items[param])) return;
-    const struct bridge_recipe *r = bridge_recipe_for(id, facts_str(f, P_task));
+    const struct bridge_recipe *r = recipe_for(id, facts_str(f, P_task));
     if (!r) return;
     facts_set(f, param, value_string(r->name), ORIGIN_DERIVED, NULL, STR("model and task"));
     if (str_is(f->format, "plan")) bridge_recipe_apply(f, r);

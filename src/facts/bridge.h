@@ -40,9 +40,6 @@ extern const uint32_t bridge_provider_count, bridge_plain_provider_count;
 
 /* A recipe, or the common one of a task, by the name of its function; NULL when there is none. */
 const struct bridge_recipe *bridge_recipe_find(struct str name);
-/* What overrides for a model of the catalogue and a task stand on: its own recipe, else the common
-   one; NULL when there is no such task. */
-const struct bridge_recipe *bridge_recipe_for(struct str model, struct str task);
 /* The recipe that the facts stand on; NULL when it is not known. */
 const struct bridge_recipe *bridge_recipe_of(const struct facts *f);
 /* Whether no override can name the parameter on the recipe: it has no such section. */

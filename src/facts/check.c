@@ -38,10 +38,7 @@ static bool fits(enum param_type type, struct value v)
 
 static bool is_choice(const struct param *p, struct value v)
 {
-    if (v.kind != VALUE_STRING) return true;
-    for (size_t i = 0; i < p->n_choices; i++)
-        if (str_eq(p->choices[i], v.s)) return true;
-    return p->n_choices == 0;
+    return v.kind != VALUE_STRING || !p->n_choices || str_among(v.s, p->choices, p->n_choices);
 }
 
 /* The first item, or the value itself, that is none of the choices; NULL: all are. */
@@ -51,14 +48,6 @@ static const struct value *foreign_item(const struct param *p, const struct valu
     for (size_t i = 0; i < v->list->n; i++)
         if (!is_choice(p, v->list->items[i])) return &v->list->items[i];
     return NULL;
-}
-
-static struct str choice_list(struct arena *a, const struct param *p)
-{
-    struct buf choices = buf_new(a);
-    for (size_t i = 0; i < p->n_choices; i++)
-        buf_printf(&choices, "%s%.*s", i ? ", " : "", STR_ARG(p->choices[i]));
-    return buf_str(&choices);
 }
 
 static void bad_choice(struct facts *f, int param, struct value v, struct span at,
@@ -75,7 +64,7 @@ static void bad_choice(struct facts *f, int param, struct value v, struct span a
                  refused ? "%.*s does not take '%.*s'" : "%.*s is not known to take '%.*s'",
                  STR_ARG(written), STR_ARG(value_text(f->arena, v)));
     d->parameter = p->name;
-    diag_help(f->diags, d, "one of %.*s", STR_ARG(choice_list(f->arena, p)));
+    diag_help(f->diags, d, "one of %.*s", STR_ARG(str_joined(f->arena, p->choices, p->n_choices)));
 }
 
 bool value_check(struct facts *f, int param, struct value *value, struct span at,
@@ -204,7 +193,7 @@ bool value_check_own(struct arena *a, struct diags *diags, const struct param *p
     if (!fits(p->type, v) || !items_fit(p->type, v)) return bad_type(a, diags, p, v, at, written);
     const struct value *foreign = foreign_item(p, &v);
     if (!foreign) return value_check_range(a, diags, p, v, at, written);
-    struct str text = value_text(a, *foreign), choices = choice_list(a, p);
+    struct str text = value_text(a, *foreign), choices = str_joined(a, p->choices, p->n_choices);
     struct diag *d = diag_add(diags, SEVERITY_ERROR, "value-choice", at,
                               "%.*s does not take '%.*s'", STR_ARG(written), STR_ARG(text));
     d->parameter = p->name;

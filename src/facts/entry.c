@@ -145,7 +145,7 @@ static void check_keys(struct reader *r, const struct node *map, const char *con
         struct str nearest;
         if (edit_index(map->keys[i]->text, known, &nearest) >= 0) continue;
         struct diag *d = bad(r, map->keys[i], "unknown key %.*s", STR_ARG(map->keys[i]->text));
-        if (nearest.n) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(nearest));
+        diag_suggest(r->diags, d, nearest);
     }
 }
 

@@ -23,18 +23,13 @@ struct facts *facts_new(struct arena *a, struct diags *diags, enum framework fra
 
 static const struct fact nobody_says = {.value = {.kind = VALUE_UNKNOWN}, .origin = ORIGIN_UNKNOWN};
 
-void facts_forget(struct facts *f, enum param_scope scope)
-{
-    for (uint32_t i = 0; i < param_count; i++)
-        if (param_table[i].scope == scope) f->items[i] = nobody_says;
-}
-
 struct facts *facts_new_plan(struct arena *a, struct diags *diags, enum framework framework,
                              struct str version)
 {
     struct facts *f = facts_new(a, diags, framework, version);
     f->format = STR("plan");
-    facts_forget(f, SCOPE_MODEL);
+    for (uint32_t i = 0; i < param_count; i++)
+        if (param_table[i].scope == SCOPE_MODEL) f->items[i] = nobody_says;
     f->items[P_micro_batch_size] = nobody_says; /* has no default anywhere */
     return f;
 }
@@ -56,13 +51,6 @@ const struct fact *facts_get(const struct facts *f, int param)
 }
 
 /* ---- values in the parameter's own form ---- */
-
-static bool has_choice(const struct param *p, struct str word)
-{
-    for (size_t i = 0; i < p->n_choices; i++)
-        if (str_eq(p->choices[i], word)) return true;
-    return false;
-}
 
 /* PyTorch's names of number formats, the one that it shows first. */
 static const struct {
@@ -92,10 +80,11 @@ struct str fact_dtype(struct arena *a, struct str word)
 static struct value coerce_dtype(const struct param *p, struct value v)
 {
     struct str s = v.s;
-    if (has_choice(p, s)) return v;
+    if (str_among(s, p->choices, p->n_choices)) return v;
     if (str_starts(s, STR("torch."))) s = str_slice(s, 6, s.n);
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        if (str_is(s, dtypes[i].name) && has_choice(p, str_of(dtypes[i].word)))
+        if (str_is(s, dtypes[i].name) &&
+            str_among(str_of(dtypes[i].word), p->choices, p->n_choices))
             return value_string(str_of(dtypes[i].word));
     return v;
 }

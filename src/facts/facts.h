@@ -72,8 +72,6 @@ struct facts *facts_new(struct arena *a, struct diags *diags, enum framework fra
    micro-batch, of which a plan says what it writes alone. */
 struct facts *facts_new_plan(struct arena *a, struct diags *diags, enum framework framework,
                              struct str version);
-/* Makes every parameter of a scope unknown. */
-void facts_forget(struct facts *f, enum param_scope scope);
 /* A copy that can be changed on its own; values and texts are shared. */
 struct facts *facts_copy(struct arena *a, const struct facts *f);
 /* The fact of a parameter: P_its_name of facts/param_ids.h. A number that is none is our bug. */

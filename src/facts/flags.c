@@ -199,8 +199,8 @@ static void unknown_flag(struct occurrence *o)
                  arena_printf(f->arena, "Megatron-LM has no flag %.*s", STR_ARG(name)));
     if (gone)
         diag_help(f->diags, d, "%.*s", STR_ARG(o->flag->removed));
-    else if (near.n)
-        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+    else
+        diag_suggest(f->diags, d, near);
     /* one that looks like none of Megatron-LM's own may be the other program's */
     bool foreign = f->program_unknown && !gone && (!near.n || edit_distance(name, near) > 2);
     if (foreign) d->severity = SEVERITY_WARNING;
@@ -208,17 +208,7 @@ static void unknown_flag(struct occurrence *o)
 
 static bool is_choice(const struct param_spelling *s, struct str text)
 {
-    for (size_t i = 0; i < s->n_choices; i++)
-        if (str_eq(s->choices[i], text)) return true;
-    return s->n_choices == 0;
-}
-
-static struct str choices_text(struct arena *a, const struct param_spelling *s)
-{
-    struct buf out = buf_new(a);
-    for (size_t i = 0; i < s->n_choices; i++)
-        buf_printf(&out, "%s%.*s", i ? ", " : "", STR_ARG(s->choices[i]));
-    return buf_str(&out);
+    return s->n_choices == 0 || str_among(text, s->choices, s->n_choices);
 }
 
 static bool convert(struct arena *a, enum param_type type, struct str text, struct value *out)
@@ -254,7 +244,8 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct diag *d = complain(
         o, rule_or(o, "value-choice"), word,
         arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
-    diag_help(o->f->diags, d, "one of %.*s", STR_ARG(choices_text(a, o->spelling)));
+    diag_help(o->f->diags, d, "one of %.*s",
+              STR_ARG(str_joined(a, o->spelling->choices, o->spelling->n_choices)));
     return value_unknown();
 }
 
@@ -376,8 +367,7 @@ static void set_fact(struct occurrence *o)
 /* The flag may or may not be there. */
 static void forget_fact(struct occurrence *o)
 {
-    const struct node *node = make_node(o);
-    facts_set(o->f, o->param, value_unknown(), ORIGIN_FILE, node, o->name.text);
+    facts_set(o->f, o->param, value_unknown(), ORIGIN_FILE, make_node(o), o->name.text);
     facts_add_raw(o->f, o->name.text, value_unknown());
 }
 

@@ -55,8 +55,8 @@ static void flags_of_rules(struct hf *h, struct flags *moe)
                  freq = hf_value(h, hf_look(h, "moe_layer_freq", NULL));
     int64_t last = end.kind == VALUE_INT && end.i >= 0 ? end.i : moe->n - 1,
             n = step > 0 ? step : 1;
-    bool by_period = hf_look(h, "expert_layer_period", NULL) != NULL;
-    int64_t offset = by_period ? hf_count(h, "expert_layer_offset") : n - 1;
+    int64_t offset =
+        hf_look(h, "expert_layer_period", NULL) ? hf_count(h, "expert_layer_offset") : n - 1;
     if (freq.kind == VALUE_INT && freq.i > 1)
         n = freq.i, offset = 0; /* DeepSeek: layer_idx % moe_layer_freq == 0 */
     for (int64_t i = 0; i < moe->n; i++)

@@ -91,8 +91,7 @@ static bool add_own_field(struct arena *a, struct diags *diags, struct model_inp
     if (diags->n >= MOST_UNKNOWN) return false; /* this is no model, and has been said to be none */
     struct diag *d = diag_add(diags, SEVERITY_ERROR, "unknown-key", node_span(diags, f->key),
                               "%.*s is no field of a model", STR_ARG(f->name));
-    struct str near = param_nearest_in(SCOPE_MODEL, f->name);
-    if (near.n > 0) diag_help(diags, d, "did you mean %.*s?", STR_ARG(near));
+    diag_suggest(diags, d, param_nearest_in(SCOPE_MODEL, f->name));
     return false;
 }
 

@@ -176,15 +176,13 @@ static bool has_expert_bias(const struct hf *h)
    sigmoid unless they say otherwise. */
 static void read_router(struct hf *h)
 {
-    static const char *const functions[] = {"softmax", "sigmoid", "sqrtsoftplus"};
     struct str said = hf_word(h, "scoring_func score_function moe_router_activation_func");
     bool bias = has_expert_bias(h);
     if (bias) hf_add(h, P_moe_router_enable_expert_bias, value_bool(true), "the router's method");
     if (said.n == 0 && (bias || h->traits & HF_SIGMOID)) said = STR("sigmoid");
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (str_is(said, functions[i]))
-            hf_add(h, P_moe_router_score_function, value_string(said),
-                   "scoring_func, or the expert bias");
+    if (str_is_any(said, "softmax|sigmoid|sqrtsoftplus"))
+        hf_add(h, P_moe_router_score_function, value_string(said),
+               "scoring_func, or the expert bias");
     if (hf_count(h, "n_group num_expert_group") > 1) {
         hf_add_count(h, P_moe_router_num_groups, "n_group num_expert_group");
         hf_add_count(h, P_moe_router_group_topk, "topk_group");

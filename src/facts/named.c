@@ -124,9 +124,8 @@ struct diag *named_unknown(struct diags *diags, struct span at, struct str name,
     struct diag *d = diag_add(diags, SEVERITY_ERROR, rule.p, at,
                               "there is no %s and no file called %.*s", kind, STR_ARG(name));
     struct str near = entry_nearest(diags->arena, known.items, known.n, name);
-    if (near.n == 0) return d;
-    diag_help(diags, d, "did you mean %.*s?", STR_ARG(near));
-    return NULL;
+    diag_suggest(diags, d, near);
+    return near.n ? NULL : d;
 }
 
 void named_tell(struct diags *diags, struct span at, const struct named *file,

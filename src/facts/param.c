@@ -15,6 +15,13 @@ static const struct param_slot *look_up(const struct param_index *x, struct str 
     return NULL;
 }
 
+bool param_among(int param, const int *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == param) return true;
+    return false;
+}
+
 int param_find(struct str name)
 {
     const struct param_slot *slot = look_up(&param_names, name);

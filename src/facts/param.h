@@ -125,6 +125,8 @@ extern const uint32_t coefficient_count;
 
 /* Whether any framework has it. */
 bool param_is_spelled(const struct param *p);
+/* Whether it is one of the list. */
+bool param_among(int param, const int *list, size_t n);
 /* By name, symbol or alias; -1 when there is none. */
 int param_find(struct str name);
 /* The name of a parameter: what diagnostics carry. */

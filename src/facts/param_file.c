@@ -36,9 +36,8 @@ static bool check_keys(struct reader *r, const struct node *map, const char *con
     if (map->kind != NODE_MAP) return bad(r, map, "expected a mapping"), false;
     for (size_t i = 0; i < map->n; i++) {
         struct str nearest;
-        if (edit_index(map->keys[i]->text, known, &nearest) >= 0) continue;
-        struct diag *d = bad(r, map->keys[i], "unknown key");
-        if (nearest.n) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(nearest));
+        if (edit_index(map->keys[i]->text, known, &nearest) < 0)
+            diag_suggest(r->diags, bad(r, map->keys[i], "unknown key"), nearest);
     }
     return true;
 }

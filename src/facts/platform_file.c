@@ -50,7 +50,7 @@ static void unknown_key(struct reader *r, const struct node *at, struct str name
 {
     struct diag *d = diag_add(r->diags, SEVERITY_ERROR, "unknown-key", span_of(r, at),
                               "%.*s is no %s of a platform", STR_ARG(name), what);
-    if (near.n > 0) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(near));
+    diag_suggest(r->diags, d, near);
     r->good = false;
 }
 
@@ -319,8 +319,7 @@ static const struct entry *base_of(struct reader *r, struct entry_list bases, co
     struct diag *d =
         diag_add(r->diags, SEVERITY_ERROR, "unknown-platform", span_of(r, e->base_node),
                  "there is no platform called %.*s to start from", STR_ARG(e->base));
-    struct str near = entry_nearest(r->arena, bases.items, bases.n, e->base);
-    if (near.n > 0) diag_help(r->diags, d, "did you mean %.*s?", STR_ARG(near));
+    diag_suggest(r->diags, d, entry_nearest(r->arena, bases.items, bases.n, e->base));
     r->good = false;
     return NULL;
 }

@@ -146,7 +146,7 @@ static void unknown_key(struct facts *f, struct str key, struct span at)
     if (!near.n || edit_distance(key, near) > 2) return;
     struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", at,
                               "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
-    diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+    diag_suggest(f->diags, d, near);
 }
 
 static void set_key(struct facts *f, struct str key, struct value v, const struct node *node)

@@ -214,8 +214,7 @@ static void unknown_key(struct facts *f, const struct node *key)
 {
     struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
                               "Megatron-LM has no argument %.*s", STR_ARG(key->text));
-    struct str near = param_nearest(key->text);
-    if (near.n) diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+    diag_suggest(f->diags, d, param_nearest(key->text));
 }
 
 static bool bool_of(struct str text, bool *out)

@@ -98,11 +98,10 @@ static void read_platform(struct facts *f, const struct node *value,
 
 static void unknown_key(struct facts *f, const struct node *key)
 {
-    struct str near = param_nearest(key->text);
     struct diag *d =
         complain(f, "unknown-key", key,
                  arena_printf(f->arena, "no parameter is called %.*s", STR_ARG(key->text)));
-    if (near.n) diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+    diag_suggest(f->diags, d, param_nearest(key->text));
 }
 
 /* dp, edp and num_microbatches are assertions, compared by a rule; other derived values cannot be
@@ -112,8 +111,8 @@ static void note_assertion(struct facts *f, int param, const struct node *key,
 {
     static const int assertions[] = {P_data_parallel_size, P_expert_data_parallel_size,
                                      P_num_microbatches};
-    for (size_t i = 0; i < sizeof assertions / sizeof *assertions; i++)
-        if (param == assertions[i]) f->items[param].node = value;
+    if (param_among(param, assertions, sizeof assertions / sizeof *assertions))
+        f->items[param].node = value;
     if (f->items[param].node) return;
     complain(f, "unknown-key", key,
              arena_printf(f->arena, "%.*s follows from other parameters and cannot be given",
@@ -140,17 +139,15 @@ static void read_param(struct facts *f, const struct node *key, const struct nod
 /* The model and the platform come first: what the plan writes itself goes over what they bring. */
 static void read_body(struct facts *f, const struct node *doc, const struct read_options *options)
 {
-    static const char *const head[] = {"moeplan", "framework", "framework_version", "model",
-                                       "platform"};
     const struct node *model = node_get(doc, STR("model")),
                       *platform = node_get(doc, STR("platform"));
     if (model) read_model(f, model, options);
     if (platform) read_platform(f, platform, options);
     for (size_t i = 0; i < doc->n; i++) {
-        bool special = node_get(doc, doc->keys[i]->text) != doc->items[i];
-        for (size_t k = 0; k < sizeof head / sizeof *head; k++)
-            special = special || str_is(doc->keys[i]->text, head[k]);
-        if (!special) read_param(f, doc->keys[i], doc->items[i]);
+        struct str key = doc->keys[i]->text;
+        bool head = str_is_any(key, "moeplan|framework|framework_version|model|platform");
+        if (!head && node_get(doc, key) == doc->items[i])
+            read_param(f, doc->keys[i], doc->items[i]);
     }
 }
 

@@ -57,11 +57,9 @@ static int count_flags(const struct shell *sh, const struct shell_fields *words,
 /* -m MODULE, which is the program unless it is a launcher. */
 static bool is_program_module(struct str option, struct str module)
 {
-    static const char *const launchers[] = {"torch.distributed.run", "torch.distributed.launch",
-                                            "accelerate.commands.launch", "coverage"};
-    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
-        if (str_is(module, launchers[i])) return false;
-    return str_is(option, "-m");
+    return str_is(option, "-m") && !str_is_any(module, "torch.distributed.run|coverage|"
+                                                       "torch.distributed.launch|"
+                                                       "accelerate.commands.launch");
 }
 
 /* The first word behind the program: behind the script, else the first flag. */

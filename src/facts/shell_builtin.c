@@ -6,8 +6,8 @@
 static void forget(struct shell *sh, struct shell_text name)
 {
     if (!shell_known(name)) return;
-    uint32_t at = name.n ? name.at[0] : 0;
-    shell_var_set_text(sh, shell_str(name), shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, at));
+    shell_var_set_text(sh, shell_str(name),
+                       shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, name.n ? name.at[0] : 0));
 }
 
 static bool is_separator(struct str separators, char c)

@@ -81,14 +81,9 @@ static bool take_word(struct shell *sh, const char *word)
 
 static bool ends_list(const struct shell *sh)
 {
-    static const char *const words[] = {"then", "else", "elif", "fi", "do", "done", "esac", "}"};
-    struct str s = peek_word(sh);
-    if (shell_at_end(sh) || shell_peek(sh, 0) == ')' ||
-        (shell_peek(sh, 0) == ';' && shell_peek(sh, 1) == ';'))
-        return true;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_is(s, words[i])) return true;
-    return false;
+    return shell_at_end(sh) || shell_peek(sh, 0) == ')' ||
+           (shell_peek(sh, 0) == ';' && shell_peek(sh, 1) == ';') ||
+           str_is_any(peek_word(sh), "then|else|elif|fi|do|done|esac|}");
 }
 
 static void expect(struct shell *sh, const char *word, const char *failure)
@@ -299,28 +294,21 @@ static const struct shell_text *nested_script(const struct shell_fields *words)
 /* Programs that run what they are given on standard input. */
 static bool reads_script(struct str name)
 {
-    static const char *const shells[] = {"bash", "sh", "sbatch", "srun", "ssh"};
-    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
-        if (str_is(name, shells[i])) return true;
-    return false;
+    return str_is_any(name, "bash|sh|sbatch|srun|ssh");
 }
 
 static enum shell_status run_words(struct shell *sh, const struct shell_fields *words)
 {
-    static const char *const builtins[] = {"true",   ":",     "false",    "test", "[",   "exit",
-                                           "return", "break", "continue", "eval", "set", "shift"};
-    static const char *const quiet[] = {"echo", "cat",   "cd",   "mkdir",  "log",   "rm",
-                                        "ls",   "sleep", "trap", "module", "ulimit"};
     struct str name = shell_str(words->items[0]);
     int64_t function = map_get(&sh->function_index, name);
     if (function != MAP_NONE) {
         call_function(sh, &sh->functions.items[function], words);
         return SHELL_PERHAPS_YES;
     }
-    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
-        if (str_is(name, builtins[i])) return run_builtin(sh, name, words);
-    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
-        if (str_is(name, quiet[i])) return SHELL_PERHAPS_YES;
+    if (str_is_any(name, "true|:|false|test|[|exit|return|break|continue|eval|set|shift"))
+        return run_builtin(sh, name, words);
+    if (str_is_any(name, "echo|cat|cd|mkdir|log|rm|ls|sleep|trap|module|ulimit"))
+        return SHELL_PERHAPS_YES;
     if (shell_builtin(sh, name, words)) return SHELL_PERHAPS_YES;
     const struct shell_text *script = nested_script(words);
     if (script) {
@@ -334,10 +322,7 @@ static enum shell_status run_words(struct shell *sh, const struct shell_fields *
 
 static bool is_declaration(struct str name)
 {
-    static const char *const words[] = {"export", "declare", "local", "readonly", "typeset"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_is(name, words[i])) return true;
-    return false;
+    return str_is_any(name, "export|declare|local|readonly|typeset");
 }
 
 /* export A=1 B C=$X: assignments, and names of variables. */

@@ -92,11 +92,7 @@ static enum shell_status compare(struct test *t, struct shell_text a, struct str
 
 static bool is_operator(struct str s)
 {
-    static const char *const ops[] = {"=",   "==",  "!=",  "<",   ">",  "-eq", "-ne",
-                                      "-lt", "-le", "-gt", "-ge", "=~", "-nt", "-ot"};
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (str_is(s, ops[i])) return true;
-    return false;
+    return str_is_any(s, "=|==|!=|<|>|-eq|-ne|-lt|-le|-gt|-ge|=~|-nt|-ot");
 }
 
 static enum shell_status any(struct test *t);

@@ -191,8 +191,7 @@ static struct shell_text positional(struct shell *sh, struct str name, uint32_t 
     const struct setting *setting = setting_use(sh->options, name);
     if (setting) *unset = false;
     if (setting) return shell_text_at(sh->arena, setting->text, at);
-    struct str none = sh->args_known ? (struct str){"", 0} : SHELL_UNKNOWN_TEXT;
-    return shell_text_at(sh->arena, none, at);
+    return shell_text_at(sh->arena, sh->args_known ? (struct str){"", 0} : SHELL_UNKNOWN_TEXT, at);
 }
 
 /* A plain variable or a positional parameter. */

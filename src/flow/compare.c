@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/compare.h"
 
+#include "base/buf.h"
 #include "choose/planner.h"
 #include "facts/param_ids.h"
 #include "plan/knob.h"
@@ -107,8 +108,7 @@ static void sort(struct comparison *c)
 
 static void add_raw(struct facts *f, const char *whose, struct str name, struct value v)
 {
-    struct str key = arena_printf(f->arena, "%s.%.*s", whose, STR_ARG(name));
-    facts_add_raw(f, key, v);
+    facts_add_raw(f, arena_printf(f->arena, "%s.%.*s", whose, STR_ARG(name)), v);
 }
 
 static void add_estimate(struct facts *f, const char *whose, const struct estimate *e)
@@ -143,7 +143,8 @@ static void advise(struct arena *a, const struct rule_set *rules, const struct f
         if (r->advice != ADVICE_COMPARE || !rule_is_for(r, f)) continue;
         struct arena_mark mark = arena_mark(scratch);
         if (rule_evaluate(r, f, scratch) == OUTCOME_FAIL)
-            *VEC_PUSH(a, &out->advice) = (struct remark){reason_guides(a, r), advice_text(a, r, f)};
+            *VEC_PUSH(a, &out->advice) =
+                (struct remark){str_joined(a, r->guides, r->n_guides), advice_text(a, r, f)};
         arena_pop(scratch, mark);
     }
 }

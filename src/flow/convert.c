@@ -279,8 +279,8 @@ static void lose_leaves(struct arena *a, const struct facts *from, const struct 
 {
     if (depth > 0 && !is_foreign(from, path)) return;
     if (node->kind != NODE_MAP) {
-        struct str value = value_text(a, node_value(a, node, SCALAR_YAML11));
-        lose(a, out, path, value, STR("moeplan does not know this key"));
+        lose(a, out, path, value_text(a, node_value(a, node, SCALAR_YAML11)),
+             STR("moeplan does not know this key"));
         return;
     }
     for (size_t i = 0; i < node->n; i++) {
@@ -297,8 +297,8 @@ static void lose_foreign(struct arena *a, const struct facts *from, struct conve
         if (is_foreign(from, from->raw.items[i].key))
             lose(a, out, from->raw.items[i].key, value_text(a, from->raw.items[i].value),
                  STR("moeplan does not know this setting"));
-    bool recipe = str_is(from->format, "automodel");
-    if (recipe && from->document) lose_leaves(a, from, from->document, nothing, 0, out);
+    if (str_is(from->format, "automodel") && from->document)
+        lose_leaves(a, from, from->document, nothing, 0, out);
 }
 
 void convert_facts(struct arena *a, const struct rule_set *rules, const struct facts *from,

@@ -238,10 +238,7 @@ static const struct automodel_section *section_of(struct str strategy)
 
 static bool reads_key(const struct automodel_section *s, struct str key)
 {
-    struct str word = str_slice(key, 0, str_find(key, '.'));
-    for (size_t i = 0; i < s->n_keys; i++)
-        if (str_eq(s->keys[i], word)) return true;
-    return false;
+    return str_among(str_slice(key, 0, str_find(key, '.')), s->keys, s->n_keys);
 }
 
 void convert_drop_keys(struct arena *a, struct conversion *out)
@@ -294,11 +291,8 @@ static bool is_translated(int param)
         P_use_distributed_optimizer, P_moe_enable_deepep, P_pp_microbatch_size, P_pp_schedule,
         P_optimizer_betas,           P_adam_beta1,        P_adam_beta2};
     const struct knob *knob = knob_said_by(param);
-    for (size_t i = 0; i < sizeof knobs / sizeof *knobs; i++)
-        if (knob && knob->param == knobs[i]) return true;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (param == others[i]) return true;
-    return false;
+    return (knob && param_among(knob->param, knobs, sizeof knobs / sizeof *knobs)) ||
+           param_among(param, others, sizeof others / sizeof *others);
 }
 
 bool convert_has_word(const struct facts *from, const struct facts *to, int param)

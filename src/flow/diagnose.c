@@ -42,7 +42,7 @@ static void unknown_metric(struct facts *f, const struct node *key)
     struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
                               "no metric is called %.*s", STR_ARG(key->text));
     if (nearest.best.n)
-        diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(nearest.best));
+        diag_suggest(f->diags, d, nearest.best);
     else
         diag_help(f->diags, d, "docs/metrics.md lists them");
 }
@@ -72,8 +72,7 @@ bool diagnose_read(struct diagnosed *d, struct str path, struct str text, struct
         run_log_apply(&log, f);
         return true;
     }
-    uint32_t source = source_add(&diags->sources, path, text);
-    if (!doc_load(f->arena, diags, source, &docs)) return false;
+    if (!doc_load(f->arena, diags, source_add(&diags->sources, path, text), &docs)) return false;
     if (docs.n != 1 || docs.items[0]->kind != NODE_MAP) {
         *why = arena_printf(f->arena, "%.*s is neither a mapping of metrics nor a training log",
                             STR_ARG(path));

@@ -38,9 +38,7 @@ static bool is_headline(const struct facts *f, const struct param *p)
                                 P_peft_dim,
                                 P_peft_alpha,
                                 P_moe_router_force_load_balancing};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (p == &param_table[names[i]]) return true;
-    return false;
+    return param_among((int)(p - param_table), names, sizeof names / sizeof *names);
 }
 
 /* AutoModel refuses a pipeline without its block, whatever the block says. */
@@ -94,9 +92,8 @@ static bool is_out_of_reach(const struct saying *s, int param)
     if (p->in[f->framework].fixed || (s->recipe && bridge_recipe_lacks(s->recipe, param)))
         return true;
     if (p->scope != SCOPE_MODEL || f->items[param].node) return false;
-    for (size_t i = 0; i < s->provider->n_without; i++)
-        if (s->provider->without[i] == param) return true;
-    return s->own_provider && p->in[FRAMEWORK_BRIDGE].provider;
+    return param_among(param, s->provider->without, s->provider->n_without) ||
+           (s->own_provider && p->in[FRAMEWORK_BRIDGE].provider);
 }
 
 static bool is_said(const struct rule_set *rules, const struct facts *f, int param)

@@ -67,9 +67,7 @@ static bool is_counted(int param)
 {
     static const int counted[] = {P_data_parallel_size, P_expert_data_parallel_size,
                                   P_num_microbatches};
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (param == counted[i]) return true;
-    return false;
+    return param_among(param, counted, sizeof counted / sizeof *counted);
 }
 
 /* Why a parameter cannot be pinned; empty: it can. */
@@ -237,8 +235,8 @@ static void set_pins(struct facts *f, const struct ask *ask)
 static struct facts *facts_of(struct arena *a, struct diags *diags, const struct ask *ask,
                               enum framework framework)
 {
-    const struct profile *profile = profile_find(framework, (struct str){"", 0});
-    struct facts *f = facts_new_plan(a, diags, framework, profile->version);
+    struct facts *f =
+        facts_new_plan(a, diags, framework, profile_find(framework, (struct str){"", 0})->version);
     f->framework_known = true;
     model_apply(f, ask->model, ORIGIN_OPTION);
     platform_apply(f, ask->platform, ORIGIN_OPTION);
@@ -299,9 +297,9 @@ static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
     for (size_t i = 0; i < ask->pins.n; i++) {
         const struct pin *pin = &ask->pins.items[i];
         if (!is_counted(pin->param) || pin->value.kind != VALUE_INT) continue;
-        struct str text = arena_printf(a, "plan.%.*s != %" PRId64,
-                                       STR_ARG(param_table[pin->param].name), pin->value.i);
-        list[(*n)++] = compile(a, diags, "--pin", text);
+        list[(*n)++] = compile(a, diags, "--pin",
+                               arena_printf(a, "plan.%.*s != %" PRId64,
+                                            STR_ARG(param_table[pin->param].name), pin->value.i));
     }
     return list;
 }

@@ -68,11 +68,7 @@ enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 /* Data that only the build reads: no word about it. */
 static bool is_built_in(struct str word)
 {
-    static const char *const words[] = {"Evidence",     "Recipes",  "Modules",
-                                        "Capabilities", "Sections", "BridgeRecipes"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_is(word, words[i])) return true;
-    return false;
+    return str_is_any(word, "Evidence|Recipes|Modules|Capabilities|Sections|BridgeRecipes");
 }
 
 static void unknown_kind(const struct check *c, const struct node *kind)

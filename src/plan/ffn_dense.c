@@ -4,10 +4,7 @@
 
 static void dense_weights(struct weights *w)
 {
-    int first = w->n;
-    weights_add_mlp(w, LINEAR_FC1, w->m->hidden, w->m->dense_ffn);
-    for (int i = first; i < w->n; i++)
-        w->items[i].freed_by = MOD_MLP;
+    weights_add_mlp(w, LINEAR_FC1, w->m->hidden, w->m->dense_ffn, MOD_MLP);
 }
 
 static void dense_work(struct work *w)

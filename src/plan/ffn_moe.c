@@ -16,16 +16,6 @@ static double width(const struct model_shape *m)
 
 /* ---- weights ---- */
 
-static void shared_weights(struct weights *w)
-{
-    const struct model_shape *m = w->m;
-    int first = w->n;
-    if (m->shared_ffn == 0) return;
-    weights_add_mlp(w, LINEAR_SHARED_FC1, m->hidden, m->shared_ffn);
-    for (int i = first; i < w->n; i++)
-        w->items[i].freed_by = FREED_SHARED;
-}
-
 static void routed_weights(struct weights *w)
 {
     const struct model_shape *m = w->m;
@@ -45,7 +35,7 @@ static void moe_weights(struct weights *w)
     double h = m->hidden, experts = m->experts;
     struct matrix *router = weights_add(w, LINEAR_OTHER, CUT_NOT, h, experts);
     router->rows = ROWS_RANK, router->numeric = NUMERIC_32, router->freed_by = FREED_MOE;
-    shared_weights(w);
+    if (m->shared_ffn > 0) weights_add_mlp(w, LINEAR_SHARED_FC1, h, m->shared_ffn, FREED_SHARED);
     int latents = w->n;
     if (m->latent > 0) {
         weights_add(w, LINEAR_LATENT_IN, CUT_NOT, h, m->latent);

@@ -28,11 +28,6 @@ size_t knob_size(const struct knob *knob)
     return 0;
 }
 
-static const void *field(const struct knobs *k, const struct knob *knob)
-{
-    return (const char *)k + knob->offset;
-}
-
 static struct value words_of_mask(struct arena *a, uint32_t mask, const char *const *words)
 {
     VEC(struct value) list = {0};
@@ -46,28 +41,28 @@ static struct value dtype_of_bytes(int bytes)
     return value_string(bytes == 4 ? STR("fp32") : bytes == 2 ? STR("bf16") : STR("fp8"));
 }
 
-/* The field as an integer, for kinds that are one. */
-static int64_t number(const struct knobs *k, const struct knob *knob)
+double knob_number(const struct knobs *k, const struct knob *knob)
 {
-    const void *p = field(k, knob);
+    const void *p = (const char *)k + knob->offset;
     switch (knob->kind) {
     case KNOB_INT:
     case KNOB_DTYPE: return *(const int *)p;
-    case KNOB_INT64: return *(const int64_t *)p;
+    case KNOB_INT64: return (double)*(const int64_t *)p;
     case KNOB_BOOL: return *(const bool *)p;
     case KNOB_LADDER:
     case KNOB_WORD: return *(const uint8_t *)p;
     case KNOB_SHARDED: return *(const uint8_t *)p == FSDP_OPTIM_GRADS_PARAMS;
     case KNOB_MODULES: return *(const uint32_t *)p;
-    case KNOB_DOUBLE: return *(const double *)p == 0 ? 0 : 1;
+    case KNOB_DOUBLE: return *(const double *)p;
     }
     return 0;
 }
 
 struct value knob_get(struct arena *a, const struct knobs *k, const struct knob *knob)
 {
-    int64_t n = number(k, knob);
-    if (knob->absent != NONE && n == knob->absent) return value_null();
+    double number = knob_number(k, knob);
+    int64_t n = (int64_t)number;
+    if (knob->absent != NONE && number == (double)knob->absent) return value_null();
     switch (knob->kind) {
     case KNOB_INT:
     case KNOB_INT64: return value_int(n);
@@ -77,7 +72,7 @@ struct value knob_get(struct arena *a, const struct knobs *k, const struct knob 
     case KNOB_WORD: return value_string(str_of(knob->words[n]));
     case KNOB_MODULES: return words_of_mask(a, (uint32_t)n, knob->words);
     case KNOB_DTYPE: return dtype_of_bytes((int)n);
-    case KNOB_DOUBLE: return value_double(*(const double *)field(k, knob));
+    case KNOB_DOUBLE: return value_double(number);
     }
     return value_null();
 }

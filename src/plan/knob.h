@@ -55,6 +55,8 @@ const struct knob *knob_of(int param);
 /* The knob that a parameter settles: its own, or the one that a framework says with it. NULL: none.
  */
 const struct knob *knob_said_by(int param);
+/* The field as a number whose distance from another is meaningful. */
+double knob_number(const struct knobs *k, const struct knob *knob);
 /* The field as the parameter's value. */
 struct value knob_get(struct arena *a, const struct knobs *k, const struct knob *knob);
 /* Sets the field from a parameter's value; false when the value is of no use for it. Null sets

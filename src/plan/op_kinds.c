@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of token mixers and FFNs, and a layer made of one of each. */
+#include <string.h>
+
 #include "plan/ops.h"
 
 const struct mixer_kind *const mixer_kinds[MIXERS] = {
@@ -21,8 +23,7 @@ void op_weights(const struct model_shape *m, struct layer_kind kind, bool apart,
     const struct mixer_kind *mixer = mixer_kinds[kind.mixer];
     const struct ffn_kind *ffn = ffn_kinds[kind.ffn];
     w->m = m, w->mixer = kind.mixer, w->apart = apart, w->n = 0;
-    for (int i = 0; i < OWNERS; i++)
-        w->small[i] = 0;
+    memset(w->small, 0, sizeof w->small);
     if (mixer) {
         weights_add_norms(w);
         mixer->weights(w);

@@ -15,7 +15,8 @@ struct matrix *weights_add(struct weights *w, enum linear_role role, enum linear
     return x;
 }
 
-struct matrix *weights_add_mlp(struct weights *w, enum linear_role fc1, double width, double inner)
+void weights_add_mlp(struct weights *w, enum linear_role fc1, double width, double inner,
+                     uint32_t freed_by)
 {
     int first = w->n;
     double up = w->m->gated ? 2 : 1;
@@ -30,7 +31,8 @@ struct matrix *weights_add_mlp(struct weights *w, enum linear_role fc1, double w
         w->small[OWNER_SHARDED] += up * inner;
         w->small[OWNER_REPLICATED] += width;
     }
-    return &w->items[first];
+    for (int i = first; i < w->n; i++)
+        w->items[i].freed_by = freed_by;
 }
 
 double norm_weights(const struct model_shape *m, double width)

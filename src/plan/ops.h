@@ -83,8 +83,9 @@ struct weights {
 struct matrix *weights_add(struct weights *w, enum linear_role role, enum linear_cut cut, double in,
                            double out);
 /* An up (and gate) and a down matrix between width and inner, and their biases. `fc1` is the role
-   of up and gate in one; gate, up and down have the roles behind it. Returns the first. */
-struct matrix *weights_add_mlp(struct weights *w, enum linear_role fc1, double width, double inner);
+   of up and gate in one; gate, up and down have the roles behind it. */
+void weights_add_mlp(struct weights *w, enum linear_role fc1, double width, double inner,
+                     uint32_t freed_by);
 /* A norm's elements: RMSNorm has a weight, LayerNorm a bias too. */
 double norm_weights(const struct model_shape *m, double width);
 /* The norm before a sub-block, and where there is one the norm behind it. */

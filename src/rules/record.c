@@ -19,17 +19,13 @@ struct diag *record_error(struct loader *l, const struct node *at, const char *f
     return d;
 }
 
-static void suggest(struct loader *l, struct diag *d, struct str nearest)
-{
-    if (nearest.n) diag_help(l->diags, d, "did you mean %.*s?", STR_ARG(nearest));
-}
-
 void record_check_keys(struct loader *l, const struct node *map, const char *const *allowed)
 {
     for (size_t i = 0; i < map->n; i++) {
         struct str nearest, key = map->keys[i]->text;
         if (edit_index(key, allowed, &nearest) < 0)
-            suggest(l, record_error(l, map->keys[i], "unknown key %.*s", STR_ARG(key)), nearest);
+            diag_suggest(l->diags, record_error(l, map->keys[i], "unknown key %.*s", STR_ARG(key)),
+                         nearest);
     }
 }
 
@@ -103,7 +99,9 @@ static struct expr_names names_of(const struct loader *l)
     return names;
 }
 
-const struct expr *record_compile(struct loader *l, const struct node *node, enum expr_type type)
+/* An expression over the facts and the variables so far. NULL with an error; EXPR_DYN accepts any
+   type. */
+static const struct expr *compile(struct loader *l, const struct node *node, enum expr_type type)
 {
     if (node->kind != NODE_SCALAR) {
         record_error(l, node, "must be an expression, written as a text");
@@ -127,12 +125,9 @@ const struct expr *record_compile(struct loader *l, const struct node *node, enu
 /* Whether an expression could have this word with another meaning. */
 static bool is_taken(struct str word)
 {
-    static const char *const others[] = {"plan",  "model", "platform", "true",
-                                         "false", "null",  "in"};
     struct expr_ref ref;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (str_is(word, others[i])) return true;
-    return facts_names.resolve(facts_names.context, word, &ref);
+    return str_is_any(word, "plan|model|platform|true|false|null|in") ||
+           facts_names.resolve(facts_names.context, word, &ref);
 }
 
 static bool is_name(struct str s)
@@ -188,7 +183,7 @@ void record_variables(struct loader *l, const struct node *node)
     for (size_t i = 0; i < node->n; i++)
         texts[i] = variable_declare(l, node, i);
     for (size_t i = 0; i < node->n; i++)
-        if (texts[i]) l->variables.items[at++].e = record_compile(l, texts[i], EXPR_DYN);
+        if (texts[i]) l->variables.items[at++].e = compile(l, texts[i], EXPR_DYN);
 }
 
 /* Conditions are shared: equal sources are one expression with one number. */
@@ -201,7 +196,7 @@ static bool condition_read(struct loader *l, const struct node *node, const stru
         text = node_get(node, STR("expression"));
         if (!text) record_error(l, node, "a condition needs an expression");
     }
-    *e = text ? record_compile(l, text, EXPR_BOOL) : NULL;
+    *e = text ? compile(l, text, EXPR_BOOL) : NULL;
     if (!*e) return false;
     int64_t known = map_get(&l->condition_of, expr_source(*e));
     if (known < 0) {
@@ -278,7 +273,7 @@ static void read_expr(struct loader *l, const struct key *key, const struct node
                       struct rule *r)
 {
     const struct expr **out = (const struct expr **)(void *)((char *)r + key->offset);
-    *out = record_compile(l, node, key->type);
+    *out = compile(l, node, key->type);
 }
 
 /* Read before all others. */
@@ -319,7 +314,8 @@ static void read_word(struct loader *l, const struct key *key, const struct node
     if (!record_text(l, node, key->name, &text)) return;
     int i = edit_index(text, key->words, &nearest) + key->first;
     if (i < key->first)
-        suggest(l, record_error(l, node, "unknown %s %.*s", key->name, STR_ARG(text)), nearest);
+        diag_suggest(l->diags, record_error(l, node, "unknown %s %.*s", key->name, STR_ARG(text)),
+                     nearest);
     else
         memcpy((char *)r + key->offset, &i, sizeof i);
 }
@@ -380,8 +376,8 @@ static int param_read(struct loader *l, const struct node *node)
 {
     int param = node->kind == NODE_SCALAR ? param_find(node->text) : -1;
     if (param < 0)
-        suggest(l, record_error(l, node, "unknown parameter %.*s", STR_ARG(node->text)),
-                param_nearest(node->text));
+        diag_suggest(l->diags, record_error(l, node, "unknown parameter %.*s", STR_ARG(node->text)),
+                     param_nearest(node->text));
     return param;
 }
 
@@ -402,7 +398,7 @@ static void read_set(struct loader *l, const struct key *key, const struct node 
     struct assignment *set = ARENA_ARRAY(l->arena, struct assignment, node->n);
     for (size_t i = 0; i < node->n; i++) {
         set[i].param = param_read(l, node->keys[i]);
-        set[i].value = record_compile(l, node->items[i], EXPR_DYN);
+        set[i].value = compile(l, node->items[i], EXPR_DYN);
         r->n_set += set[i].param >= 0 && set[i].value;
     }
     r->set = set;
@@ -419,7 +415,7 @@ static void read_fix(struct loader *l, const struct key *key, const struct node 
     }
     record_check_keys(l, node, (const char *const[]){"parameter", "value", NULL});
     r->fix_parameter = param_read(l, parameter);
-    r->fix_value = record_compile(l, value, EXPR_DYN);
+    r->fix_value = compile(l, value, EXPR_DYN);
 }
 
 static void read_error(struct loader *l, const struct key *key, const struct node *node,
@@ -571,7 +567,8 @@ static void key_read(struct loader *l, const struct node *map, size_t i, unsigne
     struct edit_nearest nearest = {.word = name->text};
     for (size_t k = 0; k < N_KEYS; k++)
         edit_offer(&nearest, str_of(keys[k].name));
-    suggest(l, record_error(l, name, "unknown key %.*s", STR_ARG(name->text)), nearest.best);
+    diag_suggest(l->diags, record_error(l, name, "unknown key %.*s", STR_ARG(name->text)),
+                 nearest.best);
 }
 
 static void require(struct loader *l, const struct node *record, const char *key)

@@ -33,9 +33,6 @@ void record_check_keys(struct loader *l, const struct node *map, const char *con
 bool record_text(struct loader *l, const struct node *node, const char *what, struct str *out);
 /* `frameworks`: a list of names or a mapping to version ranges. */
 void record_frameworks(struct loader *l, const struct node *node, struct version_range *in);
-/* An expression over the facts and the variables so far. NULL with an error; EXPR_DYN accepts any
-   type. */
-const struct expr *record_compile(struct loader *l, const struct node *node, enum expr_type type);
 /* `variables`, of a file or a record: a list of {name, expression, doc}, or a mapping of names to
    expressions or {expression, doc}. Each may use those before it. */
 void record_variables(struct loader *l, const struct node *node);

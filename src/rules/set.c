@@ -148,9 +148,7 @@ struct expr_use_list rule_variables(struct arena *a, const struct rule *r)
 
 bool rule_cites(const struct rule *r, struct str row)
 {
-    for (size_t i = 0; i < r->n_guides; i++)
-        if (str_eq(r->guides[i], row)) return true;
-    return false;
+    return str_among(row, r->guides, r->n_guides);
 }
 
 struct str rules_nearest(const struct rule_set *set, struct str word)

@@ -15,8 +15,7 @@ static void define(struct writer *w, const struct expr *e)
 {
     if (!e || map_get(&w->number_of, expr_source(e)) >= 0) return;
     map_put(w->out->arena, &w->number_of, expr_source(e), w->n);
-    struct str name = arena_printf(w->out->arena, "e%u", w->n++);
-    expr_write_c(e, w->out, name.p);
+    expr_write_c(e, w->out, arena_printf(w->out->arena, "e%u", w->n++).p);
 }
 
 static void define_all(struct writer *w, const struct rule *r)

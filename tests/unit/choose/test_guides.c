@@ -48,7 +48,7 @@ static const struct plan *answer(struct arena *a, const char *model, const char 
     return &out->plans[0];
 }
 
-static bool advises(const struct advice_list *list, const char *rule)
+static bool advises(const struct reason_list *list, const char *rule)
 {
     for (size_t i = 0; i < list->n; i++)
         if (str_is(list->items[i].rule, rule)) return true;
