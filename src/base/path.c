@@ -19,8 +19,8 @@ struct str path_folder(struct str path)
 struct str path_join(struct arena *a, struct str folder, struct str name)
 {
     if (folder.n == 0 || str_starts(name, STR("/"))) return str_dup(a, name);
-    const char *slash = str_ends(folder, STR("/")) ? "" : "/";
-    return arena_printf(a, "%.*s%s%.*s", STR_ARG(folder), slash, STR_ARG(name));
+    return arena_printf(a, "%.*s%s%.*s", STR_ARG(folder), str_ends(folder, STR("/")) ? "" : "/",
+                        STR_ARG(name));
 }
 
 struct str path_plain(struct arena *a, struct str path)

@@ -209,8 +209,7 @@ static bool take_number(struct str text, size_t *at, char c, struct buf *out)
     uint32_t n = take_digits(text, at, octal ? 8 : 16, most);
     if (*at == from) return false;
     char encoded[4] = {(char)n};
-    size_t size = byte ? 1 : utf8_encode(n, encoded);
-    buf_add(out, (struct str){encoded, size});
+    buf_add(out, (struct str){encoded, byte ? 1 : utf8_encode(n, encoded)});
     return true;
 }
 
@@ -247,14 +246,19 @@ bool quote_take_ansi(struct str text, size_t *at, struct buf *out)
 
 /* ---- YAML ---- */
 
+static bool is_word(struct str s, const char *const *words)
+{
+    for (; *words; words++)
+        if (str_eq_nocase(s, str_of(*words))) return true;
+    return false;
+}
+
 /* Words that YAML 1.1, YAML 1.2 or moeplan's own files read as something else than text. */
 static bool is_yaml_word(struct str s)
 {
     static const char *const words[] = {"true", "false", "yes",  "no", "on", "off", "y",
                                         "n",    "null",  "none", "~",  "=",  "<<",  NULL};
-    for (size_t i = 0; words[i]; i++)
-        if (str_eq_nocase(s, str_of(words[i]))) return true;
-    return false;
+    return is_word(s, words);
 }
 
 static bool is_plain_in_yaml(struct str s)
@@ -304,9 +308,7 @@ struct str quote_yaml(struct arena *a, struct str s)
 static bool is_hydra_word(struct str s)
 {
     static const char *const words[] = {"true", "false", "null", "inf", "nan", NULL};
-    for (size_t i = 0; words[i]; i++)
-        if (str_eq_nocase(s, str_of(words[i]))) return true;
-    return false;
+    return is_word(s, words);
 }
 
 static bool is_plain_in_hydra(struct str s)

@@ -142,8 +142,8 @@ static void predict(struct arena *a, const struct rule_set *rules, const struct 
     for (size_t i = 0; i < fix->changes.n; i++)
         facts_set(changed, fix->changes.items[i].param, fix->changes.items[i].value, ORIGIN_OPTION,
                   NULL, (struct str){"", 0});
-    struct facts *run = rules_effective_facts(a, rules, changed, scratch);
-    fix->refused = rules_first_error(rules, run, scratch);
+    fix->refused =
+        rules_first_error(rules, rules_effective_facts(a, rules, changed, scratch), scratch);
     fix->predicted = estimate(a, rules_whole_facts(a, rules, changed, scratch), &fix->step_s,
                               &fix->peak, &fix->fits);
 }

@@ -96,8 +96,8 @@ static const struct expr *compile(struct cmd_context *c, const struct expr_names
 {
     struct str text = c->arguments[0];
     uint32_t source = source_add(&c->diags.sources, STR("expression"), text);
-    struct span at = source_span(&c->diags.sources, source, 0, text.n);
-    return expr_compile(c->keep, &c->diags, text, at, names);
+    return expr_compile(c->keep, &c->diags, text, source_span(&c->diags.sources, source, 0, text.n),
+                        names);
 }
 
 static int eval_alone(struct cmd_context *c)

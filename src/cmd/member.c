@@ -45,16 +45,15 @@ static bool check_number(const struct place *p, const struct member *m, const st
     if (m->param < 0) return true;
     struct diags found;
     diags_init(&found, a);
-    const struct param *param = &param_table[m->param];
-    if (value_check_own(a, &found, param, &v, (struct span){0}, p->name)) return true;
+    if (value_check_own(a, &found, &param_table[m->param], &v, (struct span){0}, p->name))
+        return true;
     *p->why = found.items[0].message;
     return false;
 }
 
 static bool check_kind(const struct place *p, const struct member *m, const struct node *node)
 {
-    struct value v = node_value(p->request->arena, node, SCALAR_JSON);
-    if (v.kind == VALUE_NULL) return true;
+    if (node_value(p->request->arena, node, SCALAR_JSON).kind == VALUE_NULL) return true;
     switch (m->kind) {
     case MEMBER_ANY: return true;
     case MEMBER_TEXT: return is_text(node) || wrong(p, "a string", node);

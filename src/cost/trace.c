@@ -39,8 +39,8 @@ static void add_pass(struct cost_trace *trace, const char *layer, const char *pa
     add_part(&b, "TP collectives", x->tp);
     add_part(&b, "CP exchange", x->cp);
     buf_printf(&b, "; %.0f operations, %.0f launched by the host", x->gpu_ops, x->ops);
-    struct str name = arena_printf(trace->arena, "%s, %s", layer, pass);
-    *VEC_PUSH(trace->arena, &trace->terms) = (struct cost_term){name.p, buf_str(&b).p, sum};
+    *VEC_PUSH(trace->arena, &trace->terms) =
+        (struct cost_term){arena_printf(trace->arena, "%s, %s", layer, pass).p, buf_str(&b).p, sum};
 }
 
 static void add_layer(struct cost_trace *trace, const char *layer, const struct layer_time *x)

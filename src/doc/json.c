@@ -21,15 +21,15 @@ struct reader {
 
 static struct node *complain(struct reader *r, size_t at, const char *what)
 {
-    struct span span = source_span(&r->diags->sources, r->source, at, at + 1);
-    diag_add(r->diags, SEVERITY_ERROR, "json-syntax", span, "not valid JSON: %s", what);
+    diag_add(r->diags, SEVERITY_ERROR, "json-syntax",
+             source_span(&r->diags->sources, r->source, at, at + 1), "not valid JSON: %s", what);
     return NULL;
 }
 
 static struct node *too_deep(struct reader *r)
 {
-    struct span span = source_span(&r->diags->sources, r->source, r->at, r->at + 1);
-    diag_add(r->diags, SEVERITY_ERROR, DOC_TOO_LARGE, span,
+    diag_add(r->diags, SEVERITY_ERROR, DOC_TOO_LARGE,
+             source_span(&r->diags->sources, r->source, r->at, r->at + 1),
              "too large to be read: nested more than 200 deep");
     return NULL;
 }

@@ -74,15 +74,17 @@ static uint32_t byte_of(struct loader *l, size_t point)
 
 static bool complain(struct loader *l, size_t byte, const char *what)
 {
-    struct span at = source_span(&l->diags->sources, l->source, byte, byte + 1);
-    diag_add(l->diags, SEVERITY_ERROR, "yaml-syntax", at, "not valid YAML: %s", what);
+    diag_add(l->diags, SEVERITY_ERROR, "yaml-syntax",
+             source_span(&l->diags->sources, l->source, byte, byte + 1), "not valid YAML: %s",
+             what);
     return false;
 }
 
 static bool too_large(struct loader *l, size_t byte, const char *what)
 {
-    struct span at = source_span(&l->diags->sources, l->source, byte, byte + 1);
-    diag_add(l->diags, SEVERITY_ERROR, DOC_TOO_LARGE, at, "too large to be read: %s", what);
+    diag_add(l->diags, SEVERITY_ERROR, DOC_TOO_LARGE,
+             source_span(&l->diags->sources, l->source, byte, byte + 1), "too large to be read: %s",
+             what);
     return false;
 }
 
@@ -129,8 +131,7 @@ static size_t anchor_add(struct loader *l, const yaml_char_t *name, struct node 
 {
     if (!name) return 0;
     *VEC_PUSH(l->arena, &l->anchors) = (struct anchor){node, size, size};
-    struct str copy = str_dup(l->arena, str_of((const char *)name));
-    map_put(l->arena, &l->anchor_names, copy,
+    map_put(l->arena, &l->anchor_names, str_dup(l->arena, str_of((const char *)name)),
             (uint32_t)l->anchors.n - 1); /* the last of a name counts */
     return l->anchors.n;
 }

@@ -326,8 +326,7 @@ static struct value list_item(struct run *r, const struct value_list *list, stru
     if (value_number_cmp(index, value_int(0)) < 0 ||
         value_number_cmp(index, value_uint(list->n)) >= 0)
         return run_error(r, "index out of range: the list has %zu items", list->n);
-    size_t i = index.kind == VALUE_DOUBLE ? (size_t)index.d : (size_t)index.u;
-    return list->items[i];
+    return list->items[index.kind == VALUE_DOUBLE ? (size_t)index.d : (size_t)index.u];
 }
 
 static struct value map_item(struct run *r, const struct value_map *map, struct value key)

@@ -53,8 +53,8 @@ static const struct bridge_provider *provider_in(const struct bridge_provider *l
 
 const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *own)
 {
-    struct str id = f->model ? f->model->id : (struct str){"", 0};
-    const struct bridge_provider *p = provider_in(bridge_providers, bridge_provider_count, id);
+    const struct bridge_provider *p = provider_in(bridge_providers, bridge_provider_count,
+                                                  f->model ? f->model->id : (struct str){"", 0});
     *own = p;
     if (p) return p;
     bool hybrid = facts_get(f, P_hybrid_layer_pattern)->value.kind == VALUE_STRING;

@@ -98,8 +98,9 @@ static void derive_data_parallel(struct facts *f)
                                  P_NONE};
     int64_t world = 0, model = 0, etp = 0;
     bool known = positive(f, P_world_size, 0, &world);
-    struct value dp = known && product(f, dense, &model) ? quotient(world, model) : value_unknown();
-    derive(f, P_data_parallel_size, dp, STR("world_size / (tp * pp * cp)"));
+    derive(f, P_data_parallel_size,
+           known && product(f, dense, &model) ? quotient(world, model) : value_unknown(),
+           STR("world_size / (tp * pp * cp)"));
     struct value edp = value_unknown();
     if (known && product(f, expert, &model) && expert_tensor_size(f, &etp) &&
         !__builtin_mul_overflow(model, etp, &model))

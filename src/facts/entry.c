@@ -31,9 +31,9 @@ bad(struct reader *r, const struct node *at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    const char *rule = r->kind == ENTRY_MODEL ? "model-config" : "platform-config";
-    struct diag *d =
-        diag_vadd(r->diags, SEVERITY_ERROR, rule, node_span(r->diags, at), format, args);
+    struct diag *d = diag_vadd(r->diags, SEVERITY_ERROR,
+                               r->kind == ENTRY_MODEL ? "model-config" : "platform-config",
+                               node_span(r->diags, at), format, args);
     va_end(args);
     r->good = false;
     return d;
@@ -70,8 +70,8 @@ static bool read_group(struct reader *r, struct str key, const struct node *valu
         g++;
     if (!g->group || value->kind != NODE_MAP) return false;
     for (size_t i = 0; i < value->n; i++) {
-        struct str name = flat_name(r->arena, g->group, g->prefix, value->keys[i]->text);
-        add_field(r, name, node_value(r->arena, value->items[i], SCALAR_CORE), value->items[i],
+        add_field(r, flat_name(r->arena, g->group, g->prefix, value->keys[i]->text),
+                  node_value(r->arena, value->items[i], SCALAR_CORE), value->items[i],
                   value->keys[i]);
     }
     if (str_is(key, "multi_latent_attention")) add_field(r, key, value_bool(true), value, value);

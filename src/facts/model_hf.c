@@ -97,8 +97,8 @@ static void read_attention(struct hf *h)
         qk_norm = true; /* Megatron's switch for the latents' norms */
     if (h->traits & HF_L2_QK_NORM) qk_norm = false;
     hf_add(h, P_qk_layernorm, value_bool(qk_norm), "model_type");
-    bool bias = hf_truth(h, "attention_bias qkv_bias use_qkv_bias", h->traits & HF_QKV_BIAS);
-    if (bias || h->traits & HF_QKV_BIAS)
+    if (hf_truth(h, "attention_bias qkv_bias use_qkv_bias", h->traits & HF_QKV_BIAS) ||
+        h->traits & HF_QKV_BIAS)
         hf_add(h, P_add_qkv_bias, value_bool(true), "attention_bias");
     if (h->traits & HF_QK_NORM_FULL)
         hf_add(h, P_qk_layernorm_full_width, value_bool(true), "model_type");

@@ -51,8 +51,8 @@ static void set_from(struct facts *f, struct str key, const struct node *node)
     if (param < 0) return;
     struct value written =
         f->raw.n ? facts_raw(f, key) : node_value(f->arena, node, SCALAR_AUTOMODEL);
-    struct value v = automodel_coerce(f->arena, param, key, written);
-    facts_set(f, param, v, ORIGIN_FILE, node, param_table[param].in[FRAMEWORK_AUTOMODEL].key);
+    facts_set(f, param, automodel_coerce(f->arena, param, key, written), ORIGIN_FILE, node,
+              param_table[param].in[FRAMEWORK_AUTOMODEL].key);
 }
 
 /* Mappings are parameters too (distributed.pipeline), and so are what they hold. */

@@ -103,8 +103,7 @@ static bool read_automodel(struct arena *a, struct str line, struct run_log *out
 {
     double number = 0, tps = 0;
     if (!number_after(line, "| tps ", &tps) || !number_after(line, "step ", &number)) return false;
-    size_t at = str_find_str(line, STR("| tps "));
-    struct str rest = str_slice(line, at, line.n);
+    struct str rest = str_slice(line, str_find_str(line, STR("| tps ")), line.n);
     struct run_step step = {.number = whole(number),
                             .memory_gib = positive_after(line, "| mem ", 1),
                             .grad_norm = positive_after(line, "grad_norm ", 1)};

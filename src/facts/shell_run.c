@@ -154,8 +154,7 @@ static struct shell_var *assign(struct shell *sh, size_t n)
         take_array(sh, &items);
     else
         shell_word(sh, &items, false);
-    const struct setting *given = setting_use(sh->options, name);
-    if (!given) shell_var_set(sh, name, &items, array, append);
+    if (!setting_use(sh->options, name)) shell_var_set(sh, name, &items, array, append);
     return shell_var_find(sh, name);
 }
 

@@ -35,8 +35,8 @@ static struct facts *target_facts(struct arena *a, const struct facts *from, enu
     f->framework_known = true;
     f->format = STR("plan");
     for (uint32_t i = 0; i < param_count && !complete; i++) {
-        bool silent = param_table[i].scope == SCOPE_MODEL || param_table[i].scope == SCOPE_RUN;
-        if (silent) f->items[i] = (struct fact){.value = value_unknown()};
+        if (param_table[i].scope == SCOPE_MODEL || param_table[i].scope == SCOPE_RUN)
+            f->items[i] = (struct fact){.value = value_unknown()};
     }
     if (from->platform) platform_apply(f, from->platform, ORIGIN_FILE);
     if (from->model) model_apply(f, from->model, ORIGIN_FILE);
@@ -68,9 +68,8 @@ static void carry_written(const struct facts *from, const struct facts *effectiv
         bool carried =
             is_carried_scope(p->scope) && (p->in[to->framework].known || is_plan_word(p));
         if (!fact_is_set(x) || !(carried || size)) continue;
-        bool settled = is_known(effective->items[i].value);
-        facts_set(to, i, settled ? effective->items[i].value : x->value, ORIGIN_FILE, NULL,
-                  nothing);
+        facts_set(to, i, is_known(effective->items[i].value) ? effective->items[i].value : x->value,
+                  ORIGIN_FILE, NULL, nothing);
     }
 }
 
@@ -81,8 +80,8 @@ static void carry_open(const struct rule_set *rules, const struct facts *from,
     for (int i = 0; i < (int)param_count && !str_is(from->format, "plan"); i++) {
         bool both =
             param_table[i].in[from->framework].known && param_table[i].in[to->framework].known;
-        bool open = rules_plans_silent(rules, to->framework, i);
-        if (both && open && is_known(effective->items[i].value))
+        if (both && rules_plans_silent(rules, to->framework, i) &&
+            is_known(effective->items[i].value))
             facts_set(to, i, effective->items[i].value, ORIGIN_FILE, NULL, nothing);
     }
 }
@@ -156,8 +155,9 @@ static bool carry_defaults(const struct rule_set *rules, const struct facts *fro
             continue;
         struct value v = effective->items[i].value;
         if (!differs(v, result->items[i].value)) continue;
-        bool silent = p->scope == SCOPE_MODEL && !is_known(result->items[i].value);
-        if (silent && !fact_is_set(&from->items[i]) && !makes_another_model(result, i, v)) continue;
+        if (p->scope == SCOPE_MODEL && !is_known(result->items[i].value) &&
+            !fact_is_set(&from->items[i]) && !makes_another_model(result, i, v))
+            continue;
         facts_set(to, i, v, ORIGIN_FILE, NULL, nothing);
         changed = true;
     }

@@ -263,12 +263,17 @@ static const int *pinned_params(struct arena *a, const struct ask *ask, size_t *
     return params;
 }
 
+/* The text of an option as a source of its own. */
+static struct span option_span(struct diags *diags, const char *option, struct str text)
+{
+    uint32_t source = source_add(&diags->sources, str_of(option), text);
+    return source_span(&diags->sources, source, 0, text.n);
+}
+
 static const struct expr *compile(struct arena *a, struct diags *diags, const char *option,
                                   struct str text)
 {
-    uint32_t source = source_add(&diags->sources, str_of(option), text);
-    struct span at = source_span(&diags->sources, source, 0, text.n);
-    return expr_compile(a, diags, text, at, &facts_names);
+    return expr_compile(a, diags, text, option_span(diags, option, text), &facts_names);
 }
 
 /* An expression that is true or false, as far as that is known beforehand; NULL with an error. */
@@ -276,10 +281,9 @@ static const struct expr *compile_forbid(struct arena *a, struct diags *diags, s
 {
     const struct expr *e = compile(a, diags, "--forbid", text);
     if (!e || expr_result_type(e) == EXPR_BOOL || expr_result_type(e) == EXPR_DYN) return e;
-    uint32_t source = source_add(&diags->sources, STR("--forbid"), text);
-    struct diag *d = diag_add(diags, SEVERITY_ERROR, "expression",
-                              source_span(&diags->sources, source, 0, text.n),
-                              "the expression is neither true nor false");
+    struct diag *d =
+        diag_add(diags, SEVERITY_ERROR, "expression", option_span(diags, "--forbid", text),
+                 "the expression is neither true nor false");
     diag_help(diags, d, "compare it with something, as in plan.etp > 1");
     return NULL;
 }
@@ -338,9 +342,7 @@ bool ask_judge_forbid(struct arena *a, struct diags *diags, const struct ask *as
         struct str text = ask->forbid[i];
         if (sum.undecided == 0) continue;
         if (sum.undecided == sum.asked) {
-            uint32_t source = source_add(&diags->sources, STR("--forbid"), text);
-            struct span at = source_span(&diags->sources, source, 0, text.n);
-            diag_add(diags, SEVERITY_ERROR, "expression", at,
+            diag_add(diags, SEVERITY_ERROR, "expression", option_span(diags, "--forbid", text),
                      "the expression cannot be decided of any plan: %s", sum.why);
             return false;
         }

@@ -48,8 +48,8 @@ static struct span first_line(const struct facts *f)
     if (f->document) {
         struct span at = node_span(f->diags, f->document);
         struct str line = source_line(&f->diags->sources, at.source, at.line);
-        uint32_t end = at.column + (uint32_t)str_trim(line).n;
-        return (struct span){at.source, at.line, at.column, at.line, end};
+        return (struct span){at.source, at.line, at.column, at.line,
+                             at.column + (uint32_t)str_trim(line).n};
     }
     return (struct span){f->source, f->source ? 1 : 0, 1, 1, 1};
 }
