@@ -53,6 +53,19 @@ static void a_plan_is_estimated_alike_each_time(void **state)
     assert_string_equal(first, moeplan_estimate(*state, plan));
 }
 
+/* The GPUs of a request go before those of its plan. */
+static void a_request_says_the_gpus(void **state)
+{
+    char own[65536], request[1024];
+    snprintf(own, sizeof own, "%s", moeplan_estimate(*state, plan));
+    snprintf(request, sizeof request, "{\"gpus\":16,%s", plan + 1);
+    assert_string_equal(moeplan_estimate(*state, request), own);
+    snprintf(request, sizeof request, "{\"gpus\":32,%s", plan + 1);
+    const char *answer = moeplan_estimate(*state, request);
+    has(answer, "\"step_s\":");
+    assert_string_not_equal(answer, own);
+}
+
 static void a_plan_is_suggested(void **state)
 {
     const char *answer =
@@ -109,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recipe_is_validated),
         cmocka_unit_test(a_plan_is_estimated_alike_each_time),
+        cmocka_unit_test(a_request_says_the_gpus),
         cmocka_unit_test(a_plan_is_suggested),
         cmocka_unit_test(expressions_have_values),
         cmocka_unit_test(what_is_no_request_is_an_error),

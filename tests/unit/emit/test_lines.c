@@ -207,6 +207,11 @@ static void a_plan_names_its_model(void **state)
     assert_int_equal(str_find_str(text, STR("hidden_size")), text.n);
     struct config *again = config_of(text_facts(*state, "plan", text));
     assert_true(again->model.num_layers == 24 && again->model.hidden == 2048);
+    /* what was written and the name says already */
+    facts_set(f, P_hidden_size, value_int(2048), ORIGIN_FILE, NULL, STR("hidden_size"));
+    assert_true(has_line(printed(f, "plan"), "model: qwen3-30b-a3b"));
+    facts_set(f, P_hidden_size, value_int(1024), ORIGIN_FILE, NULL, STR("hidden_size"));
+    assert_true(has_line(printed(f, "plan"), "  hidden_size: 1024"));
 }
 
 static const struct CMUnitTest tests[] = {

@@ -57,6 +57,20 @@ static void what_fails_a_file_is_asked_for(void **state)
     assert_int_equal(usual.status, errors ? FILE_INVALID : FILE_OK);
 }
 
+/* Of this nothing is wrong, but there is something to say. */
+static void advice_fails_no_file_unless_asked_to(void **state)
+{
+    static const char text[] = FLAGS "--expert-model-parallel-size 4\n";
+    static const enum file_status want[] = {[SEVERITY_INFO] = FILE_INVALID,
+                                            [SEVERITY_WARNING] = FILE_INVALID,
+                                            [SEVERITY_ERROR] = FILE_OK};
+    for (int level = SEVERITY_INFO; level <= SEVERITY_ERROR; level++) {
+        struct file_report r = report_of(*state, text, "megatron", 8, (enum severity)level);
+        assert_true(diags_count(r.diags, SEVERITY_WARNING) > 0);
+        assert_int_equal(r.status, want[level]);
+    }
+}
+
 static void sizes_are_found_where_none_is_given(void **state)
 {
     static const char text[] = FLAGS "--expert-model-parallel-size 4\n";
@@ -129,6 +143,7 @@ static void what_takes_too_much_is_a_finding(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_error_has_its_place),
     cmocka_unit_test(what_fails_a_file_is_asked_for),
+    cmocka_unit_test(advice_fails_no_file_unless_asked_to),
     cmocka_unit_test(sizes_are_found_where_none_is_given),
     cmocka_unit_test(replicas_divide_the_sizes),
     cmocka_unit_test(comments_about_what_is_unknown_are_not_unused),
