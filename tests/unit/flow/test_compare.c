@@ -47,6 +47,13 @@ static void what_follows_is_not_listed(void **state)
     compare_configurations(*state, rules_builtin(), &first, &second, scratch, &out);
     assert_true(find(&out, P_precision));
     assert_false(find(&out, P_fp8) || find(&out, P_fp8_recipe));
+    struct facts *plain = facts_copy(*state, first.facts);
+    facts_set(plain, P_gated_linear_unit, value_bool(false), ORIGIN_FILE, NULL, STR("x"));
+    facts_set(plain, P_swiglu, value_bool(false), ORIGIN_FILE, NULL, STR("x"));
+    second.facts = plain;
+    compare_configurations(*state, rules_builtin(), &first, &second, scratch, &out);
+    assert_true(find(&out, P_gated_linear_unit));
+    assert_false(find(&out, P_swiglu));
     arena_free(scratch);
 }
 
