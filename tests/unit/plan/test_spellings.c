@@ -90,6 +90,14 @@ static void dispatcher_words(void **state)
         {"automodel", "backend_dispatcher: torch", DISPATCH_TORCH},
         {"automodel", "backend_dispatcher: deepep", DISPATCH_DEEPEP},
         {"automodel", "backend_dispatcher: hybridep", DISPATCH_HYBRIDEP},
+        /* a plan may use Megatron-core's words; AutoModel's own go first */
+        {"automodel", "moe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: deepep",
+         DISPATCH_DEEPEP},
+        {"automodel", "moe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: hybridep",
+         DISPATCH_HYBRIDEP},
+        {"automodel", "moe_token_dispatcher_type: alltoall", DISPATCH_ALLTOALL},
+        {"automodel", "moe_token_dispatcher_type: alltoall\nbackend_dispatcher: deepep",
+         DISPATCH_DEEPEP},
     };
     CHECK_SPELLINGS(*state, cases, dispatcher)
 }
