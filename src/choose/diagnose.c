@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/diagnose.h"
 
+#include "choose/planner.h"
 #include "facts/param_ids.h"
 
 static const char *const walls[] = {"memory", "communication", "host", "compute", "none"};
@@ -142,8 +143,9 @@ static void predict(struct arena *a, const struct rule_set *rules, const struct 
     for (size_t i = 0; i < fix->changes.n; i++)
         facts_set(changed, fix->changes.items[i].param, fix->changes.items[i].value, ORIGIN_OPTION,
                   NULL, (struct str){"", 0});
-    fix->refused =
-        rules_first_error(rules, rules_effective_facts(a, rules, changed, scratch), scratch);
+    struct facts *effective = rules_effective_facts(a, rules, changed, scratch);
+    fix->refused = rules_first_error(rules, effective, scratch);
+    if (fix->refused) fix->refusal = advice_text(a, fix->refused, effective);
     fix->predicted = estimate(a, rules_whole_facts(a, rules, changed, scratch), &fix->step_s,
                               &fix->peak, &fix->fits);
 }

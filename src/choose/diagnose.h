@@ -29,7 +29,8 @@ struct fix {
     bool predicted;
     double step_s, peak;        /* of the plan with the changes: seconds, bytes */
     int fits;                   /* of struct memory_estimate */
-    const struct rule *refused; /* the first rule that forbids the changed plan */
+    const struct rule *refused; /* the first rule that forbids the changed plan, and how */
+    struct str refusal;
 };
 
 struct diagnosis {

@@ -46,7 +46,7 @@ static void add_prediction(struct cmd_context *c, const struct diagnosis *d, con
 {
     if (fix->refused) {
         buf_printf(&c->out, "\n     not on this plan: %.*s [%.*s]",
-                   LINE_ARG(c->keep, fix->refused->message), STR_ARG(fix->refused->id));
+                   LINE_ARG(c->keep, fix->refusal), STR_ARG(fix->refused->id));
         return;
     }
     if (!fix->predicted) return;

@@ -144,3 +144,9 @@ run 2 "$moeplan" diagnose "$dir/metrics"
 status=0
 echo hello | "$moeplan" diagnose - >"$dir/out" 2>&1 || status=$?
 [ "$status" = 2 ] || fail "no metrics at all: exit $status"
+
+# a fix that a rule forbids is named with the rule's message, its values filled in
+printf 'moeplan: 1\nframework: megatron\nmodel: qwen3-30b-a3b\nplatform: h100\ngpus: 16\ntp: 1\npp: 2\nep: 8\nmbs: 1\ngbs: 8\nseq: 4096\n' >"$dir/plan.yaml"
+diagnose 'exposed_all_to_all_percent: 35' --plan "$dir/plan.yaml"
+has "needs virtual stages: pp is 2 without vpp [ep-overlap-needs-virtual-stages]"
+lacks "{plan."
