@@ -7,17 +7,18 @@ enum {
     CORE = 1 << FRAMEWORK_MEGATRON | 1 << FRAMEWORK_BRIDGE,
     AUTOMODEL = 1 << FRAMEWORK_AUTOMODEL,
     ALL = CORE | AUTOMODEL,
+    NOBODY = 0,
     OWN = -1,
 };
 
-/* Facts say the first phrase of a knob whose words all stand there; a knob is said by the first of
-   its value that is not only heard. */
+/* Facts say the first phrase of a knob that they hear and whose words all stand there; a knob is
+   said by the first of its value that they say. A plan of AutoModel may name its dispatcher in
+   Megatron-core's words; its own go first. */
 static const struct phrase {
-    int knob; /* its parameter */
-    int frameworks;
-    int value; /* of the field; OWN: what its own parameter says, if anything */
-    enum { SAID, HEARD } use;
-    int n; /* words; 0: whatever the facts say */
+    int knob;        /* its parameter */
+    int hears, says; /* the frameworks in whose facts it counts, and whose facts say it so */
+    int value;       /* of the field; OWN: what its own parameter says, if anything */
+    int n;           /* words; 0: whatever the facts say */
     struct {
         int param;
         struct value value;
@@ -35,162 +36,161 @@ static const struct phrase {
     {                                                                                              \
         .kind = VALUE_BOOL                                                                         \
     }
-    {P_dispatcher, ALL, OWN, HEARD, 0, {{0}}},
-    {P_dispatcher, AUTOMODEL, DISPATCH_DEEPEP, SAID, 1, {{P_backend_dispatcher, WORD("deepep")}}},
+    {P_dispatcher, ALL, NOBODY, OWN, 0, {{0}}},
     {P_dispatcher,
      AUTOMODEL,
+     AUTOMODEL,
+     DISPATCH_DEEPEP,
+     1,
+     {{P_backend_dispatcher, WORD("deepep")}}},
+    {P_dispatcher,
+     AUTOMODEL,
+     AUTOMODEL,
      DISPATCH_HYBRIDEP,
-     SAID,
      1,
      {{P_backend_dispatcher, WORD("hybridep")}}},
-    /* a plan may say it in Megatron-core's words */
     {P_dispatcher,
-     AUTOMODEL,
-     DISPATCH_HYBRIDEP,
-     HEARD,
-     2,
-     {{P_moe_token_dispatcher_type, WORD("flex")},
-      {P_moe_flex_dispatcher_backend, WORD("hybridep")}}},
-    {P_dispatcher,
-     AUTOMODEL,
-     DISPATCH_DEEPEP,
-     HEARD,
-     1,
-     {{P_moe_token_dispatcher_type, WORD("flex")}}},
-    {P_dispatcher,
-     AUTOMODEL,
-     DISPATCH_ALLTOALL,
-     HEARD,
-     1,
-     {{P_moe_token_dispatcher_type, WORD("alltoall")}}},
-    {P_dispatcher,
-     AUTOMODEL,
-     DISPATCH_ALLGATHER,
-     HEARD,
-     1,
-     {{P_moe_token_dispatcher_type, WORD("allgather")}}},
-    {P_dispatcher, AUTOMODEL, DISPATCH_TORCH, SAID, 1, {{P_backend_dispatcher, WORD("torch")}}},
-    {P_dispatcher, AUTOMODEL, DISPATCH_ALLTOALL, SAID, 1, {{P_backend_dispatcher, WORD("torch")}}},
-    {P_dispatcher, AUTOMODEL, DISPATCH_ALLGATHER, SAID, 1, {{P_backend_dispatcher, WORD("torch")}}},
-    {P_dispatcher,
+     ALL,
      CORE,
      DISPATCH_ALLGATHER,
-     SAID,
      1,
      {{P_moe_token_dispatcher_type, WORD("allgather")}}},
     {P_dispatcher,
+     ALL,
      CORE,
      DISPATCH_ALLTOALL,
-     SAID,
      1,
      {{P_moe_token_dispatcher_type, WORD("alltoall")}}},
     {P_dispatcher,
+     ALL,
      CORE,
      DISPATCH_DEEPEP,
-     SAID,
      2,
      {{P_moe_token_dispatcher_type, WORD("flex")},
       {P_moe_flex_dispatcher_backend, WORD("deepep")}}},
     {P_dispatcher,
+     ALL,
      CORE,
      DISPATCH_HYBRIDEP,
-     SAID,
      2,
      {{P_moe_token_dispatcher_type, WORD("flex")},
       {P_moe_flex_dispatcher_backend, WORD("hybridep")}}},
-    {P_dispatcher, CORE, DISPATCH_DEEPEP, HEARD, 1, {{P_moe_token_dispatcher_type, WORD("flex")}}},
+    {P_dispatcher, ALL, NOBODY, DISPATCH_DEEPEP, 1, {{P_moe_token_dispatcher_type, WORD("flex")}}},
     {P_dispatcher,
+     AUTOMODEL,
+     AUTOMODEL,
+     DISPATCH_TORCH,
+     1,
+     {{P_backend_dispatcher, WORD("torch")}}},
+    {P_dispatcher,
+     NOBODY,
+     AUTOMODEL,
+     DISPATCH_ALLTOALL,
+     1,
+     {{P_backend_dispatcher, WORD("torch")}}},
+    {P_dispatcher,
+     NOBODY,
+     AUTOMODEL,
+     DISPATCH_ALLGATHER,
+     1,
+     {{P_backend_dispatcher, WORD("torch")}}},
+    {P_dispatcher,
+     NOBODY,
      CORE,
      DISPATCH_TORCH,
-     SAID,
      1,
      {{P_moe_token_dispatcher_type, WORD("alltoall")}}},
 
-    {P_recompute_granularity, CORE, RECOMPUTE_SELECTIVE, HEARD, 1, {{P_recompute_activations, ON}}},
-    {P_recompute_granularity, ALL, OWN, HEARD, 0, {{0}}},
+    {P_recompute_granularity,
+     CORE,
+     NOBODY,
+     RECOMPUTE_SELECTIVE,
+     1,
+     {{P_recompute_activations, ON}}},
+    {P_recompute_granularity, ALL, NOBODY, OWN, 0, {{0}}},
     {P_recompute_granularity,
      AUTOMODEL,
+     AUTOMODEL,
      RECOMPUTE_FULL,
-     SAID,
      1,
      {{P_activation_checkpointing, ON}}},
     {P_recompute_granularity,
      AUTOMODEL,
+     AUTOMODEL,
      RECOMPUTE_SELECTIVE,
-     SAID,
      1,
      {{P_activation_checkpointing, WORD("selective")}}},
     {P_recompute_granularity,
      AUTOMODEL,
+     AUTOMODEL,
      RECOMPUTE_NONE,
-     SAID,
      1,
      {{P_activation_checkpointing, OFF}}},
 
-    {P_use_megatron_fsdp, CORE, FSDP_NONE, SAID, 1, {{P_use_megatron_fsdp, OFF}}},
+    {P_use_megatron_fsdp, CORE, CORE, FSDP_NONE, 1, {{P_use_megatron_fsdp, OFF}}},
     {P_use_megatron_fsdp,
      CORE,
+     CORE,
      FSDP_OPTIM,
-     SAID,
      2,
      {{P_use_megatron_fsdp, ON}, {P_data_parallel_sharding_strategy, WORD("optim")}}},
     {P_use_megatron_fsdp,
      CORE,
+     CORE,
      FSDP_OPTIM_GRADS,
-     SAID,
      2,
      {{P_use_megatron_fsdp, ON}, {P_data_parallel_sharding_strategy, WORD("optim_grads")}}},
     {P_use_megatron_fsdp,
      CORE,
+     CORE,
      FSDP_OPTIM_GRADS_PARAMS,
-     SAID,
      2,
      {{P_use_megatron_fsdp, ON}, {P_data_parallel_sharding_strategy, WORD("optim_grads_params")}}},
     {P_use_megatron_fsdp,
      CORE,
+     NOBODY,
      FSDP_NONE,
-     HEARD,
      2,
      {{P_use_megatron_fsdp, ON}, {P_data_parallel_sharding_strategy, WORD("no_shard")}}},
-    {P_use_megatron_fsdp, CORE, FSDP_OPTIM_GRADS_PARAMS, HEARD, 1, {{P_use_megatron_fsdp, ON}}},
-    {P_use_megatron_fsdp, AUTOMODEL, FSDP_DDP, SAID, 1, {{P_strategy, WORD("ddp")}}},
+    {P_use_megatron_fsdp, CORE, NOBODY, FSDP_OPTIM_GRADS_PARAMS, 1, {{P_use_megatron_fsdp, ON}}},
+    {P_use_megatron_fsdp, AUTOMODEL, AUTOMODEL, FSDP_DDP, 1, {{P_strategy, WORD("ddp")}}},
     {P_use_megatron_fsdp,
      AUTOMODEL,
+     AUTOMODEL,
      FSDP_OPTIM_GRADS_PARAMS,
-     SAID,
      1,
      {{P_strategy, WORD("megatron_fsdp")}}},
-    {P_use_megatron_fsdp, AUTOMODEL, FSDP_FSDP2, SAID, 1, {{P_strategy, WORD("fsdp2")}}},
-    {P_use_megatron_fsdp, AUTOMODEL, FSDP_FSDP2, HEARD, 0, {{0}}},
+    {P_use_megatron_fsdp, AUTOMODEL, AUTOMODEL, FSDP_FSDP2, 1, {{P_strategy, WORD("fsdp2")}}},
+    {P_use_megatron_fsdp, AUTOMODEL, NOBODY, FSDP_FSDP2, 0, {{0}}},
 
-    {P_cross_entropy_loss_fusion, CORE, CE_NONE, SAID, 1, {{P_cross_entropy_loss_fusion, OFF}}},
+    {P_cross_entropy_loss_fusion, CORE, CORE, CE_NONE, 1, {{P_cross_entropy_loss_fusion, OFF}}},
     {P_cross_entropy_loss_fusion,
      CORE,
+     CORE,
      CE_LINEAR,
-     SAID,
      2,
      {{P_cross_entropy_loss_fusion, ON}, {P_cross_entropy_fusion_impl, WORD("linear")}}},
     {P_cross_entropy_loss_fusion,
      CORE,
+     CORE,
      CE_NATIVE,
-     SAID,
      2,
      {{P_cross_entropy_loss_fusion, ON}, {P_cross_entropy_fusion_impl, WORD("native")}}},
     {P_cross_entropy_loss_fusion,
      CORE,
+     CORE,
      CE_TE,
-     SAID,
      2,
      {{P_cross_entropy_loss_fusion, ON}, {P_cross_entropy_fusion_impl, WORD("te")}}},
-    {P_cross_entropy_loss_fusion, CORE, CE_TE, HEARD, 1, {{P_cross_entropy_loss_fusion, ON}}},
-    {P_cross_entropy_loss_fusion, AUTOMODEL, CE_NATIVE, HEARD, 0, {{0}}},
+    {P_cross_entropy_loss_fusion, CORE, NOBODY, CE_TE, 1, {{P_cross_entropy_loss_fusion, ON}}},
+    {P_cross_entropy_loss_fusion, AUTOMODEL, NOBODY, CE_NATIVE, 0, {{0}}},
 
-    {P_attention_backend, ALL, ATTN_UNFUSED, HEARD, 1, {{P_attention_backend, WORD("local")}}},
-    {P_transformer_impl, ALL, false, SAID, 1, {{P_transformer_impl, WORD("local")}}},
-    {P_gradient_accumulation_fusion, AUTOMODEL, false, HEARD, 0, {{0}}},
-    {P_freeze_vision_model, ALL, true, HEARD, 1, {{P_freeze_all_layers, ON}}},
-    {P_freeze_language_model, ALL, true, HEARD, 1, {{P_freeze_all_layers, ON}}},
-    {P_peft_scheme, ALL, true, SAID, 1, {{P_peft_scheme, WORD("dora")}}},
+    {P_attention_backend, ALL, NOBODY, ATTN_UNFUSED, 1, {{P_attention_backend, WORD("local")}}},
+    {P_transformer_impl, ALL, ALL, false, 1, {{P_transformer_impl, WORD("local")}}},
+    {P_gradient_accumulation_fusion, AUTOMODEL, NOBODY, false, 0, {{0}}},
+    {P_freeze_vision_model, ALL, NOBODY, true, 1, {{P_freeze_all_layers, ON}}},
+    {P_freeze_language_model, ALL, NOBODY, true, 1, {{P_freeze_all_layers, ON}}},
+    {P_peft_scheme, ALL, ALL, true, 1, {{P_peft_scheme, WORD("dora")}}},
 #undef WORD
 #undef ON
 #undef OFF
@@ -224,9 +224,9 @@ const struct knob *knob_said_by(int param)
     return knob;
 }
 
-static bool is_for(const struct phrase *p, const struct knob *knob, enum framework framework)
+static bool has(int frameworks, enum framework framework)
 {
-    return p->knob == knob->param && p->frameworks >> framework & 1;
+    return frameworks >> framework & 1;
 }
 
 static bool stands(const struct facts *f, const struct phrase *p)
@@ -254,7 +254,7 @@ void knob_read(const struct facts *f, const struct knob *knob, struct knobs *k)
 {
     for (int i = 0; i < N_PHRASES; i++) {
         const struct phrase *p = &phrases[i];
-        if (!is_for(p, knob, f->framework)) continue;
+        if (p->knob != knob->param || !has(p->hears, f->framework)) continue;
         if (p->value == OWN && read_own(f, knob, k)) return;
         if (p->value == OWN || !stands(f, p)) continue;
         *((uint8_t *)k + knob->offset) = (uint8_t)p->value; /* words have fields of one byte */
@@ -268,7 +268,7 @@ bool knob_say_words(const struct knob_saying *s, const struct knobs *k, const st
     for (int i = 0; i < N_PHRASES; i++) {
         const struct phrase *p = &phrases[i];
         bool same = p->value == *((const uint8_t *)k + knob->offset);
-        if (p->use == HEARD || !same || !is_for(p, knob, s->facts->framework)) continue;
+        if (p->knob != knob->param || !same || !has(p->says, s->facts->framework)) continue;
         for (int w = 0; w < p->n; w++)
             knob_put(s, p->words[w].param, p->words[w].value);
         return true;
