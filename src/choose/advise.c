@@ -5,14 +5,6 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
-struct str advice_text(struct arena *a, const struct rule *r, const struct facts *f)
-{
-    struct expr_scope scope = facts_scope(f);
-    struct value v =
-        r->message_expression ? expr_eval(r->message_expression, a, &scope) : value_null();
-    return v.kind == VALUE_STRING ? v.s : r->message;
-}
-
 static struct reason_list *list_of(struct plan *plan, enum advice advice)
 {
     switch (advice) {
@@ -40,7 +32,7 @@ void advise_plan(struct arena *a, const struct rule_set *rules, struct plan *pla
         reason_add(a, list,
                    (struct reason){.rule = r->id,
                                    .guide = str_joined(a, r->guides, r->n_guides),
-                                   .text = advice_text(a, r, plan->facts),
+                                   .text = rule_message(r, plan->facts, a),
                                    .source = r->source,
                                    .phase = r->phase});
     }

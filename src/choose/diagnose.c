@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/diagnose.h"
 
-#include "choose/planner.h"
 #include "facts/param_ids.h"
 
 static const char *const walls[] = {"memory", "communication", "host", "compute", "none"};
@@ -145,7 +144,7 @@ static void predict(struct arena *a, const struct rule_set *rules, const struct 
                   NULL, (struct str){"", 0});
     struct facts *effective = rules_effective_facts(a, rules, changed, scratch);
     fix->refused = rules_first_error(rules, effective, scratch);
-    if (fix->refused) fix->refusal = advice_text(a, fix->refused, effective);
+    if (fix->refused) fix->refusal = rule_message(fix->refused, effective, a);
     fix->predicted = estimate(a, rules_whole_facts(a, rules, changed, scratch), &fix->step_s,
                               &fix->peak, &fix->fits);
 }

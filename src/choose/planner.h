@@ -88,8 +88,6 @@ struct str reason_against(struct arena *a, const struct answer *answer,
 
 /* ---- advice (advise.c) ---- */
 
-/* What an advising record says on these facts. */
-struct str advice_text(struct arena *a, const struct rule *r, const struct facts *f);
 /* Collects the records that advise and hold on the finished plan: what to try next in its order,
    the smallest run that verifies the plan, and the pitfalls of its model and platform. */
 void advise_plan(struct arena *a, const struct rule_set *rules, struct plan *plan,

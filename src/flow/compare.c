@@ -144,7 +144,7 @@ static void advise(struct arena *a, const struct rule_set *rules, const struct f
         struct arena_mark mark = arena_mark(scratch);
         if (rule_evaluate(r, f, scratch) == OUTCOME_FAIL)
             *VEC_PUSH(a, &out->advice) =
-                (struct remark){str_joined(a, r->guides, r->n_guides), advice_text(a, r, f)};
+                (struct remark){str_joined(a, r->guides, r->n_guides), rule_message(r, f, a)};
         arena_pop(scratch, mark);
     }
 }

@@ -191,12 +191,17 @@ static void add_help(struct diag *d, const struct rule *r, const struct facts *f
     d->fix = str_dup(f->diags->arena, fix);
 }
 
+struct str rule_message(const struct rule *r, const struct facts *f, struct arena *a)
+{
+    struct str message = one_line(r->message_expression, f, a);
+    return message.n ? message : str_trim(r->message);
+}
+
 struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct operands operands = operands_of(r);
-    struct str message = one_line(r->message_expression, f, scratch);
-    if (!message.n) message = str_trim(r->message);
+    struct str message = rule_message(r, f, scratch);
     struct diag *d =
         diag_add(f->diags, r->severity, r->id.p, place(r, f, &operands), "%.*s", STR_ARG(message));
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;

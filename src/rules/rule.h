@@ -176,6 +176,8 @@ struct rules_summary {
 /* Runs all checks that apply to the facts' framework and version and adds a diagnostic (message,
    arithmetic, origin of every operand, nearest valid values) to f->diags for each that fails. */
 struct rules_summary rules_run(const struct rule_set *set, struct facts *f, struct arena *scratch);
+/* The message with its values on these facts; as it is written where they cannot be put in. */
+struct str rule_message(const struct rule *r, const struct facts *f, struct arena *a);
 /* Adds the diagnostic of one rule that failed on the facts. */
 struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch);
 /* Fills guide, source, covers and help of diagnostics that readers added, from the native records
