@@ -255,7 +255,7 @@ static bool check_targets(const struct facts *f, const struct config *c)
     struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "adapter-target", (struct span){0},
                               "no linear of the model is called %.*s in %s", STR_ARG(idle),
                               framework_full_name(f->framework));
-    d->parameter = STR("peft_target_modules");
+    d->parameter = param_name(P_peft_target_modules);
     diag_help(f->diags, d, "%s",
               framework_traits(f->framework)->hugging_face_paths
                   ? "AutoModel matches whole paths: *.q_proj, *_proj, or * with the experts"

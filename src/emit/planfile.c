@@ -76,35 +76,35 @@ static struct value model_value(struct arena *a, const struct facts *f)
 /* ---- the plan ---- */
 
 /* Sizes that readers of a plan look for even where they are a framework's default. */
-static bool is_size(const struct param *p)
+static bool is_size(int param)
 {
     static const int sizes[] = {P_tensor_model_parallel_size,  P_pipeline_model_parallel_size,
                                 P_context_parallel_size,       P_expert_model_parallel_size,
                                 P_expert_tensor_parallel_size, P_micro_batch_size,
                                 P_global_batch_size,           P_seq_length};
-    return param_among((int)(p - param_table), sizes, sizeof sizes / sizeof *sizes);
+    return param_among(param, sizes, sizeof sizes / sizeof *sizes);
 }
 
 /* A word that no framework has. Switches say the precision, and stages a rank the virtual stages.
  */
-static bool is_own_word(const struct param *p)
+static bool is_own_word(int param)
 {
-    return p->scope == SCOPE_PLAN && !param_is_spelled(p) && p != &param_table[P_precision] &&
-           p != &param_table[P_virtual_pipeline_model_parallel_size];
+    const struct param *p = &param_table[param];
+    return p->scope == SCOPE_PLAN && !param_is_spelled(p) && param != P_precision &&
+           param != P_virtual_pipeline_model_parallel_size;
 }
 
 /* Whether the plan has to say it beside what every output of the framework says: its own words,
    what silence would mean otherwise, and none where the framework has something. */
 static bool is_extra(const struct rule_set *rules, const struct facts *f, int param)
 {
-    const struct param *p = &param_table[param];
     const struct fact *x = &f->items[param];
-    const struct param_spelling *in = &p->in[f->framework];
+    const struct param_spelling *in = &param_table[param].in[f->framework];
     if (x->value.kind == VALUE_NULL)
         return fact_is_set(x) && in->known && !says_nothing(in->default_value);
     if (says_nothing(x->value)) return false;
-    if (is_size(p)) return true;
-    if (!in->known) return fact_is_set(x) && is_own_word(p);
+    if (is_size(param)) return true;
+    if (!in->known) return fact_is_set(x) && is_own_word(param);
     return x->origin != ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);
 }
 

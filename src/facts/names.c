@@ -4,6 +4,7 @@
 #include "base/edit.h"
 #include "expr/expr.h"
 #include "facts/facts.h"
+#include "facts/param_ids.h"
 
 /* Slots: a parameter's number, or one of these above them. */
 enum { SLOT_ENV, SLOT_RAW, SLOT_FRAMEWORK, SLOT_VERSION, SLOT_COUNT };
@@ -63,10 +64,11 @@ static bool resolve(void *context, struct str path, struct expr_ref *out)
 }
 
 /* The root under which a parameter is best written. */
-static struct str root_of(const struct param *p)
+static struct str root_of(int param)
 {
-    if (p->scope == SCOPE_MODEL) return roots[1];
-    bool of_plan = p->scope != SCOPE_PLATFORM || str_is(p->name, "world_size");
+    enum param_scope scope = param_table[param].scope;
+    if (scope == SCOPE_MODEL) return roots[1];
+    bool of_plan = scope != SCOPE_PLATFORM || param == P_world_size;
     return of_plan ? roots[0] : roots[2];
 }
 
@@ -85,7 +87,7 @@ static struct str nearest(void *context, struct arena *a, struct str path)
     bool bare = dot == path.n && param_find(word) < 0;
     if (bare && other.best.n) return other.best;
     if (!near.n) return near;
-    struct str head = root ? str_slice(path, 0, root) : root_of(&param_table[param_find(near)]);
+    struct str head = root ? str_slice(path, 0, root) : root_of(param_find(near));
     return arena_printf(a, "%.*s%.*s", STR_ARG(head), STR_ARG(near));
 }
 

@@ -135,7 +135,7 @@ static void check_schedule_file(struct facts *f)
                               node_span(f->diags, node), "there is no file %.*s", STR_ARG(path));
     diag_note(f->diags, d,
               "looked for from the folder of this file, and from the root of its repository");
-    d->parameter = STR("pp_schedule_csv");
+    d->parameter = param_name(P_pp_schedule_csv);
 }
 
 static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t source,

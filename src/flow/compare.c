@@ -45,11 +45,10 @@ static bool is_compared(const struct facts *f, const struct facts *g, int param)
 {
     const struct param *p = &param_table[param];
     if (p->scope == SCOPE_DERIVED) return false;
-    if (p->scope == SCOPE_PLATFORM)
-        return str_is(p->name, "world_size") || str_is(p->name, "platform");
+    if (p->scope == SCOPE_PLATFORM) return param == P_world_size || param == P_platform;
     bool same = f->framework == g->framework;
     bool both = p->in[f->framework].known && p->in[g->framework].known;
-    return same || (both && !knob_of((int)(p - param_table)));
+    return same || (both && !knob_of(param));
 }
 
 static void add(struct arena *a, struct comparison *out, int param, struct value x, struct value y)
@@ -89,8 +88,8 @@ static void add_knobs(struct arena *a, const struct config *f, const struct conf
 
 static int rank(const struct difference *d)
 {
-    const struct param *p = &param_table[d->param];
-    return (p->affects == AFFECTS_CONVERGENCE ? 0 : 2) + (knob_of((int)(p - param_table)) ? 0 : 1);
+    bool execution = param_table[d->param].affects == AFFECTS_EXECUTION;
+    return (execution ? 2 : 0) + (knob_of(d->param) ? 0 : 1);
 }
 
 static void sort(struct comparison *c)

@@ -137,7 +137,7 @@ static bool means_the_same(const struct rule_set *rules, const struct facts *fro
     bool crossing = convert_is_crossing(from, to);
     bool open = str_is(from->format, "plan") && !fact_is_of_recipe(&effective->items[param]) &&
                 rules_plans_silent(rules, from->framework, param);
-    bool size = p->type == PARAM_INT && knob_of((int)(p - param_table));
+    bool size = p->type == PARAM_INT && knob_of(param);
     return !open && (!crossing || size) && p->in[from->framework].known &&
            p->in[to->framework].known;
 }

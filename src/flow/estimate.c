@@ -31,7 +31,7 @@ static void no_split(const struct facts *f, const struct config *c)
         diag_add(f->diags, SEVERITY_ERROR, "pipeline-split", (struct span){.source = f->source},
                  "%d layers cannot be put on %d stages of %d chunks as the plan says",
                  c->model.num_layers, c->knobs.pp, c->knobs.vpp);
-    d->parameter = STR("pipeline_model_parallel_size");
+    d->parameter = param_name(P_pipeline_model_parallel_size);
 }
 
 /* Facts with overrides applied -> costs; errors in the facts' diagnostics when there are none. */

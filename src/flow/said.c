@@ -15,18 +15,19 @@ static bool is_default(struct value v, struct value otherwise)
 
 /* Whether the parameter means anything to the model: one without experts has none to place, one
    without a vision tower has no part to freeze. */
-static bool applies(const struct facts *f, const struct param *p)
+static bool applies(const struct facts *f, int param)
 {
+    struct str name = param_name(param);
     bool dense = facts_get(f, P_num_moe_experts)->value.kind == VALUE_NULL;
     bool whole = facts_get(f, P_vision_num_layers)->value.kind == VALUE_NULL;
-    if (whole && str_starts(p->name, STR("freeze_"))) return false;
-    return !dense || !(str_starts(p->name, STR("expert_")) || str_starts(p->name, STR("moe_")));
+    if (whole && str_starts(name, STR("freeze_"))) return false;
+    return !dense || !(str_starts(name, STR("expert_")) || str_starts(name, STR("moe_")));
 }
 
 /* Sizes that are said even where they are the default: they are what a reader looks for. */
-static bool is_headline(const struct facts *f, const struct param *p)
+static bool is_headline(const struct facts *f, int param)
 {
-    if (!applies(f, p)) return false;
+    if (!applies(f, param)) return false;
     static const int names[] = {P_strategy,
                                 P_tensor_model_parallel_size,
                                 P_pipeline_model_parallel_size,
@@ -38,14 +39,14 @@ static bool is_headline(const struct facts *f, const struct param *p)
                                 P_peft_dim,
                                 P_peft_alpha,
                                 P_moe_router_force_load_balancing};
-    return param_among((int)(p - param_table), names, sizeof names / sizeof *names);
+    return param_among(param, names, sizeof names / sizeof *names);
 }
 
 /* AutoModel refuses a pipeline without its block, whatever the block says. */
-static bool is_pipeline_block(const struct facts *f, const struct param *p)
+static bool is_pipeline_block(const struct facts *f, int param)
 {
     return facts_int(f, P_pipeline_model_parallel_size, 1) > 1 &&
-           (p == &param_table[P_pp_schedule] || p == &param_table[P_pp_microbatch_size]);
+           (param == P_pp_schedule || param == P_pp_microbatch_size);
 }
 
 struct value said_value(const struct facts *f, int param)
@@ -79,8 +80,8 @@ static bool is_as_in_recipe(const struct facts *f, const struct bridge_recipe *r
 /* Recipes differ in it: overrides say it whatever its value. */
 static bool differs_in_recipes(const struct facts *f, int param)
 {
-    const struct param *p = &param_table[param];
-    return p->in[f->framework].recipe && fact_is_known(&f->items[param]) && applies(f, p);
+    return param_table[param].in[f->framework].recipe && fact_is_known(&f->items[param]) &&
+           applies(f, param);
 }
 
 /* What overrides cannot name, or have not to: the recipe has no such section, the model's provider
@@ -111,7 +112,7 @@ static bool is_said(const struct rule_set *rules, const struct facts *f, int par
     bool own =
         f->framework == FRAMEWORK_BRIDGE && p->scope == SCOPE_MODEL && x->origin != ORIGIN_DEFAULT;
     bool left_open = x->origin == ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);
-    return (is_headline(f, p) && !left_open) || is_pipeline_block(f, p) || own ||
+    return (is_headline(f, param) && !left_open) || is_pipeline_block(f, param) || own ||
            !is_default(x->value, in->default_value);
 }
 

@@ -130,8 +130,8 @@ static struct value target_list(struct arena *a, struct str targets)
 
 static bool pin_adapters(struct arena *a, struct ask *ask, struct str *why)
 {
-    struct setting rank = {.name = STR("peft_dim"), .value = value_int(ask->lora_rank)};
-    struct setting targets = {.name = STR("peft_target_modules"),
+    struct setting rank = {.name = param_name(P_peft_dim), .value = value_int(ask->lora_rank)};
+    struct setting targets = {.name = param_name(P_peft_target_modules),
                               .value = target_list(a, ask->lora_targets)};
     if (!ask->lora_rank && !ask->lora_targets.n) return true;
     if (!str_is(ask->task, "peft")) {

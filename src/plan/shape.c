@@ -265,7 +265,7 @@ static int64_t vocabulary_of_model(struct str tokenizer)
         for (size_t k = 0; k < e->n_aliases && !same; k++)
             same = str_eq_nocase(base_name(e->aliases[k]), name);
         for (size_t k = 0; same && k < e->n_fields; k++)
-            if (str_is(e->fields[k].name, "vocab_size")) return e->fields[k].value.i;
+            if (str_eq(e->fields[k].name, param_name(P_vocab_size))) return e->fields[k].value.i;
     }
     return 0;
 }
