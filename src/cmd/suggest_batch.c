@@ -79,6 +79,13 @@ static bool check_needed(const struct batch_request *request, const struct ask *
     return !names.n && ask->gpus >= 1 && ask->gpus <= SUGGEST_MOST_GPUS;
 }
 
+/* Why there is no answer. */
+static struct str first_finding(const struct batch_request *request, const char *otherwise)
+{
+    return request->diags->n ? member_finding(request, &request->diags->items[0])
+                             : str_of(otherwise);
+}
+
 static bool request_inputs(const struct batch_request *request, struct ask *ask, struct str *why)
 {
     const struct node *model = node_get(request->root, STR("model"));
@@ -89,8 +96,7 @@ static bool request_inputs(const struct batch_request *request, struct ask *ask,
                          ? model_load(request->arena, request->diags, model->text)
                          : model_read(request->arena, request->diags, model);
     if (ask->model) return true;
-    *why = request->diags->n ? member_finding(request, &request->diags->items[0])
-                             : STR("the model or the platform cannot be read");
+    *why = first_finding(request, "the model or the platform cannot be read");
     return false;
 }
 
@@ -141,8 +147,7 @@ void suggest_answer(const struct batch_request *request)
         return;
     }
     if (!suggest(request->arena, request->scratch, request->diags, rules, &ask, &answers)) {
-        batch_error(request, request->diags->n ? member_finding(request, &request->diags->items[0])
-                                               : STR("the question is incomplete"));
+        batch_error(request, first_finding(request, "the question is incomplete"));
         return;
     }
     tree_open(&tree, request->arena);

@@ -61,10 +61,9 @@ static void collect(struct arena *a, const struct emit_input *in, struct buf *he
     size_t n = said_params(a, in->rules, f, &params);
     for (size_t i = 0; i < n; i++) {
         const struct param_spelling *spelling = &param_table[params[i]].in[f->framework];
-        struct value v = f->items[params[i]].value;
+        struct value v = emit_spelled(a, spelling, f->items[params[i]].value);
         struct str key = key_of(f, spelling);
         if (!key.n || v.kind == VALUE_MAP) continue;
-        if (v.kind == VALUE_BOOL && spelling->inverse) v.b = !v.b;
         if (is_replaced(v)) {
             write_replaced(in, key, v, head);
             continue;

@@ -53,8 +53,7 @@ static void add_param(struct buf *out, const struct facts *f, int param)
     const struct param_spelling *in = &param_table[param].in[f->framework];
     struct value v = said_value(f, param);
     if (!in->key.n || is_decided(f, in)) return;
-    if (v.kind == VALUE_BOOL && in->inverse) v.b = !v.b;
-    if (v.kind == VALUE_STRING && in->dtype) v.s = fact_dtype(out->arena, v.s);
+    v = emit_spelled(out->arena, in, v);
     emit_override(out, in->key, v);
     for (size_t i = 0; i < in->n_also; i++)
         emit_override(out, in->also[i], v);

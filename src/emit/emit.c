@@ -22,6 +22,13 @@ const struct emitter *emitter_of(enum framework framework)
     return &emitters[i];
 }
 
+struct value emit_spelled(struct arena *a, const struct param_spelling *in, struct value v)
+{
+    if (v.kind == VALUE_BOOL && in->inverse) v.b = !v.b;
+    if (v.kind == VALUE_STRING && in->dtype) v.s = fact_dtype(a, v.s);
+    return v;
+}
+
 struct str emit_scalar(struct arena *a, struct value v)
 {
     if (v.kind == VALUE_DOUBLE) {

@@ -54,6 +54,9 @@ struct value plan_value(struct arena *a, const struct rule_set *rules, const str
 struct value emit_assumed(struct arena *a, const struct facts *f);
 /* The same in one line, features that are taken as absent or off only counted; empty: nothing. */
 struct str emit_assumed_line(struct arena *a, const struct facts *f);
+/* A value as the spelling has it: booleans that mean the opposite turned, number formats by
+   PyTorch's names. */
+struct value emit_spelled(struct arena *a, const struct param_spelling *in, struct value v);
 /* A value as a word: true, 8, 1.5, alltoall, [attn, moe_router]. */
 struct str emit_scalar(struct arena *a, struct value v);
 /* The same in YAML, on one line, so that it reads back as the same value. */

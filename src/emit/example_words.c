@@ -100,12 +100,8 @@ static bool add_by_flag(struct words *w, int param)
 static bool add_by_key(struct words *w, int param)
 {
     const struct param_spelling *in = &param_table[param].in[w->facts->framework];
-    struct value v = w->facts->items[param].value;
-    if (!in->key.n) return false;
-    if (v.kind == VALUE_BOOL && in->inverse) v.b = !v.b;
-    if (v.kind == VALUE_STRING && in->dtype) v.s = fact_dtype(w->arena, v.s);
-    add_key(w, in->key, v);
-    return true;
+    if (in->key.n) add_key(w, in->key, emit_spelled(w->arena, in, w->facts->items[param].value));
+    return in->key.n;
 }
 
 /* A kind of run is said by the class that runs it. */

@@ -2,31 +2,21 @@
 #include "plan/framework.h"
 
 /* Sources: Megatron-LM d98e8a64, Megatron-Bridge 067f987d, NeMo AutoModel 36044ad3. */
+
+/* What both programs over Megatron-core have of it: attention.py, mlp.py (fused linears),
+   make_vocab_size_divisible_by. */
+#define MEGATRON_CORE                                                                              \
+    .megatron_words = true, .chooses_fsdp = true, .chooses_stages = true, .splits_experts = true,  \
+    .tensor_beside_experts = true, .dispatcher = DISPATCH_ALLTOALL, .fused_linears = true,         \
+    .pads_vocabulary = true
+
 static const struct framework_traits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_MEGATRON] =
         {
-            .megatron_words = true,
-            .chooses_fsdp = true,
-            .chooses_stages = true,
-            .splits_experts = true,
-            .tensor_beside_experts = true,
-            .dispatcher = DISPATCH_ALLTOALL,
-            .experts_follow_tensor = true, /* arguments.py: --expert-tensor-parallel-size */
-            .text_only = true,             /* pretrain_gpt.py */
-            .fused_linears = true,         /* megatron/core/transformer/attention.py, mlp.py */
-            .pads_vocabulary = true,       /* make_vocab_size_divisible_by */
+            MEGATRON_CORE, .experts_follow_tensor = true, /* --expert-tensor-parallel-size */
+            .text_only = true,                            /* pretrain_gpt.py */
         },
-    [FRAMEWORK_BRIDGE] =
-        {
-            .megatron_words = true,
-            .chooses_fsdp = true,
-            .chooses_stages = true,
-            .splits_experts = true,
-            .tensor_beside_experts = true,
-            .dispatcher = DISPATCH_ALLTOALL,
-            .fused_linears = true,
-            .pads_vocabulary = true,
-        },
+    [FRAMEWORK_BRIDGE] = {MEGATRON_CORE},
     [FRAMEWORK_AUTOMODEL] =
         {
             .most_stages = 8,

@@ -12,6 +12,18 @@ static struct facts *layers(struct arena *a, const char *before, const char *wor
     return read_as(a, "megatron", text.p, NULL);
 }
 
+/* Each expression and what a layer count that is written so comes out as. */
+static void check_numbers(struct arena *a, const char *const (*cases)[2], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct str word = arena_printf(a, "$((%s))", cases[i][0]);
+        struct value v = facts_get(layers(a, "", word.p), P_num_layers)->value;
+        struct str got = value_text(a, v);
+        if (!str_is(got, cases[i][1]))
+            fail_msg("%s is %.*s, not %s", cases[i][0], STR_ARG(got), cases[i][1]);
+    }
+}
+
 static void operators(void **state)
 {
     static const char *const cases[][2] = {
@@ -42,13 +54,7 @@ static void operators(void **state)
         {"N > 9 ? 2 : 3", "3"},
         {"N > 9 ? 2 : N > 4 ? 5 : 6", "5"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct str word = arena_printf(*state, "$((%s))", cases[i][0]);
-        struct value v = facts_get(layers(*state, "", word.p), P_num_layers)->value;
-        struct str got = value_text(*state, v);
-        if (!str_is(got, cases[i][1]))
-            fail_msg("%s is %.*s, not %s", cases[i][0], STR_ARG(got), cases[i][1]);
-    }
+    check_numbers(*state, cases, sizeof cases / sizeof *cases);
 }
 
 static void precedence(void **state)
@@ -60,13 +66,7 @@ static void precedence(void **state)
         {"3 < 2 == 0", "1"},    {"1 || 0 && 0", "1"},  {"1 == 1 && 2 == 3", "0"},
         {"0 ? 1 : 2 + 3", "5"}, {"!0 + 1", "2"},       {"N*N - N % 4 * 2", "43"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct str word = arena_printf(*state, "$((%s))", cases[i][0]);
-        struct value v = facts_get(layers(*state, "", word.p), P_num_layers)->value;
-        struct str got = value_text(*state, v);
-        if (!str_is(got, cases[i][1]))
-            fail_msg("%s is %.*s, not %s", cases[i][0], STR_ARG(got), cases[i][1]);
-    }
+    check_numbers(*state, cases, sizeof cases / sizeof *cases);
 }
 
 /* No number, or one that nobody can know, is no guess. */
