@@ -318,46 +318,17 @@ static bool search_sharded(const struct planner *p, struct search_request search
     return out->n > 0;
 }
 
-/* FSDP or 3D is the first question of all: where every plan to show is of one kind, the best of the
-   other that fits the same memory takes the last place. */
-static void add_rival(const struct planner *p, double bytes, struct search_result *out)
-{
-    if (!config_traits(&p->out->base)->chooses_fsdp || p->search.top < 2 || out->n == 0) return;
-    if (space_is_pinned(&p->search, P_use_megatron_fsdp)) return;
-    uint8_t kind = out->plans[0].knobs.fsdp;
-    for (size_t i = 1; i < out->n; i++)
-        if (out->plans[i].knobs.fsdp != kind) return;
-    struct contender rival;
-    struct config base = p->out->base;
-    struct search_request search = p->search;
-    base.machine.capacity_bytes = bytes;
-    search.base = &base;
-    if (!search_sharded(p, search, kind ? FSDP_NONE : FSDP_OPTIM_GRADS_PARAMS, &rival)) return;
-    bool full = out->n >= p->search.top || out->n == SEARCH_MAX_PLANS;
-    out->plans[full ? out->n - 1 : out->n++] = rival;
-}
-
-/* Searches as if the GPU had this much memory. */
-static void search_within(struct planner *p, double bytes, struct search_result *out)
-{
-    struct config base = p->out->base;
-    base.machine.capacity_bytes = bytes;
-    p->search.base = &base;
-    search_run(&p->search, p->scratch, out);
-    p->search.base = &p->out->base;
-}
-
 enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
 
 /* The plans of least memory: the fastest ones on a GPU that is made smaller until nothing fits.
    Gives the bytes that it was left with; `bytes` where nothing smaller will do. */
-static double search_least_memory(struct planner *p, double bytes)
+static double search_least_memory(struct planner *p, struct search *search, double bytes)
 {
     double low = 0, high = p->out->base.machine.capacity_bytes;
     struct search_result *tried = ARENA_NEW(p->arena, struct search_result);
     for (int i = 0; i < CAPACITY_STEPS; i++) {
         double middle = (low + high) / 2;
-        search_within(p, middle, tried);
+        search_within(search, middle, false, tried);
         *(tried->n ? &high : &low) = middle;
         if (!tried->n) continue;
         *p->out->search = *tried;
@@ -368,38 +339,39 @@ static double search_least_memory(struct planner *p, double bytes)
 
 /* A wish to use less of the GPU than there is; the whole when no plan is that small. Gives the
    bytes searched for. */
-static double search_limited(struct planner *p)
+static double search_limited(struct planner *p, struct search *search)
 {
     double whole = p->out->base.machine.capacity_bytes,
            limit = GIB * facts_double(p->request->facts, P_memory_limit_gib, 0);
     if (limit > 0 && limit < whole) {
-        search_within(p, limit, p->out->search);
+        search_within(search, limit, false, p->out->search);
         if (p->out->search->n) return limit;
     }
-    search_within(p, whole, p->out->search);
+    search_within(search, whole, false, p->out->search);
     return whole;
 }
 
+/* Firm guides are kept to where a plan follows them; where nothing surely fits, what may is shown.
+ */
 static void search_all(struct planner *p)
 {
     struct answer *out = p->out;
-    out->capacity = search_limited(p);
+    struct arena_mark mark = arena_mark(p->scratch);
+    struct search *search = search_new(p->scratch, &p->search);
+    out->capacity = search_limited(p, search);
     if (out->search->n == 0 && p->search.n_pinned > p->n_pins) {
         p->search.n_pinned = p->n_pins;
-        out->capacity = search_limited(p);
+        search = search_new(p->scratch, &p->search);
+        out->capacity = search_limited(p, search);
     }
+    out->tight = out->search->n == 0;
+    if (out->tight)
+        search_within(search, out->base.machine.capacity_bytes, true, out->search);
+    else if (str_is(facts_str(p->request->facts, P_plan_order), "memory"))
+        out->capacity = search_least_memory(p, search, out->capacity);
     out->searched = out->search->layouts;
     out->feasible = out->search->feasible;
-    if (out->search->n == 0) { /* nothing surely fits: show what may */
-        p->search.allow_tight = out->tight = true;
-        search_run(&p->search, p->scratch, out->search);
-        out->feasible = out->search->feasible;
-        return;
-    }
-    double bytes = out->capacity;
-    if (str_is(facts_str(p->request->facts, P_plan_order), "memory"))
-        bytes = search_least_memory(p, bytes);
-    add_rival(p, bytes, out->search);
+    arena_pop(p->scratch, mark);
 }
 
 /* What the next stage of the staged path would gain over a sharded plan: the 3D plan that the same

@@ -26,13 +26,21 @@ static int bits(uint32_t mask)
     return n;
 }
 
+/* log2, at least 0; most sizes are powers of two, and this is asked for every layout. */
+static double doublings(double size)
+{
+    int exponent;
+    if (size <= 1) return 0;
+    return frexp(size, &exponent) == 0.5 ? exponent - 1 : log2(size);
+}
+
 double prefer_distance(const struct preference *p, const struct knobs *k)
 {
     double now = knob_number(k, p->knob);
     switch (p->knob->kind) {
     case KNOB_INT:
     case KNOB_INT64:
-    case KNOB_DTYPE: return fabs(log2(fmax(now, 1)) - log2(fmax(p->number, 1)));
+    case KNOB_DTYPE: return fabs(doublings(now) - doublings(p->number));
     case KNOB_MODULES: return bits((uint32_t)now ^ (uint32_t)p->number);
     case KNOB_BOOL:
     case KNOB_SHARDED:
@@ -43,13 +51,19 @@ double prefer_distance(const struct preference *p, const struct knobs *k)
     return 0;
 }
 
-double prefer_factor(const struct preference *preferences, size_t n, const struct knobs *k)
+double prefer_sum(const struct preference *preferences, size_t n, const bool *which,
+                  const struct knobs *k)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        if (preferences[i].log_margin > 0)
+        if (preferences[i].log_margin > 0 && (!which || which[i]))
             sum += preferences[i].log_margin * prefer_distance(&preferences[i], k);
-    return exp(sum);
+    return sum;
+}
+
+double prefer_factor(double sum)
+{
+    return 1 - PREFER_MOST * expm1(-sum / PREFER_MOST);
 }
 
 /* The preference of a knob, new when there is none: a later rule replaces an earlier one. */

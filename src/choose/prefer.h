@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the decision guides prefer. A guide rule that `decides` a knob gives its default; leaving it
-   must gain more than the guide's margin, which stands for what the time model cannot know. */
+   must gain more than the guide's margin, which stands for what the time model cannot know. All
+   margins together are one bounded preference: the estimate decides between plans further apart. */
 #ifndef MOEPLAN_CHOOSE_PREFER_H
 #define MOEPLAN_CHOOSE_PREFER_H
 
@@ -26,8 +27,13 @@ size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struc
 /* How many steps away from the default the knobs are: doublings for sizes, places for words, bits
  * for module sets. */
 double prefer_distance(const struct preference *p, const struct knobs *k);
-/* The factor by which the guides lengthen a plan's step time in the ranking: product of (1 +
- * margin)^distance. */
-double prefer_factor(const struct preference *preferences, size_t n, const struct knobs *k);
+/* What leaving the guides for these knobs has to gain: the sum of margins times distances, as a
+   logarithm. `which`: only of the preferences marked there; NULL: of all. */
+double prefer_sum(const struct preference *preferences, size_t n, const bool *which,
+                  const struct knobs *k);
+/* The factor by which such a sum lengthens a plan's step time in the ranking: 1 and rising, but
+   never beyond 1 + PREFER_MOST, so that a plan is preferred to none that is faster by more. */
+#define PREFER_MOST 0.03
+double prefer_factor(double sum);
 
 #endif

@@ -68,20 +68,23 @@ struct neighbour {
     const char *refused; /* the rule that refuses it; NULL: none does */
 };
 
-/* Recomputes as little as fits and the rules allow, as the search does, or what the plan does where
-   nothing serves. `free`: the knob is not pinned; the rules would see the pin. False when that is
-   no plan. */
+/* Recomputes as little as fits and the rules allow, or what the plan does where nothing serves.
+   `free`: the knob is not pinned; the rules would see the pin. False when that is no plan. */
 static bool settle(struct neighbour *x, const struct search_request *request, bool free)
 {
-    struct recompute_ladder ladder = space_recompute(request);
-    struct knobs plan = x->config.knobs, *k = &x->config.knobs;
-    for (int i = 0; i < ladder.n; i++) {
-        space_set_recompute(k, &ladder.steps[i]);
+    struct knobs plan = x->config.knobs;
+    if (!space_is_settled(request, &decisions[DECISION_RECOMPUTE]))
+        x->config.knobs.recompute = RECOMPUTE_NONE;
+    struct states states = space_states(request, &decisions[DECISION_RECOMPUTE], &x->config);
+    struct knobs none = x->config.knobs;
+    for (int i = 0; i < states.n; i++) {
+        x->config.knobs = none;
+        space_set(states.items[i], &x->config);
         if (!contender_estimate(&x->config, &x->costs)) return false;
         if (x->costs.fits != FITS_YES) continue;
         if (!free || !request->reject(request->context, &x->config)) return true;
     }
-    *k = plan;
+    x->config.knobs = plan;
     if (!contender_estimate(&x->config, &x->costs)) return false;
     bool judged = free && x->costs.fits != FITS_NO;
     x->refused = judged ? request->reject(request->context, &x->config) : NULL;

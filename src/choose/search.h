@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search: branch and bound over every layout that the hard arithmetic allows, ranked by step
-   time and by what the guides prefer. Deterministic: fixed order, total tie-breaks, no clock and no
-   randomness. */
+/* The search: branch and bound over every plan that the hard arithmetic allows: layout, micro-batch
+   and all switches of the table of moves together. Ranked by step time and by what the guides
+   prefer. Exact: no plan of the space, of which rules and memory allow it, comes before one that is
+   given. Deterministic: fixed order, total tie-breaks, no clock and no randomness. */
 #ifndef MOEPLAN_CHOOSE_SEARCH_H
 #define MOEPLAN_CHOOSE_SEARCH_H
 
 #include "choose/prefer.h"
 #include "cost/cost.h"
 
-enum { SEARCH_MAX_PLANS = 16 };
+enum { SEARCH_MAX_PLANS = 64 };
 
 /* What to search. `base` holds the model, the machine, gpus, seq, gbs and every knob that is not
- * searched. */
+   searched. All that it points at must outlive the search. */
 struct search_request {
     const struct config *base;
     const struct knob *const *pinned; /* knobs whose value in `base` is not to be changed */
     size_t n_pinned;
     const struct preference *preferences; /* from the guides (prefer.h) */
     size_t n_preferences;
-    bool allow_tight; /* also rank plans whose memory interval reaches above the capacity */
-    bool exhaustive;  /* no bound is used: the test of the bounds */
-    uint32_t barred_batches; /* bit i: a micro-batch of 2^i breaks a rule on every layout */
-    size_t top;       /* plans wanted, at most SEARCH_MAX_PLANS */
+    bool exhaustive;           /* no bound is used: everything is looked at */
+    uint32_t barred_batches;   /* bit i: a micro-batch of 2^i breaks a rule on every layout */
+    size_t top;                /* plans wanted, at most SEARCH_MAX_PLANS */
+    const struct knobs *known; /* further candidates, whole plans for this question */
+    size_t n_known;
     /* Says why a finished plan is not allowed (a rule id, a forbidden expression), or NULL. May be
      * NULL. */
     const char *(*reject)(void *context, const struct config *plan);
@@ -34,21 +36,29 @@ struct contender {
     double step_s, low_s, high_s;
     double peak, peak_low, peak_high; /* bytes */
     int fits;                         /* of struct memory_estimate */
-    double score; /* step time with the guides' margins: what the ranking compares, seconds */
+    double score; /* step time with the guides' preference: what the ranking compares, seconds */
 };
 
 struct search_result {
-    struct contender
-        plans[SEARCH_MAX_PLANS]; /* best first, no two of one tp, pp, cp, ep, etp and sharding */
+    /* Best first, one of each tp, pp, cp, ep, etp and sharding; where they are not among these, the
+       last places have the best of the other kind of sharding, if two places are asked for, and the
+       fastest plan of all. */
+    struct contender plans[SEARCH_MAX_PLANS];
     size_t n;
     struct contender least; /* the plan with the smallest memory peak that was looked at */
     bool has_least;
-    size_t layouts, searched, feasible,
-        rejected; /* nodes; memory estimates; plans that fit; plans that break a rule */
+    /* Layouts with their batches and virtual stages; of these, looked at in full, the others were
+       bounded away; memory estimates; plans that fit; plans that break a rule. */
+    size_t layouts, visited, searched, feasible, rejected;
     const char *last_rejection;
 };
 
-/* Searches. `scratch` is used and given back. */
+/* All layouts with their bounds, for any number of runs. Lives in `a`. */
+struct search *search_new(struct arena *a, const struct search_request *request);
+/* The best plans for GPUs of so many bytes. `tight`: also those whose memory interval reaches above
+   it. */
+void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out);
+/* Both, for the machine's memory; `scratch` is used and given back. */
 void search_run(const struct search_request *request, struct arena *scratch,
                 struct search_result *out);
 

@@ -35,42 +35,63 @@ struct axis space_values(const struct search_request *r, const struct decision *
     return d == &decisions[DECISION_MBS] ? unbarred(r, x) : x;
 }
 
-struct axis space_dispatcher(const struct search_request *r, const struct config *c)
+bool space_is_switch(const struct decision *d)
 {
-    const struct decision *d = &decisions[DECISION_DISPATCHER];
-    struct axis x = {0};
-    if (space_is_settled(r, d)) return axis_of(c->knobs.dispatcher);
-    unsigned given = move_given(c);
+    bool searched = false;
     for (const struct move *move = d->moves; move->name; move++)
-        if (move->uses & MOVE_SEARCH && !(move->needs & ~given)) x.values[x.n++] = move->argument;
-    return x.n ? x : axis_of(c->knobs.dispatcher);
+        searched = searched || move->uses & MOVE_SEARCH;
+    return searched && !d->size;
 }
 
-static void ladder_add(struct recompute_ladder *l, const struct knobs *k)
+static bool same_field(const struct knobs *a, const struct knobs *b, const struct knob *knob)
 {
-    l->steps[l->n++] = (struct recompute_step){k->recompute, k->recompute_method,
-                                               k->recompute_num_layers, k->recompute_modules};
+    return memcmp((const char *)a + knob->offset, (const char *)b + knob->offset,
+                  knob_size(knob)) == 0;
 }
 
-struct recompute_ladder space_recompute(const struct search_request *r)
+static bool agrees(const struct search_request *r, const struct knobs *k)
 {
-    const struct decision *d = &decisions[DECISION_RECOMPUTE];
-    struct recompute_ladder l = {0};
-    struct config c = *r->base;
-    bool settled = space_is_settled(r, d);
-    if (settled) ladder_add(&l, &c.knobs);
-    for (const struct move *move = d->moves; !settled && move->name; move++) {
-        if (!(move->uses & MOVE_SEARCH) || move->needs & ~move_given(&c)) continue;
-        move->change(&c, move->argument);
-        ladder_add(&l, &c.knobs);
+    for (size_t i = 0; i < r->n_pinned; i++)
+        if (!same_field(&r->base->knobs, k, r->pinned[i])) return false;
+    return true;
+}
+
+static bool same_fields(const int *params, const struct knobs *a, const struct knobs *b)
+{
+    for (; params && *params != P_NONE; params++) {
+        const struct knob *knob = knob_of(*params);
+        if (knob && !same_field(a, b, knob)) return false;
     }
-    return l;
+    return true;
 }
 
-void space_set_recompute(struct knobs *k, const struct recompute_step *step)
+static bool same_state(const struct decision *d, const struct knobs *a, const struct knobs *b)
 {
-    k->recompute = step->recompute;
-    k->recompute_method = step->method;
-    k->recompute_num_layers = step->layers;
-    k->recompute_modules = step->modules;
+    return same_fields(d->params, a, b) && same_fields(d->also, a, b);
+}
+
+void space_set(const struct move *state, struct config *c)
+{
+    if (state) state->change(c, state->argument);
+}
+
+struct states space_states(const struct search_request *r, const struct decision *d,
+                           struct config *c)
+{
+    struct states x = {.n = 1, .items = {NULL}};
+    struct knobs found[SPACE_MAX_STATES], as_is = c->knobs;
+    unsigned given = move_given(c);
+    found[0] = as_is;
+    for (const struct move *move = d->moves; move->name && x.n < SPACE_MAX_STATES; move++) {
+        if (!(move->uses & MOVE_SEARCH) || move->needs & ~given) continue;
+        bool is_new = move->change(c, move->argument) && agrees(r, &c->knobs);
+        for (int i = 0; is_new && i < x.n; i++)
+            is_new = !same_state(d, &found[i], &c->knobs);
+        if (is_new) {
+            found[x.n] = c->knobs;
+            x.items[x.n++] = move;
+        }
+        c->knobs = as_is;
+    }
+    return x;
 }

@@ -6,18 +6,12 @@
 #include "choose/search.h"
 #include "plan/move.h"
 
-enum { SPACE_MAX_RECOMPUTE = 12 };
+enum { SPACE_MAX_STATES = 64 };
 
-/* What is recomputed, as one step of a ladder from the cheapest to the dearest. */
-struct recompute_step {
-    uint8_t recompute, method;
-    int layers;
-    uint32_t modules;
-};
-
-struct recompute_ladder {
+/* What a switch, a decision that is no size, can be: each a move that sets it; NULL: as it is. */
+struct states {
     int n;
-    struct recompute_step steps[SPACE_MAX_RECOMPUTE];
+    const struct move *items[SPACE_MAX_STATES];
 };
 
 bool space_is_pinned(const struct search_request *r, int param);
@@ -26,10 +20,13 @@ bool space_is_settled(const struct search_request *r, const struct decision *d);
 /* The values of a decision that is a size, given what was chosen before. */
 struct axis space_values(const struct search_request *r, const struct decision *d,
                          const struct knobs *k);
-/* Those that the layout of *c allows; its own where none does. */
-struct axis space_dispatcher(const struct search_request *r, const struct config *c);
-/* Rising in cost, falling in memory. */
-struct recompute_ladder space_recompute(const struct search_request *r);
-void space_set_recompute(struct knobs *k, const struct recompute_step *step);
+/* Whether the search decides it beside the layout. */
+bool space_is_switch(const struct decision *d);
+/* What a switch can be beside all else that *c has: as it is first, then the moves of the search
+   that change it and contradict no pin, in the order of the table. *c is given back as it was. */
+struct states space_states(const struct search_request *r, const struct decision *d,
+                           struct config *c);
+/* Sets a switch of *c, which has all else of what it was listed with, to a state. */
+void space_set(const struct move *state, struct config *c);
 
 #endif

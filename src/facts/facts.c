@@ -39,7 +39,7 @@ struct facts *facts_copy(struct arena *a, const struct facts *f)
     struct facts *copy = ARENA_NEW(a, struct facts);
     *copy = *f;
     copy->arena = a;
-    copy->items = ARENA_ARRAY(a, struct fact, param_count);
+    copy->items = arena_room(a, param_count * sizeof *copy->items);
     memcpy(copy->items, f->items, param_count * sizeof *copy->items);
     return copy;
 }

@@ -296,9 +296,9 @@ enum { NEED_GRAPHS = NEED_CORE | NEED_EXPERTS | NEED_TE_GRAPHS };
 static const struct move graph_moves[] = {
     {"no graphs", capture, 0, NEED_GRAPHS, MOVE_TRIAL, 0},
     {"graphs of the router", capture, SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS, NEED_GRAPHS,
-     MOVE_REFINE | MOVE_TRIAL, 0},
+     MOVE_SEARCH | MOVE_TRIAL, 0},
     {"graphs of attention too", capture, SCOPE_ATTN | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS,
-     NEED_GRAPHS, MOVE_REFINE | MOVE_TRIAL, 0},
+     NEED_GRAPHS, MOVE_SEARCH | MOVE_TRIAL, 0},
     {0}};
 
 /* The fused ones fail where a rank has all experts; DeepEP has no kernels for racks. The last keeps
@@ -313,7 +313,7 @@ static const struct move dispatcher_moves[] = {
     {0}};
 
 static const struct move ep_overlap_moves[] = {{"hide the expert exchange", overlap_ep, true,
-                                                NEED_CORE | NEED_EXPERTS | NEED_EP, MOVE_REFINE, 0},
+                                                NEED_CORE | NEED_EXPERTS | NEED_EP, MOVE_SEARCH, 0},
                                                {0}};
 
 static const struct move loss_moves[] = {{"fuse the loss", fuse_loss, CE_TE, 0, MOVE_RELIEF, 0},

@@ -10,7 +10,7 @@
 #include "rules/rule.h"
 
 /* The values of a size that are worth looking at, in rising order. */
-enum { AXIS_MAX_VALUES = 128, AXIS_MAX_PP = 64, AXIS_MAX_MBS = 8 };
+enum { AXIS_MAX_VALUES = 128, AXIS_MAX_PP = 64, AXIS_MAX_MBS = 16 };
 struct axis {
     int n;
     int values[AXIS_MAX_VALUES];
@@ -18,8 +18,7 @@ struct axis {
 
 /* Who takes a move. */
 enum move_use {
-    MOVE_SEARCH = 1, /* the search, on every layout: steps of recomputation, dispatchers */
-    MOVE_REFINE = 2, /* the search, on the plans it keeps; the next of a decision where one won */
+    MOVE_SEARCH = 1,    /* the search, on every layout */
     MOVE_NEIGHBOUR = 4, /* the reasons of a plan */
     MOVE_RELIEF = 8,    /* what would make a plan fit: cost/whatif.h */
     MOVE_OUTLOOK = 16,  /* what the rules are told of a plan: choose/outlook.h */

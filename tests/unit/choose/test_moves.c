@@ -103,27 +103,40 @@ static void a_pin_settles_what_would_be_refined(void **state)
     assert_false(k->overlap_ep);
 }
 
-static void dispatchers_follow_the_layout(void **state)
+static void a_pinned_switch_has_one_state(void **state)
 {
-    struct config c;
-    assert_true(config_from_facts(*state, facts_of(*state, "qwen3-30b-a3b"), &c));
-    struct search_request request = {.base = &c};
-    c.knobs.ep = 8;
-    assert_int_equal(space_dispatcher(&request, &c).n, 3);
-    c.machine.nvlink_domain = 72;
-    struct axis rack = space_dispatcher(&request, &c);
-    assert_int_equal(rack.n, 2);
-    assert_int_equal(rack.values[1], DISPATCH_HYBRIDEP);
-    c.knobs.ep = c.knobs.etp = 1;
-    c.knobs.dispatcher = DISPATCH_ALLGATHER;
-    struct axis alone = space_dispatcher(&request, &c);
-    assert_int_equal(alone.n, 1);
-    assert_int_equal(alone.values[0], DISPATCH_ALLGATHER);
-    c.knobs.ep = 8;
+    struct config base, c;
+    assert_true(config_from_facts(*state, facts_of(*state, "qwen3-30b-a3b"), &base));
+    struct search_request request = {.base = &base};
+    base.knobs.ep = 8;
+    c = base;
+    assert_true(space_states(&request, &decisions[DECISION_DISPATCHER], &c).n > 1);
     const struct knob *pin = knob_of(P_dispatcher);
     request.pinned = &pin;
     request.n_pinned = 1;
-    assert_int_equal(space_dispatcher(&request, &c).n, 1);
+    struct states x = space_states(&request, &decisions[DECISION_DISPATCHER], &c);
+    assert_int_equal(x.n, 1);
+    assert_null(x.items[0]);
+}
+
+/* Of a granularity that is pinned the modules are still to be chosen. */
+static void a_pin_leaves_what_agrees_with_it(void **state)
+{
+    struct config base, c;
+    assert_true(config_from_facts(*state, facts_of(*state, "qwen3-30b-a3b"), &base));
+    struct search_request request = {.base = &base};
+    const struct knob *pin = knob_of(P_recompute_granularity);
+    request.pinned = &pin;
+    request.n_pinned = 1;
+    base.knobs.recompute = RECOMPUTE_SELECTIVE;
+    c = base;
+    struct states x = space_states(&request, &decisions[DECISION_RECOMPUTE], &c);
+    assert_true(x.n > 2);
+    for (int i = 1; i < x.n; i++) {
+        struct config one = c;
+        space_set(x.items[i], &one);
+        assert_int_equal(one.knobs.recompute, RECOMPUTE_SELECTIVE);
+    }
 }
 
 static void barred_batches_are_no_values(void **state)
@@ -132,16 +145,18 @@ static void barred_batches_are_no_values(void **state)
     assert_true(config_from_facts(*state, facts_of(*state, "qwen3-30b-a3b"), &c));
     struct search_request request = {.base = &c, .barred_batches = 1 << 0 | 1 << 2};
     struct axis x = space_values(&request, &decisions[DECISION_MBS], &c.knobs);
-    assert_int_equal(x.n, 2);
+    assert_int_equal(x.n, 3);
     assert_int_equal(x.values[0], 2);
     assert_int_equal(x.values[1], 8);
+    assert_int_equal(x.values[2], 16);
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_decision_names_a_guide_that_exists),
     cmocka_unit_test(a_plan_tells_its_neighbours_in_the_order_of_the_table),
     cmocka_unit_test(a_pin_settles_what_would_be_refined),
-    cmocka_unit_test(dispatchers_follow_the_layout),
+    cmocka_unit_test(a_pinned_switch_has_one_state),
+    cmocka_unit_test(a_pin_leaves_what_agrees_with_it),
     cmocka_unit_test(barred_batches_are_no_values),
 };
 UNIT_MAIN(tests)

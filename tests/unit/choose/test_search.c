@@ -60,7 +60,7 @@ static void compare_with_exhaustive(struct search_request request, struct arena 
     request.exhaustive = true;
     search_run(&request, scratch, &exhaustive);
     assert_true(bounded.n > 0);
-    assert_true(bounded.searched <= exhaustive.searched);
+    assert_true(bounded.visited <= exhaustive.visited);
     assert_int_equal(bounded.n, exhaustive.n);
     for (size_t p = 0; p < bounded.n; p++) {
         assert_true(bounded.plans[p].score == exhaustive.plans[p].score);

@@ -57,19 +57,34 @@ static void context_parallelism_of_long_sequences(void **state)
 }
 
 /* DeepEP has no kernels for a rack, and alone there is nothing to exchange. */
+/* The names of a switch's states, "as it is" among them. */
+static void assert_states(const struct config *c, enum decision_id decision, const char *want)
+{
+    struct config own = *c;
+    struct search_request r = {.base = c};
+    struct states x = space_states(&r, &decisions[decision], &own);
+    char got[512] = "";
+    for (int i = 0; i < x.n; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i ? ", " : "",
+                 x.items[i] ? x.items[i]->name : "as it is");
+    assert_string_equal(got, want);
+    assert_memory_equal(&own.knobs, &c->knobs, sizeof own.knobs);
+}
+
 static void dispatchers(void **state)
 {
     struct config *c = plan_config(*state, "megatron", "ep: 8\n");
-    struct search_request r = {.base = c};
-    char all[32], rack[32], torch[32];
-    snprintf(all, sizeof all, "%d %d %d", DISPATCH_ALLTOALL, DISPATCH_DEEPEP, DISPATCH_HYBRIDEP);
-    snprintf(rack, sizeof rack, "%d %d", DISPATCH_ALLTOALL, DISPATCH_HYBRIDEP);
-    snprintf(torch, sizeof torch, "%d", DISPATCH_TORCH);
-    assert_axis(space_dispatcher(&r, c), all);
+    c->knobs.dispatcher = DISPATCH_ALLGATHER;
+    assert_states(c, DECISION_DISPATCHER, "as it is, all-to-all, DeepEP, HybridEP");
+    c->knobs.dispatcher = DISPATCH_DEEPEP;
+    assert_states(c, DECISION_DISPATCHER, "as it is, all-to-all, HybridEP");
     c->machine.nvlink_domain = 72, c->machine.gpus_per_node = 4;
-    assert_axis(space_dispatcher(&r, c), rack);
-    c->framework = FRAMEWORK_AUTOMODEL, c->knobs.ep = 1;
-    assert_axis(space_dispatcher(&r, c), torch);
+    c->knobs.dispatcher = DISPATCH_ALLTOALL;
+    assert_states(c, DECISION_DISPATCHER, "as it is, HybridEP");
+    c->knobs.ep = 1;
+    assert_states(c, DECISION_DISPATCHER, "as it is");
+    c->framework = FRAMEWORK_AUTOMODEL;
+    assert_states(c, DECISION_DISPATCHER, "as it is, PyTorch's exchange");
 }
 
 /* Experts are split among divisors of their number that the GPUs allow; KV heads may be copied. */
@@ -94,36 +109,41 @@ static void degrees(void **state)
     assert_values(&r, &k, DECISION_PP, "1");
     assert_values(&r, &k, DECISION_ETP, "1");
     r.barred_batches = 1; /* of one sequence */
-    assert_values(&r, &k, DECISION_MBS, "2 4 8");
+    assert_values(&r, &k, DECISION_MBS, "2 4 8 16");
 }
 
-static bool has_step(const struct recompute_ladder *l, enum recompute kind, uint32_t modules)
+static bool has_state(struct config *c, enum recompute kind, uint32_t modules)
 {
-    for (int i = 0; i < l->n; i++)
-        if (l->steps[i].recompute == kind && l->steps[i].modules == modules) return true;
-    return false;
+    struct search_request r = {.base = c};
+    struct states x = space_states(&r, &decisions[DECISION_RECOMPUTE], c);
+    struct knobs before = c->knobs;
+    bool found = false;
+    for (int i = 0; i < x.n; i++) {
+        c->knobs = before;
+        space_set(x.items[i], c);
+        found = found || (c->knobs.recompute == kind && c->knobs.recompute_modules == modules);
+    }
+    c->knobs = before;
+    return found;
 }
 
 /* From nothing to whole layers, in between what is cheap and the model has. */
-static void the_ladder_of_recomputation(void **state)
+static void what_may_be_recomputed(void **state)
 {
     struct config *c = config_of(sized_plan(
         *state, "megatron", "model: deepseek-v3\nplatform: h100\ngpus: 256\ngbs: 2048\nmbs: 1",
         "tp: 1\npp: 16\nep: 16\n"));
-    struct search_request r = {.base = c};
-    struct recompute_ladder l = space_recompute(&r);
     const uint32_t light = MOD_MOE_ACT | MOD_LAYERNORM, latent = light | MOD_MLA_UP_PROJ;
-    assert_int_equal(l.steps[0].recompute, RECOMPUTE_NONE);
-    assert_int_equal(l.steps[l.n - 1].recompute, RECOMPUTE_FULL);
-    assert_true(has_step(&l, RECOMPUTE_SELECTIVE, light));
-    assert_true(has_step(&l, RECOMPUTE_SELECTIVE, latent));
-    assert_true(has_step(&l, RECOMPUTE_SELECTIVE, latent | MOD_MLP));
+    c->knobs.recompute_modules = 0;
+    assert_true(has_state(c, RECOMPUTE_NONE, 0));
+    assert_true(has_state(c, RECOMPUTE_FULL, 0));
+    assert_true(has_state(c, RECOMPUTE_SELECTIVE, light));
+    assert_true(has_state(c, RECOMPUTE_SELECTIVE, latent));
+    assert_true(has_state(c, RECOMPUTE_SELECTIVE, latent | MOD_MLP));
     assert_true(
-        has_step(&l, RECOMPUTE_SELECTIVE, MOD_LAYERNORM | MOD_MLA_UP_PROJ | MOD_MLP | MOD_MOE));
+        has_state(c, RECOMPUTE_SELECTIVE, MOD_LAYERNORM | MOD_MLA_UP_PROJ | MOD_MLP | MOD_MOE));
     c = plan_config(*state, "automodel", ""); /* whole layers or nothing */
-    r.base = c;
-    l = space_recompute(&r);
-    assert_true(l.n == 2 && l.steps[1].recompute == RECOMPUTE_FULL);
+    assert_states(c, DECISION_RECOMPUTE, "as it is, recompute whole layers");
 }
 
 /* ---- the search itself ---- */
@@ -239,7 +259,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(context_parallelism_of_long_sequences),
     cmocka_unit_test(dispatchers),
     cmocka_unit_test(degrees),
-    cmocka_unit_test(the_ladder_of_recomputation),
+    cmocka_unit_test(what_may_be_recomputed),
     cmocka_unit_test(interleaving_wants_groups_of_microbatches),
     cmocka_unit_test(pinned_graphs_stay_off),
     cmocka_unit_test(experts_in_place_of_their_parts),

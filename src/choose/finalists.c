@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choose/finalists.h"
+
+#include "plan/move.h"
+
+static const enum decision_id layout_axes[] = {DECISION_TP, DECISION_CP, DECISION_ETP, DECISION_EP,
+                                               DECISION_PP};
+/* What else orders plans with equal scores, as a whole total. */
+static const enum decision_id other_axes[] = {DECISION_MBS, DECISION_VPP};
+
+static int size_of(const struct knobs *k, enum decision_id axis)
+{
+    return *(const int *)(const void *)((const char *)k + decisions[axis].size);
+}
+
+static int64_t sizes_cmp(const struct knobs *a, const struct knobs *b, const enum decision_id *axes,
+                         size_t n)
+{
+    int64_t difference = 0;
+    for (size_t i = 0; i < n && !difference; i++)
+        difference = size_of(a, axes[i]) - size_of(b, axes[i]);
+    return difference;
+}
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static bool same_layout(const struct knobs *a, const struct knobs *b)
+{
+    return a->fsdp == b->fsdp && !sizes_cmp(a, b, layout_axes, COUNT(layout_axes));
+}
+
+/* Field by field in the order of the table, so that the order is total. */
+static int64_t knobs_cmp(const struct knobs *a, const struct knobs *b)
+{
+    int64_t difference = (int64_t)a->tp * a->pp * a->cp - (int64_t)b->tp * b->pp * b->cp;
+    if (!difference) difference = sizes_cmp(a, b, layout_axes, COUNT(layout_axes));
+    if (!difference) difference = sizes_cmp(a, b, other_axes, COUNT(other_axes));
+    for (size_t i = 0; i < knob_field_count && !difference; i++) {
+        double x = knob_number(a, &knob_table[i]), y = knob_number(b, &knob_table[i]);
+        difference = x < y ? -1 : x > y;
+    }
+    return difference;
+}
+
+/* Smaller score, then fewer model-parallel ranks, then the knobs in order. */
+static bool before(const struct contender *a, const struct contender *b)
+{
+    return a->score != b->score ? a->score < b->score : knobs_cmp(&a->knobs, &b->knobs) < 0;
+}
+
+static bool faster(const struct contender *a, const struct contender *b)
+{
+    return a->step_s != b->step_s ? a->step_s < b->step_s : before(a, b);
+}
+
+static int kind_of(const struct knobs *k)
+{
+    return k->fsdp != FSDP_NONE;
+}
+
+void finalists_start(struct finalists *f, size_t most, bool two_kinds)
+{
+    f->most = most;
+    f->n = 0;
+    f->has_fastest = f->has_kind[0] = f->has_kind[1] = false;
+    f->two_kinds = two_kinds;
+}
+
+static const struct contender *of_layout(const struct finalists *f, const struct knobs *layout)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (same_layout(&f->ranked[i].knobs, layout)) return &f->ranked[i];
+    return NULL;
+}
+
+bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
+                    double step_s)
+{
+    int kind = kind_of(layout);
+    const struct contender *own = of_layout(f, layout);
+    if (!own && f->n == f->most) own = &f->ranked[f->n - 1];
+    return !own || score <= own->score || step_s <= f->fastest.step_s ||
+           (f->two_kinds && (!f->has_kind[kind] || score <= f->of_kind[kind].score));
+}
+
+/* Puts a plan into its place; the last drops out when the list is full. */
+static void rank(struct finalists *f, const struct contender *o)
+{
+    const struct contender *own = of_layout(f, &o->knobs);
+    size_t at = own ? (size_t)(own - f->ranked) : f->n;
+    if (own && !before(o, own)) return;
+    if (at == f->most && !before(o, &f->ranked[--at])) return;
+    if (at == f->n) f->n++;
+    for (; at > 0 && before(o, &f->ranked[at - 1]); at--)
+        f->ranked[at] = f->ranked[at - 1];
+    f->ranked[at] = *o;
+}
+
+void finalists_add(struct finalists *f, const struct contender *o)
+{
+    int kind = kind_of(&o->knobs);
+    rank(f, o);
+    if (!f->has_fastest || faster(o, &f->fastest)) f->fastest = *o;
+    if (!f->has_kind[kind] || before(o, &f->of_kind[kind])) f->of_kind[kind] = *o;
+    f->has_fastest = f->has_kind[kind] = true;
+}
+
+/* Adds a plan that is not among the others, in place of the last when the list is full; the first
+   stays, and so do those at the end that were added so. */
+static void add_last(struct contender *plans, size_t *n, size_t most, size_t *added,
+                     const struct contender *o)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (knobs_cmp(&plans[i].knobs, &o->knobs) == 0) return;
+    if (*n == most && *added + 1 >= most) return;
+    size_t at = *n < most ? (*n)++ : *n - 1 - *added;
+    plans[at] = *o;
+    ++*added;
+}
+
+static bool has_kind(const struct contender *plans, size_t n, int kind)
+{
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        found = found || kind_of(&plans[i].knobs) == kind;
+    return found;
+}
+
+size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS])
+{
+    size_t n = f->n, added = 0;
+    memcpy(plans, f->ranked, n * sizeof *plans);
+    if (f->has_fastest) add_last(plans, &n, f->most, &added, &f->fastest);
+    for (int kind = 0; kind < 2 && f->two_kinds && f->most > 1; kind++)
+        if (f->has_kind[kind] && !has_kind(plans, n, kind))
+            add_last(plans, &n, f->most, &added, &f->of_kind[kind]);
+    for (size_t i = 1; i < n; i++) { /* in order again */
+        struct contender o = plans[i];
+        size_t at = i;
+        for (; at > 0 && before(&o, &plans[at - 1]); at--)
+            plans[at] = plans[at - 1];
+        plans[at] = o;
+    }
+    return n;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plans that a search keeps while it looks at others. */
+#ifndef MOEPLAN_CHOOSE_FINALISTS_H
+#define MOEPLAN_CHOOSE_FINALISTS_H
+
+#include "choose/search.h"
+
+struct finalists {
+    size_t most, n;
+    struct contender ranked[SEARCH_MAX_PLANS]; /* best first, one a layout */
+    struct contender fastest;                  /* of all, whatever the guides prefer */
+    struct contender of_kind[2];               /* the best without and with sharded parameters */
+    bool has_fastest, has_kind[2], two_kinds;  /* two_kinds: the second is asked for */
+};
+
+/* Keeps so many; `two_kinds`: and the best of each kind of sharding. */
+void finalists_start(struct finalists *f, size_t most, bool two_kinds);
+/* Whether a plan of this layout with at least this score and step time, seconds, would be kept. */
+bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
+                    double step_s);
+void finalists_add(struct finalists *f, const struct contender *o);
+/* All of them, best first; at most `most`. */
+size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS]);
+
+#endif
