@@ -21,12 +21,24 @@ static void add_list(struct buf *out, const struct value_list *list)
     buf_add_char(out, ']');
 }
 
+static void add_map(struct buf *out, const struct value_map *map)
+{
+    buf_add_char(out, '{');
+    for (size_t i = 0; i < map->n; i++) {
+        buf_printf(out, "%s%.*s:", i ? "," : "", STR_ARG(map->keys[i].s));
+        add_value(out, map->values[i]);
+    }
+    buf_add_char(out, '}');
+}
+
 static void add_value(struct buf *out, struct value v)
 {
     if (v.kind == VALUE_STRING)
         buf_add(out, quote_hydra(out->arena, v.s));
     else if (v.kind == VALUE_LIST)
         add_list(out, v.list);
+    else if (v.kind == VALUE_MAP)
+        add_map(out, v.map);
     else
         buf_add(out, emit_scalar(out->arena, v));
 }
@@ -54,6 +66,8 @@ static void add_param(struct buf *out, const struct facts *f, int param)
     struct value v = said_value(f, param);
     if (!in->key.n || is_decided(f, in)) return;
     v = emit_spelled(out->arena, in, v);
+    /* an object of the recipe's would be changed, not replaced */
+    if (v.kind == VALUE_MAP) emit_override(out, in->key, value_null());
     emit_override(out, in->key, v);
     for (size_t i = 0; i < in->n_also; i++)
         emit_override(out, in->also[i], v);

@@ -279,6 +279,21 @@ static void say_state(const struct knob_saying *s, const struct config *c, const
     say_own_beside(s, c, c->knobs.precision_aware, knob->param);
 }
 
+/* Narrow gradients: a switch of the framework's own, Megatron-LM's where the optimizer's format
+   does not say it, which is Bridge's wherever they are reduced. FP16 has no others. */
+static void say_grads(const struct knob_saying *s, const struct config *c, const struct knob *knob)
+{
+    const struct knobs *k = &c->knobs;
+    bool narrow = k->grad_bytes == 2 && k->precision != PREC_FP16;
+    bool bridge = param_table[P_grad_reduce_in_bf16].in[c->framework].known == false;
+    say_state(s, c, knob);
+    if (!config_traits(c)->megatron_words) return;
+    if (bridge)
+        say_beside(s, narrow, P_accumulate_allreduce_grads_in_fp32, value_bool(false));
+    else
+        say_beside(s, narrow && !k->precision_aware, P_grad_reduce_in_bf16, value_bool(true));
+}
+
 /* Balance is assumed of most runs: only that it is forced needs a word. */
 static void say_balance(const struct knob_saying *s, const struct config *c,
                         const struct knob *knob)
@@ -364,7 +379,7 @@ const struct knob knob_table[] = {
     WORDS(P_cuda_graph_scope, KNOB_MODULES, graph_scope, scope_words, 0, say_graphs),
     PLAIN(P_use_distributed_optimizer, KNOB_BOOL, distributed_optimizer, NONE),
     PLAIN(P_use_precision_aware_optimizer, KNOB_BOOL, precision_aware, NONE),
-    CODE(P_main_grads_dtype, KNOB_DTYPE, grad_bytes, NONE, settle_grads, say_state),
+    CODE(P_main_grads_dtype, KNOB_DTYPE, grad_bytes, NONE, settle_grads, say_grads),
     CODE(P_main_params_dtype, KNOB_DTYPE, main_param_bytes, NONE, settle_main_params, say_nothing),
     CODE(P_exp_avg_dtype, KNOB_DTYPE, exp_avg_bytes, NONE, settle_moments, say_state),
     CODE(P_exp_avg_sq_dtype, KNOB_DTYPE, exp_avg_sq_bytes, NONE, NULL, say_state),
