@@ -34,10 +34,12 @@ static double at_least_one(double x)
 }
 
 /* Rows of the fullest rank's experts over the balanced share: at most all rows of the ep ranks, and
-   not above what a capacity factor lets through. */
+   not above what a capacity factor lets through; what buffers of a fixed size keep is known. */
 static struct range imbalance(const struct config *c, struct range r)
 {
     const struct knobs *k = &c->knobs;
+    double fixed = knobs_kept_capacity(k);
+    if (fixed > 0) return (struct range){fixed, fixed, fixed};
     double most = k->force_balance || k->pad_to_capacity ? 1 : k->ep;
     if (k->capacity_factor > 0) most = at_most(most, k->capacity_factor);
     return (struct range){at_most(r.value, most), at_most(r.low, most), at_most(r.high, most)};

@@ -188,6 +188,9 @@ struct knobs {
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */
     double capacity_factor; /* 0: dropless */
+    double rank_capacity;   /* moe_expert_rank_capacity_factor; 0: not said */
+    bool paged_stash;       /* moe_paged_stash: experts' saved rows in pages of one buffer ... */
+    double stash_factor;    /* ... of so many times the mean's rows */
     bool defer_embedding_wgrad;
     int wgrad_deferral_limit;
     int first_stage_layers, last_stage_layers; /* 0: not given */
@@ -267,6 +270,12 @@ static inline bool knobs_flex(const struct knobs *k)
 /* Data-parallel sizes. dp = gpus/(tp·cp·pp), edp = gpus/(etp·ep·pp); at least 1. */
 int64_t knobs_dp(const struct knobs *k);
 int64_t knobs_edp(const struct knobs *k);
+/* Rows that the buffers of a rank's experts have, over the mean, where they are of a fixed size; 0:
+   they are as large as the rows. */
+double knobs_rank_capacity(const struct knobs *k);
+/* Rows that are kept for the backward, over the mean: all of the buffers, or what the stash holds;
+   0: the rows themselves. */
+double knobs_kept_capacity(const struct knobs *k);
 /* Microbatches of a step on one pipeline: gbs/(mbs·dp), at least 1. */
 int64_t knobs_microbatches(const struct knobs *k);
 /* The decoder layers, MTP depths, embedding and loss of every chunk (chunk c is on rank c % pp):

@@ -152,7 +152,8 @@ static void experts_saved(struct saved_list *l)
     }
     for (int i = first; i < l->n; i++)
         l->items[i].routed = true;
-    l->ffn_backward = bytes * rows * (width(m) + (1 + up) * f);
+    double buffers = knobs_rank_capacity(k);
+    l->ffn_backward = bytes * (buffers > 0 ? buffers : 1) * rows * (width(m) + (1 + up) * f);
 }
 
 /* Router logits, scores and probabilities in fp32, and the row maps of permutation: 12 and 8 bytes

@@ -7,6 +7,8 @@
 #include "plan/knob.h"
 #include "plan/peft.h"
 
+#include <math.h>
+
 /* ---- what fields are together ---- */
 
 static bool is_true(const struct facts *f, int param)
@@ -134,6 +136,13 @@ static void settle_activation(const struct facts *f, struct config *c)
 {
     if (!c->model.gated)
         c->knobs.act_fusion = facts_bool(f, P_use_fused_weighted_squared_relu, true);
+}
+
+/* Below 0 it is over the largest microbatch's rows, which nobody knows before a run. */
+static void settle_stash(const struct facts *f, struct config *c)
+{
+    (void)f;
+    c->knobs.stash_factor = fabs(c->knobs.stash_factor);
 }
 
 static void settle_adapters(const struct facts *f, struct config *c)
@@ -426,6 +435,10 @@ const struct knob knob_table[] = {
     CODE(P_peft_scheme, KNOB_BOOL, dora, NONE, NULL, say_nothing),
     CODE(P_transformer_impl, KNOB_BOOL, transformer_engine, NONE, NULL, say_nothing),
     CODE(P_cpu_offloading_num_layers, KNOB_INT, layers_offloaded, 0, settle_layers_offloaded,
+         say_nothing),
+    CODE(P_moe_expert_rank_capacity_factor, KNOB_DOUBLE, rank_capacity, 0, NULL, say_nothing),
+    CODE(P_moe_paged_stash, KNOB_BOOL, paged_stash, NONE, NULL, say_nothing),
+    CODE(P_moe_paged_stash_buffer_size_factor_cuda, KNOB_DOUBLE, stash_factor, 0, settle_stash,
          say_nothing),
     PLAIN(P_num_distributed_optimizer_instances, KNOB_INT, optimizer_instances, NONE),
     PLAIN(P_microbatch_group_size_per_vp_stage, KNOB_INT, group_size, 0),

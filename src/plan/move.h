@@ -24,6 +24,7 @@ enum move_use {
     MOVE_RELIEF = 8,    /* what would make a plan fit: cost/whatif.h */
     MOVE_OUTLOOK = 16,  /* what the rules are told of a plan: choose/outlook.h */
     MOVE_TRIAL = 32,    /* sweep, alone and with one of another decision */
+    MOVE_JOINT = 64,    /* a search that decides everything together: as MOVE_SEARCH, and more */
 };
 
 /* What a configuration must have for a move. */
@@ -39,9 +40,23 @@ enum move_need {
     NEED_NODE_NVLINK = 256,  /* no NVLink from node to node */
     NEED_AUTOMODEL = 512,    /* layers of AutoModel */
     NEED_TE_GRAPHS = 1024,   /* no CUDA graphs yet, or Transformer Engine's */
+    NEED_FP8 = 2048,         /* a number format whose parameters FP8 can hold */
+    NEED_SHARDED_OPTIMIZER = 4096,
 };
 
-/* Changes the knobs; false when there is nothing to change, or no such change. */
+/* What a plan with the move has to be told of: numbers other than with the framework's fp32
+   defaults, by which of them, and buffers of a fixed size that a batch may overflow. */
+enum move_risk {
+    RISK_GRADIENTS = 1,  /* gradients added up and reduced in bf16 */
+    RISK_MOMENTS = 2,    /* the optimizer's states in fewer bits */
+    RISK_PARAMETERS = 4, /* parameters kept and gathered in FP8 */
+    RISK_NUMERICS = RISK_GRADIENTS | RISK_MOMENTS | RISK_PARAMETERS,
+    RISK_DYNAMIC_GRAPHS = 8,
+};
+
+/* Changes the knobs; false when there is nothing to change, or no such change. Those of MOVE_SEARCH
+   set a state of the decision whatever it was, and are false where the configuration cannot have
+   it. */
 typedef bool move_change(struct config *c, int argument);
 
 struct move {
@@ -50,6 +65,7 @@ struct move {
     int argument;
     unsigned needs, uses; /* bits of move_need and move_use */
     int outlook;          /* MOVE_OUTLOOK: the parameter that says whether the plan fits with it */
+    unsigned risks;       /* bits of move_risk */
 };
 
 struct decision {
@@ -69,7 +85,9 @@ struct decision {
     struct str (*text)(struct arena *a, const struct knobs *k);
 };
 
-/* Neighbours, trials and what-if stand in this order where nothing else decides. */
+/* Neighbours, trials and what-if stand in this order where nothing else decides. What a move may or
+   may not do by another decision's state stands behind that: graphs of a whole iteration behind the
+   dispatcher, states on the CPU behind the parameters' format. */
 enum decision_id {
     DECISION_TP,
     DECISION_PP,
@@ -79,13 +97,16 @@ enum decision_id {
     DECISION_VPP,
     DECISION_MBS,
     DECISION_RECOMPUTE,
-    DECISION_GRAPHS,
     DECISION_DISPATCHER,
+    DECISION_GRAPHS,
     DECISION_EP_OVERLAP,
     DECISION_LOSS,
     DECISION_OPTIMIZER_SHARDING,
+    DECISION_GRADIENTS,
+    DECISION_PARAMETER_GATHER,
     DECISION_OPTIMIZER_PRECISION,
     DECISION_OFFLOAD,
+    DECISION_ACTIVATION_OFFLOAD,
     DECISION_RESHARDING,
     DECISIONS
 };
@@ -103,6 +124,9 @@ struct str decision_text(struct arena *a, const struct decision *d, const struct
 bool move_take(const struct decision *d, const struct move *move, struct config *c);
 /* What the configuration has of all that moves may need: bits of move_need. */
 unsigned move_given(const struct config *c);
+/* The risks that a plan carries and `base`, the same question left to the framework, does not:
+   those of every move whose state the plan has. */
+unsigned move_risks_of(const struct config *base, const struct config *plan);
 
 /* ---- the axes (axis.c) ---- */
 
