@@ -171,9 +171,8 @@ struct knobs {
     bool distributed_optimizer, precision_aware, muon;
     int optimizer_instances; /* num_distributed_optimizer_instances */
     int grad_bytes, main_param_bytes, exp_avg_bytes, exp_avg_sq_bytes; /* bytes an element */
-    bool main_param_remainder; /* fp32 master kept as the 16-bit remainder of a bf16 parameter */
-    double optimizer_offload;  /* fraction on the CPU */
-    int layers_offloaded;      /* cpu_offloading_num_layers */
+    double optimizer_offload;                                          /* fraction on the CPU */
+    int layers_offloaded; /* cpu_offloading_num_layers */
     bool overlap_grad_reduce, overlap_param_gather, tp_comm_overlap, overlap_ep, delay_wgrad,
         shared_expert_overlap, overlap_p2p;
     bool permute_fusion, grouped_gemm, act_fusion, grad_accumulation_fusion, deterministic,
@@ -261,6 +260,12 @@ static inline bool knobs_trains_vision(const struct knobs *k)
 static inline bool knobs_reshards(const struct knobs *k)
 {
     return k->reshard_after_forward && (k->reshard_stated || k->pp == 1);
+}
+/* Whether the optimizer keeps its fp32 main parameter as the 16 bits that the bf16 parameter lacks:
+   a precision-aware one does, unless the parameters are FP8. */
+static inline bool knobs_keeps_remainder(const struct knobs *k)
+{
+    return k->precision_aware && k->main_param_bytes == 4 && !k->fp8_param_gather;
 }
 /* Whether the dispatcher is a backend of Megatron's flex dispatcher. */
 static inline bool knobs_flex(const struct knobs *k)

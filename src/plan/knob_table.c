@@ -94,15 +94,11 @@ static void settle_grads(const struct facts *f, struct config *c)
     k->grad_bytes = narrow ? 2 : 4;
 }
 
-/* A precision-aware optimizer keeps its fp32 main parameter as the 16 bits that the bf16 parameter
-   lacks, unless the parameters are FP8. */
 static void settle_main_params(const struct facts *f, struct config *c)
 {
     (void)f;
     struct knobs *k = &c->knobs;
-    bool fp32 = k->main_param_bytes == 4;
-    k->main_param_remainder = k->precision_aware && fp32 && !k->fp8_param_gather;
-    k->main_param_bytes = k->precision_aware && (!fp32 || k->main_param_remainder) ? 2 : 4;
+    if (!k->precision_aware) k->main_param_bytes = 4;
     if (states_as_params(c)) k->main_param_bytes = 0;
 }
 
@@ -425,7 +421,6 @@ const struct knob knob_table[] = {
     CODE(P_NONE, KNOB_INT, layout, 0, NULL, say_stages),
     CODE(P_NONE, KNOB_BOOL, muon, NONE, settle_optimizer, say_nothing),
     CODE(P_NONE, KNOB_BOOL, layer_wise_optimizer, NONE, NULL, say_nothing),
-    CODE(P_NONE, KNOB_BOOL, main_param_remainder, NONE, NULL, say_nothing),
     CODE(P_bias_swiglu_fusion, KNOB_BOOL, act_fusion, NONE, settle_activation, say_nothing),
     CODE(P_reshard_after_forward, KNOB_BOOL, reshard_after_forward, NONE, settle_resharding,
          say_nothing),

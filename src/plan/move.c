@@ -181,19 +181,9 @@ static bool reduce_gradients(struct config *c, int bytes)
     return c->knobs.precision != PREC_FP16; /* has no others */
 }
 
-/* An optimizer that takes states of other formats keeps the fp32 main parameter as what a bf16
-   parameter lacks of it. */
-static void keep_main_parameter(struct knobs *k)
-{
-    if (!k->precision_aware) return;
-    k->main_param_remainder = !k->fp8_param_gather;
-    k->main_param_bytes = k->main_param_remainder ? 2 : 4;
-}
-
 static bool gather_parameters(struct config *c, int in_fp8)
 {
     c->knobs.fp8_param_gather = in_fp8;
-    keep_main_parameter(&c->knobs);
     return true;
 }
 
@@ -202,7 +192,6 @@ static bool keep_moments(struct config *c, int bytes)
     struct knobs *k = &c->knobs;
     k->precision_aware = true;
     k->exp_avg_bytes = k->exp_avg_sq_bytes = bytes;
-    keep_main_parameter(k);
     return !k->muon;
 }
 
@@ -223,7 +212,6 @@ static bool offload_optimizer(struct config *c, int percent)
     bool more = k->optimizer_offload < part && !k->muon;
     k->optimizer_offload = part;
     k->precision_aware = true;
-    keep_main_parameter(k);
     return more && (!k->fp8_param_gather || k->precision == PREC_FP8_DELAYED);
 }
 
@@ -548,19 +536,18 @@ const struct decision decisions[DECISIONS] = {
                             .params = PARAMS(P_main_grads_dtype)},
     [DECISION_PARAMETER_GATHER] = {.phase = PHASE_PROFILE,
                                    .moves = parameter_gather_moves,
-                                   .params = PARAMS(P_fp8_param_gather),
-                                   .also = PARAMS(P_main_params_dtype)},
+                                   .params = PARAMS(P_fp8_param_gather)},
     [DECISION_OPTIMIZER_PRECISION] = {.phase = PHASE_FIT,
                                       .moves = optimizer_precision_moves,
                                       .params = PARAMS(P_exp_avg_dtype, P_exp_avg_sq_dtype),
                                       .also = PARAMS(P_use_precision_aware_optimizer,
-                                                     P_main_grads_dtype, P_main_params_dtype)},
+                                                     P_main_grads_dtype)},
     [DECISION_OFFLOAD] = {.phase = PHASE_FIT,
                           .moves = offload_moves,
                           .params = PARAMS(P_optimizer_offload_fraction),
-                          .also = PARAMS(P_cpu_offloading_num_layers, P_offload_modules,
-                                         P_offload_optimizer_states,
-                                         P_use_precision_aware_optimizer, P_main_params_dtype)},
+                          .also =
+                              PARAMS(P_cpu_offloading_num_layers, P_offload_modules,
+                                     P_offload_optimizer_states, P_use_precision_aware_optimizer)},
     [DECISION_ACTIVATION_OFFLOAD] = {.phase = PHASE_FIT,
                                      .moves = activation_offload_moves,
                                      .params = PARAMS(P_offload_modules)},
@@ -617,11 +604,13 @@ static bool same_knob(const struct knobs *a, const struct knobs *b, const struct
                   knob_size(knob)) == 0;
 }
 
-/* Whether what a decision is about is as a move leaves it. */
-static bool has_state(const struct config *plan, const struct decision *d, const struct move *move)
+/* Whether what a decision is about is as a move with risks leaves it. */
+static bool is_risked_by(const struct config *plan, const struct decision *d,
+                         const struct move *move)
 {
     struct config after = *plan;
-    if (!(move->uses & MOVE_SEARCH) || !move->change(&after, move->argument)) return false;
+    if (!move->risks || !(move->uses & MOVE_SEARCH) || !move->change(&after, move->argument))
+        return false;
     for (const int *param = d->params; *param != P_NONE; param++)
         if (!same_knob(&after.knobs, &plan->knobs, knob_of(*param))) return false;
     return true;
@@ -632,7 +621,7 @@ static unsigned risks_in(const struct config *c)
     unsigned risks = 0;
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
         for (const struct move *move = d->moves; move->name; move++)
-            if (move->risks && has_state(c, d, move)) risks |= move->risks;
+            if (is_risked_by(c, d, move)) risks |= move->risks;
     return risks;
 }
 

@@ -471,16 +471,14 @@ static void what_the_optimizer_keeps_goes_with_the_parameters(void **state)
                                             {"parameters gathered in FP8", "moments in bf16"}};
     struct config base = gathering(FRAMEWORK_MEGATRON), plan = base;
     take(&plan, "moments in bf16");
-    assert_true(plan.knobs.precision_aware && plan.knobs.main_param_remainder);
-    assert_int_equal(plan.knobs.main_param_bytes, 2);
+    assert_true(plan.knobs.precision_aware && knobs_keeps_remainder(&plan.knobs));
     assert_int_equal(plan.knobs.exp_avg_sq_bytes, 2);
     assert_int_equal(plan.knobs.grad_bytes, 4);
     for (int i = 0; i < 2; i++) {
         plan = base;
         take(&plan, orders[i][0]);
         take(&plan, orders[i][1]);
-        assert_false(plan.knobs.main_param_remainder);
-        assert_int_equal(plan.knobs.main_param_bytes, 4);
+        assert_false(knobs_keeps_remainder(&plan.knobs));
     }
     base = plan;
     assert_false(try_named(&plan, "offload the optimizer")); /* delayed scaling alone */
