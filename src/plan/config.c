@@ -62,6 +62,11 @@ double knobs_rank_capacity(const struct knobs *k)
     return takes_recipes_buffers(k) ? RECIPES_RANK_CAPACITY : k->rank_capacity;
 }
 
+bool knobs_stash(const struct knobs *k)
+{
+    return k->paged_stash || takes_recipes_buffers(k);
+}
+
 double knobs_kept_capacity(const struct knobs *k)
 {
     if (takes_recipes_buffers(k)) return RECIPES_STASH;

@@ -278,6 +278,8 @@ int64_t knobs_edp(const struct knobs *k);
 /* Rows that the buffers of a rank's experts have, over the mean, where they are of a fixed size; 0:
    they are as large as the rows. */
 double knobs_rank_capacity(const struct knobs *k);
+/* Whether what experts keep for the backward goes into a stash of pages. */
+bool knobs_stash(const struct knobs *k);
 /* Rows that are kept for the backward, over the mean: all of the buffers, or what the stash holds;
    0: the rows themselves. */
 double knobs_kept_capacity(const struct knobs *k);

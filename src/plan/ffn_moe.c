@@ -129,7 +129,8 @@ static void shared_saved(struct saved_list *l)
 
 /* The probability is applied before FC2 (memory-efficient permutation), so FC2's output is not
    kept; an activation that is not fused with it is kept before and after. HybridEP's dispatch
-   output outlives the permuted copy in measured runs (coefficient hybridep_copies). */
+   output outlives the permuted copy in measured runs (coefficient hybridep_copies), unless what is
+   kept goes into a stash. */
 static void experts_saved(struct saved_list *l)
 {
     const struct model_shape *m = l->m;
