@@ -156,6 +156,14 @@ enum {
     SCOPE_FULL = 64,
 };
 
+/* bits of open_numerics: what may have fewer bits than the framework's fp32 defaults */
+enum {
+    NUMERICS_GRADIENTS = 1,  /* added up and reduced in bf16 */
+    NUMERICS_MOMENTS = 2,    /* the optimizer's, in bf16 */
+    NUMERICS_PARAMETERS = 4, /* kept and gathered in FP8 */
+    NUMERICS_FP8_MOMENTS = 8,
+};
+
 /* All that a plan decides. Degrees are at least 1. */
 struct knobs {
     int64_t gpus;
@@ -194,8 +202,9 @@ struct knobs {
     int wgrad_deferral_limit;
     int first_stage_layers, last_stage_layers; /* 0: not given */
     bool account_embedding, account_loss;
-    int group_size; /* microbatch_group_size_per_virtual_pipeline_stage; 0: pp */
-    int layout;     /* 0: even or first/last; else a handle into config.layouts + 1 */
+    int group_size;         /* microbatch_group_size_per_virtual_pipeline_stage; 0: pp */
+    int layout;             /* 0: even or first/last; else a handle into config.layouts + 1 */
+    uint32_t open_numerics; /* of the question */
     bool freeze_vision, freeze_language;
     int image_tokens, images; /* of a sequence, as the language model sees them; 0: not stated */
     /* AutoModel */

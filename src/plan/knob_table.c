@@ -340,6 +340,9 @@ static const char *const module_words[] = {
 static const char *const scope_words[] = {"attn", "moe_router", "moe_preprocess", "mamba", "mlp",
                                           "moe",  NULL};
 
+static const char *const numerics_words[] = {"gradients", "moments", "parameters", "fp8_moments",
+                                             NULL};
+
 #define NONE (-1)
 #define FIELD(name) offsetof(struct knobs, name)
 /* A field that the parameter's value is; one that has words; one that more goes into. */
@@ -435,6 +438,7 @@ const struct knob knob_table[] = {
     CODE(P_moe_paged_stash, KNOB_BOOL, paged_stash, NONE, NULL, say_nothing),
     CODE(P_moe_paged_stash_buffer_size_factor_cuda, KNOB_DOUBLE, stash_factor, 0, settle_stash,
          say_nothing),
+    WORDS(P_open_numerics, KNOB_MODULES, open_numerics, numerics_words, 0, say_nothing),
     PLAIN(P_num_distributed_optimizer_instances, KNOB_INT, optimizer_instances, NONE),
     PLAIN(P_microbatch_group_size_per_vp_stage, KNOB_INT, group_size, 0),
     PLAIN(P_gradient_accumulation_fusion, KNOB_BOOL, grad_accumulation_fusion, NONE),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/move.h"
 
+#include "base/buf.h"
 #include "facts/param_ids.h"
 #include "plan/framework.h"
 #include "plan/knob.h"
@@ -415,7 +416,7 @@ static const struct move optimizer_precision_moves[] = {
     {"moments in bf16", keep_moments, 2, NEED_OPTIMIZER | NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0,
      RISK_MOMENTS},
     {"moments in FP8", keep_moments, 1, NEED_OPTIMIZER | NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0,
-     RISK_MOMENTS},
+     RISK_FP8_MOMENTS},
     {"optimizer states of two bytes", small_optimizer, 2, NEED_UNSHARDED | NEED_SHARDED_OPTIMIZER,
      MOVE_RELIEF, 0, RISK_GRADIENTS | RISK_MOMENTS},
     {0}};
@@ -616,16 +617,32 @@ static bool is_risked_by(const struct config *plan, const struct decision *d,
     return true;
 }
 
-static unsigned risks_in(const struct config *c)
+/* The risks of the moves whose states a plan has; their names go to `names` unless that is NULL. */
+static unsigned risks_in(const struct config *c, unsigned wanted, struct buf *names)
 {
     unsigned risks = 0;
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
-        for (const struct move *move = d->moves; move->name; move++)
-            if (is_risked_by(c, d, move)) risks |= move->risks;
+        for (const struct move *move = d->moves; move->name; move++) {
+            if (!(move->risks & wanted) || !is_risked_by(c, d, move)) continue;
+            if (names) buf_printf(names, "%s%s", names->n ? ", " : "", move->name);
+            risks |= move->risks;
+        }
     return risks;
+}
+
+bool move_allowed(const struct config *c, const struct move *move)
+{
+    return !(move->risks & RISK_NUMERICS & ~c->knobs.open_numerics);
+}
+
+struct str move_numerics(struct arena *a, const struct config *base, const struct config *plan)
+{
+    struct buf names = buf_new(a);
+    risks_in(plan, RISK_NUMERICS & ~risks_in(base, RISK_NUMERICS, NULL), &names);
+    return buf_str(&names);
 }
 
 unsigned move_risks_of(const struct config *base, const struct config *plan)
 {
-    return risks_in(plan) & ~risks_in(base);
+    return risks_in(plan, ~risks_in(base, ~0u, NULL), NULL);
 }

@@ -47,11 +47,12 @@ enum move_need {
 /* What a plan with the move has to be told of: numbers other than with the framework's fp32
    defaults, by which of them, and buffers of a fixed size that a batch may overflow. */
 enum move_risk {
-    RISK_GRADIENTS = 1,  /* gradients added up and reduced in bf16 */
-    RISK_MOMENTS = 2,    /* the optimizer's states in fewer bits */
-    RISK_PARAMETERS = 4, /* parameters kept and gathered in FP8 */
-    RISK_NUMERICS = RISK_GRADIENTS | RISK_MOMENTS | RISK_PARAMETERS,
-    RISK_DYNAMIC_GRAPHS = 8,
+    RISK_GRADIENTS = NUMERICS_GRADIENTS,
+    RISK_MOMENTS = NUMERICS_MOMENTS,
+    RISK_PARAMETERS = NUMERICS_PARAMETERS,
+    RISK_FP8_MOMENTS = NUMERICS_FP8_MOMENTS,
+    RISK_NUMERICS = RISK_GRADIENTS | RISK_MOMENTS | RISK_PARAMETERS | RISK_FP8_MOMENTS,
+    RISK_DYNAMIC_GRAPHS = 16,
 };
 
 /* Changes the knobs; false when there is nothing to change, or no such change. Those of MOVE_SEARCH
@@ -124,6 +125,11 @@ struct str decision_text(struct arena *a, const struct decision *d, const struct
 bool move_take(const struct decision *d, const struct move *move, struct config *c);
 /* What the configuration has of all that moves may need: bits of move_need. */
 unsigned move_given(const struct config *c);
+/* Whether the question leaves the numbers open that a move changes. */
+bool move_allowed(const struct config *c, const struct move *move);
+/* The names of the moves that change numbers whose states a plan has and `base` has not, separated
+   by commas; empty: none. */
+struct str move_numerics(struct arena *a, const struct config *base, const struct config *plan);
 /* The risks that a plan carries and `base`, the same question left to the framework, does not:
    those of every move whose state the plan has. */
 unsigned move_risks_of(const struct config *base, const struct config *plan);

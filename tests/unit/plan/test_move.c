@@ -441,7 +441,6 @@ static void every_set_of_modules_that_the_model_has(void **state)
 /* What a plan's numbers differ in from the framework's own, and what may overflow. */
 static void risks_are_those_of_the_states_that_a_plan_has(void **state)
 {
-    (void)state;
     struct config base = on_hybridep(), plan = base;
     plan.knobs.precision = base.knobs.precision = PREC_MXFP8;
     assert_int_equal(move_risks_of(&base, &plan), 0);
@@ -452,6 +451,9 @@ static void risks_are_those_of_the_states_that_a_plan_has(void **state)
     base.knobs.fp8_param_gather = true; /* the framework's own */
     assert_int_equal(move_risks_of(&base, &plan), RISK_GRADIENTS);
     take(&plan, "moments in FP8");
+    assert_int_equal(move_risks_of(&base, &plan), RISK_GRADIENTS | RISK_FP8_MOMENTS);
+    assert_str(move_numerics(*state, &base, &plan), "gradients in bf16, moments in FP8");
+    take(&plan, "moments in bf16");
     assert_int_equal(move_risks_of(&base, &plan), RISK_GRADIENTS | RISK_MOMENTS);
     take(&plan, "graphs of the router");
     assert_int_equal(move_risks_of(&base, &plan), RISK_GRADIENTS | RISK_MOMENTS);
@@ -460,6 +462,24 @@ static void risks_are_those_of_the_states_that_a_plan_has(void **state)
                      RISK_GRADIENTS | RISK_MOMENTS | RISK_DYNAMIC_GRAPHS);
     plan.knobs.capacity_factor = 1, plan.knobs.pad_to_capacity = true;
     assert_int_equal(move_risks_of(&base, &plan) & RISK_NUMERICS, RISK_GRADIENTS | RISK_MOMENTS);
+}
+
+/* What changes no numbers is always allowed. */
+static void numbers_change_where_the_question_leaves_them_open(void **state)
+{
+    (void)state;
+    struct config c = on_hybridep();
+    unsigned seen = 0;
+    for (unsigned open = 0; open <= RISK_NUMERICS; open++) {
+        c.knobs.open_numerics = open;
+        EACH_MOVE(d, move)
+        {
+            unsigned numerics = move->risks & RISK_NUMERICS;
+            assert_int_equal(move_allowed(&c, move), (numerics & open) == numerics);
+            seen |= numerics;
+        }
+    }
+    assert_int_equal(seen, RISK_NUMERICS);
 }
 
 /* States of an optimizer that takes them in any format: the main parameter is what a bf16 parameter
@@ -540,6 +560,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_ladder_of_recomputation_rises),
     cmocka_unit_test(every_set_of_modules_that_the_model_has),
     cmocka_unit_test(risks_are_those_of_the_states_that_a_plan_has),
+    cmocka_unit_test(numbers_change_where_the_question_leaves_them_open),
     cmocka_unit_test(what_the_optimizer_keeps_goes_with_the_parameters),
     cmocka_unit_test(a_graph_of_the_iteration_needs_fixed_shapes),
     cmocka_unit_test(a_decision_is_told_in_words),
