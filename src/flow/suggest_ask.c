@@ -246,7 +246,7 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     set_size(f, P_seq_length, ask->seq, ask->seq_assumed);
     set_size(f, P_global_batch_size, ask->gbs, ask->gbs_assumed);
     set(f, P_goal, value_string(ask->goal));
-    if (!str_is(ask->numerics, "tuned")) set(f, P_numerics, value_string(ask->numerics));
+    if (str_is(ask->numerics, "strict")) set(f, P_numerics, value_string(ask->numerics));
     set(f, P_task, value_string(ask->task));
     set(f, P_precision, value_string(ask->precision));
     if (ask->model->hf_id.n) set(f, P_hf_id, value_string(ask->model->hf_id));
