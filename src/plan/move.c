@@ -161,6 +161,18 @@ static bool overlap_ep(struct config *c, int on)
     return true;
 }
 
+static bool overlap_shared_experts(struct config *c, int on)
+{
+    c->knobs.shared_expert_overlap = on;
+    return !c->knobs.overlap_ep;
+}
+
+static bool overlap_tp(struct config *c, int on)
+{
+    c->knobs.tp_comm_overlap = on;
+    return true;
+}
+
 static bool fuse_loss(struct config *c, int fusion)
 {
     struct knobs *k = &c->knobs;
@@ -393,6 +405,16 @@ static const struct move ep_overlap_moves[] = {{"hide the expert exchange", over
                                                 MOVE_SEARCH | MOVE_REFINE, 0, 0},
                                                {0}};
 
+static const struct move shared_expert_overlap_moves[] = {
+    {"hide the expert exchange behind shared experts", overlap_shared_experts, true,
+     NEED_CORE | NEED_EXPERTS | NEED_SHARED | NEED_EP, MOVE_SEARCH, 0, 0},
+    {0}};
+
+/* Transformer Engine's user buffers. */
+static const struct move tp_overlap_moves[] = {
+    {"hide TP's exchange", overlap_tp, true, NEED_CORE | NEED_SEQUENCE_PARALLEL, MOVE_SEARCH, 0, 0},
+    {0}};
+
 static const struct move loss_moves[] = {{"fuse the loss", fuse_loss, CE_TE, 0, MOVE_RELIEF, 0, 0},
                                          {0}};
 
@@ -525,6 +547,12 @@ const struct decision decisions[DECISIONS] = {
                              .moves = ep_overlap_moves,
                              .params = PARAMS(P_overlap_moe_expert_parallel_comm),
                              .also = PARAMS(P_moe_shared_expert_overlap)},
+    [DECISION_SHARED_EXPERT_OVERLAP] = {.phase = PHASE_PROFILE,
+                                        .moves = shared_expert_overlap_moves,
+                                        .params = PARAMS(P_moe_shared_expert_overlap)},
+    [DECISION_TP_OVERLAP] = {.phase = PHASE_PROFILE,
+                             .moves = tp_overlap_moves,
+                             .params = PARAMS(P_tp_comm_overlap)},
     [DECISION_LOSS] = {.phase = PHASE_FIT,
                        .moves = loss_moves,
                        .params = PARAMS(P_cross_entropy_loss_fusion),
@@ -585,7 +613,8 @@ unsigned move_given(const struct config *c)
                {c->machine.nvlink_domain <= c->machine.gpus_per_node, NEED_NODE_NVLINK},
                {k->graph_impl == GRAPH_NONE || k->graph_impl == GRAPH_TE, NEED_TE_GRAPHS},
                {precision_gathers(k->precision), NEED_FP8},
-               {k->distributed_optimizer, NEED_SHARDED_OPTIMIZER}};
+               {k->distributed_optimizer, NEED_SHARDED_OPTIMIZER},
+               {k->tp > 1 && k->sequence_parallel, NEED_SEQUENCE_PARALLEL}};
     unsigned given = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         given |= all[i].holds ? all[i].need : 0;

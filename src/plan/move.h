@@ -42,6 +42,7 @@ enum move_need {
     NEED_TE_GRAPHS = 1024,   /* no CUDA graphs yet, or Transformer Engine's */
     NEED_FP8 = 2048,         /* a number format whose parameters FP8 can hold */
     NEED_SHARDED_OPTIMIZER = 4096,
+    NEED_SEQUENCE_PARALLEL = 8192,
 };
 
 /* What a plan with the move has to be told of: numbers other than with the framework's fp32
@@ -101,6 +102,8 @@ enum decision_id {
     DECISION_DISPATCHER,
     DECISION_GRAPHS,
     DECISION_EP_OVERLAP,
+    DECISION_SHARED_EXPERT_OVERLAP,
+    DECISION_TP_OVERLAP,
     DECISION_LOSS,
     DECISION_OPTIMIZER_SHARDING,
     DECISION_GRADIENTS,

@@ -125,7 +125,7 @@ static struct config gathering(enum framework framework)
 static void a_move_is_not_taken_where_something_it_needs_is_missing(void **state)
 {
     (void)state;
-    struct config without[10];
+    struct config without[11];
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         without[i] = gathering(FRAMEWORK_MEGATRON);
     without[0] = gathering(FRAMEWORK_AUTOMODEL);
@@ -138,6 +138,7 @@ static void a_move_is_not_taken_where_something_it_needs_is_missing(void **state
     without[7].knobs.graph_impl = GRAPH_LOCAL;
     without[8].knobs.precision = PREC_FP8_BLOCKWISE;
     without[9].knobs.distributed_optimizer = false;
+    without[10].knobs.sequence_parallel = false;
     static const unsigned lost[] = {NEED_CORE,
                                     NEED_EXPERTS | NEED_EXPERT_GROUP,
                                     NEED_DENSE,
@@ -147,7 +148,8 @@ static void a_move_is_not_taken_where_something_it_needs_is_missing(void **state
                                     NEED_EP | NEED_EXPERT_GROUP,
                                     NEED_TE_GRAPHS,
                                     NEED_FP8,
-                                    NEED_SHARDED_OPTIMIZER};
+                                    NEED_SHARDED_OPTIMIZER,
+                                    NEED_SEQUENCE_PARALLEL};
     struct config whole = gathering(FRAMEWORK_MEGATRON);
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
         assert_int_equal(move_given(&whole) & ~move_given(&without[i]), lost[i]);
@@ -239,6 +241,7 @@ static void what_follows_is_set_too(void **state)
     assert_int_equal(c.knobs.ep, 16);
     take(&c, "hide the expert exchange");
     assert_false(c.knobs.shared_expert_overlap);
+    assert_false(try_named(&c, "hide the expert exchange behind shared experts"));
 }
 
 /* Muon has one moment, which stays as it is, and its states stay where they are; a loss that is
@@ -331,7 +334,8 @@ static void each_consumer_has_its_moves_in_order(void **state)
                         "recompute nothing, recompute the cheapest, the cheapest and MLA's "
                         "projections, and dense FFNs, and experts, recompute whole layers, "
                         "all-to-all, DeepEP, HybridEP, graphs of the router, graphs of attention "
-                        "too, hide the expert exchange, gradients in bf16, offload half of the "
+                        "too, hide the expert exchange, hide the expert exchange behind shared "
+                        "experts, hide TP's exchange, gradients in bf16, offload half of the "
                         "optimizer, offload the optimizer, offload what attention keeps, offload "
                         "what experts keep, offload what both keep");
     assert_string_equal(list_of(*state, MOVE_SEARCH, &hybridep),
@@ -339,14 +343,16 @@ static void each_consumer_has_its_moves_in_order(void **state)
                         "projections, and dense FFNs, and experts, recompute whole layers, "
                         "all-to-all, DeepEP, HybridEP, graphs of the router, graphs of attention "
                         "too, a graph of the iteration, experts' buffers of a fixed size, hide "
-                        "the expert exchange, gradients in bf16, parameters gathered in bf16, "
+                        "the expert exchange, hide the expert exchange behind shared experts, "
+                        "hide TP's exchange, gradients in bf16, parameters gathered in bf16, "
                         "parameters gathered in FP8, moments in bf16, moments in FP8, offload "
                         "half of the optimizer, offload the optimizer, offload what attention "
                         "keeps, offload what experts keep, offload what both keep");
     assert_string_equal(list_of(*state, MOVE_SEARCH, &dense),
                         "recompute nothing, recompute the cheapest, recompute whole layers, a "
-                        "graph of the iteration, gradients in bf16, offload half of the "
-                        "optimizer, offload the optimizer, offload what attention keeps");
+                        "graph of the iteration, hide TP's exchange, gradients in bf16, offload "
+                        "half of the optimizer, offload the optimizer, offload what attention "
+                        "keeps");
     assert_string_equal(list_of(*state, MOVE_SEARCH, &automodel),
                         "recompute nothing, recompute whole layers, PyTorch's exchange, DeepEP, "
                         "HybridEP, offload half of the optimizer, offload the optimizer");
