@@ -45,13 +45,6 @@ static struct range imbalance(const struct config *c, struct range r)
     return (struct range){at_most(r.value, most), at_most(r.low, most), at_most(r.high, most)};
 }
 
-/* Groups that hold the same shards: HSDP. */
-static double replicas_of(const struct knobs *k)
-{
-    if (k->fsdp == FSDP_FSDP2) return at_least_one(k->dp_replicate);
-    return k->fsdp == FSDP_NONE || k->fsdp == FSDP_DDP ? 1 : at_least_one(k->optimizer_instances);
-}
-
 bool memory_prepare(const struct config *c, struct memory_work *w)
 {
     const struct knobs *k = &c->knobs;
@@ -66,7 +59,7 @@ bool memory_prepare(const struct config *c, struct memory_work *w)
     layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
     w->embedding = padded_vocab(c) * c->model.hidden / k->tp;
     w->vision = (double)vision_params(&c->model);
-    double replicas = replicas_of(k);
+    double replicas = k->fsdp == FSDP_NONE ? 1 : knobs_replicas(k);
     w->dense_shards = at_least_one((double)knobs_dp(k) * k->cp / replicas);
     w->expert_shards = at_least_one((double)knobs_edp(k) / replicas);
     w->workspace = workspaces(c, &w->x);

@@ -73,6 +73,12 @@ double knobs_kept_capacity(const struct knobs *k)
     return k->paged_stash ? k->stash_factor : k->rank_capacity;
 }
 
+int knobs_replicas(const struct knobs *k)
+{
+    int n = k->fsdp == FSDP_FSDP2 ? k->dp_replicate : k->optimizer_instances;
+    return n < 1 || k->fsdp == FSDP_DDP ? 1 : n;
+}
+
 int64_t knobs_microbatches(const struct knobs *k)
 {
     return at_least_one(k->gbs / (k->mbs * knobs_dp(k)));

@@ -292,6 +292,9 @@ bool knobs_stash(const struct knobs *k);
 /* Rows that are kept for the backward, over the mean: all of the buffers, or what the stash holds;
    0: the rows themselves. */
 double knobs_kept_capacity(const struct knobs *k);
+/* Groups of data-parallel ranks that hold the same shards: HSDP, instances of the optimizer. At
+   least 1. */
+int knobs_replicas(const struct knobs *k);
 /* Microbatches of a step on one pipeline: gbs/(mbs·dp), at least 1. */
 int64_t knobs_microbatches(const struct knobs *k);
 /* The decoder layers, MTP depths, embedding and loss of every chunk (chunk c is on rank c % pp):

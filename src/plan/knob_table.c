@@ -359,7 +359,7 @@ static const char *const numerics_words[] = {"gradients", "moments", "parameters
         param, kind, FIELD(field), NULL, absent, settle, say                                       \
     }
 
-enum { DECIDED = 52 }; /* rows of what a plan decides */
+enum { DECIDED = 53 }; /* rows of what a plan decides */
 
 const struct knob knob_table[] = {
     PLAIN(P_world_size, KNOB_INT64, gpus, NONE),
@@ -419,6 +419,7 @@ const struct knob knob_table[] = {
     WORDS(P_dispatcher, KNOB_WORD, dispatcher, dispatcher_words, NONE, say_dispatcher),
     CODE(P_use_megatron_fsdp, KNOB_SHARDED, fsdp, NONE, NULL, say_words),
     PLAIN(P_dp_replicate_size, KNOB_INT, dp_replicate, 1),
+    PLAIN(P_num_distributed_optimizer_instances, KNOB_INT, optimizer_instances, NONE),
     [DECIDED] =
         WORDS(P_cross_entropy_loss_fusion, KNOB_WORD, ce_fusion, loss_words, NONE, say_words),
     CODE(P_NONE, KNOB_INT, layout, 0, NULL, say_stages),
@@ -439,7 +440,6 @@ const struct knob knob_table[] = {
     CODE(P_moe_paged_stash_buffer_size_factor_cuda, KNOB_DOUBLE, stash_factor, 0, settle_stash,
          say_nothing),
     WORDS(P_open_numerics, KNOB_MODULES, open_numerics, numerics_words, 0, say_nothing),
-    PLAIN(P_num_distributed_optimizer_instances, KNOB_INT, optimizer_instances, NONE),
     PLAIN(P_microbatch_group_size_per_vp_stage, KNOB_INT, group_size, 0),
     PLAIN(P_gradient_accumulation_fusion, KNOB_BOOL, grad_accumulation_fusion, NONE),
     PLAIN(P_overlap_p2p_comm, KNOB_BOOL, overlap_p2p, NONE),

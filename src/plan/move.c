@@ -188,6 +188,21 @@ static bool shard_optimizer(struct config *c, int on)
     return open;
 }
 
+/* As few groups of the same shards as let each stand in one NVLink domain. */
+static bool shard_inside(struct config *c, int unused)
+{
+    (void)unused;
+    struct knobs *k = &c->knobs;
+    int64_t ranks = knobs_dp(k) * k->cp, groups = 2;
+    int64_t expert_ranks = c->model.experts > 0 ? knobs_edp(k) : ranks;
+    int *field = k->fsdp == FSDP_FSDP2 ? &k->dp_replicate : &k->optimizer_instances;
+    while (groups <= ranks && (ranks * k->tp > groups * c->machine.nvlink_domain ||
+                               ranks % groups || expert_ranks % groups))
+        groups++;
+    *field = (int)groups;
+    return groups <= ranks && ranks * k->tp > c->machine.nvlink_domain && k->fsdp != FSDP_DDP;
+}
+
 static bool reduce_gradients(struct config *c, int bytes)
 {
     c->knobs.grad_bytes = bytes;
@@ -421,6 +436,10 @@ static const struct move loss_moves[] = {{"fuse the loss", fuse_loss, CE_TE, 0, 
 static const struct move optimizer_sharding_moves[] = {
     {"shard the optimizer", shard_optimizer, true, NEED_UNSHARDED, MOVE_RELIEF, 0, 0}, {0}};
 
+static const struct move replica_moves[] = {
+    {"shards inside the NVLink domain", shard_inside, 0, NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0, 0},
+    {0}};
+
 /* What Megatron-core's own optimizer can be told. */
 enum { NEED_OPTIMIZER = NEED_CORE | NEED_UNSHARDED };
 static const struct move gradient_moves[] = {
@@ -560,6 +579,10 @@ const struct decision decisions[DECISIONS] = {
     [DECISION_OPTIMIZER_SHARDING] = {.phase = PHASE_FIT,
                                      .moves = optimizer_sharding_moves,
                                      .params = PARAMS(P_use_distributed_optimizer)},
+    [DECISION_REPLICAS] = {.phase = PHASE_SCALE,
+                           .moves = replica_moves,
+                           .params =
+                               PARAMS(P_num_distributed_optimizer_instances, P_dp_replicate_size)},
     [DECISION_GRADIENTS] = {.phase = PHASE_PROFILE,
                             .moves = gradient_moves,
                             .params = PARAMS(P_main_grads_dtype)},
