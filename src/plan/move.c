@@ -220,7 +220,7 @@ static bool keep_moments(struct config *c, int bytes)
     struct knobs *k = &c->knobs;
     k->precision_aware = true;
     k->exp_avg_bytes = k->exp_avg_sq_bytes = bytes;
-    return !k->muon;
+    return !k->muon && (bytes > 1 || config_traits(c)->fp8_states);
 }
 
 /* Gradients and moments of so many bytes. */

@@ -71,7 +71,7 @@ static size_t variants(struct config out[4])
 /* On it what fills buffers of a fixed size. */
 static struct config on_hybridep(void)
 {
-    struct config c = config_with(FRAMEWORK_BRIDGE);
+    struct config c = config_with(FRAMEWORK_MEGATRON);
     c.knobs.dispatcher = DISPATCH_HYBRIDEP;
     c.knobs.distributed_optimizer = true;
     return c;
@@ -506,6 +506,8 @@ static void what_the_optimizer_keeps_goes_with_the_parameters(void **state)
         take(&plan, orders[i][1]);
         assert_false(knobs_keeps_remainder(&plan.knobs));
     }
+    base = plan, base.framework = FRAMEWORK_BRIDGE;
+    assert_false(try_named(&base, "moments in FP8")); /* no override can say it */
     base = plan;
     assert_false(try_named(&plan, "offload the optimizer")); /* delayed scaling alone */
     plan = base, plan.knobs.precision = PREC_FP8_DELAYED;
