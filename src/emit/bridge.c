@@ -5,6 +5,7 @@
 #include "facts/bridge.h"
 #include "base/quote.h"
 #include "emit/emit.h"
+#include "emit/flags.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 #include "flow/said.h"
@@ -164,6 +165,16 @@ static void add_head(const struct emit_input *in, struct buf *out)
     add_fixed(out, f, true);
 }
 
+/* Recipes have an environment of their own, or a variable of it. */
+static void add_environment(struct buf *out, const struct facts *f)
+{
+    struct environment variables[ENVIRONMENT_MAX];
+    size_t n = emit_environment_differs(f) ? emit_environment(f, variables) : 0;
+    for (size_t i = 0; i < n; i++)
+        emit_override(out, arena_printf(out->arena, "++env_vars.%s", variables[i].name),
+                      value_string(str_of(variables[i].value)));
+}
+
 void emit_bridge(const struct emit_input *in, struct buf *out)
 {
     int *params;
@@ -171,4 +182,5 @@ void emit_bridge(const struct emit_input *in, struct buf *out)
     add_head(in, out);
     for (size_t i = 0; i < n; i++)
         add_param(out, in->facts, params[i]);
+    add_environment(out, in->facts);
 }

@@ -256,6 +256,16 @@ static void set_entries(struct facts *f, struct str key, struct value v, const s
     }
 }
 
+/* Whether the key is an environment variable's, which then has the value. */
+static bool is_variable(struct facts *f, struct str key, struct value v)
+{
+    struct str section = STR("env_vars.");
+    if (!str_starts(key, section)) return false;
+    if (v.kind != VALUE_UNKNOWN)
+        facts_set_env(f, str_slice(key, section.n, key.n), value_text(f->arena, v), false);
+    return true;
+}
+
 static void apply_word(struct facts *f, const struct flag_word *word)
 {
     struct str text = word->text;
@@ -272,6 +282,7 @@ static void apply_word(struct facts *f, const struct flag_word *word)
         unknown ? value_unknown()
                 : parse_value(f->arena, str_slice(text, eq + 1, text.n), &at, (struct nesting){0});
     facts_add_raw(f, key, v);
+    if (is_variable(f, key, v)) return;
     set_key(f, key, v, node);
     set_entries(f, key, v, node);
 }

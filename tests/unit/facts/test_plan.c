@@ -103,6 +103,10 @@ static void bridge_objects_say_their_fields(void **state)
                 "mixed_precision={bf16:true,fp8:hybrid\n",
                 NULL);
     assert_fact(f, "fp8", "hybrid");
+    f = read_as(*state, "bridge",
+                "train.micro_batch_size=1\n++env_vars.A=1\n'++env_vars.B=\"x:1,y\"'\n", NULL);
+    assert_str(facts_env(f, STR("A")).s, "1");
+    assert_str(facts_env(f, STR("B")).s, "x:1,y");
     f = read_as(*state, "bridge", "train.micro_batch_size=1\nmixed_precision={bf16\n", NULL);
     assert_fact(f, "bf16", "null");
 }
