@@ -54,6 +54,7 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     int format;
     if (!option_choice(c, "format", &format)) return false;
     ask->goal = option_value(c, "goal");
+    ask->numerics = option_value(c, "numerics");
     ask->task = option_value(c, "task");
     ask->precision = option_value(c, "precision");
     ask->lora_targets = option_value(c, "lora-targets");
@@ -138,6 +139,9 @@ static const struct option options[] = {
      "megatron, bridge or automodel; without it Megatron and AutoModel are searched, for peft "
      "Bridge and AutoModel"},
     {"goal", "G", "throughput (default), bringup or memory"},
+    {"numerics", "N",
+     "tuned (default): gradients, moments and parameters in fewer bits where the framework's tuned "
+     "recipes of the chip have them so; strict: as the framework's defaults"},
     {"task", "T", "pretrain (default), sft or peft"},
     {"lora-rank", "N", "task peft: rank of the adapters (the framework's own)"},
     {"lora-targets", "NAME,…",

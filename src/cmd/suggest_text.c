@@ -9,6 +9,7 @@
 #include "emit/emit.h"
 #include "emit/screen.h"
 #include "facts/param_ids.h"
+#include "plan/move.h"
 
 static void add_question(struct arena *a, const struct ask *ask, const struct answer *answer,
                          struct buf *out)
@@ -24,6 +25,17 @@ static void add_question(struct arena *a, const struct ask *ask, const struct an
                m->capacity_bytes / GIB, ask->seq, ask->seq_assumed ? " (assumed)" : "",
                STR_ARG(gbs), ask->gbs_assumed ? " (assumed)" : "");
     screen_platform_notes(a, ask->platform, out);
+}
+
+/* What the plan holds in fewer bits than the framework would by itself. */
+static void add_numerics(const struct ask *ask, const struct answer *answer,
+                         const struct config *plan, struct buf *out)
+{
+    struct str held = move_numerics(out->arena, &answer->base, plan);
+    if (held.n)
+        buf_printf(out,
+                   "  numerics    %.*s: %.*s (--numerics strict: as the framework's defaults)\n",
+                   STR_ARG(ask->numerics), STR_ARG(held));
 }
 
 static void add_costs(const struct config *c, struct buf *out)
@@ -84,6 +96,7 @@ void suggest_text(struct arena *a, const struct ask *ask, enum framework framewo
                framework_full_name(framework), answer->feasible, answer->searched,
                answer->tight ? "; nothing surely fits, these may" : "");
     screen_plan(a, &best->config, out);
+    add_numerics(ask, answer, &best->config, out);
     add_costs(&best->config, out);
     add_reasons(best, out);
     add_alternatives(answer, out);

@@ -34,20 +34,15 @@ static double at_least_one(double x)
 }
 
 /* Rows of the fullest rank's experts over the balanced share: at most all rows of the ep ranks, and
-   not above what a capacity factor lets through. */
+   not above what a capacity factor lets through; what buffers of a fixed size keep is known. */
 static struct range imbalance(const struct config *c, struct range r)
 {
     const struct knobs *k = &c->knobs;
+    double fixed = knobs_kept_capacity(k);
+    if (fixed > 0) return (struct range){fixed, fixed, fixed};
     double most = k->force_balance || k->pad_to_capacity ? 1 : k->ep;
     if (k->capacity_factor > 0) most = at_most(most, k->capacity_factor);
     return (struct range){at_most(r.value, most), at_most(r.low, most), at_most(r.high, most)};
-}
-
-/* Groups that hold the same shards: HSDP. */
-static double replicas_of(const struct knobs *k)
-{
-    if (k->fsdp == FSDP_FSDP2) return at_least_one(k->dp_replicate);
-    return k->fsdp == FSDP_NONE || k->fsdp == FSDP_DDP ? 1 : at_least_one(k->optimizer_instances);
 }
 
 bool memory_prepare(const struct config *c, struct memory_work *w)
@@ -64,7 +59,7 @@ bool memory_prepare(const struct config *c, struct memory_work *w)
     layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
     w->embedding = padded_vocab(c) * c->model.hidden / k->tp;
     w->vision = (double)vision_params(&c->model);
-    double replicas = replicas_of(k);
+    double replicas = k->fsdp == FSDP_NONE ? 1 : knobs_replicas(k);
     w->dense_shards = at_least_one((double)knobs_dp(k) * k->cp / replicas);
     w->expert_shards = at_least_one((double)knobs_edp(k) / replicas);
     w->workspace = workspaces(c, &w->x);

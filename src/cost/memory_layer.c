@@ -10,9 +10,9 @@ struct token_counts token_counts(const struct config *c, const struct memory_coe
     double sp_tokens = k->sequence_parallel ? tokens / k->tp : tokens;
     double rows = sp_tokens * c->model.topk * k->etp;
     if (k->pad_to_capacity && k->capacity_factor > 0) rows *= k->capacity_factor;
-    double copies = k->dispatcher != DISPATCH_HYBRIDEP ? 0
-                    : knobs_quantised(k)               ? x->hybridep_quantised_copies.value
-                                                       : x->hybridep_copies.value;
+    double copies = k->dispatcher != DISPATCH_HYBRIDEP || knobs_stash(k) ? 0
+                    : knobs_quantised(k) ? x->hybridep_quantised_copies.value
+                                         : x->hybridep_copies.value;
     return (struct token_counts){tokens, sp_tokens, rows, copies};
 }
 

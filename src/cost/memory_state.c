@@ -113,9 +113,8 @@ static void optimizer_shards(const struct memory_work *w, double *dense, double 
    step of 25 %, 8 bytes an element in all). */
 static double state_bytes(const struct knobs *k, double moments)
 {
-    if (k->optimizer_offload <= 0) return k->main_param_bytes + moments;
-    double main = k->main_param_remainder ? 4 : k->main_param_bytes;
-    return main + (1 - k->optimizer_offload) * moments;
+    bool whole = k->optimizer_offload > 0 || !knobs_keeps_remainder(k);
+    return (whole ? k->main_param_bytes : 2) + (1 - k->optimizer_offload) * moments;
 }
 
 /* Optimizer states: main parameter, first and second moment; Muon keeps one moment of a matrix and
@@ -159,8 +158,7 @@ double state_step_transient(const struct memory_work *w, const struct holding *s
                           kept, elements);
     }
     double part = w->x.adam_expansion.value;
-    int low = (k->exp_avg_bytes < 4) + (k->exp_avg_sq_bytes < 4) +
-              (k->main_param_bytes < 4 && !k->main_param_remainder);
+    int low = (k->exp_avg_bytes < 4) + (k->exp_avg_sq_bytes < 4) + (k->main_param_bytes < 4);
     double largest = max(dense / shards, experts / expert_shards);
     return trace_term(trace, "fp32 expansion of optimizer states", part * kept * 4 * low * largest,
                       "%.2g x 4 B x %d x %.0f", part * kept, low, largest);

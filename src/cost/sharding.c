@@ -74,6 +74,18 @@ static bool shards_parameters(const struct knobs *k)
     return k->fsdp == FSDP_FSDP2 || k->fsdp == FSDP_OPTIM_GRADS_PARAMS;
 }
 
+/* Parameters are gathered and gradients reduced over the ranks that hold different shards, which
+   stand side by side (megatron/core/parallel_state.py:984); between the groups that hold the same
+   ones a shard's gradient is then added up and sent back. */
+static void add_collectives(const struct timing *t, struct collectives *x, double gathered,
+                            double reduced, double replicas, double ranks, double span)
+{
+    double sharded = fmax(1, ranks / replicas);
+    x->gather += comm_collective(t, gathered, sharded, span / replicas);
+    x->reduce += comm_collective(t, reduced, sharded, span / replicas) +
+                 2 * comm_collective(t, reduced / sharded, fmin(replicas, ranks), span);
+}
+
 static struct collectives collectives_of(const struct timing *t, const struct knobs *k,
                                          struct rank_params p)
 {
@@ -84,12 +96,12 @@ static struct collectives collectives_of(const struct timing *t, const struct kn
     bool whole = shards_parameters(k); /* else only what the optimizer changed */
     double dense = whole ? p.dense : p.trained_dense;
     double experts = whole ? p.experts : p.trained_experts;
-    return (struct collectives){
-        comm_collective(t, param * dense, ranks, span) +
-            comm_collective(t, param * experts, expert_ranks, expert_span),
-        comm_collective(t, grad * p.trained_dense, ranks, span) +
-            comm_collective(t, grad * p.trained_experts, expert_ranks, expert_span),
-    };
+    struct collectives x = {0};
+    double replicas = knobs_replicas(k);
+    add_collectives(t, &x, param * dense, grad * p.trained_dense, replicas, ranks, span);
+    add_collectives(t, &x, param * experts, grad * p.trained_experts, replicas, expert_ranks,
+                    expert_span);
+    return x;
 }
 
 /* Every microbatch gathers parameters for forward and backward and reduces gradients (FSDP2 at the
@@ -151,7 +163,9 @@ static double muon_seconds(const struct timing *t, double own)
    once, 4 B each. */
 double sharding_optimizer(const struct timing *t, const struct knobs *k, struct rank_params p)
 {
-    double ranks = (double)knobs_dp(k) * k->cp, expert_ranks = (double)knobs_edp(k);
+    double replicas = knobs_replicas(k);
+    double ranks = fmax(1, (double)knobs_dp(k) * k->cp / replicas),
+           expert_ranks = fmax(1, (double)knobs_edp(k) / replicas);
     bool dealt = k->distributed_optimizer || k->fsdp != FSDP_NONE;
     double all = p.trained_dense + p.trained_experts;
     double own = dealt ? p.trained_dense / ranks + p.trained_experts / expert_ranks : all;

@@ -5,6 +5,7 @@
 #include "facts/bridge.h"
 #include "base/quote.h"
 #include "emit/emit.h"
+#include "emit/flags.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 #include "flow/said.h"
@@ -21,12 +22,24 @@ static void add_list(struct buf *out, const struct value_list *list)
     buf_add_char(out, ']');
 }
 
+static void add_map(struct buf *out, const struct value_map *map)
+{
+    buf_add_char(out, '{');
+    for (size_t i = 0; i < map->n; i++) {
+        buf_printf(out, "%s%.*s:", i ? "," : "", STR_ARG(map->keys[i].s));
+        add_value(out, map->values[i]);
+    }
+    buf_add_char(out, '}');
+}
+
 static void add_value(struct buf *out, struct value v)
 {
     if (v.kind == VALUE_STRING)
         buf_add(out, quote_hydra(out->arena, v.s));
     else if (v.kind == VALUE_LIST)
         add_list(out, v.list);
+    else if (v.kind == VALUE_MAP)
+        add_map(out, v.map);
     else
         buf_add(out, emit_scalar(out->arena, v));
 }
@@ -54,6 +67,8 @@ static void add_param(struct buf *out, const struct facts *f, int param)
     struct value v = said_value(f, param);
     if (!in->key.n || is_decided(f, in)) return;
     v = emit_spelled(out->arena, in, v);
+    /* an object of the recipe's would be changed, not replaced */
+    if (v.kind == VALUE_MAP) emit_override(out, in->key, value_null());
     emit_override(out, in->key, v);
     for (size_t i = 0; i < in->n_also; i++)
         emit_override(out, in->also[i], v);
@@ -150,6 +165,16 @@ static void add_head(const struct emit_input *in, struct buf *out)
     add_fixed(out, f, true);
 }
 
+/* Recipes have an environment of their own, or a variable of it. */
+static void add_environment(struct buf *out, const struct facts *f)
+{
+    struct environment variables[ENVIRONMENT_MAX];
+    size_t n = emit_environment_differs(f) ? emit_environment(f, variables) : 0;
+    for (size_t i = 0; i < n; i++)
+        emit_override(out, arena_printf(out->arena, "++env_vars.%s", variables[i].name),
+                      value_string(str_of(variables[i].value)));
+}
+
 void emit_bridge(const struct emit_input *in, struct buf *out)
 {
     int *params;
@@ -157,4 +182,5 @@ void emit_bridge(const struct emit_input *in, struct buf *out)
     add_head(in, out);
     for (size_t i = 0; i < n; i++)
         add_param(out, in->facts, params[i]);
+    add_environment(out, in->facts);
 }

@@ -70,6 +70,11 @@ static const struct {
 };
 _Static_assert(sizeof table / sizeof *table <= ENVIRONMENT_MAX, "room for every variable");
 
+bool emit_environment_differs(const struct facts *f)
+{
+    return has_whole_graph(f) || offloads_activations(f);
+}
+
 size_t emit_environment(const struct facts *f, struct environment *out)
 {
     size_t n = 0;

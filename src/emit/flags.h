@@ -28,6 +28,8 @@ struct environment {
 
 enum { ENVIRONMENT_MAX = 8 };
 
+/* Whether the facts need more of it than every run. */
+bool emit_environment_differs(const struct facts *f);
 /* Fills `out`, which has room for ENVIRONMENT_MAX, and gives how many there are. */
 size_t emit_environment(const struct facts *f, struct environment *out);
 

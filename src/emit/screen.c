@@ -145,13 +145,36 @@ static void add_trained(const struct config *c, struct buf *out)
                100 * own / all);
 }
 
+/* The number format, and what is held in another one than the framework's own. */
+static void add_precision(struct arena *a, const struct config *c, struct buf *out)
+{
+    const struct knobs *k = &c->knobs;
+    bool own = config_traits(c)->megatron_words && k->precision != PREC_FP16;
+    buf_printf(out, "  precision   %.*s%s%s", STR_ARG(word(a, k, P_precision)),
+               k->fp8_param_gather ? ", FP8 parameter gather" : "",
+               own && k->grad_bytes == 2 ? ", gradients in bf16" : "");
+    if (k->precision_aware && k->exp_avg_sq_bytes < 4)
+        buf_printf(out, ", moments in %.*s", STR_ARG(word(a, k, P_exp_avg_sq_dtype)));
+    buf_add_char(out, '\n');
+}
+
+/* What waits on the CPU. */
+static void add_offload(struct arena *a, const struct knobs *k, struct buf *out)
+{
+    if (k->optimizer_offload > 0)
+        buf_printf(out, "  offload     %.0f %% of the optimizer to the CPU\n",
+                   100 * k->optimizer_offload);
+    if (k->offload_modules)
+        buf_printf(out, "  offload     activations of %.*s to the CPU\n",
+                   STR_ARG(word(a, k, P_offload_modules)));
+}
+
 void screen_plan(struct arena *a, const struct config *c, struct buf *out)
 {
     const struct knobs *k = &c->knobs;
     bool flex = config_traits(c)->megatron_words && knobs_flex(k);
     add_parallelism(a, c, out);
-    buf_printf(out, "  precision   %.*s%s\n", STR_ARG(word(a, k, P_precision)),
-               k->fp8_param_gather ? ", FP8 parameter gather" : "");
+    add_precision(a, c, out);
     buf_printf(out, "  sharding    %s\n", sharding(k));
     if (c->model.experts > 0 && k->ep * k->etp > 1)
         buf_printf(out, "  dispatcher  %s%s\n", flex ? "flex / " : "", knobs_dispatcher(k));
@@ -161,6 +184,7 @@ void screen_plan(struct arena *a, const struct config *c, struct buf *out)
         buf_printf(out, "  graphs      %.*s%s%.*s\n", STR_ARG(word(a, k, P_cuda_graph_impl)),
                    in_parts ? " " : "",
                    STR_ARG(in_parts ? word(a, k, P_cuda_graph_scope) : STR("")));
+    add_offload(a, k, out);
     if (k->overlap_ep) buf_add(out, STR("  overlap     expert communication (1F1B)\n"));
     add_images(c, out);
     add_trained(c, out);

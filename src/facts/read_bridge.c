@@ -112,26 +112,52 @@ static struct value quoted_of(struct arena *a, struct str text, size_t *at)
     return known ? value_string(buf_str(&word)) : value_unknown();
 }
 
-/* A value as Hydra writes it: a scalar, or a list in brackets. `at` moves behind it. */
-static struct value parse_value(struct arena *a, struct str text, size_t *at, int depth)
+static bool is_at(struct str text, size_t at, char c)
 {
-    VEC(struct value) items = {0};
-    if (*at < text.n && (text.p[*at] == '"' || text.p[*at] == '\'')) return quoted_of(a, text, at);
-    if (*at >= text.n || text.p[*at] != '[' || depth > 20) {
-        size_t from = *at;
-        while (*at < text.n && (depth == 0 || (text.p[*at] != ',' && text.p[*at] != ']')))
-            ++*at;
-        return scalar_of(a, str_trim(str_slice(text, from, *at)));
-    }
-    ++*at;
-    while (*at < text.n && text.p[*at] != ']') {
-        while (*at < text.n && (text.p[*at] == ' ' || text.p[*at] == ','))
-            ++*at;
-        if (*at < text.n && text.p[*at] != ']')
-            *VEC_PUSH(a, &items) = parse_value(a, text, at, depth + 1);
+    return at < text.n && text.p[at] == c;
+}
+
+static void skip_gaps(struct str text, size_t *at)
+{
+    while (is_at(text, *at, ' ') || is_at(text, *at, ','))
+        ++*at;
+}
+
+/* Brackets and braces around a value, and what ends it: 0, the text alone. */
+struct nesting {
+    int depth;
+    char end;
+};
+static struct value parse_value(struct arena *a, struct str text, size_t *at, struct nesting in);
+
+/* The items up to the closing bracket; of a map in braces each is behind KEY: and a colon. */
+static struct value parse_items(struct arena *a, struct str text, size_t *at, int depth)
+{
+    bool map = text.p[(*at)++] == '{';
+    struct nesting in = {depth + 1, map ? '}' : ']'};
+    VEC(struct value) keys = {0}, items = {0};
+    for (skip_gaps(text, at); *at < text.n && !is_at(text, *at, in.end); skip_gaps(text, at)) {
+        size_t colon = *at + (map ? str_find(str_slice(text, *at, text.n), ':') : 0);
+        if (map) *VEC_PUSH(a, &keys) = value_string(str_trim(str_slice(text, *at, colon)));
+        *at = map && colon < text.n ? colon + 1 : colon;
+        *VEC_PUSH(a, &items) = parse_value(a, text, at, in);
     }
     *at += *at < text.n;
-    return value_list_of(a, items.items, items.n);
+    return map ? value_map_of(a, keys.items, items.items, items.n)
+               : value_list_of(a, items.items, items.n);
+}
+
+/* A value as Hydra writes it: a scalar, a list in brackets or a map in braces. `at` moves behind
+   it. */
+static struct value parse_value(struct arena *a, struct str text, size_t *at, struct nesting in)
+{
+    if (is_at(text, *at, '"') || is_at(text, *at, '\'')) return quoted_of(a, text, at);
+    if (in.depth <= 20 && (is_at(text, *at, '[') || is_at(text, *at, '{')))
+        return parse_items(a, text, at, in.depth);
+    size_t from = *at;
+    while (*at < text.n && (!in.end || (!is_at(text, *at, ',') && !is_at(text, *at, in.end))))
+        ++*at;
+    return scalar_of(a, str_trim(str_slice(text, from, *at)));
 }
 
 /* ---- setting ---- */
@@ -219,6 +245,27 @@ static void read_yaml(struct facts *f, const struct node *doc)
 
 /* ---- overrides ---- */
 
+/* The fields of an object that an override makes: they are keys of its own. */
+static void set_entries(struct facts *f, struct str key, struct value v, const struct node *node)
+{
+    for (size_t i = 0; v.kind == VALUE_MAP && i < v.map->n; i++) {
+        struct str field = v.map->keys[i].s;
+        struct str path = arena_printf(f->arena, "%.*s.%.*s", STR_ARG(key), STR_ARG(field));
+        if (param_find_key(FRAMEWORK_BRIDGE, path, NULL) >= 0)
+            set_key(f, path, v.map->values[i], node);
+    }
+}
+
+/* Whether the key is an environment variable's, which then has the value. */
+static bool is_variable(struct facts *f, struct str key, struct value v)
+{
+    struct str section = STR("env_vars.");
+    if (!str_starts(key, section)) return false;
+    if (v.kind != VALUE_UNKNOWN)
+        facts_set_env(f, str_slice(key, section.n, key.n), value_text(f->arena, v), false);
+    return true;
+}
+
 static void apply_word(struct facts *f, const struct flag_word *word)
 {
     struct str text = word->text;
@@ -232,9 +279,12 @@ static void apply_word(struct facts *f, const struct flag_word *word)
     struct str key = str_slice(text, 0, eq);
     bool unknown = word->dynamic || word->maybe;
     struct value v =
-        unknown ? value_unknown() : parse_value(f->arena, str_slice(text, eq + 1, text.n), &at, 0);
+        unknown ? value_unknown()
+                : parse_value(f->arena, str_slice(text, eq + 1, text.n), &at, (struct nesting){0});
     facts_add_raw(f, key, v);
+    if (is_variable(f, key, v)) return;
     set_key(f, key, v, node);
+    set_entries(f, key, v, node);
 }
 
 /* The recipe decides what nobody writes. */
@@ -267,7 +317,8 @@ static void read_head(struct facts *f, struct str text)
         size_t at = 0;
         if (!param_table[i].in[FRAMEWORK_BRIDGE].fixed) continue;
         struct str said = reader_declared(text, param_table[i].name.p);
-        struct value v = said.n ? parse_value(f->arena, said, &at, 0) : value_unknown();
+        struct value v =
+            said.n ? parse_value(f->arena, said, &at, (struct nesting){0}) : value_unknown();
         if (said.n && value_check(f, i, &v, (struct span){0}, param_table[i].name))
             facts_set(f, i, v, ORIGIN_FILE, NULL, param_table[i].name);
     }

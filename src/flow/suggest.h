@@ -29,7 +29,7 @@ struct ask {
     const struct model_input *model;
     const struct platform *platform;
     bool in[FRAMEWORK_COUNT]; /* frameworks whose space is searched; none: the usual */
-    struct str goal, task, precision;
+    struct str goal, numerics, task, precision;
     int64_t lora_rank;       /* 0: not said */
     struct str lora_targets; /* separated by commas; empty: not said */
     int64_t gpus;            /* 0: the smallest power of two that is enough */
@@ -53,7 +53,7 @@ struct answers {
 
 /* Takes a framework by name. */
 bool ask_in(struct arena *a, struct ask *ask, struct str framework, struct str *why);
-/* The words of goal, task and precision, the usual ones where there is none. */
+/* The words of goal, numerics, task and precision, the usual ones where there is none. */
 bool ask_words(struct arena *a, struct ask *ask, struct str *why);
 /* Pins a parameter by name, symbol or alias: there is one, it can be pinned, and takes the value.
  */

@@ -21,11 +21,12 @@ static const struct wish {
     const char *name, *words;
 } wishes[] = {
     {"goal", "throughput|bringup|memory"},
+    {"numerics", "tuned|strict"},
     {"task", "pretrain|sft|peft"},
     {"precision", "bf16|fp16|fp8_delayed|fp8_tensorwise|fp8_blockwise|mxfp8|nvfp4"},
     {"framework", "megatron|bridge|automodel"},
 };
-enum { WISH_GOAL, WISH_TASK, WISH_PRECISION, WISH_FRAMEWORK };
+enum { WISH_GOAL, WISH_NUMERICS, WISH_TASK, WISH_PRECISION, WISH_FRAMEWORK };
 
 static bool bad_wish(struct arena *a, const struct wish *wish, struct str word, struct str *why)
 {
@@ -49,6 +50,7 @@ static bool check_word(struct arena *a, const struct wish *wish, struct str *wor
 bool ask_words(struct arena *a, struct ask *ask, struct str *why)
 {
     return check_word(a, &wishes[WISH_GOAL], &ask->goal, why) &&
+           check_word(a, &wishes[WISH_NUMERICS], &ask->numerics, why) &&
            check_word(a, &wishes[WISH_TASK], &ask->task, why) &&
            check_word(a, &wishes[WISH_PRECISION], &ask->precision, why);
 }
@@ -244,6 +246,7 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     set_size(f, P_seq_length, ask->seq, ask->seq_assumed);
     set_size(f, P_global_batch_size, ask->gbs, ask->gbs_assumed);
     set(f, P_goal, value_string(ask->goal));
+    if (str_is(ask->numerics, "strict")) set(f, P_numerics, value_string(ask->numerics));
     set(f, P_task, value_string(ask->task));
     set(f, P_precision, value_string(ask->precision));
     if (ask->model->hf_id.n) set(f, P_hf_id, value_string(ask->model->hf_id));

@@ -9,6 +9,9 @@
 #include "plan/framework.h"
 #include "plan/knob.h"
 
+/* megatron/bridge/perf_recipes/qwen/common.py, deepseek/common.py, gpt_oss/common.py */
+static const double RECIPES_RANK_CAPACITY = 1.5, RECIPES_STASH = 1.2;
+
 static int64_t at_least_one(int64_t n)
 {
     return n < 1 ? 1 : n;
@@ -44,6 +47,36 @@ uint32_t knobs_captured(const struct knobs *k)
     if (k->graph_scope == 0)
         return SCOPE_ATTN | SCOPE_MLP | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS | SCOPE_MAMBA;
     return k->graph_scope;
+}
+
+/* What a graph of the whole iteration has experts compute on where the plan leaves it open: rule
+   whole-iteration-graph-of-experts. */
+static bool takes_recipes_buffers(const struct knobs *k)
+{
+    return k->rank_capacity <= 0 && k->capacity_factor <= 0 && k->dispatcher == DISPATCH_HYBRIDEP &&
+           (knobs_captured(k) & SCOPE_FULL);
+}
+
+double knobs_rank_capacity(const struct knobs *k)
+{
+    return takes_recipes_buffers(k) ? RECIPES_RANK_CAPACITY : k->rank_capacity;
+}
+
+bool knobs_stash(const struct knobs *k)
+{
+    return k->paged_stash || takes_recipes_buffers(k);
+}
+
+double knobs_kept_capacity(const struct knobs *k)
+{
+    if (takes_recipes_buffers(k)) return RECIPES_STASH;
+    return k->paged_stash ? k->stash_factor : k->rank_capacity;
+}
+
+int knobs_replicas(const struct knobs *k)
+{
+    int n = k->fsdp == FSDP_FSDP2 ? k->dp_replicate : k->optimizer_instances;
+    return n < 1 || k->fsdp == FSDP_DDP ? 1 : n;
 }
 
 int64_t knobs_microbatches(const struct knobs *k)
@@ -104,6 +137,7 @@ static struct knobs knobs_unsaid(enum framework framework)
         .exp_avg_bytes = 4,
         .exp_avg_sq_bytes = 4,
         .optimizer_offload = 1,
+        .stash_factor = 1.1, /* transformer_config.py */
         .overlap_p2p = true,
         .permute_fusion = true,
         .grouped_gemm = true,

@@ -156,6 +156,14 @@ enum {
     SCOPE_FULL = 64,
 };
 
+/* bits of open_numerics: what may have fewer bits than the framework's fp32 defaults */
+enum {
+    NUMERICS_GRADIENTS = 1,  /* added up and reduced in bf16 */
+    NUMERICS_MOMENTS = 2,    /* the optimizer's, in bf16 */
+    NUMERICS_PARAMETERS = 4, /* kept and gathered in FP8 */
+    NUMERICS_FP8_MOMENTS = 8,
+};
+
 /* All that a plan decides. Degrees are at least 1. */
 struct knobs {
     int64_t gpus;
@@ -171,9 +179,8 @@ struct knobs {
     bool distributed_optimizer, precision_aware, muon;
     int optimizer_instances; /* num_distributed_optimizer_instances */
     int grad_bytes, main_param_bytes, exp_avg_bytes, exp_avg_sq_bytes; /* bytes an element */
-    bool main_param_remainder; /* fp32 master kept as the 16-bit remainder of a bf16 parameter */
-    double optimizer_offload;  /* fraction on the CPU */
-    int layers_offloaded;      /* cpu_offloading_num_layers */
+    double optimizer_offload;                                          /* fraction on the CPU */
+    int layers_offloaded; /* cpu_offloading_num_layers */
     bool overlap_grad_reduce, overlap_param_gather, tp_comm_overlap, overlap_ep, delay_wgrad,
         shared_expert_overlap, overlap_p2p;
     bool permute_fusion, grouped_gemm, act_fusion, grad_accumulation_fusion, deterministic,
@@ -188,12 +195,16 @@ struct knobs {
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */
     double capacity_factor; /* 0: dropless */
+    double rank_capacity;   /* moe_expert_rank_capacity_factor; 0: not said */
+    bool paged_stash;       /* moe_paged_stash: experts' saved rows in pages of one buffer ... */
+    double stash_factor;    /* ... of so many times the mean's rows */
     bool defer_embedding_wgrad;
     int wgrad_deferral_limit;
     int first_stage_layers, last_stage_layers; /* 0: not given */
     bool account_embedding, account_loss;
-    int group_size; /* microbatch_group_size_per_virtual_pipeline_stage; 0: pp */
-    int layout;     /* 0: even or first/last; else a handle into config.layouts + 1 */
+    int group_size;         /* microbatch_group_size_per_virtual_pipeline_stage; 0: pp */
+    int layout;             /* 0: even or first/last; else a handle into config.layouts + 1 */
+    uint32_t open_numerics; /* of the question */
     bool freeze_vision, freeze_language;
     int image_tokens, images; /* of a sequence, as the language model sees them; 0: not stated */
     /* AutoModel */
@@ -259,6 +270,12 @@ static inline bool knobs_reshards(const struct knobs *k)
 {
     return k->reshard_after_forward && (k->reshard_stated || k->pp == 1);
 }
+/* Whether the optimizer keeps its fp32 main parameter as the 16 bits that the bf16 parameter lacks:
+   a precision-aware one does, unless the parameters are FP8. */
+static inline bool knobs_keeps_remainder(const struct knobs *k)
+{
+    return k->precision_aware && k->main_param_bytes == 4 && !k->fp8_param_gather;
+}
 /* Whether the dispatcher is a backend of Megatron's flex dispatcher. */
 static inline bool knobs_flex(const struct knobs *k)
 {
@@ -267,6 +284,17 @@ static inline bool knobs_flex(const struct knobs *k)
 /* Data-parallel sizes. dp = gpus/(tp·cp·pp), edp = gpus/(etp·ep·pp); at least 1. */
 int64_t knobs_dp(const struct knobs *k);
 int64_t knobs_edp(const struct knobs *k);
+/* Rows that the buffers of a rank's experts have, over the mean, where they are of a fixed size; 0:
+   they are as large as the rows. */
+double knobs_rank_capacity(const struct knobs *k);
+/* Whether what experts keep for the backward goes into a stash of pages. */
+bool knobs_stash(const struct knobs *k);
+/* Rows that are kept for the backward, over the mean: all of the buffers, or what the stash holds;
+   0: the rows themselves. */
+double knobs_kept_capacity(const struct knobs *k);
+/* Groups of data-parallel ranks that hold the same shards: HSDP, instances of the optimizer. At
+   least 1. */
+int knobs_replicas(const struct knobs *k);
 /* Microbatches of a step on one pipeline: gbs/(mbs·dp), at least 1. */
 int64_t knobs_microbatches(const struct knobs *k);
 /* The decoder layers, MTP depths, embedding and loss of every chunk (chunk c is on rank c % pp):

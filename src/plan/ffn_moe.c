@@ -129,7 +129,8 @@ static void shared_saved(struct saved_list *l)
 
 /* The probability is applied before FC2 (memory-efficient permutation), so FC2's output is not
    kept; an activation that is not fused with it is kept before and after. HybridEP's dispatch
-   output outlives the permuted copy in measured runs (coefficient hybridep_copies). */
+   output outlives the permuted copy in measured runs (coefficient hybridep_copies), unless what is
+   kept goes into a stash. */
 static void experts_saved(struct saved_list *l)
 {
     const struct model_shape *m = l->m;
@@ -152,7 +153,8 @@ static void experts_saved(struct saved_list *l)
     }
     for (int i = first; i < l->n; i++)
         l->items[i].routed = true;
-    l->ffn_backward = bytes * rows * (width(m) + (1 + up) * f);
+    double buffers = knobs_rank_capacity(k);
+    l->ffn_backward = bytes * (buffers > 0 ? buffers : 1) * rows * (width(m) + (1 + up) * f);
 }
 
 /* Router logits, scores and probabilities in fp32, and the row maps of permutation: 12 and 8 bytes

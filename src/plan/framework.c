@@ -13,8 +13,11 @@
 static const struct framework_traits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_MEGATRON] =
         {
-            MEGATRON_CORE, .experts_follow_tensor = true, /* --expert-tensor-parallel-size */
-            .text_only = true,                            /* pretrain_gpt.py */
+            MEGATRON_CORE,
+            .experts_follow_tensor = true, /* --expert-tensor-parallel-size */
+            .text_only = true,             /* pretrain_gpt.py */
+            /* arguments.py map_dtype: bytes, which overrides of Bridge have no name for */
+            .fp8_states = true,
         },
     [FRAMEWORK_BRIDGE] = {MEGATRON_CORE},
     [FRAMEWORK_AUTOMODEL] =

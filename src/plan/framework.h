@@ -12,6 +12,7 @@ struct framework_traits {
     bool chooses_fsdp;   /* whether parameters are sharded is a choice; else they always are */
     bool chooses_stages; /* virtual stages and uneven splits: takes a pipeline layout */
     bool splits_experts; /* expert tensor parallelism */
+    bool fp8_states;     /* the optimizer's states can be said to be FP8 */
     bool tensor_beside_experts; /* tensor parallelism in MoE models too */
     int most_stages;            /* pipeline stages worth trying; 0: as many as there can be */
     enum dispatcher dispatcher; /* that every model and machine can have */

@@ -7,6 +7,8 @@
 #include "plan/knob.h"
 #include "plan/peft.h"
 
+#include <math.h>
+
 /* ---- what fields are together ---- */
 
 static bool is_true(const struct facts *f, int param)
@@ -92,15 +94,11 @@ static void settle_grads(const struct facts *f, struct config *c)
     k->grad_bytes = narrow ? 2 : 4;
 }
 
-/* A precision-aware optimizer keeps its fp32 main parameter as the 16 bits that the bf16 parameter
-   lacks, unless the parameters are FP8. */
 static void settle_main_params(const struct facts *f, struct config *c)
 {
     (void)f;
     struct knobs *k = &c->knobs;
-    bool fp32 = k->main_param_bytes == 4;
-    k->main_param_remainder = k->precision_aware && fp32 && !k->fp8_param_gather;
-    k->main_param_bytes = k->precision_aware && (!fp32 || k->main_param_remainder) ? 2 : 4;
+    if (!k->precision_aware) k->main_param_bytes = 4;
     if (states_as_params(c)) k->main_param_bytes = 0;
 }
 
@@ -134,6 +132,13 @@ static void settle_activation(const struct facts *f, struct config *c)
 {
     if (!c->model.gated)
         c->knobs.act_fusion = facts_bool(f, P_use_fused_weighted_squared_relu, true);
+}
+
+/* Below 0 it is over the largest microbatch's rows, which nobody knows before a run. */
+static void settle_stash(const struct facts *f, struct config *c)
+{
+    (void)f;
+    c->knobs.stash_factor = fabs(c->knobs.stash_factor);
 }
 
 static void settle_adapters(const struct facts *f, struct config *c)
@@ -279,6 +284,21 @@ static void say_state(const struct knob_saying *s, const struct config *c, const
     say_own_beside(s, c, c->knobs.precision_aware, knob->param);
 }
 
+/* Narrow gradients: Megatron-LM's switch where the optimizer's format does not say so, and Bridge's
+   in any case, as there no other one decides what is reduced. FP16 has no others. */
+static void say_grads(const struct knob_saying *s, const struct config *c, const struct knob *knob)
+{
+    const struct knobs *k = &c->knobs;
+    bool narrow = k->grad_bytes == 2 && k->precision != PREC_FP16;
+    bool has_switch = param_table[P_grad_reduce_in_bf16].in[c->framework].known;
+    say_state(s, c, knob);
+    if (!config_traits(c)->megatron_words) return;
+    if (has_switch)
+        say_beside(s, narrow && !k->precision_aware, P_grad_reduce_in_bf16, value_bool(true));
+    else
+        say_beside(s, narrow, P_accumulate_allreduce_grads_in_fp32, value_bool(false));
+}
+
 /* Balance is assumed of most runs: only that it is forced needs a word. */
 static void say_balance(const struct knob_saying *s, const struct config *c,
                         const struct knob *knob)
@@ -320,6 +340,9 @@ static const char *const module_words[] = {
 static const char *const scope_words[] = {"attn", "moe_router", "moe_preprocess", "mamba", "mlp",
                                           "moe",  NULL};
 
+static const char *const numerics_words[] = {"gradients", "moments", "parameters", "fp8_moments",
+                                             NULL};
+
 #define NONE (-1)
 #define FIELD(name) offsetof(struct knobs, name)
 /* A field that the parameter's value is; one that has words; one that more goes into. */
@@ -336,7 +359,7 @@ static const char *const scope_words[] = {"attn", "moe_router", "moe_preprocess"
         param, kind, FIELD(field), NULL, absent, settle, say                                       \
     }
 
-enum { DECIDED = 52 }; /* rows of what a plan decides */
+enum { DECIDED = 53 }; /* rows of what a plan decides */
 
 const struct knob knob_table[] = {
     PLAIN(P_world_size, KNOB_INT64, gpus, NONE),
@@ -364,7 +387,7 @@ const struct knob knob_table[] = {
     WORDS(P_cuda_graph_scope, KNOB_MODULES, graph_scope, scope_words, 0, say_graphs),
     PLAIN(P_use_distributed_optimizer, KNOB_BOOL, distributed_optimizer, NONE),
     PLAIN(P_use_precision_aware_optimizer, KNOB_BOOL, precision_aware, NONE),
-    CODE(P_main_grads_dtype, KNOB_DTYPE, grad_bytes, NONE, settle_grads, say_state),
+    CODE(P_main_grads_dtype, KNOB_DTYPE, grad_bytes, NONE, settle_grads, say_grads),
     CODE(P_main_params_dtype, KNOB_DTYPE, main_param_bytes, NONE, settle_main_params, say_nothing),
     CODE(P_exp_avg_dtype, KNOB_DTYPE, exp_avg_bytes, NONE, settle_moments, say_state),
     CODE(P_exp_avg_sq_dtype, KNOB_DTYPE, exp_avg_sq_bytes, NONE, NULL, say_state),
@@ -396,12 +419,12 @@ const struct knob knob_table[] = {
     WORDS(P_dispatcher, KNOB_WORD, dispatcher, dispatcher_words, NONE, say_dispatcher),
     CODE(P_use_megatron_fsdp, KNOB_SHARDED, fsdp, NONE, NULL, say_words),
     PLAIN(P_dp_replicate_size, KNOB_INT, dp_replicate, 1),
+    PLAIN(P_num_distributed_optimizer_instances, KNOB_INT, optimizer_instances, NONE),
     [DECIDED] =
         WORDS(P_cross_entropy_loss_fusion, KNOB_WORD, ce_fusion, loss_words, NONE, say_words),
     CODE(P_NONE, KNOB_INT, layout, 0, NULL, say_stages),
     CODE(P_NONE, KNOB_BOOL, muon, NONE, settle_optimizer, say_nothing),
     CODE(P_NONE, KNOB_BOOL, layer_wise_optimizer, NONE, NULL, say_nothing),
-    CODE(P_NONE, KNOB_BOOL, main_param_remainder, NONE, NULL, say_nothing),
     CODE(P_bias_swiglu_fusion, KNOB_BOOL, act_fusion, NONE, settle_activation, say_nothing),
     CODE(P_reshard_after_forward, KNOB_BOOL, reshard_after_forward, NONE, settle_resharding,
          say_nothing),
@@ -412,7 +435,11 @@ const struct knob knob_table[] = {
     CODE(P_transformer_impl, KNOB_BOOL, transformer_engine, NONE, NULL, say_nothing),
     CODE(P_cpu_offloading_num_layers, KNOB_INT, layers_offloaded, 0, settle_layers_offloaded,
          say_nothing),
-    PLAIN(P_num_distributed_optimizer_instances, KNOB_INT, optimizer_instances, NONE),
+    CODE(P_moe_expert_rank_capacity_factor, KNOB_DOUBLE, rank_capacity, 0, NULL, say_nothing),
+    CODE(P_moe_paged_stash, KNOB_BOOL, paged_stash, NONE, NULL, say_nothing),
+    CODE(P_moe_paged_stash_buffer_size_factor_cuda, KNOB_DOUBLE, stash_factor, 0, settle_stash,
+         say_nothing),
+    WORDS(P_open_numerics, KNOB_MODULES, open_numerics, numerics_words, 0, say_nothing),
     PLAIN(P_microbatch_group_size_per_vp_stage, KNOB_INT, group_size, 0),
     PLAIN(P_gradient_accumulation_fusion, KNOB_BOOL, grad_accumulation_fusion, NONE),
     PLAIN(P_overlap_p2p_comm, KNOB_BOOL, overlap_p2p, NONE),

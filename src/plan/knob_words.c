@@ -197,7 +197,8 @@ static const struct phrase {
 };
 enum { N_PHRASES = sizeof phrases / sizeof *phrases };
 
-/* Parameters that code makes a knob's value of: facts/precision.c, and the virtual stages. */
+/* Parameters that code makes a knob's value of: facts/precision.c, the virtual stages, and what is
+   reduced. */
 static const struct {
     int param, knob;
 } others[] = {
@@ -209,6 +210,8 @@ static const struct {
     {P_mixed_precision, P_precision},
     {P_backend_te_fp8_recipe, P_precision},
     {P_mp_policy_param_dtype, P_precision},
+    {P_accumulate_allreduce_grads_in_fp32, P_main_grads_dtype},
+    {P_grad_reduce_in_bf16, P_main_grads_dtype},
     {P_num_virtual_stages_per_pipeline_rank, P_virtual_pipeline_model_parallel_size},
     {P_num_layers_per_virtual_pipeline_stage, P_virtual_pipeline_model_parallel_size},
 };

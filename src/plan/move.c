@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/move.h"
 
+#include "base/buf.h"
 #include "facts/param_ids.h"
 #include "plan/framework.h"
 #include "plan/knob.h"
@@ -103,6 +104,12 @@ static bool recompute_cheapest(struct config *c, int more)
     return true;
 }
 
+static bool recompute_modules(struct config *c, int modules)
+{
+    set_recompute(c, RECOMPUTE_SELECTIVE, (uint32_t)modules);
+    return true;
+}
+
 static bool recompute_also(struct config *c, int modules)
 {
     struct knobs *k = &c->knobs;
@@ -128,6 +135,19 @@ static bool capture(struct config *c, int scope)
     return true;
 }
 
+/* Nothing may depend on how many tokens an expert gets: they are padded to a capacity, or a rank's
+   experts share buffers of a fixed size, which HybridEP alone fills (rule
+   whole-iteration-graph-of-experts). */
+static bool capture_iteration(struct config *c, int experts)
+{
+    struct knobs *k = &c->knobs;
+    k->graph_impl = GRAPH_FULL_ITERATION;
+    k->graph_scope = 0;
+    bool padded = k->capacity_factor > 0 && k->pad_to_capacity;
+    bool fixed = padded || k->dispatcher == DISPATCH_HYBRIDEP;
+    return experts ? fixed : c->model.experts == 0;
+}
+
 static bool dispatch(struct config *c, int dispatcher)
 {
     c->knobs.dispatcher = (uint8_t)dispatcher;
@@ -138,6 +158,18 @@ static bool overlap_ep(struct config *c, int on)
 {
     c->knobs.overlap_ep = on;
     c->knobs.shared_expert_overlap = false; /* the two exclude each other */
+    return true;
+}
+
+static bool overlap_shared_experts(struct config *c, int on)
+{
+    c->knobs.shared_expert_overlap = on;
+    return !c->knobs.overlap_ep;
+}
+
+static bool overlap_tp(struct config *c, int on)
+{
+    c->knobs.tp_comm_overlap = on;
     return true;
 }
 
@@ -156,24 +188,65 @@ static bool shard_optimizer(struct config *c, int on)
     return open;
 }
 
-/* Gradients and moments of so many bytes, the main parameter as the bf16 parameter's remainder. */
-static bool small_optimizer(struct config *c, int bytes)
+/* As few groups of the same shards as let each stand in one NVLink domain. */
+static bool shard_inside(struct config *c, int unused)
 {
+    (void)unused;
     struct knobs *k = &c->knobs;
-    if (k->precision_aware || k->muon || !k->distributed_optimizer) return false;
-    k->precision_aware = true;
-    k->grad_bytes = k->exp_avg_bytes = k->exp_avg_sq_bytes = bytes;
-    k->main_param_remainder = !k->fp8_param_gather;
-    k->main_param_bytes = k->main_param_remainder ? 2 : 4;
+    int64_t ranks = knobs_dp(k) * k->cp, groups = 2;
+    int64_t expert_ranks = c->model.experts > 0 ? knobs_edp(k) : ranks;
+    int *field = k->fsdp == FSDP_FSDP2 ? &k->dp_replicate : &k->optimizer_instances;
+    while (groups <= ranks && (ranks * k->tp > groups * c->machine.nvlink_domain ||
+                               ranks % groups || expert_ranks % groups))
+        groups++;
+    *field = (int)groups;
+    return groups <= ranks && ranks * k->tp > c->machine.nvlink_domain && k->fsdp != FSDP_DDP;
+}
+
+static bool reduce_gradients(struct config *c, int bytes)
+{
+    c->knobs.grad_bytes = bytes;
+    return c->knobs.precision != PREC_FP16; /* has no others */
+}
+
+static bool gather_parameters(struct config *c, int in_fp8)
+{
+    c->knobs.fp8_param_gather = in_fp8;
     return true;
 }
 
+static bool keep_moments(struct config *c, int bytes)
+{
+    struct knobs *k = &c->knobs;
+    k->precision_aware = true;
+    k->exp_avg_bytes = k->exp_avg_sq_bytes = bytes;
+    return !k->muon && (bytes > 1 || config_traits(c)->fp8_states);
+}
+
+/* Gradients and moments of so many bytes. */
+static bool small_optimizer(struct config *c, int bytes)
+{
+    if (c->knobs.precision_aware) return false;
+    c->knobs.grad_bytes = bytes;
+    return keep_moments(c, bytes);
+}
+
+/* Megatron-LM offloads states of the optimizer that takes them in any format, and gathers
+   parameters in FP8 beside it with delayed scaling alone (arguments.py:1885). */
 static bool offload_optimizer(struct config *c, int percent)
 {
+    struct knobs *k = &c->knobs;
     double part = percent / 100.0;
-    bool more = c->knobs.optimizer_offload < part && !c->knobs.muon;
-    c->knobs.optimizer_offload = part;
-    return more;
+    bool more = k->optimizer_offload < part && !k->muon;
+    k->optimizer_offload = part;
+    k->precision_aware = true;
+    return more && (!k->fp8_param_gather || k->precision == PREC_FP8_DELAYED);
+}
+
+static bool offload_modules(struct config *c, int modules)
+{
+    c->knobs.offload_modules = (uint32_t)modules;
+    return c->knobs.layers_offloaded == 0;
 }
 
 static bool keep_on_gpu(struct config *c, int none)
@@ -220,120 +293,198 @@ struct str decision_text(struct arena *a, const struct decision *d, const struct
 /* Each ends with one that has no name. */
 
 static const struct move tp_moves[] = {
-    {"TP over 2", scale_tp, -2, 0, MOVE_NEIGHBOUR, 0},
-    {"TP over 2, ETP with it", scale_tp_and_etp, -2, 0, MOVE_OUTLOOK, P_fits_with_smaller_tp},
-    {"TP times 2", scale_tp, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
-    {"TP times 4", scale_tp, 4, 0, MOVE_RELIEF, 0},
+    {"TP over 2", scale_tp, -2, 0, MOVE_NEIGHBOUR, 0, 0},
+    {"TP over 2, ETP with it", scale_tp_and_etp, -2, 0, MOVE_OUTLOOK, P_fits_with_smaller_tp, 0},
+    {"TP times 2", scale_tp, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0, 0},
+    {"TP times 4", scale_tp, 4, 0, MOVE_RELIEF, 0, 0},
     {0}};
 
 static const struct move pp_moves[] = {
-    {"PP over 2", scale_pp, -2, 0, MOVE_NEIGHBOUR, 0},
-    {"PP times 2", scale_pp, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
-    {"PP times 4", scale_pp, 4, 0, MOVE_RELIEF, 0},
+    {"PP over 2", scale_pp, -2, 0, MOVE_NEIGHBOUR, 0, 0},
+    {"PP times 2", scale_pp, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0, 0},
+    {"PP times 4", scale_pp, 4, 0, MOVE_RELIEF, 0, 0},
     {0}};
 
-static const struct move ep_moves[] = {{"EP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0},
-                                       {"EP times 2", NULL, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
-                                       {"EP times 4", NULL, 4, 0, MOVE_RELIEF, 0},
-                                       {0}};
+static const struct move ep_moves[] = {
+    {"EP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0, 0},
+    {"EP times 2", NULL, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0, 0},
+    {"EP times 4", NULL, 4, 0, MOVE_RELIEF, 0, 0},
+    {0}};
 
 static const struct move etp_moves[] = {
-    {"EP in place of ETP", set_etp, 1, 0, MOVE_OUTLOOK, P_fits_with_ep_only}, {0}};
+    {"EP in place of ETP", set_etp, 1, 0, MOVE_OUTLOOK, P_fits_with_ep_only, 0}, {0}};
 
-static const struct move cp_moves[] = {{"CP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0},
-                                       {"CP times 2", NULL, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
-                                       {"CP times 4", NULL, 4, 0, MOVE_RELIEF, 0},
-                                       {0}};
+static const struct move cp_moves[] = {
+    {"CP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0, 0},
+    {"CP times 2", NULL, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0, 0},
+    {"CP times 4", NULL, 4, 0, MOVE_RELIEF, 0, 0},
+    {0}};
 
-static const struct move vpp_moves[] = {{"VPP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0},
-                                        {"VPP times 2", NULL, 2, 0, MOVE_NEIGHBOUR, 0},
-                                        {"one chunk a stage", set_vpp, 1, 0, MOVE_RELIEF, 0},
+static const struct move vpp_moves[] = {{"VPP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0, 0},
+                                        {"VPP times 2", NULL, 2, 0, MOVE_NEIGHBOUR, 0, 0},
+                                        {"one chunk a stage", set_vpp, 1, 0, MOVE_RELIEF, 0, 0},
                                         {0}};
 
 static const struct move mbs_moves[] = {
-    {"MBS over 4", NULL, -4, 0, MOVE_RELIEF, 0},
-    {"MBS over 2", NULL, -2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0},
-    {"MBS times 2", NULL, 2, 0, MOVE_NEIGHBOUR, 0},
-    {"MBS two powers down", step_mbs, -2, 0, MOVE_TRIAL, 0},
-    {"MBS a power down", step_mbs, -1, 0, MOVE_TRIAL, 0},
-    {"MBS a power up", step_mbs, 1, 0, MOVE_TRIAL, 0},
-    {"MBS two powers up", step_mbs, 2, 0, MOVE_TRIAL, 0},
+    {"MBS over 4", NULL, -4, 0, MOVE_RELIEF, 0, 0},
+    {"MBS over 2", NULL, -2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0, 0},
+    {"MBS times 2", NULL, 2, 0, MOVE_NEIGHBOUR, 0, 0},
+    {"MBS two powers down", step_mbs, -2, 0, MOVE_TRIAL, 0, 0},
+    {"MBS a power down", step_mbs, -1, 0, MOVE_TRIAL, 0, 0},
+    {"MBS a power up", step_mbs, 1, 0, MOVE_TRIAL, 0, 0},
+    {"MBS two powers up", step_mbs, 2, 0, MOVE_TRIAL, 0, 0},
     {0}};
+
+/* Every set of modules that a plan may do best with, of those that the model has. The whole MoE
+   layer has its activation and its shared experts in it; attention's core is left out, as fused
+   kernels keep next to nothing of it. */
+#define SET(words, modules, needs)                                                                 \
+    {"recompute" words, recompute_modules, modules, NEED_CORE | (needs), MOVE_SEARCH, 0, 0},
+#define NORMS(words, modules, needs)                                                               \
+    SET(words, modules, needs) SET(words ", norms", (modules) | MOD_LAYERNORM, needs)
+#define PROJECTIONS(words, modules, needs)                                                         \
+    NORMS(words, modules, needs)                                                                   \
+    NORMS(words ", MLA's projections", (modules) | MOD_MLA_UP_PROJ, (needs) | NEED_MLA)
+#define DENSE(words, modules, needs)                                                               \
+    PROJECTIONS(words, modules, needs)                                                             \
+    PROJECTIONS(words ", dense FFNs", (modules) | MOD_MLP, (needs) | NEED_DENSE)
+#define EVERY_SET                                                                                  \
+    SET(" norms", MOD_LAYERNORM, 0)                                                                \
+    NORMS(" MLA's projections", MOD_MLA_UP_PROJ, NEED_MLA)                                         \
+    PROJECTIONS(" dense FFNs", MOD_MLP, NEED_DENSE)                                                \
+    DENSE(" experts' activations", MOD_MOE_ACT, NEED_EXPERTS)                                      \
+    DENSE(" shared experts", MOD_SHARED_EXPERTS, NEED_EXPERTS | NEED_SHARED)                       \
+    DENSE(" experts' activations, shared experts", MOD_MOE_ACT | MOD_SHARED_EXPERTS,               \
+          NEED_EXPERTS | NEED_SHARED)                                                              \
+    DENSE(" experts", MOD_MOE, NEED_EXPERTS)
 
 /* The cheapest bytes first. */
 static const struct move recompute_moves[] = {
     {"recompute nothing", recompute_layers, RECOMPUTE_NONE, 0,
-     MOVE_SEARCH | MOVE_TRIAL | MOVE_OUTLOOK, P_fits_without_recompute},
-    {"recompute the cheapest", recompute_cheapest, 0, NEED_CORE, MOVE_SEARCH | MOVE_TRIAL, 0},
+     MOVE_SEARCH | MOVE_TRIAL | MOVE_OUTLOOK, P_fits_without_recompute, 0},
+    {"recompute the cheapest", recompute_cheapest, 0, NEED_CORE, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
     {"the cheapest and MLA's projections", recompute_cheapest, MOD_MLA_UP_PROJ,
-     NEED_CORE | NEED_MLA, MOVE_SEARCH | MOVE_TRIAL, 0},
+     NEED_CORE | NEED_MLA, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
     {"and dense FFNs", recompute_cheapest, MOD_MLA_UP_PROJ | MOD_MLP,
-     NEED_CORE | NEED_EXPERTS | NEED_DENSE, MOVE_SEARCH | MOVE_TRIAL, 0},
+     NEED_CORE | NEED_EXPERTS | NEED_DENSE, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
     {"and experts", recompute_cheapest, MOD_MLA_UP_PROJ | MOD_MLP | MOD_MOE,
-     NEED_CORE | NEED_EXPERTS, MOVE_SEARCH | MOVE_TRIAL, 0},
-    {"recompute modules, not layers", recompute_not, RECOMPUTE_FULL, NEED_CORE, MOVE_OUTLOOK,
-     P_fits_with_selective},
-    {"norms too", recompute_also, MOD_LAYERNORM, NEED_CORE, MOVE_RELIEF, 0},
+     NEED_CORE | NEED_EXPERTS, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
+    EVERY_SET{"recompute modules, not layers", recompute_not, RECOMPUTE_FULL, NEED_CORE,
+              MOVE_OUTLOOK, P_fits_with_selective, 0},
+    {"norms too", recompute_also, MOD_LAYERNORM, NEED_CORE, MOVE_RELIEF, 0, 0},
     {"experts' activations too", recompute_also, MOD_MOE_ACT, NEED_CORE | NEED_EXPERTS, MOVE_RELIEF,
-     0},
+     0, 0},
     {"experts' activations and norms too", recompute_also, MOD_MOE_ACT | MOD_LAYERNORM,
-     NEED_CORE | NEED_EXPERTS, MOVE_RELIEF, 0},
-    {"MLA's projections too", recompute_also, MOD_MLA_UP_PROJ, NEED_CORE | NEED_MLA, MOVE_RELIEF,
+     NEED_CORE | NEED_EXPERTS, MOVE_RELIEF, 0, 0},
+    {"MLA's projections too", recompute_also, MOD_MLA_UP_PROJ, NEED_CORE | NEED_MLA, MOVE_RELIEF, 0,
      0},
     {"shared experts too", recompute_also, MOD_SHARED_EXPERTS,
-     NEED_CORE | NEED_EXPERTS | NEED_SHARED, MOVE_RELIEF, 0},
-    {"dense FFNs too", recompute_also, MOD_MLP, NEED_CORE, MOVE_RELIEF, 0},
+     NEED_CORE | NEED_EXPERTS | NEED_SHARED, MOVE_RELIEF, 0, 0},
+    {"dense FFNs too", recompute_also, MOD_MLP, NEED_CORE, MOVE_RELIEF, 0, 0},
     {"all of these but shared experts", recompute_also,
      MOD_MLA_UP_PROJ | MOD_MOE_ACT | MOD_LAYERNORM | MOD_MLP, NEED_CORE | NEED_EXPERTS | NEED_MLA,
-     MOVE_RELIEF, 0},
-    {"attention's core too", recompute_also, MOD_CORE_ATTN, NEED_CORE, MOVE_RELIEF, 0},
-    {"experts too", recompute_also, MOD_MOE, NEED_CORE | NEED_EXPERTS, MOVE_RELIEF, 0},
+     MOVE_RELIEF, 0, 0},
+    {"attention's core too", recompute_also, MOD_CORE_ATTN, NEED_CORE, MOVE_RELIEF, 0, 0},
+    {"experts too", recompute_also, MOD_MOE, NEED_CORE | NEED_EXPERTS, MOVE_RELIEF, 0, 0},
     {"recompute whole layers", recompute_layers, RECOMPUTE_FULL, 0,
-     MOVE_SEARCH | MOVE_TRIAL | MOVE_RELIEF, 0},
+     MOVE_SEARCH | MOVE_TRIAL | MOVE_RELIEF, 0, 0},
     {0}};
 
 enum { NEED_GRAPHS = NEED_CORE | NEED_EXPERTS | NEED_TE_GRAPHS };
 static const struct move graph_moves[] = {
-    {"no graphs", capture, 0, NEED_GRAPHS, MOVE_TRIAL, 0},
+    {"no graphs", capture, 0, NEED_GRAPHS, MOVE_TRIAL, 0, 0},
     {"graphs of the router", capture, SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS, NEED_GRAPHS,
-     MOVE_SEARCH | MOVE_TRIAL, 0},
+     MOVE_SEARCH | MOVE_TRIAL, 0, 0},
     {"graphs of attention too", capture, SCOPE_ATTN | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS,
-     NEED_GRAPHS, MOVE_SEARCH | MOVE_TRIAL, 0},
+     NEED_GRAPHS, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
+    {"a graph of the iteration", capture_iteration, false, NEED_CORE | NEED_TE_GRAPHS, MOVE_SEARCH,
+     0, 0},
+    {"a graph of the iteration, experts' buffers of a fixed size", capture_iteration, true,
+     NEED_GRAPHS | NEED_EXPERT_GROUP, MOVE_SEARCH, 0, RISK_DYNAMIC_GRAPHS},
     {0}};
 
 /* The fused ones fail where a rank has all experts; DeepEP has no kernels for racks. The last keeps
    most memory. */
 static const struct move dispatcher_moves[] = {
-    {"PyTorch's exchange", dispatch, DISPATCH_TORCH, NEED_AUTOMODEL, MOVE_SEARCH | MOVE_TRIAL, 0},
+    {"PyTorch's exchange", dispatch, DISPATCH_TORCH, NEED_AUTOMODEL, MOVE_SEARCH | MOVE_TRIAL, 0,
+     0},
     {"all-to-all", dispatch, DISPATCH_ALLTOALL, NEED_CORE | NEED_EXPERT_GROUP,
-     MOVE_SEARCH | MOVE_TRIAL, 0},
+     MOVE_SEARCH | MOVE_TRIAL, 0, 0},
     {"DeepEP", dispatch, DISPATCH_DEEPEP, NEED_EXPERT_GROUP | NEED_NODE_NVLINK,
-     MOVE_SEARCH | MOVE_TRIAL, 0},
-    {"HybridEP", dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP, MOVE_SEARCH | MOVE_TRIAL, 0},
+     MOVE_SEARCH | MOVE_TRIAL, 0, 0},
+    {"HybridEP", dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
     {0}};
 
 static const struct move ep_overlap_moves[] = {{"hide the expert exchange", overlap_ep, true,
-                                                NEED_CORE | NEED_EXPERTS | NEED_EP, MOVE_SEARCH, 0},
+                                                NEED_CORE | NEED_EXPERTS | NEED_EP, MOVE_SEARCH, 0,
+                                                0},
                                                {0}};
 
-static const struct move loss_moves[] = {{"fuse the loss", fuse_loss, CE_TE, 0, MOVE_RELIEF, 0},
+static const struct move shared_expert_overlap_moves[] = {
+    {"hide the expert exchange behind shared experts", overlap_shared_experts, true,
+     NEED_CORE | NEED_EXPERTS | NEED_SHARED | NEED_EP, MOVE_SEARCH, 0, 0},
+    {0}};
+
+/* Transformer Engine's user buffers. */
+static const struct move tp_overlap_moves[] = {
+    {"hide TP's exchange", overlap_tp, true, NEED_CORE | NEED_SEQUENCE_PARALLEL, MOVE_SEARCH, 0, 0},
+    {0}};
+
+static const struct move loss_moves[] = {{"fuse the loss", fuse_loss, CE_TE, 0, MOVE_RELIEF, 0, 0},
                                          {0}};
 
 static const struct move optimizer_sharding_moves[] = {
-    {"shard the optimizer", shard_optimizer, true, NEED_UNSHARDED, MOVE_RELIEF, 0}, {0}};
+    {"shard the optimizer", shard_optimizer, true, NEED_UNSHARDED, MOVE_RELIEF, 0, 0}, {0}};
+
+static const struct move replica_moves[] = {
+    {"shards inside the NVLink domain", shard_inside, 0, NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0, 0},
+    {0}};
+
+/* What Megatron-core's own optimizer can be told. */
+enum { NEED_OPTIMIZER = NEED_CORE | NEED_UNSHARDED };
+static const struct move gradient_moves[] = {
+    {"gradients in bf16", reduce_gradients, 2, NEED_OPTIMIZER, MOVE_SEARCH, 0, RISK_GRADIENTS},
+    {0}};
+
+static const struct move parameter_gather_moves[] = {
+    {"parameters gathered in bf16", gather_parameters, false,
+     NEED_OPTIMIZER | NEED_FP8 | NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0, 0},
+    {"parameters gathered in FP8", gather_parameters, true,
+     NEED_OPTIMIZER | NEED_FP8 | NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0, RISK_PARAMETERS},
+    {0}};
 
 static const struct move optimizer_precision_moves[] = {
-    {"optimizer states of two bytes", small_optimizer, 2, NEED_UNSHARDED, MOVE_RELIEF, 0}, {0}};
+    {"moments in bf16", keep_moments, 2, NEED_OPTIMIZER | NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0,
+     RISK_MOMENTS},
+    {"moments in FP8", keep_moments, 1, NEED_OPTIMIZER | NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0,
+     RISK_FP8_MOMENTS},
+    {"optimizer states of two bytes", small_optimizer, 2, NEED_UNSHARDED | NEED_SHARDED_OPTIMIZER,
+     MOVE_RELIEF, 0, RISK_GRADIENTS | RISK_MOMENTS},
+    {0}};
 
 static const struct move offload_moves[] = {
-    {"offload half of the optimizer", offload_optimizer, 50, NEED_UNSHARDED, MOVE_RELIEF, 0},
-    {"offload the optimizer", offload_optimizer, 100, NEED_UNSHARDED, MOVE_RELIEF, 0},
-    {"offload nothing", keep_on_gpu, 0, 0, MOVE_OUTLOOK, P_fits_without_offload},
+    {"offload half of the optimizer", offload_optimizer, 50, NEED_UNSHARDED,
+     MOVE_SEARCH | MOVE_RELIEF, 0, 0},
+    {"offload the optimizer", offload_optimizer, 100, NEED_UNSHARDED, MOVE_SEARCH | MOVE_RELIEF, 0,
+     0},
+    {"offload nothing", keep_on_gpu, 0, 0, MOVE_OUTLOOK, P_fits_without_offload, 0},
     {0}};
 
-static const struct move resharding_moves[] = {
-    {"gather parameters anew", reshard, true, NEED_AUTOMODEL, MOVE_OUTLOOK, P_fits_with_resharding},
+/* The sets of NVIDIA's recipes (Megatron-Bridge's perf_recipes, Megatron-MoE-ModelZoo). */
+static const struct move activation_offload_moves[] = {
+    {"offload what attention keeps", offload_modules, MOD_CORE_ATTN | MOD_ATTN_PROJ, NEED_CORE,
+     MOVE_SEARCH, 0, 0},
+    {"offload what experts keep", offload_modules, MOD_EXPERT_FC1 | MOD_MOE_ACT,
+     NEED_CORE | NEED_EXPERTS, MOVE_SEARCH, 0, 0},
+    {"offload what both keep", offload_modules,
+     MOD_CORE_ATTN | MOD_ATTN_PROJ | MOD_EXPERT_FC1 | MOD_MOE_ACT, NEED_CORE | NEED_EXPERTS,
+     MOVE_SEARCH, 0, 0},
     {0}};
+
+static const struct move resharding_moves[] = {{"gather parameters anew", reshard, true,
+                                                NEED_AUTOMODEL, MOVE_OUTLOOK,
+                                                P_fits_with_resharding, 0},
+                                               {0}};
 
 /* ---- the decisions ---- */
 
@@ -415,6 +566,12 @@ const struct decision decisions[DECISIONS] = {
                              .moves = ep_overlap_moves,
                              .params = PARAMS(P_overlap_moe_expert_parallel_comm),
                              .also = PARAMS(P_moe_shared_expert_overlap)},
+    [DECISION_SHARED_EXPERT_OVERLAP] = {.phase = PHASE_PROFILE,
+                                        .moves = shared_expert_overlap_moves,
+                                        .params = PARAMS(P_moe_shared_expert_overlap)},
+    [DECISION_TP_OVERLAP] = {.phase = PHASE_PROFILE,
+                             .moves = tp_overlap_moves,
+                             .params = PARAMS(P_tp_comm_overlap)},
     [DECISION_LOSS] = {.phase = PHASE_FIT,
                        .moves = loss_moves,
                        .params = PARAMS(P_cross_entropy_loss_fusion),
@@ -422,22 +579,43 @@ const struct decision decisions[DECISIONS] = {
     [DECISION_OPTIMIZER_SHARDING] = {.phase = PHASE_FIT,
                                      .moves = optimizer_sharding_moves,
                                      .params = PARAMS(P_use_distributed_optimizer)},
+    [DECISION_REPLICAS] = {.phase = PHASE_SCALE,
+                           .moves = replica_moves,
+                           .params =
+                               PARAMS(P_num_distributed_optimizer_instances, P_dp_replicate_size)},
+    [DECISION_GRADIENTS] = {.phase = PHASE_PROFILE,
+                            .moves = gradient_moves,
+                            .params = PARAMS(P_main_grads_dtype)},
+    [DECISION_PARAMETER_GATHER] = {.phase = PHASE_PROFILE,
+                                   .moves = parameter_gather_moves,
+                                   .params = PARAMS(P_fp8_param_gather)},
     [DECISION_OPTIMIZER_PRECISION] = {.phase = PHASE_FIT,
                                       .moves = optimizer_precision_moves,
-                                      .params = PARAMS(P_use_precision_aware_optimizer),
-                                      .also = PARAMS(P_main_grads_dtype, P_main_params_dtype,
-                                                     P_exp_avg_dtype, P_exp_avg_sq_dtype)},
+                                      .params = PARAMS(P_exp_avg_dtype, P_exp_avg_sq_dtype),
+                                      .also = PARAMS(P_use_precision_aware_optimizer,
+                                                     P_main_grads_dtype)},
     [DECISION_OFFLOAD] = {.phase = PHASE_FIT,
                           .moves = offload_moves,
                           .params = PARAMS(P_optimizer_offload_fraction),
-                          .also = PARAMS(P_cpu_offloading_num_layers, P_offload_modules,
-                                         P_offload_optimizer_states)},
+                          .also =
+                              PARAMS(P_cpu_offloading_num_layers, P_offload_modules,
+                                     P_offload_optimizer_states, P_use_precision_aware_optimizer)},
+    [DECISION_ACTIVATION_OFFLOAD] = {.phase = PHASE_FIT,
+                                     .moves = activation_offload_moves,
+                                     .params = PARAMS(P_offload_modules)},
     [DECISION_RESHARDING] = {.phase = PHASE_FIT,
                              .moves = resharding_moves,
                              .params = PARAMS(P_reshard_after_forward)},
 };
 
 /* ---- taking one ---- */
+
+/* Block-wise scaling keeps two copies of a weight, which nothing gathers
+   (megatron/bridge/training/mixed_precision.py bf16_with_fp8_subchannel_scaling_mixed). */
+static bool precision_gathers(enum precision p)
+{
+    return p == PREC_FP8_DELAYED || p == PREC_FP8_TENSORWISE || p == PREC_MXFP8;
+}
 
 unsigned move_given(const struct config *c)
 {
@@ -456,7 +634,10 @@ unsigned move_given(const struct config *c)
                {k->ep > 1, NEED_EP},
                {m->experts > 0 && k->ep * k->etp > 1, NEED_EXPERT_GROUP},
                {c->machine.nvlink_domain <= c->machine.gpus_per_node, NEED_NODE_NVLINK},
-               {k->graph_impl == GRAPH_NONE || k->graph_impl == GRAPH_TE, NEED_TE_GRAPHS}};
+               {k->graph_impl == GRAPH_NONE || k->graph_impl == GRAPH_TE, NEED_TE_GRAPHS},
+               {precision_gathers(k->precision), NEED_FP8},
+               {k->distributed_optimizer, NEED_SHARDED_OPTIMIZER},
+               {k->tp > 1 && k->sequence_parallel, NEED_SEQUENCE_PARALLEL}};
     unsigned given = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         given |= all[i].holds ? all[i].need : 0;
@@ -468,4 +649,52 @@ bool move_take(const struct decision *d, const struct move *move, struct config 
     if (move->needs & ~move_given(c)) return false;
     return move->change ? move->change(c, move->argument)
                         : scale(decision_size(d, &c->knobs), move->argument);
+}
+
+static bool same_knob(const struct knobs *a, const struct knobs *b, const struct knob *knob)
+{
+    return memcmp((const char *)a + knob->offset, (const char *)b + knob->offset,
+                  knob_size(knob)) == 0;
+}
+
+/* Whether what a decision is about is as a move with risks leaves it. */
+static bool is_risked_by(const struct config *plan, const struct decision *d,
+                         const struct move *move)
+{
+    struct config after = *plan;
+    if (!move->risks || !(move->uses & MOVE_SEARCH) || !move->change(&after, move->argument))
+        return false;
+    for (const int *param = d->params; *param != P_NONE; param++)
+        if (!same_knob(&after.knobs, &plan->knobs, knob_of(*param))) return false;
+    return true;
+}
+
+/* The risks of the moves whose states a plan has; their names go to `names` unless that is NULL. */
+static unsigned risks_in(const struct config *c, unsigned wanted, struct buf *names)
+{
+    unsigned risks = 0;
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
+        for (const struct move *move = d->moves; move->name; move++) {
+            if (!(move->risks & wanted) || !is_risked_by(c, d, move)) continue;
+            if (names) buf_printf(names, "%s%s", names->n ? ", " : "", move->name);
+            risks |= move->risks;
+        }
+    return risks;
+}
+
+bool move_allowed(const struct config *c, const struct move *move)
+{
+    return !(move->risks & RISK_NUMERICS & ~c->knobs.open_numerics);
+}
+
+struct str move_numerics(struct arena *a, const struct config *base, const struct config *plan)
+{
+    struct buf names = buf_new(a);
+    risks_in(plan, RISK_NUMERICS & ~risks_in(base, RISK_NUMERICS, NULL), &names);
+    return buf_str(&names);
+}
+
+unsigned move_risks_of(const struct config *base, const struct config *plan)
+{
+    return risks_in(plan, ~risks_in(base, ~0u, NULL), NULL);
 }

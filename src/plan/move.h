@@ -38,9 +38,25 @@ enum move_need {
     NEED_NODE_NVLINK = 256,  /* no NVLink from node to node */
     NEED_AUTOMODEL = 512,    /* layers of AutoModel */
     NEED_TE_GRAPHS = 1024,   /* no CUDA graphs yet, or Transformer Engine's */
+    NEED_FP8 = 2048,         /* a number format whose parameters FP8 can hold */
+    NEED_SHARDED_OPTIMIZER = 4096,
+    NEED_SEQUENCE_PARALLEL = 8192,
 };
 
-/* Changes the knobs; false when there is nothing to change, or no such change. */
+/* What a plan with the move has to be told of: numbers other than with the framework's fp32
+   defaults, by which of them, and buffers of a fixed size that a batch may overflow. */
+enum move_risk {
+    RISK_GRADIENTS = NUMERICS_GRADIENTS,
+    RISK_MOMENTS = NUMERICS_MOMENTS,
+    RISK_PARAMETERS = NUMERICS_PARAMETERS,
+    RISK_FP8_MOMENTS = NUMERICS_FP8_MOMENTS,
+    RISK_NUMERICS = RISK_GRADIENTS | RISK_MOMENTS | RISK_PARAMETERS | RISK_FP8_MOMENTS,
+    RISK_DYNAMIC_GRAPHS = 16,
+};
+
+/* Changes the knobs; false when there is nothing to change, or no such change. Those of MOVE_SEARCH
+   set a state of the decision whatever it was, and are false where the configuration cannot have
+   it. */
 typedef bool move_change(struct config *c, int argument);
 
 struct move {
@@ -49,6 +65,7 @@ struct move {
     int argument;
     unsigned needs, uses; /* bits of move_need and move_use */
     int outlook;          /* MOVE_OUTLOOK: the parameter that says whether the plan fits with it */
+    unsigned risks;       /* bits of move_risk */
 };
 
 struct decision {
@@ -68,7 +85,9 @@ struct decision {
     struct str (*text)(struct arena *a, const struct knobs *k);
 };
 
-/* Neighbours, trials and what-if stand in this order where nothing else decides. */
+/* Neighbours, trials and what-if stand in this order where nothing else decides. What a move may or
+   may not do by another decision's state stands behind that: graphs of a whole iteration behind the
+   dispatcher, states on the CPU behind the parameters' format. */
 enum decision_id {
     DECISION_TP,
     DECISION_PP,
@@ -78,13 +97,19 @@ enum decision_id {
     DECISION_VPP,
     DECISION_MBS,
     DECISION_RECOMPUTE,
-    DECISION_GRAPHS,
     DECISION_DISPATCHER,
+    DECISION_GRAPHS,
     DECISION_EP_OVERLAP,
+    DECISION_SHARED_EXPERT_OVERLAP,
+    DECISION_TP_OVERLAP,
     DECISION_LOSS,
     DECISION_OPTIMIZER_SHARDING,
+    DECISION_REPLICAS,
+    DECISION_GRADIENTS,
+    DECISION_PARAMETER_GATHER,
     DECISION_OPTIMIZER_PRECISION,
     DECISION_OFFLOAD,
+    DECISION_ACTIVATION_OFFLOAD,
     DECISION_RESHARDING,
     DECISIONS
 };
@@ -102,6 +127,14 @@ struct str decision_text(struct arena *a, const struct decision *d, const struct
 bool move_take(const struct decision *d, const struct move *move, struct config *c);
 /* What the configuration has of all that moves may need: bits of move_need. */
 unsigned move_given(const struct config *c);
+/* Whether the question leaves the numbers open that a move changes. */
+bool move_allowed(const struct config *c, const struct move *move);
+/* The names of the moves that change numbers whose states a plan has and `base` has not, separated
+   by commas; empty: none. */
+struct str move_numerics(struct arena *a, const struct config *base, const struct config *plan);
+/* The risks that a plan carries and `base`, the same question left to the framework, does not:
+   those of every move whose state the plan has. */
+unsigned move_risks_of(const struct config *base, const struct config *plan);
 
 /* ---- the axes (axis.c) ---- */
 

@@ -161,6 +161,7 @@ option '"gbs":1e18' "options.gbs must be an integer, not 1e+18"
 option '"seq":-1' "options.seq is -1; it must be at least 1"
 option '"mbs":"1"' 'options.mbs must be an integer, not \"1\"'
 option '"goal":5' "options.goal must be a string, not 5"
+option '"numerics":"loose"' "the numerics must be one of tuned|strict, not loose"
 option '"goal":"fast"' "the goal must be one of throughput|bringup|memory, not fast"
 option '"framework":"megatrn"' "did you mean megatron?"
 option '"pin":5' "options.pin must be a string"

@@ -111,9 +111,10 @@ BUFFERS = ("reuse_grad_buf_for_mxfp8_param_ag",)
 
 
 def precision_settings(name, config):
-    """mixed_precision names settings: what they are, here and where they take effect."""
+    """mixed_precision names settings, or makes an object of them: what they are, here and where they take effect."""
     from megatron.bridge.training.mixed_precision import get_mixed_precision_config
-    wanted = get_mixed_precision_config(name)
+    from megatron.bridge.utils.instantiate_utils import instantiate
+    wanted = instantiate(name) if isinstance(name, dict) else get_mixed_precision_config(name)
     wanted.finalize()
     for field in dataclasses.fields(wanted):
         value = getattr(wanted, field.name)
@@ -130,8 +131,9 @@ def compared(override, config):
     key, value = parsed.key_or_group, parsed.value()
     if parsed.is_delete():
         return
-    if key == "mixed_precision" and isinstance(value, str):
-        yield from precision_settings(value, config)
+    if key == "mixed_precision":
+        if value is not None:  # nothing makes room for the object that follows
+            yield from precision_settings(value, config)
         return
     got = value_at(config, key)
     if key.endswith("pipeline_model_parallel_layout") and value and hasattr(got, "layout"):

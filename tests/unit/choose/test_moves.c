@@ -151,6 +151,28 @@ static void barred_batches_are_no_values(void **state)
     assert_int_equal(x.values[2], 16);
 }
 
+/* What recipes of H100 in bf16 hold in fewer bits: gradients and moments, parameters only in FP8;
+   nothing for who wants the framework's numbers, and nothing that no recipe does. */
+static void numerics_are_open_as_far_as_recipes_go(void **state)
+{
+    static const struct {
+        const char *precision, *numerics;
+        uint32_t open;
+    } cases[] = {{"bf16", NULL, NUMERICS_GRADIENTS | NUMERICS_MOMENTS},
+                 {"fp8_delayed", "tuned", NUMERICS_GRADIENTS | NUMERICS_PARAMETERS},
+                 {"bf16", "strict", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct facts *f = facts_of(*state, "qwen3-30b-a3b");
+        facts_set(f, P_precision, value_string(str_of(cases[i].precision)), ORIGIN_OPTION, NULL,
+                  STR(""));
+        if (cases[i].numerics)
+            facts_set(f, P_numerics, value_string(str_of(cases[i].numerics)), ORIGIN_OPTION, NULL,
+                      STR(""));
+        const struct plan *plan = best(*state, (struct plan_request){.facts = f});
+        assert_int_equal(plan->config.knobs.open_numerics, cases[i].open);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_decision_names_a_guide_that_exists),
     cmocka_unit_test(a_plan_tells_its_neighbours_in_the_order_of_the_table),
@@ -158,5 +180,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_pinned_switch_has_one_state),
     cmocka_unit_test(a_pin_leaves_what_agrees_with_it),
     cmocka_unit_test(barred_batches_are_no_values),
+    cmocka_unit_test(numerics_are_open_as_far_as_recipes_go),
 };
 UNIT_MAIN(tests)

@@ -11,6 +11,8 @@
 #include "emit/emit.h"
 #include "flow/estimate.h"
 #include "flow/validate.h"
+#include "plan/knob.h"
+#include "plan/move.h"
 
 enum { GPUS = 256 };
 
@@ -181,19 +183,26 @@ static void try_question(struct bench *b, const struct ask *question, enum frame
     arena_reset(b->scratch);
 }
 
-static void ask_of(struct bench *b, uint32_t model, const char *platform, const char *task,
-                   enum framework framework)
+static struct ask question_of(struct bench *b, struct str model, const char *platform)
 {
     struct diags diags;
     diags_init(&diags, b->keep);
     struct ask ask = {.gpus = GPUS,
                       .top = 1,
                       .goal = STR("throughput"),
-                      .task = str_of(task),
+                      .task = STR("pretrain"),
                       .precision = STR("bf16")};
-    ask.model = model_catalogue(b->keep, model);
+    ask.model = model_find(b->keep, model);
     ask.platform = platform_load(&b->platforms, &diags, str_of(platform), (struct span){0});
     assert_non_null(ask.platform);
+    return ask;
+}
+
+static void ask_of(struct bench *b, uint32_t model, const char *platform, const char *task,
+                   enum framework framework)
+{
+    struct ask ask = question_of(b, model_catalogue(b->keep, model)->id, platform);
+    ask.task = str_of(task);
     ask_complete(&ask);
     try_question(b, &ask, framework);
 }
@@ -235,6 +244,111 @@ static void the_whole_product(void **state)
     close_bench(&b);
 }
 
+/* ---- levers ---- */
+
+/* How often what was printed with a move was accepted, in the order of the table. */
+enum { MOST_MOVES = 256 };
+struct tried {
+    const struct move *move;
+    size_t accepted;
+};
+
+static bool is_accepted(struct faults *x, struct arena *a, struct str text)
+{
+    struct validation v = {
+        .arena = a, .scratch = x->b->scratch, .rules = rules_builtin(), .fail_on = SEVERITY_ERROR};
+    struct read_options options = options_of(x);
+    return validate_text(&v, STR("printed"), text, str_of(x->output->reader), &options).status ==
+           FILE_OK;
+}
+
+/* The plan with a move, finished as the planner does; false when it cannot be taken. */
+static bool with_move(struct bench *b, const struct plan *plan, const struct decision *d,
+                      const struct move *move, struct plan *out)
+{
+    *out = *plan;
+    if (d->size || !(move->uses & MOVE_SEARCH)) return false;
+    if (!move_take(d, move, &out->config) || !contender_estimate(&out->config, &out->costs))
+        return false;
+    out->facts = facts_copy(b->keep, plan->facts);
+    knobs_say_changes(&plan->config, &out->config.knobs, out->facts);
+    planner_complete(rules_builtin(), out->facts, b->scratch);
+    facts_derive(out->facts);
+    return true;
+}
+
+static size_t accepted_outputs(struct bench *b, const struct ask *ask, const struct plan *plan,
+                               enum framework framework)
+{
+    size_t accepted = 0;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        struct faults x = {.b = b, .ask = ask, .output = &outputs[i]};
+        if (outputs[i].framework != framework || !can_say(&outputs[i], ask->task)) continue;
+        struct str text = print_plan(b->keep, ask, plan, outputs[i].format);
+        if (!is_accepted(&x, b->keep, text)) continue;
+        check_costs(&x, b->keep, text, plan);
+        b->printed++;
+        b->wrong += x.n > 0;
+        accepted++;
+    }
+    return accepted;
+}
+
+static size_t try_moves(struct bench *b, const struct ask *ask, const struct plan *plan,
+                        enum framework framework, struct tried tried[MOST_MOVES])
+{
+    size_t n = 0;
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
+        for (const struct move *move = d->moves; move->name; move++, n++) {
+            struct plan changed;
+            struct arena_mark mark = arena_mark(b->keep);
+            assert_true(n < MOST_MOVES);
+            tried[n].move = move;
+            if (with_move(b, plan, d, move, &changed))
+                tried[n].accepted += accepted_outputs(b, ask, &changed, framework);
+            arena_pop(b->keep, mark);
+        }
+    return n;
+}
+
+/* Each move of a search, on some plan, is printed in a way that the framework's rules accept and
+   that reads back at the same cost. */
+static void every_move_is_said(void **state)
+{
+    static const struct {
+        const char *model, *platform, *precision, *goal;
+        enum framework framework;
+    } questions[] = {{"deepseek-v3", "gb200", "mxfp8", "throughput", FRAMEWORK_MEGATRON},
+                     {"deepseek-v3", "gb200", "mxfp8", "throughput", FRAMEWORK_BRIDGE},
+                     {"deepseek-v3", "gb200", "bf16", "bringup", FRAMEWORK_BRIDGE},
+                     {"glm-4.5-air", "h100", "fp8_tensorwise", "throughput", FRAMEWORK_BRIDGE},
+                     {"qwen3-30b-a3b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON},
+                     {"qwen3-30b-a3b", "gb200", "bf16", "throughput", FRAMEWORK_AUTOMODEL},
+                     {"qwen3-32b", "gb200", "bf16", "throughput", FRAMEWORK_BRIDGE},
+                     {"qwen3-32b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON}};
+    static struct tried tried[MOST_MOVES];
+    struct bench b;
+    size_t n = 0;
+    open_bench(&b, *state);
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        struct ask ask = question_of(&b, str_of(questions[i].model), questions[i].platform);
+        struct diags diags;
+        struct answer answer;
+        ask.precision = str_of(questions[i].precision);
+        ask.goal = str_of(questions[i].goal);
+        ask_complete(&ask);
+        diags_init(&diags, b.keep);
+        assert_true(ask_framework(b.keep, b.scratch, &diags, rules_builtin(), &ask,
+                                  questions[i].framework, &answer));
+        assert_int_equal(answer.n, 1);
+        n = try_moves(&b, &ask, &answer.plans[0], questions[i].framework, tried);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (tried[i].move->uses & MOVE_SEARCH && !tried[i].accepted)
+            print_error("nothing accepts %s\n", tried[i].move->name), b.wrong++;
+    close_bench(&b);
+}
+
 static void every_emitter_is_tried(void **state)
 {
     struct str words = str_of(EMITTER_WORDS), word;
@@ -251,7 +365,8 @@ int main(int argc, char **argv)
 {
     (void)argv;
     const struct CMUnitTest sample[] = {cmocka_unit_test(every_emitter_is_tried),
-                                        cmocka_unit_test(every_model_in_turn)};
+                                        cmocka_unit_test(every_model_in_turn),
+                                        cmocka_unit_test(every_move_is_said)};
     const struct CMUnitTest product[] = {cmocka_unit_test(the_whole_product)};
     return argc > 1 ? cmocka_run_group_tests(product, unit_open_arena, unit_close_arena)
                     : cmocka_run_group_tests(sample, unit_open_arena, unit_close_arena);

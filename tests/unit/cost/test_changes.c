@@ -10,7 +10,7 @@
 static bool only_narrow_states(const struct config *c, void *context)
 {
     (void)context;
-    return c->knobs.precision_aware;
+    return c->knobs.exp_avg_bytes == 2;
 }
 
 /* bf16 gradients and moments; the main parameter as a remainder of the bf16 one, or, where that is
@@ -29,8 +29,7 @@ static void narrow_states_by_the_parameters_format(void **state)
         assert_int_equal(memory_cheapest_changes(c, only_narrow_states, NULL, out), 1);
         const struct knobs *k = &out[0].knobs;
         assert_true(k->grad_bytes == 2 && k->exp_avg_bytes == 2 && k->exp_avg_sq_bytes == 2);
-        assert_int_equal(k->main_param_remainder, !fp8);
-        assert_int_equal(k->main_param_bytes, fp8 ? 4 : 2);
+        assert_int_equal(knobs_keeps_remainder(k), !fp8);
     }
 }
 

@@ -164,6 +164,30 @@ static void dispatched_rows_may_live_twice(void **state)
     assert_true(token_counts(c, &x).dispatch_copies == 0.25);
 }
 
+/* A graph of the whole iteration: what the stash holds, whatever routing brings, is kept, and one
+   layer's backward computes on whole buffers. Without a stash whole buffers are kept. */
+static void buffers_of_a_fixed_size(void **state)
+{
+    struct config *c =
+        round_plan(*state, "megatron", EIGHT_EXPERTS,
+                   "ep: 8\nmoe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: hybridep\n"
+                   "cuda_graph_impl: full_iteration\nmoe_expert_rank_capacity_factor: 2.0\n"
+                   "moe_paged_stash: true\nmoe_paged_stash_buffer_size_factor_cuda: 1.25\n");
+    struct layer_kind kind = {MIXER_ATTENTION, FFN_MOE};
+    double rows = 2 * 4096, one = 2 * rows * (1024 + (1 + 2) * 512);
+    c->knobs.force_balance = false;
+    assert_true(knobs_rank_capacity(&c->knobs) == 2 && knobs_kept_capacity(&c->knobs) == 1.25);
+    double backward = measured(c, kind).backward;
+    c->knobs.rank_capacity = 1;
+    assert_near(backward - measured(c, kind).backward, one, 1e-12);
+    struct memory_work w;
+    assert_true(memory_prepare(c, &w));
+    assert_true(w.imbalance.low == 1.25 && w.imbalance.high == 1.25);
+    c->knobs.paged_stash = false, c->knobs.rank_capacity = 2;
+    assert_true(memory_prepare(c, &w));
+    assert_true(w.imbalance.value == 2);
+}
+
 /* An even model's peak is in the last layer's backward when its vocabulary is small. */
 #define SMALL_VOCABULARY "vocab_size: 1024"
 
@@ -252,6 +276,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_dense_layer_keeps),
     cmocka_unit_test(recomputed_moe_modules_free_their_tensors),
     cmocka_unit_test(dispatched_rows_may_live_twice),
+    cmocka_unit_test(buffers_of_a_fixed_size),
     cmocka_unit_test(full_recomputation_keeps_inputs_and_makes_one_layer_again),
     cmocka_unit_test(an_mtp_depth_keeps_its_layers_input),
     cmocka_unit_test(logits_by_the_loss),

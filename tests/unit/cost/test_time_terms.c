@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The terms of the step time, worked out by hand. */
+#include "plan/move.h"
 #include "round_plan.h"
 
 #include "cost/comm.h"
@@ -231,6 +232,32 @@ static void the_distributed_optimizer_reduces_and_gathers(void **state)
     assert_near(time_of(c).dp_exposed, four + one, 0.01);
 }
 
+/* Two groups of the same shards on 16 ranks: each gathers and reduces in its NVLink domain, and
+   every rank adds its eighth of the gradients up with its like in the other, there and back over
+   the network. One rank updates an eighth, not a sixteenth. */
+static void groups_of_the_same_shards(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    c->knobs.gpus = 16, c->knobs.gbs = 128, c->knobs.grad_bytes = 4;
+    struct timing t = timing_of(c);
+    double far =
+        comm_collective(&t, 4 * parameters, 16, 16) + comm_collective(&t, 2 * parameters, 16, 16);
+    assert_near(time_of(c).dp_exposed, far, 0.02);
+    double update = time_of(c).optimizer;
+    c->knobs.optimizer_instances = 2;
+    double near = comm_collective(&t, 4 * parameters, 8, 8) +
+                  comm_collective(&t, 2 * parameters, 8, 8),
+           across = comm_collective(&t, 4 * parameters / 8, 2, 16);
+    assert_near(time_of(c).dp_exposed, near + 2 * across, 0.02);
+    assert_near(time_of(c).optimizer - update, parameters / 16 * 30 / 0.7e12, 1e-3);
+    const struct decision *d = &decisions[DECISION_REPLICAS];
+    c->knobs.optimizer_instances = 1;
+    assert_true(move_take(d, d->moves, c));
+    assert_int_equal(c->knobs.optimizer_instances, 2);
+    c->knobs.gpus = 8;
+    assert_false(move_take(d, d->moves, c)); /* they are inside */
+}
+
 /* An eighth of the parameters is updated: 30 bytes each at 0.7 of the HBM's rate, 24 with narrow
    states; norm and casts read all of them at 4 bytes. */
 static void updates_move_bytes(void **state)
@@ -349,6 +376,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
     cmocka_unit_test(the_distributed_optimizer_reduces_and_gathers),
+    cmocka_unit_test(groups_of_the_same_shards),
     cmocka_unit_test(updates_move_bytes),
     cmocka_unit_test(many_ranks_straggle),
     cmocka_unit_test(transfers_between_stages),

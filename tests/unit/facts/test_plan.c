@@ -84,6 +84,33 @@ static void bridge_overrides_leave_the_rest_to_the_recipe(void **state)
     assert_true(facts_raw(f, STR("model.sequence_parallel")).b);
 }
 
+/* An override that makes an object says its fields; what it says of others is no key. Braces and
+   brackets in each other, and such as never close, are read to their end. */
+static void bridge_objects_say_their_fields(void **state)
+{
+    struct facts *f =
+        read_as(*state, "bridge",
+                "train.micro_batch_size=1\nmixed_precision=null\n'mixed_precision={_target_: "
+                "a.MixedPrecisionConfig,bf16:true,params_dtype:{_target_:torch.bfloat16},"
+                "grad_reduce_in_fp32:false,fp8:e4m3,fp8_recipe:mxfp8,fp4:null,made_up:[1,2]}'\n",
+                NULL);
+    facts_derive(f);
+    assert_int_equal(f->diags->n, 0);
+    assert_fact(f, "accumulate_allreduce_grads_in_fp32", "false");
+    assert_fact(f, "precision", "mxfp8");
+    f = read_as(*state, "bridge",
+                "train.micro_batch_size=1\nmodel.recompute_modules=[mlp,}moe_act]\n"
+                "mixed_precision={bf16:true,fp8:hybrid\n",
+                NULL);
+    assert_fact(f, "fp8", "hybrid");
+    f = read_as(*state, "bridge",
+                "train.micro_batch_size=1\n++env_vars.A=1\n'++env_vars.B=\"x:1,y\"'\n", NULL);
+    assert_str(facts_env(f, STR("A")).s, "1");
+    assert_str(facts_env(f, STR("B")).s, "x:1,y");
+    f = read_as(*state, "bridge", "train.micro_batch_size=1\nmixed_precision={bf16\n", NULL);
+    assert_fact(f, "bf16", "null");
+}
+
 static void bridge_yaml_nests_the_same_keys(void **state)
 {
     struct facts *f = read_as(
@@ -111,6 +138,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(mistakes_are_findings),
     cmocka_unit_test(assertions_do_not_set_what_is_derived),
     cmocka_unit_test(bridge_overrides_leave_the_rest_to_the_recipe),
+    cmocka_unit_test(bridge_objects_say_their_fields),
     cmocka_unit_test(bridge_yaml_nests_the_same_keys),
 };
 UNIT_MAIN(tests)

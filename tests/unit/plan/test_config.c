@@ -128,9 +128,9 @@ static void optimizer_bytes_follow_its_dtypes(void **state)
     k = &configure(*state, f)->knobs;
     assert_int_equal(k->grad_bytes, 2);
     assert_int_equal(k->exp_avg_bytes + k->exp_avg_sq_bytes, 4);
-    assert_true(k->main_param_remainder && k->main_param_bytes == 2);
+    assert_true(knobs_keeps_remainder(k) && k->main_param_bytes == 4);
     set(f, "main_params_dtype", word("fp16"));
-    assert_false(configure(*state, f)->knobs.main_param_remainder);
+    assert_false(knobs_keeps_remainder(&configure(*state, f)->knobs));
 }
 
 static void automodel_shards_with_its_own_adam(void **state)

@@ -61,7 +61,20 @@ static size_t variants(struct config out[4])
     out[2] = config_with(FRAMEWORK_AUTOMODEL);
     out[2].knobs.fsdp = FSDP_FSDP2;
     out[2].knobs.reshard_stated = true;
-    return 3;
+    out[3] = config_with(FRAMEWORK_BRIDGE);
+    out[3].model.experts = out[3].model.shared_ffn = 0;
+    out[3].knobs.distributed_optimizer = true;
+    out[3].knobs.precision = PREC_MXFP8;
+    return 4;
+}
+
+/* On it what fills buffers of a fixed size. */
+static struct config on_hybridep(void)
+{
+    struct config c = config_with(FRAMEWORK_MEGATRON);
+    c.knobs.dispatcher = DISPATCH_HYBRIDEP;
+    c.knobs.distributed_optimizer = true;
+    return c;
 }
 
 #define EACH_MOVE(d, m)                                                                            \
@@ -77,8 +90,9 @@ static bool listed(const int *params, int param)
 
 static void a_move_changes_the_knobs_that_its_decision_names_and_no_other(void **state)
 {
-    struct config from[4];
+    struct config from[5];
     size_t n = variants(from);
+    from[n++] = on_hybridep();
     EACH_MOVE(d, move)
     {
         int taken = 0;
@@ -99,13 +113,22 @@ static void a_move_changes_the_knobs_that_its_decision_names_and_no_other(void *
     }
 }
 
+/* A sharded optimizer and parameters that FP8 can hold. */
+static struct config gathering(enum framework framework)
+{
+    struct config c = config_with(framework);
+    c.knobs.distributed_optimizer = true;
+    c.knobs.precision = PREC_FP8_TENSORWISE;
+    return c;
+}
+
 static void a_move_is_not_taken_where_something_it_needs_is_missing(void **state)
 {
     (void)state;
-    struct config without[8];
+    struct config without[11];
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-        without[i] = config_with(FRAMEWORK_MEGATRON);
-    without[0] = config_with(FRAMEWORK_AUTOMODEL);
+        without[i] = gathering(FRAMEWORK_MEGATRON);
+    without[0] = gathering(FRAMEWORK_AUTOMODEL);
     without[1].model.experts = 0;
     without[2].model.n_kinds = 1, without[2].model.kinds[0].ffn = FFN_MOE;
     without[3].model.shared_ffn = 0;
@@ -113,10 +136,21 @@ static void a_move_is_not_taken_where_something_it_needs_is_missing(void **state
     without[5].knobs.fsdp = FSDP_OPTIM_GRADS_PARAMS;
     without[6].knobs.ep = without[6].knobs.etp = 1;
     without[7].knobs.graph_impl = GRAPH_LOCAL;
-    static const unsigned lost[] = {
-        NEED_CORE,      NEED_EXPERTS | NEED_EXPERT_GROUP, NEED_DENSE,    NEED_SHARED, NEED_MLA,
-        NEED_UNSHARDED, NEED_EP | NEED_EXPERT_GROUP,      NEED_TE_GRAPHS};
-    struct config whole = config_with(FRAMEWORK_MEGATRON);
+    without[8].knobs.precision = PREC_FP8_BLOCKWISE;
+    without[9].knobs.distributed_optimizer = false;
+    without[10].knobs.sequence_parallel = false;
+    static const unsigned lost[] = {NEED_CORE,
+                                    NEED_EXPERTS | NEED_EXPERT_GROUP,
+                                    NEED_DENSE,
+                                    NEED_SHARED,
+                                    NEED_MLA,
+                                    NEED_UNSHARDED,
+                                    NEED_EP | NEED_EXPERT_GROUP,
+                                    NEED_TE_GRAPHS,
+                                    NEED_FP8,
+                                    NEED_SHARDED_OPTIMIZER,
+                                    NEED_SEQUENCE_PARALLEL};
+    struct config whole = gathering(FRAMEWORK_MEGATRON);
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
         assert_int_equal(move_given(&whole) & ~move_given(&without[i]), lost[i]);
         EACH_MOVE(d, move)
@@ -147,15 +181,11 @@ static void take(struct config *c, const char *name)
 
 static void two_moves_undo_each_other(void **state)
 {
-    static const char *const pairs[][2] = {{"TP over 2", "TP times 2"},
-                                           {"PP over 2", "PP times 2"},
-                                           {"EP over 2", "EP times 2"},
-                                           {"CP over 2", "CP times 2"},
-                                           {"VPP over 2", "VPP times 2"},
-                                           {"MBS over 2", "MBS times 2"},
-                                           {"norms too", "recompute nothing"},
-                                           {"graphs of the router", "no graphs"},
-                                           {"offload the optimizer", "offload nothing"}};
+    static const char *const pairs[][2] = {
+        {"TP over 2", "TP times 2"},        {"PP over 2", "PP times 2"},
+        {"EP over 2", "EP times 2"},        {"CP over 2", "CP times 2"},
+        {"VPP over 2", "VPP times 2"},      {"MBS over 2", "MBS times 2"},
+        {"norms too", "recompute nothing"}, {"graphs of the router", "no graphs"}};
     struct config from = config_with(FRAMEWORK_MEGATRON);
     from.knobs.recompute = RECOMPUTE_NONE;
     from.knobs.recompute_modules = 0;
@@ -211,6 +241,7 @@ static void what_follows_is_set_too(void **state)
     assert_int_equal(c.knobs.ep, 16);
     take(&c, "hide the expert exchange");
     assert_false(c.knobs.shared_expert_overlap);
+    assert_false(try_named(&c, "hide the expert exchange behind shared experts"));
 }
 
 /* Muon has one moment, which stays as it is, and its states stay where they are; a loss that is
@@ -284,6 +315,20 @@ static const char *list_of(struct arena *a, unsigned use, const struct config *f
     return all.p;
 }
 
+/* The same of the search, without its many sets of modules. */
+static const char *switches_of(struct arena *a, const struct config *from)
+{
+    struct str all = STR("");
+    EACH_MOVE(d, move)
+    {
+        struct config c = *from;
+        if (d == &decisions[DECISION_RECOMPUTE] || !(move->uses & MOVE_SEARCH)) continue;
+        if (!move_take(d, move, &c)) continue;
+        all = arena_printf(a, "%.*s%s%s", STR_ARG(all), all.n ? ", " : "", move->name);
+    }
+    return all.p;
+}
+
 static void each_consumer_has_its_moves_in_order(void **state)
 {
     struct config moe = config_with(FRAMEWORK_MEGATRON), dense = moe;
@@ -293,23 +338,36 @@ static void each_consumer_has_its_moves_in_order(void **state)
     assert_string_equal(list_of(*state, MOVE_NEIGHBOUR, &moe),
                         "TP over 2, TP times 2, PP over 2, PP times 2, EP over 2, EP times 2, "
                         "CP over 2, CP times 2, VPP over 2, VPP times 2, MBS over 2, MBS times 2");
-    assert_string_equal(list_of(*state, MOVE_SEARCH, &moe),
-                        "recompute nothing, recompute the cheapest, the cheapest and MLA's "
-                        "projections, and dense FFNs, and experts, recompute whole layers, "
-                        "graphs of the router, graphs of attention too, all-to-all, DeepEP, "
-                        "HybridEP, hide the expert exchange");
-    assert_string_equal(list_of(*state, MOVE_SEARCH, &dense),
-                        "recompute nothing, recompute the cheapest, recompute whole layers");
-    assert_string_equal(list_of(*state, MOVE_SEARCH, &automodel),
-                        "recompute nothing, recompute whole layers, PyTorch's exchange, DeepEP, "
-                        "HybridEP");
+    struct config hybridep = on_hybridep();
+    hybridep.knobs.precision = PREC_MXFP8;
+    assert_string_equal(switches_of(*state, &moe),
+                        "all-to-all, DeepEP, HybridEP, graphs of the router, graphs of attention "
+                        "too, hide the expert exchange, hide the expert exchange behind shared "
+                        "experts, hide TP's exchange, gradients in bf16, offload half of the "
+                        "optimizer, offload the optimizer, offload what attention keeps, offload "
+                        "what experts keep, offload what both keep");
+    assert_string_equal(switches_of(*state, &hybridep),
+                        "all-to-all, DeepEP, HybridEP, graphs of the router, graphs of attention "
+                        "too, a graph of the iteration, experts' buffers of a fixed size, hide "
+                        "the expert exchange, hide the expert exchange behind shared experts, "
+                        "hide TP's exchange, gradients in bf16, parameters gathered in bf16, "
+                        "parameters gathered in FP8, moments in bf16, moments in FP8, offload "
+                        "half of the optimizer, offload the optimizer, offload what attention "
+                        "keeps, offload what experts keep, offload what both keep");
+    assert_string_equal(switches_of(*state, &dense),
+                        "a graph of the iteration, hide TP's exchange, gradients in bf16, offload "
+                        "half of the optimizer, offload the optimizer, offload what attention "
+                        "keeps");
+    assert_string_equal(switches_of(*state, &automodel),
+                        "PyTorch's exchange, DeepEP, "
+                        "HybridEP, offload half of the optimizer, offload the optimizer");
     moe.machine.nvlink_domain = 72;
     assert_string_equal(list_of(*state, MOVE_TRIAL, &moe),
                         "MBS two powers down, MBS a power down, MBS a power up, MBS two powers up, "
                         "recompute nothing, "
                         "recompute the cheapest, the cheapest and MLA's projections, and dense "
-                        "FFNs, and experts, recompute whole layers, no graphs, graphs of the "
-                        "router, graphs of attention too, all-to-all, HybridEP");
+                        "FFNs, and experts, recompute whole layers, all-to-all, HybridEP, no "
+                        "graphs, graphs of the router, graphs of attention too");
 }
 
 static void relief_and_outlook_have_theirs(void **state)
@@ -362,6 +420,132 @@ static void the_ladder_of_recomputation_rises(void **state)
     assert_int_equal(n, sizeof steps / sizeof *steps);
 }
 
+/* Of a model with everything the subsets of norms, MLA's projections and dense FFNs, beside
+   nothing, experts' activations, shared experts, both, or whole MoE layers; of a plain one those it
+   has. */
+static void every_set_of_modules_that_the_model_has(void **state)
+{
+    (void)state;
+    const struct decision *d = &decisions[DECISION_RECOMPUTE];
+    struct config from[2] = {config_with(FRAMEWORK_MEGATRON), config_with(FRAMEWORK_MEGATRON)};
+    from[1].model.mla = false, from[1].model.shared_ffn = 0;
+    from[1].model.n_kinds = 1,
+    from[1].model.kinds[0] = (struct layer_kind){MIXER_ATTENTION, FFN_MOE};
+    static const size_t sets[] = {8 * 5 - 1, 2 * 3 - 1};
+    for (int i = 0; i < 2; i++) {
+        bool seen[64 * 2] = {false};
+        size_t n = 0;
+        for (const struct move *move = d->moves; move->name; move++) {
+            struct config next = from[i];
+            bool generated =
+                strncmp(move->name, "recompute ", 10) == 0 && move->uses == MOVE_SEARCH;
+            if (!generated || !move_take(d, move, &next)) continue;
+            uint32_t modules = next.knobs.recompute_modules;
+            assert_int_equal(next.knobs.recompute, RECOMPUTE_SELECTIVE);
+            assert_false(modules == 0 || seen[modules]);
+            if (modules & MOD_MOE) assert_false(modules & (MOD_MOE_ACT | MOD_SHARED_EXPERTS));
+            seen[modules] = true;
+            n++;
+        }
+        assert_int_equal(n, sets[i]);
+    }
+}
+
+/* What a plan's numbers differ in from the framework's own, and what may overflow. */
+static void risks_are_those_of_the_states_that_a_plan_has(void **state)
+{
+    struct config base = on_hybridep(), plan = base;
+    plan.knobs.precision = base.knobs.precision = PREC_MXFP8;
+    assert_int_equal(move_risks_of(&base, &plan), 0);
+    take(&plan, "gradients in bf16");
+    assert_int_equal(move_risks_of(&base, &plan), RISK_GRADIENTS);
+    take(&plan, "parameters gathered in FP8");
+    assert_int_equal(move_risks_of(&base, &plan), RISK_GRADIENTS | RISK_PARAMETERS);
+    base.knobs.fp8_param_gather = true; /* the framework's own */
+    assert_int_equal(move_risks_of(&base, &plan), RISK_GRADIENTS);
+    take(&plan, "moments in FP8");
+    assert_int_equal(move_risks_of(&base, &plan), RISK_GRADIENTS | RISK_FP8_MOMENTS);
+    assert_str(move_numerics(*state, &base, &plan), "gradients in bf16, moments in FP8");
+    take(&plan, "moments in bf16");
+    assert_int_equal(move_risks_of(&base, &plan), RISK_GRADIENTS | RISK_MOMENTS);
+    take(&plan, "graphs of the router");
+    assert_int_equal(move_risks_of(&base, &plan), RISK_GRADIENTS | RISK_MOMENTS);
+    take(&plan, "a graph of the iteration, experts' buffers of a fixed size");
+    assert_int_equal(move_risks_of(&base, &plan),
+                     RISK_GRADIENTS | RISK_MOMENTS | RISK_DYNAMIC_GRAPHS);
+    plan.knobs.capacity_factor = 1, plan.knobs.pad_to_capacity = true;
+    assert_int_equal(move_risks_of(&base, &plan) & RISK_NUMERICS, RISK_GRADIENTS | RISK_MOMENTS);
+}
+
+/* What changes no numbers is always allowed. */
+static void numbers_change_where_the_question_leaves_them_open(void **state)
+{
+    (void)state;
+    struct config c = on_hybridep();
+    unsigned seen = 0;
+    for (unsigned open = 0; open <= RISK_NUMERICS; open++) {
+        c.knobs.open_numerics = open;
+        EACH_MOVE(d, move)
+        {
+            unsigned numerics = move->risks & RISK_NUMERICS;
+            assert_int_equal(move_allowed(&c, move), (numerics & open) == numerics);
+            seen |= numerics;
+        }
+    }
+    assert_int_equal(seen, RISK_NUMERICS);
+}
+
+/* States of an optimizer that takes them in any format: the main parameter is what a bf16 parameter
+   lacks, and whole beside parameters in FP8, whichever is decided first. */
+static void what_the_optimizer_keeps_goes_with_the_parameters(void **state)
+{
+    (void)state;
+    static const char *const orders[][2] = {{"moments in bf16", "parameters gathered in FP8"},
+                                            {"parameters gathered in FP8", "moments in bf16"}};
+    struct config base = gathering(FRAMEWORK_MEGATRON), plan = base;
+    take(&plan, "moments in bf16");
+    assert_true(plan.knobs.precision_aware && knobs_keeps_remainder(&plan.knobs));
+    assert_int_equal(plan.knobs.exp_avg_sq_bytes, 2);
+    assert_int_equal(plan.knobs.grad_bytes, 4);
+    for (int i = 0; i < 2; i++) {
+        plan = base;
+        take(&plan, orders[i][0]);
+        take(&plan, orders[i][1]);
+        assert_false(knobs_keeps_remainder(&plan.knobs));
+    }
+    base = plan, base.framework = FRAMEWORK_BRIDGE;
+    assert_false(try_named(&base, "moments in FP8")); /* no override can say it */
+    base = plan;
+    assert_false(try_named(&plan, "offload the optimizer")); /* delayed scaling alone */
+    plan = base, plan.knobs.precision = PREC_FP8_DELAYED;
+    assert_true(try_named(&plan, "offload the optimizer"));
+    assert_true(plan.knobs.precision_aware);
+    plan.knobs.precision = PREC_FP16;
+    assert_false(try_named(&plan, "gradients in bf16"));
+}
+
+/* Experts of an iteration in one graph need buffers of a fixed size, which one dispatcher fills. */
+static void a_graph_of_the_iteration_needs_fixed_shapes(void **state)
+{
+    (void)state;
+    static const char *const whole = "a graph of the iteration, experts' buffers of a fixed size";
+    struct config c = on_hybridep();
+    take(&c, whole);
+    assert_int_equal(c.knobs.graph_impl, GRAPH_FULL_ITERATION);
+    assert_true(knobs_rank_capacity(&c.knobs) == 1.5 && knobs_kept_capacity(&c.knobs) == 1.2);
+    c = on_hybridep(), c.knobs.dispatcher = DISPATCH_ALLTOALL;
+    assert_false(try_named(&c, whole));
+    c.knobs.graph_impl = GRAPH_NONE;
+    c.knobs.capacity_factor = 1, c.knobs.pad_to_capacity = true;
+    take(&c, whole);
+    assert_true(knobs_rank_capacity(&c.knobs) == 0 && knobs_kept_capacity(&c.knobs) == 0);
+    c.knobs.graph_impl = GRAPH_NONE;
+    assert_false(try_named(&c, "a graph of the iteration"));
+    c.knobs.graph_impl = GRAPH_NONE;
+    c.model.experts = 0;
+    take(&c, "a graph of the iteration");
+}
+
 static void a_decision_is_told_in_words(void **state)
 {
     struct config c = config_with(FRAMEWORK_MEGATRON);
@@ -389,6 +573,11 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_consumer_has_its_moves_in_order),
     cmocka_unit_test(relief_and_outlook_have_theirs),
     cmocka_unit_test(the_ladder_of_recomputation_rises),
+    cmocka_unit_test(every_set_of_modules_that_the_model_has),
+    cmocka_unit_test(risks_are_those_of_the_states_that_a_plan_has),
+    cmocka_unit_test(numbers_change_where_the_question_leaves_them_open),
+    cmocka_unit_test(what_the_optimizer_keeps_goes_with_the_parameters),
+    cmocka_unit_test(a_graph_of_the_iteration_needs_fixed_shapes),
     cmocka_unit_test(a_decision_is_told_in_words),
 };
 UNIT_MAIN(tests)

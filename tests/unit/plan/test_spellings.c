@@ -171,11 +171,11 @@ static void gradient_and_state_bytes(void **state)
     assert_int_equal(k->exp_avg_bytes, 2);
     assert_int_equal(k->exp_avg_sq_bytes, 4);
     /* the main parameter is what the bf16 one lacks, but all of it where that one is FP8 */
-    assert_true(k->main_param_remainder && k->main_param_bytes == 2);
+    assert_true(knobs_keeps_remainder(k) && k->main_param_bytes == 4);
     struct str fp8 =
         arena_printf(*state, "%sprecision: fp8_tensorwise\nfp8_param_gather: true\n", aware);
     k = plan_knobs(*state, "megatron", fp8.p);
-    assert_true(!k->main_param_remainder && k->main_param_bytes == 4);
+    assert_true(!knobs_keeps_remainder(k) && k->main_param_bytes == 4);
 }
 
 /* AutoModel's MoE classes keep what they gathered unless told otherwise; dense models reshard. */
