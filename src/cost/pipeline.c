@@ -176,5 +176,8 @@ double pipeline_time(const struct pipeline *p)
     int64_t first = settled + (p->microbatches - settled) % round; /* the rest are whole rounds */
     double before = pipeline_simulate(p, first), after = pipeline_simulate(p, first + round);
     if (after < 0) return closed_form(p, t);
-    return after + (double)((p->microbatches - first) / round - 1) * (after - before);
+    /* the first rounds of unequal chunks may still live on the warm-up's lead over the busiest
+       rank, which no later round can */
+    double a_round = fmax(after - before, (double)round * t.largest);
+    return after + (double)((p->microbatches - first) / round - 1) * a_round;
 }
