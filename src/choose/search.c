@@ -13,6 +13,7 @@
 #include "base/sort.h"
 #include "base/vec.h"
 #include "choose/space.h"
+#include "cost/split.h"
 #include "cost/time.h"
 #include "facts/param_ids.h"
 #include "plan/framework.h"
@@ -234,7 +235,7 @@ static void add_spot(struct search *s)
 {
     const struct knobs *k = &s->c.knobs;
     guard_tick(arena_guard(s->arena));
-    if (!config_plan_layout(&s->c, &s->layout)) return;
+    if (!split_plan(&s->c, NULL, &s->layout)) return;
     uint32_t group = (uint32_t)s->groups.n - 1;
     struct spot *spot = VEC_PUSH(s->arena, &s->spots);
     *spot = (struct spot){.bound = bound_of(s, group_rates(s, group, 0)) * s->ladder_gain,
@@ -339,7 +340,7 @@ static void set_spot(struct search *s, const struct spot *spot)
     follow_tp(s);
     struct axis dispatchers = space_dispatcher(s->request, &s->c); /* the last keeps most memory */
     k->dispatcher = (uint8_t)dispatchers.values[dispatchers.n - 1];
-    config_plan_layout(&s->c, &s->layout);
+    split_plan(&s->c, NULL, &s->layout);
 }
 
 /* The score a plan of the present layout has to beat to change anything. */
@@ -463,7 +464,7 @@ static bool try_move(struct search *s, struct contender *o, const struct decisio
     struct contender changed;
     s->c.knobs = o->knobs;
     if (!move_take(d, move, &s->c)) return false;
-    if (!config_plan_layout(&s->c, &s->layout) || !contender_estimate(&s->c, &changed))
+    if (!split_plan(&s->c, NULL, &s->layout) || !contender_estimate(&s->c, &changed))
         return false;
     changed.score = changed.step_s * factor(s, &changed.knobs);
     if (!good_enough(s, &changed) || changed.score >= o->score || rejected(s)) return false;
@@ -488,7 +489,7 @@ static void estimate_own_memory(struct search *s, struct contender *o)
 {
     struct memory_estimate memory;
     s->c.knobs = o->knobs;
-    if (config_plan_layout(&s->c, &s->layout) && memory_estimate(&s->c, &memory, NULL))
+    if (split_plan(&s->c, NULL, &s->layout) && memory_estimate(&s->c, &memory, NULL))
         fill_memory(o, &memory);
 }
 

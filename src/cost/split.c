@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pipeline takes as long as its busiest rank for every microbatch, and ramps that depend on the
+   sum alone (cost/pipeline.c): the layers are given to the ranks like water that finds its level.
+   Which chunks of a rank take them matters little as long as all ranks do it in the same turn. */
+#include "cost/split.h"
+
+#include <math.h>
+
+#include "cost/memory.h"
+#include "plan/framework.h"
+
+/* A layout string is worth this part of a step. */
+static const double EVEN_IS_WORTH = 0.005;
+
+/* What is divided. Seconds are of a microbatch, forward and backward. */
+struct split {
+    const struct config *c;
+    int pp, vpp, layers;
+    double mean;        /* of a decoder layer, but those of a kind that only stands in front */
+    double first, last; /* beside as many mean layers on the first and on the last chunk */
+    double embedding;
+    double kinds[MODEL_MAX_KINDS];
+    int counts[LAYOUT_MAX_CHUNKS], most[LAYOUT_MAX_CHUNKS]; /* layers of a rank; its room */
+};
+
+/* Layers in front whose kind no later layer has: dense ones of a MoE model. */
+static int front_layers(const struct model_shape *m)
+{
+    int n = 1;
+    while (n < m->num_layers && m->layers[n] == m->layers[0])
+        n++;
+    for (int i = n; i < m->num_layers; i++)
+        if (m->layers[i] == m->layers[0]) return 0;
+    return n < m->num_layers ? n : 0;
+}
+
+static struct split split_of(const struct config *c, const struct time_layers *layers)
+{
+    struct time_rates rates;
+    time_rates_of(layers, c, &rates);
+    const struct model_shape *m = &c->model;
+    struct split s = {.c = c, .pp = c->knobs.pp, .vpp = c->knobs.vpp, .layers = m->num_layers};
+    int front = front_layers(m);
+    memcpy(s.kinds, rates.kinds, sizeof s.kinds);
+    for (int i = front; i < m->num_layers; i++)
+        s.mean += s.kinds[m->layers[i]] / (m->num_layers - front);
+    s.embedding = rates.embedding;
+    s.first = rates.embedding + front * (s.kinds[m->layers[0]] - s.mean);
+    s.last = rates.head + m->mtp_layers * rates.mtp;
+    for (int r = 0; r < s.pp; r++)
+        s.most[r] = m->num_layers;
+    return s;
+}
+
+static int chunks_of(const struct split *s)
+{
+    return s->pp * s->vpp;
+}
+
+/* Beside the decoder layers of a rank. */
+static double fixed(const struct split *s, int rank)
+{
+    return (rank == 0 ? s->first : 0) + (rank == s->pp - 1 ? s->last : 0);
+}
+
+/* Decoder layers that a chunk has to have: none is empty. */
+static int least(const struct split *s, int chunk)
+{
+    return chunk > 0 && chunk < chunks_of(s) - 1;
+}
+
+/* ---- layers of each rank ---- */
+
+/* What a rank has below a level that all share, but at least what its chunks have to have. */
+static int below(const struct split *s, int rank, double level)
+{
+    int low = s->vpp - (rank == 0) - (rank == s->pp - 1);
+    int n = (int)((level - fixed(s, rank)) / s->mean);
+    if (n > s->most[rank]) n = s->most[rank];
+    return n > low ? n : low > 0 ? low : 0;
+}
+
+/* Layers that are left when all ranks are filled up to a level. */
+static int fill_to(struct split *s, double level)
+{
+    int left = s->layers;
+    for (int r = 0; r < s->pp; r++) {
+        s->counts[r] = below(s, r, level);
+        left -= s->counts[r];
+    }
+    return left;
+}
+
+/* Each further layer goes to the rank that is shortest with it, the first of equal ones. */
+static bool fill_ranks(struct split *s)
+{
+    int left = fill_to(s, (s->layers * s->mean + s->first + s->last) / s->pp);
+    if (left < 0) left = fill_to(s, 0); /* a rank stands above that level by its ends alone */
+    for (; left > 0; left--) {
+        int to = -1;
+        double shortest = INFINITY;
+        for (int r = 0; r < s->pp; r++) {
+            double load = fixed(s, r) + s->counts[r] * s->mean;
+            if (s->counts[r] >= s->most[r] || load >= shortest - 1e-9 * s->mean) continue;
+            to = r;
+            shortest = load;
+        }
+        if (to < 0) return false;
+        s->counts[to]++;
+    }
+    for (int r = 0; r < s->pp; r++)
+        if (s->counts[r] > s->most[r]) return false;
+    return left == 0;
+}
+
+/* ---- layers of each chunk ---- */
+
+/* What stands on a chunk beside decoder layers, in whole layers: a small embedding must not move a
+   layer into another turn than the other ranks have it in. */
+static int stands_for(const struct split *s, int chunk)
+{
+    double seconds = (chunk == 0 ? s->first : 0) + (chunk == chunks_of(s) - 1 ? s->last : 0);
+    return (int)(seconds / s->mean + 0.5);
+}
+
+/* Deals a rank's layers to its chunks, each to the shortest, the first of equal ones. */
+static void fill_chunks(const struct split *s, int rank, uint16_t *decoders)
+{
+    int left = s->counts[rank];
+    for (int i = rank; i < chunks_of(s); i += s->pp) {
+        decoders[i] = (uint16_t)least(s, i);
+        left -= least(s, i);
+    }
+    for (; left > 0; left--) {
+        int to = rank;
+        for (int i = rank; i < chunks_of(s); i += s->pp)
+            if (decoders[i] + stands_for(s, i) < decoders[to] + stands_for(s, to)) to = i;
+        decoders[to]++;
+    }
+}
+
+/* Seconds of the longest rank, with the layers as they really stand. */
+static double busiest(const struct split *s, const uint16_t *decoders)
+{
+    const struct model_shape *m = &s->c->model;
+    double ranks[LAYOUT_MAX_CHUNKS], longest = 0;
+    int layer = 0;
+    for (int r = 0; r < s->pp; r++)
+        ranks[r] = (r == 0 ? s->embedding : 0) + (r == s->pp - 1 ? s->last : 0);
+    for (int i = 0, r = 0; i < chunks_of(s); i++, r = r + 1 < s->pp ? r + 1 : 0)
+        for (int end = layer + decoders[i]; layer < end; layer++)
+            ranks[r] += s->kinds[m->layers[layer]];
+    for (int r = 0; r < s->pp; r++)
+        longest = fmax(longest, ranks[r]);
+    return longest;
+}
+
+/* ---- the split ---- */
+
+static bool divide(struct split *s, struct layout *out)
+{
+    if (!fill_ranks(s)) return false;
+    layout_start(s->c, chunks_of(s), out);
+    for (int r = 0; r < s->pp; r++)
+        fill_chunks(s, r, out->decoders);
+    return true;
+}
+
+/* Models that Megatron reads from a pattern of layers: the pattern says the split
+   (megatron/training/arguments.py:825). */
+static bool has_pattern(const struct model_shape *m)
+{
+    for (int i = 0; i < m->n_kinds; i++)
+        if (m->kinds[i].mixer == MIXER_MAMBA || m->kinds[i].mixer == MIXER_NONE ||
+            m->kinds[i].ffn == FFN_NONE)
+            return true;
+    return false;
+}
+
+/* Whether the framework takes a layout, and settings that are kept do not say the split. */
+static bool is_open(const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    bool given = k->first_stage_layers > 0 || k->last_stage_layers > 0 || k->account_embedding ||
+                 k->account_loss || c->layout_given;
+    return !given && config_traits(c)->chooses_stages;
+}
+
+bool split_is_free(const struct config *c)
+{
+    return c->knobs.pp * c->knobs.vpp > 1 && is_open(c) && !has_pattern(&c->model);
+}
+
+/* Seconds of the pipeline at the rate of its busiest rank. */
+static double pipeline_of(const struct split *s, double longest)
+{
+    double all = s->layers * s->mean + s->first + s->last;
+    return (double)knobs_microbatches(&s->c->knobs) * longest + (all - all / s->pp) / s->vpp;
+}
+
+/* Puts the even split into *out where there is one. */
+static bool even_split(const struct split *s, struct layout *out)
+{
+    if (s->layers % chunks_of(s) != 0) return false;
+    layout_start(s->c, chunks_of(s), out);
+    for (int i = 0; i < chunks_of(s); i++)
+        out->decoders[i] = (uint16_t)(s->layers / chunks_of(s));
+    return true;
+}
+
+/* Whether the even split does as well as the best, and has the room. */
+static bool even_serves(const struct split *s, const struct layout *best)
+{
+    struct layout even;
+    if (!even_split(s, &even)) return false;
+    for (int r = 0; r < s->pp; r++)
+        if (s->layers / s->pp > s->most[r]) return false;
+    double even_s = pipeline_of(s, busiest(s, even.decoders));
+    double best_s = pipeline_of(s, busiest(s, best->decoders));
+    return even_s <= (1 + EVEN_IS_WORTH) * best_s;
+}
+
+/* Divides and names the split in `c`. */
+static bool choose(struct split *s, struct config *c, struct layout *slot)
+{
+    c->knobs.layout = 0;
+    if (!divide(s, slot)) return false;
+    if (even_serves(s, slot)) return true;
+    c->layouts = slot;
+    c->n_layouts = c->knobs.layout = 1;
+    return true;
+}
+
+static struct split split_for(const struct config *c, const struct time_layers *layers)
+{
+    struct time_layers own;
+    if (!layers) time_layers_init(c, &own);
+    return split_of(c, layers ? layers : &own);
+}
+
+bool split_by_time(struct config *c, const struct time_layers *layers, struct layout *slot)
+{
+    int64_t chunks = (int64_t)c->knobs.pp * c->knobs.vpp;
+    c->knobs.layout = c->layout_given;
+    if (!split_is_free(c)) {
+        bool uneven = is_open(c) && c->model.num_layers % chunks != 0;
+        return !uneven && config_layout(c, slot);
+    }
+    if (chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
+    struct split s = split_for(c, layers);
+    return choose(&s, c, slot);
+}
+
+/* ---- room ---- */
+
+/* Adds a layer to a stage, or takes one: of the kind that it has most of, where it has fewest or
+   most. */
+static void change_stage(struct memory_work *w, int stage, int by)
+{
+    struct chunk *at = &w->chunks[stage];
+    for (int i = stage; i < w->n_chunks; i += w->c->knobs.pp)
+        if (by * w->chunks[i].layers < by * at->layers) at = &w->chunks[i];
+    int kind = w->c->model.layers[w->c->model.num_layers - 1];
+    for (int i = 0; i < w->c->model.n_kinds; i++)
+        if (at->counts[i] > at->counts[kind]) kind = i;
+    at->counts[kind] += by;
+    at->layers += by;
+    if (at->last_kind < 0) at->last_kind = kind;
+}
+
+static double high_of(const struct memory_work *w, int stage)
+{
+    struct stage_memory m;
+    stage_estimate(w, stage, &m);
+    return m.high;
+}
+
+/* Layers that a stage has room for: one at a time from those that it has. */
+static int room_of(struct memory_work *w, int stage, double high)
+{
+    double capacity = w->c->machine.capacity_bytes;
+    int n = 0, low = w->c->knobs.vpp - (stage == 0) - (stage == w->c->knobs.pp - 1);
+    for (int i = stage; i < w->n_chunks; i += w->c->knobs.pp)
+        n += w->chunks[i].layers;
+    for (; high > capacity && n > low; n--) {
+        change_stage(w, stage, -1);
+        high = high_of(w, stage);
+    }
+    for (; high <= capacity && n <= w->c->model.num_layers; n++) {
+        change_stage(w, stage, 1);
+        high = high_of(w, stage);
+    }
+    return n - 1; /* with n it is too much */
+}
+
+/* The layers that each rank has room for. False: every stage fits, or not even an equal load of all
+   would. */
+static bool find_room(struct memory_work *w, int most[COST_MAX_STAGES])
+{
+    double capacity = w->c->machine.capacity_bytes, high[COST_MAX_STAGES], sum = 0, fullest = 0;
+    int pp = w->c->knobs.pp;
+    for (int r = 0; r < pp; r++) {
+        high[r] = high_of(w, r);
+        sum += high[r];
+        fullest = fmax(fullest, high[r]);
+    }
+    if (fullest <= capacity || sum > capacity * pp) return false;
+    for (int r = 0; r < pp; r++)
+        most[r] = room_of(w, r, high[r]);
+    return true;
+}
+
+/* Where the fastest split has a stage that is too full, the fastest that fits, if one does. */
+static void make_room(struct config *c, const struct time_layers *layers, struct layout *slot)
+{
+    struct memory_work w;
+    struct memory_estimate m;
+    int most[COST_MAX_STAGES];
+    if (!memory_prepare(c, &w) || !find_room(&w, most)) return;
+    struct split s = split_for(c, layers);
+    memcpy(s.most, most, (size_t)s.pp * sizeof *most);
+    if (choose(&s, c, slot) && memory_estimate(c, &m, NULL) && m.fits == FITS_YES) return;
+    split_by_time(c, layers, slot);
+}
+
+bool split_plan(struct config *c, const struct time_layers *layers, struct layout *slot)
+{
+    if (!split_by_time(c, layers, slot)) return false;
+    if (c->machine_known && split_is_free(c)) make_room(c, layers, slot);
+    return true;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the layers of a model are divided over the chunks of a pipeline, by what they take. */
+#ifndef MOEPLAN_COST_SPLIT_H
+#define MOEPLAN_COST_SPLIT_H
+
+#include "cost/time.h"
+
+/* Whether the planner divides the layers of `c`: the framework takes a layout, there is more than
+   one chunk, and neither settings nor a pattern of layers say the split. */
+bool split_is_free(const struct config *c);
+/* The planner's split of `c`: a given layout, else what the framework makes of the other settings
+   where it takes no layout or settings say the split, else the split whose busiest rank is
+   shortest, as far as every stage fits into memory. One that is no more than 0.5 % behind is kept
+   where it is even and needs no layout. An explicit layout is put into *slot, which must live as
+   long as `c` uses it. Sets knobs.layout. `layers`: the times of `c`, NULL: worked out here. False
+   when the split is impossible. */
+bool split_plan(struct config *c, const struct time_layers *layers, struct layout *slot);
+/* The same without a look at memory: enough for a bound. */
+bool split_by_time(struct config *c, const struct time_layers *layers, struct layout *slot);
+/* After split_plan: moves layers between chunks while the whole schedule's estimate gains by it and
+   what fits goes on to fit. For plans that are shown: it takes hundreds of estimates. */
+void split_polish(struct config *c, struct layout *slot);
+
+#endif
