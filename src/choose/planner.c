@@ -119,6 +119,7 @@ static void finish_plan(struct arena *a, const struct plan_request *request,
     *plan = (struct plan){.costs = *costs, .config = answer->base, .capacity = answer->capacity};
     plan->config.knobs = costs->knobs;
     split_plan(&plan->config, NULL, &plan->layout);
+    if (split_polish(&plan->config, &plan->layout)) contender_estimate(&plan->config, &plan->costs);
     plan->facts = plan_facts(a, request, &plan->config, request->facts->diags, scratch);
 }
 

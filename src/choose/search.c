@@ -235,7 +235,7 @@ static void add_spot(struct search *s)
 {
     const struct knobs *k = &s->c.knobs;
     guard_tick(arena_guard(s->arena));
-    if (!split_plan(&s->c, NULL, &s->layout)) return;
+    if (!split_by_time(&s->c, NULL, &s->layout)) return;
     uint32_t group = (uint32_t)s->groups.n - 1;
     struct spot *spot = VEC_PUSH(s->arena, &s->spots);
     *spot = (struct spot){.bound = bound_of(s, group_rates(s, group, 0)) * s->ladder_gain,
@@ -340,7 +340,6 @@ static void set_spot(struct search *s, const struct spot *spot)
     follow_tp(s);
     struct axis dispatchers = space_dispatcher(s->request, &s->c); /* the last keeps most memory */
     k->dispatcher = (uint8_t)dispatchers.values[dispatchers.n - 1];
-    split_plan(&s->c, NULL, &s->layout);
 }
 
 /* The score a plan of the present layout has to beat to change anything. */
@@ -377,7 +376,7 @@ static void offer(struct search *s, struct contender *o)
     for (int i = 0; i < dispatchers.n; i++) {
         s->c.knobs.dispatcher = (uint8_t)dispatchers.values[i];
         o->knobs = s->c.knobs;
-        if (!time_estimate(&s->c, &time, NULL)) continue;
+        if (!split_plan(&s->c, NULL, &s->layout) || !time_estimate(&s->c, &time, NULL)) continue;
         fill_time(o, &time);
         o->score = time.step * factor(s, &o->knobs);
         if (o->score > limit(s) || !is_allowed(s)) continue;
@@ -390,7 +389,9 @@ static bool memory_of(struct search *s, struct contender *o)
     struct memory_estimate memory;
     *o = (struct contender){.knobs = s->c.knobs};
     s->out->searched++;
-    if (!memory_estimate(&s->c, &memory, NULL)) return false;
+    if (!split_plan(&s->c, NULL, &s->layout) || !memory_estimate(&s->c, &memory, NULL))
+        return false;
+    o->knobs = s->c.knobs;
     fill_memory(o, &memory);
     if (!s->out->has_least || o->peak < s->out->least.peak) {
         s->out->least = *o;
@@ -464,8 +465,7 @@ static bool try_move(struct search *s, struct contender *o, const struct decisio
     struct contender changed;
     s->c.knobs = o->knobs;
     if (!move_take(d, move, &s->c)) return false;
-    if (!split_plan(&s->c, NULL, &s->layout) || !contender_estimate(&s->c, &changed))
-        return false;
+    if (!split_plan(&s->c, NULL, &s->layout) || !contender_estimate(&s->c, &changed)) return false;
     changed.score = changed.step_s * factor(s, &changed.knobs);
     if (!good_enough(s, &changed) || changed.score >= o->score || rejected(s)) return false;
     *o = changed;

@@ -4,6 +4,7 @@
    Which chunks of a rank take them matters little as long as all ranks do it in the same turn. */
 #include "cost/split.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "cost/memory.h"
@@ -20,7 +21,8 @@ struct split {
     double first, last; /* beside as many mean layers on the first and on the last chunk */
     double embedding;
     double kinds[MODEL_MAX_KINDS];
-    int counts[LAYOUT_MAX_CHUNKS], most[LAYOUT_MAX_CHUNKS]; /* layers of a rank; its room */
+    const int *most;               /* [pp] layers that a rank has room for; NULL: all */
+    int counts[LAYOUT_MAX_CHUNKS]; /* [pp] layers of a rank */
 };
 
 /* Layers in front whose kind no later layer has: dense ones of a MoE model. */
@@ -34,22 +36,24 @@ static int front_layers(const struct model_shape *m)
     return n < m->num_layers ? n : 0;
 }
 
-static struct split split_of(const struct config *c, const struct time_layers *layers)
+/* Field by field: the search asks too often to clear what is not used. */
+static void split_init(struct split *s, const struct config *c, const struct time_layers *layers)
 {
-    struct time_rates rates;
-    time_rates_of(layers, c, &rates);
     const struct model_shape *m = &c->model;
-    struct split s = {.c = c, .pp = c->knobs.pp, .vpp = c->knobs.vpp, .layers = m->num_layers};
+    struct time_rates rates;
     int front = front_layers(m);
-    memcpy(s.kinds, rates.kinds, sizeof s.kinds);
+    time_rates_of(layers, c, &rates);
+    s->c = c;
+    s->pp = c->knobs.pp, s->vpp = c->knobs.vpp, s->layers = m->num_layers;
+    s->most = NULL;
+    memcpy(s->kinds, rates.kinds, sizeof s->kinds);
+    s->mean = 0;
     for (int i = front; i < m->num_layers; i++)
-        s.mean += s.kinds[m->layers[i]] / (m->num_layers - front);
-    s.embedding = rates.embedding;
-    s.first = rates.embedding + front * (s.kinds[m->layers[0]] - s.mean);
-    s.last = rates.head + m->mtp_layers * rates.mtp;
-    for (int r = 0; r < s.pp; r++)
-        s.most[r] = m->num_layers;
-    return s;
+        s->mean += s->kinds[m->layers[i]];
+    s->mean /= m->num_layers - front;
+    s->embedding = rates.embedding;
+    s->first = rates.embedding + front * (s->kinds[m->layers[0]] - s->mean);
+    s->last = rates.head + m->mtp_layers * rates.mtp;
 }
 
 static int chunks_of(const struct split *s)
@@ -57,16 +61,15 @@ static int chunks_of(const struct split *s)
     return s->pp * s->vpp;
 }
 
+static int room(const struct split *s, int rank)
+{
+    return s->most ? s->most[rank] : s->layers;
+}
+
 /* Beside the decoder layers of a rank. */
 static double fixed(const struct split *s, int rank)
 {
     return (rank == 0 ? s->first : 0) + (rank == s->pp - 1 ? s->last : 0);
-}
-
-/* Decoder layers that a chunk has to have: none is empty. */
-static int least(const struct split *s, int chunk)
-{
-    return chunk > 0 && chunk < chunks_of(s) - 1;
 }
 
 /* ---- layers of each rank ---- */
@@ -76,7 +79,7 @@ static int below(const struct split *s, int rank, double level)
 {
     int low = s->vpp - (rank == 0) - (rank == s->pp - 1);
     int n = (int)((level - fixed(s, rank)) / s->mean);
-    if (n > s->most[rank]) n = s->most[rank];
+    if (n > room(s, rank)) n = room(s, rank);
     return n > low ? n : low > 0 ? low : 0;
 }
 
@@ -101,7 +104,7 @@ static bool fill_ranks(struct split *s)
         double shortest = INFINITY;
         for (int r = 0; r < s->pp; r++) {
             double load = fixed(s, r) + s->counts[r] * s->mean;
-            if (s->counts[r] >= s->most[r] || load >= shortest - 1e-9 * s->mean) continue;
+            if (s->counts[r] >= room(s, r) || load >= shortest - 1e-9 * s->mean) continue;
             to = r;
             shortest = load;
         }
@@ -109,34 +112,50 @@ static bool fill_ranks(struct split *s)
         s->counts[to]++;
     }
     for (int r = 0; r < s->pp; r++)
-        if (s->counts[r] > s->most[r]) return false;
+        if (s->counts[r] > room(s, r)) return false;
     return left == 0;
 }
 
 /* ---- layers of each chunk ---- */
 
-/* What stands on a chunk beside decoder layers, in whole layers: a small embedding must not move a
+/* What stands on an end beside decoder layers, in whole layers: a small embedding must not move a
    layer into another turn than the other ranks have it in. */
-static int stands_for(const struct split *s, int chunk)
+static int stands_for(const struct split *s, double seconds)
 {
-    double seconds = (chunk == 0 ? s->first : 0) + (chunk == chunks_of(s) - 1 ? s->last : 0);
-    return (int)(seconds / s->mean + 0.5);
+    return (int)floor(seconds / s->mean + 0.5);
 }
 
-/* Deals a rank's layers to its chunks, each to the shortest, the first of equal ones. */
-static void fill_chunks(const struct split *s, int rank, uint16_t *decoders)
+/* The first or the last rank: each layer to the shortest chunk, the first of equal ones. No chunk
+   but the ends may be empty. */
+static void fill_end(const struct split *s, int rank, uint16_t *decoders)
 {
-    int left = s->counts[rank];
-    for (int i = rank; i < chunks_of(s); i += s->pp) {
-        decoders[i] = (uint16_t)least(s, i);
-        left -= least(s, i);
+    int last = chunks_of(s) - 1, left = s->counts[rank];
+    int ends[] = {stands_for(s, s->first), stands_for(s, s->last)};
+    for (int i = rank; i <= last; i += s->pp) {
+        decoders[i] = i > 0 && i < last;
+        left -= decoders[i];
     }
     for (; left > 0; left--) {
-        int to = rank;
-        for (int i = rank; i < chunks_of(s); i += s->pp)
-            if (decoders[i] + stands_for(s, i) < decoders[to] + stands_for(s, to)) to = i;
+        int to = rank, least = INT_MAX;
+        for (int i = rank; i <= last; i += s->pp) {
+            int length = decoders[i] + (i == 0 ? ends[0] : 0) + (i == last ? ends[1] : 0);
+            if (length >= least) continue;
+            to = i;
+            least = length;
+        }
         decoders[to]++;
     }
+}
+
+static void fill_chunks(const struct split *s, int rank, uint16_t *decoders)
+{
+    int each = s->counts[rank] / s->vpp, more = s->counts[rank] % s->vpp;
+    if (rank == 0 || rank == s->pp - 1) {
+        fill_end(s, rank, decoders);
+        return;
+    }
+    for (int v = 0; v < s->vpp; v++)
+        decoders[v * s->pp + rank] = (uint16_t)(each + (v < more));
 }
 
 /* Seconds of the longest rank, with the layers as they really stand. */
@@ -214,7 +233,7 @@ static bool even_serves(const struct split *s, const struct layout *best)
     struct layout even;
     if (!even_split(s, &even)) return false;
     for (int r = 0; r < s->pp; r++)
-        if (s->layers / s->pp > s->most[r]) return false;
+        if (s->layers / s->pp > room(s, r)) return false;
     double even_s = pipeline_of(s, busiest(s, even.decoders));
     double best_s = pipeline_of(s, busiest(s, best->decoders));
     return even_s <= (1 + EVEN_IS_WORTH) * best_s;
@@ -231,11 +250,16 @@ static bool choose(struct split *s, struct config *c, struct layout *slot)
     return true;
 }
 
-static struct split split_for(const struct config *c, const struct time_layers *layers)
+/* Divides `c` into *slot; `most`: what its ranks have room for. */
+static bool plan(struct config *c, const struct time_layers *layers, const int *most,
+                 struct layout *slot)
 {
     struct time_layers own;
+    struct split s;
     if (!layers) time_layers_init(c, &own);
-    return split_of(c, layers ? layers : &own);
+    split_init(&s, c, layers ? layers : &own);
+    s.most = most;
+    return choose(&s, c, slot);
 }
 
 bool split_by_time(struct config *c, const struct time_layers *layers, struct layout *slot)
@@ -247,8 +271,7 @@ bool split_by_time(struct config *c, const struct time_layers *layers, struct la
         return !uneven && config_layout(c, slot);
     }
     if (chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
-    struct split s = split_for(c, layers);
-    return choose(&s, c, slot);
+    return plan(c, layers, NULL, slot);
 }
 
 /* ---- room ---- */
@@ -293,39 +316,29 @@ static int room_of(struct memory_work *w, int stage, double high)
     return n - 1; /* with n it is too much */
 }
 
-/* The layers that each rank has room for. False: every stage fits, or not even an equal load of all
-   would. */
-static bool find_room(struct memory_work *w, int most[COST_MAX_STAGES])
-{
-    double capacity = w->c->machine.capacity_bytes, high[COST_MAX_STAGES], sum = 0, fullest = 0;
-    int pp = w->c->knobs.pp;
-    for (int r = 0; r < pp; r++) {
-        high[r] = high_of(w, r);
-        sum += high[r];
-        fullest = fmax(fullest, high[r]);
-    }
-    if (fullest <= capacity || sum > capacity * pp) return false;
-    for (int r = 0; r < pp; r++)
-        most[r] = room_of(w, r, high[r]);
-    return true;
-}
-
-/* Where the fastest split has a stage that is too full, the fastest that fits, if one does. */
-static void make_room(struct config *c, const struct time_layers *layers, struct layout *slot)
+bool split_to_fit(struct config *c, const struct time_layers *layers,
+                  const struct memory_estimate *m, struct layout *slot)
 {
     struct memory_work w;
-    struct memory_estimate m;
+    struct memory_estimate fitting;
     int most[COST_MAX_STAGES];
-    if (!memory_prepare(c, &w) || !find_room(&w, most)) return;
-    struct split s = split_for(c, layers);
-    memcpy(s.most, most, (size_t)s.pp * sizeof *most);
-    if (choose(&s, c, slot) && memory_estimate(c, &m, NULL) && m.fits == FITS_YES) return;
-    split_by_time(c, layers, slot);
+    double sum = 0;
+    if (m->fits == FITS_YES || !split_is_free(c)) return false;
+    for (int r = 0; r < c->knobs.pp; r++)
+        sum += m->stages[r].high;
+    if (sum > m->capacity * c->knobs.pp || !memory_prepare(c, &w)) return false;
+    for (int r = 0; r < c->knobs.pp; r++)
+        most[r] = room_of(&w, r, m->stages[r].high);
+    bool fits = plan(c, layers, most, slot) && memory_estimate(c, &fitting, NULL) &&
+                fitting.fits == FITS_YES;
+    if (!fits) split_by_time(c, layers, slot);
+    return fits;
 }
 
 bool split_plan(struct config *c, const struct time_layers *layers, struct layout *slot)
 {
+    struct memory_estimate m;
     if (!split_by_time(c, layers, slot)) return false;
-    if (c->machine_known && split_is_free(c)) make_room(c, layers, slot);
+    if (split_is_free(c) && memory_estimate(c, &m, NULL)) split_to_fit(c, layers, &m, slot);
     return true;
 }

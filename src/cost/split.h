@@ -15,10 +15,15 @@ bool split_is_free(const struct config *c);
    long as `c` uses it. Sets knobs.layout. `layers`: the times of `c`, NULL: worked out here. False
    when the split is impossible. */
 bool split_plan(struct config *c, const struct time_layers *layers, struct layout *slot);
-/* The same without a look at memory: enough for a bound. */
+/* Its two parts, for a search that estimates memory anyway. Without a look at memory; */
 bool split_by_time(struct config *c, const struct time_layers *layers, struct layout *slot);
-/* After split_plan: moves layers between chunks while the whole schedule's estimate gains by it and
-   what fits goes on to fit. For plans that are shown: it takes hundreds of estimates. */
-void split_polish(struct config *c, struct layout *slot);
+/* and then, when *m, the memory of that split, does not fit: the fastest split that does, if there
+   is one; false: nothing changes. */
+bool split_to_fit(struct config *c, const struct time_layers *layers,
+                  const struct memory_estimate *m, struct layout *slot);
+/* After split_plan, for plans that are shown, as it takes hundreds of estimates: moves layers
+   between chunks while the whole schedule gains by it and what fits goes on to fit. Whether it
+   moved any. */
+bool split_polish(struct config *c, struct layout *slot);
 
 #endif

@@ -68,13 +68,14 @@ static bool take_best(struct polish *p)
     return true;
 }
 
-void split_polish(struct config *c, struct layout *slot)
+bool split_polish(struct config *c, struct layout *slot)
 {
     struct time_layers layers;
     struct memory_estimate m;
     struct config trial = *c;
     struct polish p = {.c = &trial, .layers = &layers};
-    if (!split_is_free(c) || !config_layout(c, &p.layout) || !memory_estimate(c, &m, NULL)) return;
+    if (!split_is_free(c) || !config_layout(c, &p.layout) || !memory_estimate(c, &m, NULL))
+        return false;
     p.fits = (int)m.fits;
     trial.layouts = &p.layout;
     trial.n_layouts = trial.knobs.layout = 1;
@@ -84,8 +85,9 @@ void split_polish(struct config *c, struct layout *slot)
     while (moves < c->model.num_layers && take_best(&p))
         moves++;
     bool worth = c->knobs.layout > 0 || p.seconds < before * (1 - LAYOUT_GAINS);
-    if (!worth || moves == 0) return;
+    if (!worth || moves == 0) return false;
     *slot = p.layout;
     c->layouts = slot;
     c->n_layouts = c->knobs.layout = 1;
+    return true;
 }
