@@ -19,8 +19,7 @@ struct split {
     int pp, vpp, layers;
     double mean;        /* of a decoder layer, but those of a kind that only stands in front */
     double first, last; /* beside as many mean layers on the first and on the last chunk */
-    double embedding;
-    double kinds[MODEL_MAX_KINDS];
+    struct time_rates rates;
     const int *most;               /* [pp] layers that a rank has room for; NULL: all */
     int counts[LAYOUT_MAX_CHUNKS]; /* [pp] layers of a rank */
 };
@@ -40,20 +39,18 @@ static int front_layers(const struct model_shape *m)
 static void split_init(struct split *s, const struct config *c, const struct time_layers *layers)
 {
     const struct model_shape *m = &c->model;
-    struct time_rates rates;
+    const double *kinds = s->rates.kinds;
     int front = front_layers(m);
-    time_rates_of(layers, c, &rates);
+    time_rates_of(layers, c, &s->rates);
     s->c = c;
     s->pp = c->knobs.pp, s->vpp = c->knobs.vpp, s->layers = m->num_layers;
     s->most = NULL;
-    memcpy(s->kinds, rates.kinds, sizeof s->kinds);
     s->mean = 0;
     for (int i = front; i < m->num_layers; i++)
-        s->mean += s->kinds[m->layers[i]];
+        s->mean += kinds[m->layers[i]];
     s->mean /= m->num_layers - front;
-    s->embedding = rates.embedding;
-    s->first = rates.embedding + front * (s->kinds[m->layers[0]] - s->mean);
-    s->last = rates.head + m->mtp_layers * rates.mtp;
+    s->first = s->rates.embedding + front * (kinds[m->layers[0]] - s->mean);
+    s->last = s->rates.head + m->mtp_layers * s->rates.mtp;
 }
 
 static int chunks_of(const struct split *s)
@@ -158,18 +155,22 @@ static void fill_chunks(const struct split *s, int rank, uint16_t *decoders)
         decoders[v * s->pp + rank] = (uint16_t)(each + (v < more));
 }
 
-/* Seconds of the longest rank, with the layers as they really stand. */
-static double busiest(const struct split *s, const uint16_t *decoders)
+double split_busiest(const struct config *c, const struct time_rates *rates,
+                     const struct layout *layout)
 {
-    const struct model_shape *m = &s->c->model;
+    const struct model_shape *m = &c->model;
     double ranks[LAYOUT_MAX_CHUNKS], longest = 0;
-    int layer = 0;
-    for (int r = 0; r < s->pp; r++)
-        ranks[r] = (r == 0 ? s->embedding : 0) + (r == s->pp - 1 ? s->last : 0);
-    for (int i = 0, r = 0; i < chunks_of(s); i++, r = r + 1 < s->pp ? r + 1 : 0)
-        for (int end = layer + decoders[i]; layer < end; layer++)
-            ranks[r] += s->kinds[m->layers[layer]];
-    for (int r = 0; r < s->pp; r++)
+    int layer = 0, pp = c->knobs.pp;
+    for (int r = 0; r < pp; r++)
+        ranks[r] = 0;
+    for (int i = 0, r = 0; i < layout->n_chunks; i++, r = r + 1 < pp ? r + 1 : 0) {
+        for (int end = layer + layout->decoders[i]; layer < end; layer++)
+            ranks[r] += rates->kinds[m->layers[layer]];
+        if (layout->embedding[i]) ranks[r] += rates->embedding;
+        if (layout->loss[i]) ranks[r] += rates->head;
+        ranks[r] += layout->mtp[i] * rates->mtp;
+    }
+    for (int r = 0; r < pp; r++)
         longest = fmax(longest, ranks[r]);
     return longest;
 }
@@ -211,10 +212,11 @@ bool split_is_free(const struct config *c)
 }
 
 /* Seconds of the pipeline at the rate of its busiest rank. */
-static double pipeline_of(const struct split *s, double longest)
+static double pipeline_of(const struct split *s, const struct layout *layout)
 {
     double all = s->layers * s->mean + s->first + s->last;
-    return (double)knobs_microbatches(&s->c->knobs) * longest + (all - all / s->pp) / s->vpp;
+    return (double)knobs_microbatches(&s->c->knobs) * split_busiest(s->c, &s->rates, layout) +
+           (all - all / s->pp) / s->vpp;
 }
 
 /* Puts the even split into *out where there is one. */
@@ -234,9 +236,7 @@ static bool even_serves(const struct split *s, const struct layout *best)
     if (!even_split(s, &even)) return false;
     for (int r = 0; r < s->pp; r++)
         if (s->layers / s->pp > room(s, r)) return false;
-    double even_s = pipeline_of(s, busiest(s, even.decoders));
-    double best_s = pipeline_of(s, busiest(s, best->decoders));
-    return even_s <= (1 + EVEN_IS_WORTH) * best_s;
+    return pipeline_of(s, &even) <= (1 + EVEN_IS_WORTH) * pipeline_of(s, best);
 }
 
 /* Divides and names the split in `c`. */

@@ -25,5 +25,9 @@ bool split_to_fit(struct config *c, const struct time_layers *layers,
    between chunks while the whole schedule gains by it and what fits goes on to fit. Whether it
    moved any. */
 bool split_polish(struct config *c, struct layout *slot);
+/* Seconds of a microbatch on the rank that takes longest: a step's pipeline needs at least that for
+   each of its microbatches. */
+double split_busiest(const struct config *c, const struct time_rates *rates,
+                     const struct layout *layout);
 
 #endif

@@ -8,9 +8,12 @@
 /* Parts of a schedule: by which a move has to gain, and a layout string where there was none. */
 static const double MOVE_GAINS = 1e-4, LAYOUT_GAINS = 0.005;
 
+enum { MOST_MOVES = 256 };
+
 struct polish {
     struct config *c; /* with the layout being tried */
     const struct time_layers *layers;
+    struct time_rates rates;
     struct layout layout;
     int fits;       /* of the plan before */
     double seconds; /* of its schedule now */
@@ -23,11 +26,20 @@ static void move_layer(struct layout *l, int from, int to)
 }
 
 /* Chunks between which layers are moved: neighbours, chunks of one rank that follow each other, and
-   the ends with all. */
-static bool are_close(const struct polish *p, int from, int to)
+   the ends with all. Only the ends may become empty. */
+static bool may_move(const struct polish *p, int from, int to)
 {
     int last = p->layout.n_chunks - 1, apart = abs(from - to);
-    return apart == 1 || apart == p->c->knobs.pp || from % last == 0 || to % last == 0;
+    bool end = from == 0 || from == last, to_end = to == 0 || to == last;
+    bool close = apart == 1 || apart == p->c->knobs.pp || end || to_end;
+    return from != to && close && p->layout.decoders[from] > !end;
+}
+
+/* Seconds that the schedule cannot undercut. */
+static double least_seconds(const struct polish *p)
+{
+    double busiest = split_busiest(p->c, &p->rates, &p->layout);
+    return (double)knobs_microbatches(&p->c->knobs) * busiest;
 }
 
 static bool goes_on_to_fit(const struct polish *p)
@@ -36,36 +48,33 @@ static bool goes_on_to_fit(const struct polish *p)
     return memory_estimate(p->c, &m, NULL) && (int)m.fits <= p->fits;
 }
 
-/* Seconds of the schedule after a move, where it is one and what fits goes on to; else *best. */
-static double after_move(struct polish *p, int from, int to, double best)
+/* Takes the move if the schedule gains by it. */
+static bool try_move(struct polish *p, int from, int to)
 {
-    struct layout *l = &p->layout;
-    bool end = from == 0 || from == l->n_chunks - 1;
-    if (l->decoders[from] <= !end) return best;
-    move_layer(l, from, to);
-    double seconds = time_schedule(p->layers, p->c);
-    if (seconds >= best * (1 - MOVE_GAINS) || !goes_on_to_fit(p)) seconds = best;
-    move_layer(l, to, from);
-    return seconds;
+    double most = p->seconds * (1 - MOVE_GAINS);
+    move_layer(&p->layout, from, to);
+    if (least_seconds(p) < most) {
+        double seconds = time_schedule(p->layers, p->c);
+        if (seconds < most && goes_on_to_fit(p)) {
+            p->seconds = seconds;
+            return true;
+        }
+    }
+    move_layer(&p->layout, to, from);
+    return false;
 }
 
-/* Takes the move that gains most; false: none does. */
-static bool take_best(struct polish *p)
+/* All moves in turn, until none of them gains. */
+static int take_moves(struct polish *p)
 {
-    int n = p->layout.n_chunks, best_from = 0, best_to = 0;
-    double best = p->seconds;
-    for (int from = 0; from < n; from++)
-        for (int to = 0; to < n; to++) {
-            if (from == to || !are_close(p, from, to)) continue;
-            double seconds = after_move(p, from, to, best);
-            if (seconds >= best) continue;
-            best = seconds;
-            best_from = from, best_to = to;
-        }
-    if (best >= p->seconds) return false;
-    move_layer(&p->layout, best_from, best_to);
-    p->seconds = best;
-    return true;
+    int n = p->layout.n_chunks, moves = 0, tried = 0;
+    for (int at = 0; tried < n * n && moves < MOST_MOVES; at = (at + 1) % (n * n), tried++) {
+        int from = at / n, to = at % n;
+        if (!may_move(p, from, to) || !try_move(p, from, to)) continue;
+        moves++;
+        tried = 0;
+    }
+    return moves;
 }
 
 bool split_polish(struct config *c, struct layout *slot)
@@ -76,14 +85,13 @@ bool split_polish(struct config *c, struct layout *slot)
     struct polish p = {.c = &trial, .layers = &layers};
     if (!split_is_free(c) || !config_layout(c, &p.layout) || !memory_estimate(c, &m, NULL))
         return false;
-    p.fits = (int)m.fits;
     trial.layouts = &p.layout;
     trial.n_layouts = trial.knobs.layout = 1;
     time_layers_init(&trial, &layers);
+    time_rates_of(&layers, &trial, &p.rates);
+    p.fits = (int)m.fits;
     double before = p.seconds = time_schedule(&layers, &trial);
-    int moves = 0;
-    while (moves < c->model.num_layers && take_best(&p))
-        moves++;
+    int moves = take_moves(&p);
     bool worth = c->knobs.layout > 0 || p.seconds < before * (1 - LAYOUT_GAINS);
     if (!worth || moves == 0) return false;
     *slot = p.layout;
