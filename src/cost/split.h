@@ -22,7 +22,7 @@ bool split_by_time(struct config *c, const struct time_layers *layers, struct la
 bool split_to_fit(struct config *c, const struct time_layers *layers,
                   const struct memory_estimate *m, struct layout *slot);
 /* After split_plan, for plans that are shown, as it takes hundreds of estimates: moves layers
-   between chunks while the whole schedule gains by it and what fits goes on to fit. Whether it
+   between chunks while the estimated step gains by it and what fits goes on to fit. Whether it
    moved any. */
 bool split_polish(struct config *c, struct layout *slot);
 /* Seconds of a microbatch on the rank that takes longest: a step's pipeline needs at least that for

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The last percent of a split. Unequal chunks make ranks wait for each other in ways that only the
-   schedule shows: layers are moved one at a time while its estimate gains by it. */
+   schedule shows: layers are moved one at a time while the step's estimate gains by it. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "cost/split.h"
 
-/* Parts of a schedule: by which a move has to gain, and a layout string where there was none. */
+/* Parts of a step: by which a move has to gain, and a layout string where there was none. */
 static const double MOVE_GAINS = 1e-4, LAYOUT_GAINS = 0.005;
 
 enum { MOST_MOVES = 256 };
@@ -16,7 +17,8 @@ struct polish {
     struct time_rates rates;
     struct layout layout;
     int fits;       /* of the plan before */
-    double seconds; /* of its schedule now */
+    double seconds; /* of its step now */
+    double gain;    /* the part of it that the next move has to gain */
 };
 
 static void move_layer(struct layout *l, int from, int to)
@@ -35,11 +37,18 @@ static bool may_move(const struct polish *p, int from, int to)
     return from != to && close && p->layout.decoders[from] > !end;
 }
 
-/* Seconds that the schedule cannot undercut. */
+/* Seconds that the step cannot undercut. */
 static double least_seconds(const struct polish *p)
 {
     double busiest = split_busiest(p->c, &p->rates, &p->layout);
-    return (double)knobs_microbatches(&p->c->knobs) * busiest;
+    double microbatches = (double)knobs_microbatches(&p->c->knobs);
+    return p->rates.slow * microbatches * busiest + p->rates.fixed;
+}
+
+static double step_of(const struct polish *p)
+{
+    struct time_estimate t;
+    return time_estimate_layers(p->layers, p->c, &t, NULL) ? t.step : INFINITY;
 }
 
 static bool goes_on_to_fit(const struct polish *p)
@@ -48,15 +57,16 @@ static bool goes_on_to_fit(const struct polish *p)
     return memory_estimate(p->c, &m, NULL) && (int)m.fits <= p->fits;
 }
 
-/* Takes the move if the schedule gains by it. */
+/* Takes the move if the step gains by it. */
 static bool try_move(struct polish *p, int from, int to)
 {
-    double most = p->seconds * (1 - MOVE_GAINS);
+    double most = p->seconds * (1 - p->gain);
     move_layer(&p->layout, from, to);
     if (least_seconds(p) < most) {
-        double seconds = time_schedule(p->layers, p->c);
+        double seconds = step_of(p);
         if (seconds < most && goes_on_to_fit(p)) {
             p->seconds = seconds;
+            p->gain = MOVE_GAINS;
             return true;
         }
     }
@@ -90,10 +100,9 @@ bool split_polish(struct config *c, struct layout *slot)
     time_layers_init(&trial, &layers);
     time_rates_of(&layers, &trial, &p.rates);
     p.fits = (int)m.fits;
-    double before = p.seconds = time_schedule(&layers, &trial);
-    int moves = take_moves(&p);
-    bool worth = c->knobs.layout > 0 || p.seconds < before * (1 - LAYOUT_GAINS);
-    if (!worth || moves == 0) return false;
+    p.seconds = step_of(&p);
+    p.gain = c->knobs.layout > 0 ? MOVE_GAINS : LAYOUT_GAINS;
+    if (!take_moves(&p)) return false;
     *slot = p.layout;
     c->layouts = slot;
     c->n_layouts = c->knobs.layout = 1;

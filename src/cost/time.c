@@ -200,12 +200,6 @@ static double schedule(const struct knobs *k, const struct chunks *c)
     return pipeline_time(&p);
 }
 
-double time_schedule(const struct time_layers *l, const struct config *c)
-{
-    struct chunks chunks;
-    return chunks_of(l, c, &chunks) ? schedule(&c->knobs, &chunks) : 0;
-}
-
 static void breakdown(const struct timing *t, const struct chunks *c, double times,
                       struct time_estimate *out)
 {

@@ -19,10 +19,6 @@ void time_layers_init(const struct config *c, struct time_layers *out);
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
                           struct time_estimate *out, struct cost_trace *trace);
 
-/* Seconds of a step from the first forward to the last backward; 0 when the pipeline split is
-   impossible. */
-double time_schedule(const struct time_layers *l, const struct config *c);
-
 /* Seconds that one item of a chunk takes on its rank, forward and backward with recomputation,
    communication hidden as the knobs of `c` allow. A rank needs at least microbatches times the sum
    of its items: the search's lower bound. Kinds that the model has not are 0. */
