@@ -13,6 +13,8 @@
 /* A layout string is worth this part of a step. */
 static const double EVEN_IS_WORTH = 0.005;
 
+enum { MOST_ROUNDS = 4 };
+
 /* What is divided. Seconds are of a microbatch, forward and backward. */
 struct split {
     const struct config *c;
@@ -276,19 +278,19 @@ bool split_by_time(struct config *c, const struct time_layers *layers, struct la
 
 /* ---- room ---- */
 
-/* Adds a layer to a stage, or takes one: of the kind that it has most of, where it has fewest or
-   most. */
+/* Adds a layer to a stage where it has fewest, or takes one where it has most: of the kind that
+   stands last there, if there still is one. */
 static void change_stage(struct memory_work *w, int stage, int by)
 {
     struct chunk *at = &w->chunks[stage];
     for (int i = stage; i < w->n_chunks; i += w->c->knobs.pp)
         if (by * w->chunks[i].layers < by * at->layers) at = &w->chunks[i];
-    int kind = w->c->model.layers[w->c->model.num_layers - 1];
-    for (int i = 0; i < w->c->model.n_kinds; i++)
-        if (at->counts[i] > at->counts[kind]) kind = i;
+    if (at->last_kind < 0) at->last_kind = w->c->model.layers[w->c->model.num_layers - 1];
+    int kind = at->last_kind;
+    for (int i = 0; by < 0 && at->counts[kind] == 0 && i < w->c->model.n_kinds; i++)
+        kind = i;
     at->counts[kind] += by;
     at->layers += by;
-    if (at->last_kind < 0) at->last_kind = kind;
 }
 
 static double high_of(const struct memory_work *w, int stage)
@@ -298,41 +300,77 @@ static double high_of(const struct memory_work *w, int stage)
     return m.high;
 }
 
-/* Layers that a stage has room for: one at a time from those that it has. */
+/* A stage whose number of layers is changed to see what it has room for. */
+struct probe {
+    struct memory_work *w;
+    int stage, n;
+    double high; /* bytes, upper end of the estimate */
+};
+
+static void set_layers(struct probe *p, int n)
+{
+    for (; p->n < n; p->n++)
+        change_stage(p->w, p->stage, 1);
+    for (; p->n > n; p->n--)
+        change_stage(p->w, p->stage, -1);
+    p->high = high_of(p->w, p->stage);
+}
+
+/* Layers that a stage has room for; fewer than its chunks have to have where these are too many.
+   Memory is nearly a straight line of them. */
 static int room_of(struct memory_work *w, int stage, double high)
 {
+    const struct knobs *k = &w->c->knobs;
     double capacity = w->c->machine.capacity_bytes;
-    int n = 0, low = w->c->knobs.vpp - (stage == 0) - (stage == w->c->knobs.pp - 1);
-    for (int i = stage; i < w->n_chunks; i += w->c->knobs.pp)
-        n += w->chunks[i].layers;
-    for (; high > capacity && n > low; n--) {
-        change_stage(w, stage, -1);
-        high = high_of(w, stage);
+    struct probe p = {.w = w, .stage = stage, .high = high};
+    int low = k->vpp - (stage == 0) - (stage == k->pp - 1), most = w->c->model.num_layers;
+    for (int i = stage; i < w->n_chunks; i += k->pp)
+        p.n += w->chunks[i].layers;
+    int n = p.n;
+    set_layers(&p, n + 1);
+    double more = p.high > high ? (capacity - high) / (p.high - high) : 0;
+    set_layers(&p, (int)fmax(low, fmin(most, floor(n + more))));
+    while (p.high > capacity && p.n >= low && p.n > 0)
+        set_layers(&p, p.n - 1);
+    while (p.high <= capacity && p.n <= most)
+        set_layers(&p, p.n + 1);
+    return p.high > capacity ? p.n - 1 : p.n;
+}
+
+/* What all stages have room for, from the last one on. False: they have not for all layers; those
+   in front have no more, for they hold more microbatches. */
+static bool find_room(struct memory_work *w, const struct memory_estimate *m, int *most)
+{
+    int sum = 0, last = m->n_stages - 1;
+    for (int r = last; r >= 0; r--) {
+        most[r] = room_of(w, r, m->stages[r].high);
+        sum += most[r];
+        if (r < last && sum + r * most[r] < w->c->model.num_layers) return false;
     }
-    for (; high <= capacity && n <= w->c->model.num_layers; n++) {
-        change_stage(w, stage, 1);
-        high = high_of(w, stage);
-    }
-    return n - 1; /* with n it is too much */
+    return true;
+}
+
+/* One round: divides anew within the room that the stages of the present split have. False: there
+   is none. */
+static bool fit_once(struct config *c, const struct time_layers *layers, struct memory_estimate *m,
+                     struct layout *slot)
+{
+    struct memory_work w;
+    int most[COST_MAX_STAGES];
+    return memory_prepare(c, &w) && find_room(&w, m, most) && plan(c, layers, most, slot) &&
+           memory_estimate(c, m, NULL);
 }
 
 bool split_to_fit(struct config *c, const struct time_layers *layers,
                   const struct memory_estimate *m, struct layout *slot)
 {
-    struct memory_work w;
-    struct memory_estimate fitting;
-    int most[COST_MAX_STAGES];
-    double sum = 0;
+    struct memory_estimate now = *m;
     if (m->fits == FITS_YES || !split_is_free(c)) return false;
-    for (int r = 0; r < c->knobs.pp; r++)
-        sum += m->stages[r].high;
-    if (sum > m->capacity * c->knobs.pp || !memory_prepare(c, &w)) return false;
-    for (int r = 0; r < c->knobs.pp; r++)
-        most[r] = room_of(&w, r, m->stages[r].high);
-    bool fits = plan(c, layers, most, slot) && memory_estimate(c, &fitting, NULL) &&
-                fitting.fits == FITS_YES;
-    if (!fits) split_by_time(c, layers, slot);
-    return fits;
+    /* again where other kinds of layers came to stand on a stage than its room was counted in */
+    for (int i = 0; i < MOST_ROUNDS && fit_once(c, layers, &now, slot); i++)
+        if (now.fits == FITS_YES) return true;
+    split_by_time(c, layers, slot);
+    return false;
 }
 
 bool split_plan(struct config *c, const struct time_layers *layers, struct layout *slot)
