@@ -48,8 +48,9 @@ struct search {
     const struct search_request *request;
     struct search_result *out;
     struct arena *arena;
-    struct config c;      /* the configuration being looked at: the base with changing knobs */
-    struct layout layout; /* its pipeline split */
+    struct config c;           /* the configuration being looked at: the base with changing knobs */
+    struct layout layout;      /* its pipeline split */
+    struct time_layers layers; /* of the group that is enumerated */
     struct recompute_ladder ladder;
     double ladder_gain; /* by which a step of the ladder may shorten the first's score: a guide may
                            wish for recomputation; at most 1 */
@@ -235,7 +236,7 @@ static void add_spot(struct search *s)
 {
     const struct knobs *k = &s->c.knobs;
     guard_tick(arena_guard(s->arena));
-    if (!split_by_time(&s->c, NULL, &s->layout)) return;
+    if (!split_by_time(&s->c, &s->layers, &s->layout)) return;
     uint32_t group = (uint32_t)s->groups.n - 1;
     struct spot *spot = VEC_PUSH(s->arena, &s->spots);
     *spot = (struct spot){.bound = bound_of(s, group_rates(s, group, 0)) * s->ladder_gain,
@@ -254,6 +255,7 @@ static void add_group(struct search *s)
     follow_tp(s);
     *VEC_PUSH(s->arena, &s->groups) = (struct group_rates){0};
     group_rates(s, (uint32_t)s->groups.n - 1, 0);
+    time_layers_init(&s->c, &s->layers);
 }
 
 /* What is asked and noted where an axis begins, those before it set. */

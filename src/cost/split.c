@@ -93,25 +93,25 @@ static int fill_to(struct split *s, double level)
     return left;
 }
 
-/* Each further layer goes to the rank that is shortest with it, the first of equal ones. */
+/* Each further layer goes to the rank that is shortest, the first of equal ones. */
 static bool fill_ranks(struct split *s)
 {
+    double loads[LAYOUT_MAX_CHUNKS];
     int left = fill_to(s, (s->layers * s->mean + s->first + s->last) / s->pp);
     if (left < 0) left = fill_to(s, 0); /* a rank stands above that level by its ends alone */
-    for (; left > 0; left--) {
-        int to = -1;
-        double shortest = INFINITY;
-        for (int r = 0; r < s->pp; r++) {
-            double load = fixed(s, r) + s->counts[r] * s->mean;
-            if (s->counts[r] >= room(s, r) || load >= shortest - 1e-9 * s->mean) continue;
-            to = r;
-            shortest = load;
-        }
-        if (to < 0) return false;
-        s->counts[to]++;
-    }
-    for (int r = 0; r < s->pp; r++)
+    for (int r = 0; r < s->pp; r++) {
         if (s->counts[r] > room(s, r)) return false;
+        loads[r] = fixed(s, r) + s->counts[r] * s->mean;
+        if (s->counts[r] == room(s, r)) loads[r] = INFINITY;
+    }
+    for (; left > 0; left--) {
+        int to = 0;
+        for (int r = 1; r < s->pp; r++)
+            if (loads[r] < loads[to] - 1e-9 * s->mean) to = r;
+        if (loads[to] == INFINITY) return false;
+        loads[to] += s->mean;
+        if (++s->counts[to] == room(s, to)) loads[to] = INFINITY;
+    }
     return left == 0;
 }
 
@@ -124,23 +124,36 @@ static int stands_for(const struct split *s, double seconds)
     return (int)floor(seconds / s->mean + 0.5);
 }
 
-/* The first or the last rank: each layer to the shortest chunk, the first of equal ones. No chunk
-   but the ends may be empty. */
-static void fill_end(const struct split *s, int rank, uint16_t *decoders)
+/* Fills the chunks of an end's rank up to a level; no chunk but the ends may be empty. What is
+ * left.
+ */
+static int fill_end_to(const struct split *s, int rank, const int ends[2], int level,
+                       uint16_t *decoders)
 {
     int last = chunks_of(s) - 1, left = s->counts[rank];
-    int ends[] = {stands_for(s, s->first), stands_for(s, s->last)};
     for (int i = rank; i <= last; i += s->pp) {
-        decoders[i] = i > 0 && i < last;
+        int least = i > 0 && i < last;
+        int n = level - (i == 0 ? ends[0] : 0) - (i == last ? ends[1] : 0);
+        decoders[i] = (uint16_t)(n > least ? n : least);
         left -= decoders[i];
     }
+    return left;
+}
+
+/* Each further layer goes to the shortest chunk, the first of equal ones. */
+static void fill_end(const struct split *s, int rank, uint16_t *decoders)
+{
+    int last = chunks_of(s) - 1, ends[] = {stands_for(s, s->first), stands_for(s, s->last)};
+    int all = s->counts[rank] + (rank == 0 ? ends[0] : 0) + (rank == s->pp - 1 ? ends[1] : 0);
+    int left = fill_end_to(s, rank, ends, all / s->vpp, decoders);
+    if (left < 0) left = fill_end_to(s, rank, ends, 0, decoders);
     for (; left > 0; left--) {
-        int to = rank, least = INT_MAX;
+        int to = rank, shortest = INT_MAX;
         for (int i = rank; i <= last; i += s->pp) {
             int length = decoders[i] + (i == 0 ? ends[0] : 0) + (i == last ? ends[1] : 0);
-            if (length >= least) continue;
+            if (length >= shortest) continue;
             to = i;
-            least = length;
+            shortest = length;
         }
         decoders[to]++;
     }
@@ -361,11 +374,19 @@ static bool fit_once(struct config *c, const struct time_layers *layers, struct 
            memory_estimate(c, m, NULL);
 }
 
+/* Whether a stage has room to spare: of any other split some stage has as many layers as now. */
+static bool has_spare(const struct memory_estimate *m)
+{
+    for (int r = 0; r < m->n_stages; r++)
+        if (m->stages[r].high <= m->capacity) return true;
+    return false;
+}
+
 bool split_to_fit(struct config *c, const struct time_layers *layers,
                   const struct memory_estimate *m, struct layout *slot)
 {
+    if (m->fits == FITS_YES || !split_is_free(c) || !has_spare(m)) return false;
     struct memory_estimate now = *m;
-    if (m->fits == FITS_YES || !split_is_free(c)) return false;
     /* again where other kinds of layers came to stand on a stage than its room was counted in */
     for (int i = 0; i < MOST_ROUNDS && fit_once(c, layers, &now, slot); i++)
         if (now.fits == FITS_YES) return true;
