@@ -124,9 +124,8 @@ static int stands_for(const struct split *s, double seconds)
     return (int)floor(seconds / s->mean + 0.5);
 }
 
-/* Fills the chunks of an end's rank up to a level; no chunk but the ends may be empty. What is
- * left.
- */
+/* Fills the chunks of an end's rank up to a level and says what is left; only the ends may be
+   empty. */
 static int fill_end_to(const struct split *s, int rank, const int ends[2], int level,
                        uint16_t *decoders)
 {
