@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { MAX_SLOTS = 2048, MAX_RANKS = 128 };
+enum { MAX_SLOTS = 4096, MAX_RANKS = 128 };
 
 /* Where a rank stands in its order of forwards (or backwards): groups of microbatches go through
  * all its chunks in turn. */
@@ -111,7 +111,7 @@ double pipeline_simulate(const struct pipeline *p, int64_t microbatches)
 {
     if (p->stages > MAX_RANKS || microbatches > MAX_SLOTS / (p->stages * p->chunks_per_stage))
         return -1;
-    struct simulation s; /* 36 KiB, of which only what is used is set */
+    struct simulation s; /* 68 KiB, of which only what is used is set */
     start(&s, p, (int)microbatches);
     bool ran = true;
     while (ran) {
