@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "choose/outlook.h"
 #include "choose/space.h"
+#include "cost/split.h"
 #include "facts/param_ids.h"
 #include "plan/framework.h"
 #include "plan/knob.h"
@@ -117,7 +118,8 @@ static void finish_plan(struct arena *a, const struct plan_request *request,
 {
     *plan = (struct plan){.costs = *costs, .config = answer->base, .capacity = answer->capacity};
     plan->config.knobs = costs->knobs;
-    config_plan_layout(&plan->config, &plan->layout);
+    split_plan(&plan->config, NULL, &plan->layout);
+    if (split_polish(&plan->config, &plan->layout)) contender_estimate(&plan->config, &plan->costs);
     plan->facts = plan_facts(a, request, &plan->config, request->facts->diags, scratch);
 }
 

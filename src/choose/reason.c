@@ -2,6 +2,7 @@
 /* Why a plan is what it is: the guides it follows or leaves, and what each neighbour would cost. */
 #include "choose/planner.h"
 #include "choose/space.h"
+#include "cost/split.h"
 
 #include <math.h>
 
@@ -50,7 +51,7 @@ static bool is_plan(struct config *c, struct layout *slot)
     const struct knobs *k = &c->knobs;
     if (!knobs_divide(k) || (k->vpp > 1 && k->pp == 1)) return false;
     if (k->ep > 1 && c->model.experts % k->ep) return false;
-    return config_plan_layout(c, slot);
+    return split_plan(c, NULL, slot);
 }
 
 static struct config as_searched(const struct plan *plan)

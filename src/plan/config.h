@@ -302,10 +302,9 @@ int64_t knobs_microbatches(const struct knobs *k);
    False when the split is impossible. */
 bool config_layout(const struct config *c, struct layout *out);
 
-/* The planner's split: the given layout, else even where the layers divide, else an explicit
- *layout, balanced with embedding, loss and MTP, in slot, which must live as long as `c` uses it.
- *Sets knobs.layout. False when there are more chunks than layers. */
-bool config_plan_layout(struct config *c, struct layout *slot);
+/* A layout without decoder layers: the embedding on its first chunk, MTP and loss on its last. At
+ * least one chunk. */
+void layout_start(const struct config *c, int n_chunks, struct layout *out);
 /* A layout as Megatron's string: "Ett|(ttt|)*14tmL". */
 struct str layout_text(struct arena *a, const struct layout *layout);
 

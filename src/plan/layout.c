@@ -38,9 +38,8 @@ bool layout_from_stages(struct value stages, struct layout *out)
     return true;
 }
 
-/* An empty layout; only the chunks in use are cleared, for the search asks tens of thousands of
- * times. */
-static void start(struct layout *out, int n_chunks)
+/* Only the chunks in use are cleared, for the search asks tens of thousands of times. */
+void layout_start(const struct config *c, int n_chunks, struct layout *out)
 {
     size_t n = (size_t)n_chunks;
     out->n_chunks = n_chunks;
@@ -48,13 +47,8 @@ static void start(struct layout *out, int n_chunks)
     memset(out->mtp, 0, n * sizeof *out->mtp);
     memset(out->embedding, 0, n * sizeof *out->embedding);
     memset(out->loss, 0, n * sizeof *out->loss);
-}
-
-static void ends(const struct config *c, struct layout *out)
-{
-    int last = out->n_chunks - 1;
-    out->embedding[0] = out->loss[last] = true;
-    out->mtp[last] = (uint8_t)c->model.mtp_layers;
+    out->embedding[0] = out->loss[n - 1] = true;
+    out->mtp[n - 1] = (uint8_t)c->model.mtp_layers;
 }
 
 /* Layers given for the first and the last stage; the stages between share the rest evenly. */
@@ -100,49 +94,11 @@ bool config_layout(const struct config *c, struct layout *out)
         return out->n_chunks == chunks;
     }
     if (chunks < 1 || chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
-    start(out, (int)chunks);
-    ends(c, out);
+    layout_start(c, (int)chunks, out);
     if (k->first_stage_layers > 0 || k->last_stage_layers > 0) return first_last(c, out);
     if (k->account_embedding || k->account_loss) return accounted(c, out);
     int each = c->model.num_layers / out->n_chunks, extra = c->model.num_layers % out->n_chunks;
     for (int i = 0; i < out->n_chunks; i++)
         out->decoders[i] = (uint16_t)(each + (i < extra));
-    return true;
-}
-
-/* Decoder layers of each chunk when embedding, loss and every MTP depth count as a layer; the
-   chunks with one more stand in the middle. */
-static void balance(const struct config *c, struct layout *out)
-{
-    int n = out->n_chunks, mtp = c->model.mtp_layers, left = c->model.num_layers;
-    int units = left + 2 + mtp, base = units / n, more = units % n;
-    for (int i = 0; i < n; i++) {
-        int size = base + (i > 0 && i <= more);
-        size -= (i == 0) + (i == n - 1) * (1 + mtp);
-        size = size < 0 ? 0 : size > left ? left : size;
-        out->decoders[i] = (uint16_t)size;
-        left -= size;
-    }
-    for (int i = n - 1; left > 0; i = i > 0 ? i - 1 : n - 1, left--)
-        out->decoders[i]++;
-}
-
-bool config_plan_layout(struct config *c, struct layout *slot)
-{
-    struct knobs *k = &c->knobs;
-    int chunks = k->pp * k->vpp;
-    k->layout = c->layout_given;
-    if (c->layout_given) return config_layout(c, slot);
-    bool even = c->model.num_layers % chunks == 0 && c->model.mtp_layers == 0;
-    bool given = k->first_stage_layers > 0 || k->last_stage_layers > 0 || k->account_embedding ||
-                 k->account_loss;
-    if (even || given || chunks == 1 || !config_traits(c)->chooses_stages)
-        return config_layout(c, slot);
-    if (chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
-    start(slot, chunks);
-    ends(c, slot);
-    balance(c, slot);
-    c->layouts = slot;
-    c->n_layouts = k->layout = 1;
     return true;
 }

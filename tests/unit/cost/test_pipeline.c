@@ -55,6 +55,24 @@ static void long_schedules_continue_at_their_rate(void **state)
     }
 }
 
+/* Two ranks with two chunks each, of 8 to 10 layers and a head of 0.8 on the last: the first rounds
+   are often faster than the busiest rank can go on. */
+static void no_rate_is_above_the_busiest_rank(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < 81; shape++) {
+        double f[4], b[4], busy[2] = {0};
+        struct pipeline p = {2, 2, 128, 0, f, b};
+        for (int i = 0, rest = shape; i < 4; i++, rest /= 3) {
+            f[i] = 8 + rest % 3 + (i == 3 ? 0.8 : 0), b[i] = 2 * f[i];
+            busy[i % 2] += f[i] + b[i];
+        }
+        double time = pipeline_time(&p), whole = pipeline_simulate(&p, p.microbatches);
+        assert_true(time >= 128 * fmax(busy[0], busy[1]));
+        assert_near(time, whole, 0.005);
+    }
+}
+
 static void slower_chunks_are_never_faster(void **state)
 {
     (void)state;
@@ -86,6 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(equal_chunks_follow_the_closed_form),
                                        cmocka_unit_test(uneven_stages_by_hand),
                                        cmocka_unit_test(long_schedules_continue_at_their_rate),
+                                       cmocka_unit_test(no_rate_is_above_the_busiest_rank),
                                        cmocka_unit_test(slower_chunks_are_never_faster),
                                        cmocka_unit_test(stuck_schedules_are_recognised)};
     return cmocka_run_group_tests(tests, NULL, NULL);

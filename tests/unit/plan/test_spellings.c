@@ -431,30 +431,6 @@ static void a_pipeline_changes_automodels_batch(void **state)
     assert_str(facts_str(out, P_pp_schedule), "1f1b");
 }
 
-/* ---- the planner's split ---- */
-
-static void assert_split(struct config *c, const char *want)
-{
-    struct layout slot, l;
-    char got[128] = "";
-    assert_true(config_plan_layout(c, &slot) && config_layout(c, &l));
-    for (int i = 0; i < l.n_chunks; i++)
-        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", l.decoders[i]);
-    assert_string_equal(got, want);
-}
-
-/* 10 layers, the embedding and the loss are 12 units: 3 on each of 4 chunks. An MTP depth beside
-   the loss is one more: 13 are 3 and 4, and the last chunk keeps 1 layer of its 3 units. */
-static void embedding_loss_and_mtp_weigh_a_layer_each(void **state)
-{
-    (void)state;
-    struct config c = {.knobs = {.pp = 4, .vpp = 1}};
-    c.model.num_layers = 10;
-    assert_split(&c, "2 3 3 2");
-    c.model.mtp_layers = 1;
-    assert_split(&c, "2 4 3 1");
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(words_of_precision),
     cmocka_unit_test(a_mixed_precision_says_whether_parameters_are_gathered_in_fp8),
@@ -473,6 +449,5 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(decisions_come_back),
     cmocka_unit_test(a_layout_stands_for_its_virtual_stages),
     cmocka_unit_test(a_pipeline_changes_automodels_batch),
-    cmocka_unit_test(embedding_loss_and_mtp_weigh_a_layer_each),
 };
 UNIT_MAIN(tests)

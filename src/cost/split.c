@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pipeline takes as long as its busiest rank for every microbatch, and ramps that depend on the
+   sum alone (cost/pipeline.c): the layers are given to the ranks like water that finds its level.
+   Which chunks of a rank take them matters little as long as all ranks do it in the same turn. */
+#include "cost/split.h"
+
+#include <limits.h>
+#include <math.h>
+
+#include "cost/memory.h"
+#include "plan/framework.h"
+
+/* A layout string is worth this part of a step. */
+static const double EVEN_IS_WORTH = 0.005;
+
+enum { MOST_ROUNDS = 4 };
+
+/* What is divided. Seconds are of a microbatch, forward and backward. */
+struct split {
+    const struct config *c;
+    int pp, vpp, layers;
+    double mean;        /* of a decoder layer, but those of a kind that only stands in front */
+    double first, last; /* beside as many mean layers on the first and on the last chunk */
+    struct time_rates rates;
+    const int *most;               /* [pp] layers that a rank has room for; NULL: all */
+    int counts[LAYOUT_MAX_CHUNKS]; /* [pp] layers of a rank */
+};
+
+/* Layers in front whose kind no later layer has: dense ones of a MoE model. */
+static int front_layers(const struct model_shape *m)
+{
+    int n = 1;
+    while (n < m->num_layers && m->layers[n] == m->layers[0])
+        n++;
+    for (int i = n; i < m->num_layers; i++)
+        if (m->layers[i] == m->layers[0]) return 0;
+    return n < m->num_layers ? n : 0;
+}
+
+/* Field by field: the search asks too often to clear what is not used. */
+static void split_init(struct split *s, const struct config *c, const struct time_layers *layers)
+{
+    const struct model_shape *m = &c->model;
+    const double *kinds = s->rates.kinds;
+    int front = front_layers(m);
+    time_rates_of(layers, c, &s->rates);
+    s->c = c;
+    s->pp = c->knobs.pp, s->vpp = c->knobs.vpp, s->layers = m->num_layers;
+    s->most = NULL;
+    s->mean = 0;
+    for (int i = front; i < m->num_layers; i++)
+        s->mean += kinds[m->layers[i]];
+    s->mean /= m->num_layers - front;
+    s->first = s->rates.embedding + front * (kinds[m->layers[0]] - s->mean);
+    s->last = s->rates.head + m->mtp_layers * s->rates.mtp;
+}
+
+static int chunks_of(const struct split *s)
+{
+    return s->pp * s->vpp;
+}
+
+static int room(const struct split *s, int rank)
+{
+    return s->most ? s->most[rank] : s->layers;
+}
+
+/* Beside the decoder layers of a rank. */
+static double fixed(const struct split *s, int rank)
+{
+    return (rank == 0 ? s->first : 0) + (rank == s->pp - 1 ? s->last : 0);
+}
+
+/* ---- layers of each rank ---- */
+
+/* What a rank has below a level that all share, but at least what its chunks have to have. */
+static int below(const struct split *s, int rank, double level)
+{
+    int low = s->vpp - (rank == 0) - (rank == s->pp - 1);
+    int n = (int)((level - fixed(s, rank)) / s->mean);
+    if (n > room(s, rank)) n = room(s, rank);
+    return n > low ? n : low > 0 ? low : 0;
+}
+
+/* Layers that are left when all ranks are filled up to a level. */
+static int fill_to(struct split *s, double level)
+{
+    int left = s->layers;
+    for (int r = 0; r < s->pp; r++) {
+        s->counts[r] = below(s, r, level);
+        left -= s->counts[r];
+    }
+    return left;
+}
+
+/* Each further layer goes to the rank that is shortest, the first of equal ones. */
+static bool fill_ranks(struct split *s)
+{
+    double loads[LAYOUT_MAX_CHUNKS];
+    int left = fill_to(s, (s->layers * s->mean + s->first + s->last) / s->pp);
+    if (left < 0) left = fill_to(s, 0); /* a rank stands above that level by its ends alone */
+    for (int r = 0; r < s->pp; r++) {
+        if (s->counts[r] > room(s, r)) return false;
+        loads[r] = fixed(s, r) + s->counts[r] * s->mean;
+        if (s->counts[r] == room(s, r)) loads[r] = INFINITY;
+    }
+    for (; left > 0; left--) {
+        int to = 0;
+        for (int r = 1; r < s->pp; r++)
+            if (loads[r] < loads[to] - 1e-9 * s->mean) to = r;
+        if (loads[to] == INFINITY) return false;
+        loads[to] += s->mean;
+        if (++s->counts[to] == room(s, to)) loads[to] = INFINITY;
+    }
+    return left == 0;
+}
+
+/* ---- layers of each chunk ---- */
+
+/* What stands on an end beside decoder layers, in whole layers: a small embedding must not move a
+   layer into another turn than the other ranks have it in. */
+static int stands_for(const struct split *s, double seconds)
+{
+    return (int)floor(seconds / s->mean + 0.5);
+}
+
+/* Fills the chunks of an end's rank up to a level and says what is left; only the ends may be
+   empty. */
+static int fill_end_to(const struct split *s, int rank, const int ends[2], int level,
+                       uint16_t *decoders)
+{
+    int last = chunks_of(s) - 1, left = s->counts[rank];
+    for (int i = rank; i <= last; i += s->pp) {
+        int least = i > 0 && i < last;
+        int n = level - (i == 0 ? ends[0] : 0) - (i == last ? ends[1] : 0);
+        decoders[i] = (uint16_t)(n > least ? n : least);
+        left -= decoders[i];
+    }
+    return left;
+}
+
+/* Each further layer goes to the shortest chunk, the first of equal ones. */
+static void fill_end(const struct split *s, int rank, uint16_t *decoders)
+{
+    int last = chunks_of(s) - 1, ends[] = {stands_for(s, s->first), stands_for(s, s->last)};
+    int all = s->counts[rank] + (rank == 0 ? ends[0] : 0) + (rank == s->pp - 1 ? ends[1] : 0);
+    int left = fill_end_to(s, rank, ends, all / s->vpp, decoders);
+    if (left < 0) left = fill_end_to(s, rank, ends, 0, decoders);
+    for (; left > 0; left--) {
+        int to = rank, shortest = INT_MAX;
+        for (int i = rank; i <= last; i += s->pp) {
+            int length = decoders[i] + (i == 0 ? ends[0] : 0) + (i == last ? ends[1] : 0);
+            if (length >= shortest) continue;
+            to = i;
+            shortest = length;
+        }
+        decoders[to]++;
+    }
+}
+
+static void fill_chunks(const struct split *s, int rank, uint16_t *decoders)
+{
+    int each = s->counts[rank] / s->vpp, more = s->counts[rank] % s->vpp;
+    if (rank == 0 || rank == s->pp - 1) {
+        fill_end(s, rank, decoders);
+        return;
+    }
+    for (int v = 0; v < s->vpp; v++)
+        decoders[v * s->pp + rank] = (uint16_t)(each + (v < more));
+}
+
+double split_busiest(const struct config *c, const struct time_rates *rates,
+                     const struct layout *layout)
+{
+    const struct model_shape *m = &c->model;
+    double ranks[LAYOUT_MAX_CHUNKS], longest = 0;
+    int layer = 0, pp = c->knobs.pp;
+    for (int r = 0; r < pp; r++)
+        ranks[r] = 0;
+    for (int i = 0, r = 0; i < layout->n_chunks; i++, r = r + 1 < pp ? r + 1 : 0) {
+        for (int end = layer + layout->decoders[i]; layer < end; layer++)
+            ranks[r] += rates->kinds[m->layers[layer]];
+        if (layout->embedding[i]) ranks[r] += rates->embedding;
+        if (layout->loss[i]) ranks[r] += rates->head;
+        ranks[r] += layout->mtp[i] * rates->mtp;
+    }
+    for (int r = 0; r < pp; r++)
+        longest = fmax(longest, ranks[r]);
+    return longest;
+}
+
+/* ---- the split ---- */
+
+static bool divide(struct split *s, struct layout *out)
+{
+    if (!fill_ranks(s)) return false;
+    layout_start(s->c, chunks_of(s), out);
+    for (int r = 0; r < s->pp; r++)
+        fill_chunks(s, r, out->decoders);
+    return true;
+}
+
+/* Models that Megatron reads from a pattern of layers: the pattern says the split
+   (megatron/training/arguments.py:825). */
+static bool has_pattern(const struct model_shape *m)
+{
+    for (int i = 0; i < m->n_kinds; i++)
+        if (m->kinds[i].mixer == MIXER_MAMBA || m->kinds[i].mixer == MIXER_NONE ||
+            m->kinds[i].ffn == FFN_NONE)
+            return true;
+    return false;
+}
+
+/* Whether the framework takes a layout, and settings that are kept do not say the split. */
+static bool is_open(const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    bool given = k->first_stage_layers > 0 || k->last_stage_layers > 0 || k->account_embedding ||
+                 k->account_loss || c->layout_given;
+    return !given && config_traits(c)->chooses_stages;
+}
+
+bool split_is_free(const struct config *c)
+{
+    return c->knobs.pp * c->knobs.vpp > 1 && is_open(c) && !has_pattern(&c->model);
+}
+
+/* Seconds of the pipeline at the rate of its busiest rank. */
+static double pipeline_of(const struct split *s, const struct layout *layout)
+{
+    double all = s->layers * s->mean + s->first + s->last;
+    return (double)knobs_microbatches(&s->c->knobs) * split_busiest(s->c, &s->rates, layout) +
+           (all - all / s->pp) / s->vpp;
+}
+
+/* Puts the even split into *out where there is one. */
+static bool even_split(const struct split *s, struct layout *out)
+{
+    if (s->layers % chunks_of(s) != 0) return false;
+    layout_start(s->c, chunks_of(s), out);
+    for (int i = 0; i < chunks_of(s); i++)
+        out->decoders[i] = (uint16_t)(s->layers / chunks_of(s));
+    return true;
+}
+
+/* Whether the even split does as well as the best, and has the room. */
+static bool even_serves(const struct split *s, const struct layout *best)
+{
+    struct layout even;
+    if (!even_split(s, &even)) return false;
+    for (int r = 0; r < s->pp; r++)
+        if (s->layers / s->pp > room(s, r)) return false;
+    return pipeline_of(s, &even) <= (1 + EVEN_IS_WORTH) * pipeline_of(s, best);
+}
+
+/* Divides and names the split in `c`. */
+static bool choose(struct split *s, struct config *c, struct layout *slot)
+{
+    c->knobs.layout = 0;
+    if (!divide(s, slot)) return false;
+    if (even_serves(s, slot)) return true;
+    c->layouts = slot;
+    c->n_layouts = c->knobs.layout = 1;
+    return true;
+}
+
+/* Divides `c` into *slot; `most`: what its ranks have room for. */
+static bool plan(struct config *c, const struct time_layers *layers, const int *most,
+                 struct layout *slot)
+{
+    struct time_layers own;
+    struct split s;
+    if (!layers) time_layers_init(c, &own);
+    split_init(&s, c, layers ? layers : &own);
+    s.most = most;
+    return choose(&s, c, slot);
+}
+
+bool split_by_time(struct config *c, const struct time_layers *layers, struct layout *slot)
+{
+    int64_t chunks = (int64_t)c->knobs.pp * c->knobs.vpp;
+    c->knobs.layout = c->layout_given;
+    if (!split_is_free(c)) {
+        bool uneven = is_open(c) && c->model.num_layers % chunks != 0;
+        return !uneven && config_layout(c, slot);
+    }
+    if (chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
+    return plan(c, layers, NULL, slot);
+}
+
+/* ---- room ---- */
+
+/* Adds a layer to a stage where it has fewest, or takes one where it has most: of the kind that
+   stands last there, if there still is one. */
+static void change_stage(struct memory_work *w, int stage, int by)
+{
+    struct chunk *at = &w->chunks[stage];
+    for (int i = stage; i < w->n_chunks; i += w->c->knobs.pp)
+        if (by * w->chunks[i].layers < by * at->layers) at = &w->chunks[i];
+    if (at->last_kind < 0) at->last_kind = w->c->model.layers[w->c->model.num_layers - 1];
+    int kind = at->last_kind;
+    for (int i = 0; by < 0 && at->counts[kind] == 0 && i < w->c->model.n_kinds; i++)
+        kind = i;
+    at->counts[kind] += by;
+    at->layers += by;
+}
+
+static double high_of(const struct memory_work *w, int stage)
+{
+    struct stage_memory m;
+    stage_estimate(w, stage, &m);
+    return m.high;
+}
+
+/* A stage whose number of layers is changed to see what it has room for. */
+struct probe {
+    struct memory_work *w;
+    int stage, n;
+    double high; /* bytes, upper end of the estimate */
+};
+
+static void set_layers(struct probe *p, int n)
+{
+    for (; p->n < n; p->n++)
+        change_stage(p->w, p->stage, 1);
+    for (; p->n > n; p->n--)
+        change_stage(p->w, p->stage, -1);
+    p->high = high_of(p->w, p->stage);
+}
+
+/* Layers that a stage has room for; fewer than its chunks have to have where these are too many.
+   Memory is nearly a straight line of them. */
+static int room_of(struct memory_work *w, int stage, double high)
+{
+    const struct knobs *k = &w->c->knobs;
+    double capacity = w->c->machine.capacity_bytes;
+    struct probe p = {.w = w, .stage = stage, .high = high};
+    int low = k->vpp - (stage == 0) - (stage == k->pp - 1), most = w->c->model.num_layers;
+    for (int i = stage; i < w->n_chunks; i += k->pp)
+        p.n += w->chunks[i].layers;
+    int n = p.n;
+    set_layers(&p, n + 1);
+    double more = p.high > high ? (capacity - high) / (p.high - high) : 0;
+    set_layers(&p, (int)fmax(low, fmin(most, floor(n + more))));
+    while (p.high > capacity && p.n >= low && p.n > 0)
+        set_layers(&p, p.n - 1);
+    while (p.high <= capacity && p.n <= most)
+        set_layers(&p, p.n + 1);
+    return p.high > capacity ? p.n - 1 : p.n;
+}
+
+/* What all stages have room for, from the last one on. False: they have not for all layers; those
+   in front have no more, for they hold more microbatches. */
+static bool find_room(struct memory_work *w, const struct memory_estimate *m, int *most)
+{
+    int sum = 0, last = m->n_stages - 1;
+    for (int r = last; r >= 0; r--) {
+        most[r] = room_of(w, r, m->stages[r].high);
+        sum += most[r];
+        if (r < last && sum + r * most[r] < w->c->model.num_layers) return false;
+    }
+    return true;
+}
+
+/* One round: divides anew within the room that the stages of the present split have. False: there
+   is none. */
+static bool fit_once(struct config *c, const struct time_layers *layers, struct memory_estimate *m,
+                     struct layout *slot)
+{
+    struct memory_work w;
+    int most[COST_MAX_STAGES];
+    return memory_prepare(c, &w) && find_room(&w, m, most) && plan(c, layers, most, slot) &&
+           memory_estimate(c, m, NULL);
+}
+
+/* Whether a stage has room to spare: of any other split some stage has as many layers as now. */
+static bool has_spare(const struct memory_estimate *m)
+{
+    for (int r = 0; r < m->n_stages; r++)
+        if (m->stages[r].high <= m->capacity) return true;
+    return false;
+}
+
+bool split_to_fit(struct config *c, const struct time_layers *layers,
+                  const struct memory_estimate *m, struct layout *slot)
+{
+    if (m->fits == FITS_YES || !split_is_free(c) || !has_spare(m)) return false;
+    struct memory_estimate now = *m;
+    /* again where other kinds of layers came to stand on a stage than its room was counted in */
+    for (int i = 0; i < MOST_ROUNDS && fit_once(c, layers, &now, slot); i++)
+        if (now.fits == FITS_YES) return true;
+    split_by_time(c, layers, slot);
+    return false;
+}
+
+bool split_plan(struct config *c, const struct time_layers *layers, struct layout *slot)
+{
+    struct memory_estimate m;
+    if (!split_by_time(c, layers, slot)) return false;
+    if (split_is_free(c) && memory_estimate(c, &m, NULL)) split_to_fit(c, layers, &m, slot);
+    return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the layers of a model are divided over the chunks of a pipeline, by what they take. */
+#ifndef MOEPLAN_COST_SPLIT_H
+#define MOEPLAN_COST_SPLIT_H
+
+#include "cost/time.h"
+
+/* Whether the planner divides the layers of `c`: the framework takes a layout, there is more than
+   one chunk, and neither settings nor a pattern of layers say the split. */
+bool split_is_free(const struct config *c);
+/* The planner's split of `c`: a given layout, else what the framework makes of the other settings
+   where it takes no layout or settings say the split, else the split whose busiest rank is
+   shortest, as far as every stage fits into memory. One that is no more than 0.5 % behind is kept
+   where it is even and needs no layout. An explicit layout is put into *slot, which must live as
+   long as `c` uses it. Sets knobs.layout. `layers`: the times of `c`, NULL: worked out here. False
+   when the split is impossible. */
+bool split_plan(struct config *c, const struct time_layers *layers, struct layout *slot);
+/* Its two parts, for a search that estimates memory anyway. Without a look at memory; */
+bool split_by_time(struct config *c, const struct time_layers *layers, struct layout *slot);
+/* and then, when *m, the memory of that split, does not fit: the fastest split that does, if there
+   is one; false: nothing changes. */
+bool split_to_fit(struct config *c, const struct time_layers *layers,
+                  const struct memory_estimate *m, struct layout *slot);
+/* After split_plan, for plans that are shown, as it takes hundreds of estimates: moves layers
+   between chunks while the estimated step gains by it and what fits goes on to fit. Whether it
+   moved any. */
+bool split_polish(struct config *c, struct layout *slot);
+/* Seconds of a microbatch on the rank that takes longest: a step's pipeline needs at least that for
+   each of its microbatches. */
+double split_busiest(const struct config *c, const struct time_rates *rates,
+                     const struct layout *layout);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last percent of a split. Unequal chunks make ranks wait for each other in ways that only the
+   schedule shows: layers are moved one at a time while the step's estimate gains by it. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cost/split.h"
+
+/* Parts of a step: by which a move has to gain, and a layout string where there was none. */
+static const double MOVE_GAINS = 1e-4, LAYOUT_GAINS = 0.005;
+
+enum { MOST_MOVES = 256 };
+
+struct polish {
+    struct config *c; /* with the layout being tried */
+    const struct time_layers *layers;
+    struct time_rates rates;
+    struct layout layout;
+    int fits;       /* of the plan before */
+    double seconds; /* of its step now */
+    double gain;    /* the part of it that the next move has to gain */
+};
+
+static void move_layer(struct layout *l, int from, int to)
+{
+    l->decoders[from]--;
+    l->decoders[to]++;
+}
+
+/* Chunks between which layers are moved: neighbours, chunks of one rank that follow each other, and
+   the ends with all. Only the ends may become empty. */
+static bool may_move(const struct polish *p, int from, int to)
+{
+    int last = p->layout.n_chunks - 1, apart = abs(from - to);
+    bool end = from == 0 || from == last, to_end = to == 0 || to == last;
+    bool close = apart == 1 || apart == p->c->knobs.pp || end || to_end;
+    return from != to && close && p->layout.decoders[from] > !end;
+}
+
+/* Seconds that the step cannot undercut. */
+static double least_seconds(const struct polish *p)
+{
+    double busiest = split_busiest(p->c, &p->rates, &p->layout);
+    double microbatches = (double)knobs_microbatches(&p->c->knobs);
+    return p->rates.slow * microbatches * busiest + p->rates.fixed;
+}
+
+static double step_of(const struct polish *p)
+{
+    struct time_estimate t;
+    return time_estimate_layers(p->layers, p->c, &t, NULL) ? t.step : INFINITY;
+}
+
+static bool goes_on_to_fit(const struct polish *p)
+{
+    struct memory_estimate m;
+    return memory_estimate(p->c, &m, NULL) && (int)m.fits <= p->fits;
+}
+
+/* Takes the move if the step gains by it. */
+static bool try_move(struct polish *p, int from, int to)
+{
+    double most = p->seconds * (1 - p->gain);
+    move_layer(&p->layout, from, to);
+    if (least_seconds(p) < most) {
+        double seconds = step_of(p);
+        if (seconds < most && goes_on_to_fit(p)) {
+            p->seconds = seconds;
+            p->gain = MOVE_GAINS;
+            return true;
+        }
+    }
+    move_layer(&p->layout, to, from);
+    return false;
+}
+
+/* All moves in turn, until none of them gains. */
+static int take_moves(struct polish *p)
+{
+    int n = p->layout.n_chunks, moves = 0, tried = 0;
+    for (int at = 0; tried < n * n && moves < MOST_MOVES; at = (at + 1) % (n * n), tried++) {
+        int from = at / n, to = at % n;
+        if (!may_move(p, from, to) || !try_move(p, from, to)) continue;
+        moves++;
+        tried = 0;
+    }
+    return moves;
+}
+
+bool split_polish(struct config *c, struct layout *slot)
+{
+    struct time_layers layers;
+    struct memory_estimate m;
+    struct config trial = *c;
+    struct polish p = {.c = &trial, .layers = &layers};
+    if (!split_is_free(c) || !config_layout(c, &p.layout) || !memory_estimate(c, &m, NULL))
+        return false;
+    trial.layouts = &p.layout;
+    trial.n_layouts = trial.knobs.layout = 1;
+    time_layers_init(&trial, &layers);
+    time_rates_of(&layers, &trial, &p.rates);
+    p.fits = (int)m.fits;
+    p.seconds = step_of(&p);
+    p.gain = c->knobs.layout > 0 ? MOVE_GAINS : LAYOUT_GAINS;
+    if (!take_moves(&p)) return false;
+    *slot = p.layout;
+    c->layouts = slot;
+    c->n_layouts = c->knobs.layout = 1;
+    return true;
+}

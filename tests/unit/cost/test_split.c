@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The planner's pipeline splits against all splits that there are, estimated one by one. */
+#include "cost/split.h"
+
+#include <stdio.h>
+
+#include "round_plan.h"
+
+/* A plan of so many layers on so many stages; the head takes a little less than two of its layers.
+ */
+static struct config *plan_of(struct arena *a, const char *model, int layers, int pp, int vpp)
+{
+    struct config *c = round_plan(a, "megatron", model, "");
+    struct model_shape *m = &c->model;
+    for (int i = m->num_layers; i < layers; i++)
+        m->layers[i] = m->layers[m->num_layers - 1];
+    m->num_layers = layers;
+    c->knobs.gpus = 2 * pp;
+    c->knobs.pp = pp;
+    c->knobs.vpp = vpp;
+    c->knobs.gbs = 16 * pp;
+    return c;
+}
+
+static void assert_split(struct config *c, const char *want)
+{
+    struct layout slot, l;
+    char got[128] = "";
+    assert_true(split_plan(c, NULL, &slot) && config_layout(c, &l));
+    for (int i = 0; i < l.n_chunks; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", l.decoders[i]);
+    assert_string_equal(got, want);
+}
+
+/* ---- against all splits ---- */
+
+struct search {
+    struct config *c;
+    struct layout layout;
+    double best; /* seconds of the fastest that fits */
+};
+
+static void estimate_one(struct search *s)
+{
+    struct time_estimate time;
+    struct memory_estimate memory;
+    assert_true(time_estimate(s->c, &time, NULL) && memory_estimate(s->c, &memory, NULL));
+    if (memory.fits == FITS_YES) s->best = fmin(s->best, time.step);
+}
+
+/* All ways to put the layers that are left on the chunks from `chunk` on. */
+static void try_all(struct search *s, int chunk, int left)
+{
+    int last = s->layout.n_chunks - 1;
+    if (chunk == last) {
+        s->layout.decoders[chunk] = (uint16_t)left;
+        estimate_one(s);
+        return;
+    }
+    for (int n = chunk > 0; n <= left; n++) {
+        s->layout.decoders[chunk] = (uint16_t)n;
+        try_all(s, chunk + 1, left - n);
+    }
+}
+
+/* Seconds of the fastest of all splits that fit; INFINITY: none does. */
+static double fastest(const struct config *plan)
+{
+    struct config c = *plan;
+    struct search s = {.c = &c, .best = INFINITY};
+    layout_start(&c, c.knobs.pp * c.knobs.vpp, &s.layout);
+    c.layouts = &s.layout;
+    c.n_layouts = c.knobs.layout = 1;
+    try_all(&s, 0, c.model.num_layers);
+    return s.best;
+}
+
+/* The planner's split, with its memory. */
+static double ours(struct config *c, bool polished, struct memory_estimate *memory)
+{
+    struct layout slot;
+    struct time_estimate time;
+    assert_true(split_plan(c, NULL, &slot));
+    if (polished) split_polish(c, &slot);
+    assert_true(time_estimate(c, &time, NULL) && memory_estimate(c, memory, NULL));
+    return time.step;
+}
+
+static const struct shape {
+    int layers, pp, vpp;
+} shapes[] = {{7, 2, 1}, {12, 4, 1}, {9, 4, 1}, {11, 5, 1}, {8, 2, 2},
+              {9, 2, 2}, {10, 2, 3}, {9, 3, 2}, {12, 3, 2}, {12, 2, 3}};
+enum { SHAPES = sizeof shapes / sizeof *shapes, MODELS = 3 };
+
+/* Dense layers alone; two in front of layers with experts; and an MTP depth behind them. */
+static struct config *model_of(struct arena *a, size_t model, const struct shape *x)
+{
+    static const char *const models[MODELS] = {
+        "", EIGHT_EXPERTS ", moe_layer_freq: \"([0]*2+[1]*2)\"",
+        EIGHT_EXPERTS ", moe_layer_freq: \"([0]*2+[1]*2)\", mtp_num_layers: 1"};
+    return plan_of(a, models[model], x->layers, x->pp, x->vpp);
+}
+
+/* Where ranks have one chunk the schedule's rate is all there is; else polish finds how they wait.
+ */
+static void near_the_fastest(void **state)
+{
+    for (size_t i = 0; i < SHAPES * MODELS; i++) {
+        const struct shape *x = &shapes[i % SHAPES];
+        struct config *c = model_of(*state, i / SHAPES, x);
+        struct memory_estimate memory;
+        double best = fastest(c), found = ours(c, x->vpp > 1, &memory);
+        if (found > 1.005 * best)
+            fail_msg("model %zu, %d layers on %d x %d chunks: %.3f s for %.3f", i / SHAPES,
+                     x->layers, x->pp, x->vpp, found, best);
+    }
+}
+
+/* In half a percent less than the fastest split takes, again and again until none fits. */
+static void assert_fastest_that_fits(struct config *c)
+{
+    struct memory_estimate memory;
+    int rounds = 0;
+    for (double best; isfinite(best = fastest(c)); rounds++) {
+        double found = ours(c, false, &memory), capacity = c->machine.capacity_bytes / GIB;
+        if (memory.fits != FITS_YES || found > 1.005 * best)
+            fail_msg("%d layers on %d chunks: %.3f s in %.3f GiB for %.3f s in %.3f",
+                     c->model.num_layers, c->knobs.pp, found, memory.peak_high / GIB, best,
+                     capacity);
+        c->machine.capacity_bytes = 0.995 * memory.peak_high;
+    }
+    assert_true(rounds > 1);
+}
+
+static void the_fastest_that_fits(void **state)
+{
+    for (size_t i = 0; i < SHAPES * MODELS; i++)
+        if (shapes[i % SHAPES].vpp == 1)
+            assert_fastest_that_fits(model_of(*state, i / SHAPES, &shapes[i % SHAPES]));
+}
+
+/* ---- by hand ---- */
+
+/* The head is 32,768 x 1024 weights, those of two layers of 4 x 1024 x 1024 and 3 x 1024 x 4096,
+   which have attention beside them. Eight layers and it are less than 2.5 a stage: the head's stage
+   comes to 3 with one layer, another has 3. An embedding is no layer. */
+static void ends_weigh_what_they_take(void **state)
+{
+    assert_split(plan_of(*state, "", 8, 4, 1), "2 3 2 1");
+}
+
+/* A head of next to nothing, and layers that divide. */
+static void an_even_split_needs_no_layout(void **state)
+{
+    struct config *c = plan_of(*state, "", 8, 4, 1);
+    c->model.vocab = 128;
+    assert_split(c, "2 2 2 2");
+    assert_int_equal(c->knobs.layout, 0);
+}
+
+static void settings_that_say_the_split_are_kept(void **state)
+{
+    struct config *c = plan_of(*state, "", 8, 4, 1);
+    struct layout given;
+    c->knobs.first_stage_layers = 5;
+    assert_split(c, "5 1 1 1");
+    c->knobs.first_stage_layers = 0;
+    layout_start(c, 4, &given);
+    given.decoders[3] = 8;
+    c->layouts = &given;
+    c->n_layouts = 1;
+    c->layout_given = true;
+    assert_split(c, "0 0 0 8");
+    c->layout_given = false;
+    c->framework = FRAMEWORK_AUTOMODEL;
+    assert_split(c, "2 2 2 2");
+}
+
+/* A model with layers that are a mixer or an FFN alone comes from a pattern, which divides evenly.
+ */
+static void a_pattern_takes_no_layout(void **state)
+{
+    struct config *c = plan_of(*state, "", 8, 4, 1);
+    struct layout slot;
+    c->model.kinds[0].ffn = FFN_NONE;
+    assert_split(c, "2 2 2 2");
+    assert_int_equal(c->knobs.layout, 0);
+    c->model.num_layers = 7;
+    assert_false(split_plan(c, NULL, &slot));
+}
+
+static void more_chunks_than_layers_are_no_split(void **state)
+{
+    struct layout slot;
+    assert_split(plan_of(*state, "", 4, 3, 2), "0 1 1 1 1 0");
+    assert_false(split_plan(plan_of(*state, "", 3, 3, 2), NULL, &slot));
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(near_the_fastest),
+                                          cmocka_unit_test(the_fastest_that_fits),
+                                          cmocka_unit_test(ends_weigh_what_they_take),
+                                          cmocka_unit_test(an_even_split_needs_no_layout),
+                                          cmocka_unit_test(settings_that_say_the_split_are_kept),
+                                          cmocka_unit_test(a_pattern_takes_no_layout),
+                                          cmocka_unit_test(more_chunks_than_layers_are_no_split)};
+UNIT_MAIN(tests)
