@@ -77,7 +77,7 @@ static void emit_best(struct cmd_context *c, const struct rule_set *rules, const
     const struct plan *plan = &answers->items[best].plans[0];
     struct emit_input in = {.rules = rules, .facts = plan->facts};
     struct str *comments;
-    in.n_comments = suggest_comments(c->keep, ask, plan, &comments);
+    in.n_comments = suggest_comments(c->keep, ask, &answers->notes, plan, &comments);
     in.comments = comments;
     const struct emitter *emitter = emitter_find(format);
     if (emitter)
@@ -89,14 +89,18 @@ static void emit_best(struct cmd_context *c, const struct rule_set *rules, const
 static void show(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
                  const struct answers *answers)
 {
+    for (size_t i = 0; i < answers->notes.n; i++)
+        buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers->notes.items[i]));
     for (size_t i = 0; i < answers->n; i++) {
-        if (i) buf_add(&c->out, STR("\n\n"));
-        if (answers->items[i].n)
-            suggest_text(c->keep, ask, answers->framework[i], &answers->items[i], &c->out);
+        const struct answer *one = &answers->items[i];
+        bool plan = one->n > 0, after_none = i && !answers->items[i - 1].n;
+        if (i) buf_add(&c->out, plan || !after_none ? STR("\n\n") : STR(""));
+        if (plan)
+            suggest_text(c->keep, ask, answers->framework[i], one, &c->out);
         else
-            suggest_no_plan(c->keep, c->scratch, rules, ask, answers->framework[i],
-                            &answers->items[i], &c->out);
+            suggest_no_plan(c->keep, ask, answers->framework[i], one, !after_none, &c->out);
     }
+    suggest_would_fit(c->keep, c->scratch, rules, ask, answers, &c->out);
 }
 
 static void show_json(struct cmd_context *c, const struct rule_set *rules,
@@ -120,8 +124,6 @@ static int run(struct cmd_context *c)
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
     if (!read_ask(c, &ask) || !suggest(c->keep, c->scratch, &c->diags, rules, &ask, &answers))
         return STATUS_CANNOT;
-    for (size_t i = 0; i < answers.notes.n; i++)
-        buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers.notes.items[i]));
     if (str_is(format, "json"))
         show_json(c, rules, &answers, suggest_clock() - start);
     else if (!format.n || str_is(format, "text") || !answers.any)
@@ -132,7 +134,7 @@ static int run(struct cmd_context *c)
 }
 
 static const struct option options[] = {
-    {"gpus", "N|min", "GPUs of the job; min: the smallest power of two up to 16384 with a plan"},
+    {"gpus", "N|min", "GPUs of the job; min: the fewest, up to 16384, with a plan"},
     {"platform", "P", "platform name (moeplan platforms) or a platform file"},
     {"framework", "F",
      "megatron, bridge or automodel; without it Megatron and AutoModel are searched, for peft "
@@ -143,7 +145,9 @@ static const struct option options[] = {
     {"lora-targets", "NAME,…",
      "task peft: modules with adapters, by the framework's names: linear_qkv; *.q_proj"},
     {"seq", "N", "sequence length in tokens (4096)"},
-    {"gbs", "N", "global batch size in sequences (about 4 M tokens per step)"},
+    {"gbs", "N",
+     "global batch size in sequences (pretrain about 4 M tokens a step, sft and peft 128 "
+     "sequences)"},
     {"mbs", "N", "micro-batch size; without it searched"},
     {"precision", "P",
      "bf16 (default), fp16, fp8_delayed, fp8_tensorwise, fp8_blockwise, mxfp8 or nvfp4"},

@@ -126,14 +126,6 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, st
            request_inputs(request, ask, why);
 }
 
-static void notes_json(struct tree *t, const struct answers *answers)
-{
-    if (!answers->notes.n) return;
-    cJSON *list = tree_list(t, t->root, "notes");
-    for (size_t i = 0; i < answers->notes.n; i++)
-        tree_str(t, list, NULL, answers->notes.items[i]);
-}
-
 void suggest_answer(const struct batch_request *request)
 {
     const struct rule_set *rules = request->service->rules;
@@ -152,6 +144,5 @@ void suggest_answer(const struct batch_request *request)
     }
     tree_open(&tree, request->arena);
     suggest_json(&tree, rules, &answers, suggest_clock() - start);
-    notes_json(&tree, &answers);
     tree_print_members(&tree, request->out);
 }

@@ -54,6 +54,14 @@ double suggest_clock(void)
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
+static void add_notes(struct tree *t, const struct notes *notes)
+{
+    if (!notes->n) return;
+    cJSON *list = tree_list(t, t->root, "notes");
+    for (size_t i = 0; i < notes->n; i++)
+        tree_str(t, list, NULL, notes->items[i]);
+}
+
 void suggest_json(struct tree *t, const struct rule_set *rules, const struct answers *answers,
                   double elapsed_ms)
 {
@@ -73,4 +81,5 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ans
     tree_number(t, t->root, "searched", (double)searched);
     tree_number(t, t->root, "feasible", (double)feasible);
     tree_number(t, t->root, "elapsed_ms", elapsed_ms);
+    add_notes(t, &answers->notes);
 }

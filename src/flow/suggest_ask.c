@@ -11,6 +11,7 @@
 
 enum {
     TOKENS_A_STEP = 4000000,
+    TUNING_SEQUENCES = 128, /* a step of sft and peft */
     USUAL_SEQUENCE = 4096,
     BATCH_GRAIN = 64, /* an assumed batch is a multiple of it, so that micro-batches of 2, 4 and 8
                          divide it */
@@ -194,6 +195,21 @@ static int64_t pinned_int(const struct ask *ask, int param, int64_t otherwise)
     return otherwise;
 }
 
+/* The smallest multiple of the grain that is enough. */
+static int64_t multiple(int64_t grain, int64_t enough)
+{
+    return grain * ((enough + grain - 1) / grain);
+}
+
+/* Every data-parallel size that the GPUs can have divides it. */
+static int64_t usual_batch(const struct ask *ask)
+{
+    if (str_is_any(ask->task, "sft|peft")) return multiple(ask->gpus, TUNING_SEQUENCES);
+    int64_t grain = ask->gpus / num_gcd(ask->gpus, BATCH_GRAIN) * BATCH_GRAIN;
+    int64_t seq = ask->seq < 1 ? TOKENS_A_STEP : ask->seq;
+    return multiple(grain, (TOKENS_A_STEP + seq - 1) / seq);
+}
+
 void ask_complete(struct ask *ask)
 {
     ask->seq = pinned_int(ask, P_seq_length, ask->seq);
@@ -203,10 +219,7 @@ void ask_complete(struct ask *ask)
         ask->seq_assumed = true;
     }
     if (!ask->gbs) {
-        int64_t grain = ask->gpus / num_gcd(ask->gpus, BATCH_GRAIN) * BATCH_GRAIN;
-        bool one = ask->seq < 1 || ask->seq >= TOKENS_A_STEP; /* one grain is enough */
-        int64_t tokens = one ? TOKENS_A_STEP : grain * ask->seq;
-        ask->gbs = grain * ((TOKENS_A_STEP + tokens - 1) / tokens);
+        ask->gbs = usual_batch(ask);
         ask->gbs_assumed = true;
     }
 }
