@@ -26,6 +26,7 @@ static const struct member option_members[] = {
     {"framework", MEMBER_TEXT, P_NONE},
     {"pin", MEMBER_ANY, P_NONE},
     {"forbid", MEMBER_TEXTS, P_NONE},
+    {"no_playbook", MEMBER_FLAG, P_NONE},
     {0},
 };
 
@@ -118,6 +119,7 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, st
                         .precision = member_text(options, "precision")};
     if (!ask->top) ask->top = 1;
     if (!check_needed(request, ask, why)) return false;
+    ask->no_playbook = member_true(request, options, "no_playbook");
     request_forbid(request, options, ask);
     struct str framework = member_text(options, "framework");
     struct arena *a = request->arena;

@@ -54,6 +54,17 @@ double suggest_clock(void)
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
+/* The public recipe that is near to what is shown, of each framework that has one. */
+static void add_playbook(struct tree *t, const struct answers *answers)
+{
+    cJSON *list = NULL;
+    for (size_t i = 0; i < answers->n; i++) {
+        struct str near = answers->items[i].playbook;
+        if (near.n && !list) list = tree_list(t, t->root, "playbook");
+        if (near.n) tree_str(t, list, NULL, near);
+    }
+}
+
 static void add_notes(struct tree *t, const struct notes *notes)
 {
     if (!notes->n) return;
@@ -81,5 +92,6 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ans
     tree_number(t, t->root, "searched", (double)searched);
     tree_number(t, t->root, "feasible", (double)feasible);
     tree_number(t, t->root, "elapsed_ms", elapsed_ms);
+    add_playbook(t, answers);
     add_notes(t, &answers->notes);
 }

@@ -15,7 +15,8 @@ void suggest_no_plan(struct arena *a, const struct ask *ask, enum framework fram
 /* What would make it fit, of every framework without a plan. */
 void suggest_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                        const struct ask *ask, const struct answers *answers, struct buf *out);
-/* Adds the members plans, assumed, searched, feasible and notes of the contract's JSON. */
+/* Adds the members plans, assumed, searched, feasible, playbook and notes of the contract's JSON.
+ */
 void suggest_json(struct tree *t, const struct rule_set *rules, const struct answers *answers,
                   double elapsed_ms);
 /* Head lines for emitted files: what this is, what was assumed, and the answer's notes. */

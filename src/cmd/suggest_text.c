@@ -87,6 +87,8 @@ void suggest_text(struct arena *a, const struct ask *ask, enum framework framewo
     add_costs(&best->config, out);
     add_reasons(best, out);
     add_alternatives(answer, out);
+    if (answer->playbook.n)
+        buf_printf(out, "\npublic recipe\n  %.*s\n", LINE_ARG(a, answer->playbook));
     add_advice("next, one at a time", &best->next, out);
     add_advice("verify", &best->verify, out);
     add_advice("mind", &best->pitfalls, out);

@@ -39,6 +39,7 @@ struct ask {
     VEC(struct pin) pins;
     struct str *forbid;
     size_t n_forbid;
+    bool no_playbook; /* public recipes are neither candidates nor named */
 };
 
 struct answers {

@@ -4,6 +4,7 @@
 
 #include "base/edit.h"
 #include "base/num.h"
+#include "choose/playbook.h"
 #include "facts/check.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
@@ -321,16 +322,30 @@ static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
     return list;
 }
 
+/* The public recipe that is near to what is shown. */
+static struct str near_recipe(struct arena *a, const struct plan_request *q,
+                              const struct answer *answer)
+{
+    struct contender *plans = ARENA_ARRAY(a, struct contender, answer->n);
+    for (size_t i = 0; i < answer->n; i++)
+        plans[i] = answer->plans[i].costs;
+    return playbook_name(a, q->facts, &answer->base, plans, answer->n);
+}
+
 bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
                    const struct rule_set *rules, const struct ask *ask, enum framework framework,
                    struct answer *out)
 {
-    struct plan_request q = {
-        .rules = rules, .facts = facts_of(a, diags, ask, framework), .top = (size_t)ask->top};
+    struct plan_request q = {.rules = rules,
+                             .facts = facts_of(a, diags, ask, framework),
+                             .top = (size_t)ask->top,
+                             .no_playbook = ask->no_playbook};
     q.forbid = forbidden(a, diags, ask, &q.n_forbid);
     if (!q.forbid) return false;
     q.pins = pinned_params(a, ask, &q.n_pins);
-    return planner_answer(a, &q, scratch, out);
+    if (!planner_answer(a, &q, scratch, out)) return false;
+    if (!ask->no_playbook) out->playbook = near_recipe(a, &q, out);
+    return true;
 }
 
 /* How one of the expressions fared over all frameworks. */
