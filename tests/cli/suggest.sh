@@ -70,3 +70,15 @@ suggest 0 "dp 2, " deepseek-v3 --gpus 4096 --platform h100 --framework megatron 
 suggest 1 "no layout divides the model (61 layers, 128 heads), 1024 GPUs and a batch of 3" \
     deepseek-v3 --gpus 1024 --platform h100 --framework megatron --gbs 3 --pin tp=8,cp=1
 has "--gbs 4: megatron tp 8"
+
+# a public recipe that is near is named, unless it is not to be looked at
+near="qwen3-30b-a3b --gpus 8 --platform gb300 --framework bridge --gbs 512"
+suggest 0 "  qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config (NVIDIA-NeMo/Megatron-Bridge 067f987d, src/" $near
+suggest 0 '"playbook":["qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config (' $near --format json
+suggest 0 "other layouts" $near --no-playbook
+lacks "public recipe"
+question='{"id":1,"model":"qwen3-30b-a3b","gpus":8,"platform":"gb300","options":{"framework":"bridge","gbs":512,"no_playbook":'
+printf '%strue}}\n%sfalse}}\n%s1}}\n' "$question" "$question" "$question" >"$dir/questions"
+"$moeplan" suggest --batch <"$dir/questions" >"$dir/out" || fail "the batch: exit $?"
+[ "$(grep -c '"playbook":' "$dir/out")" = 1 ] || fail "not one of two answers names a recipe"
+has "options.no_playbook must be true or false, not 1"
