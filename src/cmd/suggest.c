@@ -104,12 +104,12 @@ static void show(struct cmd_context *c, const struct rule_set *rules, const stru
     suggest_would_fit(c->keep, c->scratch, rules, ask, answers, &c->out);
 }
 
-static void show_json(struct cmd_context *c, const struct rule_set *rules,
+static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
                       const struct answers *answers, double elapsed_ms)
 {
     struct tree t;
     tree_open(&t, c->keep);
-    suggest_json(&t, rules, answers, elapsed_ms);
+    suggest_json(&t, rules, ask, answers, elapsed_ms);
     tree_print(&t, &c->out);
 }
 
@@ -126,7 +126,7 @@ static int run(struct cmd_context *c)
     if (!read_ask(c, &ask) || !suggest(c->keep, c->scratch, &c->diags, rules, &ask, &answers))
         return STATUS_CANNOT;
     if (str_is(format, "json"))
-        show_json(c, rules, &answers, suggest_clock() - start);
+        show_json(c, rules, &ask, &answers, suggest_clock() - start);
     else if (!format.n || str_is(format, "text") || !answers.any)
         show(c, rules, &ask, &answers);
     else

@@ -145,6 +145,6 @@ void suggest_answer(const struct batch_request *request)
         return;
     }
     tree_open(&tree, request->arena);
-    suggest_json(&tree, rules, &answers, suggest_clock() - start);
+    suggest_json(&tree, rules, &ask, &answers, suggest_clock() - start);
     tree_print_members(&tree, request->out);
 }

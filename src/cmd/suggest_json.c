@@ -65,16 +65,29 @@ static void add_playbook(struct tree *t, const struct answers *answers)
     }
 }
 
-static void add_notes(struct tree *t, const struct notes *notes)
+/* Notes of the answer, and why a framework has no plan. */
+static void add_notes(struct tree *t, const struct ask *ask, const struct answers *answers)
 {
-    if (!notes->n) return;
-    cJSON *list = tree_list(t, t->root, "notes");
-    for (size_t i = 0; i < notes->n; i++)
-        tree_str(t, list, NULL, notes->items[i]);
+    struct arena *a = t->arena;
+    struct notes all = {0};
+    for (size_t i = 0; i < answers->notes.n; i++)
+        *VEC_PUSH(a, &all) = answers->notes.items[i];
+    for (size_t i = 0; i < answers->n; i++) {
+        const struct answer *one = &answers->items[i];
+        const char *name = framework_full_name(answers->framework[i]);
+        struct notes why = {0};
+        if (!one->n) why = suggest_why_none(a, ask, one);
+        for (size_t w = 0; w < why.n; w++)
+            *VEC_PUSH(a, &all) =
+                arena_printf(a, "%s: no plan fits: %.*s", name, STR_ARG(why.items[w]));
+    }
+    cJSON *list = all.n ? tree_list(t, t->root, "notes") : NULL;
+    for (size_t i = 0; i < all.n; i++)
+        tree_str(t, list, NULL, all.items[i]);
 }
 
-void suggest_json(struct tree *t, const struct rule_set *rules, const struct answers *answers,
-                  double elapsed_ms)
+void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask *ask,
+                  const struct answers *answers, double elapsed_ms)
 {
     cJSON *plans = tree_list(t, t->root, "plans");
     size_t searched = 0, feasible = 0;
@@ -93,5 +106,5 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ans
     tree_number(t, t->root, "feasible", (double)feasible);
     tree_number(t, t->root, "elapsed_ms", elapsed_ms);
     add_playbook(t, answers);
-    add_notes(t, &answers->notes);
+    add_notes(t, ask, answers);
 }

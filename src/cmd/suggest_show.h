@@ -9,7 +9,9 @@
 /* The screen of one framework's answer. */
 void suggest_text(struct arena *a, const struct ask *ask, enum framework framework,
                   const struct answer *answer, struct buf *out);
-/* Why nothing fits; `first`: with the question, which no screen above shows. */
+/* Why a framework has no plan, a sentence each. */
+struct notes suggest_why_none(struct arena *a, const struct ask *ask, const struct answer *answer);
+/* The same as a screen; `first`: with the question, which no screen above shows. */
 void suggest_no_plan(struct arena *a, const struct ask *ask, enum framework framework,
                      const struct answer *answer, bool first, struct buf *out);
 /* What would make it fit, of every framework without a plan. */
@@ -17,8 +19,8 @@ void suggest_would_fit(struct arena *a, struct arena *scratch, const struct rule
                        const struct ask *ask, const struct answers *answers, struct buf *out);
 /* Adds the members plans, assumed, searched, feasible, playbook and notes of the contract's JSON.
  */
-void suggest_json(struct tree *t, const struct rule_set *rules, const struct answers *answers,
-                  double elapsed_ms);
+void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask *ask,
+                  const struct answers *answers, double elapsed_ms);
 /* Head lines for emitted files: what this is, what was assumed, and the answer's notes. */
 size_t suggest_comments(struct arena *a, const struct ask *ask, const struct notes *notes,
                         const struct plan *plan, struct str **out);

@@ -119,31 +119,41 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct not
     return lines.n;
 }
 
-/* Why the search found nothing. */
-static void add_least(const struct ask *ask, const struct answer *answer, struct buf *out)
+static struct str least_found(struct arena *a, const struct answer *answer)
 {
-    const struct search_result *s = answer->search;
-    if (s->has_least)
-        buf_printf(
-            out, "  the smallest needs %.0f GiB of %.0f GiB per GPU (tp %d pp %d ep %d, %s)\n",
-            s->least.peak / GIB, answer->base.machine.capacity_bytes / GIB, s->least.knobs.tp,
-            s->least.knobs.pp, s->least.knobs.ep,
-            s->least.knobs.recompute == RECOMPUTE_FULL ? "full recompute" : "selective recompute");
-    else
-        buf_printf(out,
-                   "  no layout divides the model (%d layers, %d heads), %" PRId64
-                   " GPUs and a batch of %" PRId64 "\n",
-                   answer->base.model.num_layers, answer->base.model.heads, ask->gpus, ask->gbs);
-    if (s->rejected && s->last_rejection)
-        buf_printf(out, "  %zu plans fit but break a rule, the last one %s\n", s->rejected,
-                   s->last_rejection);
+    const struct contender *least = &answer->search->least;
+    const struct knobs *k = &least->knobs;
+    return arena_printf(
+        a, "the smallest needs %.0f GiB of %.0f GiB per GPU (tp %d pp %d ep %d, %s)",
+        least->peak / GIB, answer->base.machine.capacity_bytes / GIB, k->tp, k->pp, k->ep,
+        k->recompute == RECOMPUTE_FULL ? "full recompute" : "selective recompute");
 }
 
-static void add_obstacle(const struct diag *d, struct buf *out)
+static struct str nothing_divides(struct arena *a, const struct ask *ask,
+                                  const struct answer *answer)
 {
-    buf_printf(out, "  whatever the layout: %.*s  [%.*s]\n", LINE_ARG(out->arena, d->message),
-               STR_ARG(d->rule));
-    if (d->help.n) buf_printf(out, "what would help\n  %.*s\n", LINE_ARG(out->arena, d->help));
+    const struct model_shape *m = &answer->base.model;
+    return arena_printf(a,
+                        "no layout divides the model (%d layers, %d heads), %" PRId64
+                        " GPUs and a batch of %" PRId64,
+                        m->num_layers, m->heads, ask->gpus, ask->gbs);
+}
+
+struct notes suggest_why_none(struct arena *a, const struct ask *ask, const struct answer *answer)
+{
+    struct notes why = {0};
+    const struct search_result *s = answer->search;
+    const struct diag *d = answer->obstacle;
+    if (d) {
+        *VEC_PUSH(a, &why) = arena_printf(a, "whatever the layout: %.*s  [%.*s]",
+                                          LINE_ARG(a, d->message), STR_ARG(d->rule));
+        return why;
+    }
+    *VEC_PUSH(a, &why) = s->has_least ? least_found(a, answer) : nothing_divides(a, ask, answer);
+    if (s->rejected && s->last_rejection)
+        *VEC_PUSH(a, &why) = arena_printf(a, "%zu plans fit but break a rule, the last one %s",
+                                          s->rejected, s->last_rejection);
+    return why;
 }
 
 /* Whether the batch may be what no layout divides, or no pipeline can be filled with. */
@@ -202,8 +212,9 @@ void suggest_no_plan(struct arena *a, const struct ask *ask, enum framework fram
     buf_printf(out, "%s: no plan fits", framework_full_name(framework));
     if (ask->most_gpus) buf_printf(out, " on up to %" PRId64 " GPUs; the nearest", ask->most_gpus);
     buf_printf(out, " (%zu looked at)\n", answer->searched);
-    if (answer->obstacle)
-        add_obstacle(answer->obstacle, out);
-    else
-        add_least(ask, answer, out);
+    struct notes why = suggest_why_none(a, ask, answer);
+    for (size_t i = 0; i < why.n; i++)
+        buf_printf(out, "  %.*s\n", STR_ARG(why.items[i]));
+    if (answer->obstacle && answer->obstacle->help.n)
+        buf_printf(out, "what would help\n  %.*s\n", LINE_ARG(a, answer->obstacle->help));
 }

@@ -65,6 +65,8 @@ suggest 1 "what would fit" qwen3-235b-a22b --gpus 8 --platform h100
 has "--gpus 64: megatron tp"
 has "--gpus 32: automodel tp"
 
+suggest 1 '"notes":["Megatron-LM: no plan fits: the smallest needs ' qwen3-235b-a22b --gpus 8 --platform h100 --format json
+
 # a batch below the number of GPUs has a plan as far as model parallelism goes, else the nearest that has one
 suggest 0 "dp 2, " deepseek-v3 --gpus 4096 --platform h100 --framework megatron --gbs 20 --pin dp=2
 suggest 1 "no layout divides the model (61 layers, 128 heads), 1024 GPUs and a batch of 3" \
