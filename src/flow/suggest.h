@@ -93,15 +93,15 @@ bool ask_judge_forbid(struct arena *a, struct diags *diags, const struct ask *as
 /* Fills the fewest GPUs with a plan that surely fits, with the optimizer on the GPUs and on the CPU
    looked for apart; the plan to show is the former's where there is one, and a note names the
    other. Looked at are shares of a node that divide it, then whole nodes: every doubling, and
-   between the last that is not enough and the first that is every node, above 64 of them every
-   64th. Where nothing is enough most_gpus is set, and gpus is the count that lacks the least
+   between the last that is not enough and the first that is every number of nodes, above 64 of them
+   in 64 steps. Where nothing is enough most_gpus is set, and gpus is the count that lacks the least
    memory. */
 void ask_smallest(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                   struct ask *ask, struct notes *notes);
 /* A note on GPUs that do not fill their nodes. */
 void ask_note_nodes(struct arena *a, const struct ask *ask, struct notes *notes);
-/* The fewest more GPUs, in the same steps and up to SUGGEST_DOUBLINGS, at which a plan surely fits:
-   ask->gpus and its answer. False when there are none. */
+/* More GPUs at which a plan surely fits, the fewest in eight steps a doubling, up to
+   SUGGEST_DOUBLINGS: ask->gpus and its answer. False when there are none. */
 enum { SUGGEST_DOUBLINGS = 8 };
 bool suggest_larger(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                     struct ask *ask, enum framework framework, struct answer *out);

@@ -8,10 +8,10 @@
 #include "facts/param_ids.h"
 #include "flow/suggest.h"
 
-enum {
-    EVERY_NODE = 64,   /* nodes up to which each number of them is looked at */
-    MOST_BATCHES = 32, /* batches that are tried */
-};
+/* Whole nodes are looked at one by one up to so many, then in as many steps a doubling. */
+enum { FINE = 64, COARSE = 8 };
+
+enum { MOST_BATCHES = 32 }; /* that are tried */
 
 /* ---- the sizes that make sense ---- */
 
@@ -31,29 +31,32 @@ static int64_t whole(int64_t node, int64_t n)
 }
 
 /* The size to look at behind one that is not enough. */
-static int64_t after(int64_t node, int64_t n)
+static int64_t after(int64_t node, int steps, int64_t n)
 {
-    int64_t steps = n / (EVERY_NODE * node);
-    return n < node ? whole(node, n + 1) : n + node * (steps > 1 ? steps : 1);
+    int64_t nodes = n / (steps * node);
+    return n < node ? whole(node, n + 1) : n + node * (nodes > 1 ? nodes : 1);
 }
 
-/* Sizes are tried by it; true: a plan surely fits. */
-typedef bool size_trial(void *context, int64_t gpus);
+struct size_search {
+    int64_t node, most; /* GPUs */
+    int steps;
+    bool (*is_enough)(void *context, int64_t gpus); /* whether a plan surely fits */
+    void *context;
+};
 
-/* The first size above `fails` that is enough, at most `most`; 0: none. Doublings first: memory
-   falls with the GPUs but for what does not divide. */
-static int64_t first_enough(int64_t node, int64_t fails, int64_t most, size_trial *trial,
-                            void *context)
+/* The first size above `fails` that is enough; 0: none. Doublings first: memory falls with the
+   GPUs but for what does not divide. */
+static int64_t first_enough(const struct size_search *s, int64_t fails)
 {
-    int64_t end = whole(node, fails ? 2 * fails : 1);
-    while (end <= most && !trial(context, end)) {
+    int64_t end = whole(s->node, fails ? 2 * fails : 1);
+    while (end <= s->most && !s->is_enough(s->context, end)) {
         fails = end;
-        end = whole(node, 2 * end);
+        end = whole(s->node, 2 * end);
     }
-    bool found = end <= most;
-    if (!found) end = most + 1;
-    for (int64_t n = after(node, fails); n < end; n = after(node, n))
-        if (trial(context, n)) return n;
+    bool found = end <= s->most;
+    if (!found) end = s->most + 1;
+    for (int64_t n = after(s->node, s->steps, fails); n < end; n = after(s->node, s->steps, n))
+        if (s->is_enough(s->context, n)) return n;
     return found ? end : 0;
 }
 
@@ -103,6 +106,15 @@ static bool is_pinned(const struct ask *ask, int param)
     return false;
 }
 
+/* A question that asks for no more than whether there is a plan. */
+static struct ask bare(const struct ask *ask)
+{
+    struct ask now = *ask;
+    now.top = 1;
+    now.no_playbook = true;
+    return now;
+}
+
 /* The same question with the optimizer's place settled, to the frameworks that have the choice. */
 static struct ask with_optimizer(struct arena *a, const struct ask *ask, bool on_cpu)
 {
@@ -119,8 +131,9 @@ static struct ask with_optimizer(struct arena *a, const struct ask *ask, bool on
 
 static int64_t fewest_of(struct fewest *w, const struct ask *ask, int64_t most)
 {
-    w->ask = *ask;
-    return first_enough(node_of(ask), 0, most, is_enough, w);
+    struct size_search s = {node_of(ask), most, FINE, is_enough, w};
+    w->ask = bare(ask);
+    return first_enough(&s, 0);
 }
 
 static const char on_cpu[] = "with the optimizer on the CPU (--pin optimizer_cpu_offload=true)";
@@ -165,7 +178,7 @@ void ask_note_nodes(struct arena *a, const struct ask *ask, struct notes *notes)
 struct larger {
     struct arena *arena, *scratch;
     const struct rule_set *rules;
-    struct ask *ask;
+    struct ask ask;
     enum framework framework;
     struct answer *out;
 };
@@ -173,15 +186,15 @@ struct larger {
 /* The same question for more GPUs, with a batch that was assumed assumed anew. */
 static bool fits_on(void *context, int64_t gpus)
 {
-    const struct larger *w = context;
+    struct larger *w = context;
     struct arena_mark mark = arena_mark(w->arena);
     struct diags quiet;
     diags_init(&quiet, w->arena);
-    w->ask->gpus = gpus;
-    if (w->ask->gbs_assumed) w->ask->gbs = 0;
-    ask_complete(w->ask);
+    w->ask.gpus = gpus;
+    if (w->ask.gbs_assumed) w->ask.gbs = 0;
+    ask_complete(&w->ask);
     bool answered =
-        ask_framework(w->arena, w->scratch, &quiet, w->rules, w->ask, w->framework, w->out);
+        ask_framework(w->arena, w->scratch, &quiet, w->rules, &w->ask, w->framework, w->out);
     bool fits = answered && w->out->n && !w->out->tight;
     if (!fits) arena_pop(w->arena, mark);
     return fits;
@@ -190,10 +203,14 @@ static bool fits_on(void *context, int64_t gpus)
 bool suggest_larger(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                     struct ask *ask, enum framework framework, struct answer *out)
 {
-    struct larger w = {a, scratch, rules, ask, framework, out};
-    int64_t gpus = ask->gpus, most = gpus << SUGGEST_DOUBLINGS;
-    int64_t found = first_enough(node_of(ask), gpus, most, fits_on, &w);
-    return found && (ask->gpus == found || fits_on(&w, found));
+    struct larger w = {a, scratch, rules, bare(ask), framework, out};
+    int64_t most = ask->gpus << SUGGEST_DOUBLINGS;
+    struct size_search s = {node_of(ask), most, COARSE, fits_on, &w};
+    int64_t found = first_enough(&s, ask->gpus);
+    if (!found || (w.ask.gpus != found && !fits_on(&w, found))) return false;
+    ask->gpus = found;
+    ask->gbs = w.ask.gbs;
+    return true;
 }
 
 /* ---- what would divide ---- */
