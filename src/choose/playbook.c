@@ -76,53 +76,46 @@ static struct facts *recipe_facts(const struct playbook_recipe *r, const struct 
     return with;
 }
 
-static bool same_field(const struct knobs *a, const struct knobs *b, const struct knob *knob)
-{
-    size_t at = knob->offset;
-    return !memcmp((const char *)a + at, (const char *)b + at, knob_size(knob));
-}
-
-/* A user may set a knob in other words than the recipe. */
-static bool keeps_pins(const struct facts *f, const struct knobs *pinned, const struct knobs *k)
-{
-    for (uint32_t i = 0; i < param_count; i++) {
-        const struct knob *knob = fact_is_set(&f->items[i]) ? knob_said_by((int)i) : NULL;
-        if (knob && !same_field(pinned, k, knob)) return false;
-    }
-    return true;
-}
-
 static bool keeps_layout(const struct config *base, const struct knobs *k)
 {
     return !base->layout_given || base->layouts[0].n_chunks == k->pp * k->vpp;
 }
 
-static bool decides(const struct playbook_recipe *r, const struct knob *knob)
+static bool names(const struct playbook_recipe *r, const struct knob *knob)
 {
     for (size_t i = 0; i < r->n_sets; i++)
         if (knob_said_by(r->sets[i].param) == knob) return true;
     return false;
 }
 
-/* What the recipe decides, on what the question and the guides have for the rest. */
-static void lay_over(const struct playbook_recipe *r, const struct knobs *recipe, struct knobs *k)
+static bool same_field(const struct knobs *a, const struct knobs *b, const struct knob *knob)
 {
-    for (size_t i = 0; i < knob_count; i++) {
-        size_t at = knob_table[i].offset;
-        if (decides(r, &knob_table[i]))
-            memcpy((char *)k + at, (const char *)recipe + at, knob_size(&knob_table[i]));
+    size_t at = knob->offset;
+    return !memcmp((const char *)a + at, (const char *)b + at, knob_size(knob));
+}
+
+/* What the recipe decides, by name or in other words, on what the question and the guides have for
+   the rest. `plain`: the question without guides and recipe. */
+static void lay_over(const struct playbook_recipe *r, const struct knobs *plain,
+                     const struct knobs *recipe, struct knobs *k)
+{
+    for (size_t i = 0; i < knob_field_count; i++) {
+        const struct knob *knob = &knob_table[i];
+        if (!names(r, knob) && same_field(plain, recipe, knob)) continue;
+        memcpy((char *)k + knob->offset, (const char *)recipe + knob->offset, knob_size(knob));
     }
 }
 
 static bool recipe_knobs(const struct playbook_recipe *r, const struct facts *f,
                          const struct config *base, struct knobs *out)
 {
-    struct config c;
+    struct config plain, c;
     const struct facts *with = recipe_facts(r, f);
-    if (!with || !config_from_facts(f->arena, with, &c)) return false;
+    if (!with || !config_from_facts(f->arena, f, &plain)) return false;
+    if (!config_from_facts(f->arena, with, &c)) return false;
     *out = base->knobs;
-    lay_over(r, &c.knobs, out);
-    return keeps_pins(f, &base->knobs, out) && keeps_layout(base, out) && knobs_divide(out);
+    lay_over(r, &plain.knobs, &c.knobs, out);
+    return keeps_layout(base, out) && knobs_divide(out);
 }
 
 size_t playbook_candidates(struct arena *a, const struct facts *f, const struct config *base,

@@ -89,6 +89,24 @@ static bool is_candidate(struct facts *f, const struct playbook_recipe *r)
 /* TP 1, EP 8, HybridEP. */
 static const char example[] = "qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config";
 
+/* Offload and narrow gradients are knobs that no parameter names alone. */
+static void what_a_recipe_decides_in_other_words_is_taken(void **state)
+{
+    const struct playbook_recipe *r = recipe_named("deepseek_v3_h100_256gpu_fp8_blockwise");
+    struct facts *f = question_of(*state, r, "");
+    struct config *base = config_of(f);
+    const struct knobs *k = &candidate_of(f, base, r)->knobs;
+    assert_true(base->knobs.optimizer_offload <= 0 && k->optimizer_offload >= 1);
+    assert_int_equal(k->recompute, RECOMPUTE_SELECTIVE);
+    assert_int_equal(k->recompute_modules, MOD_MLA_UP_PROJ | MOD_MOE | MOD_MLP | MOD_LAYERNORM);
+    r = recipe_named("qwen3_30b_a3b_pretrain_8gpu_gb300_fp8mx_config");
+    f = question_of(*state, r, "");
+    base = config_of(f);
+    k = &candidate_of(f, base, r)->knobs;
+    assert_true(base->knobs.grad_bytes == 4 && k->grad_bytes == 2);
+    assert_true(k->fp8_param_gather);
+}
+
 static void what_the_user_sets_wins(void **state)
 {
     const struct playbook_recipe *r = recipe_named(example);
@@ -172,6 +190,7 @@ static void a_near_one_is_named(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_is_a_candidate_of_its_own_question),
+    cmocka_unit_test(what_a_recipe_decides_in_other_words_is_taken),
     cmocka_unit_test(what_the_user_sets_wins),
     cmocka_unit_test(other_questions_have_other_recipes),
     cmocka_unit_test(a_model_is_told_by_its_shape),
