@@ -7,7 +7,6 @@
 #include "base/vec.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
-#include "facts/platform.h"
 #include "plan/framework.h"
 #include "plan/knob.h"
 
@@ -185,8 +184,9 @@ static struct str sentence(struct arena *a, const struct nearness *best,
                                     STR_ARG(r->repository), STR_ARG(r->commit), STR_ARG(r->path));
     if (best->rank < n)
         return arena_printf(a, "%.*s has the layout of plan %zu", STR_ARG(whose), best->rank + 1);
-    return arena_printf(a, "%.*s: tp %d pp %d cp %d ep %d, %.0f %% slower", STR_ARG(whose), k->tp,
-                        k->pp, k->cp, k->ep, fmax(0, 100 * (best->step_s / first->step_s - 1)));
+    double percent = 100 * (best->step_s / first->step_s - 1);
+    return arena_printf(a, "%.*s: tp %d pp %d cp %d ep %d, %.0f %% %s", STR_ARG(whose), k->tp,
+                        k->pp, k->cp, k->ep, fabs(percent), percent < 0 ? "faster" : "slower");
 }
 
 struct str playbook_name(struct arena *a, const struct facts *f, const struct config *base,

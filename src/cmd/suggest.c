@@ -92,16 +92,19 @@ static void show(struct cmd_context *c, const struct rule_set *rules, const stru
 {
     for (size_t i = 0; i < answers->notes.n; i++)
         buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers->notes.items[i]));
+    size_t none = 0; /* frameworks in a row that have no plan: what would fit is said behind them */
     for (size_t i = 0; i < answers->n; i++) {
         const struct answer *one = &answers->items[i];
-        bool plan = one->n > 0, after_none = i && !answers->items[i - 1].n;
-        if (i) buf_add(&c->out, plan || !after_none ? STR("\n\n") : STR(""));
-        if (plan)
+        if (i && !none) buf_add(&c->out, STR("\n\n"));
+        if (one->n) {
             suggest_text(c->keep, ask, answers->framework[i], one, &c->out);
-        else
-            suggest_no_plan(c->keep, ask, answers->framework[i], one, !after_none, &c->out);
+            continue;
+        }
+        suggest_no_plan(c->keep, ask, answers->framework[i], one, none++ == 0, &c->out);
+        if (i + 1 < answers->n && !answers->items[i + 1].n) continue;
+        suggest_would_fit(c->keep, c->scratch, rules, ask, answers, i + 1 - none, i + 1, &c->out);
+        none = 0;
     }
-    suggest_would_fit(c->keep, c->scratch, rules, ask, answers, &c->out);
 }
 
 static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,

@@ -14,9 +14,10 @@ struct notes suggest_why_none(struct arena *a, const struct ask *ask, const stru
 /* The same as a screen; `first`: with the question, which no screen above shows. */
 void suggest_no_plan(struct arena *a, const struct ask *ask, enum framework framework,
                      const struct answer *answer, bool first, struct buf *out);
-/* What would make it fit, of every framework without a plan. */
+/* What would make it fit, of the answers in [from, to), which have no plan. */
 void suggest_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
-                       const struct ask *ask, const struct answers *answers, struct buf *out);
+                       const struct ask *ask, const struct answers *answers, size_t from, size_t to,
+                       struct buf *out);
 /* Adds the members plans, assumed, searched, feasible, playbook and notes of the contract's JSON.
  */
 void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask *ask,

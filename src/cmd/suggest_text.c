@@ -190,13 +190,14 @@ static bool add_would_fit(struct arena *a, struct arena *scratch, const struct r
 }
 
 void suggest_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
-                       const struct ask *ask, const struct answers *answers, struct buf *out)
+                       const struct ask *ask, const struct answers *answers, size_t from, size_t to,
+                       struct buf *out)
 {
     size_t wanted = 0, found = 0;
-    for (size_t i = 0; i < answers->n; i++) {
+    for (size_t i = from; i < to; i++) {
         const struct answer *one = &answers->items[i];
         bool mended = lacks_batch(ask, one) || lacks_memory(ask, one);
-        if (one->n || one->obstacle || !mended) continue;
+        if (one->obstacle || !mended) continue;
         if (!wanted++) buf_add(out, STR("what would fit\n"));
         found += add_would_fit(a, scratch, rules, *ask, answers->framework[i], one, out);
     }

@@ -136,7 +136,7 @@ static int64_t fewest_of(struct fewest *w, const struct ask *ask, int64_t most)
     return first_enough(&s, 0);
 }
 
-static const char on_cpu[] = "with the optimizer on the CPU (--pin optimizer_cpu_offload=true)";
+static const char offloaded[] = "with the optimizer on the CPU (--pin optimizer_cpu_offload=true)";
 
 void ask_smallest(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                   struct ask *ask, struct notes *notes)
@@ -152,14 +152,14 @@ void ask_smallest(struct arena *a, struct arena *scratch, const struct rule_set 
     if (!fewer) return;
     if (gpus) {
         *VEC_PUSH(a, notes) = arena_printf(a, "%" PRId64 " GPUs without offload, %" PRId64 " %s",
-                                           gpus, fewer, on_cpu);
+                                           gpus, fewer, offloaded);
         return;
     }
     *ask = off_gpu;
     ask->gpus = fewer;
     *VEC_PUSH(a, notes) =
         arena_printf(a, "no number up to %" PRId64 " is enough without offload, %" PRId64 " are %s",
-                     most, fewer, on_cpu);
+                     most, fewer, offloaded);
 }
 
 void ask_note_nodes(struct arena *a, const struct ask *ask, struct notes *notes)
@@ -205,6 +205,7 @@ bool suggest_larger(struct arena *a, struct arena *scratch, const struct rule_se
 {
     struct larger w = {a, scratch, rules, bare(ask), framework, out};
     int64_t most = ask->gpus << SUGGEST_DOUBLINGS;
+    if (most > SUGGEST_MOST_GPUS) most = SUGGEST_MOST_GPUS;
     struct size_search s = {node_of(ask), most, COARSE, fits_on, &w};
     int64_t found = first_enough(&s, ask->gpus);
     if (!found || (w.ask.gpus != found && !fits_on(&w, found))) return false;
