@@ -61,7 +61,10 @@ static void add_playbook(struct tree *t, const struct answers *answers)
     for (size_t i = 0; i < answers->n; i++) {
         struct str near = answers->items[i].playbook;
         if (near.n && !list) list = tree_list(t, t->root, "playbook");
-        if (near.n) tree_str(t, list, NULL, near);
+        if (!near.n) continue;
+        cJSON *item = tree_object(t, list, NULL);
+        tree_text(t, item, "framework", framework_name(answers->framework[i]));
+        tree_str(t, item, "text", near);
     }
 }
 

@@ -76,7 +76,7 @@ has "--gbs 4: megatron tp 8"
 # a public recipe that is near is named, unless it is not to be looked at
 near="qwen3-30b-a3b --gpus 8 --platform gb300 --framework bridge --gbs 512"
 suggest 0 "  qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config (NVIDIA-NeMo/Megatron-Bridge 067f987d, src/" $near
-suggest 0 '"playbook":["qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config (' $near --format json
+suggest 0 '"playbook":[{"framework":"bridge","text":"qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config (' $near --format json
 suggest 0 "other layouts" $near --no-playbook
 lacks "public recipe"
 question='{"id":1,"model":"qwen3-30b-a3b","gpus":8,"platform":"gb300","options":{"framework":"bridge","gbs":512,"no_playbook":'
