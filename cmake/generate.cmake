@@ -66,6 +66,11 @@ add_dependencies(generate_catalogue moeplan_param_table)
 file(GLOB evidence_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/evidence/*.yaml)
 moeplan_generate(generate_evidence OUTPUT evidence.c INTO moeplan_cost LINK ${MOEPLAN_UPTO_doc} INPUTS ${evidence_files})
 
+# rules/playbook -> the public tuned recipes
+file(GLOB playbook_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/playbook/*.yaml)
+moeplan_generate(generate_playbook OUTPUT playbook.c INTO moeplan_choose LINK ${MOEPLAN_UPTO_facts} SOURCES tools/tables.c
+                 INPUTS ${playbook_files})
+
 # The reference pages that follow from data: `--target docs` writes them into docs/, a test compares.
 add_executable(generate_docs EXCLUDE_FROM_ALL tools/generate_docs.c)
 moeplan_target(generate_docs)

@@ -17,6 +17,7 @@ struct plan_request {
     const struct expr *const *forbid; /* plans on which one of these is true are left out */
     size_t n_forbid;
     size_t top;
+    bool no_playbook; /* public recipes are neither candidates nor named */
 };
 
 /* Why a knob has its value, or one piece of advice. */
@@ -59,6 +60,7 @@ struct answer {
     size_t n_preferences;
     bool tight;                  /* no plan surely fits: these may */
     struct forbid_tally *forbid; /* [plan_request.n_forbid] */
+    struct str playbook; /* the public recipe that is near (choose/playbook.h); empty: none is */
     const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
 };
 

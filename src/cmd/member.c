@@ -53,12 +53,14 @@ static bool check_number(const struct place *p, const struct member *m, const st
 
 static bool check_kind(const struct place *p, const struct member *m, const struct node *node)
 {
-    if (node_value(p->request->arena, node, SCALAR_JSON).kind == VALUE_NULL) return true;
+    enum value_kind kind = node_value(p->request->arena, node, SCALAR_JSON).kind;
+    if (kind == VALUE_NULL) return true;
     switch (m->kind) {
     case MEMBER_ANY: return true;
     case MEMBER_TEXT: return is_text(node) || wrong(p, "a string", node);
     case MEMBER_NUMBER: return check_number(p, m, node);
     case MEMBER_MAP: return node->kind == NODE_MAP || wrong(p, "an object", node);
+    case MEMBER_FLAG: return kind == VALUE_BOOL || wrong(p, "true or false", node);
     case MEMBER_TEXTS: return is_texts(node) || wrong(p, "a string or a list of strings", node);
     }
     return false;
@@ -102,6 +104,13 @@ int64_t member_number(const struct batch_request *request, const struct node *ma
     const struct node *node = node_get(map, str_of(name));
     struct value v = node ? node_value(request->arena, node, SCALAR_JSON) : value_null();
     return v.kind == VALUE_INT ? v.i : 0;
+}
+
+bool member_true(const struct batch_request *request, const struct node *map, const char *name)
+{
+    const struct node *node = node_get(map, str_of(name));
+    struct value v = node ? node_value(request->arena, node, SCALAR_JSON) : value_null();
+    return v.kind == VALUE_BOOL && v.b;
 }
 
 struct str member_finding(const struct batch_request *request, const struct diag *d)

@@ -11,6 +11,7 @@ enum member_kind {
     MEMBER_TEXT,
     MEMBER_NUMBER, /* an integer in the range of `param`; without one of at least 1 */
     MEMBER_MAP,
+    MEMBER_FLAG,  /* true or false */
     MEMBER_TEXTS, /* one or a list of them */
 };
 
@@ -32,5 +33,7 @@ struct str member_text(const struct node *map, const char *name);
 /* The number of a member that has been checked; 0 when it is absent. */
 int64_t member_number(const struct batch_request *request, const struct node *map,
                       const char *name);
+/* Whether a flag that has been checked is true; absent is false. */
+bool member_true(const struct batch_request *request, const struct node *map, const char *name);
 
 #endif

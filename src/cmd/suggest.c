@@ -53,6 +53,7 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     struct str why;
     int format;
     if (!option_choice(c, "format", &format)) return false;
+    ask->no_playbook = option_given(c, "no-playbook");
     ask->goal = option_value(c, "goal");
     ask->numerics = option_value(c, "numerics");
     ask->task = option_value(c, "task");
@@ -78,7 +79,7 @@ static void emit_best(struct cmd_context *c, const struct rule_set *rules, const
     const struct plan *plan = &answers->items[best].plans[0];
     struct emit_input in = {.rules = rules, .facts = plan->facts};
     struct str *comments;
-    in.n_comments = suggest_comments(c->keep, ask, plan, &comments);
+    in.n_comments = suggest_comments(c->keep, ask, &answers->notes, plan, &comments);
     in.comments = comments;
     const struct emitter *emitter = emitter_find(format);
     if (emitter)
@@ -90,22 +91,29 @@ static void emit_best(struct cmd_context *c, const struct rule_set *rules, const
 static void show(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
                  const struct answers *answers)
 {
+    for (size_t i = 0; i < answers->notes.n; i++)
+        buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers->notes.items[i]));
+    size_t none = 0; /* frameworks in a row that have no plan: what would fit is said behind them */
     for (size_t i = 0; i < answers->n; i++) {
-        if (i) buf_add(&c->out, STR("\n\n"));
-        if (answers->items[i].n)
-            suggest_text(c->keep, ask, answers->framework[i], &answers->items[i], &c->out);
-        else
-            suggest_no_plan(c->keep, c->scratch, rules, ask, answers->framework[i],
-                            &answers->items[i], &c->out);
+        const struct answer *one = &answers->items[i];
+        if (i && !none) buf_add(&c->out, STR("\n\n"));
+        if (one->n) {
+            suggest_text(c->keep, ask, answers->framework[i], one, &c->out);
+            continue;
+        }
+        suggest_no_plan(c->keep, ask, answers->framework[i], one, none++ == 0, &c->out);
+        if (i + 1 < answers->n && !answers->items[i + 1].n) continue;
+        suggest_would_fit(c->keep, c->scratch, rules, ask, answers, i + 1 - none, i + 1, &c->out);
+        none = 0;
     }
 }
 
-static void show_json(struct cmd_context *c, const struct rule_set *rules,
+static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
                       const struct answers *answers, double elapsed_ms)
 {
     struct tree t;
     tree_open(&t, c->keep);
-    suggest_json(&t, rules, answers, elapsed_ms);
+    suggest_json(&t, rules, ask, answers, elapsed_ms);
     tree_print(&t, &c->out);
 }
 
@@ -121,10 +129,8 @@ static int run(struct cmd_context *c)
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
     if (!read_ask(c, &ask) || !suggest(c->keep, c->scratch, &c->diags, rules, &ask, &answers))
         return STATUS_CANNOT;
-    for (size_t i = 0; i < answers.notes.n; i++)
-        buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers.notes.items[i]));
     if (str_is(format, "json"))
-        show_json(c, rules, &answers, suggest_clock() - start);
+        show_json(c, rules, &ask, &answers, suggest_clock() - start);
     else if (!format.n || str_is(format, "text") || !answers.any)
         show(c, rules, &ask, &answers);
     else
@@ -133,7 +139,7 @@ static int run(struct cmd_context *c)
 }
 
 static const struct option options[] = {
-    {"gpus", "N|min", "GPUs of the job; min: the smallest power of two up to 16384 with a plan"},
+    {"gpus", "N|min", "GPUs of the job; min: the fewest, up to 16384, with a plan"},
     {"platform", "P", "platform name (moeplan platforms) or a platform file"},
     {"framework", "F",
      "megatron, bridge or automodel; without it Megatron and AutoModel are searched, for peft "
@@ -147,12 +153,15 @@ static const struct option options[] = {
     {"lora-targets", "NAME,…",
      "task peft: modules with adapters, by the framework's names: linear_qkv; *.q_proj"},
     {"seq", "N", "sequence length in tokens (4096)"},
-    {"gbs", "N", "global batch size in sequences (about 4 M tokens per step)"},
+    {"gbs", "N",
+     "global batch size in sequences (pretrain about 4 M tokens a step, sft and peft 128 "
+     "sequences)"},
     {"mbs", "N", "micro-batch size; without it searched"},
     {"precision", "P",
      "bf16 (default), fp16, fp8_delayed, fp8_tensorwise, fp8_blockwise, mxfp8 or nvfp4"},
     {"pin", "NAME=VALUE,…", "parameters with a fixed value"},
     {"forbid", "EXPR", "leave out plans on which the expression is true, as 'plan.etp > 1'"},
+    {"no-playbook", NULL, "leave public tuned recipes out of the candidates"},
     {"top", "K", "how many layouts to show (5)"},
     {"format", "text|" EMITTER_WORDS "plan|json", "output"},
     {0},

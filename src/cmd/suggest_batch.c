@@ -27,6 +27,7 @@ static const struct member option_members[] = {
     {"framework", MEMBER_TEXT, P_NONE},
     {"pin", MEMBER_ANY, P_NONE},
     {"forbid", MEMBER_TEXTS, P_NONE},
+    {"no_playbook", MEMBER_FLAG, P_NONE},
     {0},
 };
 
@@ -120,20 +121,13 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, st
                         .precision = member_text(options, "precision")};
     if (!ask->top) ask->top = 1;
     if (!check_needed(request, ask, why)) return false;
+    ask->no_playbook = member_true(request, options, "no_playbook");
     request_forbid(request, options, ask);
     struct str framework = member_text(options, "framework");
     struct arena *a = request->arena;
     return (!framework.n || ask_in(a, ask, framework, why)) && ask_words(a, ask, why) &&
            request_pins(request, options, ask, why) && ask_settle(a, ask, why) &&
            request_inputs(request, ask, why);
-}
-
-static void notes_json(struct tree *t, const struct answers *answers)
-{
-    if (!answers->notes.n) return;
-    cJSON *list = tree_list(t, t->root, "notes");
-    for (size_t i = 0; i < answers->notes.n; i++)
-        tree_str(t, list, NULL, answers->notes.items[i]);
 }
 
 void suggest_answer(const struct batch_request *request)
@@ -153,7 +147,6 @@ void suggest_answer(const struct batch_request *request)
         return;
     }
     tree_open(&tree, request->arena);
-    suggest_json(&tree, rules, &answers, suggest_clock() - start);
-    notes_json(&tree, &answers);
+    suggest_json(&tree, rules, &ask, &answers, suggest_clock() - start);
     tree_print_members(&tree, request->out);
 }

@@ -54,8 +54,43 @@ double suggest_clock(void)
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-void suggest_json(struct tree *t, const struct rule_set *rules, const struct answers *answers,
-                  double elapsed_ms)
+/* The public recipe that is near to what is shown, of each framework that has one. */
+static void add_playbook(struct tree *t, const struct answers *answers)
+{
+    cJSON *list = NULL;
+    for (size_t i = 0; i < answers->n; i++) {
+        struct str near = answers->items[i].playbook;
+        if (near.n && !list) list = tree_list(t, t->root, "playbook");
+        if (!near.n) continue;
+        cJSON *item = tree_object(t, list, NULL);
+        tree_text(t, item, "framework", framework_name(answers->framework[i]));
+        tree_str(t, item, "text", near);
+    }
+}
+
+/* Notes of the answer, and why a framework has no plan. */
+static void add_notes(struct tree *t, const struct ask *ask, const struct answers *answers)
+{
+    struct arena *a = t->arena;
+    struct notes all = {0};
+    for (size_t i = 0; i < answers->notes.n; i++)
+        *VEC_PUSH(a, &all) = answers->notes.items[i];
+    for (size_t i = 0; i < answers->n; i++) {
+        const struct answer *one = &answers->items[i];
+        const char *name = framework_full_name(answers->framework[i]);
+        struct notes why = {0};
+        if (!one->n) why = suggest_why_none(a, ask, one);
+        for (size_t w = 0; w < why.n; w++)
+            *VEC_PUSH(a, &all) =
+                arena_printf(a, "%s: no plan fits: %.*s", name, STR_ARG(why.items[w]));
+    }
+    cJSON *list = all.n ? tree_list(t, t->root, "notes") : NULL;
+    for (size_t i = 0; i < all.n; i++)
+        tree_str(t, list, NULL, all.items[i]);
+}
+
+void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask *ask,
+                  const struct answers *answers, double elapsed_ms)
 {
     cJSON *plans = tree_list(t, t->root, "plans");
     size_t searched = 0, feasible = 0;
@@ -73,4 +108,6 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ans
     tree_number(t, t->root, "searched", (double)searched);
     tree_number(t, t->root, "feasible", (double)feasible);
     tree_number(t, t->root, "elapsed_ms", elapsed_ms);
+    add_playbook(t, answers);
+    add_notes(t, ask, answers);
 }

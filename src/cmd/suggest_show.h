@@ -9,16 +9,22 @@
 /* The screen of one framework's answer. */
 void suggest_text(struct arena *a, const struct ask *ask, enum framework framework,
                   const struct answer *answer, struct buf *out);
-/* Why nothing fits and what would make it fit. */
-void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_set *rules,
-                     const struct ask *ask, enum framework framework, const struct answer *answer,
-                     struct buf *out);
-/* Adds the members plans, assumed, searched, feasible of the contract's JSON. */
-void suggest_json(struct tree *t, const struct rule_set *rules, const struct answers *answers,
-                  double elapsed_ms);
-/* Head lines for emitted files: what this is, and what was assumed. */
-size_t suggest_comments(struct arena *a, const struct ask *ask, const struct plan *plan,
-                        struct str **out);
+/* Why a framework has no plan, a sentence each. */
+struct notes suggest_why_none(struct arena *a, const struct ask *ask, const struct answer *answer);
+/* The same as a screen; `first`: with the question, which no screen above shows. */
+void suggest_no_plan(struct arena *a, const struct ask *ask, enum framework framework,
+                     const struct answer *answer, bool first, struct buf *out);
+/* What would make it fit, of the answers in [from, to), which have no plan. */
+void suggest_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                       const struct ask *ask, const struct answers *answers, size_t from, size_t to,
+                       struct buf *out);
+/* Adds the members plans, assumed, searched, feasible, playbook and notes of the contract's JSON.
+ */
+void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask *ask,
+                  const struct answers *answers, double elapsed_ms);
+/* Head lines for emitted files: what this is, what was assumed, and the answer's notes. */
+size_t suggest_comments(struct arena *a, const struct ask *ask, const struct notes *notes,
+                        const struct plan *plan, struct str **out);
 /* Milliseconds on a clock that only runs forward. */
 double suggest_clock(void);
 

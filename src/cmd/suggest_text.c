@@ -100,14 +100,16 @@ void suggest_text(struct arena *a, const struct ask *ask, enum framework framewo
     add_costs(&best->config, out);
     add_reasons(best, out);
     add_alternatives(answer, out);
+    if (answer->playbook.n)
+        buf_printf(out, "\npublic recipe\n  %.*s\n", LINE_ARG(a, answer->playbook));
     add_advice("next, one at a time", &best->next, out);
     add_advice("verify", &best->verify, out);
     add_advice("mind", &best->pitfalls, out);
     add_advice("note", &best->notes, out);
 }
 
-size_t suggest_comments(struct arena *a, const struct ask *ask, const struct plan *plan,
-                        struct str **out)
+size_t suggest_comments(struct arena *a, const struct ask *ask, const struct notes *notes,
+                        const struct plan *plan, struct str **out)
 {
     VEC(struct str) lines = {0};
     *VEC_PUSH(a, &lines) = arena_printf(
@@ -124,63 +126,109 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct pla
         *VEC_PUSH(a, &lines) = STR("the text part alone: pretrain_gpt.py builds no vision tower");
     for (size_t i = 0; i < plan->notes.n; i++)
         *VEC_PUSH(a, &lines) = plan->notes.items[i].text;
+    for (size_t i = 0; i < notes->n; i++)
+        *VEC_PUSH(a, &lines) = notes->items[i];
     *out = lines.items;
     return lines.n;
 }
 
-/* Why the search found nothing. */
-static void add_least(const struct answer *answer, struct buf *out)
+static struct str least_found(struct arena *a, const struct answer *answer)
 {
+    const struct contender *least = &answer->search->least;
+    const struct knobs *k = &least->knobs;
+    return arena_printf(
+        a, "the smallest needs %.0f GiB of %.0f GiB per GPU (tp %d pp %d ep %d, %s)",
+        least->peak / GIB, answer->base.machine.capacity_bytes / GIB, k->tp, k->pp, k->ep,
+        k->recompute == RECOMPUTE_FULL ? "full recompute" : "selective recompute");
+}
+
+static struct str nothing_divides(struct arena *a, const struct ask *ask,
+                                  const struct answer *answer)
+{
+    const struct model_shape *m = &answer->base.model;
+    return arena_printf(a,
+                        "no layout divides the model (%d layers, %d heads), %" PRId64
+                        " GPUs and a batch of %" PRId64,
+                        m->num_layers, m->heads, ask->gpus, ask->gbs);
+}
+
+struct notes suggest_why_none(struct arena *a, const struct ask *ask, const struct answer *answer)
+{
+    struct notes why = {0};
     const struct search_result *s = answer->search;
-    if (s->has_least)
-        buf_printf(
-            out, "  the smallest needs %.0f GiB of %.0f GiB per GPU (tp %d pp %d ep %d, %s)\n",
-            s->least.peak / GIB, answer->base.machine.capacity_bytes / GIB, s->least.knobs.tp,
-            s->least.knobs.pp, s->least.knobs.ep,
-            s->least.knobs.recompute == RECOMPUTE_FULL ? "full recompute" : "selective recompute");
-    else
-        buf_add(out, STR("  no layout divides the model, the GPUs and the batch\n"));
-    if (s->rejected && s->last_rejection)
-        buf_printf(out, "  %zu plans fit but break a rule, the last one %s\n", s->rejected,
-                   s->last_rejection);
-}
-
-static void add_obstacle(const struct diag *d, struct buf *out)
-{
-    buf_printf(out, "  whatever the layout: %.*s  [%.*s]\n", LINE_ARG(out->arena, d->message),
-               STR_ARG(d->rule));
-    if (d->help.n) buf_printf(out, "what would help\n  %.*s\n", LINE_ARG(out->arena, d->help));
-}
-
-static void add_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
-                          struct ask ask, enum framework framework, struct buf *out)
-{
-    struct answer larger;
-    buf_add(out, STR("what would fit\n"));
-    if (!suggest_larger(a, scratch, rules, &ask, framework, &larger)) {
-        buf_printf(out, "  more than %d times the GPUs, or a platform with more memory\n",
-                   1 << SUGGEST_DOUBLINGS);
-        return;
+    const struct diag *d = answer->obstacle;
+    if (d) {
+        *VEC_PUSH(a, &why) = arena_printf(a, "whatever the layout: %.*s  [%.*s]",
+                                          LINE_ARG(a, d->message), STR_ARG(d->rule));
+        return why;
     }
-    const struct knobs *k = &larger.plans[0].config.knobs;
-    buf_printf(out, "  --gpus %" PRId64 " --platform %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n",
-               ask.gpus, LINE_ARG(a, ask.platform->id), framework_name(framework), k->tp, k->pp,
-               k->ep, larger.plans[0].costs.peak / GIB);
+    *VEC_PUSH(a, &why) = s->has_least ? least_found(a, answer) : nothing_divides(a, ask, answer);
+    if (s->rejected && s->last_rejection)
+        *VEC_PUSH(a, &why) = arena_printf(a, "%zu plans fit but break a rule, the last one %s",
+                                          s->rejected, s->last_rejection);
+    return why;
 }
 
-void suggest_no_plan(struct arena *a, struct arena *scratch, const struct rule_set *rules,
-                     const struct ask *ask, enum framework framework, const struct answer *answer,
-                     struct buf *out)
+/* Whether the batch may be what no layout divides, or no pipeline can be filled with. */
+static bool lacks_batch(const struct ask *ask, const struct answer *answer)
 {
-    add_question(a, ask, answer, out);
+    if (ask->gbs_assumed || ask->most_gpus) return false;
+    return !answer->search->has_least || (answer->search->rejected && ask->gbs < ask->gpus);
+}
+
+/* Whether memory is: what fits and breaks a rule breaks it on more GPUs too. */
+static bool lacks_memory(const struct ask *ask, const struct answer *answer)
+{
+    return !ask->most_gpus && !answer->search->rejected;
+}
+
+/* One line of what would fit; false: nothing that was looked at. */
+static bool add_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                          struct ask ask, enum framework framework, const struct answer *answer,
+                          struct buf *out)
+{
+    struct answer other;
+    struct str change;
+    if (lacks_batch(&ask, answer)) {
+        if (!suggest_batch(a, scratch, rules, &ask, framework, &other)) return false;
+        change = arena_printf(a, "--gbs %" PRId64, ask.gbs);
+    } else {
+        if (!suggest_larger(a, scratch, rules, &ask, framework, &other)) return false;
+        change = arena_printf(a, "--gpus %" PRId64, ask.gpus);
+    }
+    const struct knobs *k = &other.plans[0].config.knobs;
+    buf_printf(out, "  %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n", STR_ARG(change),
+               framework_name(framework), k->tp, k->pp, k->ep, other.plans[0].costs.peak / GIB);
+    return true;
+}
+
+void suggest_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                       const struct ask *ask, const struct answers *answers, size_t from, size_t to,
+                       struct buf *out)
+{
+    size_t wanted = 0, found = 0;
+    for (size_t i = from; i < to; i++) {
+        const struct answer *one = &answers->items[i];
+        bool mended = lacks_batch(ask, one) || lacks_memory(ask, one);
+        if (one->obstacle || !mended) continue;
+        if (!wanted++) buf_add(out, STR("what would fit\n"));
+        found += add_would_fit(a, scratch, rules, *ask, answers->framework[i], one, out);
+    }
+    if (wanted && !found)
+        buf_printf(out, "  nothing near: no other batch, not %d times the GPUs\n",
+                   1 << SUGGEST_DOUBLINGS);
+}
+
+void suggest_no_plan(struct arena *a, const struct ask *ask, enum framework framework,
+                     const struct answer *answer, bool first, struct buf *out)
+{
+    if (first) add_question(a, ask, answer, out);
     buf_printf(out, "%s: no plan fits", framework_full_name(framework));
     if (ask->most_gpus) buf_printf(out, " on up to %" PRId64 " GPUs; the nearest", ask->most_gpus);
     buf_printf(out, " (%zu looked at)\n", answer->searched);
-    if (answer->obstacle) {
-        add_obstacle(answer->obstacle, out);
-        return;
-    }
-    add_least(answer, out);
-    bool enough = answer->search->rejected > 0; /* memory was, and more GPUs change nothing */
-    if (!enough && !ask->most_gpus) add_would_fit(a, scratch, rules, *ask, framework, out);
+    struct notes why = suggest_why_none(a, ask, answer);
+    for (size_t i = 0; i < why.n; i++)
+        buf_printf(out, "  %.*s\n", STR_ARG(why.items[i]));
+    if (answer->obstacle && answer->obstacle->help.n)
+        buf_printf(out, "what would help\n  %.*s\n", LINE_ARG(a, answer->obstacle->help));
 }

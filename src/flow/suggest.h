@@ -32,13 +32,14 @@ struct ask {
     struct str goal, numerics, task, precision;
     int64_t lora_rank;       /* 0: not said */
     struct str lora_targets; /* separated by commas; empty: not said */
-    int64_t gpus;            /* 0: the smallest power of two that is enough */
+    int64_t gpus;            /* 0: the fewest that are enough */
     int64_t gbs, seq, mbs, top;
     int64_t most_gpus; /* no number of GPUs up to this is enough: gpus is the nearest; 0: not so */
     bool gbs_assumed, seq_assumed;
     VEC(struct pin) pins;
     struct str *forbid;
     size_t n_forbid;
+    bool no_playbook; /* public recipes are neither candidates nor named */
 };
 
 struct answers {
@@ -71,22 +72,42 @@ bool ask_settle(struct arena *a, struct ask *ask, struct str *why);
    plan at all is a good answer. */
 bool suggest(struct arena *a, struct arena *scratch, struct diags *diags,
              const struct rule_set *rules, struct ask *ask, struct answers *out);
-/* Fills what was left open: seq 4096, gbs the smallest multiple of the GPUs with 4 million tokens a
-   step. */
+/* Fills what was left open: seq 4096, and for gbs the smallest multiple of the GPUs and of 64 with
+   4 million tokens a step, of sft and peft the smallest multiple of the GPUs with 128 sequences. */
 void ask_complete(struct ask *ask);
 /* The best plans of one framework; as suggest, of a complete question. */
 bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
                    const struct rule_set *rules, const struct ask *ask, enum framework framework,
                    struct answer *out);
+/* The same of every framework that is asked for. */
+bool ask_all(struct arena *a, struct arena *scratch, struct diags *diags,
+             const struct rule_set *rules, const struct ask *ask, struct answers *out);
 /* Whether what the user forbids could be decided of the plans that were looked at; false with an
    error in `diags` when an expression was neither true nor false of any of them. One that was not
    of some gets a note. */
 bool ask_judge_forbid(struct arena *a, struct diags *diags, const struct ask *ask,
                       const struct answer *answers, size_t n, struct notes *notes);
-/* The first doubling of the GPUs at which a plan surely fits: ask->gpus and its answer. False when
-   none of SUGGEST_DOUBLINGS is enough. */
+
+/* ---- sizes (suggest_size.c) ---- */
+
+/* Fills the fewest GPUs with a plan that surely fits, with the optimizer on the GPUs and on the CPU
+   looked for apart; the plan to show is the former's where there is one, and a note names the
+   other. Looked at are shares of a node that divide it, then whole nodes: every doubling, and
+   between the last that is not enough and the first that is every number of nodes, above 64 of them
+   in 64 steps. Where nothing is enough most_gpus is set, and gpus is the count that lacks the least
+   memory. */
+void ask_smallest(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                  struct ask *ask, struct notes *notes);
+/* A note on GPUs that do not fill their nodes. */
+void ask_note_nodes(struct arena *a, const struct ask *ask, struct notes *notes);
+/* More GPUs at which a plan surely fits, the fewest in eight steps a doubling, up to
+   SUGGEST_DOUBLINGS: ask->gpus and its answer. False when there are none. */
 enum { SUGGEST_DOUBLINGS = 8 };
 bool suggest_larger(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                     struct ask *ask, enum framework framework, struct answer *out);
+/* The batch nearest to the one asked for that has a plan on these GPUs: ask->gbs and its answer.
+   False when it is not the batch that is in the way. */
+bool suggest_batch(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                   struct ask *ask, enum framework framework, struct answer *out);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/edit.h"
 #include "base/num.h"
+#include "choose/playbook.h"
 #include "facts/check.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
@@ -11,6 +12,7 @@
 
 enum {
     TOKENS_A_STEP = 4000000,
+    TUNING_SEQUENCES = 128, /* a step of sft and peft */
     USUAL_SEQUENCE = 4096,
     BATCH_GRAIN = 64, /* an assumed batch is a multiple of it, so that micro-batches of 2, 4 and 8
                          divide it */
@@ -196,6 +198,21 @@ static int64_t pinned_int(const struct ask *ask, int param, int64_t otherwise)
     return otherwise;
 }
 
+/* The smallest multiple of the grain that is enough. */
+static int64_t multiple(int64_t grain, int64_t enough)
+{
+    return grain * ((enough + grain - 1) / grain);
+}
+
+/* Every data-parallel size that the GPUs can have divides it. */
+static int64_t usual_batch(const struct ask *ask)
+{
+    if (str_is_any(ask->task, "sft|peft")) return multiple(ask->gpus, TUNING_SEQUENCES);
+    int64_t grain = ask->gpus / num_gcd(ask->gpus, BATCH_GRAIN) * BATCH_GRAIN;
+    int64_t seq = ask->seq < 1 ? TOKENS_A_STEP : ask->seq;
+    return multiple(grain, (TOKENS_A_STEP + seq - 1) / seq);
+}
+
 void ask_complete(struct ask *ask)
 {
     ask->seq = pinned_int(ask, P_seq_length, ask->seq);
@@ -205,10 +222,7 @@ void ask_complete(struct ask *ask)
         ask->seq_assumed = true;
     }
     if (!ask->gbs) {
-        int64_t grain = ask->gpus / num_gcd(ask->gpus, BATCH_GRAIN) * BATCH_GRAIN;
-        bool one = ask->seq < 1 || ask->seq >= TOKENS_A_STEP; /* one grain is enough */
-        int64_t tokens = one ? TOKENS_A_STEP : grain * ask->seq;
-        ask->gbs = grain * ((TOKENS_A_STEP + tokens - 1) / tokens);
+        ask->gbs = usual_batch(ask);
         ask->gbs_assumed = true;
     }
 }
@@ -311,16 +325,30 @@ static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
     return list;
 }
 
+/* The public recipe that is near to what is shown. */
+static struct str near_recipe(struct arena *a, const struct plan_request *q,
+                              const struct answer *answer)
+{
+    struct contender *plans = ARENA_ARRAY(a, struct contender, answer->n);
+    for (size_t i = 0; i < answer->n; i++)
+        plans[i] = answer->plans[i].costs;
+    return playbook_name(a, q->facts, &answer->base, plans, answer->n);
+}
+
 bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
                    const struct rule_set *rules, const struct ask *ask, enum framework framework,
                    struct answer *out)
 {
-    struct plan_request q = {
-        .rules = rules, .facts = facts_of(a, diags, ask, framework), .top = (size_t)ask->top};
+    struct plan_request q = {.rules = rules,
+                             .facts = facts_of(a, diags, ask, framework),
+                             .top = (size_t)ask->top,
+                             .no_playbook = ask->no_playbook};
     q.forbid = forbidden(a, diags, ask, &q.n_forbid);
     if (!q.forbid) return false;
     q.pins = pinned_params(a, ask, &q.n_pins);
-    return planner_answer(a, &q, scratch, out);
+    if (!planner_answer(a, &q, scratch, out)) return false;
+    if (!ask->no_playbook) out->playbook = near_recipe(a, &q, out);
+    return true;
 }
 
 /* How one of the expressions fared over all frameworks. */

@@ -7,6 +7,7 @@ enum {
     LONG_SEQUENCE = 8192,  /* tokens from which context parallelism is considered (guide S2.6) */
     SHORTEST_SHARD = 2048, /* tokens a context-parallel rank keeps at least: below, attention no
                               longer hides the ring */
+    SHORTEST_OF_FEW = 256,
     MOST_VIRTUAL = 16,
 };
 
@@ -50,8 +51,10 @@ struct axis axis_cp(const struct config *base, const struct knobs *k)
 {
     struct axis x = axis_of(1);
     (void)base;
-    if (k->seq < LONG_SEQUENCE) return x;
-    for (int64_t cp = 2; k->seq / cp >= SHORTEST_SHARD && cp * k->tp <= k->gpus; cp *= 2)
+    bool few = k->gbs < k->gpus; /* sequences that are fewer than the GPUs may have to be cut */
+    int shortest = few ? SHORTEST_OF_FEW : SHORTEST_SHARD;
+    if (k->seq < LONG_SEQUENCE && !few) return x;
+    for (int64_t cp = 2; k->seq / cp >= shortest && cp * k->tp <= k->gpus; cp *= 2)
         if (k->seq % (2 * cp) == 0 && k->seq / cp % k->tp == 0 && k->gpus % (cp * k->tp) == 0)
             axis_add(&x, (int)cp);
     return x;

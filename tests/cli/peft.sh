@@ -20,7 +20,7 @@ same() { # FORMAT ARGUMENTS…: what suggest prints for AutoModel, estimated aga
 
 # the framework's own defaults are assumed, and said
 run 0 "$moeplan" suggest $model --task peft --framework automodel
-has "assumed: global_batch_size 1024, peft_alpha 32, peft_dim 8, peft_scheme lora"
+has "assumed: global_batch_size 128, peft_alpha 32, peft_dim 8, peft_scheme lora"
 has "[*_proj]"
 has "trained     LoRA adapters of rank 8: 6.7 M of 30.53 B parameters"
 run 0 "$moeplan" suggest $model --task peft --framework bridge --pin mbs=1

@@ -51,5 +51,36 @@ kept "gpus: 48" qwen3-30b-a3b --gpus 48 --platform h100
 kept "gpus: 1000" deepseek-v3 --gpus 1000 --platform h100
 kept "gpus: 13" qwen3-30b-a3b --gpus 13 --platform h200
 kept "gbs: 97" qwen3-30b-a3b --gpus 64 --platform h100 --gbs 97
+suggest 0 "note: 12 GPUs do not fill nodes of 8" qwen3-30b-a3b --gpus 12 --platform h100
+suggest 0 "--nproc-per-node 6" qwen3-30b-a3b --gpus 12 --platform h100 --framework megatron --format script
+cp "$dir/out" "$dir/launch.sh"
+expect 0 '"gpus":12' "$moeplan" validate "$dir/launch.sh" --platform h100 --format json
 suggest 0 "gbs 100" qwen3-30b-a3b --gpus min --platform h100 --gbs 100
 suggest 2 "must be at most 268,435,456" deepseek-v3 --gpus 256 --platform h100 --seq 9223372036854775807
+
+# where nothing fits each framework says what it lacks, and what would fit is said once
+suggest 1 "what would fit" qwen3-235b-a22b --gpus 8 --platform h100
+[ "$(grep -c 'what would fit' "$dir/out")" = 1 ] || fail "what would fit is said twice"
+[ "$(grep -c 'H100 80GB' "$dir/out")" = 1 ] || fail "the question is shown twice"
+has "--gpus 64: megatron tp"
+has "--gpus 32: automodel tp"
+
+suggest 1 '"notes":["Megatron-LM: no plan fits: the smallest needs ' qwen3-235b-a22b --gpus 8 --platform h100 --format json
+
+# a batch below the number of GPUs has a plan as far as model parallelism goes, else the nearest that has one
+suggest 0 "dp 2, " deepseek-v3 --gpus 4096 --platform h100 --framework megatron --gbs 20 --pin dp=2
+suggest 1 "no layout divides the model (61 layers, 128 heads), 1024 GPUs and a batch of 3" \
+    deepseek-v3 --gpus 1024 --platform h100 --framework megatron --gbs 3 --pin tp=8,cp=1
+has "--gbs 4: megatron tp 8"
+
+# a public recipe that is near is named, unless it is not to be looked at
+near="qwen3-30b-a3b --gpus 8 --platform gb300 --framework bridge --gbs 512"
+suggest 0 "  qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config (NVIDIA-NeMo/Megatron-Bridge 067f987d, src/" $near
+suggest 0 '"playbook":[{"framework":"bridge","text":"qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config (' $near --format json
+suggest 0 "other layouts" $near --no-playbook
+lacks "public recipe"
+question='{"id":1,"model":"qwen3-30b-a3b","gpus":8,"platform":"gb300","options":{"framework":"bridge","gbs":512,"no_playbook":'
+printf '%strue}}\n%sfalse}}\n%s1}}\n' "$question" "$question" "$question" >"$dir/questions"
+"$moeplan" suggest --batch <"$dir/questions" >"$dir/out" || fail "the batch: exit $?"
+[ "$(grep -c '"playbook":' "$dir/out")" = 1 ] || fail "not one of two answers names a recipe"
+has "options.no_playbook must be true or false, not 1"

@@ -168,7 +168,8 @@ static struct str emitted(struct bench *b, const struct model_input *model,
     struct buf text = buf_new(b->a);
     ask_of(b, model, output->framework, &ask, &answers);
     struct emit_input in = {.rules = rules_builtin(), .facts = answers.items[0].plans[0].facts};
-    in.n_comments = suggest_comments(b->a, &ask, &answers.items[0].plans[0], &comments);
+    in.n_comments =
+        suggest_comments(b->a, &ask, &answers.notes, &answers.items[0].plans[0], &comments);
     in.comments = comments;
     const struct emitter *emitter = emitter_find(str_of(output->format));
     if (emitter)
@@ -186,7 +187,7 @@ static struct str json_of(struct bench *b, const struct model_input *model)
     struct buf text = buf_new(b->a);
     ask_of(b, model, FRAMEWORK_MEGATRON, &ask, &answers);
     tree_open(&t, b->a);
-    suggest_json(&t, rules_builtin(), &answers, 0);
+    suggest_json(&t, rules_builtin(), &ask, &answers, 0);
     tree_print(&t, &text);
     return buf_str(&text);
 }

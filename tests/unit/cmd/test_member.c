@@ -12,6 +12,7 @@ static const struct member members[] = {
     {"top", MEMBER_NUMBER, P_NONE},
     {"options", MEMBER_MAP, P_NONE},
     {"forbid", MEMBER_TEXTS, P_NONE},
+    {"short", MEMBER_FLAG, P_NONE},
     {.name = NULL},
 };
 
@@ -34,6 +35,7 @@ static void what_the_table_knows_is_taken(void **state)
         "{\"forbid\": \"a\"}",
         "{\"forbid\": [\"a\", \"b\"]}",
         "{\"forbid\": []}",
+        "{\"short\": true}",
     };
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         struct diags diags;
@@ -57,6 +59,7 @@ static void all_else_is_an_error_that_names_it(void **state)
         {"{\"gpus\": 16777217}", "options.gpus is 16777217; it must be at most 16,777,216"},
         {"{\"top\": 0}", "options.top must be an integer of at least 1, not 0"},
         {"{\"options\": []}", "options.options must be an object, not []"},
+        {"{\"short\": \"yes\"}", "options.short must be true or false, not \"yes\""},
         {"{\"forbid\": {}}", "options.forbid must be a string or a list of strings, not {}"},
         {"{\"forbid\": [1]}", "options.forbid must be a string or a list of strings, not [1]"},
     };
@@ -78,6 +81,9 @@ static void checked_members_are_read(void **state)
     assert_str(member_text(r.root, "nothing"), "");
     assert_int_equal(member_number(&r, r.root, "gpus"), 8);
     assert_int_equal(member_number(&r, r.root, "top"), 0);
+    r = request_of(*state, "{\"short\": true, \"top\": 1}", &diags);
+    assert_true(member_true(&r, r.root, "short"));
+    assert_false(member_true(&r, r.root, "top") || member_true(&r, r.root, "nothing"));
     assert_int_equal(member_number(&r, NULL, "gpus"), 0);
 }
 

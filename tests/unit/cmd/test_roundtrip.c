@@ -56,7 +56,7 @@ static struct str print_plan(struct arena *a, const struct ask *ask, const struc
     struct buf text = buf_new(a);
     struct emit_input in = {.rules = rules_builtin(), .facts = plan->facts};
     struct str *comments;
-    in.n_comments = suggest_comments(a, ask, plan, &comments);
+    in.n_comments = suggest_comments(a, ask, &(struct notes){0}, plan, &comments);
     in.comments = comments;
     const struct emitter *emitter = emitter_find(str_of(format));
     if (emitter)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A question -> plans: what can be asked, and what the answer holds. */
+#include <stdio.h>
+
 #include "facts/param_ids.h"
 #include "flow/suggest.h"
 #include "unit/unit.h"
@@ -68,6 +70,22 @@ static void a_batch_that_is_left_open_is_cut_for_the_gpus(void **state)
     }
 }
 
+/* The smallest multiple of the GPUs with 128 sequences, whatever their length. */
+static void a_batch_of_tuning_is_counted_in_sequences(void **state)
+{
+    static const struct {
+        const char *task;
+        int64_t gpus, gbs;
+    } cases[] = {{"sft", 8, 128}, {"peft", 12, 132}, {"sft", 48, 144}, {"peft", 224, 224}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ask ask = question(*state, "qwen3-30b-a3b", cases[i].gpus);
+        ask.task = str_of(cases[i].task);
+        ask.seq = 1 << 15;
+        ask_complete(&ask);
+        assert_int_equal(ask.gbs, cases[i].gbs);
+    }
+}
+
 static void frameworks_follow_from_the_task_and_the_pins(void **state)
 {
     struct str why;
@@ -116,30 +134,96 @@ static void what_cannot_be_asked_is_said(void **state)
     }
 }
 
-static void the_smallest_size_is_looked_for(void **state)
+/* A question to Megatron-LM, settled. */
+static struct ask megatron_question(struct arena *a, const char *model, int64_t gpus)
 {
-    struct ask ask = question(*state, "qwen3-30b-a3b", 0), fewer;
+    struct ask ask = question(a, model, gpus);
+    struct str why;
+    assert_true(ask_in(a, &ask, STR("megatron"), &why) && ask_words(a, &ask, &why) &&
+                ask_settle(a, &ask, &why));
+    return ask;
+}
+
+/* Whether a plan surely fits on so many GPUs, the optimizer where `pin` says. */
+static bool fits_on(struct arena *a, int64_t gpus, const char *pin)
+{
+    struct ask ask = megatron_question(a, "qwen3-235b-a22b", gpus);
     struct answers x;
     struct str why;
-    assert_true(ask_in(*state, &ask, STR("megatron"), &why) && ask_words(*state, &ask, &why) &&
-                ask_settle(*state, &ask, &why));
-    fewer = ask;
+    assert_true(ask_pins(a, &ask, str_of(pin), &why));
+    assert_true(answered(a, &ask, &x, &why));
+    return x.any && !x.items[0].tight;
+}
+
+/* No whole number of nodes below either count is enough. */
+static void the_fewest_gpus_are_named_with_and_without_offload(void **state)
+{
+    struct ask ask = megatron_question(*state, "qwen3-235b-a22b", 0);
+    struct answers x;
+    struct str why;
+    long long without, with;
     assert_true(answered(*state, &ask, &x, &why));
-    assert_true(x.any && ask.gpus > 1 && ask.most_gpus == 0);
-    fewer.gpus = ask.gpus / 2;
-    assert_true(answered(*state, &fewer, &x, &why));
-    assert_true(!x.any || x.items[0].tight);
+    assert_true(x.any && ask.most_gpus == 0);
+    assert_int_equal(x.notes.n, 1);
+    assert_int_equal(
+        sscanf(x.notes.items[0].p, "%lld GPUs without offload, %lld with", &without, &with), 2);
+    assert_int_equal(without, ask.gpus);
+    assert_true(with < without && with % 8 == 0 && without % 8 == 0);
+    assert_true(fits_on(*state, with, "optimizer_cpu_offload=true"));
+    for (int64_t n = 8; n < without; n += 8)
+        assert_false(fits_on(*state, n, "optimizer_cpu_offload=false"));
+    for (int64_t n = 8; n < with; n += 8)
+        assert_false(fits_on(*state, n, "optimizer_cpu_offload=true"));
+}
+
+static void what_would_fit_is_the_next_size_that_does(void **state)
+{
+    struct ask ask = megatron_question(*state, "qwen3-30b-a3b", 7);
     struct arena *scratch = arena_new(0);
     struct answer larger;
+    ask_complete(&ask);
     assert_true(
-        suggest_larger(*state, scratch, rules_builtin(), &fewer, FRAMEWORK_MEGATRON, &larger));
-    assert_int_equal(fewer.gpus, ask.gpus);
-    assert_true(larger.n > 0);
+        suggest_larger(*state, scratch, rules_builtin(), &ask, FRAMEWORK_MEGATRON, &larger));
+    assert_int_equal(ask.gpus, 8);
+    assert_true(larger.n > 0 && !larger.tight);
     arena_free(scratch);
 }
 
+/* Without tensor and context parallelism a pipeline of 29 is the most that 232 GPUs divide into. */
+static void a_batch_that_divides_nothing_has_a_near_one_that_does(void **state)
+{
+    struct ask ask = megatron_question(*state, "qwen3-30b-a3b", 8 * 29);
+    struct arena *scratch = arena_new(0);
+    struct answers x;
+    struct answer near;
+    struct str why;
+    ask.gbs = 3;
+    assert_true(ask_pins(*state, &ask, STR("tp=1,cp=1"), &why));
+    assert_true(answered(*state, &ask, &x, &why));
+    assert_false(x.any);
+    assert_true(suggest_batch(*state, scratch, rules_builtin(), &ask, FRAMEWORK_MEGATRON, &near));
+    assert_true(near.n > 0);
+    assert_int_equal(near.plans[0].config.knobs.gbs, 8);
+    assert_int_equal(ask.gbs, 8);
+    arena_free(scratch);
+}
+
+static void gpus_that_do_not_fill_their_nodes_are_noted(void **state)
+{
+    static const int64_t gpus[] = {4, 8, 12, 48};
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+        struct ask ask = question(*state, "qwen3-30b-a3b", gpus[i]);
+        struct notes notes = {0};
+        ask_note_nodes(*state, &ask, &notes);
+        assert_int_equal(notes.n, gpus[i] == 12);
+        if (notes.n)
+            assert_str(notes.items[0], "12 GPUs do not fill nodes of 8: the last has 4; whole "
+                                       "nodes are 8 or 16 GPUs");
+    }
+}
+
 /* Of a million tokens each, a sequence for every GPU is batch enough. */
-static void twice_the_gpus_assume_a_batch_anew(void **state)
+static void more_gpus_assume_a_batch_anew(void **state)
 {
     struct arena *scratch = arena_new(0);
     struct ask ask = question(*state, "qwen3-30b-a3b", 64);
@@ -150,9 +234,10 @@ static void twice_the_gpus_assume_a_batch_anew(void **state)
                 ask_settle(*state, &ask, &why));
     ask_complete(&ask);
     assert_int_equal(ask.gbs, 64);
-    suggest_larger(*state, scratch, rules_builtin(), &ask, FRAMEWORK_MEGATRON, &larger);
-    assert_true(ask.gpus >= 128);
-    assert_int_equal(ask.gbs, ask.gpus);
+    assert_true(
+        suggest_larger(*state, scratch, rules_builtin(), &ask, FRAMEWORK_MEGATRON, &larger));
+    assert_true(ask.gpus > 64 && ask.gpus % 8 == 0);
+    assert_int_equal(ask.gbs % ask.gpus, 0);
     arena_free(scratch);
 }
 
@@ -178,10 +263,14 @@ static void what_is_forbidden_must_be_decidable(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_question_is_answered_as_it_was_put),
     cmocka_unit_test(a_batch_that_is_left_open_is_cut_for_the_gpus),
+    cmocka_unit_test(a_batch_of_tuning_is_counted_in_sequences),
     cmocka_unit_test(frameworks_follow_from_the_task_and_the_pins),
     cmocka_unit_test(what_cannot_be_asked_is_said),
-    cmocka_unit_test(the_smallest_size_is_looked_for),
-    cmocka_unit_test(twice_the_gpus_assume_a_batch_anew),
+    cmocka_unit_test(the_fewest_gpus_are_named_with_and_without_offload),
+    cmocka_unit_test(what_would_fit_is_the_next_size_that_does),
+    cmocka_unit_test(a_batch_that_divides_nothing_has_a_near_one_that_does),
+    cmocka_unit_test(gpus_that_do_not_fill_their_nodes_are_noted),
+    cmocka_unit_test(more_gpus_assume_a_batch_anew),
     cmocka_unit_test(what_is_forbidden_must_be_decidable),
 };
 UNIT_MAIN(tests)
