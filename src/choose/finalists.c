@@ -126,6 +126,17 @@ static bool has_kind(const struct contender *plans, size_t n, int kind)
     return found;
 }
 
+void finalists_sort(struct contender *plans, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct contender o = plans[i];
+        size_t at = i;
+        for (; at > 0 && before(&o, &plans[at - 1]); at--)
+            plans[at] = plans[at - 1];
+        plans[at] = o;
+    }
+}
+
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS])
 {
     size_t n = f->n, added = 0;
@@ -134,12 +145,6 @@ size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_M
     for (int kind = 0; kind < 2 && f->two_kinds && f->most > 1; kind++)
         if (f->has_kind[kind] && !has_kind(plans, n, kind))
             add_last(plans, &n, f->most, &added, &f->of_kind[kind]);
-    for (size_t i = 1; i < n; i++) { /* in order again */
-        struct contender o = plans[i];
-        size_t at = i;
-        for (; at > 0 && before(&o, &plans[at - 1]); at--)
-            plans[at] = plans[at - 1];
-        plans[at] = o;
-    }
+    finalists_sort(plans, n);
     return n;
 }

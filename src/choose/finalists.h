@@ -21,5 +21,7 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
 void finalists_add(struct finalists *f, const struct contender *o);
 /* All of them, best first; at most `most`. */
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS]);
+/* Best first. */
+void finalists_sort(struct contender *plans, size_t n);
 
 #endif

@@ -50,11 +50,22 @@ static struct facts *plan_facts(struct arena *a, const struct plan_request *requ
     return f;
 }
 
+/* Why a rule refused a plan: the values of all knobs that it looks at. */
+enum { CAUSE_MOST_KNOBS = 24 };
+struct refusal_cause {
+    const struct knob *knobs[CAUSE_MOST_KNOBS];
+    size_t n;
+    struct knobs values;
+};
+
 /* What the search asks about each finalist. */
 struct checker {
     const struct plan_request *request;
     struct rule_subset rules;   /* those that can differ between two plans */
     struct forbid_tally *tally; /* of request->forbid */
+    const bool *completed;      /* [param_count]: what rules set */
+    const struct knob **sayers; /* [param_count]: knobs that say them; NULL: not asked yet */
+    VEC(struct refusal_cause) causes;
     struct arena *arena, *scratch;
 };
 
@@ -83,6 +94,86 @@ static const char *forbidden_by(struct checker *c, const struct facts *f)
     return forbidden ? "what is forbidden or pinned" : NULL;
 }
 
+static bool same_value(const struct knob *knob, const struct knobs *a, const struct knobs *b)
+{
+    return memcmp((const char *)a + knob->offset, (const char *)b + knob->offset,
+                  knob_size(knob)) == 0;
+}
+
+static bool refused(void *context, const struct knobs *k)
+{
+    const struct checker *c = context;
+    bool found = false;
+    for (size_t i = 0; i < c->causes.n && !found; i++) {
+        const struct refusal_cause *cause = &c->causes.items[i];
+        found = true;
+        for (size_t j = 0; j < cause->n && found; j++)
+            found = same_value(cause->knobs[j], k, &cause->values);
+    }
+    return found;
+}
+
+/* Whether all plans of the question have the same value of a parameter. */
+static bool is_constant(const struct checker *c, const struct facts *plan, int param)
+{
+    return !c->completed[param] && param_table[param].scope != SCOPE_DERIVED &&
+           plan->items[param].origin == c->request->facts->items[param].origin;
+}
+
+/* The knob whose words set a parameter in the plan; NULL: none does. */
+static const struct knob *find_sayer(const struct checker *c, const struct config *plan, int param)
+{
+    const struct knob *found = NULL;
+    for (size_t i = 0; i < knob_field_count && !found; i++) {
+        struct arena_mark mark = arena_mark(c->arena);
+        struct knob_saying words = {facts_copy(c->arena, c->request->facts), true};
+        if (i < knob_count || knob_table[i].say) knob_say(&words, plan, &knob_table[i]);
+        if (words.facts->items[param].origin != c->request->facts->items[param].origin)
+            found = &knob_table[i];
+        arena_pop(c->arena, mark);
+    }
+    return found;
+}
+
+/* The knob that a parameter of the plan stands for; NULL: none does by itself. */
+static const struct knob *knob_behind(const struct checker *c, const struct config *plan,
+                                      const struct facts *f, int param)
+{
+    if (param_table[param].scope == SCOPE_DERIVED) return NULL;
+    if (knob_said_by(param)) return knob_said_by(param);
+    if (f->items[param].origin != ORIGIN_OPTION || c->completed[param]) return NULL;
+    if (!c->sayers[param]) c->sayers[param] = find_sayer(c, plan, param);
+    return c->sayers[param];
+}
+
+/* Adds the knobs that an expression looks at; false when there are too many, or it also looks at
+   what follows from others. */
+static bool add_knobs(const struct checker *c, const struct config *plan, const struct facts *f,
+                      const struct expr *e, struct refusal_cause *cause)
+{
+    const uint32_t *slots;
+    size_t n = expr_slots(e, &slots);
+    for (size_t i = 0; i < n; i++) {
+        int param = facts_slot_param(slots[i]);
+        if (param < 0) continue;
+        const struct knob *knob = knob_behind(c, plan, f, param);
+        if (!knob && is_constant(c, f, param)) continue;
+        if (!knob || cause->n == CAUSE_MOST_KNOBS) return false;
+        cause->knobs[cause->n++] = knob;
+    }
+    return true;
+}
+
+/* What a rule looked at in a plan; false where that is more than knobs. */
+static bool find_cause(const struct checker *c, const struct rule *r, const struct config *plan,
+                       const struct facts *f, struct refusal_cause *cause)
+{
+    bool known = r->rule && add_knobs(c, plan, f, r->rule, cause);
+    for (size_t i = 0; i < r->n_conditions && known; i++)
+        known = add_knobs(c, plan, f, r->conditions[i], cause);
+    return known;
+}
+
 static const char *reject(void *context, const struct config *plan)
 {
     struct checker *c = context;
@@ -90,14 +181,29 @@ static const char *reject(void *context, const struct config *plan)
     struct diags diags;
     diags_init(&diags, c->arena);
     struct facts *f = plan_facts(c->arena, c->request, plan, &diags, c->scratch);
+    struct refusal_cause cause = {.values = plan->knobs};
+    bool known = false;
     const char *why = forbidden_by(c, f);
     if (!why) {
         rules_apply_overrides(c->request->rules, f, c->scratch);
         const struct rule *failed = rule_subset_first_error(&c->rules, f, c->scratch);
         why = failed ? failed->id.p : NULL;
+        known = failed && find_cause(c, failed, plan, f, &cause);
     }
     arena_pop(c->arena, mark);
+    if (known) *VEC_PUSH(c->arena, &c->causes) = cause;
     return why;
+}
+
+/* Marks what rules set in a plan's facts. */
+static const bool *completed_params(struct arena *a, const struct rule_set *rules)
+{
+    bool *completed = ARENA_ARRAY(a, bool, param_count);
+    for (size_t i = 0; i < rules->n; i++)
+        for (size_t j = 0; j < rules->items[i]->n_set; j++)
+            if (!knob_of(rules->items[i]->set[j].param) || rules->items[i]->role != ROLE_CHECK)
+                completed[rules->items[i]->set[j].param] = true;
+    return completed;
 }
 
 static size_t pinned_knobs(struct arena *a, const struct plan_request *request,
@@ -118,8 +224,9 @@ static void finish_plan(struct arena *a, const struct plan_request *request,
 {
     *plan = (struct plan){.costs = *costs, .config = answer->base, .capacity = answer->capacity};
     plan->config.knobs = costs->knobs;
-    split_plan(&plan->config, NULL, &plan->layout);
-    if (split_polish(&plan->config, &plan->layout)) contender_estimate(&plan->config, &plan->costs);
+    plan->config.machine.capacity_bytes = answer->capacity; /* as it was searched */
+    search_divide(&plan->config, &plan->layout);
+    plan->config.machine.capacity_bytes = answer->base.machine.capacity_bytes;
     plan->facts = plan_facts(a, request, &plan->config, request->facts->diags, scratch);
 }
 
@@ -287,6 +394,8 @@ static bool prepare(struct planner *p)
     out->forbid = ARENA_ARRAY(p->arena, struct forbid_tally, request->n_forbid);
     p->checker = (struct checker){
         .request = request, .tally = out->forbid, .arena = p->arena, .scratch = p->scratch};
+    p->checker.sayers = ARENA_ARRAY(p->arena, const struct knob *, param_count);
+    p->checker.completed = completed_params(p->arena, request->rules);
     split_rules(p);
     p->search = (struct search_request){.base = &out->base,
                                         .pinned = pins,
@@ -296,6 +405,7 @@ static bool prepare(struct planner *p)
                                         .barred_batches = barred_batches(p),
                                         .top = request->top,
                                         .reject = reject,
+                                        .refused = refused,
                                         .context = &p->checker};
     return true;
 }

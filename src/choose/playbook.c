@@ -149,7 +149,7 @@ static double step_of(const struct config *base, const struct knobs *k)
     struct layout slot;
     struct contender costs;
     c.knobs = *k;
-    if (!config_plan_layout(&c, &slot) || !contender_estimate(&c, &costs)) return INFINITY;
+    if (!search_divide(&c, &slot) || !contender_estimate(&c, &costs)) return INFINITY;
     return costs.peak_high <= base->machine.capacity_bytes ? costs.step_s : INFINITY;
 }
 

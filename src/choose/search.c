@@ -1,62 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 1. Every layout and batch but for its virtual stages is a spot with a lower bound of its step
-      time: the shortest schedule of its layers' times with nothing recomputed, the best dispatcher,
-      no work for the host and all that can be hidden hidden.
-   2. Spots are visited in the order of their bounds until none can change what is kept. A visit
-      tries every number of virtual stages, every combination of switches and, of these, what has to
-      be recomputed or offloaded to fit, each first by its own bound, then by its memory, its time
-      and the rules. What is cheaper in time and not refused makes what only adds to it needless. */
+/* Spots, layouts with their micro-batches, are visited in the order of lower bounds of their step
+   times. A visit tries every number of virtual stages and every combination of switches, each
+   first by a bound, then by its memory, its time and the rules, which are asked of what would be
+   kept alone. Switches are taken in three parts:
+   - what makes room: states of recomputation, and offload where none of these does (the guides'
+     order, S1.4). Whether one has room whatever the other switches is asked once, of the leanest
+   plan with it; one that is good enough makes those that recompute more needless;
+   - variants, which change the layers' times: dispatcher, graphs, overlap;
+   - sides, beside the layers: formats of gradients, moments and gathered parameters, replicas. */
 #include "choose/search.h"
 
 #include <math.h>
 
 #include "base/sort.h"
-#include "base/vec.h"
 #include "choose/finalists.h"
-#include "choose/space.h"
-#include "cost/time.h"
+#include "choose/spots.h"
+#include "cost/memory.h"
+#include "cost/sharding.h"
+#include "cost/split.h"
 #include "facts/param_ids.h"
-#include "plan/framework.h"
-
-/* The axes, outermost first: what an axis's values depend on stands before it. Layers' times depend
-   on none of those after the micro-batch, weights not on the micro-batch. */
-static const enum decision_id axes[] = {DECISION_TP, DECISION_CP,  DECISION_ETP,
-                                        DECISION_EP, DECISION_MBS, DECISION_PP};
-enum { AXES = sizeof axes / sizeof *axes };
 
 /* The parts of a plan in which it is decided, and its wishes counted. */
 enum part { PART_SPOT, PART_STAGES, PART_VARIANT, PART_STATE, PARTS };
 
-/* A layout and batch that the arithmetic allows. */
-struct spot {
-    double bound;           /* of the step time, seconds, with any number of virtual stages */
-    double wish;            /* prefer_sum of the layout */
-    uint32_t number;        /* in the order of enumeration: ties keep it */
-    uint32_t group, family; /* family: of spots that share all but the micro-batch */
-    int pp;
+static const enum decision_id sides[] = {DECISION_REPLICAS, DECISION_GRADIENTS,
+                                         DECISION_PARAMETER_GATHER, DECISION_OPTIMIZER_PRECISION};
+static const enum decision_id offloads[] = {DECISION_OFFLOAD, DECISION_ACTIVATION_OFFLOAD};
+enum {
+    SIDES = sizeof sides / sizeof *sides,
+    OFFLOADS = sizeof offloads / sizeof *offloads,
+    MOST_SIDES = 32,
+    MOST_OFFLOADS = 16,
+    MOST_GOOD = 64,
 };
 
-/* One combination of a group's switches but recomputation and offload. */
+/* One combination of the states of several switches. */
+struct combination {
+    const struct move *moves[SIDES > OFFLOADS ? SIDES : OFFLOADS];
+};
+
+/* What holds wherever the same moves are possible; found on the first spot of the kind. */
+struct kind {
+    unsigned given;                       /* bits of move_need */
+    const struct move *lean[DECISIONS];   /* what needs the least memory */
+    int n_sides, n_offloads, n_recompute; /* offloads[0]: none */
+    struct combination sides[MOST_SIDES], offloads[MOST_OFFLOADS];
+    uint32_t worse[MOST_SIDES]; /* bit j: j is in nothing better than this one; j > this one */
+    int grad_bytes;             /* the fewest of the sides */
+    const struct move *recompute[SPACE_MAX_STATES]; /* the fastest first */
+    uint32_t modules[SPACE_MAX_STATES];             /* that these repeat */
+};
+
+/* One combination of the switches that change a group's layers, but recomputation. */
 struct variant {
     struct knobs knobs;
-    double wish;    /* of PART_VARIANT */
-    double seconds; /* of one microbatch without a pipeline, at its first state */
-    struct states recompute, offload;
-    struct time_rates *rates[SPACE_MAX_STATES]; /* at each state of recomputation; NULL: not yet */
+    double wish;               /* of PART_VARIANT */
+    double seconds;            /* of a step without pipeline, recomputed as in the base */
+    struct time_rates **rates; /* [n_recompute] at each state; NULL: not yet */
 };
 
-/* Spots that share all but pp, and with it their layers' times. */
-struct group {
-    struct knobs knobs;      /* as in the base, with the group's sizes */
-    struct time_rates least; /* no switch gives less */
-    struct variant *variants;
-    size_t n_variants; /* 0: not worked out yet */
-};
-
-/* What needs the least memory where these moves are possible. */
-struct lean {
-    unsigned given; /* bits of move_need */
-    const struct move *states[DECISIONS];
+/* Sets of modules that the present spot has, or has not, room not to recompute. */
+struct room {
+    int n_roomy, n_cramped;
+    uint32_t roomy[SPACE_MAX_STATES], cramped[SPACE_MAX_STATES];
 };
 
 struct search {
@@ -66,22 +72,20 @@ struct search {
     struct config c;      /* the configuration being looked at: the base with changing knobs */
     struct layout layout; /* its pipeline split */
     bool *wishes[PARTS];  /* [n_preferences]: which preferences are about this part of a plan */
-    VEC(struct spot) spots;
-    VEC(struct group) groups;
-    int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */
-    size_t layouts;
-    uint32_t n_families;
-    int *hopeless;       /* [n_families]: micro-batch from which nothing can fit; 0: none known */
-    struct group *group; /* of the spot being looked at */
-    VEC(struct lean) lean;
+    struct spots spots;
+    int *hopeless;        /* [families]: micro-batch from which nothing can fit; 0: none known */
+    struct timing timing; /* for what does not depend on the layout */
+    VEC(struct kind) kinds;
+    /* of the spot being looked at */
+    struct group *group;
+    size_t kind; /* index */
+    struct rank_params params;
+    struct room rooms[MOST_OFFLOADS];
+    double wish; /* of all parts of the present plan but PART_STATE */
+    struct time_layers layers;
+    struct knobs layers_of; /* whose layers these are */
     struct finalists finalists;
-    /* Modules that the present spot and virtual stages have, or have not, room to keep. */
-    int n_roomy, n_cramped;
-    uint32_t roomy[SPACE_MAX_STATES], cramped[SPACE_MAX_STATES];
-    struct time_layers layers;          /* of the state being tried */
-    const struct time_rates *layers_of; /* whose rates these are; NULL: nobody's */
-    double wish;                        /* of all parts of the present plan but PART_STATE */
-    bool tight, two_kinds;
+    bool tight;
 };
 
 /* ---- contenders ---- */
@@ -119,201 +123,6 @@ static double wish_of(const struct search *s, enum part part)
     return prefer_sum(r->preferences, r->n_preferences, s->wishes[part], &s->c.knobs);
 }
 
-/* ---- 1. spots and their bounds ---- */
-
-/* Sequence parallelism goes with tensor parallelism unless the user decides. */
-static void follow_tp(struct search *s)
-{
-    bool pinned = space_is_pinned(s->request, P_sequence_parallel);
-    struct knobs *k = &s->c.knobs;
-    k->sequence_parallel = k->tp > 1 && (!pinned || s->request->base->knobs.sequence_parallel);
-}
-
-static void rates_of(struct search *s, struct time_rates *out)
-{
-    struct time_layers layers;
-    time_layers_init(&s->c, &layers);
-    time_rates_of(&layers, &s->c, out);
-}
-
-static void take_least(struct time_rates *least, const struct time_rates *one)
-{
-    const double *from = (const double *)one;
-    double *to = (double *)least;
-    for (size_t i = 0; i < sizeof *one / sizeof(double); i++)
-        to[i] = fmin(to[i], from[i]);
-}
-
-/* What no combination of switches undercuts: of each dispatcher the rates with nothing recomputed,
-   the whole iteration captured and everything overlapped, whether that goes together or not. */
-static struct time_rates least_rates(struct search *s)
-{
-    struct knobs *k = &s->c.knobs, saved = *k;
-    struct time_rates least, one;
-    struct states dispatchers = space_states(s->request, &decisions[DECISION_DISPATCHER], &s->c);
-    for (int i = 0; i < dispatchers.n; i++) {
-        *k = saved;
-        space_set(dispatchers.items[i], &s->c);
-        k->recompute = RECOMPUTE_NONE;
-        k->graph_impl = GRAPH_FULL_ITERATION;
-        k->overlap_ep = k->tp_comm_overlap = true;
-        k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
-        rates_of(s, &one);
-        if (i == 0) least = one;
-        take_least(&least, &one);
-    }
-    *k = saved;
-    return least;
-}
-
-/* Seconds from the first forward to the last backward that no division of the layers over the
-   chunks can undercut. On rank r, T >= n load(r) + W(r): it does its chunks of every microbatch and
-   waits for one to pass the chunks before its first. Added up over the ranks, whose loads are all
-   that is to be done, this bounds T; without virtual stages W(r) is what the ranks before r do. A
-   rank has whole layers besides. */
-static double shortest_schedule(const struct search *s, const struct time_rates *rates)
-{
-    const struct model_shape *m = &s->c.model;
-    const struct knobs *k = &s->c.knobs;
-    double n = (double)knobs_microbatches(k), p = k->pp, least = INFINITY;
-    double all = rates->embedding + rates->head + m->mtp_layers * rates->mtp;
-    for (int i = 0; i < m->n_kinds; i++) {
-        all += s->kind_counts[i] * rates->kinds[i];
-        least = fmin(least, rates->kinds[i]);
-    }
-    if (k->pp == 1) return n * all;
-    double whole = ceil(m->num_layers / p) * n * least;
-    double waits = (p - 1) * (p - 2) / (2 * p) * least; /* chunks between the ends have a layer */
-    double even = k->vpp == 1 ? all / (1 - pow(1 - 1 / n, p)) : n * all / p + waits;
-    return fmax(whole, even);
-}
-
-static double bound_of(const struct search *s, const struct time_rates *rates)
-{
-    return rates->slow * shortest_schedule(s, rates) + rates->fixed;
-}
-
-/* The same of the present division of the layers. */
-static double bound_of_layout(const struct search *s, const struct time_rates *rates)
-{
-    const struct layout *l = &s->layout;
-    double ranks[LAYOUT_MAX_CHUNKS], waits[LAYOUT_MAX_CHUNKS], before = 0, longest = 0;
-    double n = (double)knobs_microbatches(&s->c.knobs);
-    int layer = 0, pp = s->c.knobs.pp;
-    for (int r = 0; r < pp; r++) /* only what is used: this runs for tens of thousands */
-        ranks[r] = waits[r] = 0;
-    for (int i = 0; i < l->n_chunks; i++) {
-        double chunk = rates->mtp * l->mtp[i] + (l->embedding[i] ? rates->embedding : 0) +
-                       (l->loss[i] ? rates->head : 0);
-        for (int k = 0; k < l->decoders[i]; k++)
-            chunk += rates->kinds[s->c.model.layers[layer++]];
-        if (i < pp) waits[i] = before;
-        before += chunk;
-        ranks[i % pp] += chunk;
-    }
-    for (int r = 0; r < pp; r++)
-        longest = fmax(longest, n * ranks[r] + waits[r]);
-    return rates->slow * longest + rates->fixed;
-}
-
-/* Where the present layout may have virtual stages: interleaving wants microbatches in groups of
- * pp. */
-static struct axis virtual_stages(const struct search *s)
-{
-    struct axis all = space_values(s->request, &decisions[DECISION_VPP], &s->c.knobs), x = {0};
-    for (int i = 0; i < all.n; i++)
-        if (all.values[i] == 1 || knobs_microbatches(&s->c.knobs) % s->c.knobs.pp == 0)
-            x.values[x.n++] = all.values[i];
-    return x;
-}
-
-static void add_spot(struct search *s)
-{
-    struct knobs *k = &s->c.knobs;
-    guard_tick(arena_guard(s->arena));
-    const struct group *group = &s->groups.items[s->groups.n - 1];
-    struct axis vpp = virtual_stages(s);
-    double bound = INFINITY;
-    s->layouts += (size_t)vpp.n;
-    for (int i = 0; i < vpp.n && i < 2; i++) { /* all virtual ones have the same bound */
-        k->vpp = vpp.values[i];
-        bound = fmin(bound, bound_of(s, &group->least));
-    }
-    k->vpp = 1;
-    if (vpp.n == 0) return;
-    *VEC_PUSH(s->arena, &s->spots) = (struct spot){
-        .bound = bound,
-        .wish = wish_of(s, PART_SPOT),
-        .number = (uint32_t)s->spots.n,
-        .group = (uint32_t)s->groups.n - 1,
-        .family = s->n_families + (uint32_t)(k->pp < AXIS_MAX_PP ? k->pp : AXIS_MAX_PP),
-        .pp = k->pp};
-}
-
-/* What is noted where an axis begins, those before it set. */
-static void begin_axis(struct search *s, enum decision_id axis)
-{
-    if (axis == DECISION_MBS) s->n_families += AXIS_MAX_PP + 1;
-    if (axis != DECISION_PP) return;
-    follow_tp(s);
-    struct group *group = VEC_PUSH(s->arena, &s->groups);
-    *group = (struct group){.knobs = s->c.knobs, .least = least_rates(s)};
-}
-
-/* All values of this axis with all of those after it. */
-static void walk(struct search *s, int axis)
-{
-    struct knobs *k = &s->c.knobs;
-    if (axis == AXES) {
-        if (knobs_divide(k)) add_spot(s);
-        return;
-    }
-    const struct decision *d = &decisions[axes[axis]];
-    int *size = decision_size(d, k);
-    begin_axis(s, axes[axis]);
-    struct axis x = space_values(s->request, d, k);
-    for (int i = 0; i < x.n; i++) {
-        *size = x.values[i];
-        walk(s, axis + 1);
-    }
-    *size = 1;
-}
-
-/* One space: sharded data parallelism or 3D parallelism. */
-static void add_space(struct search *s, enum fsdp fsdp)
-{
-    struct knobs *k = &s->c.knobs;
-    k->fsdp = (uint8_t)fsdp;
-    k->vpp = 1;
-    for (int i = 0; i < AXES; i++)
-        *decision_size(&decisions[axes[i]], k) = 1;
-    walk(s, 0);
-}
-
-static bool add_spaces(struct search *s)
-{
-    const struct config *base = s->request->base;
-    bool pinned = space_is_pinned(s->request, P_use_megatron_fsdp),
-         sharded = base->knobs.fsdp != FSDP_NONE;
-    if (!config_traits(base)->chooses_fsdp) {
-        add_space(s, (enum fsdp)base->knobs.fsdp);
-        return false;
-    }
-    if (!pinned || !sharded) add_space(s, FSDP_NONE);
-    bool alone = base->knobs.gpus == 1; /* one GPU has nobody to share with */
-    if (pinned ? sharded : !alone) add_space(s, FSDP_OPTIM_GRADS_PARAMS);
-    return !pinned && !alone;
-}
-
-static int spot_cmp(const void *left, const void *right)
-{
-    const struct spot *a = left, *b = right;
-    if (a->bound != b->bound) return a->bound < b->bound ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
-/* ---- 2. visiting ---- */
-
 /* Whether a plan of the present layout that takes at least `step_s` would change anything. */
 static bool matters(const struct search *s, double step_s, double wish)
 {
@@ -321,9 +130,13 @@ static bool matters(const struct search *s, double step_s, double wish)
            finalists_want(&s->finalists, &s->c.knobs, step_s * prefer_factor(wish), step_s);
 }
 
-static bool is_inner(const struct decision *d)
+/* ---- estimates of the present knobs ---- */
+
+static void take_layers(struct search *s)
 {
-    return d == &decisions[DECISION_RECOMPUTE] || d == &decisions[DECISION_OFFLOAD];
+    if (time_layers_same(&s->layers_of, &s->c.knobs)) return;
+    time_layers_init(&s->c, &s->layers);
+    s->layers_of = s->c.knobs;
 }
 
 static bool fits(const struct search *s, const struct contender *o)
@@ -332,7 +145,15 @@ static bool fits(const struct search *s, const struct contender *o)
     return o->fits == FITS_YES || may;
 }
 
-/* Whether the present knobs, their layout planned, fit; *o gets them and their memory. */
+static void note_least(struct search *s, const struct contender *o)
+{
+    s->out->feasible += fits(s, o);
+    if (s->out->has_least && o->peak >= s->out->least.peak) return;
+    s->out->least = *o;
+    s->out->has_least = true;
+}
+
+/* Whether they have room as they are divided; *o gets their memory. */
 static bool has_room(struct search *s, struct contender *o)
 {
     struct memory_estimate memory;
@@ -340,19 +161,42 @@ static bool has_room(struct search *s, struct contender *o)
     s->out->searched++;
     if (!memory_estimate(&s->c, &memory, NULL)) return false;
     fill_memory(o, &memory);
-    if (!s->out->has_least || o->peak < s->out->least.peak) {
-        s->out->least = *o;
-        s->out->has_least = true;
-    }
-    s->out->feasible += fits(s, o);
+    note_least(s, o);
     return fits(s, o);
 }
 
-/* Keeps the plan, whose layers are s->layers, if it is worth it and the rules let it. Asked only of
-   what would be kept, as rules cost more than figures. False: they refuse it. */
+/* The same, divided otherwise where that makes room. */
+static bool finds_room(struct search *s, struct contender *o)
+{
+    struct memory_estimate memory;
+    *o = (struct contender){.knobs = s->c.knobs};
+    s->out->searched++;
+    if (!memory_estimate(&s->c, &memory, NULL)) return false;
+    fill_memory(o, &memory);
+    if (!fits(s, o)) {
+        take_layers(s);
+        if (split_to_fit(&s->c, &s->layers, &memory, &s->layout) &&
+            memory_estimate(&s->c, &memory, NULL))
+            fill_memory(o, &memory);
+        o->knobs = s->c.knobs;
+    }
+    note_least(s, o);
+    return fits(s, o);
+}
+
+/* Seconds of a step around its pipeline, at least: transfers between stages are left out. */
+static double around_pipeline(const struct search *s, double pipeline_s)
+{
+    const struct knobs *k = &s->c.knobs;
+    double n = (double)knobs_microbatches(k), sum = sharding_optimizer(&s->timing, k, s->params);
+    return k->pp > 1 ? sum : sum + sharding_exposed(&s->timing, k, s->params, pipeline_s / n);
+}
+
+/* Keeps the plan, if it is worth it and the rules let it. False: they refuse it. */
 static bool offer(struct search *s, struct contender *o)
 {
     struct time_estimate time;
+    take_layers(s);
     if (!time_estimate_layers(&s->layers, &s->c, &time, NULL)) return true;
     fill_time(o, &time);
     o->score = time.step * prefer_factor(s->wish + wish_of(s, PART_STATE));
@@ -367,12 +211,112 @@ static bool offer(struct search *s, struct contender *o)
     return true;
 }
 
-static void plan_layout(struct search *s)
+/* ---- combinations ---- */
+
+/* Sets all of them; false where the present layout has no such state. */
+static bool set_all(struct search *s, const struct combination *x)
 {
-    config_plan_layout(&s->c, &s->layout);
+    bool possible = true;
+    for (size_t i = 0; i < sizeof x->moves / sizeof *x->moves; i++)
+        if (x->moves[i]) possible = x->moves[i]->change(&s->c, x->moves[i]->argument) && possible;
+    return possible;
 }
 
-/* ---- what a switch recomputes ---- */
+/* Adds every combination of the decisions from `at` on. */
+static void combine(struct search *s, const enum decision_id *all, size_t n, size_t at,
+                    struct combination *now, struct combination *out, int *n_out, int most)
+{
+    if (at == n) {
+        if (*n_out < most) out[(*n_out)++] = *now;
+        return;
+    }
+    struct knobs saved = s->c.knobs;
+    struct states x = space_states(s->request, &decisions[all[at]], &s->c);
+    for (int i = 0; i < x.n; i++) {
+        now->moves[at] = x.items[i];
+        space_set(x.items[i], &s->c);
+        combine(s, all, n, at + 1, now, out, n_out, most);
+        s->c.knobs = saved;
+    }
+    now->moves[at] = NULL;
+}
+
+/* ---- kinds of spots ---- */
+
+/* The state of every switch that needs the least memory on the present spot, found one by one. */
+static void find_lean(struct search *s, struct kind *kind)
+{
+    struct contender o, least;
+    struct knobs present = s->c.knobs;
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
+        if (!space_is_switch(d)) continue;
+        struct states x = space_states(s->request, d, &s->c);
+        struct knobs best = s->c.knobs, before = best;
+        has_room(s, &least);
+        for (int i = 1; i < x.n; i++) {
+            s->c.knobs = before;
+            space_set(x.items[i], &s->c);
+            has_room(s, &o);
+            if (!(o.peak < least.peak)) continue;
+            least = o;
+            best = s->c.knobs;
+            kind->lean[d - decisions] = x.items[i];
+        }
+        s->c.knobs = best;
+    }
+    s->c.knobs = present;
+}
+
+/* A side with its costs on the first spot of its kind. */
+struct side {
+    struct combination moves;
+    double peak, step_s, wish;
+    int grad_bytes;
+};
+
+static int side_cmp(const void *left, const void *right)
+{
+    const struct side *a = left, *b = right;
+    if (a->step_s != b->step_s) return a->step_s < b->step_s ? -1 : 1;
+    return a->peak != b->peak ? (a->peak < b->peak ? -1 : 1) : 0;
+}
+
+/* Whether `b` is in nothing better than `a`. What replicas save depends on the layout. */
+static bool is_worse(const struct side *a, const struct side *b)
+{
+    return a->moves.moves[0] == b->moves.moves[0] && a->step_s <= b->step_s && a->peak <= b->peak &&
+           a->wish <= b->wish;
+}
+
+/* The fastest first, so that one that is better in everything stands before the other. */
+static void find_sides(struct search *s, struct kind *kind)
+{
+    struct combination now = {{NULL}}, all[MOST_SIDES];
+    struct side found[MOST_SIDES];
+    struct knobs present = s->c.knobs;
+    int n = 0;
+    combine(s, sides, SIDES, 0, &now, all, &n, MOST_SIDES);
+    for (int i = 0; i < n; i++) {
+        struct contender o;
+        s->c.knobs = present;
+        set_all(s, &all[i]);
+        contender_estimate(&s->c, &o);
+        found[i] =
+            (struct side){all[i], o.peak, o.step_s, wish_of(s, PART_STATE), s->c.knobs.grad_bytes};
+    }
+    s->c.knobs = present;
+    sort_items(found, (size_t)n, sizeof *found, side_cmp);
+    kind->n_sides = n;
+    kind->grad_bytes = present.grad_bytes;
+    for (int i = 0; i < n; i++) {
+        kind->sides[i] = found[i].moves;
+        if (found[i].grad_bytes < kind->grad_bytes) kind->grad_bytes = found[i].grad_bytes;
+        for (int j = i + 1; j < n; j++)
+            if (is_worse(&found[i], &found[j])) kind->worse[i] |= 1u << j;
+    }
+}
+
+/* ---- states of recomputation ---- */
 
 /* Modules; all bits for whole layers. */
 static uint32_t repeated(const struct knobs *k)
@@ -387,39 +331,212 @@ static bool is_part(uint32_t some, uint32_t of)
     return (some & ~of) == 0;
 }
 
-/* ---- one combination of switches ---- */
+/* A state with what it costs and keeps on the first spot of its kind. */
+struct rung {
+    const struct move *move;
+    double step_s, kept, wish; /* kept: bytes of all layers */
+    uint32_t modules;
+};
 
-/* The variant on the present spot, at one of its states of recomputation. */
-static void set_variant(struct search *s, const struct variant *v, int recompute)
+static int rung_cmp(const void *left, const void *right)
 {
-    struct knobs *k = &s->c.knobs;
-    int pp = k->pp, vpp = k->vpp;
-    *k = v->knobs;
-    k->pp = pp;
-    k->vpp = vpp;
-    space_set(v->recompute.items[recompute], &s->c);
+    const struct rung *a = left, *b = right;
+    if (a->step_s != b->step_s) return a->step_s < b->step_s ? -1 : 1;
+    return a->kept != b->kept ? (a->kept < b->kept ? -1 : 1) : 0;
 }
 
-/* The layers of the present knobs, in s->layers, and their rates; the group's, for any pp. */
-static const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute)
+static double kept_bytes(const struct search *s)
 {
-    struct time_rates **rates = &v->rates[recompute];
-    if (*rates) return *rates;
+    const struct config *c = &s->c;
+    struct memory_coefficients x = memory_coefficients_of(&c->machine);
+    struct token_counts tokens = token_counts(c, &x);
+    struct layer_memory layer;
+    double sum = 0;
+    for (int i = 0; i < c->model.n_kinds; i++) {
+        layer_measure(c, &tokens, c->model.kinds[i], &layer);
+        bool whole = c->knobs.recompute == RECOMPUTE_FULL;
+        sum += s->spots.kind_counts[i] * (whole ? layer.input : layer.kept);
+    }
+    return sum;
+}
+
+/* Whether another state adds clearly less time and keeps clearly less. */
+static bool is_dominated(const struct rung *all, int n, int at)
+{
+    static const double clearly = 0.97;
+    const struct rung *none = &all[0], *x = &all[at];
+    for (int i = 1; i < n; i++) {
+        double added = all[i].step_s - none->step_s, freed = none->kept - all[i].kept;
+        if (i != at && added <= clearly * (x->step_s - none->step_s) &&
+            clearly * freed >= none->kept - x->kept && all[i].wish <= x->wish)
+            return true;
+    }
+    return false;
+}
+
+static void find_repeats(struct search *s, struct kind *kind)
+{
+    struct rung all[SPACE_MAX_STATES];
     struct knobs present = s->c.knobs;
-    s->c.knobs.pp = s->c.knobs.vpp = 1;
-    *rates = ARENA_NEW(s->arena, struct time_rates);
-    time_layers_init(&s->c, &s->layers);
-    time_rates_of(&s->layers, &s->c, *rates);
-    s->layers_of = *rates;
+    struct states x = space_states(s->request, &decisions[DECISION_RECOMPUTE], &s->c);
+    for (int i = 0; i < x.n; i++) {
+        struct contender o;
+        s->c.knobs = present;
+        space_set(x.items[i], &s->c);
+        contender_estimate(&s->c, &o);
+        all[i] = (struct rung){x.items[i], o.step_s, kept_bytes(s), wish_of(s, PART_STATE),
+                               repeated(&s->c.knobs)};
+    }
     s->c.knobs = present;
-    return *rates;
+    sort_items(all, (size_t)x.n, sizeof *all, rung_cmp);
+    for (int i = 0; i < x.n; i++) {
+        if (!s->request->exhaustive && is_dominated(all, x.n, i)) continue;
+        kind->modules[kind->n_recompute] = all[i].modules;
+        kind->recompute[kind->n_recompute++] = all[i].move;
+    }
 }
 
-/* The fastest first: what comes after then is bounded away. */
-static int variant_cmp(const void *left, const void *right)
+/* Leaves out offloads beside which another is as fast and as lean. */
+static void drop_offloads(struct search *s, struct kind *kind)
 {
-    const struct variant *a = left, *b = right;
-    return a->seconds != b->seconds ? (a->seconds < b->seconds ? -1 : 1) : 0;
+    struct contender all[MOST_OFFLOADS];
+    struct knobs present = s->c.knobs;
+    int n = 0;
+    for (int i = 0; i < kind->n_offloads; i++) {
+        s->c.knobs = present;
+        set_all(s, &kind->offloads[i]);
+        contender_estimate(&s->c, &all[i]);
+    }
+    s->c.knobs = present;
+    for (int i = 0; i < kind->n_offloads; i++) {
+        bool dropped = false;
+        for (int j = 1; j < kind->n_offloads && i > 0 && !dropped; j++)
+            dropped = all[j].step_s <= all[i].step_s && all[j].peak < all[i].peak;
+        if (!dropped) kind->offloads[n++] = kind->offloads[i];
+    }
+    kind->n_offloads = n;
+}
+
+/* The kind of the present spot, its switches as in the base. */
+static size_t kind_of(struct search *s)
+{
+    unsigned given = move_given(&s->c);
+    for (size_t i = 0; i < s->kinds.n; i++)
+        if (s->kinds.items[i].given == given) return i;
+    struct combination now = {{NULL}};
+    struct kind *kind = VEC_PUSH(s->arena, &s->kinds);
+    *kind = (struct kind){.given = given};
+    split_plan(&s->c, NULL, &s->layout);
+    find_lean(s, kind);
+    find_sides(s, kind);
+    find_repeats(s, kind);
+    combine(s, offloads, OFFLOADS, 0, &now, kind->offloads, &kind->n_offloads, MOST_OFFLOADS);
+    if (!s->request->exhaustive) drop_offloads(s, kind);
+    return s->kinds.n - 1;
+}
+
+/* ---- room ---- */
+
+static void set_spot(struct search *s, const struct spot *spot, int vpp)
+{
+    s->group = &s->spots.groups.items[spot->group];
+    s->c.knobs = s->group->knobs;
+    s->c.knobs.pp = spot->pp;
+    s->c.knobs.vpp = vpp;
+}
+
+/* The leanest plan with a state of recomputation and an offload, its layers divided anew. */
+static void set_lean(struct search *s, const struct move *recompute, int offload)
+{
+    const struct kind *kind = &s->kinds.items[s->kind];
+    int pp = s->c.knobs.pp, vpp = s->c.knobs.vpp;
+    s->c.knobs = s->group->knobs;
+    s->c.knobs.pp = pp;
+    s->c.knobs.vpp = vpp;
+    for (int i = 0; i < DECISION_OFFLOAD; i++)
+        space_set(i == DECISION_RECOMPUTE ? recompute : kind->lean[i], &s->c);
+    set_all(s, &kind->offloads[offload]);
+    take_layers(s);
+    split_by_time(&s->c, &s->layers, &s->layout);
+}
+
+static bool tries_room(struct search *s, int recompute, int offload)
+{
+    struct contender o;
+    struct room *room = &s->rooms[offload];
+    const struct kind *kind = &s->kinds.items[s->kind];
+    struct knobs present = s->c.knobs;
+    set_lean(s, kind->recompute[recompute], offload);
+    bool roomy = finds_room(s, &o);
+    s->c.knobs = present;
+    if (roomy)
+        room->roomy[room->n_roomy++] = kind->modules[recompute];
+    else
+        room->cramped[room->n_cramped++] = kind->modules[recompute];
+    return roomy;
+}
+
+/* The state that recomputes most: where it has no room, none has. */
+static int fullest(const struct kind *kind)
+{
+    int most = 0;
+    for (int i = 1; i < kind->n_recompute; i++)
+        if (kind->modules[i] > kind->modules[most]) most = i;
+    return most;
+}
+
+/* Whether a state of recomputation has room on the present spot and stages with an offload,
+   whatever the other switches. */
+static bool is_cramped(struct search *s, int recompute, int offload)
+{
+    struct room *room = &s->rooms[offload];
+    const struct kind *kind = &s->kinds.items[s->kind];
+    uint32_t modules = kind->modules[recompute];
+    if (s->request->exhaustive) return false;
+    if (room->n_roomy + room->n_cramped == 0) tries_room(s, fullest(kind), offload);
+    for (int i = 0; i < s->rooms[0].n_roomy; i++)
+        if (is_part(s->rooms[0].roomy[i], modules)) return false;
+    for (int i = 0; i < room->n_roomy; i++)
+        if (is_part(room->roomy[i], modules)) return false;
+    for (int i = 0; i < room->n_cramped; i++)
+        if (is_part(modules, room->cramped[i])) return true;
+    return !tries_room(s, recompute, offload);
+}
+
+/* Where even the low end of the leanest plan's estimate is too much, so is all else with as large a
+   micro-batch. Virtual stages only move activations, of which it keeps next to nothing. */
+static bool is_hopeless(struct search *s, const struct spot *spot)
+{
+    struct contender o;
+    int *hopeless = &s->hopeless[spot->family], mbs = s->c.knobs.mbs;
+    if (s->request->exhaustive) return false;
+    if (*hopeless && mbs >= *hopeless) return true;
+    const struct kind *kind = &s->kinds.items[s->kind];
+    struct knobs present = s->c.knobs;
+    split_plan(&s->c, NULL, &s->layout);
+    for (int i = 0; i < DECISIONS; i++)
+        space_set(kind->lean[i], &s->c);
+    bool room = finds_room(s, &o);
+    s->c.knobs = present;
+    if (!room && o.fits == FITS_NO) *hopeless = mbs;
+    return *hopeless > 0;
+}
+
+/* ---- variants ---- */
+
+static bool is_among(const struct decision *d, const enum decision_id *all, size_t n)
+{
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        found = found || d == &decisions[all[i]];
+    return found;
+}
+
+/* What is decided within a variant. */
+static bool is_inner(const struct decision *d)
+{
+    return d == &decisions[DECISION_RECOMPUTE] || is_among(d, sides, SIDES) ||
+           is_among(d, offloads, OFFLOADS);
 }
 
 typedef VEC(struct variant) variants;
@@ -432,8 +549,8 @@ static void add_variants(struct search *s, const struct decision *d, variants *a
     if (d == decisions + DECISIONS) {
         struct variant *v = VEC_PUSH(s->arena, all);
         *v = (struct variant){.knobs = s->c.knobs, .wish = wish_of(s, PART_VARIANT)};
-        v->recompute = space_states(s->request, &decisions[DECISION_RECOMPUTE], &s->c);
-        v->offload = space_states(s->request, &decisions[DECISION_OFFLOAD], &s->c);
+        v->rates =
+            ARENA_ARRAY(s->arena, struct time_rates *, (size_t)s->kinds.items[s->kind].n_recompute);
         return;
     }
     struct states x = space_states(s->request, d, &s->c);
@@ -445,6 +562,48 @@ static void add_variants(struct search *s, const struct decision *d, variants *a
     }
 }
 
+/* The variant on the present spot, at one of its states of recomputation. */
+static void set_variant(struct search *s, const struct variant *v, int recompute)
+{
+    struct knobs *k = &s->c.knobs;
+    int pp = k->pp, vpp = k->vpp;
+    *k = v->knobs;
+    k->pp = pp;
+    k->vpp = vpp;
+    space_set(s->kinds.items[s->kind].recompute[recompute], &s->c);
+}
+
+/* Rates that no side and no pp has smaller. */
+static const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute)
+{
+    struct time_rates **rates = &v->rates[recompute];
+    if (*rates) return *rates;
+    struct knobs present = s->c.knobs;
+    s->c.knobs.pp = s->c.knobs.vpp = 1;
+    s->c.knobs.grad_bytes = s->kinds.items[s->kind].grad_bytes;
+    *rates = ARENA_NEW(s->arena, struct time_rates);
+    take_layers(s);
+    time_rates_of(&s->layers, &s->c, *rates);
+    s->c.knobs = present;
+    return *rates;
+}
+
+/* Seconds that the optimizer on the CPU adds to a step at least. */
+static double cpu_seconds(const struct search *s)
+{
+    struct knobs on_gpu = s->c.knobs;
+    on_gpu.optimizer_offload = 0;
+    return sharding_optimizer(&s->timing, &s->c.knobs, s->params) -
+           sharding_optimizer(&s->timing, &on_gpu, s->params);
+}
+
+/* The fastest first: what comes after is then bounded away. */
+static int variant_cmp(const void *left, const void *right)
+{
+    const struct variant *a = left, *b = right;
+    return a->seconds != b->seconds ? (a->seconds < b->seconds ? -1 : 1) : 0;
+}
+
 static void expand(struct search *s, struct group *g)
 {
     variants all = {0};
@@ -453,7 +612,8 @@ static void expand(struct search *s, struct group *g)
     add_variants(s, decisions, &all);
     for (size_t i = 0; i < all.n; i++) {
         s->c.knobs = all.items[i].knobs;
-        all.items[i].seconds = shortest_schedule(s, variant_rates(s, &all.items[i], 0));
+        space_set(s->kinds.items[s->kind].recompute[0], &s->c);
+        all.items[i].seconds = spots_bound(&s->spots, &s->c, variant_rates(s, &all.items[i], 0));
     }
     sort_items(all.items, all.n, sizeof *all.items, variant_cmp);
     g->variants = all.items;
@@ -461,196 +621,150 @@ static void expand(struct search *s, struct group *g)
     s->c.knobs = saved;
 }
 
-/* ---- the leanest ---- */
+/* ---- visiting ---- */
 
-/* The state of every switch that needs the least memory on the present spot, found one by one. */
-static void find_lean(struct search *s, struct lean *lean)
+enum result { IMPOSSIBLE, TOO_SLOW, NO_ROOM, REFUSED, GOOD };
+
+static bool is_refused(const struct search *s)
 {
-    struct contender o, least;
-    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
-        if (!space_is_switch(d)) continue;
-        struct states x = space_states(s->request, d, &s->c);
-        struct knobs best = s->c.knobs, before = best;
-        has_room(s, &least);
-        for (int i = 1; i < x.n; i++) {
-            s->c.knobs = before;
-            space_set(x.items[i], &s->c);
-            has_room(s, &o);
-            if (!(o.peak < least.peak)) continue;
-            least = o;
-            best = s->c.knobs;
-            lean->states[d - decisions] = x.items[i];
-        }
-        s->c.knobs = best;
-    }
+    const struct search_request *r = s->request;
+    return r->refused && r->refused(r->context, &s->c.knobs);
 }
 
-/* Found anew wherever other moves are possible. */
-static const struct lean *lean_of(struct search *s)
-{
-    unsigned given = move_given(&s->c);
-    for (size_t i = 0; i < s->lean.n; i++)
-        if (s->lean.items[i].given == given) return &s->lean.items[i];
-    struct knobs present = s->c.knobs;
-    struct lean *lean = VEC_PUSH(s->arena, &s->lean);
-    *lean = (struct lean){.given = given};
-    find_lean(s, lean);
-    s->c.knobs = present;
-    return lean;
-}
-
-/* Sets every switch of the present spot so that it needs the least memory, but recomputation to
-   `recompute` unless that is NULL. */
-static void set_lean(struct search *s, const struct move *const *recompute)
-{
-    struct knobs *k = &s->c.knobs;
-    int pp = k->pp, vpp = k->vpp, layout = k->layout;
-    *k = s->group->knobs;
-    k->pp = pp;
-    k->vpp = vpp;
-    k->layout = layout;
-    const struct lean *lean = lean_of(s);
-    for (int i = 0; i < DECISIONS; i++)
-        space_set(i == DECISION_RECOMPUTE && recompute ? *recompute : lean->states[i], &s->c);
-}
-
-/* Whether the present recomputation has no room on the present spot whatever the other switches:
-   asked once for all variants. */
-static bool is_cramped(struct search *s, const struct move *recompute)
+/* Tries the present knobs, all of them set. */
+static enum result try_plan(struct search *s, const struct time_rates *rates)
 {
     struct contender o;
-    uint32_t modules = repeated(&s->c.knobs);
-    if (s->request->exhaustive) return false;
-    for (int i = 0; i < s->n_roomy; i++)
-        if (is_part(s->roomy[i], modules)) return false;
-    struct knobs present = s->c.knobs;
-    set_lean(s, &recompute);
-    bool room = has_room(s, &o);
-    s->c.knobs = present;
-    if (room)
-        s->roomy[s->n_roomy++] = modules;
-    else
-        s->cramped[s->n_cramped++] = modules;
-    return !room;
+    if (is_refused(s)) return REFUSED;
+    take_layers(s);
+    if (!split_by_time(&s->c, &s->layers, &s->layout)) return NO_ROOM;
+    double least = spots_bound_of_split(&s->c, rates, &s->layout);
+    least += around_pipeline(s, least);
+    if (!matters(s, least, s->wish + wish_of(s, PART_STATE))) return TOO_SLOW;
+    if (!finds_room(s, &o)) return NO_ROOM;
+    return offer(s, &o) ? GOOD : REFUSED;
 }
 
-enum outcome_of_state { STATE_SLOW, STATE_NO_ROOM, STATE_REFUSED, STATE_DONE };
-
-/* Tries a state of recomputation with as little offload as it needs. */
-static enum outcome_of_state try_state(struct search *s, struct variant *v, int recompute)
+/* Tries a variant with every side that may be best. */
+static enum result try_sides(struct search *s, struct variant *v, int recompute, int offload)
 {
-    struct contender o;
+    const struct kind *kind = &s->kinds.items[s->kind];
     const struct time_rates *rates = variant_rates(s, v, recompute);
-    double wish = s->wish + wish_of(s, PART_STATE);
-    if (!matters(s, bound_of(s, rates), wish)) return STATE_SLOW;
-    plan_layout(s);
-    if (!matters(s, bound_of_layout(s, rates), wish)) return STATE_SLOW;
-    if (is_cramped(s, v->recompute.items[recompute])) return STATE_NO_ROOM;
-    if (s->layers_of != rates) time_layers_init(&s->c, &s->layers);
-    s->layers_of = rates;
-    enum outcome_of_state outcome = STATE_NO_ROOM;
-    struct knobs on_gpu = s->c.knobs;
-    for (int i = 0; i < v->offload.n; i++) {
-        s->c.knobs = on_gpu;
-        space_set(v->offload.items[i], &s->c);
-        if (!has_room(s, &o)) continue;
-        if (i > 0) time_layers_init(&s->c, &s->layers);
-        if (i > 0) s->layers_of = NULL;
-        outcome = offer(s, &o) ? STATE_DONE : STATE_REFUSED;
-        if (outcome == STATE_DONE && !s->request->exhaustive) break;
+    enum result best = IMPOSSIBLE;
+    uint32_t needless = 0;
+    struct knobs plain = s->c.knobs;
+    if (!matters(s, spots_bound(&s->spots, &s->c, rates), s->wish + wish_of(s, PART_STATE)))
+        return TOO_SLOW;
+    for (int i = 0; i < kind->n_sides; i++) {
+        if (needless & 1u << i && !s->request->exhaustive) continue;
+        s->c.knobs = plain;
+        if (!set_all(s, &kind->sides[i]) || !set_all(s, &kind->offloads[offload])) continue;
+        enum result one = try_plan(s, rates);
+        if (one > best) best = one;
+        if (one != REFUSED) needless |= kind->worse[i];
     }
-    return outcome;
+    return best;
 }
 
-/* The states of one variant that were tried. */
-struct tried {
-    int n_done, n_full;
-    uint32_t done[SPACE_MAX_STATES], full[SPACE_MAX_STATES];
-    double wish[SPACE_MAX_STATES]; /* of those done */
+/* Whether one variant is slower than another at every layer, or as slow, all else being equal. */
+static bool is_slower(const struct variant *v, const struct variant *other)
+{
+    const double *a = (const double *)v->rates[0], *b = (const double *)other->rates[0];
+    for (size_t i = 0; i < sizeof(struct time_rates) / sizeof(double); i++)
+        if (a[i] < b[i]) return false;
+    return true;
+}
+
+/* What is known to be good enough on the present spot and stages, or as fast as is of use. */
+struct known {
+    const struct variant *variant;
+    uint32_t modules;
+    int offload;
+    double wish;
 };
 
-/* Whether what is known of other states decides one: one that recomputes part of it was good
-   enough, or one that recomputes all of it and more has no room. */
-static bool is_needless(const struct search *s, const struct tried *t, uint32_t modules,
-                        double wish)
+struct known_list {
+    int n;
+    struct known items[MOST_GOOD];
+};
+
+/* Whether something known recomputes no more, offloads no more and is no slower besides. */
+static bool is_needless(const struct known_list *list, const struct known *x)
 {
-    for (int i = 0; i < s->n_cramped; i++)
-        if (is_part(modules, s->cramped[i])) return true;
-    for (int i = 0; i < t->n_done; i++)
-        if (is_part(t->done[i], modules) && t->wish[i] <= wish) return true;
-    for (int i = 0; i < t->n_full; i++)
-        if (is_part(modules, t->full[i])) return true;
+    for (int i = 0; i < list->n; i++) {
+        const struct known *good = &list->items[i];
+        if (is_part(good->modules, x->modules) && good->wish <= x->wish &&
+            (good->offload == 0 || good->offload == x->offload) &&
+            (good->variant == x->variant || is_slower(x->variant, good->variant)))
+            return true;
+    }
     return false;
 }
 
-/* Tries one state and notes what that says about others; false when none other is fast enough. */
-static bool note_state(struct search *s, struct variant *v, int recompute, struct tried *t)
+/* Tries one variant of the present spot and stages. */
+static void try_variant(struct search *s, struct variant *v, int recompute, int offload,
+                        struct known_list *good)
 {
     set_variant(s, v, recompute);
-    uint32_t modules = repeated(&s->c.knobs);
-    double wish = wish_of(s, PART_STATE);
-    if (!s->request->exhaustive && is_needless(s, t, modules, wish)) return true;
-    enum outcome_of_state outcome = try_state(s, v, recompute);
-    if (outcome == STATE_DONE) {
-        t->done[t->n_done] = modules;
-        t->wish[t->n_done++] = wish;
-    }
-    if (outcome == STATE_NO_ROOM) t->full[t->n_full++] = modules;
-    return modules != 0 || outcome != STATE_SLOW;
+    struct known x = {v, repeated(&s->c.knobs), offload, s->wish + wish_of(s, PART_STATE)};
+    if (!s->request->exhaustive && is_needless(good, &x)) return;
+    struct knobs on_gpu = s->c.knobs;
+    if (!set_all(s, &s->kinds.items[s->kind].offloads[offload]) || is_refused(s)) return;
+    s->c.knobs = on_gpu;
+    enum result result = try_sides(s, v, recompute, offload);
+    if ((result == GOOD || result == TOO_SLOW) && good->n < MOST_GOOD) good->items[good->n++] = x;
 }
 
-/* Where nothing recomputed is too slow, all is; where it has no room, whole layers say whether
-   anything has. */
-static void visit_variant(struct search *s, struct variant *v)
+/* Whether any variant with a state of recomputation and an offload may be worth it; those that are
+   too slow are noted. */
+static bool may_serve(struct search *s, int recompute, int offload, struct known_list *good)
 {
-    struct tried t = {.n_done = 0};
-    int n = v->recompute.n;
-    if (!note_state(s, v, 0, &t) && !s->request->exhaustive) return;
-    if (t.n_full && n > 2) note_state(s, v, n - 1, &t);
-    for (int i = 1; i < n; i++)
-        note_state(s, v, i, &t);
-}
-
-/* ---- one spot ---- */
-
-/* Where even the low end of the leanest plan's estimate is too much, so is all else with as large a
-   micro-batch. Virtual stages only move activations, of which it keeps next to nothing. */
-static bool is_hopeless(struct search *s, const struct spot *spot)
-{
-    struct contender o;
+    const struct kind *kind = &s->kinds.items[s->kind];
+    const struct group *g = s->group;
     struct knobs present = s->c.knobs;
-    int *hopeless = &s->hopeless[spot->family], mbs = present.mbs;
-    if (s->request->exhaustive) return false;
-    if (*hopeless && mbs >= *hopeless) return true;
-    plan_layout(s);
-    set_lean(s, NULL);
-    bool room = has_room(s, &o);
+    bool serves = false;
+    for (size_t i = 0; i < g->n_variants && !serves; i++) {
+        struct variant *v = &g->variants[i];
+        s->c.knobs = present;
+        set_variant(s, v, recompute);
+        double wish = s->wish + v->wish + wish_of(s, PART_STATE);
+        struct known x = {v, kind->modules[recompute], offload, wish};
+        if (!s->request->exhaustive && is_needless(good, &x)) continue;
+        double least = spots_bound(&s->spots, &s->c, variant_rates(s, v, recompute));
+        if (!set_all(s, &kind->offloads[offload])) continue;
+        if (s->c.knobs.optimizer_offload > 0) least += cpu_seconds(s);
+        serves = matters(s, least, wish);
+        if (!serves && good->n < MOST_GOOD) good->items[good->n++] = x;
+    }
     s->c.knobs = present;
-    if (!room && o.fits == FITS_NO) *hopeless = mbs;
-    return *hopeless > 0 && mbs >= *hopeless;
-}
-
-static void set_spot(struct search *s, const struct spot *spot, int vpp)
-{
-    s->group = &s->groups.items[spot->group];
-    s->c.knobs = s->group->knobs;
-    s->c.knobs.pp = spot->pp;
-    s->c.knobs.vpp = vpp;
+    return serves;
 }
 
 static void visit_stages(struct search *s, const struct spot *spot)
 {
     struct group *g = s->group;
-    double wish = spot->wish + wish_of(s, PART_STAGES);
-    if (!matters(s, bound_of(s, &g->least), wish)) return;
     int vpp = s->c.knobs.vpp;
+    double wish = spot->wish + wish_of(s, PART_STAGES);
+    if (!matters(s, spots_bound(&s->spots, &s->c, &g->least), wish)) return;
     if (g->n_variants == 0) expand(s, g);
     s->out->visited++;
-    s->n_roomy = s->n_cramped = 0;
-    for (size_t v = 0; v < g->n_variants; v++) {
-        s->wish = wish + g->variants[v].wish;
+    for (int i = 0; i < MOST_OFFLOADS; i++)
+        s->rooms[i].n_roomy = s->rooms[i].n_cramped = 0;
+    const struct kind *kind = &s->kinds.items[s->kind];
+    struct known_list good = {.n = 0};
+    for (int o = 0; o < kind->n_offloads; o++) {
+        if (o > 0 && !is_cramped(s, fullest(kind), 0)) break;
+        for (int r = 0; r < kind->n_recompute; r++) {
+            set_spot(s, spot, vpp);
+            s->wish = wish;
+            if (!may_serve(s, r, o, &good) || is_cramped(s, r, o)) continue;
+            for (size_t v = 0; v < g->n_variants; v++) {
+                s->wish = wish + g->variants[v].wish;
+                set_spot(s, spot, vpp);
+                try_variant(s, &g->variants[v], r, o, &good);
+            }
+        }
         set_spot(s, spot, vpp);
-        visit_variant(s, &g->variants[v]);
     }
 }
 
@@ -660,9 +774,11 @@ static void visit(struct search *s, const struct spot *spot)
     guard_tick(arena_guard(s->arena));
     set_spot(s, spot, 1);
     if (!matters(s, spot->bound, spot->wish)) return;
-    struct axis vpp = virtual_stages(s);
+    struct axis vpp = spots_stages(s->request, &s->c);
     s->c.knobs.vpp = vpp.values[0];
+    s->kind = kind_of(s);
     if (is_hopeless(s, spot)) return;
+    s->params = sharding_params(&s->c);
     for (int i = vpp.n - 1; i >= 0; i--) {
         set_spot(s, spot, vpp.values[i]);
         visit_stages(s, spot);
@@ -676,10 +792,8 @@ static void visit_known(struct search *s)
     for (size_t i = 0; i < s->request->n_known; i++) {
         s->c.knobs = s->request->known[i];
         s->wish = wish_of(s, PART_SPOT) + wish_of(s, PART_STAGES) + wish_of(s, PART_VARIANT);
-        time_layers_init(&s->c, &s->layers);
-        s->layers_of = NULL;
-        plan_layout(s);
-        if (knobs_divide(&s->c.knobs) && has_room(s, &o)) offer(s, &o);
+        if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, NULL, &s->layout)) continue;
+        if (has_room(s, &o)) offer(s, &o);
     }
 }
 
@@ -687,12 +801,14 @@ static void visit_known(struct search *s)
 
 static enum part part_of(const struct knob *knob)
 {
-    for (int axis = 0; axis < AXES; axis++)
-        if (decisions[axes[axis]].size == knob->offset) return PART_SPOT;
+    static const enum decision_id sizes[] = {DECISION_TP, DECISION_CP,  DECISION_ETP,
+                                             DECISION_EP, DECISION_MBS, DECISION_PP};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (decisions[sizes[i]].size == knob->offset) return PART_SPOT;
     if (knob->kind == KNOB_SHARDED) return PART_SPOT;
     if (knob->offset == decisions[DECISION_VPP].size) return PART_STAGES;
-    for (int i = 0; i < DECISIONS; i++)
-        for (const int *p = decisions[i].params; is_inner(&decisions[i]) && *p != P_NONE; p++)
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
+        for (const int *p = d->params; is_inner(d) && *p != P_NONE; p++)
             if (knob == knob_of(*p)) return PART_STATE;
     return PART_VARIANT;
 }
@@ -706,18 +822,40 @@ static void part_wishes(struct search *s)
         s->wishes[part_of(r->preferences[i].knob)][i] = true;
 }
 
+bool search_divide(struct config *c, struct layout *slot)
+{
+    if (!split_plan(c, NULL, slot)) return false;
+    split_polish(c, slot);
+    return true;
+}
+
+/* The plans as they are shown, which may change their order. */
+static void polish(struct search *s)
+{
+    struct search_result *out = s->out;
+    for (size_t i = 0; i < out->n; i++) {
+        struct contender *o = &out->plans[i];
+        double preferred = o->score / o->step_s;
+        s->c.knobs = o->knobs;
+        if (!search_divide(&s->c, &s->layout) || !contender_estimate(&s->c, o)) continue;
+        o->score = o->step_s * preferred;
+    }
+    finalists_sort(out->plans, out->n);
+}
+
 struct search *search_new(struct arena *a, const struct search_request *request)
 {
     struct search *s = ARENA_NEW(a, struct search);
-    const struct model_shape *m = &request->base->model;
-    *s = (struct search){.request = request, .arena = a, .c = *request->base};
+    s->request = request;
+    s->arena = a;
+    s->c = *request->base;
     s->c.knobs.layout = 0;
-    for (int i = 0; i < m->num_layers; i++)
-        s->kind_counts[m->layers[i]]++;
+    s->timing = timing_of(&s->c);
     part_wishes(s);
-    s->two_kinds = add_spaces(s);
-    s->hopeless = ARENA_ARRAY(a, int, s->n_families + AXIS_MAX_PP + 1);
-    sort_items(s->spots.items, s->spots.n, sizeof *s->spots.items, spot_cmp);
+    s->spots = (struct spots){
+        .request = request, .arena = a, .about_spot = s->wishes[PART_SPOT], .c = &s->c};
+    spots_fill(&s->spots);
+    s->hopeless = ARENA_ARRAY(a, int, s->spots.n_families);
     return s;
 }
 
@@ -727,13 +865,15 @@ void search_within(struct search *s, double capacity_bytes, bool tight, struct s
     s->out = out;
     s->tight = tight;
     s->c.machine.capacity_bytes = capacity_bytes;
-    *out = (struct search_result){.layouts = s->layouts};
-    memset(s->hopeless, 0, (s->n_families + AXIS_MAX_PP + 1) * sizeof *s->hopeless);
-    finalists_start(&s->finalists, most < SEARCH_MAX_PLANS ? most : SEARCH_MAX_PLANS, s->two_kinds);
+    *out = (struct search_result){.layouts = s->spots.layouts};
+    memset(s->hopeless, 0, s->spots.n_families * sizeof *s->hopeless);
+    finalists_start(&s->finalists, most < SEARCH_MAX_PLANS ? most : SEARCH_MAX_PLANS,
+                    s->spots.two_kinds);
     visit_known(s);
-    for (size_t i = 0; i < s->spots.n; i++)
-        visit(s, &s->spots.items[i]);
+    for (size_t i = 0; i < s->spots.items.n; i++)
+        visit(s, &s->spots.items.items[i]);
     out->n = finalists_take(&s->finalists, out->plans);
+    polish(s);
 }
 
 void search_run(const struct search_request *request, struct arena *scratch,

@@ -27,6 +27,9 @@ struct search_request {
     /* Says why a finished plan is not allowed (a rule id, a forbidden expression), or NULL. May be
      * NULL. */
     const char *(*reject)(void *context, const struct config *plan);
+    /* Whether what made `reject` refuse another plan is so in these knobs too: quick, and false
+       where it is not known. May be NULL. */
+    bool (*refused)(void *context, const struct knobs *k);
     void *context;
 };
 
@@ -62,6 +65,9 @@ void search_within(struct search *s, double capacity_bytes, bool tight, struct s
 void search_run(const struct search_request *request, struct arena *scratch,
                 struct search_result *out);
 
+/* Divides the layers of a plan that is given by a search for the same memory as the search has it.
+ *slot must live as long as `c` uses it. False when that is impossible. */
+bool search_divide(struct config *c, struct layout *slot);
 /* Costs of one configuration as a contender; false when its pipeline split is impossible. */
 bool contender_estimate(const struct config *c, struct contender *out);
 

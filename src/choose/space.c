@@ -84,7 +84,8 @@ struct states space_states(const struct search_request *r, const struct decision
     found[0] = as_is;
     for (const struct move *move = d->moves; move->name && x.n < SPACE_MAX_STATES; move++) {
         if (!(move->uses & MOVE_SEARCH) || move->needs & ~given) continue;
-        bool is_new = move->change(c, move->argument) && agrees(r, &c->knobs);
+        bool is_new =
+            move_allowed(r->base, move) && move->change(c, move->argument) && agrees(r, &c->knobs);
         for (int i = 0; is_new && i < x.n; i++)
             is_new = !same_state(d, &found[i], &c->knobs);
         if (is_new) {

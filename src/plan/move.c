@@ -246,7 +246,7 @@ static bool offload_optimizer(struct config *c, int percent)
 static bool offload_modules(struct config *c, int modules)
 {
     c->knobs.offload_modules = (uint32_t)modules;
-    return c->knobs.layers_offloaded == 0;
+    return c->knobs.layers_offloaded == 0 && c->knobs.graph_impl != GRAPH_FULL_ITERATION;
 }
 
 static bool keep_on_gpu(struct config *c, int none)

@@ -36,7 +36,7 @@ static struct str refused_by(const struct facts *question, const struct config *
     struct layout slot;
     struct facts *f = facts_copy(question->arena, question);
     c.knobs = *k;
-    if (!config_plan_layout(&c, &slot)) return STR("no layout");
+    if (!search_divide(&c, &slot)) return STR("no layout");
     config_to_facts(&c, f);
     planner_complete(rules_builtin(), f, scratch);
     facts_derive(f);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choose/spots.h"
+
+#include <math.h>
+
+#include "base/sort.h"
+#include "facts/param_ids.h"
+#include "plan/framework.h"
+
+/* The axes, outermost first: what an axis's values depend on stands before it. Layers' times depend
+   on none of those after the micro-batch, weights not on the micro-batch. */
+static const enum decision_id axes[] = {DECISION_TP, DECISION_CP,  DECISION_ETP,
+                                        DECISION_EP, DECISION_MBS, DECISION_PP};
+enum { AXES = sizeof axes / sizeof *axes };
+
+/* ---- bounds ---- */
+
+static void take_least(struct time_rates *least, const struct time_rates *one)
+{
+    const double *from = (const double *)one;
+    double *to = (double *)least;
+    for (size_t i = 0; i < sizeof *one / sizeof(double); i++)
+        to[i] = fmin(to[i], from[i]);
+}
+
+/* Of each dispatcher the rates with the whole iteration captured and everything overlapped, whether
+   that goes together or not. */
+struct time_rates spots_least_rates(const struct spots *s)
+{
+    struct knobs *k = &s->c->knobs, saved = *k;
+    struct time_rates least, one;
+    struct time_layers layers;
+    struct states dispatchers = space_states(s->request, &decisions[DECISION_DISPATCHER], s->c);
+    for (int i = 0; i < dispatchers.n; i++) {
+        *k = saved;
+        space_set(dispatchers.items[i], s->c);
+        k->graph_impl = GRAPH_FULL_ITERATION;
+        k->overlap_ep = k->tp_comm_overlap = true;
+        k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
+        time_layers_init(s->c, &layers);
+        time_rates_of(&layers, s->c, &one);
+        if (i == 0) least = one;
+        take_least(&least, &one);
+    }
+    *k = saved;
+    return least;
+}
+
+/* Seconds from the first forward to the last backward. On rank r, T >= n load(r) + W(r): it does
+   its chunks of every microbatch and waits for one to pass the chunks before its first. Added up
+   over the ranks, whose loads are all that is to be done, this bounds T; without virtual stages
+   W(r) is what the ranks before r do. A rank has whole layers besides. */
+static double shortest_schedule(const struct spots *s, const struct config *c,
+                                const struct time_rates *rates)
+{
+    const struct knobs *k = &c->knobs;
+    double n = (double)knobs_microbatches(k), p = k->pp, least = INFINITY;
+    double all = rates->embedding + rates->head + c->model.mtp_layers * rates->mtp;
+    for (int i = 0; i < c->model.n_kinds; i++) {
+        all += s->kind_counts[i] * rates->kinds[i];
+        least = fmin(least, rates->kinds[i]);
+    }
+    if (k->pp == 1) return n * all;
+    double whole = ceil(c->model.num_layers / p) * n * least;
+    double waits = (p - 1) * (p - 2) / (2 * p) * least; /* chunks between the ends have a layer */
+    double even = k->vpp == 1 ? all / (1 - pow(1 - 1 / n, p)) : n * all / p + waits;
+    return fmax(whole, even);
+}
+
+double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates)
+{
+    return rates->slow * shortest_schedule(s, c, rates) + rates->fixed;
+}
+
+double spots_bound_of_split(const struct config *c, const struct time_rates *rates,
+                            const struct layout *layout)
+{
+    double ranks[LAYOUT_MAX_CHUNKS], waits[LAYOUT_MAX_CHUNKS], before = 0, longest = 0;
+    double n = (double)knobs_microbatches(&c->knobs);
+    int layer = 0, pp = c->knobs.pp;
+    for (int r = 0; r < pp; r++) /* only what is used: this runs for tens of thousands */
+        ranks[r] = waits[r] = 0;
+    for (int i = 0, r = 0; i < layout->n_chunks; i++, r = r + 1 < pp ? r + 1 : 0) {
+        double chunk = rates->mtp * layout->mtp[i] + (layout->embedding[i] ? rates->embedding : 0) +
+                       (layout->loss[i] ? rates->head : 0);
+        for (int end = layer + layout->decoders[i]; layer < end; layer++)
+            chunk += rates->kinds[c->model.layers[layer]];
+        if (i < pp) waits[i] = before;
+        before += chunk;
+        ranks[r] += chunk;
+    }
+    for (int r = 0; r < pp; r++)
+        longest = fmax(longest, n * ranks[r] + waits[r]);
+    return rates->slow * longest + rates->fixed;
+}
+
+/* ---- enumeration ---- */
+
+/* Interleaving wants microbatches in groups of pp. */
+struct axis spots_stages(const struct search_request *r, const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    struct axis all = space_values(r, &decisions[DECISION_VPP], k), x = {0};
+    for (int i = 0; i < all.n; i++)
+        if (all.values[i] == 1 || knobs_microbatches(k) % k->pp == 0)
+            x.values[x.n++] = all.values[i];
+    return x;
+}
+
+static void add_spot(struct spots *s)
+{
+    struct knobs *k = &s->c->knobs;
+    const struct search_request *r = s->request;
+    const struct group *group = &s->groups.items[s->groups.n - 1];
+    guard_tick(arena_guard(s->arena));
+    struct axis vpp = spots_stages(r, s->c);
+    double bound = INFINITY;
+    s->layouts += (size_t)vpp.n;
+    for (int i = 0; i < vpp.n && i < 2; i++) { /* all virtual ones have the same bound */
+        k->vpp = vpp.values[i];
+        bound = fmin(bound, spots_bound(s, s->c, &group->least));
+    }
+    k->vpp = 1;
+    if (vpp.n == 0) return;
+    *VEC_PUSH(s->arena, &s->items) = (struct spot){
+        .bound = bound,
+        .wish = prefer_sum(r->preferences, r->n_preferences, s->about_spot, k),
+        .number = (uint32_t)s->items.n,
+        .group = (uint32_t)s->groups.n - 1,
+        .family = s->n_families + (uint32_t)(k->pp < AXIS_MAX_PP ? k->pp : AXIS_MAX_PP),
+        .pp = k->pp};
+}
+
+/* Sequence parallelism goes with tensor parallelism unless the user decides. */
+static void follow_tp(const struct spots *s)
+{
+    bool pinned = space_is_pinned(s->request, P_sequence_parallel);
+    struct knobs *k = &s->c->knobs;
+    k->sequence_parallel = k->tp > 1 && (!pinned || s->request->base->knobs.sequence_parallel);
+}
+
+/* What is noted where an axis begins, those before it set. */
+static void begin_axis(struct spots *s, enum decision_id axis)
+{
+    if (axis == DECISION_MBS) s->n_families += AXIS_MAX_PP + 1;
+    if (axis != DECISION_PP) return;
+    follow_tp(s);
+    struct group *group = VEC_PUSH(s->arena, &s->groups);
+    *group = (struct group){.knobs = s->c->knobs};
+    s->c->knobs.recompute = RECOMPUTE_NONE;
+    group->least = spots_least_rates(s);
+    s->c->knobs = group->knobs;
+}
+
+/* All values of this axis with all of those after it. */
+static void walk(struct spots *s, int axis)
+{
+    struct knobs *k = &s->c->knobs;
+    if (axis == AXES) {
+        if (knobs_divide(k)) add_spot(s);
+        return;
+    }
+    const struct decision *d = &decisions[axes[axis]];
+    int *size = decision_size(d, k);
+    begin_axis(s, axes[axis]);
+    struct axis x = space_values(s->request, d, k);
+    for (int i = 0; i < x.n; i++) {
+        *size = x.values[i];
+        walk(s, axis + 1);
+    }
+    *size = 1;
+}
+
+/* One space: sharded data parallelism or 3D parallelism. */
+static void add_space(struct spots *s, enum fsdp fsdp)
+{
+    struct knobs *k = &s->c->knobs;
+    k->fsdp = (uint8_t)fsdp;
+    k->vpp = 1;
+    for (int i = 0; i < AXES; i++)
+        *decision_size(&decisions[axes[i]], k) = 1;
+    walk(s, 0);
+}
+
+static void add_spaces(struct spots *s)
+{
+    const struct config *base = s->request->base;
+    bool pinned = space_is_pinned(s->request, P_use_megatron_fsdp),
+         sharded = base->knobs.fsdp != FSDP_NONE;
+    if (!config_traits(base)->chooses_fsdp) {
+        add_space(s, (enum fsdp)base->knobs.fsdp);
+        return;
+    }
+    if (!pinned || !sharded) add_space(s, FSDP_NONE);
+    bool alone = base->knobs.gpus == 1; /* one GPU has nobody to share with */
+    if (pinned ? sharded : !alone) add_space(s, FSDP_OPTIM_GRADS_PARAMS);
+    s->two_kinds = !pinned && !alone;
+}
+
+static int spot_cmp(const void *left, const void *right)
+{
+    const struct spot *a = left, *b = right;
+    if (a->bound != b->bound) return a->bound < b->bound ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+void spots_fill(struct spots *s)
+{
+    const struct model_shape *m = &s->c->model;
+    for (int i = 0; i < m->num_layers; i++)
+        s->kind_counts[m->layers[i]]++;
+    add_spaces(s);
+    s->n_families += AXIS_MAX_PP + 1;
+    sort_items(s->items.items, s->items.n, sizeof *s->items.items, spot_cmp);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The layouts of a search, and bounds of what any plan with one takes. */
+#ifndef MOEPLAN_CHOOSE_SPOTS_H
+#define MOEPLAN_CHOOSE_SPOTS_H
+
+#include "base/vec.h"
+#include "choose/space.h"
+#include "cost/time.h"
+
+/* A layout and micro-batch that the arithmetic allows, with any number of virtual stages. */
+struct spot {
+    double bound;           /* of the step time, seconds */
+    double wish;            /* prefer_sum of its sizes and sharding */
+    uint32_t number;        /* in the order of enumeration: ties keep it */
+    uint32_t group, family; /* family: of spots that share all but the micro-batch */
+    int pp;
+};
+
+struct variant;
+
+/* Spots that share all but pp, and with it their layers' times. */
+struct group {
+    struct knobs knobs;      /* as in the base, with the group's sizes; pp 1 */
+    struct time_rates least; /* nothing recomputed; no switch gives less */
+    /* of the search: not worked out yet where there are none */
+    struct variant *variants;
+    size_t n_variants;
+};
+
+struct spots {
+    const struct search_request *request;
+    struct arena *arena;
+    const bool *about_spot; /* [n_preferences]: those of a spot's wish */
+    struct config *c;       /* scratch: the base with changing knobs */
+    VEC(struct spot) items; /* by bound */
+    VEC(struct group) groups;
+    int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */
+    size_t layouts;                   /* with every number of virtual stages */
+    uint32_t n_families;
+    bool two_kinds; /* with and without sharded parameters */
+};
+
+/* Every layout of the request; fills what is after `c`. */
+void spots_fill(struct spots *s);
+/* Rates that no combination of switches undercuts, with what *c recomputes, pp 1. */
+struct time_rates spots_least_rates(const struct spots *s);
+/* The numbers of virtual stages that the layout of *c may have. */
+struct axis spots_stages(const struct search_request *r, const struct config *c);
+/* Seconds of a step of *c that no division of the layers over the chunks can undercut, with its
+   layers' rates; beside optimizer and data parallelism. */
+double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates);
+/* The same of one division. */
+double spots_bound_of_split(const struct config *c, const struct time_rates *rates,
+                            const struct layout *layout);
+
+#endif
