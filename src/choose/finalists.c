@@ -42,9 +42,11 @@ static int64_t knobs_cmp(const struct knobs *a, const struct knobs *b)
     return difference;
 }
 
-/* Smaller score, then fewer model-parallel ranks, then the knobs in order. */
+/* Those without a risk first; smaller score, then fewer model-parallel ranks, then the knobs in
+   order. */
 static bool before(const struct contender *a, const struct contender *b)
 {
+    if (a->risky != b->risky) return b->risky;
     return a->score != b->score ? a->score < b->score : knobs_cmp(&a->knobs, &b->knobs) < 0;
 }
 
@@ -74,12 +76,14 @@ static const struct contender *of_layout(const struct finalists *f, const struct
 }
 
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
-                    double step_s)
+                    double step_s, bool risky)
 {
     int kind = kind_of(layout);
+    if (!f->has_fastest || step_s <= f->fastest.step_s) return true;
+    if (risky) return false;
     const struct contender *own = of_layout(f, layout);
     if (!own && f->n == f->most) own = &f->ranked[f->n - 1];
-    return !own || score <= own->score || step_s <= f->fastest.step_s ||
+    return !own || score <= own->score ||
            (f->two_kinds && (!f->has_kind[kind] || score <= f->of_kind[kind].score));
 }
 
@@ -99,10 +103,12 @@ static void rank(struct finalists *f, const struct contender *o)
 void finalists_add(struct finalists *f, const struct contender *o)
 {
     int kind = kind_of(&o->knobs);
-    rank(f, o);
     if (!f->has_fastest || faster(o, &f->fastest)) f->fastest = *o;
+    f->has_fastest = true;
+    if (o->risky) return;
+    rank(f, o);
     if (!f->has_kind[kind] || before(o, &f->of_kind[kind])) f->of_kind[kind] = *o;
-    f->has_fastest = f->has_kind[kind] = true;
+    f->has_kind[kind] = true;
 }
 
 /* Adds a plan that is not among the others, in place of the last when the list is full; the first

@@ -15,9 +15,10 @@ struct finalists {
 
 /* Keeps so many; `two_kinds`: and the best of each kind of sharding. */
 void finalists_start(struct finalists *f, size_t most, bool two_kinds);
-/* Whether a plan of this layout with at least this score and step time, seconds, would be kept. */
+/* Whether a plan of this layout with at least this score and step time, seconds, would be kept; of
+   one that is risky only whether it is the fastest. */
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
-                    double step_s);
+                    double step_s, bool risky);
 void finalists_add(struct finalists *f, const struct contender *o);
 /* All of them, best first; at most `most`. */
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS]);

@@ -55,6 +55,7 @@ struct kind {
 struct variant {
     struct knobs knobs;
     double wish;               /* of PART_VARIANT */
+    bool risky;                /* struct contender */
     double seconds;            /* of a step without pipeline, recomputed as in the base */
     struct time_rates **rates; /* [n_recompute] at each state; NULL: not yet */
 };
@@ -85,7 +86,7 @@ struct search {
     struct time_layers layers;
     struct knobs layers_of; /* whose layers these are */
     struct finalists finalists;
-    bool tight;
+    bool tight, risky; /* risky: of the variant being tried, false while it is open */
 };
 
 /* ---- contenders ---- */
@@ -126,8 +127,8 @@ static double wish_of(const struct search *s, enum part part)
 /* Whether a plan of the present layout that takes at least `step_s` would change anything. */
 static bool matters(const struct search *s, double step_s, double wish)
 {
-    return s->request->exhaustive ||
-           finalists_want(&s->finalists, &s->c.knobs, step_s * prefer_factor(wish), step_s);
+    return s->request->exhaustive || finalists_want(&s->finalists, &s->c.knobs,
+                                                    step_s * prefer_factor(wish), step_s, s->risky);
 }
 
 /* ---- estimates of the present knobs ---- */
@@ -137,6 +138,13 @@ static void take_layers(struct search *s)
     if (time_layers_same(&s->layers_of, &s->c.knobs)) return;
     time_layers_init(&s->c, &s->layers);
     s->layers_of = s->c.knobs;
+}
+
+/* Whether the present knobs take a risk that is not usual. */
+static bool is_risky(const struct search *s)
+{
+    unsigned open = s->request->base->knobs.open_numerics;
+    return move_risks_of(s->request->base, &s->c) & RISK_DYNAMIC_GRAPHS & ~open;
 }
 
 static bool fits(const struct search *s, const struct contender *o)
@@ -200,7 +208,8 @@ static bool offer(struct search *s, struct contender *o)
     if (!time_estimate_layers(&s->layers, &s->c, &time, NULL)) return true;
     fill_time(o, &time);
     o->score = time.step * prefer_factor(s->wish + wish_of(s, PART_STATE));
-    if (!finalists_want(&s->finalists, &o->knobs, o->score, o->step_s)) return true;
+    o->risky = s->risky;
+    if (!finalists_want(&s->finalists, &o->knobs, o->score, o->step_s, o->risky)) return true;
     const char *why = s->request->reject ? s->request->reject(s->request->context, &s->c) : NULL;
     if (why) {
         s->out->rejected++;
@@ -548,7 +557,8 @@ static void add_variants(struct search *s, const struct decision *d, variants *a
         d++;
     if (d == decisions + DECISIONS) {
         struct variant *v = VEC_PUSH(s->arena, all);
-        *v = (struct variant){.knobs = s->c.knobs, .wish = wish_of(s, PART_VARIANT)};
+        *v = (struct variant){
+            .knobs = s->c.knobs, .wish = wish_of(s, PART_VARIANT), .risky = is_risky(s)};
         v->rates =
             ARENA_ARRAY(s->arena, struct time_rates *, (size_t)s->kinds.items[s->kind].n_recompute);
         return;
@@ -693,6 +703,7 @@ static bool is_needless(const struct known_list *list, const struct known *x)
 {
     for (int i = 0; i < list->n; i++) {
         const struct known *good = &list->items[i];
+        if (good->variant->risky && !x->variant->risky) continue;
         if (is_part(good->modules, x->modules) && good->wish <= x->wish &&
             (good->offload == 0 || good->offload == x->offload) &&
             (good->variant == x->variant || is_slower(x->variant, good->variant)))
@@ -711,7 +722,9 @@ static void try_variant(struct search *s, struct variant *v, int recompute, int 
     struct knobs on_gpu = s->c.knobs;
     if (!set_all(s, &s->kinds.items[s->kind].offloads[offload]) || is_refused(s)) return;
     s->c.knobs = on_gpu;
+    s->risky = v->risky;
     enum result result = try_sides(s, v, recompute, offload);
+    s->risky = false;
     if ((result == GOOD || result == TOO_SLOW) && good->n < MOST_GOOD) good->items[good->n++] = x;
 }
 
@@ -733,7 +746,9 @@ static bool may_serve(struct search *s, int recompute, int offload, struct known
         double least = spots_bound(&s->spots, &s->c, variant_rates(s, v, recompute));
         if (!set_all(s, &kind->offloads[offload])) continue;
         if (s->c.knobs.optimizer_offload > 0) least += cpu_seconds(s);
+        s->risky = v->risky;
         serves = matters(s, least, wish);
+        s->risky = false;
         if (!serves && good->n < MOST_GOOD) good->items[good->n++] = x;
     }
     s->c.knobs = present;
@@ -793,7 +808,9 @@ static void visit_known(struct search *s)
         s->c.knobs = s->request->known[i];
         s->wish = wish_of(s, PART_SPOT) + wish_of(s, PART_STAGES) + wish_of(s, PART_VARIANT);
         if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, NULL, &s->layout)) continue;
+        s->risky = is_risky(s);
         if (has_room(s, &o)) offer(s, &o);
+        s->risky = false;
     }
 }
 
@@ -836,9 +853,11 @@ static void polish(struct search *s)
     for (size_t i = 0; i < out->n; i++) {
         struct contender *o = &out->plans[i];
         double preferred = o->score / o->step_s;
+        bool risky = o->risky;
         s->c.knobs = o->knobs;
         if (!search_divide(&s->c, &s->layout) || !contender_estimate(&s->c, o)) continue;
         o->score = o->step_s * preferred;
+        o->risky = risky;
     }
     finalists_sort(out->plans, out->n);
 }

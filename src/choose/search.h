@@ -39,6 +39,7 @@ struct contender {
     double step_s, low_s, high_s;
     double peak, peak_low, peak_high; /* bytes */
     int fits;                         /* of struct memory_estimate */
+    bool risky;   /* takes a risk that tuned recipes of the chip do not: never first */
     double score; /* step time with the guides' preference: what the ranking compares, seconds */
 };
 

@@ -156,12 +156,14 @@ enum {
     SCOPE_FULL = 64,
 };
 
-/* bits of open_numerics: what may have fewer bits than the framework's fp32 defaults */
+/* bits of open_numerics: what may have fewer bits than the framework's fp32 defaults, and what else
+   a plan takes only where tuned recipes do */
 enum {
     NUMERICS_GRADIENTS = 1,  /* added up and reduced in bf16 */
     NUMERICS_MOMENTS = 2,    /* the optimizer's, in bf16 */
     NUMERICS_PARAMETERS = 4, /* kept and gathered in FP8 */
     NUMERICS_FP8_MOMENTS = 8,
+    OPEN_DYNAMIC_GRAPHS = 16, /* buffers of a fixed size for what varies, in a graph */
 };
 
 /* All that a plan decides. Degrees are at least 1. */

@@ -341,7 +341,7 @@ static const char *const scope_words[] = {"attn", "moe_router", "moe_preprocess"
                                           "moe",  NULL};
 
 static const char *const numerics_words[] = {"gradients", "moments", "parameters", "fp8_moments",
-                                             NULL};
+                                             "dynamic_graphs", NULL};
 
 #define NONE (-1)
 #define FIELD(name) offsetof(struct knobs, name)

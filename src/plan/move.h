@@ -51,7 +51,7 @@ enum move_risk {
     RISK_PARAMETERS = NUMERICS_PARAMETERS,
     RISK_FP8_MOMENTS = NUMERICS_FP8_MOMENTS,
     RISK_NUMERICS = RISK_GRADIENTS | RISK_MOMENTS | RISK_PARAMETERS | RISK_FP8_MOMENTS,
-    RISK_DYNAMIC_GRAPHS = 16,
+    RISK_DYNAMIC_GRAPHS = OPEN_DYNAMIC_GRAPHS,
 };
 
 /* Changes the knobs; false when there is nothing to change, or no such change. Those of MOVE_SEARCH
