@@ -55,6 +55,7 @@ enum { CAUSE_MOST_KNOBS = 24 };
 struct refusal_cause {
     const struct knob *knobs[CAUSE_MOST_KNOBS];
     size_t n;
+    bool layout; /* none of them is a switch */
     struct knobs values;
 };
 
@@ -78,7 +79,7 @@ static struct str no_truth(struct value v)
 }
 
 /* A plan of which an expression says nothing is not forbidden by it, but counted. */
-static const char *forbidden_by(struct checker *c, const struct facts *f)
+static const char *forbidden_by(struct checker *c, const struct facts *f, const struct expr **which)
 {
     struct expr_scope scope = facts_scope(f);
     bool forbidden = false;
@@ -89,7 +90,9 @@ static const char *forbidden_by(struct checker *c, const struct facts *f)
         tally->asked++;
         if (why.n && !tally->undecided++)
             snprintf(tally->why, sizeof tally->why, "%.*s", STR_ARG(why));
-        forbidden = forbidden || (v.kind == VALUE_BOOL && v.b);
+        if (v.kind != VALUE_BOOL || !v.b) continue;
+        forbidden = true;
+        *which = c->request->forbid[i];
     }
     return forbidden ? "what is forbidden or pinned" : NULL;
 }
@@ -146,6 +149,46 @@ static const struct knob *knob_behind(const struct checker *c, const struct conf
     return c->sayers[param];
 }
 
+static const int layout_params[] = {P_tensor_model_parallel_size,
+                                    P_pipeline_model_parallel_size,
+                                    P_virtual_pipeline_model_parallel_size,
+                                    P_context_parallel_size,
+                                    P_expert_model_parallel_size,
+                                    P_expert_tensor_parallel_size,
+                                    P_micro_batch_size};
+enum { LAYOUT_PARAMS = sizeof layout_params / sizeof *layout_params };
+
+static bool is_about_layout(const struct knob *knob)
+{
+    bool found = knob->kind == KNOB_SHARDED;
+    for (int i = 0; i < LAYOUT_PARAMS; i++)
+        found = found || knob == knob_of(layout_params[i]);
+    return found;
+}
+
+/* What follows from the GPUs, the batch and the layout. */
+static bool follows_from_layout(int param)
+{
+    return param == P_data_parallel_size || param == P_expert_data_parallel_size ||
+           param == P_num_microbatches;
+}
+
+static bool add_knob(struct refusal_cause *cause, const struct knob *knob)
+{
+    if (cause->n == CAUSE_MOST_KNOBS) return false;
+    cause->knobs[cause->n++] = knob;
+    cause->layout = cause->layout && is_about_layout(knob);
+    return true;
+}
+
+static bool add_layout(struct refusal_cause *cause)
+{
+    bool all = true;
+    for (int i = 0; i < LAYOUT_PARAMS; i++)
+        all = add_knob(cause, knob_of(layout_params[i])) && all;
+    return all;
+}
+
 /* Adds the knobs that an expression looks at; false when there are too many, or it also looks at
    what follows from others. */
 static bool add_knobs(const struct checker *c, const struct config *plan, const struct facts *f,
@@ -158,8 +201,10 @@ static bool add_knobs(const struct checker *c, const struct config *plan, const 
         if (param < 0) continue;
         const struct knob *knob = knob_behind(c, plan, f, param);
         if (!knob && is_constant(c, f, param)) continue;
-        if (!knob || cause->n == CAUSE_MOST_KNOBS) return false;
-        cause->knobs[cause->n++] = knob;
+        bool added = knob                         ? add_knob(cause, knob)
+                     : follows_from_layout(param) ? add_layout(cause)
+                                                  : false;
+        if (!added) return false;
     }
     return true;
 }
@@ -181,9 +226,10 @@ static const char *reject(void *context, const struct config *plan)
     struct diags diags;
     diags_init(&diags, c->arena);
     struct facts *f = plan_facts(c->arena, c->request, plan, &diags, c->scratch);
-    struct refusal_cause cause = {.values = plan->knobs};
-    bool known = false;
-    const char *why = forbidden_by(c, f);
+    struct refusal_cause cause = {.values = plan->knobs, .layout = true};
+    const struct expr *forbids;
+    const char *why = forbidden_by(c, f, &forbids);
+    bool known = why && add_knobs(c, plan, f, forbids, &cause);
     if (!why) {
         rules_apply_overrides(c->request->rules, f, c->scratch);
         const struct rule *failed = rule_subset_first_error(&c->rules, f, c->scratch);
@@ -193,6 +239,21 @@ static const char *reject(void *context, const struct config *plan)
     arena_pop(c->arena, mark);
     if (known) *VEC_PUSH(c->arena, &c->causes) = cause;
     return why;
+}
+
+static bool barred(void *context, const struct config *plan)
+{
+    struct checker *c = context;
+    struct arena_mark mark = arena_mark(c->arena);
+    struct diags diags;
+    diags_init(&diags, c->arena);
+    struct facts *f = plan_facts(c->arena, c->request, plan, &diags, c->scratch);
+    struct refusal_cause cause = {.values = plan->knobs, .layout = true};
+    const struct expr *which;
+    bool forbidden =
+        forbidden_by(c, f, &which) && add_knobs(c, plan, f, which, &cause) && cause.layout;
+    arena_pop(c->arena, mark);
+    return forbidden;
 }
 
 /* Marks what rules set in a plan's facts. */
@@ -406,6 +467,7 @@ static bool prepare(struct planner *p)
                                         .top = request->top,
                                         .reject = reject,
                                         .refused = refused,
+                                        .barred = request->n_forbid ? barred : NULL,
                                         .context = &p->checker};
     return true;
 }

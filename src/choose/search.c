@@ -761,6 +761,12 @@ static void visit_stages(struct search *s, const struct spot *spot)
     int vpp = s->c.knobs.vpp;
     double wish = spot->wish + wish_of(s, PART_STAGES);
     if (!matters(s, spots_bound(&s->spots, &s->c, &g->least), wish)) return;
+    const struct search_request *request = s->request;
+    if (request->barred && request->barred(request->context, &s->c)) {
+        s->out->rejected++;
+        s->out->last_rejection = "what is forbidden or pinned";
+        return;
+    }
     if (g->n_variants == 0) expand(s, g);
     s->out->visited++;
     for (int i = 0; i < MOST_OFFLOADS; i++)
