@@ -355,15 +355,16 @@ static struct loops loops_of(struct arena *a, const struct asked *asked, struct 
     return l;
 }
 
-static void print_plan(struct arena *a, const char *who, const struct knobs *k, double score,
+/* What the base of the question has otherwise is left out. */
+static void print_plan(const struct loops *l, const char *who, const struct knobs *k, double score,
                        double step_s)
 {
     print_message("  %s: %.4f s, score %.4f:", who, step_s, score);
     for (size_t i = 0; i < knob_count; i++) {
-        struct value v = knob_get(a, k, &knob_table[i]);
-        if (v.kind == VALUE_NULL || (v.kind == VALUE_BOOL && !v.b)) continue;
-        print_message(" %.*s=%.*s", STR_ARG(param_table[knob_table[i].param].name),
-                      STR_ARG(value_text(a, v)));
+        const struct knob *knob = &knob_table[i];
+        if (knob_number(k, knob) == knob_number(&l->answer->base.knobs, knob)) continue;
+        print_message(" %.*s=%.*s", STR_ARG(param_table[knob->param].name),
+                      STR_ARG(value_text(l->arena, knob_get(l->arena, k, knob))));
     }
     print_message("\n");
 }
@@ -413,13 +414,13 @@ static bool agrees_with(struct loops *l, const struct question *q)
     print_question(q);
     if (all->n) {
         const struct contender *best = &all->plans[0], *fastest = fastest_of(all);
-        print_plan(l->arena, "search, best", &best->knobs, best->score, best->step_s);
-        print_plan(l->arena, "search, fastest", &fastest->knobs, fastest->score, fastest->step_s);
+        print_plan(l, "search, best", &best->knobs, best->score, best->step_s);
+        print_plan(l, "search, fastest", &fastest->knobs, fastest->score, fastest->step_s);
     }
     if (l->best.any) {
         const struct found *best = &l->best, *fastest = &l->fastest;
-        print_plan(l->arena, "loops, best", &best->knobs, best->score, best->step_s);
-        print_plan(l->arena, "loops, fastest", &fastest->knobs, fastest->score, fastest->step_s);
+        print_plan(l, "loops, best", &best->knobs, best->score, best->step_s);
+        print_plan(l, "loops, fastest", &fastest->knobs, fastest->score, fastest->step_s);
     }
     return false;
 }
