@@ -457,7 +457,7 @@ static const struct question fixed[] = {
      {"recompute_granularity: full"},
      NULL},
     {"megatron", "llama-3.1-8b", "a100", "bf16", 4, 16, 32768, {"mbs: 1"}, "plan.tp > 2"},
-    {"automodel", "qwen3-30b-a3b", "h100", "bf16", 8, 64, 4096, {NULL}, NULL},
+    {"automodel", "qwen3-30b-a3b", "b200", "bf16", 8, 64, 4096, {NULL}, NULL},
     {"automodel", "llama-3.1-8b", "h100", "bf16", 16, 64, 8192, {NULL}, "plan.pp > 1"},
     {"bridge",
      "olmoe-1b-7b",
@@ -486,6 +486,18 @@ static const struct question fixed[] = {
      4096,
      {"pp: 1", "tp: 1", "mbs: 2", "cuda_graph_impl: none"},
      NULL},
+    {"bridge",
+     "deepseek-v2-lite",
+     "b200",
+     "mxfp8",
+     16,
+     16,
+     4096,
+     {"ep: 2", "tp: 2", "pp: 2", "mbs: 2", "moe_token_dispatcher_type: alltoall",
+      "recompute_granularity: null"},
+     NULL},
+    {"automodel", "gemma-2-9b", "h20", "bf16", 1, 16, 4096, {NULL}, NULL},
+    {"automodel", "ling-mini-2.0", "b200", "mxfp8", 4, 16, 32768, {NULL}, NULL},
 };
 
 static void nothing_is_better_than_the_answer(void **state)

@@ -167,7 +167,7 @@ static const char *refuse_pipelines(void *context, const struct config *plan)
 static void refused_plans_are_not_chosen(void **state)
 {
     struct arena *a = *state, *scratch = arena_new(0);
-    struct config base = question(a, &large[3]);
+    struct config base = question(a, &small[4]);
     size_t asked = 0;
     struct search_request request = {
         .base = &base, .top = 2, .reject = refuse_pipelines, .context = &asked};
