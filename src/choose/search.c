@@ -405,27 +405,6 @@ static void find_repeats(struct search *s, struct kind *kind)
     }
 }
 
-/* Leaves out offloads beside which another is as fast and as lean. */
-static void drop_offloads(struct search *s, struct kind *kind)
-{
-    struct contender all[MOST_OFFLOADS];
-    struct knobs present = s->c.knobs;
-    int n = 0;
-    for (int i = 0; i < kind->n_offloads; i++) {
-        s->c.knobs = present;
-        set_all(s, &kind->offloads[i]);
-        contender_estimate(&s->c, &all[i]);
-    }
-    s->c.knobs = present;
-    for (int i = 0; i < kind->n_offloads; i++) {
-        bool dropped = false;
-        for (int j = 1; j < kind->n_offloads && i > 0 && !dropped; j++)
-            dropped = all[j].step_s <= all[i].step_s && all[j].peak < all[i].peak;
-        if (!dropped) kind->offloads[n++] = kind->offloads[i];
-    }
-    kind->n_offloads = n;
-}
-
 /* The kind of the present spot, its switches as in the base. */
 static size_t kind_of(struct search *s)
 {
@@ -439,8 +418,10 @@ static size_t kind_of(struct search *s)
     find_lean(s, kind);
     find_sides(s, kind);
     find_repeats(s, kind);
+    struct knobs present = s->c.knobs;
+    s->c.knobs.fp8_param_gather = false; /* forbids some: asked again with every side */
     combine(s, offloads, OFFLOADS, 0, &now, kind->offloads, &kind->n_offloads, MOST_OFFLOADS);
-    if (!s->request->exhaustive) drop_offloads(s, kind);
+    s->c.knobs = present;
     return s->kinds.n - 1;
 }
 
@@ -528,7 +509,7 @@ static bool is_hopeless(struct search *s, const struct spot *spot)
     bool room = finds_room(s, &o);
     s->c.knobs = present;
     if (!room && o.fits == FITS_NO) *hopeless = mbs;
-    return *hopeless > 0;
+    return *hopeless && mbs >= *hopeless;
 }
 
 /* ---- variants ---- */
@@ -720,7 +701,8 @@ static void try_variant(struct search *s, struct variant *v, int recompute, int 
     struct known x = {v, repeated(&s->c.knobs), offload, s->wish + wish_of(s, PART_STATE)};
     if (!s->request->exhaustive && is_needless(good, &x)) return;
     struct knobs on_gpu = s->c.knobs;
-    if (!set_all(s, &s->kinds.items[s->kind].offloads[offload]) || is_refused(s)) return;
+    set_all(s, &s->kinds.items[s->kind].offloads[offload]); /* whether it may be, sides decide */
+    if (is_refused(s)) return;
     s->c.knobs = on_gpu;
     s->risky = v->risky;
     enum result result = try_sides(s, v, recompute, offload);
@@ -744,7 +726,7 @@ static bool may_serve(struct search *s, int recompute, int offload, struct known
         struct known x = {v, kind->modules[recompute], offload, wish};
         if (!s->request->exhaustive && is_needless(good, &x)) continue;
         double least = spots_bound(&s->spots, &s->c, variant_rates(s, v, recompute));
-        if (!set_all(s, &kind->offloads[offload])) continue;
+        set_all(s, &kind->offloads[offload]);
         if (s->c.knobs.optimizer_offload > 0) least += cpu_seconds(s);
         s->risky = v->risky;
         serves = matters(s, least, wish);
@@ -774,7 +756,9 @@ static void visit_stages(struct search *s, const struct spot *spot)
     const struct kind *kind = &s->kinds.items[s->kind];
     struct known_list good = {.n = 0};
     for (int o = 0; o < kind->n_offloads; o++) {
-        if (o > 0 && !is_cramped(s, fullest(kind), 0)) break;
+        if (o > 0 && (s->request->exhaustive ? tries_room(s, fullest(kind), 0)
+                                             : !is_cramped(s, fullest(kind), 0)))
+            break;
         for (int r = 0; r < kind->n_recompute; r++) {
             set_spot(s, spot, vpp);
             s->wish = wish;

@@ -49,10 +49,13 @@ static bool same_field(const struct knobs *a, const struct knobs *b, const struc
                   knob_size(knob)) == 0;
 }
 
-static bool agrees(const struct search_request *r, const struct knobs *k)
+/* Whether knobs have what is pinned as it was before, or as it is to be. */
+static bool agrees(const struct search_request *r, const struct knobs *before,
+                   const struct knobs *k)
 {
     for (size_t i = 0; i < r->n_pinned; i++)
-        if (!same_field(&r->base->knobs, k, r->pinned[i])) return false;
+        if (!same_field(&r->base->knobs, k, r->pinned[i]) && !same_field(before, k, r->pinned[i]))
+            return false;
     return true;
 }
 
@@ -84,8 +87,8 @@ struct states space_states(const struct search_request *r, const struct decision
     found[0] = as_is;
     for (const struct move *move = d->moves; move->name && x.n < SPACE_MAX_STATES; move++) {
         if (!(move->uses & MOVE_SEARCH) || move->needs & ~given) continue;
-        bool is_new =
-            move_allowed(r->base, move) && move->change(c, move->argument) && agrees(r, &c->knobs);
+        bool is_new = move_allowed(r->base, move) && move->change(c, move->argument) &&
+                      agrees(r, &as_is, &c->knobs);
         for (int i = 0; is_new && i < x.n; i++)
             is_new = !same_state(d, &found[i], &c->knobs);
         if (is_new) {

@@ -140,6 +140,13 @@ static bool is_refused(struct loops *l)
     return refused;
 }
 
+/* Such a plan is shown as the fastest, but never first. */
+static bool is_risky(const struct loops *l)
+{
+    const struct config *base = &l->answer->base;
+    return move_risks_of(base, &l->c) & RISK_DYNAMIC_GRAPHS & ~base->knobs.open_numerics;
+}
+
 static bool has_room(const struct loops *l, const struct memory_estimate *m)
 {
     return m->fits == FITS_YES ||
@@ -157,7 +164,7 @@ static void try_plan(struct loops *l)
     if (!time_estimate(&l->c, &time, NULL)) return;
     double wish = prefer_sum(l->answer->preferences, l->answer->n_preferences, NULL, &l->c.knobs);
     struct found x = {true, l->c.knobs, time.step * prefer_factor(wish), time.step};
-    bool best = !l->best.any || x.score < l->best.score,
+    bool best = !is_risky(l) && (!l->best.any || x.score < l->best.score),
          fastest = !l->fastest.any || x.step_s < l->fastest.step_s;
     if ((!best && !fastest) || is_refused(l)) return;
     if (best) l->best = x;
