@@ -197,8 +197,8 @@ static const struct phrase {
 };
 enum { N_PHRASES = sizeof phrases / sizeof *phrases };
 
-/* Parameters that code makes a knob's value of: facts/precision.c, the virtual stages, and what is
-   reduced. */
+/* Parameters that code makes a knob's value of: facts/precision.c, the virtual stages, what is
+   reduced, and whether anything is offloaded at all. */
 static const struct {
     int param, knob;
 } others[] = {
@@ -214,6 +214,8 @@ static const struct {
     {P_grad_reduce_in_bf16, P_main_grads_dtype},
     {P_num_virtual_stages_per_pipeline_rank, P_virtual_pipeline_model_parallel_size},
     {P_num_layers_per_virtual_pipeline_stage, P_virtual_pipeline_model_parallel_size},
+    {P_optimizer_cpu_offload, P_optimizer_offload_fraction},
+    {P_fine_grained_activation_offloading, P_offload_modules},
 };
 
 const struct knob *knob_said_by(int param)

@@ -275,6 +275,8 @@ static void pins_of_spellings_are_pins_of_their_knob(void **state)
         {P_num_virtual_stages_per_pipeline_rank, P_virtual_pipeline_model_parallel_size},
         {P_fp8, P_precision},
         {P_strategy, P_use_megatron_fsdp},
+        {P_optimizer_cpu_offload, P_optimizer_offload_fraction},
+        {P_fine_grained_activation_offloading, P_offload_modules},
         {P_micro_batch_size, P_micro_batch_size}};
     for (size_t i = 0; i < sizeof pins / sizeof *pins; i++)
         assert_ptr_equal(knob_said_by(pins[i][0]), knob_of(pins[i][1]));

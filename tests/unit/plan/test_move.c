@@ -398,6 +398,7 @@ static void relief_and_outlook_have_theirs(void **state)
     assert_non_null(strstr(without, "recompute whole layers"));
 }
 
+/* What sweep tries is a ladder through the sets of the search. */
 static void the_ladder_of_recomputation_rises(void **state)
 {
     (void)state;
@@ -409,7 +410,8 @@ static void the_ladder_of_recomputation_rises(void **state)
     size_t n = 0;
     for (const struct move *move = d->moves; move->name; move++) {
         struct config next = c;
-        if (!(move->uses & MOVE_SEARCH) || !move_take(d, move, &next)) continue;
+        if (!(move->uses & MOVE_TRIAL) || !move_take(d, move, &next)) continue;
+        assert_true(n < sizeof steps / sizeof *steps && move->uses & MOVE_SEARCH);
         assert_int_equal(next.knobs.recompute_modules, steps[n]);
         assert_int_equal(next.knobs.recompute, n == 0   ? RECOMPUTE_NONE
                                                : n == 5 ? RECOMPUTE_FULL
