@@ -314,6 +314,9 @@ static void collect_plans(const struct planner *p)
         reason_plan(a, request->rules, out, &p->search, &out->plans[i]);
         if (i > 0) out->plans[i].why_not_first = reason_against(a, out, &out->plans[i].costs);
     }
+    for (size_t i = 1; i < out->n; i++)
+        if (out->plans[i].costs.risky && !out->plans[0].costs.risky)
+            out->plans[0].risk = out->plans[i].risk = STR("dynamic_graphs");
 }
 
 /* The model's size is what many guides go by. */

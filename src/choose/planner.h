@@ -41,6 +41,8 @@ struct plan {
     struct facts *facts;
     struct reason_list because, next, verify, pitfalls, notes;
     struct str why_not_first; /* empty for the first */
+    struct str risk; /* that the plan takes and the first does not; of the first, which keeps it
+                        from the speed of another; empty: none */
 };
 
 /* How an expression of plan_request.forbid fared: plans it was asked about, and those of which it

@@ -255,12 +255,15 @@ struct str reason_against(struct arena *a, const struct answer *answer,
     struct str costs =
         arena_printf(a, "%.0f %% %s, %.0f %% %s memory", fabs(slower),
                      slower > 0 ? "slower" : "faster", fabs(more), more > 0 ? "more" : "less");
+    if (plan->risky && !first->risky)
+        return arena_printf(
+            a,
+            "%.*s, but its graph of the whole iteration has buffers of a fixed size, "
+            "which recipes of this chip and format seldom risk",
+            STR_ARG(costs));
     const struct preference *p = held_back_by(answer, plan, first);
     if (slower > 0 || !p) return costs;
-    return arena_printf(
-        a,
-        "%.*s, but further from the guide's %.*s %.*s, left only for a gain of %.0f "
-        "%% per step  [%.*s]",
-        STR_ARG(costs), STR_ARG(param_name(p->knob->param)), STR_ARG(word(a, p->value)),
-        100 * p->margin, STR_ARG(p->rule->id));
+    return arena_printf(a, "%.*s, but further from the guide's %.*s %.*s  [%.*s]", STR_ARG(costs),
+                        STR_ARG(param_name(p->knob->param)), STR_ARG(word(a, p->value)),
+                        STR_ARG(p->rule->id));
 }

@@ -41,6 +41,7 @@ static void add_plan(struct tree *t, cJSON *plans, const struct rule_set *rules,
     add_estimate(t, item, rules, plan);
     add_reasons(t, item, "because", plan->because.items, plan->because.n);
     tree_str(t, item, "why_not_first", plan->why_not_first);
+    tree_str(t, item, "risk", plan->risk);
     add_reasons(t, item, "next", plan->next.items, plan->next.n);
     add_reasons(t, item, "verify", plan->verify.items, plan->verify.n);
     add_reasons(t, item, "pitfalls", plan->pitfalls.items, plan->pitfalls.n);

@@ -62,7 +62,7 @@ suggest 2 "must be at most 268,435,456" deepseek-v3 --gpus 256 --platform h100 -
 suggest 1 "what would fit" qwen3-235b-a22b --gpus 8 --platform h100
 [ "$(grep -c 'what would fit' "$dir/out")" = 1 ] || fail "what would fit is said twice"
 [ "$(grep -c 'H100 80GB' "$dir/out")" = 1 ] || fail "the question is shown twice"
-has "--gpus 64: megatron tp"
+has "--gpus 32: megatron tp"
 has "--gpus 32: automodel tp"
 
 suggest 1 '"notes":["Megatron-LM: no plan fits: the smallest needs ' qwen3-235b-a22b --gpus 8 --platform h100 --format json

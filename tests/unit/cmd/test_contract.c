@@ -127,7 +127,7 @@ static void check_reasons(const cJSON *list)
 static void check_plan(const cJSON *plan)
 {
     static const char *const lists[] = {"because", "next", "verify", "pitfalls", "notes"};
-    has_exactly(plan, "rank:n plan:o estimate:o because:l why_not_first:s next:l verify:l "
+    has_exactly(plan, "rank:n plan:o estimate:o because:l why_not_first:s risk:s next:l verify:l "
                       "pitfalls:l notes:l");
     has_exactly(member(plan, "estimate"), "plan:o assumed:o derived:o memory:o time:o evidence:o");
     check_estimate(member(plan, "estimate"));
