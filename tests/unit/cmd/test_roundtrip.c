@@ -262,6 +262,14 @@ static bool is_accepted(struct faults *x, struct arena *a, struct str text)
            FILE_OK;
 }
 
+/* Forgets what rules completed for another plan. */
+static void forget_completions(struct facts *f, const struct facts *fresh)
+{
+    for (uint32_t i = 0; i < param_count; i++)
+        if (f->items[i].origin == ORIGIN_DERIVED && f->items[i].written.n && !knob_of((int)i))
+            f->items[i] = fresh->items[i];
+}
+
 /* The plan with a move, finished as the planner does; false when it cannot be taken. */
 static bool with_move(struct bench *b, const struct plan *plan, const struct decision *d,
                       const struct move *move, struct plan *out)
@@ -271,6 +279,8 @@ static bool with_move(struct bench *b, const struct plan *plan, const struct dec
     if (!move_take(d, move, &out->config) || !contender_estimate(&out->config, &out->costs))
         return false;
     out->facts = facts_copy(b->keep, plan->facts);
+    forget_completions(out->facts, facts_new(b->keep, plan->facts->diags, plan->facts->framework,
+                                             plan->facts->version));
     knobs_say_changes(&plan->config, &out->config.knobs, out->facts);
     planner_complete(rules_builtin(), out->facts, b->scratch);
     facts_derive(out->facts);
