@@ -6,6 +6,7 @@
 
 #include "doc/node.h"
 #include "facts/param.h"
+#include "facts/program.h"
 
 enum fact_origin {
     ORIGIN_UNKNOWN,   /* nothing says it; the value is VALUE_UNKNOWN */
@@ -58,9 +59,7 @@ struct facts {
     VEC(struct raw_fact) raw;    /* raw["--x"] of formats that are no document */
     struct env_var *env;
     size_t n_env, cap_env;
-    bool program_unknown; /* which program reads the flags is not said, or it is not Megatron-LM's
-                             own: it may have flags of its own */
-    bool bare_flags;      /* flags without a program: Megatron-LM's own parser is meant */
+    struct program program; /* what reads the arguments of a launch */
     bool env_complete;    /* a variable that is not listed is unset, not unknown */
 };
 
@@ -91,6 +90,8 @@ struct value param_coerce(struct arena *a, const struct param *p, struct value v
 struct str fact_dtype(struct arena *a, struct str word);
 /* Bytes of one number of a format, by its word or PyTorch's name; 0: no format. */
 int fact_dtype_bytes(struct str word);
+/* Makes every parameter that a flag of Megatron-LM could set, and nobody wrote, unknown. */
+void facts_forget_defaults(struct facts *f);
 /* Typed look at a fact's value: `otherwise` when it is null, unknown or of another kind. */
 int64_t facts_int(const struct facts *f, int param, int64_t otherwise);
 double facts_double(const struct facts *f, int param, double otherwise);

@@ -146,11 +146,11 @@ static struct diag *complain(struct occurrence *o, const char *rule, const struc
     struct diag *d =
         diag_add(o->f->diags, SEVERITY_ERROR, rule, span_of(o->f, at), "%.*s", STR_ARG(message));
     if (o->param >= 0) d->parameter = param_table[o->param].name;
-    if (str_is(d->rule, "unknown-key") || str_is(d->rule, "value-type") ||
-        str_is(d->rule, "value-choice")) {
+    if (str_is(d->rule, "value-type") || str_is(d->rule, "value-choice")) {
         d->covers = argparse_other;
         d->n_covers = 1;
     }
+    *VEC_PUSH(o->f->arena, &o->f->program.doubts) = o->f->diags->n - 1;
     return d;
 }
 
@@ -166,10 +166,6 @@ static bool flag_fits(const struct facts *f, const struct param_flag *flag)
     return version_between(f->version, flag->since, flag->until);
 }
 
-/* Looking for the nearest of two thousand names takes about a millisecond: enough for the first
-   findings. */
-enum { MOST_SUGGESTIONS = 32 };
-
 /* A flag that another program of the framework has: that program may be the one launched. */
 static void foreign_flag(struct occurrence *o)
 {
@@ -179,31 +175,20 @@ static void foreign_flag(struct occurrence *o)
         o, "other-program-option", &o->name,
         arena_printf(o->f->arena, "%.*s is an option of %.*s, not of the pretraining scripts",
                      STR_ARG(o->name.text), STR_ARG(program)));
-    if (!o->f->bare_flags) d->severity = SEVERITY_WARNING;
+    if (!o->f->program.told) d->severity = SEVERITY_WARNING;
 }
 
 static void unknown_flag(struct occurrence *o)
 {
     struct facts *f = o->f;
-    struct str name = o->name.text, near = {"", 0};
     if (o->name.maybe) return;
     if (o->flag && o->flag->program.n) {
         foreign_flag(o);
         return;
     }
-    bool gone = o->flag && o->flag->removed.n;
-    o->param = -1;
-    if (!gone && f->diags->n < MOST_SUGGESTIONS) near = param_nearest_key(FRAMEWORK_MEGATRON, name);
-    struct diag *d =
-        complain(o, "unknown-key", &o->name,
-                 arena_printf(f->arena, "Megatron-LM has no flag %.*s", STR_ARG(name)));
-    if (gone)
-        diag_help(f->diags, d, "%.*s", STR_ARG(o->flag->removed));
-    else
-        diag_suggest(f->diags, d, near);
-    /* one that looks like none of Megatron-LM's own may be the other program's */
-    bool foreign = f->program_unknown && !gone && (!near.n || edit_distance(name, near) > 2);
-    if (foreign) d->severity = SEVERITY_WARNING;
+    struct str gone = o->flag ? o->flag->removed : (struct str){"", 0};
+    *VEC_PUSH(f->arena, &f->program.strangers) =
+        (struct stranger){span_of(f, &o->name), o->name.text, gone};
 }
 
 static bool is_choice(const struct param_spelling *s, struct str text)
@@ -423,18 +408,11 @@ static bool split_equals(struct flag_word *name, struct flag_word *value)
     return true;
 }
 
-/* Everything that is not written may be written by a part of the command line that nobody knows. */
-static void open_ended(struct facts *f)
-{
-    for (uint32_t i = 0; i < param_count; i++)
-        if (f->items[i].origin == ORIGIN_DEFAULT && param_table[i].in[FRAMEWORK_MEGATRON].n_flags)
-            f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
-}
-
 static void stray_word(struct facts *f, const struct flag_word *w)
 {
     diag_add(f->diags, SEVERITY_ERROR, "value-unexpected", span_of(f, w),
              "'%.*s' belongs to no flag", STR_ARG(w->text));
+    *VEC_PUSH(f->arena, &f->program.doubts) = f->diags->n - 1;
 }
 
 /* Values of the flag at words[at]: those that follow, up to as many as it takes, at least one more
@@ -447,7 +425,8 @@ static size_t count_values(const struct flag_words *words, size_t at)
     while (at + 1 + n < words->n && !is_flag(&words->items[at + 1 + n])) {
         const struct flag_word *w = &words->items[at + 1 + n];
         if (known && flag->nargs_max > 0 && n == (size_t)flag->nargs_max) break;
-        if (known && flag->nargs_max == 0 && w->dynamic && w->known == 0) break;
+        bool may_be_more = !known || flag->nargs_max == 0; /* than one value of this flag */
+        if (may_be_more && w->dynamic && w->known == 0) break;
         n++;
         if (known && flag->nargs_max == 0) break;
     }
@@ -473,5 +452,5 @@ void flags_apply(struct facts *f, const struct flag_words *words)
             i += n;
         }
     }
-    if (open) open_ended(f);
+    if (open) facts_forget_defaults(f);
 }

@@ -212,9 +212,8 @@ static void apply_section(struct yaml *y, const struct node *section)
 
 static void unknown_key(struct facts *f, const struct node *key)
 {
-    struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
-                              "Megatron-LM has no argument %.*s", STR_ARG(key->text));
-    diag_suggest(f->diags, d, param_nearest(key->text));
+    *VEC_PUSH(f->arena, &f->program.strangers) =
+        (struct stranger){.at = node_span(f->diags, key), .name = key->text, .gone = STR("")};
 }
 
 static bool bool_of(struct str text, bool *out)
@@ -275,11 +274,19 @@ static void set_environment(struct yaml *y, const struct node *vars)
     }
 }
 
+/* Megatron-LM's own tests train where they do not say otherwise. */
+static struct program program_of_tests(const struct node *mode)
+{
+    bool inference = mode && str_is(mode->text, "inference");
+    return (struct program){.origin = PROGRAM_MEGATRON,
+                            .task = inference ? TASK_INFERENCE : TASK_TRAINING};
+}
+
 static void read_yaml(struct facts *f, const struct node *doc, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
     f->document = doc;
-    f->program_unknown = true;
+    f->program = program_of_tests(node_get(doc, STR("MODE")));
     set_environment(&y, node_get(doc, STR("ENV_VARS")));
     if (node_get(doc, STR("MODEL_ARGS"))) {
         apply_section(&y, node_get(doc, STR("BASE_MODEL_ARGS")));
@@ -298,14 +305,21 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     if (doc && doc->kind == NODE_MAP) {
         read_yaml(f, doc, options);
+        f->program.told = options->version.n > 0;
+        program_settle(f);
         return true;
     }
     struct str text = source_get(&diags->sources, source)->text;
     struct flag_words words = {0};
-    f->bare_flags = begins_with_flag(text);
-    bool plain = f->bare_flags && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
+    bool bare = begins_with_flag(text);
+    if (bare)
+        f->program = (struct program){
+            .origin = PROGRAM_MEGATRON, .task = TASK_TRAINING, .told = true};
+    bool plain = bare && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
     bool ok = plain ? flags_split(f, text, &words) : shell_read(f, text, options, &words);
+    f->program.told = bare || options->version.n > 0;
     flags_apply(f, &words);
+    program_settle(f);
     const struct model_input *m = model_find(a, reader_declared(text, "model"));
     if (m) unsaid_apply(f, m);
     return ok;

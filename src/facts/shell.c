@@ -331,16 +331,12 @@ static void export_environment(struct shell *sh)
     }
 }
 
-/* Megatron-LM's own programs take no flags but its own; others add some. */
-static bool is_other_program(const struct shell *sh)
+/* What the chosen command launches; nothing, where the flags stand in variables alone. */
+static struct program launched(const struct shell *sh)
 {
-    static const char *const own[] = {"pretrain_gpt.py", "pretrain_mamba.py", "pretrain_hybrid.py",
-                                      "pretrain_bert.py", "pretrain_t5.py"};
-    struct str name =
-        sh->program.n ? sh->program.items[sh->program.n - 1].text : (struct str){"", 0};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (str_ends(name, str_of(own[i]))) return false;
-    return true;
+    if (!sh->launches) return (struct program){.origin = PROGRAM_UNSAID};
+    size_t n = sh->program.n;
+    return program_of(n ? sh->program.items[n - 1].text : (struct str){"", 0});
 }
 
 /* $1, $2 ... from --set 1=..., as far as they are given in a row. */
@@ -359,7 +355,7 @@ bool shell_read(struct facts *f, struct str text, const struct read_options *opt
     struct shell sh = {.f = f, .arena = f->arena, .options = options, .live = SHELL_LIVE};
     struct shell_text all = source_text(f->arena, text);
     set_arguments(&sh);
-    if (f->bare_flags || str_starts(str_trim(text), STR("--"))) {
+    if (f->program.told || str_starts(str_trim(text), STR("--"))) {
         struct shell_fields fields = {0};
         sh.in = (struct shell_source){.text = all};
         while (!shell_at_end(&sh)) {
@@ -371,8 +367,9 @@ bool shell_read(struct facts *f, struct str text, const struct read_options *opt
         to_words(&sh, &fields, 0, fields.n, &sh.launch);
     } else {
         shell_run(&sh, all);
-        if (!sh.launch_flags) collect_variables(&sh);
-        f->program_unknown = is_other_program(&sh);
+        sh.launches = sh.launch_flags > 0;
+        if (!sh.launches) collect_variables(&sh);
+        f->program = launched(&sh);
     }
     export_environment(&sh);
     struct slurm header = read_header(&sh, text);

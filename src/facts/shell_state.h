@@ -92,6 +92,7 @@ struct shell {
     const char *failed_rule, *failure;
     struct flag_words launch; /* the best so far */
     int launch_flags;
+    bool launches; /* the flags are those of a command */
     struct flag_words program;    /* its words before the script: torchrun and its options */
     struct str heredoc_into;      /* the variable that read fills from this line's here-document */
     bool heredoc_runs;            /* the command on this line runs its here-document */
