@@ -7,8 +7,8 @@
 
 /* ---- by name ---- */
 
-/* Scripts of Megatron-LM's repository that read its arguments and add none of their own, those of older releases
-   too. */
+/* Scripts of Megatron-LM's repository that read its arguments and add none of their own, those of
+   older releases too. */
 static const struct {
     const char *script;
     enum program_task task;
@@ -35,11 +35,11 @@ static const struct {
     const char *part;
     enum program_task task;
 } words[] = {
-    {"infer", TASK_INFERENCE},     {"generat", TASK_INFERENCE},   {"server", TASK_INFERENCE},
-    {"ptq", TASK_INFERENCE},       {"chat", TASK_INFERENCE},      {"eval", TASK_EVALUATION},
-    {"convert", TASK_CONVERSION},  {"ckpt", TASK_CONVERSION},     {"checkpoint", TASK_CONVERSION},
-    {"export", TASK_CONVERSION},   {"quantize", TASK_CONVERSION}, {"prune", TASK_CONVERSION},
-    {"pretrain", TASK_TRAINING},   {"train", TASK_TRAINING},      {"finetune", TASK_TRAINING},
+    {"infer", TASK_INFERENCE},    {"generat", TASK_INFERENCE},   {"server", TASK_INFERENCE},
+    {"ptq", TASK_INFERENCE},      {"chat", TASK_INFERENCE},      {"eval", TASK_EVALUATION},
+    {"convert", TASK_CONVERSION}, {"ckpt", TASK_CONVERSION},     {"checkpoint", TASK_CONVERSION},
+    {"export", TASK_CONVERSION},  {"quantize", TASK_CONVERSION}, {"prune", TASK_CONVERSION},
+    {"pretrain", TASK_TRAINING},  {"train", TASK_TRAINING},      {"finetune", TASK_TRAINING},
     {"sft", TASK_TRAINING},
 };
 
@@ -98,7 +98,8 @@ static struct str nearest(const struct facts *f, const struct stranger *s, size_
     return param_nearest_key(FRAMEWORK_MEGATRON, s->name);
 }
 
-/* Whether every stranger can only be a slip of the pen. A launch with no stranger is one of Megatron-LM's. */
+/* Whether every stranger can only be a slip of the pen. A launch with no stranger is one of
+ * Megatron-LM's. */
 static bool all_slips(const struct facts *f, const struct str *near)
 {
     for (size_t i = 0; i < f->program.strangers.n; i++)
@@ -119,8 +120,8 @@ static const char *kind_of(const struct stranger *s)
 static void report(struct facts *f, const struct stranger *s, struct str near,
                    enum severity severity)
 {
-    struct diag *d = diag_add(f->diags, severity, "unknown-key", s->at, "Megatron-LM has no %s %.*s",
-                              kind_of(s), STR_ARG(s->name));
+    struct diag *d = diag_add(f->diags, severity, "unknown-key", s->at,
+                              "Megatron-LM has no %s %.*s", kind_of(s), STR_ARG(s->name));
     d->covers = argparse_other;
     d->n_covers = 1;
     if (s->gone.n)
@@ -141,7 +142,8 @@ static void name_strangers(struct facts *f, struct diag *d, const struct strange
     if (n > MOST_NAMED) diag_note(f->diags, d, "and %zu more", n - MOST_NAMED);
 }
 
-/* One warning for what nobody knows; flags that Megatron-LM had once have a word of their own each. */
+/* One warning for what nobody knows; flags that Megatron-LM had once have a word of their own each.
+ */
 static void report_fork(struct facts *f, const struct str *near)
 {
     size_t n = 0, all = f->program.strangers.n;
@@ -157,11 +159,11 @@ static void report_fork(struct facts *f, const struct str *near)
         unknown[n++] = s;
     }
     if (n == 0) return;
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", unknown[0]->at,
-                              n == 1 ? "Megatron-LM %.*s has no %s %.*s"
-                                     : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
-                              STR_ARG(f->version), kind_of(unknown[0]), STR_ARG(unknown[0]->name),
-                              n - 1);
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "unknown-key", unknown[0]->at,
+                 n == 1 ? "Megatron-LM %.*s has no %s %.*s"
+                        : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
+                 STR_ARG(f->version), kind_of(unknown[0]), STR_ARG(unknown[0]->name), n - 1);
     d->covers = argparse_other;
     d->n_covers = 1;
     if (n > 1 || slips[0].n) name_strangers(f, d, unknown, slips, n);
@@ -211,11 +213,15 @@ void program_settle(struct facts *f)
     set_facts(f);
 }
 
-/* A training script of somebody's own that takes Megatron-LM's flags alone has its defaults too. */
+/* A training script of somebody's own that takes little beside Megatron-LM's flags has its defaults
+   too; what a script with many flags of its own makes of the others nobody knows. */
+enum { FEW_STRANGERS = 2 };
+
 static bool is_closed(const struct program *p)
 {
+    if (p->origin == PROGRAM_UNSAID) return false;
     return p->origin == PROGRAM_MEGATRON ||
-           (p->origin == PROGRAM_OTHER && p->task == TASK_TRAINING);
+           (p->task == TASK_TRAINING && p->strangers.n <= FEW_STRANGERS);
 }
 
 void program_open(struct facts *f)

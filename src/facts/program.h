@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program that reads a file's arguments. What it is decides what may be concluded from them: Megatron-LM's own
-   scripts take no flags but Megatron-LM's and set nothing behind its back; of a fork, of a script of somebody's own
-   and of a file that launches nothing only what is written is sure. */
+/* The program that reads a file's arguments. What it is decides what may be concluded from them:
+   Megatron-LM's own scripts take no flags but Megatron-LM's and set nothing behind its back; of a
+   fork, of a script of somebody's own and of a file that launches nothing only what is written is
+   sure. */
 #ifndef MOEPLAN_FACTS_PROGRAM_H
 #define MOEPLAN_FACTS_PROGRAM_H
 
@@ -36,15 +37,15 @@ struct program {
     VEC(size_t) doubts; /* findings, by index, that hold for Megatron-LM of this release alone */
 };
 
-/* By the words in front of the arguments, the last of which is the script or module; none of them known is
-   PROGRAM_OTHER. */
+/* By the words in front of the arguments, the last of which is the script or module; none of them
+   known is PROGRAM_OTHER. */
 struct program program_of(struct str script);
-/* With all arguments read: decides between Megatron-LM itself and a fork, reports the strangers (each an error where
-   it can only be a slip, else one warning for all) and lessens the doubtful findings of a fork to warnings; sets the
-   facts program, program_task and program_told. */
+/* With all arguments read: decides between Megatron-LM itself and a fork, reports the strangers
+   (each an error where it can only be a slip, else one warning for all) and lessens the doubtful
+   findings of a fork to warnings; sets the facts program, program_task and program_told. */
 void program_settle(struct facts *f);
-/* Makes what nobody wrote unknown where the program may have set it: a fork's, a tool's or a part's defaults are not
-   Megatron-LM's. */
+/* Makes what nobody wrote unknown where the program may have set it: a fork's, a tool's or a part's
+   defaults are not Megatron-LM's. */
 void program_open(struct facts *f);
 
 #endif

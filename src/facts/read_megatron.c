@@ -313,8 +313,8 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     struct flag_words words = {0};
     bool bare = begins_with_flag(text);
     if (bare)
-        f->program = (struct program){
-            .origin = PROGRAM_MEGATRON, .task = TASK_TRAINING, .told = true};
+        f->program =
+            (struct program){.origin = PROGRAM_MEGATRON, .task = TASK_TRAINING, .told = true};
     bool plain = bare && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
     bool ok = plain ? flags_split(f, text, &words) : shell_read(f, text, options, &words);
     f->program.told = bare || options->version.n > 0;
