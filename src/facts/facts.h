@@ -41,6 +41,7 @@ struct raw_fact {
 };
 
 struct model_input;
+struct param_list;
 struct platform;
 
 struct facts {
@@ -59,8 +60,9 @@ struct facts {
     VEC(struct raw_fact) raw;    /* raw["--x"] of formats that are no document */
     struct env_var *env;
     size_t n_env, cap_env;
-    struct program program; /* what reads the arguments of a launch */
-    bool env_complete;    /* a variable that is not listed is unset, not unknown */
+    struct program program;            /* what reads the arguments of a launch */
+    const struct param_list *declared; /* flags of a fork that the user declares; NULL: none */
+    bool env_complete;                 /* a variable that is not listed is unset, not unknown */
 };
 
 /* Fresh facts: every parameter at the profile's default (unknown where the profile does not

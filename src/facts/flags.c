@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "base/version.h"
 #include "facts/check.h"
+#include "facts/declared.h"
 #include "facts/pattern.h"
 
 /* ---- words ---- */
@@ -356,13 +357,30 @@ static void forget_fact(struct occurrence *o)
     facts_add_raw(o->f, o->name.text, value_unknown());
 }
 
+/* A fork's own: no fact, but its values are checked, and rules of the user's see them. */
+static void declared_flag(struct occurrence *o, const struct param *p)
+{
+    o->spelling = &p->in[FRAMEWORK_MEGATRON];
+    if (o->name.maybe || !check_count(o)) return;
+    bool one = o->n == 1 && o->spelling->type != PARAM_LIST;
+    struct value v = one ? read_value(o, o->spelling->type, &o->values[0]) : value_bool(true);
+    facts_add_raw(o->f, o->name.text, v);
+}
+
 void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,
                      size_t n)
 {
     struct occurrence o = {.f = f, .name = name, .values = values, .n = n};
     o.param = param_find_key(FRAMEWORK_MEGATRON, name.text, &o.flag);
     if (o.param < 0 || !flag_fits(f, o.flag)) {
-        unknown_flag(&o);
+        const struct param_flag *flag = o.flag;
+        const struct param *p = declared_find(f->declared, name.text, &flag);
+        o.param = p ? -1 : o.param;
+        o.flag = flag;
+        if (p)
+            declared_flag(&o, p);
+        else
+            unknown_flag(&o);
         return;
     }
     o.spelling = &param_table[o.param].in[FRAMEWORK_MEGATRON];
@@ -417,11 +435,13 @@ static void stray_word(struct facts *f, const struct flag_word *w)
 
 /* Values of the flag at words[at]: those that follow, up to as many as it takes, at least one more
    when there are. */
-static size_t count_values(const struct flag_words *words, size_t at)
+static size_t count_values(const struct facts *f, const struct flag_words *words, size_t at)
 {
     const struct param_flag *flag = NULL;
     size_t n = 0;
-    bool known = param_find_key(FRAMEWORK_MEGATRON, words->items[at].text, &flag) >= 0;
+    struct str name = words->items[at].text;
+    bool known = param_find_key(FRAMEWORK_MEGATRON, name, &flag) >= 0 ||
+                 declared_find(f->declared, name, &flag);
     while (at + 1 + n < words->n && !is_flag(&words->items[at + 1 + n])) {
         const struct flag_word *w = &words->items[at + 1 + n];
         if (known && flag->nargs_max > 0 && n == (size_t)flag->nargs_max) break;
@@ -447,7 +467,7 @@ void flags_apply(struct facts *f, const struct flag_words *words)
         } else if (name.dynamic) {
             open = true;
         } else {
-            size_t n = count_values(words, i);
+            size_t n = count_values(f, words, i);
             flags_apply_one(f, name, &words->items[i + 1], n);
             i += n;
         }
