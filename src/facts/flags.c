@@ -133,7 +133,7 @@ struct occurrence {
 static struct span span_of(const struct facts *f, const struct flag_word *w)
 {
     if (w->node) return node_span(f->diags, w->node);
-    return source_span(&f->diags->sources, f->source, w->from, w->to);
+    return source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
 }
 
 /* argparse's refusals that have no rule of their own; rules that other formats share have no covers
@@ -317,8 +317,9 @@ static const struct node *make_node(struct occurrence *o)
     if (o->name.node) return o->n && o->values[0].node ? o->values[0].node : o->name.node;
     struct node *node = ARENA_NEW(o->f->arena, struct node);
     const struct flag_word *last = o->n ? &o->values[o->n - 1] : &o->name;
-    bool together = last->from >= o->name.to && last->line <= o->name.line + MOST_LINES;
-    *node = (struct node){.source = o->f->source,
+    bool together = last->from >= o->name.to && last->line <= o->name.line + MOST_LINES &&
+                    last->source == o->name.source;
+    *node = (struct node){.source = o->name.source ? o->name.source : o->f->source,
                           .line = o->name.line,
                           .from = o->name.from,
                           .to = together ? last->to : o->name.to,
@@ -359,7 +360,8 @@ static void set_fact(struct occurrence *o)
     note_repeated(o, v);
     const struct node *node = make_node(o);
     facts_set(o->f, o->param, v, ORIGIN_FILE, node, o->name.text);
-    uint32_t set_line = o->n ? o->values[0].set_line : 0;
+    bool here = o->n && o->values[0].source == o->name.source;
+    uint32_t set_line = here ? o->values[0].set_line : 0;
     o->f->items[o->param].line = set_line == node->line ? 0 : set_line;
     facts_add_raw(o->f, o->name.text, v);
 }

@@ -59,12 +59,15 @@ void shell_charge(struct shell *sh, size_t work)
 
 void shell_skip_blanks(struct shell *sh)
 {
+    bool continues = false;
     for (;; sh->in.at++) {
         char c = shell_peek(sh, 0);
         bool continued = c == '\\' && shell_peek(sh, 1) == '\n';
         if (continued) {
+            continues = true;
             sh->in.at++;
         } else if (c == '#') {
+            if (continues) sh->comment = shell_offset(sh) + 1;
             while (!shell_at_end(sh) && shell_peek(sh, 0) != '\n')
                 sh->in.at++;
             return;
@@ -181,6 +184,17 @@ static struct parameter split_parameter(struct shell_text body)
     return p;
 }
 
+/* The file that is run, from the script's folder on; `now`: the one that was sourced last. */
+static struct shell_text name_of_file(struct shell *sh, bool now, uint32_t at)
+{
+    const struct shell_file *file = now && sh->files.n ? &sh->files.items[sh->file] : NULL;
+    struct str name = file ? file->name : (struct str){"", 0};
+    return shell_text_at(sh->arena,
+                         arena_printf(sh->arena, "%c/%.*s", SHELL_FOLDER,
+                                      STR_ARG(name.n ? name : STR("script.sh"))),
+                         at);
+}
+
 static struct shell_text positional(struct shell *sh, struct str name, uint32_t at, bool *unset)
 {
     size_t n = 0;
@@ -191,6 +205,8 @@ static struct shell_text positional(struct shell *sh, struct str name, uint32_t 
     const struct setting *setting = setting_use(sh->options, name);
     if (setting) *unset = false;
     if (setting) return shell_text_at(sh->arena, setting->text, at);
+    if (n == 0) return name_of_file(sh, false, at);
+    if (!sh->args_known) shell_note_argument(sh, name, at);
     return shell_text_at(sh->arena, sh->args_known ? (struct str){"", 0} : SHELL_UNKNOWN_TEXT, at);
 }
 
@@ -203,7 +219,19 @@ static struct shell_text value_of(struct shell *sh, struct str name, uint32_t at
         return shell_text_at(sh->arena, arena_printf(sh->arena, "%zu", sh->args.n), at);
     if (name.n == 0 || !shell_begins_name(name.p[0]))
         return shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, at);
+    if (str_is(name, "BASH_SOURCE")) return name_of_file(sh, true, at);
     return shell_var_get(sh, name, at, unset);
+}
+
+/* The name without its last part, or that part alone; only of a file that has a folder. */
+static struct shell_text part_of_name(struct shell_text t, bool folder)
+{
+    size_t cut = t.n;
+    while (cut > 0 && t.p[cut - 1] != '/')
+        cut--;
+    if (cut == 0) return t;
+    if (folder) return (struct shell_text){t.p, t.at, cut - 1};
+    return (struct shell_text){t.p + cut, t.at + cut, t.n - cut};
 }
 
 static struct shell_text lower_or_upper(struct shell *sh, struct shell_text t, bool upper)
@@ -236,6 +264,8 @@ static struct shell_text operate(struct shell *sh, struct str name, struct shell
     if (op == '+' && !unset && shell_known(value))
         return missing ? empty : shell_expand_text(sh, word);
     if (op == '+' && unset) return empty;
+    if (str_is(shell_str(rest), "%/*")) return part_of_name(value, true);
+    if (str_is(shell_str(rest), "##*/") && shell_known(value)) return part_of_name(value, false);
     if (str_is(shell_str(rest), ",,")) return lower_or_upper(sh, value, false);
     if (str_is(shell_str(rest), "^^")) return lower_or_upper(sh, value, true);
     return shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, rest.at[0]);
@@ -245,8 +275,10 @@ static struct shell_text operate(struct shell *sh, struct str name, struct shell
 static const struct shell_fields *items_of(struct shell *sh, struct str name)
 {
     if (str_is(name, "@") || str_is(name, "*")) return &sh->args;
-    const struct shell_var *var = shell_var_find(sh, name);
-    return var ? &var->items : NULL;
+    struct shell_var *var = shell_var_find(sh, name);
+    if (!var) return NULL;
+    var->used = true;
+    return &var->items;
 }
 
 static struct shell_text item_at(struct shell *sh, const struct parameter *p, uint32_t at)
@@ -274,9 +306,12 @@ static void add_parameter(struct word *w, struct shell_text body, bool quoted, u
             add_items(w, items, quoted);
         else
             add_unknown(w, at);
+        if (!items) shell_note_missing(sh, p.name, at);
         return;
     }
-    struct shell_text value = p.index.n ? item_at(sh, &p, at) : value_of(sh, p.name, at, &unset);
+    bool whole = !p.index.n || str_is(p.name, "BASH_SOURCE");
+    struct shell_text value = whole ? value_of(sh, p.name, at, &unset) : item_at(sh, &p, at);
+    if (unset && p.rest.n == 0) shell_note_missing(sh, p.name, at);
     if (p.name.n == 0 || (p.length && !shell_known(value)))
         add_unknown(w, at);
     else if (p.length)
@@ -313,6 +348,15 @@ static void add_name(struct word *w, bool quoted, uint32_t at)
     add_parameter(w, name, quoted, at);
 }
 
+static void add_substitution(struct word *w, struct shell_text text, bool quoted, uint32_t at)
+{
+    struct shell_text printed;
+    if (!w->sh->failed && shell_substitute(w->sh, text, &printed))
+        add_text(w, printed, quoted);
+    else
+        add_unknown(w, at);
+}
+
 /* The reading position is on the $. */
 static void take_dollar(struct word *w, bool quoted)
 {
@@ -327,8 +371,7 @@ static void take_dollar(struct word *w, bool quoted)
         add_arithmetic(w, text, quoted, at);
     } else if (c == '(') {
         sh->in.at++;
-        take_balanced(sh, '(', ')');
-        add_unknown(w, at);
+        add_substitution(w, take_balanced(sh, '(', ')'), quoted, at);
     } else if (c == '{') {
         sh->in.at++;
         add_parameter(w, take_balanced(sh, '{', '}'), quoted, at);
@@ -342,16 +385,22 @@ static void take_dollar(struct word *w, bool quoted)
     }
 }
 
-static void take_backquote(struct word *w)
+static void take_backquote(struct word *w, bool quoted)
 {
     struct shell *sh = w->sh;
     uint32_t at = shell_offset(sh);
+    size_t from = sh->in.at + 1;
     do
         sh->in.at++;
     while (!shell_at_end(sh) && shell_peek(sh, 0) != '`');
-    if (shell_at_end(sh)) shell_fail(sh, "this quote is not closed");
+    if (shell_at_end(sh)) {
+        sh->in.at = from - 1;
+        shell_fail(sh, "this quote is not closed");
+        return;
+    }
+    struct shell_text text = {sh->in.text.p + from, sh->in.text.at + from, sh->in.at - from};
     sh->in.at++;
-    add_unknown(w, at);
+    add_substitution(w, text, quoted, at);
 }
 
 /* ---- quotes ---- */
@@ -400,7 +449,7 @@ static void take_double_piece(struct word *w)
     if (c == '$') {
         take_dollar(w, true);
     } else if (c == '`') {
-        take_backquote(w);
+        take_backquote(w, true);
     } else {
         bool escape = c == '\\' && shell_peek(sh, 1) && strchr("\"\\$`\n", shell_peek(sh, 1));
         if (escape) sh->in.at++;
@@ -448,7 +497,7 @@ static void take_piece(struct word *w)
     } else if (c == '$') {
         take_dollar(w, false);
     } else if (c == '`') {
-        take_backquote(w);
+        take_backquote(w, false);
     } else if (c == '\\') {
         sh->in.at++;
         if (shell_peek(sh, 0) != '\n' && !shell_at_end(sh))
