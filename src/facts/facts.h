@@ -39,6 +39,14 @@ struct raw_fact {
     struct value value;
 };
 
+/* Values that are still to be filled in (facts/placeholder.h). */
+enum { PLACEHOLDERS_NAMED = 3 };
+struct placeholders {
+    size_t n;
+    struct span first;
+    struct str texts[PLACEHOLDERS_NAMED]; /* the first ones */
+};
+
 struct model_input;
 struct platform;
 
@@ -62,6 +70,7 @@ struct facts {
                              own: it may have flags of its own */
     bool bare_flags;      /* flags without a program: Megatron-LM's own parser is meant */
     bool env_complete;    /* a variable that is not listed is unset, not unknown */
+    struct placeholders placeholders;
 };
 
 /* Fresh facts: every parameter at the profile's default (unknown where the profile does not

@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "facts/check.h"
 #include "facts/pattern.h"
+#include "facts/placeholder.h"
 
 /* ---- words ---- */
 
@@ -234,6 +235,10 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct value v = value_unknown();
     struct arena *a = o->f->arena;
     if (word->dynamic) return v;
+    if (placeholder_is(word->text)) {
+        placeholder_note(o->f, span_of(o->f, word), word->text);
+        return type == PARAM_STRING && !o->spelling->n_choices ? value_string(word->text) : v;
+    }
     if (!convert(a, type, word->text, &v)) {
         complain(o, rule_or(o, "value-type"), word,
                  arena_printf(a, "%.*s takes %s, not '%.*s'", STR_ARG(o->name.text),

@@ -3,6 +3,7 @@
    keys, as the frameworks' own test suites write them, or plain `key: value`. */
 #include "base/buf.h"
 #include "facts/flags.h"
+#include "facts/placeholder.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 #include "facts/unsaid.h"
@@ -306,6 +307,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     if (doc && doc->kind == NODE_MAP) {
         read_yaml(f, doc, options);
+        placeholder_tell(f);
         return true;
     }
     struct str text = source_get(&diags->sources, source)->text;
@@ -314,6 +316,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     bool plain = f->bare_flags && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
     bool ok = plain ? flags_split(f, text, &words) : shell_read(f, text, options, &words);
     flags_apply(f, &words);
+    placeholder_tell(f);
     const struct model_input *m = model_find(a, reader_declared(text, "model"));
     if (m) unsaid_apply(f, m);
     return ok;

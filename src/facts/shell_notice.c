@@ -27,6 +27,8 @@ bool shell_is_tail(struct shell *sh, const struct shell_fields *words)
                      STR_ARG(name));
         diag_help(diags, d, "end the line before with a backslash, and no blank behind it");
     }
+    /* another program than the training may well fail */
+    if (!sh->launch_goes_on) d->severity = SEVERITY_WARNING;
     return true;
 }
 

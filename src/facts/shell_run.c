@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands and control flow. A branch whose condition is not known runs "perhaps"; a loop whose end
    is not known does not run, as scripts loop over their own arguments. */
+#include "facts/placeholder.h"
 #include "facts/shell_state.h"
 
 static enum shell_status run_list(struct shell *sh);
@@ -33,7 +34,7 @@ static void use_document(struct shell *sh, struct shell_text body, bool plain, b
     if (into.n) shell_var_set_text(sh, into, body);
     bool wanted = runs || file.n || sh->printed;
     if (into.n || !wanted || sh->live == SHELL_DEAD) return;
-    if (!plain) body = shell_expand_text(sh, body);
+    if (!plain) body = shell_expand_document(sh, body);
     if (file.n)
         shell_write(sh, file, body, false);
     else if (runs)
@@ -161,6 +162,18 @@ static void take_array(struct shell *sh, struct shell_fields *items)
     sh->in.at++;
 }
 
+/* "your data path" without quotes where it is used would be three words: it is one that nobody
+   knows. */
+static void forget_placeholder(struct shell *sh, struct shell_text *value)
+{
+    struct str text = shell_str(*value);
+    if (!shell_known(*value) || !placeholder_is(text) || !placeholder_is_words(text)) return;
+    if (str_find_str(text, STR("--")) < text.n) return; /* flags, some of them to be filled in */
+    uint32_t at = value->at[0];
+    if (sh->live != SHELL_DEAD) placeholder_note(sh->f, shell_span(sh, at, text.n), text);
+    *value = shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, at);
+}
+
 static struct shell_var *assign(struct shell *sh, size_t n)
 {
     struct str name = str_slice(shell_str(sh->in.text), sh->in.at, sh->in.at + n);
@@ -172,6 +185,7 @@ static struct shell_var *assign(struct shell *sh, size_t n)
         take_array(sh, &items);
     else
         shell_word(sh, &items, false);
+    if (!array) forget_placeholder(sh, &items.items[0]);
     if (!setting_use(sh->options, name)) shell_var_set(sh, name, &items, array, append);
     return shell_var_find(sh, name);
 }
@@ -184,7 +198,7 @@ static bool take_redirection(struct shell *sh)
         n++;
     if (shell_peek(sh, n) == '&' && shell_peek(sh, n + 1) == '>' && n == 0) n++;
     char c = shell_peek(sh, n);
-    if (c != '<' && c != '>') return false;
+    if ((c != '<' && c != '>') || shell_placeholder(sh)) return false;
     bool here = c == '<' && shell_peek(sh, n + 1) == '<' && shell_peek(sh, n + 2) != '<';
     bool text = c == '<' && shell_peek(sh, n + 1) == '<' && shell_peek(sh, n + 2) == '<';
     bool process = shell_peek(sh, n + 1) == '(', twice = shell_peek(sh, n + 1) == '>';
@@ -405,7 +419,7 @@ static void run_declaration(struct shell *sh, bool export)
     for (;;) {
         shell_skip_blanks(sh);
         if (shell_peek(sh, 0) == '\0' ||
-            (shell_ends_word(shell_peek(sh, 0)) && !take_redirection(sh)))
+            (!shell_at_word(sh) && !take_redirection(sh)))
             return;
         size_t n = assignment_name(sh);
         struct shell_fields words = {0};
@@ -429,7 +443,7 @@ static enum shell_status run_simple(struct shell *sh)
     for (;;) {
         shell_skip_blanks(sh);
         if (take_redirection(sh)) continue;
-        if (shell_ends_word(shell_peek(sh, 0)) || sh->failed) break;
+        if (!shell_at_word(sh) || sh->failed) break;
         size_t n = words.n ? 0 : assignment_name(sh);
         struct str word = peek_word(sh);
         if (n) {

@@ -238,6 +238,11 @@ void shell_descend(struct shell *sh);
 void shell_charge(struct shell *sh, size_t work);
 /* One more field, paid for; beyond SHELL_MAX_FIELDS the reading ends. */
 void shell_push(struct shell *sh, struct shell_fields *to, struct shell_text t);
+/* The length of a placeholder, <path>, at the reading position; 0: there is none. Between
+   redirections there is a blank, or the name of a file begins with none. */
+size_t shell_placeholder(const struct shell *sh);
+/* Whether a word begins here. */
+bool shell_at_word(const struct shell *sh);
 /* Blanks, continued lines and comments. */
 void shell_skip_blanks(struct shell *sh);
 /* Expands the word at the reading position into fields and moves behind it. With `split` false the
@@ -245,6 +250,8 @@ void shell_skip_blanks(struct shell *sh);
 void shell_word(struct shell *sh, struct shell_fields *out, bool split);
 /* Expands a text as if in double quotes. */
 struct shell_text shell_expand_text(struct shell *sh, struct shell_text text);
+/* The same of a here-document, in which quotes are letters. */
+struct shell_text shell_expand_document(struct shell *sh, struct shell_text text);
 
 /* ---- arithmetic (shell_arith.c) ---- */
 /* The value of $((text)), its variables already looked up by name where they are names; false:

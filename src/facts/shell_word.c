@@ -2,6 +2,7 @@
 /* Words: quotes, variables and the ${...} forms that launch scripts use. What is not understood is
  * unknown. */
 #include "base/quote.h"
+#include "facts/placeholder.h"
 #include "facts/shell_state.h"
 
 static const struct shell_text empty = {"", NULL, 0};
@@ -478,12 +479,43 @@ static void take_double(struct word *w)
     sh->in.at++;
 }
 
+/* ---- placeholders ---- */
+
+size_t shell_placeholder(const struct shell *sh)
+{
+    size_t n = 1;
+    if (shell_peek(sh, 0) != '<' || !shell_begins_name(shell_peek(sh, 1))) return 0;
+    for (char c; (c = shell_peek(sh, n)) != '>'; n++)
+        if (!c || strchr("\n<|;&$\"'`", c)) return 0;
+    return shell_peek(sh, n - 1) == ' ' ? 0 : n + 1;
+}
+
+bool shell_at_word(const struct shell *sh)
+{
+    return !shell_ends_word(shell_peek(sh, 0)) || shell_placeholder(sh);
+}
+
+static void take_placeholder(struct word *w, size_t n)
+{
+    struct shell *sh = w->sh;
+    uint32_t at = shell_offset(sh);
+    struct str text = str_slice(shell_str(sh->in.text), sh->in.at, sh->in.at + n);
+    if (sh->live != SHELL_DEAD) placeholder_note(sh->f, shell_span(sh, at, n), text);
+    add_unknown(w, at);
+    sh->in.at += n;
+}
+
 /* ---- words ---- */
 
 static void take_piece(struct word *w)
 {
     struct shell *sh = w->sh;
     char c = shell_peek(sh, 0);
+    size_t n = shell_placeholder(sh);
+    if (n) {
+        take_placeholder(w, n);
+        return;
+    }
     if (begins_ansi(sh)) {
         take_ansi(w);
         return;
@@ -514,7 +546,7 @@ void shell_word(struct shell *sh, struct shell_fields *out, bool split)
 {
     struct word w = {.sh = sh, .now = {.arena = sh->arena}, .split = split, .out = out};
     if (!split) w.begun = true;
-    while (!shell_at_end(sh) && !shell_ends_word(shell_peek(sh, 0))) {
+    while (!shell_at_end(sh) && shell_at_word(sh)) {
         if (++sh->steps > SHELL_MAX_STEPS * 10)
             shell_exhaust(sh, "too large to be followed: more than 2,000,000 parts of words");
         take_piece(&w);
@@ -522,7 +554,7 @@ void shell_word(struct shell *sh, struct shell_fields *out, bool split)
     end_field(&w);
 }
 
-struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
+static struct shell_text expand(struct shell *sh, struct shell_text text, bool quotes)
 {
     struct shell_source outer = sh->in;
     struct shell_fields out = {0};
@@ -531,7 +563,7 @@ struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
     sh->in = (struct shell_source){.text = text};
     while (!shell_at_end(sh)) {
         char c = shell_peek(sh, 0);
-        if (c == '"' || c == '\'' || begins_ansi(sh))
+        if (quotes && (c == '"' || c == '\'' || begins_ansi(sh)))
             take_piece(&w); /* quotes inside ${a:-"b"} */
         else
             take_double_piece(&w);
@@ -539,4 +571,14 @@ struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
     sh->depth--;
     sh->in = outer;
     return shell_made(sh, &w.now);
+}
+
+struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
+{
+    return expand(sh, text, true);
+}
+
+struct shell_text shell_expand_document(struct shell *sh, struct shell_text text)
+{
+    return expand(sh, text, false);
 }
