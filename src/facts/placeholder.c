@@ -54,9 +54,8 @@ static bool has_crosses(struct str text)
 
 bool placeholder_is(struct str text)
 {
-    static const char *const words[] = {"your",     "path/to",  "path_to",   "path to",
-                                        "changeme", "change_me", "replace_me", "fill_me",
-                                        "todo"};
+    static const char *const words[] = {"your",      "path/to",    "path_to", "path to", "changeme",
+                                        "change_me", "replace_me", "fill_me", "todo"};
     char lower[LONGEST];
     if (text.n < 3 || text.n > LONGEST) return false;
     for (size_t i = 0; i < text.n; i++)
@@ -88,8 +87,8 @@ void placeholder_tell(struct facts *f)
     const struct placeholders *p = &f->placeholders;
     size_t named = p->n < PLACEHOLDERS_NAMED ? p->n : PLACEHOLDERS_NAMED;
     if (p->n == 0) return;
-    struct diag *d = diag_add(
-        f->diags, SEVERITY_INFO, "placeholder", p->first, "to be filled in: %.*s%s",
-        STR_ARG(str_joined(f->arena, p->texts, named)), p->n > named ? " and others" : "");
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_INFO, "placeholder", p->first, "to be filled in: %.*s%s",
+                 STR_ARG(str_joined(f->arena, p->texts, named)), p->n > named ? " and others" : "");
     diag_help(f->diags, d, "put your own in; nothing is concluded from what stands there now");
 }

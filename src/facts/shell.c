@@ -177,8 +177,8 @@ static bool is_other_program(const struct shell *sh)
 {
     static const char *const own[] = {"pretrain_gpt.py", "pretrain_mamba.py", "pretrain_hybrid.py",
                                       "pretrain_bert.py", "pretrain_t5.py"};
-    struct str name = sh->program.n ? shell_str(sh->program.items[sh->program.n - 1])
-                                    : (struct str){"", 0};
+    struct str name =
+        sh->program.n ? shell_str(sh->program.items[sh->program.n - 1]) : (struct str){"", 0};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (str_ends(name, str_of(own[i]))) return false;
     return true;
@@ -224,6 +224,8 @@ bool shell_read(struct facts *f, struct str text, const struct read_options *opt
     }
     export_environment(&sh);
     shell_set_world(&sh);
+    /* what could not be read may have any flag */
+    if (sh.failed) *VEC_PUSH(sh.arena, &sh.launch) = shell_text_at(sh.arena, SHELL_UNKNOWN_TEXT, 0);
     *out = shell_words(&sh, &sh.launch);
     if (sh.failed)
         diag_add(f->diags, SEVERITY_ERROR, sh.failed_rule, shell_span(&sh, sh.failed_at, 1), "%s",

@@ -250,14 +250,22 @@ bool shell_builtin(struct shell *sh, struct str name, const struct shell_fields 
     static const struct {
         const char *name;
         void (*run)(struct shell *sh, const struct shell_fields *words);
-    } table[] = {{"read", run_read},          {"printf", run_printf},
-                 {"unset", run_unset},        {"source", run_source},
-                 {".", run_source},           {"mapfile", forget_all},
-                 {"readarray", forget_all},   {"getopts", forget_all},
-                 {"let", forget_all},         {"echo", run_echo},
-                 {"cat", run_cat},            {"tee", run_tee},
-                 {"cd", run_cd},              {"pwd", run_pwd},
-                 {"dirname", run_dirname},    {"realpath", run_realpath},
+    } table[] = {{"read", run_read},
+                 {"printf", run_printf},
+                 {"unset", run_unset},
+                 {"source", run_source},
+                 {".", run_source},
+                 {"mapfile", forget_all},
+                 {"readarray", forget_all},
+                 {"getopts", forget_all},
+                 {"let", forget_all},
+                 {"echo", run_echo},
+                 {"cat", run_cat},
+                 {"tee", run_tee},
+                 {"cd", run_cd},
+                 {"pwd", run_pwd},
+                 {"dirname", run_dirname},
+                 {"realpath", run_realpath},
                  {"readlink", run_realpath}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (!str_is(name, table[i].name)) continue;

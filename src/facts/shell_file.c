@@ -29,8 +29,8 @@ struct shell_file *shell_file_add(struct shell *sh, uint32_t source, struct str 
         base = last->base + (uint32_t)source_get(&sh->f->diags->sources, last->source)->text.n + 1;
     }
     struct shell_file *file = VEC_PUSH(sh->arena, &sh->files);
-    *file = (struct shell_file){
-        .source = source, .base = base, .text = text_of(sh->arena, text, base)};
+    *file =
+        (struct shell_file){.source = source, .base = base, .text = text_of(sh->arena, text, base)};
     return file;
 }
 

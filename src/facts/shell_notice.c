@@ -16,7 +16,8 @@ bool shell_is_tail(struct shell *sh, const struct shell_fields *words)
     struct diags *diags = sh->f->diags;
     struct diag *d;
     if (sh->cut) {
-        d = diag_add(diags, SEVERITY_ERROR, "comment-in-continuation", shell_span(sh, sh->cut - 1, 1),
+        d = diag_add(diags, SEVERITY_ERROR, "comment-in-continuation",
+                     shell_span(sh, sh->cut - 1, 1),
                      "the command ends at this comment: bash takes %.*s below for a command of its "
                      "own",
                      STR_ARG(name));
@@ -94,10 +95,10 @@ static void tell_missing(struct shell *sh, const struct shell_missing *m)
     const struct shell_var *var = shell_var_find(sh, m->name) ? NULL : meant_by(sh, m->name);
     if (!var || (sh->sourced && var->used)) return;
     bool stops = m->stops && !sh->sourced;
-    struct diag *d = diag_add(
-        sh->f->diags, stops ? SEVERITY_ERROR : SEVERITY_WARNING, "variable-misspelt",
-        shell_span(sh, m->at, 1), "%.*s is never set%s", STR_ARG(m->name),
-        stops ? ", and under set -u bash stops here" : ": bash puts nothing in its place");
+    struct diag *d =
+        diag_add(sh->f->diags, stops ? SEVERITY_ERROR : SEVERITY_WARNING, "variable-misspelt",
+                 shell_span(sh, m->at, 1), "%.*s is never set%s", STR_ARG(m->name),
+                 stops ? ", and under set -u bash stops here" : ": bash puts nothing in its place");
     diag_suggest(sh->f->diags, d, var->name);
 }
 
@@ -133,10 +134,9 @@ static void tell_arguments(struct shell *sh)
         *VEC_PUSH(sh->arena, &needed) = *m;
     }
     if (!needed.n) return;
-    struct diag *d = diag_add(sh->f->diags, SEVERITY_INFO, "script-argument",
-                              shell_span(sh, needed.items[0].at, 1),
-                              "the launch depends on %.*s, which the script is started with",
-                              STR_ARG(buf_str(&names)));
+    struct diag *d = diag_add(
+        sh->f->diags, SEVERITY_INFO, "script-argument", shell_span(sh, needed.items[0].at, 1),
+        "the launch depends on %.*s, which the script is started with", STR_ARG(buf_str(&names)));
     diag_help(sh->f->diags, d, "%.*s checks it with these values", STR_ARG(buf_str(&options)));
 }
 
@@ -146,9 +146,10 @@ static void tell_line_ends(struct shell *sh, struct str text)
 {
     size_t at = str_find_str(text, STR("\r\n"));
     if (at == text.n) return;
-    struct diag *d = diag_add(sh->f->diags, SEVERITY_WARNING, "carriage-return",
-                              source_span(&sh->f->diags->sources, sh->f->source, at, at + 1),
-                              "the lines end in CR LF: bash takes the CR for part of the last word");
+    struct diag *d =
+        diag_add(sh->f->diags, SEVERITY_WARNING, "carriage-return",
+                 source_span(&sh->f->diags->sources, sh->f->source, at, at + 1),
+                 "the lines end in CR LF: bash takes the CR for part of the last word");
     diag_help(sh->f->diags, d, "sed -i 's/\\r$//' on the file");
 }
 

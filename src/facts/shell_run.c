@@ -418,9 +418,7 @@ static void run_declaration(struct shell *sh, bool export)
 {
     for (;;) {
         shell_skip_blanks(sh);
-        if (shell_peek(sh, 0) == '\0' ||
-            (!shell_at_word(sh) && !take_redirection(sh)))
-            return;
+        if (shell_peek(sh, 0) == '\0' || (!shell_at_word(sh) && !take_redirection(sh))) return;
         size_t n = assignment_name(sh);
         struct shell_fields words = {0};
         struct shell_var *var = NULL;

@@ -136,18 +136,21 @@ struct shell {
     int depth;
     size_t steps, work;
     enum shell_halt halt; /* nothing runs until its end is reached */
+    uint32_t doubt; /* 1 + the quote that was closed by one that looks like the beginning of another
+                       text, and so were all since; 0: none */
     bool failed;
     uint32_t failed_at;
     const char *failed_rule, *failure;
     struct shell_fields launch; /* the words behind the program, the best so far */
     int launch_flags;
-    bool launch_goes_on;          /* the last command was that launch */
-    struct shell_fields program;  /* its words before the script: torchrun and its options */
-    struct shell_fields launcher; /* the commands that run the present script: srun and its options */
-    struct str heredoc_into;      /* the variable that read fills from this line's here-document */
-    struct str heredoc_file;      /* the file that it is written to */
-    bool heredoc_runs;            /* the command on this line runs its here-document */
-    bool heredoc_plain;           /* nothing is expanded in it */
+    bool launch_goes_on;         /* the last command was that launch */
+    struct shell_fields program; /* its words before the script: torchrun and its options */
+    struct shell_fields
+        launcher;            /* the commands that run the present script: srun and its options */
+    struct str heredoc_into; /* the variable that read fills from this line's here-document */
+    struct str heredoc_file; /* the file that it is written to */
+    bool heredoc_runs;       /* the command on this line runs its here-document */
+    bool heredoc_plain;      /* nothing is expanded in it */
     struct shell_fields heredocs; /* delimiters still to come on this line */
     struct shell_text output;     /* where > of the present command leads */
     bool appends;                 /* it is >> */

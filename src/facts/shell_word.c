@@ -190,10 +190,10 @@ static struct shell_text name_of_file(struct shell *sh, bool now, uint32_t at)
 {
     const struct shell_file *file = now && sh->files.n ? &sh->files.items[sh->file] : NULL;
     struct str name = file ? file->name : (struct str){"", 0};
-    return shell_text_at(sh->arena,
-                         arena_printf(sh->arena, "%c/%.*s", SHELL_FOLDER,
-                                      STR_ARG(name.n ? name : STR("script.sh"))),
-                         at);
+    return shell_text_at(
+        sh->arena,
+        arena_printf(sh->arena, "%c/%.*s", SHELL_FOLDER, STR_ARG(name.n ? name : STR("script.sh"))),
+        at);
 }
 
 static struct shell_text positional(struct shell *sh, struct str name, uint32_t at, bool *unset)
@@ -406,6 +406,27 @@ static void take_backquote(struct word *w, bool quoted)
 
 /* ---- quotes ---- */
 
+/* What is in quotes has ended, sh->in.at on the closing one: whether that one rather opens, as it
+   does from a quote that was forgotten on. */
+static void doubt_quote(struct shell *sh, size_t open)
+{
+    size_t close = sh->in.at;
+    const char *p = sh->in.text.p;
+    bool lines = memchr(p + open, '\n', close - open);
+    bool begins = strchr(" \t\n(,", p[close - 1]) && !shell_ends_word(shell_peek(sh, 1));
+    bool opens = begins || p[close - 1] == '=';
+    if (!opens && (lines || close > open + 1)) sh->doubt = 0;
+    if (opens && lines && !sh->doubt) sh->doubt = sh->in.text.at[open] + 1;
+}
+
+/* The quote at `open` has no end; the mistake is where the quotes changed sides. */
+static void fail_quote(struct shell *sh, size_t open)
+{
+    sh->in.at = open;
+    shell_fail(sh, "this quote is not closed");
+    if (sh->doubt) sh->failed_at = sh->doubt - 1;
+}
+
 static void take_single(struct word *w)
 {
     struct shell *sh = w->sh;
@@ -413,10 +434,10 @@ static void take_single(struct word *w)
     w->begun = true;
     for (; !shell_at_end(sh) && shell_peek(sh, 0) != '\''; sh->in.at++)
         shell_buf_add(&w->now, shell_peek(sh, 0), shell_offset(sh));
-    if (shell_at_end(sh)) {
-        sh->in.at = open;
-        shell_fail(sh, "this quote is not closed");
-    }
+    if (shell_at_end(sh))
+        fail_quote(sh, open);
+    else
+        doubt_quote(sh, open);
     sh->in.at++;
 }
 
@@ -467,10 +488,10 @@ static void take_double(struct word *w)
     w->begun = true;
     while (!shell_at_end(sh) && shell_peek(sh, 0) != '"')
         take_double_piece(w);
-    if (shell_at_end(sh)) {
-        sh->in.at = open;
-        shell_fail(sh, "this quote is not closed");
-    }
+    if (shell_at_end(sh))
+        fail_quote(sh, open);
+    else
+        doubt_quote(sh, open);
     /* "${array[@]}" and "$@" of nothing are no field at all */
     struct str inside = str_slice(shell_str(sh->in.text), open + 1, sh->in.at);
     bool items =

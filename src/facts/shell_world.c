@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many GPUs a script starts its training on: from the options of whatever launches it, else from
-   the #SBATCH header. */
+/* How many GPUs a script starts its training on: from the options of whatever launches it, else
+   from the #SBATCH header. */
 #include "base/num.h"
 #include "facts/param_ids.h"
 #include "facts/shell_state.h"
@@ -279,4 +279,3 @@ int64_t shell_slurm_variable(const struct slurm *s, struct str name)
     if (!str_is_any(name, "SLURM_NTASKS|SLURM_NPROCS")) return 0;
     return s->values[SLURM_TASKS] ? s->values[SLURM_TASKS] : nodes * tasks;
 }
-
