@@ -175,10 +175,17 @@ static const char *framework_title(enum framework framework)
     return titles[framework];
 }
 
+bool facts_hold(const struct facts *f, const struct node *node)
+{
+    for (size_t i = 0; i < f->sourced.n; i++)
+        if (f->sourced.items[i] == node->source) return true;
+    return node->source == f->source;
+}
+
 /* " of models/x.sh" where a place is not in the facts' own text. */
 static struct str other_file(struct arena *a, const struct facts *f, const struct node *node)
 {
-    if (!node || node->source == f->source || !f->diags) return STR("");
+    if (!node || node->source == f->source || !facts_hold(f, node)) return STR("");
     const struct source *s = source_get(&f->diags->sources, node->source);
     return s ? arena_printf(a, " of %.*s", STR_ARG(s->path)) : STR("");
 }

@@ -71,6 +71,7 @@ struct facts {
     bool bare_flags;      /* flags without a program: Megatron-LM's own parser is meant */
     bool env_complete;    /* a variable that is not listed is unset, not unknown */
     struct placeholders placeholders;
+    VEC(uint32_t) sourced; /* further sources that the file consists of */
 };
 
 /* Fresh facts: every parameter at the profile's default (unknown where the profile does not
@@ -118,6 +119,8 @@ static inline bool fact_is_known(const struct fact *x)
 {
     return x->value.kind != VALUE_UNKNOWN;
 }
+/* Whether a node stands in the file itself, or in one that it takes in as its own text. */
+bool facts_hold(const struct facts *f, const struct node *node);
 /* Where a fact's value is from, for a note: "written at line 12", "Megatron-LM default", "computed
    from …". */
 struct str fact_origin_text(struct arena *a, const struct facts *f, int param);

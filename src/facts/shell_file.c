@@ -67,8 +67,13 @@ static struct str name_beside(struct shell_text t)
     return plain && !memchr(s.p, '\0', s.n) ? s : (struct str){"", 0};
 }
 
+/* The one with that real path. The script itself runs all the time. */
 static struct shell_file *file_at(struct shell *sh, struct str real)
 {
+    struct shell_file *script = &sh->files.items[0];
+    struct str path = source_get(&sh->f->diags->sources, script->source)->path;
+    if (!script->open) path_real(sh->arena, str_dup(sh->arena, path).p, &script->real);
+    script->open = true;
     for (size_t i = 0; i < sh->files.n; i++)
         if (str_eq(sh->files.items[i].real, real)) return &sh->files.items[i];
     return NULL;
@@ -96,6 +101,7 @@ struct shell_file *shell_file_find(struct shell *sh, struct shell_text name)
     if (text.n > SHELL_MAX_TEXT || memchr(text.p, '\0', text.n)) return NULL;
     shell_charge(sh, text.n);
     uint32_t source = source_add(&sh->f->diags->sources, named.path, text);
+    *VEC_PUSH(sh->arena, &sh->f->sourced) = source;
     file = shell_file_add(sh, source, text);
     file->real = named.real;
     file->name = str_dup(sh->arena, beside);
