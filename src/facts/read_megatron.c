@@ -3,6 +3,7 @@
    keys, as the frameworks' own test suites write them, or plain `key: value`. */
 #include "base/buf.h"
 #include "facts/flags.h"
+#include "facts/placeholder.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 #include "facts/unsaid.h"
@@ -70,11 +71,19 @@ static bool looks_like_shell(struct str text)
            str_find_str(text, STR("ARGS=")) < text.n || str_find_str(text, STR(".py")) < text.n;
 }
 
+/* Whether Megatron-LM's training program is named; its flags may then be in another file. */
+static bool names_program(struct str text)
+{
+    return str_find_str(text, STR("pretrain_gpt.py")) < text.n ||
+           str_find_str(text, STR("pretrain_mamba.py")) < text.n;
+}
+
 static int detect_text(struct str text)
 {
     if (begins_with_flag(text)) return count_flags(text, 1) ? 90 : 0;
     static const int sure[] = {0, 30, 30, 70}; /* by flags: one or two may be another program's */
-    return looks_like_shell(text) ? sure[count_flags(text, 3)] : 0;
+    int flags = looks_like_shell(text) ? count_flags(text, 3) : 0;
+    return flags && names_program(text) ? sure[3] : sure[flags];
 }
 
 /* The parameter whose destination a key of a `key: value` file is, with dashes or underscores; -1:
@@ -307,6 +316,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
         read_yaml(f, doc, options);
         f->program.told = options->version.n > 0;
         program_settle(f);
+        placeholder_tell(f);
         return true;
     }
     struct str text = source_get(&diags->sources, source)->text;
@@ -320,6 +330,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     f->program.told = bare || options->version.n > 0;
     flags_apply(f, &words);
     program_settle(f);
+    placeholder_tell(f);
     const struct model_input *m = model_find(a, reader_declared(text, "model"));
     if (m) unsaid_apply(f, m);
     return ok;

@@ -54,12 +54,12 @@ static struct span first_line(const struct facts *f)
     return (struct span){f->source, f->source ? 1 : 0, 1, 1, 1};
 }
 
-/* Where the user wrote the parameter in this very file; a model file of its own is not the
-   place. */
+/* Where the user wrote the parameter in this very file or in what it sources; a model file of its
+   own is not the place. */
 static const struct node *written_node(const struct facts *f, int param)
 {
     const struct node *node = param >= 0 ? f->items[param].node : NULL;
-    return node && node->source == f->source ? node : NULL;
+    return node && facts_hold(f, node) ? node : NULL;
 }
 
 static struct span place(const struct rule *r, const struct facts *f,
