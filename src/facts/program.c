@@ -4,6 +4,7 @@
 #include "base/edit.h"
 #include "facts/facts.h"
 #include "facts/param_ids.h"
+#include "facts/program_kind.h"
 
 /* ---- by name ---- */
 
@@ -219,9 +220,14 @@ enum { FEW_STRANGERS = 2 };
 
 static bool is_closed(const struct program *p)
 {
-    if (p->origin == PROGRAM_UNSAID) return false;
+    if (p->origin == PROGRAM_UNSAID || p->kind) return false;
     return p->origin == PROGRAM_MEGATRON ||
            (p->task == TASK_TRAINING && p->strangers.n <= FEW_STRANGERS);
+}
+
+bool program_vouches(const struct program *p)
+{
+    return !p->kind || p->kind->checked_by_megatron;
 }
 
 void program_open(struct facts *f)

@@ -19,6 +19,7 @@ enum program_origin {
 enum program_task { TASK_UNSAID, TASK_TRAINING, TASK_INFERENCE, TASK_EVALUATION, TASK_CONVERSION };
 
 struct facts;
+struct program_kind;
 struct flag_word;
 struct param_flag;
 
@@ -33,6 +34,7 @@ struct program {
     enum program_origin origin;
     enum program_task task;
     bool told; /* said, not guessed: flags alone, or a release that the user names */
+    const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
     VEC(struct stranger) strangers;
     VEC(size_t) doubts; /* findings, by index, that hold for Megatron-LM of this release alone */
 };
@@ -44,6 +46,9 @@ struct program program_of(struct str script);
    (each an error where it can only be a slip, else one warning for all) and lessens the doubtful
    findings of a fork to warnings; sets the facts program, program_task and program_told. */
 void program_settle(struct facts *f);
+/* Whether Megatron-LM's own checks see the arguments: not in a program that is known to check them
+ * itself. */
+bool program_vouches(const struct program *p);
 /* Makes what nobody wrote unknown where the program may have set it: a fork's, a tool's or a part's
    defaults are not Megatron-LM's. */
 void program_open(struct facts *f);

@@ -3,6 +3,7 @@
    keys, as the frameworks' own test suites write them, or plain `key: value`. */
 #include "base/buf.h"
 #include "facts/flags.h"
+#include "facts/megatron.h"
 #include "facts/placeholder.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
@@ -271,6 +272,25 @@ static void apply_mapping(struct yaml *y, const struct node *doc)
         else if (!apply_name(y, doc->keys[i], doc->items[i]) && strict)
             unknown_key(y->f, doc->keys[i]);
     }
+}
+
+static void apply_leaves(struct yaml *y, const struct node *map, int depth)
+{
+    enum { DEEPEST = 20 };
+    for (size_t i = 0; i < map->n && depth < DEEPEST; i++) {
+        const struct node *value = map->items[i];
+        if (value->kind == NODE_MAP)
+            apply_leaves(y, value, depth + 1);
+        else if (node_get(map, map->keys[i]->text) == value && !is_null(value))
+            apply_name(y, map->keys[i], value);
+    }
+}
+
+void megatron_read_section(struct facts *f, const struct node *section,
+                           const struct read_options *options)
+{
+    struct yaml y = {.f = f, .options = options};
+    if (section && section->kind == NODE_MAP) apply_leaves(&y, section, 0);
 }
 
 static void set_environment(struct yaml *y, const struct node *vars)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Megatron-LM's arguments as keys of a mapping (read_megatron.c). */
+#ifndef MOEPLAN_FACTS_MEGATRON_H
+#define MOEPLAN_FACTS_MEGATRON_H
+
+#include "facts/reader.h"
+
+/* The keys of a section, and of the mappings in it, that are destinations of Megatron-LM's
+   arguments; others are the program's own. NULL is an empty section. */
+void megatron_read_section(struct facts *f, const struct node *section,
+                           const struct read_options *options);
+
+#endif
