@@ -138,38 +138,94 @@ static void name_strangers(struct facts *f, struct diag *d, const struct strange
                            const struct str *near, size_t n)
 {
     for (size_t i = 0; i < n && i < MOST_NAMED; i++)
-        diag_note(f->diags, d, "line %u: %.*s%s%.*s%s", all[i]->at.line, STR_ARG(all[i]->name),
-                  near[i].n ? ", near to " : "", STR_ARG(near[i]), "");
+        diag_note(f->diags, d, "line %u: %.*s%s%.*s", all[i]->at.line, STR_ARG(all[i]->name),
+                  near[i].n ? ", near to " : "", STR_ARG(near[i]));
     if (n > MOST_NAMED) diag_note(f->diags, d, "and %zu more", n - MOST_NAMED);
 }
 
-/* One warning for what nobody knows; flags that Megatron-LM had once have a word of their own each.
- */
-static void report_fork(struct facts *f, const struct str *near)
+/* The program of rules/programs that alone has most of the strangers, at least half and two; NULL
+ * when none has. */
+static const struct program_kind *kind_by_flags(const struct program *p)
 {
-    size_t n = 0, all = f->program.strangers.n;
-    const struct stranger **unknown = ARENA_ARRAY(f->arena, const struct stranger *, all);
-    struct str *slips = ARENA_ARRAY(f->arena, struct str, all);
-    for (size_t i = 0; i < all; i++) {
-        const struct stranger *s = &f->program.strangers.items[i];
-        if (s->gone.n) {
-            report(f, s, near[i], SEVERITY_WARNING);
-            continue;
-        }
-        slips[n] = is_slip(f->arena, s->name, near[i]) ? near[i] : (struct str){"", 0};
-        unknown[n++] = s;
+    const struct program_kind *best = NULL;
+    size_t most = p->strangers.n / 2 > 1 ? p->strangers.n / 2 : 1;
+    for (uint32_t i = 0; i < program_kind_count; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < p->strangers.n; k++)
+            n += program_kind_has(&program_kinds[i], p->strangers.items[k].name);
+        if (n == most) best = NULL; /* two have as many */
+        if (n <= most) continue;
+        best = &program_kinds[i];
+        most = n;
     }
-    if (n == 0) return;
-    struct diag *d =
-        diag_add(f->diags, SEVERITY_WARNING, "unknown-key", unknown[0]->at,
-                 n == 1 ? "Megatron-LM %.*s has no %s %.*s"
-                        : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
-                 STR_ARG(f->version), kind_of(unknown[0]), STR_ARG(unknown[0]->name), n - 1);
+    return best;
+}
+
+/* Strangers of one sort, with the nearest names. */
+struct crowd {
+    const struct stranger **items;
+    struct str *near;
+    size_t n;
+};
+
+static void crowd_add(struct crowd *c, const struct stranger *s, struct str near)
+{
+    c->items[c->n] = s;
+    c->near[c->n++] = near;
+}
+
+static struct crowd crowd_new(struct arena *a, size_t most)
+{
+    return (struct crowd){ARENA_ARRAY(a, const struct stranger *, most),
+                          ARENA_ARRAY(a, struct str, most), 0};
+}
+
+/* One word for the flags of a program that is known. */
+static void report_known(struct facts *f, const struct crowd *known)
+{
+    if (known->n == 0) return;
+    struct str title = f->program.kind->title, first = known->items[0]->name;
+    struct str others = known->n == 1
+                            ? STR("is a flag")
+                            : arena_printf(f->arena, "and %zu others are flags", known->n - 1);
+    diag_add(f->diags, SEVERITY_INFO, "fork-flags", known->items[0]->at, "%.*s %.*s of %.*s",
+             STR_ARG(first), STR_ARG(others), STR_ARG(title));
+}
+
+/* One warning for the flags that nobody knows. */
+static void report_unknown(struct facts *f, const struct crowd *c)
+{
+    if (c->n == 0) return;
+    const struct stranger *first = c->items[0];
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", first->at,
+                              c->n == 1 ? "Megatron-LM %.*s has no %s %.*s"
+                                        : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
+                              STR_ARG(f->version), kind_of(first), STR_ARG(first->name), c->n - 1);
     d->covers = argparse_other;
     d->n_covers = 1;
-    if (n > 1 || slips[0].n) name_strangers(f, d, unknown, slips, n);
+    if (c->n > 1 || c->near[0].n) name_strangers(f, d, c->items, c->near, c->n);
     diag_help(f->diags, d,
               "a fork's own flags are declared with kind: Parameters in a file for --rules");
+}
+
+/* Flags that Megatron-LM had once have a word of their own each. */
+static void report_fork(struct facts *f, const struct str *near)
+{
+    struct program *p = &f->program;
+    struct crowd known = crowd_new(f->arena, p->strangers.n),
+                 unknown = crowd_new(f->arena, p->strangers.n);
+    if (!p->kind) p->kind = kind_by_flags(p);
+    for (size_t i = 0; i < p->strangers.n; i++) {
+        const struct stranger *s = &p->strangers.items[i];
+        bool slip = is_slip(f->arena, s->name, near[i]);
+        if (s->gone.n)
+            report(f, s, near[i], SEVERITY_WARNING);
+        else
+            crowd_add(p->kind && program_kind_has(p->kind, s->name) ? &known : &unknown, s,
+                      slip ? near[i] : (struct str){"", 0});
+    }
+    report_known(f, &known);
+    report_unknown(f, &unknown);
 }
 
 static void lessen_doubts(struct facts *f)

@@ -26,6 +26,52 @@ const struct program_kind *program_kind_of(const struct node *doc)
     return NULL;
 }
 
+/* Whether a script passes a key of one of the sections. */
+static bool has_section(const struct program_kind *kind, struct str text)
+{
+    for (size_t i = 0; i < kind->n_sections; i++) {
+        struct str section = kind->sections[i];
+        size_t at = str_find_str(text, section);
+        bool dotted = str_find(section, '.') < section.n; /* a bare word may be anybody's */
+        if (dotted && at + section.n < text.n && text.p[at + section.n] == '.') return true;
+    }
+    return false;
+}
+
+const struct program_kind *program_kind_of_script(struct str text)
+{
+    for (uint32_t i = 0; i < program_kind_count; i++) {
+        const struct program_kind *kind = &program_kinds[i];
+        if (has_section(kind, text)) return kind;
+        for (size_t k = 0; k < kind->n_commands; k++)
+            if (str_find_str(text, kind->commands[k]) < text.n) return kind;
+    }
+    return NULL;
+}
+
+static struct str behind_section(const struct program_kind *kind, struct str word)
+{
+    while (word.n && word.p[0] == '+')
+        word = str_slice(word, 1, word.n);
+    for (size_t i = 0; i < kind->n_sections; i++) {
+        size_t n = kind->sections[i].n;
+        if (str_starts(word, kind->sections[i]) && n < word.n && word.p[n] == '.')
+            return str_slice(word, n + 1, word.n);
+    }
+    return (struct str){"", 0};
+}
+
+bool program_kind_takes(const struct program_kind *kind, struct str word, struct str *key,
+                        struct str *value)
+{
+    bool flag = kind->n_commands && str_starts(word, STR("--"));
+    struct str rest = flag ? str_slice(word, 2, word.n) : behind_section(kind, word);
+    size_t eq = str_find(rest, '=');
+    *key = str_slice(rest, 0, eq);
+    *value = eq < rest.n ? str_slice(rest, eq + 1, rest.n) : (struct str){"", 0};
+    return key->n && (flag || eq < rest.n);
+}
+
 static int compare(const void *flag, const void *item)
 {
     const struct str *a = flag, *b = item;

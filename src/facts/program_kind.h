@@ -14,6 +14,9 @@ struct program_kind {
     const struct str *
         sections; /* dotted keys of the mappings that hold Megatron-LM's arguments by destination */
     size_t n_sections;
+    const struct str *commands; /* that take its flags, which are destinations behind dashes:
+                                   "--micro_batch_size 1" */
+    size_t n_commands;
     bool checked_by_megatron; /* Megatron-LM's own checks of its arguments run on them */
     struct str model;         /* the dotted key that names a Hugging Face model; empty: none */
     const struct str *flags;  /* of its own, sorted */
@@ -24,6 +27,14 @@ extern const uint32_t program_kind_count;
 
 /* The program whose file the document is; NULL when it is none's. */
 const struct program_kind *program_kind_of(const struct node *doc);
+/* The program whose keys stand as section.key=value in a script, or one of whose commands does;
+ * NULL when it is none's. */
+const struct program_kind *program_kind_of_script(struct str text);
+/* Whether a word of a command line is a setting of the program's, and which destination it names:
+   what stands behind the section, or behind the dashes. *value is what stands behind an equals
+   sign; empty text at its end: nothing. */
+bool program_kind_takes(const struct program_kind *kind, struct str word, struct str *key,
+                        struct str *value);
 bool program_kind_has(const struct program_kind *kind, struct str flag);
 
 #endif

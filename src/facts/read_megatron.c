@@ -303,6 +303,26 @@ static void set_environment(struct yaml *y, const struct node *vars)
     }
 }
 
+static struct node *node_of(struct facts *f, struct str text, const struct flag_word *at)
+{
+    struct node *node = ARENA_NEW(f->arena, struct node);
+    *node = (struct node){.kind = NODE_SCALAR,
+                          .source = f->source,
+                          .line = at->line,
+                          .from = at->from,
+                          .to = at->to,
+                          .text = text};
+    return node;
+}
+
+void megatron_read_setting(struct facts *f, struct str key, struct str value,
+                           const struct flag_word *at, const struct read_options *options)
+{
+    struct yaml y = {.f = f, .options = options};
+    struct node *node = node_of(f, value, at);
+    if (!is_null(node)) apply_name(&y, node_of(f, key, at), node);
+}
+
 /* Megatron-LM's own tests train where they do not say otherwise. */
 static struct program program_of_tests(const struct node *mode)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The launch: which of a script's commands starts training, and its words as flags. */
+#include "facts/program_kind.h"
 #include "facts/shell_state.h"
 
 /* ---- fields as words ---- */
@@ -36,6 +37,8 @@ static bool is_argument(const struct shell *sh, struct shell_text t)
 {
     struct str s = shell_str(t);
     enum framework framework = sh->f->framework;
+    struct str key, value;
+    if (sh->f->program.kind) return program_kind_takes(sh->f->program.kind, s, &key, &value);
     while (s.n && (s.p[0] == SHELL_MAYBE || (framework == FRAMEWORK_BRIDGE && s.p[0] == '+')))
         s = str_slice(s, 1, s.n);
     s = str_slice(s, 0, str_find(s, '='));
@@ -216,7 +219,9 @@ bool shell_read(struct facts *f, struct str text, const struct read_options *opt
         shell_run(&sh, all);
         sh.launches = sh.launch_flags > 0;
         if (!sh.launches) collect_variables(&sh);
+        const struct program_kind *kind = f->program.kind;
         f->program = launched(&sh);
+        f->program.kind = kind;
         shell_tell(&sh, text);
     }
     export_environment(&sh);
