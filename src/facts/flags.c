@@ -168,16 +168,18 @@ static bool flag_fits(const struct facts *f, const struct param_flag *flag)
     return version_between(f->version, flag->since, flag->until);
 }
 
-/* A flag that another program of the framework has: that program may be the one launched. */
+/* A flag that another program of Megatron-LM's repository has: no finding where another script
+   runs, which may be that one. */
 static void foreign_flag(struct occurrence *o)
 {
-    struct str program = o->flag->program;
+    const struct program *p = &o->f->program;
     o->param = -1;
+    if (p->origin != PROGRAM_MEGATRON) return;
     struct diag *d = complain(
         o, "other-program-option", &o->name,
         arena_printf(o->f->arena, "%.*s is an option of %.*s, not of the pretraining scripts",
-                     STR_ARG(o->name.text), STR_ARG(program)));
-    if (!o->f->program.told) d->severity = SEVERITY_WARNING;
+                     STR_ARG(o->name.text), STR_ARG(o->flag->program)));
+    if (!p->told) d->severity = SEVERITY_WARNING;
 }
 
 static void unknown_flag(struct occurrence *o)

@@ -67,6 +67,11 @@ bool program_kind_takes(const struct program_kind *kind, struct str word, struct
     bool flag = kind->n_commands && str_starts(word, STR("--"));
     struct str rest = flag ? str_slice(word, 2, word.n) : behind_section(kind, word);
     size_t eq = str_find(rest, '=');
+    if (!flag && kind->model.n && str_starts(word, kind->model) && kind->model.n < word.n &&
+        word.p[kind->model.n] == '=') {
+        rest = word;
+        eq = kind->model.n;
+    }
     *key = str_slice(rest, 0, eq);
     *value = eq < rest.n ? str_slice(rest, eq + 1, rest.n) : (struct str){"", 0};
     return key->n && (flag || eq < rest.n);
@@ -80,6 +85,8 @@ static int compare(const void *flag, const void *item)
 
 bool program_kind_has(const struct program_kind *kind, struct str flag)
 {
+    for (size_t i = 0; i < kind->n_prefixes; i++)
+        if (str_starts(flag, kind->prefixes[i])) return true;
     return kind->n_flags &&
            bsearch(&flag, kind->flags, kind->n_flags, sizeof *kind->flags, compare);
 }

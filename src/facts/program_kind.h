@@ -18,9 +18,13 @@ struct program_kind {
                                    "--micro_batch_size 1" */
     size_t n_commands;
     bool checked_by_megatron; /* Megatron-LM's own checks of its arguments run on them */
-    struct str model;         /* the dotted key that names a Hugging Face model; empty: none */
-    const struct str *flags;  /* of its own, sorted */
+    struct str
+        model; /* the dotted key, or flag without dashes, that names the model; empty: none */
+    struct str world;        /* the same for the number of GPUs */
+    const struct str *flags; /* of its own, sorted */
     size_t n_flags;
+    const struct str *prefixes; /* of flags that it makes of another program's settings */
+    size_t n_prefixes;
 };
 extern const struct program_kind program_kinds[];
 extern const uint32_t program_kind_count;

@@ -107,6 +107,15 @@ static bool holds_flags(const struct node *args)
     return !args->n;
 }
 
+/* Megatron-LM's own recipes (examples/moe_recipes) say what they run in, and hold the flags without
+ * dashes. */
+static bool is_recipe(const struct node *doc)
+{
+    const struct node *args = node_get(doc, STR("ARGS"));
+    bool around = node_get(doc, STR("DEPENDENCIES")) || node_get(doc, STR("ENV_VARS"));
+    return args && args->kind == NODE_MAP && around;
+}
+
 /* A mapping of model sizes alone is a model, not a launch. */
 static int detect_map(const struct node *doc)
 {
@@ -114,6 +123,7 @@ static int detect_map(const struct node *doc)
     if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe"))) return 0;
     const struct node *args = node_get(doc, STR("MODEL_ARGS"));
     if (args) return holds_flags(args) ? 95 : 0;
+    if (is_recipe(doc)) return 95;
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         flags += param_find_key(FRAMEWORK_MEGATRON, key, NULL) >= 0;
@@ -261,9 +271,8 @@ static bool apply_name(struct yaml *y, const struct node *key, const struct node
 }
 
 /* Unknown keys are findings where the rest shows that the mapping holds arguments. */
-static void apply_mapping(struct yaml *y, const struct node *doc)
+static void apply_mapping(struct yaml *y, const struct node *doc, bool strict)
 {
-    bool strict = detect_map(doc) > 0;
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         if (node_get(doc, key) != doc->items[i]) continue;
@@ -340,8 +349,10 @@ static void read_yaml(struct facts *f, const struct node *doc, const struct read
     if (node_get(doc, STR("MODEL_ARGS"))) {
         apply_section(&y, node_get(doc, STR("BASE_MODEL_ARGS")));
         apply_section(&y, node_get(doc, STR("MODEL_ARGS")));
+    } else if (is_recipe(doc)) {
+        apply_mapping(&y, node_get(doc, STR("ARGS")), true);
     } else {
-        apply_mapping(&y, doc);
+        apply_mapping(&y, doc, detect_map(doc) > 0);
     }
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML files of programs built on Megatron-LM, which hold its arguments by destination in sections
    of their own (rules/programs). What the sections leave out, the program decides. */
+#include "base/num.h"
 #include "facts/megatron.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 #include "facts/program_kind.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
@@ -13,11 +15,14 @@ static int detect(struct str text, const struct node *doc)
     return program_kind_of_script(text) ? 92 : 0;
 }
 
-/* The catalogue's model of that name at Hugging Face, where it is one. */
-static void take_model(struct facts *f, const struct node *name)
+/* The catalogue's model of that name, where it is one; scripts write dashes as underscores. */
+static void take_model(struct facts *f, struct str name)
 {
-    if (!name || name->kind != NODE_SCALAR) return;
-    const struct model_input *m = model_find(f->arena, name->text);
+    char *dashed = arena_alloc(f->arena, name.n + 1);
+    for (size_t i = 0; i < name.n; i++)
+        dashed[i] = name.p[i] == '_' ? '-' : name.p[i];
+    const struct model_input *m = model_find(f->arena, name);
+    if (!m) m = model_find(f->arena, (struct str){dashed, name.n});
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
 }
 
@@ -26,7 +31,8 @@ static void read_document(struct facts *f, const struct node *doc,
 {
     const struct program_kind *kind = f->program.kind;
     f->document = doc;
-    if (kind->model.n) take_model(f, node_at(doc, kind->model));
+    const struct node *model = kind->model.n ? node_at(doc, kind->model) : NULL;
+    if (model && model->kind == NODE_SCALAR) take_model(f, model->text);
     for (size_t i = 0; i < kind->n_sections; i++)
         megatron_read_section(f, node_at(doc, kind->sections[i]), options);
 }
@@ -41,18 +47,44 @@ static bool find_value(const struct flag_words *words, size_t at, struct str *va
     return !str_starts(next->text, STR("--"));
 }
 
-/* A word whose value nobody knows says nothing. */
-static bool read_script(struct facts *f, struct str text, const struct read_options *options)
+/* The setting of a word; false where it is none, or its value is not known. */
+static bool find_setting(const struct facts *f, const struct flag_words *words, size_t at,
+                         struct str *key, struct str *value)
+{
+    const struct flag_word *w = &words->items[at];
+    return !w->maybe && program_kind_takes(f->program.kind, w->text, key, value) &&
+           find_value(words, at, value);
+}
+
+/* The model's sizes are below what the settings say of them. */
+static void read_model(struct facts *f, const struct flag_words *words)
+{
+    struct str key, value, name = f->program.kind->model;
+    for (size_t i = 0; name.n && i < words->n; i++)
+        if (find_setting(f, words, i, &key, &value) && str_eq(key, name)) take_model(f, value);
+}
+
+static void read_setting(struct facts *f, struct str key, struct str value,
+                         const struct flag_word *at, const struct read_options *options)
 {
     const struct program_kind *kind = f->program.kind;
+    int64_t gpus = 0;
+    bool world = kind->world.n && str_eq(key, kind->world);
+    if (!world)
+        megatron_read_setting(f, key, value, at, options);
+    else if (num_parse_int(value, &gpus) && gpus >= 1)
+        facts_set(f, P_world_size, value_int(gpus), ORIGIN_FILE, NULL, key);
+}
+
+static bool read_script(struct facts *f, struct str text, const struct read_options *options)
+{
     struct flag_words words = {0};
     struct str key, value;
     bool ok = shell_read(f, text, options, &words);
-    for (size_t i = 0; i < words.n; i++) {
-        const struct flag_word *w = &words.items[i];
-        if (w->maybe || !program_kind_takes(kind, w->text, &key, &value)) continue;
-        if (find_value(&words, i, &value)) megatron_read_setting(f, key, value, w, options);
-    }
+    read_model(f, &words);
+    for (size_t i = 0; i < words.n; i++)
+        if (find_setting(f, &words, i, &key, &value))
+            read_setting(f, key, value, &words.items[i], options);
     return ok;
 }
 
