@@ -53,7 +53,7 @@ foreach(layer plan cost choose flow emit cmd)
 endforeach()
 
 # rules/models, rules/platforms -> the catalogue, by the reader of the user's own files
-set(catalogue_readers entry platform_file check param param_file facts pattern)
+set(catalogue_readers entry platform_file check param param_file facts pattern profile)
 list(TRANSFORM catalogue_readers REPLACE "(.+)" "src/facts/\\1.c")
 file(GLOB model_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/models/*.yaml)
 file(GLOB platform_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/platforms/*.yaml)

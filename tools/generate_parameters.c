@@ -81,9 +81,8 @@ static void write_flags(struct buf *out, const struct param_spelling *s)
         const struct {
             const char *name;
             struct str text;
-        } words[] = {{"deprecated", f->deprecated},
-                     {"removed", f->removed},
-                     {"program", f->program}};
+        } words[] = {
+            {"deprecated", f->deprecated}, {"removed", f->removed}, {"program", f->program}};
         for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
             buf_printf(out, ",.%s=", words[k].name);
             ctext_str(out, words[k].text);

@@ -183,14 +183,21 @@ struct writer {
     uint32_t n;    /* rows so far */
 };
 
+/* A switch that some release turned round says nothing about the other's default. */
+static bool same_action(const struct node *now, const struct node *then)
+{
+    const struct node *a = node_get(now, STR("action")), *b = node_get(then, STR("action"));
+    return !a == !b && (!a || str_eq(a->text, b->text));
+}
+
 static void write_default(struct writer *w, const struct release *r, const struct node *now,
                           const struct node *then)
 {
     struct value a = default_of(w->all->arena, w->param, now),
                  b = default_of(w->all->arena, w->param, then);
     if (a.kind == VALUE_UNKNOWN || b.kind == VALUE_UNKNOWN || value_eq(a, b)) return;
-    buf_printf(w->out, "{%d,%zu,1u<<%u,", (int)r->framework, w->number,
-               release_number(w->all, r));
+    if (!same_action(now, then)) return;
+    buf_printf(w->out, "{%d,%zu,1u<<%u,", (int)r->framework, w->number, release_number(w->all, r));
     ctext_value(w->out, b);
     buf_printf(w->out, "},\n");
     w->n++;
@@ -250,7 +257,8 @@ static int by_key(const void *a, const void *b)
 
 static void write_nargs(struct buf *out, const struct node *value)
 {
-    const struct node *nargs = node_get(value, STR("nargs")), *action = node_get(value, STR("action"));
+    const struct node *nargs = node_get(value, STR("nargs")),
+                      *action = node_get(value, STR("action"));
     int least = 1, most = 1;
     if (action && str_starts(action->text, STR("store_"))) least = most = 0;
     if (nargs && (str_is(nargs->text, "+") || str_is(nargs->text, "*")))
@@ -283,7 +291,8 @@ static void write_extras(struct writer *w, const struct param_list *params)
         buf_printf(w->out, ",0x%x,", releases_with(w->all, x->framework, x->key));
         write_nargs(w->out, x->value);
     }
-    buf_printf(w->out, "{.framework=FRAMEWORK_COUNT}};\nconst uint32_t profile_settings_count = %zu;\n",
+    buf_printf(w->out,
+               "{.framework=FRAMEWORK_COUNT}};\nconst uint32_t profile_settings_count = %zu;\n",
                extras.n);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameter table and the releases as one: which release has which spelling, what differs in older
-   ones, and an error where the table and the newest release disagree. */
+/* The parameter table and the releases as one: which release has which spelling, what differs in
+   older ones, and an error where the table and the newest release disagree. */
 #ifndef MOEPLAN_TOOLS_RELEASE_TABLES_H
 #define MOEPLAN_TOOLS_RELEASE_TABLES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The release files (rules/releases/FRAMEWORK/VERSION.yaml, written by tools/import): what each release
-   of a framework knows, every file applied to the one that it starts from. */
+/* The release files (rules/releases/FRAMEWORK/VERSION.yaml, written by tools/import): what each
+   release of a framework knows, every file applied to the one that it starts from. */
 #ifndef MOEPLAN_TOOLS_RELEASES_H
 #define MOEPLAN_TOOLS_RELEASES_H
 

@@ -123,6 +123,9 @@ extern const uint32_t param_ranged_count;
 extern const struct param coefficient_table[];
 extern const uint32_t coefficient_count;
 
+/* A flag of the spelling that is in one of a set of releases (bits of profile.h) and not on its way
+   out; NULL: none. */
+const struct param_flag *param_flag_in(const struct param_spelling *s, uint32_t releases);
 /* Whether any framework has it. */
 bool param_is_spelled(const struct param *p);
 /* Whether it is one of the list. */

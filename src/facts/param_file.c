@@ -132,8 +132,8 @@ static void read_nargs(struct reader *r, const struct node *node, struct param_f
 
 static void read_flag_mapping(struct reader *r, const struct node *node, struct param_flag *f)
 {
-    static const char *const known[] = {"flag",    "action",  "const", "nargs", "deprecated",
-                                        "removed", "program", NULL};
+    static const char *const known[] = {"flag",       "action",  "const",   "nargs",
+                                        "deprecated", "removed", "program", NULL};
     if (!check_keys(r, node, known)) return;
     const struct node *nargs = node_get(node, STR("nargs")),
                       *constant = node_get(node, STR("const"));
@@ -175,9 +175,10 @@ static void read_default(struct reader *r, const struct node *node, struct value
 static struct param_spelling read_spelling(struct reader *r, const struct node *node,
                                            const struct param *p)
 {
-    static const char *const known[] = {"flags",    "key",   "more_keys", "inverse", "type",
-                                        "items",    "rule",  "choices",   "default", "also",  "unset",     "under",   "recipe",
-                                        "provider", "dtype", "settled",   "fixed",   NULL};
+    static const char *const known[] = {"flags",   "key",   "more_keys", "inverse",  "type",
+                                        "items",   "rule",  "choices",   "default",  "also",
+                                        "unset",   "under", "recipe",    "provider", "dtype",
+                                        "settled", "fixed", NULL};
     struct param_spelling s = {
         .known = true, .default_value = value_null(), .releases = UINT32_MAX};
     if (!check_keys(r, node, known)) return s;
