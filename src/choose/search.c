@@ -14,6 +14,7 @@
 
 #include "base/sort.h"
 #include "choose/finalists.h"
+#include "choose/kinds.h"
 #include "choose/spots.h"
 #include "cost/memory.h"
 #include "cost/sharding.h"
@@ -23,33 +24,7 @@
 /* The parts of a plan in which it is decided, and its wishes counted. */
 enum part { PART_SPOT, PART_STAGES, PART_VARIANT, PART_STATE, PARTS };
 
-static const enum decision_id sides[] = {DECISION_REPLICAS, DECISION_GRADIENTS,
-                                         DECISION_PARAMETER_GATHER, DECISION_OPTIMIZER_PRECISION};
-static const enum decision_id offloads[] = {DECISION_OFFLOAD, DECISION_ACTIVATION_OFFLOAD};
-enum {
-    SIDES = sizeof sides / sizeof *sides,
-    OFFLOADS = sizeof offloads / sizeof *offloads,
-    MOST_SIDES = 32,
-    MOST_OFFLOADS = 16,
-    MOST_GOOD = 64,
-};
-
-/* One combination of the states of several switches. */
-struct combination {
-    const struct move *moves[SIDES > OFFLOADS ? SIDES : OFFLOADS];
-};
-
-/* What holds wherever the same moves are possible; found on the first spot of the kind. */
-struct kind {
-    unsigned given;                       /* bits of move_need */
-    const struct move *lean[DECISIONS];   /* what needs the least memory */
-    int n_sides, n_offloads, n_recompute; /* offloads[0]: none */
-    struct combination sides[MOST_SIDES], offloads[MOST_OFFLOADS];
-    uint32_t worse[MOST_SIDES]; /* bit j: j is in nothing better than this one; j > this one */
-    int grad_bytes;             /* the fewest of the sides */
-    const struct move *recompute[SPACE_MAX_STATES]; /* the fastest first */
-    uint32_t modules[SPACE_MAX_STATES];             /* that these repeat */
-};
+enum { MOST_GOOD = 64 };
 
 /* One combination of the switches that change a group's layers, but recomputation. */
 struct variant {
@@ -76,12 +51,12 @@ struct search {
     struct spots spots;
     int *hopeless;        /* [families]: micro-batch from which nothing can fit; 0: none known */
     struct timing timing; /* for what does not depend on the layout */
-    VEC(struct kind) kinds;
+    struct kinds kinds;
     /* of the spot being looked at */
     struct group *group;
     size_t kind; /* index */
     struct rank_params params;
-    struct room rooms[MOST_OFFLOADS];
+    struct room rooms[KINDS_MOST_OFFLOADS];
     double wish; /* of all parts of the present plan but PART_STATE */
     struct time_layers layers;
     struct knobs layers_of; /* whose layers these are */
@@ -220,211 +195,6 @@ static bool offer(struct search *s, struct contender *o)
     return true;
 }
 
-/* ---- combinations ---- */
-
-/* Sets all of them; false where the present layout has no such state. */
-static bool set_all(struct search *s, const struct combination *x)
-{
-    bool possible = true;
-    for (size_t i = 0; i < sizeof x->moves / sizeof *x->moves; i++)
-        if (x->moves[i]) possible = x->moves[i]->change(&s->c, x->moves[i]->argument) && possible;
-    return possible;
-}
-
-/* Adds every combination of the decisions from `at` on. */
-static void combine(struct search *s, const enum decision_id *all, size_t n, size_t at,
-                    struct combination *now, struct combination *out, int *n_out, int most)
-{
-    if (at == n) {
-        if (*n_out < most) out[(*n_out)++] = *now;
-        return;
-    }
-    struct knobs saved = s->c.knobs;
-    struct states x = space_states(s->request, &decisions[all[at]], &s->c);
-    for (int i = 0; i < x.n; i++) {
-        now->moves[at] = x.items[i];
-        space_set(x.items[i], &s->c);
-        combine(s, all, n, at + 1, now, out, n_out, most);
-        s->c.knobs = saved;
-    }
-    now->moves[at] = NULL;
-}
-
-/* ---- kinds of spots ---- */
-
-/* The state of every switch that needs the least memory on the present spot, found one by one. */
-static void find_lean(struct search *s, struct kind *kind)
-{
-    struct contender o, least;
-    struct knobs present = s->c.knobs;
-    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
-        if (!space_is_switch(d)) continue;
-        struct states x = space_states(s->request, d, &s->c);
-        struct knobs best = s->c.knobs, before = best;
-        has_room(s, &least);
-        for (int i = 1; i < x.n; i++) {
-            s->c.knobs = before;
-            space_set(x.items[i], &s->c);
-            has_room(s, &o);
-            if (!(o.peak < least.peak)) continue;
-            least = o;
-            best = s->c.knobs;
-            kind->lean[d - decisions] = x.items[i];
-        }
-        s->c.knobs = best;
-    }
-    s->c.knobs = present;
-}
-
-/* A side with its costs on the first spot of its kind. */
-struct side {
-    struct combination moves;
-    double peak, step_s, wish;
-    int grad_bytes;
-};
-
-static int side_cmp(const void *left, const void *right)
-{
-    const struct side *a = left, *b = right;
-    if (a->step_s != b->step_s) return a->step_s < b->step_s ? -1 : 1;
-    return a->peak != b->peak ? (a->peak < b->peak ? -1 : 1) : 0;
-}
-
-/* Whether `b` is in nothing better than `a`. What replicas save depends on the layout. */
-static bool is_worse(const struct side *a, const struct side *b)
-{
-    return a->moves.moves[0] == b->moves.moves[0] && a->step_s <= b->step_s && a->peak <= b->peak &&
-           a->wish <= b->wish;
-}
-
-/* The fastest first, so that one that is better in everything stands before the other. */
-static void find_sides(struct search *s, struct kind *kind)
-{
-    struct combination now = {{NULL}}, all[MOST_SIDES];
-    struct side found[MOST_SIDES];
-    struct knobs present = s->c.knobs;
-    int n = 0;
-    combine(s, sides, SIDES, 0, &now, all, &n, MOST_SIDES);
-    for (int i = 0; i < n; i++) {
-        struct contender o;
-        s->c.knobs = present;
-        set_all(s, &all[i]);
-        contender_estimate(&s->c, &o);
-        found[i] =
-            (struct side){all[i], o.peak, o.step_s, wish_of(s, PART_STATE), s->c.knobs.grad_bytes};
-    }
-    s->c.knobs = present;
-    sort_items(found, (size_t)n, sizeof *found, side_cmp);
-    kind->n_sides = n;
-    kind->grad_bytes = present.grad_bytes;
-    for (int i = 0; i < n; i++) {
-        kind->sides[i] = found[i].moves;
-        if (found[i].grad_bytes < kind->grad_bytes) kind->grad_bytes = found[i].grad_bytes;
-        for (int j = i + 1; j < n; j++)
-            if (is_worse(&found[i], &found[j])) kind->worse[i] |= 1u << j;
-    }
-}
-
-/* ---- states of recomputation ---- */
-
-/* Modules; all bits for whole layers. */
-static uint32_t repeated(const struct knobs *k)
-{
-    return k->recompute == RECOMPUTE_FULL        ? UINT32_MAX
-           : k->recompute == RECOMPUTE_SELECTIVE ? k->recompute_modules
-                                                 : 0;
-}
-
-static bool is_part(uint32_t some, uint32_t of)
-{
-    return (some & ~of) == 0;
-}
-
-/* A state with what it costs and keeps on the first spot of its kind. */
-struct rung {
-    const struct move *move;
-    double step_s, kept, wish; /* kept: bytes of all layers */
-    uint32_t modules;
-};
-
-static int rung_cmp(const void *left, const void *right)
-{
-    const struct rung *a = left, *b = right;
-    if (a->step_s != b->step_s) return a->step_s < b->step_s ? -1 : 1;
-    return a->kept != b->kept ? (a->kept < b->kept ? -1 : 1) : 0;
-}
-
-static double kept_bytes(const struct search *s)
-{
-    const struct config *c = &s->c;
-    struct memory_coefficients x = memory_coefficients_of(&c->machine);
-    struct token_counts tokens = token_counts(c, &x);
-    struct layer_memory layer;
-    double sum = 0;
-    for (int i = 0; i < c->model.n_kinds; i++) {
-        layer_measure(c, &tokens, c->model.kinds[i], &layer);
-        bool whole = c->knobs.recompute == RECOMPUTE_FULL;
-        sum += s->spots.kind_counts[i] * (whole ? layer.input : layer.kept);
-    }
-    return sum;
-}
-
-/* Whether another state adds clearly less time and keeps clearly less. */
-static bool is_dominated(const struct rung *all, int n, int at)
-{
-    static const double clearly = 0.97;
-    const struct rung *none = &all[0], *x = &all[at];
-    for (int i = 1; i < n; i++) {
-        double added = all[i].step_s - none->step_s, freed = none->kept - all[i].kept;
-        if (i != at && added <= clearly * (x->step_s - none->step_s) &&
-            clearly * freed >= none->kept - x->kept && all[i].wish <= x->wish)
-            return true;
-    }
-    return false;
-}
-
-static void find_repeats(struct search *s, struct kind *kind)
-{
-    struct rung all[SPACE_MAX_STATES];
-    struct knobs present = s->c.knobs;
-    struct states x = space_states(s->request, &decisions[DECISION_RECOMPUTE], &s->c);
-    for (int i = 0; i < x.n; i++) {
-        struct contender o;
-        s->c.knobs = present;
-        space_set(x.items[i], &s->c);
-        contender_estimate(&s->c, &o);
-        all[i] = (struct rung){x.items[i], o.step_s, kept_bytes(s), wish_of(s, PART_STATE),
-                               repeated(&s->c.knobs)};
-    }
-    s->c.knobs = present;
-    sort_items(all, (size_t)x.n, sizeof *all, rung_cmp);
-    for (int i = 0; i < x.n; i++) {
-        if (!s->request->exhaustive && is_dominated(all, x.n, i)) continue;
-        kind->modules[kind->n_recompute] = all[i].modules;
-        kind->recompute[kind->n_recompute++] = all[i].move;
-    }
-}
-
-/* The kind of the present spot, its switches as in the base. */
-static size_t kind_of(struct search *s)
-{
-    unsigned given = move_given(&s->c);
-    for (size_t i = 0; i < s->kinds.n; i++)
-        if (s->kinds.items[i].given == given) return i;
-    struct combination now = {{NULL}};
-    struct kind *kind = VEC_PUSH(s->arena, &s->kinds);
-    *kind = (struct kind){.given = given};
-    split_plan(&s->c, NULL, &s->layout);
-    find_lean(s, kind);
-    find_sides(s, kind);
-    find_repeats(s, kind);
-    struct knobs present = s->c.knobs;
-    s->c.knobs.fp8_param_gather = false; /* forbids some: asked again with every side */
-    combine(s, offloads, OFFLOADS, 0, &now, kind->offloads, &kind->n_offloads, MOST_OFFLOADS);
-    s->c.knobs = present;
-    return s->kinds.n - 1;
-}
-
 /* ---- room ---- */
 
 static void set_spot(struct search *s, const struct spot *spot, int vpp)
@@ -435,44 +205,42 @@ static void set_spot(struct search *s, const struct spot *spot, int vpp)
     s->c.knobs.vpp = vpp;
 }
 
-/* The leanest plan with a state of recomputation and an offload, its layers divided anew. */
-static void set_lean(struct search *s, const struct move *recompute, int offload)
+static const struct kind *present_kind(const struct search *s)
 {
-    const struct kind *kind = &s->kinds.items[s->kind];
+    return &s->kinds.items.items[s->kind];
+}
+
+/* Whether the leanest plan of the present spot and stages with a state of recomputation and an
+   offload has room; *o: its memory. */
+static bool lean_has_room(struct search *s, int recompute, int offload, struct contender *o)
+{
     int pp = s->c.knobs.pp, vpp = s->c.knobs.vpp;
+    struct knobs present = s->c.knobs;
     s->c.knobs = s->group->knobs;
     s->c.knobs.pp = pp;
     s->c.knobs.vpp = vpp;
-    for (int i = 0; i < DECISION_OFFLOAD; i++)
-        space_set(i == DECISION_RECOMPUTE ? recompute : kind->lean[i], &s->c);
-    set_all(s, &kind->offloads[offload]);
-    take_layers(s);
-    split_by_time(&s->c, &s->layers, &s->layout);
+    *o = (struct contender){.fits = FITS_NO};
+    bool room = kinds_make_lean(&s->kinds, s->kind, offload, recompute, &s->c);
+    if (room) {
+        take_layers(s);
+        split_by_time(&s->c, &s->layers, &s->layout);
+        room = finds_room(s, o);
+    }
+    s->c.knobs = present;
+    return room;
 }
 
 static bool tries_room(struct search *s, int recompute, int offload)
 {
     struct contender o;
     struct room *room = &s->rooms[offload];
-    const struct kind *kind = &s->kinds.items[s->kind];
-    struct knobs present = s->c.knobs;
-    set_lean(s, kind->recompute[recompute], offload);
-    bool roomy = finds_room(s, &o);
-    s->c.knobs = present;
+    uint32_t modules = present_kind(s)->modules[recompute];
+    bool roomy = lean_has_room(s, recompute, offload, &o);
     if (roomy)
-        room->roomy[room->n_roomy++] = kind->modules[recompute];
+        room->roomy[room->n_roomy++] = modules;
     else
-        room->cramped[room->n_cramped++] = kind->modules[recompute];
+        room->cramped[room->n_cramped++] = modules;
     return roomy;
-}
-
-/* The state that recomputes most: where it has no room, none has. */
-static int fullest(const struct kind *kind)
-{
-    int most = 0;
-    for (int i = 1; i < kind->n_recompute; i++)
-        if (kind->modules[i] > kind->modules[most]) most = i;
-    return most;
 }
 
 /* Whether a state of recomputation has room on the present spot and stages with an offload,
@@ -480,68 +248,51 @@ static int fullest(const struct kind *kind)
 static bool is_cramped(struct search *s, int recompute, int offload)
 {
     struct room *room = &s->rooms[offload];
-    const struct kind *kind = &s->kinds.items[s->kind];
+    const struct kind *kind = present_kind(s);
     uint32_t modules = kind->modules[recompute];
     if (s->request->exhaustive) return false;
-    if (room->n_roomy + room->n_cramped == 0) tries_room(s, fullest(kind), offload);
+    if (room->n_roomy + room->n_cramped == 0) tries_room(s, kind->fullest, offload);
     for (int i = 0; i < s->rooms[0].n_roomy; i++)
-        if (is_part(s->rooms[0].roomy[i], modules)) return false;
+        if (modules_within(s->rooms[0].roomy[i], modules)) return false;
     for (int i = 0; i < room->n_roomy; i++)
-        if (is_part(room->roomy[i], modules)) return false;
+        if (modules_within(room->roomy[i], modules)) return false;
     for (int i = 0; i < room->n_cramped; i++)
-        if (is_part(modules, room->cramped[i])) return true;
+        if (modules_within(modules, room->cramped[i])) return true;
     return !tries_room(s, recompute, offload);
 }
 
-/* Where even the low end of the leanest plan's estimate is too much, so is all else with as large a
-   micro-batch. Virtual stages only move activations, of which it keeps next to nothing. */
+/* Where even the low end of the estimate of every leanest plan is too much, so is all else with as
+   large a micro-batch. Virtual stages only move activations, of which these keep next to nothing.
+ */
 static bool is_hopeless(struct search *s, const struct spot *spot)
 {
-    struct contender o;
     int *hopeless = &s->hopeless[spot->family], mbs = s->c.knobs.mbs;
+    const struct kind *kind = present_kind(s);
+    bool none = true;
     if (s->request->exhaustive) return false;
     if (*hopeless && mbs >= *hopeless) return true;
-    const struct kind *kind = &s->kinds.items[s->kind];
-    struct knobs present = s->c.knobs;
-    split_plan(&s->c, NULL, &s->layout);
-    for (int i = 0; i < DECISIONS; i++)
-        space_set(kind->lean[i], &s->c);
-    bool room = finds_room(s, &o);
-    s->c.knobs = present;
-    if (!room && o.fits == FITS_NO) *hopeless = mbs;
-    return *hopeless && mbs >= *hopeless;
+    for (int i = 0; i < kind->n_offloads && none; i++) {
+        struct contender o;
+        none = !lean_has_room(s, kind->fullest, i, &o) && o.fits == FITS_NO;
+    }
+    if (none) *hopeless = mbs;
+    return none;
 }
 
 /* ---- variants ---- */
-
-static bool is_among(const struct decision *d, const enum decision_id *all, size_t n)
-{
-    bool found = false;
-    for (size_t i = 0; i < n; i++)
-        found = found || d == &decisions[all[i]];
-    return found;
-}
-
-/* What is decided within a variant. */
-static bool is_inner(const struct decision *d)
-{
-    return d == &decisions[DECISION_RECOMPUTE] || is_among(d, sides, SIDES) ||
-           is_among(d, offloads, OFFLOADS);
-}
 
 typedef VEC(struct variant) variants;
 
 /* Every combination of the switches from `d` on. */
 static void add_variants(struct search *s, const struct decision *d, variants *all)
 {
-    while (d < decisions + DECISIONS && (is_inner(d) || !space_is_switch(d)))
+    while (d < decisions + DECISIONS && (kinds_decide(d) || !space_is_switch(d)))
         d++;
     if (d == decisions + DECISIONS) {
         struct variant *v = VEC_PUSH(s->arena, all);
         *v = (struct variant){
             .knobs = s->c.knobs, .wish = wish_of(s, PART_VARIANT), .risky = is_risky(s)};
-        v->rates =
-            ARENA_ARRAY(s->arena, struct time_rates *, (size_t)s->kinds.items[s->kind].n_recompute);
+        v->rates = ARENA_ARRAY(s->arena, struct time_rates *, (size_t)present_kind(s)->n_recompute);
         return;
     }
     struct states x = space_states(s->request, d, &s->c);
@@ -561,7 +312,7 @@ static void set_variant(struct search *s, const struct variant *v, int recompute
     *k = v->knobs;
     k->pp = pp;
     k->vpp = vpp;
-    space_set(s->kinds.items[s->kind].recompute[recompute], &s->c);
+    space_set(present_kind(s)->recompute[recompute], &s->c);
 }
 
 /* Rates that no side and no pp has smaller. */
@@ -571,7 +322,7 @@ static const struct time_rates *variant_rates(struct search *s, struct variant *
     if (*rates) return *rates;
     struct knobs present = s->c.knobs;
     s->c.knobs.pp = s->c.knobs.vpp = 1;
-    s->c.knobs.grad_bytes = s->kinds.items[s->kind].grad_bytes;
+    s->c.knobs.grad_bytes = present_kind(s)->grad_bytes;
     *rates = ARENA_NEW(s->arena, struct time_rates);
     take_layers(s);
     time_rates_of(&s->layers, &s->c, *rates);
@@ -603,7 +354,7 @@ static void expand(struct search *s, struct group *g)
     add_variants(s, decisions, &all);
     for (size_t i = 0; i < all.n; i++) {
         s->c.knobs = all.items[i].knobs;
-        space_set(s->kinds.items[s->kind].recompute[0], &s->c);
+        space_set(present_kind(s)->recompute[0], &s->c);
         all.items[i].seconds = spots_bound(&s->spots, &s->c, variant_rates(s, &all.items[i], 0));
     }
     sort_items(all.items, all.n, sizeof *all.items, variant_cmp);
@@ -639,7 +390,7 @@ static enum result try_plan(struct search *s, const struct time_rates *rates)
 /* Tries a variant with every side that may be best. */
 static enum result try_sides(struct search *s, struct variant *v, int recompute, int offload)
 {
-    const struct kind *kind = &s->kinds.items[s->kind];
+    const struct kind *kind = present_kind(s);
     const struct time_rates *rates = variant_rates(s, v, recompute);
     enum result best = IMPOSSIBLE;
     uint32_t needless = 0;
@@ -649,7 +400,9 @@ static enum result try_sides(struct search *s, struct variant *v, int recompute,
     for (int i = 0; i < kind->n_sides; i++) {
         if (needless & 1u << i && !s->request->exhaustive) continue;
         s->c.knobs = plain;
-        if (!set_all(s, &kind->sides[i]) || !set_all(s, &kind->offloads[offload])) continue;
+        if (!combination_set(&kind->sides[i], &s->c) ||
+            !combination_set(&kind->offloads[offload], &s->c))
+            continue;
         enum result one = try_plan(s, rates);
         if (one > best) best = one;
         if (one != REFUSED) needless |= kind->worse[i];
@@ -685,7 +438,7 @@ static bool is_needless(const struct known_list *list, const struct known *x)
     for (int i = 0; i < list->n; i++) {
         const struct known *good = &list->items[i];
         if (good->variant->risky && !x->variant->risky) continue;
-        if (is_part(good->modules, x->modules) && good->wish <= x->wish &&
+        if (modules_within(good->modules, x->modules) && good->wish <= x->wish &&
             (good->offload == 0 || good->offload == x->offload) &&
             (good->variant == x->variant || is_slower(x->variant, good->variant)))
             return true;
@@ -698,10 +451,11 @@ static void try_variant(struct search *s, struct variant *v, int recompute, int 
                         struct known_list *good)
 {
     set_variant(s, v, recompute);
-    struct known x = {v, repeated(&s->c.knobs), offload, s->wish + wish_of(s, PART_STATE)};
+    struct known x = {v, modules_repeated(&s->c.knobs), offload, s->wish + wish_of(s, PART_STATE)};
     if (!s->request->exhaustive && is_needless(good, &x)) return;
     struct knobs on_gpu = s->c.knobs;
-    set_all(s, &s->kinds.items[s->kind].offloads[offload]); /* whether it may be, sides decide */
+    combination_set(&present_kind(s)->offloads[offload],
+                    &s->c); /* whether it may be, sides decide */
     if (is_refused(s)) return;
     s->c.knobs = on_gpu;
     s->risky = v->risky;
@@ -714,7 +468,7 @@ static void try_variant(struct search *s, struct variant *v, int recompute, int 
    too slow are noted. */
 static bool may_serve(struct search *s, int recompute, int offload, struct known_list *good)
 {
-    const struct kind *kind = &s->kinds.items[s->kind];
+    const struct kind *kind = present_kind(s);
     const struct group *g = s->group;
     struct knobs present = s->c.knobs;
     bool serves = false;
@@ -726,7 +480,7 @@ static bool may_serve(struct search *s, int recompute, int offload, struct known
         struct known x = {v, kind->modules[recompute], offload, wish};
         if (!s->request->exhaustive && is_needless(good, &x)) continue;
         double least = spots_bound(&s->spots, &s->c, variant_rates(s, v, recompute));
-        set_all(s, &kind->offloads[offload]);
+        combination_set(&kind->offloads[offload], &s->c);
         if (s->c.knobs.optimizer_offload > 0) least += cpu_seconds(s);
         s->risky = v->risky;
         serves = matters(s, least, wish);
@@ -751,13 +505,13 @@ static void visit_stages(struct search *s, const struct spot *spot)
     }
     if (g->n_variants == 0) expand(s, g);
     s->out->visited++;
-    for (int i = 0; i < MOST_OFFLOADS; i++)
+    for (int i = 0; i < KINDS_MOST_OFFLOADS; i++)
         s->rooms[i].n_roomy = s->rooms[i].n_cramped = 0;
-    const struct kind *kind = &s->kinds.items[s->kind];
+    const struct kind *kind = present_kind(s);
     struct known_list good = {.n = 0};
     for (int o = 0; o < kind->n_offloads; o++) {
-        if (o > 0 && (s->request->exhaustive ? tries_room(s, fullest(kind), 0)
-                                             : !is_cramped(s, fullest(kind), 0)))
+        if (o > 0 && (s->request->exhaustive ? tries_room(s, kind->fullest, 0)
+                                             : !is_cramped(s, kind->fullest, 0)))
             break;
         for (int r = 0; r < kind->n_recompute; r++) {
             set_spot(s, spot, vpp);
@@ -781,7 +535,7 @@ static void visit(struct search *s, const struct spot *spot)
     if (!matters(s, spot->bound, spot->wish)) return;
     struct axis vpp = spots_stages(s->request, &s->c);
     s->c.knobs.vpp = vpp.values[0];
-    s->kind = kind_of(s);
+    s->kind = kinds_of(&s->kinds, &s->c);
     if (is_hopeless(s, spot)) return;
     s->params = sharding_params(&s->c);
     for (int i = vpp.n - 1; i >= 0; i--) {
@@ -815,7 +569,7 @@ static enum part part_of(const struct knob *knob)
     if (knob->kind == KNOB_SHARDED) return PART_SPOT;
     if (knob->offset == decisions[DECISION_VPP].size) return PART_STAGES;
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
-        for (const int *p = d->params; is_inner(d) && *p != P_NONE; p++)
+        for (const int *p = d->params; kinds_decide(d) && *p != P_NONE; p++)
             if (knob == knob_of(*p)) return PART_STATE;
     return PART_VARIANT;
 }
@@ -860,6 +614,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->c = *request->base;
     s->c.knobs.layout = 0;
     s->timing = timing_of(&s->c);
+    s->kinds = (struct kinds){.request = request, .arena = a};
     part_wishes(s);
     s->spots = (struct spots){
         .request = request, .arena = a, .about_spot = s->wishes[PART_SPOT], .c = &s->c};
