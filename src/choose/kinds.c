@@ -32,16 +32,12 @@ bool kinds_decide(const struct decision *d)
     return d == &decisions[DECISION_RECOMPUTE] || is_among(d, sides, SIDES) || is_offload(d);
 }
 
-uint32_t modules_repeated(const struct knobs *k)
+/* Modules; all bits for whole layers. */
+static uint32_t repeated(const struct knobs *k)
 {
     return k->recompute == RECOMPUTE_FULL        ? UINT32_MAX
            : k->recompute == RECOMPUTE_SELECTIVE ? k->recompute_modules
                                                  : 0;
-}
-
-bool modules_within(uint32_t some, uint32_t of)
-{
-    return (some & ~of) == 0;
 }
 
 /* ---- combinations ---- */
@@ -198,26 +194,42 @@ static bool is_dominated(const struct rung *all, int n, int at, int n_kinds)
     return found;
 }
 
+static void take_rungs(const struct rung *rungs, int n, struct kind *kind)
+{
+    kind->n_recompute = n;
+    for (int i = 0; i < n; i++) {
+        kind->recompute[i] = rungs[i].move;
+        if (rungs[i].modules >= rungs[kind->fullest].modules) kind->fullest = i;
+        for (int j = 0; j < n; j++) {
+            uint64_t bit = (uint64_t)1 << j;
+            bool more = !(rungs[i].modules & ~rungs[j].modules);
+            kind->more[i] |= more ? bit : 0;
+            kind->needless[i] |= more && rungs[i].wish <= rungs[j].wish ? bit : 0;
+            kind->less[i] |= rungs[j].modules & ~rungs[i].modules ? 0 : bit;
+        }
+    }
+}
+
 static void find_recompute(const struct kinds *all, const struct config *spot, struct kind *kind)
 {
     struct rung rungs[SPACE_MAX_STATES];
+    bool keep[SPACE_MAX_STATES];
     struct config c = *spot;
     struct states x = space_states(all->request, &decisions[DECISION_RECOMPUTE], &c);
     for (int i = 0; i < x.n; i++) {
         c.knobs = spot->knobs;
         space_set(x.items[i], &c);
-        rungs[i] = (struct rung){.move = x.items[i],
-                                 .wish = wish_of(all, &c.knobs),
-                                 .modules = modules_repeated(&c.knobs)};
+        rungs[i] = (struct rung){
+            .move = x.items[i], .wish = wish_of(all, &c.knobs), .modules = repeated(&c.knobs)};
         measure(&c, &rungs[i]);
     }
     sort_items(rungs, (size_t)x.n, sizeof *rungs, rung_cmp);
-    for (int i = 0; i < x.n; i++) {
-        if (!all->request->exhaustive && is_dominated(rungs, x.n, i, c.model.n_kinds)) continue;
-        if (rungs[i].modules >= kind->modules[kind->fullest]) kind->fullest = kind->n_recompute;
-        kind->modules[kind->n_recompute] = rungs[i].modules;
-        kind->recompute[kind->n_recompute++] = rungs[i].move;
-    }
+    int n = 0;
+    for (int i = 0; i < x.n; i++)
+        keep[i] = all->request->exhaustive || !is_dominated(rungs, x.n, i, c.model.n_kinds);
+    for (int i = 0; i < x.n; i++)
+        if (keep[i]) rungs[n++] = rungs[i];
+    take_rungs(rungs, n, kind);
 }
 
 /* ---- the leanest ---- */
@@ -294,7 +306,9 @@ static bool take_recompute(const struct kinds *all, struct kind *kind)
     for (const struct kind *k = all->items.items; k < kind; k++) {
         if ((k->given ^ kind->given) & ~(unsigned)(SHARED | EXPERTS_SHARED)) continue;
         memcpy(kind->recompute, k->recompute, sizeof k->recompute);
-        memcpy(kind->modules, k->modules, sizeof k->modules);
+        memcpy(kind->more, k->more, sizeof k->more);
+        memcpy(kind->less, k->less, sizeof k->less);
+        memcpy(kind->needless, k->needless, sizeof k->needless);
         kind->n_recompute = k->n_recompute;
         kind->fullest = k->fullest;
         return true;

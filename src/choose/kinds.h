@@ -30,9 +30,11 @@ struct kind {
     struct combination offloads[KINDS_MOST_OFFLOADS]; /* the first: none */
     uint32_t worse[KINDS_MOST_SIDES]; /* bit j: side j is in nothing better than this one */
     int grad_bytes;                   /* the fewest of the sides */
-    const struct move *recompute[SPACE_MAX_STATES]; /* the fastest first */
-    uint32_t modules[SPACE_MAX_STATES];             /* that these repeat */
-    int fullest;                                    /* of recompute, which repeats most */
+    const struct move *recompute[SPACE_MAX_STATES];          /* the fastest first */
+    uint64_t more[SPACE_MAX_STATES], less[SPACE_MAX_STATES]; /* bit r: state r repeats at least, at
+                                                                most, what this one does */
+    uint64_t needless[SPACE_MAX_STATES]; /* bit r: at least that, and no better liked */
+    int fullest;                         /* of recompute, which repeats most */
     struct lean leans[KINDS_MOST_OFFLOADS];
 };
 
@@ -52,9 +54,5 @@ bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute,
 bool kinds_decide(const struct decision *d);
 /* Sets all of a combination; false where the present layout has no such state. */
 bool combination_set(const struct combination *x, struct config *c);
-/* Modules that the knobs repeat; all bits for whole layers. */
-uint32_t modules_repeated(const struct knobs *k);
-/* Whether one set of modules is part of another. */
-bool modules_within(uint32_t some, uint32_t of);
 
 #endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choose/visit.h"
+
+static void fill_memory(struct contender *o, const struct memory_estimate *m)
+{
+    o->peak = m->peak;
+    o->peak_low = m->peak_low;
+    o->peak_high = m->peak_high;
+    o->fits = (int)m->fits;
+}
+
+static bool fits(const struct search *s, const struct contender *o)
+{
+    bool may = s->tight && o->fits == FITS_TIGHT && o->peak <= s->c.machine.capacity_bytes;
+    return o->fits == FITS_YES || may;
+}
+
+static bool estimate(struct search *s, struct contender *o, struct memory_estimate *memory)
+{
+    bool possible = memory_estimate(&s->c, memory, NULL);
+    o->knobs = s->c.knobs;
+    if (possible) fill_memory(o, memory);
+    return possible;
+}
+
+/* Whether it fits; the least of all is remembered. */
+static bool judge(struct search *s, const struct contender *o)
+{
+    bool room = fits(s, o);
+    s->out->searched++;
+    s->out->feasible += room;
+    if (s->out->has_least && o->peak >= s->out->least.peak) return room;
+    s->out->least = *o;
+    s->out->has_least = true;
+    return room;
+}
+
+bool room_is_there(struct search *s, struct contender *o)
+{
+    struct memory_estimate memory;
+    *o = (struct contender){.fits = FITS_NO};
+    return estimate(s, o, &memory) && judge(s, o);
+}
+
+bool room_is_found(struct search *s, struct contender *o, bool *moved)
+{
+    struct memory_estimate memory;
+    *o = (struct contender){.fits = FITS_NO};
+    *moved = false;
+    if (!estimate(s, o, &memory)) return false;
+    if (!fits(s, o)) {
+        search_take_layers(s);
+        *moved = split_to_fit(&s->c, &s->layers, &memory, &s->layout);
+        if (*moved) estimate(s, o, &memory);
+    }
+    return judge(s, o);
+}
+
+/* The same of the leanest plan of the present spot and stages with a state of recomputation and an
+   offload. */
+static bool lean_has_room(struct search *s, int recompute, int offload, struct contender *o)
+{
+    int pp = s->c.knobs.pp, vpp = s->c.knobs.vpp;
+    struct knobs present = s->c.knobs;
+    bool moved;
+    s->c.knobs = s->group->knobs;
+    s->c.knobs.pp = pp;
+    s->c.knobs.vpp = vpp;
+    *o = (struct contender){.fits = FITS_NO};
+    bool room = kinds_make_lean(&s->kinds, s->kind, offload, recompute, &s->c);
+    if (room) {
+        search_take_layers(s);
+        split_by_time(&s->c, &s->layers, &s->layout);
+        room = room_is_found(s, o, &moved);
+    }
+    s->c.knobs = present;
+    return room;
+}
+
+void room_forget(struct search *s)
+{
+    memset(s->rooms, 0, sizeof s->rooms);
+}
+
+/* Where one has no room, none has that repeats less; where one has, all that repeat more. */
+static void ask_lean(struct search *s, int recompute, int offload)
+{
+    struct contender o;
+    const struct kind *kind = present_kind(s);
+    if (lean_has_room(s, recompute, offload, &o))
+        s->rooms[offload].roomy |= kind->more[recompute];
+    else
+        s->rooms[offload].cramped |= kind->less[recompute];
+}
+
+bool room_is_cramped(struct search *s, int recompute, int offload)
+{
+    const struct room *room = &s->rooms[offload];
+    uint64_t bit = (uint64_t)1 << recompute;
+    if (!(room->roomy | room->cramped)) ask_lean(s, present_kind(s)->fullest, offload);
+    if ((room->roomy | s->rooms[0].roomy) & bit) return false;
+    if (!(room->cramped & bit)) ask_lean(s, recompute, offload);
+    return !(room->roomy & bit);
+}
+
+/* Virtual stages only move activations, of which the leanest plans keep next to nothing. */
+bool room_is_hopeless(struct search *s, const struct spot *spot)
+{
+    int *hopeless = &s->hopeless[spot->family], mbs = s->c.knobs.mbs;
+    const struct kind *kind = present_kind(s);
+    bool none = true;
+    if (s->request->exhaustive) return false;
+    if (*hopeless && mbs >= *hopeless) return true;
+    for (int i = 0; i < kind->n_offloads && none; i++) {
+        struct contender o;
+        none = !lean_has_room(s, kind->fullest, i, &o) && o.fits == FITS_NO;
+    }
+    if (none) *hopeless = mbs;
+    return none;
+}
