@@ -81,15 +81,39 @@ static double wish_of(const struct kinds *all, const struct knobs *k)
 
 /* ---- offload ---- */
 
+static bool offloads_within(const struct knobs *a, const struct knobs *b)
+{
+    return a->optimizer_offload <= b->optimizer_offload &&
+           !(a->offload_modules & ~b->offload_modules);
+}
+
+static void order_offloads(const struct knobs *found, struct kind *kind)
+{
+    for (int i = 0; i < kind->n_offloads; i++) {
+        for (int j = 0; j < kind->n_offloads; j++) {
+            if (offloads_within(&found[i], &found[j])) kind->more_offload[i] |= 1u << j;
+            if (offloads_within(&found[j], &found[i])) kind->less_offload[i] |= 1u << j;
+        }
+        if (offloads_within(&found[kind->leanest], &found[i])) kind->leanest = i;
+    }
+}
+
 /* FP8 gathers exclude offload: those are asked again with every side. */
 static void find_offloads(const struct kinds *all, const struct config *spot, struct kind *kind)
 {
     struct config c = *spot;
     struct combination now = {{NULL}};
     struct combinations out = {kind->offloads, 0, KINDS_MOST_OFFLOADS};
+    struct knobs found[KINDS_MOST_OFFLOADS];
     c.knobs.fp8_param_gather = false;
     combine(all, offloads, OFFLOADS, 0, &c, &now, &out);
     kind->n_offloads = out.n;
+    for (int i = 0; i < out.n; i++) {
+        struct config with = c;
+        combination_set(&kind->offloads[i], &with);
+        found[i] = with.knobs;
+    }
+    order_offloads(found, kind);
 }
 
 /* ---- sides ---- */

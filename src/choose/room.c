@@ -60,12 +60,12 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved)
    offload. */
 static bool lean_has_room(struct search *s, int recompute, int offload, struct contender *o)
 {
-    int pp = s->c.knobs.pp, vpp = s->c.knobs.vpp;
     struct knobs present = s->c.knobs;
     bool moved;
     s->c.knobs = s->group->knobs;
-    s->c.knobs.pp = pp;
-    s->c.knobs.vpp = vpp;
+    s->c.knobs.pp = present.pp;
+    s->c.knobs.vpp = present.vpp;
+    s->c.knobs.mbs = present.mbs;
     *o = (struct contender){.fits = FITS_NO};
     bool room = kinds_make_lean(&s->kinds, s->kind, offload, recompute, &s->c);
     if (room) {
@@ -82,15 +82,19 @@ void room_forget(struct search *s)
     memset(s->rooms, 0, sizeof s->rooms);
 }
 
-/* Where one has no room, none has that repeats less; where one has, all that repeat more. */
+/* Where one has no room, none has that repeats and offloads less; where one has, all that do more.
+ */
 static void ask_lean(struct search *s, int recompute, int offload)
 {
     struct contender o;
     const struct kind *kind = present_kind(s);
-    if (lean_has_room(s, recompute, offload, &o))
-        s->rooms[offload].roomy |= kind->more[recompute];
-    else
-        s->rooms[offload].cramped |= kind->less[recompute];
+    bool roomy = lean_has_room(s, recompute, offload, &o);
+    uint32_t which = roomy ? kind->more_offload[offload] : kind->less_offload[offload];
+    for (int i = 0; i < kind->n_offloads; i++) {
+        if (!(which >> i & 1)) continue;
+        s->rooms[i].roomy |= roomy ? kind->more[recompute] : 0;
+        s->rooms[i].cramped |= roomy ? 0 : kind->less[recompute];
+    }
 }
 
 bool room_is_cramped(struct search *s, int recompute, int offload)
@@ -98,23 +102,30 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
     const struct room *room = &s->rooms[offload];
     uint64_t bit = (uint64_t)1 << recompute;
     if (!(room->roomy | room->cramped)) ask_lean(s, present_kind(s)->fullest, offload);
-    if ((room->roomy | s->rooms[0].roomy) & bit) return false;
-    if (!(room->cramped & bit)) ask_lean(s, recompute, offload);
+    if (!((room->roomy | room->cramped) & bit)) ask_lean(s, recompute, offload);
     return !(room->roomy & bit);
 }
 
-/* Virtual stages only move activations, of which the leanest plans keep next to nothing. */
+static bool is_hopeless_with(struct search *s, int mbs)
+{
+    struct contender o;
+    const struct kind *kind = present_kind(s);
+    struct knobs present = s->c.knobs;
+    s->c.knobs.mbs = mbs;
+    bool none = !lean_has_room(s, kind->fullest, 0, &o) && o.fits == FITS_NO &&
+                !lean_has_room(s, kind->fullest, kind->leanest, &o) && o.fits == FITS_NO;
+    s->c.knobs = present;
+    return none;
+}
+
+/* Virtual stages only move activations, of which the leanest plans keep next to nothing. The
+   smallest micro-batch is asked first: most families have room for it, or for none. */
 bool room_is_hopeless(struct search *s, const struct spot *spot)
 {
-    int *hopeless = &s->hopeless[spot->family], mbs = s->c.knobs.mbs;
-    const struct kind *kind = present_kind(s);
-    bool none = true;
+    struct family *f = &s->families[spot->family];
+    int mbs = s->c.knobs.mbs, ask = f->roomy ? mbs : f->least_mbs;
     if (s->request->exhaustive) return false;
-    if (*hopeless && mbs >= *hopeless) return true;
-    for (int i = 0; i < kind->n_offloads && none; i++) {
-        struct contender o;
-        none = !lean_has_room(s, kind->fullest, i, &o) && o.fits == FITS_NO;
-    }
-    if (none) *hopeless = mbs;
-    return none;
+    for (; mbs < f->hopeless && mbs > f->roomy; ask = mbs)
+        *(is_hopeless_with(s, ask) ? &f->hopeless : &f->roomy) = ask;
+    return mbs >= f->hopeless;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/search.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "choose/visit.h"
@@ -303,6 +304,18 @@ static void polish(struct search *s)
     finalists_sort(out->plans, out->n);
 }
 
+static void forget_families(struct search *s)
+{
+    for (size_t i = 0; i < s->spots.n_families; i++)
+        s->families[i] = (struct family){.least_mbs = INT_MAX, .hopeless = INT_MAX};
+    for (size_t i = 0; i < s->spots.items.n; i++) {
+        const struct spot *spot = &s->spots.items.items[i];
+        int mbs = s->spots.groups.items[spot->group].knobs.mbs,
+            *least = &s->families[spot->family].least_mbs;
+        if (mbs < *least) *least = mbs;
+    }
+}
+
 struct search *search_new(struct arena *a, const struct search_request *request)
 {
     struct search *s = ARENA_NEW(a, struct search);
@@ -316,7 +329,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->spots = (struct spots){
         .request = request, .arena = a, .about_spot = s->wishes[PART_SPOT], .c = &s->c};
     spots_fill(&s->spots);
-    s->hopeless = ARENA_ARRAY(a, int, s->spots.n_families);
+    s->families = ARENA_ARRAY(a, struct family, s->spots.n_families);
     return s;
 }
 
@@ -327,7 +340,7 @@ void search_within(struct search *s, double capacity_bytes, bool tight, struct s
     s->tight = tight;
     s->c.machine.capacity_bytes = capacity_bytes;
     *out = (struct search_result){.layouts = s->spots.layouts};
-    memset(s->hopeless, 0, s->spots.n_families * sizeof *s->hopeless);
+    forget_families(s);
     finalists_start(&s->finalists, most < SEARCH_MAX_PLANS ? most : SEARCH_MAX_PLANS,
                     s->spots.two_kinds);
     visit_known(s);

@@ -41,6 +41,13 @@ struct room {
     uint64_t roomy, cramped;
 };
 
+/* What is known of spots that share all but the micro-batch. */
+struct family {
+    int least_mbs;       /* of all of them */
+    int roomy, hopeless; /* the largest for which something may fit, the smallest for which nothing
+                            does, as far as was asked: 0 and INT_MAX at first */
+};
+
 struct search {
     const struct search_request *request;
     struct search_result *out;
@@ -49,8 +56,8 @@ struct search {
     struct layout layout; /* its pipeline split */
     bool *wishes[PARTS];  /* [n_preferences]: which preferences are about this part of a plan */
     struct spots spots;
-    int *hopeless;        /* [families]: micro-batch from which nothing can fit; 0: none known */
-    struct timing timing; /* for what does not depend on the layout */
+    struct family *families; /* [spots.n_families] */
+    struct timing timing;    /* for what does not depend on the layout */
     struct kinds kinds;
     /* of the spot being looked at */
     struct group *group;
