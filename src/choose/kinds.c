@@ -179,18 +179,25 @@ static int rung_cmp(const void *left, const void *right)
     return a->step_s != b->step_s ? (a->step_s < b->step_s ? -1 : 1) : 0;
 }
 
-static void measure(const struct config *c, struct rung *out)
+void kinds_kept(const struct config *c, double kept[MODEL_MAX_KINDS])
 {
     struct memory_coefficients x = memory_coefficients_of(&c->machine);
     struct token_counts tokens = token_counts(c, &x);
+    for (int i = 0; i < c->model.n_kinds; i++) {
+        struct layer_memory layer;
+        layer_measure(c, &tokens, c->model.kinds[i], &layer);
+        kept[i] = c->knobs.recompute == RECOMPUTE_FULL ? layer.input : layer.kept;
+    }
+}
+
+static void measure(const struct config *c, struct rung *out)
+{
     struct time_layers layers;
     struct time_rates rates;
     time_layers_init(c, &layers);
     time_rates_of(&layers, c, &rates);
+    kinds_kept(c, out->kept);
     for (int i = 0; i < c->model.n_kinds; i++) {
-        struct layer_memory layer;
-        layer_measure(c, &tokens, c->model.kinds[i], &layer);
-        out->kept[i] = c->knobs.recompute == RECOMPUTE_FULL ? layer.input : layer.kept;
         out->seconds[i] = rates.kinds[i];
         out->step_s += rates.kinds[i];
     }
@@ -225,11 +232,8 @@ static void take_rungs(const struct rung *rungs, int n, struct kind *kind)
         kind->recompute[i] = rungs[i].move;
         if (rungs[i].modules >= rungs[kind->fullest].modules) kind->fullest = i;
         for (int j = 0; j < n; j++) {
-            uint64_t bit = (uint64_t)1 << j;
             bool more = !(rungs[i].modules & ~rungs[j].modules);
-            kind->more[i] |= more ? bit : 0;
-            kind->needless[i] |= more && rungs[i].wish <= rungs[j].wish ? bit : 0;
-            kind->less[i] |= rungs[j].modules & ~rungs[i].modules ? 0 : bit;
+            kind->needless[i] |= (uint64_t)(more && rungs[i].wish <= rungs[j].wish) << j;
         }
     }
 }
@@ -330,8 +334,6 @@ static bool take_recompute(const struct kinds *all, struct kind *kind)
     for (const struct kind *k = all->items.items; k < kind; k++) {
         if ((k->given ^ kind->given) & ~(unsigned)(SHARED | EXPERTS_SHARED)) continue;
         memcpy(kind->recompute, k->recompute, sizeof k->recompute);
-        memcpy(kind->more, k->more, sizeof k->more);
-        memcpy(kind->less, k->less, sizeof k->less);
         memcpy(kind->needless, k->needless, sizeof k->needless);
         kind->n_recompute = k->n_recompute;
         kind->fullest = k->fullest;

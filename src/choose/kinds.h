@@ -33,11 +33,10 @@ struct kind {
     int leanest;                      /* of offloads, which keeps most there */
     uint32_t worse[KINDS_MOST_SIDES]; /* bit j: side j is in nothing better than this one */
     int grad_bytes;                   /* the fewest of the sides */
-    const struct move *recompute[SPACE_MAX_STATES];          /* the fastest first */
-    uint64_t more[SPACE_MAX_STATES], less[SPACE_MAX_STATES]; /* bit r: state r repeats at least, at
-                                                                most, what this one does */
-    uint64_t needless[SPACE_MAX_STATES]; /* bit r: at least that, and no better liked */
-    int fullest;                         /* of recompute, which repeats most */
+    const struct move *recompute[SPACE_MAX_STATES]; /* the fastest first */
+    uint64_t needless[SPACE_MAX_STATES];            /* bit r: state r repeats at least what this
+                                                       one does, and is no better liked */
+    int fullest;                                    /* of recompute, which repeats most */
     struct lean leans[KINDS_MOST_OFFLOADS];
 };
 
@@ -53,6 +52,8 @@ size_t kinds_of(struct kinds *all, const struct config *spot);
    state of recomputation; false: no state of the others lets the offload be. */
 bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, struct config *c);
 
+/* Bytes that a layer of each of the model's kinds keeps of a microbatch, as the knobs are. */
+void kinds_kept(const struct config *c, double kept[MODEL_MAX_KINDS]);
 /* Whether a decision is decided within a variant. */
 bool kinds_decide(const struct decision *d);
 /* Sets all of a combination; false where the present layout has no such state. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/sort.h"
 #include "choose/visit.h"
 
 static void fill_memory(struct contender *o, const struct memory_estimate *m)
@@ -82,29 +83,101 @@ void room_forget(struct search *s)
     memset(s->rooms, 0, sizeof s->rooms);
 }
 
-/* Where one has no room, none has that repeats and offloads less; where one has, all that do more.
- */
+/* ---- states of recomputation by what they keep ---- */
+
+/* On the spots of one group. Bit r of more and less: of each layer state r keeps clearly less, or
+   clearly more, than this one, or as much. */
+struct ladder {
+    uint64_t more[SPACE_MAX_STATES], less[SPACE_MAX_STATES];
+    int order[SPACE_MAX_STATES]; /* what keeps most first */
+};
+
+/* A state with what it keeps. */
+struct step {
+    int state;
+    double kept[MODEL_MAX_KINDS], sum;
+};
+
+static int step_cmp(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    return a->sum != b->sum ? (a->sum > b->sum ? -1 : 1) : a->state - b->state;
+}
+
+/* By a margin, as other switches change a little of it. */
+static bool keeps_less(const struct step *a, const struct step *b, int n)
+{
+    static const double clearly = 0.97;
+    bool less = true;
+    for (int i = 0; i < n; i++)
+        less = less && (a->kept[i] == b->kept[i] || a->kept[i] <= clearly * b->kept[i]);
+    return less;
+}
+
+static void make_ladder(struct search *s)
+{
+    const struct kind *kind = present_kind(s);
+    struct step steps[SPACE_MAX_STATES];
+    struct knobs present = s->c.knobs;
+    int n = kind->n_recompute, n_kinds = s->c.model.n_kinds;
+    struct ladder *ladder = s->group->ladder = ARENA_NEW(s->arena, struct ladder);
+    for (int i = 0; i < n; i++) {
+        s->c.knobs = s->group->knobs;
+        space_set(kind->recompute[i], &s->c);
+        steps[i] = (struct step){.state = i};
+        kinds_kept(&s->c, steps[i].kept);
+        for (int k = 0; k < n_kinds; k++)
+            steps[i].sum += s->spots.kind_counts[k] * steps[i].kept[k];
+    }
+    s->c.knobs = present;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            ladder->more[i] |= (uint64_t)keeps_less(&steps[j], &steps[i], n_kinds) << j;
+            ladder->less[i] |= (uint64_t)keeps_less(&steps[i], &steps[j], n_kinds) << j;
+        }
+    sort_items(steps, (size_t)n, sizeof *steps, step_cmp);
+    for (int i = 0; i < n; i++)
+        ladder->order[i] = steps[i].state;
+}
+
+/* Where one has no room, none has that keeps more on the GPU; where one has, all that keep less. */
 static void ask_lean(struct search *s, int recompute, int offload)
 {
     struct contender o;
     const struct kind *kind = present_kind(s);
+    const struct ladder *ladder = s->group->ladder;
     bool roomy = lean_has_room(s, recompute, offload, &o);
     uint32_t which = roomy ? kind->more_offload[offload] : kind->less_offload[offload];
     for (int i = 0; i < kind->n_offloads; i++) {
         if (!(which >> i & 1)) continue;
-        s->rooms[i].roomy |= roomy ? kind->more[recompute] : 0;
-        s->rooms[i].cramped |= roomy ? 0 : kind->less[recompute];
+        s->rooms[i].roomy |= roomy ? ladder->more[recompute] : 0;
+        s->rooms[i].cramped |= roomy ? 0 : ladder->less[recompute];
     }
+}
+
+/* The state in the middle of those of which nothing is known. */
+static int middle_state(const struct search *s, const struct room *room)
+{
+    int open[SPACE_MAX_STATES], n = 0;
+    for (int i = 0; i < present_kind(s)->n_recompute; i++) {
+        int state = s->group->ladder->order[i];
+        if (!((room->roomy | room->cramped) >> state & 1)) open[n++] = state;
+    }
+    return open[n / 2];
 }
 
 bool room_is_cramped(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];
     uint64_t bit = (uint64_t)1 << recompute;
+    if (!s->group->ladder) make_ladder(s);
     if (!(room->roomy | room->cramped)) ask_lean(s, present_kind(s)->fullest, offload);
-    if (!((room->roomy | room->cramped) & bit)) ask_lean(s, recompute, offload);
+    while (!((room->roomy | room->cramped) & bit))
+        ask_lean(s, middle_state(s, room), offload);
     return !(room->roomy & bit);
 }
+
+/* ---- hopeless spots ---- */
 
 static bool is_hopeless_with(struct search *s, int mbs)
 {

@@ -206,7 +206,14 @@ static bool is_barred(struct search *s)
     return true;
 }
 
-/* Offload is for spots on which nothing fits without. */
+/* Offload is for spots and stages on which nothing fits without. */
+static bool needs_offload(struct search *s)
+{
+    const struct kind *kind = present_kind(s);
+    return room_is_cramped(s, kind->fullest, 0) &&
+           !room_is_cramped(s, kind->fullest, kind->leanest);
+}
+
 static void visit_stages(struct search *s, const struct spot *spot)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
@@ -217,7 +224,7 @@ static void visit_stages(struct search *s, const struct spot *spot)
     s->out->visited++;
     const struct kind *kind = present_kind(s);
     for (int o = 0; o < kind->n_offloads; o++) {
-        if (o > 0 && !room_is_cramped(s, kind->fullest, 0)) break;
+        if (o == 1 && !needs_offload(s)) break;
         struct relief x = {.offload = o, .seconds = cpu_seconds(s, &kind->offloads[o])};
         for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
             try_variants(s, spot, wish, &x);
