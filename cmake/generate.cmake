@@ -40,6 +40,11 @@ moeplan_generate(generate_automodel OUTPUT automodel_tables.c INTO moeplan_facts
 moeplan_generate(generate_bridge OUTPUT bridge_tables.c INTO moeplan_facts LINK ${MOEPLAN_UPTO_doc}
                  SOURCES tools/tables.c INPUTS ${CMAKE_SOURCE_DIR}/rules/recipes/bridge.yaml)
 
+# rules/programs -> programs built on Megatron-LM: their files and their flags
+file(GLOB program_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/programs/*.yaml)
+moeplan_generate(generate_programs OUTPUT program_kinds.c INTO moeplan_facts LINK ${MOEPLAN_UPTO_doc}
+                 SOURCES tools/tables.c INPUTS ${program_files})
+
 # rules/**: checks, overrides and guides, compiled and tested, as a library of its own for everything above src/rules
 option(MOEPLAN_STRICT_RULES "A bad rule or a failing example of one fails the build" ON)
 file(GLOB_RECURSE rule_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/*.yaml)

@@ -7,6 +7,7 @@ struct rules_summary check_configuration(const struct rule_set *rules, struct fa
                                          struct memory_estimate *memory, bool *decided,
                                          struct arena *scratch)
 {
+    program_open(f);
     rules_apply_overrides(rules, f, scratch);
     *decided = outlook_facts(rules, f, memory, scratch);
     return rules_run(rules, f, scratch);

@@ -2,8 +2,11 @@
 /* What the user says beside the files, from the command line or from a request. */
 #include "cmd/recipe.h"
 #include "base/edit.h"
+#include "base/io.h"
+#include "facts/declared.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
+#include "rules/rule.h"
 
 /* A name that a shell could export. */
 static bool is_variable(struct str name)
@@ -64,6 +67,32 @@ static bool check_version(struct cmd_context *c, const struct read_options *o)
     return false;
 }
 
+/* The parameters that a file or the files of a folder declare; what else is in it is read by
+   cmd_load_rules, which says too what cannot be read. */
+static bool read_declared(struct cmd_context *c, struct str path, struct param_list *out)
+{
+    struct path_list files = {0};
+    struct str error, text;
+    bool good = true;
+    if (!rules_files(c->keep, path, &files, &error)) return true;
+    for (size_t i = 0; i < files.n; i++) {
+        if (!io_read(c->keep, files.items[i].p, &text, &error)) continue;
+        uint32_t source = source_add(&c->diags.sources, files.items[i], text);
+        good = declared_read(c->keep, &c->diags, source, out) && good;
+    }
+    return good;
+}
+
+static bool load_declared(struct cmd_context *c, struct read_options *o)
+{
+    struct param_list *declared = ARENA_NEW(c->keep, struct param_list);
+    struct str path;
+    for (size_t i = 0; option_nth(c, "rules", i, &path); i++)
+        if (!read_declared(c, str_dup(c->keep, path), declared)) return false;
+    o->declared = declared;
+    return true;
+}
+
 bool recipe_options(struct cmd_context *c, struct read_options *o)
 {
     *o = (struct read_options){.version = option_value(c, "framework-version"),
@@ -75,7 +104,7 @@ bool recipe_options(struct cmd_context *c, struct read_options *o)
     struct span nowhere = {0};
     return option_param(c, "gpus", P_world_size, &o->gpus) && parse_framework(c, o) &&
            check_version(c, o) && parse_settings(c, "set", &o->set, &o->n_set) &&
-           parse_settings(c, "env", &o->env, &o->n_env) &&
+           parse_settings(c, "env", &o->env, &o->n_env) && load_declared(c, o) &&
            (!o->platform.n || platform_load(o->platforms, &c->diags, o->platform, nowhere));
 }
 

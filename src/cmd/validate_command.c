@@ -23,9 +23,8 @@ struct run {
     int format;
     struct report_summary summary;
     bool read, unreadable, finding;
-    bool recipe;       /* of what was read, something takes settings */
-    bool not_a_recipe; /* a file named explicitly */
-    struct map seen;   /* file -> status: one that is named twice is checked once */
+    bool recipe;     /* of what was read, something takes settings */
+    struct map seen; /* file -> status: one that is named twice is checked once */
 };
 
 /* ---- output ---- */
@@ -121,7 +120,7 @@ static void print_foot(struct run *r)
 
 /* ---- files ---- */
 
-static void count(struct run *r, const struct file_report *report, bool explicit)
+static void count(struct run *r, const struct file_report *report)
 {
     report_count(&r->summary, report);
     r->read = r->read || report->status == FILE_OK || report->status == FILE_INVALID;
@@ -130,16 +129,15 @@ static void count(struct run *r, const struct file_report *report, bool explicit
     case FILE_OK: break;
     case FILE_INVALID: r->finding = true; break;
     case FILE_UNREADABLE: r->unreadable = true; break;
-    case FILE_SKIPPED: r->not_a_recipe = r->not_a_recipe || explicit; break;
+    case FILE_SKIPPED: break;
     }
 }
 
 static void add_skip_reason(struct run *r, const struct file_report *report)
 {
     if (report->status == FILE_SKIPPED && r->format == FORMAT_TEXT)
-        buf_printf(&r->c->err, "%.*s: skipped: %s\n", LINE_ARG(r->c->keep, report->path),
-                   report->format.n ? "a Hugging Face config, no recipe"
-                                    : "no recipe that moeplan knows");
+        buf_printf(&r->c->err, "%.*s: skipped: %.*s\n", LINE_ARG(r->c->keep, report->path),
+                   STR_ARG(report->why_skipped));
 }
 
 struct attempt {
@@ -164,7 +162,7 @@ static void read_and_validate(void *state)
 
 static void add_report(struct run *r, struct file_report *report, bool explicit)
 {
-    count(r, report, explicit);
+    count(r, report);
     print_report(r, report);
     if (explicit) add_skip_reason(r, report);
     arena_reset(r->validation.arena);
@@ -197,16 +195,12 @@ static struct str place_of(struct run *r, struct str path)
     return path_join(a, real, str_slice(path, folder.n, path.n));
 }
 
-/* A file that an earlier argument named too has been said everything about, but that the user
-   himself takes it for a recipe. */
+/* A file that an earlier argument named too has been said everything about. */
 static void validate_once(struct run *r, struct str path, bool explicit)
 {
     struct str place = place_of(r, path);
-    int64_t before = map_get(&r->seen, place);
-    if (before == MAP_NONE)
+    if (map_get(&r->seen, place) == MAP_NONE)
         map_put(r->c->keep, &r->seen, place, (uint32_t)validate_file(r, path, explicit));
-    else if (before == FILE_SKIPPED && explicit)
-        r->not_a_recipe = true;
 }
 
 static void add_problem(struct run *r, const struct path_problem *p)
@@ -236,7 +230,7 @@ static int exit_status(const struct run *r, bool all_found)
 {
     if (r->unreadable || !all_found) return STATUS_CANNOT;
     if (r->finding) return STATUS_NO;
-    return !r->read && r->not_a_recipe ? STATUS_CANNOT : STATUS_OK;
+    return r->read ? STATUS_OK : STATUS_CANNOT; /* nothing checked is no success */
 }
 
 /* A setting that cannot be used is said alone: what was found without it is no answer. */

@@ -38,6 +38,9 @@ struct bridge_provider {
 extern const struct bridge_provider bridge_providers[], bridge_plain_providers[];
 extern const uint32_t bridge_provider_count, bridge_plain_provider_count;
 
+/* The function under recipe: _target_ of a document, where it is one of Bridge's recipes; else
+ * empty. */
+struct str bridge_target(const struct node *doc);
 /* A recipe, or the common one of a task, by the name of its function; NULL when there is none. */
 const struct bridge_recipe *bridge_recipe_find(struct str name);
 /* The recipe that the facts stand on; NULL when it is not known. */

@@ -6,6 +6,7 @@
 
 #include "doc/node.h"
 #include "facts/param.h"
+#include "facts/program.h"
 
 enum fact_origin {
     ORIGIN_UNKNOWN,   /* nothing says it; the value is VALUE_UNKNOWN */
@@ -40,7 +41,16 @@ struct raw_fact {
     struct value value;
 };
 
+/* Values that are still to be filled in (facts/placeholder.h). */
+enum { PLACEHOLDERS_NAMED = 3 };
+struct placeholders {
+    size_t n;
+    struct span first;
+    struct str texts[PLACEHOLDERS_NAMED]; /* the first ones */
+};
+
 struct model_input;
+struct param_list;
 struct platform;
 struct profile;
 
@@ -61,10 +71,11 @@ struct facts {
     VEC(struct raw_fact) raw;    /* raw["--x"] of formats that are no document */
     struct env_var *env;
     size_t n_env, cap_env;
-    bool program_unknown; /* which program reads the flags is not said, or it is not Megatron-LM's
-                             own: it may have flags of its own */
-    bool bare_flags;      /* flags without a program: Megatron-LM's own parser is meant */
-    bool env_complete;    /* a variable that is not listed is unset, not unknown */
+    struct program program;            /* what reads the arguments of a launch */
+    const struct param_list *declared; /* flags of a fork that the user declares; NULL: none */
+    bool env_complete;                 /* a variable that is not listed is unset, not unknown */
+    struct placeholders placeholders;
+    VEC(uint32_t) sourced; /* further sources that the file consists of */
 };
 
 /* Fresh facts: every parameter at the default that it has in that version of the framework (unknown
@@ -104,6 +115,8 @@ struct value param_coerce(struct arena *a, const struct param *p, struct value v
 struct str fact_dtype(struct arena *a, struct str word);
 /* Bytes of one number of a format, by its word or PyTorch's name; 0: no format. */
 int fact_dtype_bytes(struct str word);
+/* Makes every parameter that a flag of Megatron-LM could set, and nobody wrote, unknown. */
+void facts_forget_defaults(struct facts *f);
 /* Typed look at a fact's value: `otherwise` when it is null, unknown or of another kind. */
 int64_t facts_int(const struct facts *f, int param, int64_t otherwise);
 double facts_double(const struct facts *f, int param, double otherwise);
@@ -122,6 +135,8 @@ static inline bool fact_is_known(const struct fact *x)
 {
     return x->value.kind != VALUE_UNKNOWN;
 }
+/* Whether a node stands in the file itself, or in one that it takes in as its own text. */
+bool facts_hold(const struct facts *f, const struct node *node);
 /* Where a fact's value is from, for a note: "written at line 12", "Megatron-LM default", "computed
    from …". */
 struct str fact_origin_text(struct arena *a, const struct facts *f, int param);

@@ -8,7 +8,9 @@
 #include "base/num.h"
 #include "base/quote.h"
 #include "facts/check.h"
+#include "facts/declared.h"
 #include "facts/pattern.h"
+#include "facts/placeholder.h"
 #include "facts/profile.h"
 
 /* ---- words ---- */
@@ -133,7 +135,7 @@ struct occurrence {
 static struct span span_of(const struct facts *f, const struct flag_word *w)
 {
     if (w->node) return node_span(f->diags, w->node);
-    return source_span(&f->diags->sources, f->source, w->from, w->to);
+    return source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
 }
 
 /* argparse's refusals that have no rule of their own; rules that other formats share have no covers
@@ -146,11 +148,11 @@ static struct diag *complain(struct occurrence *o, const char *rule, const struc
     struct diag *d =
         diag_add(o->f->diags, SEVERITY_ERROR, rule, span_of(o->f, at), "%.*s", STR_ARG(message));
     if (o->param >= 0) d->parameter = param_table[o->param].name;
-    if (str_is(d->rule, "unknown-key") || str_is(d->rule, "value-type") ||
-        str_is(d->rule, "value-choice")) {
+    if (str_is(d->rule, "value-type") || str_is(d->rule, "value-choice")) {
         d->covers = argparse_other;
         d->n_covers = 1;
     }
+    *VEC_PUSH(o->f->arena, &o->f->program.doubts) = o->f->diags->n - 1;
     return d;
 }
 
@@ -160,6 +162,12 @@ static const char *rule_or(const struct occurrence *o, const char *general)
     return o->spelling->rule.n ? o->spelling->rule.p : general;
 }
 
+/* Whether the launch parser of the facts' release has the flag. */
+static bool flag_fits(const struct facts *f, const struct param_flag *flag)
+{
+    return !flag->program.n && flag->releases & facts_release(f);
+}
+
 /* What a release has that the table has not: it is taken, and no rule asks for it. */
 static const struct profile_setting *extra_flag(const struct facts *f, struct str name)
 {
@@ -167,20 +175,18 @@ static const struct profile_setting *extra_flag(const struct facts *f, struct st
     return s && s->releases & facts_release(f) ? s : NULL;
 }
 
-/* Looking for the nearest of two thousand names takes about a millisecond: enough for the first
-   findings. */
-enum { MOST_SUGGESTIONS = 32 };
-
-/* A flag that another program of the framework has: that program may be the one launched. */
+/* A flag that another program of Megatron-LM's repository has: no finding where another script
+   runs, which may be that one. */
 static void foreign_flag(struct occurrence *o)
 {
-    struct str program = o->flag->program;
+    const struct program *p = &o->f->program;
     o->param = -1;
+    if (p->origin != PROGRAM_MEGATRON) return;
     struct diag *d = complain(
         o, "other-program-option", &o->name,
         arena_printf(o->f->arena, "%.*s is an option of %.*s, not of the pretraining scripts",
-                     STR_ARG(o->name.text), STR_ARG(program)));
-    if (!o->f->bare_flags) d->severity = SEVERITY_WARNING;
+                     STR_ARG(o->name.text), STR_ARG(o->flag->program)));
+    if (!p->told) d->severity = SEVERITY_WARNING;
 }
 
 /* The releases that have a flag: none of them is this one. */
@@ -190,47 +196,36 @@ static uint32_t releases_of(const struct occurrence *o)
     return o->flag ? o->flag->releases : s ? s->releases : 0;
 }
 
-/* What is said of a flag that other releases have, and what this one has in its place. */
-static void help_other_release(struct occurrence *o, struct diag *d, uint32_t releases)
+/* What is said of a flag that other releases have, and what this one has in its place; empty where
+   none has it. */
+static struct str other_release(const struct occurrence *o)
 {
-    struct facts *f = o->f;
+    struct arena *a = o->f->arena;
+    uint32_t releases = releases_of(o);
     const struct param_flag *now =
-        o->spelling ? param_flag_in(o->spelling, facts_release(f)) : NULL;
-    struct buf help = buf_new(f->arena);
+        o->spelling ? param_flag_in(o->spelling, facts_release(o->f)) : NULL;
+    struct buf help = buf_new(a);
     if (o->flag && o->flag->removed.n)
         buf_add(&help, o->flag->removed);
     else if (now)
         buf_printf(&help, "write %.*s", STR_ARG(now->flag));
     if (releases)
         buf_printf(&help, "%sMegatron-LM has it %.*s, this is %.*s", help.n ? "; " : "",
-                   STR_ARG(profile_span(f->arena, FRAMEWORK_MEGATRON, releases)),
-                   STR_ARG(f->version));
-    diag_help(f->diags, d, "%.*s", STR_ARG(buf_str(&help)));
+                   STR_ARG(profile_span(a, FRAMEWORK_MEGATRON, releases)), STR_ARG(o->f->version));
+    return buf_str(&help);
 }
 
 static void unknown_flag(struct occurrence *o)
 {
     struct facts *f = o->f;
-    struct str name = o->name.text, near = {"", 0};
     if (o->name.maybe) return;
     if (o->flag && o->flag->program.n) {
         foreign_flag(o);
         return;
     }
-    uint32_t releases = releases_of(o);
-    bool gone = releases || (o->flag && o->flag->removed.n);
+    *VEC_PUSH(f->arena, &f->program.strangers) =
+        (struct stranger){span_of(f, &o->name), o->name.text, other_release(o)};
     o->param = -1;
-    if (!gone && f->diags->n < MOST_SUGGESTIONS) near = param_nearest_key(FRAMEWORK_MEGATRON, name);
-    struct diag *d =
-        complain(o, "unknown-key", &o->name,
-                 arena_printf(f->arena, "Megatron-LM has no flag %.*s", STR_ARG(name)));
-    if (gone)
-        help_other_release(o, d, releases);
-    else
-        diag_suggest(f->diags, d, near);
-    /* one that looks like none of Megatron-LM's own may be the other program's */
-    bool foreign = f->program_unknown && !gone && (!near.n || edit_distance(name, near) > 2);
-    if (foreign) d->severity = SEVERITY_WARNING;
 }
 
 static bool convert(struct arena *a, enum param_type type, struct str text, struct value *out)
@@ -256,6 +251,10 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct value v = value_unknown();
     struct arena *a = o->f->arena;
     if (word->dynamic) return v;
+    if (placeholder_is(word->text)) {
+        placeholder_note(o->f, span_of(o->f, word), word->text);
+        return type == PARAM_STRING && !o->spelling->n_choices ? value_string(word->text) : v;
+    }
     if (!convert(a, type, word->text, &v)) {
         complain(o, rule_or(o, "value-type"), word,
                  arena_printf(a, "%.*s takes %s, not '%.*s'", STR_ARG(o->name.text),
@@ -340,8 +339,9 @@ static const struct node *make_node(struct occurrence *o)
     if (o->name.node) return o->n && o->values[0].node ? o->values[0].node : o->name.node;
     struct node *node = ARENA_NEW(o->f->arena, struct node);
     const struct flag_word *last = o->n ? &o->values[o->n - 1] : &o->name;
-    bool together = last->from >= o->name.to && last->line <= o->name.line + MOST_LINES;
-    *node = (struct node){.source = o->f->source,
+    bool together = last->from >= o->name.to && last->line <= o->name.line + MOST_LINES &&
+                    last->source == o->name.source;
+    *node = (struct node){.source = o->name.source ? o->name.source : o->f->source,
                           .line = o->name.line,
                           .from = o->name.from,
                           .to = together ? last->to : o->name.to,
@@ -382,7 +382,8 @@ static void set_fact(struct occurrence *o)
     note_repeated(o, v);
     const struct node *node = make_node(o);
     facts_set(o->f, o->param, v, ORIGIN_FILE, node, o->name.text);
-    uint32_t set_line = o->n ? o->values[0].set_line : 0;
+    bool here = o->n && o->values[0].source == o->name.source;
+    uint32_t set_line = here ? o->values[0].set_line : 0;
     o->f->items[o->param].line = set_line == node->line ? 0 : set_line;
     facts_add_raw(o->f, o->name.text, v);
 }
@@ -394,14 +395,31 @@ static void forget_fact(struct occurrence *o)
     facts_add_raw(o->f, o->name.text, value_unknown());
 }
 
+/* A fork's own: no fact, but its values are checked, and rules of the user's see them. */
+static void declared_flag(struct occurrence *o, const struct param *p)
+{
+    o->spelling = &p->in[FRAMEWORK_MEGATRON];
+    if (o->name.maybe || !check_count(o)) return;
+    bool one = o->n == 1 && o->spelling->type != PARAM_LIST;
+    struct value v = one ? read_value(o, o->spelling->type, &o->values[0]) : value_bool(true);
+    facts_add_raw(o->f, o->name.text, v);
+}
+
 void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,
                      size_t n)
 {
     struct occurrence o = {.f = f, .name = name, .values = values, .n = n};
     o.param = param_find_key(FRAMEWORK_MEGATRON, name.text, &o.flag);
     if (o.param >= 0) o.spelling = &param_table[o.param].in[FRAMEWORK_MEGATRON];
-    if (o.param < 0 || o.flag->program.n || !(o.flag->releases & facts_release(f))) {
-        if (!extra_flag(f, name.text)) unknown_flag(&o);
+    if (o.param < 0 || !flag_fits(f, o.flag)) {
+        const struct param_flag *flag = o.flag;
+        const struct param *p = declared_find(f->declared, name.text, &flag);
+        o.param = p ? -1 : o.param;
+        o.flag = flag;
+        if (p)
+            declared_flag(&o, p);
+        else if (!extra_flag(f, name.text))
+            unknown_flag(&o);
         return;
     }
     if (name.maybe) {
@@ -446,18 +464,11 @@ static bool split_equals(struct flag_word *name, struct flag_word *value)
     return true;
 }
 
-/* Everything that is not written may be written by a part of the command line that nobody knows. */
-static void open_ended(struct facts *f)
-{
-    for (uint32_t i = 0; i < param_count; i++)
-        if (f->items[i].origin == ORIGIN_DEFAULT && param_table[i].in[FRAMEWORK_MEGATRON].n_flags)
-            f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
-}
-
 static void stray_word(struct facts *f, const struct flag_word *w)
 {
     diag_add(f->diags, SEVERITY_ERROR, "value-unexpected", span_of(f, w),
              "'%.*s' belongs to no flag", STR_ARG(w->text));
+    *VEC_PUSH(f->arena, &f->program.doubts) = f->diags->n - 1;
 }
 
 /* Values of the flag at words[at]: those that follow, up to as many as it takes, at least one more
@@ -468,12 +479,14 @@ static size_t count_values(const struct facts *f, const struct flag_words *words
     const struct param_flag *flag = NULL;
     const struct profile_setting *extra = extra_flag(f, name);
     size_t n = 0;
-    bool known = param_find_key(FRAMEWORK_MEGATRON, name, &flag) >= 0 || extra;
-    int most = flag ? flag->nargs_max : extra ? extra->nargs_max : -1;
+    bool known = param_find_key(FRAMEWORK_MEGATRON, name, &flag) >= 0 ||
+                 declared_find(f->declared, name, &flag) || extra;
+    int most = flag ? flag->nargs_max : extra ? extra->nargs_max : 0;
     while (at + 1 + n < words->n && !is_flag(&words->items[at + 1 + n])) {
         const struct flag_word *w = &words->items[at + 1 + n];
         if (known && most > 0 && n == (size_t)most) break;
-        if (known && most == 0 && w->dynamic && w->known == 0) break;
+        bool may_be_more = !known || most == 0; /* than one value of this flag */
+        if (may_be_more && w->dynamic && w->known == 0) break;
         n++;
         if (known && most == 0) break;
     }
@@ -499,5 +512,5 @@ void flags_apply(struct facts *f, const struct flag_words *words)
             i += n;
         }
     }
-    if (open) open_ended(f);
+    if (open) facts_forget_defaults(f);
 }

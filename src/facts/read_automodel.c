@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/reach.h"
 #include "facts/automodel.h"
+#include "facts/bridge.h"
 #include "facts/param_ids.h"
 
 /* A section alone may be anybody's: taken where the format is said. */
@@ -32,7 +33,8 @@ static int detect(struct str text, const struct node *doc)
     };
     (void)text;
     int best = 0;
-    if (!doc || doc->kind != NODE_MAP || node_get(doc, STR("moeplan"))) return 0;
+    if (!doc || doc->kind != NODE_MAP || node_get(doc, STR("moeplan")) || bridge_target(doc).n)
+        return 0;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         bool both = node_get(doc, str_of(signs[i].first)) && node_get(doc, str_of(signs[i].second));
         if (both && signs[i].score > best) best = signs[i].score;

@@ -71,8 +71,17 @@ static bool is_dump(const struct node *doc)
     return target && str_starts(target->text, STR("megatron.bridge"));
 }
 
+struct str bridge_target(const struct node *doc)
+{
+    const struct node *target = node_at(doc, STR("recipe._target_"));
+    bool ours =
+        target && target->kind == NODE_SCALAR && str_starts(target->text, STR("megatron.bridge."));
+    return ours ? target->text : (struct str){"", 0};
+}
+
 static int detect_map(const struct node *doc)
 {
+    if (bridge_target(doc).n) return 97;
     if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe")) ||
         node_get(doc, STR("step_scheduler")) || node_get(doc, STR("distributed")))
         return 0;
@@ -274,8 +283,11 @@ static void apply_word(struct facts *f, const struct flag_word *word)
     size_t eq = str_find(text, '='), at = 0;
     if (eq == text.n || eq == 0) return;
     struct node *node = ARENA_NEW(f->arena, struct node);
-    *node = (struct node){
-        .source = f->source, .line = word->line, .from = word->from, .to = word->to, .text = text};
+    *node = (struct node){.source = word->source ? word->source : f->source,
+                          .line = word->line,
+                          .from = word->from,
+                          .to = word->to,
+                          .text = text};
     struct str key = str_slice(text, 0, eq);
     bool unknown = word->dynamic || word->maybe;
     struct value v =
@@ -324,13 +336,21 @@ static void read_head(struct facts *f, struct str text)
     }
 }
 
+static struct str last_part(struct str path)
+{
+    size_t from = path.n;
+    while (from > 0 && path.p[from - 1] != '.')
+        from--;
+    return str_slice(path, from, path.n);
+}
+
 /* What the overrides stand on, where the command line, the head of the text or an option names it:
    the recipe's values become the defaults. */
-static void stand_on_recipe(struct facts *f, struct str text, const struct flag_words *words,
+static void stand_on_recipe(struct facts *f, struct str text, struct str name,
                             const struct read_options *options)
 {
     const struct setting *given = setting_use(options, STR("bridge_recipe"));
-    struct str name = given ? given->text : named_recipe(words);
+    if (given) name = given->text;
     if (!name.n) name = reader_declared(text, "recipe");
     const struct bridge_recipe *r = bridge_recipe_find(name);
     struct str id = reader_declared(text, "model");
@@ -389,7 +409,7 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     struct flag_words words = {0};
     bool ok = is_script(f->arena, text) ? shell_read(f, text, options, &words)
                                         : flags_split(f, text, &words);
-    stand_on_recipe(f, text, &words, options);
+    stand_on_recipe(f, text, named_recipe(&words), options);
     read_head(f, text);
     for (size_t i = 0; i < words.n; i++)
         apply_word(f, &words.items[i]);
@@ -404,6 +424,8 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     bool map = doc && doc->kind == NODE_MAP;
     if (!map || !is_dump(doc)) forget_defaults(f);
     if (!map) return read_overrides(f, options);
+    struct str target = bridge_target(doc);
+    if (target.n) stand_on_recipe(f, STR(""), last_part(target), options);
     read_yaml(f, doc);
     return true;
 }

@@ -3,6 +3,8 @@
    keys, as the frameworks' own test suites write them, or plain `key: value`. */
 #include "base/buf.h"
 #include "facts/flags.h"
+#include "facts/megatron.h"
+#include "facts/placeholder.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 #include "facts/unsaid.h"
@@ -70,11 +72,19 @@ static bool looks_like_shell(struct str text)
            str_find_str(text, STR("ARGS=")) < text.n || str_find_str(text, STR(".py")) < text.n;
 }
 
+/* Whether Megatron-LM's training program is named; its flags may then be in another file. */
+static bool names_program(struct str text)
+{
+    return str_find_str(text, STR("pretrain_gpt.py")) < text.n ||
+           str_find_str(text, STR("pretrain_mamba.py")) < text.n;
+}
+
 static int detect_text(struct str text)
 {
     if (begins_with_flag(text)) return count_flags(text, 1) ? 90 : 0;
     static const int sure[] = {0, 30, 30, 70}; /* by flags: one or two may be another program's */
-    return looks_like_shell(text) ? sure[count_flags(text, 3)] : 0;
+    int flags = looks_like_shell(text) ? count_flags(text, 3) : 0;
+    return flags && names_program(text) ? sure[3] : sure[flags];
 }
 
 /* The parameter whose destination a key of a `key: value` file is, with dashes or underscores; -1:
@@ -97,6 +107,15 @@ static bool holds_flags(const struct node *args)
     return !args->n;
 }
 
+/* Megatron-LM's own recipes (examples/moe_recipes) say what they run in, and hold the flags without
+ * dashes. */
+static bool is_recipe(const struct node *doc)
+{
+    const struct node *args = node_get(doc, STR("ARGS"));
+    bool around = node_get(doc, STR("DEPENDENCIES")) || node_get(doc, STR("ENV_VARS"));
+    return args && args->kind == NODE_MAP && around;
+}
+
 /* A mapping of model sizes alone is a model, not a launch. */
 static int detect_map(const struct node *doc)
 {
@@ -104,6 +123,7 @@ static int detect_map(const struct node *doc)
     if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe"))) return 0;
     const struct node *args = node_get(doc, STR("MODEL_ARGS"));
     if (args) return holds_flags(args) ? 95 : 0;
+    if (is_recipe(doc)) return 95;
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         flags += param_find_key(FRAMEWORK_MEGATRON, key, NULL) >= 0;
@@ -212,9 +232,8 @@ static void apply_section(struct yaml *y, const struct node *section)
 
 static void unknown_key(struct facts *f, const struct node *key)
 {
-    struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
-                              "Megatron-LM has no argument %.*s", STR_ARG(key->text));
-    diag_suggest(f->diags, d, param_nearest(key->text));
+    *VEC_PUSH(f->arena, &f->program.strangers) =
+        (struct stranger){.at = node_span(f->diags, key), .name = key->text, .gone = STR("")};
 }
 
 static bool bool_of(struct str text, bool *out)
@@ -252,9 +271,8 @@ static bool apply_name(struct yaml *y, const struct node *key, const struct node
 }
 
 /* Unknown keys are findings where the rest shows that the mapping holds arguments. */
-static void apply_mapping(struct yaml *y, const struct node *doc)
+static void apply_mapping(struct yaml *y, const struct node *doc, bool strict)
 {
-    bool strict = detect_map(doc) > 0;
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         if (node_get(doc, key) != doc->items[i]) continue;
@@ -263,6 +281,25 @@ static void apply_mapping(struct yaml *y, const struct node *doc)
         else if (!apply_name(y, doc->keys[i], doc->items[i]) && strict)
             unknown_key(y->f, doc->keys[i]);
     }
+}
+
+static void apply_leaves(struct yaml *y, const struct node *map, int depth)
+{
+    enum { DEEPEST = 20 };
+    for (size_t i = 0; i < map->n && depth < DEEPEST; i++) {
+        const struct node *value = map->items[i];
+        if (value->kind == NODE_MAP)
+            apply_leaves(y, value, depth + 1);
+        else if (node_get(map, map->keys[i]->text) == value && !is_null(value))
+            apply_name(y, map->keys[i], value);
+    }
+}
+
+void megatron_read_section(struct facts *f, const struct node *section,
+                           const struct read_options *options)
+{
+    struct yaml y = {.f = f, .options = options};
+    if (section && section->kind == NODE_MAP) apply_leaves(&y, section, 0);
 }
 
 static void set_environment(struct yaml *y, const struct node *vars)
@@ -275,17 +312,47 @@ static void set_environment(struct yaml *y, const struct node *vars)
     }
 }
 
+static struct node *node_of(struct facts *f, struct str text, const struct flag_word *at)
+{
+    struct node *node = ARENA_NEW(f->arena, struct node);
+    *node = (struct node){.kind = NODE_SCALAR,
+                          .source = f->source,
+                          .line = at->line,
+                          .from = at->from,
+                          .to = at->to,
+                          .text = text};
+    return node;
+}
+
+void megatron_read_setting(struct facts *f, struct str key, struct str value,
+                           const struct flag_word *at, const struct read_options *options)
+{
+    struct yaml y = {.f = f, .options = options};
+    struct node *node = node_of(f, value, at);
+    if (!is_null(node)) apply_name(&y, node_of(f, key, at), node);
+}
+
+/* Megatron-LM's own tests train where they do not say otherwise. */
+static struct program program_of_tests(const struct node *mode)
+{
+    bool inference = mode && str_is(mode->text, "inference");
+    return (struct program){.origin = PROGRAM_MEGATRON,
+                            .task = inference ? TASK_INFERENCE : TASK_TRAINING};
+}
+
 static void read_yaml(struct facts *f, const struct node *doc, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
     f->document = doc;
-    f->program_unknown = true;
+    f->program = program_of_tests(node_get(doc, STR("MODE")));
     set_environment(&y, node_get(doc, STR("ENV_VARS")));
     if (node_get(doc, STR("MODEL_ARGS"))) {
         apply_section(&y, node_get(doc, STR("BASE_MODEL_ARGS")));
         apply_section(&y, node_get(doc, STR("MODEL_ARGS")));
+    } else if (is_recipe(doc)) {
+        apply_mapping(&y, node_get(doc, STR("ARGS")), true);
     } else {
-        apply_mapping(&y, doc);
+        apply_mapping(&y, doc, detect_map(doc) > 0);
     }
 }
 
@@ -298,14 +365,23 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     if (doc && doc->kind == NODE_MAP) {
         read_yaml(f, doc, options);
+        f->program.told = options->version.n > 0;
+        program_settle(f);
+        placeholder_tell(f);
         return true;
     }
     struct str text = source_get(&diags->sources, source)->text;
     struct flag_words words = {0};
-    f->bare_flags = begins_with_flag(text);
-    bool plain = f->bare_flags && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
+    bool bare = begins_with_flag(text);
+    if (bare)
+        f->program =
+            (struct program){.origin = PROGRAM_MEGATRON, .task = TASK_TRAINING, .told = true};
+    bool plain = bare && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
     bool ok = plain ? flags_split(f, text, &words) : shell_read(f, text, options, &words);
+    f->program.told = bare || options->version.n > 0;
     flags_apply(f, &words);
+    program_settle(f);
+    placeholder_tell(f);
     const struct model_input *m = model_find(a, reader_declared(text, "model"));
     if (m) unsaid_apply(f, m);
     return ok;

@@ -55,6 +55,7 @@ struct facts *reader_facts(struct arena *a, struct diags *diags, uint32_t source
     f->framework_known = true;
     f->format = format;
     f->source = source;
+    f->declared = options->declared;
     return f;
 }
 

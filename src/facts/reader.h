@@ -34,6 +34,7 @@ struct read_options {
     size_t n_env;
     bool env_given; /* then a variable named nowhere is unset, not unknown */
     struct platform_cache *platforms;
+    const struct param_list *declared; /* flags of a fork (declared.h); NULL: none */
 };
 
 /* One configuration that a file describes. */
@@ -51,7 +52,8 @@ struct readings {
 /* A format. `doc` is the document when the text is YAML or JSON, NULL when it is read as plain text
    (flags, scripts, overrides a line). */
 struct reader {
-    const char *name; /* automodel, megatron, bridge, plan, hf */
+    const char *name;  /* automodel, megatron, bridge, plan, hf, or another program's */
+    const char *title; /* of one that is recognised and not read: "a Hugging Face config" */
     /* How surely this is the format, 0 (not at all) to 100; by content, never by name. Cheap:
        called for every format. */
     int (*detect)(struct str text, const struct node *doc);

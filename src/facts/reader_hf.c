@@ -10,4 +10,4 @@ static int detect(struct str text, const struct node *doc)
     return doc && doc->kind == NODE_MAP && model_is_hf(doc) ? 60 : 0;
 }
 
-const struct reader reader_hf = {.name = "hf", .detect = detect};
+const struct reader reader_hf = {.name = "hf", .title = "a Hugging Face config", .detect = detect};

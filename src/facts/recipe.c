@@ -65,6 +65,16 @@ static bool read_plain_text(struct job *job)
     return reader;
 }
 
+/* Text with places that a chart's values fill in is YAML only then. */
+static void name_template(struct job *job)
+{
+    bool template = str_find_str(job->text, STR("{{ .")) < job->text.n ||
+                    str_find_str(job->text, STR("{{- ")) < job->text.n;
+    struct diag *d = &job->diags->items[job->diags->n - 1];
+    if (template)
+        diag_help(job->diags, d, "a Helm template: check what `helm template` makes of it");
+}
+
 /* The text does not parse. A file that is called a document is broken, one that is too large is a
    document; another may be flags or a script, or something else entirely. */
 static void read_broken(struct job *job, size_t diags_before)
@@ -73,6 +83,7 @@ static void read_broken(struct job *job, size_t diags_before)
     size_t errors = job->diags->n;
     bool too_large = str_is(job->diags->items[errors - 1].rule, DOC_TOO_LARGE);
     if (too_large || (!job->forced && names_document(path))) {
+        if (!too_large) name_template(job);
         job->out->status = RECIPE_UNREADABLE;
         return;
     }

@@ -122,6 +122,34 @@ static enum file_status status_of(const struct validation *v, const struct diags
     return FILE_OK;
 }
 
+/* Whether any setting is known: a file of a known format may hold none that moeplan reads. */
+static bool says_something(const struct readings *readings)
+{
+    for (size_t i = 0; i < readings->n; i++) {
+        const struct facts *f = readings->items[i].facts;
+        for (uint32_t k = 0; k < param_count; k++)
+            if (f->items[k].origin == ORIGIN_FILE) return true;
+    }
+    return false;
+}
+
+/* A file in which nothing can be checked is no file without errors. */
+static enum recipe_status check_said(const struct recipe *recipe, struct file_report *report)
+{
+    if (recipe->status == RECIPE_SKIPPED) {
+        bool named = recipe->format && recipe->format->title;
+        report->why_skipped =
+            named ? arena_printf(report->diags->arena, "%s, which moeplan does not check",
+                                 recipe->format->title)
+                  : STR("no recipe that moeplan knows");
+        return recipe->status;
+    }
+    if (recipe->status != RECIPE_READ || report->diags->n || says_something(&recipe->readings))
+        return recipe->status;
+    report->why_skipped = STR("nothing in it that moeplan can check");
+    return RECIPE_SKIPPED;
+}
+
 /* What the head of the file's report says is taken from its first configuration. */
 static void describe(struct file_report *report, const struct recipe *recipe)
 {
@@ -146,7 +174,7 @@ static enum recipe_status validate_recipe(struct judge *judge, uint32_t source, 
         if (!validate_configuration(judge->v, &recipe->readings.items[i], report))
             judge->memory_decided = false;
     describe(report, recipe);
-    return recipe->status;
+    return check_said(recipe, report);
 }
 
 /* One of moeplan's own files, or a recipe; comments silence findings in recipes only. */

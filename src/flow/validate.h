@@ -22,7 +22,8 @@ struct file_report {
     struct str path, format, framework, framework_version, model; /* empty: not known */
     int64_t gpus;                                                 /* 0: not known */
     enum file_status status;
-    struct diags *diags; /* sorted */
+    struct str why_skipped; /* of FILE_SKIPPED: what it is, or that nothing in it is known */
+    struct diags *diags;    /* sorted */
     size_t rules_skipped;
     struct world_sizes world;
 };

@@ -54,12 +54,12 @@ static struct span first_line(const struct facts *f)
     return (struct span){f->source, f->source ? 1 : 0, 1, 1, 1};
 }
 
-/* Where the user wrote the parameter in this very file; a model file of its own is not the
-   place. */
+/* Where the user wrote the parameter in this very file or in what it sources; a model file of its
+   own is not the place. */
 static const struct node *written_node(const struct facts *f, int param)
 {
     const struct node *node = param >= 0 ? f->items[param].node : NULL;
-    return node && node->source == f->source ? node : NULL;
+    return node && facts_hold(f, node) ? node : NULL;
 }
 
 static struct span place(const struct rule *r, const struct facts *f,
@@ -197,13 +197,22 @@ struct str rule_message(const struct rule *r, const struct facts *f, struct aren
     return message.n ? message : str_trim(r->message);
 }
 
+/* What Megatron-LM refuses, a program that checks its arguments itself may take; what is impossible
+ * nobody takes. */
+static enum severity severity_of(const struct rule *r, const struct facts *f)
+{
+    bool doubtful =
+        r->severity == SEVERITY_ERROR && !r->everywhere && !program_vouches(&f->program);
+    return doubtful ? SEVERITY_WARNING : r->severity;
+}
+
 struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct operands operands = operands_of(r);
     struct str message = rule_message(r, f, scratch);
-    struct diag *d =
-        diag_add(f->diags, r->severity, r->id.p, place(r, f, &operands), "%.*s", STR_ARG(message));
+    struct diag *d = diag_add(f->diags, severity_of(r, f), r->id.p, place(r, f, &operands), "%.*s",
+                              STR_ARG(message));
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
     if (r->n_guides) d->guide = r->guides[0];
     d->source = r->source;

@@ -98,7 +98,7 @@ static bool is_rules(struct loader *l, const struct node *doc)
     static const char *const kinds[] = {
         "Rules",    "Parameters",    "Model",    "Platform", "Release",
         "Reasons",  "Evidence",      "Recipes",  "Modules",  "Capabilities",
-        "Sections", "BridgeRecipes", "Playbook", NULL};
+        "Sections", "BridgeRecipes", "Playbook", "Program", NULL};
     const struct node *mark = node_get(doc, STR("moeplan")), *kind = node_get(doc, STR("kind"));
     if (!mark || !kind || !str_is(mark->text, "1")) {
         record_error(l, doc, "a rule file begins with moeplan: 1 and kind: Rules");

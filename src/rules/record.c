@@ -327,6 +327,13 @@ static void read_plans(struct loader *l, const struct key *key, const struct nod
     if (!r->plans_silent) record_error(l, node, "%s must be silent", key->name);
 }
 
+static void read_programs(struct loader *l, const struct key *key, const struct node *node,
+                          struct rule *r)
+{
+    r->everywhere = str_is(node->text, "all");
+    if (!r->everywhere) record_error(l, node, "%s must be all", key->name);
+}
+
 static void read_check(struct loader *l, const struct key *key, const struct node *node,
                        struct rule *r)
 {
@@ -518,6 +525,7 @@ static const struct key keys[] = {
     {"check", IN_NATIVE, read_check, .type = EXPR_DYN},
     {"set", IN_OVERRIDE | IN_ASSUMPTION, read_set, .type = EXPR_DYN},
     {"plans", IN_ASSUMPTION, read_plans, .type = EXPR_DYN},
+    {"programs", IN_CHECK, read_programs, .type = EXPR_DYN},
     {"decides", IN_CHECK, read_set, .type = EXPR_DYN},
     {"advises", IN_CHECK, read_word, .offset = MEMBER(advice), .words = kinds_of_advice,
      .first = ADVICE_NEXT},

@@ -50,6 +50,7 @@ struct rule {
     enum severity severity;
     enum rule_role role;
     bool native;       /* found by the readers, no expression */
+    bool everywhere;   /* errors: they hold in programs that check their arguments themselves too */
     bool plans_silent; /* assumptions: hold in a plan file too that leaves the parameter at its
                           framework's default */
     struct version_range in[FRAMEWORK_COUNT];

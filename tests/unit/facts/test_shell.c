@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "facts/param_ids.h"
+#include <stdio.h>
+
 #include "facts_unit.h"
 
 #define HEAD "#!/bin/bash\n"
@@ -222,17 +224,101 @@ static void wrong_arithmetic_abandons_its_command(void **state)
     assert_fact(f, "num_layers", "8");
 }
 
-static void other_programs_may_have_flags_of_their_own(void **state)
+/* How serious the finding of a rule is; the rule must have exactly one. */
+static enum severity severity_of(const struct facts *f, const char *rule)
+{
+    assert_int_equal(count_rule(f, rule), 1);
+    for (size_t i = 0; i < f->diags->n; i++)
+        if (str_is(f->diags->items[i].rule, rule)) return f->diags->items[i].severity;
+    return SEVERITY_INFO;
+}
+
+#define SIZES "--num-layers 4 --hidden-size 8 --bf16 "
+
+static void a_slip_in_megatrons_own_script_is_an_error(void **state)
+{
+    static const char *const slips[] = {"--num-expert 8", "--tensor_model_parallel_size 2",
+                                        "--expert-model-parallel-sise 2", "--swigul"};
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        char text[256];
+        snprintf(text, sizeof text, HEAD "torchrun x/pretrain_gpt.py " SIZES "%s\n", slips[i]);
+        struct facts *f = script(state, text);
+        assert_int_equal(severity_of(f, "unknown-key"), SEVERITY_ERROR);
+        assert_fact(f, "program", "megatron");
+        assert_fact(f, "program_task", "training");
+    }
+    struct facts *f = script(state, HEAD "python pretrain_gpt.py " SIZES "--optimizer adamw\n");
+    assert_int_equal(severity_of(f, "value-choice"), SEVERITY_ERROR);
+}
+
+static void flags_that_nobody_knows_are_one_warning(void **state)
 {
     struct facts *f =
-        script(state, HEAD
-               "python x/pretrain_gpt.py --num-layers 4 --hidden-size 8 --bf16 --entry-flag 1\n");
-    assert_int_equal(count_rule(f, "unknown-key"), 1);
-    assert_int_equal(f->diags->items[0].severity, SEVERITY_ERROR);
-    f = script(state, HEAD
-               "python pretrain_mine.py --num-layers 4 --hidden-size 8 --bf16 --entry-flag 1\n");
-    assert_int_equal(count_rule(f, "unknown-key"), 1);
-    assert_int_equal(f->diags->items[0].severity, SEVERITY_WARNING);
+        script(state, HEAD "torchrun pretrain_gpt.py " SIZES
+                           "--quokka-router 3 --num-expert 8 \\\n --burrow-size 2 --swiglu "
+                           "--optimizer wombat --hop\n");
+    assert_int_equal(severity_of(f, "unknown-key"), SEVERITY_WARNING);
+    assert_int_equal(severity_of(f, "value-choice"), SEVERITY_WARNING);
+    const struct diag *d = &f->diags->items[f->diags->n - 1];
+    assert_int_equal(d->notes.n, 4);
+    assert_str(d->notes.items[1], "line 2: --num-expert, near to --num-experts");
+    assert_str(d->notes.items[2], "line 3: --burrow-size");
+    assert_fact(f, "program", "fork");
+    assert_fact(f, "swiglu", "true");
+    f = script(state, HEAD "python pretrain_mine.py " SIZES "--num-expert 1\n");
+    assert_int_equal(severity_of(f, "unknown-key"), SEVERITY_WARNING);
+}
+
+static void a_named_release_is_strict(void **state)
+{
+    struct read_options options = {.version = STR("main")};
+    const char *text =
+        HEAD "python pretrain_gpt.py " SIZES "--quokka-router 3 --optimizer wombat\n";
+    struct facts *f = read_as(*state, "megatron", text, &options);
+    assert_int_equal(severity_of(f, "unknown-key"), SEVERITY_ERROR);
+    assert_int_equal(severity_of(f, "value-choice"), SEVERITY_ERROR);
+    assert_fact(f, "program_told", "true");
+}
+
+static void what_is_launched_is_told_by_its_name(void **state)
+{
+    static const struct {
+        const char *line, *program, *task;
+    } cases[] = {
+        {"python tools/run_text_generation_server.py " SIZES, "megatron", "inference"},
+        {"python convert_hopper.py " SIZES, "other", "conversion"},
+        {"python tasks/evaluate_hops.py " SIZES, "other", "evaluation"},
+        {"python train_hops.py " SIZES, "other", "training"},
+        {"torchrun -m hops.pretrain " SIZES, "other", "training"},
+        {"python hops.py " SIZES, "other", "unknown"},
+        {"MODEL_ARGS=(" SIZES ")", "unsaid", "unknown"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        snprintf(text, sizeof text, HEAD "%s\n", cases[i].line);
+        struct facts *f = script(state, text);
+        assert_fact(f, "program", cases[i].program);
+        assert_fact(f, "program_task", cases[i].task);
+    }
+}
+
+static bool is_open(void **state, const char *text)
+{
+    struct facts *f = script(state, text);
+    program_open(f);
+    return facts_get(f, P_context_parallel_size)->value.kind == VALUE_UNKNOWN;
+}
+
+static void defaults_are_megatrons_where_its_arguments_are_all(void **state)
+{
+    assert_false(is_open(state, HEAD "python pretrain_gpt.py " SIZES));
+    assert_false(is_open(state, HEAD "python tools/run_text_generation_server.py " SIZES));
+    assert_false(is_open(state, HEAD "python train_hops.py " SIZES "--hop 1 --hip 2\n"));
+    assert_true(is_open(state, HEAD "python train_hops.py " SIZES "--hop 1 --hip 2 --hup 3\n"));
+    assert_true(is_open(state, HEAD "python convert_hops.py " SIZES));
+    assert_true(is_open(state, HEAD "MODEL_ARGS=(" SIZES ")\n"));
+    struct facts *f = script(state, HEAD "python pretrain_gpt.py --hop ${ARGS[@]} " SIZES);
+    assert_fact(f, "context_parallel_size", "unknown"); /* the array is no value of --hop */
 }
 
 static void settings_stand_for_shell_variables(void **state)
@@ -373,7 +459,11 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(builtins_set_variables),
     cmocka_unit_test(documents_read_into_variables_run),
     cmocka_unit_test(wrong_arithmetic_abandons_its_command),
-    cmocka_unit_test(other_programs_may_have_flags_of_their_own),
+    cmocka_unit_test(a_slip_in_megatrons_own_script_is_an_error),
+    cmocka_unit_test(flags_that_nobody_knows_are_one_warning),
+    cmocka_unit_test(a_named_release_is_strict),
+    cmocka_unit_test(what_is_launched_is_told_by_its_name),
+    cmocka_unit_test(defaults_are_megatrons_where_its_arguments_are_all),
     cmocka_unit_test(settings_stand_for_shell_variables),
     cmocka_unit_test(hostile_scripts_end),
     cmocka_unit_test(growth_ends_as_a_finding),

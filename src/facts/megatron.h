@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Megatron-LM's arguments as keys of a mapping (read_megatron.c). */
+#ifndef MOEPLAN_FACTS_MEGATRON_H
+#define MOEPLAN_FACTS_MEGATRON_H
+
+#include "facts/flags.h"
+#include "facts/reader.h"
+
+/* The keys of a section, and of the mappings in it, that are destinations of Megatron-LM's
+   arguments; others are the program's own. NULL is an empty section. */
+void megatron_read_section(struct facts *f, const struct node *section,
+                           const struct read_options *options);
+/* One setting of a command line: a destination and its value, of the word or words they stand in.
+ */
+void megatron_read_setting(struct facts *f, struct str key, struct str value,
+                           const struct flag_word *at, const struct read_options *options);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/program.h"
+
+#include "base/edit.h"
+#include "facts/facts.h"
+#include "facts/param_ids.h"
+#include "facts/program_kind.h"
+
+/* ---- by name ---- */
+
+/* Scripts of Megatron-LM's repository that read its arguments and add none of their own, those of
+   older releases too. */
+static const struct {
+    const char *script;
+    enum program_task task;
+} own_scripts[] = {
+    {"pretrain_gpt.py", TASK_TRAINING},
+    {"pretrain_mamba.py", TASK_TRAINING},
+    {"pretrain_hybrid.py", TASK_TRAINING},
+    {"pretrain_bert.py", TASK_TRAINING},
+    {"pretrain_t5.py", TASK_TRAINING},
+    {"pretrain_ict.py", TASK_TRAINING},
+    {"pretrain_retro.py", TASK_TRAINING},
+    {"pretrain_vlm.py", TASK_TRAINING},
+    {"train_rl.py", TASK_TRAINING},
+    {"run_text_generation_server.py", TASK_INFERENCE},
+    {"run_dynamic_text_generation_server.py", TASK_INFERENCE},
+    {"run_mamba_text_generation_server.py", TASK_INFERENCE},
+    {"gpt_static_inference.py", TASK_INFERENCE},
+    {"gpt_dynamic_inference.py", TASK_INFERENCE},
+    {"gpt_dynamic_inference_with_coordinator.py", TASK_INFERENCE},
+};
+
+/* What names of scripts say, by the first part that is found. */
+static const struct {
+    const char *part;
+    enum program_task task;
+} words[] = {
+    {"infer", TASK_INFERENCE},    {"generat", TASK_INFERENCE},   {"server", TASK_INFERENCE},
+    {"ptq", TASK_INFERENCE},      {"chat", TASK_INFERENCE},      {"eval", TASK_EVALUATION},
+    {"convert", TASK_CONVERSION}, {"ckpt", TASK_CONVERSION},     {"checkpoint", TASK_CONVERSION},
+    {"export", TASK_CONVERSION},  {"quantize", TASK_CONVERSION}, {"prune", TASK_CONVERSION},
+    {"pretrain", TASK_TRAINING},  {"train", TASK_TRAINING},      {"finetune", TASK_TRAINING},
+    {"sft", TASK_TRAINING},
+};
+
+static struct str base_name(struct str path)
+{
+    size_t from = path.n;
+    while (from > 0 && path.p[from - 1] != '/')
+        from--;
+    return str_slice(path, from, path.n);
+}
+
+static enum program_task task_of_name(struct str name)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_find_str(name, str_of(words[i].part)) < name.n) return words[i].task;
+    return TASK_UNSAID;
+}
+
+struct program program_of(struct str script)
+{
+    struct str name = base_name(script);
+    for (size_t i = 0; i < sizeof own_scripts / sizeof *own_scripts; i++)
+        if (str_is(name, own_scripts[i].script))
+            return (struct program){.origin = PROGRAM_MEGATRON, .task = own_scripts[i].task};
+    return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name)};
+}
+
+/* ---- by its flags ---- */
+
+/* A flag in the form in which slips are counted: words between dashes. */
+static struct str dashed(struct arena *a, struct str name)
+{
+    char *p = arena_alloc(a, name.n + 1);
+    for (size_t i = 0; i < name.n; i++)
+        p[i] = name.p[i] == '_' ? '-' : name.p[i];
+    return (struct str){p, name.n};
+}
+
+/* Whether one name is the other but for a slip: what differs more is another flag. */
+static bool is_slip(struct arena *a, struct str name, struct str near)
+{
+    enum { LONG = 18 };
+    size_t most = name.n >= LONG ? 2 : 1;
+    return near.n && edit_distance(dashed(a, name), near) <= most;
+}
+
+/* Looking for the nearest of two thousand names takes about a millisecond: enough for the first
+   findings. */
+enum { MOST_SUGGESTIONS = 32 };
+
+static struct str nearest(const struct facts *f, const struct stranger *s, size_t number)
+{
+    struct str none = {"", 0};
+    if (s->gone.n || number + f->diags->n >= MOST_SUGGESTIONS) return none;
+    if (!str_starts(s->name, STR("-"))) return param_nearest(s->name);
+    return param_nearest_key(FRAMEWORK_MEGATRON, s->name);
+}
+
+/* Whether every stranger can only be a slip of the pen. A launch with no stranger is one of
+ * Megatron-LM's. */
+static bool all_slips(const struct facts *f, const struct str *near)
+{
+    for (size_t i = 0; i < f->program.strangers.n; i++)
+        if (!is_slip(f->arena, f->program.strangers.items[i].name, near[i])) return false;
+    return true;
+}
+
+/* ---- reporting ---- */
+
+/* argparse's refusals that have no rule of their own */
+static const struct str argparse_other[] = {{"megatron:ARGPARSE-OTHER", 23}};
+
+static const char *kind_of(const struct stranger *s)
+{
+    return str_starts(s->name, STR("-")) ? "flag" : "argument";
+}
+
+static void report(struct facts *f, const struct stranger *s, struct str near,
+                   enum severity severity)
+{
+    struct diag *d = diag_add(f->diags, severity, "unknown-key", s->at,
+                              "Megatron-LM has no %s %.*s", kind_of(s), STR_ARG(s->name));
+    d->covers = argparse_other;
+    d->n_covers = 1;
+    if (s->gone.n)
+        diag_help(f->diags, d, "%.*s", STR_ARG(s->gone));
+    else
+        diag_suggest(f->diags, d, near);
+}
+
+/* Strangers that are named in the one warning for all. */
+enum { MOST_NAMED = 12 };
+
+static void name_strangers(struct facts *f, struct diag *d, const struct stranger *const *all,
+                           const struct str *near, size_t n)
+{
+    for (size_t i = 0; i < n && i < MOST_NAMED; i++)
+        diag_note(f->diags, d, "line %u: %.*s%s%.*s", all[i]->at.line, STR_ARG(all[i]->name),
+                  near[i].n ? ", near to " : "", STR_ARG(near[i]));
+    if (n > MOST_NAMED) diag_note(f->diags, d, "and %zu more", n - MOST_NAMED);
+}
+
+/* The program of rules/programs that alone has most of the strangers, at least half and two; NULL
+ * when none has. */
+static const struct program_kind *kind_by_flags(const struct program *p)
+{
+    const struct program_kind *best = NULL;
+    size_t most = p->strangers.n / 2 > 1 ? p->strangers.n / 2 : 1;
+    for (uint32_t i = 0; i < program_kind_count; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < p->strangers.n; k++)
+            n += program_kind_has(&program_kinds[i], p->strangers.items[k].name);
+        if (n == most) best = NULL; /* two have as many */
+        if (n <= most) continue;
+        best = &program_kinds[i];
+        most = n;
+    }
+    return best;
+}
+
+/* Strangers of one sort, with the nearest names. */
+struct crowd {
+    const struct stranger **items;
+    struct str *near;
+    size_t n;
+};
+
+static void crowd_add(struct crowd *c, const struct stranger *s, struct str near)
+{
+    c->items[c->n] = s;
+    c->near[c->n++] = near;
+}
+
+static struct crowd crowd_new(struct arena *a, size_t most)
+{
+    return (struct crowd){ARENA_ARRAY(a, const struct stranger *, most),
+                          ARENA_ARRAY(a, struct str, most), 0};
+}
+
+/* One word for the flags of a program that is known. */
+static void report_known(struct facts *f, const struct crowd *known)
+{
+    if (known->n == 0) return;
+    struct str title = f->program.kind->title, first = known->items[0]->name;
+    struct str others = known->n == 1
+                            ? STR("is a flag")
+                            : arena_printf(f->arena, "and %zu others are flags", known->n - 1);
+    diag_add(f->diags, SEVERITY_INFO, "fork-flags", known->items[0]->at, "%.*s %.*s of %.*s",
+             STR_ARG(first), STR_ARG(others), STR_ARG(title));
+}
+
+/* One warning for the flags that nobody knows. */
+static void report_unknown(struct facts *f, const struct crowd *c)
+{
+    if (c->n == 0) return;
+    const struct stranger *first = c->items[0];
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", first->at,
+                              c->n == 1 ? "Megatron-LM %.*s has no %s %.*s"
+                                        : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
+                              STR_ARG(f->version), kind_of(first), STR_ARG(first->name), c->n - 1);
+    d->covers = argparse_other;
+    d->n_covers = 1;
+    if (c->n > 1 || c->near[0].n) name_strangers(f, d, c->items, c->near, c->n);
+    diag_help(f->diags, d,
+              "a fork's own flags are declared with kind: Parameters in a file for --rules");
+}
+
+/* Flags that Megatron-LM had once have a word of their own each. */
+static void report_fork(struct facts *f, const struct str *near)
+{
+    struct program *p = &f->program;
+    struct crowd known = crowd_new(f->arena, p->strangers.n),
+                 unknown = crowd_new(f->arena, p->strangers.n);
+    if (!p->kind) p->kind = kind_by_flags(p);
+    for (size_t i = 0; i < p->strangers.n; i++) {
+        const struct stranger *s = &p->strangers.items[i];
+        bool slip = is_slip(f->arena, s->name, near[i]);
+        if (s->gone.n)
+            report(f, s, near[i], SEVERITY_WARNING);
+        else
+            crowd_add(p->kind && program_kind_has(p->kind, s->name) ? &known : &unknown, s,
+                      slip ? near[i] : (struct str){"", 0});
+    }
+    report_known(f, &known);
+    report_unknown(f, &unknown);
+}
+
+static void lessen_doubts(struct facts *f)
+{
+    for (size_t i = 0; i < f->program.doubts.n; i++)
+        f->diags->items[f->program.doubts.items[i]].severity = SEVERITY_WARNING;
+}
+
+/* ---- as facts ---- */
+
+static void set_word(struct facts *f, int param, const char *word)
+{
+    facts_set(f, param, word ? value_string(str_of(word)) : value_unknown(), ORIGIN_DERIVED, NULL,
+              STR("the launch"));
+}
+
+static void set_facts(struct facts *f)
+{
+    static const char *const origins[] = {"unsaid", "other", "fork", "megatron"};
+    static const char *const tasks[] = {NULL, "training", "inference", "evaluation", "conversion"};
+    set_word(f, P_program, origins[f->program.origin]);
+    set_word(f, P_program_task, tasks[f->program.task]);
+    facts_set(f, P_program_told, value_bool(f->program.told), ORIGIN_DERIVED, NULL,
+              STR("the launch"));
+}
+
+void program_settle(struct facts *f)
+{
+    struct program *p = &f->program;
+    struct str *near = ARENA_ARRAY(f->arena, struct str, p->strangers.n);
+    for (size_t i = 0; i < p->strangers.n; i++)
+        near[i] = nearest(f, &p->strangers.items[i], i);
+    if (p->origin != PROGRAM_MEGATRON) p->told = false;
+    bool own = p->told || (p->origin == PROGRAM_MEGATRON && all_slips(f, near));
+    if (!own && p->strangers.n) p->origin = PROGRAM_FORK;
+    for (size_t i = 0; own && i < p->strangers.n; i++)
+        report(f, &p->strangers.items[i], near[i], SEVERITY_ERROR);
+    if (!own) {
+        report_fork(f, near);
+        lessen_doubts(f);
+    }
+    set_facts(f);
+}
+
+/* A training script of somebody's own that takes little beside Megatron-LM's flags has its defaults
+   too; what a script with many flags of its own makes of the others nobody knows. */
+enum { FEW_STRANGERS = 2 };
+
+static bool is_closed(const struct program *p)
+{
+    if (p->origin == PROGRAM_UNSAID || p->kind) return false;
+    return p->origin == PROGRAM_MEGATRON ||
+           (p->task == TASK_TRAINING && p->strangers.n <= FEW_STRANGERS);
+}
+
+bool program_vouches(const struct program *p)
+{
+    return !p->kind || p->kind->checked_by_megatron;
+}
+
+void program_open(struct facts *f)
+{
+    bool launch = str_is(f->format, "megatron");
+    if (launch && !is_closed(&f->program)) facts_forget_defaults(f);
+}

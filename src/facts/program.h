@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program that reads a file's arguments. What it is decides what may be concluded from them:
+   Megatron-LM's own scripts take no flags but Megatron-LM's and set nothing behind its back; of a
+   fork, of a script of somebody's own and of a file that launches nothing only what is written is
+   sure. */
+#ifndef MOEPLAN_FACTS_PROGRAM_H
+#define MOEPLAN_FACTS_PROGRAM_H
+
+#include "diag/diag.h"
+
+enum program_origin {
+    PROGRAM_UNSAID,   /* nothing is launched: a part of somebody's command line */
+    PROGRAM_OTHER,    /* a script of another name, with no flag that Megatron-LM lacks */
+    PROGRAM_FORK,     /* it has flags that Megatron-LM lacks, or lacked for long */
+    PROGRAM_MEGATRON, /* Megatron-LM's own script, or its parser alone */
+};
+
+/* What it does with the model. TASK_UNSAID: its name does not say. */
+enum program_task { TASK_UNSAID, TASK_TRAINING, TASK_INFERENCE, TASK_EVALUATION, TASK_CONVERSION };
+
+struct facts;
+struct program_kind;
+struct flag_word;
+struct param_flag;
+
+/* A flag, or a key that stands for one, that Megatron-LM does not take. */
+struct stranger {
+    struct span at;
+    struct str name;
+    struct str gone; /* what took its place, of one that this release no longer has; else empty */
+};
+
+struct program {
+    enum program_origin origin;
+    enum program_task task;
+    bool told; /* said, not guessed: flags alone, or a release that the user names */
+    const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
+    VEC(struct stranger) strangers;
+    VEC(size_t) doubts; /* findings, by index, that hold for Megatron-LM of this release alone */
+};
+
+/* By the words in front of the arguments, the last of which is the script or module; none of them
+   known is PROGRAM_OTHER. */
+struct program program_of(struct str script);
+/* With all arguments read: decides between Megatron-LM itself and a fork, reports the strangers
+   (each an error where it can only be a slip, else one warning for all) and lessens the doubtful
+   findings of a fork to warnings; sets the facts program, program_task and program_told. */
+void program_settle(struct facts *f);
+/* Whether Megatron-LM's own checks see the arguments: not in a program that is known to check them
+ * itself. */
+bool program_vouches(const struct program *p);
+/* Makes what nobody wrote unknown where the program may have set it: a fork's, a tool's or a part's
+   defaults are not Megatron-LM's. */
+void program_open(struct facts *f);
+
+#endif

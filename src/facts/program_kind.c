@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/program_kind.h"
+
+#include <stdlib.h>
+
+static bool is_there(const struct node *doc, struct str proof)
+{
+    size_t eq = str_find(proof, '=');
+    const struct node *node = node_at(doc, str_slice(proof, 0, eq));
+    if (!node || eq == proof.n) return node;
+    return node->kind == NODE_SCALAR && str_eq(node->text, str_slice(proof, eq + 1, proof.n));
+}
+
+static bool is_proven(const struct program_kind *kind, const struct node *doc)
+{
+    for (size_t i = 0; i < kind->n_proof; i++)
+        if (!is_there(doc, kind->proof[i])) return false;
+    return kind->n_proof > 0;
+}
+
+const struct program_kind *program_kind_of(const struct node *doc)
+{
+    if (!doc || doc->kind != NODE_MAP || node_get(doc, STR("moeplan"))) return NULL;
+    for (uint32_t i = 0; i < program_kind_count; i++)
+        if (is_proven(&program_kinds[i], doc)) return &program_kinds[i];
+    return NULL;
+}
+
+/* Whether a script passes a key of one of the sections. */
+static bool has_section(const struct program_kind *kind, struct str text)
+{
+    for (size_t i = 0; i < kind->n_sections; i++) {
+        struct str section = kind->sections[i];
+        size_t at = str_find_str(text, section);
+        bool dotted = str_find(section, '.') < section.n; /* a bare word may be anybody's */
+        if (dotted && at + section.n < text.n && text.p[at + section.n] == '.') return true;
+    }
+    return false;
+}
+
+const struct program_kind *program_kind_of_script(struct str text)
+{
+    for (uint32_t i = 0; i < program_kind_count; i++) {
+        const struct program_kind *kind = &program_kinds[i];
+        if (has_section(kind, text)) return kind;
+        for (size_t k = 0; k < kind->n_commands; k++)
+            if (str_find_str(text, kind->commands[k]) < text.n) return kind;
+    }
+    return NULL;
+}
+
+static struct str behind_section(const struct program_kind *kind, struct str word)
+{
+    while (word.n && word.p[0] == '+')
+        word = str_slice(word, 1, word.n);
+    for (size_t i = 0; i < kind->n_sections; i++) {
+        size_t n = kind->sections[i].n;
+        if (str_starts(word, kind->sections[i]) && n < word.n && word.p[n] == '.')
+            return str_slice(word, n + 1, word.n);
+    }
+    return (struct str){"", 0};
+}
+
+bool program_kind_takes(const struct program_kind *kind, struct str word, struct str *key,
+                        struct str *value)
+{
+    bool flag = kind->n_commands && str_starts(word, STR("--"));
+    struct str rest = flag ? str_slice(word, 2, word.n) : behind_section(kind, word);
+    size_t eq = str_find(rest, '=');
+    if (!flag && kind->model.n && str_starts(word, kind->model) && kind->model.n < word.n &&
+        word.p[kind->model.n] == '=') {
+        rest = word;
+        eq = kind->model.n;
+    }
+    *key = str_slice(rest, 0, eq);
+    *value = eq < rest.n ? str_slice(rest, eq + 1, rest.n) : (struct str){"", 0};
+    return key->n && (flag || eq < rest.n);
+}
+
+static int compare(const void *flag, const void *item)
+{
+    const struct str *a = flag, *b = item;
+    return str_cmp(*a, *b);
+}
+
+bool program_kind_has(const struct program_kind *kind, struct str flag)
+{
+    for (size_t i = 0; i < kind->n_prefixes; i++)
+        if (str_starts(flag, kind->prefixes[i])) return true;
+    return kind->n_flags &&
+           bsearch(&flag, kind->flags, kind->n_flags, sizeof *kind->flags, compare);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs built on Megatron-LM, as tables generated at build time from rules/programs: what shows
+   that a file is one's, where in it Megatron-LM's arguments stand, and the flags that it has beside
+   them. */
+#ifndef MOEPLAN_FACTS_PROGRAM_KIND_H
+#define MOEPLAN_FACTS_PROGRAM_KIND_H
+
+#include "doc/node.h"
+
+struct program_kind {
+    struct str name, title, source; /* source: the repository and commit that it was read from */
+    const struct str *proof; /* dotted keys that its YAML files have, all of them, or KEY=VALUE */
+    size_t n_proof;
+    const struct str *
+        sections; /* dotted keys of the mappings that hold Megatron-LM's arguments by destination */
+    size_t n_sections;
+    const struct str *commands; /* that take its flags, which are destinations behind dashes:
+                                   "--micro_batch_size 1" */
+    size_t n_commands;
+    bool checked_by_megatron; /* Megatron-LM's own checks of its arguments run on them */
+    struct str
+        model; /* the dotted key, or flag without dashes, that names the model; empty: none */
+    struct str world;        /* the same for the number of GPUs */
+    const struct str *flags; /* of its own, sorted */
+    size_t n_flags;
+    const struct str *prefixes; /* of flags that it makes of another program's settings */
+    size_t n_prefixes;
+};
+extern const struct program_kind program_kinds[];
+extern const uint32_t program_kind_count;
+
+/* The program whose file the document is; NULL when it is none's. */
+const struct program_kind *program_kind_of(const struct node *doc);
+/* The program whose keys stand as section.key=value in a script, or one of whose commands does;
+ * NULL when it is none's. */
+const struct program_kind *program_kind_of_script(struct str text);
+/* Whether a word of a command line is a setting of the program's, and which destination it names:
+   what stands behind the section, or behind the dashes. *value is what stands behind an equals
+   sign; empty text at its end: nothing. */
+bool program_kind_takes(const struct program_kind *kind, struct str word, struct str *key,
+                        struct str *value);
+bool program_kind_has(const struct program_kind *kind, struct str flag);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of programs whose settings moeplan does not check: told by keys that only they have, so
+   that they are named and not taken for a framework's that has sections of the same names. */
+#include "facts/reader.h"
+
+/* Whether all of the dotted keys are there. */
+static bool has_all(const struct node *doc, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (!node_at(doc, str_of(*keys))) return false;
+    return true;
+}
+
+static bool is_map(const struct node *doc)
+{
+    return doc && doc->kind == NODE_MAP && !node_get(doc, STR("moeplan"));
+}
+
+/* ---- NeMo 1 ---- */
+
+/* Lightning's trainer beside the experiment manager of NeMo 1, or beside a model of its class. */
+static int detect_nemo(struct str text, const struct node *doc)
+{
+    static const char *const manager[] = {"trainer", "exp_manager", "model", NULL};
+    static const char *const trainer[] = {"trainer.devices", "trainer.accelerator", "model", NULL};
+    (void)text;
+    return is_map(doc) && (has_all(doc, manager) || has_all(doc, trainer)) ? 98 : 0;
+}
+
+const struct reader reader_nemo = {
+    .name = "nemo", .title = "a configuration of NeMo 1", .detect = detect_nemo};
+
+/* ---- Kubernetes ---- */
+
+static int detect_kubernetes(struct str text, const struct node *doc)
+{
+    static const char *const keys[] = {"apiVersion", "kind", NULL};
+    (void)text;
+    return is_map(doc) && has_all(doc, keys) ? 98 : 0;
+}
+
+const struct reader reader_kubernetes = {
+    .name = "kubernetes", .title = "a Kubernetes manifest", .detect = detect_kubernetes};
