@@ -7,11 +7,11 @@
 #include "base/edit.h"
 #include "base/num.h"
 #include "base/quote.h"
-#include "base/version.h"
 #include "facts/check.h"
 #include "facts/declared.h"
 #include "facts/pattern.h"
 #include "facts/placeholder.h"
+#include "facts/profile.h"
 
 /* ---- words ---- */
 
@@ -162,10 +162,17 @@ static const char *rule_or(const struct occurrence *o, const char *general)
     return o->spelling->rule.n ? o->spelling->rule.p : general;
 }
 
+/* Whether the launch parser of the facts' release has the flag. */
 static bool flag_fits(const struct facts *f, const struct param_flag *flag)
 {
-    if ((flag->removed.n && !flag->until.n) || flag->program.n) return false;
-    return version_between(f->version, flag->since, flag->until);
+    return !flag->program.n && flag->releases & facts_release(f);
+}
+
+/* What a release has that the table has not: it is taken, and no rule asks for it. */
+static const struct profile_setting *extra_flag(const struct facts *f, struct str name)
+{
+    const struct profile_setting *s = profile_setting_find(FRAMEWORK_MEGATRON, name);
+    return s && s->releases & facts_release(f) ? s : NULL;
 }
 
 /* A flag that another program of Megatron-LM's repository has: no finding where another script
@@ -182,6 +189,32 @@ static void foreign_flag(struct occurrence *o)
     if (!p->told) d->severity = SEVERITY_WARNING;
 }
 
+/* The releases that have a flag: none of them is this one. */
+static uint32_t releases_of(const struct occurrence *o)
+{
+    const struct profile_setting *s = profile_setting_find(FRAMEWORK_MEGATRON, o->name.text);
+    return o->flag ? o->flag->releases : s ? s->releases : 0;
+}
+
+/* What is said of a flag that other releases have, and what this one has in its place; empty where
+   none has it. */
+static struct str other_release(const struct occurrence *o)
+{
+    struct arena *a = o->f->arena;
+    uint32_t releases = releases_of(o);
+    const struct param_flag *now =
+        o->spelling ? param_flag_in(o->spelling, facts_release(o->f)) : NULL;
+    struct buf help = buf_new(a);
+    if (o->flag && o->flag->removed.n)
+        buf_add(&help, o->flag->removed);
+    else if (now)
+        buf_printf(&help, "write %.*s", STR_ARG(now->flag));
+    if (releases)
+        buf_printf(&help, "%sMegatron-LM has it %.*s, this is %.*s", help.n ? "; " : "",
+                   STR_ARG(profile_span(a, FRAMEWORK_MEGATRON, releases)), STR_ARG(o->f->version));
+    return buf_str(&help);
+}
+
 static void unknown_flag(struct occurrence *o)
 {
     struct facts *f = o->f;
@@ -190,14 +223,9 @@ static void unknown_flag(struct occurrence *o)
         foreign_flag(o);
         return;
     }
-    struct str gone = o->flag ? o->flag->removed : (struct str){"", 0};
     *VEC_PUSH(f->arena, &f->program.strangers) =
-        (struct stranger){span_of(f, &o->name), o->name.text, gone};
-}
-
-static bool is_choice(const struct param_spelling *s, struct str text)
-{
-    return s->n_choices == 0 || str_among(text, s->choices, s->n_choices);
+        (struct stranger){span_of(f, &o->name), o->name.text, other_release(o)};
+    o->param = -1;
 }
 
 static bool convert(struct arena *a, enum param_type type, struct str text, struct value *out)
@@ -233,12 +261,13 @@ static struct value read_value(struct occurrence *o, enum param_type type,
                               param_type_words(type), STR_ARG(word->text)));
         return value_unknown();
     }
-    if (is_choice(o->spelling, type == PARAM_INT ? value_text(a, v) : word->text)) return v;
+    size_t n;
+    const struct str *choices = facts_choices(o->f, o->param, &n);
+    if (!n || str_among(type == PARAM_INT ? value_text(a, v) : word->text, choices, n)) return v;
     struct diag *d = complain(
         o, rule_or(o, "value-choice"), word,
         arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
-    diag_help(o->f->diags, d, "one of %.*s",
-              STR_ARG(str_joined(a, o->spelling->choices, o->spelling->n_choices)));
+    diag_help(o->f->diags, d, "one of %.*s", STR_ARG(str_joined(a, choices, n)));
     return value_unknown();
 }
 
@@ -322,7 +351,7 @@ static const struct node *make_node(struct occurrence *o)
 
 static void note_deprecated(struct occurrence *o)
 {
-    if (!o->flag->deprecated.n) return;
+    if (!facts_flag_is_deprecated(o->f, o->spelling, o->flag)) return;
     struct diag *d =
         complain(o, "flag-deprecated", &o->name,
                  arena_printf(o->f->arena, "%.*s is deprecated", STR_ARG(o->name.text)));
@@ -381,6 +410,7 @@ void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_w
 {
     struct occurrence o = {.f = f, .name = name, .values = values, .n = n};
     o.param = param_find_key(FRAMEWORK_MEGATRON, name.text, &o.flag);
+    if (o.param >= 0) o.spelling = &param_table[o.param].in[FRAMEWORK_MEGATRON];
     if (o.param < 0 || !flag_fits(f, o.flag)) {
         const struct param_flag *flag = o.flag;
         const struct param *p = declared_find(f->declared, name.text, &flag);
@@ -388,11 +418,10 @@ void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_w
         o.flag = flag;
         if (p)
             declared_flag(&o, p);
-        else
+        else if (!extra_flag(f, name.text))
             unknown_flag(&o);
         return;
     }
-    o.spelling = &param_table[o.param].in[FRAMEWORK_MEGATRON];
     if (name.maybe) {
         forget_fact(&o);
         return;
@@ -446,18 +475,20 @@ static void stray_word(struct facts *f, const struct flag_word *w)
    when there are. */
 static size_t count_values(const struct facts *f, const struct flag_words *words, size_t at)
 {
-    const struct param_flag *flag = NULL;
-    size_t n = 0;
     struct str name = words->items[at].text;
+    const struct param_flag *flag = NULL;
+    const struct profile_setting *extra = extra_flag(f, name);
+    size_t n = 0;
     bool known = param_find_key(FRAMEWORK_MEGATRON, name, &flag) >= 0 ||
-                 declared_find(f->declared, name, &flag);
+                 declared_find(f->declared, name, &flag) || extra;
+    int most = flag ? flag->nargs_max : extra ? extra->nargs_max : 0;
     while (at + 1 + n < words->n && !is_flag(&words->items[at + 1 + n])) {
         const struct flag_word *w = &words->items[at + 1 + n];
-        if (known && flag->nargs_max > 0 && n == (size_t)flag->nargs_max) break;
-        bool may_be_more = !known || flag->nargs_max == 0; /* than one value of this flag */
+        if (known && most > 0 && n == (size_t)most) break;
+        bool may_be_more = !known || most == 0; /* than one value of this flag */
         if (may_be_more && w->dynamic && w->known == 0) break;
         n++;
-        if (known && flag->nargs_max == 0) break;
+        if (known && most == 0) break;
     }
     return n;
 }

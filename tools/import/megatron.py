@@ -111,15 +111,17 @@ class Parser:
         if isinstance(node, ast.Attribute) and self._members(node.value):
             return node.attr
         if isinstance(node, ast.Call) and source.name_of(node.func) == "list" and node.args:
-            return self._members(node.args[0]) or source.value_of(node)
+            return list(self._members(node.args[0])) or source.value_of(node)
         if isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Attribute):
-            return self._members(node.generators[0].iter) or source.value_of(node)
+            members = self._members(node.generators[0].iter)
+            told = members.values() if node.elt.attr == "value" else members
+            return list(told) or source.value_of(node)
         return source.value_of(node)
 
     def _members(self, node):
-        """The names in an enumeration; none where it is no class that is known."""
+        """{name: value} of an enumeration; empty where it is no class that is known."""
         found = self.known.get(source.name_of(node))
-        return source.enum_names(found[1]) if found else []
+        return source.enum_members(found[1]) if found else {}
 
     def _add(self, names, told, more_names):
         text = told.pop("help", "")

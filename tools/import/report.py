@@ -64,10 +64,12 @@ def compare_checks(out, old, new):
     heading(out, "checks: the same text under another condition", [where[text] for text in same])
 
 
-def reasons(folder, framework):
-    """{beginning of a check's text: why no rule covers it}: rules/releases/FRAMEWORK.reasons.yaml."""
+def told(folder, framework, section):
+    """A section of rules/releases/FRAMEWORK.reasons.yaml, what people know and the source does not say:
+    reasons: {why no rule covers them: [beginnings of checks' texts]}
+    reworded: {a check's text: [what it was before]}"""
     path = os.path.join(folder, "releases", framework + ".reasons.yaml")
-    return release.read(path).sections.get("reasons", {}) if os.path.exists(path) else {}
+    return release.read(path).sections.get(section, {}) if os.path.exists(path) else {}
 
 
 def uncovered(checks, cited, why):
@@ -77,7 +79,7 @@ def uncovered(checks, cited, why):
         check
         for check in checks
         if not any(rules.cites(rule, check) for rule in texts)
-        and not any(check[2].startswith(text) for text in why)
+        and not any(check[2].startswith(text) for texts in why.values() for text in texts)
     ]
 
 
@@ -94,7 +96,7 @@ def gone(checkout, checks, cited, files):
 
 def coverage(out, framework, checkout, new, every, folder):
     """Writes which checks no rule covers and which rules' checks are gone; how many there are."""
-    cited, why = rules.read_all(folder), reasons(folder, new.head["framework"])
+    cited, why = rules.read_all(folder), told(folder, new.head["framework"], "reasons")
     needed = [check for check in new.checks if framework.needs_rule(check)]
     without = uncovered(needed, cited, why)
     lost = gone(checkout, every, cited, framework.SEARCHED)

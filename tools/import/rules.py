@@ -7,6 +7,7 @@ import re
 from collections import namedtuple
 
 # file and text: of the check that the rule cites; text ends with … where it is only the beginning
+# frameworks: as the record has it, or its file
 Rule = namedtuple("Rule", "id path line file text frameworks")
 
 CITE = re.compile(r"([\w./-]+\.py): (.+)")
@@ -22,12 +23,14 @@ def scalar(text):
 
 def read_file(path):
     """The rules of a file."""
-    found, anchors, current = [], {}, {}
+    found, anchors, current, whole = [], {}, {}, ""
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
+            if line.startswith("frameworks:"):
+                whole = line.partition(":")[2].strip()
             start = re.match(r"\s+- id: (\S+)", line)
             if start:
-                current = {"id": start.group(1), "frameworks": ""}
+                current = {"id": start.group(1), "frameworks": whole}
             setting = re.match(r"\s+(source|frameworks): (.+)", line)
             if not setting or not current:
                 continue

@@ -166,16 +166,17 @@ def type_of_one(node, known):
     if name in ("int", "float", "str", "bool"):
         return {"type": name}
     if name in known and any("Enum" in name_of(base) for base in known[name][1].bases):
-        return {"type": "str", "choices": enum_names(known[name][1])}
+        return {"type": "str", "choices": list(enum_members(known[name][1]))}
     return {"type": "any"}
 
 
-def enum_names(node):
-    return [
-        item.targets[0].id
+def enum_members(node):
+    """{name: value} of an enumeration, in its order."""
+    return {
+        item.targets[0].id: value_of(item.value)
         for item in node.body
         if isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name)
-    ]
+    }
 
 
 # ---- checks ----
