@@ -365,7 +365,7 @@ static void split_rules(struct planner *p)
     const int *params = open_params(p->arena, request->facts, &n);
     p->checker.rules = rules_varying(p->arena, request->rules, f, params, n, p->scratch);
     const struct rule *failed = p->checker.rules.failed;
-    if (failed) p->out->obstacle = rule_report(failed, f, p->scratch);
+    if (failed) p->out->obstacle = rule_report(NULL, failed, f, p->scratch);
 }
 
 /* Marks what may differ between two plans of the search: the knobs, what guides decide, and what

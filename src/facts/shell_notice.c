@@ -80,8 +80,9 @@ static bool is_slip(struct str name, const struct shell_var *var)
 
 static const struct shell_var *meant_by(const struct shell *sh, struct str name)
 {
+    enum { MOST_VARIABLES = 1000 }; /* that anybody writes; comparing words takes its time */
     const struct shell_var *best = NULL;
-    for (size_t i = 0; i < sh->vars.n; i++) {
+    for (size_t i = 0; i < sh->vars.n && i < MOST_VARIABLES; i++) {
         const struct shell_var *var = &sh->vars.items[i];
         if (!is_slip(name, var)) continue;
         if (!best || edit_distance(name, var->name) < edit_distance(name, best->name)) best = var;

@@ -147,12 +147,14 @@ static size_t window_start(const struct value_list *list, double wanted)
     return from;
 }
 
-static struct str valid_values(const struct rule *r, const struct facts *f, struct arena *scratch)
+static struct str valid_values(const struct rule_set *set, const struct rule *r,
+                               const struct facts *f, struct arena *scratch)
 {
     if (!r->suggestion) return STR("");
     struct expr_scope scope = facts_scope(f);
     struct value v = expr_eval(r->suggestion, scratch, &scope);
     if (v.kind != VALUE_LIST || !v.list->n) return STR("");
+    if (set) v = rule_remedies(set, r, f, v, scratch);
     size_t from =
         window_start(v.list, r->parameter >= 0 ? value_number(f->items[r->parameter].value) : NAN);
     struct buf out = buf_new(scratch);
@@ -176,10 +178,10 @@ static struct str fix_text(const struct rule *r, const struct facts *f, struct a
                         STR_ARG(text));
 }
 
-static void add_help(struct diag *d, const struct rule *r, const struct facts *f,
-                     struct arena *scratch)
+static void add_help(struct diag *d, const struct rule_set *set, const struct rule *r,
+                     const struct facts *f, struct arena *scratch)
 {
-    struct str valid = valid_values(r, f, scratch), fix = fix_text(r, f, scratch);
+    struct str valid = valid_values(set, r, f, scratch), fix = fix_text(r, f, scratch);
     struct str help = one_line(r->help_expression, f, scratch);
     if (!help.n) help = str_trim(r->help);
     if (help.n && valid.n)
@@ -197,7 +199,8 @@ struct str rule_message(const struct rule *r, const struct facts *f, struct aren
     return message.n ? message : str_trim(r->message);
 }
 
-struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch)
+struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
+                         struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct operands operands = operands_of(r);
@@ -210,7 +213,7 @@ struct diag *rule_report(const struct rule *r, const struct facts *f, struct are
     d->covers = r->covers;
     d->n_covers = r->n_covers;
     add_notes(d, r, f, &operands, scratch);
-    add_help(d, r, f, scratch);
+    add_help(d, set, r, f, scratch);
     arena_pop(scratch, mark);
     return d;
 }
