@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/buf.h"
+#include "base/edit.h"
 #include "rules/rule.h"
 
 enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VARIABLES = 3, MOST_VALID = 6, LONGEST_VALUE = 60 };
@@ -147,6 +148,17 @@ static size_t window_start(const struct value_list *list, double wanted)
     return from;
 }
 
+/* "did you mean x? " of a word and the list of those that are valid; empty when none is near. */
+static struct str meant(struct value word, const struct value_list *list, struct arena *scratch)
+{
+    if (word.kind != VALUE_STRING) return STR("");
+    struct edit_nearest near = {.word = word.s};
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].kind == VALUE_STRING) edit_offer(&near, list->items[i].s);
+    if (!near.best.n) return STR("");
+    return arena_printf(scratch, "did you mean %.*s? ", STR_ARG(near.best));
+}
+
 static struct str valid_values(const struct rule_set *set, const struct rule *r,
                                const struct facts *f, struct arena *scratch)
 {
@@ -158,6 +170,7 @@ static struct str valid_values(const struct rule_set *set, const struct rule *r,
     size_t from =
         window_start(v.list, r->parameter >= 0 ? value_number(f->items[r->parameter].value) : NAN);
     struct buf out = buf_new(scratch);
+    if (r->parameter >= 0) buf_add(&out, meant(f->items[r->parameter].value, v.list, scratch));
     buf_add(&out, v.list->n > MOST_VALID ? STR("nearest valid: ") : STR("valid: "));
     for (size_t i = from; i < v.list->n && i < from + MOST_VALID; i++) {
         if (i > from) buf_add(&out, STR(", "));
