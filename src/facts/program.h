@@ -6,7 +6,7 @@
 #ifndef MOEPLAN_FACTS_PROGRAM_H
 #define MOEPLAN_FACTS_PROGRAM_H
 
-#include "diag/diag.h"
+#include "doc/node.h"
 
 enum program_origin {
     PROGRAM_UNSAID,   /* nothing is launched: a part of somebody's command line */
