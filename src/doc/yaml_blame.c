@@ -94,15 +94,28 @@ static size_t count_alike(struct str text, struct line from, size_t to)
     return n;
 }
 
-/* Of a mapping and a key that is not in its column the one in the odd place: the lesser number,
-   else the odd column. */
-static size_t wrong_column(struct str text, size_t problem, size_t context)
+/* The first line of the deeper lines right above a line; the line itself when there are none. */
+static struct line block_above(struct str text, struct line key)
 {
-    struct line key = line_of(text, problem), map = line_of(text, context);
+    struct line first = key;
+    for (size_t at = key.from; at > 0;) {
+        struct line l = line_of(text, at - 1);
+        at = l.from;
+        if (is_empty(text, &l)) continue;
+        if (indent(&l) <= indent(&key)) break;
+        first = l;
+    }
+    return first;
+}
+
+/* Of a key and the lines above it that are not in its column what is in the odd place: the lesser
+   number, else the odd column. */
+static size_t wrong_column(struct str text, size_t problem)
+{
+    struct line key = line_of(text, problem), map = block_above(text, key);
     size_t keys = count_alike(text, key, text.n), maps = count_alike(text, map, key.from);
-    bool deeper = indent(&map) > indent(&key);
     bool odd = indent(&map) % 2 == 1 && indent(&key) % 2 == 0;
-    return deeper && maps == 1 && (odd || keys > maps) ? map.word : key.word;
+    return map.from < key.from && maps == 1 && (odd || keys > maps) ? map.word : key.word;
 }
 
 /* ---- blame ---- */
@@ -122,14 +135,14 @@ struct yaml_blame yaml_blame(struct str text, size_t problem, size_t context, co
     if (quote < text.n) {
         b = (struct yaml_blame){quote, "this quote is not closed",
                                 "close it at the end of its line"};
-    } else if (says(words, "expected key") && context < text.n) {
-        b.byte = wrong_column(text, problem, context);
+    } else if (says(words, "expected key")) {
+        b.byte = wrong_column(text, problem);
         b.help = "the keys of a mapping begin in the same column";
     } else if (says(words, "mapping values are not allowed")) {
         b.help =
             "the keys of a mapping begin in the same column, and what is below a key that has a "
             "value cannot belong to it";
-    } else if (says(words, "cannot start any token")) {
+    } else if (says(words, "cannot start any token") || says(words, "tab character")) {
         b.help =
             "indent with blanks, not tabs; a value that begins with such a character needs quotes";
     } else if (says(words, "',' or ']'") || says(words, "',' or '}'")) {

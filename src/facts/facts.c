@@ -191,6 +191,7 @@ void facts_set(struct facts *f, int param, struct value value, enum fact_origin 
 
 void facts_forget_defaults(struct facts *f)
 {
+    f->open = true;
     for (uint32_t i = 0; i < param_count; i++)
         if (f->items[i].origin == ORIGIN_DEFAULT && param_table[i].in[FRAMEWORK_MEGATRON].n_flags)
             f->items[i] = nobody_says;

@@ -73,7 +73,8 @@ struct facts {
     size_t n_env, cap_env;
     struct program program;            /* what reads the arguments of a launch */
     const struct param_list *declared; /* flags of a fork that the user declares; NULL: none */
-    bool env_complete;                 /* a variable that is not listed is unset, not unknown */
+    bool open;         /* what nobody wrote may be written or set where nobody sees it */
+    bool env_complete; /* a variable that is not listed is unset, not unknown */
     struct placeholders placeholders;
     VEC(uint32_t) sourced; /* further sources that the file consists of */
 };
@@ -115,7 +116,8 @@ struct value param_coerce(struct arena *a, const struct param *p, struct value v
 struct str fact_dtype(struct arena *a, struct str word);
 /* Bytes of one number of a format, by its word or PyTorch's name; 0: no format. */
 int fact_dtype_bytes(struct str word);
-/* Makes every parameter that a flag of Megatron-LM could set, and nobody wrote, unknown. */
+/* Makes every parameter that a flag of Megatron-LM could set, and nobody wrote, unknown, and
+ * whether it is written too. */
 void facts_forget_defaults(struct facts *f);
 /* Typed look at a fact's value: `otherwise` when it is null, unknown or of another kind. */
 int64_t facts_int(const struct facts *f, int param, int64_t otherwise);

@@ -267,7 +267,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct diag *d = complain(
         o, rule_or(o, "value-choice"), word,
         arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
-    diag_help(o->f->diags, d, "one of %.*s", STR_ARG(str_joined(a, choices, n)));
+    diag_choices(o->f->diags, d, word->text, choices, n);
     return value_unknown();
 }
 

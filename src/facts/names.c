@@ -113,6 +113,7 @@ static struct value has(void *context, uint32_t slot)
     if (slot >= param_count) return value_bool(true);
     const struct fact *x = &f->items[slot];
     bool overridden = x->origin == ORIGIN_OVERRIDE && x->node;
+    if (x->origin == ORIGIN_UNKNOWN && f->open) return value_unknown();
     return value_bool(fact_is_set(x) || overridden);
 }
 

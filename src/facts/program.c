@@ -228,10 +228,15 @@ static void report_fork(struct facts *f, const struct str *near)
     report_unknown(f, &unknown);
 }
 
+/* What argparse of Megatron-LM's would refuse a fork may take, and a program with a parser of its
+ * own mostly does. */
 static void lessen_doubts(struct facts *f)
 {
-    for (size_t i = 0; i < f->program.doubts.n; i++)
-        f->diags->items[f->program.doubts.items[i]].severity = SEVERITY_WARNING;
+    enum severity most = program_vouches(&f->program) ? SEVERITY_WARNING : SEVERITY_INFO;
+    for (size_t i = 0; i < f->program.doubts.n; i++) {
+        struct diag *d = &f->diags->items[f->program.doubts.items[i]];
+        if (d->severity > most) d->severity = most;
+    }
 }
 
 /* ---- as facts ---- */

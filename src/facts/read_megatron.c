@@ -72,11 +72,13 @@ static bool looks_like_shell(struct str text)
            str_find_str(text, STR("ARGS=")) < text.n || str_find_str(text, STR(".py")) < text.n;
 }
 
-/* Whether Megatron-LM's training program is named; its flags may then be in another file. */
-static bool names_program(struct str text)
+/* Whether Megatron-LM's training program is named, and a file that may have most of its flags. */
+static bool sources_flags(struct str text)
 {
-    return str_find_str(text, STR("pretrain_gpt.py")) < text.n ||
-           str_find_str(text, STR("pretrain_mamba.py")) < text.n;
+    bool program = str_find_str(text, STR("pretrain_gpt.py")) < text.n ||
+                   str_find_str(text, STR("pretrain_mamba.py")) < text.n;
+    return program && (str_find_str(text, STR("\nsource ")) < text.n ||
+                       str_find_str(text, STR("\n. ")) < text.n);
 }
 
 static int detect_text(struct str text)
@@ -84,7 +86,7 @@ static int detect_text(struct str text)
     if (begins_with_flag(text)) return count_flags(text, 1) ? 90 : 0;
     static const int sure[] = {0, 30, 30, 70}; /* by flags: one or two may be another program's */
     int flags = looks_like_shell(text) ? count_flags(text, 3) : 0;
-    return flags && names_program(text) ? sure[3] : sure[flags];
+    return flags && sources_flags(text) ? sure[3] : sure[flags];
 }
 
 /* The parameter whose destination a key of a `key: value` file is, with dashes or underscores; -1:

@@ -109,12 +109,28 @@ static void go_on(struct shell *sh, const struct shell_fields *words)
     add_fields(sh, &sh->launch, words, 0, end_of_command(words, 0));
 }
 
+/* A program without any argument, and the flags of the next line as its own. */
+static struct shell_fields with_program(struct shell *sh, const struct shell_fields *words)
+{
+    struct shell_fields all = {0};
+    if (first_argument(sh, &sh->before) == sh->before.n)
+        add_fields(sh, &all, &sh->before, 0, sh->before.n);
+    add_fields(sh, &all, words, 0, words->n);
+    return all;
+}
+
 void shell_launch(struct shell *sh, const struct shell_fields *words)
 {
-    if (shell_is_tail(sh, words)) {
-        if (sh->launch_goes_on) go_on(sh, words);
-        return;
+    struct shell_fields all;
+    if (shell_is_tail(sh, words, is_argument(sh, words->items[0]))) {
+        if (sh->launch_goes_on) {
+            go_on(sh, words);
+            return;
+        }
+        all = with_program(sh, words);
+        words = &all;
     }
+    sh->before = *words;
     size_t from = first_argument(sh, words);
     int flags = count_flags(sh, words, from);
     sh->launch_goes_on = flags > sh->launch_flags;

@@ -7,12 +7,11 @@
 
 /* ---- flags that are commands ---- */
 
-bool shell_is_tail(struct shell *sh, const struct shell_fields *words)
+bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known)
 {
     struct str name = shell_str(words->items[0]);
     bool flag = str_starts(name, STR("--")) && name.n > 2 && shell_begins_name(name.p[2]);
-    if (!flag || !sh->launch_flags) return false;
-    uint32_t at = words->items[0].at[0];
+    if (!flag || (!sh->launch_flags && !known)) return false;
     struct diags *diags = sh->f->diags;
     struct diag *d;
     if (sh->cut) {
@@ -23,13 +22,13 @@ bool shell_is_tail(struct shell *sh, const struct shell_fields *words)
                      STR_ARG(name));
         diag_help(diags, d, "put the comment above the command");
     } else {
-        d = diag_add(diags, SEVERITY_ERROR, "lost-backslash", shell_span(sh, at, name.n),
+        d = diag_add(diags, SEVERITY_ERROR, "lost-backslash", shell_span(sh, sh->command_at, 1),
                      "bash takes %.*s for a command of its own: the line before does not go on",
                      STR_ARG(name));
         diag_help(diags, d, "end the line before with a backslash, and no blank behind it");
     }
     /* another program than the training may well fail */
-    if (!sh->launch_goes_on) d->severity = SEVERITY_WARNING;
+    if (!sh->launch_goes_on && !known) d->severity = SEVERITY_WARNING;
     return true;
 }
 
@@ -80,8 +79,9 @@ static bool is_slip(struct str name, const struct shell_var *var)
 
 static const struct shell_var *meant_by(const struct shell *sh, struct str name)
 {
+    enum { MOST_VARIABLES = 1000 }; /* that anybody writes; comparing words takes its time */
     const struct shell_var *best = NULL;
-    for (size_t i = 0; i < sh->vars.n; i++) {
+    for (size_t i = 0; i < sh->vars.n && i < MOST_VARIABLES; i++) {
         const struct shell_var *var = &sh->vars.items[i];
         if (!is_slip(name, var)) continue;
         if (!best || edit_distance(name, var->name) < edit_distance(name, best->name)) best = var;

@@ -455,6 +455,7 @@ static enum shell_status run_simple(struct shell *sh)
             run_declaration(sh, str_is(word, "export"));
             return SHELL_YES;
         } else {
+            if (words.n == 0) sh->command_at = shell_offset(sh);
             shell_word(sh, &words, true);
         }
     }

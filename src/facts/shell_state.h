@@ -145,6 +145,8 @@ struct shell {
     int launch_flags;
     bool launches;               /* the flags are those of a command */
     bool launch_goes_on;         /* the last command was that launch */
+    struct shell_fields before;  /* the last command that may have been one */
+    uint32_t command_at;         /* where the present command is written */
     struct shell_fields program; /* its words before the script: torchrun and its options */
     struct shell_fields
         launcher;            /* the commands that run the present script: srun and its options */
@@ -298,9 +300,9 @@ int64_t shell_slurm_variable(const struct slurm *s, struct str name);
 /* A variable, or an argument $1 ..., that nobody sets is used at `at`. */
 void shell_note_missing(struct shell *sh, struct str name, uint32_t at);
 void shell_note_argument(struct shell *sh, struct str name, uint32_t at);
-/* A command that is a flag: the backslash before it is lost, or a comment ended the command. True
-   when it is one; its words then belong to the launch before it. */
-bool shell_is_tail(struct shell *sh, const struct shell_fields *words);
+/* A command that is a flag, of the framework's when `known`: the backslash before it is lost, or a
+   comment ended the command. True when it is one; its words then belong to the launch before it. */
+bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known);
 /* What is known only at the end: misspelt variables, arguments that matter, CR LF. */
 void shell_tell(struct shell *sh, struct str text);
 
