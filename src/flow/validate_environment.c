@@ -55,7 +55,7 @@ static void make_old(struct facts *f)
 
 static void report_newer(struct validation *v, struct facts *f, const struct rule *r)
 {
-    struct diag *d = rule_report(r, f, v->scratch);
+    struct diag *d = rule_report(v->rules, r, f, v->scratch);
     d->severity = SEVERITY_INFO;
     d->n_covers = 0; /* it is not refused */
 }
