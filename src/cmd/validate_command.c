@@ -23,8 +23,9 @@ struct run {
     int format;
     struct report_summary summary;
     bool read, unreadable, finding;
-    bool recipe;     /* of what was read, something takes settings */
-    struct map seen; /* file -> status: one that is named twice is checked once */
+    bool recipe;             /* of what was read, something takes settings */
+    struct map seen;         /* file -> status: one that is named twice is checked once */
+    struct map environments; /* that some file was checked for */
 };
 
 /* ---- output ---- */
@@ -108,6 +109,16 @@ static void print_summary(struct run *r)
     buf_add_char(out, '\n');
 }
 
+/* The software that was assumed, once for all files of a release. */
+static void note_environment(struct run *r, const struct file_report *report)
+{
+    if (!report->environment.n || map_get(&r->environments, report->environment) != MAP_NONE)
+        return;
+    struct str environment = str_dup(r->c->keep, report->environment);
+    map_put(r->c->keep, &r->environments, environment, 0);
+    buf_printf(&r->c->err, "environment: %.*s\n", STR_ARG(environment));
+}
+
 static void print_foot(struct run *r)
 {
     if (r->format == FORMAT_JSON) {
@@ -123,6 +134,7 @@ static void print_foot(struct run *r)
 static void count(struct run *r, const struct file_report *report)
 {
     report_count(&r->summary, report);
+    note_environment(r, report);
     r->read = r->read || report->status == FILE_OK || report->status == FILE_INVALID;
     r->recipe = r->recipe || report->framework.n > 0;
     switch (report->status) {

@@ -74,6 +74,7 @@ static void write_members(struct json_writer *w, const struct file_report *r)
     str_or_null(w, "format", r->format);
     str_or_null(w, "framework", r->framework);
     str_or_null(w, "framework_version", r->framework_version);
+    str_or_null(w, "environment", r->environment);
     str_or_null(w, "model", r->model);
     if (r->gpus)
         json_int(w, "gpus", r->gpus);

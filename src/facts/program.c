@@ -263,7 +263,8 @@ void program_settle(struct facts *f)
     struct str *near = ARENA_ARRAY(f->arena, struct str, p->strangers.n);
     for (size_t i = 0; i < p->strangers.n; i++)
         near[i] = nearest(f, &p->strangers.items[i], i);
-    if (p->origin != PROGRAM_MEGATRON) p->told = false;
+    /* a release says which flags the training scripts have, not those of a program beside them */
+    if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) p->told = false;
     bool own = p->told || (p->origin == PROGRAM_MEGATRON && all_slips(f, near));
     if (!own && p->strangers.n) p->origin = PROGRAM_FORK;
     for (size_t i = 0; own && i < p->strangers.n; i++)

@@ -13,7 +13,10 @@ struct validation validation_of(struct arena *a, const struct rule_set *rules)
     struct rule_reach *worlds = ARENA_ARRAY(a, struct rule_reach, FRAMEWORK_COUNT);
     for (int i = 0; i < FRAMEWORK_COUNT; i++)
         worlds[i] = rules_reach_of_world(a, rules, (enum framework)i);
-    return (struct validation){.rules = rules, .worlds = worlds, .fail_on = SEVERITY_ERROR};
+    return (struct validation){.rules = rules,
+                               .worlds = worlds,
+                               .pinned_rules = validate_pinned_rules(a, rules),
+                               .fail_on = SEVERITY_ERROR};
 }
 
 /* ---- one configuration ---- */
@@ -59,6 +62,7 @@ static bool validate_configuration(struct validation *v, const struct reading *r
     bool memory;
     struct rules_summary sum = check_configuration(v->rules, f, &estimate, &memory, v->scratch);
     report->rules_skipped += sum.skipped;
+    validate_newer_software(v, f);
     if (memory)
         validate_memory(v, f, &estimate);
     else
@@ -159,6 +163,7 @@ static void describe(struct file_report *report, const struct recipe *recipe)
     report->framework = str_of(framework_name(f->framework));
     report->framework_version = f->version;
     if (f->model) report->model = f->model->name;
+    report->environment = validate_environment(report->diags->arena, f);
     report->gpus = facts_int(f, P_world_size, 0);
 }
 

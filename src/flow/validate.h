@@ -24,8 +24,14 @@ struct file_report {
     enum file_status status;
     struct str why_skipped; /* of FILE_SKIPPED: what it is, or that nothing in it is known */
     struct diags *diags;    /* sorted */
+    struct str environment; /* the versions that are assumed, and whose they are; empty: none */
     size_t rules_skipped;
     struct world_sizes world;
+};
+
+struct rule_refs {
+    const struct rule **items;
+    size_t n, cap;
 };
 
 /* What texts are checked by, and how. */
@@ -34,6 +40,7 @@ struct validation {
     struct arena *scratch; /* of one rule */
     const struct rule_set *rules;
     const struct rule_reach *worlds; /* [FRAMEWORK_COUNT] the reach of the world size */
+    struct rule_refs pinned_rules;   /* those that read what a release's lock file pins */
     enum severity fail_on;           /* the least that makes a file invalid */
     bool named; /* the text was asked for by name: a model is told by its keys too */
     /* what some configuration lacked; the summary names the options that would help */
@@ -52,7 +59,7 @@ struct file_report validate_unreadable(struct validation *v, struct str path, st
 /* The same for a text that took more than it may; `end` says of what. */
 struct file_report validate_too_large(struct validation *v, struct str path, enum guard_end end);
 
-/* ---- parts (validate_own.c, validate_world.c, validate_memory.c) ---- */
+/* ---- parts (validate_own.c, validate_world.c, validate_memory.c, validate_environment.c) ---- */
 
 /* A text that is one of moeplan's own data files, by its mark: its findings are added and the
    format set; false when it is none. */
@@ -63,6 +70,13 @@ bool validate_own_model(struct validation *v, struct file_report *report, uint32
 /* The world sizes at which no error rule fails, for a configuration that does not say its own. Adds
    an error when there is none among those tried. `f` is left as it was. */
 struct world_sizes validate_world_sizes(struct validation *v, const struct facts *f);
+/* "Transformer Engine 2.17.1 (Megatron-LM main's lock file; …)": the versions that nobody states.
+ */
+struct str validate_environment(struct arena *a, const struct facts *f);
+/* The error rules that read them. */
+struct rule_refs validate_pinned_rules(struct arena *a, const struct rule_set *rules);
+/* An info for each of them that holds, and would not with what the oldest known release pins. */
+void validate_newer_software(struct validation *v, struct facts *f);
 /* memory-exceeds-gpu and memory-tight. */
 void validate_memory(struct validation *v, const struct facts *f, const struct memory_estimate *m);
 
