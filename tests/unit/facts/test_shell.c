@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/buf.h"
-#include "facts/param_ids.h"
 #include <stdio.h>
 
+#include "base/buf.h"
+#include "facts/param_ids.h"
 #include "facts_unit.h"
 
 #define HEAD "#!/bin/bash\n"
