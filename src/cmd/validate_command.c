@@ -331,7 +331,8 @@ const struct command command_validate = {
                "and a kind) are checked too.\nExit status: 0 no finding, 1 findings at or above "
                "--fail-on, 2 "
                "something could not be "
-               "read.\nA comment  # moeplan: ignore[rule-id] reason  on a line or alone above it "
+               "read, or nothing in what was read can be checked.\nFlags of a fork are declared with "
+               "kind: Parameters in a file for --rules.\nA comment  # moeplan: ignore[rule-id] reason  on a line or alone above it "
                "silences a finding "
                "there.\n",
     .options = options,
