@@ -194,6 +194,7 @@ static void unknown_flag(struct occurrence *o)
     }
     bool gone = o->flag && o->flag->removed.n;
     o->param = -1;
+    facts_add_raw(f, name, o->n ? value_string(o->values[0].text) : value_bool(true));
     if (!gone && f->diags->n < MOST_SUGGESTIONS) near = param_nearest_key(FRAMEWORK_MEGATRON, name);
     struct diag *d =
         complain(o, "unknown-key", &o->name,
