@@ -226,6 +226,7 @@ static void unknown_flag(struct occurrence *o)
     *VEC_PUSH(f->arena, &f->program.strangers) =
         (struct stranger){span_of(f, &o->name), o->name.text, other_release(o)};
     o->param = -1;
+    facts_add_raw(f, o->name.text, o->n ? value_string(o->values[0].text) : value_bool(true));
 }
 
 static bool convert(struct arena *a, enum param_type type, struct str text, struct value *out)
