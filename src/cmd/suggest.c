@@ -55,6 +55,7 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     if (!option_choice(c, "format", &format)) return false;
     ask->no_playbook = option_given(c, "no-playbook");
     ask->goal = option_value(c, "goal");
+    ask->version = option_value(c, "framework-version");
     ask->numerics = option_value(c, "numerics");
     ask->task = option_value(c, "task");
     ask->precision = option_value(c, "precision");
@@ -144,6 +145,7 @@ static const struct option options[] = {
     {"framework", "F",
      "megatron, bridge or automodel; without it Megatron and AutoModel are searched, for peft "
      "Bridge and AutoModel"},
+    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
     {"goal", "G", "throughput (default), bringup or memory"},
     {"numerics", "N",
      "tuned (default): gradients, moments and parameters in fewer bits where the framework's tuned "

@@ -151,15 +151,14 @@ struct yaml {
     struct flag_words values; /* of the key being read */
 };
 
-/* The launchers hand values to a shell, in which a backslash keeps the next character as it is. */
+/* The launchers hand values to a shell, some twice: a backslash, or two, keep a character as it is.
+ */
 static struct str without_escapes(struct arena *a, struct str text)
 {
     if (str_find(text, '\\') == text.n) return text;
     struct buf out = buf_new(a);
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '\\' && i + 1 < text.n) i++;
-        buf_add_char(&out, text.p[i]);
-    }
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] != '\\') buf_add_char(&out, text.p[i]);
     return buf_str(&out);
 }
 
