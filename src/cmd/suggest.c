@@ -56,6 +56,7 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     ask->no_playbook = option_given(c, "no-playbook");
     ask->exhaustive = option_given(c, "exhaustive");
     ask->goal = option_value(c, "goal");
+    ask->version = option_value(c, "framework-version");
     ask->numerics = option_value(c, "numerics");
     ask->task = option_value(c, "task");
     ask->precision = option_value(c, "precision");
@@ -145,6 +146,7 @@ static const struct option options[] = {
     {"framework", "F",
      "megatron, bridge or automodel; without it Megatron and AutoModel are searched, for peft "
      "Bridge and AutoModel"},
+    {"framework-version", "V", "version of the framework (moeplan version lists them)"},
     {"goal", "G", "throughput (default), bringup or memory"},
     {"numerics", "N",
      "tuned (default): gradients, moments and parameters in fewer bits where the framework's tuned "

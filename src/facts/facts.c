@@ -57,6 +57,15 @@ uint32_t facts_release(const struct facts *f)
     return f->profile ? f->profile->bit : RELEASES_ALL;
 }
 
+bool facts_can_say(const struct facts *f, int param)
+{
+    const struct param_spelling *s = &param_table[param].in[f->framework];
+    bool flag = s->n_flags == 0;
+    for (size_t i = 0; i < s->n_flags; i++)
+        flag = flag || (!s->flags[i].program.n && s->flags[i].releases & facts_release(f));
+    return !s->known || (flag && (s->n_flags || s->releases & facts_release(f)));
+}
+
 const struct str *facts_choices(const struct facts *f, int param, size_t *n)
 {
     const struct param_spelling *s = &param_table[param].in[f->framework];

@@ -151,10 +151,22 @@ struct yaml {
     struct flag_words values; /* of the key being read */
 };
 
+/* The launchers hand values to a shell, some twice: a backslash, or two, keep a character as it is.
+ */
+static struct str without_escapes(struct arena *a, struct str text)
+{
+    if (str_find(text, '\\') == text.n) return text;
+    struct buf out = buf_new(a);
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] != '\\') buf_add_char(&out, text.p[i]);
+    return buf_str(&out);
+}
+
 /* A word from a scalar, its ${NAME} and $NAME replaced by what --set says; what nobody says is
    dynamic. */
 static struct flag_word word_of(struct yaml *y, const struct node *node, struct str text)
 {
+    text = without_escapes(y->f->arena, text);
     struct flag_word w = {.text = text,
                           .known = text.n,
                           .line = node->line,

@@ -30,6 +30,7 @@ struct ask {
     const struct platform *platform;
     bool in[FRAMEWORK_COUNT]; /* frameworks whose space is searched; none: the usual */
     struct str goal, numerics, task, precision;
+    struct str version;      /* of the framework; empty: the newest */
     int64_t lora_rank;       /* 0: not said */
     struct str lora_targets; /* separated by commas; empty: not said */
     int64_t gpus;            /* 0: the fewest that are enough */

@@ -190,13 +190,31 @@ static bool leave_out(struct arena *a, struct ask *ask, struct str *why)
     return true;
 }
 
+/* Leaves out the frameworks that have no such release; one must be left. */
+static bool leave_out_releases(struct arena *a, struct ask *ask, struct str *why)
+{
+    struct buf known = buf_new(a);
+    bool any = false;
+    for (int f = 0; f < FRAMEWORK_COUNT; f++) {
+        if (ask->in[f])
+            buf_printf(&known, "%s%s %.*s", known.n ? "; " : "", framework_name((enum framework)f),
+                       STR_ARG(profile_list(a, (enum framework)f)));
+        ask->in[f] = ask->in[f] && profile_find((enum framework)f, ask->version);
+        any = any || ask->in[f];
+    }
+    if (!any)
+        *why = arena_printf(a, "no profile of version %.*s; known are %.*s", STR_ARG(ask->version),
+                            STR_ARG(buf_str(&known)));
+    return any;
+}
+
 bool ask_settle(struct arena *a, struct ask *ask, struct str *why)
 {
     bool named = false;
     for (int f = 0; f < FRAMEWORK_COUNT; f++)
         named = named || ask->in[f];
     if (!named) usual_frameworks(ask);
-    return pin_adapters(a, ask, why) && leave_out(a, ask, why);
+    return leave_out_releases(a, ask, why) && pin_adapters(a, ask, why) && leave_out(a, ask, why);
 }
 
 static int64_t pinned_int(const struct ask *ask, int param, int64_t otherwise)
@@ -261,7 +279,7 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
                               enum framework framework)
 {
     struct facts *f =
-        facts_new_plan(a, diags, framework, profile_find(framework, (struct str){"", 0})->version);
+        facts_new_plan(a, diags, framework, profile_find(framework, ask->version)->version);
     f->framework_known = true;
     model_apply(f, ask->model, ORIGIN_OPTION);
     platform_apply(f, ask->platform, ORIGIN_OPTION);
@@ -280,13 +298,50 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     return f;
 }
 
-static const int *pinned_params(struct arena *a, const struct ask *ask, size_t *n)
+/* The search is about the newest release: it has words for all that it decides. */
+static bool is_newest(const struct facts *f)
 {
-    int *params = ARENA_ARRAY(a, int, ask->pins.n + 1);
+    return f->profile == profile_find(f->framework, STR(""));
+}
+
+/* What the release cannot be told stays at its default: nobody decides it. */
+static size_t pin_unsayable(struct facts *f, int *params)
+{
+    size_t n = 0;
+    for (int i = 0; !is_newest(f) && i < (int)param_count; i++) {
+        if (facts_can_say(f, i) || fact_is_set(&f->items[i])) continue;
+        facts_set(f, i, param_table[i].in[f->framework].default_value, ORIGIN_OPTION, NULL,
+                  f->version);
+        params[n++] = i;
+    }
+    return n;
+}
+
+static const int *pinned_params(struct arena *a, const struct ask *ask, struct facts *f, size_t *n)
+{
+    int *params = ARENA_ARRAY(a, int, ask->pins.n + 1 + param_count);
     for (*n = 0; *n < ask->pins.n; (*n)++)
         params[*n] = ask->pins.items[*n].param;
     if (ask->mbs) params[(*n)++] = P_micro_batch_size;
+    *n += pin_unsayable(f, params + *n);
     return params;
+}
+
+/* What the model or a pin needs and the release has no word for: an error each. */
+static bool check_sayable(struct diags *diags, const struct facts *f)
+{
+    bool good = true;
+    for (int i = 0; !is_newest(f) && i < (int)param_count; i++) {
+        const struct param_spelling *s = &param_table[i].in[f->framework];
+        struct value v = f->items[i].value;
+        bool said = fact_is_set(&f->items[i]) && v.kind != VALUE_NULL && v.kind != VALUE_UNKNOWN;
+        if (!said || facts_can_say(f, i) || value_eq(v, s->default_value)) continue;
+        diag_add(diags, SEVERITY_ERROR, "framework-version", (struct span){0},
+                 "%s %.*s has no %.*s", framework_full_name(f->framework), STR_ARG(f->version),
+                 STR_ARG(param_table[i].name));
+        good = false;
+    }
+    return good;
 }
 
 /* The text of an option as a source of its own. */
@@ -314,11 +369,31 @@ static const struct expr *compile_forbid(struct arena *a, struct diags *diags, s
     return NULL;
 }
 
+/* Choices that the release has not: the newest one's are what the search looks at. */
+static size_t unknown_words(struct arena *a, struct diags *diags, const struct facts *f,
+                            const struct expr **list)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < profile_choices_count; i++) {
+        const struct profile_choices *c = &profile_choices_table[i];
+        const struct param *p = &param_table[c->param];
+        bool here = c->framework == f->framework && c->releases & facts_release(f);
+        if (!here || p->type != PARAM_STRING) continue;
+        struct buf text = buf_new(a);
+        buf_printf(&text, "plan.%.*s != null", STR_ARG(p->name));
+        for (size_t k = 0; k < c->n; k++)
+            buf_printf(&text, " && plan.%.*s != \"%.*s\"", STR_ARG(p->name), STR_ARG(c->items[k]));
+        list[n++] = compile(a, diags, "--framework-version", buf_str(&text));
+    }
+    return n;
+}
+
 /* What the user forbids, and with it every other value of a size that follows from the pinned. */
 static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
-                                           const struct ask *ask, size_t *n)
+                                           const struct ask *ask, const struct facts *f, size_t *n)
 {
-    const struct expr **list = ARENA_ARRAY(a, const struct expr *, ask->n_forbid + ask->pins.n);
+    size_t most = ask->n_forbid + ask->pins.n + profile_choices_count;
+    const struct expr **list = ARENA_ARRAY(a, const struct expr *, most);
     *n = 0;
     for (size_t i = 0; i < ask->n_forbid; i++) {
         list[*n] = compile_forbid(a, diags, ask->forbid[i]);
@@ -331,6 +406,7 @@ static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
                                arena_printf(a, "plan.%.*s != %" PRId64,
                                             STR_ARG(param_table[pin->param].name), pin->value.i));
     }
+    *n += unknown_words(a, diags, f, list + *n);
     return list;
 }
 
@@ -353,9 +429,10 @@ bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
                              .top = (size_t)ask->top,
                              .no_playbook = ask->no_playbook,
                              .exhaustive = ask->exhaustive};
-    q.forbid = forbidden(a, diags, ask, &q.n_forbid);
+    q.forbid = forbidden(a, diags, ask, q.facts, &q.n_forbid);
     if (!q.forbid) return false;
-    q.pins = pinned_params(a, ask, &q.n_pins);
+    if (!check_sayable(diags, q.facts)) return false;
+    q.pins = pinned_params(a, ask, q.facts, &q.n_pins);
     if (!planner_answer(a, &q, scratch, out)) return false;
     if (!ask->no_playbook) out->playbook = near_recipe(a, &q, out);
     return true;

@@ -8,6 +8,7 @@ prints a line for each error, then how many files have one; the exit status is 1
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,11 +16,25 @@ import tempfile
 import checkout
 
 FOLDER = "tests/functional_tests/test_cases/"
+RECIPES = "tests/test_utils/recipes/"
+
+
+def run_cases(tree):
+    """The names of the cases that some recipe runs; a broken one is not run."""
+    names = set()
+    for path in tree.files(RECIPES, suffix=".yaml"):
+        cases = re.split(r"^\s*- test_case:", tree.text(path), flags=re.M)[1:]
+        for case in cases:
+            if re.search(r"^\s+scope: (?!\[?[\w-]*broken)", case, re.M):
+                names.update(re.findall(r"[\w.-]+", case.split("\n", 1)[0]))
+    return names
 
 
 def copy(tree, folder):
-    """Writes the configurations below a folder, by their own paths; gives those paths."""
+    """Writes the configurations that run, by their own paths; gives those paths."""
+    names = run_cases(tree)
     paths = tree.files(FOLDER, suffix="model_config.yaml")
+    paths = [path for path in paths if os.path.basename(os.path.dirname(path)) in names]
     for path in paths:
         os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
         with open(os.path.join(folder, path), "w", encoding="utf-8") as out:
