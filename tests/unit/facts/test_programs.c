@@ -99,13 +99,6 @@ static void flags_may_be_destinations(void **state)
     assert_fact(f, "tensor_model_parallel_size", "2");
     assert_fact(f, "micro_batch_size", "4");
     assert_fact(f, "num_layers", "48");
-    f = read_as(*state, "program",
-                "#!/bin/bash\npython scripts/performance/setup_experiment.py --num_gpus 64 \\\n"
-                "  --model_recipe_name qwen3_30b_a3b --expert_model_parallel_size 8\n",
-                NULL);
-    assert_fact(f, "world_size", "64");
-    assert_fact(f, "expert_model_parallel_size", "8");
-    assert_fact(f, "num_moe_experts", "128");
 }
 
 static void recipes_of_megatron_are_its_own(void **state)
