@@ -1,142 +1,439 @@
-import ast, collections, glob, json, os, re, subprocess, sys
+# SPDX-License-Identifier: Apache-2.0
+"""Megatron-Bridge: the keys that overrides can name, its recipes with what they set, and its checks.
+
+A recipe is a function; what it sets is worked out from its source (`evaluate.py`), with the classes of the Megatron-LM that Bridge
+pins as a submodule (MOEPLAN_MEGATRON_LM, a clone that has that commit) and with the models' config.json (MOEPLAN_HF, a folder of
+ORG__NAME/config.json). What then is not certain is listed as unknown. Sections beside settings and checks:
+
+  models   {name on Hugging Face: {parameter: value}}: what the model is made of
+  usual    {parameter: value}: what most recipes have
+  recipes  {name: {model, task, gpus, chip, lacks, sets, unknown}}: sets and unknown are parameters (rules/parameters) that are
+           other than usual, or than the model, or not certain; lacks are those of its data that no override can name
+
+Of the parameters, those are read that rules/recipes/bridge.yaml is about, and a model's.
+"""
+import ast
+import collections
+import glob
+import json
+import os
+import re
+
+import checkout as checkouts
 import evaluate
-from evaluate import UNKNOWN, Class, External, Function, Member, Object, Raised, Bound
+import source
+from evaluate import UNKNOWN, Bound, Class, External, Function, Member, Module, Object, Raised
 
-class Tree:
-    def __init__(self, repo, rev):
-        self.repo, self.rev, self.cache = repo, rev, {}
-        self.paths = set(subprocess.run(["git","-C",repo,"ls-tree","-r","--name-only",rev],capture_output=True,text=True,check=True).stdout.splitlines())
-        self.p = subprocess.Popen(["git","-C",repo,"cat-file","--batch"],stdin=subprocess.PIPE,stdout=subprocess.PIPE)
-    def __call__(self, path):
-        if path not in self.paths: return None
-        if path not in self.cache:
-            self.p.stdin.write(f"{self.rev}:{path}\n".encode()); self.p.stdin.flush()
-            head = self.p.stdout.readline().split()
-            data = self.p.stdout.read(int(head[2])); self.p.stdout.read(1)
-            self.cache[path] = data.decode()
-        return self.cache[path]
+RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "rules")
+SEARCHED = ("src/megatron/bridge/",)
+CHECKED = re.compile(r".*(training/(config|comm_overlap|mixed_precision|utils/\w+)|models/[\w/]*_provider|transformer_config)\.py "
+                     r"(\w*valid\w*|finalize|__post_init__|\w*config\w*)$")
+# what torch.cuda.get_device_properties says on the machine that a recipe is named after
+DEVICES = {"h100": ("NVIDIA H100", 9), "b200": ("NVIDIA B200", 10), "b300": ("NVIDIA B300", 10), "gb200": ("NVIDIA GB200", 10),
+           "gb300": ("NVIDIA GB300", 10)}
+CHIP = re.compile(r"(?:^|[._])(h100|b200|b300|gb200|gb300|vr200|r100)(?=[._]|$)")
+# what every configuration of transformers has, written or not; what else config.json does not say, the model's class has not
+OF_EVERY_CONFIG = ("tie_word_embeddings use_cache pad_token_id bos_token_id eos_token_id return_dict output_attentions "
+                   "output_hidden_states is_encoder_decoder chunk_size_feed_forward architectures name_or_path _name_or_path "
+                   "model_type get_text_config to_dict").split()
+LAYERS = {"embedding": "E", "decoder": "t", "mtp": "m", "loss": "L"}
+MISSING = object()
 
-GPU = {"h100": ("NVIDIA H100", 9), "h200": ("NVIDIA H200", 9), "b200": ("NVIDIA B200", 10), "b300": ("NVIDIA B300", 10),
-       "gb200": ("NVIDIA GB200", 10), "gb300": ("NVIDIA GB300", 10)}
 
-def thing(_kind, **fields):
-    o = Object(Class(_kind, evaluate.Module("x", False), [External("x")]))
-    o.fields.update(fields)
-    return o
+def version(checkout):
+    """The release that a revision is on the way to or is: "0.6"."""
+    text = checkout.text("src/megatron/bridge/package_info.py") or ""
+    numbers = [re.search(rf"^{word} = (\d+)", text, re.M) for word in ("MAJOR", "MINOR")]
+    return ".".join(found.group(1) for found in numbers if found)
 
-def hf_object(value):
-    """A config.json as transformers has it: the configurations of parts, and types, are objects."""
-    o = thing("HFConfig", **{k: hf_object(v) if isinstance(v, dict) and k.endswith("_config") and k!="quantization_config" else v for k, v in value.items()})
-    dtype = value.get("torch_dtype", value.get("dtype", UNKNOWN))
-    o.fields["torch_dtype"] = External(f"torch.{dtype}") if isinstance(dtype, str) else dtype
-    return o
-class Hub:
-    def __init__(self, folder):
-        self.folder = folder
-    def config(self, name):
-        if not self.folder or not isinstance(name, str): return None
-        for p in (name.replace("/","__"),):
-            f = os.path.join(self.folder, p, "config.json")
-            if os.path.exists(f): return json.load(open(f))
+
+def needs_rule(check):
+    """Whether a check (an item of the section) is one of the configuration."""
+    return CHECKED.match(f"{check[0]} {check[1]}") is not None
+
+
+def read(checkout):
+    """The sections of a release, and what could not be resolved."""
+    recipes = Recipes(checkout, pinned_megatron(checkout), os.environ.get("MOEPLAN_HF"))
+    made, failed = recipe_sections(recipes)
+    found = source.checks(checkout, checkout.files(*SEARCHED))
+    checks = [[c["file"], c["function"], c["text"], c["mark"]] for c in found]
+    return {"settings": settings(recipes), **made, "checks": checks}, failed
+
+
+def pinned_megatron(checkout):
+    """The Megatron-LM of the submodule; None where no clone has it."""
+    folder = os.environ.get("MOEPLAN_MEGATRON_LM")
+    return checkouts.Checkout(folder, checkout.submodule("3rdparty/Megatron-LM")) if folder else None
+
+
+# ---- the models' configurations ----
+
+CONFIG_CLASS = Class("PretrainedConfig", Module("transformers", False), [])
+
+
+def stem(name):
+    """A name on Hugging Face without what its variants differ in."""
+    return re.sub(r"(-(it|BF16|FP8|NVFP4|Base|Instruct))+$", "", name)
+
+
+def config_of(folder, name):
+    """The config.json of a model or of a variant of it; None where the folder has none."""
+    if not folder or not isinstance(name, str):
         return None
+    wanted = name.replace("/", "__")
+    for entry in [wanted, *(e for e in sorted(os.listdir(folder)) if stem(e) == stem(wanted))]:
+        path = os.path.join(folder, entry, "config.json")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                return json.load(f)
+    return None
+
+
+def thing(kind, **fields):
+    """An object of a class outside."""
+    made = Object(Class(kind, Module("outside", False), [External("outside")]))
+    made.fields.update(fields)
+    return made
+
+
+def config_object(values):
+    """A config.json as transformers has it: parts are configurations themselves, the type is torch's."""
+    made = Object(CONFIG_CLASS)
+    made.fields = dict.fromkeys(OF_EVERY_CONFIG, UNKNOWN)
+    for key, value in values.items():
+        part = isinstance(value, dict) and key.endswith("_config") and key != "quantization_config"
+        made.fields[key] = config_object(value) if part else value
+    dtype = values.get("torch_dtype", values.get("dtype", UNKNOWN))
+    made.fields["torch_dtype"] = External(f"torch.{dtype}") if isinstance(dtype, str) else dtype
+    return made
+
+
+# ---- evaluating ----
 
 class Recipes:
-    def __init__(self, tree, megatron, hub):
-        roots = {"megatron.bridge": (tree, "src/megatron/bridge")}
-        if megatron: roots.update({f"megatron.{p}": (megatron, f"megatron/{p}") for p in ("core", "training")})
-        self.tree, self.hub = tree, hub
-        self.gpu = None; self.asked = []
-        self.e = evaluate.Evaluator(roots, self.intrinsic, {"typing.TYPE_CHECKING": False})
-        self.bridges = None
-    def intrinsic(self, e, function, args, kwargs):
-        if isinstance(function, External):
-            if function.path == "torch.cuda.is_available": return True
-            if function.path == "torch.cuda.get_device_properties":
-                if self.gpu not in GPU: return UNKNOWN
-                return thing("Device", name=GPU[self.gpu][0], major=GPU[self.gpu][1])
-            if function.path == "os.path.join": return "/".join(args) if all(isinstance(a,str) for a in args) else UNKNOWN
-            if function.path == "os.getcwd": return "."
-            return NotImplemented
-        inner = function.function if isinstance(function, Bound) else function
-        if isinstance(inner, Function) and inner.owner is not None:
-            owner, name = inner.owner.name, inner.node.name
-            if owner == "AutoBridge" and name in ("from_hf_pretrained", "from_hf_config", "from_auto_config"):
-                hf = args[0] if args else kwargs.get("path", kwargs.get("hf_pretrained", UNKNOWN))
-                self.asked.append(hf if isinstance(hf, str) else "")
-                o = Object(inner.owner, e.maybe); o.fields["hf"] = hf; o.fields["_hf_config"] = hf
-                return o
-            if owner == "AutoBridge" and name == "get_model_config":
-                return self.provider(function.receiver.fields.get("hf", UNKNOWN), "hf_config_to_model_config")
-            if name == "dtype_from_hf":
-                dtype = e.attribute(args[-1] if args else kwargs.get("config"), "torch_dtype")
-                return dtype
-            if owner == "AutoBridge" and name in ("to_megatron_provider",):
-                return self.provider(function.receiver.fields.get("hf", UNKNOWN))
-        return NotImplemented
-    def registered(self):
-        if self.bridges is not None: return self.bridges
-        self.bridges = {}
-        for path in sorted(self.tree.paths):
-            if path.startswith("src/megatron/bridge/") and path.endswith(".py") and "register_bridge(" in self.tree(path):
-                mod = path[len("src/"):-3].replace("/", ".")
-                if "model_bridge" in mod or mod.endswith("auto_bridge"): continue
-                for n in ast.parse(self.tree(path)).body:
-                    if isinstance(n, ast.ClassDef):
-                        for d in n.decorator_list:
-                            if isinstance(d, ast.Call) and ast.unparse(d.func).endswith("register_bridge"):
-                                kw = {k.arg: k.value for k in d.keywords}
-                                src = kw.get("source") or (d.args[0] if d.args else None)
-                                name = src.value if isinstance(src, ast.Constant) else ast.unparse(src).split(".")[-1]
-                                self.bridges[name] = (mod, n.name, kw.get("provider"))
-        return self.bridges
-    def provider(self, hf, way="provider_bridge"):
-        config = self.hub.config(hf)
-        arch = (config or {}).get("architectures", [None])[0]
-        found = self.registered().get(arch)
-        if not found:
-            o = thing("Provider"); o.open = True; return o
-        mod, name, provider = found
-        m = self.e.module(mod)
-        cls = m.names[name]
-        me = Object(cls, self.e.maybe)
-        if provider is not None:
-            me.fields["PROVIDER_CLASS"] = evaluate.Frame(self.e, m, m.names, None).value(provider)
-        cfg = hf_object(config)
-        me.fields["hf_config"] = cfg
-        pre = thing("Pretrained", config=cfg)
-        return self.e.call(Bound(cls.find(way)[0], me), [pre if way == "provider_bridge" else cfg], {})
-    def functions(self):
-        found = {}
-        for path in sorted(self.tree.paths):
-            m = re.match(r"src/(megatron/bridge/(?:recipes|perf_recipes)/.*)\.py$", path)
-            if not m: continue
-            mod = m[1].replace("/", ".").removesuffix(".__init__")
-            for n in ast.parse(self.tree(path)).body:
-                if isinstance(n, ast.FunctionDef) and n.name.endswith("_config") and n.name[0] != "_":
-                    found[(mod, n.name)] = n
-        return found
-    def make(self, mod, name):
-        chips = re.findall(r"(?:^|[._])(h100|h200|b200|b300|gb200|gb300|vr200|r100)(?=[._]|$)", mod + "." + name)
-        self.gpu = chips[-1] if chips else None
-        self.asked.clear(); self.e.steps = 0; self.e.maybe = 0; self.e.depth = 0
-        m = self.e.module(mod)
-        return self.e.call(m.names[name], [], {})
+    """A revision whose recipes can be made."""
 
-if __name__ == "__main__":
-    B="/work/.mirror/NVIDIA-NeMo+Megatron-Bridge/repo"; M="/work/.mirror/NVIDIA+Megatron-LM/repo"
-    rev=sys.argv[1]
-    pin=subprocess.run(["git","-C",B,"ls-tree",rev,"3rdparty/Megatron-LM"],capture_output=True,text=True).stdout.split()[2]
-    R=Recipes(Tree(B,rev),Tree(M,pin),Hub("/work/shared/corpus/hf"))
-    fs=R.functions()
-    print(len(fs))
-    for (mod,name) in fs:
-        if len(sys.argv)>2 and sys.argv[2] not in name: continue
-        try: c=R.make(mod,name)
-        except Raised as e:
-            print(name,"RAISED",e,e.__cause__); continue
-        if not isinstance(c,Object): print(name,"->",c); continue
-        if len(sys.argv)>2:
-            for s in ("model","train","dataset","mixed_precision","comm_overlap","optimizer","ddp"):
-                v=c.fields.get(s)
-                print(s,v,getattr(v,'open',None)); 
-                if isinstance(v,Object): print({k:x for k,x in v.fields.items() if s!='model' or x is UNKNOWN or k in sys.argv[3:]})
+    def __init__(self, checkout, megatron, hub):
+        roots = {"megatron.bridge": (checkout.text, "src/megatron/bridge")}
+        if megatron:
+            roots.update({f"megatron.{p}": (megatron.text, f"megatron/{p}") for p in ("core", "training")})
+        self.checkout, self.hub, self.chip, self.asked = checkout, hub, None, []
+        self.evaluator = evaluate.Evaluator(roots, self.answer, {"typing.TYPE_CHECKING": False})
+        self.bridges = self.registered()
+
+    def answer(self, evaluator, function, args, kwargs):
+        """What the evaluator is told instead of walking: the machine, and the hub."""
+        if isinstance(function, External):
+            return self.answer_outside(function.path, args)
+        inner = function.function if isinstance(function, Bound) else function
+        if not isinstance(inner, Function) or inner.owner is None:
+            return NotImplemented
+        name = inner.node.name
+        if name == "dtype_from_hf":
+            return evaluator.attribute(args[-1] if args else kwargs.get("config"), "torch_dtype")
+        if inner.owner.name != "AutoBridge":
+            return NotImplemented
+        if name in ("from_hf_pretrained", "from_hf_config", "from_auto_config"):
+            return self.asked_for(inner.owner, args[0] if args else UNKNOWN)
+        if name in ("to_megatron_provider", "get_model_config"):
+            return self.provider(function.receiver.fields["hf"], name)
+        return NotImplemented
+
+    def answer_outside(self, path, args):
+        if path == "torch.cuda.is_available":
+            return True
+        if path == "torch.cuda.get_device_properties":
+            name, major = DEVICES.get(self.chip, (UNKNOWN, UNKNOWN))
+            return thing("Device", name=name, major=major)
+        if path == "os.path.join" and all(isinstance(a, str) for a in args):
+            return "/".join(args)
+        return "." if path == "os.getcwd" else NotImplemented
+
+    def asked_for(self, cls, name):
+        self.asked.append(name if isinstance(name, str) else "")
+        made = Object(cls, self.evaluator.maybe)
+        made.fields["hf"] = name
+        return made
+
+    def registered(self):
+        """Bridges by the architecture that they are of: (module, class, node of its provider)."""
+        found = {}
+        for path in self.checkout.files("src/megatron/bridge/"):
+            if "register_bridge(" not in (self.checkout.text(path) or "") or path.endswith(("model_bridge.py", "auto_bridge.py")):
+                continue
+            body = self.checkout.tree(path).body
+            constants = {a.targets[0].id: a.value.value for a in body if isinstance(a, ast.Assign)
+                         and isinstance(a.targets[0], ast.Name) and isinstance(a.value, ast.Constant)}
+            for node, call in decorated(body, "register_bridge"):
+                words = {k.arg: k.value for k in call.keywords}
+                of = words.get("source") or call.args[0]
+                name = of.value if isinstance(of, ast.Constant) else constants.get(source.name_of(of), source.name_of(of))
+                found[name] = (module_of(path), node.name, words.get("provider"))
+        return found
+
+    def provider(self, name, way):
+        """What a model of the hub becomes; of one that is not known, something of which nothing is."""
+        config = config_of(self.hub, name) or {}
+        found = self.bridges.get(next(iter(config.get("architectures") or [None])))
+        unknown = thing("Provider")
+        unknown.open = True
+        if not found:
+            return unknown
+        module = self.evaluator.module(found[0])
+        bridge, hf = Object(module.names[found[1]], self.evaluator.maybe), config_object(config)
+        bridge.fields["hf_config"] = hf
+        if found[2] is not None:
+            bridge.fields["PROVIDER_CLASS"] = evaluate.Frame(self.evaluator, module, module.names, None).value(found[2])
+        legacy = way == "to_megatron_provider"
+        method = bridge.cls.find("provider_bridge" if legacy else "hf_config_to_model_config")[0]
+        try:
+            return self.evaluator.call(method, [bridge, thing("Pretrained", config=hf) if legacy else hf], {})
+        except Raised:  # its config.json is not all that the model says of itself
+            return unknown
+
+    def functions(self):
+        """{name: module} of the recipes; of those in both packages the library's is the one of that name."""
+        found = {}
+        for path in self.checkout.files("src/megatron/bridge/perf_recipes/", "src/megatron/bridge/recipes/"):
+            names = self.names_in(path)
+            found.update((name, module_of(path)) for name in names if "/recipes/" in path or name not in found)
+        return found
+
+    def names_in(self, path):
+        body = self.checkout.tree(path).body
+        for node in body:
+            plain = isinstance(node, ast.FunctionDef) and not any(
+                a.arg not in ("self",) for a in node.args.args[:len(node.args.args) - len(node.args.defaults)])
+            if plain and node.name.endswith("_config") and node.name[0] != "_" and returns_container(node):
+                yield node.name
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Name):
+                if node.targets[0].id.endswith("_config") and node.targets[0].id[0] != "_":
+                    yield node.targets[0].id
+
+    def make(self, module, name):
+        """The configuration that a recipe makes. Raises Raised where it raises itself."""
+        chips = CHIP.findall(f"{module}.{name}")
+        self.chip = chips[-1] if chips else None
+        self.asked.clear()
+        e = self.evaluator
+        e.steps = e.maybe = e.depth = 0
+        return e.call(e.module(module).names[name], [], {})
+
+
+def returns_container(node):
+    return node.returns is None or "ConfigContainer" in ast.unparse(node.returns)
+
+
+def module_of(path):
+    return path[len("src/"):-3].replace("/", ".").removesuffix(".__init__")
+
+
+def decorated(body, name):
+    """The classes of a module with a decorator of that name, and its call."""
+    for node in body:
+        for d in node.decorator_list if isinstance(node, ast.ClassDef) else ():
+            if isinstance(d, ast.Call) and source.name_of(d.func) == name:
+                yield node, d
+
+
+# ---- what a configuration has ----
+
+def parameters():
+    """{name: its spelling in Bridge} of the parameters that are read: key, more_keys, unset (lists), list, decided, model."""
+    with open(os.path.join(RULES, "recipes", "bridge.yaml"), encoding="utf-8") as f:
+        about = re.findall(r"\w+", re.search(r"^about:.*\n((?: .*\n)+)", f.read(), re.M)[1])
+    found = {}
+    for path in sorted(glob.glob(os.path.join(RULES, "parameters", "*.yaml"))):
+        with open(path, encoding="utf-8") as f:
+            entries = re.split(r"^  - name: ", f.read(), flags=re.M)[1:]
+        for entry in entries:
+            name = entry.split("\n", 1)[0].strip()
+            of_model = "\n    scope: model\n" in entry and name not in about
+            said = re.search(r"^    bridge:(.*(?:\n      .*)*)", entry, re.M)
+            key = said and re.search(r"\bkey: ([\w.]+)", said[1])
+            if key and (of_model or name in about):
+                found[name] = dict(spelling(key[1], said[1]), model=of_model)
+    return found
+
+
+def spelling(key, text):
+    words = {"key": key, "list": re.search(r"\bdefault: \[(.*?)\]", text, re.S)}
+    for name in ("more_keys", "unset"):
+        listed = re.search(rf"\b{name}: \[(.*?)\]", text, re.S)
+        words[name] = re.findall(r"[\w.]+", listed[1]) if listed else []
+    words["decided"] = "under: mixed_precision" in text
+    return words
+
+
+class Values:
+    """The values of a configuration by parameter."""
+
+    def __init__(self, recipes, config):
+        self.e, self.config = recipes.evaluator, config
+        self.name_precision()
+
+    def name_precision(self):
+        """The name of the settings that a recipe writes out; what it has where no name means the same."""
+        found = self.config.fields.get("mixed_precision")
+        if not isinstance(found, Object):
+            return
+        known = self.e.module("megatron.bridge.training.mixed_precision").names["MIXED_PRECISION_RECIPES"]
+        for name, made_by in known.items():
+            if "-" not in name and self.e.call(made_by, [], {}).fields == found.fields:
+                self.config.fields["mixed_precision"] = name
+                return
+
+    def at(self, path):
+        """The value of a dotted key; MISSING where it leads nowhere."""
+        value = self.config
+        names = path.split(".")
+        for i, name in enumerate(names):
+            value = self.step(value, name)
+            if value is UNKNOWN:
+                return UNKNOWN
+            if value is None or value is MISSING:
+                return value if i + 1 == len(names) else MISSING
+        return value
+
+    def step(self, value, name):
+        if isinstance(value, dict):
+            return value.get(name, MISSING)
+        try:
+            return self.e.attribute(value, name) if isinstance(value, Object) else MISSING
+        except Raised:
+            return MISSING
+
+    def is_decided(self, words):
+        """Whether a named precision says it: only what is written out has settings of its own."""
+        precision = self.config.fields.get("mixed_precision")
+        if not words["decided"] or not isinstance(precision, Object):
+            return words["decided"]
+        return words["key"].startswith("model.num_layers_at_") and not precision.fields.get("first_last_layers_bf16")
+
+    def of(self, words):
+        """A parameter's value; MISSING where no key of it leads anywhere, or another parameter says it. Sections of their own
+        come first: they overwrite the model's fields when the run begins."""
+        no_model = self.config.fields.get("model") is None and words["key"].startswith("model.")
+        if no_model or self.is_decided(words):
+            return MISSING
+        keys = [k for k in [words["key"], *words["more_keys"]] if k not in words["unset"]]
+        keys.sort(key=lambda k: not k.startswith(("comm_overlap.", "mixed_precision.")))
+        there = [v for v in map(self.at, keys) if v is not MISSING]
+        value = next((v for v in there if v is not None), None if there else MISSING)
+        if value == "full" and words["list"]:  # as Megatron reads it: the whole layer, no list of parts
+            return []
+        return value if value is MISSING else self.written(value, words)
+
+    def written(self, value, words):
+        """In our own notation: a section by that word, a layout as its text, a type by its short name."""
+        if value is UNKNOWN or evaluate.holds_unknown(value):
+            return UNKNOWN
+        if isinstance(value, Object):
+            return "section"
+        if words["key"] == "model.pipeline_model_parallel_layout" and isinstance(value, (list, tuple)):
+            return "|".join("".join(LAYERS.get(layer, "?") for layer in stage) for stage in value)
+        if isinstance(value, (list, tuple)):
+            return [self.written(v, words) for v in value]
+        if isinstance(value, Member):
+            return value.value if isinstance(value.value, str) else value.name
+        if isinstance(value, External):
+            short = value.path.rsplit(".", 1)[-1]
+            return {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(short, short)
+        return value if isinstance(value, (str, int, float, bool, type(None))) else UNKNOWN
+
+
+def task_of(name):
+    return next((task for task in ("peft", "sft") if f"_{task}_" in name), "pretrain")
+
+
+def recipe_sections(recipes):
+    """models, usual and recipes; and which of them cannot be made, and why."""
+    spellings, rows, failed = parameters(), {}, []
+    for name, module in sorted(recipes.functions().items()):
+        config = None
+        try:
+            config = recipes.make(module, name)
+        except Raised as error:
+            failed.append(f"{name}: it raises {error}")
+        values = Values(recipes, config) if isinstance(config, Object) else None
+        rows[name] = head_of(recipes, name), values and {p: values.of(words) for p, words in spellings.items()}
+    usual = usual_values([row for _, row in rows.values() if row], spellings)
+    models = model_values(rows, spellings)
+    entries = {name: entry(head, row, {**usual, **models.get(head.get("model"), {})}, spellings)
+               for name, (head, row) in rows.items()}
+    return {"models": models, "usual": usual, "recipes": entries}, failed
+
+
+def head_of(recipes, name):
+    gpus = re.search(r"_(\d+)gpu_", name)
+    head = {"model": recipes.asked[-1] if recipes.asked else "", "task": task_of(name),
+            "gpus": int(gpus[1]) if gpus else None, "chip": recipes.chip}
+    return {k: v for k, v in head.items() if v}
+
+
+def is_value(value):
+    return value is not MISSING and value is not UNKNOWN
+
+
+def usual_values(rows, spellings):
+    """What most recipes have, of each parameter that is no model's."""
+    usual = {}
+    for parameter in (p for p, words in spellings.items() if not words["model"]):
+        counts = collections.Counter(json.dumps(row[parameter]) for row in rows if is_value(row[parameter]))
+        if counts:
+            usual[parameter] = json.loads(counts.most_common(1)[0][0])
+    return usual
+
+
+def model_values(rows, spellings):
+    """What the first recipe of each model makes of it."""
+    models = {}
+    for head, row in rows.values():
+        if row and head.get("model"):
+            shape = {p: v for p, v in row.items() if spellings[p]["model"] and is_value(v) and v is not None}
+            models.setdefault(head["model"], shape)
+    return models
+
+
+def entry(head, row, over, spellings):
+    """A recipe as it is written; of one that cannot be made nothing but its head."""
+    if row is None:
+        return dict(head, unknown="all")
+    sets = {p: v for p, v in row.items() if is_value(v) and v != over.get(p)}
+    lacks = [p for p, v in row.items() if v is MISSING and spellings[p]["key"].startswith("dataset.")]
+    unknown = [p for p, v in row.items() if v is UNKNOWN and not spellings[p]["model"]]
+    lists = {"lacks": lacks, "unknown": unknown}
+    return {**head, "sets": sets, **{k: v for k, v in lists.items() if v}}
+
+
+# ---- the keys ----
+
+def settings(recipes):
+    """{dotted key: {type, default, choices}} of the sections of a configuration; of the model and the data every class's."""
+    e, found = recipes.evaluator, {}
+    known = source.classes(recipes.checkout, recipes.checkout.files("src/megatron/bridge/"))
+    container = e.module("megatron.bridge.training.config").names["ConfigContainer"]
+    for section, owner in container.all_fields().items():
+        for cls in section_classes(e, recipes, section, owner.fields[section], owner.module):
+            for name, at in cls.all_fields().items():
+                if name[0] != "_":
+                    annotation = ast.parse(at.fields[name], mode="eval").body
+                    told = source.type_of(annotation, known)
+                    found.setdefault(f"{section}.{name}", {k: v for k, v in told.items() if (k, v) not in NOT_SAID})
+        found.setdefault(section, {})
+    return found
+
+
+NOT_SAID = (("type", "any"), ("type", "str"))
+
+
+def section_classes(e, recipes, section, annotation, module):
+    """The dataclasses that a section may be."""
+    folders = {"model": "src/megatron/bridge/models/", "dataset": "src/megatron/bridge/data/", "peft": "src/megatron/bridge/peft/"}
+    named = [e.name_in(module.name, n) for n in re.findall(r"[A-Za-z_]\w*", annotation) if n in module.names]
+    if section in folders:
+        for path in recipes.checkout.files(folders[section]):
+            inner = e.module(module_of(path))
+            named += [c for c in inner.names.values() if isinstance(c, Class)] if inner else []
+    return [c for c in named if isinstance(c, Class) and any(b.dataclass for b in c.line)]

@@ -189,8 +189,6 @@ HOST = {n: getattr(builtins, n) for n in (
     "repr divmod map filter iter next").split()}
 OF_OBJECT = ("__init__", "__post_init__", "__setattr__", "__getattribute__", "__init_subclass__")
 TYPES = {n: getattr(builtins, n) for n in "str int float bool list tuple dict set frozenset bytes".split()}
-import os
-TRACE=os.environ.get('TRACE')
 MOST_STEPS = 3_000_000
 
 
@@ -201,11 +199,17 @@ class Evaluator:
 
     def __init__(self, roots, intrinsic=None, values=None):
         self.roots, self.intrinsic, self.values = roots, intrinsic, values or {}
-        self.modules, self.maybe, self.depth, self.steps = {}, 0, 0, 0
+        self.modules, self.files, self.maybe, self.depth, self.steps = {}, {}, 0, 0, 0
 
     # ---- modules ----
 
     def file_of(self, name):
+        """The text of a module's file and whether it is a package's; None where it is outside."""
+        if name not in self.files:
+            self.files[name] = self.found(name)
+        return self.files[name]
+
+    def found(self, name):
         for prefix, (tree, folder) in self.roots.items():
             if name == prefix or name.startswith(prefix + "."):
                 base = folder + name[len(prefix):].replace(".", "/")
@@ -380,6 +384,8 @@ class Evaluator:
         if holds_unknown([*args, *kwargs.values()]) and name not in (
                 "append", "extend", "insert", "update", "setdefault", "get", "pop", "add", "items", "keys", "values"):
             return UNKNOWN
+        if isinstance(bound.receiver, dict) and self.maybe and self.perhaps_in(bound.receiver, name, args, kwargs):
+            return UNKNOWN
         if self.maybe and name in ("append", "extend", "insert", "update", "pop", "setdefault", "add", "remove", "clear"):
             self.blur(bound.receiver)
             return UNKNOWN
@@ -396,6 +402,17 @@ class Evaluator:
         except Exception as error:
             raise Raised(type(error).__name__) from error
         return list(result) if isinstance(result, (type({}.items()), type({}.keys()), type({}.values()))) else result
+
+    def perhaps_in(self, found, name, args, kwargs):
+        """A change of a dict that may not happen, where its keys are known; false for any other."""
+        if name == "update" and all(isinstance(a, dict) and UNKNOWN not in a for a in args):
+            for new in [*args, kwargs]:
+                found.update((k, self.joined(found.get(k), v)) for k, v in new.items())
+            return True
+        if name in ("pop", "setdefault") and isinstance(args[0], str):
+            found[args[0]] = UNKNOWN
+            return True
+        return False
 
     @staticmethod
     def blur(value):
@@ -590,9 +607,9 @@ class Evaluator:
         """What the constructor of a dataclass does."""
         fields, given = new.cls.all_fields(), dict(kwargs)
         given.update(zip(fields, args))
-        if UNKNOWN in given:
-            new.open = True
-        if any(name not in fields and isinstance(name, str) for name in given) and not new.cls.outside:
+        new.open = UNKNOWN in given
+        given = {k: v for k, v in given.items() if k in fields or v is not UNKNOWN}  # such a key may not be there
+        if any(name not in fields for name in given) and not new.cls.outside:
             raise Raised("TypeError")
         for name in fields:
             default = new.cls.find(name)[0]
@@ -688,11 +705,7 @@ class Frame:
         method = getattr(self, f"do_{type(node).__name__}", None)
         if not method:
             raise Unsupported(type(node).__name__)
-        try:
-            method(node)
-        except (Raised, Unsupported, Undecided) as x:
-            if TRACE: print("  " * self.e.depth, type(x).__name__, x, self.module.name, node.lineno, ast.unparse(node)[:80])
-            raise
+        method(node)
 
     def forget(self, statement):
         """What a statement that cannot be walked would have named is UNKNOWN."""
