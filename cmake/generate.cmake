@@ -21,12 +21,13 @@ function(moeplan_generate name)
   target_sources(${step_INTO} PRIVATE ${step_OUTPUT})
 endfunction()
 
-# rules/parameters -> the parameter table, its look-ups, the frameworks' defaults, and the header of the parameters' numbers
-file(GLOB parameter_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/parameters/*.yaml)
+# rules/parameters, rules/releases -> the parameter table, its look-ups, the frameworks' defaults, what their releases have otherwise,
+# and the header of the parameters' numbers
+file(GLOB parameter_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/parameters/*.yaml ${CMAKE_SOURCE_DIR}/rules/releases/*/*.yaml)
 add_library(moeplan_param_table OBJECT)
 moeplan_target(moeplan_param_table)
 moeplan_generate(generate_parameters OUTPUT param_table.c generated/facts/param_ids.h INTO moeplan_param_table LINK ${MOEPLAN_UPTO_doc}
-                 SOURCES src/facts/param_file.c INPUTS ${parameter_files})
+                 SOURCES src/facts/param_file.c tools/releases.c tools/release_tables.c INPUTS ${parameter_files})
 target_sources(moeplan_facts PRIVATE $<TARGET_OBJECTS:moeplan_param_table>)
 
 # rules/automodel -> recipe classes, typed sections, model classes and modules
@@ -52,7 +53,7 @@ foreach(layer plan cost choose flow emit cmd)
 endforeach()
 
 # rules/models, rules/platforms -> the catalogue, by the reader of the user's own files
-set(catalogue_readers entry platform_file check param param_file facts pattern)
+set(catalogue_readers entry platform_file check param param_file facts pattern profile)
 list(TRANSFORM catalogue_readers REPLACE "(.+)" "src/facts/\\1.c")
 file(GLOB model_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/models/*.yaml)
 file(GLOB platform_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/platforms/*.yaml)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* generate_parameters OUT.c IDS.h FILE.yaml...: the parameter files as C tables: param_table sorted
-   by name, its look-up tables, the coefficients, and the default facts of each framework; and the
-   parameters' numbers by name. A defect of a file is an error at its line. */
+/* generate_parameters OUT.c IDS.h FILE.yaml...: the parameter and release files as C tables:
+   param_table sorted by name, its look-up tables, the coefficients, the default facts of each
+   framework, and what its releases have otherwise; and the parameters' numbers by name. A defect of
+   a file is an error at its line. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,11 +13,13 @@
 #include "base/vec.h"
 #include "facts/param_file.h"
 #include "facts/param_index.h"
+#include "release_tables.h"
 
 struct generator {
     struct arena *arena;
     struct diags diags;
     struct param_list params, coefficients;
+    struct releases releases;
     struct buf out;
 };
 
@@ -32,8 +35,13 @@ static void read_file(struct generator *g, const char *path)
     uint32_t source = source_add(&g->diags.sources, str_of(path), text);
     if (!doc_load_yaml(g->arena, &g->diags, source, &docs)) return;
     struct param_list all = {0};
-    for (size_t d = 0; d < docs.n; d++)
-        param_file_read(g->arena, &g->diags, docs.items[d], &all);
+    for (size_t d = 0; d < docs.n; d++) {
+        const struct node *kind = node_get(docs.items[d], STR("kind"));
+        if (kind && str_is(kind->text, "Release"))
+            releases_add(&g->releases, docs.items[d]);
+        else
+            param_file_read(g->arena, &g->diags, docs.items[d], &all);
+    }
     for (size_t i = 0; i < all.n; i++) {
         bool coefficient = all.items[i].scope == SCOPE_COEFFICIENT;
         *VEC_PUSH(g->arena, coefficient ? &g->coefficients : &g->params) = all.items[i];
@@ -73,16 +81,13 @@ static void write_flags(struct buf *out, const struct param_spelling *s)
         const struct {
             const char *name;
             struct str text;
-        } words[] = {{"deprecated", f->deprecated},
-                     {"removed", f->removed},
-                     {"program", f->program},
-                     {"since", f->since},
-                     {"until", f->until}};
+        } words[] = {
+            {"deprecated", f->deprecated}, {"removed", f->removed}, {"program", f->program}};
         for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
             buf_printf(out, ",.%s=", words[k].name);
             ctext_str(out, words[k].text);
         }
-        buf_printf(out, "},");
+        buf_printf(out, ",.releases=0x%x},", f->releases);
     }
     buf_add_char(out, '}');
 }
@@ -114,11 +119,7 @@ static void write_spelling(struct buf *out, const struct param_spelling *s)
     write_flags(out, s);
     buf_printf(out, ",.rule=");
     ctext_str(out, s->rule);
-    buf_printf(out, ",.since=");
-    ctext_str(out, s->since);
-    buf_printf(out, ",.until=");
-    ctext_str(out, s->until);
-    buf_printf(out, ",.default_value=");
+    buf_printf(out, ",.releases=0x%x,.default_value=", s->releases);
     ctext_value(out, s->default_value);
     buf_printf(out, "},");
 }
@@ -320,19 +321,23 @@ int main(int argc, char **argv)
     if (argc < 4 || !g.arena) return EXIT_FAILURE;
     diags_init(&g.diags, g.arena);
     g.out = buf_new(g.arena);
+    g.releases = (struct releases){.arena = g.arena, .diags = &g.diags};
     for (int i = 3; i < argc; i++)
         read_file(&g, argv[i]);
     sort_items(g.params.items, g.params.n, sizeof *g.params.items, by_name);
     sort_items(g.coefficients.items, g.coefficients.n, sizeof *g.coefficients.items, by_name);
-    buf_printf(
-        &g.out,
-        "/* Generated from rules/parameters; do not edit. */\n#include \"facts/param_index.h\"\n");
+    releases_finish(&g.releases);
+    release_tables_mark(&g.releases, &g.params);
+    release_tables_check(&g.releases, &g.params);
+    buf_printf(&g.out, "/* Generated from rules/parameters and rules/releases; do not edit. */\n"
+                       "#include \"facts/param_index.h\"\n#include \"facts/profile.h\"\n");
     write_table(&g.out, "param", &g.params);
     write_table(&g.out, "coefficient", &g.coefficients);
     write_ranged(&g);
     write_names(&g);
     write_keys(&g);
     write_defaults(&g);
+    release_tables_write(&g.releases, &g.params, &g.out);
     bool good =
         report(&g) && write_file(&g, argv[1], buf_str(&g.out)) && write_file(&g, argv[2], ids(&g));
     arena_free(g.arena);

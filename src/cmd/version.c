@@ -11,8 +11,14 @@ static void print_text(struct buf *out)
     buf_printf(out, "moeplan %s\n", MOEPLAN_VERSION);
     for (size_t i = 0; i < profile_count(); i++) {
         const struct profile *p = profile_at(i);
-        buf_printf(out, "  %-10s %-16.*s %-9.*s %.*s\n", framework_name(p->framework),
-                   STR_ARG(p->version), STR_ARG(p->commit), STR_ARG(p->note));
+        buf_printf(out, "  %-10s %-16.*s %-9.*s %-11.*s", framework_name(p->framework),
+                   STR_ARG(p->version), STR_ARG(p->commit), STR_ARG(p->date));
+        if (p->transformer_engine.n)
+            buf_printf(out, " Transformer Engine %.*s", STR_ARG(p->transformer_engine));
+        if (p->torch.n)
+            buf_printf(out, "%s PyTorch %.*s", p->transformer_engine.n ? "," : "",
+                       STR_ARG(p->torch));
+        buf_add_char(out, '\n');
     }
 }
 
@@ -28,6 +34,9 @@ static void print_json(struct buf *out)
         json_str(&w, "framework", str_of(framework_name(p->framework)));
         json_str(&w, "framework_version", p->version);
         json_str(&w, "commit", p->commit);
+        json_str(&w, "date", p->date);
+        json_optional_str(&w, "transformer_engine_version", p->transformer_engine);
+        json_optional_str(&w, "torch_version", p->torch);
         json_close(&w, '}');
     }
     json_close(&w, ']');

@@ -8,6 +8,29 @@
 #include "facts/param_ids.h"
 #include "facts/param_index.h"
 #include "facts/pattern.h"
+#include "facts/profile.h"
+
+static const struct fact nobody_says = {.value = {.kind = VALUE_UNKNOWN}, .origin = ORIGIN_UNKNOWN};
+
+/* What a release has otherwise than the newest one, whose defaults the table has. */
+static void apply_release(struct facts *f)
+{
+    for (uint32_t i = 0; i < profile_defaults_count; i++) {
+        const struct profile_default *d = &profile_defaults[i];
+        if (d->framework == f->framework && d->releases & f->profile->bit)
+            f->items[d->param].value = d->value;
+    }
+    const struct {
+        int param;
+        struct str version;
+    } pins[] = {{P_transformer_engine_version, f->profile->transformer_engine},
+                {P_torch_version, f->profile->torch}};
+    for (size_t i = 0; i < sizeof pins / sizeof *pins; i++)
+        if (pins[i].version.n)
+            f->items[pins[i].param] = (struct fact){.value = value_string(pins[i].version),
+                                                    .origin = ORIGIN_RELEASE,
+                                                    .written = f->version};
+}
 
 struct facts *facts_new(struct arena *a, struct diags *diags, enum framework framework,
                         struct str version)
@@ -17,11 +40,37 @@ struct facts *facts_new(struct arena *a, struct diags *diags, enum framework fra
     f->diags = diags;
     f->framework = framework;
     f->version = version;
+    f->profile = profile_find(framework, version);
     f->items = arena_dup(a, param_defaults[framework], param_count * sizeof *f->items);
+    if (f->profile) apply_release(f);
     return f;
 }
 
-static const struct fact nobody_says = {.value = {.kind = VALUE_UNKNOWN}, .origin = ORIGIN_UNKNOWN};
+void facts_forget_pins(struct facts *f)
+{
+    for (uint32_t i = 0; i < param_count; i++)
+        if (f->items[i].origin == ORIGIN_RELEASE) f->items[i] = param_defaults[f->framework][i];
+}
+
+uint32_t facts_release(const struct facts *f)
+{
+    return f->profile ? f->profile->bit : RELEASES_ALL;
+}
+
+const struct str *facts_choices(const struct facts *f, int param, size_t *n)
+{
+    const struct param_spelling *s = &param_table[param].in[f->framework];
+    if (f->profile) return profile_choices_of(f->profile, param, n);
+    *n = s->n_choices;
+    return s->choices;
+}
+
+bool facts_flag_is_deprecated(const struct facts *f, const struct param_spelling *s,
+                              const struct param_flag *flag)
+{
+    uint32_t release = facts_release(f), newest = 1;
+    return flag->deprecated.n && (release & newest || param_flag_in(s, release));
+}
 
 struct facts *facts_new_plan(struct arena *a, struct diags *diags, enum framework framework,
                              struct str version)
@@ -183,6 +232,9 @@ struct str fact_origin_text(struct arena *a, const struct facts *f, int param)
     case ORIGIN_DEFAULT:
         return x->written.n ? arena_printf(a, "set by %.*s", STR_ARG(x->written))
                             : arena_printf(a, "%s default", framework_title(f->framework));
+    case ORIGIN_RELEASE:
+        return arena_printf(a, "what %s %.*s's lock file pins", framework_title(f->framework),
+                            STR_ARG(x->written));
     case ORIGIN_ASSUMED: return STR("assumed, as nothing says it");
     case ORIGIN_DERIVED:
         return x->written.n ? arena_printf(a, "from %.*s", STR_ARG(x->written)) : STR("derived");

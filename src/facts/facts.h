@@ -10,6 +10,7 @@
 enum fact_origin {
     ORIGIN_UNKNOWN,   /* nothing says it; the value is VALUE_UNKNOWN */
     ORIGIN_DEFAULT,   /* the framework profile's default */
+    ORIGIN_RELEASE,   /* what the framework release's own lock file pins */
     ORIGIN_ASSUMED,   /* nobody states it: what an `assumes` record, or silence about a model, means
                        */
     ORIGIN_DERIVED,   /* computed from other facts */
@@ -41,6 +42,7 @@ struct raw_fact {
 
 struct model_input;
 struct platform;
+struct profile;
 
 struct facts {
     struct arena *arena;
@@ -49,7 +51,8 @@ struct facts {
     bool framework_known; /* false: only facts common to all are meant (a plan that names none is
                              megatron) */
     struct str version;   /* of the framework profile: "main@2026-08-22" or a release number */
-    struct str format;    /* automodel, megatron, bridge, plan */
+    const struct profile *profile; /* the same, in full; NULL: a version that nobody knows */
+    struct str format;             /* automodel, megatron, bridge, plan */
     uint32_t source;
     struct fact *items;              /* [param_count] */
     const struct model_input *model; /* what the model facts were read from; NULL: none */
@@ -64,14 +67,24 @@ struct facts {
     bool env_complete;    /* a variable that is not listed is unset, not unknown */
 };
 
-/* Fresh facts: every parameter at the profile's default (unknown where the profile does not
-   say). */
+/* Fresh facts: every parameter at the default that it has in that version of the framework (unknown
+   where nothing says), and what its lock file pins. A version is one of profile.h. */
 struct facts *facts_new(struct arena *a, struct diags *diags, enum framework framework,
                         struct str version);
 /* The facts of a plan that says nothing yet: not the framework's defaults of the model and the
    micro-batch, of which a plan says what it writes alone. */
 struct facts *facts_new_plan(struct arena *a, struct diags *diags, enum framework framework,
                              struct str version);
+/* Forgets what the release's lock file pins, as if it pinned nothing. */
+void facts_forget_pins(struct facts *f);
+/* The bit of the facts' release (profile.h); all bits where nobody knows it. */
+uint32_t facts_release(const struct facts *f);
+/* The choices of a parameter in the facts' release, *n of them; none: any value is one. */
+const struct str *facts_choices(const struct facts *f, int param, size_t *n);
+/* Whether the facts' release has something better to write: what is deprecated today was the only
+   spelling once. */
+bool facts_flag_is_deprecated(const struct facts *f, const struct param_spelling *s,
+                              const struct param_flag *flag);
 /* A copy that can be changed on its own; values and texts are shared. */
 struct facts *facts_copy(struct arena *a, const struct facts *f);
 /* The fact of a parameter: P_its_name of facts/param_ids.h. A number that is none is our bug. */

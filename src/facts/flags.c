@@ -7,9 +7,9 @@
 #include "base/edit.h"
 #include "base/num.h"
 #include "base/quote.h"
-#include "base/version.h"
 #include "facts/check.h"
 #include "facts/pattern.h"
+#include "facts/profile.h"
 
 /* ---- words ---- */
 
@@ -160,10 +160,11 @@ static const char *rule_or(const struct occurrence *o, const char *general)
     return o->spelling->rule.n ? o->spelling->rule.p : general;
 }
 
-static bool flag_fits(const struct facts *f, const struct param_flag *flag)
+/* What a release has that the table has not: it is taken, and no rule asks for it. */
+static const struct profile_setting *extra_flag(const struct facts *f, struct str name)
 {
-    if ((flag->removed.n && !flag->until.n) || flag->program.n) return false;
-    return version_between(f->version, flag->since, flag->until);
+    const struct profile_setting *s = profile_setting_find(FRAMEWORK_MEGATRON, name);
+    return s && s->releases & facts_release(f) ? s : NULL;
 }
 
 /* Looking for the nearest of two thousand names takes about a millisecond: enough for the first
@@ -182,6 +183,31 @@ static void foreign_flag(struct occurrence *o)
     if (!o->f->bare_flags) d->severity = SEVERITY_WARNING;
 }
 
+/* The releases that have a flag: none of them is this one. */
+static uint32_t releases_of(const struct occurrence *o)
+{
+    const struct profile_setting *s = profile_setting_find(FRAMEWORK_MEGATRON, o->name.text);
+    return o->flag ? o->flag->releases : s ? s->releases : 0;
+}
+
+/* What is said of a flag that other releases have, and what this one has in its place. */
+static void help_other_release(struct occurrence *o, struct diag *d, uint32_t releases)
+{
+    struct facts *f = o->f;
+    const struct param_flag *now =
+        o->spelling ? param_flag_in(o->spelling, facts_release(f)) : NULL;
+    struct buf help = buf_new(f->arena);
+    if (o->flag && o->flag->removed.n)
+        buf_add(&help, o->flag->removed);
+    else if (now)
+        buf_printf(&help, "write %.*s", STR_ARG(now->flag));
+    if (releases)
+        buf_printf(&help, "%sMegatron-LM has it %.*s, this is %.*s", help.n ? "; " : "",
+                   STR_ARG(profile_span(f->arena, FRAMEWORK_MEGATRON, releases)),
+                   STR_ARG(f->version));
+    diag_help(f->diags, d, "%.*s", STR_ARG(buf_str(&help)));
+}
+
 static void unknown_flag(struct occurrence *o)
 {
     struct facts *f = o->f;
@@ -191,24 +217,20 @@ static void unknown_flag(struct occurrence *o)
         foreign_flag(o);
         return;
     }
-    bool gone = o->flag && o->flag->removed.n;
+    uint32_t releases = releases_of(o);
+    bool gone = releases || (o->flag && o->flag->removed.n);
     o->param = -1;
     if (!gone && f->diags->n < MOST_SUGGESTIONS) near = param_nearest_key(FRAMEWORK_MEGATRON, name);
     struct diag *d =
         complain(o, "unknown-key", &o->name,
                  arena_printf(f->arena, "Megatron-LM has no flag %.*s", STR_ARG(name)));
     if (gone)
-        diag_help(f->diags, d, "%.*s", STR_ARG(o->flag->removed));
+        help_other_release(o, d, releases);
     else
         diag_suggest(f->diags, d, near);
     /* one that looks like none of Megatron-LM's own may be the other program's */
     bool foreign = f->program_unknown && !gone && (!near.n || edit_distance(name, near) > 2);
     if (foreign) d->severity = SEVERITY_WARNING;
-}
-
-static bool is_choice(const struct param_spelling *s, struct str text)
-{
-    return s->n_choices == 0 || str_among(text, s->choices, s->n_choices);
 }
 
 static bool convert(struct arena *a, enum param_type type, struct str text, struct value *out)
@@ -240,12 +262,13 @@ static struct value read_value(struct occurrence *o, enum param_type type,
                               param_type_words(type), STR_ARG(word->text)));
         return value_unknown();
     }
-    if (is_choice(o->spelling, type == PARAM_INT ? value_text(a, v) : word->text)) return v;
+    size_t n;
+    const struct str *choices = facts_choices(o->f, o->param, &n);
+    if (!n || str_among(type == PARAM_INT ? value_text(a, v) : word->text, choices, n)) return v;
     struct diag *d = complain(
         o, rule_or(o, "value-choice"), word,
         arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
-    diag_help(o->f->diags, d, "one of %.*s",
-              STR_ARG(str_joined(a, o->spelling->choices, o->spelling->n_choices)));
+    diag_help(o->f->diags, d, "one of %.*s", STR_ARG(str_joined(a, choices, n)));
     return value_unknown();
 }
 
@@ -328,7 +351,7 @@ static const struct node *make_node(struct occurrence *o)
 
 static void note_deprecated(struct occurrence *o)
 {
-    if (!o->flag->deprecated.n) return;
+    if (!facts_flag_is_deprecated(o->f, o->spelling, o->flag)) return;
     struct diag *d =
         complain(o, "flag-deprecated", &o->name,
                  arena_printf(o->f->arena, "%.*s is deprecated", STR_ARG(o->name.text)));
@@ -376,11 +399,11 @@ void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_w
 {
     struct occurrence o = {.f = f, .name = name, .values = values, .n = n};
     o.param = param_find_key(FRAMEWORK_MEGATRON, name.text, &o.flag);
-    if (o.param < 0 || !flag_fits(f, o.flag)) {
-        unknown_flag(&o);
+    if (o.param >= 0) o.spelling = &param_table[o.param].in[FRAMEWORK_MEGATRON];
+    if (o.param < 0 || o.flag->program.n || !(o.flag->releases & facts_release(f))) {
+        if (!extra_flag(f, name.text)) unknown_flag(&o);
         return;
     }
-    o.spelling = &param_table[o.param].in[FRAMEWORK_MEGATRON];
     if (name.maybe) {
         forget_fact(&o);
         return;
@@ -439,17 +462,20 @@ static void stray_word(struct facts *f, const struct flag_word *w)
 
 /* Values of the flag at words[at]: those that follow, up to as many as it takes, at least one more
    when there are. */
-static size_t count_values(const struct flag_words *words, size_t at)
+static size_t count_values(const struct facts *f, const struct flag_words *words, size_t at)
 {
+    struct str name = words->items[at].text;
     const struct param_flag *flag = NULL;
+    const struct profile_setting *extra = extra_flag(f, name);
     size_t n = 0;
-    bool known = param_find_key(FRAMEWORK_MEGATRON, words->items[at].text, &flag) >= 0;
+    bool known = param_find_key(FRAMEWORK_MEGATRON, name, &flag) >= 0 || extra;
+    int most = flag ? flag->nargs_max : extra ? extra->nargs_max : -1;
     while (at + 1 + n < words->n && !is_flag(&words->items[at + 1 + n])) {
         const struct flag_word *w = &words->items[at + 1 + n];
-        if (known && flag->nargs_max > 0 && n == (size_t)flag->nargs_max) break;
-        if (known && flag->nargs_max == 0 && w->dynamic && w->known == 0) break;
+        if (known && most > 0 && n == (size_t)most) break;
+        if (known && most == 0 && w->dynamic && w->known == 0) break;
         n++;
-        if (known && flag->nargs_max == 0) break;
+        if (known && most == 0) break;
     }
     return n;
 }
@@ -468,7 +494,7 @@ void flags_apply(struct facts *f, const struct flag_words *words)
         } else if (name.dynamic) {
             open = true;
         } else {
-            size_t n = count_values(words, i);
+            size_t n = count_values(f, words, i);
             flags_apply_one(f, name, &words->items[i + 1], n);
             i += n;
         }

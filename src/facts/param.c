@@ -28,6 +28,15 @@ int param_find(struct str name)
     return slot ? slot->param : -1;
 }
 
+const struct param_flag *param_flag_in(const struct param_spelling *s, uint32_t releases)
+{
+    for (size_t i = 0; i < s->n_flags; i++) {
+        const struct param_flag *flag = &s->flags[i];
+        if (!flag->deprecated.n && !flag->program.n && flag->releases & releases) return flag;
+    }
+    return NULL;
+}
+
 bool param_is_spelled(const struct param *p)
 {
     bool known = false;

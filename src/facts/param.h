@@ -55,7 +55,7 @@ struct param_flag {
     struct str removed;       /* why it is no longer accepted; empty: accepted */
     struct str program;       /* another program that has it, not the pretraining scripts; empty:
                                  they do */
-    struct str since, until;  /* framework versions that have it; empty: all */
+    uint32_t releases;        /* the framework's releases that have it, as bits (profile.h) */
 };
 
 /* A parameter as one framework knows it. */
@@ -82,7 +82,7 @@ struct param_spelling {
     const struct str *choices;
     size_t n_choices;
     struct value default_value; /* VALUE_NULL: none; VALUE_UNKNOWN: the recipe decides */
-    struct str since, until;    /* framework versions that have it; empty: all */
+    uint32_t releases; /* of the framework that have its key, as bits; a flag has its own */
 };
 
 /* The numbers that a parameter can be, in its unit. Moeplan's own files and options are held to it,
@@ -123,6 +123,9 @@ extern const uint32_t param_ranged_count;
 extern const struct param coefficient_table[];
 extern const uint32_t coefficient_count;
 
+/* A flag of the spelling that is in one of a set of releases (bits of profile.h) and not on its way
+   out; NULL: none. */
+const struct param_flag *param_flag_in(const struct param_spelling *s, uint32_t releases);
 /* Whether any framework has it. */
 bool param_is_spelled(const struct param *p);
 /* Whether it is one of the list. */

@@ -132,8 +132,8 @@ static void read_nargs(struct reader *r, const struct node *node, struct param_f
 
 static void read_flag_mapping(struct reader *r, const struct node *node, struct param_flag *f)
 {
-    static const char *const known[] = {"flag",    "action",  "const", "nargs", "deprecated",
-                                        "removed", "program", "since", "until", NULL};
+    static const char *const known[] = {"flag",       "action",  "const",   "nargs",
+                                        "deprecated", "removed", "program", NULL};
     if (!check_keys(r, node, known)) return;
     const struct node *nargs = node_get(node, STR("nargs")),
                       *constant = node_get(node, STR("const"));
@@ -144,13 +144,12 @@ static void read_flag_mapping(struct reader *r, const struct node *node, struct 
     f->deprecated = text_at(r, node, "deprecated");
     f->removed = text_at(r, node, "removed");
     f->program = text_at(r, node, "program");
-    f->since = text_at(r, node, "since");
-    f->until = text_at(r, node, "until");
 }
 
 static struct param_flag read_flag(struct reader *r, const struct node *node, bool boolean)
 {
     struct param_flag f = {.action = boolean ? FLAG_TRUE : FLAG_STORE,
+                           .releases = UINT32_MAX,
                            .constant = value_null(),
                            .nargs_min = 1,
                            .nargs_max = 1};
@@ -176,11 +175,12 @@ static void read_default(struct reader *r, const struct node *node, struct value
 static struct param_spelling read_spelling(struct reader *r, const struct node *node,
                                            const struct param *p)
 {
-    static const char *const known[] = {"flags",    "key",   "more_keys", "inverse", "type",
-                                        "items",    "rule",  "choices",   "default", "since",
-                                        "until",    "also",  "unset",     "under",   "recipe",
-                                        "provider", "dtype", "settled",   "fixed",   NULL};
-    struct param_spelling s = {.known = true, .default_value = value_null()};
+    static const char *const known[] = {"flags",   "key",   "more_keys", "inverse",  "type",
+                                        "items",   "rule",  "choices",   "default",  "also",
+                                        "unset",   "under", "recipe",    "provider", "dtype",
+                                        "settled", "fixed", NULL};
+    struct param_spelling s = {
+        .known = true, .default_value = value_null(), .releases = UINT32_MAX};
     if (!check_keys(r, node, known)) return s;
     s.key = text_at(r, node, "key");
     s.more_keys = texts_at(r, node, "more_keys", &s.n_more_keys);
@@ -199,8 +199,6 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     s.choices = p->choices;
     s.n_choices = p->n_choices;
     if (node_get(node, STR("choices"))) s.choices = texts_at(r, node, "choices", &s.n_choices);
-    s.since = text_at(r, node, "since");
-    s.until = text_at(r, node, "until");
     read_default(r, node, &s.default_value);
     struct node_list flags = list_at(r, node, "flags");
     struct param_flag *items = ARENA_ARRAY(r->arena, struct param_flag, flags.n);

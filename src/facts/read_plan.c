@@ -55,18 +55,29 @@ static void check_framework(struct facts *f, const struct node *doc)
 }
 
 /* A version on the command line goes before the plan's own. */
-static void set_version(struct facts *f, const struct node *doc, const struct read_options *options)
+static struct str version_of(const struct node *doc, const struct read_options *options)
 {
     const struct node *word = node_get(doc, STR("framework_version"));
-    struct str wanted = options->version.n || !word ? options->version : word->text;
-    const struct profile *profile = profile_find(f->framework, wanted);
-    if (!profile && word && !options->version.n) {
-        struct diag *d =
-            complain(f, "value-choice", word,
-                     arena_printf(f->arena, "version %.*s is not known", STR_ARG(wanted)));
-        diag_help(f->diags, d, "one of %.*s", STR_ARG(profile_list(f->arena, f->framework)));
-    }
-    f->version = (profile ? profile : profile_find(f->framework, STR("")))->version;
+    return options->version.n || !word ? options->version : word->text;
+}
+
+/* The release that is meant; the newest where nobody knows that one. */
+static const struct profile *profile_of(enum framework framework, struct str version)
+{
+    const struct profile *profile = profile_find(framework, version);
+    return profile ? profile : profile_find(framework, STR(""));
+}
+
+/* A version on the command line is checked with the other options. */
+static void check_version(struct facts *f, const struct node *doc,
+                          const struct read_options *options)
+{
+    const struct node *word = node_get(doc, STR("framework_version"));
+    if (!word || options->version.n || profile_find(f->framework, word->text)) return;
+    struct diag *d =
+        complain(f, "value-choice", word,
+                 arena_printf(f->arena, "version %.*s is not known", STR_ARG(word->text)));
+    diag_help(f->diags, d, "one of %.*s", STR_ARG(profile_list(f->arena, f->framework)));
 }
 
 /* ---- body ---- */
@@ -169,11 +180,13 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
                  "a plan is a mapping of parameters");
         return false;
     }
-    struct facts *f = facts_new_plan(a, diags, framework_of(doc, options), STR(""));
+    enum framework framework = framework_of(doc, options);
+    struct facts *f = facts_new_plan(a, diags, framework,
+                                     profile_of(framework, version_of(doc, options))->version);
     f->framework_known = node_get(doc, STR("framework")) || options->framework_given;
     f->source = source;
     f->document = doc;
-    set_version(f, doc, options);
+    check_version(f, doc, options);
     check_format(f, doc);
     check_framework(f, doc);
     read_body(f, doc, options);

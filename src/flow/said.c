@@ -2,7 +2,6 @@
 #include "flow/said.h"
 
 #include "base/vec.h"
-#include "base/version.h"
 #include "facts/bridge.h"
 #include "facts/param_ids.h"
 #include "plan/knob.h"
@@ -162,11 +161,12 @@ size_t said_overrides(struct arena *a, const struct rule_set *rules, const struc
     return collect(a, &s, out);
 }
 
-/* Whether the version of the facts has the flag, and it is not on its way out. */
-static bool flag_is_current(const struct facts *f, const struct param_flag *flag)
+/* Whether the release of the facts has the flag, and nothing better. */
+static bool flag_is_current(const struct facts *f, const struct param_spelling *in,
+                            const struct param_flag *flag)
 {
-    return !flag->deprecated.n && !flag->removed.n &&
-           version_between(f->version, flag->since, flag->until);
+    return !flag->program.n && flag->releases & facts_release(f) &&
+           !facts_flag_is_deprecated(f, in, flag);
 }
 
 bool said_like_flag(struct value v)
@@ -188,7 +188,7 @@ const struct param_flag *said_flag(const struct facts *f, int param)
     if (has_flag_like_item(v)) return NULL;
     for (size_t i = 0; i < in->n_flags; i++) {
         const struct param_flag *flag = &in->flags[i];
-        if (!flag_is_current(f, flag)) continue;
+        if (!flag_is_current(f, in, flag)) continue;
         bool fits = flag->action == FLAG_STORE || flag->action == FLAG_APPEND;
         if (v.kind == VALUE_BOOL) fits = flag->action == (v.b ? FLAG_TRUE : FLAG_FALSE);
         if (flag->action == FLAG_CONST) fits = value_eq(v, flag->constant);

@@ -124,6 +124,7 @@ static bool start(struct builder *b, const struct node *root)
     b->facts =
         text_kind(root) < TEXTS ? read_text(b, root, chosen) : no_facts(b, root, framework, chosen);
     if (!b->facts) return false;
+    facts_forget_pins(b->facts); /* an example says the versions that it is about */
     if (b->rule->role == ROLE_ASSUMPTION) b->facts->format = STR("plan");
     if (!rule_is_for(b->rule, b->facts))
         complain(b, "the record is not for this framework and version");

@@ -95,9 +95,10 @@ static void file_read(struct loader *l, const struct node *file)
 /* Whether a document holds rules: moeplan's other kinds of data are left to their own loaders. */
 static bool is_rules(struct loader *l, const struct node *doc)
 {
-    static const char *const kinds[] = {"Rules",    "Parameters",    "Model",    "Platform",
-                                        "Evidence", "Recipes",       "Modules",  "Capabilities",
-                                        "Sections", "BridgeRecipes", "Playbook", NULL};
+    static const char *const kinds[] = {
+        "Rules",    "Parameters",    "Model",    "Platform", "Release",
+        "Reasons",  "Evidence",      "Recipes",  "Modules",  "Capabilities",
+        "Sections", "BridgeRecipes", "Playbook", NULL};
     const struct node *mark = node_get(doc, STR("moeplan")), *kind = node_get(doc, STR("kind"));
     if (!mark || !kind || !str_is(mark->text, "1")) {
         record_error(l, doc, "a rule file begins with moeplan: 1 and kind: Rules");

@@ -110,7 +110,7 @@ def main():
     if older:
         report.compare(out, older, found)
     if told.against:
-        missing = report.coverage(out, framework, found, every, told.against)
+        missing = report.coverage(out, framework, tree, found, every, told.against)
     return 1 if missing else 0
 
 

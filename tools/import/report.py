@@ -6,6 +6,7 @@ from collections import Counter
 
 import release
 import rules
+import source
 
 
 def heading(out, text, items):
@@ -80,21 +81,23 @@ def uncovered(checks, cited, why):
     ]
 
 
-def gone(checks, cited, files):
-    """The rules that cite a check of some files that is in none of them any more."""
-    return [
+def gone(checkout, checks, cited, files):
+    """The rules that cite a text of some files that is in no check and nowhere in their file any more."""
+    lost = [
         rule
         for rule in cited
         if rule.text and rule.file.startswith(files) and not any(rules.cites(rule, c) for c in checks)
     ]
+    whole = {path: source.one_line(checkout.text(path) or "") for path in {r.file for r in lost}}
+    return [rule for rule in lost if rule.text.rstrip(" …") not in whole[rule.file]]
 
 
-def coverage(out, framework, new, every, folder):
+def coverage(out, framework, checkout, new, every, folder):
     """Writes which checks no rule covers and which rules' checks are gone; how many there are."""
     cited, why = rules.read_all(folder), reasons(folder, new.head["framework"])
     needed = [check for check in new.checks if framework.needs_rule(check)]
     without = uncovered(needed, cited, why)
-    lost = gone(every, cited, framework.SEARCHED)
+    lost = gone(checkout, every, cited, framework.SEARCHED)
     out.write(f"\n# rules\n- {len(needed)} checks of the configuration, {len(without)} without a rule or a reason\n")
     heading(out, "checks without a rule or a reason", [f"{c[0]} {c[1]}: {c[2]}" for c in without])
     heading(out, "rules whose check is gone", [f"{r.path}:{r.line} {r.id}: {r.text}" for r in lost])
