@@ -9,6 +9,7 @@
 #include "facts/check.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
+#include "facts/profile.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 
@@ -89,7 +90,7 @@ static int detect(struct str text, const struct node *doc)
 {
     if (doc && doc->kind == NODE_MAP) return detect_map(doc);
     if (doc && doc->kind != NODE_SCALAR) return 0;
-    if (bridge_recipe_find(reader_declared(text, "recipe"))) return 95; /* its head says so */
+    if (bridge_recipe_find(reader_declared(text, "recipe"), RELEASES_ALL)) return 95; /* its head says so */
     int n = count_overrides(text, 3);
     return n >= 3 ? 80 : n >= 1 ? 60 : 0;
 }
@@ -332,7 +333,7 @@ static void stand_on_recipe(struct facts *f, struct str text, const struct flag_
     const struct setting *given = setting_use(options, STR("bridge_recipe"));
     struct str name = given ? given->text : named_recipe(words);
     if (!name.n) name = reader_declared(text, "recipe");
-    const struct bridge_recipe *r = bridge_recipe_find(name);
+    const struct bridge_recipe *r = bridge_recipe_find(name, facts_release(f));
     struct str id = reader_declared(text, "model");
     const struct model_input *m = model_find(f->arena, r && r->model.n ? r->model : id);
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);

@@ -6,9 +6,10 @@ pins as a submodule (MOEPLAN_MEGATRON_LM, a clone that has that commit) and with
 ORG__NAME/config.json). What then is not certain is listed as unknown. Sections beside settings and checks:
 
   models   {name on Hugging Face: {parameter: value}}: what the model is made of
-  usual    {parameter: value}: what most recipes have
+  commons  {name: …}: recipes that the recipes of a task begin with
   recipes  {name: {model, task, gpus, chip, lacks, sets, unknown}}: sets and unknown are parameters (rules/parameters) that are
-           other than usual, or than the model, or not certain; lacks are those of its data that no override can name
+           other than in the common one of the task, or by default, or than the model, or not certain; lacks are those of its data
+           that no override can name
 
 Of the parameters, those are read that rules/recipes/bridge.yaml is about, and a model's.
 """
@@ -240,7 +241,8 @@ def decorated(body, name):
 # ---- what a configuration has ----
 
 def parameters():
-    """{name: its spelling in Bridge} of the parameters that are read: key, more_keys, unset (lists), list, decided, model."""
+    """{name: its spelling in Bridge} of the parameters that are read: key, more_keys, unset, default, list (it is one), decided
+    (by a named precision), model (of its scope), about (read at all: of other data it is only asked whether it is there)."""
     with open(os.path.join(RULES, "recipes", "bridge.yaml"), encoding="utf-8") as f:
         about = re.findall(r"\w+", re.search(r"^about:.*\n((?: .*\n)+)", f.read(), re.M)[1])
     found = {}
@@ -252,18 +254,31 @@ def parameters():
             of_model = "\n    scope: model\n" in entry and name not in about
             said = re.search(r"^    bridge:(.*(?:\n      .*)*)", entry, re.M)
             key = said and re.search(r"\bkey: ([\w.]+)", said[1])
-            if key and (of_model or name in about):
-                found[name] = dict(spelling(key[1], said[1]), model=of_model)
+            of_model = of_model and key and key[1].startswith("model.")
+            if key and (of_model or name in about or key[1].startswith("dataset.")):
+                found[name] = dict(spelling(key[1], said[1]), model=bool(of_model), about=of_model or name in about)
     return found
 
 
 def spelling(key, text):
-    words = {"key": key, "list": re.search(r"\bdefault: \[(.*?)\]", text, re.S)}
+    default = re.search(r"\bdefault: (\[.*?\]|[^,}\n]+)", text, re.S)
+    words = {"key": key, "default": plain(default[1].strip()) if default else None}
+    words["list"] = isinstance(words["default"], list)
     for name in ("more_keys", "unset"):
         listed = re.search(rf"\b{name}: \[(.*?)\]", text, re.S)
         words[name] = re.findall(r"[\w.]+", listed[1]) if listed else []
     words["decided"] = "under: mixed_precision" in text
     return words
+
+
+def plain(text):
+    """A YAML scalar, or a list of scalars on a line."""
+    if text.startswith("["):
+        return [plain(item.strip()) for item in text[1:-1].split(",") if item.strip()]
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None if text == "~" else text.strip("'")
 
 
 class Values:
@@ -321,8 +336,8 @@ class Values:
         keys.sort(key=lambda k: not k.startswith(("comm_overlap.", "mixed_precision.")))
         there = [v for v in map(self.at, keys) if v is not MISSING]
         value = next((v for v in there if v is not None), None if there else MISSING)
-        if value == "full" and words["list"]:  # as Megatron reads it: the whole layer, no list of parts
-            return []
+        if words["list"] and (value == "full" or (value is None and words["default"])):  # as Megatron reads them
+            return words["default"]
         return value if value is MISSING else self.written(value, words)
 
     def written(self, value, words):
@@ -348,21 +363,33 @@ def task_of(name):
 
 
 def recipe_sections(recipes):
-    """models, usual and recipes; and which of them cannot be made, and why."""
-    spellings, rows, failed = parameters(), {}, []
-    for name, module in sorted(recipes.functions().items()):
-        config = None
-        try:
-            config = recipes.make(module, name)
-        except Raised as error:
-            failed.append(f"{name}: it raises {error}")
-        values = Values(recipes, config) if isinstance(config, Object) else None
-        rows[name] = head_of(recipes, name), values and {p: values.of(words) for p, words in spellings.items()}
-    usual = usual_values([row for _, row in rows.values() if row], spellings)
-    models = model_values(rows, spellings)
-    entries = {name: entry(head, row, {**usual, **models.get(head.get("model"), {})}, spellings)
+    """models, commons and recipes; and which of them cannot be made, and why."""
+    spellings, failed = parameters(), []
+    common = {name: values_of(recipes, "megatron.bridge.recipes.common", name, spellings, failed) for name in COMMONS}
+    rows = {name: values_of(recipes, module, name, spellings, failed) for name, module in sorted(recipes.functions().items())}
+    defaults = {p: words["default"] for p, words in spellings.items()}
+    models = model_values(rows, spellings, defaults)
+    commons = {name: entry(head, row, defaults, spellings) for name, (head, row) in common.items() if row}
+    of_task = {c["task"]: c["sets"] for c in commons.values()}
+    entries = {name: entry(head, row, {**defaults, **of_task.get(head["task"], {}), **models.get(head.get("model"), {})}, spellings)
                for name, (head, row) in rows.items()}
-    return {"models": models, "usual": usual, "recipes": entries}, failed
+    return {"models": models, "commons": commons, "recipes": entries}, failed
+
+
+COMMONS = ("_pretrain_common", "_sft_common", "_peft_common")
+
+
+def values_of(recipes, module, name, spellings, failed):
+    """A recipe's head and its values by parameter; None for the values of one that cannot be made."""
+    try:
+        config = recipes.make(module, name)
+    except (Raised, KeyError, AttributeError) as error:
+        failed.append(f"{name}: {type(error).__name__} {error}")
+        config = None
+    if not isinstance(config, Object):
+        return head_of(recipes, name), None
+    values = Values(recipes, config)
+    return head_of(recipes, name), {p: values.of(words) for p, words in spellings.items()}
 
 
 def head_of(recipes, name):
@@ -376,22 +403,12 @@ def is_value(value):
     return value is not MISSING and value is not UNKNOWN
 
 
-def usual_values(rows, spellings):
-    """What most recipes have, of each parameter that is no model's."""
-    usual = {}
-    for parameter in (p for p, words in spellings.items() if not words["model"]):
-        counts = collections.Counter(json.dumps(row[parameter]) for row in rows if is_value(row[parameter]))
-        if counts:
-            usual[parameter] = json.loads(counts.most_common(1)[0][0])
-    return usual
-
-
-def model_values(rows, spellings):
+def model_values(rows, spellings, defaults):
     """What the first recipe of each model makes of it."""
     models = {}
     for head, row in rows.values():
         if row and head.get("model"):
-            shape = {p: v for p, v in row.items() if spellings[p]["model"] and is_value(v) and v is not None}
+            shape = {p: v for p, v in row.items() if spellings[p]["model"] and is_value(v) and v != defaults[p]}
             models.setdefault(head["model"], shape)
     return models
 
@@ -400,9 +417,11 @@ def entry(head, row, over, spellings):
     """A recipe as it is written; of one that cannot be made nothing but its head."""
     if row is None:
         return dict(head, unknown="all")
-    sets = {p: v for p, v in row.items() if is_value(v) and v != over.get(p)}
+    sets = {p: v for p, v in row.items() if spellings[p]["about"] and is_value(v) and v != over.get(p)}
+    if sets.get("mixed_precision") == "section":  # the named settings with a change, which no name says
+        del sets["mixed_precision"]
     lacks = [p for p, v in row.items() if v is MISSING and spellings[p]["key"].startswith("dataset.")]
-    unknown = [p for p, v in row.items() if v is UNKNOWN and not spellings[p]["model"]]
+    unknown = [p for p, v in row.items() if v is UNKNOWN and spellings[p]["about"] and not spellings[p]["model"]]
     lists = {"lacks": lacks, "unknown": unknown}
     return {**head, "sets": sets, **{k: v for k, v in lists.items() if v}}
 
