@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* generate_automodel OUT.c recipes.yaml sections.yaml capabilities.yaml RELEASE...: what AutoModel's
-   recipes, typed sections, model classes and modules are, as C tables (facts/automodel.h); of its
-   releases, from the oldest on, the names in its modules. A defect of a file is an error at its
-   line. */
+/* generate_automodel OUT.c recipes.yaml sections.yaml capabilities.yaml RELEASE...: what
+   AutoModel's recipes, typed sections, model classes and modules are, as C tables
+   (facts/automodel.h); of its releases, from the oldest on, the names in its modules. A defect of a
+   file is an error at its line. */
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -18,7 +18,8 @@ static void write_recipe(struct generator *g, const struct node *node)
     tables_check_keys(g, node, known);
     buf_add_char(&g->out, '{');
     for (size_t i = 0; known[i]; i++) {
-        if (!tables_text(node, known[i]).n) tables_bad(g, node, "a recipe needs name, module and kind");
+        if (!tables_text(node, known[i]).n)
+            tables_bad(g, node, "a recipe needs name, module and kind");
         tables_write_text(&g->out, known[i], tables_text(node, known[i]));
     }
     buf_printf(&g->out, "},\n");
@@ -49,14 +50,15 @@ static const char *shape_of(struct generator *g, const struct node *section)
 
 static void write_section(struct generator *g, const struct node *node)
 {
-    static const char *const known[] = {"path",   "strategy", "beside", "targeted", "error",
-                                        "covers", "source",   "kinds",  "keys",     "untargeted",
+    static const char *const known[] = {"path",   "strategy", "beside",  "targeted", "error",
+                                        "covers", "source",   "kinds",   "keys",     "untargeted",
                                         "above",  "shape",    "targets", NULL};
     enum { N_TEXTS = 7 };
     tables_check_keys(g, node, known);
     buf_add_char(&g->out, '{');
     for (size_t i = 0; i < N_TEXTS; i++)
-        if (tables_text(node, known[i]).n) tables_write_text(&g->out, known[i], tables_text(node, known[i]));
+        if (tables_text(node, known[i]).n)
+            tables_write_text(&g->out, known[i], tables_text(node, known[i]));
     tables_write_texts(g, "kinds", node_get(node, STR("kinds")));
     tables_write_texts(g, "keys", node_get(node, STR("keys")));
     tables_write_texts(g, "targets", node_get(node, STR("targets")));
@@ -153,8 +155,7 @@ static void add_modules(struct generator *g, struct modules *all, const struct r
     for (size_t i = 0; i < e->n; i++) {
         if (!e->items[i].node) continue;
         struct module m = {e->items[i].name, e->items[i].node->text, bit};
-        struct str key =
-            arena_printf(g->arena, "%.*s %.*s", STR_ARG(m.path), STR_ARG(m.names));
+        struct str key = arena_printf(g->arena, "%.*s %.*s", STR_ARG(m.path), STR_ARG(m.names));
         int64_t at = map_get(numbers, key);
         if (at != MAP_NONE) {
             all->items[at].releases |= bit;

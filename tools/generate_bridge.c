@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* generate_bridge OUT.c FILE...: Megatron-Bridge's recipes and providers as C tables (facts/bridge.h),
-   from rules/recipes/bridge.yaml, Bridge's releases from the oldest on, and the models, told apart
-   by their kind. A defect of a file is an error at its line. */
+/* generate_bridge OUT.c FILE...: Megatron-Bridge's recipes and providers as C tables
+   (facts/bridge.h), from rules/recipes/bridge.yaml, Bridge's releases from the oldest on, and the
+   models, told apart by their kind. A defect of a file is an error at its line. */
 #include <stdlib.h>
 
 #include "base/vec.h"
@@ -9,8 +9,8 @@
 #include "release_entries.h"
 #include "tables.h"
 
-enum { COMMONS, RECIPES, MODELS, N_SECTIONS };
-static const char *const SECTIONS[N_SECTIONS] = {"commons", "recipes", "models"};
+enum { COMMONS, RECIPES, MODELS, ALIASES, N_SECTIONS };
+static const char *const SECTIONS[N_SECTIONS] = {"commons", "recipes", "models", "aliases"};
 
 struct release {
     struct str version;
@@ -24,14 +24,19 @@ struct row {
     uint32_t releases;
 };
 
+struct rows {
+    struct row *items;
+    size_t n, cap;
+};
+
 struct work {
     struct generator *g;
     const struct node *root; /* rules/recipes/bridge.yaml */
     VEC(struct release *) releases;
     VEC(const struct node *) models;
     struct texts values;
-    struct map value_numbers, row_numbers;
-    VEC(struct row) rows;
+    struct map value_numbers, row_numbers, alias_numbers;
+    struct rows rows, aliases;
 };
 
 /* ---- releases ---- */
@@ -59,7 +64,7 @@ static void add_release(struct work *w, const struct node *doc)
 /* A name on Hugging Face without what its variants differ in. */
 static struct str stem(struct str name)
 {
-    static const char *const endings[] = {"-it",    "-BF16", "-FP8",     "-NVFP4",
+    static const char *const endings[] = {"-it",   "-BF16",     "-FP8", "-NVFP4",
                                           "-Base", "-Instruct", NULL};
     for (int i = 0; endings[i]; i++)
         if (str_ends(name, str_of(endings[i])))
@@ -113,7 +118,8 @@ static const struct node *shape_of(const struct release *r, struct str hub)
 }
 
 /* What the recipe sets, and of a model that is in no catalogue what that is made of. */
-static void write_sets(struct work *w, const struct release *r, const struct release_entry *e, bool known)
+static void write_sets(struct work *w, const struct release *r, const struct release_entry *e,
+                       bool known)
 {
     buf_printf(&w->g->out, ".sets=(const struct bridge_setting[]){");
     size_t n = known ? 0 : write_settings(w, shape_of(r, tables_text(e->node, "model")));
@@ -131,7 +137,7 @@ static bool is_standard(const struct work *w, struct str name)
 
 static void check_entry(struct work *w, const struct release_entry *e)
 {
-    static const char *const known[] = {"model", "task", "gpus", "chip",
+    static const char *const known[] = {"model", "task", "gpus",    "chip", "rebuilds",
                                         "lacks", "sets", "unknown", NULL};
     tables_check_keys(w->g, e->node, known);
     if (!tables_text(e->node, "task").n) tables_bad(w->g, e->node, "a recipe needs a task");
@@ -150,9 +156,10 @@ static struct str row_text(struct work *w, const struct release *r, const struct
     tables_write_text(&w->g->out, "model", model);
     tables_write_text(&w->g->out, "task", tables_text(e->node, "task"));
     tables_write_text(&w->g->out, "chip", tables_text(e->node, "chip"));
-    buf_printf(&w->g->out, ".gpus=%.*s,.standard=%s,.made=%s,.common=%lld,",
+    buf_printf(&w->g->out, ".gpus=%.*s,.standard=%s,.rebuilds=%s,.made=%s,.common=%lld,",
                STR_ARG(gpus.n ? gpus : STR("0")), is_standard(w, e->name) ? "true" : "false",
-               made ? "true" : "false", (long long)common);
+               tables_true(e->node, "rebuilds") ? "true" : "false", made ? "true" : "false",
+               (long long)common);
     tables_write_params(w->g, "absent", node_get(e->node, STR("lacks")));
     if (made) tables_write_params(w->g, "unknown", unknown);
     write_sets(w, r, e, model.n > 0);
@@ -161,16 +168,34 @@ static struct str row_text(struct work *w, const struct release *r, const struct
     return text;
 }
 
-static uint32_t add_row(struct work *w, struct str text, uint32_t bit)
+static uint32_t add_row(struct work *w, struct map *numbers, struct rows *rows, struct str text,
+                        uint32_t bit)
 {
-    int64_t at = map_get(&w->row_numbers, text);
+    int64_t at = map_get(numbers, text);
     if (at == MAP_NONE) {
-        at = (int64_t)w->rows.n;
-        map_put(w->g->arena, &w->row_numbers, text, (uint32_t)at);
-        *VEC_PUSH(w->g->arena, &w->rows) = (struct row){text, 0};
+        at = (int64_t)rows->n;
+        map_put(w->g->arena, numbers, text, (uint32_t)at);
+        *VEC_PUSH(w->g->arena, rows) = (struct row){text, 0};
     }
-    w->rows.items[at].releases |= bit;
+    rows->items[at].releases |= bit;
     return (uint32_t)at;
+}
+
+static uint32_t add_recipe(struct work *w, struct str text, uint32_t bit)
+{
+    return add_row(w, &w->row_numbers, &w->rows, text, bit);
+}
+
+static void add_aliases(struct work *w, const struct release *r)
+{
+    const struct release_entries *all = &r->entries[ALIASES];
+    for (size_t i = 0; i < all->n; i++) {
+        struct buf text = buf_new(w->g->arena);
+        if (!all->items[i].node) continue;
+        tables_write_text(&text, "name", all->items[i].name);
+        tables_write_text(&text, "recipe", all->items[i].node->text);
+        add_row(w, &w->alias_numbers, &w->aliases, buf_str(&text), r->bit);
+    }
 }
 
 /* The number of the common recipe of a task among a release's rows; -1: it has none. */
@@ -188,15 +213,25 @@ static void add_rows(struct work *w, const struct release *r)
     uint32_t *commons = ARENA_ARRAY(w->g->arena, uint32_t, r->entries[COMMONS].n + 1);
     for (size_t i = 0; i < r->entries[COMMONS].n; i++) {
         const struct release_entry *e = &r->entries[COMMONS].items[i];
-        if (e->node) commons[i] = add_row(w, row_text(w, r, e, -1), r->bit);
+        if (e->node) commons[i] = add_recipe(w, row_text(w, r, e, -1), r->bit);
     }
     for (size_t i = 0; i < r->entries[RECIPES].n; i++) {
         const struct release_entry *e = &r->entries[RECIPES].items[i];
         if (!e->node) continue;
         check_entry(w, e);
         int64_t common = common_row(r, commons, tables_text(e->node, "task"));
-        add_row(w, row_text(w, r, e, common), r->bit);
+        add_recipe(w, row_text(w, r, e, common), r->bit);
     }
+}
+
+static void write_rows(struct generator *g, const char *type, const char *name,
+                       const struct rows *rows)
+{
+    buf_printf(&g->out, "const struct %s %s[] = {\n", type, name);
+    for (size_t i = 0; i < rows->n; i++)
+        buf_printf(&g->out, "{%.*s.releases=%uu},\n", STR_ARG(rows->items[i].text),
+                   rows->items[i].releases);
+    buf_printf(&g->out, "};\nconst uint32_t %s_count = %zu;\n", type, rows->n);
 }
 
 static void write_recipes(struct work *w)
@@ -204,15 +239,14 @@ static void write_recipes(struct work *w)
     for (size_t i = w->releases.n; i-- > 0;) { /* the newest is bit 0, and its rows are first */
         w->releases.items[i]->bit = (uint32_t)1 << (w->releases.n - 1 - i);
         add_rows(w, w->releases.items[i]);
+        add_aliases(w, w->releases.items[i]);
     }
     buf_printf(&w->g->out, "const struct value bridge_values[] = {\n");
     for (size_t i = 0; i < w->values.n; i++)
         buf_printf(&w->g->out, "%.*s,\n", STR_ARG(w->values.items[i]));
-    buf_printf(&w->g->out, "};\nconst struct bridge_recipe bridge_recipes[] = {\n");
-    for (size_t i = 0; i < w->rows.n; i++)
-        buf_printf(&w->g->out, "{%.*s.releases=%uu},\n", STR_ARG(w->rows.items[i].text),
-                   w->rows.items[i].releases);
-    buf_printf(&w->g->out, "};\nconst uint32_t bridge_recipe_count = %zu;\n", w->rows.n);
+    buf_printf(&w->g->out, "};\n");
+    write_rows(w->g, "bridge_recipe", "bridge_recipes", &w->rows);
+    write_rows(w->g, "bridge_alias", "bridge_aliases", &w->aliases);
 }
 
 /* ---- providers ---- */

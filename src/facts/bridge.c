@@ -7,8 +7,17 @@
 
 /* ---- tables ---- */
 
+static struct str without_alias(struct str name, uint32_t releases)
+{
+    for (uint32_t i = 0; i < bridge_alias_count; i++)
+        if (bridge_aliases[i].releases & releases && str_eq(bridge_aliases[i].name, name))
+            return bridge_aliases[i].recipe;
+    return name;
+}
+
 const struct bridge_recipe *bridge_recipe_find(struct str name, uint32_t releases)
 {
+    name = without_alias(name, releases);
     for (uint32_t i = 0; i < bridge_recipe_count; i++)
         if (bridge_recipes[i].releases & releases && str_eq(bridge_recipes[i].name, name))
             return &bridge_recipes[i];
@@ -26,6 +35,8 @@ struct str bridge_recipe_nearest(struct str word, uint32_t releases)
     for (uint32_t i = 0; i < bridge_recipe_count; i++)
         if (bridge_recipes[i].releases & releases && !is_common(&bridge_recipes[i]))
             edit_offer(&near, bridge_recipes[i].name);
+    for (uint32_t i = 0; i < bridge_alias_count; i++)
+        if (bridge_aliases[i].releases & releases) edit_offer(&near, bridge_aliases[i].name);
     return near.best;
 }
 

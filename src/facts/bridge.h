@@ -19,8 +19,9 @@ struct bridge_recipe {
     uint32_t releases;                  /* bits of Bridge's releases (facts/profile.h) */
     int common;                         /* the common recipe that it begins with; -1: none */
     bool standard;                      /* what overrides for its model and task stand on */
-    bool made;                          /* its source says what it sets: false: it may be anything */
-    const struct bridge_setting *sets;  /* over the common recipe, over the defaults */
+    bool rebuilds; /* run_recipe.py lays its pipeline out anew for other sizes */
+    bool made;     /* its source says what it sets: false: it may be anything */
+    const struct bridge_setting *sets; /* over the common recipe, over the defaults */
     size_t n_sets;
     const int *absent; /* parameters that no override can name on it */
     size_t n_absent;
@@ -29,6 +30,14 @@ struct bridge_recipe {
 };
 extern const struct bridge_recipe bridge_recipes[];
 extern const uint32_t bridge_recipe_count;
+
+/* Another name of a recipe. */
+struct bridge_alias {
+    struct str name, recipe;
+    uint32_t releases;
+};
+extern const struct bridge_alias bridge_aliases[];
+extern const uint32_t bridge_alias_count;
 
 /* Of every recipe it is known what these parameters are. */
 extern const int bridge_about[];
@@ -50,6 +59,18 @@ extern const uint32_t bridge_provider_count, bridge_plain_provider_count;
 const struct bridge_recipe *bridge_recipe_find(struct str name, uint32_t releases);
 /* The recipe's name in some releases that is nearest to a word; empty: none is near. */
 struct str bridge_recipe_nearest(struct str word, uint32_t releases);
+/* Command lines of Bridge's launchers. The recipe's name that one says (`exact`), or that follows
+   from what it says; empty: none, or it is not known. `at` is the word that says it. */
+struct flag_word;
+struct flag_words;
+struct str bridge_command_recipe(struct arena *a, const struct flag_words *words,
+                                 struct flag_word *at, bool *exact);
+/* The GPUs that a benchmark is asked to run on; 0: not said. */
+int64_t bridge_command_gpus(const struct flag_words *words);
+/* Its options as overrides, in their order: they yield to overrides that are written. */
+void bridge_command_overrides(struct arena *a, const struct flag_words *words,
+                              struct flag_words *out);
+
 /* The recipe that the facts stand on; NULL when it is not known. */
 const struct bridge_recipe *bridge_recipe_of(const struct facts *f);
 /* Whether no override can name the parameter on the recipe: it has no such section. */

@@ -86,11 +86,25 @@ static int detect_map(const struct node *doc)
     return count_keys(doc, &path, 0) >= 2 ? 85 : 0;
 }
 
+/* A launcher is told a recipe: by its name, or by what a benchmark is chosen by. */
+static bool names_recipe(struct str text)
+{
+    size_t at = str_find_str(text, STR("--recipe"));
+    struct str rest = str_slice(text, at, text.n), line;
+    if (at < text.n && str_split(&rest, '\n', &line) && str_find_str(line, STR("_config")) < line.n)
+        return true;
+    return str_find_str(text, STR("--model_recipe_name")) < text.n ||
+           (str_find_str(text, STR(" -mr ")) < text.n &&
+            str_find_str(text, STR("setup_experiment.py")) < text.n);
+}
+
 static int detect(struct str text, const struct node *doc)
 {
     if (doc && doc->kind == NODE_MAP) return detect_map(doc);
     if (doc && doc->kind != NODE_SCALAR) return 0;
-    if (bridge_recipe_find(reader_declared(text, "recipe"), RELEASES_ALL)) return 95; /* its head says so */
+    if (bridge_recipe_find(reader_declared(text, "recipe"), RELEASES_ALL))
+        return 95; /* its head says so */
+    if (names_recipe(text)) return 85;
     int n = count_overrides(text, 3);
     return n >= 3 ? 80 : n >= 1 ? 60 : 0;
 }
@@ -267,16 +281,27 @@ static bool is_variable(struct facts *f, struct str key, struct value v)
     return true;
 }
 
+static struct node *word_node(struct facts *f, const struct flag_word *word)
+{
+    struct node *node = ARENA_NEW(f->arena, struct node);
+    *node = (struct node){.source = f->source,
+                          .line = word->line,
+                          .from = word->from,
+                          .to = word->to,
+                          .text = word->text};
+    return node;
+}
+
 static void apply_word(struct facts *f, const struct flag_word *word)
 {
     struct str text = word->text;
+    if (str_starts(text, STR("--"))) return; /* an option of the launcher */
     while (text.n && (text.p[0] == '+' || text.p[0] == '-'))
         text = str_slice(text, 1, text.n);
     size_t eq = str_find(text, '='), at = 0;
     if (eq == text.n || eq == 0) return;
-    struct node *node = ARENA_NEW(f->arena, struct node);
-    *node = (struct node){
-        .source = f->source, .line = word->line, .from = word->from, .to = word->to, .text = text};
+    struct node *node = word_node(f, word);
+    node->text = text;
     struct str key = str_slice(text, 0, eq);
     bool unknown = word->dynamic || word->maybe;
     struct value v =
@@ -296,21 +321,6 @@ static void forget_defaults(struct facts *f)
             f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
 }
 
-/* The word behind --recipe; empty when there is none that is known. */
-static struct str named_recipe(const struct flag_words *words)
-{
-    struct str flag = STR("--recipe");
-    for (size_t i = 0; i < words->n; i++) {
-        const struct flag_word *w = &words->items[i];
-        if (w->dynamic || w->maybe || !str_starts(w->text, flag)) continue;
-        if (w->text.n > flag.n && w->text.p[flag.n] == '=')
-            return str_slice(w->text, flag.n + 1, w->text.n);
-        bool next = w->text.n == flag.n && i + 1 < words->n && !words->items[i + 1].dynamic;
-        if (next) return words->items[i + 1].text;
-    }
-    return (struct str){"", 0};
-}
-
 /* What no override can say stands in the head. */
 static void read_head(struct facts *f, struct str text)
 {
@@ -325,26 +335,52 @@ static void read_head(struct facts *f, struct str text)
     }
 }
 
-/* What the overrides stand on, where the command line, the head of the text or an option names it:
-   the recipe's values become the defaults. */
-static void stand_on_recipe(struct facts *f, struct str text, const struct flag_words *words,
-                            const struct read_options *options)
+/* What the overrides stand on: the recipe's values become the defaults. */
+static void stand_on(struct facts *f, const struct bridge_recipe *r, enum fact_origin origin)
 {
-    const struct setting *given = setting_use(options, STR("bridge_recipe"));
-    struct str name = given ? given->text : named_recipe(words);
-    if (!name.n) name = reader_declared(text, "recipe");
-    const struct bridge_recipe *r = bridge_recipe_find(name, facts_release(f));
-    struct str id = reader_declared(text, "model");
-    const struct model_input *m = model_find(f->arena, r && r->model.n ? r->model : id);
-    if (m) model_apply(f, m, ORIGIN_CATALOGUE);
-    if (!r) return;
-    facts_set(f, P_bridge_recipe, value_string(r->name), given ? ORIGIN_OPTION : ORIGIN_FILE, NULL,
-              STR("recipe"));
+    facts_set(f, P_bridge_recipe, value_string(r->name), origin, NULL, STR("recipe"));
     facts_set(f, P_task, value_string(r->task), ORIGIN_DERIVED, NULL, r->name);
     facts_set(f, P_over_recipe, value_bool(true), ORIGIN_FILE, NULL, r->name);
     facts_set(f, P_recipe_seq_length, bridge_recipe_value(r, P_seq_length), ORIGIN_DERIVED, NULL,
               r->name);
     bridge_recipe_apply(f, r);
+}
+
+/* A recipe of Bridge's that this release does not have. One of the user's own package is not for us
+   to know: only a slip of a name, and one that another release has, is worth a word. */
+static void unknown_recipe(struct facts *f, const struct flag_word *at, struct str name)
+{
+    struct node *node = word_node(f, at);
+    const struct bridge_recipe *other = bridge_recipe_find(name, RELEASES_ALL);
+    struct str near = other ? (struct str){"", 0} : bridge_recipe_nearest(name, facts_release(f));
+    if (!other && !near.n) return;
+    struct diag *d =
+        diag_add(f->diags, near.n ? SEVERITY_ERROR : SEVERITY_WARNING, "bridge-recipe-unknown",
+                 node_span(f->diags, node), "Megatron-Bridge %.*s has no recipe %.*s",
+                 STR_ARG(f->version), STR_ARG(name));
+    if (near.n) diag_suggest(f->diags, d, near);
+    if (other)
+        diag_help(f->diags, d, "it is in %.*s: name the release that runs, or a recipe of this one",
+                  STR_ARG(profile_span(f->arena, FRAMEWORK_BRIDGE, other->releases)));
+}
+
+/* The recipe where the command line, the head of the text or an option names it, and its model. */
+static void find_recipe(struct facts *f, struct str text, const struct flag_words *words,
+                        const struct read_options *options)
+{
+    struct flag_word at;
+    bool exact = false;
+    const struct setting *given = setting_use(options, STR("bridge_recipe"));
+    struct str told = bridge_command_recipe(f->arena, words, &at, &exact);
+    struct str name = given ? given->text : told.n ? told : reader_declared(text, "recipe");
+    const struct bridge_recipe *r = bridge_recipe_find(name, facts_release(f));
+    struct str id = reader_declared(text, "model");
+    const struct model_input *m = model_find(f->arena, r && r->model.n ? r->model : id);
+    if (m) model_apply(f, m, ORIGIN_CATALOGUE);
+    if (r)
+        stand_on(f, r, given ? ORIGIN_OPTION : ORIGIN_FILE);
+    else if (exact && !given)
+        unknown_recipe(f, &at, name);
 }
 
 /* Whether a $ or a backquote on a line is more than a character in quotes. */
@@ -384,16 +420,70 @@ static bool is_script(struct arena *a, struct str text)
     return false;
 }
 
+static void apply_words(struct facts *f, const struct flag_words *words)
+{
+    for (size_t i = 0; i < words->n; i++)
+        apply_word(f, &words->items[i]);
+}
+
+static bool is_said(const struct facts *f, int param)
+{
+    return fact_is_set(&f->items[param]);
+}
+
+static void forget(struct facts *f, int param, const struct bridge_recipe *r)
+{
+    bool none = f->items[param].value.kind == VALUE_NULL;
+    if (!is_said(f, param) && (!none || (param == P_pipeline_model_parallel_layout && r->rebuilds)))
+        f->items[param] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+}
+
+/* run_recipe.py makes the recipe's layout anew, or takes the lengths of its first and last stages
+   back, where an override gives the pipeline other sizes (sync_model_pipeline_layout). */
+static void forget_pipeline(struct facts *f)
+{
+    static const int parts[] = {P_pipeline_model_parallel_layout,
+                                P_num_layers_in_first_pipeline_stage,
+                                P_num_layers_in_last_pipeline_stage};
+    const struct bridge_recipe *r = bridge_recipe_of(f);
+    bool other = is_said(f, P_pipeline_model_parallel_size) ||
+                 is_said(f, P_virtual_pipeline_model_parallel_size);
+    for (size_t i = 0; r && other && i < sizeof parts / sizeof *parts; i++)
+        forget(f, parts[i], r);
+}
+
+/* The GPUs of a benchmark, or those that a recipe is named after where nobody lays it out anew. */
+static void set_world(struct facts *f, const struct flag_words *words)
+{
+    static const int grid[] = {P_tensor_model_parallel_size,
+                               P_pipeline_model_parallel_size,
+                               P_context_parallel_size,
+                               P_expert_model_parallel_size,
+                               P_expert_tensor_parallel_size,
+                               P_global_batch_size,
+                               P_micro_batch_size};
+    const struct bridge_recipe *r = bridge_recipe_of(f);
+    int64_t gpus = bridge_command_gpus(words);
+    if (gpus) facts_set(f, P_world_size, value_int(gpus), ORIGIN_FILE, NULL, STR("--num_gpus"));
+    if (!r || !r->gpus || fact_is_known(&f->items[P_world_size])) return;
+    for (size_t i = 0; i < sizeof grid / sizeof *grid; i++)
+        if (is_said(f, grid[i])) return;
+    facts_set(f, P_world_size, value_int(r->gpus), ORIGIN_DEFAULT, NULL, r->name);
+}
+
 static bool read_overrides(struct facts *f, const struct read_options *options)
 {
     struct str text = source_get(&f->diags->sources, f->source)->text;
-    struct flag_words words = {0};
+    struct flag_words words = {0}, told = {0};
     bool ok = is_script(f->arena, text) ? shell_read(f, text, options, &words)
                                         : flags_split(f, text, &words);
-    stand_on_recipe(f, text, &words, options);
+    find_recipe(f, text, &words, options);
     read_head(f, text);
-    for (size_t i = 0; i < words.n; i++)
-        apply_word(f, &words.items[i]);
+    bridge_command_overrides(f->arena, &words, &told);
+    apply_words(f, &told);
+    apply_words(f, &words);
+    forget_pipeline(f);
+    set_world(f, &words);
     return ok;
 }
 

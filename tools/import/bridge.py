@@ -7,7 +7,9 @@ ORG__NAME/config.json). What then is not certain is listed as unknown. Sections 
 
   models   {name on Hugging Face: {parameter: value}}: what the model is made of
   commons  {name: …}: recipes that the recipes of a task begin with
-  recipes  {name: {model, task, gpus, chip, lacks, sets, unknown}}: sets and unknown are parameters (rules/parameters) that are
+  aliases  {name: recipe}: other names that recipes are imported under
+  recipes  {name: {model, task, gpus, chip, rebuilds, lacks, sets, unknown}}: rebuilds: run_recipe.py makes a layout of its own
+           where the pipeline's sizes are overridden; sets and unknown are parameters (rules/parameters) that are
            other than in the common one of the task, or by default, or than the model, or not certain; lacks are those of its data
            that no override can name
 
@@ -37,6 +39,7 @@ CHIP = re.compile(r"(?:^|[._])(h100|b200|b300|gb200|gb300|vr200|r100)(?=[._]|$)"
 OF_EVERY_CONFIG = ("tie_word_embeddings use_cache pad_token_id bos_token_id eos_token_id return_dict output_attentions "
                    "output_hidden_states is_encoder_decoder chunk_size_feed_forward architectures name_or_path _name_or_path "
                    "model_type get_text_config to_dict").split()
+LAYOUT_BUILDER = "_pipeline_model_parallel_layout_builder"
 LAYERS = {"embedding": "E", "decoder": "t", "mtp": "m", "loss": "L"}
 MISSING = object()
 
@@ -119,7 +122,7 @@ class Recipes:
         roots = {"megatron.bridge": (checkout.text, "src/megatron/bridge")}
         if megatron:
             roots.update({f"megatron.{p}": (megatron.text, f"megatron/{p}") for p in ("core", "training")})
-        self.checkout, self.hub, self.chip, self.asked = checkout, hub, None, []
+        self.checkout, self.hub, self.chip, self.asked, self.rebuilds = checkout, hub, None, [], False
         self.evaluator = evaluate.Evaluator(roots, self.answer, {"typing.TYPE_CHECKING": False})
         self.bridges = self.registered()
 
@@ -215,11 +218,24 @@ class Recipes:
     def make(self, module, name):
         """The configuration that a recipe makes. Raises Raised where it raises itself."""
         chips = CHIP.findall(f"{module}.{name}")
-        self.chip = chips[-1] if chips else None
+        self.chip, self.rebuilds = chips[-1] if chips else None, False
         self.asked.clear()
         e = self.evaluator
         e.steps = e.maybe = e.depth = 0
-        return e.call(e.module(module).names[name], [], {})
+        made = e.call(e.module(module).names[name], [], {})
+        model = made.fields.get("model") if isinstance(made, Object) else None
+        self.rebuilds = isinstance(model, Object) and LAYOUT_BUILDER in model.fields
+        return made
+
+    def aliases(self, functions):
+        """Other names of recipes: {name: recipe}."""
+        found = {}
+        for path in self.checkout.files("src/megatron/bridge/recipes/"):
+            for node in self.checkout.tree(path).body:
+                for a in node.names if isinstance(node, ast.ImportFrom) else ():
+                    if a.asname and a.asname != a.name and a.name in functions and a.asname not in functions:
+                        found[a.asname] = a.name
+        return found
 
 
 def returns_container(node):
@@ -366,14 +382,15 @@ def recipe_sections(recipes):
     """models, commons and recipes; and which of them cannot be made, and why."""
     spellings, failed = parameters(), []
     common = {name: values_of(recipes, "megatron.bridge.recipes.common", name, spellings, failed) for name in COMMONS}
-    rows = {name: values_of(recipes, module, name, spellings, failed) for name, module in sorted(recipes.functions().items())}
+    functions = recipes.functions()
+    rows = {name: values_of(recipes, module, name, spellings, failed) for name, module in sorted(functions.items())}
     defaults = {p: words["default"] for p, words in spellings.items()}
     models = model_values(rows, spellings, defaults)
     commons = {name: entry(head, row, defaults, spellings) for name, (head, row) in common.items() if row}
     of_task = {c["task"]: c["sets"] for c in commons.values()}
     entries = {name: entry(head, row, {**defaults, **of_task.get(head["task"], {}), **models.get(head.get("model"), {})}, spellings)
                for name, (head, row) in rows.items()}
-    return {"models": models, "commons": commons, "recipes": entries}, failed
+    return {"models": models, "commons": commons, "aliases": recipes.aliases(functions), "recipes": entries}, failed
 
 
 COMMONS = ("_pretrain_common", "_sft_common", "_peft_common")
@@ -395,7 +412,7 @@ def values_of(recipes, module, name, spellings, failed):
 def head_of(recipes, name):
     gpus = re.search(r"_(\d+)gpu_", name)
     head = {"model": recipes.asked[-1] if recipes.asked else "", "task": task_of(name),
-            "gpus": int(gpus[1]) if gpus else None, "chip": recipes.chip}
+            "gpus": int(gpus[1]) if gpus else None, "chip": recipes.chip, "rebuilds": recipes.rebuilds}
     return {k: v for k, v in head.items() if v}
 
 
