@@ -110,6 +110,14 @@ static struct str stem_name(struct arena *a, const struct flag_words *words, str
                         STR_ARG(adapters ? STR("peft") : mode.text));
 }
 
+bool bridge_command_option(struct str word)
+{
+    static const char *const names[] = {"--recipe", "--model_recipe_name", "-mr"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(str_slice(word, 0, str_find(word, '=')), names[i])) return true;
+    return false;
+}
+
 struct str bridge_command_recipe(struct arena *a, const struct flag_words *words,
                                  struct flag_word *at, bool *exact)
 {

@@ -2,6 +2,7 @@
 /* The launch: which of a script's commands starts training, its words as flags, and how many GPUs
  * it runs on. */
 #include "base/num.h"
+#include "facts/bridge.h"
 #include "facts/param_ids.h"
 #include "facts/shell_state.h"
 
@@ -43,6 +44,7 @@ static bool is_argument(const struct shell *sh, struct shell_text t)
     while (s.n && (s.p[0] == SHELL_MAYBE || (framework == FRAMEWORK_BRIDGE && s.p[0] == '+')))
         s = str_slice(s, 1, s.n);
     s = str_slice(s, 0, str_find(s, '='));
+    if (framework == FRAMEWORK_BRIDGE && bridge_command_option(s)) return true;
     return param_find_key(framework, s, NULL) >= 0;
 }
 
