@@ -2,6 +2,7 @@
 #include "facts/bridge.h"
 
 #include "base/edit.h"
+#include "base/version.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 
@@ -110,27 +111,37 @@ static bool is_left_to_recipes(const struct facts *f, int param)
     return !str_is(f->format, "plan") || !param_table[param].in[FRAMEWORK_BRIDGE].recipe;
 }
 
-static bool is_about(int param)
-{
-    return param_among(param, bridge_about, bridge_about_count);
-}
-
 static void apply_one(struct facts *f, const struct bridge_recipe *r, int param)
 {
     const struct fact *x = &f->items[param];
-    bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED || x->origin == ORIGIN_OVERRIDE ||
-                  (x->origin == ORIGIN_CATALOGUE && is_about(param));
+    bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED || x->origin == ORIGIN_OVERRIDE;
     if (!stated && is_left_to_recipes(f, param))
         facts_set(f, param, bridge_recipe_value(r, param), ORIGIN_DEFAULT, NULL, r->name);
 }
 
-/* A recipe may change what its model is made of. */
+/* Since 0.6 experts are cut by expert parallelism alone where nobody says otherwise
+   (_set_moe_expert_tensor_parallel_default). */
+static void settle_expert_tensor(struct facts *f, const struct bridge_recipe *r)
+{
+    const struct fact *x = &f->items[P_expert_tensor_parallel_size];
+    bool unsaid = fact_is_of_recipe(x) && x->value.kind == VALUE_NULL;
+    bool settled = version_between(f->version, STR("0.6"), STR(""));
+    if (unsaid && settled && facts_int(f, P_expert_model_parallel_size, 1) > 1)
+        facts_set(f, P_expert_tensor_parallel_size, value_int(1), ORIGIN_DEFAULT, NULL, r->name);
+}
+
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
 {
     for (uint32_t i = 0; i < bridge_about_count; i++)
-        apply_one(f, r, bridge_about[i]);
-    for (size_t i = 0; i < r->n_sets; i++)
-        if (!is_about(r->sets[i].param)) apply_one(f, r, r->sets[i].param);
+        if (f->items[bridge_about[i]].origin != ORIGIN_CATALOGUE) apply_one(f, r, bridge_about[i]);
+    for (size_t i = 0; i < r->n_sets; i++) /* a recipe may change what its model is made of */
+        if (param_table[r->sets[i].param].scope == SCOPE_MODEL) apply_one(f, r, r->sets[i].param);
+}
+
+void bridge_recipe_settle(struct facts *f)
+{
+    const struct bridge_recipe *r = bridge_recipe_of(f);
+    if (r) settle_expert_tensor(f, r);
 }
 
 void bridge_facts(struct facts *f)

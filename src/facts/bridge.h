@@ -88,5 +88,7 @@ void bridge_facts(struct facts *f);
 /* Makes what a recipe sets the default of what nobody states: all that it is known of, or of a plan
    what plans leave to recipes. Overrides of it are read on top. */
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r);
+/* With the overrides read: what Bridge itself puts for what the recipe leaves open. */
+void bridge_recipe_settle(struct facts *f);
 
 #endif

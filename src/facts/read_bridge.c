@@ -177,16 +177,66 @@ static struct value parse_value(struct arena *a, struct str text, size_t *at, st
 
 /* ---- setting ---- */
 
+/* Whether the release of the facts has such a key. */
+static bool has_key(const struct facts *f, struct str key)
+{
+    const struct profile_setting *s = profile_setting_find(FRAMEWORK_BRIDGE, key);
+    return param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0 ||
+           (s && s->releases & facts_release(f));
+}
+
+/* The key that Megatron-LM's name of a parameter stands for, such as num_experts; empty: none. */
+static struct str key_of_flag(struct facts *f, struct str name)
+{
+    char *flag = arena_printf(f->arena, "--%.*s", STR_ARG(name)).p;
+    for (char *p = flag; *p; p++)
+        if (*p == '_') *p = '-';
+    int param = param_find_key(FRAMEWORK_MEGATRON, str_of(flag), NULL);
+    return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE].key : (struct str){"", 0};
+}
+
+/* The same field in another section; empty: none has it. */
+static struct str key_elsewhere(struct facts *f, struct str name)
+{
+    static const char *const sections[] = {"model", "train",   "optimizer",  "ddp", "scheduler",
+                                           "dist",  "dataset", "checkpoint", "rng", "logger"};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        struct str key = arena_printf(f->arena, "%s.%.*s", sections[i], STR_ARG(name));
+        if (has_key(f, key)) return key;
+    }
+    return (struct str){"", 0};
+}
+
+/* What was meant, and why it is not taken. */
+static struct str meant_key(struct facts *f, struct str key, const char **why)
+{
+    size_t dot = str_find(key, '.');
+    struct str name = str_slice(key, dot + 1, key.n), found = key_elsewhere(f, name);
+    *why = "another section has it";
+    if (found.n) return found;
+    found = key_of_flag(f, name);
+    *why = "that is Megatron-LM's name of it";
+    if (found.n && !str_eq(found, key)) return found;
+    *why = NULL;
+    found = param_nearest_key(FRAMEWORK_BRIDGE, key);
+    return found.n && edit_distance(key, found) <= 2 ? found : (struct str){"", 0};
+}
+
+/* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's or a
+   provider's own code may have more fields: then only what looks like a slip is worth a word. */
 static void unknown_key(struct facts *f, struct str key, struct span at)
 {
     enum { MOST_SUGGESTIONS = 32, LAST_LINE = 2000 }; /* looking for neighbours takes its time */
+    const char *why;
     size_t dot = str_find(key, '.');
-    if (dot == key.n || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE) return;
-    struct str near = param_nearest_key(FRAMEWORK_BRIDGE, key);
-    /* model classes have many fields of their own: only what looks like a slip is worth a word */
-    if (!near.n || edit_distance(key, near) > 2) return;
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", at,
+    bool plain = dot < key.n && str_find(str_slice(key, dot + 1, key.n), '.') == key.n - dot - 1;
+    if (!plain || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE || has_key(f, key)) return;
+    struct str near = meant_key(f, key, &why);
+    if (!near.n) return;
+    bool over = facts_bool(f, P_over_recipe, false);
+    struct diag *d = diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
                               "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
+    if (why) diag_note(f->diags, d, "%s", why);
     diag_suggest(f->diags, d, near);
 }
 
@@ -483,6 +533,7 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     apply_words(f, &told);
     apply_words(f, &words);
     forget_pipeline(f);
+    bridge_recipe_settle(f);
     set_world(f, &words);
     return ok;
 }

@@ -425,7 +425,7 @@ def model_values(rows, spellings, defaults):
     models = {}
     for head, row in rows.values():
         if row and head.get("model"):
-            shape = {p: v for p, v in row.items() if spellings[p]["model"] and is_value(v) and v != defaults[p]}
+            shape = {p: v for p, v in row.items() if spellings[p]["model"] and is_value(v) and v != defaults[p] and (v != 0 or v is False)}
             models.setdefault(head["model"], shape)
     return models
 
