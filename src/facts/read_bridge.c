@@ -86,16 +86,27 @@ static int detect_map(const struct node *doc)
     return count_keys(doc, &path, 0) >= 2 ? 85 : 0;
 }
 
+/* Whether the text is a document, which may show commands: its first line is a key's. */
+static bool is_document(struct str text)
+{
+    struct str line = {"", 0};
+    while (str_split(&text, '\n', &line) &&
+           (!str_trim(line).n || str_starts(line, STR("#")) || str_starts(line, STR("---"))))
+        line = (struct str){"", 0};
+    return str_ends(str_trim(line), STR(":")) || str_find_str(line, STR(": ")) < line.n;
+}
+
 /* A launcher is told a recipe: by its name, or by what a benchmark is chosen by. */
 static bool names_recipe(struct str text)
 {
     size_t at = str_find_str(text, STR("--recipe"));
     struct str rest = str_slice(text, at, text.n), line;
-    if (at < text.n && str_split(&rest, '\n', &line) && str_find_str(line, STR("_config")) < line.n)
-        return true;
-    return str_find_str(text, STR("--model_recipe_name")) < text.n ||
-           (str_find_str(text, STR(" -mr ")) < text.n &&
-            str_find_str(text, STR("setup_experiment.py")) < text.n);
+    bool named =
+        at < text.n && str_split(&rest, '\n', &line) && str_find_str(line, STR("_config")) < line.n;
+    bool chosen = str_find_str(text, STR("--model_recipe_name")) < text.n ||
+                  (str_find_str(text, STR(" -mr ")) < text.n &&
+                   str_find_str(text, STR("setup_experiment.py")) < text.n);
+    return (named || chosen) && !is_document(text);
 }
 
 static int detect(struct str text, const struct node *doc)
@@ -188,10 +199,11 @@ static bool has_key(const struct facts *f, struct str key)
 /* The key that Megatron-LM's name of a parameter stands for, such as num_experts; empty: none. */
 static struct str key_of_flag(struct facts *f, struct str name)
 {
-    char *flag = arena_printf(f->arena, "--%.*s", STR_ARG(name)).p;
-    for (char *p = flag; *p; p++)
-        if (*p == '_') *p = '-';
-    int param = param_find_key(FRAMEWORK_MEGATRON, str_of(flag), NULL);
+    struct buf flag = buf_new(f->arena);
+    buf_add(&flag, STR("--"));
+    for (size_t i = 0; i < name.n; i++)
+        buf_add_char(&flag, name.p[i] == '_' ? '-' : name.p[i]);
+    int param = param_find_key(FRAMEWORK_MEGATRON, buf_str(&flag), NULL);
     return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE].key : (struct str){"", 0};
 }
 
@@ -502,6 +514,23 @@ static void forget_pipeline(struct facts *f)
         forget(f, parts[i], r);
 }
 
+/* run_recipe.py gives the model the length of its data, whatever is said of the model's own. */
+static void check_sequence_length(struct facts *f, const struct flag_words *words)
+{
+    struct flag_word at;
+    bool exact;
+    struct str model = STR("model.seq_length");
+    struct fact *x = &f->items[P_seq_length];
+    if (!bridge_command_recipe(f->arena, words, &at, &exact).n || !exact || !x->node) return;
+    if (!facts_has_raw(f, model) || facts_has_raw(f, STR("dataset.seq_length"))) return;
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "bridge-runner-sequence-length",
+                              node_span(f->diags, x->node),
+                              "run_recipe.py overwrites model.seq_length by that of the data");
+    diag_help(f->diags, d, "override dataset.seq_length: the model follows");
+    *x = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+    facts_set(f, P_recipe_seq_length, value_null(), ORIGIN_DERIVED, NULL, model);
+}
+
 /* The GPUs of a benchmark, or those that a recipe is named after where nobody lays it out anew. */
 static void set_world(struct facts *f, const struct flag_words *words)
 {
@@ -532,6 +561,7 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     bridge_command_overrides(f->arena, &words, &told);
     apply_words(f, &told);
     apply_words(f, &words);
+    check_sequence_length(f, &words);
     forget_pipeline(f);
     bridge_recipe_settle(f);
     set_world(f, &words);
