@@ -30,15 +30,19 @@ moeplan_generate(generate_parameters OUTPUT param_table.c generated/facts/param_
                  SOURCES src/facts/param_file.c tools/releases.c tools/release_tables.c INPUTS ${parameter_files})
 target_sources(moeplan_facts PRIVATE $<TARGET_OBJECTS:moeplan_param_table>)
 
-# rules/automodel -> recipe classes, typed sections, model classes and modules
-set(automodel_data recipes sections capabilities modules)
+# rules/automodel, rules/releases/automodel -> recipe classes, typed sections, model classes and modules with their names
+set(automodel_data recipes sections capabilities)
 list(TRANSFORM automodel_data REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/rules/automodel/\\1.yaml")
+file(GLOB automodel_releases CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/releases/automodel/*.yaml) # sorted: main is the newest
 moeplan_generate(generate_automodel OUTPUT automodel_tables.c INTO moeplan_facts LINK ${MOEPLAN_UPTO_doc}
-                 SOURCES tools/tables.c INPUTS ${automodel_data})
+                 SOURCES tools/tables.c tools/release_entries.c INPUTS ${automodel_data} ${automodel_releases})
 
-# rules/recipes -> Megatron-Bridge's recipes and providers
+# rules/recipes, rules/releases, rules/models -> Megatron-Bridge's recipes and providers
+file(GLOB bridge_releases CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/releases/bridge/*.yaml) # sorted: main is the newest
+file(GLOB bridge_models CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/models/*.yaml)
 moeplan_generate(generate_bridge OUTPUT bridge_tables.c INTO moeplan_facts LINK ${MOEPLAN_UPTO_doc}
-                 SOURCES tools/tables.c INPUTS ${CMAKE_SOURCE_DIR}/rules/recipes/bridge.yaml)
+                 SOURCES tools/tables.c tools/release_entries.c
+                 INPUTS ${CMAKE_SOURCE_DIR}/rules/recipes/bridge.yaml ${bridge_releases} ${bridge_models})
 
 # rules/programs -> programs built on Megatron-LM: their files and their flags
 file(GLOB program_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/programs/*.yaml)

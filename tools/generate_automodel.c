@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* generate_automodel OUT.c recipes.yaml sections.yaml capabilities.yaml modules.yaml: what
-   AutoModel's recipes, typed sections and model classes are, as C tables (facts/automodel.h). A
-   defect of a file is an error at its line. */
+/* generate_automodel OUT.c recipes.yaml sections.yaml capabilities.yaml RELEASE...: what
+   AutoModel's recipes, typed sections, model classes and modules are, as C tables
+   (facts/automodel.h); of its releases, from the oldest on, the names in its modules. A defect of a
+   file is an error at its line. */
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "facts/automodel.h"
+#include "release_entries.h"
 #include "tables.h"
 
 static void write_recipe(struct generator *g, const struct node *node)
@@ -15,7 +18,8 @@ static void write_recipe(struct generator *g, const struct node *node)
     tables_check_keys(g, node, known);
     buf_add_char(&g->out, '{');
     for (size_t i = 0; known[i]; i++) {
-        if (!tables_text(node, known[i]).n) tables_bad(g, node, "a recipe needs name, module and kind");
+        if (!tables_text(node, known[i]).n)
+            tables_bad(g, node, "a recipe needs name, module and kind");
         tables_write_text(&g->out, known[i], tables_text(node, known[i]));
     }
     buf_printf(&g->out, "},\n");
@@ -46,14 +50,15 @@ static const char *shape_of(struct generator *g, const struct node *section)
 
 static void write_section(struct generator *g, const struct node *node)
 {
-    static const char *const known[] = {"path",   "strategy", "beside", "targeted", "error",
-                                        "covers", "source",   "kinds",  "keys",     "untargeted",
+    static const char *const known[] = {"path",   "strategy", "beside",  "targeted", "error",
+                                        "covers", "source",   "kinds",   "keys",     "untargeted",
                                         "above",  "shape",    "targets", NULL};
     enum { N_TEXTS = 7 };
     tables_check_keys(g, node, known);
     buf_add_char(&g->out, '{');
     for (size_t i = 0; i < N_TEXTS; i++)
-        if (tables_text(node, known[i]).n) tables_write_text(&g->out, known[i], tables_text(node, known[i]));
+        if (tables_text(node, known[i]).n)
+            tables_write_text(&g->out, known[i], tables_text(node, known[i]));
     tables_write_texts(g, "kinds", node_get(node, STR("kinds")));
     tables_write_texts(g, "keys", node_get(node, STR("keys")));
     tables_write_texts(g, "targets", node_get(node, STR("targets")));
@@ -124,29 +129,64 @@ static void write_classes(struct generator *g, const struct node *classes)
         write_class(g, &entries.items[i]);
 }
 
-static int text_cmp(const void *a, const void *b)
+/* ---- the names in modules ---- */
+
+/* A module as some releases have it. */
+struct module {
+    struct str path, names;
+    uint32_t releases;
+};
+
+struct modules {
+    struct module *items;
+    size_t n, cap;
+};
+
+static int module_cmp(const void *a, const void *b)
 {
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+    const struct module *x = a, *y = b;
+    int order = str_cmp(x->path, y->path);
+    return order ? order : x->releases < y->releases ? -1 : 1; /* the newest is bit 0 */
 }
 
-/* package: [module, ...] */
-static void write_modules(struct generator *g, const struct node *packages)
+static void add_modules(struct generator *g, struct modules *all, const struct release_entries *e,
+                        uint32_t bit, struct map *numbers)
 {
-    struct texts paths = {0};
-    if (packages->n) *VEC_PUSH(g->arena, &paths) = packages->keys[0]->text;
-    for (size_t i = 0; i < packages->n; i++) {
-        const struct node *children = packages->items[i];
-        for (size_t k = 0; k < children->n; k++)
-            *VEC_PUSH(g->arena, &paths) =
-                arena_printf(g->arena, "%.*s.%.*s", STR_ARG(packages->keys[i]->text),
-                             STR_ARG(children->items[k]->text));
+    for (size_t i = 0; i < e->n; i++) {
+        if (!e->items[i].node) continue;
+        struct module m = {e->items[i].name, e->items[i].node->text, bit};
+        struct str key = arena_printf(g->arena, "%.*s %.*s", STR_ARG(m.path), STR_ARG(m.names));
+        int64_t at = map_get(numbers, key);
+        if (at != MAP_NONE) {
+            all->items[at].releases |= bit;
+            continue;
+        }
+        map_put(g->arena, numbers, key, (uint32_t)all->n);
+        *VEC_PUSH(g->arena, all) = m;
     }
-    sort_items(paths.items, paths.n, sizeof *paths.items, text_cmp);
-    for (size_t i = 0; i < paths.n; i++) {
+}
+
+static void write_modules(struct generator *g, char **paths, int n)
+{
+    struct modules all = {0};
+    struct map numbers = {0};
+    struct release_entries names = {0};
+    for (int i = 0; i < n; i++) {
+        const struct node *doc = tables_load(g, paths[i], "Release");
+        if (!doc) return;
+        bool whole = !tables_text(doc, "base").n;
+        names = release_entries_of(g->arena, whole ? NULL : &names, node_get(doc, STR("names")));
+        add_modules(g, &all, &names, (uint32_t)1 << (n - 1 - i), &numbers);
+    }
+    if (all.n) sort_items(all.items, all.n, sizeof *all.items, module_cmp);
+    buf_printf(&g->out, "const struct automodel_module automodel_modules[] = {\n");
+    for (size_t i = 0; i < all.n; i++) {
         buf_add_char(&g->out, '{');
-        tables_write_text(&g->out, "path", paths.items[i]);
-        buf_printf(&g->out, "},\n");
+        tables_write_text(&g->out, "path", all.items[i].path);
+        tables_write_text(&g->out, "names", all.items[i].names);
+        buf_printf(&g->out, ".releases=%uu},\n", all.items[i].releases);
     }
+    buf_printf(&g->out, "};\nconst uint32_t automodel_module_count = %zu;\n", all.n);
 }
 
 static void write_recipes(struct generator *g, const struct node *list)
@@ -172,8 +212,6 @@ static const struct table {
      write_sections},
     {"Capabilities", "classes", "automodel_class", "automodel_classes", "automodel_class_count",
      write_classes},
-    {"Modules", "modules", "automodel_module", "automodel_modules", "automodel_module_count",
-     write_modules},
 };
 
 static void write_table(struct generator *g, const struct table *t, const char *path)
@@ -197,11 +235,12 @@ int main(int argc, char **argv)
 {
     enum { N_TABLES = sizeof tables / sizeof *tables };
     struct generator g = {.arena = arena_new(0)};
-    if (argc != 2 + N_TABLES || !g.arena) return EXIT_FAILURE;
+    if (argc < 2 + N_TABLES || !g.arena) return EXIT_FAILURE;
     diags_init(&g.diags, g.arena);
     g.out = buf_new(g.arena);
     buf_printf(&g.out, "/* Generated from rules/automodel. */\n#include \"facts/automodel.h\"\n");
     for (int i = 0; i < N_TABLES; i++)
         write_table(&g, &tables[i], argv[2 + i]);
+    write_modules(&g, argv + 2 + N_TABLES, argc - 2 - N_TABLES);
     return tables_end(&g, argv[1]);
 }

@@ -48,7 +48,8 @@ const struct node *tables_load(struct generator *g, const char *path, const char
     }
     uint32_t source = source_add(&g->diags.sources, str_of(path), text);
     if (!doc_load_yaml(g->arena, &g->diags, source, &docs)) return NULL;
-    if (docs.n == 1 && str_is(tables_text(docs.items[0], "kind"), kind)) return docs.items[0];
+    if (docs.n == 1 && (!kind || str_is(tables_text(docs.items[0], "kind"), kind)))
+        return docs.items[0];
     cannot(g, path, "is of another kind");
     return NULL;
 }

@@ -24,7 +24,7 @@ void tables_check_keys(struct generator *g, const struct node *map, const char *
 /* The text under a key; empty when there is none. */
 struct str tables_text(const struct node *map, const char *key);
 bool tables_true(const struct node *map, const char *key);
-/* Reads a file of that kind: its one document; NULL with an error added. */
+/* Reads a file of that kind (NULL: of any): its one document; NULL with an error added. */
 const struct node *tables_load(struct generator *g, const char *path, const char *kind);
 /* `.member={"text", 4},` and `.n_member=2,.member=(const struct str[]){…},`; lists in the list are
    put in their place. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NeMo AutoModel: what its recipes, typed sections and model classes are, as tables generated at
-   build time from rules/automodel/{recipes,sections,capabilities}.yaml, and the steps of reading a
-   recipe. */
+   build time from rules/automodel/{recipes,sections,capabilities}.yaml and rules/releases/automodel,
+   and the steps of reading a recipe. */
 #ifndef MOEPLAN_FACTS_AUTOMODEL_H
 #define MOEPLAN_FACTS_AUTOMODEL_H
 
@@ -62,9 +62,11 @@ struct automodel_class {
 extern const struct automodel_class automodel_classes[];
 extern const uint32_t automodel_class_count;
 
-/* A module of AutoModel's package. Sorted by path. */
+/* A module of AutoModel's package as some releases have it. Sorted by path. */
 struct automodel_module {
     struct str path;
+    struct str names;  /* that it has, with blanks between them; "*" among them: it may have more */
+    uint32_t releases; /* bits (facts/profile.h) */
 };
 extern const struct automodel_module automodel_modules[];
 extern const uint32_t automodel_module_count;

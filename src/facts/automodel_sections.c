@@ -119,7 +119,10 @@ static void complain_unknown(struct check *c, const struct automodel_section *s,
                  "%.*s does not know the key %.*s", STR_ARG(s->path), STR_ARG(key->text));
     for (size_t i = 0; i < s->n_keys; i++)
         edit_offer(&near, s->keys[i]);
-    diag_note(f->diags, d, "AutoModel stops with %.*s", STR_ARG(s->error));
+    /* the keys are the newest release's: an older one may have read the section elsewhere */
+    bool newest = facts_release(f) & 1;
+    if (!newest) d->severity = SEVERITY_WARNING;
+    if (newest) diag_note(f->diags, d, "AutoModel stops with %.*s", STR_ARG(s->error));
     if (near.best.n)
         diag_suggest(f->diags, d, near.best);
     else

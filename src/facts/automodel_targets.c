@@ -62,17 +62,24 @@ static int by_path(const void *path, const void *module)
     return str_cmp(*(const struct str *)path, ((const struct automodel_module *)module)->path);
 }
 
-static bool is_module(struct str path)
+/* The module as the release of the facts has it; NULL: it has none. */
+static const struct automodel_module *module_at(const struct facts *f, struct str path)
 {
-    return bsearch(&path, automodel_modules, automodel_module_count, sizeof *automodel_modules,
-                   by_path) != NULL;
+    const struct automodel_module *end = automodel_modules + automodel_module_count;
+    const struct automodel_module *m = bsearch(&path, automodel_modules, automodel_module_count,
+                                               sizeof *automodel_modules, by_path);
+    while (m && m > automodel_modules && str_eq(m[-1].path, path))
+        m--;
+    while (m && m < end && str_eq(m->path, path) && !(m->releases & facts_release(f)))
+        m++;
+    return m && m < end && str_eq(m->path, path) ? m : NULL;
 }
 
 /* Bytes of the longest start of the path that is a module. */
-static size_t module_length(struct str path)
+static size_t module_length(const struct facts *f, struct str path)
 {
     size_t end = path.n;
-    while (end > 0 && !is_module(str_slice(path, 0, end))) {
+    while (end > 0 && !module_at(f, str_slice(path, 0, end))) {
         while (end > 0 && path.p[end - 1] != '.')
             end--;
         if (end > 0) end--;
@@ -80,17 +87,28 @@ static size_t module_length(struct str path)
     return end;
 }
 
-/* The name in the package that is nearest to a word. */
-static struct str module_nearest(struct str package, struct str word)
+/* The name in the package or module that is nearest to a word: a module of it, or what it holds. */
+static struct str module_nearest(const struct facts *f, struct str package, struct str word)
 {
     struct edit_nearest near = {.word = word};
+    struct str names = module_at(f, package)->names, name;
     for (uint32_t i = 0; i < automodel_module_count; i++) {
         struct str path = automodel_modules[i].path;
         bool inside = str_starts(path, package) && path.n > package.n && path.p[package.n] == '.';
-        struct str name = str_slice(path, package.n + 1, path.n);
-        if (inside && str_find(name, '.') == name.n) edit_offer(&near, name);
+        struct str rest = inside ? str_slice(path, package.n + 1, path.n) : (struct str){"", 0};
+        if (rest.n && str_find(rest, '.') == rest.n) edit_offer(&near, rest);
     }
+    while (str_split(&names, ' ', &name))
+        edit_offer(&near, name);
     return near.best;
+}
+
+static bool has_name(const struct automodel_module *m, struct str wanted)
+{
+    struct str names = m->names, name;
+    while (str_split(&names, ' ', &name))
+        if (str_eq(name, wanted) || str_is(name, "*")) return true;
+    return false;
 }
 
 /* nemo_automodel.models is another name of nemo_automodel.components.models. */
@@ -102,19 +120,17 @@ static struct str without_alias(struct facts *f, struct str path)
     return arena_printf(f->arena, "nemo_automodel.components.models.%.*s", STR_ARG(rest));
 }
 
-/* Behind the module stands a name in it, or a class and a method: anything longer, and a second
-   name behind one that is no class, goes through a module that does not exist. */
+/* Behind the module stands a name that it has, or a class of it and a method. */
 static void check_own_target(struct facts *f, const struct node *value)
 {
-    struct str path = without_alias(f, value->text), first, second, third;
-    struct str module = str_slice(path, 0, module_length(path));
+    struct str path = without_alias(f, value->text), first;
+    struct str module = str_slice(path, 0, module_length(f, path));
     struct str rest = str_slice(path, module.n + 1, path.n);
-    bool one = str_split(&rest, '.', &first), two = one && str_split(&rest, '.', &second);
-    bool method = two && first.n && first.p[0] >= 'A' && first.p[0] <= 'Z';
-    if (!module.n || !two || (method && !str_split(&rest, '.', &third))) return;
+    bool other_name = module.n && str_split(&rest, '.', &first) && !str_starts(first, STR("_"));
+    if (!other_name || has_name(module_at(f, module), first)) return;
     complain(f, value,
-             arena_printf(f->arena, "%.*s has no module %.*s", STR_ARG(module), STR_ARG(first)).p);
-    diag_suggest(f->diags, &f->diags->items[f->diags->n - 1], module_nearest(module, first));
+             arena_printf(f->arena, "%.*s has no %.*s", STR_ARG(module), STR_ARG(first)).p);
+    diag_suggest(f->diags, &f->diags->items[f->diags->n - 1], module_nearest(f, module, first));
 }
 
 /* ---- all paths ---- */

@@ -1,46 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/bridge.h"
 
+#include "base/edit.h"
+#include "base/version.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 
 /* ---- tables ---- */
 
-static const struct bridge_recipe *find_in(const struct bridge_recipe *list, uint32_t n,
-                                           struct str name)
+static struct str without_alias(struct str name, uint32_t releases)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (str_eq(list[i].name, name)) return &list[i];
+    for (uint32_t i = 0; i < bridge_alias_count; i++)
+        if (bridge_aliases[i].releases & releases && str_eq(bridge_aliases[i].name, name))
+            return bridge_aliases[i].recipe;
+    return name;
+}
+
+const struct bridge_recipe *bridge_recipe_find(struct str name, uint32_t releases)
+{
+    name = without_alias(name, releases);
+    for (uint32_t i = 0; i < bridge_recipe_count; i++)
+        if (bridge_recipes[i].releases & releases && str_eq(bridge_recipes[i].name, name))
+            return &bridge_recipes[i];
     return NULL;
 }
 
-const struct bridge_recipe *bridge_recipe_find(struct str name)
+static bool is_common(const struct bridge_recipe *r)
 {
-    const struct bridge_recipe *r = find_in(bridge_recipes, bridge_recipe_count, name);
-    return r ? r : find_in(bridge_commons, bridge_common_count, name);
+    return str_starts(r->name, STR("_"));
 }
 
-static const struct bridge_recipe *common_of(struct str task)
+struct str bridge_recipe_nearest(struct str word, uint32_t releases)
 {
-    for (uint32_t i = 0; i < bridge_common_count; i++)
-        if (str_eq(bridge_commons[i].task, task)) return &bridge_commons[i];
-    return NULL;
+    struct edit_nearest near = {.word = word};
+    for (uint32_t i = 0; i < bridge_recipe_count; i++)
+        if (bridge_recipes[i].releases & releases && !is_common(&bridge_recipes[i]))
+            edit_offer(&near, bridge_recipes[i].name);
+    for (uint32_t i = 0; i < bridge_alias_count; i++)
+        if (bridge_aliases[i].releases & releases) edit_offer(&near, bridge_aliases[i].name);
+    return near.best;
 }
 
 /* What overrides for a model of the catalogue and a task stand on: its own recipe, else the common
    one; NULL when there is no such task. */
-static const struct bridge_recipe *recipe_for(struct str model, struct str task)
+static const struct bridge_recipe *recipe_for(struct str model, struct str task, uint32_t release)
 {
-    for (uint32_t i = 0; model.n && i < bridge_recipe_count; i++) {
+    const struct bridge_recipe *common = NULL;
+    for (uint32_t i = 0; i < bridge_recipe_count; i++) {
         const struct bridge_recipe *r = &bridge_recipes[i];
-        if (r->standard && str_eq(r->model, model) && str_eq(r->task, task)) return r;
+        if (!(r->releases & release) || !str_eq(r->task, task)) continue;
+        if (model.n && r->standard && str_eq(r->model, model)) return r;
+        if (is_common(r)) common = r;
     }
-    return common_of(task);
+    return common;
 }
 
 const struct bridge_recipe *bridge_recipe_of(const struct facts *f)
 {
-    return bridge_recipe_find(facts_str(f, P_bridge_recipe));
+    return bridge_recipe_find(facts_str(f, P_bridge_recipe), facts_release(f));
 }
 
 static const struct bridge_provider *provider_in(const struct bridge_provider *list, uint32_t n,
@@ -67,10 +84,10 @@ const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *ow
 
 /* ---- facts ---- */
 
-static const struct bridge_setting *setting_of(const struct bridge_recipe *r, int param)
+static const struct value *setting_of(const struct bridge_recipe *r, int param)
 {
-    for (size_t i = 0; r && i < r->n_sets; i++)
-        if (r->sets[i].param == param) return &r->sets[i];
+    for (size_t i = 0; i < r->n_sets; i++)
+        if (r->sets[i].param == param) return &bridge_values[r->sets[i].value];
     return NULL;
 }
 
@@ -81,9 +98,11 @@ bool bridge_recipe_lacks(const struct bridge_recipe *r, int param)
 
 struct value bridge_recipe_value(const struct bridge_recipe *r, int param)
 {
-    const struct bridge_setting *s = setting_of(r, param);
-    if (!s && !bridge_recipe_lacks(r, param)) s = setting_of(common_of(r->task), param);
-    return s ? s->value : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
+    if (!r->made || param_among(param, r->unknown, r->n_unknown)) return value_unknown();
+    const struct value *v = setting_of(r, param);
+    if (!v && r->common >= 0 && !bridge_recipe_lacks(r, param))
+        v = setting_of(&bridge_recipes[r->common], param);
+    return v ? *v : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
 }
 
 /* A plan says itself what recipes differ in. */
@@ -92,16 +111,37 @@ static bool is_left_to_recipes(const struct facts *f, int param)
     return !str_is(f->format, "plan") || !param_table[param].in[FRAMEWORK_BRIDGE].recipe;
 }
 
+static void apply_one(struct facts *f, const struct bridge_recipe *r, int param)
+{
+    const struct fact *x = &f->items[param];
+    bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED || x->origin == ORIGIN_OVERRIDE;
+    if (!stated && is_left_to_recipes(f, param))
+        facts_set(f, param, bridge_recipe_value(r, param), ORIGIN_DEFAULT, NULL, r->name);
+}
+
+/* Since 0.6 experts are cut by expert parallelism alone where nobody says otherwise
+   (_set_moe_expert_tensor_parallel_default). */
+static void settle_expert_tensor(struct facts *f, const struct bridge_recipe *r)
+{
+    const struct fact *x = &f->items[P_expert_tensor_parallel_size];
+    bool unsaid = fact_is_of_recipe(x) && x->value.kind == VALUE_NULL;
+    bool settled = version_between(f->version, STR("0.6"), STR(""));
+    if (unsaid && settled && facts_int(f, P_expert_model_parallel_size, 1) > 1)
+        facts_set(f, P_expert_tensor_parallel_size, value_int(1), ORIGIN_DEFAULT, NULL, r->name);
+}
+
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
 {
-    for (uint32_t i = 0; i < bridge_about_count; i++) {
-        int param = bridge_about[i];
-        const struct fact *x = &f->items[param];
-        bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED ||
-                      x->origin == ORIGIN_OVERRIDE || x->origin == ORIGIN_CATALOGUE;
-        if (stated || !is_left_to_recipes(f, param)) continue;
-        facts_set(f, param, bridge_recipe_value(r, param), ORIGIN_DEFAULT, NULL, r->name);
-    }
+    for (uint32_t i = 0; i < bridge_about_count; i++)
+        if (f->items[bridge_about[i]].origin != ORIGIN_CATALOGUE) apply_one(f, r, bridge_about[i]);
+    for (size_t i = 0; i < r->n_sets; i++) /* a recipe may change what its model is made of */
+        if (param_table[r->sets[i].param].scope == SCOPE_MODEL) apply_one(f, r, r->sets[i].param);
+}
+
+void bridge_recipe_settle(struct facts *f)
+{
+    const struct bridge_recipe *r = bridge_recipe_of(f);
+    if (r) settle_expert_tensor(f, r);
 }
 
 void bridge_facts(struct facts *f)
@@ -109,7 +149,7 @@ void bridge_facts(struct facts *f)
     int param = P_bridge_recipe;
     struct str id = f->model ? f->model->id : (struct str){"", 0};
     if (fact_is_set(&f->items[param])) return;
-    const struct bridge_recipe *r = recipe_for(id, facts_str(f, P_task));
+    const struct bridge_recipe *r = recipe_for(id, facts_str(f, P_task), facts_release(f));
     if (!r) return;
     facts_set(f, param, value_string(r->name), ORIGIN_DERIVED, NULL, STR("model and task"));
     if (str_is(f->format, "plan")) bridge_recipe_apply(f, r);

@@ -1,27 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Megatron-Bridge: the recipes that overrides stand on and the models that it has providers for, as
-   tables generated at build time from rules/recipes/bridge.yaml. */
+   tables generated at build time from rules/recipes/bridge.yaml and rules/releases/bridge. */
 #ifndef MOEPLAN_FACTS_BRIDGE_H
 #define MOEPLAN_FACTS_BRIDGE_H
 
 #include "facts/facts.h"
 
+/* A value of bridge_values. */
 struct bridge_setting {
-    int param;
-    struct value value;
+    uint16_t param, value;
 };
+extern const struct value bridge_values[];
 
-/* A recipe's function. The common one of a task has no model. */
+/* A recipe's function, as some releases have it. The common ones of a task have names of _. */
 struct bridge_recipe {
-    struct str name, model, task;      /* model: the catalogue's id; empty: none that is there */
-    bool standard;                     /* what overrides for its model and task stand on */
-    const struct bridge_setting *sets; /* over the common recipe of its task, over the defaults */
+    struct str name, model, task, chip; /* model: the catalogue's id; empty: none that is there */
+    uint32_t gpus;                      /* that its name says; 0: none */
+    uint32_t releases;                  /* bits of Bridge's releases (facts/profile.h) */
+    int common;                         /* the common recipe that it begins with; -1: none */
+    bool standard;                      /* what overrides for its model and task stand on */
+    bool rebuilds; /* run_recipe.py lays its pipeline out anew for other sizes */
+    bool made;     /* its source says what it sets: false: it may be anything */
+    const struct bridge_setting *sets; /* over the common recipe, over the defaults */
     size_t n_sets;
     const int *absent; /* parameters that no override can name on it */
     size_t n_absent;
+    const int *unknown; /* parameters that its source does not decide */
+    size_t n_unknown;
 };
-extern const struct bridge_recipe bridge_commons[], bridge_recipes[];
-extern const uint32_t bridge_common_count, bridge_recipe_count;
+extern const struct bridge_recipe bridge_recipes[];
+extern const uint32_t bridge_recipe_count;
+
+/* Another name of a recipe. */
+struct bridge_alias {
+    struct str name, recipe;
+    uint32_t releases;
+};
+extern const struct bridge_alias bridge_aliases[];
+extern const uint32_t bridge_alias_count;
 
 /* Of every recipe it is known what these parameters are. */
 extern const int bridge_about[];
@@ -41,14 +57,32 @@ extern const uint32_t bridge_provider_count, bridge_plain_provider_count;
 /* The function under recipe: _target_ of a document, where it is one of Bridge's recipes; else
  * empty. */
 struct str bridge_target(const struct node *doc);
-/* A recipe, or the common one of a task, by the name of its function; NULL when there is none. */
-const struct bridge_recipe *bridge_recipe_find(struct str name);
+/* A recipe, or the common one of a task, by the name of its function in one of some releases; NULL
+   when there is none. */
+const struct bridge_recipe *bridge_recipe_find(struct str name, uint32_t releases);
+/* The recipe's name in some releases that is nearest to a word; empty: none is near. */
+struct str bridge_recipe_nearest(struct str word, uint32_t releases);
+/* Command lines of Bridge's launchers. The recipe's name that one says (`exact`), or that follows
+   from what it says; empty: none, or it is not known. `at` is the word that says it. */
+struct flag_word;
+struct flag_words;
+struct str bridge_command_recipe(struct arena *a, const struct flag_words *words,
+                                 struct flag_word *at, bool *exact);
+/* Whether a word is an option by which a launcher is told its recipe. */
+bool bridge_command_option(struct str word);
+/* The GPUs that a benchmark is asked to run on; 0: not said. */
+int64_t bridge_command_gpus(const struct flag_words *words);
+/* Its options as overrides, in their order: they yield to overrides that are written. */
+void bridge_command_overrides(struct arena *a, const struct flag_words *words,
+                              struct flag_words *out);
+
 /* The recipe that the facts stand on; NULL when it is not known. */
 const struct bridge_recipe *bridge_recipe_of(const struct facts *f);
 /* Whether no override can name the parameter on the recipe: it has no such section. */
 bool bridge_recipe_lacks(const struct bridge_recipe *r, int param);
 /* What a parameter is under a recipe that nobody overrides: as it sets it, or the common one of its
-   task, else Bridge's default. Of bridge_about only it is known. */
+   task, else Bridge's default; VALUE_UNKNOWN where its source does not decide. Of bridge_about
+   only it is known. */
 struct value bridge_recipe_value(const struct bridge_recipe *r, int param);
 /* What makes the facts' model: its own provider, else the plain one of its kind. */
 const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *own);
@@ -57,5 +91,7 @@ void bridge_facts(struct facts *f);
 /* Makes what a recipe sets the default of what nobody states: all that it is known of, or of a plan
    what plans leave to recipes. Overrides of it are read on top. */
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r);
+/* With the overrides read: what Bridge itself puts for what the recipe leaves open. */
+void bridge_recipe_settle(struct facts *f);
 
 #endif

@@ -9,6 +9,7 @@
 #include "facts/check.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
+#include "facts/profile.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 
@@ -94,11 +95,36 @@ static int detect_map(const struct node *doc)
     return count_keys(doc, &path, 0) >= 2 ? 85 : 0;
 }
 
+/* Whether the text is a document, which may show commands: its first line is a key's. */
+static bool is_document(struct str text)
+{
+    struct str line = {"", 0};
+    while (str_split(&text, '\n', &line) &&
+           (!str_trim(line).n || str_starts(line, STR("#")) || str_starts(line, STR("---"))))
+        line = (struct str){"", 0};
+    return str_ends(str_trim(line), STR(":")) || str_find_str(line, STR(": ")) < line.n;
+}
+
+/* A launcher is told a recipe: by its name, or by what a benchmark is chosen by. */
+static bool names_recipe(struct str text)
+{
+    size_t at = str_find_str(text, STR("--recipe"));
+    struct str rest = str_slice(text, at, text.n), line;
+    bool named =
+        at < text.n && str_split(&rest, '\n', &line) && str_find_str(line, STR("_config")) < line.n;
+    bool chosen = str_find_str(text, STR("--model_recipe_name")) < text.n ||
+                  (str_find_str(text, STR(" -mr ")) < text.n &&
+                   str_find_str(text, STR("setup_experiment.py")) < text.n);
+    return (named || chosen) && !is_document(text);
+}
+
 static int detect(struct str text, const struct node *doc)
 {
     if (doc && doc->kind == NODE_MAP) return detect_map(doc);
     if (doc && doc->kind != NODE_SCALAR) return 0;
-    if (bridge_recipe_find(reader_declared(text, "recipe"))) return 95; /* its head says so */
+    if (bridge_recipe_find(reader_declared(text, "recipe"), RELEASES_ALL))
+        return 95; /* its head says so */
+    if (names_recipe(text)) return 85;
     int n = count_overrides(text, 3);
     return n >= 3 ? 80 : n >= 1 ? 60 : 0;
 }
@@ -171,16 +197,67 @@ static struct value parse_value(struct arena *a, struct str text, size_t *at, st
 
 /* ---- setting ---- */
 
+/* Whether the release of the facts has such a key. */
+static bool has_key(const struct facts *f, struct str key)
+{
+    const struct profile_setting *s = profile_setting_find(FRAMEWORK_BRIDGE, key);
+    return param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0 ||
+           (s && s->releases & facts_release(f));
+}
+
+/* The key that Megatron-LM's name of a parameter stands for, such as num_experts; empty: none. */
+static struct str key_of_flag(struct facts *f, struct str name)
+{
+    struct buf flag = buf_new(f->arena);
+    buf_add(&flag, STR("--"));
+    for (size_t i = 0; i < name.n; i++)
+        buf_add_char(&flag, name.p[i] == '_' ? '-' : name.p[i]);
+    int param = param_find_key(FRAMEWORK_MEGATRON, buf_str(&flag), NULL);
+    return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE].key : (struct str){"", 0};
+}
+
+/* The same field in another section; empty: none has it. */
+static struct str key_elsewhere(struct facts *f, struct str name)
+{
+    static const char *const sections[] = {"model", "train",   "optimizer",  "ddp", "scheduler",
+                                           "dist",  "dataset", "checkpoint", "rng", "logger"};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        struct str key = arena_printf(f->arena, "%s.%.*s", sections[i], STR_ARG(name));
+        if (has_key(f, key)) return key;
+    }
+    return (struct str){"", 0};
+}
+
+/* What was meant, and why it is not taken. */
+static struct str meant_key(struct facts *f, struct str key, const char **why)
+{
+    size_t dot = str_find(key, '.');
+    struct str name = str_slice(key, dot + 1, key.n), found = key_elsewhere(f, name);
+    *why = "another section has it";
+    if (found.n) return found;
+    found = key_of_flag(f, name);
+    *why = "that is Megatron-LM's name of it";
+    if (found.n && !str_eq(found, key)) return found;
+    *why = NULL;
+    found = param_nearest_key(FRAMEWORK_BRIDGE, key);
+    return found.n && edit_distance(key, found) <= 2 ? found : (struct str){"", 0};
+}
+
+/* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's or a
+   provider's own code may have more fields: then only what looks like a slip is worth a word. */
 static void unknown_key(struct facts *f, struct str key, struct span at)
 {
     enum { MOST_SUGGESTIONS = 32, LAST_LINE = 2000 }; /* looking for neighbours takes its time */
+    const char *why;
     size_t dot = str_find(key, '.');
-    if (dot == key.n || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE) return;
-    struct str near = param_nearest_key(FRAMEWORK_BRIDGE, key);
-    /* model classes have many fields of their own: only what looks like a slip is worth a word */
-    if (!near.n || edit_distance(key, near) > 2) return;
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", at,
+    bool plain = dot < key.n && str_find(str_slice(key, dot + 1, key.n), '.') == key.n - dot - 1;
+    if (!plain || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE || has_key(f, key)) return;
+    struct str near = meant_key(f, key, &why);
+    if (!near.n) return;
+    bool over = facts_bool(f, P_over_recipe, false);
+    struct diag *d = diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
                               "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
+    if (why) diag_note(f->diags, d, "%s", why);
     diag_suggest(f->diags, d, near);
 }
 
@@ -275,19 +352,27 @@ static bool is_variable(struct facts *f, struct str key, struct value v)
     return true;
 }
 
-static void apply_word(struct facts *f, const struct flag_word *word)
+static struct node *word_node(struct facts *f, const struct flag_word *word)
 {
-    struct str text = word->text;
-    while (text.n && (text.p[0] == '+' || text.p[0] == '-'))
-        text = str_slice(text, 1, text.n);
-    size_t eq = str_find(text, '='), at = 0;
-    if (eq == text.n || eq == 0) return;
     struct node *node = ARENA_NEW(f->arena, struct node);
     *node = (struct node){.source = word->source ? word->source : f->source,
                           .line = word->line,
                           .from = word->from,
                           .to = word->to,
-                          .text = text};
+                          .text = word->text};
+    return node;
+}
+
+static void apply_word(struct facts *f, const struct flag_word *word)
+{
+    struct str text = word->text;
+    if (str_starts(text, STR("--"))) return; /* an option of the launcher */
+    while (text.n && (text.p[0] == '+' || text.p[0] == '-'))
+        text = str_slice(text, 1, text.n);
+    size_t eq = str_find(text, '='), at = 0;
+    if (eq == text.n || eq == 0) return;
+    struct node *node = word_node(f, word);
+    node->text = text;
     struct str key = str_slice(text, 0, eq);
     bool unknown = word->dynamic || word->maybe;
     struct value v =
@@ -305,21 +390,6 @@ static void forget_defaults(struct facts *f)
     for (uint32_t i = 0; i < param_count; i++)
         if (param_table[i].in[FRAMEWORK_BRIDGE].known)
             f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
-}
-
-/* The word behind --recipe; empty when there is none that is known. */
-static struct str named_recipe(const struct flag_words *words)
-{
-    struct str flag = STR("--recipe");
-    for (size_t i = 0; i < words->n; i++) {
-        const struct flag_word *w = &words->items[i];
-        if (w->dynamic || w->maybe || !str_starts(w->text, flag)) continue;
-        if (w->text.n > flag.n && w->text.p[flag.n] == '=')
-            return str_slice(w->text, flag.n + 1, w->text.n);
-        bool next = w->text.n == flag.n && i + 1 < words->n && !words->items[i + 1].dynamic;
-        if (next) return words->items[i + 1].text;
-    }
-    return (struct str){"", 0};
 }
 
 /* What no override can say stands in the head. */
@@ -344,26 +414,61 @@ static struct str last_part(struct str path)
     return str_slice(path, from, path.n);
 }
 
-/* What the overrides stand on, where the command line, the head of the text or an option names it:
-   the recipe's values become the defaults. */
-static void stand_on_recipe(struct facts *f, struct str text, struct str name,
-                            const struct read_options *options)
+/* What the overrides stand on: the recipe's values become the defaults. */
+static void stand_on(struct facts *f, const struct bridge_recipe *r, enum fact_origin origin)
 {
-    const struct setting *given = setting_use(options, STR("bridge_recipe"));
-    if (given) name = given->text;
-    if (!name.n) name = reader_declared(text, "recipe");
-    const struct bridge_recipe *r = bridge_recipe_find(name);
-    struct str id = reader_declared(text, "model");
-    const struct model_input *m = model_find(f->arena, r && r->model.n ? r->model : id);
-    if (m) model_apply(f, m, ORIGIN_CATALOGUE);
-    if (!r) return;
-    facts_set(f, P_bridge_recipe, value_string(r->name), given ? ORIGIN_OPTION : ORIGIN_FILE, NULL,
-              STR("recipe"));
+    facts_set(f, P_bridge_recipe, value_string(r->name), origin, NULL, STR("recipe"));
     facts_set(f, P_task, value_string(r->task), ORIGIN_DERIVED, NULL, r->name);
     facts_set(f, P_over_recipe, value_bool(true), ORIGIN_FILE, NULL, r->name);
     facts_set(f, P_recipe_seq_length, bridge_recipe_value(r, P_seq_length), ORIGIN_DERIVED, NULL,
               r->name);
     bridge_recipe_apply(f, r);
+}
+
+/* A recipe of Bridge's that this release does not have. One of the user's own package is not for us
+   to know: only a slip of a name, and one that another release has, is worth a word. */
+static void unknown_recipe(struct facts *f, const struct flag_word *at, struct str name)
+{
+    struct node *node = word_node(f, at);
+    const struct bridge_recipe *other = bridge_recipe_find(name, RELEASES_ALL);
+    struct str near = other ? (struct str){"", 0} : bridge_recipe_nearest(name, facts_release(f));
+    if (!other && !near.n) return;
+    struct diag *d =
+        diag_add(f->diags, near.n ? SEVERITY_ERROR : SEVERITY_WARNING, "bridge-recipe-unknown",
+                 node_span(f->diags, node), "Megatron-Bridge %.*s has no recipe %.*s",
+                 STR_ARG(f->version), STR_ARG(name));
+    if (near.n) diag_suggest(f->diags, d, near);
+    if (other)
+        diag_help(f->diags, d, "it is in %.*s: name the release that runs, or a recipe of this one",
+                  STR_ARG(profile_span(f->arena, FRAMEWORK_BRIDGE, other->releases)));
+}
+
+/* The recipe where the command line, the head of the text or an option names it, and its model. */
+static void find_recipe(struct facts *f, struct str text, const struct flag_words *words,
+                        const struct read_options *options)
+{
+    struct flag_word at;
+    bool exact = false;
+    const struct setting *given = setting_use(options, STR("bridge_recipe"));
+    struct str told = bridge_command_recipe(f->arena, words, &at, &exact);
+    struct str name = given ? given->text : told.n ? told : reader_declared(text, "recipe");
+    const struct bridge_recipe *r = bridge_recipe_find(name, facts_release(f));
+    struct str id = reader_declared(text, "model");
+    const struct model_input *m = model_find(f->arena, r && r->model.n ? r->model : id);
+    if (m) model_apply(f, m, ORIGIN_CATALOGUE);
+    if (r)
+        stand_on(f, r, given ? ORIGIN_OPTION : ORIGIN_FILE);
+    else if (exact && !given)
+        unknown_recipe(f, &at, name);
+}
+
+/* The recipe that a document calls, and its model. */
+static void stand_on_target(struct facts *f, struct str name)
+{
+    const struct bridge_recipe *r = bridge_recipe_find(name, facts_release(f));
+    const struct model_input *m = r ? model_find(f->arena, r->model) : NULL;
+    if (m) model_apply(f, m, ORIGIN_CATALOGUE);
+    if (r) stand_on(f, r, ORIGIN_FILE);
 }
 
 /* Whether a $ or a backquote on a line is more than a character in quotes. */
@@ -403,16 +508,89 @@ static bool is_script(struct arena *a, struct str text)
     return false;
 }
 
+static void apply_words(struct facts *f, const struct flag_words *words)
+{
+    for (size_t i = 0; i < words->n; i++)
+        apply_word(f, &words->items[i]);
+}
+
+static bool is_said(const struct facts *f, int param)
+{
+    return fact_is_set(&f->items[param]);
+}
+
+static void forget(struct facts *f, int param, const struct bridge_recipe *r)
+{
+    bool none = f->items[param].value.kind == VALUE_NULL;
+    if (!is_said(f, param) && (!none || (param == P_pipeline_model_parallel_layout && r->rebuilds)))
+        f->items[param] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+}
+
+/* run_recipe.py makes the recipe's layout anew, or takes the lengths of its first and last stages
+   back, where an override gives the pipeline other sizes (sync_model_pipeline_layout). */
+static void forget_pipeline(struct facts *f)
+{
+    static const int parts[] = {P_pipeline_model_parallel_layout,
+                                P_num_layers_in_first_pipeline_stage,
+                                P_num_layers_in_last_pipeline_stage};
+    const struct bridge_recipe *r = bridge_recipe_of(f);
+    bool other = is_said(f, P_pipeline_model_parallel_size) ||
+                 is_said(f, P_virtual_pipeline_model_parallel_size);
+    for (size_t i = 0; r && other && i < sizeof parts / sizeof *parts; i++)
+        forget(f, parts[i], r);
+}
+
+/* run_recipe.py gives the model the length of its data, whatever is said of the model's own. */
+static void check_sequence_length(struct facts *f, const struct flag_words *words)
+{
+    struct flag_word at;
+    bool exact;
+    struct str model = STR("model.seq_length");
+    struct fact *x = &f->items[P_seq_length];
+    if (!bridge_command_recipe(f->arena, words, &at, &exact).n || !exact || !x->node) return;
+    if (!facts_has_raw(f, model) || facts_has_raw(f, STR("dataset.seq_length"))) return;
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "bridge-runner-sequence-length",
+                              node_span(f->diags, x->node),
+                              "run_recipe.py overwrites model.seq_length by that of the data");
+    diag_help(f->diags, d, "override dataset.seq_length: the model follows");
+    *x = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+    facts_set(f, P_recipe_seq_length, value_null(), ORIGIN_DERIVED, NULL, model);
+}
+
+/* The GPUs of a benchmark, or those that a recipe is named after where nobody lays it out anew. */
+static void set_world(struct facts *f, const struct flag_words *words)
+{
+    static const int grid[] = {P_tensor_model_parallel_size,
+                               P_pipeline_model_parallel_size,
+                               P_context_parallel_size,
+                               P_expert_model_parallel_size,
+                               P_expert_tensor_parallel_size,
+                               P_global_batch_size,
+                               P_micro_batch_size};
+    const struct bridge_recipe *r = bridge_recipe_of(f);
+    int64_t gpus = bridge_command_gpus(words);
+    if (gpus) facts_set(f, P_world_size, value_int(gpus), ORIGIN_FILE, NULL, STR("--num_gpus"));
+    if (!r || !r->gpus || fact_is_known(&f->items[P_world_size])) return;
+    for (size_t i = 0; i < sizeof grid / sizeof *grid; i++)
+        if (is_said(f, grid[i])) return;
+    facts_set(f, P_world_size, value_int(r->gpus), ORIGIN_DEFAULT, NULL, r->name);
+}
+
 static bool read_overrides(struct facts *f, const struct read_options *options)
 {
     struct str text = source_get(&f->diags->sources, f->source)->text;
-    struct flag_words words = {0};
+    struct flag_words words = {0}, told = {0};
     bool ok = is_script(f->arena, text) ? shell_read(f, text, options, &words)
                                         : flags_split(f, text, &words);
-    stand_on_recipe(f, text, named_recipe(&words), options);
+    find_recipe(f, text, &words, options);
     read_head(f, text);
-    for (size_t i = 0; i < words.n; i++)
-        apply_word(f, &words.items[i]);
+    bridge_command_overrides(f->arena, &words, &told);
+    apply_words(f, &told);
+    apply_words(f, &words);
+    check_sequence_length(f, &words);
+    forget_pipeline(f);
+    bridge_recipe_settle(f);
+    set_world(f, &words);
     return ok;
 }
 
@@ -424,8 +602,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     bool map = doc && doc->kind == NODE_MAP;
     if (!map || !is_dump(doc)) forget_defaults(f);
     if (!map) return read_overrides(f, options);
-    struct str target = bridge_target(doc);
-    if (target.n) stand_on_recipe(f, STR(""), last_part(target), options);
+    stand_on_target(f, last_part(bridge_target(doc)));
     read_yaml(f, doc);
     return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The launch: which of a script's commands starts training, and its words as flags. */
+#include "facts/bridge.h"
 #include "facts/program_kind.h"
 #include "facts/shell_state.h"
 
@@ -42,6 +43,7 @@ static bool is_argument(const struct shell *sh, struct shell_text t)
     while (s.n && (s.p[0] == SHELL_MAYBE || (framework == FRAMEWORK_BRIDGE && s.p[0] == '+')))
         s = str_slice(s, 1, s.n);
     s = str_slice(s, 0, str_find(s, '='));
+    if (framework == FRAMEWORK_BRIDGE && bridge_command_option(s)) return true;
     return param_find_key(framework, s, NULL) >= 0;
 }
 

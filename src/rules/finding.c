@@ -13,6 +13,7 @@ enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VARIABLES = 3, MOST_VALID = 6, L
 struct operands {
     int params[64];
     size_t n, n_rule;
+    bool reads_text; /* raw["…"] or the environment */
 };
 
 static void add_operand(struct operands *all, int param)
@@ -29,6 +30,7 @@ static void add_operands(struct operands *all, const struct expr *e)
     for (size_t i = 0; i < n; i++) {
         int param = facts_slot_param(slots[i]);
         if (param >= 0) add_operand(all, param);
+        all->reads_text |= param < 0;
     }
 }
 
@@ -221,6 +223,19 @@ static enum severity severity_of(const struct rule *r, const struct facts *f)
     return doubtful ? SEVERITY_WARNING : r->severity;
 }
 
+/* Whether it is about a recipe of Bridge's alone, as it is shipped, and nothing that the user
+ * wrote. */
+static bool is_of_recipe(const struct facts *f, const struct operands *operands)
+{
+    bool of_recipe = false;
+    for (size_t i = 0; i < operands->n; i++) {
+        const struct fact *x = &f->items[operands->params[i]];
+        if (fact_is_set(x) && param_table[operands->params[i]].scope != SCOPE_DERIVED) return false;
+        of_recipe |= fact_is_of_recipe(x);
+    }
+    return of_recipe && !operands->reads_text;
+}
+
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch)
 {
@@ -229,6 +244,9 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     struct str message = rule_message(r, f, scratch);
     struct diag *d = diag_add(f->diags, severity_of(r, f), r->id.p, place(r, f, &operands), "%.*s",
                               STR_ARG(message));
+    /* a recipe is code: what its source does not show may mend it before the run */
+    bool shipped = r->severity == SEVERITY_ERROR && is_of_recipe(f, &operands);
+    if (shipped) d->severity = SEVERITY_WARNING;
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
     if (r->n_guides) d->guide = r->guides[0];
     d->source = r->source;

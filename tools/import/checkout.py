@@ -32,6 +32,10 @@ class Checkout:
             return None
         return self._git("show", f"{self.commit}:{path}")
 
+    def submodule(self, path):
+        """The commit that a submodule is pinned to."""
+        return self._git("ls-tree", self.commit, path).split()[2]
+
     def tree(self, path):
         """The syntax tree of a file; an empty one where it is absent or not this Python's."""
         if path not in self._trees:
