@@ -21,7 +21,8 @@ static bool flash_layout_copies(const struct config *c)
 {
     double capability = c->machine.compute_capability;
     bool flash2 = capability < 9 || (capability >= 10 && c->knobs.deterministic);
-    return flash2 && c->knobs.attention == ATTN_FLASH && c->knobs.mbs > 1 && c->knobs.cp == 1;
+    bool flash = c->knobs.attention == ATTN_FLASH || c->knobs.attention == ATTN_AUTO;
+    return flash2 && flash && c->knobs.mbs > 1 && c->knobs.cp == 1;
 }
 
 /* The log-sum-exp (flash and fused), or the softmax and, with dropout, its mask and dropped output
