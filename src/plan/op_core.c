@@ -40,6 +40,20 @@ static void saved_scores(struct saved_list *l, double heads)
     if (unfused) l->scores_backward = 4 * scores;
 }
 
+/* An adapter's input, in 16 bit, is the output itself unless that is kept in FP8. */
+static bool keeps_output(const struct saved_list *l)
+{
+    return !knobs_trains_language(&l->c->knobs) && l->core == l->wide;
+}
+
+static void saved_projected(struct saved_list *l, double width)
+{
+    bool quantised = knobs_quantised(&l->c->knobs);
+    struct saved *s = saved_add(l, quantised ? "projection input, quantised" : "projection input",
+                                l->t.tokens, width, l->gemm);
+    s->offloaded_by = MOD_ATTN_PROJ, s->input_of = LINEAR_BIT(LINEAR_O);
+}
+
 /* The kernel's output is also the projection's input unless that is quantised or, behind another
    projection within the module, another tensor. */
 void saved_attention(struct saved_list *l, double heads, double width, double projected)
@@ -48,16 +62,13 @@ void saved_attention(struct saved_list *l, double heads, double width, double pr
     double bytes = l->wide, tokens = l->t.tokens, own = width / l->tp;
     bool quantised = knobs_quantised(k), inner = projected != width;
     saved_scores(l, heads);
-    struct saved *out = saved_add(l, "attention output", tokens, own, bytes);
+    struct saved *out = saved_add(l, "attention output", tokens, own, l->core);
     out->freed_by = inner ? MOD_CORE_ATTN : 0;
     out->offloaded_by = inner ? MOD_CORE_ATTN : MOD_ATTN_PROJ;
     if (flash_layout_copies(l->c))
         saved_add(l, "attention output in flash attention's layout", tokens, own, bytes)->freed_by =
             MOD_CORE_ATTN;
-    if (quantised || inner)
-        saved_add(l, quantised ? "projection input, quantised" : "projection input", tokens,
-                  projected / l->tp, l->gemm)
-            ->offloaded_by = MOD_ATTN_PROJ;
+    if (inner || (quantised && !keeps_output(l))) saved_projected(l, projected / l->tp);
     if (k->cp > 1 && !inner)
         saved_add(l, "attention output before the context exchange", tokens, own, bytes)->freed_by =
             MOD_CORE_ATTN;
