@@ -31,6 +31,7 @@ struct range {
     X(gathered_parameters, 1, 0.6, 1.5)        /* FSDP's working set, measured over modelled */    \
     X(linear_attention_saved, 1, 0.5, 1.1)     /* tensors of linear attention, over modelled */    \
     X(offload_residue, 0, 0, 1)                /* part of the offloaded tensors still there */     \
+    X(frozen_transposes, 0, 0, 1)              /* part of frozen FP8 weights' transposes kept */   \
     X(allocator_slack, 0.05, 0.02, 0.12)       /* reserved beyond allocated, relative */
 
 struct memory_coefficients {

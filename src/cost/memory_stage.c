@@ -83,7 +83,7 @@ static double step_excess(const struct phase *peak)
 }
 
 static void stage_interval(const struct memory_work *w, const struct phase *peak,
-                           const struct in_flight *saved, struct stage_memory *m)
+                           const struct in_flight *saved, double transposes, struct stage_memory *m)
 {
     const struct knobs *k = &w->c->knobs;
     const struct memory_coefficients *x = &w->x;
@@ -99,6 +99,7 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
                        quantised ? x->hybridep_quantised_copies : x->hybridep_copies);
     }
     spread_add(&s, step_excess(peak), x->adam_expansion);
+    spread_add(&s, transposes, x->frozen_transposes);
     if (quantised) spread_add(&s, m->activations + m->graphs, x->quantised_activations);
     if (k->graph_impl != GRAPH_NONE) spread_add(&s, m->total, x->graph_error);
     if (peak->gathered > 0) {
@@ -125,7 +126,7 @@ void stage_estimate(const struct memory_work *w, int stage, struct stage_memory 
                                  .phase = peak.name};
     out->total = out->params + out->grads + out->optimizer + out->activations + out->graphs +
                  out->logits + out->buffers;
-    stage_interval(w, &peak, &saved, out);
+    stage_interval(w, &peak, &saved, state_frozen_transposes(w, &s), out);
 }
 
 /* Only terms of the peak's phase, so that they add up to its total. */

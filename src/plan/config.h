@@ -187,9 +187,10 @@ enum {
     UNSTATED_STAGES = 16, /* virtual stages of a pipeline */
     UNSTATED_GRAPHS = 32,
     UNSTATED_RECOMPUTE = 64,
-    UNSTATED_SHARDING = 128,   /* FSDP */
-    UNSTATED_GRADIENTS = 256,  /* their number format */
-    UNSTATED_ACTIVATIONS = 512 /* whether an activation's input is kept in FP8 */
+    UNSTATED_SHARDING = 128,    /* FSDP */
+    UNSTATED_GRADIENTS = 256,   /* their number format */
+    UNSTATED_ACTIVATIONS = 512, /* whether an activation's input is kept in FP8 */
+    UNSTATED_FROZEN = 1024      /* the number format of frozen weights */
 };
 
 /* All that a plan decides. Degrees are at least 1. */

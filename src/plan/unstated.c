@@ -49,8 +49,16 @@ static uint32_t possible(const struct config *c)
 {
     uint32_t out = UINT32_MAX;
     if (c->knobs.pp == 1) out &= ~(uint32_t)UNSTATED_STAGES;
+    if (c->knobs.precision < PREC_FP8_DELAYED)
+        out &= ~(uint32_t)(UNSTATED_ACTIVATIONS | UNSTATED_FROZEN);
     if (c->model.experts == 0) out &= ~(uint32_t)(UNSTATED_DISPATCHER | UNSTATED_EXPERTS);
     return out;
+}
+
+/* A plan's word for the gather of parameters is none for frozen weights, which nobody gathers. */
+static bool frozen_is_open(const struct facts *f, const struct knobs *k)
+{
+    return str_is(f->format, "plan") && k->task == TASK_PEFT && !k->fp8_param_gather;
 }
 
 uint32_t config_unstated(const struct facts *f, const struct config *c)
@@ -58,5 +66,6 @@ uint32_t config_unstated(const struct facts *f, const struct config *c)
     uint32_t out = 0;
     for (size_t i = 0; i < sizeof sayings / sizeof *sayings; i++)
         if (!anybody_says(f, sayings[i].params)) out |= sayings[i].bit;
+    if (frozen_is_open(f, &c->knobs)) out |= UNSTATED_FROZEN;
     return out & possible(c);
 }
