@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a plan leaves open, taken as sparing as it can be: a plan that says neither of its
    recomputation nor of its sharding may describe a run that has both. */
+#include "base/buf.h"
 #include "cost/cost.h"
 #include "plan/framework.h"
 

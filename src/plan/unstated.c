@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run surely has, and nobody states. */
 #include "facts/param_ids.h"
-#include "plan/config.h"
+#include "plan/framework.h"
 
 /* What nobody states. A plan file, and overrides of a recipe, leave what they do not write to the
    run that they describe; any other file leaves open only what is unknown of its framework. */
@@ -49,6 +49,7 @@ static uint32_t possible(const struct config *c)
 {
     uint32_t out = UINT32_MAX;
     if (c->knobs.pp == 1) out &= ~(uint32_t)UNSTATED_STAGES;
+    if (!config_traits(c)->megatron_words) out &= ~(uint32_t)UNSTATED_GRADIENTS;
     if (c->knobs.precision < PREC_FP8_DELAYED)
         out &= ~(uint32_t)(UNSTATED_ACTIVATIONS | UNSTATED_FROZEN);
     if (c->model.experts == 0) out &= ~(uint32_t)(UNSTATED_DISPATCHER | UNSTATED_EXPERTS);
