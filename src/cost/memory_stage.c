@@ -70,7 +70,7 @@ static struct range gathered_range(const struct memory_work *w)
 {
     const struct knobs *k = &w->c->knobs;
     struct range r = w->x.gathered_parameters;
-    if (k->fsdp == FSDP_FSDP2 && !k->reshard_stated && !knobs_reshards(k)) r.low = 0;
+    if ((w->c->unstated & UNSTATED_RESHARDING) && !knobs_reshards(k)) r.low = 0;
     return r;
 }
 

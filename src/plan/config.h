@@ -190,7 +190,8 @@ enum {
     UNSTATED_SHARDING = 128,    /* FSDP */
     UNSTATED_GRADIENTS = 256,   /* their number format */
     UNSTATED_ACTIVATIONS = 512, /* whether an activation's input is kept in FP8 */
-    UNSTATED_FROZEN = 1024      /* the number format of frozen weights */
+    UNSTATED_FROZEN = 1024,     /* the number format of frozen weights */
+    UNSTATED_RESHARDING = 2048  /* whether FSDP2 gathers anew for the backward */
 };
 
 /* All that a plan decides. Degrees are at least 1. */

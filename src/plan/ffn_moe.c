@@ -3,6 +3,8 @@
 #include "plan/framework.h"
 #include "plan/ops.h"
 
+#include <math.h>
+
 /* Both recomputed by the tag itself and by recomputing the whole MoE layer. */
 #define FREED_MOE MOD_MOE
 #define FREED_ACT (MOD_MOE | MOD_MOE_ACT)
@@ -128,6 +130,16 @@ static void shared_saved(struct saved_list *l)
     activation->freed_by = FREED_SHARED, activation->input_of = LINEAR_BIT(LINEAR_SHARED_DOWN);
 }
 
+/* PyTorch's exchange in AutoModel adds up what the experts make of all tokens of the group, in
+   fp32, over the group (nemo_automodel/components/moe/experts.py GroupedExperts.forward): its
+   backward has that gradient twice, and that of the routed rows, before the experts' own. */
+static double gathered_backward(const struct saved_list *l)
+{
+    const struct knobs *k = &l->c->knobs;
+    if (k->dispatcher != DISPATCH_TORCH || k->ep == 1) return 0;
+    return 4 * width(l->m) * (2 * k->ep * l->t.sp_tokens + l->t.rows);
+}
+
 /* The probability is applied before FC2 (memory-efficient permutation), so FC2's output is not
    kept; an activation that is not fused with it is kept before and after. HybridEP's dispatch
    output outlives the permuted copy in measured runs (coefficient hybridep_copies), unless what is
@@ -157,7 +169,8 @@ static void experts_saved(struct saved_list *l)
     for (int i = first; i < l->n; i++)
         l->items[i].routed = true;
     double buffers = knobs_rank_capacity(k);
-    l->ffn_backward = bytes * (buffers > 0 ? buffers : 1) * rows * (width(m) + (1 + up) * f);
+    l->ffn_backward = fmax(bytes * (buffers > 0 ? buffers : 1) * rows * (width(m) + (1 + up) * f),
+                           gathered_backward(l));
 }
 
 /* The router keeps its input whether it is trained or not

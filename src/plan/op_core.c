@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The attention kernel by backend: flash and fused ones keep the scores on the chip, unfused ones
    write them. */
+#include "plan/framework.h"
 #include "plan/ops.h"
 
 /* Unfused attention writes the scores, masks, exponentiates and drops out in kernels of their own:
@@ -27,14 +28,16 @@ static bool flash_layout_copies(const struct config *c)
 
 /* The log-sum-exp (flash and fused), or the softmax and, with dropout, its mask and dropped output
    (unfused, whose backward has the fp32 gradient of the scores: mbs x heads / tp x seq / cp x seq).
- */
+   Hugging Face's eager attention takes the softmax in fp32 and turns it into 16 bit
+   (transformers/models/llama/modeling_llama.py eager_attention_forward), and keeps both. */
 static void saved_scores(struct saved_list *l, double heads)
 {
     double scores = l->t.tokens * l->m->heads / l->tp * l->c->knobs.seq;
     double dropout = l->m->attention_dropout > 0 ? 1 + l->wide : 0;
+    double softmax = config_traits(l->c)->megatron_words ? l->wide : 4 + l->wide;
     bool unfused = l->c->knobs.attention == ATTN_UNFUSED;
     struct saved *s = unfused
-                          ? saved_add(l, "attention probabilities", scores, 1, l->wide + dropout)
+                          ? saved_add(l, "attention probabilities", scores, 1, softmax + dropout)
                           : saved_add(l, "log-sum-exp", l->t.tokens, heads / l->tp, 4);
     s->freed_by = MOD_CORE_ATTN;
     if (unfused) l->scores_backward = 4 * scores;

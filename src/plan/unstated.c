@@ -22,6 +22,7 @@ static const struct {
     {UNSTATED_SHARDING, {P_use_megatron_fsdp, P_data_parallel_sharding_strategy, P_strategy}},
     {UNSTATED_GRADIENTS,
      {P_main_grads_dtype, P_grad_reduce_in_bf16, P_accumulate_allreduce_grads_in_fp32}},
+    {UNSTATED_RESHARDING, {P_moe_reshard_after_forward, P_reshard_after_forward, P_NONE}},
     {UNSTATED_ACTIVATIONS, {P_activation_func_fp8_input_store, P_NONE, P_NONE}},
 };
 
@@ -49,6 +50,7 @@ static uint32_t possible(const struct config *c)
 {
     uint32_t out = UINT32_MAX;
     if (c->knobs.pp == 1) out &= ~(uint32_t)UNSTATED_STAGES;
+    if (c->knobs.fsdp != FSDP_FSDP2) out &= ~(uint32_t)UNSTATED_RESHARDING;
     if (!config_traits(c)->megatron_words) out &= ~(uint32_t)UNSTATED_GRADIENTS;
     if (c->knobs.precision < PREC_FP8_DELAYED)
         out &= ~(uint32_t)(UNSTATED_ACTIVATIONS | UNSTATED_FROZEN);
