@@ -82,6 +82,12 @@ static double step_excess(const struct phase *peak)
     return above < peak->transient ? above : peak->transient;
 }
 
+/* Megatron-FSDP keeps and gathers FP8 parameters, which PyTorch's does not. */
+static bool gathers_quantised(const struct knobs *k)
+{
+    return knobs_quantised(k) && k->fp8_param_gather && k->fsdp != FSDP_FSDP2;
+}
+
 static void stage_interval(const struct memory_work *w, const struct phase *peak,
                            const struct in_flight *saved, double transposes, struct stage_memory *m)
 {
@@ -104,6 +110,7 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
     if (k->graph_impl != GRAPH_NONE) spread_add(&s, m->total, x->graph_error);
     if (peak->gathered > 0) {
         spread_add(&s, m->total, x->fsdp_error);
+        if (gathers_quantised(k)) spread_add(&s, m->total, x->fsdp_quantised_error);
         spread_add(&s, peak->gathered, gathered_range(w));
     }
     m->low = m->total - sqrt(s.low);

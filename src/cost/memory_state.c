@@ -56,7 +56,8 @@ static bool makes_transposes(const struct memory_work *w)
 
 double state_frozen_transposes(const struct memory_work *w, const struct holding *s)
 {
-    return makes_transposes(w) ? s->quantised + s->expert_matrices : 0;
+    bool whole = makes_transposes(w) && !sharded_parameters(&w->c->knobs);
+    return whole ? s->quantised + s->expert_matrices : 0;
 }
 
 /* Parameters: 2 B (4 B in fp32). Quantised recipes keep FP8 copies of GEMM weights beside them for

@@ -116,6 +116,9 @@ static void add_sharding(struct plans *all)
     k = add(all, "qwen3-30b-a3b", "h100");
     k->fsdp = FSDP_OPTIM_GRADS_PARAMS, k->gpus = 256;
     k = add(all, "qwen3-30b-a3b", "h100");
+    k->fsdp = FSDP_OPTIM_GRADS_PARAMS, k->gpus = 256;
+    k->precision = PREC_FP8_DELAYED, k->fp8_param_gather = true;
+    k = add(all, "qwen3-30b-a3b", "h100");
     k->fsdp = FSDP_FSDP2;
     all->items.items[all->items.n - 1]->framework = FRAMEWORK_AUTOMODEL;
     k = add(all, "qwen3-30b-a3b", "h100");

@@ -440,6 +440,36 @@ static void what_frozen_linears_keep(void **state)
     assert_true(saved_bytes(saved_named(&l, "input norm output")) == 100 * 2 * 64);
 }
 
+/* Of all tokens of four ranks the gradient twice, of the routed rows once, in fp32. */
+static void what_a_gathering_dispatcher_needs(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    struct layer_kind kind = {MIXER_NONE, FFN_MOE};
+    struct saved_list l;
+    c.framework = FRAMEWORK_AUTOMODEL, c.knobs.dispatcher = DISPATCH_TORCH, c.knobs.ep = 4;
+    op_saved(&c, &tokens, kind, &l);
+    assert_true(l.ffn_backward == 4 * 64 * (2 * 4 * 100 + 400));
+    c.knobs.dispatcher = DISPATCH_DEEPEP;
+    op_saved(&c, &tokens, kind, &l);
+    assert_true(l.ffn_backward == 2 * 400 * (64 + 3 * 32));
+}
+
+/* Scores of 8 heads over 100 keys: in 16 bit, and Hugging Face's also in fp32. */
+static void what_eager_attention_keeps(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    struct layer_kind kind = {MIXER_ATTENTION, FFN_NONE};
+    struct saved_list l;
+    c.knobs.attention = ATTN_UNFUSED;
+    op_saved(&c, &tokens, kind, &l);
+    assert_true(saved_bytes(saved_named(&l, "attention probabilities")) == 2 * 100 * 8 * 100);
+    c.framework = FRAMEWORK_AUTOMODEL;
+    op_saved(&c, &tokens, kind, &l);
+    assert_true(saved_bytes(saved_named(&l, "attention probabilities")) == 6 * 100 * 8 * 100);
+}
+
 /* Attention in FP8 keeps q, k, v and its output in one byte, and the projection its own input; an
    activation's input can be kept in one. */
 static void what_fp8_keeps(void **state)
@@ -528,6 +558,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_only_some_runs_keep),
     cmocka_unit_test(what_frozen_linears_keep),
     cmocka_unit_test(what_fp8_keeps),
+    cmocka_unit_test(what_a_gathering_dispatcher_needs),
+    cmocka_unit_test(what_eager_attention_keeps),
     cmocka_unit_test(what_a_dense_backward_needs),
     cmocka_unit_test(what_modules_repeat),
     cmocka_unit_test(flops_of_experts),
