@@ -63,6 +63,7 @@ struct value knob_get(struct arena *a, const struct knobs *k, const struct knob 
  * `absent`. */
 bool knob_set(struct knobs *k, const struct knob *knob, struct value v);
 size_t knob_size(const struct knob *knob); /* bytes of the field */
+bool knob_same(const struct knob *knob, const struct knobs *a, const struct knobs *b);
 /* allgather, alltoall, deepep, hybridep, torch */
 const char *knobs_dispatcher(const struct knobs *k);
 
