@@ -51,7 +51,7 @@ bool memory_estimate(const struct config *c, struct memory_estimate *out, struct
 /* A plan that does not fit as it stands may with what nobody states of it: then it is tight, and
    its low end is that of the most likely such plan. */
 void memory_allow_open(const struct config *c, struct memory_estimate *m);
-/* "does not fit unless it has what it does not state: recomputation, sharding". */
+/* "does not fit unless it has what it does not state: bf16 gradients, recomputation". */
 struct str memory_open_text(struct arena *a, const struct memory_estimate *m);
 /* Step time. False when the pipeline split is impossible. */
 bool time_estimate(const struct config *c, struct time_estimate *out, struct cost_trace *trace);

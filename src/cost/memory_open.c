@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plan leaves open, taken as sparing as it can be: a plan that says neither of its
-   recomputation nor of its sharding may describe a run that has both. */
+/* What a plan leaves open, taken as sparing as it can be: a plan that does not speak of
+   recomputation may describe a run that recomputes. Of sharded parameters every known table of runs
+   speaks, so silence means that there are none. */
 #include "base/buf.h"
 #include "cost/cost.h"
-#include "plan/framework.h"
 
 /* Published recipes of low precision reduce bf16 gradients; NeMo's LoRA runs hold frozen weights in
    the products' number format, which says nothing of a gather that frozen weights have not. */
@@ -18,9 +18,6 @@ static void spare(struct config *c, uint32_t bit)
         k->recompute = RECOMPUTE_FULL;
         k->recompute_method = METHOD_UNIFORM, k->recompute_num_layers = 1;
         break;
-    case UNSTATED_SHARDING:
-        if (config_traits(c)->chooses_fsdp) k->fsdp = FSDP_OPTIM_GRADS_PARAMS;
-        break;
     default: break;
     }
 }
@@ -32,8 +29,7 @@ static const struct {
 } silences[] = {{UNSTATED_FROZEN, "frozen weights in low precision"},
                 {UNSTATED_GRADIENTS, "bf16 gradients"},
                 {UNSTATED_ACTIVATIONS, "activations kept in FP8"},
-                {UNSTATED_RECOMPUTE, "recomputation"},
-                {UNSTATED_SHARDING, "sharding"}};
+                {UNSTATED_RECOMPUTE, "recomputation"}};
 enum { N_SILENCES = sizeof silences / sizeof *silences };
 
 void memory_allow_open(const struct config *c, struct memory_estimate *m)

@@ -111,12 +111,13 @@ static void assert_changes(struct arena *a, const struct asked *x)
 /* What a plan does not state may be what makes it fit; what it states is not. */
 static void silence_is_tight(void **state)
 {
-    static const char plan[] = HEAD "platform: h100\ngpus: 32\nep: 8\n";
+    static const char plan[] =
+        HEAD "platform: h100\ngpus: 8\nep: 8\nuse_distributed_optimizer: true\n";
     const struct memory_estimate *silent = &ask(*state, plan)->estimate.memory;
     assert_int_equal(silent->fits, FITS_TIGHT);
     assert_true(silent->peak > silent->capacity && silent->peak_low <= silent->capacity);
     assert_str(memory_open_text(*state, silent),
-               "does not fit unless it has what it does not state: recomputation, sharding");
+               "does not fit unless it has what it does not state: recomputation");
     struct str said = arena_printf(*state,
                                    "%srecompute_granularity: selective\n"
                                    "main_grads_dtype: fp32\nuse_megatron_fsdp: false\n",
