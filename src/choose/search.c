@@ -307,12 +307,13 @@ static void polish(struct search *s)
     struct search_result *out = s->out;
     for (size_t i = 0; i < out->n; i++) {
         struct contender *o = &out->plans[i];
-        double preferred = o->score / o->step_s;
+        double preferred = o->score / o->step_s, before = o->step_s;
         bool risky = o->risky;
         s->c.knobs = o->knobs;
         if (!search_divide(&s->c, &s->layout) || !contender_estimate(&s->c, o)) continue;
         o->score = o->step_s * preferred;
         o->risky = risky;
+        out->polished = fmax(out->polished, 1 - o->step_s / before);
     }
     finalists_sort(out->plans, out->n);
 }
