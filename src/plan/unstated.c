@@ -26,7 +26,7 @@ static const struct {
     {UNSTATED_ACTIVATIONS, {P_activation_func_fp8_input_store, P_NONE, P_NONE}},
 };
 
-/* Whether the parameter is of the framework, and left open. */
+/* Whether the parameter is left open. */
 static bool is_open(const struct facts *f, int param)
 {
     const struct fact *x = facts_get(f, param);
@@ -36,13 +36,16 @@ static bool is_open(const struct facts *f, int param)
     return plan || !fact_is_known(x);
 }
 
-static bool anybody_says(const struct facts *f, const int params[3])
+/* What no word of the framework speaks of is as it always is there. */
+static bool stays_open(const struct facts *f, const int params[3])
 {
-    bool any = false;
-    for (int i = 0; i < 3; i++)
-        any = any || (params[i] != P_NONE && param_table[params[i]].in[f->framework].known &&
-                      !is_open(f, params[i]));
-    return any;
+    bool known = false, said = false;
+    for (int i = 0; i < 3; i++) {
+        if (params[i] == P_NONE || !param_table[params[i]].in[f->framework].known) continue;
+        known = true;
+        said = said || !is_open(f, params[i]);
+    }
+    return known && !said;
 }
 
 /* What the configuration cannot have is not open. */
@@ -68,7 +71,7 @@ uint32_t config_unstated(const struct facts *f, const struct config *c)
 {
     uint32_t out = 0;
     for (size_t i = 0; i < sizeof sayings / sizeof *sayings; i++)
-        if (!anybody_says(f, sayings[i].params)) out |= sayings[i].bit;
+        if (stays_open(f, sayings[i].params)) out |= sayings[i].bit;
     if (frozen_is_open(f, &c->knobs)) out |= UNSTATED_FROZEN;
     return out & possible(c);
 }

@@ -192,10 +192,11 @@ static void check_open(uint32_t mask, uint32_t open, uint32_t said)
 static void what_nobody_states(void **state)
 {
     struct arena *a = *state;
-    struct str flags = arena_printf(a, "%s--bf16", FLAGS);
+    struct str flags = arena_printf(a, "%s--bf16 --fp8-format hybrid", FLAGS);
     check_open(config_of(text_facts(a, "megatron", flags))->unstated, 0,
                UNSTATED_ATTENTION | UNSTATED_EXPERTS | UNSTATED_DISPATCHER | UNSTATED_GRAPHS |
-                   UNSTATED_RECOMPUTE | UNSTATED_SHARDING | UNSTATED_GRADIENTS);
+                   UNSTATED_RECOMPUTE | UNSTATED_SHARDING | UNSTATED_GRADIENTS | UNSTATED_NORMS |
+                   UNSTATED_ACTIVATIONS);
     check_open(plan_config(a, "bridge", "")->unstated,
                UNSTATED_DISPATCHER | UNSTATED_RECOMPUTE | UNSTATED_SHARDING | UNSTATED_GRADIENTS,
                UNSTATED_STAGES);
