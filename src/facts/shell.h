@@ -12,8 +12,8 @@
 /* Finds the command that launches training and its words after the program (a word that ends in
    .py, or the first flag); sets the environment that the script exports, and the world size from
    the launchers' options or Slurm headers; adds findings about the script itself (lost-backslash,
-   comment-in-continuation, variable-misspelt, script-argument, carriage-return). False with an error of rule `shell-syntax` where the
-   text cannot be read further; what came before counts. */
+   comment-in-continuation, variable-misspelt, script-argument, carriage-return). False with an
+   error of rule `shell-syntax` where the text cannot be read further; what came before counts. */
 bool shell_read(struct facts *f, struct str text, const struct read_options *options,
                 struct flag_words *out);
 /* The variables of one text outside a script ("${TP}", "$TP", "${TP:-2}") put in from --set and
