@@ -135,7 +135,7 @@ static void split_rules(struct planner *p)
     const int *params = open_params(p->arena, request->facts, &n);
     struct rule_subset varying = rules_varying(p->arena, request->rules, f, params, n, p->scratch);
     checker_limit(p->checker, varying);
-    if (varying.failed) p->out->obstacle = rule_report(varying.failed, f, p->scratch);
+    if (varying.failed) p->out->obstacle = rule_report(NULL, varying.failed, f, p->scratch);
 }
 
 /* Marks what may differ between two plans of the search: the knobs, what guides decide, and what
