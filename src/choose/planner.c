@@ -241,6 +241,7 @@ static bool prepare(struct planner *p)
     planner_complete(request->rules, request->facts, p->scratch);
     rules_assume(request->rules, request->facts, p->scratch);
     if (!config_from_facts(p->arena, request->facts, &out->base)) return false;
+    out->base.unstated = 0; /* the plan is what it states */
     if (!check_targets(request->facts, &out->base)) return false;
     const struct knob **pins;
     p->n_pins = pinned_knobs(p->arena, request, &pins);
