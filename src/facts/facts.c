@@ -59,13 +59,8 @@ uint32_t facts_release(const struct facts *f)
 
 struct value facts_default(const struct facts *f, int param)
 {
-    uint32_t release = facts_release(f);
-    for (uint32_t i = 0; release != RELEASES_ALL && i < profile_defaults_count; i++) {
-        const struct profile_default *d = &profile_defaults[i];
-        if (d->framework == f->framework && d->param == param && d->releases & release)
-            return d->value;
-    }
-    return param_table[param].in[f->framework].default_value;
+    return f->profile ? profile_default_of(f->profile, param)
+                      : param_table[param].in[f->framework].default_value;
 }
 
 bool facts_can_say(const struct facts *f, int param)
