@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "choose/checker.h"
 #include "choose/outlook.h"
+#include "choose/playbook.h"
 #include "choose/space.h"
 #include "cost/split.h"
 #include "facts/param_ids.h"
@@ -205,6 +206,30 @@ static bool check_targets(const struct facts *f, const struct config *c)
     return false;
 }
 
+/* Whether a plan has what is pinned, and changes no numbers that the question keeps. */
+static bool is_open_to(const struct search_request *search, const struct knobs *k)
+{
+    const struct config *base = search->base;
+    struct config plan = *base;
+    bool open = true;
+    plan.knobs = *k;
+    for (size_t i = 0; i < search->n_pinned; i++)
+        open = open && knob_same(search->pinned[i], k, &base->knobs);
+    return open && !(move_risks_of(base, &plan) & RISK_NUMERICS & ~base->knobs.open_numerics);
+}
+
+/* Public recipes for the same question are candidates. */
+static void add_recipes(struct planner *p)
+{
+    VEC(struct knobs) known = {0};
+    struct playbook_candidate *all;
+    size_t n = playbook_candidates(p->arena, p->request->facts, &p->out->base, &all);
+    for (size_t i = 0; i < n; i++)
+        if (is_open_to(&p->search, &all[i].knobs)) *VEC_PUSH(p->arena, &known) = all[i].knobs;
+    p->search.known = known.items;
+    p->search.n_known = known.n;
+}
+
 /* Facts -> guides -> configuration; false when the request is incomplete. */
 static bool prepare(struct planner *p)
 {
@@ -216,6 +241,7 @@ static bool prepare(struct planner *p)
     planner_complete(request->rules, request->facts, p->scratch);
     rules_assume(request->rules, request->facts, p->scratch);
     if (!config_from_facts(p->arena, request->facts, &out->base)) return false;
+    out->base.unstated = 0; /* the plan is what it states */
     if (!check_targets(request->facts, &out->base)) return false;
     const struct knob **pins;
     p->n_pins = pinned_knobs(p->arena, request, &pins);
@@ -233,8 +259,10 @@ static bool prepare(struct planner *p)
                                         .preferences = preferences,
                                         .n_preferences = out->n_preferences,
                                         .barred_batches = barred_batches(p),
+                                        .exhaustive = request->exhaustive,
                                         .top = request->top};
     checker_serve(p->checker, &p->search);
+    if (!request->no_playbook) add_recipes(p);
     return true;
 }
 

@@ -153,6 +153,12 @@ struct relief {
     double seconds; /* that the offload adds at least */
 };
 
+/* Whether it is known already that there is no room. */
+static bool room_is_denied(const struct search *s, const struct relief *x)
+{
+    return !s->request->exhaustive && s->rooms[x->offload].cramped >> x->recompute & 1;
+}
+
 /* Whether refusals that are known hold with the offload, whatever the sides. */
 static bool is_refused_with(struct search *s, const struct combination *offload)
 {
@@ -227,7 +233,7 @@ static void visit_stages(struct search *s, const struct spot *spot)
         if (o == 1 && !needs_offload(s)) break;
         struct relief x = {.offload = o, .seconds = cpu_seconds(s, &kind->offloads[o])};
         for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-            try_variants(s, spot, wish, &x);
+            if (!room_is_denied(s, &x)) try_variants(s, spot, wish, &x);
     }
 }
 
@@ -301,12 +307,13 @@ static void polish(struct search *s)
     struct search_result *out = s->out;
     for (size_t i = 0; i < out->n; i++) {
         struct contender *o = &out->plans[i];
-        double preferred = o->score / o->step_s;
+        double preferred = o->score / o->step_s, before = o->step_s;
         bool risky = o->risky;
         s->c.knobs = o->knobs;
         if (!search_divide(&s->c, &s->layout) || !contender_estimate(&s->c, o)) continue;
         o->score = o->step_s * preferred;
         o->risky = risky;
+        out->polished = fmax(out->polished, 1 - o->step_s / before);
     }
     finalists_sort(out->plans, out->n);
 }
