@@ -24,10 +24,10 @@ static void write_flags(struct generator *g, const struct node *root)
 
 static void write_program(struct generator *g, const struct node *root)
 {
-    static const char *const known[] = {
-        "moeplan",  "kind",     "name",  "title",  "source",   "commit", "date",  "proof",
-        "sections", "commands", "model", "checks", "prefixes", "world",  "flags", NULL};
-    static const char *const texts[] = {"name", "title", "source", "model", "world", NULL};
+    static const char *const known[] = {"moeplan", "kind",   "name",     "title",    "source",
+                                        "commit",  "date",   "proof",    "sections", "commands",
+                                        "model",   "checks", "prefixes", "flags",    NULL};
+    static const char *const texts[] = {"name", "title", "source", "model", NULL};
     static const char *const lists[] = {"proof", "sections", "commands", "prefixes", NULL};
     tables_check_keys(g, root, known);
     buf_add_char(&g->out, '{');

@@ -332,15 +332,18 @@ const struct command command_validate = {
     .max_arguments = -1,
     .help = "Check recipes: AutoModel YAML, Megatron flags, YAML and scripts, Bridge overrides, "
             "plan files",
-    .details = "FILE is a file, a folder, a pattern such as 'recipes/**/*.yaml', or - for standard "
-               "input. Formats are told "
-               "by content.\nmoeplan's own model, platform, rule and parameter files (moeplan: 1 "
-               "and a kind) are checked too.\nExit status: 0 no finding, 1 findings at or above "
-               "--fail-on, 2 "
-               "something could not be "
-               "read.\nA comment  # moeplan: ignore[rule-id] reason  on a line or alone above it "
-               "silences a finding "
-               "there.\n",
+    .details =
+        "FILE is a file, a folder, a pattern such as 'recipes/**/*.yaml', or - for standard "
+        "input. Formats are told "
+        "by content.\nmoeplan's own model, platform, rule and parameter files (moeplan: 1 "
+        "and a kind) are checked too.\nExit status: 0 no finding, 1 findings at or above "
+        "--fail-on, 2 "
+        "something could not be "
+        "read, or nothing in what was read can be checked.\nFlags of a fork are declared with "
+        "kind: Parameters in a file for --rules.\nA comment  # moeplan: ignore[rule-id] reason  on "
+        "a line or alone above it "
+        "silences a finding "
+        "there.\n",
     .options = options,
     .loads_rules = true,
     .reads_batch = true,

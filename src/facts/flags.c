@@ -226,6 +226,7 @@ static void unknown_flag(struct occurrence *o)
     *VEC_PUSH(f->arena, &f->program.strangers) =
         (struct stranger){span_of(f, &o->name), o->name.text, other_release(o)};
     o->param = -1;
+    facts_add_raw(f, o->name.text, o->n ? value_string(o->values[0].text) : value_bool(true));
 }
 
 static bool convert(struct arena *a, enum param_type type, struct str text, struct value *out)
@@ -261,8 +262,9 @@ static struct value read_value(struct occurrence *o, enum param_type type,
                               param_type_words(type), STR_ARG(word->text)));
         return value_unknown();
     }
-    size_t n;
-    const struct str *choices = facts_choices(o->f, o->param, &n);
+    size_t n = o->spelling->n_choices;
+    const struct str *choices = o->spelling->choices; /* of a flag that a user declares */
+    if (o->param >= 0) choices = facts_choices(o->f, o->param, &n);
     if (!n || str_among(type == PARAM_INT ? value_text(a, v) : word->text, choices, n)) return v;
     struct diag *d = complain(
         o, rule_or(o, "value-choice"), word,

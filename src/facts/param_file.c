@@ -172,13 +172,30 @@ static void read_default(struct reader *r, const struct node *node, struct value
                : node_value(r->arena, value, SCALAR_CORE);
 }
 
-static struct param_spelling read_spelling(struct reader *r, const struct node *node,
-                                           const struct param *p)
+/* The flags of a spelling: a list, or one by its name, with or without its dashes. */
+static void read_flags(struct reader *r, const struct node *node, struct param_spelling *s)
 {
-    static const char *const known[] = {"flags",   "key",   "more_keys", "inverse",  "type",
-                                        "items",   "rule",  "choices",   "default",  "also",
-                                        "unset",   "under", "recipe",    "provider", "dtype",
-                                        "settled", "fixed", NULL};
+    bool boolean = s->type == PARAM_BOOL;
+    struct node_list list = list_at(r, node, "flags");
+    struct str one = text_at(r, node, "flag");
+    if (one.n && !str_starts(one, STR("--"))) one = arena_printf(r->arena, "--%.*s", STR_ARG(one));
+    struct node single = {.kind = NODE_SCALAR, .text = one};
+    struct param_flag *items = ARENA_ARRAY(r->arena, struct param_flag, list.n + 1);
+    for (size_t i = 0; i < list.n; i++)
+        items[i] = read_flag(r, list.items[i], boolean);
+    if (one.n) items[list.n] = read_flag(r, &single, boolean);
+    s->flags = items;
+    s->n_flags = list.n + (one.n > 0);
+}
+
+/* `entry` is the parameter's own mapping, whose default holds where the spelling has none. */
+static struct param_spelling read_spelling(struct reader *r, const struct node *node,
+                                           const struct node *entry, const struct param *p)
+{
+    static const char *const known[] = {"flags", "flag",    "key",   "more_keys", "inverse",
+                                        "type",  "items",   "rule",  "choices",   "default",
+                                        "also",  "unset",   "under", "recipe",    "provider",
+                                        "dtype", "settled", "fixed", NULL};
     struct param_spelling s = {
         .known = true, .default_value = value_null(), .releases = UINT32_MAX};
     if (!check_keys(r, node, known)) return s;
@@ -199,13 +216,9 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     s.choices = p->choices;
     s.n_choices = p->n_choices;
     if (node_get(node, STR("choices"))) s.choices = texts_at(r, node, "choices", &s.n_choices);
+    read_default(r, entry, &s.default_value);
     read_default(r, node, &s.default_value);
-    struct node_list flags = list_at(r, node, "flags");
-    struct param_flag *items = ARENA_ARRAY(r->arena, struct param_flag, flags.n);
-    for (size_t i = 0; i < flags.n; i++)
-        items[i] = read_flag(r, flags.items[i], s.type == PARAM_BOOL);
-    s.flags = items;
-    s.n_flags = flags.n;
+    read_flags(r, node, &s);
     return s;
 }
 
@@ -231,9 +244,9 @@ static void read_range(struct reader *r, const struct node *node, struct param *
 static void read_param(struct reader *r, const struct node *node, struct param_list *out)
 {
     static const char *const known[] = {
-        "name",  "symbol",   "aliases", "type",          "scope",     "unit",
-        "doc",   "min",      "max",     "choices",       "affects",   "absent",
-        "asked", "megatron", "bridge",  "exclusive_min", "automodel", NULL};
+        "name",   "symbol",        "aliases",   "type",    "scope",  "unit",  "doc",
+        "min",    "max",           "choices",   "affects", "absent", "asked", "megatron",
+        "bridge", "exclusive_min", "automodel", "default", NULL};
     if (!check_keys(r, node, known)) return;
     struct param p = {.name = text_at(r, node, "name"),
                       .symbol = text_at(r, node, "symbol"),
@@ -254,7 +267,7 @@ static void read_param(struct reader *r, const struct node *node, struct param_l
     if (!p.name.n || !p.doc.n) bad(r, node, "a parameter needs a name and a doc");
     for (int f = 0; f < FRAMEWORK_COUNT; f++) {
         const struct node *spelling = node_get(node, str_of(framework_words[f]));
-        if (spelling) p.in[f] = read_spelling(r, spelling, &p);
+        if (spelling) p.in[f] = read_spelling(r, spelling, node, &p);
     }
     *VEC_PUSH(r->arena, out) = p;
 }

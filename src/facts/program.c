@@ -84,7 +84,7 @@ static bool is_slip(struct arena *a, struct str name, struct str near)
 {
     enum { LONG = 18 };
     size_t most = name.n >= LONG ? 2 : 1;
-    return near.n && edit_distance(dashed(a, name), near) <= most;
+    return near.n && edit_distance(dashed(a, name), dashed(a, near)) <= most;
 }
 
 /* Looking for the nearest of two thousand names takes about a millisecond: enough for the first

@@ -6,7 +6,7 @@
 #ifndef MOEPLAN_FACTS_PROGRAM_H
 #define MOEPLAN_FACTS_PROGRAM_H
 
-#include "diag/diag.h"
+#include "doc/node.h"
 
 enum program_origin {
     PROGRAM_UNSAID,   /* nothing is launched: a part of somebody's command line */
@@ -20,8 +20,6 @@ enum program_task { TASK_UNSAID, TASK_TRAINING, TASK_INFERENCE, TASK_EVALUATION,
 
 struct facts;
 struct program_kind;
-struct flag_word;
-struct param_flag;
 
 /* A flag, or a key that stands for one, that Megatron-LM does not take. */
 struct stranger {

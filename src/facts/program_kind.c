@@ -40,6 +40,8 @@ static bool has_section(const struct program_kind *kind, struct str text)
 
 const struct program_kind *program_kind_of_script(struct str text)
 {
+    bool shell = str_starts(text, STR("#!")) || str_find_str(text, STR("\\\n")) < text.n;
+    if (!shell) return NULL;
     for (uint32_t i = 0; i < program_kind_count; i++) {
         const struct program_kind *kind = &program_kinds[i];
         if (has_section(kind, text)) return kind;

@@ -20,7 +20,6 @@ struct program_kind {
     bool checked_by_megatron; /* Megatron-LM's own checks of its arguments run on them */
     struct str
         model; /* the dotted key, or flag without dashes, that names the model; empty: none */
-    struct str world;        /* the same for the number of GPUs */
     const struct str *flags; /* of its own, sorted */
     size_t n_flags;
     const struct str *prefixes; /* of flags that it makes of another program's settings */

@@ -330,7 +330,7 @@ static struct node *node_of(struct facts *f, struct str text, const struct flag_
 {
     struct node *node = ARENA_NEW(f->arena, struct node);
     *node = (struct node){.kind = NODE_SCALAR,
-                          .source = f->source,
+                          .source = at->source ? at->source : f->source,
                           .line = at->line,
                           .from = at->from,
                           .to = at->to,

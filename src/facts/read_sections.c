@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML files of programs built on Megatron-LM, which hold its arguments by destination in sections
    of their own (rules/programs). What the sections leave out, the program decides. */
-#include "base/num.h"
 #include "facts/megatron.h"
 #include "facts/model.h"
-#include "facts/param_ids.h"
+#include "facts/placeholder.h"
 #include "facts/program_kind.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
@@ -64,18 +63,6 @@ static void read_model(struct facts *f, const struct flag_words *words)
         if (find_setting(f, words, i, &key, &value) && str_eq(key, name)) take_model(f, value);
 }
 
-static void read_setting(struct facts *f, struct str key, struct str value,
-                         const struct flag_word *at, const struct read_options *options)
-{
-    const struct program_kind *kind = f->program.kind;
-    int64_t gpus = 0;
-    bool world = kind->world.n && str_eq(key, kind->world);
-    if (!world)
-        megatron_read_setting(f, key, value, at, options);
-    else if (num_parse_int(value, &gpus) && gpus >= 1)
-        facts_set(f, P_world_size, value_int(gpus), ORIGIN_FILE, NULL, key);
-}
-
 static bool read_script(struct facts *f, struct str text, const struct read_options *options)
 {
     struct flag_words words = {0};
@@ -84,7 +71,7 @@ static bool read_script(struct facts *f, struct str text, const struct read_opti
     read_model(f, &words);
     for (size_t i = 0; i < words.n; i++)
         if (find_setting(f, &words, i, &key, &value))
-            read_setting(f, key, value, &words.items[i], options);
+            megatron_read_setting(f, key, value, &words.items[i], options);
     return ok;
 }
 
@@ -101,6 +88,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     if (kind && !map) ok = read_script(f, text, options);
     f->program.origin = PROGRAM_FORK;
     program_settle(f);
+    placeholder_tell(f);
     return ok;
 }
 

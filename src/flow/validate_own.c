@@ -68,8 +68,8 @@ enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 /* Data that only the build reads: no word about it. */
 static bool is_built_in(struct str word)
 {
-    return str_is_any(
-        word, "Evidence|Recipes|Modules|Capabilities|Sections|BridgeRecipes|Playbook|Program");
+    return str_is_any(word, "Evidence|Recipes|Modules|Capabilities|Sections|BridgeRecipes|Playbook|"
+                            "Program|Release|Reasons");
 }
 
 static void unknown_kind(const struct check *c, const struct node *kind)

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What a file launches decides what is said of it: Megatron-LM's own scripts, forks, other programs, and files that nothing checks.
+. "$(dirname "$0")/../helpers.sh"
+cd "$dir"
+
+sizes="--num-layers 4 --hidden-size 64 --num-attention-heads 8 --seq-length 128 --max-position-embeddings 128 --micro-batch-size 1"
+data="--train-iters 10 --mock-data --tokenizer-type NullTokenizer --vocab-size 128 --lr 1e-4 --bf16"
+script() { printf '#!/bin/bash\ntorchrun --nproc-per-node 8 %s \\\n  %s\n' "$1" "$sizes $2" >r.sh; }
+
+# a slip in Megatron-LM's own script is an error; what nobody knows is one warning
+script pretrain_gpt.py "$data --num-expert 8"
+expect 1 "error[unknown-key]: Megatron-LM has no flag --num-expert" "$moeplan" validate r.sh
+has "did you mean --num-experts?"
+script pretrain_gpt.py "$data --hop --num-expert 8 --hip 3"
+expect 0 "has no flag --hop, nor 2 others here" "$moeplan" validate r.sh
+has "line 3: --num-expert, near to --num-experts"
+has "0 errors, 1 warning"
+run 1 "$moeplan" validate r.sh --framework-version main
+has "error[unknown-key]: Megatron-LM has no flag --hip"
+
+# only what trains says how long
+script pretrain_gpt.py "--bf16"
+expect 1 "error[training-length-required]" "$moeplan" validate r.sh
+script tools/run_text_generation_server.py "--bf16"
+expect 0 "0 errors" "$moeplan" validate r.sh
+script train_hops.py "--bf16"
+expect 0 "0 errors" "$moeplan" validate r.sh
+# what is impossible is an error in a script of one's own too
+script train_hops.py "--bf16 --tensor-model-parallel-size 3"
+expect 1 "error[world-size-divides]" "$moeplan" validate r.sh
+
+# a fork declares its flags, and rules of its user's see them
+mkdir rules
+cat >rules/hop.yaml <<'EOF'
+moeplan: 1
+kind: Parameters
+parameters:
+  - {name: hop, type: bool, default: false, doc: hops, megatron: {flag: hop}}
+  - {name: hip, type: int, doc: hips, megatron: {flags: [--hip]}}
+EOF
+cat >rules/mine.yaml <<'EOF'
+moeplan: 1
+kind: Rules
+frameworks: [megatron]
+rules:
+  - id: no-two-hips
+    severity: error
+    rule: '!("--hip" in raw) || raw["--hip"] != 2'
+    message: two hips are one too many
+    help: write --hip 1
+    examples: {good: [{tp: 1}], bad: [{raw: {--hip: 2}}]}
+EOF
+script pretrain_gpt.py "$data --hop --hip 2"
+expect 1 "error[no-two-hips]: two hips are one too many" "$moeplan" validate r.sh --rules rules
+lacks "unknown-key"
+script pretrain_gpt.py "$data --hip many"
+expect 1 "--hip takes an integer, not 'many'" "$moeplan" validate r.sh --rules rules
+printf 'moeplan: 1\nkind: Hops\nhops: []\n' >rules/bad.yaml
+expect 2 "unknown kind Hops" "$moeplan" validate r.sh --rules rules
+
+# a file in which nothing is checked says so, and a folder of only such files is no success
+mkdir none
+printf 'trainer: {devices: 8}\nexp_manager: {name: x}\nmodel: {micro_batch_size: 1, fp8: false}\n' >none/nemo.yaml
+printf 'hop: {lr: 1}\n' >none/hop.yaml
+expect 2 "nemo.yaml: skipped: a configuration of NeMo 1, which moeplan does not check" "$moeplan" validate none/nemo.yaml
+expect 2 "2 files: 0 errors, 0 warnings, 0 infos; 2 no recipe" "$moeplan" validate none
+printf '#!/bin/bash\npython pretrain_gpt.py "$@" # --bf16 --swiglu --num-layers\n' >empty.sh
+expect 2 "nothing in it that moeplan can check" "$moeplan" validate empty.sh
+cp r.sh none
+expect 1 "1 error" "$moeplan" validate none --framework-version main
+
+# a template is no YAML yet
+printf '{{- if .Values.hop }}\nmodel: {num_layers: 2}\n{{- end }}\n' >chart.yaml
+expect 2 "a Helm template" "$moeplan" validate chart.yaml
+
+# what another program checks itself is a warning, what is impossible an error at its place
+printf 'policy:\n  model_name: Qwen/Qwen3-30B-A3B\n  megatron_cfg:\n    expert_model_parallel_size: 7\n    overlap_param_gather: true\n    overlap_grad_reduce: false\n' >rl.yaml
+expect 1 "rl.yaml:4:33: error[ep-divides-experts]: 128 experts are not a multiple of ep 7" "$moeplan" validate rl.yaml
+has "warning[param-gather-overlap-needs-grad-reduce]"

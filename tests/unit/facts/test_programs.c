@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs that are not Megatron-LM itself: what shows that a file is one's, what of it is read,
+   and how sure its findings are. */
+#include <stdio.h>
+
+#include "facts/declared.h"
+#include "facts/param_ids.h"
+#include "facts_unit.h"
+
+/* The reader that a text is given to, by its content. */
+static const char *format_of(struct arena *a, const char *text)
+{
+    struct diags diags;
+    struct node_list docs = {0};
+    diags_init(&diags, a);
+    uint32_t source = source_add(&diags.sources, STR("test"), str_of(text));
+    bool map = doc_load(a, &diags, source, &docs) && docs.n && docs.items[0]->kind == NODE_MAP;
+    const struct reader *r = reader_detect(str_of(text), map ? docs.items[0] : NULL);
+    return r ? r->name : "none";
+}
+
+static void files_are_told_by_what_proves_them(void **state)
+{
+    static const struct {
+        const char *text, *format;
+    } cases[] = {
+        {"trainer: {devices: 8, num_nodes: 2}\nexp_manager: {name: x}\n"
+         "model: {fp8: false, micro_batch_size: 1, tensor_model_parallel_size: 2}\n",
+         "nemo"},
+        {"apiVersion: v1\nkind: Pod\nmodel: {num_layers: 2}\ntrain: {train_iters: 2}\n",
+         "kubernetes"},
+        {"recipe: {_target_: megatron.bridge.recipes.qwen.qwen3_8b_pretrain_config}\n"
+         "model: {tensor_model_parallel_size: 2}\nscheduler: {lr_warmup_iters: 2}\n",
+         "bridge"},
+        {"recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel: {a: 1}\n", "automodel"},
+        {"system: {tensor_model_parallel_size: 2}\nmodel: {num_layers: 4, swiglu: true}\n",
+         "program"},
+        {"modules: {pre_trainer: {framework: megatron, overrides: {train_iters: 5}}}\n", "program"},
+        {"modules: {pre_trainer: {framework: torchhop, overrides: {train_iters: 5}}}\n", "none"},
+        {"policy: {megatron_cfg: {tensor_model_parallel_size: 2}}\n", "program"},
+        {"DEPENDENCIES: {image: x}\nARGS: {num_layers: 4, swiglu: true}\n", "megatron"},
+        {"ARGS: {num_layers: 4, swiglu: true}\n", "none"},
+        {"#!/bin/bash\npython3 -m hop.main \\\n"
+         " actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2\n",
+         "program"},
+        {"#!/bin/bash\nNPROC_PER_NODE=2 megatron sft --model x --micro_batch_size 1\n", "program"},
+        {"Talk of megatron sft is no script.\n", "none"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(format_of(*state, cases[i].text), cases[i].format);
+}
+
+static void sections_hold_megatrons_arguments(void **state)
+{
+    struct facts *f =
+        read_as(*state, "program",
+                "cluster: {num_nodes: 2}\npolicy:\n  model_name: Qwen/Qwen3-30B-A3B\n"
+                "  megatron_cfg:\n    enabled: true\n    expert_model_parallel_size: 7\n"
+                "    pipeline_dtype: bfloat16\n    optimizer: {lr: 1.0e-4, min_lr: null}\n",
+                NULL);
+    assert_int_equal(f->diags->n, 0);
+    assert_fact(f, "expert_model_parallel_size", "7");
+    assert_fact(f, "num_moe_experts", "128");
+    assert_fact(f, "lr", "0.0001");
+    assert_fact(f, "program", "fork");
+    assert_int_equal(facts_get(f, P_expert_model_parallel_size)->node->line, 6);
+    assert_false(program_vouches(&f->program));
+    program_open(f);
+    assert_fact(f, "pipeline_model_parallel_size", "unknown");
+}
+
+static void overrides_of_a_script_are_settings(void **state)
+{
+    struct facts *f =
+        read_as(*state, "program",
+                "#!/bin/bash\nTP=2\npython3 -m hop.main \\\n"
+                "  actor_rollout_ref.model.path=Qwen/Qwen3-30B-A3B \\\n"
+                "  actor_rollout_ref.actor.megatron.tensor_model_parallel_size=$TP \\\n"
+                "  +actor_rollout_ref.actor.megatron.expert_model_parallel_size=4 \\\n"
+                "  actor_rollout_ref.actor.megatron.context_parallel_size=$CP \\\n"
+                "  trainer.nnodes=2\n",
+                NULL);
+    assert_fact(f, "tensor_model_parallel_size", "2");
+    assert_fact(f, "expert_model_parallel_size", "4");
+    assert_fact(f, "num_moe_experts", "128");
+    assert_false(fact_is_set(facts_get(f, P_context_parallel_size)));
+    assert_int_equal(facts_get(f, P_expert_model_parallel_size)->node->line, 6);
+}
+
+static void flags_may_be_destinations(void **state)
+{
+    struct facts *f = read_as(*state, "program",
+                              "#!/bin/bash\nmegatron sft --model Qwen/Qwen3-30B-A3B \\\n"
+                              "  --sequence_parallel true --tensor_model_parallel_size 2 \\\n"
+                              "  --finetune --micro_batch_size=4 --num_train_epochs 1\n",
+                              NULL);
+    assert_int_equal(f->diags->n, 0);
+    assert_fact(f, "sequence_parallel", "true");
+    assert_fact(f, "tensor_model_parallel_size", "2");
+    assert_fact(f, "micro_batch_size", "4");
+    assert_fact(f, "num_layers", "48");
+}
+
+static void recipes_of_megatron_are_its_own(void **state)
+{
+    struct facts *f = read_as(*state, "megatron",
+                              "DEPENDENCIES: {image: x}\nENV_VARS: {NCCL_ALGO: Ring}\n"
+                              "ARGS:\n  num_layers: 4\n  disable_bias_linear: true\n"
+                              "  tensor_model_parallel_sise: 2\n",
+                              NULL);
+    assert_fact(f, "num_layers", "4");
+    assert_fact(f, "add_bias_linear", "false");
+    assert_fact(f, "program", "megatron");
+    assert_str(facts_env(f, STR("NCCL_ALGO")).s, "Ring");
+    assert_int_equal(count_rule(f, "unknown-key"), 1);
+    assert_int_equal(f->diags->items[0].severity, SEVERITY_ERROR);
+    assert_int_equal(f->diags->items[0].at.line, 6);
+}
+
+static void tests_of_inference_do_not_train(void **state)
+{
+    const char *args = "MODEL_ARGS:\n  --num-layers: 4\n";
+    assert_fact(read_as(*state, "megatron", args, NULL), "program_task", "training");
+    struct facts *f =
+        read_as(*state, "megatron", "MODE: inference\nMODEL_ARGS:\n  --num-layers: 4\n", NULL);
+    assert_fact(f, "program_task", "inference");
+}
+
+/* ---- flags that a user declares ---- */
+
+static const char parameters[] =
+    "moeplan: 1\nkind: Parameters\nparameters:\n"
+    "  - {name: hop_rate, type: double, doc: x, megatron: {flag: hop-rate}}\n"
+    "  - {name: hop, type: bool, default: false, doc: x, megatron: {flag: hop}}\n"
+    "  - {name: hop_kind, type: string, choices: [long, high], doc: x, megatron: {flag: "
+    "hop-kind}}\n";
+
+static struct param_list declare(struct arena *a, const char *text, bool *good)
+{
+    struct diags diags;
+    struct param_list list = {0};
+    diags_init(&diags, a);
+    *good = declared_read(a, &diags, source_add(&diags.sources, STR("p"), str_of(text)), &list);
+    return list;
+}
+
+static void declared_flags_are_known_and_checked(void **state)
+{
+    bool good;
+    struct param_list list = declare(*state, parameters, &good);
+    assert_true(good);
+    struct read_options options = {.declared = &list};
+    const char *head = "#!/bin/bash\npython pretrain_gpt.py --num-layers 4 --bf16 ";
+    char text[256];
+    snprintf(text, sizeof text, "%s--hop-rate 0.5 --hop --hop-kind long --swiglu\n", head);
+    struct facts *f = read_as(*state, "megatron", text, &options);
+    assert_int_equal(f->diags->n, 0);
+    assert_fact(f, "program", "megatron");
+    assert_true(facts_has_raw(f, STR("--hop-rate")));
+    snprintf(text, sizeof text, "%s--hop-rate fast --hop-kind low\n", head);
+    f = read_as(*state, "megatron", text, &options);
+    assert_int_equal(count_rule(f, "value-type"), 1);
+    assert_int_equal(count_rule(f, "value-choice"), 1);
+    snprintf(text, sizeof text, "%s--hop-rat 0.5 --hap 2\n", head);
+    f = read_as(*state, "megatron", text, &options);
+    assert_int_equal(count_rule(f, "unknown-key"), 1);
+}
+
+static void only_parameter_files_declare(void **state)
+{
+    bool good;
+    assert_int_equal(declare(*state, "moeplan: 1\nkind: Rules\nrules: []\n", &good).n, 0);
+    assert_true(good);
+    assert_int_equal(declare(*state, "a: [", &good).n, 0);
+    assert_true(good);
+    declare(*state, "moeplan: 1\nkind: Parameters\nparameters:\n  - {name: x, typ: int}\n", &good);
+    assert_false(good);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(files_are_told_by_what_proves_them),
+    cmocka_unit_test(sections_hold_megatrons_arguments),
+    cmocka_unit_test(overrides_of_a_script_are_settings),
+    cmocka_unit_test(flags_may_be_destinations),
+    cmocka_unit_test(recipes_of_megatron_are_its_own),
+    cmocka_unit_test(tests_of_inference_do_not_train),
+    cmocka_unit_test(declared_flags_are_known_and_checked),
+    cmocka_unit_test(only_parameter_files_declare),
+};
+UNIT_MAIN(tests)
