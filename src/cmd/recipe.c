@@ -54,16 +54,16 @@ static bool parse_framework(struct cmd_context *c, struct read_options *o)
     return o->framework_given;
 }
 
-/* The version must be one of the framework's, or of some framework when none is given. */
-static bool check_version(struct cmd_context *c, const struct read_options *o)
+bool recipe_version(struct cmd_context *c, const struct read_options *o, const char *option)
 {
+    struct str version = option_value(c, option);
     for (int i = 0; i < FRAMEWORK_COUNT; i++) {
         enum framework framework = (enum framework)i;
         if (o->framework_given && framework != o->framework) continue;
-        if (profile_find(framework, o->version)) return true;
+        if (profile_find(framework, version)) return true;
     }
     cmd_usage_error(c, "no profile of version \"%.*s\"; moeplan version lists them",
-                    STR_ARG(o->version));
+                    STR_ARG(version));
     return false;
 }
 
@@ -103,7 +103,8 @@ bool recipe_options(struct cmd_context *c, struct read_options *o)
     o->platforms->arena = c->keep;
     struct span nowhere = {0};
     return option_param(c, "gpus", P_world_size, &o->gpus) && parse_framework(c, o) &&
-           check_version(c, o) && parse_settings(c, "set", &o->set, &o->n_set) &&
+           recipe_version(c, o, "framework-version") &&
+           parse_settings(c, "set", &o->set, &o->n_set) &&
            parse_settings(c, "env", &o->env, &o->n_env) && load_declared(c, o) &&
            (!o->platform.n || platform_load(o->platforms, &c->diags, o->platform, nowhere));
 }

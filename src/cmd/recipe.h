@@ -22,6 +22,9 @@
 
 /* Whether --as is absent or names a format; a usage error that lists `formats` when it does not. */
 bool recipe_as(struct cmd_context *c, struct str as, const char *formats);
+/* Whether an option names a version of the framework, or of some framework when none is given; a
+   usage error when not. */
+bool recipe_version(struct cmd_context *c, const struct read_options *options, const char *option);
 /* The options of the command line; false with a usage error, or a diagnostic in c->diags. */
 bool recipe_options(struct cmd_context *c, struct read_options *out);
 /* Whether the files that have been read knew all settings, and their parameters take the values; a

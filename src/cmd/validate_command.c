@@ -168,8 +168,12 @@ static void read_and_validate(void *state)
     v->named = t->explicit;
     bool read = t->explicit ? io_read(v->arena, t->path.p, &text, &error)
                             : io_read_regular(v->arena, t->path.p, 0, &text, &error);
-    t->report = read ? validate_text(v, t->path, text, t->run->as, &t->run->options)
-                     : validate_unreadable(v, t->path, error);
+    if (!read)
+        t->report = validate_unreadable(v, t->path, error);
+    else if (v->from.n)
+        t->report = validate_upgrade(v, t->path, text, t->run->as, &t->run->options);
+    else
+        t->report = validate_text(v, t->path, text, t->run->as, &t->run->options);
 }
 
 static void add_report(struct run *r, struct file_report *report, bool explicit)
@@ -279,10 +283,11 @@ static bool read_options(struct run *r)
     r->as = option_value(c, "as");
     if (!option_choice(c, "format", &r->format) || !option_choice(c, "fail-on", &fail_on) ||
         !recipe_as(c, r->as, FORMATS) || !recipe_options(c, &r->options) ||
-        !cmd_load_rules(c, &rules))
+        !recipe_version(c, &r->options, "from") || !cmd_load_rules(c, &rules))
         return false;
     r->validation = validation_of(c->keep, rules);
     r->validation.fail_on = severities[fail_on];
+    r->validation.from = option_value(c, "from");
     r->validation.scratch = c->scratch;
     return true;
 }
@@ -313,6 +318,8 @@ static int run(struct cmd_context *c)
 
 static const struct option options[] = {
     RECIPE_OPTIONS(FORMATS),
+    {"from", "V",
+     "a version that the files are right for: only what the other one changes is told"},
     {"format", "text|json|jsonl|github", "how to print"},
     {"fail-on", "error|warning|info", "least severity that makes the exit status 1"},
     {0},

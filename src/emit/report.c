@@ -74,12 +74,12 @@ static void write_members(struct json_writer *w, const struct file_report *r)
     str_or_null(w, "format", r->format);
     str_or_null(w, "framework", r->framework);
     str_or_null(w, "framework_version", r->framework_version);
-    str_or_null(w, "environment", r->environment);
     str_or_null(w, "model", r->model);
     if (r->gpus)
         json_int(w, "gpus", r->gpus);
     else
         json_null(w, "gpus");
+    str_or_null(w, "environment", r->environment);
     json_str(w, "status", str_of(status_names[r->status]));
     json_open(w, "diagnostics", '[');
     for (size_t i = 0; i < r->diags->n; i++)

@@ -57,6 +57,12 @@ uint32_t facts_release(const struct facts *f)
     return f->profile ? f->profile->bit : RELEASES_ALL;
 }
 
+struct value facts_default(const struct facts *f, int param)
+{
+    return f->profile ? profile_default_of(f->profile, param)
+                      : param_table[param].in[f->framework].default_value;
+}
+
 bool facts_can_say(const struct facts *f, int param)
 {
     const struct param_spelling *s = &param_table[param].in[f->framework];

@@ -91,6 +91,8 @@ struct facts *facts_new_plan(struct arena *a, struct diags *diags, enum framewor
 void facts_forget_pins(struct facts *f);
 /* The bit of the facts' release (profile.h); all bits where nobody knows it. */
 uint32_t facts_release(const struct facts *f);
+/* The default of a parameter in the facts' release. */
+struct value facts_default(const struct facts *f, int param);
 /* Whether the facts' release has a flag or key of the parameter; true where it is no setting. */
 bool facts_can_say(const struct facts *f, int param);
 /* The choices of a parameter in the facts' release, *n of them; none: any value is one. */

@@ -68,6 +68,16 @@ struct str profile_span(struct arena *a, enum framework framework, uint32_t rele
     return arena_printf(a, "from %.*s to %.*s", STR_ARG(oldest->version), STR_ARG(newest->version));
 }
 
+struct value profile_default_of(const struct profile *profile, int param)
+{
+    for (uint32_t i = 0; i < profile_defaults_count; i++) {
+        const struct profile_default *d = &profile_defaults[i];
+        if (d->framework == profile->framework && d->param == param && d->releases & profile->bit)
+            return d->value;
+    }
+    return param_table[param].in[profile->framework].default_value;
+}
+
 const struct str *profile_choices_of(const struct profile *profile, int param, size_t *n)
 {
     const struct param_spelling *s = &param_table[param].in[profile->framework];

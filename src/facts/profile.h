@@ -58,6 +58,8 @@ const struct profile *profile_oldest(enum framework framework, uint32_t releases
 struct str profile_list(struct arena *a, enum framework framework);
 /* "since 0.17", "up to 0.16", "from 0.15 to 0.17": which releases a set holds. */
 struct str profile_span(struct arena *a, enum framework framework, uint32_t releases);
+/* The default of a parameter in a release. */
+struct value profile_default_of(const struct profile *profile, int param);
 /* The choices of a parameter in a release, *n of them. */
 const struct str *profile_choices_of(const struct profile *profile, int param, size_t *n);
 /* A setting that the table has not; NULL where no release has it. */

@@ -51,7 +51,7 @@ static bool is_pipeline_block(const struct facts *f, int param)
 struct value said_value(const struct facts *f, int param)
 {
     struct value v = f->items[param].value;
-    struct value otherwise = param_table[param].in[f->framework].default_value;
+    struct value otherwise = facts_default(f, param);
     return v.kind == VALUE_NULL && otherwise.kind != VALUE_UNKNOWN ? otherwise : v;
 }
 
@@ -112,7 +112,7 @@ static bool is_said(const struct rule_set *rules, const struct facts *f, int par
         f->framework == FRAMEWORK_BRIDGE && p->scope == SCOPE_MODEL && x->origin != ORIGIN_DEFAULT;
     bool left_open = x->origin == ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);
     return (is_headline(f, param) && !left_open) || is_pipeline_block(f, param) || own ||
-           !is_default(x->value, in->default_value);
+           !is_default(x->value, facts_default(f, param));
 }
 
 enum { RANKS = 3 };

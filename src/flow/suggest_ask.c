@@ -310,8 +310,7 @@ static size_t pin_unsayable(struct facts *f, int *params)
     size_t n = 0;
     for (int i = 0; !is_newest(f) && i < (int)param_count; i++) {
         if (facts_can_say(f, i) || fact_is_set(&f->items[i])) continue;
-        facts_set(f, i, param_table[i].in[f->framework].default_value, ORIGIN_OPTION, NULL,
-                  f->version);
+        facts_set(f, i, facts_default(f, i), ORIGIN_OPTION, NULL, f->version);
         params[n++] = i;
     }
     return n;
@@ -332,10 +331,9 @@ static bool check_sayable(struct diags *diags, const struct facts *f)
 {
     bool good = true;
     for (int i = 0; !is_newest(f) && i < (int)param_count; i++) {
-        const struct param_spelling *s = &param_table[i].in[f->framework];
         struct value v = f->items[i].value;
         bool said = fact_is_set(&f->items[i]) && v.kind != VALUE_NULL && v.kind != VALUE_UNKNOWN;
-        if (!said || facts_can_say(f, i) || value_eq(v, s->default_value)) continue;
+        if (!said || facts_can_say(f, i) || value_eq(v, facts_default(f, i))) continue;
         diag_add(diags, SEVERITY_ERROR, "framework-version", (struct span){0},
                  "%s %.*s has no %.*s", framework_full_name(f->framework), STR_ARG(f->version),
                  STR_ARG(param_table[i].name));
@@ -369,6 +367,23 @@ static const struct expr *compile_forbid(struct arena *a, struct diags *diags, s
     return NULL;
 }
 
+/* "plan.x != null && !(plan.x in [...])", of a list for one of its items. */
+static struct str not_among(struct arena *a, const struct profile_choices *c)
+{
+    const struct param *p = &param_table[c->param];
+    bool list = p->type == PARAM_LIST;
+    struct buf text = buf_new(a);
+    buf_printf(&text, "plan.%.*s != null && ", STR_ARG(p->name));
+    if (list)
+        buf_printf(&text, "plan.%.*s.exists(e, !(e in [", STR_ARG(p->name));
+    else
+        buf_printf(&text, "!(plan.%.*s in [", STR_ARG(p->name));
+    for (size_t k = 0; k < c->n; k++)
+        buf_printf(&text, "%s\"%.*s\"", k ? ", " : "", STR_ARG(c->items[k]));
+    buf_add(&text, list ? STR("]))") : STR("])"));
+    return buf_str(&text);
+}
+
 /* Choices that the release has not: the newest one's are what the search looks at. */
 static size_t unknown_words(struct arena *a, struct diags *diags, const struct facts *f,
                             const struct expr **list)
@@ -376,14 +391,10 @@ static size_t unknown_words(struct arena *a, struct diags *diags, const struct f
     size_t n = 0;
     for (uint32_t i = 0; i < profile_choices_count; i++) {
         const struct profile_choices *c = &profile_choices_table[i];
-        const struct param *p = &param_table[c->param];
+        enum param_type type = param_table[c->param].type;
         bool here = c->framework == f->framework && c->releases & facts_release(f);
-        if (!here || p->type != PARAM_STRING) continue;
-        struct buf text = buf_new(a);
-        buf_printf(&text, "plan.%.*s != null", STR_ARG(p->name));
-        for (size_t k = 0; k < c->n; k++)
-            buf_printf(&text, " && plan.%.*s != \"%.*s\"", STR_ARG(p->name), STR_ARG(c->items[k]));
-        list[n++] = compile(a, diags, "--framework-version", buf_str(&text));
+        if (here && (type == PARAM_STRING || type == PARAM_LIST))
+            list[n++] = compile(a, diags, "--framework-version", not_among(a, c));
     }
     return n;
 }

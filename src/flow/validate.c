@@ -63,6 +63,7 @@ static bool validate_configuration(struct validation *v, const struct reading *r
     struct rules_summary sum = check_configuration(v->rules, f, &estimate, &memory, v->scratch);
     report->rules_skipped += sum.skipped;
     validate_newer_software(v, f);
+    validate_changed_defaults(v, f);
     if (memory)
         validate_memory(v, f, &estimate);
     else

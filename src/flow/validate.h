@@ -41,8 +41,10 @@ struct validation {
     const struct rule_set *rules;
     const struct rule_reach *worlds; /* [FRAMEWORK_COUNT] the reach of the world size */
     struct rule_refs pinned_rules;   /* those that read what a release's lock file pins */
-    enum severity fail_on;           /* the least that makes a file invalid */
-    bool named; /* the text was asked for by name: a model is told by its keys too */
+    struct str from; /* a release that the files are right for: only what the other one changes is
+                        told; empty: all is */
+    enum severity fail_on; /* the least that makes a file invalid */
+    bool named;            /* the text was asked for by name: a model is told by its keys too */
     /* what some configuration lacked; the summary names the options that would help */
     bool gpus_unknown, platform_unknown, model_unknown, seq_unknown;
 };
@@ -54,12 +56,17 @@ struct validation validation_of(struct arena *a, const struct rule_set *rules);
  * report. */
 struct file_report validate_text(struct validation *v, struct str path, struct str text,
                                  struct str as, const struct read_options *options);
+/* The same of what the release of the options changes against v->from: its findings that the other
+   has not, and defaults that are others. */
+struct file_report validate_upgrade(struct validation *v, struct str path, struct str text,
+                                    struct str as, const struct read_options *options);
 /* The same for a text that could not be read. */
 struct file_report validate_unreadable(struct validation *v, struct str path, struct str why);
 /* The same for a text that took more than it may; `end` says of what. */
 struct file_report validate_too_large(struct validation *v, struct str path, enum guard_end end);
 
-/* ---- parts (validate_own.c, validate_world.c, validate_memory.c, validate_environment.c) ---- */
+/* ---- parts (validate_own.c, validate_world.c, validate_memory.c, validate_environment.c,
+   validate_releases.c) ---- */
 
 /* A text that is one of moeplan's own data files, by its mark: its findings are added and the
    format set; false when it is none. */
@@ -77,6 +84,8 @@ struct str validate_environment(struct arena *a, const struct facts *f);
 struct rule_refs validate_pinned_rules(struct arena *a, const struct rule_set *rules);
 /* An info for each of them that holds, and would not with what the oldest known release pins. */
 void validate_newer_software(struct validation *v, struct facts *f);
+/* An info for each parameter that is not written and has another default than in v->from. */
+void validate_changed_defaults(const struct validation *v, struct facts *f);
 /* memory-exceeds-gpu and memory-tight. */
 void validate_memory(struct validation *v, const struct facts *f, const struct memory_estimate *m);
 

@@ -54,6 +54,7 @@ def main():
     tree = checkout.Checkout(folder, revision)
     with tempfile.TemporaryDirectory() as place:
         paths = copy(tree, place)
+        tree.close()
         reports = validate(os.path.abspath(moeplan), version, place, paths)
     wrong, rules = set(), collections.Counter()
     for report in reports:

@@ -111,6 +111,7 @@ def main():
         report.compare(out, older, found)
     if told.against:
         missing = report.coverage(out, framework, tree, found, every, told.against)
+    tree.close()
     return 1 if missing else 0
 
 

@@ -85,9 +85,9 @@ static void what_argparse_takes_is_taken(void **state)
 static void versions_bound_flags(void **state)
 {
     struct read_options old = {.version = STR("0.16")};
-    struct facts *f = read_as(*state, "megatron", "--bf16 --offload-optimizer-states", &old);
+    struct facts *f = read_as(*state, "megatron", "--bf16 --moe-use-legacy-grouped-gemm", &old);
     assert_int_equal(f->diags->n, 0);
-    assert_fact(f, "offload_optimizer_states", "true");
+    assert_fact(f, "moe_grouped_gemm", "true");
     f = read_as(*state, "megatron", "--bf16 --cuda-graph-modules attn", &old);
     assert_int_equal(count_rule(f, "unknown-key"), 1);
 }
