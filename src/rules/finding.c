@@ -199,7 +199,8 @@ struct str rule_message(const struct rule *r, const struct facts *f, struct aren
     return message.n ? message : str_trim(r->message);
 }
 
-/* Whether it is about a recipe of Bridge's alone, as it is shipped, and nothing that the user wrote. */
+/* Whether it is about a recipe of Bridge's alone, as it is shipped, and nothing that the user
+ * wrote. */
 static bool is_of_recipe(const struct facts *f, const struct operands *operands)
 {
     bool of_recipe = false;
