@@ -130,11 +130,22 @@ static void settle_expert_tensor(struct facts *f, const struct bridge_recipe *r)
         facts_set(f, P_expert_tensor_parallel_size, value_int(1), ORIGIN_DEFAULT, NULL, r->name);
 }
 
+static bool is_about(int param)
+{
+    return param_among(param, bridge_about, bridge_about_count);
+}
+
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
 {
     for (uint32_t i = 0; i < bridge_about_count; i++)
         if (f->items[bridge_about[i]].origin != ORIGIN_CATALOGUE) apply_one(f, r, bridge_about[i]);
-    for (size_t i = 0; i < r->n_sets; i++) /* a recipe may change what its model is made of */
+    for (size_t i = 0; i < r->n_sets; i++)
+        if (!is_about(r->sets[i].param)) apply_one(f, r, r->sets[i].param);
+}
+
+void bridge_recipe_apply_model(struct facts *f, const struct bridge_recipe *r)
+{
+    for (size_t i = 0; i < r->n_sets; i++)
         if (param_table[r->sets[i].param].scope == SCOPE_MODEL) apply_one(f, r, r->sets[i].param);
 }
 

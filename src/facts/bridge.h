@@ -91,6 +91,9 @@ void bridge_facts(struct facts *f);
 /* Makes what a recipe sets the default of what nobody states: all that it is known of, or of a plan
    what plans leave to recipes. Overrides of it are read on top. */
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r);
+/* What it makes of its model other than the catalogue has it, such as its MTP layers, for commands
+   that launch it; a file of overrides is for the catalogue's model. */
+void bridge_recipe_apply_model(struct facts *f, const struct bridge_recipe *r);
 /* With the overrides read: what Bridge itself puts for what the recipe leaves open. */
 void bridge_recipe_settle(struct facts *f);
 

@@ -460,6 +460,7 @@ static void find_recipe(struct facts *f, struct str text, const struct flag_word
         stand_on(f, r, given ? ORIGIN_OPTION : ORIGIN_FILE);
     else if (exact && !given)
         unknown_recipe(f, &at, name);
+    if (r && told.n) bridge_recipe_apply_model(f, r);
 }
 
 /* The recipe that a document calls, and its model. */

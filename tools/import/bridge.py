@@ -41,6 +41,7 @@ OF_EVERY_CONFIG = ("tie_word_embeddings use_cache pad_token_id bos_token_id eos_
                    "model_type get_text_config to_dict").split()
 LAYOUT_BUILDER = "_pipeline_model_parallel_layout_builder"
 LAYERS = {"embedding": "E", "decoder": "t", "mtp": "m", "loss": "L"}
+SIZES = ("model.num_layers", "model.hidden_size", "model.num_attention_heads")
 MISSING = object()
 
 
@@ -352,6 +353,8 @@ class Values:
         keys.sort(key=lambda k: not k.startswith(("comm_overlap.", "mixed_precision.")))
         there = [v for v in map(self.at, keys) if v is not MISSING]
         value = next((v for v in there if v is not None), None if there else MISSING)
+        if value == 0 and words["key"] in SIZES:  # not said yet where it is looked for
+            return UNKNOWN
         if words["list"] and (value == "full" or (value is None and words["default"])):  # as Megatron reads them
             return words["default"]
         return value if value is MISSING else self.written(value, words)
@@ -425,7 +428,7 @@ def model_values(rows, spellings, defaults):
     models = {}
     for head, row in rows.values():
         if row and head.get("model"):
-            shape = {p: v for p, v in row.items() if spellings[p]["model"] and is_value(v) and v != defaults[p] and (v != 0 or v is False)}
+            shape = {p: v for p, v in row.items() if spellings[p]["model"] and is_value(v) and v != defaults[p]}
             models.setdefault(head["model"], shape)
     return models
 

@@ -218,7 +218,7 @@ static void profiles_are_lines_of_versions(void **state)
     assert_str(profile_find(FRAMEWORK_MEGATRON, STR("0.16.1"))->version, "0.16");
     assert_str(profile_find(FRAMEWORK_MEGATRON, STR(""))->version, "main@2026-08-22");
     assert_null(profile_find(FRAMEWORK_MEGATRON, STR("0.161")));
-    assert_str(profile_list(*state, FRAMEWORK_BRIDGE), "main@2026-08-22");
+    assert_str(profile_list(*state, FRAMEWORK_BRIDGE), "main@2026-08-22, 0.6, 0.5, 0.4");
     for (size_t i = 0; i < profile_count(); i++)
         assert_ptr_equal(profile_find(profile_at(i)->framework, profile_at(i)->version),
                          profile_at(i));
