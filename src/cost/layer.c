@@ -15,7 +15,7 @@ static const double fp32_slower = 2;
 
 /* ---- weights ---- */
 
-/* A linear of the layer on this rank. Each expert's rows are aligned. */
+/* A linear of the layer on this rank. */
 static struct linear linear_of(const struct timing *t, const struct matrix *x, bool fused_experts)
 {
     const struct model_shape *m = &t->config->model;
@@ -29,7 +29,8 @@ static struct linear linear_of(const struct timing *t, const struct matrix *x, b
     if (x->groups > 0) l.out += copies * x->group_width / k->tp;
     if (!matrix_is_routed(x)) return l;
     l.experts = (double)m->experts / k->ep;
-    l.rows = t->rows / l.experts + 16;
+    l.rows = t->rows / l.experts;
+    l.one_kernel = fused_experts;
     l.quantised_in = fused_experts && x->inner_in;
     l.quantised_out = fused_experts && x->inner_out;
     return l;

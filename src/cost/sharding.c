@@ -153,7 +153,7 @@ static double muon_seconds(const struct timing *t, double own)
     const struct model_shape *m = &t->config->model;
     double inner = m->experts > 0 ? m->expert_ffn : m->dense_ffn;
     double less = fmin(m->hidden, inner), more = fmax(m->hidden, inner);
-    return more > 0 ? own * 5 * (4 * less + 2 * less * less / more) / t->rate_16 : 0;
+    return more > 0 ? own * 5 * (4 * less + 2 * less * less / more) / t->gemm_16.rate : 0;
 }
 
 /* Bytes a parameter's update moves: fp32 gradient, master copy and two moments read, three of them

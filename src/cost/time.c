@@ -243,12 +243,12 @@ static void set_interval(const struct time_layers *l, const struct chunks *c, do
     const struct timing *t = &l->timing;
     const struct coefficient_spread spread = coefficients_spread(&t->config->machine), *s = &spread;
     const struct pass *x = &c->busy;
-    double gemm = t->low ? (t->low_bytes < 1 ? s->gemm_fp4 : s->gemm_fp8) : s->gemm_bf16;
+    double gemm = t->low ? (t->gemm_low.bytes < 1 ? s->gemm_fp4 : s->gemm_fp8) : s->gemm_bf16;
     double again = 1 + (out->compute > 0 ? out->recompute / out->compute
                                          : 0); /* repeats share the kernels' errors */
     double parts[] = {
         times * again * (x->gemm + x->grouped) * gemm,
-        times * again * x->grouped * s->grouped_gemm,
+        times * again * x->grouped * s->grouped_training,
         times * again * x->attention * s->attention,
         times * again * x->memory * s->activation_passes,
         times * again * x->quantise * s->quantise,
