@@ -14,6 +14,7 @@
     X(gemm_mxfp8, 0.97)             /* rate of MXFP8 GEMMs against tensor-scaled ones */           \
     X(gemm_block, 0.66)             /* as gemm_fp8, scaled by blocks */                            \
     X(gemm_fp4, 0.45)               /* same, of the FP4 peak */                                    \
+    X(gemm_fp4_training, 1.1)       /* rate of training's FP4 GEMMs against that */                \
     X(gemm_tail, 0.065)             /* half-full wave of a GEMM, in tiles an SM */                 \
     X(gemm_start_s, 2.2e-6)         /* s of start of a GEMM */                                     \
     X(gemm_fp8_start_s, 5.8e-6)     /* same, 8 bit */                                              \
@@ -39,6 +40,7 @@
     X(grouped_expert_captured, 0.4) /* part of it left in a captured iteration */                  \
     X(experts_start_s, 25e-6)       /* s of start of the kernels around grouped GEMMs */           \
     X(experts_quantised_start_s, 40e-6)    /* same, quantised */                                   \
+    X(experts_fp4_start_s, 6.4e-05)        /* same, 4 bit */                                       \
     X(experts_passes, 1.0)                 /* time of those kernels against their bytes */         \
     X(experts_fp8_passes, 1.0)             /* same, 8 bit */                                       \
     X(experts_block_passes, 2.5)           /* same, scaled by blocks */                            \
@@ -67,6 +69,9 @@
     X(quantise_delayed, 0.4)      /* part of that with the amax of earlier steps */                \
     X(quantise_mxfp8, 0.86)       /* same to MXFP8, or by blocks */                                \
     X(quantise_fp4, 1.2)          /* same to FP4 */                                                \
+    X(quantise_once,                                                                               \
+      0.77) /* inference kernels that quantise by rows alone, against their bytes */               \
+    X(quantise_once_fp4, 1.18)    /* same to FP4 */                                                \
     X(nvlink, 0.87)               /* part of the NVLink rate that collectives tend to */           \
     X(nvlink_few, 0.55)           /* of which n ranks lack so much over n */                       \
     X(nvlink_ramp_s, 14e-6)       /* s whose geometric mean with the rest a collective adds */     \
@@ -93,7 +98,7 @@
     X(deepep_syncs, 1.5)          /* waits of the host in DeepEP's dispatch */                     \
     X(hybridep_nvlink, 0.72)      /* as deepep_nvlink, of HybridEP */                              \
     X(hybridep_nic, 0.87)         /* part of the NIC rate that it reaches */                       \
-    X(hybridep_sm_gb_per_s, 17)   /* GB/s that one of its SMs sends across domains */              \
+    X(hybridep_sm_gb_per_s, 17)   /* GB/s that one of its SMs moves across domains */              \
     X(ep_hidden, 0.65)            /* part of EP communication hidden by 1F1B overlap */            \
     X(shared_expert_hidden, 0.5)  /* part of it hidden by shared_expert_overlap */                 \
     X(shared_expert_window, 0.15) /* part of the kernels that can hide it */                       \

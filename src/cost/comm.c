@@ -83,7 +83,7 @@ double comm_exchange(const struct timing *t, const struct dispatch_law *law,
     double across = bytes * copies.across;
     return t->f.dispatch_start_s + law->across_s + (x->combine ? law->combine_s : 0) +
            cubes(across / law->nic, fmax(copied / law->nvlink, copied / law->forward),
-                 across / law->send);
+                 (across + copied) / law->move);
 }
 
 /* All tokens go to all ranks, and their outputs are added up: reduced to whom they belong, or, in

@@ -29,7 +29,7 @@ struct dispatch_law dispatch_law(const struct coefficients *f, const struct mach
     double part = deepep ? f->deepep_nvlink : hybridep ? f->hybridep_nvlink : f->nccl_nvlink;
     law.nvlink = part * m->nvlink_bytes_per_s;
     law.nic = (hybridep ? f->hybridep_nic : f->nic) * m->nic_bytes_per_s;
-    law.inside = law.forward = law.send = INFINITY;
+    law.inside = law.forward = law.move = INFINITY;
     law.across_s = f->dispatch_across_s;
     law.combine = 1;
     if (deepep) {
@@ -40,7 +40,7 @@ struct dispatch_law dispatch_law(const struct coefficients *f, const struct mach
         law.combine_s = f->deepep_combine_s;
         law.syncs = f->deepep_syncs;
     }
-    if (hybridep) law.send = (sms > 0 ? sms : hybridep_sms) * 1e9 * f->hybridep_sm_gb_per_s;
+    if (hybridep) law.move = (sms > 0 ? sms : hybridep_sms) * 1e9 * f->hybridep_sm_gb_per_s;
     return law;
 }
 
@@ -115,7 +115,8 @@ static struct gemm_law law_block(const struct timing *t)
 /* Four bits, and a scale of eight for sixteen of them. */
 static struct gemm_law law_fp4(const struct timing *t)
 {
-    return (struct gemm_law){.rate = t->config->machine.peak_fp4 * t->f.gemm_fp4,
+    double rate = t->config->machine.peak_fp4 * t->f.gemm_fp4 * t->f.gemm_fp4_training;
+    return (struct gemm_law){.rate = rate,
                              .bytes = 0.5625,
                              .memory = t->hbm / t->f.gemm_fp4_traffic,
                              .inner = t->f.gemm_fp4_inner,

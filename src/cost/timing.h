@@ -15,7 +15,7 @@ struct dispatch_law {
     double own;    /* copies of a rank's own tokens that its kernels move beside */
     double inside; /* bytes/s at which its SMs move tokens inside a domain; INFINITY: no limit */
     double forward; /* bytes/s at which they forward tokens that came from another domain */
-    double send;    /* bytes/s at which they send tokens to other domains */
+    double move;    /* bytes/s at which they move tokens of either kind across domains */
     double combine; /* rate of the combine's SMs against the dispatch's */
     double across_s, combine_s; /* more start-up across domains; more of that of a combine */
     double passes;              /* memory passes of permute and unpermute over the routed rows */

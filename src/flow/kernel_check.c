@@ -49,16 +49,29 @@ static enum precision precision_of(struct str dtype)
     return PREC_BF16;
 }
 
-static const struct gemm_law *gemm_of(const struct row *r)
+static bool is_fp4(const struct row *r)
 {
-    return r->timing.low ? &r->timing.gemm_low : &r->timing.gemm_16;
+    return r->timing.config->knobs.precision == PREC_NVFP4;
 }
 
-/* Of the table's kernels, not of training's. */
+/* Of training's kernels, Transformer Engine's. */
+static struct gemm_law training_gemm(const struct row *r)
+{
+    return r->timing.low ? r->timing.gemm_low : r->timing.gemm_16;
+}
+
+/* Of the tables' kernels. */
+static struct gemm_law gemm_of(const struct row *r)
+{
+    struct gemm_law law = training_gemm(r);
+    if (is_fp4(r)) law.rate /= r->timing.f.gemm_fp4_training;
+    return law;
+}
+
 static struct gemm_law grouped_of(const struct row *r)
 {
     struct gemm_law law = r->timing.low ? r->timing.grouped_low : r->timing.grouped_16;
-    law.rate /= r->timing.f.grouped_training;
+    law.rate /= r->timing.f.grouped_training * (is_fp4(r) ? r->timing.f.gemm_fp4_training : 1);
     return law;
 }
 
@@ -68,19 +81,22 @@ static struct gemm_law grouped_of(const struct row *r)
 static double quantised_once(const struct row *r, double elements)
 {
     bool once = is(r, "includes", "quantise_activation");
-    return once ? (2 + gemm_of(r)->bytes) * elements / r->timing.hbm : 0;
+    double part = is_fp4(r) ? r->timing.f.quantise_once_fp4 : r->timing.f.quantise_once;
+    return once ? part * (2 + gemm_of(r).bytes) * elements / r->timing.hbm : 0;
 }
 
 static double law_gemm(const struct row *r)
 {
     double m = number(r, "m"), n = number(r, "n"), k = number(r, "k");
-    return kernel_gemm(&r->timing, gemm_of(r), m, n, k, 2) + quantised_once(r, m * k);
+    struct gemm_law law = gemm_of(r);
+    return kernel_gemm(&r->timing, &law, m, n, k, 2) + quantised_once(r, m * k);
 }
 
 /* The weight's m x n over k tokens, added up in 32 bit. */
 static double law_wgrad(const struct row *r)
 {
-    return kernel_gemm(&r->timing, gemm_of(r), number(r, "m"), number(r, "n"), number(r, "k"), 8);
+    struct gemm_law law = gemm_of(r);
+    return kernel_gemm(&r->timing, &law, number(r, "m"), number(r, "n"), number(r, "k"), 8);
 }
 
 static double law_grouped(const struct row *r)
@@ -95,11 +111,11 @@ static double law_grouped(const struct row *r)
 static double te_product(const struct row *r, struct str pass, double m, double in, double out)
 {
     const struct timing *t = &r->timing;
-    const struct gemm_law *law = gemm_of(r);
+    struct gemm_law law = training_gemm(r);
     bool dgrad = str_is(pass, "dgrad"), wgrad = str_is(pass, "wgrad");
-    double product = dgrad   ? kernel_gemm(t, law, m, in, out, 2)
-                     : wgrad ? kernel_gemm(t, law, out, in, m, 2)
-                             : kernel_gemm(t, law, m, out, in, 2);
+    double product = dgrad   ? kernel_gemm(t, &law, m, in, out, 2)
+                     : wgrad ? kernel_gemm(t, &law, out, in, m, 2)
+                             : kernel_gemm(t, &law, m, out, in, 2);
     bool quantises = is(r, "includes", "quantise_training");
     double elements = m * (dgrad || wgrad ? out : in);
     return product * (1 + t->f.throttling) + (quantises ? kernel_quantise(t, elements) : 0);
@@ -138,9 +154,8 @@ static struct around around_experts(const struct timing *t, enum precision p)
 {
     const struct coefficients *f = &t->f;
     if (!t->low) return (struct around){f->experts_start_s, f->experts_passes};
-    double passes = p == PREC_NVFP4           ? f->experts_fp4_passes
-                    : p == PREC_FP8_BLOCKWISE ? f->experts_block_passes
-                                              : f->experts_fp8_passes;
+    if (p == PREC_NVFP4) return (struct around){f->experts_fp4_start_s, f->experts_fp4_passes};
+    double passes = p == PREC_FP8_BLOCKWISE ? f->experts_block_passes : f->experts_fp8_passes;
     return (struct around){f->experts_quantised_start_s, passes};
 }
 

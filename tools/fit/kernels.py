@@ -26,15 +26,15 @@ PLAIN = ('torch_flow', 'sglang', 'sglang_flashinfer_cutedsl_nvfp4', 'sglang_deep
 
 # Each block is fitted with those before it frozen: the operations, and the coefficients.
 BLOCKS = [
+    ('streams', lambda r: r['op'] == 'norm_forward' and r.get('impl') == 'cudnn', 'hbm_stream'),
     ('GEMM', lambda r: r['op'] == 'gemm' and r.get('kernel') in PLAIN,
      'gemm_bf16 gemm_fp8 gemm_block gemm_fp4 gemm_tail gemm_start_s gemm_fp8_start_s gemm_block_start_s gemm_fp4_start_s gemm_inner '
-     'gemm_fp8_inner gemm_block_inner gemm_fp4_inner gemm_block_traffic gemm_fp4_traffic'),
-    ('streams', lambda r: r['op'] == 'norm_forward' and r.get('impl') == 'cudnn', 'hbm_stream'),
+     'gemm_fp8_inner gemm_block_inner gemm_fp4_inner gemm_block_traffic gemm_fp4_traffic quantise_once quantise_once_fp4'),
     ('quantise', lambda r: r['op'] == 'quantise', 'quantise'),
-    ('Transformer Engine', lambda r: r['op'].startswith('te_linear'), 'throttling gemm_mxfp8 quantise_delayed quantise_mxfp8 quantise_fp4'),
+    ('Transformer Engine', lambda r: r['op'].startswith('te_linear'), 'throttling gemm_mxfp8 gemm_fp4_training quantise_delayed quantise_mxfp8 quantise_fp4'),
     ('experts', lambda r: r['op'] == 'moe_experts' and r.get('kernel') == 'moe_torch_flow_cutlass',
      'grouped_bf16 grouped_fp8 grouped_block grouped_fp4 grouped_inner grouped_fp8_inner grouped_block_inner grouped_fp4_inner grouped_pad '
-     'experts_start_s experts_quantised_start_s experts_passes experts_fp8_passes experts_block_passes experts_fp4_passes'),
+     'experts_start_s experts_quantised_start_s experts_fp4_start_s experts_passes experts_fp8_passes experts_block_passes experts_fp4_passes'),
     ('attention', lambda r: r['op'].startswith('attention') and r['dtype'] == 'bf16' and
      (not r.get('kernel') or r['window'] == 0 and r['seq'] >= 2048),
      'attention_forward attention_backward attention_forward_tile attention_backward_tile attention_window_tile '
@@ -50,7 +50,7 @@ BLOCKS = [
 # Kernels of other software than training's tell how chips compare: their own pace is fitted beside, and not shipped.
 FOREIGN = lambda r: r['op'].startswith('attention') and r.get('kernel')
 SD = {'gemm_start_s': 0.4, 'gemm_fp8_start_s': 0.4, 'gemm_block_start_s': 0.4, 'gemm_fp4_start_s': 0.4, 'deepep_nvlink': 0.05, 'nccl_nvlink': 0.1,
-      'gemm_mxfp8': 0.05, 'throttling': 0.5}
+      'gemm_mxfp8': 0.05, 'gemm_fp4_training': 0.1, 'throttling': 0.5}
 SD_OTHERS = 0.5
 # A chip without rows of its own takes the value of one of its generation.
 SIBLINGS = {'b200': 'gb200', 'b300': 'gb300', 'common': 'h200'}
@@ -119,7 +119,7 @@ def fit(moeplan, folder, platforms, rows, names, use=None, sd_of=None, rounds=8)
     count = defaultdict(int)
     for r in rows:
         count[kind(r)] += 1
-    weights = [20 / count[kind(r)] for r in rows]
+    weights = [(4 if FOREIGN(r) else 20) / max(10, count[kind(r)]) for r in rows]
     laws = Laws(moeplan, folder, platforms, rows, names)
     paces = {}   # a foreign kernel's pace
 
