@@ -9,36 +9,37 @@
 
 /* name, value where the platform has none */
 #define TIME_COEFFICIENTS(X)                                                                       \
-    X(gemm_bf16, 0.75)              /* part of the dense peak that an unbounded GEMM reaches */    \
-    X(gemm_fp8, 0.70)               /* same, of the FP8 peak */                                    \
-    X(gemm_mxfp8, 0.97)             /* rate of MXFP8 GEMMs against tensor-scaled ones */           \
-    X(gemm_block, 0.66)             /* as gemm_fp8, scaled by blocks */                            \
-    X(gemm_fp4, 0.45)               /* same, of the FP4 peak */                                    \
-    X(gemm_fp4_training, 1.1)       /* rate of training's FP4 GEMMs against that */                \
-    X(gemm_tail, 0.065)             /* half-full wave of a GEMM, in tiles an SM */                 \
-    X(gemm_start_s, 2.2e-6)         /* s of start of a GEMM */                                     \
-    X(gemm_fp8_start_s, 5.8e-6)     /* same, 8 bit */                                              \
-    X(gemm_block_start_s, 7e-6)     /* same, scaled by blocks */                                   \
-    X(gemm_fp4_start_s, 8e-6)       /* same, 4 bit */                                              \
-    X(gemm_inner, 90)               /* inner elements whose time a tile's start and end take */    \
-    X(gemm_fp8_inner, 190)          /* same, 8 bit */                                              \
-    X(gemm_block_inner, 110)        /* same, scaled by blocks */                                   \
-    X(gemm_fp4_inner, 170)          /* same, 4 bit */                                              \
-    X(gemm_block_traffic, 1.1)      /* traffic of block-scaled GEMMs against their operands */     \
-    X(gemm_fp4_traffic, 1.3)        /* same, 4 bit */                                              \
-    X(grouped_bf16, 1.4)            /* rate of one kernel of all experts against a GEMM */         \
-    X(grouped_fp8, 2.0)             /* same, 8 bit */                                              \
-    X(grouped_block, 1.1)           /* same, scaled by blocks */                                   \
-    X(grouped_fp4, 2.0)             /* same, 4 bit */                                              \
-    X(grouped_inner, 830)           /* as gemm_inner */                                            \
-    X(grouped_fp8_inner, 4600)      /* same, 8 bit */                                              \
-    X(grouped_block_inner, 2800)    /* same, scaled by blocks */                                   \
-    X(grouped_fp4_inner, 90)        /* same, 4 bit */                                              \
-    X(grouped_pad, 30)              /* rows an expert's tiles compute for nothing */               \
-    X(grouped_training, 0.8)        /* rate of training's grouped GEMMs against those kernels */   \
-    X(grouped_expert_s, 3.8e-6)     /* s an expert and grouped GEMM */                             \
-    X(grouped_expert_captured, 0.4) /* part of it left in a captured iteration */                  \
-    X(experts_start_s, 25e-6)       /* s of start of the kernels around grouped GEMMs */           \
+    X(gemm_bf16, 0.75)           /* part of the dense peak that an unbounded GEMM reaches */       \
+    X(gemm_fp8, 0.70)            /* same, of the FP8 peak */                                       \
+    X(gemm_mxfp8, 0.97)          /* rate of MXFP8 GEMMs against tensor-scaled ones */              \
+    X(gemm_block, 0.66)          /* as gemm_fp8, scaled by blocks */                               \
+    X(gemm_fp4, 0.45)            /* same, of the FP4 peak */                                       \
+    X(gemm_fp4_training, 1.1)    /* rate of training's FP4 GEMMs against that */                   \
+    X(gemm_tail, 0.065)          /* half-full wave of a GEMM, in tiles an SM */                    \
+    X(gemm_start_s, 2.2e-6)      /* s of start of a GEMM */                                        \
+    X(gemm_fp8_start_s, 5.8e-6)  /* same, 8 bit */                                                 \
+    X(gemm_block_start_s, 7e-6)  /* same, scaled by blocks */                                      \
+    X(gemm_fp4_start_s, 8e-6)    /* same, 4 bit */                                                 \
+    X(gemm_inner, 90)            /* inner elements whose time a tile's start and end take */       \
+    X(gemm_fp8_inner, 190)       /* same, 8 bit */                                                 \
+    X(gemm_block_inner, 110)     /* same, scaled by blocks */                                      \
+    X(gemm_fp4_inner, 170)       /* same, 4 bit */                                                 \
+    X(gemm_block_traffic, 1.1)   /* traffic of block-scaled GEMMs against their operands */        \
+    X(gemm_fp4_traffic, 1.3)     /* same, 4 bit */                                                 \
+    X(grouped_bf16, 1.4)         /* rate of one kernel of all experts against a GEMM */            \
+    X(grouped_fp8, 2.0)          /* same, 8 bit */                                                 \
+    X(grouped_block, 1.1)        /* same, scaled by blocks */                                      \
+    X(grouped_fp4, 2.0)          /* same, 4 bit */                                                 \
+    X(grouped_inner, 830)        /* as gemm_inner */                                               \
+    X(grouped_fp8_inner, 4600)   /* same, 8 bit */                                                 \
+    X(grouped_block_inner, 2800) /* same, scaled by blocks */                                      \
+    X(grouped_fp4_inner, 90)     /* same, 4 bit */                                                 \
+    X(grouped_pad, 30)           /* rows an expert's tiles compute for nothing */                  \
+    X(grouped_training, 0.8)     /* rate of training's grouped GEMMs in 16 bit against a GEMM's */ \
+    X(grouped_training_low, 0.85)          /* same in FP8 and FP4, against those kernels */        \
+    X(grouped_expert_s, 3.8e-6)            /* s an expert and grouped GEMM */                      \
+    X(grouped_expert_captured, 0.4)        /* part of it left in a captured iteration */           \
+    X(experts_start_s, 25e-6)              /* s of start of the kernels around grouped GEMMs */    \
     X(experts_quantised_start_s, 40e-6)    /* same, quantised */                                   \
     X(experts_fp4_start_s, 6.4e-05)        /* same, 4 bit */                                       \
     X(experts_passes, 1.0)                 /* time of those kernels against their bytes */         \
@@ -57,6 +58,7 @@
     X(attention_backward_softmax, 63)      /* same, backward */                                    \
     X(attention_start_s, 7e-6)             /* s of start of an attention kernel */                 \
     X(throttling, 0.15)           /* slowdown of tensor-core kernels that run all the time */      \
+    X(throttling_low, 0.12)       /* same, in FP8 and FP4 */                                       \
     X(hbm_stream, 0.85)           /* part of the HBM rate that streaming kernels reach */          \
     X(activation_passes, 1.2)     /* time of elementwise kernels against counted bytes */          \
     X(bias_passes, 4.0)           /* same, of biased and clamped experts */                        \
@@ -108,7 +110,6 @@
     X(dp_window, 0.61)            /* part of the compute window that hides DP collectives */       \
     X(dp_contention, 0.15)        /* slowdown of kernels over hidden DP collectives */             \
     X(fsdp_hidden, 0.95)          /* part of compute that hides FSDP collectives */                \
-    X(fsdp_contention, 0.03)      /* slowdown of kernels over hidden FSDP collectives */           \
     X(fsdp_first_gather, 0.5)     /* part of the first gather with nothing beside it */            \
     X(host_op_s, 28e-6)           /* s of host time an operation */                                \
     X(backward_ops, 1.6)          /* host operations of backward for one of forward */             \

@@ -112,7 +112,8 @@ static double exposed_fsdp(const struct timing *t, const struct knobs *k, struct
 {
     bool once = config_traits(t->config)->reduces_once;
     double each = 2 * x.gather + (once ? 0 : x.reduce);
-    double exposed = fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.fsdp_contention * each;
+    double exposed =
+        fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.dp_contention * fmin(each, stage_s);
     return (double)knobs_microbatches(k) * exposed + (once ? x.reduce : 0) +
            t->f.fsdp_first_gather * x.gather;
 }

@@ -123,10 +123,9 @@ static struct gemm_law law_fp4(const struct timing *t)
                              .start_s = t->f.gemm_fp4_start_s};
 }
 
-static struct gemm_law grouped(const struct timing *t, struct gemm_law law, double rate,
-                               double inner)
+static struct gemm_law grouped(struct gemm_law law, double rate, double inner)
 {
-    law.rate *= rate * t->f.grouped_training;
+    law.rate *= rate;
     law.inner = inner;
     return law;
 }
@@ -142,11 +141,12 @@ static void set_precision(struct timing *t)
     t->low = p >= PREC_FP8_DELAYED && m->peak_fp8 > 0;
     t->tail = f->gemm_tail * m->sms * 128 * 256; /* elements of a tile */
     t->gemm_16 = law_16(t, slow);
-    t->grouped_16 = grouped(t, t->gemm_16, f->grouped_bf16, f->grouped_inner);
+    t->grouped_16 = grouped(t->gemm_16, f->grouped_training, f->gemm_inner);
     t->gemm_low = fp4 ? law_fp4(t) : block ? law_block(t) : law_fp8(t, p == PREC_MXFP8);
-    t->grouped_low = fp4     ? grouped(t, t->gemm_low, f->grouped_fp4, f->grouped_fp4_inner)
-                     : block ? grouped(t, t->gemm_low, f->grouped_block, f->grouped_block_inner)
-                             : grouped(t, t->gemm_low, f->grouped_fp8, f->grouped_fp8_inner);
+    double low = f->grouped_training_low;
+    t->grouped_low = fp4     ? grouped(t->gemm_low, low * f->grouped_fp4, f->grouped_fp4_inner)
+                     : block ? grouped(t->gemm_low, low * f->grouped_block, f->grouped_block_inner)
+                             : grouped(t->gemm_low, low * f->grouped_fp8, f->grouped_fp8_inner);
     t->peak = !t->low ? m->peak_bf16 : fp4 ? m->peak_fp4 : m->peak_fp8;
     t->peak_name = !t->low ? "BF16" : fp4 ? "FP4" : "FP8";
     double part = fp4                        ? f->quantise_fp4

@@ -70,8 +70,11 @@ static struct gemm_law gemm_of(const struct row *r)
 
 static struct gemm_law grouped_of(const struct row *r)
 {
-    struct gemm_law law = r->timing.low ? r->timing.grouped_low : r->timing.grouped_16;
-    law.rate /= r->timing.f.grouped_training * (is_fp4(r) ? r->timing.f.gemm_fp4_training : 1);
+    const struct timing *t = &r->timing;
+    struct gemm_law law = t->low ? t->grouped_low : t->gemm_16;
+    law.rate *= t->low ? 1 / t->f.grouped_training_low : t->f.grouped_bf16;
+    if (!t->low) law.inner = t->f.grouped_inner;
+    if (is_fp4(r)) law.rate /= t->f.gemm_fp4_training;
     return law;
 }
 
@@ -118,7 +121,8 @@ static double te_product(const struct row *r, struct str pass, double m, double 
                              : kernel_gemm(t, &law, m, out, in, 2);
     bool quantises = is(r, "includes", "quantise_training");
     double elements = m * (dgrad || wgrad ? out : in);
-    return product * (1 + t->f.throttling) + (quantises ? kernel_quantise(t, elements) : 0);
+    return product * (1 + (t->low ? t->f.throttling_low : t->f.throttling)) +
+           (quantises ? kernel_quantise(t, elements) : 0);
 }
 
 static double law_te_linear(const struct row *r)

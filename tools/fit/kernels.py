@@ -31,7 +31,7 @@ BLOCKS = [
      'gemm_bf16 gemm_fp8 gemm_block gemm_fp4 gemm_tail gemm_start_s gemm_fp8_start_s gemm_block_start_s gemm_fp4_start_s gemm_inner '
      'gemm_fp8_inner gemm_block_inner gemm_fp4_inner gemm_block_traffic gemm_fp4_traffic quantise_once quantise_once_fp4'),
     ('quantise', lambda r: r['op'] == 'quantise', 'quantise'),
-    ('Transformer Engine', lambda r: r['op'].startswith('te_linear'), 'throttling gemm_mxfp8 gemm_fp4_training quantise_delayed quantise_mxfp8 quantise_fp4'),
+    ('Transformer Engine', lambda r: r['op'].startswith('te_linear'), 'throttling throttling_low gemm_mxfp8 gemm_fp4_training quantise_delayed quantise_mxfp8 quantise_fp4'),
     ('experts', lambda r: r['op'] == 'moe_experts' and r.get('kernel') == 'moe_torch_flow_cutlass',
      'grouped_bf16 grouped_fp8 grouped_block grouped_fp4 grouped_inner grouped_fp8_inner grouped_block_inner grouped_fp4_inner grouped_pad '
      'experts_start_s experts_quantised_start_s experts_fp4_start_s experts_passes experts_fp8_passes experts_block_passes experts_fp4_passes'),
@@ -50,7 +50,7 @@ BLOCKS = [
 # Kernels of other software than training's tell how chips compare: their own pace is fitted beside, and not shipped.
 FOREIGN = lambda r: r['op'].startswith('attention') and r.get('kernel')
 SD = {'gemm_start_s': 0.4, 'gemm_fp8_start_s': 0.4, 'gemm_block_start_s': 0.4, 'gemm_fp4_start_s': 0.4, 'deepep_nvlink': 0.05, 'nccl_nvlink': 0.1,
-      'gemm_mxfp8': 0.05, 'gemm_fp4_training': 0.1, 'throttling': 0.5}
+      'gemm_mxfp8': 0.05, 'gemm_fp4_training': 0.1, 'throttling': 0.5, 'throttling_low': 0.5}
 SD_OTHERS = 0.5
 # A chip without rows of its own takes the value of one of its generation.
 SIBLINGS = {'b200': 'gb200', 'b300': 'gb300', 'common': 'h200'}

@@ -17,15 +17,17 @@ from collections import defaultdict
 from platforms import Platforms, platform_file
 from solve import Problem, inverse_diagonal, quantile, spread
 
-# name: log sd of the prior
-SHARED = {'grouped_training': 0.2, 'grouped_expert_s': 0.4, 'activation_passes': 0.3, 'scan': 0.4, 'gpu_gap_s': 0.4, 'ep_hidden': 0.25,
-          'p2p_exposed': 0.4, 'dp_window': 0.3, 'dp_contention': 0.4, 'fsdp_hidden': 0.2, 'fsdp_contention': 0.7, 'step_s': 0.4,
-          'straggling': 0.5, 'imbalance': 0.08, 'tp_hidden': 0.3, 'nic_bulk': 0.05, 'dispatch': 0.08, 'attention': 0.1, 'quantise': 0.2,
-          'bias_passes': 0.4, 'sync_s': 0.3}
-CHIPS = {'throttling': (0.5, 0.3), 'host_op_s': (0.3, 0.1), 'attention': (0.1, 0.06)}
-CLUSTER_SD = 0.05
-MODEL_SD = 0.05    # a family's own bias, fitted so that it does not move the coefficients, and not shipped
-NOISE = 0.05
+# name: the prior's value, and its log sd. A coefficient of CHIPS has a third number, the log sd of a chip's deviation.
+SHARED = {'grouped_training': (0.95, 0.15), 'grouped_training_low': (0.85, 0.2), 'grouped_expert_s': (3e-6, 0.4),
+          'activation_passes': (1.0, 0.2), 'scan': (5.5, 0.4), 'gpu_gap_s': (2e-6, 0.4), 'ep_hidden': (0.65, 0.2),
+          'p2p_exposed': (0.25, 0.4), 'dp_window': (0.8, 0.08), 'dp_contention': (0.15, 0.4), 'fsdp_hidden': (0.9, 0.1),
+          'step_s': (0.03, 0.4), 'straggling': (0.007, 0.5), 'imbalance': (1.2, 0.05), 'tp_hidden': (0.4, 0.3),
+          'nic_bulk': (0.9, 0.05), 'dispatch': (1.05, 0.08), 'quantise_mxfp8': (0.9, 0.2), 'quantise_delayed': (0.65, 0.3),
+          'bias_passes': (6.0, 0.4), 'sync_s': (6e-5, 0.3)}
+CHIPS = {'throttling': (0.15, 0.4, 0.5), 'throttling_low': (0.15, 0.3, 0.4), 'host_op_s': (3e-5, 0.3, 0.1), 'attention': (0.95, 0.1, 0.06)}
+CLUSTER_SD = 0.03   # of the pace of a publisher's cluster, where several publish the same model on the same chip
+NOISE = 0.025
+WEIGHTS = {'runs.jsonl': 3}   # runs of training proper count for more than a benchmark's races
 
 
 def read(path):
@@ -35,7 +37,7 @@ def read(path):
                 continue
             plan = r['plan']
             model = plan['model'] if isinstance(plan['model'], str) else plan['model'].get('base') or plan['model'].get('name')
-            r.update(name=model, chip=plan['platform'], cluster=r.get('submitter') or r.get('source', path).split('#')[0].split(' ')[0].split('@')[0])
+            r.update(name=model.lower(), chip=plan['platform'], cluster=r.get('submitter') or r.get('source', path).split('#')[0].split(' ')[0].split('@')[0])
             yield r
 
 
@@ -44,7 +46,7 @@ def tokens(plan):
 
 
 class Runs:
-    """Asks the program for steps at other values of some coefficients."""
+    """Asks the program for steps at other values of some coefficients; a plan may name files below the folder it is asked in."""
 
     def __init__(self, moeplan, folder, platforms, rows, names):
         self.moeplan, self.folder, self.platforms, self.rows, self.names = moeplan, folder, platforms, rows, names
@@ -53,9 +55,10 @@ class Runs:
         chips = {r['chip'] for r in self.rows}
         for c in chips:
             platform_file(f'{self.folder}/{c}.yaml', c, {n: self.value(c, n, values) for n in self.names})
-        asked = ''.join(json.dumps({'id': str(i), 'plan': {**r['plan'], 'platform': f'{self.folder}/{r["chip"]}.yaml'}}) + '\n'
+        asked = ''.join(json.dumps({'id': str(i), 'plan': {**r['plan'], 'platform': r['chip'] + '.yaml'}}) + '\n'
                         for i, r in enumerate(self.rows))
-        out = subprocess.run([self.moeplan, 'estimate', '--batch'], input=asked, capture_output=True, text=True, check=True).stdout
+        out = subprocess.run([self.moeplan, 'estimate', '--batch'], input=asked, capture_output=True, text=True, check=True,
+                             cwd=self.folder).stdout
         return [json.loads(l) for l in out.splitlines()]
 
     def value(self, chip, name, values):
@@ -74,6 +77,10 @@ def measured_step(r, answer):
     return t['step_s'] * t['model_tflops_per_gpu'] / r['tflops_per_gpu']
 
 
+def is_effect(key):
+    return isinstance(key, tuple) and key[0] == 'cluster'
+
+
 class Fit:
     def __init__(self, moeplan, folder, platforms, rows):
         names = sorted(set(SHARED) | set(CHIPS))
@@ -81,44 +88,57 @@ class Fit:
         self.rows, self.platforms = rows, platforms
         start, sd = {}, {}
         for n in names:
-            start[n] = platforms.stated['common', n]
-            sd[n] = CHIPS[n][0] if n in CHIPS else SHARED[n]
-        for n, (_, deviation) in CHIPS.items():
+            start[n], sd[n] = (CHIPS[n] if n in CHIPS else SHARED[n])[:2]
+        for n, (_, _, deviation) in CHIPS.items():
             for c in {r['chip'] for r in rows}:
                 start[c, n], sd[c, n] = 1.0, deviation
-        self.effects = [('cluster', r['cluster']) for r in rows], [('model', r['name']) for r in rows]
-        for kinds, own in zip(self.effects, (CLUSTER_SD, MODEL_SD)):
-            for e in kinds:
-                start[e], sd[e] = 1.0, own
+        publishers = defaultdict(set)
+        for r in rows:
+            publishers[r['name'], r['chip']].add(r['cluster'])
+        shared = {c for own in publishers.values() if len(own) > 2 for c in own}
+        self.effects = [('cluster', r['cluster']) if r['cluster'] in shared else None for r in rows]
+        for e in filter(None, self.effects):
+            start[e], sd[e] = 1.0, CLUSTER_SD
         first = self.runs.answers(start)
         steps = [math.log(measured_step(r, a)) if 'time' in a else 0.0 for r, a in zip(rows, first)]
         count = defaultdict(int)
         for r in rows:
             count[r['name'], r['chip'], r['cluster']] += 1
-        weights = [1 / math.sqrt(count[r['name'], r['chip'], r['cluster']]) for r in rows]
+        weights = [WEIGHTS.get(r['file'], 1) / count[r['name'], r['chip'], r['cluster']] ** 0.25 for r in rows]
         self.p = _Problem(start, sd, steps, weights, self.predict, self.effects)
 
     def predict(self, values):
         laws = self.runs(values)
-        return [x if x is None else x + sum(math.log(values[e[i]]) for e in self.effects) for i, x in enumerate(laws)]
+        return [x if x is None else x + (math.log(values[e]) if e else 0.0) for x, e in zip(laws, self.effects)]
 
-    def run(self, rounds=5):
+    def run(self, rounds=3):
+        """Slopes are taken anew a few times; between them everything is linear."""
         for _ in range(rounds):
             self.p.slopes()
-            self.normal = self.p.step()
-        self.p.slopes()
+            self.normal = self.settle(None)
+        self.p.base = self.p.predict(self.p.values())
         self.errors = self.shipped(self.p.theta)
         return self
+
+    def settle(self, use, steps=4):
+        p = self.p
+        for _ in range(steps):
+            before = list(p.theta)
+            normal = p.step(use, damp=1.0)
+            moved = [(j, t - b) for j, (t, b) in enumerate(zip(p.theta, before)) if t != b]
+            for at, i in enumerate(p.rows):
+                p.base[i] += sum(p.jacobian[j][at] * d for j, d in moved)
+        return normal
 
     def shipped(self, theta, rows=None):
         """Log errors without the effects, linear around where the slopes were taken."""
         p = self.p
         index = {k: j for j, k in enumerate(p.keys)}
-        own = [j for j, k in enumerate(p.keys) if not (isinstance(k, tuple) and k[0] in ('cluster', 'model'))]
+        own = [j for j, k in enumerate(p.keys) if not is_effect(k)]
         out = {}
         for at, i in enumerate(p.rows):
             if rows is None or i in rows:
-                effect = sum(p.theta[index[e[i]]] for e in self.effects)
+                effect = p.theta[index[self.effects[i]]] if self.effects[i] else 0.0
                 out[i] = p.base[i] - effect + sum(p.jacobian[j][at] * (theta[j] - p.theta[j]) for j in own) - p.measured[i]
         return out
 
@@ -130,11 +150,7 @@ class Fit:
             inside = {i for i, r in enumerate(self.rows) if key(r) == group}
             use = [i not in inside for i in range(len(self.rows))]
             p.theta, p.base = list(here), list(base)
-            for _ in range(4):
-                before = list(p.theta)
-                p.step(use, damp=1.0)
-                for at, i in enumerate(p.rows):
-                    p.base[i] += sum(p.jacobian[j][at] * (p.theta[j] - before[j]) for j in range(len(before)))
+            self.settle(use)
             theta, p.theta, p.base = p.theta, list(here), list(base)
             result.update(self.shipped(theta, inside))
         return result
@@ -152,8 +168,8 @@ class _Problem(Problem):
         self.rows = [i for i, x in enumerate(self.base) if x is not None]
         self.jacobian = []
         for j, k in enumerate(self.keys):
-            if isinstance(k, tuple) and k[0] in ('cluster', 'model'):
-                self.jacobian.append([1.0 if any(e[i] == k for e in self.effects) else 0.0 for i in self.rows])
+            if is_effect(k):
+                self.jacobian.append([1.0 if self.effects[i] == k else 0.0 for i in self.rows])
                 continue
             moved = list(self.theta)
             moved[j] += 0.02
@@ -176,18 +192,20 @@ def groups(title, errors, rows, key):
 
 
 def write(fit, platforms):
+    """Values of all platforms, and of each chip that was run; a platform that nobody ran has the shared value and a wider interval."""
     values, variances = fit.p.values(), inverse_diagonal(fit.normal)
     changed, spreads, counts = {}, {}, {}
     for j, k in enumerate(fit.p.keys):
-        name = k if isinstance(k, str) else k[1]
-        if isinstance(k, tuple) and k[0] in ('cluster', 'model'):
+        if is_effect(k):
             continue
-        own = 'common' if isinstance(k, str) else k[0]
-        if (own, name) not in platforms.stated:
-            continue
-        changed[own, name] = values[k] if own == 'common' else values[name] * values[k]
-        spreads[own, name] = max(0.03, min(0.5, 2 * math.sqrt(variances[j])))
-        counts[own, name] = fit.p.felt(j)
+        chip, name = ('common', k) if isinstance(k, str) else k
+        for own in ('common', 'unmeasured') if chip == 'common' else (chip,):
+            if (own, name) not in platforms.stated:
+                continue
+            sd = max(0.03, min(0.5, 2 * math.sqrt(variances[j])))
+            changed[own, name] = values[k] if chip == 'common' else values[name] * values[k]
+            spreads[own, name] = math.hypot(sd, 0.08) if own == 'unmeasured' else sd
+            counts[own, name] = fit.p.felt(j)
     platforms.write(changed, spreads, counts)
 
 

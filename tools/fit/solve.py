@@ -33,7 +33,7 @@ class Problem:
     sd: of each coefficient's log. noise: of a row's log; beyond `bend` of it a row pulls with constant strength."""
 
     def __init__(self, start, sd, measured, weights, predict, noise=0.05, bend=1.0):
-        self.keys = sorted(start)
+        self.keys = sorted(start, key=str)
         self.start, self.sd = start, sd
         self.measured, self.weights = measured, weights
         self.predict, self.noise, self.bend = predict, noise, bend
