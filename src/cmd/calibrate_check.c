@@ -5,11 +5,11 @@
 #include <math.h>
 
 #include "base/quote.h"
+#include "cmd/kernel_check.h"
 #include "doc/node.h"
 #include "emit/json_writer.h"
 #include "facts/facts.h"
 #include "facts/platform.h"
-#include "flow/kernel_check.h"
 
 enum { LONGEST_ROW = 1 << 16 };     /* bytes */
 enum { PRINT_AT = 1 << 18 };        /* bytes of answers that are handed out */

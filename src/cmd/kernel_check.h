@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The laws of kernels, collectives and exchanges against measured times, one row at a time: what a
    file of public tables, or of own measurements, says about a platform's coefficients. */
-#ifndef MOEPLAN_FLOW_KERNEL_CHECK_H
-#define MOEPLAN_FLOW_KERNEL_CHECK_H
+#ifndef MOEPLAN_CMD_KERNEL_CHECK_H
+#define MOEPLAN_CMD_KERNEL_CHECK_H
 
 #include "doc/node.h"
 #include "plan/config.h"

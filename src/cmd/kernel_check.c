@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "flow/kernel_check.h"
+#include "cmd/kernel_check.h"
 
 #include <math.h>
 #include <stdlib.h>
