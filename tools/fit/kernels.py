@@ -39,7 +39,8 @@ BLOCKS = [
      (not r.get('kernel') or r['window'] == 0 and r['seq'] >= 2048),
      'attention_forward attention_backward attention_forward_tile attention_backward_tile attention_window_tile '
      'attention_window_backward_tile attention_deterministic_tile attention_softmax attention_backward_softmax attention_start_s'),
-    ('exchange', lambda r: r['op'].startswith('ep_') and r['impl'] in ('deepep', 'deepep_v2', 'hybridep', 'alltoall'),
+    ('exchange', lambda r: r['op'].startswith('ep_') and r['impl'] in ('deepep', 'deepep_v2', 'hybridep', 'alltoall') and
+     not (r['impl'] == 'deepep' and r['chip'].startswith('gb')),   # nodes of 4 GPUs, which NVL72 is not
      'nic hybridep_nic dispatch_start_s dispatch_across_s nccl_nvlink deepep_nvlink deepep_own deepep_sm_gb_per_s deepep_across_sm '
      'deepep_combine_sm deepep_combine_s hybridep_nvlink hybridep_sm_gb_per_s'),
     ('collectives', lambda r: r['op'] in ('all_gather', 'reduce_scatter') and r['bytes'] >= 1 << 20,

@@ -110,7 +110,7 @@ static void near_the_fastest(void **state)
         struct config *c = model_of(*state, i / SHAPES, x);
         struct memory_estimate memory;
         double best = fastest(c), found = ours(c, x->vpp > 1, &memory);
-        if (found > 1.005 * best)
+        if (found > 1.01 * best)
             fail_msg("model %zu, %d layers on %d x %d chunks: %.3f s for %.3f", i / SHAPES,
                      x->layers, x->pp, x->vpp, found, best);
     }
@@ -123,7 +123,7 @@ static void assert_fastest_that_fits(struct config *c)
     int rounds = 0;
     for (double best; isfinite(best = fastest(c)); rounds++) {
         double found = ours(c, false, &memory), capacity = c->machine.capacity_bytes / GIB;
-        if (memory.fits != FITS_YES || found > 1.005 * best)
+        if (memory.fits != FITS_YES || found > 1.01 * best)
             fail_msg("%d layers on %d chunks: %.3f s in %.3f GiB for %.3f s in %.3f",
                      c->model.num_layers, c->knobs.pp, found, memory.peak_high / GIB, best,
                      capacity);
