@@ -24,7 +24,7 @@ SHARED = {'grouped_training': (0.95, 0.15), 'grouped_training_low': (0.85, 0.2),
           'step_s': (0.03, 0.4), 'straggling': (0.007, 0.5), 'imbalance': (1.2, 0.05), 'tp_hidden': (0.4, 0.3),
           'nic_bulk': (0.9, 0.05), 'dispatch': (1.05, 0.08), 'quantise_mxfp8': (0.9, 0.2), 'quantise_delayed': (0.65, 0.3),
           'bias_passes': (6.0, 0.4), 'sync_s': (6e-5, 0.3)}
-CHIPS = {'throttling': (0.15, 0.4, 0.5), 'throttling_low': (0.15, 0.3, 0.4), 'host_op_s': (3e-5, 0.3, 0.1), 'attention': (0.95, 0.08, 0.05)}
+CHIPS = {'throttling': (0.15, 0.25, 0.4), 'throttling_low': (0.15, 0.25, 0.4), 'host_op_s': (3e-5, 0.3, 0.1), 'attention': (0.95, 0.08, 0.05)}
 CLUSTER_SD = 0.03   # of the pace of a publisher's cluster, where several publish the same model on the same chip
 NOISE = 0.025
 WEIGHTS = {'runs.jsonl': 3}   # runs of training proper count for more than a benchmark's races
@@ -91,7 +91,10 @@ class Fit:
             start[n], sd[n] = (CHIPS[n] if n in CHIPS else SHARED[n])[:2]
         for n, (_, _, deviation) in CHIPS.items():
             for c in {r['chip'] for r in rows}:
-                start[c, n], sd[c, n] = 1.0, deviation
+                low = {'throttling': (False,), 'throttling_low': (True,)}.get(n, (False, True))
+                models = {r['name'] for r in rows if r['chip'] == c and (r['plan']['precision'] not in ('bf16', 'fp16', 'fp32')) in low}
+                if len(models) >= 2:   # one model's ways are no chip's
+                    start[c, n], sd[c, n] = 1.0, deviation
         publishers = defaultdict(set)
         for r in rows:
             publishers[r['name'], r['chip']].add(r['cluster'])
@@ -227,6 +230,11 @@ def write(fit, platforms):
             changed[own, name] = values[k] if chip == 'common' else values[name] * values[k]
             spreads[own, name] = math.hypot(sd, 0.08) if own == 'unmeasured' else sd
             counts[own, name] = fit.p.felt(j)
+    for own, name in platforms.stated:   # a chip that says its own, and was not run
+        if name in CHIPS and (own, name) not in changed:
+            changed[own, name] = values[name]
+            spreads[own, name] = math.hypot(spreads['common', name], CHIPS[name][2])
+            counts[own, name] = 0
     platforms.write(changed, spreads, counts)
 
 
