@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures one GPU with nothing but PyTorch and writes the JSON that `moeplan calibrate` reads.
+"""Measures one GPU with PyTorch and, where it is installed, Transformer Engine, and writes the JSON that
+`moeplan calibrate` reads.
 
     python3 tools/microbenchmark.py > h100.json
     moeplan calibrate h100.json --platform h100 -o my_h100.yaml
 
 GEMM and grouped GEMM by shape and dtype, attention, copies, permutation, and the host time of an
-eager operation. Nothing in moeplan's build, tests or runs needs it. Takes about two minutes.
+eager operation and of a layer. Each entry names its kernel where there are several: only those that
+a coefficient is of move it. Nothing in moeplan's build, tests or runs needs it. Takes about five
+minutes.
 """
 import datetime
 import json
@@ -15,6 +18,15 @@ import time
 
 import torch
 import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+try:
+    import transformer_engine.pytorch as te
+except ImportError:
+    te = None
+
+SDPA = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION,
+        "efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH}
 
 
 def seconds(run, repeat=20):
@@ -45,23 +57,39 @@ def gemm(rows, out, inner, dtype):
     return seconds(lambda: torch._scaled_mm(a, b.t(), one, one, out_dtype=torch.bfloat16))
 
 
-def grouped_gemm(rows, experts, out, inner):
+def grouped_gemm(kernel, rows, experts, out, inner):
+    """te: a GEMM an expert on several streams; grouped: one kernel; loop: expert by expert."""
     a = torch.randn(experts * rows, inner, device="cuda", dtype=torch.bfloat16)
+    if kernel == "te":
+        linear = te.GroupedLinear(experts, inner, out, bias=False, params_dtype=torch.bfloat16)
+        with torch.no_grad():
+            return seconds(lambda: linear(a, [rows] * experts))
     b = torch.randn(experts, out, inner, device="cuda", dtype=torch.bfloat16)
-    if hasattr(torch, "_grouped_mm"):
+    if kernel == "grouped":
         ends = torch.arange(1, experts + 1, device="cuda", dtype=torch.int32) * rows
         return seconds(lambda: torch._grouped_mm(a, b.transpose(1, 2), offs=ends.to(torch.int32)))
     parts = a.chunk(experts)
     return seconds(lambda: [F.linear(x, w) for x, w in zip(parts, b)])
 
 
-def attention(seq, batch, heads, qk_dim, v_dim):
+def attention(kernel, seq, batch, heads, qk_dim, v_dim):
+    """Forward and backward: Transformer Engine's own choice, or one of SDPA's backends by its name."""
     def made(dim):
-        return torch.randn(batch, heads, seq, dim, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+        shape = (seq, batch, heads, dim) if kernel == "te" else (batch, heads, seq, dim)
+        return torch.randn(shape, device="cuda", dtype=torch.bfloat16, requires_grad=True)
 
     q, k, v = made(qk_dim), made(qk_dim), made(v_dim)
-    forward = seconds(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True))
-    out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    if kernel == "te":
+        core = te.DotProductAttention(heads, (qk_dim, v_dim), attn_mask_type="causal", attention_dropout=0.0)
+
+        def run():
+            return core(q, k, v)
+    else:
+        def run():
+            with sdpa_kernel(SDPA[kernel]):
+                return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    forward = seconds(run)
+    out = run()
     grad = torch.randn_like(out)
     backward = seconds(lambda: torch.autograd.grad(out, (q, k, v), grad, retain_graph=True))
     return forward, backward
@@ -79,25 +107,37 @@ def permute(rows, width):
     return seconds(lambda: a.index_select(0, order))
 
 
-def launch(count=2000):
-    """Host time of an eager operation on a tensor too small to keep the GPU busy."""
-    a = torch.ones(16, device="cuda")
-    for _ in range(100):
-        a = a * 1.0
+def host_seconds(run, count):
+    """Host time of a call on tensors too small to keep the GPU busy."""
+    for _ in range(count // 10):
+        run()
     torch.cuda.synchronize()
     start = time.perf_counter()
     for _ in range(count):
-        a = a * 1.0
+        run()
     host = time.perf_counter() - start
     torch.cuda.synchronize()
     return host / count
+
+
+def bare_operation():
+    a = torch.ones(16, device="cuda")
+    return host_seconds(lambda: a * 1.0, 2000)
+
+
+def layer_operation():
+    """An operation of a layer's forward with autograd: the cost model counts 22 of attention and 10 of the MLP."""
+    layer = te.TransformerLayer(64, 128, 4, hidden_dropout=0.0, attention_dropout=0.0, params_dtype=torch.bfloat16,
+                                self_attn_mask_type="causal")
+    x = torch.randn(32, 1, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    return host_seconds(lambda: layer(x), 300) / 32
 
 
 def tried(what, run):
     """The measurement, or None with a word on stderr where this PyTorch or GPU cannot do it."""
     try:
         return run()
-    except (RuntimeError, AttributeError, NotImplementedError, torch.cuda.OutOfMemoryError) as error:
+    except (RuntimeError, AttributeError, NotImplementedError, AssertionError, ValueError) as error:
         print(f"{what} left out: {str(error).splitlines()[0]}", file=sys.stderr)
         return None
 
@@ -105,7 +145,8 @@ def tried(what, run):
 def main():
     torch.manual_seed(1)
     result = {"moeplan_microbenchmark": 1, "device": torch.cuda.get_device_name(), "torch": torch.__version__,
-              "cuda": torch.version.cuda, "date": datetime.date.today().isoformat(),
+              "transformer_engine": getattr(te, "__version__", None), "cuda": torch.version.cuda,
+              "date": datetime.date.today().isoformat(),
               "gemm": [], "grouped_gemm": [], "attention": [], "copy": [], "permute": [], "launch": []}
     for dtype in ("bf16", "fp8"):
         for rows in (1024, 4096, 8192, 16384):
@@ -116,21 +157,27 @@ def main():
     for experts in (4, 8, 16):
         for rows in (256, 1024, 4096):
             for out, inner in ((3072, 4096), (1536, 2048), (4096, 7168)):
-                t = tried("grouped GEMM", lambda: grouped_gemm(rows, experts, out, inner))
-                if t:
-                    result["grouped_gemm"].append({"rows": rows, "experts": experts, "out": out, "in": inner,
-                                                   "dtype": "bf16", "seconds": t})
+                for kernel in (["te"] if te else []) + ["grouped", "loop"]:
+                    t = tried(f"grouped GEMM {kernel}", lambda: grouped_gemm(kernel, rows, experts, out, inner))
+                    if t:
+                        result["grouped_gemm"].append({"kernel": kernel, "rows": rows, "experts": experts, "out": out,
+                                                       "in": inner, "dtype": "bf16", "seconds": t})
     for seq in (2048, 4096, 8192, 16384):
         for heads, qk_dim, v_dim in ((32, 128, 128), (16, 192, 128)):
-            t = tried("attention", lambda: attention(seq, 1, heads, qk_dim, v_dim))
-            if t:
-                result["attention"].append({"seq": seq, "batch": 1, "heads": heads, "qk_dim": qk_dim,
-                                            "v_dim": v_dim, "forward_s": t[0], "backward_s": t[1]})
+            for kernel in (["te"] if te else []) + list(SDPA):
+                t = tried(f"attention {kernel}", lambda: attention(kernel, seq, 1, heads, qk_dim, v_dim))
+                if t:
+                    result["attention"].append({"kernel": kernel, "seq": seq, "batch": 1, "heads": heads,
+                                                "qk_dim": qk_dim, "v_dim": v_dim, "forward_s": t[0],
+                                                "backward_s": t[1]})
     for size in (64 << 20, 256 << 20, 1 << 30):
         result["copy"].append({"bytes": size, "seconds": copy(size)})
     for rows, width in ((32768, 2048), (65536, 4096), (32768, 7168)):
         result["permute"].append({"bytes": 4 * rows * width, "seconds": permute(rows, width)})
-    result["launch"].append({"seconds": launch()})
+    result["launch"].append({"kernel": "operation", "seconds": bare_operation()})
+    t = tried("a layer of Transformer Engine", layer_operation) if te else None
+    if t:
+        result["launch"].append({"kernel": "layer", "seconds": t})
     json.dump(result, sys.stdout, indent=1)
     print()
 

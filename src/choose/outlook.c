@@ -63,6 +63,7 @@ static void set_times(struct facts *f, const struct config *c)
 static bool set_all(struct facts *f, const struct config *c, struct memory_estimate *m)
 {
     if (!c->machine_known || !memory_estimate(c, m, NULL)) return false;
+    memory_allow_open(c, m);
     static const char *const words[] = {"yes", "tight", "no"};
     set(f, P_fits, value_string(str_of(words[m->fits])));
     set(f, P_peak_memory_gib, value_double(m->peak / GIB));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/planner.h"
 
-#include <stdio.h>
-
 #include "base/units.h"
 #include "base/vec.h"
+#include "choose/checker.h"
 #include "choose/outlook.h"
+#include "choose/playbook.h"
 #include "choose/space.h"
 #include "cost/split.h"
 #include "facts/param_ids.h"
@@ -37,236 +37,6 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
     }
 }
 
-/* The request's facts with one plan's knobs. */
-static struct facts *plan_facts(struct arena *a, const struct plan_request *request,
-                                const struct config *plan, struct diags *diags,
-                                struct arena *scratch)
-{
-    struct facts *f = facts_copy(a, request->facts);
-    f->diags = diags;
-    config_to_facts(plan, f);
-    planner_complete(request->rules, f, scratch);
-    facts_derive(f);
-    return f;
-}
-
-/* Why a rule refused a plan: the values of all knobs that it looks at. */
-enum { CAUSE_MOST_KNOBS = 24 };
-struct refusal_cause {
-    const struct knob *knobs[CAUSE_MOST_KNOBS];
-    size_t n;
-    bool layout; /* none of them is a switch */
-    struct knobs values;
-};
-
-/* What the search asks about each finalist. */
-struct checker {
-    const struct plan_request *request;
-    struct rule_subset rules;   /* those that can differ between two plans */
-    struct forbid_tally *tally; /* of request->forbid */
-    const bool *completed;      /* [param_count]: what rules set */
-    const struct knob **sayers; /* [param_count]: knobs that say them; NULL: not asked yet */
-    VEC(struct refusal_cause) causes;
-    struct arena *arena, *scratch;
-};
-
-/* Why a value is neither true nor false; empty: it is. */
-static struct str no_truth(struct value v)
-{
-    if (v.kind == VALUE_BOOL) return STR("");
-    if (v.kind == VALUE_UNKNOWN) return STR("its value is not known");
-    return v.kind == VALUE_ERROR ? v.s : STR("it is neither true nor false");
-}
-
-/* A plan of which an expression says nothing is not forbidden by it, but counted. */
-static const char *forbidden_by(struct checker *c, const struct facts *f, const struct expr **which)
-{
-    struct expr_scope scope = facts_scope(f);
-    bool forbidden = false;
-    for (size_t i = 0; i < c->request->n_forbid; i++) {
-        struct value v = expr_eval(c->request->forbid[i], c->scratch, &scope);
-        struct str why = no_truth(v);
-        struct forbid_tally *tally = &c->tally[i];
-        tally->asked++;
-        if (why.n && !tally->undecided++)
-            snprintf(tally->why, sizeof tally->why, "%.*s", STR_ARG(why));
-        if (v.kind != VALUE_BOOL || !v.b) continue;
-        forbidden = true;
-        *which = c->request->forbid[i];
-    }
-    return forbidden ? "what is forbidden or pinned" : NULL;
-}
-
-static bool same_value(const struct knob *knob, const struct knobs *a, const struct knobs *b)
-{
-    return memcmp((const char *)a + knob->offset, (const char *)b + knob->offset,
-                  knob_size(knob)) == 0;
-}
-
-static bool refused(void *context, const struct knobs *k)
-{
-    const struct checker *c = context;
-    bool found = false;
-    for (size_t i = 0; i < c->causes.n && !found; i++) {
-        const struct refusal_cause *cause = &c->causes.items[i];
-        found = true;
-        for (size_t j = 0; j < cause->n && found; j++)
-            found = same_value(cause->knobs[j], k, &cause->values);
-    }
-    return found;
-}
-
-/* Whether all plans of the question have the same value of a parameter. */
-static bool is_constant(const struct checker *c, const struct facts *plan, int param)
-{
-    return !c->completed[param] && param_table[param].scope != SCOPE_DERIVED &&
-           plan->items[param].origin == c->request->facts->items[param].origin;
-}
-
-/* The knob whose words set a parameter in the plan; NULL: none does. */
-static const struct knob *find_sayer(const struct checker *c, const struct config *plan, int param)
-{
-    const struct knob *found = NULL;
-    for (size_t i = 0; i < knob_field_count && !found; i++) {
-        struct arena_mark mark = arena_mark(c->arena);
-        struct knob_saying words = {facts_copy(c->arena, c->request->facts), true};
-        if (i < knob_count || knob_table[i].say) knob_say(&words, plan, &knob_table[i]);
-        if (words.facts->items[param].origin != c->request->facts->items[param].origin)
-            found = &knob_table[i];
-        arena_pop(c->arena, mark);
-    }
-    return found;
-}
-
-/* The knob that a parameter of the plan stands for; NULL: none does by itself. */
-static const struct knob *knob_behind(const struct checker *c, const struct config *plan,
-                                      const struct facts *f, int param)
-{
-    if (param_table[param].scope == SCOPE_DERIVED) return NULL;
-    if (knob_said_by(param)) return knob_said_by(param);
-    if (f->items[param].origin != ORIGIN_OPTION || c->completed[param]) return NULL;
-    if (!c->sayers[param]) c->sayers[param] = find_sayer(c, plan, param);
-    return c->sayers[param];
-}
-
-static const int layout_params[] = {P_tensor_model_parallel_size,
-                                    P_pipeline_model_parallel_size,
-                                    P_virtual_pipeline_model_parallel_size,
-                                    P_context_parallel_size,
-                                    P_expert_model_parallel_size,
-                                    P_expert_tensor_parallel_size,
-                                    P_micro_batch_size};
-enum { LAYOUT_PARAMS = sizeof layout_params / sizeof *layout_params };
-
-static bool is_about_layout(const struct knob *knob)
-{
-    bool found = knob->kind == KNOB_SHARDED;
-    for (int i = 0; i < LAYOUT_PARAMS; i++)
-        found = found || knob == knob_of(layout_params[i]);
-    return found;
-}
-
-/* What follows from the GPUs, the batch and the layout. */
-static bool follows_from_layout(int param)
-{
-    return param == P_data_parallel_size || param == P_expert_data_parallel_size ||
-           param == P_num_microbatches;
-}
-
-static bool add_knob(struct refusal_cause *cause, const struct knob *knob)
-{
-    if (cause->n == CAUSE_MOST_KNOBS) return false;
-    cause->knobs[cause->n++] = knob;
-    cause->layout = cause->layout && is_about_layout(knob);
-    return true;
-}
-
-static bool add_layout(struct refusal_cause *cause)
-{
-    bool all = true;
-    for (int i = 0; i < LAYOUT_PARAMS; i++)
-        all = add_knob(cause, knob_of(layout_params[i])) && all;
-    return all;
-}
-
-/* Adds the knobs that an expression looks at; false when there are too many, or it also looks at
-   what follows from others. */
-static bool add_knobs(const struct checker *c, const struct config *plan, const struct facts *f,
-                      const struct expr *e, struct refusal_cause *cause)
-{
-    const uint32_t *slots;
-    size_t n = expr_slots(e, &slots);
-    for (size_t i = 0; i < n; i++) {
-        int param = facts_slot_param(slots[i]);
-        if (param < 0) continue;
-        const struct knob *knob = knob_behind(c, plan, f, param);
-        if (!knob && is_constant(c, f, param)) continue;
-        bool added = knob                         ? add_knob(cause, knob)
-                     : follows_from_layout(param) ? add_layout(cause)
-                                                  : false;
-        if (!added) return false;
-    }
-    return true;
-}
-
-/* What a rule looked at in a plan; false where that is more than knobs. */
-static bool find_cause(const struct checker *c, const struct rule *r, const struct config *plan,
-                       const struct facts *f, struct refusal_cause *cause)
-{
-    bool known = r->rule && add_knobs(c, plan, f, r->rule, cause);
-    for (size_t i = 0; i < r->n_conditions && known; i++)
-        known = add_knobs(c, plan, f, r->conditions[i], cause);
-    return known;
-}
-
-static const char *reject(void *context, const struct config *plan)
-{
-    struct checker *c = context;
-    struct arena_mark mark = arena_mark(c->arena);
-    struct diags diags;
-    diags_init(&diags, c->arena);
-    struct facts *f = plan_facts(c->arena, c->request, plan, &diags, c->scratch);
-    struct refusal_cause cause = {.values = plan->knobs, .layout = true};
-    const struct expr *forbids;
-    const char *why = forbidden_by(c, f, &forbids);
-    bool known = why && add_knobs(c, plan, f, forbids, &cause);
-    if (!why) {
-        rules_apply_overrides(c->request->rules, f, c->scratch);
-        const struct rule *failed = rule_subset_first_error(&c->rules, f, c->scratch);
-        why = failed ? failed->id.p : NULL;
-        known = failed && find_cause(c, failed, plan, f, &cause);
-    }
-    arena_pop(c->arena, mark);
-    if (known) *VEC_PUSH(c->arena, &c->causes) = cause;
-    return why;
-}
-
-static bool barred(void *context, const struct config *plan)
-{
-    struct checker *c = context;
-    struct arena_mark mark = arena_mark(c->arena);
-    struct diags diags;
-    diags_init(&diags, c->arena);
-    struct facts *f = plan_facts(c->arena, c->request, plan, &diags, c->scratch);
-    struct refusal_cause cause = {.values = plan->knobs, .layout = true};
-    const struct expr *which;
-    bool forbidden =
-        forbidden_by(c, f, &which) && add_knobs(c, plan, f, which, &cause) && cause.layout;
-    arena_pop(c->arena, mark);
-    return forbidden;
-}
-
-/* Marks what rules set in a plan's facts. */
-static const bool *completed_params(struct arena *a, const struct rule_set *rules)
-{
-    bool *completed = ARENA_ARRAY(a, bool, param_count);
-    for (size_t i = 0; i < rules->n; i++)
-        for (size_t j = 0; j < rules->items[i]->n_set; j++)
-            if (!knob_of(rules->items[i]->set[j].param) || rules->items[i]->role != ROLE_CHECK)
-                completed[rules->items[i]->set[j].param] = true;
-    return completed;
-}
-
 static size_t pinned_knobs(struct arena *a, const struct plan_request *request,
                            const struct knob ***out)
 {
@@ -288,7 +58,7 @@ static void finish_plan(struct arena *a, const struct plan_request *request,
     plan->config.machine.capacity_bytes = answer->capacity; /* as it was searched */
     search_divide(&plan->config, &plan->layout);
     plan->config.machine.capacity_bytes = answer->base.machine.capacity_bytes;
-    plan->facts = plan_facts(a, request, &plan->config, request->facts->diags, scratch);
+    plan->facts = checker_facts(a, request, &plan->config, request->facts->diags, scratch);
 }
 
 /* A request with its guides, ready to search. */
@@ -296,7 +66,7 @@ struct planner {
     const struct plan_request *request;
     size_t n_pins; /* of search.pinned, what the user pinned; the rest are firm guides */
     struct arena *arena, *scratch;
-    struct checker checker;
+    struct checker *checker;
     struct search_request search;
     struct answer *out;
 };
@@ -359,13 +129,13 @@ static void split_rules(struct planner *p)
     const struct plan_request *request = p->request;
     struct diags *diags = ARENA_NEW(p->arena, struct diags);
     diags_init(diags, p->arena);
-    struct facts *f = plan_facts(p->arena, request, &p->out->base, diags, p->scratch);
+    struct facts *f = checker_facts(p->arena, request, &p->out->base, diags, p->scratch);
     rules_apply_overrides(request->rules, f, p->scratch);
     size_t n;
     const int *params = open_params(p->arena, request->facts, &n);
-    p->checker.rules = rules_varying(p->arena, request->rules, f, params, n, p->scratch);
-    const struct rule *failed = p->checker.rules.failed;
-    if (failed) p->out->obstacle = rule_report(failed, f, p->scratch);
+    struct rule_subset varying = rules_varying(p->arena, request->rules, f, params, n, p->scratch);
+    checker_limit(p->checker, varying);
+    if (varying.failed) p->out->obstacle = rule_report(NULL, varying.failed, f, p->scratch);
 }
 
 /* Marks what may differ between two plans of the search: the knobs, what guides decide, and what
@@ -390,7 +160,7 @@ static bool is_barred(struct planner *p, const struct config *c)
     const struct plan_request *request = p->request;
     struct diags diags;
     diags_init(&diags, p->arena);
-    struct facts *f = plan_facts(p->arena, request, c, &diags, p->scratch);
+    struct facts *f = checker_facts(p->arena, request, c, &diags, p->scratch);
     bool *searched = ARENA_ARRAY(p->arena, bool, param_count);
     int *params = ARENA_ARRAY(p->arena, int, param_count);
     size_t n = 0;
@@ -407,7 +177,7 @@ static uint32_t barred_batches(struct planner *p)
 {
     struct config c = p->out->base;
     uint32_t barred = 0;
-    bool obstacle = p->checker.rules.failed != NULL; /* then no plan can have any */
+    bool obstacle = p->out->obstacle != NULL; /* then no plan can have any */
     for (int i = 0; !obstacle && 1 << i <= AXIS_MAX_MBS; i++) {
         struct arena_mark mark = arena_mark(p->arena);
         c.knobs.mbs = 1 << i;
@@ -436,6 +206,30 @@ static bool check_targets(const struct facts *f, const struct config *c)
     return false;
 }
 
+/* Whether a plan has what is pinned, and changes no numbers that the question keeps. */
+static bool is_open_to(const struct search_request *search, const struct knobs *k)
+{
+    const struct config *base = search->base;
+    struct config plan = *base;
+    bool open = true;
+    plan.knobs = *k;
+    for (size_t i = 0; i < search->n_pinned; i++)
+        open = open && knob_same(search->pinned[i], k, &base->knobs);
+    return open && !(move_risks_of(base, &plan) & RISK_NUMERICS & ~base->knobs.open_numerics);
+}
+
+/* Public recipes for the same question are candidates. */
+static void add_recipes(struct planner *p)
+{
+    VEC(struct knobs) known = {0};
+    struct playbook_candidate *all;
+    size_t n = playbook_candidates(p->arena, p->request->facts, &p->out->base, &all);
+    for (size_t i = 0; i < n; i++)
+        if (is_open_to(&p->search, &all[i].knobs)) *VEC_PUSH(p->arena, &known) = all[i].knobs;
+    p->search.known = known.items;
+    p->search.n_known = known.n;
+}
+
 /* Facts -> guides -> configuration; false when the request is incomplete. */
 static bool prepare(struct planner *p)
 {
@@ -447,6 +241,7 @@ static bool prepare(struct planner *p)
     planner_complete(request->rules, request->facts, p->scratch);
     rules_assume(request->rules, request->facts, p->scratch);
     if (!config_from_facts(p->arena, request->facts, &out->base)) return false;
+    out->base.unstated = 0; /* the plan is what it states */
     if (!check_targets(request->facts, &out->base)) return false;
     const struct knob **pins;
     p->n_pins = pinned_knobs(p->arena, request, &pins);
@@ -456,10 +251,7 @@ static bool prepare(struct planner *p)
     out->preferences = preferences;
     size_t n_pinned = add_firm(p, &pins);
     out->forbid = ARENA_ARRAY(p->arena, struct forbid_tally, request->n_forbid);
-    p->checker = (struct checker){
-        .request = request, .tally = out->forbid, .arena = p->arena, .scratch = p->scratch};
-    p->checker.sayers = ARENA_ARRAY(p->arena, const struct knob *, param_count);
-    p->checker.completed = completed_params(p->arena, request->rules);
+    p->checker = checker_new(p->arena, request, out->forbid, p->scratch);
     split_rules(p);
     p->search = (struct search_request){.base = &out->base,
                                         .pinned = pins,
@@ -467,11 +259,10 @@ static bool prepare(struct planner *p)
                                         .preferences = preferences,
                                         .n_preferences = out->n_preferences,
                                         .barred_batches = barred_batches(p),
-                                        .top = request->top,
-                                        .reject = reject,
-                                        .refused = refused,
-                                        .barred = request->n_forbid ? barred : NULL,
-                                        .context = &p->checker};
+                                        .exhaustive = request->exhaustive,
+                                        .top = request->top};
+    checker_serve(p->checker, &p->search);
+    if (!request->no_playbook) add_recipes(p);
     return true;
 }
 

@@ -18,6 +18,7 @@ struct plan_request {
     size_t n_forbid;
     size_t top;
     bool no_playbook; /* public recipes are neither candidates nor named */
+    bool exhaustive;  /* no bound is used: everything is looked at */
 };
 
 /* Why a knob has its value, or one piece of advice. */

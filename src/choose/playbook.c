@@ -87,12 +87,6 @@ static bool names(const struct playbook_recipe *r, const struct knob *knob)
     return false;
 }
 
-static bool same_field(const struct knobs *a, const struct knobs *b, const struct knob *knob)
-{
-    size_t at = knob->offset;
-    return !memcmp((const char *)a + at, (const char *)b + at, knob_size(knob));
-}
-
 /* What the recipe decides, by name or in other words, on what the question and the guides have for
    the rest. `plain`: the question without guides and recipe. */
 static void lay_over(const struct playbook_recipe *r, const struct knobs *plain,
@@ -100,7 +94,7 @@ static void lay_over(const struct playbook_recipe *r, const struct knobs *plain,
 {
     for (size_t i = 0; i < knob_field_count; i++) {
         const struct knob *knob = &knob_table[i];
-        if (!names(r, knob) && same_field(plain, recipe, knob)) continue;
+        if (!names(r, knob) && knob_same(knob, plain, recipe)) continue;
         memcpy((char *)k + knob->offset, (const char *)recipe + knob->offset, knob_size(knob));
     }
 }

@@ -1,102 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spots, layouts with their micro-batches, are visited in the order of lower bounds of their step
-   times. A visit tries every number of virtual stages and every combination of switches, each
-   first by a bound, then by its memory, its time and the rules, which are asked of what would be
-   kept alone. Switches are taken in three parts:
-   - what makes room: states of recomputation, and offload where none of these does (the guides'
-     order, S1.4). Whether one has room whatever the other switches is asked once, of the leanest
-   plan with it; one that is good enough makes those that recompute more needless;
-   - variants, which change the layers' times: dispatcher, graphs, overlap;
-   - sides, beside the layers: formats of gradients, moments and gathered parameters, replicas. */
 #include "choose/search.h"
 
+#include <limits.h>
 #include <math.h>
 
-#include "base/sort.h"
-#include "choose/finalists.h"
-#include "choose/spots.h"
-#include "cost/memory.h"
-#include "cost/sharding.h"
-#include "cost/split.h"
+#include "choose/visit.h"
 #include "facts/param_ids.h"
 
-/* The parts of a plan in which it is decided, and its wishes counted. */
-enum part { PART_SPOT, PART_STAGES, PART_VARIANT, PART_STATE, PARTS };
+/* ---- the present knobs ---- */
 
-static const enum decision_id sides[] = {DECISION_REPLICAS, DECISION_GRADIENTS,
-                                         DECISION_PARAMETER_GATHER, DECISION_OPTIMIZER_PRECISION};
-static const enum decision_id offloads[] = {DECISION_OFFLOAD, DECISION_ACTIVATION_OFFLOAD};
-enum {
-    SIDES = sizeof sides / sizeof *sides,
-    OFFLOADS = sizeof offloads / sizeof *offloads,
-    MOST_SIDES = 32,
-    MOST_OFFLOADS = 16,
-    MOST_GOOD = 64,
-};
-
-/* One combination of the states of several switches. */
-struct combination {
-    const struct move *moves[SIDES > OFFLOADS ? SIDES : OFFLOADS];
-};
-
-/* What holds wherever the same moves are possible; found on the first spot of the kind. */
-struct kind {
-    unsigned given;                       /* bits of move_need */
-    const struct move *lean[DECISIONS];   /* what needs the least memory */
-    int n_sides, n_offloads, n_recompute; /* offloads[0]: none */
-    struct combination sides[MOST_SIDES], offloads[MOST_OFFLOADS];
-    uint32_t worse[MOST_SIDES]; /* bit j: j is in nothing better than this one; j > this one */
-    int grad_bytes;             /* the fewest of the sides */
-    const struct move *recompute[SPACE_MAX_STATES]; /* the fastest first */
-    uint32_t modules[SPACE_MAX_STATES];             /* that these repeat */
-};
-
-/* One combination of the switches that change a group's layers, but recomputation. */
-struct variant {
-    struct knobs knobs;
-    double wish;               /* of PART_VARIANT */
-    bool risky;                /* struct contender */
-    double seconds;            /* of a step without pipeline, recomputed as in the base */
-    struct time_rates **rates; /* [n_recompute] at each state; NULL: not yet */
-};
-
-/* Sets of modules that the present spot has, or has not, room not to recompute. */
-struct room {
-    int n_roomy, n_cramped;
-    uint32_t roomy[SPACE_MAX_STATES], cramped[SPACE_MAX_STATES];
-};
-
-struct search {
-    const struct search_request *request;
-    struct search_result *out;
-    struct arena *arena;
-    struct config c;      /* the configuration being looked at: the base with changing knobs */
-    struct layout layout; /* its pipeline split */
-    bool *wishes[PARTS];  /* [n_preferences]: which preferences are about this part of a plan */
-    struct spots spots;
-    int *hopeless;        /* [families]: micro-batch from which nothing can fit; 0: none known */
-    struct timing timing; /* for what does not depend on the layout */
-    VEC(struct kind) kinds;
-    /* of the spot being looked at */
-    struct group *group;
-    size_t kind; /* index */
-    struct rank_params params;
-    struct room rooms[MOST_OFFLOADS];
-    double wish; /* of all parts of the present plan but PART_STATE */
-    struct time_layers layers;
-    struct knobs layers_of; /* whose layers these are */
-    struct finalists finalists;
-    bool tight, risky; /* risky: of the variant being tried, false while it is open */
-};
-
-/* ---- contenders ---- */
-
-static void fill_memory(struct contender *o, const struct memory_estimate *m)
+double search_wish(const struct search *s, enum part part)
 {
-    o->peak = m->peak;
-    o->peak_low = m->peak_low;
-    o->peak_high = m->peak_high;
-    o->fits = (int)m->fits;
+    const struct search_request *r = s->request;
+    return prefer_sum(r->preferences, r->n_preferences, s->wishes[part], &s->c.knobs);
+}
+
+void search_take_layers(struct search *s)
+{
+    if (time_layers_same(&s->layers_of, &s->c.knobs)) return;
+    time_layers_init(&s->c, &s->layers);
+    s->layers_of = s->c.knobs;
 }
 
 static void fill_time(struct contender *o, const struct time_estimate *t)
@@ -112,16 +35,13 @@ bool contender_estimate(const struct config *c, struct contender *out)
     struct time_estimate time;
     *out = (struct contender){.knobs = c->knobs};
     if (!memory_estimate(c, &memory, NULL) || !time_estimate(c, &time, NULL)) return false;
-    fill_memory(out, &memory);
+    out->peak = memory.peak;
+    out->peak_low = memory.peak_low;
+    out->peak_high = memory.peak_high;
+    out->fits = (int)memory.fits;
     fill_time(out, &time);
     out->score = time.step;
     return true;
-}
-
-static double wish_of(const struct search *s, enum part part)
-{
-    const struct search_request *r = s->request;
-    return prefer_sum(r->preferences, r->n_preferences, s->wishes[part], &s->c.knobs);
 }
 
 /* Whether a plan of the present layout that takes at least `step_s` would change anything. */
@@ -131,66 +51,15 @@ static bool matters(const struct search *s, double step_s, double wish)
                                                     step_s * prefer_factor(wish), step_s, s->risky);
 }
 
-/* ---- estimates of the present knobs ---- */
-
-static void take_layers(struct search *s)
+static void set_spot(struct search *s, const struct spot *spot, int vpp)
 {
-    if (time_layers_same(&s->layers_of, &s->c.knobs)) return;
-    time_layers_init(&s->c, &s->layers);
-    s->layers_of = s->c.knobs;
+    s->group = &s->spots.groups.items[spot->group];
+    s->c.knobs = s->group->knobs;
+    s->c.knobs.pp = spot->pp;
+    s->c.knobs.vpp = vpp;
 }
 
-/* Whether the present knobs take a risk that is not usual. */
-static bool is_risky(const struct search *s)
-{
-    unsigned open = s->request->base->knobs.open_numerics;
-    return move_risks_of(s->request->base, &s->c) & RISK_DYNAMIC_GRAPHS & ~open;
-}
-
-static bool fits(const struct search *s, const struct contender *o)
-{
-    bool may = s->tight && o->fits == FITS_TIGHT && o->peak <= s->c.machine.capacity_bytes;
-    return o->fits == FITS_YES || may;
-}
-
-static void note_least(struct search *s, const struct contender *o)
-{
-    s->out->feasible += fits(s, o);
-    if (s->out->has_least && o->peak >= s->out->least.peak) return;
-    s->out->least = *o;
-    s->out->has_least = true;
-}
-
-/* Whether they have room as they are divided; *o gets their memory. */
-static bool has_room(struct search *s, struct contender *o)
-{
-    struct memory_estimate memory;
-    *o = (struct contender){.knobs = s->c.knobs};
-    s->out->searched++;
-    if (!memory_estimate(&s->c, &memory, NULL)) return false;
-    fill_memory(o, &memory);
-    note_least(s, o);
-    return fits(s, o);
-}
-
-/* The same, divided otherwise where that makes room. */
-static bool finds_room(struct search *s, struct contender *o)
-{
-    struct memory_estimate memory;
-    *o = (struct contender){.knobs = s->c.knobs};
-    s->out->searched++;
-    if (!memory_estimate(&s->c, &memory, NULL)) return false;
-    fill_memory(o, &memory);
-    if (!fits(s, o)) {
-        take_layers(s);
-        if (split_to_fit(&s->c, &s->layers, &memory, &s->layout) &&
-            memory_estimate(&s->c, &memory, NULL))
-            fill_memory(o, &memory);
-        o->knobs = s->c.knobs;
-    }
-    note_least(s, o);
-    return fits(s, o);
-}
+/* ---- one plan ---- */
 
 /* Seconds of a step around its pipeline, at least: transfers between stages are left out. */
 static double around_pipeline(const struct search *s, double pipeline_s)
@@ -204,10 +73,10 @@ static double around_pipeline(const struct search *s, double pipeline_s)
 static bool offer(struct search *s, struct contender *o)
 {
     struct time_estimate time;
-    take_layers(s);
+    search_take_layers(s);
     if (!time_estimate_layers(&s->layers, &s->c, &time, NULL)) return true;
     fill_time(o, &time);
-    o->score = time.step * prefer_factor(s->wish + wish_of(s, PART_STATE));
+    o->score = time.step * prefer_factor(s->wish + search_wish(s, PART_STATE));
     o->risky = s->risky;
     if (!finalists_want(&s->finalists, &o->knobs, o->score, o->step_s, o->risky)) return true;
     const char *why = s->request->reject ? s->request->reject(s->request->context, &s->c) : NULL;
@@ -220,556 +89,151 @@ static bool offer(struct search *s, struct contender *o)
     return true;
 }
 
-/* ---- combinations ---- */
-
-/* Sets all of them; false where the present layout has no such state. */
-static bool set_all(struct search *s, const struct combination *x)
-{
-    bool possible = true;
-    for (size_t i = 0; i < sizeof x->moves / sizeof *x->moves; i++)
-        if (x->moves[i]) possible = x->moves[i]->change(&s->c, x->moves[i]->argument) && possible;
-    return possible;
-}
-
-/* Adds every combination of the decisions from `at` on. */
-static void combine(struct search *s, const enum decision_id *all, size_t n, size_t at,
-                    struct combination *now, struct combination *out, int *n_out, int most)
-{
-    if (at == n) {
-        if (*n_out < most) out[(*n_out)++] = *now;
-        return;
-    }
-    struct knobs saved = s->c.knobs;
-    struct states x = space_states(s->request, &decisions[all[at]], &s->c);
-    for (int i = 0; i < x.n; i++) {
-        now->moves[at] = x.items[i];
-        space_set(x.items[i], &s->c);
-        combine(s, all, n, at + 1, now, out, n_out, most);
-        s->c.knobs = saved;
-    }
-    now->moves[at] = NULL;
-}
-
-/* ---- kinds of spots ---- */
-
-/* The state of every switch that needs the least memory on the present spot, found one by one. */
-static void find_lean(struct search *s, struct kind *kind)
-{
-    struct contender o, least;
-    struct knobs present = s->c.knobs;
-    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
-        if (!space_is_switch(d)) continue;
-        struct states x = space_states(s->request, d, &s->c);
-        struct knobs best = s->c.knobs, before = best;
-        has_room(s, &least);
-        for (int i = 1; i < x.n; i++) {
-            s->c.knobs = before;
-            space_set(x.items[i], &s->c);
-            has_room(s, &o);
-            if (!(o.peak < least.peak)) continue;
-            least = o;
-            best = s->c.knobs;
-            kind->lean[d - decisions] = x.items[i];
-        }
-        s->c.knobs = best;
-    }
-    s->c.knobs = present;
-}
-
-/* A side with its costs on the first spot of its kind. */
-struct side {
-    struct combination moves;
-    double peak, step_s, wish;
-    int grad_bytes;
-};
-
-static int side_cmp(const void *left, const void *right)
-{
-    const struct side *a = left, *b = right;
-    if (a->step_s != b->step_s) return a->step_s < b->step_s ? -1 : 1;
-    return a->peak != b->peak ? (a->peak < b->peak ? -1 : 1) : 0;
-}
-
-/* Whether `b` is in nothing better than `a`. What replicas save depends on the layout. */
-static bool is_worse(const struct side *a, const struct side *b)
-{
-    return a->moves.moves[0] == b->moves.moves[0] && a->step_s <= b->step_s && a->peak <= b->peak &&
-           a->wish <= b->wish;
-}
-
-/* The fastest first, so that one that is better in everything stands before the other. */
-static void find_sides(struct search *s, struct kind *kind)
-{
-    struct combination now = {{NULL}}, all[MOST_SIDES];
-    struct side found[MOST_SIDES];
-    struct knobs present = s->c.knobs;
-    int n = 0;
-    combine(s, sides, SIDES, 0, &now, all, &n, MOST_SIDES);
-    for (int i = 0; i < n; i++) {
-        struct contender o;
-        s->c.knobs = present;
-        set_all(s, &all[i]);
-        contender_estimate(&s->c, &o);
-        found[i] =
-            (struct side){all[i], o.peak, o.step_s, wish_of(s, PART_STATE), s->c.knobs.grad_bytes};
-    }
-    s->c.knobs = present;
-    sort_items(found, (size_t)n, sizeof *found, side_cmp);
-    kind->n_sides = n;
-    kind->grad_bytes = present.grad_bytes;
-    for (int i = 0; i < n; i++) {
-        kind->sides[i] = found[i].moves;
-        if (found[i].grad_bytes < kind->grad_bytes) kind->grad_bytes = found[i].grad_bytes;
-        for (int j = i + 1; j < n; j++)
-            if (is_worse(&found[i], &found[j])) kind->worse[i] |= 1u << j;
-    }
-}
-
-/* ---- states of recomputation ---- */
-
-/* Modules; all bits for whole layers. */
-static uint32_t repeated(const struct knobs *k)
-{
-    return k->recompute == RECOMPUTE_FULL        ? UINT32_MAX
-           : k->recompute == RECOMPUTE_SELECTIVE ? k->recompute_modules
-                                                 : 0;
-}
-
-static bool is_part(uint32_t some, uint32_t of)
-{
-    return (some & ~of) == 0;
-}
-
-/* A state with what it costs and keeps on the first spot of its kind. */
-struct rung {
-    const struct move *move;
-    double step_s, kept, wish; /* kept: bytes of all layers */
-    uint32_t modules;
-};
-
-static int rung_cmp(const void *left, const void *right)
-{
-    const struct rung *a = left, *b = right;
-    if (a->step_s != b->step_s) return a->step_s < b->step_s ? -1 : 1;
-    return a->kept != b->kept ? (a->kept < b->kept ? -1 : 1) : 0;
-}
-
-static double kept_bytes(const struct search *s)
-{
-    const struct config *c = &s->c;
-    struct memory_coefficients x = memory_coefficients_of(&c->machine);
-    struct token_counts tokens = token_counts(c, &x);
-    struct layer_memory layer;
-    double sum = 0;
-    for (int i = 0; i < c->model.n_kinds; i++) {
-        layer_measure(c, &tokens, c->model.kinds[i], &layer);
-        bool whole = c->knobs.recompute == RECOMPUTE_FULL;
-        sum += s->spots.kind_counts[i] * (whole ? layer.input : layer.kept);
-    }
-    return sum;
-}
-
-/* Whether another state adds clearly less time and keeps clearly less. */
-static bool is_dominated(const struct rung *all, int n, int at)
-{
-    static const double clearly = 0.97;
-    const struct rung *none = &all[0], *x = &all[at];
-    for (int i = 1; i < n; i++) {
-        double added = all[i].step_s - none->step_s, freed = none->kept - all[i].kept;
-        if (i != at && added <= clearly * (x->step_s - none->step_s) &&
-            clearly * freed >= none->kept - x->kept && all[i].wish <= x->wish)
-            return true;
-    }
-    return false;
-}
-
-static void find_repeats(struct search *s, struct kind *kind)
-{
-    struct rung all[SPACE_MAX_STATES];
-    struct knobs present = s->c.knobs;
-    struct states x = space_states(s->request, &decisions[DECISION_RECOMPUTE], &s->c);
-    for (int i = 0; i < x.n; i++) {
-        struct contender o;
-        s->c.knobs = present;
-        space_set(x.items[i], &s->c);
-        contender_estimate(&s->c, &o);
-        all[i] = (struct rung){x.items[i], o.step_s, kept_bytes(s), wish_of(s, PART_STATE),
-                               repeated(&s->c.knobs)};
-    }
-    s->c.knobs = present;
-    sort_items(all, (size_t)x.n, sizeof *all, rung_cmp);
-    for (int i = 0; i < x.n; i++) {
-        if (!s->request->exhaustive && is_dominated(all, x.n, i)) continue;
-        kind->modules[kind->n_recompute] = all[i].modules;
-        kind->recompute[kind->n_recompute++] = all[i].move;
-    }
-}
-
-/* The kind of the present spot, its switches as in the base. */
-static size_t kind_of(struct search *s)
-{
-    unsigned given = move_given(&s->c);
-    for (size_t i = 0; i < s->kinds.n; i++)
-        if (s->kinds.items[i].given == given) return i;
-    struct combination now = {{NULL}};
-    struct kind *kind = VEC_PUSH(s->arena, &s->kinds);
-    *kind = (struct kind){.given = given};
-    split_plan(&s->c, NULL, &s->layout);
-    find_lean(s, kind);
-    find_sides(s, kind);
-    find_repeats(s, kind);
-    struct knobs present = s->c.knobs;
-    s->c.knobs.fp8_param_gather = false; /* forbids some: asked again with every side */
-    combine(s, offloads, OFFLOADS, 0, &now, kind->offloads, &kind->n_offloads, MOST_OFFLOADS);
-    s->c.knobs = present;
-    return s->kinds.n - 1;
-}
-
-/* ---- room ---- */
-
-static void set_spot(struct search *s, const struct spot *spot, int vpp)
-{
-    s->group = &s->spots.groups.items[spot->group];
-    s->c.knobs = s->group->knobs;
-    s->c.knobs.pp = spot->pp;
-    s->c.knobs.vpp = vpp;
-}
-
-/* The leanest plan with a state of recomputation and an offload, its layers divided anew. */
-static void set_lean(struct search *s, const struct move *recompute, int offload)
-{
-    const struct kind *kind = &s->kinds.items[s->kind];
-    int pp = s->c.knobs.pp, vpp = s->c.knobs.vpp;
-    s->c.knobs = s->group->knobs;
-    s->c.knobs.pp = pp;
-    s->c.knobs.vpp = vpp;
-    for (int i = 0; i < DECISION_OFFLOAD; i++)
-        space_set(i == DECISION_RECOMPUTE ? recompute : kind->lean[i], &s->c);
-    set_all(s, &kind->offloads[offload]);
-    take_layers(s);
-    split_by_time(&s->c, &s->layers, &s->layout);
-}
-
-static bool tries_room(struct search *s, int recompute, int offload)
-{
-    struct contender o;
-    struct room *room = &s->rooms[offload];
-    const struct kind *kind = &s->kinds.items[s->kind];
-    struct knobs present = s->c.knobs;
-    set_lean(s, kind->recompute[recompute], offload);
-    bool roomy = finds_room(s, &o);
-    s->c.knobs = present;
-    if (roomy)
-        room->roomy[room->n_roomy++] = kind->modules[recompute];
-    else
-        room->cramped[room->n_cramped++] = kind->modules[recompute];
-    return roomy;
-}
-
-/* The state that recomputes most: where it has no room, none has. */
-static int fullest(const struct kind *kind)
-{
-    int most = 0;
-    for (int i = 1; i < kind->n_recompute; i++)
-        if (kind->modules[i] > kind->modules[most]) most = i;
-    return most;
-}
-
-/* Whether a state of recomputation has room on the present spot and stages with an offload,
-   whatever the other switches. */
-static bool is_cramped(struct search *s, int recompute, int offload)
-{
-    struct room *room = &s->rooms[offload];
-    const struct kind *kind = &s->kinds.items[s->kind];
-    uint32_t modules = kind->modules[recompute];
-    if (s->request->exhaustive) return false;
-    if (room->n_roomy + room->n_cramped == 0) tries_room(s, fullest(kind), offload);
-    for (int i = 0; i < s->rooms[0].n_roomy; i++)
-        if (is_part(s->rooms[0].roomy[i], modules)) return false;
-    for (int i = 0; i < room->n_roomy; i++)
-        if (is_part(room->roomy[i], modules)) return false;
-    for (int i = 0; i < room->n_cramped; i++)
-        if (is_part(modules, room->cramped[i])) return true;
-    return !tries_room(s, recompute, offload);
-}
-
-/* Where even the low end of the leanest plan's estimate is too much, so is all else with as large a
-   micro-batch. Virtual stages only move activations, of which it keeps next to nothing. */
-static bool is_hopeless(struct search *s, const struct spot *spot)
-{
-    struct contender o;
-    int *hopeless = &s->hopeless[spot->family], mbs = s->c.knobs.mbs;
-    if (s->request->exhaustive) return false;
-    if (*hopeless && mbs >= *hopeless) return true;
-    const struct kind *kind = &s->kinds.items[s->kind];
-    struct knobs present = s->c.knobs;
-    split_plan(&s->c, NULL, &s->layout);
-    for (int i = 0; i < DECISIONS; i++)
-        space_set(kind->lean[i], &s->c);
-    bool room = finds_room(s, &o);
-    s->c.knobs = present;
-    if (!room && o.fits == FITS_NO) *hopeless = mbs;
-    return *hopeless && mbs >= *hopeless;
-}
-
-/* ---- variants ---- */
-
-static bool is_among(const struct decision *d, const enum decision_id *all, size_t n)
-{
-    bool found = false;
-    for (size_t i = 0; i < n; i++)
-        found = found || d == &decisions[all[i]];
-    return found;
-}
-
-/* What is decided within a variant. */
-static bool is_inner(const struct decision *d)
-{
-    return d == &decisions[DECISION_RECOMPUTE] || is_among(d, sides, SIDES) ||
-           is_among(d, offloads, OFFLOADS);
-}
-
-typedef VEC(struct variant) variants;
-
-/* Every combination of the switches from `d` on. */
-static void add_variants(struct search *s, const struct decision *d, variants *all)
-{
-    while (d < decisions + DECISIONS && (is_inner(d) || !space_is_switch(d)))
-        d++;
-    if (d == decisions + DECISIONS) {
-        struct variant *v = VEC_PUSH(s->arena, all);
-        *v = (struct variant){
-            .knobs = s->c.knobs, .wish = wish_of(s, PART_VARIANT), .risky = is_risky(s)};
-        v->rates =
-            ARENA_ARRAY(s->arena, struct time_rates *, (size_t)s->kinds.items[s->kind].n_recompute);
-        return;
-    }
-    struct states x = space_states(s->request, d, &s->c);
-    struct knobs saved = s->c.knobs;
-    for (int i = 0; i < x.n; i++) {
-        space_set(x.items[i], &s->c);
-        add_variants(s, d + 1, all);
-        s->c.knobs = saved;
-    }
-}
-
-/* The variant on the present spot, at one of its states of recomputation. */
-static void set_variant(struct search *s, const struct variant *v, int recompute)
-{
-    struct knobs *k = &s->c.knobs;
-    int pp = k->pp, vpp = k->vpp;
-    *k = v->knobs;
-    k->pp = pp;
-    k->vpp = vpp;
-    space_set(s->kinds.items[s->kind].recompute[recompute], &s->c);
-}
-
-/* Rates that no side and no pp has smaller. */
-static const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute)
-{
-    struct time_rates **rates = &v->rates[recompute];
-    if (*rates) return *rates;
-    struct knobs present = s->c.knobs;
-    s->c.knobs.pp = s->c.knobs.vpp = 1;
-    s->c.knobs.grad_bytes = s->kinds.items[s->kind].grad_bytes;
-    *rates = ARENA_NEW(s->arena, struct time_rates);
-    take_layers(s);
-    time_rates_of(&s->layers, &s->c, *rates);
-    s->c.knobs = present;
-    return *rates;
-}
-
-/* Seconds that the optimizer on the CPU adds to a step at least. */
-static double cpu_seconds(const struct search *s)
-{
-    struct knobs on_gpu = s->c.knobs;
-    on_gpu.optimizer_offload = 0;
-    return sharding_optimizer(&s->timing, &s->c.knobs, s->params) -
-           sharding_optimizer(&s->timing, &on_gpu, s->params);
-}
-
-/* The fastest first: what comes after is then bounded away. */
-static int variant_cmp(const void *left, const void *right)
-{
-    const struct variant *a = left, *b = right;
-    return a->seconds != b->seconds ? (a->seconds < b->seconds ? -1 : 1) : 0;
-}
-
-static void expand(struct search *s, struct group *g)
-{
-    variants all = {0};
-    struct knobs saved = s->c.knobs;
-    s->c.knobs = g->knobs;
-    add_variants(s, decisions, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        s->c.knobs = all.items[i].knobs;
-        space_set(s->kinds.items[s->kind].recompute[0], &s->c);
-        all.items[i].seconds = spots_bound(&s->spots, &s->c, variant_rates(s, &all.items[i], 0));
-    }
-    sort_items(all.items, all.n, sizeof *all.items, variant_cmp);
-    g->variants = all.items;
-    g->n_variants = all.n;
-    s->c.knobs = saved;
-}
-
-/* ---- visiting ---- */
-
-enum result { IMPOSSIBLE, TOO_SLOW, NO_ROOM, REFUSED, GOOD };
-
 static bool is_refused(const struct search *s)
 {
     const struct search_request *r = s->request;
     return r->refused && r->refused(r->context, &s->c.knobs);
 }
 
+/* SQUEEZED: it fits with its layers divided by memory, and would be faster if it kept less. */
+enum result { TOO_SLOW, NO_ROOM, REFUSED, SQUEEZED, GOOD };
+
 /* Tries the present knobs, all of them set. */
 static enum result try_plan(struct search *s, const struct time_rates *rates)
 {
     struct contender o;
+    bool moved;
     if (is_refused(s)) return REFUSED;
-    take_layers(s);
+    search_take_layers(s);
     if (!split_by_time(&s->c, &s->layers, &s->layout)) return NO_ROOM;
     double least = spots_bound_of_split(&s->c, rates, &s->layout);
     least += around_pipeline(s, least);
-    if (!matters(s, least, s->wish + wish_of(s, PART_STATE))) return TOO_SLOW;
-    if (!finds_room(s, &o)) return NO_ROOM;
-    return offer(s, &o) ? GOOD : REFUSED;
+    if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
+    if (!room_is_found(s, &o, &moved)) return NO_ROOM;
+    return !offer(s, &o) ? REFUSED : moved ? SQUEEZED : GOOD;
 }
 
-/* Tries a variant with every side that may be best. */
-static enum result try_sides(struct search *s, struct variant *v, int recompute, int offload)
+/* Tries the present variant with every side that may be best. Whether none of them would do better
+   with more room, and one may be at all. */
+static bool try_sides(struct search *s, const struct time_rates *rates, int offload)
 {
-    const struct kind *kind = &s->kinds.items[s->kind];
-    const struct time_rates *rates = variant_rates(s, v, recompute);
-    enum result best = IMPOSSIBLE;
+    const struct kind *kind = present_kind(s);
     uint32_t needless = 0;
     struct knobs plain = s->c.knobs;
-    if (!matters(s, spots_bound(&s->spots, &s->c, rates), s->wish + wish_of(s, PART_STATE)))
-        return TOO_SLOW;
+    bool settled = true, any = false;
     for (int i = 0; i < kind->n_sides; i++) {
         if (needless & 1u << i && !s->request->exhaustive) continue;
         s->c.knobs = plain;
-        if (!set_all(s, &kind->sides[i]) || !set_all(s, &kind->offloads[offload])) continue;
+        if (!combination_set(&kind->sides[i], &s->c) ||
+            !combination_set(&kind->offloads[offload], &s->c))
+            continue;
         enum result one = try_plan(s, rates);
-        if (one > best) best = one;
+        settled = settled && (one == GOOD || one == TOO_SLOW);
         if (one != REFUSED) needless |= kind->worse[i];
+        any = true;
     }
-    return best;
+    return settled && any;
 }
 
-/* Whether one variant is slower than another at every layer, or as slow, all else being equal. */
-static bool is_slower(const struct variant *v, const struct variant *other)
+/* ---- visiting ---- */
+
+/* Seconds that the optimizer on the CPU adds to a step at least. */
+static double cpu_seconds(const struct search *s, const struct combination *offload)
 {
-    const double *a = (const double *)v->rates[0], *b = (const double *)other->rates[0];
-    for (size_t i = 0; i < sizeof(struct time_rates) / sizeof(double); i++)
-        if (a[i] < b[i]) return false;
+    struct config with = s->c;
+    combination_set(offload, &with);
+    if (with.knobs.optimizer_offload <= 0) return 0;
+    return sharding_optimizer(&s->timing, &with.knobs, s->params) -
+           sharding_optimizer(&s->timing, &s->c.knobs, s->params);
+}
+
+/* What makes room on the present spot and stages. */
+struct relief {
+    int recompute, offload;
+    double seconds; /* that the offload adds at least */
+};
+
+/* Whether it is known already that there is no room. */
+static bool room_is_denied(const struct search *s, const struct relief *x)
+{
+    return !s->request->exhaustive && s->rooms[x->offload].cramped >> x->recompute & 1;
+}
+
+/* Whether refusals that are known hold with the offload, whatever the sides. */
+static bool is_refused_with(struct search *s, const struct combination *offload)
+{
+    struct knobs without = s->c.knobs;
+    combination_set(offload, &s->c); /* whether it may be, sides decide */
+    bool refused = is_refused(s);
+    s->c.knobs = without;
+    return refused;
+}
+
+/* Tries a variant; false: no other has room either. */
+static bool try_variant(struct search *s, struct variant *v, const struct relief *x)
+{
+    bool all = s->request->exhaustive;
+    const struct combination *offload = &present_kind(s)->offloads[x->offload];
+    if (!all && variant_is_settled(v, x->recompute, x->offload)) return true;
+    variant_set(s, v, x->recompute);
+    const struct time_rates *rates = variant_rates(s, v, x->recompute);
+    double least = spots_bound(&s->spots, &s->c, rates) + x->seconds;
+    s->risky = v->risky;
+    bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)),
+         cramped = !slow && !all && room_is_cramped(s, x->recompute, x->offload);
+    bool settled = slow;
+    if (!slow && !cramped && !is_refused_with(s, offload))
+        settled = try_sides(s, rates, x->offload);
+    s->risky = false;
+    if (settled) variant_settle(s, v, x->recompute, x->offload);
+    return !cramped;
+}
+
+static void try_variants(struct search *s, const struct spot *spot, double wish,
+                         const struct relief *x)
+{
+    struct group *g = s->group;
+    int vpp = s->c.knobs.vpp;
+    bool room = true;
+    for (size_t i = 0; i < g->n_variants && room; i++) {
+        set_spot(s, spot, vpp);
+        s->wish = wish + g->variants[i].wish;
+        room = try_variant(s, &g->variants[i], x);
+    }
+    set_spot(s, spot, vpp);
+}
+
+static bool is_barred(struct search *s)
+{
+    const struct search_request *r = s->request;
+    if (!r->barred || !r->barred(r->context, &s->c)) return false;
+    s->out->rejected++;
+    s->out->last_rejection = "what is forbidden or pinned";
     return true;
 }
 
-/* What is known to be good enough on the present spot and stages, or as fast as is of use. */
-struct known {
-    const struct variant *variant;
-    uint32_t modules;
-    int offload;
-    double wish;
-};
-
-struct known_list {
-    int n;
-    struct known items[MOST_GOOD];
-};
-
-/* Whether something known recomputes no more, offloads no more and is no slower besides. */
-static bool is_needless(const struct known_list *list, const struct known *x)
+/* Offload is for spots and stages on which nothing fits without. */
+static bool needs_offload(struct search *s)
 {
-    for (int i = 0; i < list->n; i++) {
-        const struct known *good = &list->items[i];
-        if (good->variant->risky && !x->variant->risky) continue;
-        if (is_part(good->modules, x->modules) && good->wish <= x->wish &&
-            (good->offload == 0 || good->offload == x->offload) &&
-            (good->variant == x->variant || is_slower(x->variant, good->variant)))
-            return true;
-    }
-    return false;
-}
-
-/* Tries one variant of the present spot and stages. */
-static void try_variant(struct search *s, struct variant *v, int recompute, int offload,
-                        struct known_list *good)
-{
-    set_variant(s, v, recompute);
-    struct known x = {v, repeated(&s->c.knobs), offload, s->wish + wish_of(s, PART_STATE)};
-    if (!s->request->exhaustive && is_needless(good, &x)) return;
-    struct knobs on_gpu = s->c.knobs;
-    set_all(s, &s->kinds.items[s->kind].offloads[offload]); /* whether it may be, sides decide */
-    if (is_refused(s)) return;
-    s->c.knobs = on_gpu;
-    s->risky = v->risky;
-    enum result result = try_sides(s, v, recompute, offload);
-    s->risky = false;
-    if ((result == GOOD || result == TOO_SLOW) && good->n < MOST_GOOD) good->items[good->n++] = x;
-}
-
-/* Whether any variant with a state of recomputation and an offload may be worth it; those that are
-   too slow are noted. */
-static bool may_serve(struct search *s, int recompute, int offload, struct known_list *good)
-{
-    const struct kind *kind = &s->kinds.items[s->kind];
-    const struct group *g = s->group;
-    struct knobs present = s->c.knobs;
-    bool serves = false;
-    for (size_t i = 0; i < g->n_variants && !serves; i++) {
-        struct variant *v = &g->variants[i];
-        s->c.knobs = present;
-        set_variant(s, v, recompute);
-        double wish = s->wish + v->wish + wish_of(s, PART_STATE);
-        struct known x = {v, kind->modules[recompute], offload, wish};
-        if (!s->request->exhaustive && is_needless(good, &x)) continue;
-        double least = spots_bound(&s->spots, &s->c, variant_rates(s, v, recompute));
-        set_all(s, &kind->offloads[offload]);
-        if (s->c.knobs.optimizer_offload > 0) least += cpu_seconds(s);
-        s->risky = v->risky;
-        serves = matters(s, least, wish);
-        s->risky = false;
-        if (!serves && good->n < MOST_GOOD) good->items[good->n++] = x;
-    }
-    s->c.knobs = present;
-    return serves;
+    const struct kind *kind = present_kind(s);
+    return room_is_cramped(s, kind->fullest, 0) &&
+           !room_is_cramped(s, kind->fullest, kind->leanest);
 }
 
 static void visit_stages(struct search *s, const struct spot *spot)
 {
-    struct group *g = s->group;
-    int vpp = s->c.knobs.vpp;
-    double wish = spot->wish + wish_of(s, PART_STAGES);
-    if (!matters(s, spots_bound(&s->spots, &s->c, &g->least), wish)) return;
-    const struct search_request *request = s->request;
-    if (request->barred && request->barred(request->context, &s->c)) {
-        s->out->rejected++;
-        s->out->last_rejection = "what is forbidden or pinned";
-        return;
-    }
-    if (g->n_variants == 0) expand(s, g);
+    double wish = spot->wish + search_wish(s, PART_STAGES);
+    if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish) || is_barred(s)) return;
+    variants_list(s);
+    variants_open(s);
+    room_forget(s);
     s->out->visited++;
-    for (int i = 0; i < MOST_OFFLOADS; i++)
-        s->rooms[i].n_roomy = s->rooms[i].n_cramped = 0;
-    const struct kind *kind = &s->kinds.items[s->kind];
-    struct known_list good = {.n = 0};
+    const struct kind *kind = present_kind(s);
     for (int o = 0; o < kind->n_offloads; o++) {
-        if (o > 0 && (s->request->exhaustive ? tries_room(s, fullest(kind), 0)
-                                             : !is_cramped(s, fullest(kind), 0)))
-            break;
-        for (int r = 0; r < kind->n_recompute; r++) {
-            set_spot(s, spot, vpp);
-            s->wish = wish;
-            if (!may_serve(s, r, o, &good) || is_cramped(s, r, o)) continue;
-            for (size_t v = 0; v < g->n_variants; v++) {
-                s->wish = wish + g->variants[v].wish;
-                set_spot(s, spot, vpp);
-                try_variant(s, &g->variants[v], r, o, &good);
-            }
-        }
-        set_spot(s, spot, vpp);
+        if (o == 1 && !needs_offload(s)) break;
+        struct relief x = {.offload = o, .seconds = cpu_seconds(s, &kind->offloads[o])};
+        for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
+            if (!room_is_denied(s, &x)) try_variants(s, spot, wish, &x);
     }
 }
 
@@ -781,8 +245,8 @@ static void visit(struct search *s, const struct spot *spot)
     if (!matters(s, spot->bound, spot->wish)) return;
     struct axis vpp = spots_stages(s->request, &s->c);
     s->c.knobs.vpp = vpp.values[0];
-    s->kind = kind_of(s);
-    if (is_hopeless(s, spot)) return;
+    s->kind = kinds_of(&s->kinds, &s->c);
+    if (room_is_hopeless(s, spot)) return;
     s->params = sharding_params(&s->c);
     for (int i = vpp.n - 1; i >= 0; i--) {
         set_spot(s, spot, vpp.values[i]);
@@ -796,10 +260,11 @@ static void visit_known(struct search *s)
     struct contender o;
     for (size_t i = 0; i < s->request->n_known; i++) {
         s->c.knobs = s->request->known[i];
-        s->wish = wish_of(s, PART_SPOT) + wish_of(s, PART_STAGES) + wish_of(s, PART_VARIANT);
+        s->wish =
+            search_wish(s, PART_SPOT) + search_wish(s, PART_STAGES) + search_wish(s, PART_VARIANT);
         if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, NULL, &s->layout)) continue;
-        s->risky = is_risky(s);
-        if (has_room(s, &o)) offer(s, &o);
+        s->risky = search_is_risky(s);
+        if (room_is_there(s, &o)) offer(s, &o);
         s->risky = false;
     }
 }
@@ -815,7 +280,7 @@ static enum part part_of(const struct knob *knob)
     if (knob->kind == KNOB_SHARDED) return PART_SPOT;
     if (knob->offset == decisions[DECISION_VPP].size) return PART_STAGES;
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
-        for (const int *p = d->params; is_inner(d) && *p != P_NONE; p++)
+        for (const int *p = d->params; kinds_decide(d) && *p != P_NONE; p++)
             if (knob == knob_of(*p)) return PART_STATE;
     return PART_VARIANT;
 }
@@ -842,14 +307,27 @@ static void polish(struct search *s)
     struct search_result *out = s->out;
     for (size_t i = 0; i < out->n; i++) {
         struct contender *o = &out->plans[i];
-        double preferred = o->score / o->step_s;
+        double preferred = o->score / o->step_s, before = o->step_s;
         bool risky = o->risky;
         s->c.knobs = o->knobs;
         if (!search_divide(&s->c, &s->layout) || !contender_estimate(&s->c, o)) continue;
         o->score = o->step_s * preferred;
         o->risky = risky;
+        out->polished = fmax(out->polished, 1 - o->step_s / before);
     }
     finalists_sort(out->plans, out->n);
+}
+
+static void forget_families(struct search *s)
+{
+    for (size_t i = 0; i < s->spots.n_families; i++)
+        s->families[i] = (struct family){.least_mbs = INT_MAX, .hopeless = INT_MAX};
+    for (size_t i = 0; i < s->spots.items.n; i++) {
+        const struct spot *spot = &s->spots.items.items[i];
+        int mbs = s->spots.groups.items[spot->group].knobs.mbs,
+            *least = &s->families[spot->family].least_mbs;
+        if (mbs < *least) *least = mbs;
+    }
 }
 
 struct search *search_new(struct arena *a, const struct search_request *request)
@@ -860,11 +338,12 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->c = *request->base;
     s->c.knobs.layout = 0;
     s->timing = timing_of(&s->c);
+    s->kinds = (struct kinds){.request = request, .arena = a};
     part_wishes(s);
     s->spots = (struct spots){
         .request = request, .arena = a, .about_spot = s->wishes[PART_SPOT], .c = &s->c};
     spots_fill(&s->spots);
-    s->hopeless = ARENA_ARRAY(a, int, s->spots.n_families);
+    s->families = ARENA_ARRAY(a, struct family, s->spots.n_families);
     return s;
 }
 
@@ -875,7 +354,7 @@ void search_within(struct search *s, double capacity_bytes, bool tight, struct s
     s->tight = tight;
     s->c.machine.capacity_bytes = capacity_bytes;
     *out = (struct search_result){.layouts = s->spots.layouts};
-    memset(s->hopeless, 0, s->spots.n_families * sizeof *s->hopeless);
+    forget_families(s);
     finalists_start(&s->finalists, most < SEARCH_MAX_PLANS ? most : SEARCH_MAX_PLANS,
                     s->spots.two_kinds);
     visit_known(s);

@@ -43,18 +43,12 @@ bool space_is_switch(const struct decision *d)
     return searched && !d->size;
 }
 
-static bool same_field(const struct knobs *a, const struct knobs *b, const struct knob *knob)
-{
-    return memcmp((const char *)a + knob->offset, (const char *)b + knob->offset,
-                  knob_size(knob)) == 0;
-}
-
 /* Whether knobs have what is pinned as it was before, or as it is to be. */
 static bool agrees(const struct search_request *r, const struct knobs *before,
                    const struct knobs *k)
 {
     for (size_t i = 0; i < r->n_pinned; i++)
-        if (!same_field(&r->base->knobs, k, r->pinned[i]) && !same_field(before, k, r->pinned[i]))
+        if (!knob_same(r->pinned[i], &r->base->knobs, k) && !knob_same(r->pinned[i], before, k))
             return false;
     return true;
 }
@@ -63,7 +57,7 @@ static bool same_fields(const int *params, const struct knobs *a, const struct k
 {
     for (; params && *params != P_NONE; params++) {
         const struct knob *knob = knob_of(*params);
-        if (knob && !same_field(a, b, knob)) return false;
+        if (knob && !knob_same(knob, a, b)) return false;
     }
     return true;
 }

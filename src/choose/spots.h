@@ -17,6 +17,7 @@ struct spot {
 };
 
 struct variant;
+struct ladder;
 
 /* Spots that share all but pp, and with it their layers' times. */
 struct group {
@@ -25,6 +26,7 @@ struct group {
     /* of the search: not worked out yet where there are none */
     struct variant *variants;
     size_t n_variants;
+    struct ladder *ladder;
 };
 
 struct spots {

@@ -106,10 +106,13 @@ static bool add_microbenchmark(struct cmd_context *c, struct job *job, const str
 {
     struct facts *f = facts_new(c->keep, &c->diags, FRAMEWORK_MEGATRON, STR(""));
     if (!read_options_apply(f, &job->options) || !set_machine(c, job, f)) return false;
-    size_t skipped = microbenchmark_read(c->keep, root, &job->observations);
-    if (skipped)
+    struct microbenchmark_left left = microbenchmark_read(c->keep, root, &job->observations);
+    if (left.unreadable)
         buf_printf(&c->err, "note: %.*s: %zu entries without a size or a time are left out\n",
-                   STR_ARG(path), skipped);
+                   STR_ARG(path), left.unreadable);
+    if (left.foreign)
+        buf_printf(&c->err, "note: %.*s: %zu entries of other kernels move nothing: %.*s\n",
+                   STR_ARG(path), left.foreign, LINE_ARG(c->keep, left.kernels));
     return true;
 }
 

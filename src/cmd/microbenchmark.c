@@ -109,18 +109,65 @@ static bool read_entry(struct arena *a, struct str part, const struct node *entr
     return str_is(part, "launch") && read_launch(a, entry, out);
 }
 
+/* ---- whose kernels ---- */
+
+/* The kernels that a part's law is of. Runs of Megatron-core attend through Transformer Engine,
+   which takes cuDNN's kernel or FlashAttention 3's; their experts are a GEMM each; and an operation
+   of a framework's layer costs the host several times a bare one. GEMMs and copies have one kernel.
+ */
+static const struct {
+    const char *part, *kernel;
+} own_kernels[] = {{"attention", "te"},    {"attention", "cudnn"},   {"attention", "flash3"},
+                   {"grouped_gemm", "te"}, {"grouped_gemm", "loop"}, {"launch", "layer"}};
+enum { N_OWN_KERNELS = sizeof own_kernels / sizeof *own_kernels };
+
+static struct str kernel_of(const struct node *entry)
+{
+    const struct node *kernel = node_get(entry, STR("kernel"));
+    return kernel ? kernel->text : STR("unnamed");
+}
+
+static bool is_own(struct str part, struct str kernel)
+{
+    bool asked = false;
+    for (size_t i = 0; i < N_OWN_KERNELS; i++) {
+        if (!str_is(part, own_kernels[i].part)) continue;
+        if (str_is(kernel, own_kernels[i].kernel)) return true;
+        asked = true;
+    }
+    return !asked;
+}
+
+static void leave_out(struct arena *a, struct str part, struct str kernel,
+                      struct microbenchmark_left *left)
+{
+    struct str name = arena_printf(a, "%.*s %.*s", STR_ARG(part), STR_ARG(kernel));
+    left->foreign++;
+    if (str_find_str(left->kernels, name) < left->kernels.n) return;
+    left->kernels = left->kernels.n
+                        ? arena_printf(a, "%.*s, %.*s", STR_ARG(left->kernels), STR_ARG(name))
+                        : name;
+}
+
 bool microbenchmark_is(const struct node *root)
 {
     return root && node_get(root, STR("moeplan_microbenchmark")) != NULL;
 }
 
-size_t microbenchmark_read(struct arena *a, const struct node *root, struct observation_list *out)
+struct microbenchmark_left microbenchmark_read(struct arena *a, const struct node *root,
+                                               struct observation_list *out)
 {
-    size_t skipped = 0;
+    struct microbenchmark_left left = {0};
     for (size_t i = 0; i < root->n; i++) {
         const struct node *list = root->items[i];
-        for (size_t k = 0; list->kind == NODE_LIST && k < list->n; k++)
-            skipped += !read_entry(a, root->keys[i]->text, list->items[k], out);
+        struct str part = root->keys[i]->text;
+        for (size_t k = 0; list->kind == NODE_LIST && k < list->n; k++) {
+            struct str kernel = kernel_of(list->items[k]);
+            if (!is_own(part, kernel))
+                leave_out(a, part, kernel, &left);
+            else
+                left.unreadable += !read_entry(a, part, list->items[k], out);
+        }
     }
-    return skipped;
+    return left;
 }

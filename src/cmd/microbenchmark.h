@@ -14,8 +14,16 @@ struct observation_list {
 
 /* Whether a document is one. */
 bool microbenchmark_is(const struct node *root);
-/* Appends its measurements. Entries that lack a size or a time are left out; their number is
-   returned. */
-size_t microbenchmark_read(struct arena *a, const struct node *root, struct observation_list *out);
+/* Entries that move nothing: that lack a size or a time; of kernels that no coefficient is of, or
+   that do not say theirs where several are in use. `kernels`: "attention flash, launch operation".
+ */
+struct microbenchmark_left {
+    size_t unreadable, foreign;
+    struct str kernels;
+};
+
+/* Appends its measurements. */
+struct microbenchmark_left microbenchmark_read(struct arena *a, const struct node *root,
+                                               struct observation_list *out);
 
 #endif

@@ -54,6 +54,7 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     int format;
     if (!option_choice(c, "format", &format)) return false;
     ask->no_playbook = option_given(c, "no-playbook");
+    ask->exhaustive = option_given(c, "exhaustive");
     ask->goal = option_value(c, "goal");
     ask->numerics = option_value(c, "numerics");
     ask->task = option_value(c, "task");
@@ -161,6 +162,8 @@ static const struct option options[] = {
      "bf16 (default), fp16, fp8_delayed, fp8_tensorwise, fp8_blockwise, mxfp8 or nvfp4"},
     {"pin", "NAME=VALUE,…", "parameters with a fixed value"},
     {"forbid", "EXPR", "leave out plans on which the expression is true, as 'plan.etp > 1'"},
+    {"exhaustive", NULL,
+     "look at every plan instead of bounding the slower ones away: for doubters"},
     {"no-playbook", NULL, "leave public tuned recipes out of the candidates"},
     {"top", "K", "how many layouts to show (5)"},
     {"format", "text|" EMITTER_WORDS "plan|json", "output"},

@@ -28,6 +28,7 @@ static const struct member option_members[] = {
     {"pin", MEMBER_ANY, P_NONE},
     {"forbid", MEMBER_TEXTS, P_NONE},
     {"no_playbook", MEMBER_FLAG, P_NONE},
+    {"exhaustive", MEMBER_FLAG, P_NONE},
     {0},
 };
 
@@ -122,6 +123,7 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, st
     if (!ask->top) ask->top = 1;
     if (!check_needed(request, ask, why)) return false;
     ask->no_playbook = member_true(request, options, "no_playbook");
+    ask->exhaustive = member_true(request, options, "exhaustive");
     request_forbid(request, options, ask);
     struct str framework = member_text(options, "framework");
     struct arena *a = request->arena;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/suggest_show.h"
 
+#include <math.h>
 #include <time.h>
 
 static void add_reasons(struct tree *t, cJSON *plan, const char *key, const struct reason *items,
@@ -94,7 +95,8 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask
                   const struct answers *answers, double elapsed_ms)
 {
     cJSON *plans = tree_list(t, t->root, "plans");
-    size_t searched = 0, feasible = 0;
+    size_t searched = 0, feasible = 0, examined = 0;
+    double ahead = 0;
     int rank = 0;
     const struct facts *first = NULL;
     for (size_t i = 0; i < answers->n; i++) {
@@ -102,12 +104,18 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask
         if (one->n && !first) first = one->plans[0].facts;
         searched += one->searched;
         feasible += one->feasible;
+        examined += one->search->visited;
+        ahead = fmax(ahead, one->search->polished);
         for (size_t p = 0; p < one->n; p++)
             add_plan(t, plans, rules, &one->plans[p], ++rank);
     }
     assumed_json(t, t->root, first);
     tree_number(t, t->root, "searched", (double)searched);
     tree_number(t, t->root, "feasible", (double)feasible);
+    cJSON *proven = tree_object(t, t->root, "proven");
+    tree_number(t, proven, "examined", (double)examined);
+    tree_number(t, proven, "bounded", (double)(searched - examined));
+    tree_number(t, proven, "ahead_percent", 100 * ahead);
     tree_number(t, t->root, "elapsed_ms", elapsed_ms);
     add_playbook(t, answers);
     add_notes(t, ask, answers);

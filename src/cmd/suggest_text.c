@@ -86,15 +86,29 @@ static void add_alternatives(const struct answer *answer, struct buf *out)
     }
 }
 
+/* What is known of the plans that are not shown. */
+static void add_proof(const struct search_result *search, struct buf *out)
+{
+    buf_printf(
+        out,
+        "%zu layouts examined, %zu ruled out by bounds; by the estimate none is ahead of the "
+        "fastest here",
+        search->visited, search->layouts - search->visited);
+    if (search->polished >= 0.0005)
+        buf_printf(out, " by more than %.1f %%", 100 * search->polished);
+    buf_printf(out, "\n\n");
+}
+
 void suggest_text(struct arena *a, const struct ask *ask, enum framework framework,
                   const struct answer *answer, struct buf *out)
 {
     const struct plan *best = &answer->plans[0];
     add_question(a, ask, answer, out);
     screen_assumed(best->facts, out);
-    buf_printf(out, "%s: best of %zu plans that fit (%zu looked at)%s\n\n",
+    buf_printf(out, "%s: best of %zu plans that fit (%zu looked at)%s\n",
                framework_full_name(framework), answer->feasible, answer->searched,
                answer->tight ? "; nothing surely fits, these may" : "");
+    add_proof(answer->search, out);
     screen_plan(a, &best->config, out);
     add_numerics(ask, answer, &best->config, out);
     add_costs(&best->config, out);

@@ -27,6 +27,7 @@ struct memory_estimate {
     struct stage_memory stages[COST_MAX_STAGES];
     double peak, peak_low, peak_high, reserved, capacity; /* bytes */
     enum { FITS_YES, FITS_TIGHT, FITS_NO } fits;
+    uint32_t open; /* UNSTATED_* bits: what nobody states, without which it does not fit */
 };
 
 struct time_estimate {
@@ -47,6 +48,11 @@ struct cost_trace {
 
 /* Peak allocated memory of every stage. False when the pipeline split is impossible. */
 bool memory_estimate(const struct config *c, struct memory_estimate *out, struct cost_trace *trace);
+/* A plan that does not fit as it stands may with what nobody states of it: then it is tight, and
+   its low end is that of the most likely such plan. */
+void memory_allow_open(const struct config *c, struct memory_estimate *m);
+/* "does not fit unless it has what it does not state: bf16 gradients, recomputation". */
+struct str memory_open_text(struct arena *a, const struct memory_estimate *m);
 /* Step time. False when the pipeline split is impossible. */
 bool time_estimate(const struct config *c, struct time_estimate *out, struct cost_trace *trace);
 /* Model FLOPs of one token, forward and backward, in Megatron's convention (causal attention

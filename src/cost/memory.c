@@ -81,6 +81,7 @@ bool memory_estimate(const struct config *c, struct memory_estimate *out, struct
     struct memory_work w;
     if (!memory_prepare(c, &w)) return false;
     out->n_stages = c->knobs.pp;
+    out->open = 0;
     out->fullest = 0;
     out->peak = out->peak_low = out->peak_high = 0;
     for (int i = 0; i < out->n_stages; i++) {

@@ -26,11 +26,13 @@ struct range {
     X(adam_expansion, 1, 0, 1)                 /* part of the fused Adam's fp32 expansion */       \
     X(memory_error, 1, 0.96, 1.05)             /* measured over modelled peak */                   \
     X(fsdp_error, 1, 0.94, 1.06)               /* same, further, of FSDP runs */                   \
+    X(fsdp_quantised_error, 1, 0.9, 1.4)       /* same, further, where FSDP gathers FP8 */         \
     X(graph_error, 1, 0.97, 1.1)               /* same, further, with CUDA graphs */               \
     X(quantised_activations, 1, 0.85, 1.05)    /* activations of low-precision recipes */          \
     X(gathered_parameters, 1, 0.6, 1.5)        /* FSDP's working set, measured over modelled */    \
     X(linear_attention_saved, 1, 0.5, 1.1)     /* tensors of linear attention, over modelled */    \
     X(offload_residue, 0, 0, 1)                /* part of the offloaded tensors still there */     \
+    X(frozen_transposes, 0, 0, 1)              /* part of frozen FP8 weights' transposes kept */   \
     X(allocator_slack, 0.05, 0.02, 0.12)       /* reserved beyond allocated, relative */
 
 struct memory_coefficients {

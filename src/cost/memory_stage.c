@@ -70,7 +70,7 @@ static struct range gathered_range(const struct memory_work *w)
 {
     const struct knobs *k = &w->c->knobs;
     struct range r = w->x.gathered_parameters;
-    if (k->fsdp == FSDP_FSDP2 && !k->reshard_stated && !knobs_reshards(k)) r.low = 0;
+    if ((w->c->unstated & UNSTATED_RESHARDING) && !knobs_reshards(k)) r.low = 0;
     return r;
 }
 
@@ -82,8 +82,14 @@ static double step_excess(const struct phase *peak)
     return above < peak->transient ? above : peak->transient;
 }
 
+/* Megatron-FSDP keeps and gathers FP8 parameters, which PyTorch's does not. */
+static bool gathers_quantised(const struct knobs *k)
+{
+    return knobs_quantised(k) && k->fp8_param_gather && k->fsdp != FSDP_FSDP2;
+}
+
 static void stage_interval(const struct memory_work *w, const struct phase *peak,
-                           const struct in_flight *saved, struct stage_memory *m)
+                           const struct in_flight *saved, double transposes, struct stage_memory *m)
 {
     const struct knobs *k = &w->c->knobs;
     const struct memory_coefficients *x = &w->x;
@@ -99,10 +105,12 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
                        quantised ? x->hybridep_quantised_copies : x->hybridep_copies);
     }
     spread_add(&s, step_excess(peak), x->adam_expansion);
+    spread_add(&s, transposes, x->frozen_transposes);
     if (quantised) spread_add(&s, m->activations + m->graphs, x->quantised_activations);
     if (k->graph_impl != GRAPH_NONE) spread_add(&s, m->total, x->graph_error);
     if (peak->gathered > 0) {
         spread_add(&s, m->total, x->fsdp_error);
+        if (gathers_quantised(k)) spread_add(&s, m->total, x->fsdp_quantised_error);
         spread_add(&s, peak->gathered, gathered_range(w));
     }
     m->low = m->total - sqrt(s.low);
@@ -125,7 +133,7 @@ void stage_estimate(const struct memory_work *w, int stage, struct stage_memory 
                                  .phase = peak.name};
     out->total = out->params + out->grads + out->optimizer + out->activations + out->graphs +
                  out->logits + out->buffers;
-    stage_interval(w, &peak, &saved, out);
+    stage_interval(w, &peak, &saved, state_frozen_transposes(w, &s), out);
 }
 
 /* Only terms of the peak's phase, so that they add up to its total. */

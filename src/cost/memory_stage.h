@@ -36,6 +36,8 @@ static inline const struct chunk *stage_chunk(const struct memory_work *w, int s
 
 double state_parameters(const struct memory_work *w, const struct holding *s,
                         struct cost_trace *trace);
+/* Bytes of the transposes of frozen FP8 weights, kept or not. */
+double state_frozen_transposes(const struct memory_work *w, const struct holding *s);
 double state_gradients(const struct memory_work *w, const struct holding *s,
                        struct cost_trace *trace);
 double state_optimizer(const struct memory_work *w, const struct holding *s,

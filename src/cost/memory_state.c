@@ -44,6 +44,22 @@ static double quantised_weight_bytes(const struct config *c)
     return 0;
 }
 
+/* Frozen weights have no transposes to keep for a weight gradient: they are made for the backward's
+   product, and how long they stay differs by release (coefficient frozen_transposes). */
+static bool makes_transposes(const struct memory_work *w)
+{
+    const struct knobs *k = &w->c->knobs;
+    bool whole = k->precision == PREC_FP8_DELAYED || k->precision == PREC_FP8_TENSORWISE;
+    return whole && w->c->machine.compute_capability < 10 && k->fp8_param_gather &&
+           !knobs_trains_language(k);
+}
+
+double state_frozen_transposes(const struct memory_work *w, const struct holding *s)
+{
+    bool whole = makes_transposes(w) && !sharded_parameters(&w->c->knobs);
+    return whole ? s->quantised + s->expert_matrices : 0;
+}
+
 /* Parameters: 2 B (4 B in fp32). Quantised recipes keep FP8 copies of GEMM weights beside them for
    all microbatches of a step, or instead of them with fp8_param_gather. Megatron-FSDP gathers and
    quantises anew, so only its shards count; AutoModel quantises the experts' weights once a step
@@ -64,6 +80,7 @@ double state_parameters(const struct memory_work *w, const struct holding *s,
                                             : s->quantised + s->expert_matrices;
     if (knobs_quantised(k)) {
         double extra = quantised_weight_bytes(w->c) - (k->fp8_param_gather ? bytes : 0);
+        if (makes_transposes(w)) extra -= 1 - w->x.frozen_transposes.value;
         sum +=
             trace_term(trace, "quantised weights", extra * copied, "%.4g B x %.0f", extra, copied);
     }

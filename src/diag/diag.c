@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/diag.h"
 
+#include "base/buf.h"
+#include "base/edit.h"
 #include "base/sort.h"
 
 void diags_init(struct diags *all, struct arena *arena)
@@ -49,6 +51,19 @@ void diag_help(struct diags *all, struct diag *d, const char *format, ...)
 void diag_suggest(struct diags *all, struct diag *d, struct str near)
 {
     if (near.n) diag_help(all, d, "did you mean %.*s?", STR_ARG(near));
+}
+
+void diag_choices(struct diags *all, struct diag *d, struct str wrong, const struct str *choices,
+                  size_t n)
+{
+    struct edit_nearest near = {.word = wrong};
+    for (size_t i = 0; i < n; i++)
+        edit_offer(&near, choices[i]);
+    struct str list = str_joined(all->arena, choices, n);
+    if (near.best.n)
+        diag_help(all, d, "did you mean %.*s? one of %.*s", STR_ARG(near.best), STR_ARG(list));
+    else
+        diag_help(all, d, "one of %.*s", STR_ARG(list));
 }
 
 static int cmp_u32(uint32_t a, uint32_t b)

@@ -51,6 +51,9 @@ __attribute__((format(printf, 3, 4))) void diag_help(struct diags *all, struct d
                                                      const char *format, ...);
 /* The help that a word near to the wrong one is meant; none where `near` is empty. */
 void diag_suggest(struct diags *all, struct diag *d, struct str near);
+/* The help that lists the words that are valid, the one near to the wrong one first. */
+void diag_choices(struct diags *all, struct diag *d, struct str wrong, const struct str *choices,
+                  size_t n);
 /* By source, line, column, severity (errors first), rule, message; exact duplicates are dropped. */
 void diags_sort(struct diags *all);
 size_t diags_count(const struct diags *all, enum severity severity);

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "doc/duplicate.h"
 #include "doc/node.h"
+#include "doc/yaml_blame.h"
 #include "doc/yaml_repair.h"
 
 enum { MAX_DEPTH = 200, MAX_NODES = 1000000, MAX_DOCUMENTS = 1000 };
@@ -88,6 +89,24 @@ static bool too_large(struct loader *l, size_t byte, const char *what)
     return false;
 }
 
+/* libyaml's error, at the place that is to be mended. */
+static bool blame(struct loader *l, const char *problem)
+{
+    const yaml_parser_t *parser = &l->parser;
+    size_t at = byte_of(l, parser->problem_mark.index) - l->base, context = SIZE_MAX;
+    if (parser->context) context = byte_of(l, parser->context_mark.index) - l->base;
+    struct yaml_blame b = yaml_blame(l->text, at, context, problem);
+    complain(l, l->base + b.byte, b.what ? b.what : problem);
+    struct diag *d = &l->diags->items[l->diags->n - 1];
+    if (b.byte != at)
+        diag_note(l->diags, d, "noticed at line %zu: %s", parser->problem_mark.line + 1, problem);
+    else if (parser->context)
+        diag_note(l->diags, d, "%s that starts at line %zu", parser->context,
+                  parser->context_mark.line + 1);
+    if (b.help) diag_help(l->diags, d, "%s", b.help);
+    return false;
+}
+
 static bool complain_parser(struct loader *l)
 {
     const yaml_parser_t *parser = &l->parser;
@@ -97,11 +116,7 @@ static bool complain_parser(struct loader *l)
     const char *problem = parser->problem ? parser->problem : "cannot be parsed";
     if (parser->error == YAML_READER_ERROR)
         return complain(l, l->base + parser->problem_offset, problem);
-    complain(l, byte_of(l, parser->problem_mark.index), problem);
-    if (parser->context)
-        diag_note(l->diags, &l->diags->items[l->diags->n - 1], "%s that starts at line %zu",
-                  parser->context, parser->context_mark.line + 1);
-    return false;
+    return blame(l, problem);
 }
 
 /* ---- making nodes ---- */

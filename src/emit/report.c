@@ -26,12 +26,21 @@ static void str_or_null(struct json_writer *w, const char *key, struct str s)
         json_null(w, key);
 }
 
-static void write_diag(struct json_writer *w, const struct diag *d)
+/* The file that a finding stands in; mostly the report's own. */
+static struct str path_of(const struct file_report *r, const struct diag *d)
 {
+    const struct source *s = source_get(&r->diags->sources, d->at.source);
+    return s ? s->path : r->path;
+}
+
+static void write_diag(struct json_writer *w, const struct file_report *r, const struct diag *d)
+{
+    struct str path = path_of(r, d);
     json_open(w, NULL, '{');
     json_str(w, "rule", d->rule);
     json_str(w, "severity", str_of(severity_name(d->severity)));
     json_str(w, "message", d->message);
+    if (!str_eq(path, r->path)) json_str(w, "path", path);
     json_int(w, "line", d->at.line);
     json_int(w, "column", d->at.column);
     json_int(w, "end_line", d->at.end_line);
@@ -73,7 +82,7 @@ static void write_members(struct json_writer *w, const struct file_report *r)
     json_str(w, "status", str_of(status_names[r->status]));
     json_open(w, "diagnostics", '[');
     for (size_t i = 0; i < r->diags->n; i++)
-        write_diag(w, &r->diags->items[i]);
+        write_diag(w, r, &r->diags->items[i]);
     json_close(w, ']');
     json_int(w, "rules_skipped", (int64_t)r->rules_skipped);
     if (r->world.known) write_world(w, &r->world);
@@ -143,5 +152,5 @@ static void add_annotation(struct buf *out, struct str path, const struct diag *
 void report_github(const struct file_report *report, struct buf *out)
 {
     for (size_t i = 0; i < report->diags->n; i++)
-        add_annotation(out, report->path, &report->diags->items[i]);
+        add_annotation(out, path_of(report, &report->diags->items[i]), &report->diags->items[i]);
 }

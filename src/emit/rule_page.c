@@ -206,7 +206,7 @@ static const struct rule_example *example_pick(const struct rule *r, const struc
 static void example_finding(const struct rule *r, const struct facts *f, struct arena *scratch,
                             struct buf *out)
 {
-    const struct diag *d = rule_report(r, f, scratch);
+    const struct diag *d = rule_report(NULL, r, f, scratch);
     buf_add_char(out, '\n');
     headline(d, out);
     trace(r->rule, f, scratch, out);
@@ -342,6 +342,6 @@ void rule_page_verdict(const struct rule *r, const struct facts *f, struct str l
         buf_add(out, STR("    holds\n"));
         trace(r->rule, f, scratch, out);
         break;
-    case OUTCOME_FAIL: finding(rule_report(r, f, scratch), out); break;
+    case OUTCOME_FAIL: finding(rule_report(NULL, r, f, scratch), out); break;
     }
 }

@@ -235,6 +235,7 @@ void screen_memory(const struct memory_estimate *m, struct buf *out)
     }
     buf_printf(out, "  peak %.1f (%.1f to %.1f) on stage %d: %s\n", m->peak / GIB,
                m->peak_low / GIB, m->peak_high / GIB, m->fullest, verdicts[m->fits]);
+    if (m->open) buf_printf(out, "  %.*s\n", STR_ARG(memory_open_text(out->arena, m)));
 }
 
 static bool has_mamba(const struct model_shape *m)

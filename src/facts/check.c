@@ -64,7 +64,7 @@ static void bad_choice(struct facts *f, int param, struct value v, struct span a
                  refused ? "%.*s does not take '%.*s'" : "%.*s is not known to take '%.*s'",
                  STR_ARG(written), STR_ARG(value_text(f->arena, v)));
     d->parameter = p->name;
-    diag_help(f->diags, d, "one of %.*s", STR_ARG(str_joined(f->arena, p->choices, p->n_choices)));
+    diag_choices(f->diags, d, value_text(f->arena, v), p->choices, p->n_choices);
 }
 
 bool value_check(struct facts *f, int param, struct value *value, struct span at,
@@ -193,10 +193,10 @@ bool value_check_own(struct arena *a, struct diags *diags, const struct param *p
     if (!fits(p->type, v) || !items_fit(p->type, v)) return bad_type(a, diags, p, v, at, written);
     const struct value *foreign = foreign_item(p, &v);
     if (!foreign) return value_check_range(a, diags, p, v, at, written);
-    struct str text = value_text(a, *foreign), choices = str_joined(a, p->choices, p->n_choices);
+    struct str text = value_text(a, *foreign);
     struct diag *d = diag_add(diags, SEVERITY_ERROR, "value-choice", at,
                               "%.*s does not take '%.*s'", STR_ARG(written), STR_ARG(text));
     d->parameter = p->name;
-    diag_help(diags, d, "one of %.*s", STR_ARG(choices));
+    diag_choices(diags, d, text, p->choices, p->n_choices);
     return false;
 }

@@ -383,6 +383,20 @@ static void derive_gate(struct facts *f)
     derive(f, P_gated_linear_unit, value_bool(swiglu.b || geglu.b), STR("swiglu"));
 }
 
+/* Bridge has the activation as a function, by its name. */
+static void derive_activation_func(struct facts *f)
+{
+    struct value gated = look(f, P_gated_linear_unit), name = look(f, P_mlp_activation);
+    struct value squared = look(f, P_squared_relu), quick = look(f, P_quick_geglu);
+    struct str word = name.kind == VALUE_STRING ? name.s : STR("");
+    if (f->framework != FRAMEWORK_BRIDGE || gated.kind != VALUE_BOOL) return;
+    if (!word.n) word = gated.b ? STR("silu") : STR("gelu");
+    if (squared.kind == VALUE_BOOL && squared.b) word = STR("squared_relu");
+    bool is_quick = str_is(word, "quick_geglu") || (quick.kind == VALUE_BOOL && quick.b);
+    if (is_quick) word = STR("quick_gelu");
+    derive(f, P_activation_func, value_string(word), STR("gated_linear_unit"));
+}
+
 /* Only Megatron-LM's command line has a switch for grouped queries; elsewhere the number of groups
    says it. */
 static void derive_grouped_queries(struct facts *f)
@@ -407,6 +421,7 @@ void facts_derive(struct facts *f)
     derive_layer_kinds(f);
     derive_activation(f);
     derive_gate(f);
+    derive_activation_func(f);
     derive_grouped_queries(f);
 }
 

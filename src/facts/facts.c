@@ -175,6 +175,21 @@ static const char *framework_title(enum framework framework)
     return titles[framework];
 }
 
+bool facts_hold(const struct facts *f, const struct node *node)
+{
+    for (size_t i = 0; i < f->sourced.n; i++)
+        if (f->sourced.items[i] == node->source) return true;
+    return node->source == f->source;
+}
+
+/* " of models/x.sh" where a place is not in the facts' own text. */
+static struct str other_file(struct arena *a, const struct facts *f, const struct node *node)
+{
+    if (!node || node->source == f->source || !facts_hold(f, node)) return STR("");
+    const struct source *s = source_get(&f->diags->sources, node->source);
+    return s ? arena_printf(a, " of %.*s", STR_ARG(s->path)) : STR("");
+}
+
 struct str fact_origin_text(struct arena *a, const struct facts *f, int param)
 {
     const struct fact *x = &f->items[param];
@@ -196,7 +211,8 @@ struct str fact_origin_text(struct arena *a, const struct facts *f, int param)
     case ORIGIN_FILE:
         if (x->line && x->node)
             return arena_printf(a, "written at line %u, set at line %u", x->node->line, x->line);
-        return x->node ? arena_printf(a, "written at line %u", x->node->line)
+        return x->node ? arena_printf(a, "written at line %u%.*s", x->node->line,
+                                      STR_ARG(other_file(a, f, x->node)))
                        : STR("written in the file");
     case ORIGIN_OPTION:
         return x->written.n ? arena_printf(a, "given as %.*s", STR_ARG(x->written))

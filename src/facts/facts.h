@@ -39,6 +39,14 @@ struct raw_fact {
     struct value value;
 };
 
+/* Values that are still to be filled in (facts/placeholder.h). */
+enum { PLACEHOLDERS_NAMED = 3 };
+struct placeholders {
+    size_t n;
+    struct span first;
+    struct str texts[PLACEHOLDERS_NAMED]; /* the first ones */
+};
+
 struct model_input;
 struct platform;
 
@@ -62,6 +70,8 @@ struct facts {
                              own: it may have flags of its own */
     bool bare_flags;      /* flags without a program: Megatron-LM's own parser is meant */
     bool env_complete;    /* a variable that is not listed is unset, not unknown */
+    struct placeholders placeholders;
+    VEC(uint32_t) sourced; /* further sources that the file consists of */
 };
 
 /* Fresh facts: every parameter at the profile's default (unknown where the profile does not
@@ -109,6 +119,8 @@ static inline bool fact_is_known(const struct fact *x)
 {
     return x->value.kind != VALUE_UNKNOWN;
 }
+/* Whether a node stands in the file itself, or in one that it takes in as its own text. */
+bool facts_hold(const struct facts *f, const struct node *node);
 /* Where a fact's value is from, for a note: "written at line 12", "Megatron-LM default", "computed
    from …". */
 struct str fact_origin_text(struct arena *a, const struct facts *f, int param);

@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "facts/check.h"
 #include "facts/pattern.h"
+#include "facts/placeholder.h"
 
 /* ---- words ---- */
 
@@ -133,7 +134,7 @@ struct occurrence {
 static struct span span_of(const struct facts *f, const struct flag_word *w)
 {
     if (w->node) return node_span(f->diags, w->node);
-    return source_span(&f->diags->sources, f->source, w->from, w->to);
+    return source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
 }
 
 /* argparse's refusals that have no rule of their own; rules that other formats share have no covers
@@ -193,6 +194,7 @@ static void unknown_flag(struct occurrence *o)
     }
     bool gone = o->flag && o->flag->removed.n;
     o->param = -1;
+    facts_add_raw(f, name, o->n ? value_string(o->values[0].text) : value_bool(true));
     if (!gone && f->diags->n < MOST_SUGGESTIONS) near = param_nearest_key(FRAMEWORK_MEGATRON, name);
     struct diag *d =
         complain(o, "unknown-key", &o->name,
@@ -234,6 +236,10 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct value v = value_unknown();
     struct arena *a = o->f->arena;
     if (word->dynamic) return v;
+    if (placeholder_is(word->text)) {
+        placeholder_note(o->f, span_of(o->f, word), word->text);
+        return type == PARAM_STRING && !o->spelling->n_choices ? value_string(word->text) : v;
+    }
     if (!convert(a, type, word->text, &v)) {
         complain(o, rule_or(o, "value-type"), word,
                  arena_printf(a, "%.*s takes %s, not '%.*s'", STR_ARG(o->name.text),
@@ -244,8 +250,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct diag *d = complain(
         o, rule_or(o, "value-choice"), word,
         arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
-    diag_help(o->f->diags, d, "one of %.*s",
-              STR_ARG(str_joined(a, o->spelling->choices, o->spelling->n_choices)));
+    diag_choices(o->f->diags, d, word->text, o->spelling->choices, o->spelling->n_choices);
     return value_unknown();
 }
 
@@ -317,8 +322,9 @@ static const struct node *make_node(struct occurrence *o)
     if (o->name.node) return o->n && o->values[0].node ? o->values[0].node : o->name.node;
     struct node *node = ARENA_NEW(o->f->arena, struct node);
     const struct flag_word *last = o->n ? &o->values[o->n - 1] : &o->name;
-    bool together = last->from >= o->name.to && last->line <= o->name.line + MOST_LINES;
-    *node = (struct node){.source = o->f->source,
+    bool together = last->from >= o->name.to && last->line <= o->name.line + MOST_LINES &&
+                    last->source == o->name.source;
+    *node = (struct node){.source = o->name.source ? o->name.source : o->f->source,
                           .line = o->name.line,
                           .from = o->name.from,
                           .to = together ? last->to : o->name.to,
@@ -359,7 +365,8 @@ static void set_fact(struct occurrence *o)
     note_repeated(o, v);
     const struct node *node = make_node(o);
     facts_set(o->f, o->param, v, ORIGIN_FILE, node, o->name.text);
-    uint32_t set_line = o->n ? o->values[0].set_line : 0;
+    bool here = o->n && o->values[0].source == o->name.source;
+    uint32_t set_line = here ? o->values[0].set_line : 0;
     o->f->items[o->param].line = set_line == node->line ? 0 : set_line;
     facts_add_raw(o->f, o->name.text, v);
 }

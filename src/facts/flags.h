@@ -12,6 +12,7 @@ struct flag_word {
     bool dynamic;    /* from byte `known` on, the text depends on something nobody knows */
     size_t known;
     bool maybe;        /* it may not be there: the flag's value becomes unknown */
+    uint32_t source;   /* where it stands; 0: in the facts' own */
     uint32_t from, to; /* bytes in the source */
     uint32_t line;
     uint32_t set_line;       /* where the variable that holds it was set; 0: written here */

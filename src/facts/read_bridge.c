@@ -274,8 +274,11 @@ static void apply_word(struct facts *f, const struct flag_word *word)
     size_t eq = str_find(text, '='), at = 0;
     if (eq == text.n || eq == 0) return;
     struct node *node = ARENA_NEW(f->arena, struct node);
-    *node = (struct node){
-        .source = f->source, .line = word->line, .from = word->from, .to = word->to, .text = text};
+    *node = (struct node){.source = word->source ? word->source : f->source,
+                          .line = word->line,
+                          .from = word->from,
+                          .to = word->to,
+                          .text = text};
     struct str key = str_slice(text, 0, eq);
     bool unknown = word->dynamic || word->maybe;
     struct value v =

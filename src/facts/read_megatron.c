@@ -3,6 +3,7 @@
    keys, as the frameworks' own test suites write them, or plain `key: value`. */
 #include "base/buf.h"
 #include "facts/flags.h"
+#include "facts/placeholder.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 #include "facts/unsaid.h"
@@ -70,11 +71,21 @@ static bool looks_like_shell(struct str text)
            str_find_str(text, STR("ARGS=")) < text.n || str_find_str(text, STR(".py")) < text.n;
 }
 
+/* Whether Megatron-LM's training program is named, and a file that may have most of its flags. */
+static bool sources_flags(struct str text)
+{
+    bool program = str_find_str(text, STR("pretrain_gpt.py")) < text.n ||
+                   str_find_str(text, STR("pretrain_mamba.py")) < text.n;
+    return program && (str_find_str(text, STR("\nsource ")) < text.n ||
+                       str_find_str(text, STR("\n. ")) < text.n);
+}
+
 static int detect_text(struct str text)
 {
     if (begins_with_flag(text)) return count_flags(text, 1) ? 90 : 0;
     static const int sure[] = {0, 30, 30, 70}; /* by flags: one or two may be another program's */
-    return looks_like_shell(text) ? sure[count_flags(text, 3)] : 0;
+    int flags = looks_like_shell(text) ? count_flags(text, 3) : 0;
+    return flags && sources_flags(text) ? sure[3] : sure[flags];
 }
 
 /* The parameter whose destination a key of a `key: value` file is, with dashes or underscores; -1:
@@ -298,6 +309,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     if (doc && doc->kind == NODE_MAP) {
         read_yaml(f, doc, options);
+        placeholder_tell(f);
         return true;
     }
     struct str text = source_get(&diags->sources, source)->text;
@@ -306,6 +318,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     bool plain = f->bare_flags && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
     bool ok = plain ? flags_split(f, text, &words) : shell_read(f, text, options, &words);
     flags_apply(f, &words);
+    placeholder_tell(f);
     const struct model_input *m = model_find(a, reader_declared(text, "model"));
     if (m) unsaid_apply(f, m);
     return ok;

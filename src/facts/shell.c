@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launch: which of a script's commands starts training, its words as flags, and how many GPUs
- * it runs on. */
-#include "base/num.h"
-#include "facts/param_ids.h"
+/* The launch: which of a script's commands starts training, and its words as flags. */
 #include "facts/shell_state.h"
 
 /* ---- fields as words ---- */
-
-static uint32_t line_of(const struct shell *sh, uint32_t offset)
-{
-    return source_line_at(&sh->f->diags->sources, sh->f->source, offset);
-}
 
 static struct flag_word to_word(struct shell *sh, struct shell_text t)
 {
@@ -20,18 +12,22 @@ static struct flag_word to_word(struct shell *sh, struct shell_text t)
     for (size_t i = 0; i < t.n; i++) {
         w.maybe = w.maybe || t.p[i] == SHELL_MAYBE;
         if (t.p[i] == SHELL_MAYBE) continue;
-        if (t.p[i] == SHELL_UNKNOWN && !w.dynamic) {
+        bool unknown = t.p[i] == SHELL_UNKNOWN || t.p[i] == SHELL_FOLDER;
+        if (unknown && !w.dynamic) {
             w.dynamic = true;
             w.known = n;
         }
-        p[n++] = t.p[i] == SHELL_UNKNOWN ? '?' : t.p[i];
+        p[n++] = unknown ? '?' : t.p[i];
     }
     w.text = (struct str){p, n};
     if (!w.dynamic) w.known = n;
-    w.from = t.n ? t.at[0] : 0;
-    bool together = t.n && t.at[t.n - 1] >= w.from && t.at[t.n - 1] - w.from <= 2 * t.n + 4;
-    w.to = together ? t.at[t.n - 1] + 1 : w.from + 1;
-    w.line = w.set_line = line_of(sh, w.from);
+    uint32_t from = t.n ? t.at[0] : 0, last = t.n ? t.at[t.n - 1] : 0;
+    struct shell_place place = shell_place(sh, from);
+    bool together = t.n && last >= from && last - from <= 2 * t.n + 4;
+    w.source = place.source;
+    w.from = place.byte;
+    w.to = w.from + (together ? last - from + 1 : 1);
+    w.line = w.set_line = source_line_at(&sh->f->diags->sources, w.source, w.from);
     return w;
 }
 
@@ -76,12 +72,19 @@ static size_t first_argument(const struct shell *sh, const struct shell_fields *
     return words->n;
 }
 
-static void to_words(struct shell *sh, const struct shell_fields *fields, size_t from, size_t to,
-                     struct flag_words *out)
+struct flag_words shell_words(struct shell *sh, const struct shell_fields *fields)
 {
-    out->n = 0;
-    for (size_t i = from; i < to; i++)
-        *VEC_PUSH(sh->arena, out) = to_word(sh, fields->items[i]);
+    struct flag_words words = {0};
+    for (size_t i = 0; i < fields->n; i++)
+        *VEC_PUSH(sh->arena, &words) = to_word(sh, fields->items[i]);
+    return words;
+}
+
+static void add_fields(struct shell *sh, struct shell_fields *to, const struct shell_fields *from,
+                       size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        shell_push(sh, to, from->items[i]);
 }
 
 /* Words behind && and the like, in texts that were put together as one command. */
@@ -94,14 +97,46 @@ static size_t end_of_command(const struct shell_fields *words, size_t from)
     return words->n;
 }
 
+/* The rest of the launch that was the command before. A backslash with a blank behind it left that
+   blank as a word. */
+static void go_on(struct shell *sh, const struct shell_fields *words)
+{
+    if (sh->launch.n && str_is(shell_str(sh->launch.items[sh->launch.n - 1]), " ")) sh->launch.n--;
+    sh->launch_flags += count_flags(sh, words, 0);
+    add_fields(sh, &sh->launch, words, 0, end_of_command(words, 0));
+}
+
+/* A program without any argument, and the flags of the next line as its own. */
+static struct shell_fields with_program(struct shell *sh, const struct shell_fields *words)
+{
+    struct shell_fields all = {0};
+    if (first_argument(sh, &sh->before) == sh->before.n)
+        add_fields(sh, &all, &sh->before, 0, sh->before.n);
+    add_fields(sh, &all, words, 0, words->n);
+    return all;
+}
+
 void shell_launch(struct shell *sh, const struct shell_fields *words)
 {
+    struct shell_fields all;
+    if (shell_is_tail(sh, words, is_argument(sh, words->items[0]))) {
+        if (sh->launch_goes_on) {
+            go_on(sh, words);
+            return;
+        }
+        all = with_program(sh, words);
+        words = &all;
+    }
+    sh->before = *words;
     size_t from = first_argument(sh, words);
     int flags = count_flags(sh, words, from);
-    if (flags <= sh->launch_flags) return;
+    sh->launch_goes_on = flags > sh->launch_flags;
+    if (!sh->launch_goes_on) return;
     sh->launch_flags = flags;
-    to_words(sh, words, from, end_of_command(words, from), &sh->launch);
-    to_words(sh, words, 0, from, &sh->program);
+    sh->launch = sh->program = (struct shell_fields){0};
+    add_fields(sh, &sh->launch, words, from, end_of_command(words, from));
+    add_fields(sh, &sh->program, &sh->launcher, 0, sh->launcher.n);
+    add_fields(sh, &sh->program, words, 0, from);
 }
 
 static bool looks_like_one(const struct shell *sh, struct shell_text t)
@@ -139,188 +174,10 @@ static void collect_variables(struct shell *sh)
             shell_push(sh, &all, fields.items[k]);
     }
     sh->launch_flags = count_flags(sh, &all, 0);
-    to_words(sh, &all, 0, all.n, &sh->launch);
-}
-
-/* ---- the number of GPUs ---- */
-
-static bool int_of(struct str text, int64_t *out)
-{
-    return num_parse_int(text, out) && *out >= 1 && *out <= 1 << 24;
-}
-
-/* The number behind one of the options, "--nnodes=2" or "--nnodes 2"; 0: not known; `otherwise`
- * when it is not there. */
-static int64_t option_value(const struct flag_words *words, const char *const *names,
-                            int64_t otherwise, const struct flag_word **at)
-{
-    int64_t value = otherwise;
-    for (size_t i = 0; i < words->n; i++) {
-        struct str s = words->items[i].text;
-        size_t eq = str_find(s, '=');
-        for (size_t k = 0; names[k]; k++) {
-            if (!str_is(str_slice(s, 0, eq), names[k])) continue;
-            bool inside = eq < s.n;
-            const struct flag_word *w = inside             ? &words->items[i]
-                                        : i + 1 < words->n ? &words->items[i + 1]
-                                                           : NULL;
-            bool known =
-                w && !w->dynamic && int_of(inside ? str_slice(s, eq + 1, s.n) : w->text, &value);
-            if (known) *at = w;
-            if (!known) return 0;
-        }
-    }
-    return value;
-}
-
-/* A node for a place in the script. */
-static struct node *place(struct shell *sh, uint32_t from, uint32_t to)
-{
-    struct node *node = ARENA_NEW(sh->arena, struct node);
-    *node = (struct node){.source = sh->f->source,
-                          .from = from,
-                          .to = to,
-                          .line = line_of(sh, from),
-                          .text = STR("")};
-    return node;
-}
-
-static void set_world(struct shell *sh, int64_t gpus, uint32_t from, uint32_t to, const char *how)
-{
-    facts_set(sh->f, P_world_size, value_int(gpus), ORIGIN_FILE, place(sh, from, to), str_of(how));
-}
-
-static void add_raw(struct shell *sh, const char *key, int64_t value)
-{
-    facts_add_raw(sh->f, str_of(key), value_int(value));
-}
-
-static bool world_of_torchrun(struct shell *sh)
-{
-    static const char *const per_node[] = {"--nproc_per_node", "--nproc-per-node",
-                                           "--gpus-per-node", NULL};
-    static const char *const nodes[] = {"--nnodes", NULL};
-    const struct flag_word *at = NULL, *other = NULL;
-    int64_t gpus = option_value(&sh->program, per_node, 0, &at),
-            n = option_value(&sh->program, nodes, 1, &other);
-    if (!gpus || !n) return false;
-    set_world(sh, gpus * n, at->from, at->to, "--nnodes x --nproc-per-node");
-    add_raw(sh, "torchrun.gpus_per_node", gpus);
-    add_raw(sh, "torchrun.nodes", n);
-    return true;
-}
-
-static bool world_of_variable(struct shell *sh)
-{
-    const struct shell_var *var = shell_var_find(sh, STR("WORLD_SIZE"));
-    int64_t gpus = 0;
-    if (!var || !var->items.n || !int_of(shell_str(var->items.items[0]), &gpus)) return false;
-    uint32_t at = var->items.items[0].at[0];
-    set_world(sh, gpus, at, at + 1, "WORLD_SIZE");
-    return true;
-}
-
-/* ---- the #SBATCH header ---- */
-
-enum { NODES, GPUS_PER_NODE, TASKS_PER_NODE, TASKS, GPUS, SEGMENT, SLURM_OPTIONS };
-static const struct {
-    const char *key; /* what rules call it */
-    const char *names[2];
-} slurm_options[SLURM_OPTIONS] = {
-    [NODES] = {"sbatch.nodes", {"-N", "--nodes"}},
-    [GPUS_PER_NODE] = {"sbatch.gpus_per_node", {"--gpus-per-node", "--gres=gpu"}},
-    [TASKS_PER_NODE] = {"sbatch.tasks_per_node", {"--ntasks-per-node", "--tasks-per-node"}},
-    [TASKS] = {"sbatch.tasks", {"-n", "--ntasks"}},
-    [GPUS] = {"sbatch.gpus", {"-G", "--gpus"}},
-    [SEGMENT] = {"sbatch.segment", {"--segment", "--segment"}},
-};
-
-/* The number an #SBATCH line gives to an option; 0: another line. --gres=gpu:h100:8 ends in its
- * number. */
-static int64_t slurm_value(struct str line, const char *const names[2])
-{
-    int64_t value = 0;
-    for (int i = 0; i < 2; i++) {
-        struct str name = str_of(names[i]), rest;
-        if (!str_starts(line, name)) continue;
-        rest = str_slice(line, name.n, line.n);
-        if (rest.n == 0 || (rest.p[0] != '=' && rest.p[0] != ' ' && rest.p[0] != ':')) continue;
-        rest = str_trim(str_slice(rest, 1, rest.n));
-        rest = str_slice(rest, 0, str_find(rest, ' '));
-        while (str_find(rest, ':') < rest.n)
-            rest = str_slice(rest, str_find(rest, ':') + 1, rest.n);
-        if (int_of(rest, &value)) return value;
-    }
-    return 0;
-}
-
-struct slurm {
-    int64_t values[SLURM_OPTIONS];
-    uint32_t from, to; /* the last line that says a number of GPUs */
-};
-
-static void read_directive(struct shell *sh, struct slurm *s, struct str option, uint32_t from,
-                           uint32_t to)
-{
-    for (int i = 0; i < SLURM_OPTIONS; i++) {
-        int64_t value = slurm_value(option, slurm_options[i].names);
-        if (!value) continue;
-        s->values[i] = value;
-        add_raw(sh, slurm_options[i].key, value);
-        if (i == SEGMENT) continue;
-        s->from = from;
-        s->to = to;
-    }
-}
-
-static void late_directive(struct shell *sh, uint32_t from, uint32_t to)
-{
-    diag_add(sh->f->diags, SEVERITY_WARNING, "slurm-header-late",
-             source_span(&sh->f->diags->sources, sh->f->source, from, to),
-             "Slurm ignores #SBATCH behind the first command");
-}
-
-/* The directives up to the first command, or all when there are none: those of a job that the
-   script itself submits. */
-static struct slurm read_header(struct shell *sh, struct str text)
-{
-    struct slurm s = {0};
-    struct str line, mark = STR("#SBATCH");
-    bool in_header = true, has_header = false;
-    for (struct str rest = text; str_split(&rest, '\n', &line);) {
-        struct str trimmed = str_trim(line);
-        uint32_t from = (uint32_t)(line.p - text.p), to = from + (uint32_t)line.n;
-        in_header = in_header && (trimmed.n == 0 || trimmed.p[0] == '#');
-        if (!str_starts(line, mark)) continue;
-        has_header = has_header || in_header;
-        struct str option = str_trim(str_slice(line, mark.n, line.n));
-        if (in_header || !has_header)
-            read_directive(sh, &s, option, from, to);
-        else
-            late_directive(sh, from, to);
-    }
-    return s;
-}
-
-/* One task a node with torchrun: the larger of tasks and GPUs a node are the GPUs. */
-static void world_of_slurm(struct shell *sh, const struct slurm *s)
-{
-    int64_t gpus = s->values[GPUS_PER_NODE], tasks = s->values[TASKS_PER_NODE];
-    if (tasks > gpus) gpus = tasks;
-    int64_t otherwise = s->values[GPUS] ? s->values[GPUS] : s->values[TASKS];
-    int64_t world = s->values[NODES] && gpus > 1 ? s->values[NODES] * gpus : otherwise;
-    if (world) set_world(sh, world, s->from, s->to, "the #SBATCH header");
+    sh->launch = all;
 }
 
 /* ---- entry ---- */
-
-static struct shell_text source_text(struct arena *a, struct str text)
-{
-    uint32_t *at = ARENA_ARRAY(a, uint32_t, text.n);
-    for (size_t i = 0; i < text.n; i++)
-        at[i] = (uint32_t)i;
-    return (struct shell_text){text.p, at, text.n};
-}
 
 static void export_environment(struct shell *sh)
 {
@@ -337,7 +194,7 @@ static bool is_other_program(const struct shell *sh)
     static const char *const own[] = {"pretrain_gpt.py", "pretrain_mamba.py", "pretrain_hybrid.py",
                                       "pretrain_bert.py", "pretrain_t5.py"};
     struct str name =
-        sh->program.n ? sh->program.items[sh->program.n - 1].text : (struct str){"", 0};
+        sh->program.n ? shell_str(sh->program.items[sh->program.n - 1]) : (struct str){"", 0};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (str_ends(name, str_of(own[i]))) return false;
     return true;
@@ -353,34 +210,41 @@ static void set_arguments(struct shell *sh)
     }
 }
 
+static struct shell shell_of(struct facts *f, struct str text, const struct read_options *options)
+{
+    struct shell sh = {.f = f, .arena = f->arena, .options = options, .live = SHELL_LIVE};
+    shell_file_add(&sh, f->source, text);
+    return sh;
+}
+
 bool shell_read(struct facts *f, struct str text, const struct read_options *options,
                 struct flag_words *out)
 {
-    struct shell sh = {.f = f, .arena = f->arena, .options = options, .live = SHELL_LIVE};
-    struct shell_text all = source_text(f->arena, text);
+    struct shell sh = shell_of(f, text, options);
+    struct shell_text all = sh.files.items[0].text;
     set_arguments(&sh);
     if (f->bare_flags || str_starts(str_trim(text), STR("--"))) {
-        struct shell_fields fields = {0};
         sh.in = (struct shell_source){.text = all};
         while (!shell_at_end(&sh)) {
             size_t before = sh.in.at;
             shell_skip_blanks(&sh);
-            shell_word(&sh, &fields, true);
+            shell_word(&sh, &sh.launch, true);
             if (sh.in.at == before) sh.in.at++;
         }
-        to_words(&sh, &fields, 0, fields.n, &sh.launch);
     } else {
+        sh.header = shell_read_header(&sh, text);
         shell_run(&sh, all);
         if (!sh.launch_flags) collect_variables(&sh);
         f->program_unknown = is_other_program(&sh);
+        shell_tell(&sh, text);
     }
     export_environment(&sh);
-    struct slurm header = read_header(&sh, text);
-    if (!world_of_torchrun(&sh) && !world_of_variable(&sh)) world_of_slurm(&sh, &header);
-    *out = sh.launch;
+    shell_set_world(&sh);
+    /* what could not be read may have any flag */
+    if (sh.failed) *VEC_PUSH(sh.arena, &sh.launch) = shell_text_at(sh.arena, SHELL_UNKNOWN_TEXT, 0);
+    *out = shell_words(&sh, &sh.launch);
     if (sh.failed)
-        diag_add(f->diags, SEVERITY_ERROR, sh.failed_rule,
-                 source_span(&f->diags->sources, f->source, sh.failed_at, sh.failed_at + 1), "%s",
+        diag_add(f->diags, SEVERITY_ERROR, sh.failed_rule, shell_span(&sh, sh.failed_at, 1), "%s",
                  sh.failure);
     return !sh.failed;
 }
@@ -388,8 +252,8 @@ bool shell_read(struct facts *f, struct str text, const struct read_options *opt
 void shell_expand(struct facts *f, struct str text, const struct read_options *options,
                   struct flag_word *w)
 {
-    struct shell sh = {.f = f, .arena = f->arena, .options = options, .live = SHELL_LIVE};
-    struct flag_word word = to_word(&sh, shell_expand_text(&sh, source_text(f->arena, text)));
+    struct shell sh = shell_of(f, text, options);
+    struct flag_word word = to_word(&sh, shell_expand_text(&sh, sh.files.items[0].text));
     w->text = word.text;
     w->known = word.known;
     w->dynamic = word.dynamic;

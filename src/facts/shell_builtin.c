@@ -90,9 +90,159 @@ static void run_unset(struct shell *sh, const struct shell_fields *words)
             shell_var_set(sh, shell_str(words->items[i]), &(struct shell_fields){0}, false, false);
 }
 
+/* A file that cannot be read here may set anything. */
 static void run_source(struct shell *sh, const struct shell_fields *words)
 {
-    sh->sourced = words->n > 1;
+    if (words->n < 2) return;
+    struct shell_written *written = shell_written_find(sh, shell_str(words->items[1]));
+    struct shell_file *file = written ? NULL : shell_file_find(sh, words->items[1]);
+    if (written)
+        shell_run(sh, written->text);
+    else if (file)
+        shell_file_run(sh, file);
+    else
+        sh->sourced = true;
+}
+
+/* ---- what prints ---- */
+
+/* To where the command's output leads: a file of the script, $(...), or nowhere. */
+static void print(struct shell *sh, struct shell_text text)
+{
+    if (sh->output.n) {
+        if (shell_known(sh->output)) shell_write(sh, shell_str(sh->output), text, sh->appends);
+    } else if (sh->printed) {
+        shell_buf_text(sh->printed, text);
+    }
+}
+
+static void print_unknown(struct shell *sh, uint32_t at)
+{
+    print(sh, shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, at));
+}
+
+static uint32_t place_of(const struct shell_fields *words)
+{
+    return words->items[0].n ? words->items[0].at[0] : 0;
+}
+
+/* Its words with blanks between and a newline behind; options but -n change the text. */
+static void run_echo(struct shell *sh, const struct shell_fields *words)
+{
+    struct shell_buf b = {.arena = sh->arena};
+    bool bare = words->n > 1 && str_is(shell_str(words->items[1]), "-n");
+    bool option = words->n > 1 && str_starts(shell_str(words->items[1]), STR("-e"));
+    if (option) {
+        print_unknown(sh, place_of(words));
+        return;
+    }
+    for (size_t i = 1 + bare; i < words->n; i++) {
+        if (i > 1u + bare) shell_buf_add(&b, ' ', place_of(words));
+        shell_buf_text(&b, words->items[i]);
+    }
+    if (!bare) shell_buf_add(&b, '\n', place_of(words));
+    print(sh, shell_made(sh, &b));
+}
+
+/* Its here-document is printed, or written, once it has been read. */
+static void run_cat(struct shell *sh, const struct shell_fields *words)
+{
+    if (sh->heredocs.n > 0 && words->n == 1 && shell_known(sh->output))
+        sh->heredoc_file = shell_str(sh->output);
+    else if (sh->printed)
+        print_unknown(sh, place_of(words));
+}
+
+static void run_tee(struct shell *sh, const struct shell_fields *words)
+{
+    if (sh->heredocs.n > 0 && words->n == 2 && shell_known(words->items[1]))
+        sh->heredoc_file = shell_str(words->items[1]);
+}
+
+/* ---- folders ---- */
+
+/* The last word that is no option. */
+static struct shell_text operand(const struct shell_fields *words)
+{
+    for (size_t i = words->n; i-- > 1;)
+        if (!str_starts(shell_str(words->items[i]), STR("-"))) return words->items[i];
+    return (struct shell_text){"", NULL, 0};
+}
+
+static void run_cd(struct shell *sh, const struct shell_fields *words)
+{
+    sh->folder = operand(words);
+}
+
+/* Where nothing has led elsewhere, scripts are started in their own folder or above it. */
+static void run_pwd(struct shell *sh, const struct shell_fields *words)
+{
+    struct str here = (struct str){(const char[]){SHELL_FOLDER, 0}, 1};
+    print(sh, sh->folder.n ? sh->folder : shell_text_at(sh->arena, here, place_of(words)));
+}
+
+static void run_dirname(struct shell *sh, const struct shell_fields *words)
+{
+    struct shell_text t = operand(words);
+    size_t cut = t.n;
+    while (cut > 0 && t.p[cut - 1] != '/')
+        cut--;
+    if (cut > 1)
+        print(sh, (struct shell_text){t.p, t.at, cut - 1});
+    else
+        print_unknown(sh, place_of(words));
+}
+
+static void run_realpath(struct shell *sh, const struct shell_fields *words)
+{
+    struct shell_text t = operand(words);
+    if (t.n && t.p[0] == SHELL_FOLDER)
+        print(sh, t);
+    else
+        print_unknown(sh, place_of(words));
+}
+
+/* Only commands that are followed here; their side effects are none. */
+static bool may_substitute(struct str text)
+{
+    struct str rest = str_trim(text), word = rest;
+    size_t n = 0;
+    while (n < rest.n && !shell_ends_word(rest.p[n]))
+        n++;
+    word = str_slice(rest, 0, n);
+    if (!str_is_any(word, "echo|cat|cd|pwd|dirname|readlink|realpath")) return false;
+    bool document = str_is(word, "cat") && str_find_str(rest, STR("<<")) < rest.n;
+    for (size_t i = 0; i < rest.n && !document; i++)
+        if (strchr("|;\n`", rest.p[i])) return false;
+    return str_is(word, "cat") ? document : true;
+}
+
+bool shell_substitute(struct shell *sh, struct shell_text text, struct shell_text *out)
+{
+    if (!may_substitute(shell_str(text))) return false;
+    struct shell_buf printed = {.arena = sh->arena}, *outer = sh->printed;
+    struct shell_text folder = sh->folder, output = sh->output;
+    uint32_t comment = sh->comment, cut = sh->cut;
+    bool reads = sh->has_here_string;
+    struct shell_source in = sh->in;
+    sh->printed = &printed;
+    shell_run(sh, text);
+    sh->printed = outer;
+    bool odd = sh->failed && str_is(str_of(sh->failed_rule), "shell-syntax");
+    if (odd) { /* its end was guessed: nothing is known of it, and nothing wrong */
+        sh->failed = false;
+        sh->in = in;
+        return false;
+    }
+    sh->folder = folder;
+    sh->output = output;
+    sh->comment = comment;
+    sh->cut = cut;
+    sh->has_here_string = reads;
+    *out = shell_made(sh, &printed);
+    while (out->n && out->p[out->n - 1] == '\n')
+        out->n--;
+    return !sh->failed;
 }
 
 bool shell_builtin(struct shell *sh, struct str name, const struct shell_fields *words)
@@ -100,9 +250,23 @@ bool shell_builtin(struct shell *sh, struct str name, const struct shell_fields 
     static const struct {
         const char *name;
         void (*run)(struct shell *sh, const struct shell_fields *words);
-    } table[] = {{"read", run_read},        {"printf", run_printf},  {"unset", run_unset},
-                 {"source", run_source},    {".", run_source},       {"mapfile", forget_all},
-                 {"readarray", forget_all}, {"getopts", forget_all}, {"let", forget_all}};
+    } table[] = {{"read", run_read},
+                 {"printf", run_printf},
+                 {"unset", run_unset},
+                 {"source", run_source},
+                 {".", run_source},
+                 {"mapfile", forget_all},
+                 {"readarray", forget_all},
+                 {"getopts", forget_all},
+                 {"let", forget_all},
+                 {"echo", run_echo},
+                 {"cat", run_cat},
+                 {"tee", run_tee},
+                 {"cd", run_cd},
+                 {"pwd", run_pwd},
+                 {"dirname", run_dirname},
+                 {"realpath", run_realpath},
+                 {"readlink", run_realpath}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (!str_is(name, table[i].name)) continue;
         table[i].run(sh, words);

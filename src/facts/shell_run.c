@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands and control flow. A branch whose condition is not known runs "perhaps"; a loop whose end
    is not known does not run, as scripts loop over their own arguments. */
+#include "facts/placeholder.h"
 #include "facts/shell_state.h"
 
 static enum shell_status run_list(struct shell *sh);
@@ -25,13 +26,32 @@ static struct str take_line(struct shell *sh)
     return line;
 }
 
+/* What becomes of a here-document: read sets a variable of it, it is written to a file, printed or
+   run. */
+static void use_document(struct shell *sh, struct shell_text body, bool plain, bool runs,
+                         struct str into, struct str file)
+{
+    if (into.n) shell_var_set_text(sh, into, body);
+    bool wanted = runs || file.n || sh->printed;
+    if (into.n || !wanted || sh->live == SHELL_DEAD) return;
+    if (!plain) body = shell_expand_document(sh, body);
+    if (file.n)
+        shell_write(sh, file, body, false);
+    else if (runs)
+        shell_run(sh, body);
+    else
+        shell_buf_text(sh->printed, body);
+}
+
 /* The newline, and the here-documents that begin behind it. What a shell is given to read this way
  * is run. */
 static void take_newline(struct shell *sh)
 {
-    bool runs = sh->heredoc_runs;
+    bool runs = sh->heredoc_runs, plain = sh->heredoc_plain;
+    struct str into = sh->heredoc_into, file = sh->heredoc_file;
     sh->in.at++;
-    sh->heredoc_runs = false;
+    sh->heredoc_runs = sh->heredoc_plain = false;
+    sh->heredoc_into = sh->heredoc_file = (struct str){"", 0};
     while (sh->heredocs.n > 0) {
         struct str end = shell_str(sh->heredocs.items[0]), line = {"", 0};
         size_t from = sh->in.at, to = from;
@@ -40,9 +60,8 @@ static void take_newline(struct shell *sh)
         struct shell_text body = {sh->in.text.p + from, sh->in.text.at + from, to - from};
         struct shell_fields rest = {.items = sh->heredocs.items + 1, .n = sh->heredocs.n - 1};
         sh->heredocs = (struct shell_fields){0};
-        if (sh->heredoc_into.n) shell_var_set_text(sh, sh->heredoc_into, body);
-        sh->heredoc_into = (struct str){"", 0};
-        if (runs && sh->live != SHELL_DEAD) shell_run(sh, shell_expand_text(sh, body));
+        if (!sh->failed) use_document(sh, body, plain, runs, into, file);
+        into = (struct str){"", 0};
         sh->heredocs = rest;
     }
 }
@@ -143,6 +162,18 @@ static void take_array(struct shell *sh, struct shell_fields *items)
     sh->in.at++;
 }
 
+/* "your data path" without quotes where it is used would be three words: it is one that nobody
+   knows. */
+static void forget_placeholder(struct shell *sh, struct shell_text *value)
+{
+    struct str text = shell_str(*value);
+    if (!shell_known(*value) || !placeholder_is(text) || !placeholder_is_words(text)) return;
+    if (str_find_str(text, STR("--")) < text.n) return; /* flags, some of them to be filled in */
+    uint32_t at = value->at[0];
+    if (sh->live != SHELL_DEAD) placeholder_note(sh->f, shell_span(sh, at, text.n), text);
+    *value = shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, at);
+}
+
 static struct shell_var *assign(struct shell *sh, size_t n)
 {
     struct str name = str_slice(shell_str(sh->in.text), sh->in.at, sh->in.at + n);
@@ -154,6 +185,7 @@ static struct shell_var *assign(struct shell *sh, size_t n)
         take_array(sh, &items);
     else
         shell_word(sh, &items, false);
+    if (!array) forget_placeholder(sh, &items.items[0]);
     if (!setting_use(sh->options, name)) shell_var_set(sh, name, &items, array, append);
     return shell_var_find(sh, name);
 }
@@ -166,21 +198,25 @@ static bool take_redirection(struct shell *sh)
         n++;
     if (shell_peek(sh, n) == '&' && shell_peek(sh, n + 1) == '>' && n == 0) n++;
     char c = shell_peek(sh, n);
-    if (c != '<' && c != '>') return false;
+    if ((c != '<' && c != '>') || shell_placeholder(sh)) return false;
     bool here = c == '<' && shell_peek(sh, n + 1) == '<' && shell_peek(sh, n + 2) != '<';
     bool text = c == '<' && shell_peek(sh, n + 1) == '<' && shell_peek(sh, n + 2) == '<';
-    bool process = shell_peek(sh, n + 1) == '(';
+    bool process = shell_peek(sh, n + 1) == '(', twice = shell_peek(sh, n + 1) == '>';
+    bool out = c == '>' && n == 0 && !process && shell_peek(sh, 1) != '&';
     sh->in.at += n;
     while (shell_peek(sh, 0) == c || shell_peek(sh, 0) == '&' || shell_peek(sh, 0) == '|')
         sh->in.at++;
     if (here && shell_peek(sh, 0) == '-') sh->in.at++;
     shell_skip_blanks(sh);
     struct shell_fields target = {0};
+    if (here) sh->heredoc_plain = strchr("'\"\\", shell_peek(sh, 0)) && shell_peek(sh, 0);
     if (process)
         take_array(sh, &target);
     else
         shell_word(sh, here ? &sh->heredocs : &target, false);
     if (text && target.n) sh->here_string = target.items[0];
+    if (out && target.n) sh->output = target.items[0];
+    if (out) sh->appends = twice;
     sh->has_here_string = sh->has_here_string || (text && target.n);
     return true;
 }
@@ -249,6 +285,20 @@ void shell_halt(struct shell *sh, enum shell_halt how)
     sh->live = SHELL_DEAD;
 }
 
+/* set -- WORDS; and whether a variable that is not set stops the script. */
+static void run_set(struct shell *sh, const struct shell_fields *words)
+{
+    for (size_t i = 1; i < words->n; i++) {
+        struct str word = shell_str(words->items[i]);
+        if (str_is(word, "--")) set_args(sh, words, i + 1);
+        if (!word.n || (word.p[0] != '-' && word.p[0] != '+') || str_is(word, "--")) return;
+        bool named = i + 1 < words->n && str_is(shell_str(words->items[i + 1]), "nounset");
+        bool letter = str_find(word, 'u') < word.n, option = str_find(word, 'o') < word.n;
+        if (letter || (option && named)) sh->nounset = word.p[0] == '-';
+        i += option;
+    }
+}
+
 static enum shell_status run_builtin(struct shell *sh, struct str name,
                                      const struct shell_fields *words)
 {
@@ -266,8 +316,7 @@ static enum shell_status run_builtin(struct shell *sh, struct str name,
     if (str_is(name, "return")) shell_halt(sh, SHELL_RETURN);
     if (str_is(name, "break") || str_is(name, "continue")) shell_halt(sh, SHELL_BREAK);
     if (str_is(name, "eval")) shell_run(sh, join(sh, words, 1));
-    if (str_is(name, "set") && words->n > 1 && str_is(shell_str(words->items[1]), "--"))
-        set_args(sh, words, 2);
+    if (str_is(name, "set")) run_set(sh, words);
     if (str_is(name, "shift") && sh->args_known && sh->args.n > 0) {
         sh->args.items++;
         sh->args.n--;
@@ -276,13 +325,17 @@ static enum shell_status run_builtin(struct shell *sh, struct str name,
     return SHELL_PERHAPS_YES;
 }
 
+static bool is_shell(struct str name)
+{
+    return str_ends(name, STR("bash")) || str_is_any(name, "sh|/bin/sh");
+}
+
 /* The script of `bash -c "..."`, with any program before it (srun, docker run); NULL: none. */
 static const struct shell_text *nested_script(const struct shell_fields *words)
 {
     for (size_t i = 0; i < words->n; i++) {
         struct str shell = shell_str(words->items[i]);
-        if (!str_ends(shell, STR("bash")) && !str_is(shell, "sh") && !str_is(shell, "/bin/sh"))
-            continue;
+        if (!is_shell(shell)) continue;
         for (size_t k = i + 1; k + 1 < words->n && str_starts(shell_str(words->items[k]), STR("-"));
              k++)
             if (str_ends(shell_str(words->items[k]), STR("c"))) return &words->items[k + 1];
@@ -290,10 +343,44 @@ static const struct shell_text *nested_script(const struct shell_fields *words)
     return NULL;
 }
 
+/* A script that was written here: itself the command, or what a shell is given to run. */
+static const struct shell_text *written_script(struct shell *sh, const struct shell_fields *words)
+{
+    for (size_t i = 0; i < words->n && sh->written.n; i++) {
+        bool shell = i > 0 && is_shell(shell_str(words->items[i - 1]));
+        bool runs = i == 0 || shell || str_is_any(shell_str(words->items[0]), "sbatch|srun");
+        const struct shell_written *w =
+            runs ? shell_written_find(sh, shell_str(words->items[i])) : NULL;
+        if (w) return &w->text;
+    }
+    return NULL;
+}
+
+/* A script that a command runs, with the command's own words as its launcher. */
+static void run_nested(struct shell *sh, struct shell_text script,
+                       const struct shell_fields *launcher)
+{
+    struct shell_fields outer = sh->launcher;
+    sh->launcher = (struct shell_fields){0};
+    for (size_t i = 0; i < outer.n; i++)
+        shell_push(sh, &sh->launcher, outer.items[i]);
+    for (size_t i = 0; i < launcher->n; i++)
+        shell_push(sh, &sh->launcher, launcher->items[i]);
+    shell_run(sh, script);
+    sh->launcher = outer;
+}
+
 /* Programs that run what they are given on standard input. */
 static bool reads_script(struct str name)
 {
     return str_is_any(name, "bash|sh|sbatch|srun|ssh");
+}
+
+/* Inside $(...), a command whose output nobody here knows. */
+static enum shell_status cannot_tell(struct shell *sh)
+{
+    shell_buf_add(sh->printed, SHELL_UNKNOWN, shell_offset(sh));
+    return SHELL_PERHAPS_YES;
 }
 
 static enum shell_status run_words(struct shell *sh, const struct shell_fields *words)
@@ -306,12 +393,14 @@ static enum shell_status run_words(struct shell *sh, const struct shell_fields *
     }
     if (str_is_any(name, "true|:|false|test|[|exit|return|break|continue|eval|set|shift"))
         return run_builtin(sh, name, words);
-    if (str_is_any(name, "echo|cat|cd|mkdir|log|rm|ls|sleep|trap|module|ulimit"))
-        return SHELL_PERHAPS_YES;
     if (shell_builtin(sh, name, words)) return SHELL_PERHAPS_YES;
+    if (sh->printed) return cannot_tell(sh);
+    if (str_is_any(name, "mkdir|log|rm|ls|sleep|trap|module|ulimit|chmod"))
+        return SHELL_PERHAPS_YES;
     const struct shell_text *script = nested_script(words);
+    if (!script) script = written_script(sh, words);
     if (script) {
-        shell_run(sh, *script);
+        run_nested(sh, *script, words);
         return SHELL_PERHAPS_YES;
     }
     sh->heredoc_runs = sh->heredocs.n > 0 && reads_script(name);
@@ -329,9 +418,7 @@ static void run_declaration(struct shell *sh, bool export)
 {
     for (;;) {
         shell_skip_blanks(sh);
-        if (shell_peek(sh, 0) == '\0' ||
-            (shell_ends_word(shell_peek(sh, 0)) && !take_redirection(sh)))
-            return;
+        if (shell_peek(sh, 0) == '\0' || (!shell_at_word(sh) && !take_redirection(sh))) return;
         size_t n = assignment_name(sh);
         struct shell_fields words = {0};
         struct shell_var *var = NULL;
@@ -348,10 +435,13 @@ static enum shell_status run_simple(struct shell *sh)
 {
     struct shell_fields words = {0};
     sh->has_here_string = false;
+    sh->output = (struct shell_text){"", NULL, 0};
+    sh->cut = sh->comment;
+    sh->comment = 0;
     for (;;) {
         shell_skip_blanks(sh);
         if (take_redirection(sh)) continue;
-        if (shell_ends_word(shell_peek(sh, 0)) || sh->failed) break;
+        if (!shell_at_word(sh) || sh->failed) break;
         size_t n = words.n ? 0 : assignment_name(sh);
         struct str word = peek_word(sh);
         if (n) {
@@ -365,6 +455,7 @@ static enum shell_status run_simple(struct shell *sh)
             run_declaration(sh, str_is(word, "export"));
             return SHELL_YES;
         } else {
+            if (words.n == 0) sh->command_at = shell_offset(sh);
             shell_word(sh, &words, true);
         }
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the script evaluator: texts that know where each byte was written, variables, and the
-   reading position. shell_word.c expands words, shell_arith.c computes, shell_run.c follows
-   commands, shell.c finds the launch. */
+   reading position. shell_file.c has the files, shell_word.c expands words, shell_arith.c computes,
+   shell_run.c follows commands, shell.c finds the launch, shell_world.c the number of GPUs,
+   shell_notice.c what is wrong with the script itself. */
 #ifndef MOEPLAN_FACTS_SHELL_STATE_H
 #define MOEPLAN_FACTS_SHELL_STATE_H
 
@@ -10,8 +11,9 @@
 #include "facts/shell.h"
 
 /* Bytes with a meaning of their own inside a text: something unknown, maybe empty, maybe several
-   words; and, at the beginning of a word, that the word may not be there. */
-enum { SHELL_UNKNOWN = 1, SHELL_MAYBE = 2 };
+   words; at the beginning of a word, that the word may not be there; and the folder of the script,
+   which is unknown too but in names of files. */
+enum { SHELL_UNKNOWN = 1, SHELL_MAYBE = 2, SHELL_FOLDER = 3 };
 
 /* Bounds against hostile scripts. */
 enum {
@@ -21,10 +23,13 @@ enum {
     SHELL_MAX_FIELDS = 65536,
     SHELL_MAX_WORK = 1 << 23, /* in bytes of text made */
     SHELL_FIELD_WORK = 16,    /* what a field or an item of an array counts for */
-    SHELL_READ_WORK = 8       /* bytes read, or compared with a pattern, that count for one */
+    SHELL_READ_WORK = 8,      /* bytes read, or compared with a pattern, that count for one */
+    SHELL_MAX_FILES = 32,     /* files that are sourced */
+    SHELL_MAX_NOTED = 64      /* names and places kept for findings */
 };
 
-/* A text and, for each byte, its offset in the source. */
+/* A text and, for each byte, where it was written: its offset in the script, or beyond the script
+   in a file that it sources (shell_place). */
 struct shell_text {
     const char *p;
     const uint32_t *at;
@@ -40,11 +45,51 @@ struct shell_fields {
     struct shell_text *items;
     size_t n, cap;
 };
+/* A file that was read: its bytes stand at base, base + 1, ... in every text. */
+struct shell_file {
+    uint32_t source, base;
+    struct str real; /* its real path; the script's own: empty */
+    struct str name; /* from the script's folder on, as BASH_SOURCE has it */
+    struct shell_text text;
+    bool open; /* it is being run: it may not begin again */
+};
+/* A file that the script writes itself. */
+struct shell_written {
+    struct str name;
+    struct shell_text text;
+};
+struct shell_place {
+    uint32_t source, byte;
+};
+/* A variable or argument that nobody sets, and the first place that uses it. */
+struct shell_missing {
+    struct str name;
+    uint32_t at;
+    bool stops; /* under set -u */
+};
+struct shell_missing_list {
+    struct shell_missing *items;
+    size_t n, cap;
+};
+/* What the #SBATCH header says; 0: nothing. */
+enum {
+    SLURM_NODES,
+    SLURM_GPUS_PER_NODE,
+    SLURM_TASKS_PER_NODE,
+    SLURM_TASKS,
+    SLURM_GPUS,
+    SLURM_SEGMENT,
+    SLURM_OPTIONS
+};
+struct slurm {
+    int64_t values[SLURM_OPTIONS];
+    uint32_t from, to; /* the last line that says a number of GPUs */
+};
 
 struct shell_var {
     struct str name;
     struct shell_fields items; /* one for a plain variable */
-    bool is_array, exported;
+    bool is_array, exported, used;
 };
 
 /* Whether what is being read runs: no, perhaps, for certain. */
@@ -75,6 +120,10 @@ struct shell {
     struct arena *arena;
     const struct read_options *options;
     struct shell_source in;
+    VEC(struct shell_file) files; /* the script, then what it sources */
+    size_t file;                  /* the one that is being run */
+    VEC(struct shell_written) written;
+    struct slurm header;
     struct map var_index, function_index;
     VEC(struct shell_var) vars;
     VEC(struct shell_source) functions; /* their bodies, up to the closing brace */
@@ -87,15 +136,32 @@ struct shell {
     int depth;
     size_t steps, work;
     enum shell_halt halt; /* nothing runs until its end is reached */
+    uint32_t doubt; /* 1 + the quote that was closed by one that looks like the beginning of another
+                       text, and so were all since; 0: none */
     bool failed;
-    size_t failed_at; /* offset in the source */
+    uint32_t failed_at;
     const char *failed_rule, *failure;
-    struct flag_words launch; /* the best so far */
+    struct shell_fields launch; /* the words behind the program, the best so far */
     int launch_flags;
-    struct flag_words program;    /* its words before the script: torchrun and its options */
-    struct str heredoc_into;      /* the variable that read fills from this line's here-document */
-    bool heredoc_runs;            /* the command on this line runs its here-document */
+    bool launch_goes_on;         /* the last command was that launch */
+    struct shell_fields before;  /* the last command that may have been one */
+    uint32_t command_at;         /* where the present command is written */
+    struct shell_fields program; /* its words before the script: torchrun and its options */
+    struct shell_fields
+        launcher;            /* the commands that run the present script: srun and its options */
+    struct str heredoc_into; /* the variable that read fills from this line's here-document */
+    struct str heredoc_file; /* the file that it is written to */
+    bool heredoc_runs;       /* the command on this line runs its here-document */
+    bool heredoc_plain;      /* nothing is expanded in it */
     struct shell_fields heredocs; /* delimiters still to come on this line */
+    struct shell_text output;     /* where > of the present command leads */
+    bool appends;                 /* it is >> */
+    struct shell_buf *printed;    /* inside $(...): what was printed; NULL: nobody looks */
+    struct shell_text folder;     /* where cd has led; empty: nowhere */
+    bool nounset;                 /* set -u */
+    uint32_t comment, cut;        /* 1 + the comment that ends a continued command, this and the
+                                     last one; 0: none */
+    struct shell_missing_list missing, arguments; /* variables; $1 ... */
 };
 
 /* ---- texts ---- */
@@ -112,6 +178,20 @@ struct shell_text shell_made(struct shell *sh, struct shell_buf *b);
 struct shell_text shell_text_at(struct arena *a, struct str s, uint32_t at);
 /* No byte of it is unknown or uncertain. */
 bool shell_known(struct shell_text t);
+
+/* ---- files (shell_file.c) ---- */
+/* The text of a registered source, CR LF as LF, as the next of the files. */
+struct shell_file *shell_file_add(struct shell *sh, uint32_t source, struct str text);
+struct shell_place shell_place(const struct shell *sh, uint32_t at);
+struct span shell_span(const struct shell *sh, uint32_t at, size_t n);
+/* The file of a name that begins in the script's folder, or is relative, in the script's reach;
+   NULL: there is none, or it runs already. What comes in a request, or is no file itself, reads
+   none. */
+struct shell_file *shell_file_find(struct shell *sh, struct shell_text name);
+void shell_file_run(struct shell *sh, struct shell_file *file);
+/* What the script itself has written to a file; NULL: nothing. */
+struct shell_written *shell_written_find(struct shell *sh, struct str name);
+void shell_write(struct shell *sh, struct str name, struct shell_text text, bool append);
 
 /* ---- bytes ---- */
 static inline bool shell_is_blank(char c)
@@ -163,6 +243,11 @@ void shell_descend(struct shell *sh);
 void shell_charge(struct shell *sh, size_t work);
 /* One more field, paid for; beyond SHELL_MAX_FIELDS the reading ends. */
 void shell_push(struct shell *sh, struct shell_fields *to, struct shell_text t);
+/* The length of a placeholder, <path>, at the reading position; 0: there is none. Between
+   redirections there is a blank, or the name of a file begins with none. */
+size_t shell_placeholder(const struct shell *sh);
+/* Whether a word begins here. */
+bool shell_at_word(const struct shell *sh);
 /* Blanks, continued lines and comments. */
 void shell_skip_blanks(struct shell *sh);
 /* Expands the word at the reading position into fields and moves behind it. With `split` false the
@@ -170,6 +255,8 @@ void shell_skip_blanks(struct shell *sh);
 void shell_word(struct shell *sh, struct shell_fields *out, bool split);
 /* Expands a text as if in double quotes. */
 struct shell_text shell_expand_text(struct shell *sh, struct shell_text text);
+/* The same of a here-document, in which quotes are letters. */
+struct shell_text shell_expand_document(struct shell *sh, struct shell_text text);
 
 /* ---- arithmetic (shell_arith.c) ---- */
 /* The value of $((text)), its variables already looked up by name where they are names; false:
@@ -182,7 +269,7 @@ bool shell_arith_is_wrong(struct str text);
 void shell_halt(struct shell *sh, enum shell_halt how); /* shell_run.c */
 
 /* ---- commands that set variables (shell_builtin.c) ---- */
-/* read, printf -v, unset, source and the like; false when the name is none of them. */
+/* read, printf -v, unset, source, cd, echo and the like; false when the name is none of them. */
 bool shell_builtin(struct shell *sh, struct str name, const struct shell_fields *words);
 
 /* ---- conditions (shell_test.c) ---- */
@@ -194,7 +281,28 @@ bool shell_match(struct shell *sh, struct str pattern, struct str text);
 /* ---- commands (shell_run.c) ---- */
 /* Runs a text as a script, in the present variables. */
 void shell_run(struct shell *sh, struct shell_text text);
+/* What is printed by the command of $(text); false: nobody can tell. */
+bool shell_substitute(struct shell *sh, struct shell_text text, struct shell_text *out);
 /* A simple command with its words expanded. */
 void shell_launch(struct shell *sh, const struct shell_fields *words); /* shell.c */
+/* Fields as words of a command line. */
+struct flag_words shell_words(struct shell *sh, const struct shell_fields *fields);
+
+/* ---- the number of GPUs (shell_world.c) ---- */
+struct slurm shell_read_header(struct shell *sh, struct str text);
+/* From the launch that was found, else from the header. */
+void shell_set_world(struct shell *sh);
+/* What Slurm puts into a variable; 0: nothing that is known. */
+int64_t shell_slurm_variable(const struct slurm *s, struct str name);
+
+/* ---- findings about the script (shell_notice.c) ---- */
+/* A variable, or an argument $1 ..., that nobody sets is used at `at`. */
+void shell_note_missing(struct shell *sh, struct str name, uint32_t at);
+void shell_note_argument(struct shell *sh, struct str name, uint32_t at);
+/* A command that is a flag, of the framework's when `known`: the backslash before it is lost, or a
+   comment ended the command. True when it is one; its words then belong to the launch before it. */
+bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known);
+/* What is known only at the end: misspelt variables, arguments that matter, CR LF. */
+void shell_tell(struct shell *sh, struct str text);
 
 #endif

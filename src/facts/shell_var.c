@@ -56,7 +56,7 @@ struct shell_text shell_text_at(struct arena *a, struct str s, uint32_t at)
 bool shell_known(struct shell_text t)
 {
     for (size_t i = 0; i < t.n; i++)
-        if (t.p[i] == SHELL_UNKNOWN || t.p[i] == SHELL_MAYBE) return false;
+        if (t.p[i] >= SHELL_UNKNOWN && t.p[i] <= SHELL_FOLDER) return false;
     return true;
 }
 
@@ -82,13 +82,17 @@ static struct str env_of(const struct shell *sh, struct str name, bool *found)
 struct shell_text shell_var_get(struct shell *sh, struct str name, uint32_t at, bool *unset)
 {
     const struct setting *setting = setting_use(sh->options, name);
-    const struct shell_var *var = shell_var_find(sh, name);
+    struct shell_var *var = shell_var_find(sh, name);
     bool in_env = false;
     *unset = false;
+    if (var) var->used = true;
     if (setting) return shell_text_at(sh->arena, setting->text, at);
     if (var) return var->items.n ? var->items.items[0] : (struct shell_text){"", NULL, 0};
     struct str env = env_of(sh, name, &in_env);
     if (in_env) return shell_text_at(sh->arena, env, at);
+    int64_t slurm = shell_slurm_variable(&sh->header, name);
+    if (slurm)
+        return shell_text_at(sh->arena, arena_printf(sh->arena, "%lld", (long long)slurm), at);
     *unset = true;
     bool nowhere = sh->options->env_given && !sh->sourced;
     struct str value = nowhere ? (struct str){"", 0} : SHELL_UNKNOWN_TEXT;

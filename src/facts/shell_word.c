@@ -2,6 +2,7 @@
 /* Words: quotes, variables and the ${...} forms that launch scripts use. What is not understood is
  * unknown. */
 #include "base/quote.h"
+#include "facts/placeholder.h"
 #include "facts/shell_state.h"
 
 static const struct shell_text empty = {"", NULL, 0};
@@ -59,12 +60,15 @@ void shell_charge(struct shell *sh, size_t work)
 
 void shell_skip_blanks(struct shell *sh)
 {
+    bool continues = false;
     for (;; sh->in.at++) {
         char c = shell_peek(sh, 0);
         bool continued = c == '\\' && shell_peek(sh, 1) == '\n';
         if (continued) {
+            continues = true;
             sh->in.at++;
         } else if (c == '#') {
+            if (continues) sh->comment = shell_offset(sh) + 1;
             while (!shell_at_end(sh) && shell_peek(sh, 0) != '\n')
                 sh->in.at++;
             return;
@@ -181,6 +185,17 @@ static struct parameter split_parameter(struct shell_text body)
     return p;
 }
 
+/* The file that is run, from the script's folder on; `now`: the one that was sourced last. */
+static struct shell_text name_of_file(struct shell *sh, bool now, uint32_t at)
+{
+    const struct shell_file *file = now && sh->files.n ? &sh->files.items[sh->file] : NULL;
+    struct str name = file ? file->name : (struct str){"", 0};
+    return shell_text_at(
+        sh->arena,
+        arena_printf(sh->arena, "%c/%.*s", SHELL_FOLDER, STR_ARG(name.n ? name : STR("script.sh"))),
+        at);
+}
+
 static struct shell_text positional(struct shell *sh, struct str name, uint32_t at, bool *unset)
 {
     size_t n = 0;
@@ -191,6 +206,8 @@ static struct shell_text positional(struct shell *sh, struct str name, uint32_t 
     const struct setting *setting = setting_use(sh->options, name);
     if (setting) *unset = false;
     if (setting) return shell_text_at(sh->arena, setting->text, at);
+    if (n == 0) return name_of_file(sh, false, at);
+    if (!sh->args_known) shell_note_argument(sh, name, at);
     return shell_text_at(sh->arena, sh->args_known ? (struct str){"", 0} : SHELL_UNKNOWN_TEXT, at);
 }
 
@@ -203,7 +220,19 @@ static struct shell_text value_of(struct shell *sh, struct str name, uint32_t at
         return shell_text_at(sh->arena, arena_printf(sh->arena, "%zu", sh->args.n), at);
     if (name.n == 0 || !shell_begins_name(name.p[0]))
         return shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, at);
+    if (str_is(name, "BASH_SOURCE")) return name_of_file(sh, true, at);
     return shell_var_get(sh, name, at, unset);
+}
+
+/* The name without its last part, or that part alone; only of a file that has a folder. */
+static struct shell_text part_of_name(struct shell_text t, bool folder)
+{
+    size_t cut = t.n;
+    while (cut > 0 && t.p[cut - 1] != '/')
+        cut--;
+    if (cut == 0) return t;
+    if (folder) return (struct shell_text){t.p, t.at, cut - 1};
+    return (struct shell_text){t.p + cut, t.at + cut, t.n - cut};
 }
 
 static struct shell_text lower_or_upper(struct shell *sh, struct shell_text t, bool upper)
@@ -236,6 +265,8 @@ static struct shell_text operate(struct shell *sh, struct str name, struct shell
     if (op == '+' && !unset && shell_known(value))
         return missing ? empty : shell_expand_text(sh, word);
     if (op == '+' && unset) return empty;
+    if (str_is(shell_str(rest), "%/*")) return part_of_name(value, true);
+    if (str_is(shell_str(rest), "##*/") && shell_known(value)) return part_of_name(value, false);
     if (str_is(shell_str(rest), ",,")) return lower_or_upper(sh, value, false);
     if (str_is(shell_str(rest), "^^")) return lower_or_upper(sh, value, true);
     return shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, rest.at[0]);
@@ -245,8 +276,10 @@ static struct shell_text operate(struct shell *sh, struct str name, struct shell
 static const struct shell_fields *items_of(struct shell *sh, struct str name)
 {
     if (str_is(name, "@") || str_is(name, "*")) return &sh->args;
-    const struct shell_var *var = shell_var_find(sh, name);
-    return var ? &var->items : NULL;
+    struct shell_var *var = shell_var_find(sh, name);
+    if (!var) return NULL;
+    var->used = true;
+    return &var->items;
 }
 
 static struct shell_text item_at(struct shell *sh, const struct parameter *p, uint32_t at)
@@ -274,9 +307,12 @@ static void add_parameter(struct word *w, struct shell_text body, bool quoted, u
             add_items(w, items, quoted);
         else
             add_unknown(w, at);
+        if (!items) shell_note_missing(sh, p.name, at);
         return;
     }
-    struct shell_text value = p.index.n ? item_at(sh, &p, at) : value_of(sh, p.name, at, &unset);
+    bool whole = !p.index.n || str_is(p.name, "BASH_SOURCE");
+    struct shell_text value = whole ? value_of(sh, p.name, at, &unset) : item_at(sh, &p, at);
+    if (unset && p.rest.n == 0) shell_note_missing(sh, p.name, at);
     if (p.name.n == 0 || (p.length && !shell_known(value)))
         add_unknown(w, at);
     else if (p.length)
@@ -313,6 +349,15 @@ static void add_name(struct word *w, bool quoted, uint32_t at)
     add_parameter(w, name, quoted, at);
 }
 
+static void add_substitution(struct word *w, struct shell_text text, bool quoted, uint32_t at)
+{
+    struct shell_text printed;
+    if (!w->sh->failed && shell_substitute(w->sh, text, &printed))
+        add_text(w, printed, quoted);
+    else
+        add_unknown(w, at);
+}
+
 /* The reading position is on the $. */
 static void take_dollar(struct word *w, bool quoted)
 {
@@ -327,8 +372,7 @@ static void take_dollar(struct word *w, bool quoted)
         add_arithmetic(w, text, quoted, at);
     } else if (c == '(') {
         sh->in.at++;
-        take_balanced(sh, '(', ')');
-        add_unknown(w, at);
+        add_substitution(w, take_balanced(sh, '(', ')'), quoted, at);
     } else if (c == '{') {
         sh->in.at++;
         add_parameter(w, take_balanced(sh, '{', '}'), quoted, at);
@@ -342,19 +386,46 @@ static void take_dollar(struct word *w, bool quoted)
     }
 }
 
-static void take_backquote(struct word *w)
+static void take_backquote(struct word *w, bool quoted)
 {
     struct shell *sh = w->sh;
     uint32_t at = shell_offset(sh);
+    size_t from = sh->in.at + 1;
     do
         sh->in.at++;
     while (!shell_at_end(sh) && shell_peek(sh, 0) != '`');
-    if (shell_at_end(sh)) shell_fail(sh, "this quote is not closed");
+    if (shell_at_end(sh)) {
+        sh->in.at = from - 1;
+        shell_fail(sh, "this quote is not closed");
+        return;
+    }
+    struct shell_text text = {sh->in.text.p + from, sh->in.text.at + from, sh->in.at - from};
     sh->in.at++;
-    add_unknown(w, at);
+    add_substitution(w, text, quoted, at);
 }
 
 /* ---- quotes ---- */
+
+/* What is in quotes has ended, sh->in.at on the closing one: whether that one rather opens, as it
+   does from a quote that was forgotten on. */
+static void doubt_quote(struct shell *sh, size_t open)
+{
+    size_t close = sh->in.at;
+    const char *p = sh->in.text.p;
+    bool lines = memchr(p + open, '\n', close - open);
+    bool begins = strchr(" \t\n(,", p[close - 1]) && !shell_ends_word(shell_peek(sh, 1));
+    bool opens = begins || p[close - 1] == '=';
+    if (!opens && (lines || close > open + 1)) sh->doubt = 0;
+    if (opens && lines && !sh->doubt) sh->doubt = sh->in.text.at[open] + 1;
+}
+
+/* The quote at `open` has no end; the mistake is where the quotes changed sides. */
+static void fail_quote(struct shell *sh, size_t open)
+{
+    sh->in.at = open;
+    shell_fail(sh, "this quote is not closed");
+    if (sh->doubt) sh->failed_at = sh->doubt - 1;
+}
 
 static void take_single(struct word *w)
 {
@@ -363,10 +434,10 @@ static void take_single(struct word *w)
     w->begun = true;
     for (; !shell_at_end(sh) && shell_peek(sh, 0) != '\''; sh->in.at++)
         shell_buf_add(&w->now, shell_peek(sh, 0), shell_offset(sh));
-    if (shell_at_end(sh)) {
-        sh->in.at = open;
-        shell_fail(sh, "this quote is not closed");
-    }
+    if (shell_at_end(sh))
+        fail_quote(sh, open);
+    else
+        doubt_quote(sh, open);
     sh->in.at++;
 }
 
@@ -400,7 +471,7 @@ static void take_double_piece(struct word *w)
     if (c == '$') {
         take_dollar(w, true);
     } else if (c == '`') {
-        take_backquote(w);
+        take_backquote(w, true);
     } else {
         bool escape = c == '\\' && shell_peek(sh, 1) && strchr("\"\\$`\n", shell_peek(sh, 1));
         if (escape) sh->in.at++;
@@ -417,10 +488,10 @@ static void take_double(struct word *w)
     w->begun = true;
     while (!shell_at_end(sh) && shell_peek(sh, 0) != '"')
         take_double_piece(w);
-    if (shell_at_end(sh)) {
-        sh->in.at = open;
-        shell_fail(sh, "this quote is not closed");
-    }
+    if (shell_at_end(sh))
+        fail_quote(sh, open);
+    else
+        doubt_quote(sh, open);
     /* "${array[@]}" and "$@" of nothing are no field at all */
     struct str inside = str_slice(shell_str(sh->in.text), open + 1, sh->in.at);
     bool items =
@@ -429,12 +500,43 @@ static void take_double(struct word *w)
     sh->in.at++;
 }
 
+/* ---- placeholders ---- */
+
+size_t shell_placeholder(const struct shell *sh)
+{
+    size_t n = 1;
+    if (shell_peek(sh, 0) != '<' || !shell_begins_name(shell_peek(sh, 1))) return 0;
+    for (char c; (c = shell_peek(sh, n)) != '>'; n++)
+        if (!c || strchr("\n<|;&$\"'`", c)) return 0;
+    return shell_peek(sh, n - 1) == ' ' ? 0 : n + 1;
+}
+
+bool shell_at_word(const struct shell *sh)
+{
+    return !shell_ends_word(shell_peek(sh, 0)) || shell_placeholder(sh);
+}
+
+static void take_placeholder(struct word *w, size_t n)
+{
+    struct shell *sh = w->sh;
+    uint32_t at = shell_offset(sh);
+    struct str text = str_slice(shell_str(sh->in.text), sh->in.at, sh->in.at + n);
+    if (sh->live != SHELL_DEAD) placeholder_note(sh->f, shell_span(sh, at, n), text);
+    add_unknown(w, at);
+    sh->in.at += n;
+}
+
 /* ---- words ---- */
 
 static void take_piece(struct word *w)
 {
     struct shell *sh = w->sh;
     char c = shell_peek(sh, 0);
+    size_t n = shell_placeholder(sh);
+    if (n) {
+        take_placeholder(w, n);
+        return;
+    }
     if (begins_ansi(sh)) {
         take_ansi(w);
         return;
@@ -448,7 +550,7 @@ static void take_piece(struct word *w)
     } else if (c == '$') {
         take_dollar(w, false);
     } else if (c == '`') {
-        take_backquote(w);
+        take_backquote(w, false);
     } else if (c == '\\') {
         sh->in.at++;
         if (shell_peek(sh, 0) != '\n' && !shell_at_end(sh))
@@ -465,7 +567,7 @@ void shell_word(struct shell *sh, struct shell_fields *out, bool split)
 {
     struct word w = {.sh = sh, .now = {.arena = sh->arena}, .split = split, .out = out};
     if (!split) w.begun = true;
-    while (!shell_at_end(sh) && !shell_ends_word(shell_peek(sh, 0))) {
+    while (!shell_at_end(sh) && shell_at_word(sh)) {
         if (++sh->steps > SHELL_MAX_STEPS * 10)
             shell_exhaust(sh, "too large to be followed: more than 2,000,000 parts of words");
         take_piece(&w);
@@ -473,7 +575,7 @@ void shell_word(struct shell *sh, struct shell_fields *out, bool split)
     end_field(&w);
 }
 
-struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
+static struct shell_text expand(struct shell *sh, struct shell_text text, bool quotes)
 {
     struct shell_source outer = sh->in;
     struct shell_fields out = {0};
@@ -482,7 +584,7 @@ struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
     sh->in = (struct shell_source){.text = text};
     while (!shell_at_end(sh)) {
         char c = shell_peek(sh, 0);
-        if (c == '"' || c == '\'' || begins_ansi(sh))
+        if (quotes && (c == '"' || c == '\'' || begins_ansi(sh)))
             take_piece(&w); /* quotes inside ${a:-"b"} */
         else
             take_double_piece(&w);
@@ -490,4 +592,14 @@ struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
     sh->depth--;
     sh->in = outer;
     return shell_made(sh, &w.now);
+}
+
+struct shell_text shell_expand_text(struct shell *sh, struct shell_text text)
+{
+    return expand(sh, text, true);
+}
+
+struct shell_text shell_expand_document(struct shell *sh, struct shell_text text)
+{
+    return expand(sh, text, false);
 }

@@ -270,6 +270,8 @@ static void lose_unsayable(struct arena *a, const struct rule_set *rules, struct
 static bool is_foreign(const struct facts *from, struct str key)
 {
     const struct param_flag *flag;
+    /* who starts the run is no setting of it */
+    if (str_starts(key, STR("torchrun.")) || str_starts(key, STR("sbatch."))) return false;
     return param_find_key(from->framework, key, &flag) < 0;
 }
 

@@ -203,6 +203,19 @@ static void from_automodel(struct arena *a, const struct facts *f, struct conver
         put(out, P_micro_batch_size, facts_get(f, P_pp_microbatch_size)->value);
 }
 
+/* The switches of Megatron-LM's command line that make the MLP; a model that the target knows by
+   its name comes with its own. */
+static void mlp_to_bridge(const struct facts *f, struct conversion *out)
+{
+    static const int switches[] = {P_gated_linear_unit, P_squared_relu, P_quick_geglu};
+    bool flags = f->framework == FRAMEWORK_MEGATRON && !str_is(f->format, "plan");
+    if (!flags || out->facts->framework != FRAMEWORK_BRIDGE || out->facts->model) return;
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+        struct value v = facts_get(f, switches[i])->value;
+        if (v.kind == VALUE_BOOL) put(out, switches[i], v);
+    }
+}
+
 bool convert_is_crossing(const struct facts *from, const struct facts *to)
 {
     return framework_traits(from->framework)->megatron_words !=
@@ -220,6 +233,7 @@ void convert_words(struct arena *a, const struct facts *effective, struct conver
 {
     bool crossing = convert_is_crossing(effective, out->facts);
     bool core = framework_traits(effective->framework)->megatron_words;
+    mlp_to_bridge(effective, out);
     if (crossing && core) to_automodel(a, effective, out);
     if (crossing && !core) from_automodel(a, effective, out);
     if (!crossing && carries_microbatch(effective, out)) batch_to_automodel(effective, out);

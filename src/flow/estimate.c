@@ -44,10 +44,12 @@ static void add_costs(struct arena *a, const struct facts *f, struct estimate *o
     if (!good || !f->platform) return;
     out->complete = memory_estimate(&out->config, &out->memory, terms ? &terms->memory : NULL) &&
                     time_estimate(&out->config, &out->time, terms ? &terms->time : NULL);
-    if (out->complete)
-        evidence_find(&out->config, &out->evidence);
-    else
+    if (!out->complete) {
         no_split(f, &out->config);
+        return;
+    }
+    memory_allow_open(&out->config, &out->memory);
+    evidence_find(&out->config, &out->evidence);
 }
 
 bool estimate_reading(struct arena *a, const struct rule_set *rules, const struct reading *reading,

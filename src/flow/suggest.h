@@ -40,6 +40,7 @@ struct ask {
     struct str *forbid;
     size_t n_forbid;
     bool no_playbook; /* public recipes are neither candidates nor named */
+    bool exhaustive;  /* plans are not bounded away but looked at */
 };
 
 struct answers {

@@ -155,13 +155,22 @@ static void usual_frameworks(struct ask *ask)
         ask->in[f] = adapters ? rank->in[f].known : f != FRAMEWORK_BRIDGE;
 }
 
-/* Whether a pin means something to a framework: it has the parameter, or none has, as the planner's
-   own; or it is a knob, which some say in other words and the cost models know for all. */
-static bool pin_applies(int param, enum framework framework)
+/* Whether a value only says that something is not done. */
+static bool is_off(struct value v)
 {
-    const struct param *p = &param_table[param];
+    return v.kind == VALUE_NULL || (v.kind == VALUE_BOOL && !v.b) ||
+           (v.kind == VALUE_STRING && str_is(v.s, "none"));
+}
+
+/* Whether a pin means something to a framework: it has the parameter, or none has, as the planner's
+   own; or it is a knob that the framework says in other words, or goes without. */
+static bool pin_applies(const struct pin *pin, enum framework framework)
+{
+    const struct param *p = &param_table[pin->param];
+    const struct knob *knob = knob_of(pin->param);
     if (p->scope != SCOPE_PLAN && p->scope != SCOPE_RUN) return true;
-    return knob_of(param) || !param_is_spelled(p) || p->in[framework].known;
+    if (knob && (knob_is_sayable(knob, framework) || is_off(pin->value))) return true;
+    return !param_is_spelled(p) || p->in[framework].known;
 }
 
 static bool leave_out(struct arena *a, struct ask *ask, struct str *why)
@@ -170,7 +179,7 @@ static bool leave_out(struct arena *a, struct ask *ask, struct str *why)
         int param = ask->pins.items[i].param;
         bool any = false;
         for (int f = 0; f < FRAMEWORK_COUNT; f++) {
-            ask->in[f] = ask->in[f] && pin_applies(param, (enum framework)f);
+            ask->in[f] = ask->in[f] && pin_applies(&ask->pins.items[i], (enum framework)f);
             any = any || ask->in[f];
         }
         if (any) continue;
@@ -342,7 +351,8 @@ bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
     struct plan_request q = {.rules = rules,
                              .facts = facts_of(a, diags, ask, framework),
                              .top = (size_t)ask->top,
-                             .no_playbook = ask->no_playbook};
+                             .no_playbook = ask->no_playbook,
+                             .exhaustive = ask->exhaustive};
     q.forbid = forbidden(a, diags, ask, &q.n_forbid);
     if (!q.forbid) return false;
     q.pins = pinned_params(a, ask, &q.n_pins);

@@ -30,6 +30,7 @@ void validate_memory(struct validation *v, const struct facts *f, const struct m
     note_parts(f, d, m);
     diag_note(f->diags, d, "9 runs of 10 lie between %.1f and %.1f GiB", m->peak_low / GIB,
               m->peak_high / GIB);
+    if (m->open) diag_note(f->diags, d, "%.*s", STR_ARG(memory_open_text(f->arena, m)));
     const struct rule *rule = rules_find(v->rules, d->rule);
     if (rule) d->help = rule->help;
 }

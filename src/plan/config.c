@@ -128,6 +128,7 @@ static struct knobs knobs_unsaid(enum framework framework)
         .etp = 1,
         .mbs = 1,
         .precision = PREC_BF16,
+        .attention = ATTN_AUTO,
         .dispatcher = (uint8_t)framework_traits(framework)->dispatcher,
         .recompute_method = METHOD_UNIFORM,
         .recompute_modules = MOD_CORE_ATTN, /* transformer_config.py: selective without modules */
@@ -218,6 +219,7 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
     read_layout(a, f, out);
     for (size_t i = 0; i < knob_field_count; i++)
         if (knob_table[i].settle) knob_table[i].settle(f, out);
+    out->unstated = config_unstated(f, out);
     return true;
 }
 

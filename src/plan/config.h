@@ -130,7 +130,18 @@ enum fsdp {
     FSDP_FSDP2,
     FSDP_DDP
 };
-enum attention_backend { ATTN_FLASH, ATTN_FUSED, ATTN_UNFUSED };
+/* FLASH: FlashAttention's own kernels. FUSED: cuDNN's through Transformer Engine. UNFUSED: scores
+   are written. SDPA: PyTorch's, which picks one of its own. FLEX: compiled by PyTorch. AUTO:
+   Transformer Engine picks FLASH or FUSED. */
+enum attention_backend { ATTN_FLASH, ATTN_FUSED, ATTN_UNFUSED, ATTN_SDPA, ATTN_FLEX, ATTN_AUTO };
+/* TE: a GEMM an expert on several streams (Transformer Engine's grouped linear). GROUPED: all local
+   experts in one kernel (torch._grouped_mm, CUTLASS, TE's grouped tensors). LOOP: expert by expert.
+   FUSED: TE's op fuser makes one operation of products and activation. */
+enum experts_kernel { EXPERTS_TE, EXPERTS_GROUPED, EXPERTS_LOOP, EXPERTS_FUSED };
+/* TE: one kernel, which keeps a number a row. TORCH: PyTorch's own. COMPILED: in fp32, made one
+   kernel by torch.compile. */
+enum norm_kernel { NORM_TE, NORM_TORCH, NORM_COMPILED };
+enum linear_kernel { LINEARS_TE, LINEARS_TORCH };
 enum task { TASK_PRETRAIN, TASK_SFT, TASK_PEFT };
 
 /* bits of recompute_modules, offload_modules and cuda_graph_scope */
@@ -169,6 +180,23 @@ enum {
     OPEN_DYNAMIC_GRAPHS = 16, /* buffers of a fixed size for what varies, in a graph */
 };
 
+/* bits of unstated: what a run surely has, and neither the plan nor its framework's defaults say. A
+   file that a framework starts as it is leaves nothing open but what its installation decides. */
+enum {
+    UNSTATED_ATTENTION = 1,
+    UNSTATED_EXPERTS = 2,
+    UNSTATED_NORMS = 4,
+    UNSTATED_DISPATCHER = 8,
+    UNSTATED_STAGES = 16, /* virtual stages of a pipeline */
+    UNSTATED_GRAPHS = 32,
+    UNSTATED_RECOMPUTE = 64,
+    UNSTATED_SHARDING = 128,    /* FSDP */
+    UNSTATED_GRADIENTS = 256,   /* their number format */
+    UNSTATED_ACTIVATIONS = 512, /* whether an activation's input is kept in FP8 */
+    UNSTATED_FROZEN = 1024,     /* the number format of frozen weights */
+    UNSTATED_RESHARDING = 2048  /* whether FSDP2 gathers anew for the backward */
+};
+
 /* All that a plan decides. Degrees are at least 1. */
 struct knobs {
     int64_t gpus;
@@ -177,7 +205,7 @@ struct knobs {
     int seq;
     bool sequence_parallel;
     uint8_t precision, dispatcher, recompute, recompute_method, graph_impl, ce_fusion, fsdp,
-        attention, task;
+        attention, experts, norms, linears, task;
     int recompute_num_layers; /* full: 0 means all */
     uint32_t recompute_modules, offload_modules, graph_scope;
     bool fp8_param_gather;
@@ -190,6 +218,9 @@ struct knobs {
         shared_expert_overlap, overlap_p2p;
     bool permute_fusion, grouped_gemm, act_fusion, grad_accumulation_fusion, deterministic,
         transformer_engine;
+    bool op_fuser;             /* Transformer Engine fuses the operations of a module */
+    bool fp8_attention;        /* attention's products, and what it keeps, are FP8 */
+    bool fp8_activation_store; /* an activation's input is kept in FP8 for the backward */
     bool layer_wise_optimizer; /* dist_muon and kin: whole matrices dealt over dp x cp (experts over
                                   edp) */
     bool offload_optimizer_states; /* all optimizer states on the CPU between two steps */
@@ -238,11 +269,14 @@ struct config {
     const struct layout *layouts; /* explicit layouts that knobs.layout names */
     int n_layouts;
     bool layout_given; /* the facts say the layout: the planner makes no other */
+    uint32_t unstated; /* UNSTATED_* bits; 0 of a plan that the planner makes */
 };
 
 /* Fills a config from facts; what a complete plan needs and the facts do not say becomes an error
    diagnostic of rule `missing-fact` that names it. */
 bool config_from_facts(struct arena *a, const struct facts *f, struct config *out);
+/* UNSTATED_* bits of what the facts leave open. */
+uint32_t config_unstated(const struct facts *f, const struct config *c);
 /* Whether the facts say what decides most of the memory: overrides of a Bridge recipe leave much of
    it to the recipe, and a verdict on defaults would be a guess. */
 bool config_is_decided(const struct facts *f);

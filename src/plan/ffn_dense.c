@@ -24,15 +24,17 @@ static void dense_saved(struct saved_list *l)
     double f = l->m->dense_ffn / l->tp, up = l->m->gated ? 2 : 1, h = l->m->hidden;
     double tokens = l->t.tokens;
     int first = l->n;
-    struct saved *norm = saved_residual(l, false, true);
+    struct saved *norm = saved_residual(
+        l, false, true, LINEAR_BIT(LINEAR_FC1) | LINEAR_BIT(LINEAR_GATE) | LINEAR_BIT(LINEAR_UP));
     if (k->transformer_engine) norm->freed_by = MOD_MLP;
-    saved_add(l, "FC1 output", tokens, up * f, l->wide)->freed_by = MOD_MLP;
-    saved_add(l, "activation", tokens, f, l->gemm)->freed_by = MOD_MLP;
+    saved_add(l, "FC1 output", tokens, up * f, l->inner)->freed_by = MOD_MLP;
+    struct saved *activation = saved_add(l, "activation", tokens, f, l->gemm);
+    activation->freed_by = MOD_MLP, activation->input_of = LINEAR_BIT(LINEAR_DOWN);
     for (int i = first; i < l->n; i++)
         l->items[i].late = true;
     saved_dropout(l);
     double gathered = k->tp > 1 ? tokens * h : 0,
-           wgrad = k->grad_accumulation_fusion ? 0 : up * f * h;
+           wgrad = k->grad_accumulation_fusion || !knobs_trains_language(k) ? 0 : up * f * h;
     l->ffn_backward = l->wide * (tokens * (1 + up) * f + gathered + wgrad);
     l->residual_backward = l->wide * l->t.sp_tokens * h;
 }

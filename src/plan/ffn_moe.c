@@ -3,6 +3,8 @@
 #include "plan/framework.h"
 #include "plan/ops.h"
 
+#include <math.h>
+
 /* Both recomputed by the tag itself and by recomputing the whole MoE layer. */
 #define FREED_MOE MOD_MOE
 #define FREED_ACT (MOD_MOE | MOD_MOE_ACT)
@@ -128,8 +130,19 @@ static void shared_saved(struct saved_list *l)
 {
     double f = l->m->shared_ffn / l->tp, up = l->m->gated ? 2 : 1, tokens = l->t.tokens;
     if (f <= 0) return;
-    saved_add(l, "shared FC1 output", tokens, up * f, l->wide)->freed_by = FREED_SHARED;
-    saved_add(l, "shared activation", tokens, f, l->gemm)->freed_by = FREED_SHARED;
+    saved_add(l, "shared FC1 output", tokens, up * f, l->inner)->freed_by = FREED_SHARED;
+    struct saved *activation = saved_add(l, "shared activation", tokens, f, l->gemm);
+    activation->freed_by = FREED_SHARED, activation->input_of = LINEAR_BIT(LINEAR_SHARED_DOWN);
+}
+
+/* PyTorch's exchange in AutoModel adds up what the experts make of all tokens of the group, in
+   fp32, over the group (nemo_automodel/components/moe/experts.py GroupedExperts.forward): its
+   backward has that gradient twice, and that of the routed rows, before the experts' own. */
+static double gathered_backward(const struct saved_list *l)
+{
+    const struct knobs *k = &l->c->knobs;
+    if (k->dispatcher != DISPATCH_TORCH || k->ep == 1) return 0;
+    return 4 * width(l->m) * (2 * k->ep * l->t.sp_tokens + l->t.rows);
 }
 
 /* The probability is applied before FC2 (memory-efficient permutation), so FC2's output is not
@@ -145,10 +158,12 @@ static void experts_saved(struct saved_list *l)
     int first = l->n;
     struct saved *s = saved_add(l, "permuted tokens", rows, width(m), gemm);
     s->freed_by = FREED_MOE, s->offloaded_by = MOD_EXPERT_FC1 | MOD_FUSED_GROUP_MLP;
-    s = saved_add(l, "expert FC1 output", rows, up * f, bytes);
+    s->input_of = LINEAR_BIT(LINEAR_EXPERTS_UP);
+    s = saved_add(l, "expert FC1 output", rows, up * f, l->inner);
     s->freed_by = FREED_MOE, s->offloaded_by = MOD_MOE_ACT | MOD_FUSED_GROUP_MLP;
     s = saved_add(l, "expert activation", rows, f, gemm);
     s->freed_by = FREED_ACT, s->offloaded_by = MOD_FUSED_GROUP_MLP;
+    s->input_of = LINEAR_BIT(LINEAR_EXPERTS_DOWN);
     if (!k->act_fusion)
         saved_add(l, "expert activation, unweighted", rows, f, bytes)->freed_by = FREED_ACT;
     saved_add(l, "expert probabilities", rows, 1, 4)->freed_by = FREED_MOE;
@@ -159,18 +174,21 @@ static void experts_saved(struct saved_list *l)
     for (int i = first; i < l->n; i++)
         l->items[i].routed = true;
     double buffers = knobs_rank_capacity(k);
-    l->ffn_backward = bytes * (buffers > 0 ? buffers : 1) * rows * (width(m) + (1 + up) * f);
+    l->ffn_backward = fmax(bytes * (buffers > 0 ? buffers : 1) * rows * (width(m) + (1 + up) * f),
+                           gathered_backward(l));
 }
 
-/* Router logits, scores and probabilities in fp32, and the row maps of permutation: 12 and 8 bytes
-   a token and expert. The router's CUDA graph holds the norm before it and the shared experts too
+/* The router keeps its input whether it is trained or not
+   (megatron/core/transformer/moe/moe_utils.py RouterGatingLinearFunction). Router logits, scores
+   and probabilities in fp32, and the row maps of permutation: 12 and 8 bytes a token and expert.
+   The router's CUDA graph holds the norm before it and the shared experts too
    (megatron/core/transformer/transformer_layer.py: _te_cuda_graph_capture). */
 static void moe_saved(struct saved_list *l)
 {
     const struct model_shape *m = l->m;
     double tokens = l->t.sp_tokens;
     int first = l->n;
-    saved_residual(l, false, false);
+    saved_residual(l, false, false, 0);
     saved_add(l, "router logits and scores", tokens, m->experts, 12)->freed_by = FREED_MOE;
     shared_saved(l);
     for (int i = first; i < l->n; i++)

@@ -28,6 +28,12 @@ size_t knob_size(const struct knob *knob)
     return 0;
 }
 
+bool knob_same(const struct knob *knob, const struct knobs *a, const struct knobs *b)
+{
+    size_t at = knob->offset;
+    return memcmp((const char *)a + at, (const char *)b + at, knob_size(knob)) == 0;
+}
+
 static struct value words_of_mask(struct arena *a, uint32_t mask, const char *const *words)
 {
     VEC(struct value) list = {0};

@@ -63,6 +63,7 @@ struct value knob_get(struct arena *a, const struct knobs *k, const struct knob 
  * `absent`. */
 bool knob_set(struct knobs *k, const struct knob *knob, struct value v);
 size_t knob_size(const struct knob *knob); /* bytes of the field */
+bool knob_same(const struct knob *knob, const struct knobs *a, const struct knobs *b);
 /* allgather, alltoall, deepep, hybridep, torch */
 const char *knobs_dispatcher(const struct knobs *k);
 
@@ -74,6 +75,8 @@ void knob_put(const struct knob_saying *s, int param, struct value v);
 /* Says one knob in the words that the facts' framework has for its value; false: it has none, and
    the parameter's own value is all there is to say. */
 bool knob_say_words(const struct knob_saying *s, const struct knobs *k, const struct knob *knob);
+/* Whether a framework has any words for a knob: its parameter, others, or code that says it. */
+bool knob_is_sayable(const struct knob *knob, enum framework framework);
 /* Says one knob in the facts of its framework. */
 void knob_say(const struct knob_saying *s, const struct config *c, const struct knob *knob);
 /* Changes the facts of `from` to say what is other in `to`, whatever says it now. */

@@ -128,6 +128,30 @@ static void settle_attention(const struct facts *f, struct config *c)
     if (!c->knobs.transformer_engine) c->knobs.attention = ATTN_UNFUSED;
 }
 
+/* Megatron-core's experts (core/models/gpt/moe_module_specs.py): one after the other unless grouped
+   (a plan that is silent means grouped ones, as every tuned run has them); grouped tensors are one
+   kernel; with the op fuser one operation (core/transformer/moe/experts.py _with_fused_impl). */
+static void settle_experts(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    if (!config_traits(c)->megatron_words) return;
+    bool silent = str_is(f->format, "plan") && !fact_is_set(facts_get(f, P_moe_grouped_gemm));
+    bool grouped = silent || k->grouped_gemm;
+    k->experts = !grouped                               ? EXPERTS_LOOP
+                 : k->op_fuser                          ? EXPERTS_FUSED
+                 : is_true(f, P_moe_use_grouped_tensor) ? EXPERTS_GROUPED
+                                                        : EXPERTS_TE;
+}
+
+/* Models of Hugging Face's own classes have one word for their attention; everything else is
+   PyTorch's, expert by expert. */
+static void settle_classes(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    if (facts_bool(f, P_automodel_moe, true) || config_traits(c)->megatron_words) return;
+    k->experts = EXPERTS_LOOP, k->norms = NORM_TORCH, k->linears = LINEARS_TORCH;
+}
+
 static void settle_activation(const struct facts *f, struct config *c)
 {
     if (!c->model.gated)
@@ -328,7 +352,11 @@ static const char *const granularity_words[] = {"", "selective", "full", NULL};
 static const char *const method_words[] = {"uniform", "block", NULL};
 static const char *const graph_words[] = {"none", "local", "transformer_engine", "full_iteration",
                                           NULL};
-static const char *const attention_words[] = {"flash", "fused", "unfused", NULL};
+static const char *const attention_words[] = {"flash", "fused", "unfused", "sdpa",
+                                              "flex",  "auto",  NULL};
+static const char *const experts_words[] = {"te", "grouped", "torch", "fused", NULL};
+static const char *const norms_words[] = {"te", "torch", "torch_fp32", NULL};
+static const char *const linears_words[] = {"te", "torch", NULL};
 static const char *const dispatcher_words[] = {"allgather", "alltoall", "deepep",
                                                "hybridep",  "torch",    NULL};
 static const char *const task_words[] = {"pretrain", "sft", "peft", NULL};
@@ -340,8 +368,8 @@ static const char *const module_words[] = {
 static const char *const scope_words[] = {"attn", "moe_router", "moe_preprocess", "mamba", "mlp",
                                           "moe",  NULL};
 
-static const char *const numerics_words[] = {"gradients", "moments", "parameters", "fp8_moments",
-                                             "dynamic_graphs", NULL};
+static const char *const numerics_words[] = {"gradients",   "moments",        "parameters",
+                                             "fp8_moments", "dynamic_graphs", NULL};
 
 #define NONE (-1)
 #define FIELD(name) offsetof(struct knobs, name)
@@ -444,6 +472,13 @@ const struct knob knob_table[] = {
     PLAIN(P_gradient_accumulation_fusion, KNOB_BOOL, grad_accumulation_fusion, NONE),
     PLAIN(P_overlap_p2p_comm, KNOB_BOOL, overlap_p2p, NONE),
     PLAIN(P_deterministic_mode, KNOB_BOOL, deterministic, NONE),
+    {P_backend_experts, KNOB_WORD, FIELD(experts), experts_words, NONE, settle_experts,
+     say_nothing},
+    {P_backend_rms_norm, KNOB_WORD, FIELD(norms), norms_words, NONE, settle_classes, say_nothing},
+    {P_backend_linear, KNOB_WORD, FIELD(linears), linears_words, NONE, NULL, say_nothing},
+    PLAIN(P_use_transformer_engine_op_fuser, KNOB_BOOL, op_fuser, NONE),
+    PLAIN(P_fp8_dot_product_attention, KNOB_BOOL, fp8_attention, NONE),
+    PLAIN(P_activation_func_fp8_input_store, KNOB_BOOL, fp8_activation_store, NONE),
     PLAIN(P_defer_embedding_wgrad_compute, KNOB_BOOL, defer_embedding_wgrad, NONE),
     PLAIN(P_wgrad_deferral_limit, KNOB_INT, wgrad_deferral_limit, 0),
 };

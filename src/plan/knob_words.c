@@ -186,6 +186,59 @@ static const struct phrase {
     {P_cross_entropy_loss_fusion, AUTOMODEL, NOBODY, CE_NATIVE, 0, {{0}}},
 
     {P_attention_backend, ALL, NOBODY, ATTN_UNFUSED, 1, {{P_attention_backend, WORD("local")}}},
+    {P_attention_backend, AUTOMODEL, NOBODY, ATTN_AUTO, 1, {{P_backend_attn, WORD("te")}}},
+    {P_attention_backend, AUTOMODEL, NOBODY, ATTN_FUSED, 1, {{P_backend_attn, WORD("cudnn")}}},
+    {P_attention_backend, AUTOMODEL, NOBODY, ATTN_SDPA, 1, {{P_backend_attn, WORD("sdpa")}}},
+    {P_attention_backend, AUTOMODEL, NOBODY, ATTN_FLEX, 1, {{P_backend_attn, WORD("flex")}}},
+    {P_attention_backend, AUTOMODEL, NOBODY, ATTN_UNFUSED, 1, {{P_backend_attn, WORD("eager")}}},
+    {P_attention_backend,
+     AUTOMODEL,
+     NOBODY,
+     ATTN_FLASH,
+     1,
+     {{P_attn_implementation, WORD("flash_attention_2")}}},
+    {P_attention_backend,
+     AUTOMODEL,
+     NOBODY,
+     ATTN_FLASH,
+     1,
+     {{P_attn_implementation, WORD("flash_attention_3")}}},
+    {P_attention_backend, AUTOMODEL, NOBODY, ATTN_SDPA, 1, {{P_attn_implementation, WORD("sdpa")}}},
+    {P_attention_backend,
+     AUTOMODEL,
+     NOBODY,
+     ATTN_FLEX,
+     1,
+     {{P_attn_implementation, WORD("flex_attention")}}},
+    {P_attention_backend,
+     AUTOMODEL,
+     NOBODY,
+     ATTN_UNFUSED,
+     1,
+     {{P_attn_implementation, WORD("eager")}}},
+    {P_backend_experts, AUTOMODEL, NOBODY, EXPERTS_LOOP, 1, {{P_backend_experts, WORD("torch")}}},
+    {P_backend_experts, AUTOMODEL, NOBODY, EXPERTS_TE, 1, {{P_backend_experts, WORD("te")}}},
+    {P_backend_experts, AUTOMODEL, NOBODY, EXPERTS_GROUPED, 1, {{P_backend_experts, WORD("gmm")}}},
+    {P_backend_experts,
+     AUTOMODEL,
+     NOBODY,
+     EXPERTS_GROUPED,
+     1,
+     {{P_backend_experts, WORD("torch_mm")}}},
+    {P_backend_experts,
+     AUTOMODEL,
+     NOBODY,
+     EXPERTS_GROUPED,
+     1,
+     {{P_backend_experts, WORD("torch_mm_mxfp8")}}},
+    {P_backend_experts, AUTOMODEL, NOBODY, EXPERTS_GROUPED, 0, {{0}}},
+    {P_backend_rms_norm, AUTOMODEL, NOBODY, NORM_TORCH, 1, {{P_backend_rms_norm, WORD("torch")}}},
+    {P_backend_rms_norm, AUTOMODEL, NOBODY, NORM_TE, 1, {{P_backend_rms_norm, WORD("te")}}},
+    {P_backend_rms_norm, AUTOMODEL, NOBODY, NORM_TE, 1, {{P_backend_rms_norm, WORD("quack")}}},
+    {P_backend_rms_norm, AUTOMODEL, NOBODY, NORM_COMPILED, 0, {{0}}},
+    {P_backend_linear, AUTOMODEL, NOBODY, LINEARS_TORCH, 1, {{P_backend_linear, WORD("torch")}}},
+    {P_backend_linear, AUTOMODEL, NOBODY, LINEARS_TORCH, 1, {{P_backend_linear, WORD("quack")}}},
+    {P_fp8_dot_product_attention, ALL, NOBODY, true, 1, {{P_fp8_multi_head_attention, ON}}},
     {P_transformer_impl, ALL, ALL, false, 1, {{P_transformer_impl, WORD("local")}}},
     {P_gradient_accumulation_fusion, AUTOMODEL, NOBODY, false, 0, {{0}}},
     {P_freeze_vision_model, ALL, NOBODY, true, 1, {{P_freeze_all_layers, ON}}},
@@ -279,4 +332,14 @@ bool knob_say_words(const struct knob_saying *s, const struct knobs *k, const st
         return true;
     }
     return false;
+}
+
+bool knob_is_sayable(const struct knob *knob, enum framework framework)
+{
+    bool found = param_table[knob->param].in[framework].known;
+    for (size_t i = 0; i < sizeof others / sizeof *others && !found; i++)
+        found = others[i].knob == knob->param && param_table[others[i].param].in[framework].known;
+    for (int i = 0; i < N_PHRASES && !found; i++)
+        found = phrases[i].knob == knob->param && has(phrases[i].says, framework);
+    return found;
 }

@@ -76,14 +76,19 @@ static void attention_work(struct work *w)
     work_host(w, w->low ? 30 : 22, SCOPE_ATTN | SCOPE_FULL, 2);
 }
 
+/* Those behind the input norm. */
+static const uint32_t first_linears = LINEAR_BIT(LINEAR_QKV) | LINEAR_BIT(LINEAR_Q) |
+                                      LINEAR_BIT(LINEAR_K) | LINEAR_BIT(LINEAR_V) |
+                                      LINEAR_BIT(LINEAR_Q_DOWN);
+
 static void attention_saved(struct saved_list *l)
 {
     struct heads x = heads_of(l->m, l->mixer);
     double q = x.n * x.qk, kv = x.groups * (x.qk + x.v), tokens = l->t.tokens;
-    saved_residual(l, true, true);
+    saved_residual(l, true, true, first_linears);
     if (l->m->qk_layernorm)
         saved_add(l, "q and k before their norm", tokens, (q + x.groups * x.qk) / l->tp, l->wide);
-    saved_add(l, "q, k, v", tokens, (q + kv) / l->tp, l->wide)->offloaded_by = MOD_CORE_ATTN;
+    saved_add(l, "q, k, v", tokens, (q + kv) / l->tp, l->core)->offloaded_by = MOD_CORE_ATTN;
     if (l->m->attention_output_gate)
         saved_add(l, "attention gate", tokens, x.n * x.v / l->tp, l->wide);
     if (mixer_has_indexer(l->mixer)) indexer_saved(l);

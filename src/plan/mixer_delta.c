@@ -45,14 +45,14 @@ static void delta_saved(struct saved_list *l)
     const struct model_shape *m = l->m;
     double heads = m->lin_v_heads, repeated = heads * m->lin_k_dim, bytes = l->wide;
     double tp = l->tp, tokens = l->t.tokens, qk = 2 * key(m), v = value(m);
-    saved_residual(l, true, true);
+    saved_residual(l, true, true, LINEAR_BIT(LINEAR_DELTA_IN));
     int first = l->n;
     saved_add(l, "q, k, v, z, b, a", tokens, (qk + 2 * v + 2 * heads) / tp, bytes);
     saved_add(l, "convolution output", tokens, (qk + v) / tp, bytes);
     saved_add(l, "kernel's q, k, v", tokens, (2 * repeated + v) / tp, bytes);
     saved_add(l, "kernel's decays and solve", tokens, (CHUNK + 3) * heads / tp, bytes);
     saved_add(l, "delta rule output", tokens, v / tp, bytes);
-    saved_add(l, "gated output", tokens, v / tp, l->gemm);
+    saved_add(l, "gated output", tokens, v / tp, l->gemm)->input_of = LINEAR_BIT(LINEAR_DELTA_OUT);
     for (int i = first; i < l->n; i++)
         l->items[i].unmeasured = true;
     l->mixer_backward = bytes * 3 * tokens * m->heads * m->head_dim / tp;

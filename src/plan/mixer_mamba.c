@@ -39,12 +39,13 @@ static void mamba_saved(struct saved_list *l)
 {
     const struct model_shape *m = l->m;
     double tokens = l->t.tokens, own = inner(m) / l->tp;
-    saved_residual(l, true, true);
+    saved_residual(l, true, true, LINEAR_BIT(LINEAR_MAMBA_IN));
     saved_add(l, "z, x, B, C, dt", tokens, (2 * inner(m) + states(m) + m->mamba_heads) / l->tp,
               l->wide);
     saved_add(l, "scan output", tokens, own, l->wide);
     saved_add(l, "gated scan output", tokens, own, l->wide);
-    saved_add(l, "gated scan output, normed", tokens, own, l->gemm);
+    saved_add(l, "gated scan output, normed", tokens, own, l->gemm)->input_of =
+        LINEAR_BIT(LINEAR_MAMBA_OUT);
     saved_dropout(l);
     l->mixer_backward = l->wide * 2 * tokens * inner(m) / l->tp;
 }

@@ -71,7 +71,7 @@ static void mla_work(struct work *w)
 static void saved_kernel(struct saved_list *l)
 {
     const struct model_shape *m = l->m;
-    double bytes = l->wide, tp = l->tp, tokens = l->t.tokens;
+    double bytes = l->core, tp = l->tp, tokens = l->t.tokens;
     double n = m->heads, qk = n * qk_width(m) / tp, v = n * m->mla_v / tp;
     bool absorbed = is_absorbed(m);
     int first = l->n;
@@ -82,24 +82,33 @@ static void saved_kernel(struct saved_list *l)
         saved_add(l, "v", tokens, v, bytes);
     for (int i = first; i < l->n; i++)
         l->items[i].freed_by = MOD_MLA_UP_PROJ, l->items[i].offloaded_by = MOD_CORE_ATTN;
-    if (m->attention_output_gate) saved_add(l, "attention gate", tokens, v, bytes);
+    if (m->attention_output_gate) saved_add(l, "attention gate", tokens, v, l->wide);
     if (mixer_has_indexer(l->mixer)) indexer_saved(l);
     saved_attention(l, n, n * v_width(m), n * m->mla_v);
     for (int i = first; i < l->n && absorbed; i++)
         l->items[i].unmeasured = true;
 }
 
+/* A normed latent, which only the projection behind it keeps. */
+static void saved_latent(struct saved_list *l, const char *name, double width,
+                         enum linear_role role)
+{
+    struct saved *s = saved_add(l, name, l->t.sp_tokens, width, l->gemm);
+    s->freed_by = MOD_MLA_UP_PROJ, s->input_of = LINEAR_BIT(role);
+}
+
 static void mla_saved(struct saved_list *l)
 {
     const struct model_shape *m = l->m;
-    double bytes = l->wide, gemm = l->gemm, sp = l->t.sp_tokens;
-    saved_residual(l, true, false);
+    double bytes = l->wide, sp = l->t.sp_tokens;
+    saved_residual(l, true, false,
+                   LINEAR_BIT(LINEAR_Q_DOWN) | LINEAR_BIT(LINEAR_Q) | LINEAR_BIT(LINEAR_KV_DOWN));
     if (m->q_lora > 0) {
         saved_add(l, "q latent", sp, m->q_lora, bytes);
-        saved_add(l, "q latent, normed", sp, m->q_lora, gemm)->freed_by = MOD_MLA_UP_PROJ;
+        saved_latent(l, "q latent, normed", m->q_lora, LINEAR_Q_UP);
     }
     saved_add(l, "kv latent", sp, m->kv_lora + m->qk_rope, bytes);
-    saved_add(l, "kv latent, normed", sp, m->kv_lora, gemm)->freed_by = MOD_MLA_UP_PROJ;
+    saved_latent(l, "kv latent, normed", m->kv_lora, LINEAR_KV_UP);
     saved_kernel(l);
     saved_dropout(l);
 }

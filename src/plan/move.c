@@ -651,12 +651,6 @@ bool move_take(const struct decision *d, const struct move *move, struct config 
                         : scale(decision_size(d, &c->knobs), move->argument);
 }
 
-static bool same_knob(const struct knobs *a, const struct knobs *b, const struct knob *knob)
-{
-    return memcmp((const char *)a + knob->offset, (const char *)b + knob->offset,
-                  knob_size(knob)) == 0;
-}
-
 /* Whether what a decision is about is as a move with risks leaves it. */
 static bool is_risked_by(const struct config *plan, const struct decision *d,
                          const struct move *move)
@@ -665,7 +659,7 @@ static bool is_risked_by(const struct config *plan, const struct decision *d,
     if (!move->risks || !(move->uses & MOVE_SEARCH) || !move->change(&after, move->argument))
         return false;
     for (const int *param = d->params; *param != P_NONE; param++)
-        if (!same_knob(&after.knobs, &plan->knobs, knob_of(*param))) return false;
+        if (!knob_same(knob_of(*param), &after.knobs, &plan->knobs)) return false;
     return true;
 }
 

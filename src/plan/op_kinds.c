@@ -82,6 +82,8 @@ void op_saved(const struct config *c, const struct token_counts *t, struct layer
     const struct ffn_kind *ffn = ffn_kinds[kind.ffn];
     l->c = c, l->m = &c->model, l->mixer = kind.mixer, l->t = *t, l->tp = c->knobs.tp;
     l->wide = c->knobs.precision == PREC_FP32 ? 4 : 2, l->gemm = gemm_input_bytes(&c->knobs),
+    l->core = c->knobs.fp8_attention && knobs_quantised(&c->knobs) ? 1 : l->wide;
+    l->inner = c->knobs.fp8_activation_store && c->model.gated ? 1 : l->wide;
     l->n = 0;
     l->mixer_backward = l->ffn_backward = l->residual_backward = l->scores_backward = 0;
     if (mixer) {
@@ -93,6 +95,7 @@ void op_saved(const struct config *c, const struct token_counts *t, struct layer
         ffn->saved(l);
         capture_from(l, first, ffn->scope);
     }
+    saved_freeze(l);
 }
 
 /* No router, as Megatron-LM counts; a token passes through topk of the routed experts. */

@@ -151,24 +151,41 @@ struct saved *saved_add(struct saved_list *l, const char *name, double rows, dou
 
 /* A norm's statistics are mean and reciprocal deviation, or the latter alone. No tag frees the
    output of a norm that is part of a GEMM (TELayerNormColumnParallelLinear) alone;
-   LoRA's adapter of such a GEMM keeps its input gathered over TP (Megatron-Bridge's runs with and
-   without a second gather differ by that). */
-struct saved *saved_residual(struct saved_list *l, bool first, bool fused)
+   LoRA's adapter of such a GEMM takes the norm's output gathered over TP, and keeps that
+   (Megatron-Bridge's runs with and without a second gather differ by it). */
+struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint32_t linears)
 {
     const struct knobs *k = &l->c->knobs;
     double h = l->m->hidden, tokens = l->t.sp_tokens;
     bool alone = !fused || !k->transformer_engine;
+    bool gathers = k->task == TASK_PEFT && (k->lora_targets & linears) && fused;
     saved_add(l, first ? "layer input" : "FFN input", tokens, h, l->wide)->offloaded_by =
         first ? MOD_ATTN_NORM : MOD_MLP_NORM;
     saved_add(l, first ? "input norm statistics" : "FFN norm statistics", tokens, 1,
               l->m->layernorm ? 8 : 4);
-    struct saved *out = saved_add(l, first ? "input norm output" : "FFN norm output", tokens, h,
-                                  alone ? l->wide : l->gemm);
+    struct saved *out = saved_add(l, first ? "input norm output" : "FFN norm output",
+                                  gathers ? l->t.tokens : tokens, h, alone ? l->wide : l->gemm);
     out->freed_by = alone ? MOD_LAYERNORM : 0;
     out->offloaded_by = first ? MOD_QKV_LINEAR : 0;
-    bool gathers = k->task == TASK_PEFT && k->sequence_parallel && k->tp > 1 && fused;
-    if (gathers) saved_add(l, "gathered norm output of the adapters", l->t.tokens, h, l->wide);
+    out->input_of = linears;
     return out;
+}
+
+/* Transformer Engine and PyTorch keep a linear's input only where its weight asks for a gradient
+   (transformer_engine/pytorch/module/linear.py backward_needs_input, layernorm_linear.py). */
+void saved_freeze(struct saved_list *l)
+{
+    const struct knobs *k = &l->c->knobs;
+    if (knobs_trains_language(k)) return;
+    uint32_t adapted = k->task == TASK_PEFT ? k->lora_targets : 0;
+    int n = 0;
+    for (int i = 0; i < l->n; i++) {
+        struct saved s = l->items[i];
+        if (s.input_of && !(s.input_of & adapted)) continue;
+        if (s.input_of) s.bytes = l->wide;
+        l->items[n++] = s;
+    }
+    l->n = n;
 }
 
 void saved_dropout(struct saved_list *l)

@@ -43,6 +43,9 @@ enum linear_role {
     LINEAR_OTHER = LINEAR_ROLES /* no adapter's target */
 };
 
+/* The bit of a role in masks of roles. */
+#define LINEAR_BIT(role) (UINT32_C(1) << (role))
+
 /* How tensor parallelism cuts a matrix (experts: expert tensor parallelism). */
 enum linear_cut { CUT_OUTPUT, CUT_INPUT, CUT_NOT };
 /* The rows that pass through a matrix: all tokens of the TP group, a TP rank's share of them, or
@@ -205,7 +208,8 @@ struct stream *work_activation(struct work *w, double rows, double inner);
 struct saved {
     const char *name;
     double rows, width, bytes;
-    uint32_t freed_by;     /* MOD_* bits whose recomputation frees it */
+    uint32_t input_of; /* LINEAR_* bits: kept for their weight gradients alone; 0: in any case */
+    uint32_t freed_by; /* MOD_* bits whose recomputation frees it */
     uint32_t offloaded_by; /* MOD_* bits whose fine-grained offload moves it to the host */
     uint32_t captured_by;  /* SCOPE_* bits whose CUDA graphs keep it in their own pool */
     bool routed;           /* grows with the imbalance of routing */
@@ -222,7 +226,8 @@ struct saved_list {
     enum mixer mixer;
     struct token_counts t;
     double tp;
-    double wide, gemm; /* bytes of an element, and of one of a GEMM's input as it is kept */
+    double wide, gemm;  /* bytes of an element, and of one of a GEMM's input as it is kept */
+    double core, inner; /* of one that attention's kernel keeps, and of an activation's input */
     int n;
     struct saved items[LAYER_MAX_SAVED];
     /* Transient bytes of the backward: of the mixer alone, of the FFN alone, of the gradient of the
@@ -233,8 +238,12 @@ struct saved_list {
 struct saved *saved_add(struct saved_list *l, const char *name, double rows, double width,
                         double bytes);
 /* A residual branch's input, the statistics of its norm, and the norm's output, which is returned.
-   `fused`: the norm is part of the GEMM behind it. */
-struct saved *saved_residual(struct saved_list *l, bool first, bool fused);
+   `fused`: the norm is part of the GEMM behind it. `linears`: LINEAR_* bits of those that it is the
+   input of; 0: kept in any case. */
+struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint32_t linears);
+/* Leaves out what only the weight gradients of frozen linears need; an adapter keeps its linear's
+   input in 16 bit. */
+void saved_freeze(struct saved_list *l);
 /* Bytes of dropout's mask: one a token and channel. */
 void saved_dropout(struct saved_list *l);
 static inline double saved_bytes(const struct saved *s)

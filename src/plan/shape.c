@@ -121,8 +121,9 @@ static void missing(struct reader *r, int param)
                               "the model's %.*s is not given", STR_ARG(param_name(param)));
     d->parameter = param_name(param);
     diag_help(r->f->diags, d,
-              "write %.*s in the model, or name a model of the catalogue (moeplan models)",
-              STR_ARG(param_name(param)));
+              "write %.*s in the model, give it as --set %.*s=..., or name a model that has it: "
+              "--model NAME (moeplan models)",
+              STR_ARG(param_name(param)), STR_ARG(param_name(param)));
 }
 
 static void bad_value(struct reader *r, int param, const char *why)

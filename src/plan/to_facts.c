@@ -61,11 +61,7 @@ void knobs_say_changes(const struct config *from, const struct knobs *to, struct
     struct knob_saying s = {f, false};
     struct config c = *from;
     c.knobs = *to;
-    for (size_t i = 0; i < knob_field_count; i++) {
-        size_t at = knob_table[i].offset;
-        bool same = memcmp((const char *)&from->knobs + at, (const char *)to + at,
-                           knob_size(&knob_table[i])) == 0;
-        if (!same) knob_say(&s, &c, &knob_table[i]);
-    }
+    for (size_t i = 0; i < knob_field_count; i++)
+        if (!knob_same(&knob_table[i], &from->knobs, to)) knob_say(&s, &c, &knob_table[i]);
     facts_derive(f);
 }

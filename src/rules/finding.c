@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/buf.h"
+#include "base/edit.h"
 #include "rules/rule.h"
 
 enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VARIABLES = 3, MOST_VALID = 6, LONGEST_VALUE = 60 };
@@ -54,12 +55,12 @@ static struct span first_line(const struct facts *f)
     return (struct span){f->source, f->source ? 1 : 0, 1, 1, 1};
 }
 
-/* Where the user wrote the parameter in this very file; a model file of its own is not the
-   place. */
+/* Where the user wrote the parameter in this very file or in what it sources; a model file of its
+   own is not the place. */
 static const struct node *written_node(const struct facts *f, int param)
 {
     const struct node *node = param >= 0 ? f->items[param].node : NULL;
-    return node && node->source == f->source ? node : NULL;
+    return node && facts_hold(f, node) ? node : NULL;
 }
 
 static struct span place(const struct rule *r, const struct facts *f,
@@ -147,15 +148,29 @@ static size_t window_start(const struct value_list *list, double wanted)
     return from;
 }
 
-static struct str valid_values(const struct rule *r, const struct facts *f, struct arena *scratch)
+/* "did you mean x? " of a word and the list of those that are valid; empty when none is near. */
+static struct str meant(struct value word, const struct value_list *list, struct arena *scratch)
+{
+    if (word.kind != VALUE_STRING) return STR("");
+    struct edit_nearest near = {.word = word.s};
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].kind == VALUE_STRING) edit_offer(&near, list->items[i].s);
+    if (!near.best.n) return STR("");
+    return arena_printf(scratch, "did you mean %.*s? ", STR_ARG(near.best));
+}
+
+static struct str valid_values(const struct rule_set *set, const struct rule *r,
+                               const struct facts *f, struct arena *scratch)
 {
     if (!r->suggestion) return STR("");
     struct expr_scope scope = facts_scope(f);
     struct value v = expr_eval(r->suggestion, scratch, &scope);
     if (v.kind != VALUE_LIST || !v.list->n) return STR("");
+    if (set) v = rule_remedies(set, r, f, v, scratch);
     size_t from =
         window_start(v.list, r->parameter >= 0 ? value_number(f->items[r->parameter].value) : NAN);
     struct buf out = buf_new(scratch);
+    if (r->parameter >= 0) buf_add(&out, meant(f->items[r->parameter].value, v.list, scratch));
     buf_add(&out, v.list->n > MOST_VALID ? STR("nearest valid: ") : STR("valid: "));
     for (size_t i = from; i < v.list->n && i < from + MOST_VALID; i++) {
         if (i > from) buf_add(&out, STR(", "));
@@ -176,10 +191,10 @@ static struct str fix_text(const struct rule *r, const struct facts *f, struct a
                         STR_ARG(text));
 }
 
-static void add_help(struct diag *d, const struct rule *r, const struct facts *f,
-                     struct arena *scratch)
+static void add_help(struct diag *d, const struct rule_set *set, const struct rule *r,
+                     const struct facts *f, struct arena *scratch)
 {
-    struct str valid = valid_values(r, f, scratch), fix = fix_text(r, f, scratch);
+    struct str valid = valid_values(set, r, f, scratch), fix = fix_text(r, f, scratch);
     struct str help = one_line(r->help_expression, f, scratch);
     if (!help.n) help = str_trim(r->help);
     if (help.n && valid.n)
@@ -197,7 +212,8 @@ struct str rule_message(const struct rule *r, const struct facts *f, struct aren
     return message.n ? message : str_trim(r->message);
 }
 
-struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch)
+struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
+                         struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct operands operands = operands_of(r);
@@ -210,7 +226,7 @@ struct diag *rule_report(const struct rule *r, const struct facts *f, struct are
     d->covers = r->covers;
     d->n_covers = r->n_covers;
     add_notes(d, r, f, &operands, scratch);
-    add_help(d, r, f, scratch);
+    add_help(d, set, r, f, scratch);
     arena_pop(scratch, mark);
     return d;
 }

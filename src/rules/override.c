@@ -35,7 +35,8 @@ static bool apply(const struct rule *r, struct facts *f, bool certain, struct ar
         differs[i] = !same_value(f->items[r->set[i].param].value, values[i]);
         changes = changes || differs[i];
     }
-    if (changes && certain && r->message.n && user_wrote_one(r, f)) rule_report(r, f, scratch);
+    if (changes && certain && r->message.n && user_wrote_one(r, f))
+        rule_report(NULL, r, f, scratch);
     for (size_t i = 0; i < r->n_set; i++)
         if (differs[i])
             facts_set(f, r->set[i].param, certain ? values[i] : value_unknown(), ORIGIN_OVERRIDE,

@@ -178,8 +178,14 @@ struct rules_summary {
 struct rules_summary rules_run(const struct rule_set *set, struct facts *f, struct arena *scratch);
 /* The message with its values on these facts; as it is written where they cannot be put in. */
 struct str rule_message(const struct rule *r, const struct facts *f, struct arena *a);
-/* Adds the diagnostic of one rule that failed on the facts. */
-struct diag *rule_report(const struct rule *r, const struct facts *f, struct arena *scratch);
+/* Adds the diagnostic of one rule that failed on the facts. Its help offers values; with the set,
+   only such as make no other rule of it fail. */
+struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
+                         struct arena *scratch);
+/* Those of a list of values of the rule's parameter at which nothing fails that does not fail
+   already; all of them when there is none. */
+struct value rule_remedies(const struct rule_set *set, const struct rule *r, const struct facts *f,
+                           struct value values, struct arena *scratch);
 /* Fills guide, source, covers and help of diagnostics that readers added, from the native records
    of their ids. */
 void rules_describe(const struct rule_set *set, struct diags *diags);

@@ -72,9 +72,9 @@ cat >"$dir/bench.json" <<'JSON'
           {"rows": 16384, "out": 16384, "in": 8192, "dtype": "bf16", "seconds": 0.0064},
           {"rows": 8192, "out": 16384, "in": 16384, "dtype": "bf16", "seconds": 0.0064},
           {"rows": 16384, "out": 16384, "in": 16384, "dtype": "bf16", "seconds": 0.0127}, {"rows": 5}],
- "grouped_gemm": [{"rows": 1024, "experts": 8, "out": 3072, "in": 4096, "dtype": "bf16", "seconds": 0.0004}],
- "attention": [{"seq": 8192, "batch": 1, "heads": 32, "qk_dim": 128, "v_dim": 128, "forward_s": 0.0012, "backward_s": 0.0032}],
- "copy": [{"bytes": 1073741824, "seconds": 0.0004}], "launch": [{"seconds": 5e-6}]}
+ "grouped_gemm": [{"rows": 1024, "experts": 8, "out": 3072, "in": 4096, "dtype": "bf16", "kernel": "te", "seconds": 0.0004}],
+ "attention": [{"kernel": "te", "seq": 8192, "batch": 1, "heads": 32, "qk_dim": 128, "v_dim": 128, "forward_s": 0.0012, "backward_s": 0.0032}],
+ "copy": [{"bytes": 1073741824, "seconds": 0.0004}], "launch": [{"kernel": "layer", "seconds": 2e-5}]}
 JSON
 "$moeplan" calibrate "$dir/bench.json" --platform h100 >"$dir/bench.yaml" 2>"$dir/told" || { cat "$dir/told"; fail "a microbenchmark"; }
 grep -q "^determined: gemm_bf16 " "$dir/told" || { cat "$dir/told"; fail "GEMMs do not determine the GEMM rate"; }
@@ -82,6 +82,18 @@ grep -q "1 entries without" "$dir/told" || fail "a broken entry is not told"
 grep -q "gemm_bf16: {value:" "$dir/bench.yaml" || fail "no coefficient in the file"
 ! grep -q " nic:" "$dir/bench.yaml" || fail "the network moved without a measurement"
 "$moeplan" platforms "$dir/bench.yaml" >/dev/null || fail "the platform file cannot be read"
+
+# kernels that no coefficient is of move nothing: a bare operation, FlashAttention 2 through SDPA, an unnamed one
+cat >"$dir/foreign.json" <<'JSON'
+{"moeplan_microbenchmark": 1, "launch": [{"kernel": "operation", "seconds": 5e-6}],
+ "attention": [{"kernel": "flash", "seq": 8192, "batch": 1, "heads": 32, "qk_dim": 128, "v_dim": 128, "forward_s": 0.0024},
+               {"seq": 8192, "batch": 1, "heads": 32, "qk_dim": 128, "v_dim": 128, "forward_s": 0.0024}],
+ "copy": [{"bytes": 1073741824, "seconds": 0.0004}]}
+JSON
+"$moeplan" calibrate "$dir/foreign.json" --platform h100 >"$dir/foreign.yaml" 2>"$dir/told" || { cat "$dir/told"; fail "other kernels"; }
+grep -q "3 entries of other kernels move nothing: launch operation, attention flash, attention unnamed" "$dir/told" ||
+    { cat "$dir/told"; fail "other kernels are not told"; }
+! grep -q " attention:\| host_op_s:" "$dir/foreign.yaml" || fail "another kernel moved a coefficient"
 
 refused() { # TEXT ARGUMENTS…: exit 2, and why
     text=$1

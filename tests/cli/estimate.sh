@@ -109,6 +109,8 @@ gbs: 256
 ep: 8
 strategy: fsdp2
 YAML
+expect 0 "does not fit unless it has what it does not state: recomputation" "$moeplan" estimate "$dir/plan.yaml"
+echo "activation_checkpointing: false" >>"$dir/plan.yaml"
 run 1 "$moeplan" estimate "$dir/plan.yaml"
 has "what would make it fit"
 has "micro_batch_size = 1"

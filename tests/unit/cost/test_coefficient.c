@@ -89,6 +89,8 @@ static void add_kernels(struct plans *all)
     k->precision = PREC_FP8_DELAYED;
     k = add(all, "llama-3.1-8b", "gb200");
     k->precision = PREC_NVFP4;
+    k = add(all, "llama-3.1-8b", "h100"); /* frozen FP8 weights */
+    k->precision = PREC_FP8_DELAYED, k->fp8_param_gather = true, k->task = TASK_PEFT;
     k = add(all, "deepseek-v3", "gb200");
     k->ep = 64, k->graph_impl = GRAPH_FULL_ITERATION;
     k = add(all, "deepseek-v3", "h100");
@@ -121,6 +123,9 @@ static void add_sharding(struct plans *all)
     struct knobs *k;
     k = add(all, "qwen3-30b-a3b", "h100");
     k->fsdp = FSDP_OPTIM_GRADS_PARAMS, k->gpus = 256;
+    k = add(all, "qwen3-30b-a3b", "h100");
+    k->fsdp = FSDP_OPTIM_GRADS_PARAMS, k->gpus = 256;
+    k->precision = PREC_FP8_DELAYED, k->fp8_param_gather = true;
     k = add(all, "qwen3-30b-a3b", "h100");
     k->fsdp = FSDP_FSDP2;
     all->items.items[all->items.n - 1]->framework = FRAMEWORK_AUTOMODEL;

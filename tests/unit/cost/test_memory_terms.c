@@ -81,6 +81,22 @@ static void mxfp8_weights_have_two_copies(void **state)
     assert_near(term(*state, c, "quantised weights"), -matrices, 1e-12);
 }
 
+/* Frozen FP8 weights on Hopper: a byte for two; how much of the transposes stays is in the
+ * interval. */
+static void frozen_weights_keep_no_transposes(void **state)
+{
+    double matrices = 4 * layer_matrices;
+    struct config *c = round_plan(*state, "bridge", "", "fp8_param_gather: true\n");
+    struct memory_estimate without, with;
+    c->knobs.precision = PREC_FP8_DELAYED, c->knobs.task = TASK_PEFT;
+    assert_near(term(*state, c, "quantised weights"), -matrices, 1e-12);
+    memory_estimate(c, &without, NULL);
+    coefficient(c, "frozen_transposes", 1);
+    assert_true(term(*state, c, "quantised weights") == 0);
+    memory_estimate(c, &with, NULL);
+    assert_near(with.peak - without.peak, matrices, 1e-9);
+}
+
 /* FSDP2 keeps the copies of its experts' weights; those of the dense ones are made anew. */
 static void fsdp2_keeps_quantised_experts(void **state)
 {
@@ -271,6 +287,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(states_by_optimizer),
     cmocka_unit_test(muon_keeps_one_moment_of_a_matrix),
     cmocka_unit_test(mxfp8_weights_have_two_copies),
+    cmocka_unit_test(frozen_weights_keep_no_transposes),
     cmocka_unit_test(fsdp2_keeps_quantised_experts),
     cmocka_unit_test(fsdp_gathers_two_layers_and_the_root),
     cmocka_unit_test(a_dense_layer_keeps),

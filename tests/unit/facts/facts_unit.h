@@ -7,16 +7,16 @@
 #include "facts/reader.h"
 #include "unit/unit.h"
 
-/* Text read as a format, options optional; findings are in facts->diags. */
-static inline struct facts *read_as(struct arena *a, const char *format, const char *text,
-                                    const struct read_options *options)
+/* A file's text read as a format, options optional; findings are in facts->diags. */
+static inline struct facts *read_file_as(struct arena *a, struct str path, const char *format,
+                                         const char *text, const struct read_options *options)
 {
     static const struct read_options none;
     struct diags *diags = ARENA_NEW(a, struct diags);
     struct readings readings = {0};
     struct node_list docs = {0};
     diags_init(diags, a);
-    uint32_t source = source_add(&diags->sources, STR("test"), str_of(text));
+    uint32_t source = source_add(&diags->sources, path, str_of(text));
     const struct reader *reader = reader_find(str_of(format));
     assert_non_null(reader);
     const struct node *doc = NULL;
@@ -28,6 +28,13 @@ static inline struct facts *read_as(struct arena *a, const char *format, const c
     assert_true(readings.n > 0);
     if (options) read_options_apply(readings.items[0].facts, options);
     return readings.items[0].facts;
+}
+
+/* The same of a text that is in no file. */
+static inline struct facts *read_as(struct arena *a, const char *format, const char *text,
+                                    const struct read_options *options)
+{
+    return read_file_as(a, STR("test"), format, text, options);
 }
 
 /* How many findings of a rule there are. */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/buf.h"
+#include "base/io.h"
 #include "facts/param_ids.h"
 #include "facts_unit.h"
 
@@ -359,6 +363,157 @@ static void long_scripts_are_read(void **state)
     assert_false(is_too_large("", "if [ \"$Y\" = 1 ]; then X+=(--other $Y); fi", 100));
 }
 
+/* ---- what is wrong with a script, whatever it launches ---- */
+
+#define LAUNCH "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 4 --hidden-size 8 --bf16"
+
+/* The one finding: its rule and line. */
+static struct diag *assert_found(struct facts *f, const char *rule, uint32_t line)
+{
+    assert_int_equal(f->diags->n, 1);
+    assert_str(f->diags->items[0].rule, rule);
+    assert_int_equal(f->diags->items[0].at.line, line);
+    return &f->diags->items[0];
+}
+
+static void flags_that_are_commands_are_found(void **state)
+{
+    struct facts *f = script(state, HEAD LAUNCH "\n  --seq-length 64 \\\n  --swiglu\n");
+    assert_found(f, "lost-backslash", 3);
+    assert_fact(f, "seq_length", "64");
+    assert_fact(f, "swiglu", "true");
+    f = script(state, HEAD "ARGS=(--num-layers 4 --bf16)\npython pretrain_gpt.py\n  ${ARGS[@]}\n");
+    assert_found(f, "lost-backslash", 4);
+    assert_fact(f, "num_layers", "4");
+    assert_found(script(state, HEAD LAUNCH " \\ \n  --seq-length 64\n"), "lost-backslash", 3);
+    f = script(state, HEAD LAUNCH " \\\n  # --swiglu \\\n  --seq-length 64\n");
+    assert_found(f, "comment-in-continuation", 3);
+    assert_fact(f, "seq_length", "64");
+    f = script(state, HEAD LAUNCH " \\\n  # the end\necho done\n");
+    assert_int_equal(f->diags->n, 0);
+}
+
+static void misspelt_variables_are_found(void **state)
+{
+    struct facts *f =
+        script(state, HEAD "set -eu\nSEQ_LENGTH=64\n" LAUNCH " --seq-length $SEQ_LENGHT\n");
+    struct diag *d = assert_found(f, "variable-misspelt", 4);
+    assert_int_equal(d->severity, SEVERITY_ERROR);
+    assert_str(d->help, "did you mean SEQ_LENGTH?");
+    f = script(state, HEAD "MODEL_ARGS=(--swiglu)\n" LAUNCH " ${MODLE_ARGS[@]}\n");
+    assert_int_equal(assert_found(f, "variable-misspelt", 3)->severity, SEVERITY_WARNING);
+    f = script(state, HEAD "ANODES=2; GPU_00=1\n" LAUNCH " --seed $BNODES$GPU_01 --rank $ANODES\n");
+    assert_int_equal(count_rule(f, "variable-misspelt"), 0);
+    f = script(state, HEAD "SEQ_LENGTH=64\n" LAUNCH " --seq-length ${SEQ_LENGHT:-$SEQ_LENGTH}\n");
+    assert_int_equal(f->diags->n, 0);
+}
+
+static void arguments_that_matter_are_named(void **state)
+{
+    struct facts *f = script(state, HEAD "TP=$1\nDIR=$2\n" LAUNCH
+                                         " --tensor-model-parallel-size $TP --seq-length $3\n");
+    struct diag *d = assert_found(f, "script-argument", 2);
+    assert_str(d->help, "--set 1=... --set 3=... checks it with these values");
+    f = script(state, HEAD "f() { " LAUNCH " --seq-length $1; }\nf 64\n");
+    assert_fact(f, "seq_length", "64");
+    assert_int_equal(f->diags->n, 0);
+}
+
+static void carriage_returns_are_named_once(void **state)
+{
+    struct facts *f = script(state, "#!/bin/bash\r\n" LAUNCH " \\\r\n  --seq-length 64\r\n");
+    assert_found(f, "carriage-return", 1);
+    assert_fact(f, "seq_length", "64");
+}
+
+static void placeholders_are_one_remark(void **state)
+{
+    struct facts *f = script(state, HEAD "A=\"your data path\"\nB=<path to it>/x\n" LAUNCH
+                                         " --data-path $A --load $B --seq-length <N> "
+                                         "--save /path/to/x <in >out\n");
+    assert_int_equal(assert_found(f, "placeholder", 2)->severity, SEVERITY_INFO);
+    assert_fact(f, "load", "unknown");
+    assert_fact(f, "seq_length", "unknown");
+    assert_fact(f, "save", "/path/to/x");
+}
+
+static void open_quotes_are_found_where_they_open(void **state)
+{
+    struct facts *f = script(
+        state, HEAD "A=\"one\"\nB=\"two\nC=\"three\"\nD=\"\n  four\n\"\n" LAUNCH "\n--swiglu\n");
+    assert_found(f, "shell-syntax", 3);
+    assert_fact(f, "seq_length", "unknown");
+}
+
+static void launchers_give_the_world(void **state)
+{
+    static const struct {
+        const char *text, *world;
+    } cases[] = {
+        {"mpirun -np 16 -x A=1 python pretrain_gpt.py", "16"},
+        {"accelerate launch --num_processes 8 pretrain_gpt.py", "8"},
+        {"deepspeed --num_gpus 8 --num_nodes 2 pretrain_gpt.py", "16"},
+        {"deepspeed --hostfile=h --num_gpus 8 pretrain_gpt.py", "unknown"},
+        {"srun -N 2 -n 16 python pretrain_gpt.py", "16"},
+        {"srun -N 4 --ntasks-per-node=1 torchrun --nproc_per_node 8 --nnodes $X pretrain_gpt.py",
+         "32"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf text = buf_new(*state);
+        buf_printf(&text, HEAD "%s --num-layers 4 --bf16 --swiglu\n", cases[i].text);
+        assert_fact(script(state, buf_str(&text).p), "world_size", cases[i].world);
+    }
+    assert_fact(script(state, HEAD "#SBATCH --nodes=2\ntorchrun --nproc_per_node 8 "
+                                   "--nnodes=$SLURM_JOB_NUM_NODES pretrain_gpt.py --bf16 "
+                                   "--num-layers 4 --swiglu\n"),
+                "world_size", "16");
+}
+
+static void written_scripts_are_followed(void **state)
+{
+    struct facts *f = script(state, HEAD "N=$(echo 4)\ncat > no.sh <<EOF\n--num-layers 99 'it\n"
+                                         "EOF\ncat > go.sh <<'EOF'\npython pretrain_gpt.py "
+                                         "--num-layers $N --bf16 --swiglu\nEOF\n"
+                                         "torchrun --nproc_per_node 8 --no-python bash go.sh\n");
+    assert_fact(f, "num_layers", "4");
+    assert_fact(f, "world_size", "8");
+    assert_int_equal(f->diags->n, 0);
+    f = script(state, HEAD "echo 'bash x.sh' > x.sh\nbash x.sh\n" LAUNCH "\n");
+    assert_int_equal(count_rule(f, "input-too-large"), 1);
+}
+
+/* What comes without a file of its own reads no other. */
+static void texts_source_nothing(void **state)
+{
+    struct facts *f = script(state, HEAD "source ./x.sh\nsource /etc/passwd\n" LAUNCH " $EXTRA\n");
+    assert_int_equal(f->sourced.n, 0);
+    assert_fact(f, "seq_length", "unknown");
+}
+
+/* Beside the script and below its folder, each once at a time, and nowhere else. */
+static void files_beside_are_sourced(void **state)
+{
+    char folder[] = "/tmp/moeplan-shell-XXXXXX";
+    struct str error;
+    assert_non_null(mkdtemp(folder));
+    struct arena *a = *state;
+    struct str args = arena_printf(a, "%s/args.sh", folder),
+               path = arena_printf(a, "%s/run.sh", folder);
+    const char *text = HEAD
+        "D=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n"
+        "source $D/args.sh\nsource $D/../../etc/passwd\nsource /dev/zero\n" LAUNCH " ${ARGS[@]}\n";
+    assert_true(io_write(a, args.p, STR("ARGS=(\n  --seq-length 64\n)\nsource run.sh\n"), &error));
+    assert_true(io_write(a, path.p, str_of(text), &error));
+    struct facts *f = read_file_as(a, path, "megatron", text, NULL);
+    assert_fact(f, "seq_length", "64");
+    assert_int_equal(f->sourced.n, 1);
+    assert_str(fact_origin_text(a, f, P_seq_length),
+               arena_printf(a, "written at line 2 of %.*s", STR_ARG(args)).p);
+    unlink(args.p);
+    unlink(path.p);
+    rmdir(folder);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(variables_arrays_and_arithmetic),
     cmocka_unit_test(findings_point_at_the_flag_and_name_the_variable),
@@ -375,6 +530,16 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(wrong_arithmetic_abandons_its_command),
     cmocka_unit_test(other_programs_may_have_flags_of_their_own),
     cmocka_unit_test(settings_stand_for_shell_variables),
+    cmocka_unit_test(flags_that_are_commands_are_found),
+    cmocka_unit_test(misspelt_variables_are_found),
+    cmocka_unit_test(arguments_that_matter_are_named),
+    cmocka_unit_test(carriage_returns_are_named_once),
+    cmocka_unit_test(placeholders_are_one_remark),
+    cmocka_unit_test(open_quotes_are_found_where_they_open),
+    cmocka_unit_test(launchers_give_the_world),
+    cmocka_unit_test(written_scripts_are_followed),
+    cmocka_unit_test(texts_source_nothing),
+    cmocka_unit_test(files_beside_are_sourced),
     cmocka_unit_test(hostile_scripts_end),
     cmocka_unit_test(growth_ends_as_a_finding),
     cmocka_unit_test(long_texts_are_not_read_for_ever),

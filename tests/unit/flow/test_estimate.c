@@ -3,6 +3,7 @@
 #include "flow/estimate.h"
 #include "unit/plan_text.h"
 
+#define SAID "recompute_granularity: null\nuse_megatron_fsdp: false\nmain_grads_dtype: fp32\n"
 #define HEAD "moeplan: 1\nframework: megatron\nmodel: qwen3-30b-a3b\nseq: 4096\ngbs: 64\nmbs: 1\n"
 
 struct asked {
@@ -107,12 +108,31 @@ static void assert_changes(struct arena *a, const struct asked *x)
     arena_free(scratch);
 }
 
+/* What a plan does not state may be what makes it fit; what it states is not. */
+static void silence_is_tight(void **state)
+{
+    static const char plan[] =
+        HEAD "platform: h100\ngpus: 8\nep: 8\nuse_distributed_optimizer: true\n";
+    const struct memory_estimate *silent = &ask(*state, plan)->estimate.memory;
+    assert_int_equal(silent->fits, FITS_TIGHT);
+    assert_true(silent->peak > silent->capacity && silent->peak_low <= silent->capacity);
+    assert_str(memory_open_text(*state, silent),
+               "does not fit unless it has what it does not state: recomputation");
+    struct str said = arena_printf(*state,
+                                   "%srecompute_granularity: selective\n"
+                                   "main_grads_dtype: fp32\nuse_megatron_fsdp: false\n",
+                                   plan);
+    const struct memory_estimate *stated = &ask(*state, said.p)->estimate.memory;
+    assert_int_equal(stated->fits, FITS_NO);
+    assert_int_equal(stated->open, 0);
+}
+
 /* What a smaller peak costs, and no rule broken for it but one that is broken already. */
 static void changes_make_it_fit(void **state)
 {
-    assert_changes(*state, ask(*state, HEAD "platform: h100\ngpus: 32\nep: 8\n"));
+    assert_changes(*state, ask(*state, HEAD SAID "platform: h100\ngpus: 32\nep: 8\n"));
     const struct asked *refused =
-        ask(*state, HEAD "platform: h100\ngpus: 32\nep: 4\ntp: 2\nsequence_parallel: false\n");
+        ask(*state, HEAD SAID "platform: h100\ngpus: 32\nep: 4\ntp: 2\nsequence_parallel: false\n");
     assert_true(refused->estimate.refusal.errors > 0);
     assert_changes(*state, refused);
 }
@@ -122,6 +142,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_plan_that_is_refused_says_so),
     cmocka_unit_test(what_is_missing_is_a_diagnostic),
     cmocka_unit_test(facts_can_be_estimated_in_passing),
+    cmocka_unit_test(silence_is_tight),
     cmocka_unit_test(changes_make_it_fit),
 };
 UNIT_MAIN(tests)

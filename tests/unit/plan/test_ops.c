@@ -400,12 +400,10 @@ static void quantised_inputs_have_scales(void **state)
     }
 }
 
-/* Adapters keep the gathered input of a GEMM that has its norm; FlashAttention 2 its output in both
-   layouts, where several sequences are not cut. */
+/* FlashAttention 2 keeps its output in both layouts, where several sequences are not cut. */
 static void what_only_some_runs_keep(void **state)
 {
-    static const char gathered[] = "gathered norm output of the adapters",
-                      layout[] = "attention output in flash attention's layout";
+    static const char layout[] = "attention output in flash attention's layout";
     struct layer_kind kind = {MIXER_ATTENTION, FFN_NONE};
     struct config c = small_config();
     struct saved_list l;
@@ -413,12 +411,79 @@ static void what_only_some_runs_keep(void **state)
     c.knobs.tp = 2, c.knobs.sequence_parallel = true, c.knobs.mbs = 2;
     c.machine.compute_capability = 8;
     op_saved(&c, &tokens, kind, &l);
-    assert_null(saved_find(&l, gathered));
     assert_true(saved_bytes(saved_named(&l, layout)) == 100 * 2 * 128 / 2.0);
-    c.knobs.task = TASK_PEFT, c.knobs.cp = 2;
+    c.knobs.cp = 2;
     op_saved(&c, &tokens, kind, &l);
     assert_null(saved_find(&l, layout));
-    assert_true(saved_bytes(saved_named(&l, gathered)) == 100 * 2 * 64);
+}
+
+/* Frozen linears keep no input: of attention stay its input, its norm's deviation, q, k and v, the
+   scores' sum and the output, which an adapter behind it takes too. One at the front keeps the
+   norm's output, of all tokens of the group. */
+static void what_frozen_linears_keep(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    struct layer_kind attention = {MIXER_ATTENTION, FFN_NONE}, dense = {MIXER_NONE, FFN_DENSE};
+    struct token_counts half = {100, 50, 400, 0};
+    struct saved_list l;
+    c.knobs.task = TASK_PEFT;
+    double bare = 2 * 64 + 4 + 2 * 192 + 4 * 8 + 2 * 128;
+    assert_true(bytes_of(&c, attention) == 100 * bare);
+    assert_true(bytes_of(&c, dense) == 100 * (2 * 64 + 4 + 2 * 192));
+    c.knobs.lora_targets = LINEAR_BIT(LINEAR_QKV) | LINEAR_BIT(LINEAR_O) | LINEAR_BIT(LINEAR_DOWN);
+    c.knobs.precision = PREC_FP8_DELAYED;
+    assert_true(bytes_of(&c, attention) == 100 * (bare + 2 * 64));
+    assert_true(bytes_of(&c, dense) == 100 * (2 * 64 + 4 + 2 * 192 + 2 * 96));
+    c.knobs.tp = 2, c.knobs.sequence_parallel = true;
+    op_saved(&c, &half, attention, &l);
+    assert_true(saved_bytes(saved_named(&l, "input norm output")) == 100 * 2 * 64);
+}
+
+/* Of all tokens of four ranks the gradient twice, of the routed rows once, in fp32. */
+static void what_a_gathering_dispatcher_needs(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    struct layer_kind kind = {MIXER_NONE, FFN_MOE};
+    struct saved_list l;
+    c.framework = FRAMEWORK_AUTOMODEL, c.knobs.dispatcher = DISPATCH_TORCH, c.knobs.ep = 4;
+    op_saved(&c, &tokens, kind, &l);
+    assert_true(l.ffn_backward == 4 * 64 * (2 * 4 * 100 + 400));
+    c.knobs.dispatcher = DISPATCH_DEEPEP;
+    op_saved(&c, &tokens, kind, &l);
+    assert_true(l.ffn_backward == 2 * 400 * (64 + 3 * 32));
+}
+
+/* Scores of 8 heads over 100 keys: in 16 bit, and Hugging Face's also in fp32. */
+static void what_eager_attention_keeps(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    struct layer_kind kind = {MIXER_ATTENTION, FFN_NONE};
+    struct saved_list l;
+    c.knobs.attention = ATTN_UNFUSED;
+    op_saved(&c, &tokens, kind, &l);
+    assert_true(saved_bytes(saved_named(&l, "attention probabilities")) == 2 * 100 * 8 * 100);
+    c.framework = FRAMEWORK_AUTOMODEL;
+    op_saved(&c, &tokens, kind, &l);
+    assert_true(saved_bytes(saved_named(&l, "attention probabilities")) == 6 * 100 * 8 * 100);
+}
+
+/* Attention in FP8 keeps q, k, v and its output in one byte, and the projection its own input; an
+   activation's input can be kept in one. */
+static void what_fp8_keeps(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    struct saved_list l;
+    c.knobs.precision = PREC_FP8_DELAYED, c.knobs.fp8_attention = true;
+    c.knobs.fp8_activation_store = true;
+    op_saved(&c, &tokens, (struct layer_kind){MIXER_ATTENTION, FFN_DENSE}, &l);
+    assert_true(saved_bytes(saved_named(&l, "q, k, v")) == 100 * 192);
+    assert_true(saved_bytes(saved_named(&l, "attention output")) == 100 * 128);
+    assert_true(saved_bytes(saved_named(&l, "projection input, quantised")) == 100 * 128);
+    assert_true(saved_bytes(saved_named(&l, "FC1 output")) == 100 * 192);
 }
 
 /* Gradients of the activation and of gate and up, 96 each; weights' gradients that the GEMM does
@@ -491,6 +556,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_feed_forward_parts_keep),
     cmocka_unit_test(quantised_inputs_have_scales),
     cmocka_unit_test(what_only_some_runs_keep),
+    cmocka_unit_test(what_frozen_linears_keep),
+    cmocka_unit_test(what_fp8_keeps),
+    cmocka_unit_test(what_a_gathering_dispatcher_needs),
+    cmocka_unit_test(what_eager_attention_keeps),
     cmocka_unit_test(what_a_dense_backward_needs),
     cmocka_unit_test(what_modules_repeat),
     cmocka_unit_test(flops_of_experts),

@@ -102,6 +102,113 @@ static void dispatcher_words(void **state)
     CHECK_SPELLINGS(*state, cases, dispatcher)
 }
 
+/* BackendConfig of nemo_automodel/components/models/common/utils.py; attn_implementation of Hugging
+   Face's classes. */
+static void kernels_of_attention(void **state)
+{
+    static const struct spelling cases[] = {
+        {NULL, "--bf16", ATTN_AUTO},
+        {NULL, "--bf16 --attention-backend flash", ATTN_FLASH},
+        {NULL, "--bf16 --attention-backend fused", ATTN_FUSED},
+        {NULL, "--bf16 --attention-backend unfused", ATTN_UNFUSED},
+        {NULL, "--bf16 --attention-backend local", ATTN_UNFUSED},
+        {"automodel", "", ATTN_AUTO},
+        {"automodel", "backend_attn: te", ATTN_AUTO},
+        {"automodel", "backend_attn: sdpa", ATTN_SDPA},
+        {"automodel", "backend_attn: flex", ATTN_FLEX},
+        {"automodel", "backend_attn: eager", ATTN_UNFUSED},
+        {"automodel", "backend_attn: cudnn", ATTN_FUSED},
+        {"automodel", "attn_implementation: flash_attention_2", ATTN_FLASH},
+        {"automodel", "attn_implementation: sdpa", ATTN_SDPA},
+    };
+    CHECK_SPELLINGS(*state, cases, attention)
+}
+
+static void kernels_of_experts(void **state)
+{
+    static const struct spelling cases[] = {
+        {NULL, "--bf16", EXPERTS_LOOP},
+        {NULL, "--bf16 --moe-grouped-gemm", EXPERTS_TE},
+        {NULL, "--bf16 --moe-grouped-gemm --use-transformer-engine-op-fuser", EXPERTS_FUSED},
+        {NULL, "--bf16 --moe-grouped-gemm --moe-use-grouped-tensor", EXPERTS_GROUPED},
+        {"bridge", "", EXPERTS_TE},
+        {"bridge", "moe_grouped_gemm: false", EXPERTS_LOOP},
+        {"automodel", "", EXPERTS_GROUPED},
+        {"automodel", "backend_experts: torch", EXPERTS_LOOP},
+        {"automodel", "backend_dispatcher: deepep\nbackend_experts: te", EXPERTS_TE},
+        /* which PyTorch's exchange cannot serve */
+        {"automodel", "backend_dispatcher: torch\nbackend_experts: te", EXPERTS_GROUPED},
+        {"automodel", "backend_experts: gmm", EXPERTS_GROUPED},
+        {"automodel", "backend_experts: torch_mm", EXPERTS_GROUPED},
+        {"automodel", "backend_experts: torch_mm_mxfp8", EXPERTS_GROUPED},
+    };
+    CHECK_SPELLINGS(*state, cases, experts)
+}
+
+static void kernels_of_norms_and_linears(void **state)
+{
+    static const struct spelling norms[] = {
+        {NULL, "--bf16", NORM_TE},
+        {"automodel", "", NORM_COMPILED},
+        {"automodel", "backend_rms_norm: torch_fp32", NORM_COMPILED},
+        {"automodel", "backend_rms_norm: torch", NORM_TORCH},
+        {"automodel", "backend_rms_norm: te", NORM_TE},
+        {"automodel", "backend_rms_norm: quack", NORM_TE},
+    };
+    CHECK_SPELLINGS(*state, norms, norms)
+    static const struct spelling linears[] = {
+        {NULL, "--bf16", LINEARS_TE},
+        {"automodel", "", LINEARS_TE},
+        {"automodel", "backend_linear: torch", LINEARS_TORCH},
+        {"automodel", "backend_linear: te", LINEARS_TE},
+    };
+    CHECK_SPELLINGS(*state, linears, linears)
+}
+
+static void fp8_of_attention_and_activations(void **state)
+{
+    static const struct spelling attention[] = {
+        {"bridge", "", false},
+        {"bridge", "fp8_dot_product_attention: true", true},
+        {"bridge", "fp8_multi_head_attention: true", true},
+    };
+    CHECK_SPELLINGS(*state, attention, fp8_attention)
+    static const struct spelling stores[] = {
+        {"bridge", "", false},
+        {"bridge", "activation_func_fp8_input_store: true", true},
+        {"bridge", "fp8_activation_store: true", true},
+    };
+    CHECK_SPELLINGS(*state, stores, fp8_activation_store)
+}
+
+static void check_open(uint32_t mask, uint32_t open, uint32_t said)
+{
+    assert_int_equal(mask & open, open);
+    assert_int_equal(mask & said, 0);
+}
+
+/* Megatron-LM's flags leave nothing open that its parser has a default for; a plan leaves open what
+   it does not write; a recipe of AutoModel what its installation decides. */
+static void what_nobody_states(void **state)
+{
+    struct arena *a = *state;
+    struct str flags = arena_printf(a, "%s--bf16 --fp8-format hybrid", FLAGS);
+    check_open(config_of(text_facts(a, "megatron", flags))->unstated, 0,
+               UNSTATED_ATTENTION | UNSTATED_EXPERTS | UNSTATED_DISPATCHER | UNSTATED_GRAPHS |
+                   UNSTATED_RECOMPUTE | UNSTATED_SHARDING | UNSTATED_GRADIENTS | UNSTATED_NORMS |
+                   UNSTATED_ACTIVATIONS);
+    check_open(plan_config(a, "bridge", "")->unstated,
+               UNSTATED_DISPATCHER | UNSTATED_RECOMPUTE | UNSTATED_SHARDING | UNSTATED_GRADIENTS,
+               UNSTATED_STAGES);
+    check_open(plan_config(a, "bridge",
+                           "moe_token_dispatcher_type: alltoall\nrecompute_granularity: null\n"
+                           "grad_reduce_in_bf16: true\npp: 2")
+                   ->unstated,
+               UNSTATED_STAGES, UNSTATED_DISPATCHER | UNSTATED_RECOMPUTE);
+    check_open(plan_config(a, "automodel", "backend_attn: te\nbackend_experts: te")->unstated,
+               UNSTATED_NORMS | UNSTATED_DISPATCHER, UNSTATED_ATTENTION | UNSTATED_EXPERTS);
+}
+
 static void recompute_words(void **state)
 {
     static const struct spelling cases[] = {
@@ -435,6 +542,11 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(words_of_precision),
     cmocka_unit_test(a_mixed_precision_says_whether_parameters_are_gathered_in_fp8),
     cmocka_unit_test(dispatcher_words),
+    cmocka_unit_test(kernels_of_attention),
+    cmocka_unit_test(kernels_of_experts),
+    cmocka_unit_test(kernels_of_norms_and_linears),
+    cmocka_unit_test(fp8_of_attention_and_activations),
+    cmocka_unit_test(what_nobody_states),
     cmocka_unit_test(recompute_words),
     cmocka_unit_test(sharding_words),
     cmocka_unit_test(loss_words),

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choose/checker.h"
+
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "facts/param_ids.h"
+#include "plan/knob.h"
+
+static const char FORBIDDEN[] = "what is forbidden or pinned";
+
+struct facts *checker_facts(struct arena *a, const struct plan_request *request,
+                            const struct config *plan, struct diags *diags, struct arena *scratch)
+{
+    struct facts *f = facts_copy(a, request->facts);
+    f->diags = diags;
+    config_to_facts(plan, f);
+    planner_complete(request->rules, f, scratch);
+    facts_derive(f);
+    return f;
+}
+
+enum { CAUSE_MOST_KNOBS = 24 };
+
+/* Why a rule refused a plan: the values of all knobs that it looks at. */
+struct cause {
+    const struct knob *knobs[CAUSE_MOST_KNOBS];
+    size_t n;
+    bool layout; /* none of them is a switch */
+    struct knobs values;
+};
+
+struct checker {
+    const struct plan_request *request;
+    struct rule_subset rules;   /* those that can differ between two plans */
+    struct forbid_tally *tally; /* of request->forbid */
+    const bool *completed;      /* [param_count]: what rules set */
+    const struct knob **sayers; /* [param_count]: knobs that say them; NULL: not asked yet */
+    VEC(struct cause) causes;
+    struct arena *arena, *scratch;
+};
+
+/* Why a value is neither true nor false; empty: it is. */
+static struct str no_truth(struct value v)
+{
+    if (v.kind == VALUE_BOOL) return STR("");
+    if (v.kind == VALUE_UNKNOWN) return STR("its value is not known");
+    return v.kind == VALUE_ERROR ? v.s : STR("it is neither true nor false");
+}
+
+/* A plan of which an expression says nothing is not forbidden by it, but counted. */
+static bool forbids(struct checker *c, const struct facts *f, const struct expr **which)
+{
+    struct expr_scope scope = facts_scope(f);
+    bool forbidden = false;
+    for (size_t i = 0; i < c->request->n_forbid; i++) {
+        struct value v = expr_eval(c->request->forbid[i], c->scratch, &scope);
+        struct str why = no_truth(v);
+        struct forbid_tally *tally = &c->tally[i];
+        tally->asked++;
+        if (why.n && !tally->undecided++)
+            snprintf(tally->why, sizeof tally->why, "%.*s", STR_ARG(why));
+        if (v.kind != VALUE_BOOL || !v.b) continue;
+        forbidden = true;
+        *which = c->request->forbid[i];
+    }
+    return forbidden;
+}
+
+static bool refused(void *context, const struct knobs *k)
+{
+    const struct checker *c = context;
+    bool found = false;
+    for (size_t i = 0; i < c->causes.n && !found; i++) {
+        const struct cause *cause = &c->causes.items[i];
+        found = true;
+        for (size_t j = 0; j < cause->n && found; j++)
+            found = knob_same(cause->knobs[j], k, &cause->values);
+    }
+    return found;
+}
+
+/* Whether all plans of the question have the same value of a parameter. */
+static bool is_constant(const struct checker *c, const struct facts *plan, int param)
+{
+    return !c->completed[param] && param_table[param].scope != SCOPE_DERIVED &&
+           plan->items[param].origin == c->request->facts->items[param].origin;
+}
+
+/* The knob whose words set a parameter in the plan; NULL: none does. */
+static const struct knob *find_sayer(const struct checker *c, const struct config *plan, int param)
+{
+    const struct knob *found = NULL;
+    for (size_t i = 0; i < knob_field_count && !found; i++) {
+        struct arena_mark mark = arena_mark(c->arena);
+        struct knob_saying words = {facts_copy(c->arena, c->request->facts), true};
+        if (i < knob_count || knob_table[i].say) knob_say(&words, plan, &knob_table[i]);
+        if (words.facts->items[param].origin != c->request->facts->items[param].origin)
+            found = &knob_table[i];
+        arena_pop(c->arena, mark);
+    }
+    return found;
+}
+
+/* The knob that a parameter of the plan stands for; NULL: none does by itself. */
+static const struct knob *knob_behind(const struct checker *c, const struct config *plan,
+                                      const struct facts *f, int param)
+{
+    if (param_table[param].scope == SCOPE_DERIVED) return NULL;
+    if (knob_said_by(param)) return knob_said_by(param);
+    if (f->items[param].origin != ORIGIN_OPTION || c->completed[param]) return NULL;
+    if (!c->sayers[param]) c->sayers[param] = find_sayer(c, plan, param);
+    return c->sayers[param];
+}
+
+static const int layout_params[] = {P_tensor_model_parallel_size,
+                                    P_pipeline_model_parallel_size,
+                                    P_virtual_pipeline_model_parallel_size,
+                                    P_context_parallel_size,
+                                    P_expert_model_parallel_size,
+                                    P_expert_tensor_parallel_size,
+                                    P_micro_batch_size};
+enum { LAYOUT_PARAMS = sizeof layout_params / sizeof *layout_params };
+
+static bool is_about_layout(const struct knob *knob)
+{
+    bool found = knob->kind == KNOB_SHARDED;
+    for (int i = 0; i < LAYOUT_PARAMS; i++)
+        found = found || knob == knob_of(layout_params[i]);
+    return found;
+}
+
+/* What follows from the GPUs, the batch and the layout. */
+static bool follows_from_layout(int param)
+{
+    return param == P_data_parallel_size || param == P_expert_data_parallel_size ||
+           param == P_num_microbatches;
+}
+
+static bool add_knob(struct cause *cause, const struct knob *knob)
+{
+    if (cause->n == CAUSE_MOST_KNOBS) return false;
+    cause->knobs[cause->n++] = knob;
+    cause->layout = cause->layout && is_about_layout(knob);
+    return true;
+}
+
+static bool add_layout(struct cause *cause)
+{
+    bool all = true;
+    for (int i = 0; i < LAYOUT_PARAMS; i++)
+        all = add_knob(cause, knob_of(layout_params[i])) && all;
+    return all;
+}
+
+/* Adds the knobs that an expression looks at; false when there are too many, or it also looks at
+   what follows from others. */
+static bool add_knobs(const struct checker *c, const struct config *plan, const struct facts *f,
+                      const struct expr *e, struct cause *cause)
+{
+    const uint32_t *slots;
+    size_t n = expr_slots(e, &slots);
+    for (size_t i = 0; i < n; i++) {
+        int param = facts_slot_param(slots[i]);
+        if (param < 0) continue;
+        const struct knob *knob = knob_behind(c, plan, f, param);
+        if (!knob && is_constant(c, f, param)) continue;
+        bool added = knob                         ? add_knob(cause, knob)
+                     : follows_from_layout(param) ? add_layout(cause)
+                                                  : false;
+        if (!added) return false;
+    }
+    return true;
+}
+
+/* What a rule looked at in a plan; false where that is more than knobs. */
+static bool find_cause(const struct checker *c, const struct rule *r, const struct config *plan,
+                       const struct facts *f, struct cause *cause)
+{
+    bool known = r->rule && add_knobs(c, plan, f, r->rule, cause);
+    for (size_t i = 0; i < r->n_conditions && known; i++)
+        known = add_knobs(c, plan, f, r->conditions[i], cause);
+    return known;
+}
+
+/* A plan being judged: its facts until the arena is popped, and what may become its cause. */
+struct judged {
+    const struct config *plan;
+    struct facts *facts;
+    struct diags diags;
+    struct cause cause;
+};
+
+static void begin(struct checker *c, const struct config *plan, struct judged *x)
+{
+    *x = (struct judged){.plan = plan, .cause = {.values = plan->knobs, .layout = true}};
+    diags_init(&x->diags, c->arena);
+    x->facts = checker_facts(c->arena, c->request, plan, &x->diags, c->scratch);
+}
+
+/* Whether an expression forbids it; *known: the cause says what it looks at. */
+static bool is_forbidden(struct checker *c, struct judged *x, bool *known)
+{
+    const struct expr *which;
+    bool forbidden = forbids(c, x->facts, &which);
+    *known = forbidden && add_knobs(c, x->plan, x->facts, which, &x->cause);
+    return forbidden;
+}
+
+/* The id of the rule that refuses it; NULL: none does. */
+static const char *refusing_rule(struct checker *c, struct judged *x, bool *known)
+{
+    rules_apply_overrides(c->request->rules, x->facts, c->scratch);
+    const struct rule *failed = rule_subset_first_error(&c->rules, x->facts, c->scratch);
+    *known = failed && find_cause(c, failed, x->plan, x->facts, &x->cause);
+    return failed ? failed->id.p : NULL;
+}
+
+static const char *reject(void *context, const struct config *plan)
+{
+    struct checker *c = context;
+    struct arena_mark mark = arena_mark(c->arena);
+    struct judged x;
+    bool known;
+    begin(c, plan, &x);
+    const char *why = is_forbidden(c, &x, &known) ? FORBIDDEN : refusing_rule(c, &x, &known);
+    arena_pop(c->arena, mark);
+    if (known) *VEC_PUSH(c->arena, &c->causes) = x.cause;
+    return why;
+}
+
+static bool barred(void *context, const struct config *plan)
+{
+    struct checker *c = context;
+    struct arena_mark mark = arena_mark(c->arena);
+    struct judged x;
+    bool known;
+    begin(c, plan, &x);
+    bool forbidden = is_forbidden(c, &x, &known) && known && x.cause.layout;
+    arena_pop(c->arena, mark);
+    return forbidden;
+}
+
+/* Marks what rules set in a plan's facts. */
+static const bool *completed_params(struct arena *a, const struct rule_set *rules)
+{
+    bool *completed = ARENA_ARRAY(a, bool, param_count);
+    for (size_t i = 0; i < rules->n; i++)
+        for (size_t j = 0; j < rules->items[i]->n_set; j++)
+            if (!knob_of(rules->items[i]->set[j].param) || rules->items[i]->role != ROLE_CHECK)
+                completed[rules->items[i]->set[j].param] = true;
+    return completed;
+}
+
+struct checker *checker_new(struct arena *a, const struct plan_request *request,
+                            struct forbid_tally *tally, struct arena *scratch)
+{
+    struct checker *c = ARENA_NEW(a, struct checker);
+    *c = (struct checker){.request = request, .tally = tally, .arena = a, .scratch = scratch};
+    c->sayers = ARENA_ARRAY(a, const struct knob *, param_count);
+    c->completed = completed_params(a, request->rules);
+    return c;
+}
+
+void checker_limit(struct checker *c, struct rule_subset rules)
+{
+    c->rules = rules;
+}
+
+void checker_serve(struct checker *c, struct search_request *search)
+{
+    search->reject = reject;
+    search->refused = refused;
+    search->barred = c->request->n_forbid ? barred : NULL;
+    search->context = c;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choose/kinds.h"
+
+#include <math.h>
+
+#include "base/sort.h"
+#include "cost/memory.h"
+#include "cost/split.h"
+#include "cost/time.h"
+#include "facts/param_ids.h"
+
+static const enum decision_id sides[] = {DECISION_REPLICAS, DECISION_GRADIENTS,
+                                         DECISION_PARAMETER_GATHER, DECISION_OPTIMIZER_PRECISION};
+static const enum decision_id offloads[] = {DECISION_OFFLOAD, DECISION_ACTIVATION_OFFLOAD};
+enum { SIDES = sizeof sides / sizeof *sides, OFFLOADS = sizeof offloads / sizeof *offloads };
+
+static bool is_among(const struct decision *d, const enum decision_id *all, size_t n)
+{
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        found = found || d == &decisions[all[i]];
+    return found;
+}
+
+static bool is_offload(const struct decision *d)
+{
+    return is_among(d, offloads, OFFLOADS);
+}
+
+bool kinds_decide(const struct decision *d)
+{
+    return d == &decisions[DECISION_RECOMPUTE] || is_among(d, sides, SIDES) || is_offload(d);
+}
+
+/* Modules; all bits for whole layers. */
+static uint32_t repeated(const struct knobs *k)
+{
+    return k->recompute == RECOMPUTE_FULL        ? UINT32_MAX
+           : k->recompute == RECOMPUTE_SELECTIVE ? k->recompute_modules
+                                                 : 0;
+}
+
+/* ---- combinations ---- */
+
+bool combination_set(const struct combination *x, struct config *c)
+{
+    bool possible = true;
+    for (size_t i = 0; i < KINDS_MOST_SWITCHES; i++)
+        if (x->moves[i]) possible = x->moves[i]->change(c, x->moves[i]->argument) && possible;
+    return possible;
+}
+
+struct combinations {
+    struct combination *items;
+    int n, most;
+};
+
+/* Adds every combination of the states of the switches from `at` on. */
+static void combine(const struct kinds *all, const enum decision_id *switches, size_t n, size_t at,
+                    struct config *c, struct combination *now, struct combinations *out)
+{
+    if (at == n) {
+        if (out->n < out->most) out->items[out->n++] = *now;
+        return;
+    }
+    struct knobs saved = c->knobs;
+    struct states x = space_states(all->request, &decisions[switches[at]], c);
+    for (int i = 0; i < x.n; i++) {
+        now->moves[at] = x.items[i];
+        space_set(x.items[i], c);
+        combine(all, switches, n, at + 1, c, now, out);
+        c->knobs = saved;
+    }
+    now->moves[at] = NULL;
+}
+
+static double wish_of(const struct kinds *all, const struct knobs *k)
+{
+    return prefer_sum(all->request->preferences, all->request->n_preferences, NULL, k);
+}
+
+/* ---- offload ---- */
+
+static bool offloads_within(const struct knobs *a, const struct knobs *b)
+{
+    return a->optimizer_offload <= b->optimizer_offload &&
+           !(a->offload_modules & ~b->offload_modules);
+}
+
+static void order_offloads(const struct knobs *found, struct kind *kind)
+{
+    for (int i = 0; i < kind->n_offloads; i++) {
+        for (int j = 0; j < kind->n_offloads; j++) {
+            if (offloads_within(&found[i], &found[j])) kind->more_offload[i] |= 1u << j;
+            if (offloads_within(&found[j], &found[i])) kind->less_offload[i] |= 1u << j;
+        }
+        if (offloads_within(&found[kind->leanest], &found[i])) kind->leanest = i;
+    }
+}
+
+/* FP8 gathers exclude offload: those are asked again with every side. */
+static void find_offloads(const struct kinds *all, const struct config *spot, struct kind *kind)
+{
+    struct config c = *spot;
+    struct combination now = {{NULL}};
+    struct combinations out = {kind->offloads, 0, KINDS_MOST_OFFLOADS};
+    struct knobs found[KINDS_MOST_OFFLOADS];
+    c.knobs.fp8_param_gather = false;
+    combine(all, offloads, OFFLOADS, 0, &c, &now, &out);
+    kind->n_offloads = out.n;
+    for (int i = 0; i < out.n; i++) {
+        struct config with = c;
+        combination_set(&kind->offloads[i], &with);
+        found[i] = with.knobs;
+    }
+    order_offloads(found, kind);
+}
+
+/* ---- sides ---- */
+
+/* A side with its costs on the first spot of its kind. */
+struct side {
+    struct combination moves;
+    double peak, step_s, wish;
+};
+
+static int side_cmp(const void *left, const void *right)
+{
+    const struct side *a = left, *b = right;
+    if (a->step_s != b->step_s) return a->step_s < b->step_s ? -1 : 1;
+    return a->peak != b->peak ? (a->peak < b->peak ? -1 : 1) : 0;
+}
+
+/* Whether `b` is in nothing better than `a`. What replicas save depends on the layout. */
+static bool is_worse(const struct side *a, const struct side *b)
+{
+    return a->moves.moves[0] == b->moves.moves[0] && a->step_s <= b->step_s && a->peak <= b->peak &&
+           a->wish <= b->wish;
+}
+
+/* The fastest first, so that one that is better in everything stands before the other. */
+static void find_sides(const struct kinds *all, const struct config *spot, struct kind *kind)
+{
+    struct config c = *spot;
+    struct combination now = {{NULL}}, found[KINDS_MOST_SIDES];
+    struct combinations out = {found, 0, KINDS_MOST_SIDES};
+    struct side costs[KINDS_MOST_SIDES];
+    combine(all, sides, SIDES, 0, &c, &now, &out);
+    kind->grad_bytes = c.knobs.grad_bytes;
+    for (int i = 0; i < out.n; i++) {
+        struct contender o;
+        c.knobs = spot->knobs;
+        combination_set(&found[i], &c);
+        contender_estimate(&c, &o);
+        costs[i] = (struct side){found[i], o.peak, o.step_s, wish_of(all, &c.knobs)};
+        if (c.knobs.grad_bytes < kind->grad_bytes) kind->grad_bytes = c.knobs.grad_bytes;
+    }
+    sort_items(costs, (size_t)out.n, sizeof *costs, side_cmp);
+    kind->n_sides = out.n;
+    for (int i = 0; i < out.n; i++) {
+        kind->sides[i] = costs[i].moves;
+        for (int j = i + 1; j < out.n; j++)
+            if (is_worse(&costs[i], &costs[j])) kind->worse[i] |= 1u << j;
+    }
+}
+
+/* ---- recomputation ---- */
+
+/* A state with what each kind of layer takes and keeps on the first spot of its kind. */
+struct rung {
+    const struct move *move;
+    double step_s, wish, seconds[MODEL_MAX_KINDS], kept[MODEL_MAX_KINDS];
+    uint32_t modules;
+};
+
+static int rung_cmp(const void *left, const void *right)
+{
+    const struct rung *a = left, *b = right;
+    return a->step_s != b->step_s ? (a->step_s < b->step_s ? -1 : 1) : 0;
+}
+
+void kinds_kept(const struct config *c, double kept[MODEL_MAX_KINDS])
+{
+    struct memory_coefficients x = memory_coefficients_of(&c->machine);
+    struct token_counts tokens = token_counts(c, &x);
+    for (int i = 0; i < c->model.n_kinds; i++) {
+        struct layer_memory layer;
+        layer_measure(c, &tokens, c->model.kinds[i], &layer);
+        kept[i] = c->knobs.recompute == RECOMPUTE_FULL ? layer.input : layer.kept;
+    }
+}
+
+static void measure(const struct config *c, struct rung *out)
+{
+    struct time_layers layers;
+    struct time_rates rates;
+    time_layers_init(c, &layers);
+    time_rates_of(&layers, c, &rates);
+    kinds_kept(c, out->kept);
+    for (int i = 0; i < c->model.n_kinds; i++) {
+        out->seconds[i] = rates.kinds[i];
+        out->step_s += rates.kinds[i];
+    }
+}
+
+/* Whether a state adds clearly less time to every kind of layer than another, and keeps clearly
+   less of it. A stage may have but one kind. */
+static bool is_better(const struct rung *none, const struct rung *a, const struct rung *b, int n)
+{
+    static const double clearly = 0.97;
+    bool better = a->wish <= b->wish;
+    for (int i = 0; i < n; i++) {
+        double added = a->seconds[i] - none->seconds[i], freed = none->kept[i] - a->kept[i];
+        better = better && added <= clearly * (b->seconds[i] - none->seconds[i]) &&
+                 clearly * freed >= none->kept[i] - b->kept[i];
+    }
+    return better;
+}
+
+static bool is_dominated(const struct rung *all, int n, int at, int n_kinds)
+{
+    bool found = false;
+    for (int i = 1; i < n; i++)
+        found = found || (i != at && is_better(&all[0], &all[i], &all[at], n_kinds));
+    return found;
+}
+
+static void take_rungs(const struct rung *rungs, int n, struct kind *kind)
+{
+    kind->n_recompute = n;
+    for (int i = 0; i < n; i++) {
+        kind->recompute[i] = rungs[i].move;
+        if (rungs[i].modules >= rungs[kind->fullest].modules) kind->fullest = i;
+        for (int j = 0; j < n; j++) {
+            bool more = !(rungs[i].modules & ~rungs[j].modules);
+            kind->needless[i] |= (uint64_t)(more && rungs[i].wish <= rungs[j].wish) << j;
+        }
+    }
+}
+
+static void find_recompute(const struct kinds *all, const struct config *spot, struct kind *kind)
+{
+    struct rung rungs[SPACE_MAX_STATES];
+    bool keep[SPACE_MAX_STATES];
+    struct config c = *spot;
+    struct states x = space_states(all->request, &decisions[DECISION_RECOMPUTE], &c);
+    for (int i = 0; i < x.n; i++) {
+        c.knobs = spot->knobs;
+        space_set(x.items[i], &c);
+        rungs[i] = (struct rung){
+            .move = x.items[i], .wish = wish_of(all, &c.knobs), .modules = repeated(&c.knobs)};
+        measure(&c, &rungs[i]);
+    }
+    sort_items(rungs, (size_t)x.n, sizeof *rungs, rung_cmp);
+    int n = 0;
+    for (int i = 0; i < x.n; i++)
+        keep[i] = all->request->exhaustive || !is_dominated(rungs, x.n, i, c.model.n_kinds);
+    for (int i = 0; i < x.n; i++)
+        if (keep[i]) rungs[n++] = rungs[i];
+    take_rungs(rungs, n, kind);
+}
+
+/* ---- the leanest ---- */
+
+/* Bytes of the plan with the offload set too; infinite: it cannot be. */
+static double peak_with(const struct combination *offload, struct config c)
+{
+    struct memory_estimate memory;
+    struct layout layout;
+    bool possible = combination_set(offload, &c) && split_plan(&c, NULL, &layout) &&
+                    memory_estimate(&c, &memory, NULL);
+    return possible ? memory.peak : INFINITY;
+}
+
+/* Takes the state of one switch that needs the least memory. */
+static void lean_switch(const struct kinds *all, enum decision_id id,
+                        const struct combination *offload, struct config *c, struct lean *lean)
+{
+    struct states x = space_states(all->request, &decisions[id], c);
+    struct knobs best = c->knobs, before = best;
+    double least = x.n > 1 ? peak_with(offload, *c) : 0;
+    for (int i = 1; i < x.n; i++) {
+        c->knobs = before;
+        space_set(x.items[i], c);
+        double peak = peak_with(offload, *c);
+        if (!(peak < least)) continue;
+        least = peak;
+        best = c->knobs;
+        lean->states[id] = x.items[i];
+    }
+    c->knobs = best;
+}
+
+/* Switch by switch; the parameters' format first, on which it depends whether the offload can be.
+ */
+static void find_lean(const struct kinds *all, const struct config *spot,
+                      const struct combination *offload, struct lean *lean)
+{
+    struct config c = *spot;
+    lean->known = true;
+    lean_switch(all, DECISION_PARAMETER_GATHER, offload, &c, lean);
+    for (int id = 0; id < DECISIONS; id++)
+        if (space_is_switch(&decisions[id]) && !is_offload(&decisions[id]) &&
+            id != DECISION_PARAMETER_GATHER && id != DECISION_RECOMPUTE)
+            lean_switch(all, (enum decision_id)id, offload, &c, lean);
+}
+
+bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, struct config *c)
+{
+    struct kind *k = &all->items.items[kind];
+    struct lean *lean = &k->leans[offload];
+    if (!lean->known) find_lean(all, c, &k->offloads[offload], lean);
+    space_set(k->recompute[recompute], c);
+    for (int id = 0; id < DECISIONS; id++)
+        space_set(lean->states[id], c);
+    return combination_set(&k->offloads[offload], c);
+}
+
+/* ---- the whole ---- */
+
+enum { SHARED = 1 << 29, EXPERTS_SHARED = 1 << 30 };
+
+/* What replicas and formats of what ranks exchange are worth depends on whether there are any. */
+static unsigned shared_bits(const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    return (knobs_dp(k) * k->cp > 1 ? SHARED : 0u) | (knobs_edp(k) > 1 ? EXPERTS_SHARED : 0u);
+}
+
+/* The same states in the same order as in another kind, on whose spots the same moves are possible:
+   what is known of a group's variants holds for all its spots. */
+static bool take_recompute(const struct kinds *all, struct kind *kind)
+{
+    for (const struct kind *k = all->items.items; k < kind; k++) {
+        if ((k->given ^ kind->given) & ~(unsigned)(SHARED | EXPERTS_SHARED)) continue;
+        memcpy(kind->recompute, k->recompute, sizeof k->recompute);
+        memcpy(kind->needless, k->needless, sizeof k->needless);
+        kind->n_recompute = k->n_recompute;
+        kind->fullest = k->fullest;
+        return true;
+    }
+    return false;
+}
+
+size_t kinds_of(struct kinds *all, const struct config *spot)
+{
+    unsigned given = move_given(spot) | shared_bits(spot);
+    for (size_t i = 0; i < all->items.n; i++)
+        if (all->items.items[i].given == given) return i;
+    struct layout layout;
+    struct config c = *spot;
+    struct kind *kind = VEC_PUSH(all->arena, &all->items);
+    *kind = (struct kind){.given = given};
+    split_plan(&c, NULL, &layout);
+    find_offloads(all, &c, kind);
+    find_sides(all, &c, kind);
+    if (!take_recompute(all, kind)) find_recompute(all, &c, kind);
+    return all->items.n - 1;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The states of the switches that a search decides within a variant: what makes room
+   (recomputation, offload) and sides, which stand beside the layers (formats of gradients, moments
+   and gathered parameters, replicas). Listed once for all spots on which the same moves are
+   possible, with what is known of each against the others. */
+#ifndef MOEPLAN_CHOOSE_KINDS_H
+#define MOEPLAN_CHOOSE_KINDS_H
+
+#include "base/vec.h"
+#include "choose/space.h"
+
+enum { KINDS_MOST_SIDES = 32, KINDS_MOST_OFFLOADS = 16, KINDS_MOST_SWITCHES = 4 };
+
+/* One combination of the states of several switches. */
+struct combination {
+    const struct move *moves[KINDS_MOST_SWITCHES];
+};
+
+/* The states of all switches that need the least memory beside an offload. */
+struct lean {
+    bool known;
+    const struct move *states[DECISIONS];
+};
+
+/* What holds wherever the same moves are possible; found on the first spot of the kind. */
+struct kind {
+    unsigned given; /* bits of move_need, and of what the data-parallel ranks share */
+    int n_sides, n_offloads, n_recompute;
+    struct combination sides[KINDS_MOST_SIDES];       /* the fastest first */
+    struct combination offloads[KINDS_MOST_OFFLOADS]; /* the first: none */
+    uint32_t more_offload[KINDS_MOST_OFFLOADS], less_offload[KINDS_MOST_OFFLOADS]; /* bit o: offload
+                                            o keeps at least, at most, as much on the CPU */
+    int leanest;                      /* of offloads, which keeps most there */
+    uint32_t worse[KINDS_MOST_SIDES]; /* bit j: side j is in nothing better than this one */
+    int grad_bytes;                   /* the fewest of the sides */
+    const struct move *recompute[SPACE_MAX_STATES]; /* the fastest first */
+    uint64_t needless[SPACE_MAX_STATES];            /* bit r: state r repeats at least what this
+                                                       one does, and is no better liked */
+    int fullest;                                    /* of recompute, which repeats most */
+    struct lean leans[KINDS_MOST_OFFLOADS];
+};
+
+struct kinds {
+    const struct search_request *request;
+    struct arena *arena;
+    VEC(struct kind) items;
+};
+
+/* The index of the kind of a spot, whose switches are as in the base. */
+size_t kinds_of(struct kinds *all, const struct config *spot);
+/* Makes *c, a spot of the kind whose switches are as in the base, the leanest with an offload and a
+   state of recomputation; false: no state of the others lets the offload be. */
+bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, struct config *c);
+
+/* Bytes that a layer of each of the model's kinds keeps of a microbatch, as the knobs are. */
+void kinds_kept(const struct config *c, double kept[MODEL_MAX_KINDS]);
+/* Whether a decision is decided within a variant. */
+bool kinds_decide(const struct decision *d);
+/* Sets all of a combination; false where the present layout has no such state. */
+bool combination_set(const struct combination *x, struct config *c);
+
+#endif

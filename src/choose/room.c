@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/sort.h"
+#include "choose/visit.h"
+
+static void fill_memory(struct contender *o, const struct memory_estimate *m)
+{
+    o->peak = m->peak;
+    o->peak_low = m->peak_low;
+    o->peak_high = m->peak_high;
+    o->fits = (int)m->fits;
+}
+
+static bool fits(const struct search *s, const struct contender *o)
+{
+    bool may = s->tight && o->fits == FITS_TIGHT && o->peak <= s->c.machine.capacity_bytes;
+    return o->fits == FITS_YES || may;
+}
+
+static bool estimate(struct search *s, struct contender *o, struct memory_estimate *memory)
+{
+    bool possible = memory_estimate(&s->c, memory, NULL);
+    o->knobs = s->c.knobs;
+    if (possible) fill_memory(o, memory);
+    return possible;
+}
+
+/* Whether it fits; the least of all is remembered. */
+static bool judge(struct search *s, const struct contender *o)
+{
+    bool room = fits(s, o);
+    s->out->searched++;
+    s->out->feasible += room;
+    if (s->out->has_least && o->peak >= s->out->least.peak) return room;
+    s->out->least = *o;
+    s->out->has_least = true;
+    return room;
+}
+
+bool room_is_there(struct search *s, struct contender *o)
+{
+    struct memory_estimate memory;
+    *o = (struct contender){.fits = FITS_NO};
+    return estimate(s, o, &memory) && judge(s, o);
+}
+
+bool room_is_found(struct search *s, struct contender *o, bool *moved)
+{
+    struct memory_estimate memory;
+    *o = (struct contender){.fits = FITS_NO};
+    *moved = false;
+    if (!estimate(s, o, &memory)) return false;
+    if (!fits(s, o)) {
+        search_take_layers(s);
+        *moved = split_to_fit(&s->c, &s->layers, &memory, &s->layout);
+        if (*moved) estimate(s, o, &memory);
+    }
+    return judge(s, o);
+}
+
+/* The same of the leanest plan of the present spot and stages with a state of recomputation and an
+   offload. */
+static bool lean_has_room(struct search *s, int recompute, int offload, struct contender *o)
+{
+    struct knobs present = s->c.knobs;
+    bool moved;
+    s->c.knobs = s->group->knobs;
+    s->c.knobs.pp = present.pp;
+    s->c.knobs.vpp = present.vpp;
+    s->c.knobs.mbs = present.mbs;
+    *o = (struct contender){.fits = FITS_NO};
+    bool room = kinds_make_lean(&s->kinds, s->kind, offload, recompute, &s->c);
+    if (room) {
+        search_take_layers(s);
+        split_by_time(&s->c, &s->layers, &s->layout);
+        room = room_is_found(s, o, &moved);
+    }
+    s->c.knobs = present;
+    return room;
+}
+
+void room_forget(struct search *s)
+{
+    memset(s->rooms, 0, sizeof s->rooms);
+}
+
+/* ---- states of recomputation by what they keep ---- */
+
+/* On the spots of one group. Bit r of more and less: of each layer state r keeps clearly less, or
+   clearly more, than this one, or as much. */
+struct ladder {
+    uint64_t more[SPACE_MAX_STATES], less[SPACE_MAX_STATES];
+    int order[SPACE_MAX_STATES]; /* what keeps most first */
+};
+
+/* A state with what it keeps. */
+struct step {
+    int state;
+    double kept[MODEL_MAX_KINDS], sum;
+};
+
+static int step_cmp(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    return a->sum != b->sum ? (a->sum > b->sum ? -1 : 1) : a->state - b->state;
+}
+
+/* By a margin, as other switches change a little of it. */
+static bool keeps_less(const struct step *a, const struct step *b, int n)
+{
+    static const double clearly = 0.97;
+    bool less = true;
+    for (int i = 0; i < n; i++)
+        less = less && (a->kept[i] == b->kept[i] || a->kept[i] <= clearly * b->kept[i]);
+    return less;
+}
+
+static void make_ladder(struct search *s)
+{
+    const struct kind *kind = present_kind(s);
+    struct step steps[SPACE_MAX_STATES];
+    struct knobs present = s->c.knobs;
+    int n = kind->n_recompute, n_kinds = s->c.model.n_kinds;
+    struct ladder *ladder = s->group->ladder = ARENA_NEW(s->arena, struct ladder);
+    for (int i = 0; i < n; i++) {
+        s->c.knobs = s->group->knobs;
+        space_set(kind->recompute[i], &s->c);
+        steps[i] = (struct step){.state = i};
+        kinds_kept(&s->c, steps[i].kept);
+        for (int k = 0; k < n_kinds; k++)
+            steps[i].sum += s->spots.kind_counts[k] * steps[i].kept[k];
+    }
+    s->c.knobs = present;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            ladder->more[i] |= (uint64_t)keeps_less(&steps[j], &steps[i], n_kinds) << j;
+            ladder->less[i] |= (uint64_t)keeps_less(&steps[i], &steps[j], n_kinds) << j;
+        }
+    sort_items(steps, (size_t)n, sizeof *steps, step_cmp);
+    for (int i = 0; i < n; i++)
+        ladder->order[i] = steps[i].state;
+}
+
+/* Where one has no room, none has that keeps more on the GPU; where one has, all that keep less. */
+static void ask_lean(struct search *s, int recompute, int offload)
+{
+    struct contender o;
+    const struct kind *kind = present_kind(s);
+    const struct ladder *ladder = s->group->ladder;
+    bool roomy = lean_has_room(s, recompute, offload, &o);
+    uint32_t which = roomy ? kind->more_offload[offload] : kind->less_offload[offload];
+    for (int i = 0; i < kind->n_offloads; i++) {
+        if (!(which >> i & 1)) continue;
+        s->rooms[i].roomy |= roomy ? ladder->more[recompute] : 0;
+        s->rooms[i].cramped |= roomy ? 0 : ladder->less[recompute];
+    }
+}
+
+/* The state in the middle of those of which nothing is known. */
+static int middle_state(const struct search *s, const struct room *room)
+{
+    int open[SPACE_MAX_STATES], n = 0;
+    for (int i = 0; i < present_kind(s)->n_recompute; i++) {
+        int state = s->group->ladder->order[i];
+        if (!((room->roomy | room->cramped) >> state & 1)) open[n++] = state;
+    }
+    return open[n / 2];
+}
+
+bool room_is_cramped(struct search *s, int recompute, int offload)
+{
+    const struct room *room = &s->rooms[offload];
+    uint64_t bit = (uint64_t)1 << recompute;
+    if (!s->group->ladder) make_ladder(s);
+    if (!(room->roomy | room->cramped)) ask_lean(s, present_kind(s)->fullest, offload);
+    while (!((room->roomy | room->cramped) & bit))
+        ask_lean(s, middle_state(s, room), offload);
+    return !(room->roomy & bit);
+}
+
+/* ---- hopeless spots ---- */
+
+static bool is_hopeless_with(struct search *s, int mbs)
+{
+    struct contender o;
+    const struct kind *kind = present_kind(s);
+    struct knobs present = s->c.knobs;
+    s->c.knobs.mbs = mbs;
+    bool none = !lean_has_room(s, kind->fullest, 0, &o) && o.fits == FITS_NO &&
+                !lean_has_room(s, kind->fullest, kind->leanest, &o) && o.fits == FITS_NO;
+    s->c.knobs = present;
+    return none;
+}
+
+/* Virtual stages only move activations, of which the leanest plans keep next to nothing. The
+   smallest micro-batch is asked first: most families have room for it, or for none. */
+bool room_is_hopeless(struct search *s, const struct spot *spot)
+{
+    struct family *f = &s->families[spot->family];
+    int mbs = s->c.knobs.mbs, ask = f->roomy ? mbs : f->least_mbs;
+    if (s->request->exhaustive) return false;
+    for (; mbs < f->hopeless && mbs > f->roomy; ask = mbs)
+        *(is_hopeless_with(s, ask) ? &f->hopeless : &f->roomy) = ask;
+    return mbs >= f->hopeless;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/sort.h"
+#include "choose/visit.h"
+
+typedef VEC(struct variant) variants;
+
+bool search_is_risky(const struct search *s)
+{
+    unsigned open = s->request->base->knobs.open_numerics;
+    return move_risks_of(s->request->base, &s->c) & RISK_DYNAMIC_GRAPHS & ~open;
+}
+
+/* Every combination of the switches from `d` on. */
+static void add_variants(struct search *s, const struct decision *d, variants *all)
+{
+    while (d < decisions + DECISIONS && (kinds_decide(d) || !space_is_switch(d)))
+        d++;
+    if (d == decisions + DECISIONS) {
+        *VEC_PUSH(s->arena, all) = (struct variant){
+            .knobs = s->c.knobs, .wish = search_wish(s, PART_VARIANT), .risky = search_is_risky(s)};
+        return;
+    }
+    struct states x = space_states(s->request, d, &s->c);
+    struct knobs saved = s->c.knobs;
+    for (int i = 0; i < x.n; i++) {
+        space_set(x.items[i], &s->c);
+        add_variants(s, d + 1, all);
+        s->c.knobs = saved;
+    }
+}
+
+void variant_set(struct search *s, const struct variant *v, int recompute)
+{
+    struct knobs *k = &s->c.knobs;
+    int pp = k->pp, vpp = k->vpp;
+    *k = v->knobs;
+    k->pp = pp;
+    k->vpp = vpp;
+    space_set(present_kind(s)->recompute[recompute], &s->c);
+}
+
+const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute)
+{
+    struct time_rates **rates = &v->rates[recompute];
+    if (*rates) return *rates;
+    struct knobs present = s->c.knobs;
+    s->c.knobs.pp = s->c.knobs.vpp = 1;
+    s->c.knobs.grad_bytes = present_kind(s)->grad_bytes;
+    *rates = ARENA_NEW(s->arena, struct time_rates);
+    search_take_layers(s);
+    time_rates_of(&s->layers, &s->c, *rates);
+    s->c.knobs = present;
+    return *rates;
+}
+
+/* What comes after the fastest is then bounded away. */
+static int variant_cmp(const void *left, const void *right)
+{
+    const struct variant *a = left, *b = right;
+    return a->seconds != b->seconds ? (a->seconds < b->seconds ? -1 : 1) : 0;
+}
+
+static void measure(struct search *s, struct variant *v)
+{
+    const struct kind *kind = present_kind(s);
+    v->rates = ARENA_ARRAY(s->arena, struct time_rates *, (size_t)kind->n_recompute);
+    v->settled = ARENA_ARRAY(s->arena, uint64_t, (size_t)kind->n_offloads);
+    s->c.knobs = v->knobs;
+    space_set(kind->recompute[0], &s->c);
+    v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0));
+}
+
+static bool is_slower(const struct variant *v, const struct variant *other)
+{
+    const double *a = (const double *)v->rates[0], *b = (const double *)other->rates[0];
+    for (size_t i = 0; i < sizeof(struct time_rates) / sizeof(double); i++)
+        if (a[i] < b[i]) return false;
+    return v->wish >= other->wish && (v->risky || !other->risky);
+}
+
+static void compare(struct search *s, struct group *g)
+{
+    for (size_t i = 0; i < g->n_variants; i++) {
+        struct variant *v = &g->variants[i];
+        v->slower = ARENA_ARRAY(s->arena, bool, g->n_variants);
+        for (size_t j = 0; j < g->n_variants; j++)
+            v->slower[j] = j == i || is_slower(&g->variants[j], v);
+    }
+}
+
+void variants_list(struct search *s)
+{
+    variants all = {0};
+    struct group *g = s->group;
+    struct knobs saved = s->c.knobs;
+    if (g->n_variants) return;
+    s->c.knobs = g->knobs;
+    add_variants(s, decisions, &all);
+    for (size_t i = 0; i < all.n; i++)
+        measure(s, &all.items[i]);
+    sort_items(all.items, all.n, sizeof *all.items, variant_cmp);
+    g->variants = all.items;
+    g->n_variants = all.n;
+    compare(s, g);
+    s->c.knobs = saved;
+}
+
+void variants_open(struct search *s)
+{
+    size_t bytes = (size_t)present_kind(s)->n_offloads * sizeof(uint64_t);
+    for (size_t i = 0; i < s->group->n_variants; i++)
+        memset(s->group->variants[i].settled, 0, bytes);
+}
+
+void variant_settle(struct search *s, const struct variant *v, int recompute, int offload)
+{
+    const struct kind *kind = present_kind(s);
+    struct group *g = s->group;
+    int end = offload == 0 ? kind->n_offloads : offload + 1;
+    for (size_t i = 0; i < g->n_variants; i++)
+        for (int o = offload; o < end && v->slower[i]; o++)
+            g->variants[i].settled[o] |= kind->needless[recompute];
+}
+
+bool variant_is_settled(const struct variant *v, int recompute, int offload)
+{
+    return v->settled[offload] >> recompute & 1;
+}

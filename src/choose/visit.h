@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A search under way: what its steps share. Layouts with their micro-batches, spots, are visited in
+   the order of lower bounds of their step times (search.c). A visit tries every number of virtual
+   stages and every combination of switches, each first by a bound, then by its memory, its time and
+   the rules, which are asked of what would be kept alone. Switches are taken in three parts:
+   - what makes room (room.c): states of recomputation, and offload where none of these does (the
+     guides' order, S1.4). Whether one has room whatever the other switches is asked once, of the
+     leanest plan with it;
+   - variants (variants.c), which change the layers' times: dispatcher, graphs, overlap. One that is
+     settled with a state, as good as it gets or too slow, is so with all that recompute more;
+   - sides (kinds.h), beside the layers. */
+#ifndef MOEPLAN_CHOOSE_VISIT_H
+#define MOEPLAN_CHOOSE_VISIT_H
+
+#include "choose/finalists.h"
+#include "choose/kinds.h"
+#include "choose/search.h"
+#include "choose/spots.h"
+#include "cost/memory.h"
+#include "cost/sharding.h"
+#include "cost/split.h"
+
+/* The parts of a plan in which it is decided, and its wishes counted. */
+enum part { PART_SPOT, PART_STAGES, PART_VARIANT, PART_STATE, PARTS };
+
+/* One combination of the switches that change a group's layers, but recomputation. */
+struct variant {
+    struct knobs knobs;
+    double wish;               /* of PART_VARIANT */
+    bool risky;                /* struct contender */
+    double seconds;            /* of a step without pipeline, recomputed as in the base */
+    struct time_rates **rates; /* [n_recompute] at each state; NULL: not yet */
+    bool *slower;              /* [n_variants]: others that are as slow at least at every layer, and
+                                  no better liked */
+    uint64_t *settled;         /* [n_offloads] on the present spot and stages: bit r: needs no trial
+                                  with state r of recomputation */
+};
+
+/* States of recomputation that have, or have not, room on the present spot and stages: bit r. */
+struct room {
+    uint64_t roomy, cramped;
+};
+
+/* What is known of spots that share all but the micro-batch. */
+struct family {
+    int least_mbs;       /* of all of them */
+    int roomy, hopeless; /* the largest for which something may fit, the smallest for which nothing
+                            does, as far as was asked: 0 and INT_MAX at first */
+};
+
+struct search {
+    const struct search_request *request;
+    struct search_result *out;
+    struct arena *arena;
+    struct config c;      /* the configuration being looked at: the base with changing knobs */
+    struct layout layout; /* its pipeline split */
+    bool *wishes[PARTS];  /* [n_preferences]: which preferences are about this part of a plan */
+    struct spots spots;
+    struct family *families; /* [spots.n_families] */
+    struct timing timing;    /* for what does not depend on the layout */
+    struct kinds kinds;
+    /* of the spot being looked at */
+    struct group *group;
+    size_t kind; /* index */
+    struct rank_params params;
+    struct room rooms[KINDS_MOST_OFFLOADS];
+    double wish; /* of all parts of the present plan but PART_STATE */
+    struct time_layers layers;
+    struct knobs layers_of; /* whose layers these are */
+    struct finalists finalists;
+    bool tight, risky; /* risky: of the variant being tried, false while it is open */
+};
+
+static inline const struct kind *present_kind(const struct search *s)
+{
+    return &s->kinds.items.items[s->kind];
+}
+
+/* What the preferences about a part say of the present knobs (prefer_sum). */
+double search_wish(const struct search *s, enum part part);
+/* Makes s->layers those of the present knobs. */
+void search_take_layers(struct search *s);
+
+/* Whether the present knobs take a risk that is not usual. */
+bool search_is_risky(const struct search *s);
+
+/* ---- room.c ---- */
+
+/* Whether the present knobs have room as they are divided; *o gets their memory. */
+bool room_is_there(struct search *s, struct contender *o);
+/* The same, divided otherwise where that makes room; *moved: they were. */
+bool room_is_found(struct search *s, struct contender *o, bool *moved);
+/* Forgets what is known of the spot and stages before. */
+void room_forget(struct search *s);
+/* Whether a state of recomputation has no room on the present spot and stages with an offload,
+   whatever the other switches. */
+bool room_is_cramped(struct search *s, int recompute, int offload);
+/* Whether nothing can fit on a spot: where even the low end of the estimate of every leanest plan
+   is too much, so is all else with as large a micro-batch. */
+bool room_is_hopeless(struct search *s, const struct spot *spot);
+
+/* ---- variants.c ---- */
+
+/* Lists the variants of the present group, the fastest first, unless it is done. */
+void variants_list(struct search *s);
+/* Gives the present spot and stages the knobs of a variant and one of its states of recomputation.
+ */
+void variant_set(struct search *s, const struct variant *v, int recompute);
+/* Rates of the present knobs, which are the variant's, that no side and no pp undercuts. */
+const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute);
+/* Nothing is settled on the present spot and stages. */
+void variants_open(struct search *s);
+/* Notes that a variant needs no further trial with an offload and a state of recomputation: nor do
+   those that are no faster, repeat no less and offload no less. */
+void variant_settle(struct search *s, const struct variant *v, int recompute, int offload);
+bool variant_is_settled(const struct variant *v, int recompute, int offload);
+
+#endif

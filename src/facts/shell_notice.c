@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wrong with the script itself, whatever it launches: flags that bash takes for commands,
+   variables that nobody sets, arguments that only its caller knows. */
+#include "base/buf.h"
+#include "base/edit.h"
+#include "facts/shell_state.h"
+
+/* ---- flags that are commands ---- */
+
+bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known)
+{
+    struct str name = shell_str(words->items[0]);
+    bool flag = str_starts(name, STR("--")) && name.n > 2 && shell_begins_name(name.p[2]);
+    if (!flag || (!sh->launch_flags && !known)) return false;
+    struct diags *diags = sh->f->diags;
+    struct diag *d;
+    if (sh->cut) {
+        d = diag_add(diags, SEVERITY_ERROR, "comment-in-continuation",
+                     shell_span(sh, sh->cut - 1, 1),
+                     "the command ends at this comment: bash takes %.*s below for a command of its "
+                     "own",
+                     STR_ARG(name));
+        diag_help(diags, d, "put the comment above the command");
+    } else {
+        d = diag_add(diags, SEVERITY_ERROR, "lost-backslash", shell_span(sh, sh->command_at, 1),
+                     "bash takes %.*s for a command of its own: the line before does not go on",
+                     STR_ARG(name));
+        diag_help(diags, d, "end the line before with a backslash, and no blank behind it");
+    }
+    /* another program than the training may well fail */
+    if (!sh->launch_goes_on && !known) d->severity = SEVERITY_WARNING;
+    return true;
+}
+
+/* ---- variables that nobody sets ---- */
+
+static void note(struct shell *sh, struct shell_missing_list *list, struct str name, uint32_t at)
+{
+    if (sh->live == SHELL_DEAD || list->n >= SHELL_MAX_NOTED) return;
+    *VEC_PUSH(sh->arena, list) = (struct shell_missing){name, at, sh->nounset};
+}
+
+void shell_note_missing(struct shell *sh, struct str name, uint32_t at)
+{
+    for (size_t i = 0; i < sh->missing.n; i++)
+        if (str_eq(sh->missing.items[i].name, name)) return;
+    note(sh, &sh->missing, name, at);
+}
+
+void shell_note_argument(struct shell *sh, struct str name, uint32_t at)
+{
+    note(sh, &sh->arguments, name, at);
+}
+
+/* Names that differ by their numbers are different things: GPU_0, GPU_1. */
+static bool same_digits(struct str a, struct str b)
+{
+    for (char c = '0'; c <= '9'; c++) {
+        int n = 0;
+        for (size_t i = 0; i < a.n; i++)
+            n += a.p[i] == c;
+        for (size_t i = 0; i < b.n; i++)
+            n -= b.p[i] == c;
+        if (n) return false;
+    }
+    return true;
+}
+
+/* Whether a name is most likely a slip of the other's. What is set and read elsewhere may well have
+   a neighbour in the environment (NODES, NNODES): then the slip must be inside the word. */
+static bool is_slip(struct str name, const struct shell_var *var)
+{
+    enum { SHORTEST = 6, LONG = 10 };
+    struct str other = var->name;
+    if (name.n < SHORTEST || other.n < SHORTEST || !same_digits(name, other)) return false;
+    bool inside = name.p[0] == other.p[0] && name.p[name.n - 1] == other.p[other.n - 1];
+    return (inside || !var->used) && edit_distance(name, other) <= (name.n >= LONG ? 2 : 1);
+}
+
+static const struct shell_var *meant_by(const struct shell *sh, struct str name)
+{
+    enum { MOST_VARIABLES = 1000 }; /* that anybody writes; comparing words takes its time */
+    const struct shell_var *best = NULL;
+    for (size_t i = 0; i < sh->vars.n && i < MOST_VARIABLES; i++) {
+        const struct shell_var *var = &sh->vars.items[i];
+        if (!is_slip(name, var)) continue;
+        if (!best || edit_distance(name, var->name) < edit_distance(name, best->name)) best = var;
+    }
+    return best;
+}
+
+/* Under set -u bash stops at the variable, unless the environment has it. */
+static void tell_missing(struct shell *sh, const struct shell_missing *m)
+{
+    const struct shell_var *var = shell_var_find(sh, m->name) ? NULL : meant_by(sh, m->name);
+    if (!var || (sh->sourced && var->used)) return;
+    bool stops = m->stops && !sh->sourced;
+    struct diag *d =
+        diag_add(sh->f->diags, stops ? SEVERITY_ERROR : SEVERITY_WARNING, "variable-misspelt",
+                 shell_span(sh, m->at, 1), "%.*s is never set%s", STR_ARG(m->name),
+                 stops ? ", and under set -u bash stops here" : ": bash puts nothing in its place");
+    diag_suggest(sh->f->diags, d, var->name);
+}
+
+/* ---- arguments ---- */
+
+static bool launch_has(const struct shell *sh, uint32_t at)
+{
+    for (size_t i = 0; i < sh->launch.n; i++) {
+        struct shell_text t = sh->launch.items[i];
+        for (size_t k = 0; k < t.n; k++)
+            if (t.p[k] == SHELL_UNKNOWN && t.at[k] == at) return true;
+    }
+    return false;
+}
+
+static bool is_among(const struct shell_missing_list *list, struct str name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (str_eq(list->items[i].name, name)) return true;
+    return false;
+}
+
+/* $1 and its like where the launch depends on them. */
+static void tell_arguments(struct shell *sh)
+{
+    struct shell_missing_list needed = {0};
+    struct buf names = buf_new(sh->arena), options = buf_new(sh->arena);
+    for (size_t i = 0; i < sh->arguments.n; i++) {
+        const struct shell_missing *m = &sh->arguments.items[i];
+        if (is_among(&needed, m->name) || !launch_has(sh, m->at)) continue;
+        buf_printf(&names, "%s$%.*s", needed.n ? ", " : "", STR_ARG(m->name));
+        buf_printf(&options, "%s--set %.*s=...", needed.n ? " " : "", STR_ARG(m->name));
+        *VEC_PUSH(sh->arena, &needed) = *m;
+    }
+    if (!needed.n) return;
+    struct diag *d = diag_add(
+        sh->f->diags, SEVERITY_INFO, "script-argument", shell_span(sh, needed.items[0].at, 1),
+        "the launch depends on %.*s, which the script is started with", STR_ARG(buf_str(&names)));
+    diag_help(sh->f->diags, d, "%.*s checks it with these values", STR_ARG(buf_str(&options)));
+}
+
+/* ---- line ends ---- */
+
+static void tell_line_ends(struct shell *sh, struct str text)
+{
+    size_t at = str_find_str(text, STR("\r\n"));
+    if (at == text.n) return;
+    struct diag *d =
+        diag_add(sh->f->diags, SEVERITY_WARNING, "carriage-return",
+                 source_span(&sh->f->diags->sources, sh->f->source, at, at + 1),
+                 "the lines end in CR LF: bash takes the CR for part of the last word");
+    diag_help(sh->f->diags, d, "sed -i 's/\\r$//' on the file");
+}
+
+void shell_tell(struct shell *sh, struct str text)
+{
+    for (size_t i = 0; i < sh->missing.n; i++)
+        tell_missing(sh, &sh->missing.items[i]);
+    tell_arguments(sh);
+    tell_line_ends(sh, text);
+}
