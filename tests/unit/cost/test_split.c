@@ -6,12 +6,13 @@
 
 #include "round_plan.h"
 
-/* A plan of so many layers on so many stages; the head takes a little less than two of its layers.
- */
+/* A plan of so many layers on so many stages, whose products take their FLOPs alone: the head takes
+   a little less than two of its layers. */
 static struct config *plan_of(struct arena *a, const char *model, int layers, int pp, int vpp)
 {
     struct config *c = round_plan(a, "megatron", model, "");
     struct model_shape *m = &c->model;
+    c->machine.hbm_bytes_per_s = 1e18;
     for (int i = m->num_layers; i < layers; i++)
         m->layers[i] = m->layers[m->num_layers - 1];
     m->num_layers = layers;
@@ -110,7 +111,7 @@ static void near_the_fastest(void **state)
         struct config *c = model_of(*state, i / SHAPES, x);
         struct memory_estimate memory;
         double best = fastest(c), found = ours(c, x->vpp > 1, &memory);
-        if (found > 1.01 * best)
+        if (found > 1.005 * best)
             fail_msg("model %zu, %d layers on %d x %d chunks: %.3f s for %.3f", i / SHAPES,
                      x->layers, x->pp, x->vpp, found, best);
     }
@@ -123,7 +124,7 @@ static void assert_fastest_that_fits(struct config *c)
     int rounds = 0;
     for (double best; isfinite(best = fastest(c)); rounds++) {
         double found = ours(c, false, &memory), capacity = c->machine.capacity_bytes / GIB;
-        if (memory.fits != FITS_YES || found > 1.01 * best)
+        if (memory.fits != FITS_YES || found > 1.005 * best)
             fail_msg("%d layers on %d chunks: %.3f s in %.3f GiB for %.3f s in %.3f",
                      c->model.num_layers, c->knobs.pp, found, memory.peak_high / GIB, best,
                      capacity);
