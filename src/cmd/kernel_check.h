@@ -8,7 +8,7 @@
 #include "plan/config.h"
 
 /* Seconds of the row's operation by the laws, at the machine's coefficients; 0: there is no law for
-   it, or a size is missing. A row names its `op` and sizes as docs/formats.md lists them. */
+   it, or a size is missing. A row names its `op` and sizes as kernel_check.c reads them. */
 double kernel_check_law(struct arena *a, const struct node *row, const struct machine *m);
 
 enum { CHECK_KINDS = 256, CHECK_BINS = 2400 };

@@ -3,7 +3,7 @@
 """kernels.py MOEPLAN ROWS [--write]: fits the coefficients of the kernels' laws to public kernel times alone.
 
 MOEPLAN is the built program: its own laws are asked, by `calibrate --check`. ROWS is a file of measured kernels, one JSON object a
-line, as docs/formats.md describes them. Every coefficient stays where rules/platforms states it (a family's value, or a chip's);
+line, as src/cmd/kernel_check.c reads them. Every coefficient stays where rules/platforms states it (a family's value, or a chip's);
 --write puts the new values there. What is printed: errors by kind, of all rows, of shapes that were left out (one in four, by a hash
 of the shape), and of chips that were left out (their own values then come from their family)."""
 import hashlib

@@ -6,13 +6,12 @@
 
 #include "round_plan.h"
 
-/* A plan of so many layers on so many stages, whose products take their FLOPs alone: the head takes
-   a little less than two of its layers. */
+/* A plan of so many layers on so many stages; the head takes a little less than two of its layers.
+ */
 static struct config *plan_of(struct arena *a, const char *model, int layers, int pp, int vpp)
 {
     struct config *c = round_plan(a, "megatron", model, "");
     struct model_shape *m = &c->model;
-    c->machine.hbm_bytes_per_s = 1e18;
     for (int i = m->num_layers; i < layers; i++)
         m->layers[i] = m->layers[m->num_layers - 1];
     m->num_layers = layers;
