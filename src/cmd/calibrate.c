@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "base/quote.h"
 #include "base/units.h"
+#include "cmd/calibrate_check.h"
 #include "cmd/load.h"
 #include "cmd/microbenchmark.h"
 #include "facts/platform.h"
@@ -270,6 +271,10 @@ static int run(struct cmd_context *c)
 {
     struct job *job = ARENA_NEW(c->keep, struct job);
     struct calibration x;
+    struct str check = option_value(c, "check");
+    if (check.n) return calibrate_check(c, check);
+    if (c->n_arguments == 0)
+        return cmd_usage_error(c, "give a log or a microbenchmark, or --check FILE");
     if (!recipe_options(c, &job->options) || !cmd_load_rules(c, &job->rules)) return STATUS_CANNOT;
     if (!add_inputs(c, job) || !recipe_settings_used(c, &job->options)) return STATUS_CANNOT;
     if (job->observations.n == 0)
@@ -283,6 +288,8 @@ static int run(struct cmd_context *c)
 }
 
 static const struct option options[] = {
+    {"check", "FILE", "hold the laws of kernels against each row of a file, and fit nothing"},
+    {"format", "text|jsonl", "with --check: errors by kind, or the law's seconds of every row"},
     {"recipe", "FILE", "the recipe or plan that produced the log (repeatable: one for each log)"},
     {"gpus", "N", "number of GPUs of the runs"},
     {"platform", "P", "GPU platform whose coefficients are the start: h100, gb200, … or a file"},
@@ -296,15 +303,18 @@ static const struct option options[] = {
 
 const struct command command_calibrate = {
     .name = "calibrate",
-    .arguments = "LOG…",
-    .min_arguments = 1,
+    .arguments = "[LOG…]",
+    .min_arguments = 0,
     .max_arguments = -1,
     .help = "The user's own coefficients, from training logs and microbenchmarks",
-    .details = "LOG is a training log of Megatron-LM, Megatron-Bridge or NeMo AutoModel, or what\n"
-               "tools/microbenchmark.py wrote. The platform file goes to stdout or -o FILE, for "
-               "--platform "
-               "FILE; stderr says\n"
-               "which coefficients the measurements determined and which stayed as they were.\n",
+    .details =
+        "LOG is a training log of Megatron-LM, Megatron-Bridge or NeMo AutoModel, or what\n"
+        "tools/microbenchmark.py wrote. The platform file goes to stdout or -o FILE, for "
+        "--platform "
+        "FILE; stderr says\n"
+        "which coefficients the measurements determined and which stayed as they were.\n"
+        "--check reads measured times of kernels, collectives and exchanges, one JSON object "
+        "a line.\n",
     .options = options,
     .loads_rules = true,
     .run = run,

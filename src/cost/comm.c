@@ -8,51 +8,114 @@ static const struct machine *machine_of(const struct timing *t)
     return &t->config->machine;
 }
 
-/* Start-up of NCCL kernels, growing with the tree's depth. */
-static double startup(const struct coefficients *f, bool inside, double ranks)
-{
-    return inside ? f->collective_start_s + f->collective_doubling_s * log2(ranks)
-                  : f->collective_across_s + f->collective_across_doubling_s * log2(ranks);
-}
-
-/* Across domains the members of the group in one domain share that domain's NICs, so their rates
- * add up. */
+/* The kernels' start-up across domains grows with the tree's depth. Across domains the members of
+   the group in one domain share that domain's NICs, so their rates add up. Inside one, few ranks
+   reach less of the link, and small messages less of what they could: the ramp adds its geometric
+   mean with the time at the full rate. */
 double comm_collective(const struct timing *t, double bytes, double n, double span)
 {
+    const struct coefficients *f = &t->f;
     if (n <= 1) return 0;
     bool inside = span <= t->domain;
-    double rate = t->f.nvlink * machine_of(t)->nvlink_bytes_per_s;
-    double local = fmax(1, t->domain * n / span);
-    if (!inside) rate = fmin(rate, local * t->f.nic_bulk * machine_of(t)->nic_bytes_per_s);
-    return startup(&t->f, inside, n) + bytes * (n - 1) / n / rate;
+    double link = f->nvlink * machine_of(t)->nvlink_bytes_per_s * (1 - f->nvlink_few / n);
+    double nics = fmax(1, t->domain * n / span) * f->nic_bulk * machine_of(t)->nic_bytes_per_s;
+    double travel = bytes * (n - 1) / n / (inside ? link : fmin(link, nics));
+    if (!inside) return f->collective_across_s + f->collective_across_doubling_s * log2(n) + travel;
+    return f->collective_start_s + travel + sqrt(f->nvlink_ramp_s * travel);
 }
 
-/* Distinct ones among n that k independent choices meet. */
-static double distinct(double n, double k)
+/* ---- expert exchange ---- */
+
+/* Probability that none of k distinct experts among `all` is one of `some`. */
+static double missed(double all, double some, double k)
 {
-    return n * (1 - pow(1 - 1 / n, k));
+    double p = 1;
+    for (int i = 0; i < k; i++)
+        p *= fmax(0, (all - some - i) / (all - i));
+    return p;
 }
 
-/* Bytes a rank sends inside its domain and beyond: one copy for every chosen expert, or,
-   de-duplicated, one a domain and one a rank. An all-gather sends everything everywhere. */
+/* Probability that a token chooses one of `some` experts that stand side by side: k of all, or of
+   the experts of so many groups. A set of several groups has as many of the chosen ones as it
+   holds of all. */
+static double met(const struct exchanged *x, double some)
+{
+    double groups = x->groups, chosen = x->group_topk, all = x->experts;
+    if (groups <= 1 || chosen <= 0 || chosen >= groups) return 1 - missed(all, some, x->topk);
+    double size = all / groups, held = some / size;
+    if (held <= 1) return chosen / groups * (1 - missed(chosen * size, some, x->topk));
+    double none = 1;
+    for (int i = 0; i < chosen; i++)
+        none *= fmax(0, (groups - held - i) / (groups - i));
+    return 1 - none;
+}
+
+/* Copies of a token that leave its domain, and that leave their GPU for another of the domain. */
+struct copies {
+    double across, inside;
+};
+
+/* One for every chosen expert, or, de-duplicated, one a domain and one a rank. */
+static struct copies copies_of(const struct exchanged *x, const struct dispatch_law *law)
+{
+    double n = x->ranks, d = x->domains, elsewhere = 1 - d / n;
+    if (!law->once) return (struct copies){x->topk * (1 - 1 / d), x->topk / d * elsewhere};
+    double domain = d > 1 ? met(x, x->experts / d) : 1;
+    return (struct copies){domain * (d - 1), n * met(x, x->experts / n) * elsewhere};
+}
+
+static double cubes(double a, double b, double c)
+{
+    return cbrt(a * a * a + b * b * b + c * c * c);
+}
+
+/* The hops run beside one another. */
+double comm_exchange(const struct timing *t, const struct dispatch_law *law,
+                     const struct exchanged *x)
+{
+    struct copies copies = copies_of(x, law);
+    double bytes = x->tokens * x->width * x->element_bytes, copied = bytes * copies.inside;
+    double sms = x->combine ? law->combine : 1;
+    if (x->domains <= 1) {
+        double moved = copied + law->own * bytes;
+        return t->f.dispatch_start_s + cubes(moved / law->nvlink, moved / (sms * law->inside), 0);
+    }
+    double across = bytes * copies.across;
+    return t->f.dispatch_start_s + law->across_s + (x->combine ? law->combine_s : 0) +
+           cubes(across / law->nic, fmax(copied / law->nvlink, copied / law->forward),
+                 (across + copied) / law->move);
+}
+
+/* All tokens go to all ranks, and their outputs are added up: reduced to whom they belong, or, in
+   AutoModel's own dispatcher, in fp32 for everyone (nemo_automodel/components/moe/experts.py,
+   GroupedExperts.forward). */
+static double gathered(const struct timing *t, const struct exchanged *x)
+{
+    double span = x->ranks * t->config->knobs.etp;
+    double all = x->tokens * x->width * x->ranks;
+    double one = comm_collective(t, 2 * all, x->ranks, span);
+    bool everyone = t->config->knobs.dispatcher == DISPATCH_TORCH;
+    return one + (everyone ? 2 * comm_collective(t, 4 * all, x->ranks, span) : one);
+}
+
 double comm_dispatch(const struct timing *t, double width)
 {
     const struct knobs *k = &t->config->knobs;
+    const struct model_shape *m = &t->config->model;
     if (k->ep <= 1) return 0;
-    double n = k->ep, domains = ceil(n * k->etp / t->domain), ranks = n / domains;
-    double sent = 2 * t->tokens_rank * t->load * width, topk = t->config->model.topk;
-    double copies = t->law.once                           ? distinct(domains, topk)
-                    : k->dispatcher == DISPATCH_ALLGATHER ? n
-                                                          : topk;
-    double landed = t->law.once ? distinct(n, topk) : copies / domains;
-    double across = sent * copies * (1 - 1 / domains), inside = sent * landed * (1 - 1 / ranks);
-    double per_byte =
-        1 / (t->law.nvlink * machine_of(t)->nvlink_bytes_per_s) + 1 / t->law.sm_bytes_per_s;
-    double net = 1 / (t->f.nic * machine_of(t)->nic_bytes_per_s);
-    if (t->law.proxy_bytes_per_s > 0) net += 1 / t->law.proxy_bytes_per_s;
-    double fast = inside * per_byte, slow = across * net;
-    return 2 * t->f.dispatch *
-           (t->f.dispatch_start_s + (t->law.added ? fast + slow : fmax(fast, slow)));
+    struct exchanged x = {.tokens = t->tokens_rank * t->load,
+                          .width = width,
+                          .element_bytes = 2,
+                          .experts = m->experts,
+                          .topk = m->topk,
+                          .groups = m->router_groups,
+                          .group_topk = m->router_group_topk,
+                          .ranks = k->ep,
+                          .domains = ceil((double)k->ep * k->etp / t->domain)};
+    if (t->law.gathers) return t->f.dispatch * gathered(t, &x);
+    double dispatch = comm_exchange(t, &t->law, &x);
+    x.combine = true;
+    return t->f.dispatch * (dispatch + comm_exchange(t, &t->law, &x));
 }
 
 double comm_context(const struct timing *t, double kv_bytes, double q_bytes, double core_s)

@@ -8,6 +8,17 @@
 /* One all-gather or reduce-scatter of a tensor of so many bytes over n ranks that lie within `span`
  * consecutive ones. */
 double comm_collective(const struct timing *t, double bytes, double n, double span);
+/* Tokens of one rank that go to the ranks of their experts. */
+struct exchanged {
+    double tokens, width, element_bytes;
+    double experts, topk;      /* chosen experts are distinct */
+    double groups, group_topk; /* of so many groups alone; 0: of all */
+    double ranks, domains;
+    bool combine; /* the way back */
+};
+/* One dispatch or combine. */
+double comm_exchange(const struct timing *t, const struct dispatch_law *law,
+                     const struct exchanged *x);
 /* Dispatch and combine of one pass, for routed tokens of `width` elements. */
 double comm_dispatch(const struct timing *t, double width);
 /* Context parallelism of one attention forward: KV ring under a kernel of core_s, or all-to-all,

@@ -3,40 +3,76 @@
 
 #include <math.h>
 
-/* A GEMM takes the time of its FLOPs at the asymptotic rate plus the time of its operands from
-   memory: a sum, which reproduces 12,900 measured shapes a chip at 4-8 % median (aiconfigurator's
-   H100, B200, GB200 and GB300 tables). */
-static double gemm(const struct timing *t, struct linear l, double m, double n, double k,
-                   double out_bytes)
+/* Of two engines that work side by side, a bit more than the longer takes. */
+static double beside(double a, double b)
 {
-    bool low = t->low && !l.wide && (l.experts > 0 || !t->experts_only);
-    double in_bytes = low ? t->low_bytes : 2;
-    double compute = 2 * m * n * k / (low ? t->rate_low : t->rate_16);
-    double bytes = in_bytes * (m * k + n * k) + out_bytes * m * n;
-    return compute / (l.experts > 0 ? t->f.grouped_gemm : 1) + t->f.gemm_traffic * bytes / t->hbm;
+    return cbrt(a * a * a + b * b * b);
 }
 
-/* Every expert's GEMM is a kernel of its own with a launch and a tail; a captured iteration keeps
- * the tail. */
-static double expert_overhead(const struct timing *t)
+/* ---- GEMM ---- */
+
+/* FLOPs at the asymptotic rate beside the operands' way from memory. The last wave of tiles leaves
+   SMs idle, as if the output were larger; a tile's start and end take the time of some inner
+   elements. */
+double kernel_gemm(const struct timing *t, const struct gemm_law *law, double rows, double out,
+                   double in, double out_bytes)
 {
-    return (t->captured & SCOPE_FULL ? t->f.grouped_expert_captured : 1) * t->f.grouped_expert_s;
+    double compute = 2 * (rows * out + t->tail) * (in + law->inner) / law->rate;
+    double bytes = law->bytes * (rows * in + out * in) + out_bytes * rows * out;
+    return law->start_s + beside(compute, bytes / law->memory);
+}
+
+/* Each expert's rows are whole tiles; the last wave is that of all together. */
+double kernel_grouped(const struct timing *t, const struct gemm_law *law, double experts,
+                      double rows, double out, double in, double out_bytes)
+{
+    double whole = experts * (rows + t->f.grouped_pad) * out + t->tail;
+    double compute = 2 * whole * (in + law->inner) / law->rate;
+    double bytes = law->bytes * (rows * in + out * in) + out_bytes * rows * out;
+    return beside(compute, experts * bytes / t->hbm);
+}
+
+/* The three products of a grouped linear. An expert's weight gradient has the rows as its inner
+   side, whose start and end take what they do in a plain GEMM. */
+static void add_grouped(const struct timing *t, struct linear l, const struct gemm_law *plain,
+                        const struct gemm_law *law, struct pass *forward, struct pass *backward)
+{
+    double launch = t->captured & SCOPE_FULL ? t->f.grouped_expert_captured : 1;
+    double start = l.one_kernel ? 0 : l.experts * launch * t->f.grouped_expert_s;
+    struct gemm_law gradient = *law;
+    gradient.inner = plain->inner;
+    forward->grouped += start + kernel_grouped(t, law, l.experts, l.rows, l.out, l.in, 2);
+    backward->grouped += start + kernel_grouped(t, law, l.experts, l.rows, l.in, l.out, 2);
+    if (l.frozen) return;
+    double pad = t->f.grouped_pad; /* its rows are the inner side here */
+    backward->grouped += start + kernel_grouped(t, &gradient, l.experts, l.out - pad, l.in,
+                                                l.rows + pad, t->wgrad_bytes);
 }
 
 void kernel_linear(const struct timing *t, struct linear l, struct pass *forward,
                    struct pass *backward)
 {
     if (l.rows <= 0 || l.out <= 0 || l.in <= 0) return;
-    double many = l.experts > 0 ? l.experts : 1, start = l.experts > 0 ? expert_overhead(t) : 0;
-    double f = gemm(t, l, l.rows, l.out, l.in, 2) + start;
-    double b = gemm(t, l, l.rows, l.in, l.out, 2) + start;
-    if (!l.frozen) b += gemm(t, l, l.out, l.in, l.rows, t->wgrad_bytes) + start;
-    *(l.experts > 0 ? &forward->grouped : &forward->gemm) += many * f;
-    *(l.experts > 0 ? &backward->grouped : &backward->gemm) += many * b;
-    if (l.wide || (t->experts_only && l.experts <= 0)) return;
-    double quantise = t->f.quantise * t->quantise_bytes / t->hbm * many * l.rows;
-    if (!l.quantised_in) forward->quantise += quantise * l.in;
-    if (!l.quantised_out) backward->quantise += quantise * l.out;
+    bool low = t->low && !l.wide && (l.experts > 0 || !t->experts_only);
+    const struct gemm_law *law = low ? &t->gemm_low : &t->gemm_16;
+    if (l.experts > 0) {
+        add_grouped(t, l, law, low ? &t->grouped_low : &t->grouped_16, forward, backward);
+    } else {
+        forward->gemm += kernel_gemm(t, law, l.rows, l.out, l.in, 2);
+        backward->gemm += kernel_gemm(t, law, l.rows, l.in, l.out, 2);
+        if (!l.frozen) backward->gemm += kernel_gemm(t, law, l.out, l.in, l.rows, t->wgrad_bytes);
+    }
+    if (!low) return;
+    double rows = fmax(1, l.experts) * l.rows;
+    if (!l.quantised_in) forward->quantise += kernel_quantise(t, rows * l.in);
+    if (!l.quantised_out) backward->quantise += kernel_quantise(t, rows * l.out);
+}
+
+/* ---- streams ---- */
+
+double kernel_quantise(const struct timing *t, double elements)
+{
+    return t->quantise_bytes * elements / t->hbm;
 }
 
 double kernel_stream(const struct timing *t, double bytes)
@@ -44,34 +80,83 @@ double kernel_stream(const struct timing *t, double bytes)
     return t->f.activation_passes * bytes / t->hbm;
 }
 
-/* FLOPs of the causal half (or the window) at a rate that saturates with the sequence and falls
-   with narrow value heads. The rates are those of value heads 128 wide, DeepSeek-V3's; a head half
-   as wide reaches two thirds of them. Backward has 2.5 times the FLOPs: five products for two. */
+/* ---- attention ---- */
+
+/* Keys that a query sees, mean over the sequence. */
+static double seen(const struct attention *x)
+{
+    if (x->window > 0 && x->window < x->seq) return x->window - x->window * x->window / 2 / x->seq;
+    return x->square ? x->seq : x->seq / 2;
+}
+
+/* The keys of whole tiles beyond those seen, and the softmax as columns of a head: one form for
+   head dims of 64 to 256, multi-head latent attention and windows. */
+static double attention_time(const struct timing *t, const struct attention *x, double tile,
+                             double columns, double part)
+{
+    double flops = 2 * x->queries * (seen(x) + x->steps * tile) * columns;
+    return t->f.attention_start_s + flops / (part * t->config->machine.peak_bf16);
+}
+
+double attention_forward(const struct timing *t, const struct attention *x)
+{
+    const struct coefficients *f = &t->f;
+    bool window = x->window > 0 && x->window < x->seq;
+    double tile = f->attention_forward_tile + (window ? f->attention_window_tile : 0);
+    return attention_time(t, x, tile, x->qk_dim + x->v_dim + f->attention_softmax,
+                          f->attention_forward);
+}
+
+/* Five products for two: the scores again, their gradient, and those of q, k and v. */
+double attention_backward(const struct timing *t, const struct attention *x)
+{
+    const struct coefficients *f = &t->f;
+    bool window = x->window > 0 && x->window < x->seq;
+    double tile = f->attention_backward_tile + (window ? f->attention_window_backward_tile : 0) +
+                  (x->deterministic ? f->attention_deterministic_tile : 0);
+    double columns = 3 * x->qk_dim + 2 * x->v_dim + f->attention_backward_softmax;
+    return attention_time(t, x, tile, columns, f->attention_forward * f->attention_backward);
+}
+
 void kernel_attention(const struct timing *t, const struct core *s, struct pass *forward,
                       struct pass *backward)
 {
     const struct knobs *k = &t->config->knobs;
-    double seen = k->seq / 2.0, extent = (double)k->seq / k->cp;
-    if (s->window > 0) {
-        seen = fmin(seen, s->window);
-        extent = fmin(extent, fmax(t->f.attention_least_extent, s->window));
-    }
-    double flops = 2 * t->tokens * seen * s->heads * (s->qk_dim + s->v_dim);
-    double width = s->v_dim > 0 ? s->v_dim : s->qk_dim;
-    double narrow = fmin(t->f.attention_wide_head, 2 * width / (width + 128));
-    double rate =
-        t->config->machine.peak_bf16 * narrow * extent / (extent + t->f.attention_half_seq);
-    forward->attention += t->f.attention * flops / (rate * t->f.attention_forward);
-    backward->attention += t->f.attention * 2.5 * flops / (rate * t->f.attention_backward);
+    struct attention x = {.queries = t->tokens * s->heads,
+                          .seq = k->seq,
+                          .window = s->window,
+                          .steps = k->cp,
+                          .qk_dim = s->qk_dim,
+                          .v_dim = s->v_dim,
+                          .deterministic = k->deterministic};
+    forward->attention += t->f.attention * attention_forward(t, &x);
+    backward->attention += t->f.attention * attention_backward(t, &x);
+}
+
+/* ---- scans ---- */
+
+/* Tokens of one chunk of the gated delta rule's kernels. */
+static const double delta_chunk = 64;
+
+/* Chunks of a sequence come one after another; in them an SM updates so many state elements, and a
+   chunk's states pass through memory. */
+double delta_forward(const struct timing *t, double states, double seq)
+{
+    return states / (t->f.scan_delta_rate * t->config->machine.sms) +
+           states * t->f.scan_delta_bytes / t->hbm + t->f.scan_delta_chunk_s * seq / delta_chunk;
 }
 
 /* Backward as of attention, and over every tensor twice: to read it and to write its gradient. */
 void kernel_scan(const struct timing *t, const struct scan *s, struct pass *forward,
                  struct pass *backward)
 {
-    double peak_part = s->delta ? t->f.scan_delta_peak : t->f.scan_mamba_peak;
-    double compute = s->flops / (peak_part * t->config->machine.peak_bf16);
-    double stream = kernel_stream(t, s->bytes);
-    forward->scan += t->f.scan * (compute + stream);
-    backward->scan += t->f.scan * (2.5 * compute + 2 * stream);
+    double stream = kernel_stream(t, s->bytes), compute;
+    if (s->states > 0) {
+        compute = delta_forward(t, s->states, t->config->knobs.seq);
+    } else {
+        compute = t->f.scan * s->flops / (t->f.scan_mamba_peak * t->config->machine.peak_bf16);
+        stream *= t->f.scan;
+    }
+    forward->scan += compute + stream;
+    backward->scan += 2.5 * compute + 2 * stream;
 }

@@ -9,13 +9,14 @@
 #include "cost/memory.h"
 #include "plan/framework.h"
 #include "plan/ops.h"
+#include "plan/peft.h"
 
 /* FP32 GEMMs run as TF32, at half of BF16's rate on all these chips. */
 static const double fp32_slower = 2;
 
 /* ---- weights ---- */
 
-/* A linear of the layer on this rank. Each expert's rows are aligned. */
+/* A linear of the layer on this rank. */
 static struct linear linear_of(const struct timing *t, const struct matrix *x, bool fused_experts)
 {
     const struct model_shape *m = &t->config->model;
@@ -29,7 +30,8 @@ static struct linear linear_of(const struct timing *t, const struct matrix *x, b
     if (x->groups > 0) l.out += copies * x->group_width / k->tp;
     if (!matrix_is_routed(x)) return l;
     l.experts = (double)m->experts / k->ep;
-    l.rows = t->rows / l.experts + 16;
+    l.rows = t->rows / l.experts;
+    l.one_kernel = fused_experts;
     l.quantised_in = fused_experts && x->inner_in;
     l.quantised_out = fused_experts && x->inner_out;
     return l;
@@ -44,23 +46,6 @@ static void add_fp32(struct linear l, const struct timing *t, struct layer_time 
     x->forward.gemm += forward;
     x->backward.gemm += (l.frozen ? 1 : 2) * forward;
     if (again) x->again.gemm += forward;
-}
-
-static void add_weights(const struct timing *t, const struct weights *w, bool fused_experts,
-                        struct layer_time *x)
-{
-    struct pass unused = {0};
-    for (int i = 0; i < w->n; i++) {
-        const struct matrix *own = &w->items[i];
-        struct linear l = linear_of(t, own, fused_experts);
-        bool again = t->repeated & own->freed_by;
-        if (own->numeric == NUMERIC_32) {
-            add_fp32(l, t, x, again);
-            continue;
-        }
-        kernel_linear(t, l, &x->forward, own->forward_only ? &unused : &x->backward);
-        if (again) kernel_linear(t, l, &x->again, &unused);
-    }
 }
 
 /* ---- work ---- */
@@ -95,6 +80,38 @@ static void add_ops(const struct timing *t, const struct host *h, struct layer_t
     if (!(t->repeated & h->freed_by)) return;
     x->again.ops += launched;
     x->again.gpu_ops += h->ops;
+}
+
+/* A LoRA adapter beside a linear: its two products are too narrow for more than the way of their
+   rows through memory. Forward: dropout (in read and written), the input again, and the output
+   written and added (4 times out); backward: the gradient twice, the dropped input, and the input's
+   gradient written, dropped and added. */
+static void add_adapter(const struct timing *t, const struct linear *l, struct layer_time *x)
+{
+    double rows = fmax(1, l->experts) * l->rows;
+    struct stream streams = {.forward = 2 * rows * (3 * l->in + 4 * l->out),
+                             .backward = 2 * rows * (7 * l->in + 2 * l->out)};
+    struct host host = {.ops = 6, .scope = SCOPE_FULL};
+    add_stream(t, &streams, x);
+    add_ops(t, &host, x);
+}
+
+static void add_weights(const struct timing *t, const struct weights *w, bool fused_experts,
+                        struct layer_time *x)
+{
+    struct pass unused = {0};
+    for (int i = 0; i < w->n; i++) {
+        const struct matrix *own = &w->items[i];
+        struct linear l = linear_of(t, own, fused_experts);
+        bool again = t->repeated & own->freed_by;
+        if (own->numeric == NUMERIC_32) {
+            add_fp32(l, t, x, again);
+            continue;
+        }
+        kernel_linear(t, l, &x->forward, own->forward_only ? &unused : &x->backward);
+        if (linear_has_adapter(&t->config->knobs, own->role)) add_adapter(t, &l, x);
+        if (again) kernel_linear(t, l, &x->again, &unused);
+    }
 }
 
 /* Permutation, exchange, and with expert TP a gather and a scatter of the routed rows. */

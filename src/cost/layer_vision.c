@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The vision tower on the images of one microbatch: patch embedding, blocks, mergers. It computes
    in 16 bit, sees every patch of an image from every other, and stands where the embedding does. */
+#include <math.h>
+
 #include "cost/kernel.h"
 #include "cost/layer.h"
 #include "cost/vision.h"
@@ -13,14 +15,18 @@ static void add_linear(const struct timing *t, struct layer_time *x, double rows
     kernel_linear(t, l, &x->forward, &x->backward);
 }
 
-/* Attention over one image: 4 x patches x width FLOPs a patch, not halved. */
+/* Attention over one image, whole. */
 static void add_attention(const struct timing *t, struct layer_time *x, const struct vision_work *v)
 {
-    const struct coefficients *f = &t->f;
-    double flops = 4 * v->patches * v->image * v->width / t->config->knobs.tp;
-    double rate = t->config->machine.peak_bf16 * v->image / (v->image + f->attention_half_seq);
-    x->forward.attention += f->attention * flops / (rate * f->attention_forward);
-    x->backward.attention += f->attention * 2.5 * flops / (rate * f->attention_backward);
+    double heads = fmax(1, t->config->model.vision_heads);
+    struct attention core = {.queries = v->patches * heads / t->config->knobs.tp,
+                             .seq = v->image,
+                             .steps = 1,
+                             .qk_dim = v->width / heads,
+                             .v_dim = v->width / heads,
+                             .square = true};
+    x->forward.attention += t->f.attention * attention_forward(t, &core);
+    x->backward.attention += t->f.attention * attention_backward(t, &core);
 }
 
 /* Two norms with their residuals (7 passes forward, 9 backward each), layout of q, k, v (3 and 5),

@@ -112,7 +112,8 @@ static double exposed_fsdp(const struct timing *t, const struct knobs *k, struct
 {
     bool once = config_traits(t->config)->reduces_once;
     double each = 2 * x.gather + (once ? 0 : x.reduce);
-    double exposed = fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.fsdp_contention * each;
+    double exposed =
+        fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.dp_contention * fmin(each, stage_s);
     return (double)knobs_microbatches(k) * exposed + (once ? x.reduce : 0) +
            t->f.fsdp_first_gather * x.gather;
 }
@@ -153,7 +154,7 @@ static double muon_seconds(const struct timing *t, double own)
     const struct model_shape *m = &t->config->model;
     double inner = m->experts > 0 ? m->expert_ffn : m->dense_ffn;
     double less = fmin(m->hidden, inner), more = fmax(m->hidden, inner);
-    return more > 0 ? own * 5 * (4 * less + 2 * less * less / more) / t->rate_16 : 0;
+    return more > 0 ? own * 5 * (4 * less + 2 * less * less / more) / t->gemm_16.rate : 0;
 }
 
 /* Bytes a parameter's update moves: fp32 gradient, master copy and two moments read, three of them

@@ -15,7 +15,8 @@ struct rank_params {
 struct rank_params sharding_params(const struct config *c);
 
 /* The knobs are those of the whole plan; `t` may have been made for other pipelines and batches.
-   Seconds of a step's collectives that stay exposed. stage_s: compute of one microbatch on a stage.
+   Seconds of a step's collectives that stay exposed. stage_s: time of one microbatch on a stage in
+   which nothing else is on the network.
  */
 double sharding_exposed(const struct timing *t, const struct knobs *k, struct rank_params p,
                         double stage_s);

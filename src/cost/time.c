@@ -18,6 +18,7 @@ struct item {
         again;        /* seconds on the rank; again: what recomputation adds to backward */
     struct pass busy; /* kernels and exposed communication of both passes, without recomputation */
     double recompute, host;
+    double network; /* seconds of both passes' exchanges between domains, hidden or not */
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out)
@@ -84,7 +85,8 @@ static double duration(const struct timing *t, const struct pass *x, double sync
 static void throttle(const struct timing *t, struct pass *x, bool waits)
 {
     double tensor = x->gemm + x->grouped + x->attention, whole = duration(t, x, 0, waits);
-    double slower = whole > 0 ? 1 + t->f.throttling * tensor / whole : 1;
+    double most = t->low ? t->f.throttling_low : t->f.throttling;
+    double slower = whole > 0 ? 1 + most * tensor / whole : 1;
     x->gemm *= slower;
     x->grouped *= slower;
     x->attention *= slower;
@@ -95,6 +97,14 @@ static double offload_exposed(const struct timing *t, const struct layer_time *l
 {
     double rate = t->config->machine.pcie_bytes_per_s;
     return l->offloaded > 0 && rate > 0 ? fmax(0, l->offloaded / rate - pass_s) : 0;
+}
+
+/* What expert exchange keeps the NICs busy for: nothing else on them hides beside it. */
+static double between_domains(const struct timing *t, const struct layer_time *l)
+{
+    const struct knobs *k = &t->config->knobs;
+    if ((double)k->ep * k->etp <= t->domain) return 0;
+    return l->forward.ep + l->backward.ep + l->again.ep;
 }
 
 static struct item item_of(const struct timing *t, const struct knobs *k,
@@ -109,7 +119,7 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
     throttle(t, &forward, waits);
     throttle(t, &backward, waits);
     throttle(t, &both, waits);
-    struct item x = {.busy = forward};
+    struct item x = {.busy = forward, .network = between_domains(t, l)};
     x.forward = duration(t, &forward, l->syncs, waits);
     x.backward = duration(t, &backward, 0, waits);
     x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x.backward;
@@ -125,7 +135,7 @@ struct chunks {
     int n;
     double forward[LAYOUT_MAX_CHUNKS], backward[LAYOUT_MAX_CHUNKS];
     struct pass busy; /* of all chunks together */
-    double recompute, host, transfers, all;
+    double recompute, host, transfers, network, all;
 };
 
 static void put(struct chunks *c, int at, const struct item *x, double count, double again)
@@ -134,6 +144,7 @@ static void put(struct chunks *c, int at, const struct item *x, double count, do
     c->backward[at] += count * (x->backward + again * x->again);
     pass_add(&c->busy, &x->busy, count);
     c->recompute += count * again * x->recompute;
+    c->network += count * x->network;
     c->host += count * (x->host - (1 - again) * (x->again - x->recompute));
 }
 
@@ -243,12 +254,12 @@ static void set_interval(const struct time_layers *l, const struct chunks *c, do
     const struct timing *t = &l->timing;
     const struct coefficient_spread spread = coefficients_spread(&t->config->machine), *s = &spread;
     const struct pass *x = &c->busy;
-    double gemm = t->low ? (t->low_bytes < 1 ? s->gemm_fp4 : s->gemm_fp8) : s->gemm_bf16;
+    double gemm = t->low ? (t->gemm_low.bytes < 1 ? s->gemm_fp4 : s->gemm_fp8) : s->gemm_bf16;
     double again = 1 + (out->compute > 0 ? out->recompute / out->compute
                                          : 0); /* repeats share the kernels' errors */
     double parts[] = {
         times * again * (x->gemm + x->grouped) * gemm,
-        times * again * x->grouped * s->grouped_gemm,
+        times * again * x->grouped * s->grouped_training,
         times * again * x->attention * s->attention,
         times * again * x->memory * s->activation_passes,
         times * again * x->quantise * s->quantise,
@@ -280,7 +291,8 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     double pipeline = slow * schedule(k, &chunks), times = slow * n / k->pp;
     struct rank_params params = sharding_params(c);
     breakdown(t, &chunks, times, out);
-    out->dp_exposed = slow * sharding_exposed(t, k, params, stage);
+    double window = fmax(0, stage - chunks.network / k->pp);
+    out->dp_exposed = slow * sharding_exposed(t, k, params, window);
     out->bubble = pipeline - slow * n * stage;
     out->optimizer = sharding_optimizer(t, k, params);
     out->step = pipeline + out->dp_exposed + out->optimizer + t->f.step_s;

@@ -8,27 +8,39 @@
    there and back (8); DeepEP copies from and to its buffers (4); HybridEP fuses both (2).
    Operations and waits: counted in megatron/core/transformer/moe/token_dispatcher.py. */
 static const struct dispatch_law laws[] = {
-    [DISPATCH_ALLGATHER] = {.passes = 8, .prepare_ops = 12, .move_ops = 20, .syncs = 1},
+    [DISPATCH_ALLGATHER] =
+        {.gathers = true, .passes = 8, .prepare_ops = 12, .move_ops = 20, .syncs = 1},
     [DISPATCH_ALLTOALL] = {.passes = 8, .prepare_ops = 24, .move_ops = 30, .syncs = 3},
-    [DISPATCH_DEEPEP] =
-        {.once = true, .added = true, .passes = 4, .prepare_ops = 8, .move_ops = 16},
+    [DISPATCH_DEEPEP] = {.once = true, .passes = 4, .prepare_ops = 8, .move_ops = 16},
     [DISPATCH_HYBRIDEP] = {.once = true, .passes = 2, .prepare_ops = 6, .move_ops = 12, .syncs = 1},
-    [DISPATCH_TORCH] = {.passes = 8, .prepare_ops = 24, .move_ops = 30, .syncs = 3},
+    [DISPATCH_TORCH] =
+        {.gathers = true, .passes = 8, .prepare_ops = 24, .move_ops = 30, .syncs = 3},
 };
 
-/* Links and copies in one law for H800, H100 and GB200 (arXiv 2603.07685 table 7; DeepEP README:
-   153-158 GB/s inside an H800 node). Between domains NCCL stages its point-to-point traffic in
-   buffers of its own. */
-static struct dispatch_law law_of(const struct coefficients *f, enum dispatcher dispatcher)
+/* SMs of DeepEP's and HybridEP's kernels unless a plan says otherwise (moe_deepep_num_sms,
+   moe_hybridep_num_sms in megatron/core/transformer/transformer_config.py). */
+static const double deepep_sms = 20, hybridep_sms = 16;
+
+struct dispatch_law dispatch_law(const struct coefficients *f, const struct machine *m,
+                                 enum dispatcher dispatcher, double sms)
 {
     struct dispatch_law law = laws[dispatcher];
     bool deepep = dispatcher == DISPATCH_DEEPEP, hybridep = dispatcher == DISPATCH_HYBRIDEP;
-    law.nvlink = deepep ? f->deepep_nvlink : hybridep ? f->hybridep_nvlink : f->nccl_nvlink;
-    law.sm_bytes_per_s = 1e9 * (deepep     ? f->deepep_copy_gb_per_s
-                                : hybridep ? f->hybridep_copy_gb_per_s
-                                           : f->nccl_copy_gb_per_s);
-    if (!deepep && !hybridep) law.proxy_bytes_per_s = 1e9 * f->nccl_staging_gb_per_s;
-    if (deepep) law.syncs = f->deepep_syncs;
+    double part = deepep ? f->deepep_nvlink : hybridep ? f->hybridep_nvlink : f->nccl_nvlink;
+    law.nvlink = part * m->nvlink_bytes_per_s;
+    law.nic = (hybridep ? f->hybridep_nic : f->nic) * m->nic_bytes_per_s;
+    law.inside = law.forward = law.move = INFINITY;
+    law.across_s = f->dispatch_across_s;
+    law.combine = 1;
+    if (deepep) {
+        law.own = f->deepep_own;
+        law.inside = (sms > 0 ? sms : deepep_sms) * 1e9 * f->deepep_sm_gb_per_s;
+        law.forward = law.inside * f->deepep_across_sm;
+        law.combine = f->deepep_combine_sm;
+        law.combine_s = f->deepep_combine_s;
+        law.syncs = f->deepep_syncs;
+    }
+    if (hybridep) law.move = (sms > 0 ? sms : hybridep_sms) * 1e9 * f->hybridep_sm_gb_per_s;
     return law;
 }
 
@@ -70,23 +82,78 @@ static double load(const struct timing *t, const struct knobs *k)
     return fmin(1 + t->f.capacity_imbalance * over * over, t->f.capacity_imbalance_most);
 }
 
-/* Peak rate and operand size of the precision; a chip without the mode computes in 16 bit. */
+static struct gemm_law law_16(const struct timing *t, double slow)
+{
+    return (struct gemm_law){.rate = t->config->machine.peak_bf16 * t->f.gemm_bf16 * slow,
+                             .bytes = 2,
+                             .memory = t->hbm,
+                             .inner = t->f.gemm_inner,
+                             .start_s = t->f.gemm_start_s};
+}
+
+/* Scaled by the tensor or by MXFP8's blocks of 32. */
+static struct gemm_law law_fp8(const struct timing *t, bool mx)
+{
+    double scaled = mx ? t->f.gemm_mxfp8 : 1;
+    return (struct gemm_law){.rate = t->config->machine.peak_fp8 * t->f.gemm_fp8 * scaled,
+                             .bytes = 1,
+                             .memory = t->hbm,
+                             .inner = t->f.gemm_fp8_inner,
+                             .start_s = t->f.gemm_fp8_start_s};
+}
+
+/* Scaled by blocks of 128 in kernels that add up in 32 bit outside of the tensor cores. */
+static struct gemm_law law_block(const struct timing *t)
+{
+    return (struct gemm_law){.rate = t->config->machine.peak_fp8 * t->f.gemm_block,
+                             .bytes = 1,
+                             .memory = t->hbm / t->f.gemm_block_traffic,
+                             .inner = t->f.gemm_block_inner,
+                             .start_s = t->f.gemm_block_start_s};
+}
+
+/* Four bits, and a scale of eight for sixteen of them. */
+static struct gemm_law law_fp4(const struct timing *t)
+{
+    double rate = t->config->machine.peak_fp4 * t->f.gemm_fp4 * t->f.gemm_fp4_training;
+    return (struct gemm_law){.rate = rate,
+                             .bytes = 0.5625,
+                             .memory = t->hbm / t->f.gemm_fp4_traffic,
+                             .inner = t->f.gemm_fp4_inner,
+                             .start_s = t->f.gemm_fp4_start_s};
+}
+
+static struct gemm_law grouped(struct gemm_law law, double rate, double inner)
+{
+    law.rate *= rate;
+    law.inner = inner;
+    return law;
+}
+
+/* The laws of the precision; a chip without the mode computes in 16 bit. */
 static void set_precision(struct timing *t)
 {
     const struct machine *m = &t->config->machine;
+    const struct coefficients *f = &t->f;
     enum precision p = t->config->knobs.precision;
     double slow = p == PREC_FP32 ? 0.5 : 1; /* TF32: half the BF16 peak on every data sheet */
-    t->rate_16 = m->peak_bf16 * t->f.gemm_bf16 * slow;
+    bool fp4 = p == PREC_NVFP4 && m->peak_fp4 > 0, block = p == PREC_FP8_BLOCKWISE;
     t->low = p >= PREC_FP8_DELAYED && m->peak_fp8 > 0;
-    bool fp4 = p == PREC_NVFP4 && m->peak_fp4 > 0;
-    double scaled = p == PREC_MXFP8 || p == PREC_FP8_BLOCKWISE ? t->f.gemm_block_scaled : 1;
-    double rate_8 = m->peak_fp8 * t->f.gemm_fp8 * scaled;
-    t->rate_low = !t->low ? t->rate_16 : fp4 ? m->peak_fp4 * t->f.gemm_fp4 : rate_8;
+    t->tail = f->gemm_tail * m->sms * 128 * 256; /* elements of a tile */
+    t->gemm_16 = law_16(t, slow);
+    t->grouped_16 = grouped(t->gemm_16, f->grouped_training, f->gemm_inner);
+    t->gemm_low = fp4 ? law_fp4(t) : block ? law_block(t) : law_fp8(t, p == PREC_MXFP8);
+    double low = f->grouped_training_low;
+    t->grouped_low = fp4     ? grouped(t->gemm_low, low * f->grouped_fp4, f->grouped_fp4_inner)
+                     : block ? grouped(t->gemm_low, low * f->grouped_block, f->grouped_block_inner)
+                             : grouped(t->gemm_low, low * f->grouped_fp8, f->grouped_fp8_inner);
     t->peak = !t->low ? m->peak_bf16 : fp4 ? m->peak_fp4 : m->peak_fp8;
     t->peak_name = !t->low ? "BF16" : fp4 ? "FP4" : "FP8";
-    t->low_bytes = !t->low ? 2 : fp4 ? 0.5 : 1;
-    double eight = 4; /* FP8: 2 bytes read, 1 by rows and 1 by columns written */
-    t->quantise_bytes = !t->low ? 0 : fp4 ? eight * t->f.quantise_fp4 : eight;
+    double part = fp4                        ? f->quantise_fp4
+                  : block || p == PREC_MXFP8 ? f->quantise_mxfp8
+                  : p == PREC_FP8_DELAYED    ? f->quantise_delayed
+                                             : 1;
+    t->quantise_bytes = t->low ? f->quantise * part : 0;
     t->experts_only = t->low && config_traits(t->config)->low_experts_only;
 }
 
@@ -101,7 +168,7 @@ struct timing timing_of(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     struct timing t = {.config = c, .f = coefficients_of(&c->machine)};
-    t.law = law_of(&t.f, k->dispatcher);
+    t.law = dispatch_law(&t.f, &c->machine, k->dispatcher, 0);
     t.tokens = (double)k->mbs * k->seq / k->cp;
     t.tokens_rank = t.tokens / k->tp;
     t.tokens_pass = k->sequence_parallel ? t.tokens_rank : t.tokens;

@@ -8,14 +8,28 @@
 
 /* How a dispatcher moves tokens between expert-parallel ranks. */
 struct dispatch_law {
-    bool once;  /* a token crosses once a domain and once a rank (else: once an expert chosen) */
-    bool added; /* network and NVLink hops share their SMs: their times add up (else: the longer) */
-    double nvlink;            /* part of the NVLink rate its kernels reach */
-    double sm_bytes_per_s;    /* rate at which its SMs copy, in series with the link */
-    double proxy_bytes_per_s; /* rate of NCCL's staging buffers, in series with the NIC; 0: none */
-    double passes;            /* memory passes of permute and unpermute over the routed rows */
+    bool once;     /* a token crosses once a domain and once a rank (else: once an expert chosen) */
+    bool gathers;  /* all tokens go to all ranks, by collectives */
+    double nvlink; /* bytes/s of a GPU inside a domain */
+    double nic;    /* bytes/s of a GPU across domains */
+    double own;    /* copies of a rank's own tokens that its kernels move beside */
+    double inside; /* bytes/s at which its SMs move tokens inside a domain; INFINITY: no limit */
+    double forward; /* bytes/s at which they forward tokens that came from another domain */
+    double move;    /* bytes/s at which they move tokens of either kind across domains */
+    double combine; /* rate of the combine's SMs against the dispatch's */
+    double across_s, combine_s; /* more start-up across domains; more of that of a combine */
+    double passes;              /* memory passes of permute and unpermute over the routed rows */
     double prepare_ops, move_ops,
         syncs; /* host operations before and of the exchange; device-to-host waits */
+};
+
+/* Seconds of a GEMM by its sizes. */
+struct gemm_law {
+    double rate;   /* FLOP/s of an unbounded one */
+    double bytes;  /* of an operand's element */
+    double memory; /* bytes/s of operands from memory, less what is read more than once */
+    double inner;  /* inner elements whose time a tile's start and end take */
+    double start_s;
 };
 
 struct timing {
@@ -28,13 +42,14 @@ struct timing {
     double rows;        /* routed rows of the hottest rank's experts */
     double load;        /* rows of the hottest rank over the mean */
     double hbm;         /* bytes/s of streaming kernels */
-    double rate_16,
-        rate_low; /* FLOP/s of an unbounded GEMM: 16 bit, and in the precision of the TE linears */
-    double peak;  /* dense FLOP/s of the precision */
+    /* 16 bit, and in the precision of the TE linears; of experts in one kernel */
+    struct gemm_law gemm_16, gemm_low, grouped_16, grouped_low;
+    double tail;           /* output elements whose time a half-full last wave takes */
+    double peak;           /* dense FLOP/s of the precision */
     const char *peak_name; /* BF16, FP8, FP4 */
-    double low_bytes;      /* bytes an operand element has in TE linears */
     double wgrad_bytes;    /* bytes moved for an element of an accumulated weight gradient */
-    double quantise_bytes; /* bytes moved to quantise and transpose an element, 0 in 16 bit */
+    double quantise_bytes; /* bytes streamed to quantise an element, by rows and by columns; 0 in 16
+                              bit */
     int domain;            /* GPUs of an NVLink domain */
     bool low;              /* TE linears run in FP8 or FP4 */
     bool experts_only;     /* only expert GEMMs do (AutoModel) */
@@ -59,5 +74,8 @@ void pass_add_since(struct pass *to, const struct pass *x, const struct pass *be
 double pass_kernels(const struct pass *x);
 
 struct timing timing_of(const struct config *c);
+/* The law of a dispatcher whose kernels have so many SMs; 0: as many as it takes by itself. */
+struct dispatch_law dispatch_law(const struct coefficients *f, const struct machine *m,
+                                 enum dispatcher dispatcher, double sms);
 
 #endif

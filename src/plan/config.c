@@ -100,6 +100,7 @@ bool config_machine(const struct facts *f, struct machine *out)
     out->peak_bf16 = 1e12 * facts_double(f, P_bf16_tflops, 0);
     out->peak_fp8 = 1e12 * facts_double(f, P_fp8_tflops, 0);
     out->peak_fp4 = 1e12 * facts_double(f, P_fp4_tflops, 0);
+    out->sms = (double)facts_int(f, P_sm_count, 132);
     out->hbm_bytes_per_s = 1e12 * facts_double(f, P_hbm_tb_per_s, 0);
     out->nvlink_bytes_per_s = 1e9 * facts_double(f, P_nvlink_gb_per_s, 0);
     out->nic_bytes_per_s = 1e9 * facts_double(f, P_nic_gb_per_s, 0);

@@ -59,10 +59,12 @@ struct model_shape {
     int q_lora, kv_lora, qk_nope, qk_rope, mla_v; /* q_lora 0: direct q projection */
     int o_lora, o_groups; /* rank and groups of a low-rank output projection; 0: direct */
     int experts, topk, expert_ffn;
-    int shared_ffn;   /* of all shared experts together */
-    int latent;       /* width that routed experts see; 0: hidden */
-    bool shared_gate; /* the shared expert has a sigmoid gate of its own (hidden weights) */
-    bool router_bias; /* an expert bias of the router (num_experts values) */
+    int shared_ffn; /* of all shared experts together */
+    int latent;     /* width that routed experts see; 0: hidden */
+    int router_groups,
+        router_group_topk; /* a token chooses experts of so many groups alone; 0: of all */
+    bool shared_gate;      /* the shared expert has a sigmoid gate of its own (hidden weights) */
+    bool router_bias;      /* an expert bias of the router (num_experts values) */
     int mamba_heads, mamba_head_dim, mamba_state, mamba_groups, mamba_conv;
     int lin_k_heads, lin_v_heads, lin_k_dim, lin_v_dim, lin_conv;
     int mtp_layers;                 /* depths */
@@ -80,7 +82,7 @@ struct model_shape {
 
 /* ---- the machine ---- */
 
-enum { MACHINE_MAX_COEFFICIENTS = 112 };
+enum { MACHINE_MAX_COEFFICIENTS = 176 };
 
 /* A coefficient of the cost model: value and 80 % interval; name, unit, meaning and source are in
  * the platform file. */
@@ -96,6 +98,7 @@ struct machine {
     int gpus_per_node, nvlink_domain;     /* GPUs */
     double capacity_bytes;                /* what the allocator can use */
     double peak_bf16, peak_fp8, peak_fp4; /* dense FLOP/s; 0: the chip has no such mode */
+    double sms;                           /* streaming multiprocessors */
     double hbm_bytes_per_s;
     double nvlink_bytes_per_s; /* one direction, a GPU */
     double nic_bytes_per_s;    /* one direction, a GPU */

@@ -72,12 +72,17 @@ static void router_work(struct work *w)
 
 /* Separate bias additions read and write the experts' inner and outer rows once more each, a
    separate clamp the inner rows twice; AutoModel compiles gate and clamp into one kernel
-   (nemo_automodel/components/moe/experts.py:752). */
+   (nemo_automodel/components/moe/experts.py:752). Fused experts add and clamp in the product's end,
+   and only add up the biases' gradients. */
 static void bias_work(struct work *w, double inner_bytes, double outer_bytes)
 {
     bool compiled = config_traits(w->c)->compiled_clamp;
-    double up = w->m->gated ? 2 : 1, clamp = compiled || w->fused_experts ? 0 : 4 * inner_bytes;
+    double up = w->m->gated ? 2 : 1, clamp = compiled ? 0 : 4 * inner_bytes;
     double bytes = 2 * (up * inner_bytes + outer_bytes) + clamp;
+    if (w->fused_experts) {
+        work_stream(w, 0, up * inner_bytes + outer_bytes)->freed_by = FREED_MOE;
+        return;
+    }
     struct stream *s = work_stream(w, bytes, 1.5 * bytes);
     s->bias = true, s->freed_by = FREED_MOE;
 }

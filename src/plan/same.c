@@ -55,6 +55,8 @@ static const struct {
               FIELD(expert_ffn),
               FIELD(shared_ffn),
               FIELD(latent),
+              FIELD(router_groups),
+              FIELD(router_group_topk),
               FIELD(shared_gate),
               FIELD(router_bias),
               FIELD(mamba_heads),

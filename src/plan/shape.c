@@ -45,6 +45,8 @@ static const struct int_field int_fields[] = {
     {P_v_head_dim, FIELD(mla_v), false},
     {P_num_moe_experts, FIELD(experts), false},
     {P_moe_router_topk, FIELD(topk), false},
+    {P_moe_router_num_groups, FIELD(router_groups), false},
+    {P_moe_router_group_topk, FIELD(router_group_topk), false},
     {P_moe_ffn_hidden_size, FIELD(expert_ffn), false},
     {P_moe_shared_expert_intermediate_size, FIELD(shared_ffn), false},
     {P_moe_latent_size, FIELD(latent), false},

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every model of the catalogue: parameter counts, memory and time see the same matrices. */
+#include <math.h>
+
 #include "cost_unit.h"
 
 #include "cost/layer.h"
@@ -19,9 +21,9 @@ static bool shape_of(struct arena *a, const struct model_input *m, struct model_
 static struct timing flops_alone(const struct config *c)
 {
     struct timing t = timing_of(c);
-    t.rate_16 = t.rate_low = 1;
-    t.f.gemm_traffic = t.f.grouped_expert_s = 0;
-    t.f.grouped_gemm = 1;
+    const struct gemm_law law = {.rate = 1, .bytes = 1, .memory = INFINITY};
+    t.gemm_16 = t.gemm_low = t.grouped_16 = t.grouped_low = law;
+    t.tail = t.f.grouped_pad = t.f.grouped_expert_s = 0;
     return t;
 }
 

@@ -76,6 +76,10 @@ static void add_exchanges(struct plans *all)
     k->ep = 8, k->force_balance = false, k->capacity_factor = 2;
     k = add(all, "qwen3-30b-a3b", "h100");
     k->ep = 8, k->force_balance = false, k->capacity_factor = 20;
+    k = add(all, "deepseek-v3", "h100"); /* across nodes, de-duplicated */
+    k->dispatcher = DISPATCH_DEEPEP, k->ep = 64;
+    k = add(all, "deepseek-v3", "h100");
+    k->dispatcher = DISPATCH_HYBRIDEP, k->ep = 64;
 }
 
 static void add_kernels(struct plans *all)
@@ -89,6 +93,10 @@ static void add_kernels(struct plans *all)
     k->precision = PREC_FP8_DELAYED, k->fp8_param_gather = true, k->task = TASK_PEFT;
     k = add(all, "deepseek-v3", "gb200");
     k->ep = 64, k->graph_impl = GRAPH_FULL_ITERATION;
+    k = add(all, "deepseek-v3", "h100");
+    k->ep = 64, k->precision = PREC_FP8_BLOCKWISE;
+    k = add(all, "deepseek-v3", "gb200");
+    k->ep = 64, k->precision = PREC_NVFP4;
     add(all, "gpt-oss-20b", "h100");    /* biased experts, short windows */
     add(all, "gemma-2-2b", "h100");     /* wide heads */
     add(all, "nemotron-h-56b", "h100"); /* scans */
@@ -166,6 +174,13 @@ static bool is_felt(const struct config *c, struct str name)
     return false;
 }
 
+/* Of the kernels of public tables, which inference runs: only calibrate --check asks for them. */
+static bool is_of_tables(struct str name)
+{
+    return str_starts(name, STR("experts_")) || str_starts(name, STR("quantise_once")) ||
+           str_is(name, "grouped_bf16") || str_is(name, "grouped_inner");
+}
+
 static void every_coefficient_is_felt(void **state)
 {
     struct plans all = {.arena = *state};
@@ -175,7 +190,7 @@ static void every_coefficient_is_felt(void **state)
     add_layouts(&all);
     add_sharding(&all);
     for (uint32_t i = 0; i < coefficient_count; i++) {
-        bool felt = false;
+        bool felt = is_of_tables(coefficient_table[i].name);
         for (size_t k = 0; k < all.items.n && !felt; k++)
             felt = is_felt(all.items.items[k], coefficient_table[i].name);
         if (!felt) print_error("nothing feels %s\n", coefficient_table[i].name.p), dead++;

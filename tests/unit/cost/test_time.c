@@ -14,8 +14,15 @@ static struct config round_config(void)
         double value;
     } ideal[] = {{"gemm_bf16", 1},
                  {"gemm_fp8", 1},
-                 {"gemm_traffic", 1},
-                 {"grouped_gemm", 1},
+                 {"gemm_tail", 0},
+                 {"gemm_start_s", 0},
+                 {"gemm_fp8_start_s", 0},
+                 {"gemm_inner", 0},
+                 {"gemm_fp8_inner", 0},
+                 {"grouped_training", 1},
+                 {"nvlink_few", 0},
+                 {"nccl_nvlink", 1},
+                 {"hybridep_nic", 1},
                  {"grouped_expert_s", 0},
                  {"attention", 1},
                  {"hbm_stream", 1},
@@ -25,13 +32,14 @@ static struct config round_config(void)
                  {"nic_bulk", 1},
                  {"dispatch", 1},
                  {"attention_forward", 1},
-                 {"quantise", 1},
+                 {"quantise", 4},
                  {"imbalance", 1.5}};
     struct config c = {.framework = FRAMEWORK_MEGATRON, .machine_known = true};
     c.machine = (struct machine){.gpus_per_node = 8,
                                  .nvlink_domain = 8,
                                  .peak_bf16 = 1e15,
                                  .peak_fp8 = 2e15,
+                                 .sms = 100,
                                  .hbm_bytes_per_s = 1e12,
                                  .nvlink_bytes_per_s = 1e11,
                                  .nic_bytes_per_s = 1e10,
@@ -132,59 +140,81 @@ static void flops_as_megatron_counts_them(void **state)
     assert_near(model_flops_per_token(&c), 259992950784.0, 1e-12);
 }
 
-/* 4096 x 1024 x 2048 at 1e15 FLOP/s, and its operands at 1e12 B/s: 17.18 us + 29.36 us forward. */
-static void a_linear_is_flops_plus_operands(void **state)
+/* FLOPs at the rate beside bytes at 1e12 B/s. */
+static double product(double flops, double rate, double bytes)
+{
+    double a = flops / rate, b = bytes / 1e12;
+    return cbrt(a * a * a + b * b * b);
+}
+
+/* 4096 x 1024 x 2048 at 1e15 FLOP/s and its operands: 17.2 us beside 29.4 us forward. */
+static void a_linear_is_flops_beside_operands(void **state)
 {
     (void)state;
     struct config c = round_config();
     struct timing t = timing_of(&c);
     struct pass f = {0}, b = {0};
     kernel_linear(&t, (struct linear){.rows = 4096, .out = 2048, .in = 1024}, &f, &b);
-    double compute = 2.0 * 4096 * 2048 * 1024 / 1e15;
+    double flops = 2.0 * 4096 * 2048 * 1024;
     double x = 4096.0 * 1024, y = 4096.0 * 2048, w = 1024.0 * 2048;
-    assert_near(f.gemm, compute + 2 * (x + y + w) / 1e12, 1e-12);
-    assert_near(b.gemm, 2 * compute + (2 * (x + y + w) + 2 * (x + y) + 8 * w) / 1e12, 1e-12);
+    double forward = product(flops, 1e15, 2 * (x + y + w));
+    assert_near(f.gemm, forward, 1e-12);
+    assert_near(b.gemm, forward + product(flops, 1e15, 2 * (x + y) + 8 * w), 1e-12);
     assert_true(f.quantise == 0 && f.grouped == 0);
     c.knobs.precision = PREC_FP8_TENSORWISE;
     t = timing_of(&c);
     struct pass f8 = {0}, b8 = {0};
     kernel_linear(&t, (struct linear){.rows = 4096, .out = 2048, .in = 1024}, &f8, &b8);
-    assert_near(f8.gemm, compute / 2 + (x + w + 2 * y) / 1e12, 1e-12);
+    assert_near(f8.gemm, product(flops, 2e15, x + w + 2 * y), 1e-12);
     assert_near(f8.quantise, 4 * x / 1e12, 1e-12);
 }
 
-/* Eight ranks send 7/8 of 80 MB at 1e11 B/s, after 12 us + 3 * 3 us; across two domains four of
-   eight share each NIC's 1e10 B/s, after 30 us + 3 * 5 us. */
+/* Eight ranks send 7/8 of 80 MB at 1e11 B/s: 0.7 ms, after 10 us, and the ramp's sqrt(14 us x 0.7
+   ms) = 99 us; across two domains four of eight share each NIC's 1e10 B/s, after 30 us + 3 * 5 us.
+ */
 static void collectives_inside_and_across_domains(void **state)
 {
     (void)state;
     struct config c = round_config();
     struct timing t = timing_of(&c);
     assert_true(comm_collective(&t, 8e7, 1, 1) == 0);
-    assert_near(comm_collective(&t, 8e7, 8, 8), 21e-6 + 7e7 / 1e11, 1e-12);
+    assert_near(comm_collective(&t, 8e7, 8, 8), 10e-6 + 7e-4 + sqrt(14e-6 * 7e-4), 1e-12);
     assert_near(comm_collective(&t, 8e7, 8, 16), 45e-6 + 7e7 / 4e10, 1e-12);
 }
 
-/* 4096 tokens of 1024 bf16 elements, 4 experts each. Eight ranks in a domain: 7/8 of the copies
-   leave the rank. Over two domains alltoall sends half of 4 copies through the NIC, HybridEP half
-   of 2 (1 - 1/2^4) = 1.875. */
+/* 4096 tokens of 1024 bf16 elements, 4 of 64 experts each. Eight ranks in a domain: 7/8 of the
+   copies leave the rank. Over two domains alltoall sends half of 4 copies through the NIC, and
+   lands 2 x 7/8 of them on other ranks. */
 static void dispatch_counts_copies(void **state)
 {
     (void)state;
     struct config c = round_config();
     struct timing t = timing_of(&c);
-    double token_bytes = 4096 * 2048.0, link = 1 / (0.85 * 1e11) + 1 / 1900e9;
-    assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + token_bytes * 4 * 7 / 8 * link), 1e-12);
+    double token_bytes = 4096 * 2048.0;
+    assert_near(comm_dispatch(&t, 1024), 2 * (44e-6 + token_bytes * 4 * 7 / 8 / 1e11), 1e-12);
     c.knobs.ep = 16;
     t = timing_of(&c);
-    assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + token_bytes * 2 * (1 / 1e10 + 1 / 200e9)),
-                1e-12);
-    c.knobs.dispatcher = DISPATCH_HYBRIDEP;
-    t = timing_of(&c);
-    assert_near(comm_dispatch(&t, 1024), 2 * (40e-6 + token_bytes * 1.875 / 2 / 1e10), 1e-12);
+    double slow = token_bytes * 2 / 1e10, fast = token_bytes * 2 * 7 / 8 / 1e11;
+    assert_near(comm_dispatch(&t, 1024),
+                2 * (44e-6 + 42e-6 + cbrt(slow * slow * slow + fast * fast * fast)), 1e-12);
     c.knobs.ep = 1;
     t = timing_of(&c);
     assert_true(comm_dispatch(&t, 1024) == 0);
+}
+
+/* Of 64 experts in eight groups a token meets 4 in two groups. One domain of two holds four groups:
+   it misses both with probability 4/8 x 3/7, so that 1 - 3/14 of a copy crosses. */
+static void groups_limit_the_domains_met(void **state)
+{
+    (void)state;
+    struct config c = round_config();
+    c.knobs.ep = 16, c.knobs.dispatcher = DISPATCH_HYBRIDEP;
+    c.model.router_groups = 8, c.model.router_group_topk = 2;
+    c.machine.nvlink_bytes_per_s = 1e18;
+    struct timing t = timing_of(&c);
+    t.law.move = INFINITY;
+    double across = 4096 * 2048.0 * (1 - 3.0 / 14) / 1e10;
+    assert_near(comm_dispatch(&t, 1024), 2 * (86e-6 + across), 1e-9);
 }
 
 static void the_breakdown_is_the_step(void **state)
@@ -341,9 +371,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(flops_of_a_small_model),
                                        cmocka_unit_test(flops_as_megatron_counts_them),
-                                       cmocka_unit_test(a_linear_is_flops_plus_operands),
+                                       cmocka_unit_test(a_linear_is_flops_beside_operands),
                                        cmocka_unit_test(collectives_inside_and_across_domains),
                                        cmocka_unit_test(dispatch_counts_copies),
+                                       cmocka_unit_test(groups_limit_the_domains_met),
                                        cmocka_unit_test(the_breakdown_is_the_step),
                                        cmocka_unit_test(more_work_is_never_faster),
                                        cmocka_unit_test(better_machines_are_never_slower),

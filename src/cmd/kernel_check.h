@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The laws of kernels, collectives and exchanges against measured times, one row at a time: what a
+   file of public tables, or of own measurements, says about a platform's coefficients. */
+#ifndef MOEPLAN_CMD_KERNEL_CHECK_H
+#define MOEPLAN_CMD_KERNEL_CHECK_H
+
+#include "doc/node.h"
+#include "plan/config.h"
+
+/* Seconds of the row's operation by the laws, at the machine's coefficients; 0: there is no law for
+   it, or a size is missing. A row names its `op` and sizes as kernel_check.c reads them. */
+double kernel_check_law(struct arena *a, const struct node *row, const struct machine *m);
+
+enum { CHECK_KINDS = 256, CHECK_BINS = 2400 };
+
+/* Errors of one kind of row: how many logarithms of law over measured fall into each bin of 0.25 %,
+   from -3 to 3. */
+struct check_kind {
+    struct str name; /* op, kernel, dtype, chip */
+    uint32_t n, bins[CHECK_BINS];
+};
+
+struct check_tally {
+    struct check_kind *kinds[CHECK_KINDS];
+    size_t n;
+    size_t rows, unlawful; /* rows read; those without a law or a kind */
+};
+
+/* Counts a row; names and bins come from `a`. */
+void kernel_check_add(struct arena *a, struct check_tally *tally, struct str name, double law_s,
+                      double measured_s);
+/* The part-quantile of the logarithm of law over measured, or of its size. */
+double kernel_check_quantile(const struct check_kind *kind, double part, bool size);
+
+#endif
