@@ -225,12 +225,19 @@ static bool is_dominated(const struct rung *all, int n, int at, int n_kinds)
     return found;
 }
 
+static bool is_fuller_part(const struct rung *a, const struct rung *b)
+{
+    static const uint32_t whole = UINT32_MAX;
+    return a->modules != whole && (b->modules == whole || a->modules >= b->modules);
+}
+
 static void take_rungs(const struct rung *rungs, int n, struct kind *kind)
 {
     kind->n_recompute = n;
     for (int i = 0; i < n; i++) {
         kind->recompute[i] = rungs[i].move;
         if (rungs[i].modules >= rungs[kind->fullest].modules) kind->fullest = i;
+        if (is_fuller_part(&rungs[i], &rungs[kind->part])) kind->part = i;
         for (int j = 0; j < n; j++) {
             bool more = !(rungs[i].modules & ~rungs[j].modules);
             kind->needless[i] |= (uint64_t)(more && rungs[i].wish <= rungs[j].wish) << j;
@@ -337,6 +344,7 @@ static bool take_recompute(const struct kinds *all, struct kind *kind)
         memcpy(kind->needless, k->needless, sizeof k->needless);
         kind->n_recompute = k->n_recompute;
         kind->fullest = k->fullest;
+        kind->part = k->part;
         return true;
     }
     return false;

@@ -37,6 +37,7 @@ struct kind {
     uint64_t needless[SPACE_MAX_STATES];            /* bit r: state r repeats at least what this
                                                        one does, and is no better liked */
     int fullest;                                    /* of recompute, which repeats most */
+    int part; /* which repeats most short of whole layers, if any does */
     struct lean leans[KINDS_MOST_OFFLOADS];
 };
 

@@ -212,12 +212,11 @@ static bool is_barred(struct search *s)
     return true;
 }
 
-/* Offload is for spots and stages on which nothing fits without. */
+/* Offload is for spots and stages on which recomputation short of whole layers makes no room. */
 static bool needs_offload(struct search *s)
 {
     const struct kind *kind = present_kind(s);
-    return room_is_cramped(s, kind->fullest, 0) &&
-           !room_is_cramped(s, kind->fullest, kind->leanest);
+    return room_is_cramped(s, kind->part, 0) && !room_is_cramped(s, kind->fullest, kind->leanest);
 }
 
 static void visit_stages(struct search *s, const struct spot *spot)

@@ -3,9 +3,9 @@
    the order of lower bounds of their step times (search.c). A visit tries every number of virtual
    stages and every combination of switches, each first by a bound, then by its memory, its time and
    the rules, which are asked of what would be kept alone. Switches are taken in three parts:
-   - what makes room (room.c): states of recomputation, and offload where none of these does (the
-     guides' order, S1.4). Whether one has room whatever the other switches is asked once, of the
-     leanest plan with it;
+   - what makes room (room.c): states of recomputation, and offload where none of these does
+     short of whole layers (the guides' order, S1.4). Whether one has room whatever the other
+   switches is asked once, of the leanest plan with it;
    - variants (variants.c), which change the layers' times: dispatcher, graphs, overlap. One that is
      settled with a state, as good as it gets or too slow, is so with all that recompute more;
    - sides (kinds.h), beside the layers. */

@@ -160,7 +160,8 @@ static void try_plan(struct loops *l)
     l->combinations++;
     if (l->counts || !split_plan(&l->c, NULL, &l->layout)) return;
     if (!memory_estimate(&l->c, &memory, NULL) || !has_room(l, &memory)) return;
-    l->fits = true;
+    l->fits = l->fits || l->c.knobs.recompute != RECOMPUTE_FULL ||
+              is_pinned(l, knob_of(P_recompute_granularity));
     if (!time_estimate(&l->c, &time, NULL)) return;
     double wish = prefer_sum(l->answer->preferences, l->answer->n_preferences, NULL, &l->c.knobs);
     struct found x = {true, l->c.knobs, time.step * prefer_factor(wish), time.step};
@@ -211,7 +212,8 @@ static void try_states(struct loops *l, const struct decision *d)
     l->c.knobs = before;
 }
 
-/* Offload is for layouts on which nothing fits without (guide S1.4). */
+/* Offload is for layouts on which nothing fits without, short of whole layers recomputed (guide
+   S1.4). */
 static void try_layout(struct loops *l)
 {
     struct knobs *k = &l->c.knobs;
