@@ -6,7 +6,8 @@
 
 #include "cost/split.h"
 
-/* Parts of a step: by which a move has to gain, and a layout string where there was none. */
+/* Parts of a step: by which a move has to gain, and a layout string where there was none, all moves
+   together. */
 static const double MOVE_GAINS = 1e-4, LAYOUT_GAINS = 0.005;
 
 enum { MOST_MOVES = 256 };
@@ -18,7 +19,6 @@ struct polish {
     struct layout layout;
     int fits;       /* of the plan before */
     double seconds; /* of its step now */
-    double gain;    /* the part of it that the next move has to gain */
 };
 
 static void move_layer(struct layout *l, int from, int to)
@@ -60,13 +60,12 @@ static bool goes_on_to_fit(const struct polish *p)
 /* Takes the move if the step gains by it. */
 static bool try_move(struct polish *p, int from, int to)
 {
-    double most = p->seconds * (1 - p->gain);
+    double most = p->seconds * (1 - MOVE_GAINS);
     move_layer(&p->layout, from, to);
     if (least_seconds(p) < most) {
         double seconds = step_of(p);
         if (seconds < most && goes_on_to_fit(p)) {
             p->seconds = seconds;
-            p->gain = MOVE_GAINS;
             return true;
         }
     }
@@ -100,9 +99,8 @@ bool split_polish(struct config *c, struct layout *slot)
     time_layers_init(&trial, &layers);
     time_rates_of(&layers, &trial, &p.rates);
     p.fits = (int)m.fits;
-    p.seconds = step_of(&p);
-    p.gain = c->knobs.layout > 0 ? MOVE_GAINS : LAYOUT_GAINS;
-    if (!take_moves(&p)) return false;
+    double before = p.seconds = step_of(&p), wanted = c->knobs.layout > 0 ? 0 : LAYOUT_GAINS;
+    if (!take_moves(&p) || p.seconds > before * (1 - wanted)) return false;
     *slot = p.layout;
     c->layouts = slot;
     c->n_layouts = c->knobs.layout = 1;

@@ -144,9 +144,25 @@ static void add_override(struct arena *a, const struct flag_word *value, const c
     w->text = arena_printf(a, "%s=%.*s", key, STR_ARG(value->text));
 }
 
+/* The performance scripts turn sequence parallelism on and off with tensor parallelism
+   (apply_argparse_overrides). */
+static void add_sequence_parallel(struct arena *a, const struct flag_words *words,
+                                  struct flag_words *out)
+{
+    struct flag_word tp, model;
+    int64_t n;
+    if (!find_option(words, "--model_recipe_name", "-mr", &model) ||
+        !find_option(words, "--tensor_model_parallel_size", "-tp", &tp) ||
+        !num_parse_int(tp.text, &n))
+        return;
+    tp.text = n > 1 ? STR("true") : STR("false");
+    add_override(a, &tp, "model.sequence_parallel", out);
+}
+
 void bridge_command_overrides(struct arena *a, const struct flag_words *words,
                               struct flag_words *out)
 {
+    add_sequence_parallel(a, words, out);
     for (size_t i = 0; i < words->n; i++) {
         for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
             struct flag_word value;

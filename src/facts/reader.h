@@ -106,4 +106,7 @@ struct str settings_error(struct arena *a, const struct read_options *options);
  * recipe. */
 void framework_facts(struct facts *f);
 
+/* Whether a document is data of ours that the build makes tables of, and no command reads. */
+bool reader_is_built_in(const struct node *doc);
+
 #endif

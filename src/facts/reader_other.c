@@ -41,3 +41,23 @@ static int detect_kubernetes(struct str text, const struct node *doc)
 
 const struct reader reader_kubernetes = {
     .name = "kubernetes", .title = "a Kubernetes manifest", .detect = detect_kubernetes};
+
+/* ---- our own ---- */
+
+bool reader_is_built_in(const struct node *doc)
+{
+    static const char kinds[] = "Evidence|Recipes|Modules|Capabilities|Sections|BridgeRecipes|"
+                                "Playbook|Program|Release|Reasons";
+    bool marked = doc && doc->kind == NODE_MAP && node_get(doc, STR("moeplan"));
+    const struct node *kind = marked ? node_get(doc, STR("kind")) : NULL;
+    return kind && str_is_any(kind->text, kinds);
+}
+
+static int detect_built_in(struct str text, const struct node *doc)
+{
+    (void)text;
+    return reader_is_built_in(doc) ? 99 : 0;
+}
+
+const struct reader reader_built_in = {
+    .name = "built-in", .title = "data that is built into moeplan", .detect = detect_built_in};

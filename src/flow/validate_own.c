@@ -65,13 +65,6 @@ static const struct kind {
              {"Parameters", "parameters", check_parameters}};
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-/* Data that only the build reads: no word about it. */
-static bool is_built_in(struct str word)
-{
-    return str_is_any(word, "Evidence|Recipes|Modules|Capabilities|Sections|BridgeRecipes|Playbook|"
-                            "Program|Release|Reasons");
-}
-
 static void unknown_kind(const struct check *c, const struct node *kind)
 {
     struct diags *diags = c->report->diags;
@@ -131,7 +124,7 @@ bool validate_own(struct validation *v, struct file_report *report, uint32_t sou
     if (!is_marked(source_get(&report->diags->sources, source)->text) || !load(&c, &docs))
         return false;
     const struct node *first = docs.items[0], *kind = node_get(first, STR("kind"));
-    if (!node_get(first, STR("moeplan")) || !kind || is_built_in(kind->text)) {
+    if (!node_get(first, STR("moeplan")) || !kind || reader_is_built_in(first)) {
         report->diags->n = before;
         return false;
     }

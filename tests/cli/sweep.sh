@@ -66,7 +66,7 @@ grep -q "graphs none -> \[moe_router, moe_preprocess\]" "$dir/out" || fail "no g
 grep -q "then two together" "$dir/out" || fail "no pairs"
 "$moeplan" sweep "$dir/megatron.yaml" --format flags --top 3 >"$dir/flags"
 [ "$(grep -c '^# trial' "$dir/flags")" = 3 ] || fail "not three trials as flags"
-grep -q -- "--moe-token-dispatcher-type flex" "$dir/flags" || fail "the flags do not say the change"
+grep -q -- "--cuda-graph-impl transformer_engine" "$dir/flags" || fail "the flags do not say the change"
 "$moeplan" sweep "$dir/megatron.yaml" --format json >"$dir/one"
 "$moeplan" sweep "$dir/megatron.yaml" --format json >"$dir/two"
 cmp "$dir/one" "$dir/two" || fail "two runs differ"

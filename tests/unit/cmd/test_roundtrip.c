@@ -334,6 +334,7 @@ static void every_move_is_said(void **state)
                      {"glm-4.5-air", "h100", "fp8_tensorwise", "throughput", FRAMEWORK_BRIDGE},
                      {"qwen3-30b-a3b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON},
                      {"qwen3-30b-a3b", "gb200", "bf16", "throughput", FRAMEWORK_AUTOMODEL},
+                     {"qwen3-235b-a22b", "gb200", "bf16", "throughput", FRAMEWORK_MEGATRON},
                      {"qwen3-32b", "gb200", "bf16", "throughput", FRAMEWORK_BRIDGE},
                      {"qwen3-32b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON}};
     static struct tried tried[MOST_MOVES];
