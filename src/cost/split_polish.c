@@ -86,6 +86,22 @@ static int take_moves(struct polish *p)
     return moves;
 }
 
+/* Two moves that gain together alone. Their number grows with the fourth power of the chunks'. */
+static bool take_pair(struct polish *p)
+{
+    enum { MOST_CHUNKS = 8 };
+    int n = p->layout.n_chunks;
+    for (int first = 0; n <= MOST_CHUNKS && first < n * n; first++) {
+        int from = first / n, to = first % n;
+        if (!may_move(p, from, to)) continue;
+        move_layer(&p->layout, from, to);
+        for (int at = first + 1; at < n * n; at++)
+            if (may_move(p, at / n, at % n) && try_move(p, at / n, at % n)) return true;
+        move_layer(&p->layout, to, from);
+    }
+    return false;
+}
+
 bool split_polish(struct config *c, struct layout *slot)
 {
     struct time_layers layers;
@@ -100,7 +116,10 @@ bool split_polish(struct config *c, struct layout *slot)
     time_rates_of(&layers, &trial, &p.rates);
     p.fits = (int)m.fits;
     double before = p.seconds = step_of(&p), wanted = c->knobs.layout > 0 ? 0 : LAYOUT_GAINS;
-    if (!take_moves(&p) || p.seconds > before * (1 - wanted)) return false;
+    int moves = take_moves(&p);
+    while (take_pair(&p))
+        moves += 2 + take_moves(&p);
+    if (!moves || p.seconds > before * (1 - wanted)) return false;
     *slot = p.layout;
     c->layouts = slot;
     c->n_layouts = c->knobs.layout = 1;
