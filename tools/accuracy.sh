@@ -50,8 +50,13 @@ quantile() { # PART: of the absolute errors
     echo "# Predicted and measured throughput"
     echo
     echo "Written by \`tools/accuracy.sh\`; do not edit. Every run is public and named in the last column. The coefficients were"
-    echo "fitted to these runs, all models and machines together; no run, model or layout has a term of its own. The interval is"
-    echo "meant to hold nine runs of ten. An asterisk marks a model with fewer layers or other MTP depths than the published one."
+    echo "fitted to these runs among others, all models and machines together, so this page shows how well they fit and not how"
+    echo "accurate they are: README.md has the figures of runs left out, and \`tools/fit/runs.py\` prints them. No run, model or layout has a"
+    echo "term of its own. The interval is meant to hold nine runs of ten. An asterisk marks a model with fewer layers or other MTP"
+    echo "depths than the published one."
+    echo
+    echo "What misses most: Qwen3-235B-A22B on H800, whose experts inside the NVLink domain come out too slow and across it too fast;"
+    echo "gpt-oss before its experts ran in one kernel; AutoModel's FSDP2 on DeepSeek-V3; a node of B200 that ran slower than all others."
     echo
     awk -F'|' '{ n++; held += $7 >= $9 && $7 <= $10; width[n] = ($10 - $9) / $8 }
         END { printf "%d runs; the interval holds %d of them. ", n, held }' "$dir/table"
