@@ -39,6 +39,10 @@ class Checkout:
         size = int(self._reader.stdout.readline().split()[-1])
         return self._reader.stdout.read(size + 1)[:-1].decode("utf-8", "replace")
 
+    def tags(self, pattern):
+        """The names of all tags of the repository that match."""
+        return self._git("tag", "--list", pattern).split()
+
     def close(self):
         """Ends the reader of files."""
         if self._reader:

@@ -4,7 +4,8 @@
     python3 tools/import/program.py rules/programs/slime.yaml ~/slime HEAD [--fields slime/arguments] [--also ~/core HEAD]
 
 Flags are the literals of every add_argument; with --fields also the fields of the dataclasses below a folder, for programs whose
-parser is made of these. Which are Megatron-LM's is read from rules/parameters.
+parser is made of these, and with --tags those of Megatron-LM's own parser at every tag that matches, so that flags of its former
+releases are known. Which are Megatron-LM's is read from rules/parameters.
 """
 import argparse
 import ast
@@ -46,6 +47,20 @@ def flags_of(checkout, folders):
     return found
 
 
+PARSERS = ("megatron/arguments.py", "megatron/training/arguments.py")
+
+
+def tagged_flags(checkout, pattern):
+    """The flags of Megatron-LM's parser at all tags that match."""
+    found = set()
+    for tag in checkout.tags(pattern):
+        at = Checkout(checkout.folder, tag)
+        for path in set(PARSERS) & set(at.files()):
+            found.update(literal_flags(at.tree(path)))
+        at.close()
+    return found
+
+
 def megatrons(rules):
     """The flags that rules/parameters give Megatron-LM."""
     found = set()
@@ -63,9 +78,10 @@ def main():
     parser.add_argument("revision")
     parser.add_argument("--fields", nargs="+", default=[])
     parser.add_argument("--also", nargs=2, metavar=("CHECKOUT", "REVISION"))
+    parser.add_argument("--tags", metavar="PATTERN")
     args = parser.parse_args()
     checkout = Checkout(args.checkout, args.revision)
-    flags = flags_of(checkout, tuple(args.fields))
+    flags = tagged_flags(checkout, args.tags) if args.tags else flags_of(checkout, tuple(args.fields))
     if args.also:
         flags |= flags_of(Checkout(*args.also), ())
     flags -= megatrons(args.file.resolve().parent.parent)
