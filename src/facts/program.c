@@ -64,14 +64,12 @@ struct program program_of(struct str script)
     struct str name = base_name(script);
     for (size_t i = 0; i < sizeof own_scripts / sizeof *own_scripts; i++)
         if (str_is(name, own_scripts[i].script))
-            return (struct program){.origin = PROGRAM_MEGATRON, .task = own_scripts[i].task};
+            return (struct program){
+                .origin = PROGRAM_MEGATRON, .task = own_scripts[i].task, .by_name = true};
     return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name)};
 }
 
 /* ---- by its flags ---- */
-
-/* What a line that is Megatron-LM's may have by mistake. */
-enum { FEW_STRANGERS = 2 };
 
 /* A flag in the form in which slips are counted: words between dashes. */
 static struct str dashed(struct arena *a, struct str name)
@@ -120,11 +118,11 @@ static bool is_known_elsewhere(struct str name)
     return found;
 }
 
-/* Whether nothing says that the script is a fork's: a stranger or two that no release and no fork
-   that is known ever had. */
+/* Whether nothing says that the script is a fork's: one stranger that no release and no fork that
+   is known ever had. */
 static bool none_says_fork(const struct program *p)
 {
-    bool none = p->strangers.n == 1 && p->task == TASK_TRAINING;
+    bool none = p->by_name && p->strangers.n == 1 && p->task == TASK_TRAINING;
     for (size_t i = 0; i < p->strangers.n && none; i++)
         none = !p->strangers.items[i].gone.n && !is_known_elsewhere(p->strangers.items[i].name);
     return none;
@@ -287,8 +285,8 @@ void program_settle(struct facts *f)
         near[i] = nearest(f, &p->strangers.items[i], i);
     /* a release says which flags the training scripts have, not those of a program beside them */
     if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) p->told = false;
-    bool own = p->told ||
-               (p->origin == PROGRAM_MEGATRON && (all_slips(f, near) || none_says_fork(p)));
+    bool own =
+        p->told || (p->origin == PROGRAM_MEGATRON && (all_slips(f, near) || none_says_fork(p)));
     if (!own && p->strangers.n) p->origin = PROGRAM_FORK;
     for (size_t i = 0; own && i < p->strangers.n; i++)
         report(f, &p->strangers.items[i], near[i], SEVERITY_ERROR);
@@ -301,6 +299,8 @@ void program_settle(struct facts *f)
 
 /* A training script of somebody's own that takes little beside Megatron-LM's flags has its defaults
    too; what a script with many flags of its own makes of the others nobody knows. */
+enum { FEW_STRANGERS = 2 };
+
 static bool is_closed(const struct program *p)
 {
     if (p->origin == PROGRAM_UNSAID || p->kind) return false;

@@ -31,7 +31,8 @@ struct stranger {
 struct program {
     enum program_origin origin;
     enum program_task task;
-    bool told; /* said, not guessed: flags alone, or a release that the user names */
+    bool by_name; /* it is Megatron-LM's by the name of the script */
+    bool told;    /* said, not guessed: flags alone, or a release that the user names */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
     VEC(struct stranger) strangers;
     VEC(size_t) doubts; /* findings, by index, that hold for Megatron-LM of this release alone */
