@@ -83,6 +83,16 @@ static bool differs_in_recipes(const struct facts *f, int param)
            applies(f, param);
 }
 
+/* What the plan decides otherwise than the recipe, be it the framework's default. */
+static bool differs_from_recipe(const struct facts *f, const struct bridge_recipe *r, int param)
+{
+    const struct fact *x = &f->items[param];
+    struct value theirs = r ? bridge_recipe_value(r, param) : value_unknown();
+    return theirs.kind != VALUE_UNKNOWN && theirs.kind != VALUE_NULL && fact_is_known(x) &&
+           x->origin != ORIGIN_DEFAULT && x->value.kind != VALUE_NULL &&
+           !value_eq(said_value(f, param), theirs);
+}
+
 /* What overrides cannot name, or have not to: the recipe has no such section, the model's provider
    no such field, or one of its own. */
 static bool is_out_of_reach(const struct saying *s, int param)
@@ -127,7 +137,8 @@ static bool says(const struct saying *s, int param)
 {
     if (!s->over_recipe) return is_said(s->rules, s->facts, param);
     if (is_out_of_reach(s, param) || is_as_in_recipe(s->facts, s->recipe, param)) return false;
-    return differs_in_recipes(s->facts, param) || is_said(s->rules, s->facts, param);
+    return differs_in_recipes(s->facts, param) || differs_from_recipe(s->facts, s->recipe, param) ||
+           is_said(s->rules, s->facts, param);
 }
 
 static size_t collect(struct arena *a, const struct saying *s, int **out)
