@@ -135,7 +135,9 @@ static int rank_of(const struct param *p, const bool *is_knob, int param)
 
 static bool says(const struct saying *s, int param)
 {
-    if (!s->over_recipe) return is_said(s->rules, s->facts, param);
+    if (!s->over_recipe)
+        return is_said(s->rules, s->facts, param) ||
+               differs_from_recipe(s->facts, s->recipe, param);
     if (is_out_of_reach(s, param) || is_as_in_recipe(s->facts, s->recipe, param)) return false;
     return differs_in_recipes(s->facts, param) || differs_from_recipe(s->facts, s->recipe, param) ||
            is_said(s->rules, s->facts, param);
@@ -160,7 +162,9 @@ static size_t collect(struct arena *a, const struct saying *s, int **out)
 
 size_t said_params(struct arena *a, const struct rule_set *rules, const struct facts *f, int **out)
 {
-    return collect(a, &(struct saying){.rules = rules, .facts = f}, out);
+    struct saying s = {.rules = rules, .facts = f};
+    if (f->framework == FRAMEWORK_BRIDGE) s.recipe = bridge_recipe_of(f);
+    return collect(a, &s, out);
 }
 
 size_t said_overrides(struct arena *a, const struct rule_set *rules, const struct facts *f,
