@@ -17,7 +17,8 @@ has() { # DEFENCE
     noexecstack) readelf -lW "$program" | grep GNU_STACK | grep -q 'RW ' ;;
     stack) readelf -sW "$program" | grep -q __stack_chk_fail ;;
     fortify) readelf -sW "$program" | grep -q '__[a-z]*printf_chk' ;;
-    branches) objdump -d --disassemble=main "$program" | grep -q endbr ;;
+    # The program has no symbol for main; the C runtime alone has a dozen of these.
+    branches) [ "$(objdump -d -j .text "$program" | grep -c endbr)" -gt 100 ] ;;
     assertions) readelf -sW "$program" | grep -q '__assert' ;;
     *) return 1 ;;
     esac
