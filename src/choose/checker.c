@@ -229,7 +229,7 @@ static const char *reject(void *context, const struct config *plan)
     return why;
 }
 
-static bool barred(void *context, const struct config *plan)
+static const char *barred(void *context, const struct config *plan)
 {
     struct checker *c = context;
     struct arena_mark mark = arena_mark(c->arena);
@@ -238,7 +238,7 @@ static bool barred(void *context, const struct config *plan)
     begin(c, plan, &x);
     bool forbidden = is_forbidden(c, &x, &known) && known && x.cause.layout;
     arena_pop(c->arena, mark);
-    return forbidden;
+    return forbidden ? FORBIDDEN : NULL;
 }
 
 /* Marks what rules set in a plan's facts. */

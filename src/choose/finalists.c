@@ -24,7 +24,7 @@ static int64_t sizes_cmp(const struct knobs *a, const struct knobs *b, const enu
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static bool same_layout(const struct knobs *a, const struct knobs *b)
+bool finalists_same_layout(const struct knobs *a, const struct knobs *b)
 {
     return a->fsdp == b->fsdp && !sizes_cmp(a, b, layout_axes, COUNT(layout_axes));
 }
@@ -71,7 +71,7 @@ void finalists_start(struct finalists *f, size_t most, bool two_kinds)
 static const struct contender *of_layout(const struct finalists *f, const struct knobs *layout)
 {
     for (size_t i = 0; i < f->n; i++)
-        if (same_layout(&f->ranked[i].knobs, layout)) return &f->ranked[i];
+        if (finalists_same_layout(&f->ranked[i].knobs, layout)) return &f->ranked[i];
     return NULL;
 }
 

@@ -13,6 +13,8 @@ struct finalists {
     bool has_fastest, has_kind[2], two_kinds;  /* two_kinds: the second is asked for */
 };
 
+/* Whether two plans have the same tp, pp, cp, ep, etp and sharding. */
+bool finalists_same_layout(const struct knobs *a, const struct knobs *b);
 /* Keeps so many; `two_kinds`: and the best of each kind of sharding. */
 void finalists_start(struct finalists *f, size_t most, bool two_kinds);
 /* Whether a plan of this layout with at least this score and step time, seconds, would be kept; of

@@ -222,10 +222,11 @@ static bool is_open_to(const struct search_request *search, const struct knobs *
 static void add_recipes(struct planner *p)
 {
     VEC(struct knobs) known = {0};
-    struct playbook_candidate *all;
-    size_t n = playbook_candidates(p->arena, p->request->facts, &p->out->base, &all);
-    for (size_t i = 0; i < n; i++)
-        if (is_open_to(&p->search, &all[i].knobs)) *VEC_PUSH(p->arena, &known) = all[i].knobs;
+    struct answer *out = p->out;
+    out->n_recipes = playbook_candidates(p->arena, p->request->facts, &out->base, &out->recipes);
+    for (size_t i = 0; i < out->n_recipes; i++)
+        if (is_open_to(&p->search, &out->recipes[i].knobs))
+            *VEC_PUSH(p->arena, &known) = out->recipes[i].knobs;
     p->search.known = known.items;
     p->search.n_known = known.n;
 }

@@ -6,6 +6,8 @@
 
 #include "choose/search.h"
 
+struct playbook_candidate;
+
 /* What the user asks of one framework. */
 struct plan_request {
     const struct rule_set *rules;
@@ -61,8 +63,10 @@ struct answer {
     double capacity; /* bytes a GPU: the machine's, or a wish to use less of it */
     const struct preference *preferences;
     size_t n_preferences;
-    bool tight;                  /* no plan surely fits: these may */
-    struct forbid_tally *forbid; /* [plan_request.n_forbid] */
+    bool tight;                         /* no plan surely fits: these may */
+    struct forbid_tally *forbid;        /* [plan_request.n_forbid] */
+    struct playbook_candidate *recipes; /* public ones for the same question */
+    size_t n_recipes;
     struct str playbook; /* the public recipe that is near (choose/playbook.h); empty: none is */
     const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
 };

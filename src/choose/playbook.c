@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "choose/finalists.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 #include "plan/framework.h"
@@ -130,12 +131,6 @@ size_t playbook_candidates(struct arena *a, const struct facts *f, const struct 
 
 /* ---- the one that is near ---- */
 
-static bool same_layout(const struct knobs *a, const struct knobs *b)
-{
-    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->ep == b->ep &&
-           a->etp == b->etp && a->fsdp == b->fsdp;
-}
-
 /* Seconds of a step where it surely fits; else infinite. */
 static double step_of(const struct config *base, const struct knobs *k)
 {
@@ -151,7 +146,7 @@ static double step_of(const struct config *base, const struct knobs *k)
 static size_t rank_of(const struct knobs *k, const struct contender *plans, size_t n)
 {
     size_t i = 0;
-    while (i < n && !same_layout(k, &plans[i].knobs))
+    while (i < n && !finalists_same_layout(k, &plans[i].knobs))
         i++;
     return i;
 }
@@ -183,13 +178,11 @@ static struct str sentence(struct arena *a, const struct nearness *best,
                         k->pp, k->cp, k->ep, fabs(percent), percent < 0 ? "faster" : "slower");
 }
 
-struct str playbook_name(struct arena *a, const struct facts *f, const struct config *base,
-                         const struct contender *plans, size_t n)
+struct str playbook_name(struct arena *a, const struct playbook_candidate *all, size_t count,
+                         const struct config *base, const struct contender *plans, size_t n)
 {
-    struct playbook_candidate *all;
     struct nearness best = {0};
-    size_t count = n ? playbook_candidates(a, f, base, &all) : 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && n; i++) {
         struct nearness one = {&all[i], rank_of(&all[i].knobs, plans, n),
                                step_of(base, &all[i].knobs)};
         bool close = one.step_s <= plans[0].step_s * (1 + PLAYBOOK_NEAR_PERCENT / 100.0);

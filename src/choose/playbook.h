@@ -39,10 +39,10 @@ bool playbook_is_for(const struct playbook_recipe *r, const struct facts *f,
    what the guides decide; `base`: its configuration. Gives their number. */
 size_t playbook_candidates(struct arena *a, const struct facts *f, const struct config *base,
                            struct playbook_candidate **out);
-/* The recipe nearest to what is shown, in one line: one with the layout of a plan, else the one
+/* The candidate nearest to what is shown, in one line: one with the layout of a plan, else the one
    that fits and is at most PLAYBOOK_NEAR_PERCENT slower than the first. Empty: none is. */
 enum { PLAYBOOK_NEAR_PERCENT = 3 };
-struct str playbook_name(struct arena *a, const struct facts *f, const struct config *base,
-                         const struct contender *plans, size_t n);
+struct str playbook_name(struct arena *a, const struct playbook_candidate *all, size_t count,
+                         const struct config *base, const struct contender *plans, size_t n);
 
 #endif

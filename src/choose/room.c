@@ -2,14 +2,6 @@
 #include "base/sort.h"
 #include "choose/visit.h"
 
-static void fill_memory(struct contender *o, const struct memory_estimate *m)
-{
-    o->peak = m->peak;
-    o->peak_low = m->peak_low;
-    o->peak_high = m->peak_high;
-    o->fits = (int)m->fits;
-}
-
 static bool fits(const struct search *s, const struct contender *o)
 {
     bool may = s->tight && o->fits == FITS_TIGHT && o->peak <= s->c.machine.capacity_bytes;
@@ -20,7 +12,7 @@ static bool estimate(struct search *s, struct contender *o, struct memory_estima
 {
     bool possible = memory_estimate(&s->c, memory, NULL);
     o->knobs = s->c.knobs;
-    if (possible) fill_memory(o, memory);
+    if (possible) contender_fill_memory(o, memory);
     return possible;
 }
 

@@ -22,6 +22,14 @@ void search_take_layers(struct search *s)
     s->layers_of = s->c.knobs;
 }
 
+void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
+{
+    o->peak = m->peak;
+    o->peak_low = m->peak_low;
+    o->peak_high = m->peak_high;
+    o->fits = (int)m->fits;
+}
+
 static void fill_time(struct contender *o, const struct time_estimate *t)
 {
     o->step_s = t->step;
@@ -35,10 +43,7 @@ bool contender_estimate(const struct config *c, struct contender *out)
     struct time_estimate time;
     *out = (struct contender){.knobs = c->knobs};
     if (!memory_estimate(c, &memory, NULL) || !time_estimate(c, &time, NULL)) return false;
-    out->peak = memory.peak;
-    out->peak_low = memory.peak_low;
-    out->peak_high = memory.peak_high;
-    out->fits = (int)memory.fits;
+    contender_fill_memory(out, &memory);
     fill_time(out, &time);
     out->score = time.step;
     return true;
@@ -69,6 +74,15 @@ static double around_pipeline(const struct search *s, double pipeline_s)
     return k->pp > 1 ? sum : sum + sharding_exposed(&s->timing, k, s->params, pipeline_s / n);
 }
 
+/* Whether there is a reason to refuse; it is kept. */
+static bool note_rejection(struct search *s, const char *why)
+{
+    if (!why) return false;
+    s->out->rejected++;
+    s->out->last_rejection = why;
+    return true;
+}
+
 /* Keeps the plan, if it is worth it and the rules let it. False: they refuse it. */
 static bool offer(struct search *s, struct contender *o)
 {
@@ -79,12 +93,8 @@ static bool offer(struct search *s, struct contender *o)
     o->score = time.step * prefer_factor(s->wish + search_wish(s, PART_STATE));
     o->risky = s->risky;
     if (!finalists_want(&s->finalists, &o->knobs, o->score, o->step_s, o->risky)) return true;
-    const char *why = s->request->reject ? s->request->reject(s->request->context, &s->c) : NULL;
-    if (why) {
-        s->out->rejected++;
-        s->out->last_rejection = why;
-        return false;
-    }
+    const struct search_request *r = s->request;
+    if (note_rejection(s, r->reject ? r->reject(r->context, &s->c) : NULL)) return false;
     finalists_add(&s->finalists, o);
     return true;
 }
@@ -206,10 +216,7 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
 static bool is_barred(struct search *s)
 {
     const struct search_request *r = s->request;
-    if (!r->barred || !r->barred(r->context, &s->c)) return false;
-    s->out->rejected++;
-    s->out->last_rejection = "what is forbidden or pinned";
-    return true;
+    return note_rejection(s, r->barred ? r->barred(r->context, &s->c) : NULL);
 }
 
 /* Offload is for spots and stages on which recomputation short of whole layers makes no room. */

@@ -30,8 +30,8 @@ struct search_request {
     /* Whether what made `reject` refuse another plan is so in these knobs too: quick, and false
        where it is not known. May be NULL. */
     bool (*refused)(void *context, const struct knobs *k);
-    /* Whether the layout is forbidden whatever the switches. May be NULL. */
-    bool (*barred)(void *context, const struct config *plan);
+    /* The same as `reject` of a layout that is forbidden whatever the switches. May be NULL. */
+    const char *(*barred)(void *context, const struct config *plan);
     void *context;
 };
 

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/placeholder.h"
 
+#include <ctype.h>
+
 #include "base/buf.h"
 
 enum { LONGEST = 256 }; /* bytes */
 
 static bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    return isalnum((unsigned char)c);
 }
 
-/* Whether the word stands in the text, in lower case, with nothing that goes on before and behind
+/* Whether the word stands in the text, in either case, with nothing that goes on before and behind
    it. */
 static bool has_word(struct str text, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= text.n; i++) {
-        if (memcmp(text.p + i, word, n) != 0) continue;
+        if (!str_eq_nocase(str_slice(text, i, i + n), str_of(word))) continue;
         bool begins = i == 0 || !is_letter(text.p[i - 1]);
         bool ends = i + n == text.n || !is_letter(text.p[i + n]);
         if (begins && ends) return true;
@@ -41,7 +43,7 @@ static bool has_crosses(struct str text)
     bool only = true;
     for (size_t i = 0; i <= text.n; i++) {
         if (i < text.n && text.p[i] != '/') {
-            only = only && text.p[i] == 'x';
+            only = only && (text.p[i] == 'x' || text.p[i] == 'X');
             n++;
             continue;
         }
@@ -56,14 +58,10 @@ bool placeholder_is(struct str text)
 {
     static const char *const words[] = {"your",      "path/to",    "path_to", "path to", "changeme",
                                         "change_me", "replace_me", "fill_me", "todo"};
-    char lower[LONGEST];
     if (text.n < 3 || text.n > LONGEST) return false;
-    for (size_t i = 0; i < text.n; i++)
-        lower[i] = text.p[i] >= 'A' && text.p[i] <= 'Z' ? (char)(text.p[i] + 32) : text.p[i];
-    struct str s = {lower, text.n};
-    if (str_is(s, "...") || has_brackets(s) || has_crosses(s)) return true;
+    if (str_is(text, "...") || has_brackets(text) || has_crosses(text)) return true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (has_word(s, words[i])) return true;
+        if (has_word(text, words[i])) return true;
     return false;
 }
 

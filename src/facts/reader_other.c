@@ -44,13 +44,17 @@ const struct reader reader_kubernetes = {
 
 /* ---- our own ---- */
 
+const char *const reader_built_in_kinds[] = {"Evidence",      "Recipes",  "Modules", "Capabilities",
+                                             "Sections",      "Playbook", "Program", "Release",
+                                             "BridgeRecipes", "Reasons",  NULL};
+
 bool reader_is_built_in(const struct node *doc)
 {
-    static const char kinds[] = "Evidence|Recipes|Modules|Capabilities|Sections|BridgeRecipes|"
-                                "Playbook|Program|Release|Reasons";
     bool marked = doc && doc->kind == NODE_MAP && node_get(doc, STR("moeplan"));
     const struct node *kind = marked ? node_get(doc, STR("kind")) : NULL;
-    return kind && str_is_any(kind->text, kinds);
+    for (const char *const *word = reader_built_in_kinds; kind && *word; word++)
+        if (str_is(kind->text, *word)) return true;
+    return false;
 }
 
 static int detect_built_in(struct str text, const struct node *doc)

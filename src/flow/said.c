@@ -135,12 +135,11 @@ static int rank_of(const struct param *p, const bool *is_knob, int param)
 
 static bool says(const struct saying *s, int param)
 {
-    if (!s->over_recipe)
-        return is_said(s->rules, s->facts, param) ||
-               differs_from_recipe(s->facts, s->recipe, param);
+    bool said =
+        is_said(s->rules, s->facts, param) || differs_from_recipe(s->facts, s->recipe, param);
+    if (!s->over_recipe) return said;
     if (is_out_of_reach(s, param) || is_as_in_recipe(s->facts, s->recipe, param)) return false;
-    return differs_in_recipes(s->facts, param) || differs_from_recipe(s->facts, s->recipe, param) ||
-           is_said(s->rules, s->facts, param);
+    return said || differs_in_recipes(s->facts, param);
 }
 
 static size_t collect(struct arena *a, const struct saying *s, int **out)

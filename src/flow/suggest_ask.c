@@ -422,13 +422,12 @@ static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
 }
 
 /* The public recipe that is near to what is shown. */
-static struct str near_recipe(struct arena *a, const struct plan_request *q,
-                              const struct answer *answer)
+static struct str near_recipe(struct arena *a, const struct answer *answer)
 {
     struct contender *plans = ARENA_ARRAY(a, struct contender, answer->n);
     for (size_t i = 0; i < answer->n; i++)
         plans[i] = answer->plans[i].costs;
-    return playbook_name(a, q->facts, &answer->base, plans, answer->n);
+    return playbook_name(a, answer->recipes, answer->n_recipes, &answer->base, plans, answer->n);
 }
 
 bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
@@ -445,7 +444,7 @@ bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
     if (!check_sayable(diags, q.facts)) return false;
     q.pins = pinned_params(a, ask, q.facts, &q.n_pins);
     if (!planner_answer(a, &q, scratch, out)) return false;
-    if (!ask->no_playbook) out->playbook = near_recipe(a, &q, out);
+    if (!ask->no_playbook) out->playbook = near_recipe(a, out);
     return true;
 }
 

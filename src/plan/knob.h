@@ -75,7 +75,7 @@ void knob_put(const struct knob_saying *s, int param, struct value v);
 /* Says one knob in the words that the facts' framework has for its value; false: it has none, and
    the parameter's own value is all there is to say. */
 bool knob_say_words(const struct knob_saying *s, const struct knobs *k, const struct knob *knob);
-/* Whether a framework has any words for a knob: its parameter, others, or code that says it. */
+/* Whether a framework has any words for a knob: its own parameter, or others. */
 bool knob_is_sayable(const struct knob *knob, enum framework framework);
 /* Says one knob in the facts of its framework. */
 void knob_say(const struct knob_saying *s, const struct config *c, const struct knob *knob);

@@ -2,6 +2,7 @@
 #include "base/edit.h"
 #include "base/io.h"
 #include "base/path.h"
+#include "facts/reader.h"
 #include "rules/record.h"
 
 static struct loader loader_new(struct arena *a, struct diags *diags, const struct rule_set *base)
@@ -95,10 +96,7 @@ static void file_read(struct loader *l, const struct node *file)
 /* Whether a document holds rules: moeplan's other kinds of data are left to their own loaders. */
 static bool is_rules(struct loader *l, const struct node *doc)
 {
-    static const char *const kinds[] = {
-        "Rules",    "Parameters",    "Model",    "Platform", "Release",
-        "Reasons",  "Evidence",      "Recipes",  "Modules",  "Capabilities",
-        "Sections", "BridgeRecipes", "Playbook", "Program", NULL};
+    static const char *const kinds[] = {"Rules", "Parameters", "Model", "Platform", NULL};
     const struct node *mark = node_get(doc, STR("moeplan")), *kind = node_get(doc, STR("kind"));
     if (!mark || !kind || !str_is(mark->text, "1")) {
         record_error(l, doc, "a rule file begins with moeplan: 1 and kind: Rules");
@@ -106,7 +104,8 @@ static bool is_rules(struct loader *l, const struct node *doc)
     }
     struct str nearest;
     int which = edit_index(kind->text, kinds, &nearest);
-    if (which >= 0) return which == 0;
+    if (which >= 0 || reader_is_built_in(doc)) return which == 0;
+    if (!nearest.n) edit_index(kind->text, reader_built_in_kinds, &nearest);
     struct diag *d = record_error(l, kind, "unknown kind %.*s", STR_ARG(kind->text));
     const char *known = "one of Rules, Parameters, Model, Platform";
     if (nearest.n)

@@ -2,38 +2,35 @@
 # SPDX-License-Identifier: Apache-2.0
 # recipes.sh MOEPLAN: Megatron-Bridge's launch commands. A recipe's values are facts, options are overrides of them, and what
 # cannot start is found: the recipe's own contradictions as warnings, those with an override as errors.
-set -eu
-moeplan=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/../helpers.sh"
 cd "$dir"
 
-# expect WORDS COMMAND...: the output of validate has the words
-expect() {
+# told WORDS COMMAND...: the output of validate has the words
+told() {
     words=$1
     shift
     echo "$*" >launch.sh
     "$moeplan" validate launch.sh ${options-} >out 2>&1 || true
-    grep -qF "$words" out || { echo "of: $*"; echo "missing: $words"; cat out; exit 1; }
+    grep -qF "$words" out || fail "of: $*; missing: $words"
 }
 accept() {
     echo "$*" >launch.sh
-    "$moeplan" validate launch.sh ${options-} >out 2>&1 || { echo "of: $*"; cat out; exit 1; }
+    "$moeplan" validate launch.sh ${options-} >out 2>&1 || fail "of: $*"
 }
-run="python scripts/training/run_recipe.py --recipe"
+launch="python scripts/training/run_recipe.py --recipe"
 benchmark="python scripts/performance/setup_experiment.py"
 
 # an override against the recipe's experts, layers and GPUs
-expect "32 experts are not a multiple of ep 7" "$run gpt_oss_20b_pretrain_config model.expert_model_parallel_size=7"
-expect "error[bridge-layers-divide-into-chunks]: 20 layers per stage" \
-    "$run qwen35_vl_35b_a3b_pretrain_8gpu_h100_bf16_mock_config -pp 2 -vp 12"
-accept "$run qwen35_vl_35b_a3b_pretrain_8gpu_h100_bf16_mock_config -pp 2 -vp 10"
-expect "error[bridge-expert-grid-divides]: 128 GPUs" "$benchmark -m deepseek -mr deepseek_v3 -ng 128 -g vr200 -c fp8_mx"
+told "32 experts are not a multiple of ep 7" "$launch gpt_oss_20b_pretrain_config model.expert_model_parallel_size=7"
+told "error[bridge-layers-divide-into-chunks]: 20 layers per stage" \
+    "$launch qwen35_vl_35b_a3b_pretrain_8gpu_h100_bf16_mock_config -pp 2 -vp 12"
+accept "$launch qwen35_vl_35b_a3b_pretrain_8gpu_h100_bf16_mock_config -pp 2 -vp 10"
+told "error[bridge-expert-grid-divides]: 128 GPUs" "$benchmark -m deepseek -mr deepseek_v3 -ng 128 -g vr200 -c fp8_mx"
 accept "$benchmark -m deepseek -mr deepseek_v3 -ng 256 -g gb300 -c fp8_mx"
 
 # shipped recipes as they are: 60 layers on eight stages, 128 GPUs for a grid of 256
-expect "warning[bridge-layers-divide-into-stages]: 60 layers" "$run qwen35_vl_397b_a17b_pretrain_64gpu_b200_bf16_config"
-expect "warning[bridge-expert-grid-divides]: 128 GPUs" "$run deepseek_v3_pretrain_128gpu_vr200_bf16_config"
+told "warning[bridge-layers-divide-into-stages]: 60 layers" "$launch qwen35_vl_397b_a17b_pretrain_64gpu_b200_bf16_config"
+told "warning[bridge-expert-grid-divides]: 128 GPUs" "$launch deepseek_v3_pretrain_128gpu_vr200_bf16_config"
 
 # without the recipe only it could tell
 printf 'model.pipeline_model_parallel_size=2\nmodel.virtual_pipeline_model_parallel_size=12\n' >over.txt
@@ -41,9 +38,9 @@ printf 'model.pipeline_model_parallel_size=2\nmodel.virtual_pipeline_model_paral
 grep -qF "unless the recipe says how" out
 
 # names: recipes, other releases' recipes, sections, Megatron-LM's spelling, the data's length
-expect "did you mean gpt_oss_20b_pretrain_config?" "$run gpt_oss_20b_pretrian_config"
-options="--framework-version 0.5" expect "warning[bridge-recipe-unknown]" "$run gpt_oss_20b_pretrain_16gpu_h100_bf16_config"
-expect "did you mean train.global_batch_size?" "$run qwen3_30b_a3b_pretrain_config model.global_batch_size=64"
-expect "did you mean model.num_moe_experts?" "$run qwen3_30b_a3b_pretrain_config model.num_experts=8"
-expect "override dataset.seq_length" "$run qwen3_30b_a3b_pretrain_config model.seq_length=2048"
-accept "$run qwen3_30b_a3b_pretrain_config -sl 2048"
+told "did you mean gpt_oss_20b_pretrain_config?" "$launch gpt_oss_20b_pretrian_config"
+options="--framework-version 0.5" told "warning[bridge-recipe-unknown]" "$launch gpt_oss_20b_pretrain_16gpu_h100_bf16_config"
+told "did you mean train.global_batch_size?" "$launch qwen3_30b_a3b_pretrain_config model.global_batch_size=64"
+told "did you mean model.num_moe_experts?" "$launch qwen3_30b_a3b_pretrain_config model.num_experts=8"
+told "override dataset.seq_length" "$launch qwen3_30b_a3b_pretrain_config model.seq_length=2048"
+accept "$launch qwen3_30b_a3b_pretrain_config -sl 2048"

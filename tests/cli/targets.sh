@@ -1,10 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # targets.sh MOEPLAN: names in import paths of AutoModel's recipes, words that nothing checks, and keys of classes that are named.
-set -eu
-moeplan=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/../helpers.sh"
 cd "$dir"
 
 # recipe LINE...: a recipe with these lines, validated
@@ -19,33 +16,30 @@ END
     } >recipe.yaml
     "$moeplan" validate recipe.yaml --gpus 8 ${options-} >out 2>&1 || true
 }
-expect() {
-    grep -qF "$1" out || { echo "missing: $1"; cat recipe.yaml out; exit 1; }
-}
 nothing() {
-    ! grep -qE 'error\[|warning\[' out || { cat recipe.yaml out; exit 1; }
+    ! grep -qE 'error\[|warning\[' out || fail "$(cat recipe.yaml)"
 }
 backend=nemo_automodel.components.models.common.BackendConfig
 
 recipe "loss_fn: {_target_: nemo_automodel.components.loss.masked_ce.MaskedCrossEntropyLoss}"
-expect "did you mean MaskedCrossEntropy?"
+has "did you mean MaskedCrossEntropy?"
 recipe "loss_fn: {_target_: nemo_automodel.components.loss.masked_ce.MaskedCrossEntropy}"
 nothing
 recipe "model: {_target_: nemo_automodel.NemoAutoModelForCausalLM.from_pretrained, pretrained_model_name_or_path: x}"
-expect "did you mean NeMoAutoModelForCausalLM?"
+has "did you mean NeMoAutoModelForCausalLM?"
 
 recipe "distributed: {strategy: fsdp2, mp_policy: {_target_: torch.distributed.fsdp.MixedPrecisionPolicy, foo_dtype: float32}}"
-expect "distributed.mp_policy does not know the key foo_dtype"
+has "distributed.mp_policy does not know the key foo_dtype"
 recipe "distributed: {strategy: fsdp2, mp_policy: {_target_: torch.distributed.fsdp.MixedPrecisionPolicy, output_dtype: bfloat16}}"
 nothing
 recipe "optimizer: {_target_: torch.optim.AdamW, lr: 0.1, beta: [0.9, 0.95]}"
-expect "did you mean betas?"
+has "did you mean betas?"
 
 recipe "model: {backend: {_target_: $backend, dispatcher: deep_ep, experts: grouped_gemm, attn: flash}}"
-expect "warning[backend-dispatcher-word]"
-expect "warning[backend-experts-word]"
-expect "warning[backend-attn-word]"
+has "warning[backend-dispatcher-word]"
+has "warning[backend-experts-word]"
+has "warning[backend-attn-word]"
 
 # an older release has other names
 options="--framework-version 0.3" recipe "loss_fn: {_target_: nemo_automodel.components.loss.mtp.MTPLoss}"
-expect "import-path"
+has "import-path"

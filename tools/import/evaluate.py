@@ -824,13 +824,19 @@ class Frame:
             return
         for item in list(items):
             self.assign(node.target, item)
-            try:
-                self.execute_all(node.body)
-            except _Continue:
-                continue
-            except _Break:
+            if not self.turn(node.body):
                 return
         self.execute_all(node.orelse)
+
+    def turn(self, body):
+        """One turn of a loop; False: it ends the loop."""
+        try:
+            self.execute_all(body)
+        except _Continue:
+            pass
+        except _Break:
+            return False
+        return True
 
     def do_While(self, node):
         for _ in range(10000):
@@ -838,13 +844,7 @@ class Frame:
             if answer is UNKNOWN:
                 self.perhaps(node.body)
                 return
-            if not answer:
-                return
-            try:
-                self.execute_all(node.body)
-            except _Continue:
-                continue
-            except _Break:
+            if not answer or not self.turn(node.body):
                 return
         raise Unsupported("endless")
 
