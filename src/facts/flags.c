@@ -176,12 +176,17 @@ static const struct profile_setting *extra_flag(const struct facts *f, struct st
 }
 
 /* A flag that another program of Megatron-LM's repository has: no finding where another script
-   runs, which may be that one. */
+   runs, which may be that one, and flags alone are that program's. */
 static void foreign_flag(struct occurrence *o)
 {
-    const struct program *p = &o->f->program;
+    struct program *p = &o->f->program;
     o->param = -1;
-    if (p->origin != PROGRAM_MEGATRON) return;
+    if (p->bare) {
+        p->origin = PROGRAM_OTHER;
+        p->task = TASK_UNSAID;
+        p->told = p->bare = false;
+    }
+    if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) return;
     struct diag *d = complain(
         o, "other-program-option", &o->name,
         arena_printf(o->f->arena, "%.*s is an option of %.*s, not of the pretraining scripts",

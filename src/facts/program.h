@@ -33,6 +33,7 @@ struct program {
     enum program_task task;
     bool by_name; /* it is Megatron-LM's by the name of the script */
     bool told;    /* said, not guessed: flags alone, or a release that the user names */
+    bool bare;    /* flags alone: which program takes them, they say themselves */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
     VEC(struct stranger) strangers;
     VEC(size_t) doubts; /* findings, by index, that hold for Megatron-LM of this release alone */
