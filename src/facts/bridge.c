@@ -5,6 +5,7 @@
 #include "base/version.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
+#include "facts/profile.h"
 
 /* ---- tables ---- */
 
@@ -103,6 +104,21 @@ struct value bridge_recipe_value(const struct bridge_recipe *r, int param)
     if (!v && r->common >= 0 && !bridge_recipe_lacks(r, param))
         v = setting_of(&bridge_recipes[r->common], param);
     return v ? *v : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
+}
+
+bool bridge_recipe_differs(struct str name, int param)
+{
+    const struct bridge_recipe *first = NULL;
+    for (size_t i = 0; i < profile_count(); i++) {
+        const struct profile *p = profile_at(i);
+        const struct bridge_recipe *r =
+            p->framework == FRAMEWORK_BRIDGE ? bridge_recipe_find(name, p->bit) : NULL;
+        if (!first) first = r;
+        if (!r || r == first) continue;
+        struct value a = bridge_recipe_value(first, param), b = bridge_recipe_value(r, param);
+        if (a.kind != b.kind || (a.kind != VALUE_UNKNOWN && !value_eq(a, b))) return true;
+    }
+    return false;
 }
 
 /* A plan says itself what recipes differ in. */

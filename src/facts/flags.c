@@ -176,12 +176,12 @@ static const struct profile_setting *extra_flag(const struct facts *f, struct st
 }
 
 /* A flag that another program of Megatron-LM's repository has: no finding where another script
-   runs, which may be that one, and flags alone are that program's. */
+   runs, which may be that one. Flags alone that a server knows are a server's. */
 static void foreign_flag(struct occurrence *o)
 {
     struct program *p = &o->f->program;
     o->param = -1;
-    if (p->bare) {
+    if (p->bare && str_is(o->flag->program, "examples/inference")) {
         p->origin = PROGRAM_OTHER;
         p->task = TASK_UNSAID;
         p->told = p->bare = false;

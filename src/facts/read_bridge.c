@@ -21,7 +21,19 @@ static bool is_key_char(char c)
            c == '_';
 }
 
-/* How many KEY= of Bridge the text holds, at most `most`. */
+/* Whether Hydra programs that are not Bridge have such a section, and Bridge has none. */
+static bool is_foreign(struct str key)
+{
+    static const char *const sections[] = {"trainer",   "exp_manager",       "hydra",  "data",
+                                           "algorithm", "actor_rollout_ref", "policy", "run"};
+    size_t dot = str_find(key, '.');
+    for (size_t i = 0; dot < key.n && i < sizeof sections / sizeof *sections; i++)
+        if (str_is(str_slice(key, 0, dot), sections[i])) return true;
+    return false;
+}
+
+/* How many KEY= of Bridge the text holds, at most `most`; none where it has those of another
+   program. */
 static int count_overrides(struct str text, int most)
 {
     int n = 0;
@@ -30,6 +42,7 @@ static int count_overrides(struct str text, int most)
         while (i < text.n && is_key_char(text.p[i]))
             i++;
         if (i == from || i >= text.n || text.p[i] != '=') continue;
+        if (is_foreign(str_slice(text, from, i))) return 0;
         n += param_find_key(FRAMEWORK_BRIDGE, str_slice(text, from, i), NULL) >= 0;
     }
     return n;
@@ -83,9 +96,10 @@ struct str bridge_target(const struct node *doc)
 static int detect_map(const struct node *doc)
 {
     if (bridge_target(doc).n) return 97;
-    if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe")) ||
-        node_get(doc, STR("step_scheduler")) || node_get(doc, STR("distributed")))
-        return 0;
+    static const char *const foreign[] = {"moeplan", "recipe",      "step_scheduler", "distributed",
+                                          "trainer", "exp_manager", "hydra",          "defaults"};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (node_get(doc, str_of(foreign[i]))) return 0;
     if (is_dump(doc)) return 95;
     bool sections =
         node_get(doc, STR("model")) || node_get(doc, STR("train")) || node_get(doc, STR("ddp"));
@@ -243,8 +257,9 @@ static struct str meant_key(struct facts *f, struct str key, const char **why)
     return found.n && edit_distance(key, found) <= 2 ? found : (struct str){"", 0};
 }
 
-/* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's or a
-   provider's own code may have more fields: then only what looks like a slip is worth a word. */
+/* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's, a
+   provider's or a data set's own code may have more fields: then only what looks like a slip is
+   worth a word. */
 static void unknown_key(struct facts *f, struct str key, struct span at)
 {
     enum { MOST_SUGGESTIONS = 32, LAST_LINE = 2000 }; /* looking for neighbours takes its time */
@@ -254,7 +269,7 @@ static void unknown_key(struct facts *f, struct str key, struct span at)
     if (!plain || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE || has_key(f, key)) return;
     struct str near = meant_key(f, key, &why);
     if (!near.n) return;
-    bool over = facts_bool(f, P_over_recipe, false);
+    bool over = facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
     struct diag *d = diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
                               "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
     if (why) diag_note(f->diags, d, "%s", why);
@@ -380,7 +395,8 @@ static void apply_word(struct facts *f, const struct flag_word *word)
                 : parse_value(f->arena, str_slice(text, eq + 1, text.n), &at, (struct nesting){0});
     facts_add_raw(f, key, v);
     if (is_variable(f, key, v)) return;
-    set_key(f, key, v, node);
+    bool adds = str_starts(word->text, STR("+")) && !has_key(f, key); /* a field that is new */
+    if (!adds) set_key(f, key, v, node);
     set_entries(f, key, v, node);
 }
 
@@ -425,8 +441,32 @@ static void stand_on(struct facts *f, const struct bridge_recipe *r, enum fact_o
     bridge_recipe_apply(f, r);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Whether two names have the same numbers in the same order. */
+static bool same_numbers(struct str a, struct str b)
+{
+    for (size_t i = 0, k = 0;; i++, k++) {
+        while (i < a.n && !is_digit(a.p[i]))
+            i++;
+        while (k < b.n && !is_digit(b.p[k]))
+            k++;
+        if (i == a.n || k == b.n) return i == a.n && k == b.n;
+        if (a.p[i] != b.p[k]) return false;
+    }
+}
+
+/* A name that can only be a slip of the other: of other sizes it may be the user's own recipe. */
+static bool is_slip(struct str name, struct str near)
+{
+    return near.n && edit_distance(name, near) <= 2 && same_numbers(name, near);
+}
+
 /* A recipe of Bridge's that this release does not have. One of the user's own package is not for us
-   to know: only a slip of a name, and one that another release has, is worth a word. */
+   to know: only what is near a name, and one that another release has, is worth a word. */
 static void unknown_recipe(struct facts *f, const struct flag_word *at, struct str name)
 {
     struct node *node = word_node(f, at);
@@ -434,9 +474,9 @@ static void unknown_recipe(struct facts *f, const struct flag_word *at, struct s
     struct str near = other ? (struct str){"", 0} : bridge_recipe_nearest(name, facts_release(f));
     if (!other && !near.n) return;
     struct diag *d =
-        diag_add(f->diags, near.n ? SEVERITY_ERROR : SEVERITY_WARNING, "bridge-recipe-unknown",
-                 node_span(f->diags, node), "Megatron-Bridge %.*s has no recipe %.*s",
-                 STR_ARG(f->version), STR_ARG(name));
+        diag_add(f->diags, is_slip(name, near) ? SEVERITY_ERROR : SEVERITY_WARNING,
+                 "bridge-recipe-unknown", node_span(f->diags, node),
+                 "Megatron-Bridge %.*s has no recipe %.*s", STR_ARG(f->version), STR_ARG(name));
     if (near.n) diag_suggest(f->diags, d, near);
     if (other)
         diag_help(f->diags, d, "it is in %.*s: name the release that runs, or a recipe of this one",
@@ -456,6 +496,10 @@ static void find_recipe(struct facts *f, struct str text, const struct flag_word
     struct str id = reader_declared(text, "model");
     const struct model_input *m = model_find(f->arena, r && r->model.n ? r->model : id);
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
+    if (told.n && !given && !options->version.n) {
+        f->recipe_word = name;
+        f->recipe_guessed = !exact;
+    }
     if (r)
         stand_on(f, r, given ? ORIGIN_OPTION : ORIGIN_FILE);
     else if (exact && !given)

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/edit.h"
+#include "facts/bridge.h"
 #include "rules/rule.h"
 
 enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VARIABLES = 3, MOST_VALID = 6, LONGEST_VALUE = 60 };
@@ -236,6 +237,19 @@ static bool is_of_recipe(const struct facts *f, const struct operands *operands)
     return of_recipe && !operands->reads_text;
 }
 
+/* Whether it leans on what a recipe says beside the file, and a release or a launcher that nobody
+ * named may say otherwise. */
+static bool is_of_some_release(const struct facts *f, const struct operands *operands)
+{
+    for (size_t i = 0; i < operands->n && f->recipe_word.n; i++) {
+        int param = operands->params[i];
+        if (fact_is_of_recipe(&f->items[param]) &&
+            (f->recipe_guessed || bridge_recipe_differs(f->recipe_word, param)))
+            return true;
+    }
+    return false;
+}
+
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch)
 {
@@ -245,8 +259,8 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     struct diag *d = diag_add(f->diags, severity_of(r, f), r->id.p, place(r, f, &operands), "%.*s",
                               STR_ARG(message));
     /* a recipe is code: what its source does not show may mend it before the run */
-    bool shipped = r->severity == SEVERITY_ERROR && is_of_recipe(f, &operands);
-    if (shipped) d->severity = SEVERITY_WARNING;
+    bool doubtful = is_of_recipe(f, &operands) || is_of_some_release(f, &operands);
+    if (d->severity == SEVERITY_ERROR && doubtful) d->severity = SEVERITY_WARNING;
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
     if (r->n_guides) d->guide = r->guides[0];
     d->source = r->source;
