@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/edit.h"
 #include "facts/bridge.h"
+#include "facts/param_ids.h"
 #include "rules/rule.h"
 
 enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VARIABLES = 3, MOST_VALID = 6, LONGEST_VALUE = 60 };
@@ -250,6 +251,15 @@ static bool is_of_some_release(const struct facts *f, const struct operands *ope
     return false;
 }
 
+/* Whether it leans on a number of GPUs that only the usual node makes. */
+static bool is_of_usual_world(const struct facts *f, const struct operands *operands)
+{
+    bool world = false;
+    for (size_t i = 0; i < operands->n && f->world_guessed; i++)
+        world |= operands->params[i] == P_world_size;
+    return world && f->items[P_world_size].origin == ORIGIN_FILE;
+}
+
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch)
 {
@@ -259,7 +269,8 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     struct diag *d = diag_add(f->diags, severity_of(r, f), r->id.p, place(r, f, &operands), "%.*s",
                               STR_ARG(message));
     /* a recipe is code: what its source does not show may mend it before the run */
-    bool doubtful = is_of_recipe(f, &operands) || is_of_some_release(f, &operands);
+    bool doubtful = is_of_recipe(f, &operands) || is_of_some_release(f, &operands) ||
+                    is_of_usual_world(f, &operands);
     if (d->severity == SEVERITY_ERROR && doubtful) d->severity = SEVERITY_WARNING;
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
     if (r->n_guides) d->guide = r->guides[0];
