@@ -212,12 +212,15 @@ static void report_known(struct facts *f, const struct crowd *known)
              STR_ARG(first), STR_ARG(others), STR_ARG(title));
 }
 
-/* One warning for the flags that nobody knows. */
+/* One warning for the flags that nobody knows; a program that serves, judges or converts has some
+   of its own. */
 static void report_unknown(struct facts *f, const struct crowd *c)
 {
     if (c->n == 0) return;
     const struct stranger *first = c->items[0];
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", first->at,
+    bool other = f->program.task != TASK_TRAINING && f->program.task != TASK_UNSAID;
+    enum severity severity = other ? SEVERITY_INFO : SEVERITY_WARNING;
+    struct diag *d = diag_add(f->diags, severity, "unknown-key", first->at,
                               c->n == 1 ? "Megatron-LM %.*s has no %s %.*s"
                                         : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
                               STR_ARG(f->version), kind_of(first), STR_ARG(first->name), c->n - 1);
@@ -313,8 +316,17 @@ bool program_vouches(const struct program *p)
     return !p->kind || p->kind->checked_by_megatron;
 }
 
+/* With --use-checkpoint-args a checkpoint says what the model is. */
+static void leave_to_checkpoint(struct facts *f)
+{
+    for (int i = 0; i < (int)param_count; i++)
+        if (param_table[i].scope == SCOPE_MODEL && f->items[i].origin == ORIGIN_DEFAULT)
+            facts_set(f, i, value_unknown(), ORIGIN_UNKNOWN, NULL, STR(""));
+}
+
 void program_open(struct facts *f)
 {
     bool launch = str_is(f->format, "megatron");
     if (launch && !is_closed(&f->program)) facts_forget_defaults(f);
+    if (launch && facts_bool(f, P_use_checkpoint_args, false)) leave_to_checkpoint(f);
 }
