@@ -80,7 +80,8 @@ struct facts {
        may change what the recipe says */
     struct str recipe_word;
     bool recipe_guessed;
-    bool world_guessed; /* nobody says how many GPUs a node has: what is usual is taken */
+    bool world_guessed; /* nobody says how many nodes, or GPUs of one, there are: the usual is taken
+                         */
     struct placeholders placeholders;
     VEC(uint32_t) sourced; /* further sources that the file consists of */
 };

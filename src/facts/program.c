@@ -300,15 +300,22 @@ void program_settle(struct facts *f)
     set_facts(f);
 }
 
+/* Whether the flags say what the model is: else a flag of the program's own may. */
+static bool names_model(const struct facts *f)
+{
+    return fact_is_set(&f->items[P_num_layers]) || fact_is_set(&f->items[P_hidden_size]);
+}
+
 /* A training script of somebody's own that takes little beside Megatron-LM's flags has its defaults
    too; what a script with many flags of its own makes of the others nobody knows. */
 enum { FEW_STRANGERS = 2 };
 
-static bool is_closed(const struct program *p)
+static bool is_closed(const struct facts *f)
 {
+    const struct program *p = &f->program;
     if (p->origin == PROGRAM_UNSAID || p->kind) return false;
-    return p->origin == PROGRAM_MEGATRON ||
-           (p->task == TASK_TRAINING && p->strangers.n <= FEW_STRANGERS);
+    bool alike = p->task == TASK_TRAINING && p->strangers.n <= FEW_STRANGERS;
+    return p->origin == PROGRAM_MEGATRON || (alike && (!p->strangers.n || names_model(f)));
 }
 
 bool program_vouches(const struct program *p)
@@ -327,6 +334,6 @@ static void leave_to_checkpoint(struct facts *f)
 void program_open(struct facts *f)
 {
     bool launch = str_is(f->format, "megatron");
-    if (launch && !is_closed(&f->program)) facts_forget_defaults(f);
+    if (launch && !is_closed(f)) facts_forget_defaults(f);
     if (launch && facts_bool(f, P_use_checkpoint_args, false)) leave_to_checkpoint(f);
 }
