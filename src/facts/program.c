@@ -64,8 +64,7 @@ struct program program_of(struct str script)
     struct str name = base_name(script);
     for (size_t i = 0; i < sizeof own_scripts / sizeof *own_scripts; i++)
         if (str_is(name, own_scripts[i].script))
-            return (struct program){
-                .origin = PROGRAM_MEGATRON, .task = own_scripts[i].task, .by_name = true};
+            return (struct program){.origin = PROGRAM_MEGATRON, .task = own_scripts[i].task};
     return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name)};
 }
 
@@ -107,25 +106,6 @@ static bool all_slips(const struct facts *f, const struct str *near)
     for (size_t i = 0; i < f->program.strangers.n; i++)
         if (!is_slip(f->arena, f->program.strangers.items[i].name, near[i])) return false;
     return true;
-}
-
-/* Whether a program of rules/programs has it. */
-static bool is_known_elsewhere(struct str name)
-{
-    bool found = false;
-    for (uint32_t i = 0; i < program_kind_count && !found; i++)
-        found = program_kind_has(&program_kinds[i], name);
-    return found;
-}
-
-/* Whether nothing says that the script is a fork's: one stranger that no release and no fork that
-   is known ever had. */
-static bool none_says_fork(const struct program *p)
-{
-    bool none = p->by_name && p->strangers.n == 1 && p->task == TASK_TRAINING;
-    for (size_t i = 0; i < p->strangers.n && none; i++)
-        none = !p->strangers.items[i].gone.n && !is_known_elsewhere(p->strangers.items[i].name);
-    return none;
 }
 
 /* ---- reporting ---- */
@@ -288,8 +268,7 @@ void program_settle(struct facts *f)
         near[i] = nearest(f, &p->strangers.items[i], i);
     /* a release says which flags the training scripts have, not those of a program beside them */
     if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) p->told = false;
-    bool own =
-        p->told || (p->origin == PROGRAM_MEGATRON && (all_slips(f, near) || none_says_fork(p)));
+    bool own = p->told || (p->origin == PROGRAM_MEGATRON && all_slips(f, near));
     if (!own && p->strangers.n) p->origin = PROGRAM_FORK;
     for (size_t i = 0; own && i < p->strangers.n; i++)
         report(f, &p->strangers.items[i], near[i], SEVERITY_ERROR);

@@ -31,7 +31,6 @@ struct stranger {
 struct program {
     enum program_origin origin;
     enum program_task task;
-    bool by_name; /* it is Megatron-LM's by the name of the script */
     bool told;    /* said, not guessed: flags alone, or a release that the user names */
     bool bare;    /* flags alone: which program takes them, they say themselves */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */

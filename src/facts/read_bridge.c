@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/edit.h"
 #include "base/quote.h"
+#include "base/version.h"
 #include "facts/bridge.h"
 #include "facts/check.h"
 #include "facts/model.h"
@@ -483,6 +484,17 @@ static void unknown_recipe(struct facts *f, const struct flag_word *at, struct s
                   STR_ARG(profile_span(f->arena, FRAMEWORK_BRIDGE, other->releases)));
 }
 
+/* Whether one of Bridge's own launchers is called: another's may change what a recipe says. */
+static bool calls_launcher(struct str text)
+{
+    static const char *const names[] = {"setup_experiment.py", "run_script.py", "run_recipe.py"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t at = str_find_str(text, str_of(names[i]));
+        if (at < text.n && (at == 0 || strchr(" /\"'\n", text.p[at - 1]))) return true;
+    }
+    return false;
+}
+
 /* The recipe where the command line, the head of the text or an option names it, and its model. */
 static void find_recipe(struct facts *f, struct str text, const struct flag_words *words,
                         const struct read_options *options)
@@ -498,7 +510,7 @@ static void find_recipe(struct facts *f, struct str text, const struct flag_word
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
     if (told.n && !given && !options->version.n) {
         f->recipe_word = name;
-        f->recipe_guessed = !exact;
+        f->recipe_guessed = !exact && !calls_launcher(text);
     }
     if (r)
         stand_on(f, r, given ? ORIGIN_OPTION : ORIGIN_FILE);
@@ -564,25 +576,27 @@ static bool is_said(const struct facts *f, int param)
     return fact_is_set(&f->items[param]);
 }
 
-static void forget(struct facts *f, int param, const struct bridge_recipe *r)
+static void forget(struct facts *f, int param)
 {
-    bool none = f->items[param].value.kind == VALUE_NULL;
-    if (!is_said(f, param) && (!none || (param == P_pipeline_model_parallel_layout && r->rebuilds)))
+    if (!is_said(f, param) && f->items[param].value.kind != VALUE_NULL)
         f->items[param] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
 }
 
-/* run_recipe.py makes the recipe's layout anew, or takes the lengths of its first and last stages
-   back, where an override gives the pipeline other sizes (sync_model_pipeline_layout). */
+/* Where an override gives the pipeline other sizes, run_recipe.py makes a layout anew that the
+   recipe knows how to make; since 0.7 it takes the lengths of the first and last stages back that
+   do not go with them (sync_model_pipeline_layout). */
 static void forget_pipeline(struct facts *f)
 {
-    static const int parts[] = {P_pipeline_model_parallel_layout,
-                                P_num_layers_in_first_pipeline_stage,
-                                P_num_layers_in_last_pipeline_stage};
     const struct bridge_recipe *r = bridge_recipe_of(f);
     bool other = is_said(f, P_pipeline_model_parallel_size) ||
                  is_said(f, P_virtual_pipeline_model_parallel_size);
-    for (size_t i = 0; r && other && i < sizeof parts / sizeof *parts; i++)
-        forget(f, parts[i], r);
+    int layout = P_pipeline_model_parallel_layout;
+    if (!r || !other) return;
+    if (r->rebuilds && !is_said(f, layout))
+        f->items[layout] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+    if (r->rebuilds || !version_between(f->version, STR("0.7"), STR(""))) return;
+    forget(f, P_num_layers_in_first_pipeline_stage);
+    forget(f, P_num_layers_in_last_pipeline_stage);
 }
 
 /* run_recipe.py gives the model the length of its data, whatever is said of the model's own. */
