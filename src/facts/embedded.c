@@ -31,20 +31,34 @@ static struct str content_of(const struct script *s, const struct node *scalar)
 
 static void add_scalar(struct script *s, const struct node *scalar)
 {
-    struct str text = str_trim(scalar->text);
-    if (str_find(text, ' ') == text.n && str_find(text, '\n') == text.n) return;
     struct str content = content_of(s, scalar);
     if (!content.n) return;
     memcpy(s->p + (content.p - s->text.p), content.p, content.n);
     s->n++;
 }
 
-static void add_scalars(struct script *s, const struct node *node, int depth)
+/* A scalar that calls a program with options. */
+static bool is_command(const struct node *node)
+{
+    struct str t = node->text;
+    return node->kind == NODE_SCALAR &&
+           (str_find_str(t, STR(" --")) < t.n || str_find_str(t, STR(".py ")) < t.n);
+}
+
+/* The commands below a node; what stands in a list beside a command is run before or behind it. */
+static void add_commands(struct script *s, const struct node *node, int depth)
 {
     enum { DEEPEST = 30 };
-    if (node->kind == NODE_SCALAR) add_scalar(s, node);
-    for (size_t i = 0; node->kind != NODE_SCALAR && depth < DEEPEST && i < node->n; i++)
-        add_scalars(s, node->items[i], depth + 1);
+    bool steps = false;
+    for (size_t i = 0; node->kind == NODE_LIST && i < node->n; i++)
+        steps |= is_command(node->items[i]);
+    for (size_t i = 0; depth < DEEPEST && i < node->n; i++) {
+        const struct node *item = node->items[i];
+        if (item->kind != NODE_SCALAR)
+            add_commands(s, item, depth + 1);
+        else if (steps || is_command(item))
+            add_scalar(s, item);
+    }
 }
 
 struct str embedded_script(struct arena *a, struct str text, const struct node_list *docs)
@@ -53,6 +67,6 @@ struct str embedded_script(struct arena *a, struct str text, const struct node_l
     for (size_t i = 0; i < text.n; i++)
         s.p[i] = text.p[i] == '\n' ? '\n' : ' ';
     for (size_t i = 0; i < docs->n; i++)
-        add_scalars(&s, docs->items[i], 0);
+        add_commands(&s, docs->items[i], 0);
     return (struct str){s.p, s.n ? text.n : 0};
 }

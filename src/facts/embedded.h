@@ -6,9 +6,9 @@
 
 #include "doc/node.h"
 
-/* The text as a script of its scalars that have more than one word, each at its own place, with
-   blanks in place of all else; empty where no scalar has. What YAML folds into one line is left
-   out: a shell would read lines. */
+/* The text as a script of its scalars that call programs with options, and of those in a list with
+   such, each at its own place, with blanks in place of all else; empty where none does. What YAML
+   folds into one line is left out: a shell would read lines. */
 struct str embedded_script(struct arena *a, struct str text, const struct node_list *docs);
 
 #endif
