@@ -487,7 +487,7 @@ static void unknown_recipe(struct facts *f, const struct flag_word *at, struct s
 /* Whether one of Bridge's own launchers is called: another's may change what a recipe says. */
 static bool calls_launcher(struct str text)
 {
-    static const char *const names[] = {"setup_experiment.py", "run_script.py", "run_recipe.py"};
+    static const char *const names[] = {"setup_experiment.py", "run_recipe.py"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t at = str_find_str(text, str_of(names[i]));
         if (at < text.n && (at == 0 || strchr(" /\"'\n", text.p[at - 1]))) return true;

@@ -243,7 +243,8 @@ static bool is_of_recipe(const struct facts *f, const struct operands *operands)
 static bool is_of_some_release(const struct facts *f, const struct operands *operands)
 {
     for (size_t i = 0; i < operands->n && f->recipe_word.n; i++) {
-        int param = operands->params[i];
+        bool stages = operands->params[i] == P_pipeline_layout_stages; /* the layout, taken apart */
+        int param = stages ? P_pipeline_model_parallel_layout : operands->params[i];
         if (fact_is_of_recipe(&f->items[param]) &&
             (f->recipe_guessed || bridge_recipe_differs(f->recipe_word, param)))
             return true;
