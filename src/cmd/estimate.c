@@ -5,6 +5,8 @@
 #include "cmd/load.h"
 #include "cmd/member.h"
 #include "cmd/refused.h"
+#include "cmd/wishes.h"
+#include "emit/bill.h"
 #include "emit/plan_json.h"
 #include "emit/report.h"
 #include "emit/screen.h"
@@ -12,12 +14,19 @@
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
-static void result_json(struct tree *t, struct arena *a, const struct rule_set *rules,
-                        const struct estimate *e)
+static struct bill bill_for(const struct bill_wish *wish, const struct estimate *e)
 {
+    return wish_bill(wish, e->facts->platform, &e->config.knobs, &e->time);
+}
+
+static void result_json(struct tree *t, struct arena *a, const struct rule_set *rules,
+                        const struct estimate *e, const struct bill_wish *wish)
+{
+    struct bill bill = bill_for(wish, e);
     tree_open(t, a);
     estimate_json(t, t->root, rules, e->facts, &e->config, &e->memory, &e->time, &e->evidence);
     refusal_json(t, t->root, &e->refusal);
+    if (bill_wanted(wish)) bill_json(t, t->root, &bill);
 }
 
 /* ---- the command ---- */
@@ -39,7 +48,8 @@ static void show_terms(const struct estimate_terms *terms, struct buf *out)
     screen_terms(&terms->time, "time, every term", false, out);
 }
 
-static void show_text(struct cmd_context *c, const struct rule_set *rules, const struct estimate *e)
+static void show_text(struct cmd_context *c, const struct service *service,
+                      const struct estimate *e)
 {
     refused_text(c, c->arguments[0], &e->refusal, &c->out);
     screen_model(&e->config.model, &c->out);
@@ -52,37 +62,42 @@ static void show_text(struct cmd_context *c, const struct rule_set *rules, const
     buf_add_char(&c->out, '\n');
     screen_memory(&e->memory, &c->out);
     screen_modules(&e->config, &e->memory, &c->out);
-    show_changes(c, rules, e);
+    show_changes(c, service->rules, e);
     buf_add_char(&c->out, '\n');
     screen_time(&e->time, &c->out);
     screen_evidence(&e->evidence, &c->out);
+    if (!bill_wanted(service->wish)) return;
+    struct bill bill = bill_for(service->wish, e);
+    buf_add_char(&c->out, '\n');
+    bill_screen(&bill, &c->out);
 }
 
 /* `label` says which of several configurations this is; empty when the file holds just one. */
-static void show(struct cmd_context *c, const struct rule_set *rules, const struct estimate *e,
+static void show(struct cmd_context *c, const struct service *service, const struct estimate *e,
                  struct str label, enum format format)
 {
     if (format == FORMAT_JSON) {
         struct tree t;
-        result_json(&t, c->keep, rules, e);
+        result_json(&t, c->keep, service->rules, e, service->wish);
         tree_print(&t, &c->out);
         buf_add_char(&c->out, '\n');
         return;
     }
     if (c->out.n > 0) buf_add_char(&c->out, '\n');
     if (label.n > 0) buf_printf(&c->out, "%.*s\n", STR_ARG(label));
-    show_text(c, rules, e);
+    show_text(c, service, e);
 }
 
-static int estimate_one(struct cmd_context *c, const struct rule_set *rules,
+static int estimate_one(struct cmd_context *c, const struct service *service,
                         const struct reading *reading, enum format format)
 {
     struct estimate *e = ARENA_NEW(c->keep, struct estimate);
     struct estimate_terms terms;
     bool explain = option_given(c, "explain");
-    if (!estimate_reading(c->keep, rules, reading, c->scratch, e, explain ? &terms : NULL))
+    if (!estimate_reading(c->keep, service->rules, reading, c->scratch, e,
+                          explain ? &terms : NULL))
         return STATUS_CANNOT;
-    show(c, rules, e, reading->label, format);
+    show(c, service, e, reading->label, format);
     if (explain && format == FORMAT_TEXT) show_terms(&terms, &c->out);
     return refused_status(e->refusal.errors, (int)e->memory.fits);
 }
@@ -97,7 +112,7 @@ static int estimate_file(struct cmd_context *c, const struct service *service, e
         return STATUS_CANNOT;
     int worst = STATUS_OK;
     for (size_t i = 0; i < recipe.readings.n; i++) {
-        int status = estimate_one(c, service->rules, &recipe.readings.items[i], format);
+        int status = estimate_one(c, service, &recipe.readings.items[i], format);
         if (status > worst) worst = status;
     }
     return worst;
@@ -140,6 +155,7 @@ static const struct member members[] = {
     {"as", MEMBER_TEXT, P_NONE},
     {"gpus", MEMBER_NUMBER, P_world_size},
     {"platform", MEMBER_TEXT, P_NONE},
+    WISH_MEMBERS,
     {0},
 };
 
@@ -168,10 +184,11 @@ void estimate_answer(const struct batch_request *r)
     const struct rule_set *rules = r->service->rules;
     struct read_options options = batch_options(r);
     struct estimate *e = ARENA_NEW(r->arena, struct estimate);
+    struct bill_wish wish = *r->service->wish;
     struct recipe recipe;
     struct tree tree;
     struct str text, as, why;
-    if (!read_request(r, &options, &text, &as, &why)) {
+    if (!read_request(r, &options, &text, &as, &why) || !wishes_asked(r, r->root, &wish, &why)) {
         batch_error(r, why);
         return;
     }
@@ -185,17 +202,19 @@ void estimate_answer(const struct batch_request *r)
         batch_error(r, why);
         return;
     }
-    result_json(&tree, r->arena, rules, e);
+    result_json(&tree, r->arena, rules, e, &wish);
     tree_print_members(&tree, r->out);
 }
 
 static int run(struct cmd_context *c)
 {
     struct read_options options;
-    struct service service = {.options = &options};
+    struct bill_wish wish;
+    struct service service = {.options = &options, .wish = &wish};
     int format;
     if (!option_choice(c, "format", &format) || !recipe_options(c, &options) ||
-        !recipe_as(c, option_value(c, "as"), RECIPE_FORMATS) || !cmd_load_rules(c, &service.rules))
+        !recipe_as(c, option_value(c, "as"), RECIPE_FORMATS) || !wishes_given(c, &wish) ||
+        !cmd_load_rules(c, &service.rules))
         return STATUS_CANNOT;
     if (option_given(c, "batch")) return batch_run(c, estimate_answer, &service, 1);
     return estimate_file(c, &service, (enum format)format);
@@ -205,6 +224,8 @@ static const struct option options[] = {
     RECIPE_OPTIONS(RECIPE_FORMATS),
     {"format", "text|json", "how to print"},
     {"explain", NULL, "print every term with its numbers"},
+    {"reserve-memory", "GIB", "memory of each GPU that something else holds: an inference engine"},
+    WISH_OPTIONS,
     {0},
 };
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* suggest: options -> what is asked -> the answers, shown. */
+#include "base/num.h"
 #include "cmd/batch.h"
 #include "cmd/plan_out.h"
 #include "cmd/suggest_show.h"
+#include "cmd/wishes.h"
 #include "facts/param_ids.h"
 
 static bool read_pins(struct cmd_context *c, struct ask *ask)
@@ -14,6 +16,20 @@ static bool read_pins(struct cmd_context *c, struct ask *ask)
     ask->forbid = ARENA_ARRAY(c->keep, struct str, c->n_given);
     while (option_nth(c, "forbid", ask->n_forbid, &ask->forbid[ask->n_forbid]))
         ask->n_forbid++;
+    return true;
+}
+
+/* --reserve-memory, a pin by another name. */
+static bool read_reserve(struct cmd_context *c, struct ask *ask)
+{
+    struct setting reserve = {.name = param_name(P_reserve_memory_gib), .is_text = true};
+    struct str why;
+    double gib;
+    reserve.text = option_value(c, "reserve-memory");
+    if (!option_given(c, "reserve-memory")) return true;
+    reserve.value = num_parse_double(reserve.text, &gib) ? value_double(gib) : value_string(reserve.text);
+    if (!ask_pin(c->keep, ask, reserve, &why))
+        return cmd_usage_error(c, "--reserve-memory: %.*s", STR_ARG(why)), false;
     return true;
 }
 
@@ -62,7 +78,9 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     ask->precision = option_value(c, "precision");
     ask->lora_targets = option_value(c, "lora-targets");
     if (!ask_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
-    if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_pins(c, ask)) return false;
+    if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_pins(c, ask) ||
+        !read_reserve(c, ask) || !wishes_given(c, &ask->wish))
+        return false;
     if (!ask_settle(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     struct platform_cache *platforms = ARENA_NEW(c->keep, struct platform_cache);
     platforms->arena = c->keep;
@@ -167,6 +185,8 @@ static const struct option options[] = {
     {"exhaustive", NULL,
      "look at every plan instead of bounding the slower ones away: for doubters"},
     {"no-playbook", NULL, "leave public tuned recipes out of the candidates"},
+    {"reserve-memory", "GIB", "memory of each GPU that something else holds: an inference engine"},
+    WISH_OPTIONS,
     {"top", "K", "how many layouts to show (5)"},
     {"format", "text|" EMITTER_WORDS "plan|json", "output"},
     {0},

@@ -2,6 +2,7 @@
 /* suggest as an answer to a request. */
 #include "cmd/member.h"
 #include "cmd/suggest_show.h"
+#include "cmd/wishes.h"
 #include "facts/param_ids.h"
 
 static const struct member request_members[] = {
@@ -28,6 +29,7 @@ static const struct member option_members[] = {
     {"framework_version", MEMBER_TEXT, P_NONE},
     {"pin", MEMBER_ANY, P_NONE},
     {"forbid", MEMBER_TEXTS, P_NONE},
+    WISH_MEMBERS,
     {"no_playbook", MEMBER_FLAG, P_NONE},
     {"exhaustive", MEMBER_FLAG, P_NONE},
     {0},
@@ -130,7 +132,8 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, st
     struct str framework = member_text(options, "framework");
     struct arena *a = request->arena;
     return (!framework.n || ask_in(a, ask, framework, why)) && ask_words(a, ask, why) &&
-           request_pins(request, options, ask, why) && ask_settle(a, ask, why) &&
+           request_pins(request, options, ask, why) &&
+           wishes_asked(request, options, &ask->wish, why) && ask_settle(a, ask, why) &&
            request_inputs(request, ask, why);
 }
 

@@ -8,6 +8,7 @@
 #include "facts/model.h"
 #include "facts/platform.h"
 #include "facts/reader.h"
+#include "flow/wish.h"
 
 /* The most GPUs that can be asked for, and the most that are looked at for the smallest number that
    is enough: the size of the largest runs whose layouts are published (Llama 3.1 405B, 16,384
@@ -40,8 +41,9 @@ struct ask {
     VEC(struct pin) pins;
     struct str *forbid;
     size_t n_forbid;
-    bool no_playbook; /* public recipes are neither candidates nor named */
-    bool exhaustive;  /* plans are not bounded away but looked at */
+    struct bill_wish wish; /* of the run: tokens, price, deadline */
+    bool no_playbook;      /* public recipes are neither candidates nor named */
+    bool exhaustive;       /* plans are not bounded away but looked at */
 };
 
 struct answers {
