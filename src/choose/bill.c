@@ -80,7 +80,8 @@ static enum deadline deadline_of(const struct bill *b)
 struct bill bill_of(const struct bill_wish *w, const struct knobs *k, const struct time_estimate *t,
                     double power_w)
 {
-    struct bill b = {.tokens_per_step = (double)k->gbs * k->seq,
+    struct bill b = {.gpus = (double)k->gpus,
+                     .tokens_per_step = (double)k->gbs * k->seq,
                      .goodput_stated = w->goodput > 0,
                      .price = w->price,
                      .power_w = power_w,

@@ -32,7 +32,7 @@ extern const struct bill_source bill_sources[BILL_SOURCES];
 enum deadline { DEADLINE_NONE, DEADLINE_MET, DEADLINE_UNSURE, DEADLINE_MISSED };
 
 struct bill {
-    double tokens, steps, tokens_per_step;
+    double gpus, tokens, steps, tokens_per_step;
     struct figure goodput;
     bool goodput_stated; /* by the user; else of so many GPUs by bill_sources */
     struct figure days, gpu_hours, tokens_per_day;

@@ -3,7 +3,7 @@
 #include "base/num.h"
 #include "cmd/batch.h"
 #include "cmd/plan_out.h"
-#include "cmd/suggest_show.h"
+#include "cmd/sizing.h"
 #include "cmd/wishes.h"
 #include "facts/param_ids.h"
 
@@ -57,7 +57,9 @@ static bool read_numbers(struct cmd_context *c, struct ask *ask)
                 option_param(c, "mbs", P_micro_batch_size, &ask->mbs) &&
                 option_param(c, "lora-rank", P_peft_dim, &ask->lora_rank) &&
                 option_int(c, "top", 1, &ask->top);
-    if (!good || str_is(option_value(c, "gpus"), "min")) return good;
+    if (!good || sizing_wanted(c) || !option_given(c, "gpus") ||
+        str_is(option_value(c, "gpus"), "min"))
+        return good;
     if (!option_param(c, "gpus", P_world_size, &ask->gpus)) return false;
     if (ask->gpus > SUGGEST_MOST_GPUS)
         return cmd_usage_error(c, "--gpus must be at most %d", SUGGEST_MOST_GPUS), false;
@@ -82,11 +84,12 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
         !read_reserve(c, ask) || !wishes_given(c, &ask->wish))
         return false;
     if (!ask_settle(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
+    ask->model = model_load(c->keep, &c->diags, c->arguments[0]);
+    if (sizing_wanted(c)) return ask->model;
     struct platform_cache *platforms = ARENA_NEW(c->keep, struct platform_cache);
     platforms->arena = c->keep;
     ask->platform =
         platform_load(platforms, &c->diags, option_value(c, "platform"), (struct span){0});
-    ask->model = model_load(c->keep, &c->diags, c->arguments[0]);
     return ask->platform && ask->model;
 }
 
@@ -147,7 +150,9 @@ static int run(struct cmd_context *c)
     if (!cmd_load_rules(c, &rules)) return STATUS_CANNOT;
     if (option_given(c, "batch"))
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
-    if (!read_ask(c, &ask) || !suggest(c->keep, c->scratch, &c->diags, rules, &ask, &answers))
+    if (!read_ask(c, &ask)) return STATUS_CANNOT;
+    if (sizing_wanted(c)) return sizing_run(c, rules, &ask);
+    if (!suggest(c->keep, c->scratch, &c->diags, rules, &ask, &answers))
         return STATUS_CANNOT;
     if (str_is(format, "json"))
         show_json(c, rules, &ask, &answers, suggest_clock() - start);
@@ -155,12 +160,14 @@ static int run(struct cmd_context *c)
         show(c, rules, &ask, &answers);
     else
         emit_best(c, rules, &ask, &answers, format);
-    return answers.any ? STATUS_OK : STATUS_NO;
+    return answers.any && !ask.late ? STATUS_OK : STATUS_NO;
 }
 
 static const struct option options[] = {
-    {"gpus", "N|min", "GPUs of the job; min: the fewest, up to 16384, with a plan"},
-    {"platform", "P", "platform name (moeplan platforms) or a platform file"},
+    {"gpus", "N|min|A..B",
+     "GPUs of the job; min: the fewest, up to 16384, with a plan; several, as 64..4096 or 64,96: a "
+     "table"},
+    {"platform", "P,…", "platform name (moeplan platforms) or a platform file; several: a table"},
     {"framework", "F",
      "megatron, bridge or automodel; without it Megatron and AutoModel are searched, for peft "
      "Bridge and AutoModel"},
@@ -177,6 +184,8 @@ static const struct option options[] = {
     {"gbs", "N",
      "global batch size in sequences (pretrain about 4 M tokens a step, sft and peft 128 "
      "sequences)"},
+    {"gbs-range", "A..B",
+     "with several sizes: a batch that grows with the GPUs from A to B (weak scaling)"},
     {"mbs", "N", "micro-batch size; without it searched"},
     {"precision", "P",
      "bf16 (default), fp16, fp8_delayed, fp8_tensorwise, fp8_blockwise, mxfp8 or nvfp4"},
@@ -188,7 +197,7 @@ static const struct option options[] = {
     {"reserve-memory", "GIB", "memory of each GPU that something else holds: an inference engine"},
     WISH_OPTIONS,
     {"top", "K", "how many layouts to show (5)"},
-    {"format", "text|" EMITTER_WORDS "plan|json", "output"},
+    {"format", "text|" EMITTER_WORDS "plan|json|csv", "output"},
     {0},
 };
 
@@ -201,7 +210,7 @@ const struct command command_suggest = {
     .details = "MODEL is a catalogue name (moeplan models), a model YAML, or a Hugging Face "
                "config.json or its folder.\n",
     .options = options,
-    .required = "gpus platform",
+    .required = "gpus|deadline platform",
     .loads_rules = true,
     .reads_batch = true,
     .run = run,

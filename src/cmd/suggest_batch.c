@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* suggest as an answer to a request. */
 #include "cmd/member.h"
-#include "cmd/suggest_show.h"
+#include "cmd/sizing.h"
 #include "cmd/wishes.h"
 #include "facts/param_ids.h"
 
@@ -14,8 +14,16 @@ static const struct member request_members[] = {
     {0},
 };
 
+/* The same of a question for several sizes or platforms. */
+static const struct member table_members[] = {
+    {"id", MEMBER_ANY, P_NONE},       {"model", MEMBER_ANY, P_NONE},
+    {"gpus", MEMBER_ANY, P_NONE},     {"platform", MEMBER_TEXTS, P_NONE},
+    {"options", MEMBER_MAP, P_NONE},  {0},
+};
+
 static const struct member option_members[] = {
     {"gbs", MEMBER_NUMBER, P_global_batch_size},
+    {"gbs_range", MEMBER_TEXT, P_NONE},
     {"seq", MEMBER_NUMBER, P_seq_length},
     {"mbs", MEMBER_NUMBER, P_micro_batch_size},
     {"top", MEMBER_NUMBER, P_NONE},
@@ -27,6 +35,7 @@ static const struct member option_members[] = {
     {"precision", MEMBER_TEXT, P_NONE},
     {"framework", MEMBER_TEXT, P_NONE},
     {"framework_version", MEMBER_TEXT, P_NONE},
+    {"reserve_memory", MEMBER_ANY, P_NONE},
     {"pin", MEMBER_ANY, P_NONE},
     {"forbid", MEMBER_TEXTS, P_NONE},
     WISH_MEMBERS,
@@ -55,6 +64,17 @@ static bool request_pins(const struct batch_request *request, const struct node 
     return true;
 }
 
+/* A pin by another name. */
+static bool request_reserve(const struct batch_request *request, const struct node *options,
+                            struct ask *ask, struct str *why)
+{
+    const struct node *node = node_get(options, STR("reserve_memory"));
+    struct setting pin = {.name = param_name(P_reserve_memory_gib)};
+    if (!node) return true;
+    pin.value = node_value(request->arena, node, SCALAR_JSON);
+    return pin.value.kind == VALUE_NULL || ask_pin(request->arena, ask, pin, why);
+}
+
 /* One expression, or a list of them. */
 static void request_forbid(const struct batch_request *request, const struct node *options,
                            struct ask *ask)
@@ -69,7 +89,7 @@ static void request_forbid(const struct batch_request *request, const struct nod
 }
 
 /* What a question cannot do without, all that is absent at once. */
-static bool check_needed(const struct batch_request *request, const struct ask *ask,
+static bool check_needed(const struct batch_request *request, const struct ask *ask, bool table,
                          struct str *why)
 {
     static const char *const needed[] = {"model", "gpus", "platform"};
@@ -82,7 +102,7 @@ static bool check_needed(const struct batch_request *request, const struct ask *
         *why = arena_printf(request->arena, "the request has no %.*s", STR_ARG(names));
     else
         *why = arena_printf(request->arena, "gpus must be between 1 and %d", SUGGEST_MOST_GPUS);
-    return !names.n && ask->gpus >= 1 && ask->gpus <= SUGGEST_MOST_GPUS;
+    return !names.n && (table || (ask->gpus >= 1 && ask->gpus <= SUGGEST_MOST_GPUS));
 }
 
 /* Why there is no answer. */
@@ -92,12 +112,15 @@ static struct str first_finding(const struct batch_request *request, const char 
                              : str_of(otherwise);
 }
 
-static bool request_inputs(const struct batch_request *request, struct ask *ask, struct str *why)
+static bool request_inputs(const struct batch_request *request, struct ask *ask, bool table,
+                           struct str *why)
 {
     const struct node *model = node_get(request->root, STR("model"));
     struct str platform = member_text(request->root, "platform");
-    ask->platform = platform_load(request->platforms, request->diags, platform, (struct span){0});
-    if (ask->platform)
+    if (!table)
+        ask->platform =
+            platform_load(request->platforms, request->diags, platform, (struct span){0});
+    if (table || ask->platform)
         ask->model = model->kind == NODE_SCALAR
                          ? model_load(request->arena, request->diags, model->text)
                          : model_read(request->arena, request->diags, model);
@@ -106,13 +129,14 @@ static bool request_inputs(const struct batch_request *request, struct ask *ask,
     return false;
 }
 
-static bool request_ask(const struct batch_request *request, struct ask *ask, struct str *why)
+static bool request_ask(const struct batch_request *request, struct ask *ask, bool table,
+                        struct str *why)
 {
     const struct node *options = node_get(request->root, STR("options"));
-    if (!members_check(request, request->root, "", request_members, why) ||
+    if (!members_check(request, request->root, "", table ? table_members : request_members, why) ||
         !members_check(request, options, "options.", option_members, why))
         return false;
-    *ask = (struct ask){.gpus = member_number(request, request->root, "gpus"),
+    *ask = (struct ask){.gpus = table ? 0 : member_number(request, request->root, "gpus"),
                         .gbs = member_number(request, options, "gbs"),
                         .seq = member_number(request, options, "seq"),
                         .mbs = member_number(request, options, "mbs"),
@@ -125,7 +149,7 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, st
                         .lora_targets = member_text(options, "lora_targets"),
                         .precision = member_text(options, "precision")};
     if (!ask->top) ask->top = 1;
-    if (!check_needed(request, ask, why)) return false;
+    if (!check_needed(request, ask, table, why)) return false;
     ask->no_playbook = member_true(request, options, "no_playbook");
     ask->exhaustive = member_true(request, options, "exhaustive");
     request_forbid(request, options, ask);
@@ -133,8 +157,9 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, st
     struct arena *a = request->arena;
     return (!framework.n || ask_in(a, ask, framework, why)) && ask_words(a, ask, why) &&
            request_pins(request, options, ask, why) &&
+           request_reserve(request, options, ask, why) &&
            wishes_asked(request, options, &ask->wish, why) && ask_settle(a, ask, why) &&
-           request_inputs(request, ask, why);
+           request_inputs(request, ask, table, why);
 }
 
 void suggest_answer(const struct batch_request *request)
@@ -145,8 +170,13 @@ void suggest_answer(const struct batch_request *request)
     struct answers answers;
     struct tree tree;
     struct str why;
-    if (!request_ask(request, &ask, &why)) {
+    bool table = sizing_requested(request->root, node_get(request->root, STR("options")));
+    if (!request_ask(request, &ask, table, &why)) {
         batch_error(request, why);
+        return;
+    }
+    if (table) {
+        sizing_answer_request(request, &ask);
         return;
     }
     if (!suggest(request->arena, request->scratch, request->diags, rules, &ask, &answers)) {

@@ -32,11 +32,10 @@ static void add_goodput(const struct bill *b, struct buf *out)
         buf_add(out, STR(", as stated\n"));
         return;
     }
-    buf_add(out, STR(" from the size:"));
-    for (size_t i = 0; i < BILL_SOURCES; i++)
-        buf_printf(out, "%s %s %.3g %s", i ? "," : "", bill_sources[i].name,
-                   bill_sources[i].figure.value, bill_sources[i].unit);
-    buf_add(out, STR(" (Llama 3, RSC, MegaScale, BLOOM)\n"));
+    buf_printf(out,
+               " from the size: %.2g interruptions a day of %.0f minutes each, %.1f %% checkpoints\n",
+               bill_sources[BILL_INTERRUPTIONS].figure.value * b->gpus,
+               bill_sources[BILL_LOST].figure.value, 100 * bill_sources[BILL_PAUSES].figure.value);
 }
 
 static void add_deadline(const struct bill *b, struct buf *out)
