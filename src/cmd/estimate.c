@@ -5,6 +5,7 @@
 #include "cmd/load.h"
 #include "cmd/member.h"
 #include "cmd/refused.h"
+#include "cmd/vary.h"
 #include "cmd/wishes.h"
 #include "emit/bill.h"
 #include "emit/plan_json.h"
@@ -12,7 +13,7 @@
 #include "emit/screen.h"
 #include "facts/param_ids.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 
 static struct bill bill_for(const struct bill_wish *wish, const struct estimate *e)
 {
@@ -107,6 +108,7 @@ static int estimate_file(struct cmd_context *c, const struct service *service, e
     struct str text, error, path = str_dup(c->keep, c->arguments[0]), as = option_value(c, "as");
     struct recipe recipe;
     if (!io_read(c->keep, path.p, &text, &error)) return load_failed(c, path, error);
+    if (option_given(c, "sweep") || format == FORMAT_CSV) return vary_run(c, service, path, text);
     if (!estimate_read(c->keep, &c->diags, path, text, as, service->options, &recipe) ||
         !recipe_settings_used(c, service->options))
         return STATUS_CANNOT;
@@ -222,7 +224,9 @@ static int run(struct cmd_context *c)
 
 static const struct option options[] = {
     RECIPE_OPTIONS(RECIPE_FORMATS),
-    {"format", "text|json", "how to print"},
+    {"sweep", "NAME=VALUES",
+     "what if, as a table: mbs=1,2,4 or seq=4096..65536 (doublings); repeatable: all combinations"},
+    {"format", "text|json|csv", "how to print"},
     {"explain", NULL, "print every term with its numbers"},
     {"reserve-memory", "GIB", "memory of each GPU that something else holds: an inference engine"},
     WISH_OPTIONS,
