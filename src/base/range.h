@@ -10,8 +10,8 @@ struct int_list {
     size_t n, cap;
 };
 
-/* Appends what a text lists: integers of at least 1 with commas between, and A..B, which are A, 2 A,
-   4 A … up to B, and B. False when it is none, or lists more than `most`. */
+/* Appends what a text lists: integers of at least 1 with commas between, and A..B, which are A, 2
+   A, 4 A … up to B, and B. False when it is none, or lists more than `most`. */
 bool range_read(struct arena *a, struct str text, size_t most, struct int_list *out);
 
 #endif

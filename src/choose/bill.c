@@ -5,16 +5,19 @@
 
 const struct bill_source bill_sources[BILL_SOURCES] = {
     [BILL_INTERRUPTIONS] =
-        {"interruptions", "a GPU and day",
+        {"interruptions",
+         "a GPU and day",
          "Llama 3 405B: 466 in 54 days on 16,384 H100 (arXiv 2407.21783, 3.3.4); Meta's research "
          "clusters: 2.34 and 6.50 failures in 1,000 node days of 8 A100 (arXiv 2410.21680)",
          {5.27e-4, 2.9e-4, 8.1e-4}},
     [BILL_LOST] =
-        {"time lost by each", "minutes",
+        {"time lost by each",
+         "minutes",
          "Llama 3 405B: more than 90 % of the time effective, at most 17 minutes for each of the "
          "466; MegaScale: found within 10 minutes, back within 15 (arXiv 2402.15627, 6.3)",
          {15, 8, 30}},
-    [BILL_PAUSES] = {"checkpoints", "part of the time",
+    [BILL_PAUSES] = {"checkpoints",
+                     "part of the time",
                      "BLOOM: 40 s of saving every 3 hours (BigScience's training chronicles); none "
                      "where they are written in the background",
                      {0.004, 0, 0.02}},

@@ -47,8 +47,8 @@ bool bill_wanted(const struct bill_wish *w);
 /* Part of the wall time in which a job of so many GPUs trains, by bill_sources:
    (1 - pauses) / (1 + GPUs x interruptions a GPU and day x days lost by each). */
 struct figure bill_goodput(double gpus);
-/* The bill of a step time; `power_w` is a GPU's rated power, 0: unknown. A wish for epochs of a data
-   set is rounded up to whole steps, as are tokens. */
+/* The bill of a step time; `power_w` is a GPU's rated power, 0: unknown. A wish for epochs of a
+   data set is rounded up to whole steps, as are tokens. */
 struct bill bill_of(const struct bill_wish *w, const struct knobs *k, const struct time_estimate *t,
                     double power_w);
 /* "met", "unsure" or "missed"; NULL: no deadline. */

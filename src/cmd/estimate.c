@@ -95,8 +95,7 @@ static int estimate_one(struct cmd_context *c, const struct service *service,
     struct estimate *e = ARENA_NEW(c->keep, struct estimate);
     struct estimate_terms terms;
     bool explain = option_given(c, "explain");
-    if (!estimate_reading(c->keep, service->rules, reading, c->scratch, e,
-                          explain ? &terms : NULL))
+    if (!estimate_reading(c->keep, service->rules, reading, c->scratch, e, explain ? &terms : NULL))
         return STATUS_CANNOT;
     show(c, service, e, reading->label, format);
     if (explain && format == FORMAT_TEXT) show_terms(&terms, &c->out);

@@ -125,8 +125,9 @@ int sizing_run(struct cmd_context *c, const struct rule_set *rules, const struct
     struct sizing found;
     struct str format = option_value(c, "format");
     if (format.n && !str_is_any(format, "text|json|csv"))
-        return cmd_usage_error(c, "several sizes or platforms are a table: --format text, json or "
-                                  "csv, not %.*s",
+        return cmd_usage_error(c,
+                               "several sizes or platforms are a table: --format text, json or "
+                               "csv, not %.*s",
                                STR_ARG(format));
     if (!read_command(c, &sizes) ||
         !sizing_answer(c->keep, c->scratch, &c->diags, rules, &sizes, &found))

@@ -7,7 +7,8 @@
 #include "cmd/suggest_show.h"
 #include "flow/sizing.h"
 
-/* Whether the command line asks for a table: several sizes or platforms, a range of batches, or CSV.
+/* Whether the command line asks for a table: several sizes or platforms, a range of batches, or
+ * CSV.
  */
 bool sizing_wanted(const struct cmd_context *c);
 /* Answers it; `ask` is settled, with a model. Gives the exit status. */

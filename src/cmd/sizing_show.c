@@ -45,8 +45,8 @@ static void add_bill(const struct bill *b, struct buf *out)
     struct str days = bill_number(a, b->days.value), low = bill_number(a, b->days.low),
                high = bill_number(a, b->days.high), hours = bill_number(a, b->gpu_hours.value),
                cost = b->price > 0 ? bill_number(a, b->cost.value) : STR("-");
-    struct str span = arena_printf(a, "%.*s (%.*s to %.*s)", STR_ARG(days), STR_ARG(low),
-                                   STR_ARG(high));
+    struct str span =
+        arena_printf(a, "%.*s (%.*s to %.*s)", STR_ARG(days), STR_ARG(low), STR_ARG(high));
     buf_printf(out, "  %-24.*s %9.*s %8.*s", STR_ARG(span), STR_ARG(hours), STR_ARG(cost));
 }
 
@@ -93,8 +93,7 @@ static void add_knee(const struct size_row *rows, size_t n, struct buf *out)
         buf_add(out, STR("none up to the largest size\n"));
         return;
     }
-    buf_printf(out,
-               "%" PRId64 " GPUs (*): beyond it efficiency falls faster than speed rises\n",
+    buf_printf(out, "%" PRId64 " GPUs (*): beyond it efficiency falls faster than speed rises\n",
                knee->ask.gpus);
 }
 
@@ -106,8 +105,9 @@ void sizing_text(struct arena *a, const struct sizing_ask *ask, const struct siz
     add_head(s, out);
     for (size_t i = 0; i < s->n; i++)
         add_row(&s->rows[i], out);
-    buf_add(out, STR("\neff.: tokens/s/GPU against the smallest size of the platform; scaling: "
-                     "from the size before, strong at the same batch, weak at the same batch a GPU\n"));
+    buf_add(out,
+            STR("\neff.: tokens/s/GPU against the smallest size of the platform; scaling: "
+                "from the size before, strong at the same batch, weak at the same batch a GPU\n"));
     for (size_t p = 0; p < ask->n_platforms; p++)
         add_knee(&s->rows[p * sizes], sizes, out);
     add_notes(s, out);

@@ -27,7 +27,8 @@ static bool read_reserve(struct cmd_context *c, struct ask *ask)
     double gib;
     reserve.text = option_value(c, "reserve-memory");
     if (!option_given(c, "reserve-memory")) return true;
-    reserve.value = num_parse_double(reserve.text, &gib) ? value_double(gib) : value_string(reserve.text);
+    reserve.value =
+        num_parse_double(reserve.text, &gib) ? value_double(gib) : value_string(reserve.text);
     if (!ask_pin(c->keep, ask, reserve, &why))
         return cmd_usage_error(c, "--reserve-memory: %.*s", STR_ARG(why)), false;
     return true;
@@ -152,8 +153,7 @@ static int run(struct cmd_context *c)
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
     if (!read_ask(c, &ask)) return STATUS_CANNOT;
     if (sizing_wanted(c)) return sizing_run(c, rules, &ask);
-    if (!suggest(c->keep, c->scratch, &c->diags, rules, &ask, &answers))
-        return STATUS_CANNOT;
+    if (!suggest(c->keep, c->scratch, &c->diags, rules, &ask, &answers)) return STATUS_CANNOT;
     if (str_is(format, "json"))
         show_json(c, rules, &ask, &answers, suggest_clock() - start);
     else if (!format.n || str_is(format, "text") || !answers.any)

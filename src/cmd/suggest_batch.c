@@ -16,9 +16,9 @@ static const struct member request_members[] = {
 
 /* The same of a question for several sizes or platforms. */
 static const struct member table_members[] = {
-    {"id", MEMBER_ANY, P_NONE},       {"model", MEMBER_ANY, P_NONE},
-    {"gpus", MEMBER_ANY, P_NONE},     {"platform", MEMBER_TEXTS, P_NONE},
-    {"options", MEMBER_MAP, P_NONE},  {0},
+    {"id", MEMBER_ANY, P_NONE},      {"model", MEMBER_ANY, P_NONE},
+    {"gpus", MEMBER_ANY, P_NONE},    {"platform", MEMBER_TEXTS, P_NONE},
+    {"options", MEMBER_MAP, P_NONE}, {0},
 };
 
 static const struct member option_members[] = {

@@ -43,8 +43,7 @@ static void add_row(const struct vary *x, const struct vary_row *row, bool bille
     for (size_t i = 0; i < x->n_axes; i++)
         buf_printf(out, "%*.*s  ", width_of(&x->axes[i]), LINE_ARG(out->arena, row->values[i]));
     if (row->complete) {
-        struct str step =
-            arena_printf(out->arena, "%.4g (%.4g to %.4g)", t->step, t->low, t->high);
+        struct str step = arena_printf(out->arena, "%.4g (%.4g to %.4g)", t->step, t->low, t->high);
         buf_printf(out, "%9.0f  %-24.*s %8.0f %9.1f %-5s", t->tokens_per_s_per_gpu, STR_ARG(step),
                    t->model_flops_per_gpu / 1e12, row->peak / GIB, fits_words[row->fits]);
         if (billed) add_bill(&row->bill, out);
@@ -62,7 +61,8 @@ static void show_text(const struct vary *x, bool billed, struct buf *out)
         add_row(x, &x->rows[i], billed, out);
         best = best || x->rows[i].best;
     }
-    if (best) buf_add(out, STR("* the fastest by useful tokens of those that run and surely fit\n"));
+    if (best)
+        buf_add(out, STR("* the fastest by useful tokens of those that run and surely fit\n"));
 }
 
 /* ---- CSV ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/bill.h"
 
-
 /* ---- text ---- */
 
 struct str bill_number(struct arena *a, double x)
@@ -32,10 +31,10 @@ static void add_goodput(const struct bill *b, struct buf *out)
         buf_add(out, STR(", as stated\n"));
         return;
     }
-    buf_printf(out,
-               " from the size: %.2g interruptions a day of %.0f minutes each, %.1f %% checkpoints\n",
-               bill_sources[BILL_INTERRUPTIONS].figure.value * b->gpus,
-               bill_sources[BILL_LOST].figure.value, 100 * bill_sources[BILL_PAUSES].figure.value);
+    buf_printf(
+        out, " from the size: %.2g interruptions a day of %.0f minutes each, %.1f %% checkpoints\n",
+        bill_sources[BILL_INTERRUPTIONS].figure.value * b->gpus,
+        bill_sources[BILL_LOST].figure.value, 100 * bill_sources[BILL_PAUSES].figure.value);
 }
 
 static void add_deadline(const struct bill *b, struct buf *out)

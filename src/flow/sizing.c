@@ -29,8 +29,8 @@ static void pick(struct size_row *row)
         struct time_estimate t;
         if (!one->n || !time_estimate(&one->plans[0].config, &t, NULL)) continue;
         bool surer = row->plan && row->tight && !one->tight;
-        bool faster = one->tight == row->tight &&
-                      t.tokens_per_s_per_gpu > row->time.tokens_per_s_per_gpu;
+        bool faster =
+            one->tight == row->tight && t.tokens_per_s_per_gpu > row->time.tokens_per_s_per_gpu;
         if (row->plan && !surer && !faster) continue;
         row->plan = &one->plans[0];
         row->framework = row->answers.framework[i];

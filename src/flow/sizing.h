@@ -13,8 +13,8 @@ struct sizing_ask {
     struct ask ask; /* everything but what varies, settled */
     const struct platform **platforms;
     size_t n_platforms;
-    struct int_list gpus;       /* 0: the fewest, by the deadline where there is one */
-    int64_t gbs_low, gbs_high;  /* the batch grows with the GPUs from one to the other; 0: not so */
+    struct int_list gpus;      /* 0: the fewest, by the deadline where there is one */
+    int64_t gbs_low, gbs_high; /* the batch grows with the GPUs from one to the other; 0: not so */
 };
 
 /* How a size relates to the next smaller one of its platform that has a plan. */
@@ -32,7 +32,7 @@ struct size_row {
     enum framework framework;
     bool tight; /* it may not fit */
     struct time_estimate time;
-    struct bill bill; /* where the wish says how much is trained */
+    struct bill bill;  /* where the wish says how much is trained */
     double efficiency; /* tokens/s/GPU against the smallest size's */
     enum scaling scaling;
     bool knee; /* where throughput times efficiency is largest, and the largest size is another one:

@@ -73,7 +73,8 @@ static void fill(struct varier *v, const struct estimate *e, struct vary_row *ro
     row->peak_low = e->memory.peak_low;
     row->peak_high = e->memory.peak_high;
     row->fits = (int)e->memory.fits;
-    if (r->errors) row->refused = str_dup(v->keep, r->rule), row->why = str_dup(v->keep, r->message);
+    if (r->errors)
+        row->refused = str_dup(v->keep, r->rule), row->why = str_dup(v->keep, r->message);
     if (bill_wanted(v->ask->wish))
         row->bill = wish_bill(v->ask->wish, e->facts->platform, &e->config.knobs, &e->time);
 }
@@ -93,8 +94,7 @@ static bool answer_row(struct varier *v, struct vary_row *row, struct str *why)
         *why = str_dup(v->keep, errors);
         return false;
     }
-    if (read &&
-        estimate_reading(v->work, v->rules, &recipe.readings.items[0], v->scratch, e, NULL))
+    if (read && estimate_reading(v->work, v->rules, &recipe.readings.items[0], v->scratch, e, NULL))
         fill(v, e, row);
     else
         row->why = str_dup(v->keep, first_error(&found));

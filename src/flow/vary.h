@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What if: one recipe estimated with some of its parameters at several values, each combination as if
-   it were stated alone. */
+/* What if: one recipe estimated with some of its parameters at several values, each combination as
+   if it were stated alone. */
 #ifndef MOEPLAN_FLOW_VARY_H
 #define MOEPLAN_FLOW_VARY_H
 
@@ -21,9 +21,9 @@ struct vary_row {
     struct time_estimate time;
     double peak, peak_low, peak_high; /* bytes */
     int fits;                         /* as struct memory_estimate */
-    struct str refused, why;          /* rule and text of the first error; empty: it is not refused */
-    struct bill bill;                 /* where the wish says how much is trained */
-    bool best; /* the fastest by useful tokens of those that run and surely fit */
+    struct str refused, why; /* rule and text of the first error; empty: it is not refused */
+    struct bill bill;        /* where the wish says how much is trained */
+    bool best;               /* the fastest by useful tokens of those that run and surely fit */
 };
 
 struct vary {
