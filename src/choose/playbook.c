@@ -129,6 +129,46 @@ size_t playbook_candidates(struct arena *a, const struct facts *f, const struct 
     return list.n;
 }
 
+/* ---- the nearest of all ---- */
+
+static double log_ratio(int64_t x, int64_t y)
+{
+    return x > 0 && y > 0 ? fabs(log2((double)x / (double)y)) : 0;
+}
+
+/* How far a recipe is from a question: a doubling of the model weighs as much as another platform
+   or task, one of the GPUs a quarter of that. Infinite: it is another framework's, or its model is
+   not known. */
+static double distance_of(const struct playbook_recipe *r, const struct facts *f,
+                          const struct config *base)
+{
+    const struct entry *e = entry_find(catalogue_models, catalogue_model_count, r->model);
+    struct param_counts n = model_params(&base->model);
+    if (!e || !same_framework(r->framework, f->framework)) return INFINITY;
+    bool platform = str_eq(r->platform, base->machine.id),
+         task = str_eq(r->task, facts_str(f, P_task)),
+         precision = str_eq(r->precision, facts_str(f, P_precision));
+    return log_ratio(e->published_total, n.total) + log_ratio(e->published_active, n.active) +
+           !platform + !task + 0.5 * !precision + 0.25 * log_ratio(r->gpus, base->knobs.gpus);
+}
+
+struct str playbook_nearest(struct arena *a, const struct facts *f, const struct config *base)
+{
+    const struct playbook_recipe *best = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < playbook_recipe_count; i++) {
+        double distance = distance_of(&playbook_recipes[i], f, base);
+        if (distance >= least) continue;
+        best = &playbook_recipes[i];
+        least = distance;
+    }
+    if (!best) return STR("");
+    return arena_printf(a, "%.*s (%.*s %.*s, %.*s) is the nearest: %.*s on %lld %.*s, %.*s, %.*s",
+                        STR_ARG(best->name), STR_ARG(best->repository), STR_ARG(best->commit),
+                        STR_ARG(best->path), STR_ARG(best->model), (long long)best->gpus,
+                        STR_ARG(best->platform), STR_ARG(best->task), STR_ARG(best->precision));
+}
+
 /* ---- the one that is near ---- */
 
 /* Seconds of a step where it surely fits; else infinite. */

@@ -2,6 +2,7 @@
 /* suggest: options -> what is asked -> the answers, shown. */
 #include "base/num.h"
 #include "cmd/batch.h"
+#include "cmd/like_show.h"
 #include "cmd/plan_out.h"
 #include "cmd/sizing.h"
 #include "cmd/wishes.h"
@@ -67,7 +68,21 @@ static bool read_numbers(struct cmd_context *c, struct ask *ask)
     return true;
 }
 
-static bool read_ask(struct cmd_context *c, struct ask *ask)
+/* --like: what the question leaves open is the recipe's. */
+static bool read_like(struct cmd_context *c, const struct rule_set *rules, struct ask *ask,
+                      struct like_recipe *like)
+{
+    struct str name = option_value(c, "like"), why;
+    if (name.n && sizing_wanted(c))
+        return cmd_usage_error(c, "--like goes with one size and one platform"), false;
+    if (!name.n || like_read(c->keep, c->scratch, &c->diags, rules, ask, name, like, &why))
+        return true;
+    if (why.n) cmd_usage_error(c, "--like: %.*s", STR_ARG(why));
+    return false;
+}
+
+static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct ask *ask,
+                     struct like_recipe *like)
 {
     struct str why;
     int format;
@@ -80,10 +95,10 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     ask->task = option_value(c, "task");
     ask->precision = option_value(c, "precision");
     ask->lora_targets = option_value(c, "lora-targets");
-    if (!ask_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
-    if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_pins(c, ask) ||
-        !read_reserve(c, ask) || !wishes_given(c, &ask->wish))
+    if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_like(c, rules, ask, like))
         return false;
+    if (!ask_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
+    if (!read_pins(c, ask) || !read_reserve(c, ask) || !wishes_given(c, &ask->wish)) return false;
     if (!ask_settle(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     ask->model = model_load(c->keep, &c->diags, c->arguments[0]);
     if (sizing_wanted(c)) return ask->model;
@@ -133,12 +148,22 @@ static void show(struct cmd_context *c, const struct rule_set *rules, const stru
 }
 
 static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
-                      const struct answers *answers, double elapsed_ms)
+                      const struct answers *answers, const struct like *like, double elapsed_ms)
 {
     struct tree t;
     tree_open(&t, c->keep);
     suggest_json(&t, rules, ask, answers, elapsed_ms);
+    if (like->recipe.facts) like_json(&t, like);
     tree_print(&t, &c->out);
+}
+
+static bool answer(struct cmd_context *c, const struct rule_set *rules, struct ask *ask,
+                   struct answers *answers, struct like *like)
+{
+    struct like_recipe recipe = like->recipe;
+    if (recipe.facts)
+        return like_answer(c->keep, c->scratch, &c->diags, rules, ask, &recipe, answers, like);
+    return suggest(c->keep, c->scratch, &c->diags, rules, ask, answers);
 }
 
 static int run(struct cmd_context *c)
@@ -147,19 +172,21 @@ static int run(struct cmd_context *c)
     const struct rule_set *rules;
     struct ask ask = {0};
     struct answers answers;
+    struct like like = {0};
     struct str format = option_value(c, "format");
     if (!cmd_load_rules(c, &rules)) return STATUS_CANNOT;
     if (option_given(c, "batch"))
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
-    if (!read_ask(c, &ask)) return STATUS_CANNOT;
+    if (!read_ask(c, rules, &ask, &like.recipe)) return STATUS_CANNOT;
     if (sizing_wanted(c)) return sizing_run(c, rules, &ask);
-    if (!suggest(c->keep, c->scratch, &c->diags, rules, &ask, &answers)) return STATUS_CANNOT;
+    if (!answer(c, rules, &ask, &answers, &like)) return STATUS_CANNOT;
     if (str_is(format, "json"))
-        show_json(c, rules, &ask, &answers, suggest_clock() - start);
+        show_json(c, rules, &ask, &answers, &like, suggest_clock() - start);
     else if (!format.n || str_is(format, "text") || !answers.any)
         show(c, rules, &ask, &answers);
     else
         emit_best(c, rules, &ask, &answers, format);
+    if (like.recipe.facts && (!format.n || str_is(format, "text"))) like_text(&ask, &like, &c->out);
     return answers.any && !ask.late ? STATUS_OK : STATUS_NO;
 }
 
@@ -191,6 +218,9 @@ static const struct option options[] = {
      "bf16 (default), fp16, fp8_delayed, fp8_tensorwise, fp8_blockwise, mxfp8 or nvfp4"},
     {"pin", "NAME=VALUE,…", "parameters with a fixed value"},
     {"forbid", "EXPR", "leave out plans on which the expression is true, as 'plan.etp > 1'"},
+    {"like", "RECIPE",
+     "the plan nearest to a recipe: a file, or one of Bridge or AutoModel by name; and what "
+     "differs"},
     {"exhaustive", NULL,
      "look at every plan instead of bounding the slower ones away: for doubters"},
     {"no-playbook", NULL, "leave public tuned recipes out of the candidates"},
