@@ -136,20 +136,25 @@ static double log_ratio(int64_t x, int64_t y)
     return x > 0 && y > 0 ? fabs(log2((double)x / (double)y)) : 0;
 }
 
-/* How far a recipe is from a question: a doubling of the model weighs as much as another platform
-   or task, one of the GPUs a quarter of that. Infinite: it is another framework's, or its model is
-   not known. */
+/* What publishers round off two figures of a model, in doublings. */
+static const double same_model = 0.05;
+
+/* How far a recipe is from a question: another model weighs as much as another platform and another
+   task, a doubling of the GPUs a quarter of one of these. Infinite: it is another framework's, or
+   its model is not known. */
 static double distance_of(const struct playbook_recipe *r, const struct facts *f,
                           const struct config *base)
 {
     const struct entry *e = entry_find(catalogue_models, catalogue_model_count, r->model);
     struct param_counts n = model_params(&base->model);
     if (!e || !same_framework(r->framework, f->framework)) return INFINITY;
-    bool platform = str_eq(r->platform, base->machine.id),
-         task = str_eq(r->task, facts_str(f, P_task)),
-         precision = str_eq(r->precision, facts_str(f, P_precision));
-    return log_ratio(e->published_total, n.total) + log_ratio(e->published_active, n.active) +
-           !platform + !task + 0.5 * !precision + 0.25 * log_ratio(r->gpus, base->knobs.gpus);
+    const double size =
+        log_ratio(e->published_total, n.total) + log_ratio(e->published_active, n.active);
+    const bool other[] = {!str_eq(r->platform, base->machine.id),
+                          !str_eq(r->task, facts_str(f, P_task)),
+                          !str_eq(r->precision, facts_str(f, P_precision))};
+    return size + 2 * (size > same_model) + other[0] + other[1] + 0.5 * other[2] +
+           0.25 * log_ratio(r->gpus, base->knobs.gpus);
 }
 
 struct str playbook_nearest(struct arena *a, const struct facts *f, const struct config *base)
