@@ -4,9 +4,16 @@
 #include "cmd/batch.h"
 #include "cmd/like_show.h"
 #include "cmd/plan_out.h"
+#include "cmd/share_show.h"
 #include "cmd/sizing.h"
 #include "cmd/wishes.h"
 #include "facts/param_ids.h"
+
+/* What a question has beside its plan. */
+struct beside {
+    struct like like;   /* recipe.facts NULL: not asked */
+    struct share share; /* wish.tp 0: not asked */
+};
 
 static bool read_pins(struct cmd_context *c, struct ask *ask)
 {
@@ -81,8 +88,19 @@ static bool read_like(struct cmd_context *c, const struct rule_set *rules, struc
     return false;
 }
 
+/* --rollout: the question becomes the trainer's. */
+static bool read_rollout(struct cmd_context *c, struct ask *ask, struct share *share)
+{
+    struct engine_wish wish;
+    struct str text = option_value(c, "rollout"), why;
+    if (!option_given(c, "rollout")) return true;
+    if (share_read(c->keep, text, &wish, &why) && share_settle(c->keep, ask, wish, share, &why))
+        return true;
+    return cmd_usage_error(c, "--rollout: %.*s", STR_ARG(why)), false;
+}
+
 static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct ask *ask,
-                     struct like_recipe *like)
+                     struct beside *beside)
 {
     struct str why;
     int format;
@@ -95,7 +113,8 @@ static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct
     ask->task = option_value(c, "task");
     ask->precision = option_value(c, "precision");
     ask->lora_targets = option_value(c, "lora-targets");
-    if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_like(c, rules, ask, like))
+    if (!read_numbers(c, ask) || !read_frameworks(c, ask) ||
+        !read_like(c, rules, ask, &beside->like.recipe))
         return false;
     if (!ask_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     if (!read_pins(c, ask) || !read_reserve(c, ask) || !wishes_given(c, &ask->wish)) return false;
@@ -106,7 +125,7 @@ static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct
     platforms->arena = c->keep;
     ask->platform =
         platform_load(platforms, &c->diags, option_value(c, "platform"), (struct span){0});
-    return ask->platform && ask->model;
+    return ask->platform && ask->model && read_rollout(c, ask, &beside->share);
 }
 
 static void emit_best(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
@@ -148,22 +167,33 @@ static void show(struct cmd_context *c, const struct rule_set *rules, const stru
 }
 
 static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
-                      const struct answers *answers, const struct like *like, double elapsed_ms)
+                      const struct answers *answers, const struct beside *beside, double elapsed_ms)
 {
     struct tree t;
     tree_open(&t, c->keep);
     suggest_json(&t, rules, ask, answers, elapsed_ms);
-    if (like->recipe.facts) like_json(&t, like);
+    if (beside->like.recipe.facts) like_json(&t, &beside->like);
+    if (beside->share.wish.tp) share_json(&t, &beside->share);
     tree_print(&t, &c->out);
 }
 
 static bool answer(struct cmd_context *c, const struct rule_set *rules, struct ask *ask,
-                   struct answers *answers, struct like *like)
+                   struct answers *answers, struct beside *beside)
 {
-    struct like_recipe recipe = like->recipe;
-    if (recipe.facts)
-        return like_answer(c->keep, c->scratch, &c->diags, rules, ask, &recipe, answers, like);
-    return suggest(c->keep, c->scratch, &c->diags, rules, ask, answers);
+    struct like_recipe recipe = beside->like.recipe;
+    bool good = recipe.facts ? like_answer(c->keep, c->scratch, &c->diags, rules, ask, &recipe,
+                                           answers, &beside->like)
+                             : suggest(c->keep, c->scratch, &c->diags, rules, ask, answers);
+    if (good && beside->share.wish.tp)
+        share_judge(c->keep, c->scratch, rules, ask, answers, &beside->share);
+    return good;
+}
+
+static void show_beside(struct cmd_context *c, const struct ask *ask, const struct answers *answers,
+                        const struct beside *beside)
+{
+    if (beside->like.recipe.facts) like_text(ask, &beside->like, &c->out);
+    if (beside->share.wish.tp) share_text(&beside->share, answers, &c->out);
 }
 
 static int run(struct cmd_context *c)
@@ -172,21 +202,21 @@ static int run(struct cmd_context *c)
     const struct rule_set *rules;
     struct ask ask = {0};
     struct answers answers;
-    struct like like = {0};
+    struct beside beside = {0};
     struct str format = option_value(c, "format");
     if (!cmd_load_rules(c, &rules)) return STATUS_CANNOT;
     if (option_given(c, "batch"))
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
-    if (!read_ask(c, rules, &ask, &like.recipe)) return STATUS_CANNOT;
+    if (!read_ask(c, rules, &ask, &beside)) return STATUS_CANNOT;
     if (sizing_wanted(c)) return sizing_run(c, rules, &ask);
-    if (!answer(c, rules, &ask, &answers, &like)) return STATUS_CANNOT;
+    if (!answer(c, rules, &ask, &answers, &beside)) return STATUS_CANNOT;
     if (str_is(format, "json"))
-        show_json(c, rules, &ask, &answers, &like, suggest_clock() - start);
+        show_json(c, rules, &ask, &answers, &beside, suggest_clock() - start);
     else if (!format.n || str_is(format, "text") || !answers.any)
         show(c, rules, &ask, &answers);
     else
         emit_best(c, rules, &ask, &answers, format);
-    if (like.recipe.facts && (!format.n || str_is(format, "text"))) like_text(&ask, &like, &c->out);
+    if (!format.n || str_is(format, "text")) show_beside(c, &ask, &answers, &beside);
     return answers.any && !ask.late ? STATUS_OK : STATUS_NO;
 }
 
@@ -225,6 +255,10 @@ static const struct option options[] = {
      "look at every plan instead of bounding the slower ones away: for doubters"},
     {"no-playbook", NULL, "leave public tuned recipes out of the candidates"},
     {"reserve-memory", "GIB", "memory of each GPU that something else holds: an inference engine"},
+    {"rollout", "NAME=N,…",
+     "reinforcement learning: an inference engine on the same GPUs, as "
+     "tp=8,sequences=64,context=8192; "
+     "with ratio=0.5, its GPU time over the trainer's, on GPUs of its own"},
     WISH_OPTIONS,
     {"top", "K", "how many layouts to show (5)"},
     {"format", "text|" EMITTER_WORDS "plan|json|csv", "output"},
