@@ -106,6 +106,13 @@ static struct facts *find_facts(struct arena *a, struct arena *scratch, struct d
     return NULL;
 }
 
+/* A size that the recipe itself says, not its framework; 0: it does not. */
+static int64_t said(const struct facts *f, int param)
+{
+    const struct fact *x = facts_get(f, param);
+    return fact_is_set(x) || fact_is_of_recipe(x) ? facts_int(f, param, 0) : 0;
+}
+
 /* What the recipe does not say of the run is as the question has it. */
 static void fill_open(struct facts *f, const struct ask *ask)
 {
@@ -115,17 +122,10 @@ static void fill_open(struct facts *f, const struct ask *ask)
     } sizes[] = {
         {P_world_size, ask->gpus}, {P_seq_length, ask->seq}, {P_global_batch_size, ask->gbs}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (facts_int(f, sizes[i].param, 0) < 1 && sizes[i].n > 0)
+        if (!said(f, sizes[i].param) && sizes[i].n > 0)
             set(f, sizes[i].param, value_int(sizes[i].n));
     if (!f->platform) platform_apply(f, ask->platform, ORIGIN_FILE);
     facts_derive(f);
-}
-
-/* A size that the recipe itself says, not its framework; 0: it does not. */
-static int64_t said(const struct facts *f, int param)
-{
-    const struct fact *x = facts_get(f, param);
-    return fact_is_set(x) || fact_is_of_recipe(x) ? facts_int(f, param, 0) : 0;
 }
 
 bool like_read(struct arena *a, struct arena *scratch, struct diags *diags,
