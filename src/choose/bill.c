@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "plan/documents.h"
+
 const struct bill_source bill_sources[BILL_SOURCES] = {
     [BILL_INTERRUPTIONS] =
         {"interruptions",
@@ -84,7 +86,7 @@ struct bill bill_of(const struct bill_wish *w, const struct knobs *k, const stru
                     double power_w)
 {
     struct bill b = {.gpus = (double)k->gpus,
-                     .tokens_per_step = (double)k->gbs * k->seq,
+                     .tokens_per_step = (double)k->gbs * k->seq * (1 - documents_padding(k)),
                      .goodput_stated = w->goodput > 0,
                      .price = w->price,
                      .power_w = power_w,

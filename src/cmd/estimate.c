@@ -2,6 +2,7 @@
 /* estimate: recipe -> facts -> configuration -> memory and time -> screen or JSON. */
 #include "flow/estimate.h"
 #include "base/io.h"
+#include "cmd/documents.h"
 #include "cmd/load.h"
 #include "cmd/member.h"
 #include "cmd/refused.h"
@@ -102,11 +103,38 @@ static int estimate_one(struct cmd_context *c, const struct service *service,
     return refused_status(e->refusal.errors, (int)e->memory.fits);
 }
 
-static int estimate_file(struct cmd_context *c, const struct service *service, enum format format)
+/* --documents, settings by another name: what they are follows from the recipe's sequence. False
+   with a usage error. */
+static bool set_documents(struct cmd_context *c, struct read_options *o, struct str path,
+                          struct str text)
+{
+    enum { USUAL_SEQUENCE = 4096 };
+    struct documents documents;
+    struct recipe recipe;
+    struct diags quiet;
+    bool given;
+    if (!documents_given(c, &given, &documents)) return false;
+    if (!given) return true;
+    diags_init(&quiet, c->keep);
+    int64_t seq = 0;
+    if (estimate_read(c->keep, &quiet, path, text, option_value(c, "as"), o, &recipe))
+        seq = facts_int(recipe.readings.items[0].facts, P_seq_length, 0);
+    struct setting *all = ARENA_ARRAY(c->keep, struct setting, o->n_set + DOCUMENT_SETTINGS);
+    for (size_t i = 0; i < o->n_set; i++)
+        all[i] = o->set[i];
+    documents_settings(&documents, seq > 0 ? seq : USUAL_SEQUENCE, all + o->n_set);
+    o->set = all;
+    o->n_set += DOCUMENT_SETTINGS;
+    return true;
+}
+
+static int estimate_file(struct cmd_context *c, const struct service *service,
+                         struct read_options *options, enum format format)
 {
     struct str text, error, path = str_dup(c->keep, c->arguments[0]), as = option_value(c, "as");
     struct recipe recipe;
     if (!io_read(c->keep, path.p, &text, &error)) return load_failed(c, path, error);
+    if (!set_documents(c, options, path, text)) return STATUS_CANNOT;
     if (option_given(c, "sweep") || format == FORMAT_CSV) return vary_run(c, service, path, text);
     if (!estimate_read(c->keep, &c->diags, path, text, as, service->options, &recipe) ||
         !recipe_settings_used(c, service->options))
@@ -218,7 +246,7 @@ static int run(struct cmd_context *c)
         !cmd_load_rules(c, &service.rules))
         return STATUS_CANNOT;
     if (option_given(c, "batch")) return batch_run(c, estimate_answer, &service, 1);
-    return estimate_file(c, &service, (enum format)format);
+    return estimate_file(c, &service, &options, (enum format)format);
 }
 
 static const struct option options[] = {
@@ -227,6 +255,7 @@ static const struct option options[] = {
      "what if, as a table: mbs=1,2,4 or seq=4096..65536 (doublings); repeatable: all combinations"},
     {"format", "text|json|csv", "how to print"},
     {"explain", NULL, "print every term with its numbers"},
+    DOCUMENTS_OPTION,
     {"reserve-memory", "GIB", "memory of each GPU that something else holds: an inference engine"},
     WISH_OPTIONS,
     {0},

@@ -2,6 +2,7 @@
 /* suggest: options -> what is asked -> the answers, shown. */
 #include "base/num.h"
 #include "cmd/batch.h"
+#include "cmd/documents.h"
 #include "cmd/like_show.h"
 #include "cmd/plan_out.h"
 #include "cmd/share_show.h"
@@ -39,6 +40,23 @@ static bool read_reserve(struct cmd_context *c, struct ask *ask)
         num_parse_double(reserve.text, &gib) ? value_double(gib) : value_string(reserve.text);
     if (!ask_pin(c->keep, ask, reserve, &why))
         return cmd_usage_error(c, "--reserve-memory: %.*s", STR_ARG(why)), false;
+    return true;
+}
+
+/* --documents, pins by another name; of the sequence that is asked for. */
+static bool read_documents(struct cmd_context *c, struct ask *ask)
+{
+    enum { USUAL_SEQUENCE = 4096 };
+    struct documents documents;
+    struct setting pins[DOCUMENT_SETTINGS];
+    struct str why;
+    bool given;
+    if (!documents_given(c, &given, &documents)) return false;
+    if (!given) return true;
+    documents_settings(&documents, ask->seq ? ask->seq : USUAL_SEQUENCE, pins);
+    for (int i = 0; i < DOCUMENT_SETTINGS; i++)
+        if (!ask_pin(c->keep, ask, pins[i], &why))
+            return cmd_usage_error(c, "--documents: %.*s", STR_ARG(why)), false;
     return true;
 }
 
@@ -117,7 +135,9 @@ static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct
         !read_like(c, rules, ask, &beside->like.recipe))
         return false;
     if (!ask_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
-    if (!read_pins(c, ask) || !read_reserve(c, ask) || !wishes_given(c, &ask->wish)) return false;
+    if (!read_pins(c, ask) || !read_reserve(c, ask) || !read_documents(c, ask) ||
+        !wishes_given(c, &ask->wish))
+        return false;
     if (!ask_settle(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     ask->model = model_load(c->keep, &c->diags, c->arguments[0]);
     if (sizing_wanted(c)) return ask->model;
@@ -255,6 +275,7 @@ static const struct option options[] = {
      "look at every plan instead of bounding the slower ones away: for doubters"},
     {"no-playbook", NULL, "leave public tuned recipes out of the candidates"},
     {"reserve-memory", "GIB", "memory of each GPU that something else holds: an inference engine"},
+    DOCUMENTS_OPTION,
     {"rollout", "NAME=N,…",
      "reinforcement learning: an inference engine on the same GPUs, as "
      "tp=8,sequences=64,context=8192; "

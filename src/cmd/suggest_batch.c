@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* suggest as an answer to a request. */
+#include "cmd/documents.h"
 #include "cmd/member.h"
 #include "cmd/sizing.h"
 #include "cmd/wishes.h"
@@ -36,6 +37,7 @@ static const struct member option_members[] = {
     {"framework", MEMBER_TEXT, P_NONE},
     {"framework_version", MEMBER_TEXT, P_NONE},
     {"reserve_memory", MEMBER_ANY, P_NONE},
+    {"documents", MEMBER_TEXT, P_NONE},
     {"pin", MEMBER_ANY, P_NONE},
     {"forbid", MEMBER_TEXTS, P_NONE},
     WISH_MEMBERS,
@@ -73,6 +75,23 @@ static bool request_reserve(const struct batch_request *request, const struct no
     if (!node) return true;
     pin.value = node_value(request->arena, node, SCALAR_JSON);
     return pin.value.kind == VALUE_NULL || ask_pin(request->arena, ask, pin, why);
+}
+
+/* Pins by another name; of the sequence that is asked for. */
+static bool request_documents(const struct batch_request *request, const struct node *options,
+                              struct ask *ask, struct str *why)
+{
+    enum { USUAL_SEQUENCE = 4096 };
+    struct str text = member_text(options, "documents");
+    struct documents documents;
+    struct setting pins[DOCUMENT_SETTINGS];
+    bool good = true;
+    if (!text.n) return true;
+    if (!documents_ask(request->arena, text, &documents, why)) return false;
+    documents_settings(&documents, ask->seq ? ask->seq : USUAL_SEQUENCE, pins);
+    for (int i = 0; good && i < DOCUMENT_SETTINGS; i++)
+        good = ask_pin(request->arena, ask, pins[i], why);
+    return good;
 }
 
 /* One expression, or a list of them. */
@@ -158,6 +177,7 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, bo
     return (!framework.n || ask_in(a, ask, framework, why)) && ask_words(a, ask, why) &&
            request_pins(request, options, ask, why) &&
            request_reserve(request, options, ask, why) &&
+           request_documents(request, options, ask, why) &&
            wishes_asked(request, options, &ask->wish, why) && ask_settle(a, ask, why) &&
            request_inputs(request, ask, table, why);
 }
