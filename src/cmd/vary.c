@@ -22,9 +22,9 @@ static void add_head(const struct vary *x, bool billed, struct buf *out)
     buf_add(out, STR("  "));
     for (size_t i = 0; i < x->n_axes; i++)
         buf_printf(out, "%*.*s  ", width_of(&x->axes[i]), STR_ARG(x->axes[i].name));
-    buf_printf(out, "%9s  %-24s %8s %9s %-5s", "tok/s/GPU", "step s (low to high)", "TFLOP/s",
+    buf_printf(out, "%9s  %-24s %8s %9s %s", "tok/s/GPU", "step s (low to high)", "TFLOP/s",
                "peak GiB", "fits");
-    if (billed) buf_printf(out, " %8s %9s %8s", "days", "GPU hours", "cost");
+    if (billed) buf_printf(out, "  %8s %9s %8s", "days", "GPU hours", "cost");
     buf_add_char(out, '\n');
 }
 
@@ -44,8 +44,9 @@ static void add_row(const struct vary *x, const struct vary_row *row, bool bille
         buf_printf(out, "%*.*s  ", width_of(&x->axes[i]), LINE_ARG(out->arena, row->values[i]));
     if (row->complete) {
         struct str step = arena_printf(out->arena, "%.4g (%.4g to %.4g)", t->step, t->low, t->high);
-        buf_printf(out, "%9.0f  %-24.*s %8.0f %9.1f %-5s", t->tokens_per_s_per_gpu, STR_ARG(step),
+        buf_printf(out, "%9.0f  %-24.*s %8.0f %9.1f %s", t->tokens_per_s_per_gpu, STR_ARG(step),
                    t->model_flops_per_gpu / 1e12, row->peak / GIB, fits_words[row->fits]);
+        if (billed) buf_add_n(out, ' ', 5 - strlen(fits_words[row->fits]));
         if (billed) add_bill(&row->bill, out);
     }
     if (row->refused.n) buf_printf(out, "  refused [%.*s]", STR_ARG(row->refused));
