@@ -75,11 +75,12 @@ static double steps_of(const struct bill_wish *w, double tokens_per_step)
     return ceil(tokens / tokens_per_step);
 }
 
-static enum deadline deadline_of(const struct bill *b)
+/* Whether a figure keeps below a limit; 0: there is none. */
+static enum deadline within(struct figure f, double limit)
 {
-    if (b->deadline_days <= 0) return DEADLINE_NONE;
-    if (b->days.high <= b->deadline_days) return DEADLINE_MET;
-    return b->days.value <= b->deadline_days ? DEADLINE_UNSURE : DEADLINE_MISSED;
+    if (limit <= 0) return DEADLINE_NONE;
+    if (f.high <= limit) return DEADLINE_MET;
+    return f.value <= limit ? DEADLINE_UNSURE : DEADLINE_MISSED;
 }
 
 struct bill bill_of(const struct bill_wish *w, const struct knobs *k, const struct time_estimate *t,
@@ -90,7 +91,8 @@ struct bill bill_of(const struct bill_wish *w, const struct knobs *k, const stru
                      .goodput_stated = w->goodput > 0,
                      .price = w->price,
                      .power_w = power_w,
-                     .deadline_days = w->deadline_days};
+                     .deadline_days = w->deadline_days,
+                     .budget = w->budget};
     const struct figure step = {t->step, t->low, t->high};
     b.steps = steps_of(w, b.tokens_per_step);
     b.tokens = b.steps * b.tokens_per_step;
@@ -101,12 +103,13 @@ struct bill bill_of(const struct bill_wish *w, const struct knobs *k, const stru
     b.tokens_per_day = scaled(inverse(b.days), b.tokens);
     b.cost = scaled(b.gpu_hours, w->price);
     b.energy_kwh = scaled(b.gpu_hours, power_w / 1000);
-    b.deadline = deadline_of(&b);
+    b.deadline = within(b.days, b.deadline_days);
+    b.affordable = within(b.cost, b.budget);
     return b;
 }
 
-const char *bill_deadline(const struct bill *b)
+const char *bill_word(enum deadline d)
 {
     static const char *const words[] = {NULL, "met", "unsure", "missed"};
-    return words[b->deadline];
+    return words[d];
 }

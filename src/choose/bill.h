@@ -19,6 +19,7 @@ struct bill_wish {
     struct str prices;             /* the same by platform: "h100=2.1/h,gb200=4/h"; empty: none */
     double goodput;                /* part of the wall time that trains; 0: from the size */
     double deadline_days;
+    double budget; /* in the money of the price */
 };
 
 /* Public figures behind the default goodput. */
@@ -39,7 +40,9 @@ struct bill {
     struct figure cost;       /* all 0: no price */
     struct figure energy_kwh; /* of the GPUs at their rated power; all 0: it is not known */
     double price, power_w, deadline_days;
-    enum deadline deadline; /* met: with the long end of the interval; unsure: not with that */
+    double budget;
+    enum deadline deadline,
+        affordable; /* met: with the far end of the interval; unsure: not with that */
 };
 
 /* Whether the wish says how much is trained. */
@@ -51,7 +54,7 @@ struct figure bill_goodput(double gpus);
    data set is rounded up to whole steps, as are tokens. */
 struct bill bill_of(const struct bill_wish *w, const struct knobs *k, const struct time_estimate *t,
                     double power_w);
-/* "met", "unsure" or "missed"; NULL: no deadline. */
-const char *bill_deadline(const struct bill *b);
+/* "met", "unsure" or "missed"; NULL: none was set. */
+const char *bill_word(enum deadline d);
 
 #endif

@@ -17,10 +17,10 @@ struct candidate {
 /* Shows them and gives the exit status: as for two,
    STATUS_OK when all are the baseline's configuration, which runs and may fit. */
 enum compare_format { COMPARE_TEXT, COMPARE_JSON };
-int compare_many(struct cmd_context *c, const struct rule_set *rules,
-                 const struct candidate *items, size_t n, const struct bill_wish *wish,
-                 enum compare_format format);
-/* "a tie to the estimate": speeds this near are not told apart by it, in parts of the slower one. */
+int compare_many(struct cmd_context *c, const struct rule_set *rules, const struct candidate *items,
+                 size_t n, const struct bill_wish *wish, enum compare_format format);
+/* "a tie to the estimate": speeds this near are not told apart by it, in parts of the slower one.
+ */
 bool compare_is_tie(double tokens_per_s_a, double tokens_per_s_b);
 
 #endif

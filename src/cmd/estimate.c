@@ -24,11 +24,12 @@ static struct bill bill_for(const struct bill_wish *wish, const struct estimate 
 static void result_json(struct tree *t, struct arena *a, const struct rule_set *rules,
                         const struct estimate *e, const struct bill_wish *wish)
 {
-    struct bill bill = bill_for(wish, e);
     tree_open(t, a);
     estimate_json(t, t->root, rules, e->facts, &e->config, &e->memory, &e->time, &e->evidence);
     refusal_json(t, t->root, &e->refusal);
-    if (bill_wanted(wish)) bill_json(t, t->root, &bill);
+    if (!bill_wanted(wish)) return;
+    struct bill bill = bill_for(wish, e);
+    bill_json(t, t->root, &bill);
 }
 
 /* ---- the command ---- */

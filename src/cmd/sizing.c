@@ -39,7 +39,7 @@ static bool read_batches(struct arena *a, struct str text, struct sizing_ask *ou
     out->gbs_low = ends.items[0];
     out->gbs_high = ends.items[ends.n - 1];
     *why = STR("gbs and gbs-range exclude each other");
-    return !out->ask.gbs;
+    return !out->asks->gbs;
 }
 
 static bool read_platforms(struct arena *a, struct diags *diags, struct platform_cache *cache,
@@ -67,8 +67,8 @@ static bool read_lists(struct arena *a, const struct lists *lists, struct sizing
 static bool too_many(struct arena *a, const struct sizing_ask *ask, struct str *why)
 {
     *why = arena_printf(a, "these are %zu questions; at most %d are answered at once",
-                        ask->gpus.n * ask->n_platforms, SIZING_MOST);
-    return ask->gpus.n * ask->n_platforms > SIZING_MOST;
+                        ask->n_asks * ask->gpus.n * ask->n_platforms, SIZING_MOST);
+    return ask->n_asks * ask->gpus.n * ask->n_platforms > SIZING_MOST;
 }
 
 /* ---- the command ---- */
@@ -87,7 +87,9 @@ static bool lists_wanted(const struct lists *l)
 bool sizing_wanted(const struct cmd_context *c)
 {
     struct lists lists = given_lists(c);
-    return lists_wanted(&lists) || str_is(option_value(c, "format"), "csv");
+    struct str task = option_value(c, "task");
+    return lists_wanted(&lists) || str_find(task, ',') < task.n ||
+           str_is(option_value(c, "format"), "csv");
 }
 
 static bool read_command(struct cmd_context *c, struct sizing_ask *out)
@@ -119,16 +121,18 @@ static bool any_plan(const struct sizing *s)
     return false;
 }
 
-int sizing_run(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask)
+int sizing_run(struct cmd_context *c, const struct rule_set *rules, const struct ask *asks,
+               size_t n)
 {
-    struct sizing_ask sizes = {.ask = *ask};
+    struct sizing_ask sizes = {.asks = asks, .n_asks = n};
     struct sizing found;
     struct str format = option_value(c, "format");
     if (format.n && !str_is_any(format, "text|json|csv"))
-        return cmd_usage_error(c,
-                               "several sizes or platforms are a table: --format text, json or "
-                               "csv, not %.*s",
-                               STR_ARG(format));
+        return cmd_usage_error(
+            c,
+            "several sizes, platforms or tasks are a table: --format text, json or "
+            "csv, not %.*s",
+            STR_ARG(format));
     if (!read_command(c, &sizes) ||
         !sizing_answer(c->keep, c->scratch, &c->diags, rules, &sizes, &found))
         return STATUS_CANNOT;
@@ -170,7 +174,7 @@ void sizing_answer_request(const struct batch_request *request, const struct ask
     const struct node *root = request->root, *options = node_get(root, STR("options"));
     struct lists lists = {member_list(a, root, "gpus"), member_list(a, root, "platform"),
                           member_list(a, options, "gbs_range")};
-    struct sizing_ask sizes = {.ask = *ask};
+    struct sizing_ask sizes = {.asks = ask, .n_asks = 1};
     struct sizing found;
     struct tree t;
     struct str why;

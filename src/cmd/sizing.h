@@ -7,12 +7,12 @@
 #include "cmd/suggest_show.h"
 #include "flow/sizing.h"
 
-/* Whether the command line asks for a table: several sizes or platforms, a range of batches, or
- * CSV.
- */
+/* Whether the command line asks for a table: several sizes, platforms or tasks, a range of batches,
+   or CSV. */
 bool sizing_wanted(const struct cmd_context *c);
-/* Answers it; `ask` is settled, with a model. Gives the exit status. */
-int sizing_run(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask);
+/* Answers it; the questions, one a task, are settled, with a model. Gives the exit status. */
+int sizing_run(struct cmd_context *c, const struct rule_set *rules, const struct ask *asks,
+               size_t n);
 /* Whether a request asks for a table. */
 bool sizing_requested(const struct node *root, const struct node *options);
 /* Answers it as suggest_answer does. */

@@ -26,11 +26,12 @@ static struct str layout_words(struct arena *a, const struct knobs *k)
 
 /* ---- text ---- */
 
-static void add_head(const struct sizing *s, struct buf *out)
+static void add_head(const struct sizing *s, bool tasks, struct buf *out)
 {
     const struct ask *ask = &s->rows[0].ask;
     buf_printf(out, "%.*s, seq %" PRId64 "%s\n\n", LINE_ARG(out->arena, ask->model->name), ask->seq,
                ask->seq_assumed ? " (assumed)" : "");
+    if (tasks) buf_printf(out, "  %-8s", "task");
     buf_printf(out, "  %-8s %6s %7s  %-34s %8s %7s %6s %-7s %9s", "platform", "GPUs", "gbs",
                "layout", "tok/s/GPU", "step s", "eff.", "scaling", "peak GiB");
     if (bill_wanted(&ask->wish))
@@ -50,10 +51,11 @@ static void add_bill(const struct bill *b, struct buf *out)
     buf_printf(out, "  %-24.*s %9.*s %8.*s", STR_ARG(span), STR_ARG(hours), STR_ARG(cost));
 }
 
-static void add_row(const struct size_row *row, struct buf *out)
+static void add_row(const struct size_row *row, bool tasks, struct buf *out)
 {
     struct arena *a = out->arena;
     struct str gbs = num_grouped(a, row->ask.gbs), gpus = num_grouped(a, row->ask.gpus);
+    if (tasks) buf_printf(out, "  %-8.*s", STR_ARG(row->ask.task));
     buf_printf(out, "%c %-8.*s %6.*s %7.*s  ", row->knee ? '*' : ' ',
                LINE_ARG(a, row->ask.platform->id), STR_ARG(gpus), STR_ARG(gbs));
     if (!row->plan) {
@@ -66,6 +68,8 @@ static void add_row(const struct size_row *row, struct buf *out)
                scaling_words[row->scaling], row->plan->costs.peak / GIB);
     if (bill_wanted(&row->ask.wish)) add_bill(&row->bill, out);
     if (row->answers.n > 1) buf_printf(out, "  %s", framework_name(row->framework));
+    if (row->bill.deadline == DEADLINE_MISSED) buf_add(out, STR("  late"));
+    if (row->bill.affordable == DEADLINE_MISSED) buf_add(out, STR("  over budget"));
     if (row->tight) buf_add(out, STR("  tight: may not fit"));
     buf_add_char(out, '\n');
 }
@@ -102,14 +106,14 @@ void sizing_text(struct arena *a, const struct sizing_ask *ask, const struct siz
 {
     size_t sizes = ask->gpus.n;
     (void)a;
-    add_head(s, out);
+    add_head(s, ask->n_asks > 1, out);
     for (size_t i = 0; i < s->n; i++)
-        add_row(&s->rows[i], out);
+        add_row(&s->rows[i], ask->n_asks > 1, out);
     buf_add(out,
             STR("\neff.: tokens/s/GPU against the smallest size of the platform; scaling: "
                 "from the size before, strong at the same batch, weak at the same batch a GPU\n"));
-    for (size_t p = 0; p < ask->n_platforms; p++)
-        add_knee(&s->rows[p * sizes], sizes, out);
+    for (size_t group = 0; group < ask->n_asks * ask->n_platforms; group++)
+        add_knee(&s->rows[group * sizes], sizes, out);
     add_notes(s, out);
 }
 
@@ -132,14 +136,15 @@ static void add_csv_bill(const struct bill *b, struct buf *out)
 void sizing_csv(struct arena *a, const struct sizing *s, struct buf *out)
 {
     (void)a;
-    buf_add(out, STR("platform,gpus,gbs,seq,framework,tp,pp,vpp,cp,ep,etp,mbs,step_s,step_low_s,"
-                     "step_high_s,tokens_per_s_per_gpu,efficiency,scaling,peak_gib,fits,knee,days,"
-                     "days_low,days_high,gpu_hours,cost,energy_kwh\n"));
+    buf_add(out,
+            STR("task,platform,gpus,gbs,seq,framework,tp,pp,vpp,cp,ep,etp,mbs,step_s,step_low_s,"
+                "step_high_s,tokens_per_s_per_gpu,efficiency,scaling,peak_gib,fits,knee,days,"
+                "days_low,days_high,gpu_hours,cost,energy_kwh\n"));
     for (size_t i = 0; i < s->n; i++) {
         const struct size_row *row = &s->rows[i];
         const struct time_estimate *t = &row->time;
-        buf_printf(out, "%.*s,%" PRId64 ",%" PRId64 ",%" PRId64, LINE_ARG(a, row->ask.platform->id),
-                   row->ask.gpus, row->ask.gbs, row->ask.seq);
+        buf_printf(out, "%.*s,%.*s,%" PRId64 ",%" PRId64 ",%" PRId64, STR_ARG(row->ask.task),
+                   LINE_ARG(a, row->ask.platform->id), row->ask.gpus, row->ask.gbs, row->ask.seq);
         if (!row->plan) {
             buf_add(out, STR(",,,,,,,,,,,,,,,,no,,,,,,,\n"));
             continue;
@@ -163,6 +168,7 @@ static void add_json_row(struct tree *t, cJSON *to, const struct rule_set *rules
                          const struct size_row *row)
 {
     cJSON *item = tree_object(t, to, NULL);
+    tree_str(t, item, "task", row->ask.task);
     tree_str(t, item, "platform", row->ask.platform->id);
     tree_int(t, item, "gpus", row->ask.gpus);
     tree_int(t, item, "gbs", row->ask.gbs);

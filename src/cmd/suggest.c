@@ -117,8 +117,9 @@ static bool read_rollout(struct cmd_context *c, struct ask *ask, struct share *s
     return cmd_usage_error(c, "--rollout: %.*s", STR_ARG(why)), false;
 }
 
-static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct ask *ask,
-                     struct beside *beside)
+/* The question, for one of the tasks. */
+static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct str task,
+                     struct ask *ask, struct beside *beside)
 {
     struct str why;
     int format;
@@ -128,7 +129,7 @@ static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct
     ask->goal = option_value(c, "goal");
     ask->version = option_value(c, "framework-version");
     ask->numerics = option_value(c, "numerics");
-    ask->task = option_value(c, "task");
+    ask->task = task;
     ask->precision = option_value(c, "precision");
     ask->lora_targets = option_value(c, "lora-targets");
     if (!read_numbers(c, ask) || !read_frameworks(c, ask) ||
@@ -197,6 +198,23 @@ static void show_json(struct cmd_context *c, const struct rule_set *rules, const
     tree_print(&t, &c->out);
 }
 
+/* Several sizes, platforms or tasks: a question for each task. */
+static int run_table(struct cmd_context *c, const struct rule_set *rules)
+{
+    VEC(struct ask) asks = {0};
+    struct beside beside = {0};
+    struct str tasks = option_value(c, "task"), task = tasks;
+    if (option_given(c, "rollout"))
+        return cmd_usage_error(c, "--rollout goes with one size and one platform");
+    do {
+        if (tasks.n) str_split(&tasks, ',', &task);
+        struct ask *ask = VEC_PUSH(c->keep, &asks);
+        *ask = (struct ask){0};
+        if (!read_ask(c, rules, str_trim(task), ask, &beside)) return STATUS_CANNOT;
+    } while (tasks.n);
+    return sizing_run(c, rules, asks.items, asks.n);
+}
+
 static bool answer(struct cmd_context *c, const struct rule_set *rules, struct ask *ask,
                    struct answers *answers, struct beside *beside)
 {
@@ -227,8 +245,8 @@ static int run(struct cmd_context *c)
     if (!cmd_load_rules(c, &rules)) return STATUS_CANNOT;
     if (option_given(c, "batch"))
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
-    if (!read_ask(c, rules, &ask, &beside)) return STATUS_CANNOT;
-    if (sizing_wanted(c)) return sizing_run(c, rules, &ask);
+    if (sizing_wanted(c)) return run_table(c, rules);
+    if (!read_ask(c, rules, option_value(c, "task"), &ask, &beside)) return STATUS_CANNOT;
     if (!answer(c, rules, &ask, &answers, &beside)) return STATUS_CANNOT;
     if (str_is(format, "json"))
         show_json(c, rules, &ask, &answers, &beside, suggest_clock() - start);
@@ -253,7 +271,7 @@ static const struct option options[] = {
     {"numerics", "N",
      "tuned (default): gradients, moments and parameters in fewer bits where the framework's tuned "
      "recipes of the chip have them so; strict: as the framework's defaults"},
-    {"task", "T", "pretrain (default), sft or peft"},
+    {"task", "T,…", "pretrain (default), sft or peft; several: a table"},
     {"lora-rank", "N", "task peft: rank of the adapters (the framework's own)"},
     {"lora-targets", "NAME,…",
      "task peft: modules with adapters, by the framework's names: linear_qkv; *.q_proj"},

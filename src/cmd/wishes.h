@@ -15,7 +15,8 @@
     {"dataset-tokens", "N", "tokens of the data set"},                                             \
     {"price", "P", "of a GPU hour, in any money: 2.1/h, or h100=2.1/h,gb200=4/h"},                 \
     {"goodput", "G", "part of the wall time that trains, as 0.9 (from the number of GPUs)"},       \
-    {"deadline", "T", "until when it is to be done, as 30d, 12h or 4w"}
+    {"deadline", "T", "until when it is to be done, as 30d, 12h or 4w"},                         \
+    {"budget", "MONEY", "what it may cost, as 50K; with --price"}
 #define WISH_MEMBERS                                                                               \
     {"tokens", MEMBER_ANY, P_NONE},                                                                \
     {"steps", MEMBER_ANY, P_NONE},                                                                 \
@@ -23,7 +24,8 @@
     {"dataset_tokens", MEMBER_ANY, P_NONE},                                                        \
     {"price", MEMBER_ANY, P_NONE},                                                                 \
     {"goodput", MEMBER_ANY, P_NONE},                                                               \
-    {"deadline", MEMBER_ANY, P_NONE}
+    {"deadline", MEMBER_ANY, P_NONE},                                                              \
+    {"budget", MEMBER_ANY, P_NONE}
 /* clang-format on */
 
 /* The options of WISH_OPTIONS; false with a usage error. */

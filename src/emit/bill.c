@@ -37,12 +37,15 @@ static void add_goodput(const struct bill *b, struct buf *out)
         bill_sources[BILL_LOST].figure.value, 100 * bill_sources[BILL_PAUSES].figure.value);
 }
 
-static void add_deadline(const struct bill *b, struct buf *out)
+static void add_limits(const struct bill *b, struct buf *out)
 {
     static const char *const words[] = {
-        NULL, "met", "met by the estimate, not by the long end of its interval", "missed"};
+        NULL, "met", "met by the estimate, not by the far end of its interval", "missed"};
     if (b->deadline != DEADLINE_NONE)
         buf_printf(out, "  deadline    %.4g days: %s\n", b->deadline_days, words[b->deadline]);
+    if (b->affordable != DEADLINE_NONE)
+        buf_printf(out, "  budget      %.*s: %s\n", STR_ARG(bill_number(out->arena, b->budget)),
+                   words[b->affordable]);
 }
 
 void bill_screen(const struct bill *b, struct buf *out)
@@ -64,7 +67,7 @@ void bill_screen(const struct bill *b, struct buf *out)
         buf_printf(out, ", GPUs alone at their rated %.0f W\n", b->power_w);
     }
     add_goodput(b, out);
-    add_deadline(b, out);
+    add_limits(b, out);
 }
 
 /* ---- JSON ---- */
@@ -96,7 +99,11 @@ void bill_json(struct tree *t, cJSON *to, const struct bill *b)
     add_members(t, object, "tokens_per_day", &b->tokens_per_day);
     add_members(t, object, "goodput", &b->goodput);
     add_members(t, object, "energy_kwh", &b->energy_kwh);
-    if (b->deadline == DEADLINE_NONE) return;
-    tree_number(t, object, "deadline_days", b->deadline_days);
-    tree_text(t, object, "deadline", bill_deadline(b));
+    if (b->deadline != DEADLINE_NONE) {
+        tree_number(t, object, "deadline_days", b->deadline_days);
+        tree_text(t, object, "deadline", bill_word(b->deadline));
+    }
+    if (b->affordable == DEADLINE_NONE) return;
+    tree_number(t, object, "budget", b->budget);
+    tree_text(t, object, "within_budget", bill_word(b->affordable));
 }

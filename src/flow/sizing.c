@@ -111,17 +111,17 @@ bool sizing_answer(struct arena *a, struct arena *scratch, struct diags *diags,
                    const struct rule_set *rules, const struct sizing_ask *ask, struct sizing *out)
 {
     size_t sizes = ask->gpus.n;
-    out->n = ask->n_platforms * sizes;
+    out->n = ask->n_asks * ask->n_platforms * sizes;
     out->rows = ARENA_ARRAY(a, struct size_row, out->n);
     for (size_t i = 0; i < out->n; i++) {
         struct size_row *row = &out->rows[i];
-        *row = (struct size_row){.ask = ask->ask};
-        row->ask.platform = ask->platforms[i / sizes];
+        *row = (struct size_row){.ask = ask->asks[i / sizes / ask->n_platforms]};
+        row->ask.platform = ask->platforms[i / sizes % ask->n_platforms];
         row->ask.gpus = ask->gpus.items[i % sizes];
         if (ask->gbs_low) row->ask.gbs = sizing_batch(ask, row->ask.gpus);
         if (!answer_row(a, scratch, diags, rules, row)) return false;
     }
-    for (size_t p = 0; p < ask->n_platforms; p++)
-        relate(&out->rows[p * sizes], sizes);
+    for (size_t group = 0; group < ask->n_asks * ask->n_platforms; group++)
+        relate(&out->rows[group * sizes], sizes);
     return true;
 }

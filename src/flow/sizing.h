@@ -10,7 +10,8 @@
 enum { SIZING_MOST = 64 }; /* questions */
 
 struct sizing_ask {
-    struct ask ask; /* everything but what varies, settled */
+    const struct ask *asks; /* everything but sizes and platform, settled; one for each task */
+    size_t n_asks;
     const struct platform **platforms;
     size_t n_platforms;
     struct int_list gpus;      /* 0: the fewest, by the deadline where there is one */
@@ -40,7 +41,7 @@ struct size_row {
 };
 
 struct sizing {
-    struct size_row *rows; /* by platform, then by GPUs as they were listed */
+    struct size_row *rows; /* by task, platform, then by GPUs as they were listed */
     size_t n;
 };
 

@@ -5,9 +5,9 @@
 
 #include "base/num.h"
 
-enum { TOKENS, STEPS, EPOCHS, DATASET, PRICE, GOODPUT, DEADLINE };
-const char *const wish_names[WISHES] = {"tokens", "steps",   "epochs",  "dataset-tokens",
-                                        "price",  "goodput", "deadline"};
+enum { TOKENS, STEPS, EPOCHS, DATASET, PRICE, GOODPUT, DEADLINE, BUDGET };
+const char *const wish_names[WISHES] = {"tokens", "steps",   "epochs",   "dataset-tokens",
+                                        "price",  "goodput", "deadline", "budget"};
 
 static const double most = 1e18; /* of any of them: above, sums lose their last digits */
 
@@ -75,7 +75,8 @@ static bool read_one(struct bill_wish *w, size_t which, struct str text)
     case DATASET: return read_number(text, counts, &w->dataset_tokens);
     case PRICE: return read_price(w, text);
     case GOODPUT: return read_number(text, parts, &w->goodput) && w->goodput <= 1;
-    default: return read_number(text, days, &w->deadline_days);
+    case DEADLINE: return read_number(text, days, &w->deadline_days);
+    default: return read_number(text, counts, &w->budget);
     }
 }
 
@@ -90,6 +91,7 @@ bool wish_read(struct arena *a, struct bill_wish *w, size_t which, const char *s
         "the price of a GPU hour such as 2.1/h, or h100=2.1/h,gb200=4/h",
         "a part of the time such as 0.9 or 90%",
         "a time such as 30d, 12h or 4w",
+        "an amount of money such as 50K",
     };
     if (read_one(w, which, text)) return true;
     *why = arena_printf(a, "%s must be %s, not \"%.*s\"", shown, wanted[which], STR_ARG(text));
@@ -99,11 +101,14 @@ bool wish_read(struct arena *a, struct bill_wish *w, size_t which, const char *s
 bool wish_settle(const struct bill_wish *w, struct str *why)
 {
     int amounts = (w->tokens > 0) + (w->steps > 0) + (w->epochs > 0);
-    bool more = w->price > 0 || w->prices.n || w->goodput > 0 || w->deadline_days > 0;
+    bool more =
+        w->price > 0 || w->prices.n || w->goodput > 0 || w->deadline_days > 0 || w->budget > 0;
     *why = STR("tokens, steps and epochs say the same thing: give one of them");
     if (amounts > 1) return false;
     *why = STR("epochs and dataset-tokens go together");
     if ((w->epochs > 0) != (w->dataset_tokens > 0)) return false;
+    *why = STR("budget needs a price");
+    if (w->budget > 0 && w->price <= 0 && !w->prices.n) return false;
     *why = STR("price, goodput and deadline need tokens, steps or epochs: how much is trained");
     return amounts || !more;
 }

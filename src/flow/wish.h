@@ -7,13 +7,14 @@
 #include "choose/bill.h"
 #include "facts/platform.h"
 
-enum { WISHES = 7 };
-/* Their names, as options: tokens, steps, epochs, dataset-tokens, price, goodput, deadline. */
+enum { WISHES = 8 };
+/* Their names, as options: tokens, steps, epochs, dataset-tokens, price, goodput, deadline,
+   budget. */
 extern const char *const wish_names[WISHES];
 
 /* Reads one of them: a count with K, M, B or T behind it; a price as NUMBER or NUMBER/h, or
-   PLATFORM=NUMBER/h with commas between; a goodput as 0.9 or 90%; a time as 30d, 12h or 4w. False
-   with *why set, which begins with `shown`, the name as the user wrote it. */
+   PLATFORM=NUMBER/h with commas between; a goodput as 0.9 or 90%; a time as 30d, 12h or 4w; a
+   budget as 50K. False with *why set, which begins with `shown`, the name as the user wrote it. */
 bool wish_read(struct arena *a, struct bill_wish *w, size_t which, const char *shown,
                struct str text, struct str *why);
 /* Whether they go together; false with *why set. */

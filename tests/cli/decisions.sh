@@ -40,14 +40,20 @@ ask 0 "weak" $small --gpus 8..32 --gbs-range 128..512
 run 0 "$moeplan" suggest $small --gpus 8,16 --gbs 512 --format csv
 cp "$dir/out" "$dir/table"
 [ "$(wc -l <"$dir/table")" = 3 ] || fail "three lines of CSV"
-awk -F, 'NF != 27 { exit 1 }' "$dir/table" || fail "27 fields"
+awk -F, 'NF != 28 { exit 1 }' "$dir/table" || fail "28 fields"
 for gpus in 8 16; do
     run 0 "$moeplan" suggest $small --gpus $gpus --gbs 512 --format json
     alone=$(number step_s <"$dir/out")
-    table=$(awk -F, -v gpus=$gpus '$2 == gpus { print $13 }' "$dir/table")
+    table=$(awk -F, -v gpus=$gpus '$3 == gpus { print $14 }' "$dir/table")
     awk -v a="$alone" -v b="$table" 'BEGIN { exit !(a / b > 0.99999 && a / b < 1.00001) }' || fail "$gpus GPUs: $alone, $table"
 done
-ask 2 "several sizes or platforms are a table" $small --gpus 8..32 --format plan
+ask 0 "  sft       h100          8 " $small --gpus 8 --task sft,peft --tokens 1B --price 2 --budget 10
+has "  peft      h100          8 "
+has "over budget"
+ask 0 "budget      1.00 k: met" $small --gpus 8 --task peft --tokens 1B --price 2 --budget 1K
+ask 2 "budget needs a price" $small --gpus 8 --tokens 1B --budget 1K
+ask 2 "--rollout goes with one size" $small --gpus 8,16 --rollout tp=8
+ask 2 "several sizes, platforms or tasks are a table" $small --gpus 8..32 --format plan
 ask 2 "up to 64 numbers" $small --gpus 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
 ask 2 "gbs and gbs-range exclude each other" $small --gpus 8..32 --gbs 64 --gbs-range 64..128
 

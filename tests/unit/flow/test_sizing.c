@@ -19,10 +19,12 @@ static struct sizing sized(struct arena *a, struct sizing_ask *ask)
 
 static struct sizing_ask sizes_of(struct arena *a, const char *model, const char *gpus)
 {
-    struct sizing_ask ask = {.ask = automodel_ask(a, model, 0, "h100"), .n_platforms = 1};
+    struct ask *asks = ARENA_NEW(a, struct ask);
+    struct sizing_ask ask = {.asks = asks, .n_asks = 1, .n_platforms = 1};
+    *asks = automodel_ask(a, model, 0, "h100");
     assert_true(range_read(a, str_of(gpus), SIZING_MOST, &ask.gpus));
     ask.platforms = ARENA_ARRAY(a, const struct platform *, 2);
-    ask.platforms[0] = ask.ask.platform;
+    ask.platforms[0] = ask.asks->platform;
     return ask;
 }
 
@@ -31,14 +33,16 @@ static void each_size_is_as_if_asked_alone(void **state)
     struct sizing_ask ask = sizes_of(*state, "qwen3-30b-a3b", "8,32");
     ask.platforms[1] = ask_platform(*state, "h200");
     ask.n_platforms = 2;
-    ask.ask.wish = (struct bill_wish){.tokens = 1e12};
+    struct ask wished = *ask.asks;
+    wished.wish = (struct bill_wish){.tokens = 1e12};
+    ask.asks = &wished;
     struct sizing all = sized(*state, &ask);
     assert_int_equal(all.n, 4);
     for (size_t i = 0; i < all.n; i++) {
         const struct size_row *row = &all.rows[i];
         struct arena *scratch = arena_new(0);
         struct diags diags;
-        struct ask alone = ask.ask;
+        struct ask alone = *ask.asks;
         struct answers answers;
         diags_init(&diags, *state);
         alone.platform = ask.platforms[i / 2];
@@ -49,7 +53,7 @@ static void each_size_is_as_if_asked_alone(void **state)
         assert_true(row->plan->costs.step_s == answers.items[0].plans[0].costs.step_s);
         assert_int_equal(row->ask.gbs, alone.gbs);
         struct bill bill =
-            wish_bill(&ask.ask.wish, alone.platform, &row->plan->config.knobs, &row->time);
+            wish_bill(&ask.asks->wish, alone.platform, &row->plan->config.knobs, &row->time);
         assert_true(row->bill.days.value == bill.days.value && bill.days.value > 0);
         arena_free(scratch);
     }
@@ -82,7 +86,9 @@ static void a_batch_grows_with_the_gpus(void **state)
 static void the_knee_is_where_efficiency_falls_faster_than_speed_rises(void **state)
 {
     struct sizing_ask ask = sizes_of(*state, "qwen3-30b-a3b", "8..64");
-    ask.ask.gbs = 64;
+    struct ask few = *ask.asks;
+    few.gbs = 64;
+    ask.asks = &few;
     struct sizing all = sized(*state, &ask);
     size_t best = 0, knees = 0;
     double most = 0;
@@ -110,7 +116,7 @@ static void the_fewest_by_a_deadline(void **state)
     assert_int_equal(notes.n, 1);
     double days[2];
     for (int i = 0; i < 2; i++) {
-        struct sizing_ask one = {.ask = ask, .n_platforms = 1};
+        struct sizing_ask one = {.asks = &ask, .n_asks = 1, .n_platforms = 1};
         one.platforms = &ask.platform;
         *VEC_PUSH(*state, &one.gpus) = i ? ask.gpus - 8 : ask.gpus;
         days[i] = sized(*state, &one).rows[0].bill.days.value;

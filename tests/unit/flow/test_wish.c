@@ -42,13 +42,13 @@ static void numbers_have_units(void **state)
         {"price", "2.1/h", 2.1},   {"price", "2.1", 2.1},     {"price", "2/day", 0},
         {"goodput", "0.9", 0.9},   {"goodput", "90%", 0.9},   {"goodput", "1.1", 0},
         {"deadline", "30d", 30},   {"deadline", "12h", 0.5},  {"deadline", "2w", 14},
-        {"deadline", "soon", 0},
+        {"deadline", "soon", 0},   {"budget", "50K", 50000},  {"budget", "all", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bill_wish w = {0};
         const double *const fields[WISHES] = {&w.tokens,         &w.steps, &w.epochs,
                                               &w.dataset_tokens, &w.price, &w.goodput,
-                                              &w.deadline_days};
+                                              &w.deadline_days,  &w.budget};
         bool read = given(*state, &w, cases[i].name, cases[i].text);
         if (read != (cases[i].value > 0)) fail_msg("%s %s", cases[i].name, cases[i].text);
         double value = *fields[wish_of(cases[i].name)];
@@ -73,6 +73,8 @@ static void wishes_go_together(void **state)
         {{.price = 1}, false},
         {{.goodput = 1}, false},
         {{.deadline_days = 1}, false},
+        {{.tokens = 1, .budget = 1}, false},
+        {{.tokens = 1, .price = 1, .budget = 1}, true},
     };
     struct str why;
     (void)state;
