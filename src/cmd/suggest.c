@@ -2,19 +2,12 @@
 /* suggest: options -> what is asked -> the answers, shown. */
 #include "base/num.h"
 #include "cmd/batch.h"
+#include "cmd/beside.h"
 #include "cmd/documents.h"
-#include "cmd/like_show.h"
 #include "cmd/plan_out.h"
-#include "cmd/share_show.h"
 #include "cmd/sizing.h"
 #include "cmd/wishes.h"
 #include "facts/param_ids.h"
-
-/* What a question has beside its plan. */
-struct beside {
-    struct like like;   /* recipe.facts NULL: not asked */
-    struct share share; /* wish.tp 0: not asked */
-};
 
 static bool read_pins(struct cmd_context *c, struct ask *ask)
 {
@@ -95,25 +88,21 @@ static bool read_numbers(struct cmd_context *c, struct ask *ask)
 
 /* --like: what the question leaves open is the recipe's. */
 static bool read_like(struct cmd_context *c, const struct rule_set *rules, struct ask *ask,
-                      struct like_recipe *like)
+                      struct beside *beside)
 {
     struct str name = option_value(c, "like"), why;
     if (name.n && sizing_wanted(c))
         return cmd_usage_error(c, "--like goes with one size and one platform"), false;
-    if (!name.n || like_read(c->keep, c->scratch, &c->diags, rules, ask, name, like, &why))
-        return true;
+    if (beside_like(c->keep, c->scratch, &c->diags, rules, name, ask, beside, &why)) return true;
     if (why.n) cmd_usage_error(c, "--like: %.*s", STR_ARG(why));
     return false;
 }
 
 /* --rollout: the question becomes the trainer's. */
-static bool read_rollout(struct cmd_context *c, struct ask *ask, struct share *share)
+static bool read_rollout(struct cmd_context *c, struct ask *ask, struct beside *beside)
 {
-    struct engine_wish wish;
-    struct str text = option_value(c, "rollout"), why;
-    if (!option_given(c, "rollout")) return true;
-    if (share_read(c->keep, text, &wish, &why) && share_settle(c->keep, ask, wish, share, &why))
-        return true;
+    struct str why;
+    if (beside_rollout(c->keep, option_value(c, "rollout"), ask, beside, &why)) return true;
     return cmd_usage_error(c, "--rollout: %.*s", STR_ARG(why)), false;
 }
 
@@ -132,8 +121,7 @@ static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct
     ask->task = task;
     ask->precision = option_value(c, "precision");
     ask->lora_targets = option_value(c, "lora-targets");
-    if (!read_numbers(c, ask) || !read_frameworks(c, ask) ||
-        !read_like(c, rules, ask, &beside->like.recipe))
+    if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_like(c, rules, ask, beside))
         return false;
     if (!ask_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     if (!read_pins(c, ask) || !read_reserve(c, ask) || !read_documents(c, ask) ||
@@ -146,7 +134,7 @@ static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct
     platforms->arena = c->keep;
     ask->platform =
         platform_load(platforms, &c->diags, option_value(c, "platform"), (struct span){0});
-    return ask->platform && ask->model && read_rollout(c, ask, &beside->share);
+    return ask->platform && ask->model && read_rollout(c, ask, beside);
 }
 
 static void emit_best(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
@@ -193,8 +181,7 @@ static void show_json(struct cmd_context *c, const struct rule_set *rules, const
     struct tree t;
     tree_open(&t, c->keep);
     suggest_json(&t, rules, ask, answers, elapsed_ms);
-    if (beside->like.recipe.facts) like_json(&t, &beside->like);
-    if (beside->share.wish.tp) share_json(&t, &beside->share);
+    beside_json(&t, beside);
     tree_print(&t, &c->out);
 }
 
@@ -215,25 +202,6 @@ static int run_table(struct cmd_context *c, const struct rule_set *rules)
     return sizing_run(c, rules, asks.items, asks.n);
 }
 
-static bool answer(struct cmd_context *c, const struct rule_set *rules, struct ask *ask,
-                   struct answers *answers, struct beside *beside)
-{
-    struct like_recipe recipe = beside->like.recipe;
-    bool good = recipe.facts ? like_answer(c->keep, c->scratch, &c->diags, rules, ask, &recipe,
-                                           answers, &beside->like)
-                             : suggest(c->keep, c->scratch, &c->diags, rules, ask, answers);
-    if (good && beside->share.wish.tp)
-        share_judge(c->keep, c->scratch, rules, ask, answers, &beside->share);
-    return good;
-}
-
-static void show_beside(struct cmd_context *c, const struct ask *ask, const struct answers *answers,
-                        const struct beside *beside)
-{
-    if (beside->like.recipe.facts) like_text(ask, &beside->like, &c->out);
-    if (beside->share.wish.tp) share_text(&beside->share, answers, &c->out);
-}
-
 static int run(struct cmd_context *c)
 {
     double start = suggest_clock();
@@ -247,14 +215,15 @@ static int run(struct cmd_context *c)
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
     if (sizing_wanted(c)) return run_table(c, rules);
     if (!read_ask(c, rules, option_value(c, "task"), &ask, &beside)) return STATUS_CANNOT;
-    if (!answer(c, rules, &ask, &answers, &beside)) return STATUS_CANNOT;
+    if (!beside_answer(c->keep, c->scratch, &c->diags, rules, &ask, &answers, &beside))
+        return STATUS_CANNOT;
     if (str_is(format, "json"))
         show_json(c, rules, &ask, &answers, &beside, suggest_clock() - start);
     else if (!format.n || str_is(format, "text") || !answers.any)
         show(c, rules, &ask, &answers);
     else
         emit_best(c, rules, &ask, &answers, format);
-    if (!format.n || str_is(format, "text")) show_beside(c, &ask, &answers, &beside);
+    if (!format.n || str_is(format, "text")) beside_text(&ask, &answers, &beside, &c->out);
     return answers.any && !ask.late ? STATUS_OK : STATUS_NO;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* suggest as an answer to a request. */
+#include "cmd/beside.h"
 #include "cmd/documents.h"
 #include "cmd/member.h"
 #include "cmd/sizing.h"
@@ -38,6 +39,8 @@ static const struct member option_members[] = {
     {"framework_version", MEMBER_TEXT, P_NONE},
     {"reserve_memory", MEMBER_ANY, P_NONE},
     {"documents", MEMBER_TEXT, P_NONE},
+    {"like", MEMBER_TEXT, P_NONE},
+    {"rollout", MEMBER_TEXT, P_NONE},
     {"pin", MEMBER_ANY, P_NONE},
     {"forbid", MEMBER_TEXTS, P_NONE},
     WISH_MEMBERS,
@@ -148,8 +151,22 @@ static bool request_inputs(const struct batch_request *request, struct ask *ask,
     return false;
 }
 
+/* A recipe, before the question is settled. */
+static bool request_like(const struct batch_request *request, const struct node *options,
+                         struct ask *ask, bool table, struct beside *beside, struct str *why)
+{
+    struct str name = member_text(options, "like");
+    *why = STR("options.like and options.rollout go with one size and one platform");
+    if (table && (name.n || member_text(options, "rollout").n)) return false;
+    if (beside_like(request->arena, request->scratch, request->diags, request->service->rules, name,
+                    ask, beside, why))
+        return true;
+    if (!why->n) *why = first_finding(request, "the recipe cannot be read");
+    return false;
+}
+
 static bool request_ask(const struct batch_request *request, struct ask *ask, bool table,
-                        struct str *why)
+                        struct beside *beside, struct str *why)
 {
     const struct node *options = node_get(request->root, STR("options"));
     if (!members_check(request, request->root, "", table ? table_members : request_members, why) ||
@@ -174,12 +191,14 @@ static bool request_ask(const struct batch_request *request, struct ask *ask, bo
     request_forbid(request, options, ask);
     struct str framework = member_text(options, "framework");
     struct arena *a = request->arena;
-    return (!framework.n || ask_in(a, ask, framework, why)) && ask_words(a, ask, why) &&
+    return (!framework.n || ask_in(a, ask, framework, why)) &&
+           request_like(request, options, ask, table, beside, why) && ask_words(a, ask, why) &&
            request_pins(request, options, ask, why) &&
            request_reserve(request, options, ask, why) &&
            request_documents(request, options, ask, why) &&
            wishes_asked(request, options, &ask->wish, why) && ask_settle(a, ask, why) &&
-           request_inputs(request, ask, table, why);
+           request_inputs(request, ask, table, why) &&
+           beside_rollout(a, member_text(options, "rollout"), ask, beside, why);
 }
 
 void suggest_answer(const struct batch_request *request)
@@ -191,7 +210,8 @@ void suggest_answer(const struct batch_request *request)
     struct tree tree;
     struct str why;
     bool table = sizing_requested(request->root, node_get(request->root, STR("options")));
-    if (!request_ask(request, &ask, table, &why)) {
+    struct beside beside = {0};
+    if (!request_ask(request, &ask, table, &beside, &why)) {
         batch_error(request, why);
         return;
     }
@@ -199,11 +219,13 @@ void suggest_answer(const struct batch_request *request)
         sizing_answer_request(request, &ask);
         return;
     }
-    if (!suggest(request->arena, request->scratch, request->diags, rules, &ask, &answers)) {
+    if (!beside_answer(request->arena, request->scratch, request->diags, rules, &ask, &answers,
+                       &beside)) {
         batch_error(request, first_finding(request, "the question is incomplete"));
         return;
     }
     tree_open(&tree, request->arena);
     suggest_json(&tree, rules, &ask, &answers, suggest_clock() - start);
+    beside_json(&tree, &beside);
     tree_print_members(&tree, request->out);
 }

@@ -62,13 +62,19 @@ cat >"$dir/requests" <<'EOF'
 {"id":1,"model":"qwen3-30b-a3b","gpus":[8,16],"platform":"h100,h200","options":{"framework":"automodel","tokens":"1T","price":2.5}}
 {"id":2,"model":"qwen3-30b-a3b","gpus":8,"platform":"h100","options":{"framework":"automodel","tokens":1e12,"documents":"mean=2000","reserve_memory":5}}
 {"id":3,"model":"qwen3-30b-a3b","gpus":8,"platform":"h100","options":{"tokens":"much"}}
+{"id":5,"model":"qwen3-30b-a3b","gpus":16,"platform":"h100","options":{"framework":"automodel","rollout":"tp=8,sequences=64"}}
+{"id":6,"model":"qwen3-30b-a3b","gpus":8,"platform":"h100","options":{"like":"qwen3_moe_30b_te_deepep"}}
+{"id":7,"model":"qwen3-30b-a3b","gpus":[8,16],"platform":"h100","options":{"like":"qwen3_moe_30b_te_deepep"}}
 {"id":4,"model":"qwen3-30b-a3b","gpus":"8..x","platform":"h100"}
 EOF
 "$moeplan" suggest --batch <"$dir/requests" >"$dir/out"
 [ "$(head -1 "$dir/out" | grep -o '"decision"' | wc -l)" = 4 ] || fail "four sizes"
 sed -n 2p "$dir/out" | grep -q '"document_tokens":.*"reserve_memory_gib":5' || fail "a plan without its documents"
 sed -n 3p "$dir/out" | grep -q '"error":"tokens must be' || fail "much is no number"
-sed -n 4p "$dir/out" | grep -q '"error":"gpus must be' || fail "x is no number"
+sed -n 4p "$dir/out" | grep -q '"share":{"capacity_gib":77.1' || fail "no share"
+sed -n 5p "$dir/out" | grep -q '"like":{"recipe":"qwen3_moe_30b_te_deepep ' || fail "no recipe"
+sed -n 6p "$dir/out" | grep -q '"error":"options.like and options.rollout go with one size' || fail "one size"
+sed -n 7p "$dir/out" | grep -q '"error":"gpus must be' || fail "x is no number"
 
 # a plan file keeps what the question said, and is estimated as it was suggested
 run 0 "$moeplan" suggest $small --gpus 8 --reserve-memory 10 --documents p50=500,p90=2000 --format plan -o "$dir/plan.yaml"
