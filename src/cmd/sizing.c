@@ -139,9 +139,9 @@ int sizing_run(struct cmd_context *c, const struct rule_set *rules, const struct
     if (str_is(format, "json"))
         show_json(c, rules, &found);
     else if (str_is(format, "csv"))
-        sizing_csv(c->keep, &found, &c->out);
+        sizing_csv(&found, &c->out);
     else
-        sizing_text(c->keep, &sizes, &found, &c->out);
+        sizing_text(&sizes, &found, &c->out);
     return any_plan(&found) ? STATUS_OK : STATUS_NO;
 }
 

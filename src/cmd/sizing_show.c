@@ -101,11 +101,9 @@ static void add_knee(const struct size_row *rows, size_t n, struct buf *out)
                knee->ask.gpus);
 }
 
-void sizing_text(struct arena *a, const struct sizing_ask *ask, const struct sizing *s,
-                 struct buf *out)
+void sizing_text(const struct sizing_ask *ask, const struct sizing *s, struct buf *out)
 {
     size_t sizes = ask->gpus.n;
-    (void)a;
     add_head(s, ask->n_asks > 1, out);
     for (size_t i = 0; i < s->n; i++)
         add_row(&s->rows[i], ask->n_asks > 1, out);
@@ -133,9 +131,9 @@ static void add_csv_bill(const struct bill *b, struct buf *out)
         buf_add(out, STR(",\n"));
 }
 
-void sizing_csv(struct arena *a, const struct sizing *s, struct buf *out)
+void sizing_csv(const struct sizing *s, struct buf *out)
 {
-    (void)a;
+    struct arena *a = out->arena;
     buf_add(out,
             STR("task,platform,gpus,gbs,seq,framework,tp,pp,vpp,cp,ep,etp,mbs,step_s,step_low_s,"
                 "step_high_s,tokens_per_s_per_gpu,efficiency,scaling,peak_gib,fits,knee,days,"

@@ -41,6 +41,8 @@ run 0 "$moeplan" suggest $small --gpus 8,16 --gbs 512 --format csv
 cp "$dir/out" "$dir/table"
 [ "$(wc -l <"$dir/table")" = 3 ] || fail "three lines of CSV"
 awk -F, 'NF != 28 { exit 1 }' "$dir/table" || fail "28 fields"
+"$moeplan" suggest qwen3-235b-a22b --gpus 1,8 --platform h100 --framework automodel --gbs 64 --format csv >"$dir/none" && fail "nothing fits"
+awk -F, 'NF != 28 || (NR > 1 && $21 != "no") { exit 1 }' "$dir/none" || fail "28 fields where nothing fits"
 for gpus in 8 16; do
     run 0 "$moeplan" suggest $small --gpus $gpus --gbs 512 --format json
     alone=$(number step_s <"$dir/out")
