@@ -231,7 +231,8 @@ static const struct option options[] = {
     {"gpus", "N|min|A..B",
      "GPUs of the job; min: the fewest, up to 16384, with a plan; several, as 64..4096 or 64,96: a "
      "table"},
-    {"platform", "P,…", "platform name (moeplan platforms) or a platform file; several: a table"},
+    {"platform", "P",
+     "platform name (moeplan platforms) or a platform file; several, as h100,gb200: a table"},
     {"framework", "F",
      "megatron, bridge or automodel; without it Megatron and AutoModel are searched, for peft "
      "Bridge and AutoModel"},
@@ -240,7 +241,7 @@ static const struct option options[] = {
     {"numerics", "N",
      "tuned (default): gradients, moments and parameters in fewer bits where the framework's tuned "
      "recipes of the chip have them so; strict: as the framework's defaults"},
-    {"task", "T,…", "pretrain (default), sft or peft; several: a table"},
+    {"task", "T", "pretrain (default), sft or peft; several, as sft,peft: a table"},
     {"lora-rank", "N", "task peft: rank of the adapters (the framework's own)"},
     {"lora-targets", "NAME,…",
      "task peft: modules with adapters, by the framework's names: linear_qkv; *.q_proj"},

@@ -32,7 +32,7 @@ ask 2 "price, goodput and deadline need tokens" $small --gpus 8 --price 2/h
 # the fewest GPUs by a deadline; no --gpus is needed then
 ask 0 "GPUs are the fewest that are done in 30 days" $small --tokens 300B --deadline 30d
 ask 1 "no number of GPUs up to 16384 is done in 1 days" glm-5 --platform h100 --framework automodel --tokens 9000T --deadline 1d --gbs 64 --seq 4096
-ask 2 "--gpus N|min|A..B, --platform P,… are missing" qwen3-30b-a3b --framework automodel
+ask 2 "--gpus N|min|A..B, --platform P are missing" qwen3-30b-a3b --framework automodel
 
 # several sizes and platforms: a table, CSV, JSON; each row as if asked alone
 ask 0 "knee on h100" $small --gpus 8..32 --gbs 256 --tokens 1T
