@@ -82,7 +82,7 @@ moeplan_generate(generate_playbook OUTPUT playbook.c INTO moeplan_choose LINK ${
                  INPUTS ${playbook_files})
 
 # The reference pages that follow from data: `--target docs` writes them into docs/, a test compares.
-add_executable(generate_docs EXCLUDE_FROM_ALL tools/generate_docs.c)
+add_executable(generate_docs tools/generate_docs.c)
 moeplan_target(generate_docs)
 target_link_libraries(generate_docs PRIVATE ${MOEPLAN_UPTO_cmd})
 add_custom_target(docs COMMAND generate_docs ${CMAKE_SOURCE_DIR}/docs VERBATIM)
