@@ -65,10 +65,13 @@ add_custom_target(moeplan_pages ALL DEPENDS ${pages}/done)
 
 # ---- where everything goes ----
 
+set(MOEPLAN_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh looks for completions: Debian's packages \
+have vendor-completions")
+
 install(TARGETS moeplan COMPONENT program)
 install(DIRECTORY ${pages}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT program)
 install(FILES ${pages}/bash/moeplan DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
-install(FILES ${pages}/zsh/_moeplan DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT program)
+install(FILES ${pages}/zsh/_moeplan DESTINATION ${MOEPLAN_ZSH_DIR} COMPONENT program)
 install(FILES ${pages}/fish/moeplan.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 if(NOT MOEPLAN_STATIC)
   install(TARGETS moeplan_shared EXPORT moeplan LIBRARY COMPONENT library NAMELINK_COMPONENT development)
@@ -78,7 +81,7 @@ if(NOT MOEPLAN_STATIC)
   install(EXPORT moeplan NAMESPACE moeplan:: FILE moeplanTargets.cmake DESTINATION ${package} COMPONENT development)
   file(RELATIVE_PATH MOEPLAN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   configure_file(cmake/moeplan.pc.in moeplan.pc @ONLY)
-  configure_package_config_file(cmake/moeplanConfig.cmake.in moeplanConfig.cmake INSTALL_DESTINATION ${package})
+  configure_file(cmake/moeplanConfig.cmake.in moeplanConfig.cmake COPYONLY)
   write_basic_package_version_file(moeplanConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${CMAKE_BINARY_DIR}/moeplan.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
   install(FILES ${CMAKE_BINARY_DIR}/moeplanConfig.cmake ${CMAKE_BINARY_DIR}/moeplanConfigVersion.cmake DESTINATION ${package}
