@@ -87,3 +87,6 @@ if(NOT MOEPLAN_STATIC)
   install(FILES ${CMAKE_BINARY_DIR}/moeplanConfig.cmake ${CMAKE_BINARY_DIR}/moeplanConfigVersion.cmake DESTINATION ${package}
           COMPONENT development)
 endif()
+if(NOT MOEPLAN_STATIC)
+  include(cmake/package.cmake)
+endif()
