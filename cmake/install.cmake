@@ -17,7 +17,7 @@ if(CMAKE_OBJCOPY AND NOT APPLE)
     OUTPUT ${whole}
     COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -fno-lto -o ${whole} ${objects}
     COMMAND ${CMAKE_OBJCOPY} --localize-hidden --wildcard --remove-section=.gnu.lto_* ${whole}
-    DEPENDS ${objects}
+    DEPENDS ${MOEPLAN_UPTO_cmd} moeplan_param_table moeplan_builtin_rules
     COMMAND_EXPAND_LISTS VERBATIM)
   add_library(moeplan_library STATIC ${whole})
 else()
