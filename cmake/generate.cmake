@@ -57,7 +57,7 @@ moeplan_target(moeplan_builtin_rules)
 moeplan_generate(generate_rules OUTPUT builtin_rules.c INTO moeplan_builtin_rules LINK ${MOEPLAN_UPTO_rules}
                  INPUTS ${rule_files} OPTIONS $<$<NOT:$<BOOL:${MOEPLAN_STRICT_RULES}>>:--report>
                  ARGUMENTS ${CMAKE_SOURCE_DIR}/rules)
-foreach(layer plan cost choose flow emit cmd)
+foreach(layer plan cost choose flow emit lsp cmd)
   target_link_libraries(moeplan_${layer} PUBLIC moeplan_builtin_rules)
 endforeach()
 

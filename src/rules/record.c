@@ -548,6 +548,11 @@ static const struct key keys[] = {
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
+const char *rule_key(size_t i)
+{
+    return i < N_KEYS ? keys[i].name : NULL;
+}
+
 static const struct key *key_find(struct str name)
 {
     for (size_t i = 0; i < N_KEYS; i++)

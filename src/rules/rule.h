@@ -119,6 +119,8 @@ bool rules_load_files(struct arena *a, struct diags *diags, const struct str *pa
    what is built in. */
 struct rule_set rules_except(struct arena *a, const struct rule_set *set,
                              const struct rule_set *replaced);
+/* The keys that a record may have, in the order in which they are read; NULL behind the last. */
+const char *rule_key(size_t i);
 /* NULL when there is none. */
 const struct rule *rules_find(const struct rule_set *set, struct str id);
 /* The variables behind what a record asks, sets and says, each once, below those that it uses. */

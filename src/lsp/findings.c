@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings as an editor shows them, and what can be done about one. */
+#include "base/json.h"
+#include "lsp/feature.h"
+
+struct file_report lsp_report(const struct lsp_request *r)
+{
+    struct validation v = *r->validation;
+    return validate_text(&v, r->path, r->text, STR(""), &r->options);
+}
+
+/* The message, the arithmetic and the help: what stands below a finding on a screen. */
+static struct str whole_message(struct arena *a, const struct diag *d)
+{
+    struct buf out = buf_new(a);
+    buf_add(&out, d->message);
+    for (size_t i = 0; i < d->notes.n; i++)
+        buf_printf(&out, "\n%.*s", STR_ARG(d->notes.items[i]));
+    if (d->help.n) buf_printf(&out, "\nhelp: %.*s", STR_ARG(d->help));
+    return buf_str(&out);
+}
+
+/* As the protocol numbers severities. */
+static int severity_number(enum severity severity)
+{
+    static const int numbers[] = {
+        [SEVERITY_ERROR] = 1, [SEVERITY_WARNING] = 2, [SEVERITY_INFO] = 3};
+    return numbers[severity];
+}
+
+static void finding(const struct lsp_request *r, struct diags *diags, const struct diag *d)
+{
+    struct json_writer *w = r->w;
+    json_open(w, NULL, '{');
+    text_range(w, "range", &diags->sources, d->at);
+    json_int(w, "severity", severity_number(d->severity));
+    json_str(w, "code", d->rule);
+    json_str(w, "source", STR("moeplan"));
+    json_str(w, "message", whole_message(r->arena, d));
+    json_close(w, '}');
+}
+
+/* Sources are numbered from 1: the file itself is the first. A finding in a file that it sources is
+   said when that file is open. */
+static bool is_here(const struct diag *d)
+{
+    return d->at.source <= 1;
+}
+
+void lsp_findings(const struct lsp_request *r)
+{
+    struct file_report report = lsp_report(r);
+    json_open(r->w, "diagnostics", '[');
+    for (size_t i = 0; i < report.diags->n; i++)
+        if (is_here(&report.diags->items[i])) finding(r, report.diags, &report.diags->items[i]);
+    json_close(r->w, ']');
+}
+
+/* ---- what can be done ---- */
+
+/* Whether a line of comment may stand above the line: not within a command that goes on, not above
+   a script's first line, not in JSON. */
+static bool may_have_comment_above(const struct lsp_request *r, uint32_t line)
+{
+    if (line == 0 || str_starts(str_trim(r->text), STR("{"))) return false;
+    return line == 1 ? !str_starts(r->text, STR("#!"))
+                     : !str_ends(text_line(r->text, line - 2), STR("\\"));
+}
+
+static struct str indent_of(struct str line)
+{
+    size_t n = 0;
+    while (n < line.n && line.p[n] == ' ')
+        n++;
+    return str_slice(line, 0, n);
+}
+
+/* An edit that puts a comment on a line of its own above the finding. */
+static void write_ignore(const struct lsp_request *r, const struct diag *d)
+{
+    struct json_writer *w = r->w;
+    struct str indent = indent_of(text_line(r->text, d->at.line - 1));
+    struct span before = {d->at.source, d->at.line, 1, d->at.line, 1};
+    struct diags nowhere;
+    diags_init(&nowhere, r->arena);
+    json_open(w, "edit", '{');
+    json_open(w, "changes", '{');
+    json_open(w, str_dup(r->arena, r->uri).p, '[');
+    json_open(w, NULL, '{');
+    text_range(w, "range", &nowhere.sources, before);
+    json_str(
+        w, "newText",
+        arena_printf(r->arena, "%.*s# moeplan: ignore[%.*s]\n", STR_ARG(indent), STR_ARG(d->rule)));
+    json_close(w, '}');
+    json_close(w, ']');
+    json_close(w, '}');
+    json_close(w, '}');
+}
+
+static void action_ignore(const struct lsp_request *r, struct diags *diags, const struct diag *d)
+{
+    struct json_writer *w = r->w;
+    json_open(w, NULL, '{');
+    json_str(w, "title",
+             arena_printf(r->arena, "Ignore %.*s here, in a comment", STR_ARG(d->rule)));
+    json_str(w, "kind", STR("quickfix"));
+    json_open(w, "diagnostics", '[');
+    finding(r, diags, d);
+    json_close(w, ']');
+    write_ignore(r, d);
+    json_close(w, '}');
+}
+
+void lsp_actions(const struct lsp_request *r, int64_t from, int64_t to)
+{
+    struct file_report report = lsp_report(r);
+    json_open(r->w, NULL, '[');
+    for (size_t i = 0; i < report.diags->n; i++) {
+        const struct diag *d = &report.diags->items[i];
+        bool within = d->at.line > from && d->at.line <= to + 1 && is_here(d);
+        if (within && report.framework.n && may_have_comment_above(r, d->at.line))
+            action_ignore(r, report.diags, d);
+    }
+    json_close(r->w, ']');
+}
