@@ -16,7 +16,8 @@ static struct str left(struct arena *a, const char *select, const char *ignore, 
     diag_add(&all, SEVERITY_WARNING, "ep-crosses-node", (struct span){0}, "x");
     diag_add(&all, SEVERITY_INFO, "tp-default", (struct span){0}, "x");
     diag_add(&all, SEVERITY_ERROR, "yaml-syntax", (struct span){0}, "x");
-    assert_int_equal(diags_select(&all, &wanted), 4 - all.n);
+    size_t dropped = diags_select(&all, &wanted);
+    assert_int_equal(dropped, 4 - all.n);
     for (size_t i = 0; i < all.n; i++)
         text =
             arena_printf(a, "%.*s%s%.*s", STR_ARG(text), i ? " " : "", STR_ARG(all.items[i].rule));
@@ -35,7 +36,7 @@ static void patterns_select_and_ignore(void **state)
                "ep-divides-experts ep-crosses-node yaml-syntax");
     assert_str(left(*state, "ep-*, tp-default", "*-node", SEVERITY_INFO),
                "ep-divides-experts tp-default yaml-syntax");
-    assert_str(left(*state, "", "??-d*s, *-syntax", SEVERITY_INFO),
+    assert_str(left(*state, "", "?p-d*s, *-syntax", SEVERITY_INFO),
                "ep-crosses-node tp-default yaml-syntax");
     assert_str(left(*state, "ep", "", SEVERITY_INFO), "yaml-syntax");
     assert_str(left(*state, "*d*e*s", "", SEVERITY_INFO), "ep-divides-experts yaml-syntax");
