@@ -3,40 +3,8 @@
 
 #include <sys/stat.h>
 
+#include "base/glob.h"
 #include "base/io.h"
-
-/* Whether what a pattern begins with at some byte matches the rest of a path, for each byte of the
-   path. `*` stays within a name, `**` also eats slashes, and `**` followed by a slash may eat
-   nothing. rows[k] is the same for the pattern k bytes further on, rows[0] is written. */
-static void match_from(struct str pattern, struct str path, bool *const rows[4])
-{
-    bool star = pattern.p[0] == '*', deep = star && pattern.n > 1 && pattern.p[1] == '*';
-    bool folders = deep && pattern.n > 2 && pattern.p[2] == '/';
-    const bool *rest = rows[deep ? 2 : 1];
-    bool eaten = false; /* the star takes what comes up to some match of the rest */
-    for (size_t i = path.n + 1; i-- > 0;) {
-        char c = i < path.n ? path.p[i] : '\0';
-        bool one = i < path.n && (pattern.p[0] == '?' ? c != '/' : c == pattern.p[0]);
-        eaten = rest[i] || (eaten && (deep || c != '/'));
-        rows[0][i] = star ? eaten || (folders && rows[3][i]) : one && rest[i + 1];
-    }
-}
-
-bool path_matches(struct arena *a, struct str pattern, struct str path)
-{
-    struct arena_mark mark = arena_mark(a);
-    size_t width = path.n + 1;
-    bool *rows = ARENA_ARRAY(a, bool, 4 * width), *at[4];
-    rows[pattern.n % 4 * width + path.n] = true; /* nothing matches nothing */
-    for (size_t i = pattern.n; i-- > 0;) {
-        for (size_t k = 0; k < 4; k++)
-            at[k] = rows + (i + k) % 4 * width;
-        match_from(str_slice(pattern, i, pattern.n), path, at);
-    }
-    bool whole = rows[0];
-    arena_pop(a, mark);
-    return whole;
-}
 
 static bool exists(const char *path)
 {

@@ -9,7 +9,5 @@
    or what a pattern matches (`*` and `?` within a name, `**` across folders). What of it cannot be
    looked into goes to out->unread. False with *error set when there is nothing of either. */
 bool paths_expand(struct arena *a, struct str argument, struct path_list *out, struct str *error);
-/* Whether the whole path matches the pattern, in a time of their product; `a` is given back. */
-bool path_matches(struct arena *a, struct str pattern, struct str path);
 
 #endif
