@@ -199,15 +199,24 @@ static void take_parameters(struct resolver *r, struct settings_view *v)
     }
 }
 
-/* The settings of two lists, those of the second last: they win. */
-static struct setting *join(struct resolver *r, const struct stated_list *first,
-                            const struct setting *second, size_t n)
+static bool names(const struct setting *list, size_t n, struct str name)
 {
-    struct setting *all = ARENA_ARRAY(r->arena, struct setting, first->n + n + 1);
-    for (size_t i = 0; i < first->n; i++)
-        all[i] = first->items[i].setting;
-    if (n) memcpy(all + first->n, second, n * sizeof *second);
-    return all;
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(list[i].name, name)) return true;
+    return false;
+}
+
+/* Those of the settings that the command line does not say itself, then its own. */
+static void join(struct resolver *r, const struct stated_list *stated, struct setting **list,
+                 size_t *n)
+{
+    struct setting *all = ARENA_ARRAY(r->arena, struct setting, stated->n + *n + 1);
+    size_t own = 0;
+    for (size_t i = 0; i < stated->n; i++)
+        if (!names(*list, *n, stated->items[i].name)) all[own++] = stated->items[i].setting;
+    if (*n) memcpy(all + own, *list, *n * sizeof **list);
+    *list = all;
+    *n += own;
 }
 
 static void take_options(struct resolver *r, const struct stated_list *set,
@@ -225,10 +234,8 @@ static void take_options(struct resolver *r, const struct stated_list *set,
     struct str framework = text_of(v, "framework");
     if (!given->framework_given && framework.n)
         o->framework_given = framework_from_name(framework, &o->framework);
-    if (set->n) o->set = join(r, set, given->set, given->n_set);
-    if (env->n) o->env = join(r, env, given->env, given->n_env);
-    o->n_set += set->n;
-    o->n_env += env->n;
+    join(r, set, &o->set, &o->n_set);
+    join(r, env, &o->env, &o->n_env);
     o->otherwise = &v->defaults;
 }
 
