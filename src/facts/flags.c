@@ -96,6 +96,18 @@ static void skip_blanks(struct splitter *s)
     }
 }
 
+/* Where the word's value stands, if it stands there as it is. */
+static void set_part(const struct facts *f, struct str text, struct flag_word *w)
+{
+    struct str raw = str_slice(text, w->from, w->to);
+    size_t eq = str_find(w->text, '='), first = eq < w->text.n ? eq + 1 : 0;
+    size_t skip = raw.n && strchr("'\"", raw.p[0]) ? 1 : 0;
+    if (!str_eq(str_slice(raw, skip, skip + w->text.n), w->text)) return;
+    w->part_source = f->source;
+    w->part_from = w->from + (uint32_t)(skip + first);
+    w->part_to = w->from + (uint32_t)(skip + w->text.n);
+}
+
 bool flags_split(struct facts *f, struct str text, struct flag_words *out)
 {
     struct splitter s = {.text = text, .line = 1};
@@ -110,11 +122,13 @@ bool flags_split(struct facts *f, struct str text, struct flag_words *out)
             return false;
         }
         struct str word = s.copied ? buf_str(&s.word) : str_slice(text, s.from, s.at);
-        *VEC_PUSH(f->arena, out) = (struct flag_word){.text = word,
-                                                      .known = word.n,
-                                                      .from = (uint32_t)s.from,
-                                                      .to = (uint32_t)s.at,
-                                                      .line = line};
+        struct flag_word *w = VEC_PUSH(f->arena, out);
+        *w = (struct flag_word){.text = word,
+                                .known = word.n,
+                                .from = (uint32_t)s.from,
+                                .to = (uint32_t)s.at,
+                                .line = line};
+        set_part(f, text, w);
     }
     return true;
 }
@@ -335,6 +349,19 @@ static bool check_count(struct occurrence *o)
 /* Lines between a flag and its last value up to which both are shown. */
 enum { MOST_LINES = 8 };
 
+/* The values as nodes of their own, where they stand. */
+static struct node **value_nodes(struct occurrence *o)
+{
+    struct node **items = ARENA_ARRAY(o->f->arena, struct node *, o->n + 1);
+    for (size_t i = 0; i < o->n; i++) {
+        const struct flag_word *w = &o->values[i];
+        items[i] = ARENA_NEW(o->f->arena, struct node);
+        *items[i] = (struct node){
+            .source = w->part_source, .from = w->part_from, .to = w->part_to, .text = w->text};
+    }
+    return items;
+}
+
 /* A node that spans the flag and its values, so that findings point at them. */
 static const struct node *make_node(struct occurrence *o)
 {
@@ -347,6 +374,8 @@ static const struct node *make_node(struct occurrence *o)
                           .line = o->name.line,
                           .from = o->name.from,
                           .to = together ? last->to : o->name.to,
+                          .n = o->n,
+                          .items = value_nodes(o),
                           .text = o->n ? o->values[0].text : o->name.text};
     return node;
 }
