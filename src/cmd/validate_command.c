@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command: files -> reports -> one of the output formats, a summary and the exit status. */
 #include "base/crew.h"
+#include "base/diff.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "base/num.h"
@@ -8,8 +9,10 @@
 #include "base/quote.h"
 #include "cmd/batch.h"
 #include "cmd/paths.h"
+#include "cmd/project.h"
 #include "cmd/recipe.h"
 #include "emit/report.h"
+#include "flow/fix.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL, FORMAT_GITHUB };
 enum { SHOWN_SIZES = 10 };
@@ -18,12 +21,15 @@ struct run {
     struct cmd_context *c;
     struct validation validation;
     struct read_options options;
+    struct projects projects;
     struct platform_cache platforms;
     struct str as;
     int format;
     struct report_summary summary;
     bool read, unreadable, finding;
-    bool recipe;             /* of what was read, something takes settings */
+    bool recipe;                    /* of what was read, something takes settings */
+    bool fixes, unsafe, shows_diff; /* --fix, --unsafe-fixes, --diff */
+    size_t fixed, fixed_files, unsafe_left;
     struct map seen;         /* file -> status: one that is named twice is checked once */
     struct map environments; /* that some file was checked for */
 };
@@ -64,7 +70,7 @@ static void print_report(struct run *r, struct file_report *report)
 
 static void print_head(struct run *r)
 {
-    if (r->format == FORMAT_JSON) buf_add(&r->c->out, STR("{\"files\":["));
+    if (!r->shows_diff && r->format == FORMAT_JSON) buf_add(&r->c->out, STR("{\"files\":["));
 }
 
 static const char *plural(size_t n)
@@ -119,8 +125,23 @@ static void note_environment(struct run *r, const struct file_report *report)
     buf_printf(&r->c->err, "environment: %.*s\n", STR_ARG(environment));
 }
 
+/* "2 findings in 1 file fixed; --unsafe-fixes mends 3 more, which may change the run" */
+static void print_fixed(const struct run *r)
+{
+    struct buf *out = &r->c->err;
+    if (!r->fixes && !r->shows_diff) return;
+    buf_printf(out, "%zu finding%s in %zu file%s %s", r->fixed, plural(r->fixed), r->fixed_files,
+               plural(r->fixed_files), r->shows_diff ? "would be fixed" : "fixed");
+    if (r->unsafe_left)
+        buf_printf(out, "; --unsafe-fixes mends %zu more, which may change the run",
+                   r->unsafe_left);
+    buf_add_char(out, '\n');
+}
+
 static void print_foot(struct run *r)
 {
+    print_fixed(r);
+    if (r->shows_diff) return;
     if (r->format == FORMAT_JSON) {
         buf_add(&r->c->out, STR("],\"summary\":"));
         report_summary_json(&r->summary, &r->c->out);
@@ -155,31 +176,73 @@ static void add_skip_reason(struct run *r, const struct file_report *report)
 struct attempt {
     struct run *run;
     struct str path;
-    bool explicit;
+    bool explicit, settled; /* settled: the settings for it can be used */
+    struct file_view view;
     struct file_report report;
 };
 
 /* What the user names may be a pipe, what is found in a folder not. */
+static bool read_file(struct attempt *t, struct str *text, struct str *error)
+{
+    struct arena *a = t->view.validation.arena;
+    return t->explicit ? io_read(a, t->path.p, text, error)
+                       : io_read_regular(a, t->path.p, 0, text, error);
+}
+
+/* A file is written whole or not at all; what cannot be written is an unreadable file too. */
+static void fix_file(struct attempt *t, struct str text)
+{
+    struct run *r = t->run;
+    struct validation *v = &t->view.validation;
+    struct str error;
+    struct fixed_text fixed =
+        fix_text(v, t->path, text, r->as, &t->view.settings.options, r->unsafe);
+    t->report = fixed.report;
+    r->unsafe_left += fixed.unsafe;
+    if (!fixed.fixed) return;
+    r->fixed += fixed.fixed;
+    r->fixed_files++;
+    if (r->shows_diff)
+        diff_unified(&r->c->out, t->path, text, fixed.text);
+    else if (!io_write(v->arena, str_dup(v->arena, t->path).p, fixed.text, &error))
+        t->report = validate_unreadable(v, t->path, error);
+}
+
 static void read_and_validate(void *state)
 {
     struct attempt *t = state;
-    struct validation *v = &t->run->validation;
+    struct run *r = t->run;
+    struct validation *v = &t->view.validation;
     struct str text, error;
+    t->settled = projects_view(&r->projects, r->validation.arena, t->path, &t->view);
+    v->arena = r->validation.arena;
+    v->scratch = r->validation.scratch;
     v->named = t->explicit;
-    bool read = t->explicit ? io_read(v->arena, t->path.p, &text, &error)
-                            : io_read_regular(v->arena, t->path.p, 0, &text, &error);
-    if (!read)
+    if (!t->settled) return;
+    if (!read_file(t, &text, &error))
         t->report = validate_unreadable(v, t->path, error);
     else if (v->from.n)
-        t->report = validate_upgrade(v, t->path, text, t->run->as, &t->run->options);
+        t->report = validate_upgrade(v, t->path, text, r->as, &t->view.settings.options);
+    else if (r->fixes || r->shows_diff)
+        fix_file(t, text);
     else
-        t->report = validate_text(v, t->path, text, t->run->as, &t->run->options);
+        t->report = validate_text(v, t->path, text, r->as, &t->view.settings.options);
+    projects_close_view(&r->projects, &t->view);
+}
+
+/* What some file lacked is told for all. */
+static void join_lacks(struct validation *all, const struct validation *one)
+{
+    all->gpus_unknown |= one->gpus_unknown;
+    all->platform_unknown |= one->platform_unknown;
+    all->model_unknown |= one->model_unknown;
+    all->seq_unknown |= one->seq_unknown;
 }
 
 static void add_report(struct run *r, struct file_report *report, bool explicit)
 {
     count(r, report);
-    print_report(r, report);
+    if (!r->shows_diff) print_report(r, report);
     if (explicit) add_skip_reason(r, report);
     arena_reset(r->validation.arena);
     platform_cache_trim(&r->platforms);
@@ -195,7 +258,11 @@ static enum file_status validate_file(struct run *r, struct str path, bool expli
         arena_reset(a);
         arena_reset(r->validation.scratch);
         t.report = validate_too_large(&r->validation, path, end);
+    } else if (!t.settled) {
+        arena_reset(a);
+        return FILE_UNREADABLE;
     }
+    join_lacks(&r->validation, &t.view.validation);
     add_report(r, &t.report, explicit);
     return t.report.status;
 }
@@ -231,7 +298,9 @@ static bool validate_argument(struct run *r, struct str argument)
 {
     struct path_list files = {0};
     struct str error;
-    if (!paths_expand(r->c->keep, argument, &files, &error)) {
+    struct path_filter filter = {projects_leave_out, &r->projects};
+    if (io_is_folder(str_dup(r->c->keep, argument).p)) projects_note_folder(&r->projects, argument);
+    if (!paths_expand(r->c->keep, argument, filter, &files, &error)) {
         cmd_usage_error(r->c, "%.*s %.*s", STR_ARG(argument), STR_ARG(error));
         return false;
     }
@@ -244,8 +313,8 @@ static bool validate_argument(struct run *r, struct str argument)
 
 static int exit_status(const struct run *r, bool all_found)
 {
-    if (r->unreadable || !all_found) return STATUS_CANNOT;
-    if (r->finding) return STATUS_NO;
+    if (r->unreadable || r->projects.failed || !all_found) return STATUS_CANNOT;
+    if (r->shows_diff ? r->fixed > 0 : r->finding) return STATUS_NO;
     return r->read ? STATUS_OK : STATUS_CANNOT; /* nothing checked is no success */
 }
 
@@ -265,6 +334,7 @@ static int validate_files(struct run *r)
     print_head(r);
     for (size_t i = 0; i < r->c->n_arguments; i++)
         all_found &= validate_argument(r, r->c->arguments[i]);
+    projects_report_unused(&r->projects);
     print_foot(r);
     bool settled = settings_error(r->c->keep, &r->options).n == 0;
     return settled || !r->recipe ? exit_status(r, all_found) : refuse_settings(r, out, err);
@@ -273,6 +343,25 @@ static int validate_files(struct run *r)
 /* ---- the command ---- */
 
 #define FORMATS "automodel, megatron, bridge, plan or hf"
+
+/* What is fixed, and where it goes. */
+static bool read_fixes(struct run *r)
+{
+    struct cmd_context *c = r->c;
+    r->fixes = option_given(c, "fix");
+    r->shows_diff = option_given(c, "diff");
+    r->unsafe = option_given(c, "unsafe-fixes");
+    bool any = r->fixes || r->shows_diff;
+    const char *wrong = NULL;
+    if (r->unsafe && !any) wrong = "--unsafe-fixes goes with --fix or --diff";
+    if (any && option_given(c, "from"))
+        wrong = "--from only tells: it goes without --fix and --diff";
+    for (size_t i = 0; i < c->n_arguments && r->fixes && !r->shows_diff; i++)
+        if (str_is(c->arguments[i], "-"))
+            wrong = "--fix cannot write to standard input: --diff shows what it would";
+    if (wrong) cmd_usage_error(c, "%s", wrong);
+    return !wrong;
+}
 
 static bool read_options(struct run *r)
 {
@@ -285,11 +374,12 @@ static bool read_options(struct run *r)
         !recipe_as(c, r->as, FORMATS) || !recipe_options(c, &r->options) ||
         !recipe_version(c, &r->options, "from") || !cmd_load_rules(c, &rules))
         return false;
+    if (!read_fixes(r)) return false;
     r->validation = validation_of(c->keep, rules);
     r->validation.fail_on = severities[fail_on];
     r->validation.from = option_value(c, "from");
     r->validation.scratch = c->scratch;
-    return true;
+    return projects_open(&r->projects, c, &r->validation, &r->options);
 }
 
 enum { MOST_WORKERS = 8 };
@@ -321,6 +411,11 @@ static const struct option options[] = {
     {"from", "V",
      "a version that the files are right for: only what the other one changes is told"},
     {"format", "text|json|jsonl|github", "how to print"},
+    {"config", "FILE", "settings to use instead of the nearest .moeplan.yaml upward"},
+    {"isolated", NULL, "no settings, and nothing is left out for .gitignore"},
+    {"fix", NULL, "write what is fixed without changing what the run was meant to do"},
+    {"unsafe-fixes", NULL, "with --fix or --diff: what may change the run, too"},
+    {"diff", NULL, "print what --fix would change, for git apply, and change nothing"},
     {"fail-on", "error|warning|info", "least severity that makes the exit status 1"},
     {0},
 };
