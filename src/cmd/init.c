@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "cmd/cmd.h"
 #include "cmd/paths.h"
+#include "cmd/project.h"
 #include "emit/init_files.h"
 
 struct init {
@@ -16,6 +17,9 @@ struct init {
     struct str release;
     bool dry, overwrite, failed;
     struct init_survey survey;
+    struct validation validation;
+    struct read_options options; /* none */
+    struct projects projects;    /* what git ignores is none of the recipes */
 };
 
 static bool look_at_recipes(struct init *in)
@@ -23,7 +27,8 @@ static bool look_at_recipes(struct init *in)
     struct cmd_context *c = in->c;
     struct path_list files = {0};
     struct str error, text;
-    if (!paths_expand(c->keep, in->folder, &files, &error)) {
+    struct path_filter filter = {projects_leave_out, &in->projects};
+    if (!paths_expand(c->keep, in->folder, filter, &files, &error)) {
         cmd_usage_error(c, "%.*s %.*s", STR_ARG(in->folder), STR_ARG(error));
         return false;
     }
@@ -141,7 +146,9 @@ static int run(struct cmd_context *c)
     if (!io_is_folder(in.folder.p)) return cmd_usage_error(c, "%.*s is no folder", STR_ARG(folder));
     if (!is_address(in.release))
         return cmd_usage_error(c, "--release %.*s is no address", STR_ARG(in.release));
-    if (!look_at_recipes(&in)) return STATUS_CANNOT;
+    in.validation = validation_of(c->keep, rules_builtin());
+    if (!projects_open(&in.projects, c, &in.validation, &in.options) || !look_at_recipes(&in))
+        return STATUS_CANNOT;
     init_look(&in.survey, c->keep, in.folder);
     say_survey(&in);
     if (!in.survey.all) return cmd_usage_error(c, "there is no recipe below %.*s", STR_ARG(folder));

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "cmd/project.h"
 #include "cmd/recipe.h"
 
 enum { ROUND = 64 << 10 };
@@ -12,6 +13,8 @@ enum { ROUND = 64 << 10 };
 struct session {
     struct cmd_context *c;
     struct lsp_server *server;
+    struct validation validation; /* of the command line */
+    struct read_options options;
     struct buf in;           /* what has come and is no whole message yet */
     struct arena *out_arena; /* of the answers to one look */
 };
@@ -58,6 +61,26 @@ static bool read_more(struct session *s)
     return true;
 }
 
+/* The settings that hold for the file, over the command line; settings that cannot be used say so
+   where they are open. */
+static void look(void *state, struct arena *a, struct arena *scratch, struct str path,
+                 struct lsp_view *out)
+{
+    const struct session *s = state;
+    struct cmd_context *c = arena_dup(a, s->c, sizeof *c);
+    struct projects *projects = ARENA_NEW(a, struct projects);
+    struct file_view *view = ARENA_NEW(a, struct file_view);
+    c->keep = a;
+    c->scratch = scratch;
+    c->err = buf_new(a);
+    diags_init(&c->diags, a);
+    *out = (struct lsp_view){s->validation, s->options};
+    if (!projects_open(projects, c, &s->validation, &s->options) ||
+        !projects_view(projects, a, path, view))
+        return;
+    *out = (struct lsp_view){view->validation, view->settings.options};
+}
+
 static int serve(struct session *s)
 {
     bool asked;
@@ -69,17 +92,18 @@ static int serve(struct session *s)
 
 static int run(struct cmd_context *c)
 {
-    struct read_options options;
     const struct rule_set *rules;
-    if (!recipe_options(c, &options) || !cmd_load_rules(c, &rules)) return STATUS_CANNOT;
-    struct validation validation = validation_of(c->keep, rules);
-    struct session s = {.c = c, .in = buf_new(arena_child(c->keep, 4ul * LSP_LONGEST))};
-    s.server = lsp_new(c->keep, &validation, &options);
-    s.out_arena = arena_child(c->keep, LSP_MEMORY);
-    int status = serve(&s);
-    lsp_free(s.server);
-    arena_free(s.out_arena);
-    arena_free(s.in.arena);
+    struct session *s = ARENA_NEW(c->keep, struct session);
+    s->c = c;
+    if (!recipe_options(c, &s->options) || !cmd_load_rules(c, &rules)) return STATUS_CANNOT;
+    s->validation = validation_of(c->keep, rules);
+    s->in = buf_new(arena_child(c->keep, 4ul * LSP_LONGEST));
+    s->out_arena = arena_child(c->keep, LSP_MEMORY);
+    s->server = lsp_new(c->keep, look, s);
+    int status = serve(s);
+    lsp_free(s->server);
+    arena_free(s->out_arena);
+    arena_free(s->in.arena);
     return status;
 }
 

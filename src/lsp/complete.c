@@ -4,6 +4,7 @@
    indentation alone. */
 #include "base/map.h"
 #include "facts/entry.h"
+#include "flow/settings.h"
 #include "lsp/feature.h"
 #include "lsp/outline.h"
 
@@ -117,12 +118,13 @@ static void offer_values(struct completion *c, int param)
 
 static bool is_own(struct str format)
 {
-    return str_is_any(format, "plan|model|platform|rules|parameters");
+    return str_is_any(format, "plan|model|platform|rules|parameters|settings");
 }
 
 static void offer_named_values(struct completion *c, struct str key)
 {
-    static const char *const kinds[] = {"Model", "Platform", "Rules", "Parameters", NULL};
+    static const char *const kinds[] = {"Model",      "Platform", "Rules",
+                                        "Parameters", "Settings", NULL};
     static const char *const frameworks[] = {"megatron", "bridge", "automodel", NULL};
     bool base = str_is(key, "base"), platform = str_is(c->format, "platform");
     if (str_is(key, "platform") || (base && platform))
@@ -144,7 +146,8 @@ static int param_of(const struct completion *c, struct str key)
 static void complete_value(struct completion *c)
 {
     struct str key = c->where.key, path = c->where.path;
-    if (is_own(c->format) && !path.n) offer_named_values(c, key);
+    bool facts = !path.n || str_is_any(path, "defaults|paths.facts");
+    if (is_own(c->format) && facts) offer_named_values(c, key);
     if (is_own(c->format)) {
         offer_values(c, param_find(key));
         return;
@@ -237,6 +240,21 @@ static void complete_rules(struct completion *c)
         offer(c, str_of(rule_key(i)), KIND_FIELD, STR(""), STR(""));
 }
 
+static void offer_settings(struct completion *c, const struct settings_key *keys)
+{
+    for (; keys->name; keys++)
+        offer(c, str_of(keys->name), KIND_FIELD, str_of(keys->type), str_of(keys->doc));
+}
+
+static void complete_settings(struct completion *c)
+{
+    struct str path = c->where.path;
+    if (!path.n) offer_settings(c, settings_top_keys);
+    if (str_is(path, "paths")) offer_settings(c, settings_path_keys);
+    if (str_is_any(path, "defaults|paths.facts")) offer_settings(c, settings_fact_keys);
+    if (str_is_any(path, "ignore|paths.ignore")) offer_settings(c, settings_ignore_keys);
+}
+
 static void complete_own(struct completion *c)
 {
     struct str path = c->where.path;
@@ -245,6 +263,8 @@ static void complete_own(struct completion *c)
     bool plans = str_is(c->format, "plan"), models = str_is(c->format, "model");
     if (str_is(c->format, "rules"))
         complete_rules(c);
+    else if (str_is(c->format, "settings"))
+        complete_settings(c);
     else if (str_is(path, "coefficients"))
         complete_coefficients(c);
     else if (plans && str_is(path, "model"))

@@ -75,40 +75,74 @@ static struct str indent_of(struct str line)
     return str_slice(line, 0, n);
 }
 
-/* An edit that puts a comment on a line of its own above the finding. */
-static void write_ignore(const struct lsp_request *r, const struct diag *d)
-{
-    struct json_writer *w = r->w;
-    struct str indent = indent_of(text_line(r->text, d->at.line - 1));
-    struct span before = {d->at.source, d->at.line, 1, d->at.line, 1};
-    struct diags nowhere;
-    diags_init(&nowhere, r->arena);
-    json_open(w, "edit", '{');
-    json_open(w, "changes", '{');
-    json_open(w, str_dup(r->arena, r->uri).p, '[');
-    json_open(w, NULL, '{');
-    text_range(w, "range", &nowhere.sources, before);
-    json_str(
-        w, "newText",
-        arena_printf(r->arena, "%.*s# moeplan: ignore[%.*s]\n", STR_ARG(indent), STR_ARG(d->rule)));
-    json_close(w, '}');
-    json_close(w, ']');
-    json_close(w, '}');
-    json_close(w, '}');
-}
-
-static void action_ignore(const struct lsp_request *r, struct diags *diags, const struct diag *d)
+/* An action and the edits of the file that it consists of; the caller writes those and closes it.
+ */
+static void open_action(const struct lsp_request *r, struct diags *diags, const struct diag *d,
+                        struct str title)
 {
     struct json_writer *w = r->w;
     json_open(w, NULL, '{');
-    json_str(w, "title",
-             arena_printf(r->arena, "Ignore %.*s here, in a comment", STR_ARG(d->rule)));
+    json_str(w, "title", title);
     json_str(w, "kind", STR("quickfix"));
     json_open(w, "diagnostics", '[');
     finding(r, diags, d);
     json_close(w, ']');
-    write_ignore(r, d);
-    json_close(w, '}');
+    json_open(w, "edit", '{');
+    json_open(w, "changes", '{');
+    json_open(w, str_dup(r->arena, r->uri).p, '[');
+}
+
+static void write_edit(const struct lsp_request *r, struct diags *diags, struct span at,
+                       struct str text)
+{
+    json_open(r->w, NULL, '{');
+    text_range(r->w, "range", &diags->sources, at);
+    json_str(r->w, "newText", text);
+    json_close(r->w, '}');
+}
+
+static void close_action(const struct lsp_request *r)
+{
+    json_close(r->w, ']');
+    json_close(r->w, '}');
+    json_close(r->w, '}');
+    json_close(r->w, '}');
+}
+
+/* Whether all that the fix changes is in this file. */
+static bool has_fix(const struct diag *d)
+{
+    for (size_t i = 0; i < d->edits.n; i++)
+        if (d->edits.items[i].source != 1) return false;
+    return d->edits.n > 0;
+}
+
+/* What changes a run is the second choice. */
+static void action_fix(const struct lsp_request *r, struct diags *diags, const struct diag *d)
+{
+    struct str what = d->help.n ? d->help : d->rule;
+    open_action(
+        r, diags, d,
+        arena_printf(r->arena, "%s: %.*s", d->safe ? "Fix" : "Change the run", STR_ARG(what)));
+    for (size_t i = 0; i < d->edits.n; i++) {
+        const struct text_edit *e = &d->edits.items[i];
+        struct span at = source_span(&diags->sources, e->source, e->from, e->to);
+        write_edit(r, diags, at, e->text);
+    }
+    close_action(r);
+}
+
+/* A comment on a line of its own above the finding. */
+static void action_ignore(const struct lsp_request *r, struct diags *diags, const struct diag *d)
+{
+    struct str indent = indent_of(text_line(r->text, d->at.line - 1));
+    struct span before = {d->at.source, d->at.line, 1, d->at.line, 1};
+    open_action(r, diags, d,
+                arena_printf(r->arena, "Ignore %.*s here, in a comment", STR_ARG(d->rule)));
+    write_edit(
+        r, diags, before,
+        arena_printf(r->arena, "%.*s# moeplan: ignore[%.*s]\n", STR_ARG(indent), STR_ARG(d->rule)));
+    close_action(r);
 }
 
 void lsp_actions(const struct lsp_request *r, int64_t from, int64_t to)
@@ -117,8 +151,9 @@ void lsp_actions(const struct lsp_request *r, int64_t from, int64_t to)
     json_open(r->w, NULL, '[');
     for (size_t i = 0; i < report.diags->n; i++) {
         const struct diag *d = &report.diags->items[i];
-        bool within = d->at.line > from && d->at.line <= to + 1 && is_here(d);
-        if (within && report.framework.n && may_have_comment_above(r, d->at.line))
+        if (d->at.line <= from || d->at.line > to + 1 || !is_here(d)) continue;
+        if (has_fix(d)) action_fix(r, report.diags, d);
+        if (report.framework.n && may_have_comment_above(r, d->at.line))
             action_ignore(r, report.diags, d);
     }
     json_close(r->w, ']');

@@ -25,8 +25,8 @@ enum { MOST_FILES = 1000 };
 enum stage { STAGE_NEW, STAGE_RUNNING, STAGE_ASKED, STAGE_ENDED, STAGE_LEFT };
 
 struct lsp_server {
-    const struct validation *validation;
-    const struct read_options *options;
+    lsp_look *look;
+    void *look_state;
     struct arena *arena, *scratch; /* of a message */
     struct open_file files[MOST_FILES];
     enum stage stage;
@@ -44,12 +44,11 @@ struct message {
     struct json_writer w;
 };
 
-struct lsp_server *lsp_new(struct arena *keep, const struct validation *validation,
-                           const struct read_options *options)
+struct lsp_server *lsp_new(struct arena *keep, lsp_look *look, void *state)
 {
     struct lsp_server *s = ARENA_NEW(keep, struct lsp_server);
-    s->validation = validation;
-    s->options = options;
+    s->look = look;
+    s->look_state = state;
     s->arena = arena_child(keep, LSP_MEMORY);
     s->scratch = arena_child(keep, LSP_MEMORY);
     return s;
@@ -163,29 +162,30 @@ static struct open_file *file_find(struct lsp_server *s, struct str uri)
     return NULL;
 }
 
-/* What reads the file, with the message's own arenas: a platform file may have changed meanwhile.
- */
+/* What reads the file, with the message's own arenas. */
 static void request_open(struct message *m, const struct open_file *file, struct lsp_request *r)
 {
     struct lsp_server *s = m->server;
     struct arena *a = s->arena;
-    struct validation *v = ARENA_NEW(a, struct validation);
-    *v = *s->validation;
-    v->arena = a;
-    v->scratch = s->scratch;
-    v->named = true;
+    struct lsp_view *view = ARENA_NEW(a, struct lsp_view);
+    struct str path = path_of(a, file->uri);
+    s->look(s->look_state, a, s->scratch, path, view);
+    view->validation.arena = a;
+    view->validation.scratch = s->scratch;
+    view->validation.named = true;
+    view->options.set =
+        arena_dup(a, view->options.set, view->options.n_set * sizeof(struct setting));
+    view->options.platforms = ARENA_NEW(a, struct platform_cache);
+    view->options.platforms->arena = a;
     *r = (struct lsp_request){.arena = a,
                               .scratch = s->scratch,
-                              .validation = v,
-                              .options = *s->options,
-                              .path = path_of(a, file->uri),
+                              .validation = &view->validation,
+                              .options = view->options,
+                              .path = path,
                               .uri = file->uri,
                               .text = file->text,
                               .params = m->params,
                               .w = &m->w};
-    r->options.set = arena_dup(a, r->options.set, r->options.n_set * sizeof *r->options.set);
-    r->options.platforms = ARENA_NEW(a, struct platform_cache);
-    r->options.platforms->arena = a;
 }
 
 /* The findings of a file, or none of one that was closed. */

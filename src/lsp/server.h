@@ -12,10 +12,19 @@
 
 struct lsp_server;
 
-/* By the rules and limits of `validation`, whose arenas are the server's to set, and with these
-   options for every file. Lives in `keep`, which has a guard. */
-struct lsp_server *lsp_new(struct arena *keep, const struct validation *validation,
-                           const struct read_options *options);
+/* What a file is checked by, and what is said beside it; the arenas of `validation` are the
+   server's to set. */
+struct lsp_view {
+    struct validation validation;
+    struct read_options options;
+};
+/* Finds it for a path, anew for each message, as settings may have changed: in `a`, which holds
+   until the message is answered. */
+typedef void lsp_look(void *state, struct arena *a, struct arena *scratch, struct str path,
+                      struct lsp_view *out);
+
+/* Lives in `keep`, which has a guard. */
+struct lsp_server *lsp_new(struct arena *keep, lsp_look *look, void *state);
 /* Gives back what the open files take. */
 void lsp_free(struct lsp_server *s);
 

@@ -18,7 +18,6 @@ struct session {
     struct arena *arena;
     struct lsp_server *server;
     struct validation validation;
-    struct read_options options;
     struct str input;
     unsigned form, place;
 };
@@ -69,12 +68,22 @@ static void ask_all(struct session *s)
         ask(s, questions[i]);
 }
 
+static void look(void *state, struct arena *a, struct arena *scratch, struct str path,
+                 struct lsp_view *out)
+{
+    const struct session *s = state;
+    (void)a;
+    (void)scratch;
+    (void)path;
+    *out = (struct lsp_view){.validation = s->validation};
+}
+
 static void play(void *state)
 {
     struct session *s = state;
     struct str rest = s->input, message;
     s->validation = validation_of(s->arena, rules_builtin());
-    s->server = lsp_new(s->arena, &s->validation, &s->options);
+    s->server = lsp_new(s->arena, look, s);
     tell(s, STR("{\"id\":0,\"method\":\"initialize\"}"));
     if (s->form == 2)
         ask_all(s);

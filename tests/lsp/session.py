@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """session.py PROGRAM SOURCE: what an editor asks, and what it must not be able to break."""
+import pathlib
 import sys
+import tempfile
 import time
 
 from client import Client
@@ -77,6 +79,8 @@ def yaml_completions():
     completes(plan.replace("platform: h800\n", "") + "platform: gb2", "gb200")
     recipe = "recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
     completes(recipe + "distributed:\n  tp", "tp_size", uri="file:///w/recipe.yaml")
+    completes("moeplan: 1\nkind: Settings\ndefaults:\n  gp", "gpus", uri="file:///w/.moeplan.yaml")
+    completes("moeplan: 1\nkind: Settings\ndefaults:\n  platform: h1", "h100", uri="file:///w/.moeplan.yaml")
     completes("moeplan: 1\nkind: Rules\nrules:\n  - id: x\n    mess", "message", uri="file:///w/rules.yaml")
     completes("model.pipeline_model_parallel_size=2\nmodel.tensor_model_par", "model.tensor_model_parallel_size", uri="file:///w/overrides")
 
@@ -102,6 +106,35 @@ def actions():
     for line, text in sorted(edits, reverse=True):
         lines.insert(line, text.rstrip("\n"))
     expect(edits and not [d for d in client.change(PLAN, "\n".join(lines)) if d["severity"] == 1], "the comments silence nothing")
+
+
+def fixes():
+    """The preferred action about a misspelt flag, taken."""
+    client.change(SCRIPT, script)
+    line = line_of(script, "--use-distributed-optimzer")
+    offered = client.request("textDocument/codeAction", textDocument={"uri": SCRIPT}, context={"diagnostics": []},
+                             range={"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}})["result"]
+    fix = next(a for a in offered if a["title"].startswith("Fix: "))
+    (edit,) = fix["edit"]["changes"][SCRIPT]
+    lines = script.split("\n")
+    start, end = edit["range"]["start"], edit["range"]["end"]
+    expect(start["line"] == end["line"] == line, f"an edit elsewhere: {edit}")
+    lines[line] = lines[line][:start["character"]] + edit["newText"] + lines[line][end["character"]:]
+    expect("--use-distributed-optimizer" in lines[line], lines[line])
+    expect("unknown-key" not in {d["code"] for d in client.change(SCRIPT, "\n".join(lines))}, "the fix fixes nothing")
+
+
+def settings():
+    """What .moeplan.yaml says holds from the next message on."""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, ".git").mkdir()
+        uri = f"file://{folder}/plan.yaml"
+        broken = "moeplan: 1\nmodel: qwen3-30b-a3b\nep: 48\n"
+        expect({d["severity"] for d in client.open(uri, broken) if d["code"] == "ep-divides-experts"} == {1}, "no error without settings")
+        pathlib.Path(folder, ".moeplan.yaml").write_text("moeplan: 1\nkind: Settings\nseverity: {ep-divides-experts: info}\n")
+        expect({d["severity"] for d in client.change(uri, broken) if d["code"] == "ep-divides-experts"} == {3}, "settings do not hold")
+        found = client.open(f"file://{folder}/.moeplan.yaml", "moeplan: 1\nkind: Settings\nseverty: {}\n")
+        expect(any("severty" in d["message"] for d in found), "a misspelt setting passes")
 
 
 def own_files():
@@ -157,7 +190,7 @@ refused = client.request("textDocument/hover")
 expect(refused["error"]["code"] == -32002, "an answer before initialize")
 capabilities = client.start()
 expect(capabilities["textDocumentSync"]["change"] == 1 and capabilities["hoverProvider"], "capabilities")
-for check in (findings, hovers, completions, yaml_completions, own_files, columns, hostile, speed):
+for check in (findings, hovers, completions, yaml_completions, fixes, settings, own_files, columns, hostile, speed):
     check()
 expect(client.stop() == 0, "an exit status after shutdown")
 
