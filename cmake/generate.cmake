@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Build steps that turn rules/ into C tables, each by a small program over the same loaders the tool uses.
 
+# Programs that run during the build are linked without what is worth its minutes in one that is shipped.
+function(moeplan_tool name)
+  set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+  if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+    target_link_options(${name} PRIVATE -fno-lto)
+  endif()
+endfunction()
+
 # moeplan_generate(NAME OUTPUT FILE… INTO TARGET LINK LIBRARY… INPUTS FILE… [SOURCES FILE…] [OPTIONS WORD…] [ARGUMENTS WORD…]):
 # tools/NAME.c, with further SOURCES, is called with OPTIONS, the OUTPUT files and ARGUMENTS (else INPUTS); what it writes from
 # INPUTS becomes sources of TARGET.
@@ -12,6 +20,7 @@ function(moeplan_generate name)
   list(TRANSFORM step_OUTPUT PREPEND ${CMAKE_BINARY_DIR}/)
   add_executable(${name} ${CMAKE_SOURCE_DIR}/tools/${name}.c ${step_SOURCES})
   moeplan_target(${name})
+  moeplan_tool(${name})
   target_link_libraries(${name} PRIVATE ${step_LINK})
   add_custom_command(
     OUTPUT ${step_OUTPUT}
@@ -84,5 +93,6 @@ moeplan_generate(generate_playbook OUTPUT playbook.c INTO moeplan_choose LINK ${
 # The reference pages that follow from data: `--target docs` writes them into docs/, a test compares.
 add_executable(generate_docs tools/generate_docs.c)
 moeplan_target(generate_docs)
+moeplan_tool(generate_docs)
 target_link_libraries(generate_docs PRIVATE ${MOEPLAN_UPTO_cmd})
 add_custom_target(docs COMMAND generate_docs ${CMAKE_SOURCE_DIR}/docs VERBATIM)

@@ -7,7 +7,8 @@ set -eu
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 version=$(sed -n 's/^project(moeplan VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+commit=$(git rev-parse HEAD)
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 machine=$(uname -m)
@@ -45,7 +46,7 @@ tidy() { # PACKAGE FOLDER
 make_all() { # PLACE
     place=$1
     mkdir -p "$place/out"
-    git archive --prefix="moeplan-$version/" HEAD | tar -x -C "$place"
+    git archive --prefix="moeplan-$version/" "$commit" | tar -x -C "$place"
     build "$place/moeplan-$version" "$place/deb" -DCMAKE_INSTALL_PREFIX=/usr -DMOEPLAN_ZSH_DIR=share/zsh/vendor-completions
     (cd "$place/deb" && cpack -B "$place/packages") >"$work/log" 2>&1 || {
         cat "$work/log" >&2
