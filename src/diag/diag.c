@@ -70,7 +70,7 @@ static bool same_letters(struct str a, struct str b)
    names of parallel dimensions differ. */
 static bool is_slip(struct str word, struct str near)
 {
-    enum { HEAD = 2, SHORT = 6, LONG = 10 };
+    enum { HEAD = 2, SHORT = 6, LONG = 10, VERY_LONG = 18 };
     size_t head = 0;
     while (head < word.n && word.p[head] == '-')
         head++;
@@ -78,7 +78,7 @@ static bool is_slip(struct str word, struct str near)
     if (word.n < SHORT || near.n < SHORT ||
         !str_eq(str_slice(word, 0, head + HEAD), str_slice(near, 0, head + HEAD)))
         return false;
-    return edit_distance(word, near) <= (word.n >= LONG ? 2 : 1);
+    return edit_distance(word, near) <= (word.n >= VERY_LONG ? 3 : word.n >= LONG ? 2 : 1);
 }
 
 /* The wrong word where the finding stands: the text there, or what it begins with up to a "=". */
