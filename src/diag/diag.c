@@ -135,6 +135,16 @@ void diag_hide(struct diags *all, const struct diag *d, enum diag_state state, s
     hidden->reason = reason;
 }
 
+struct str diag_values(struct diags *all, const struct diag *d)
+{
+    enum { LONGEST = 200 };
+    size_t from, to;
+    if (d->values.n) return d->values;
+    struct str text = str_trim(source_bytes(&all->sources, d->at, &from, &to));
+    text = str_slice(text, 0, str_find(text, '\n'));
+    return str_trim(str_slice(text, 0, LONGEST));
+}
+
 static int cmp_u32(uint32_t a, uint32_t b)
 {
     return a < b ? -1 : a > b;
