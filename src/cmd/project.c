@@ -43,6 +43,22 @@ static enum severity severity_of(struct str word, enum severity otherwise)
     return str_is(word, "info") ? SEVERITY_INFO : otherwise;
 }
 
+/* One that is not there yet is empty. NULL with errors in c->diags when it is none. */
+static struct baseline *open_baseline(struct cmd_context *c, struct str path)
+{
+    struct baseline *b = ARENA_NEW(c->keep, struct baseline);
+    struct str text, error;
+    b->arena = c->keep;
+    path = str_dup(c->keep, path);
+    if (!path_exists(path)) return b;
+    if (!io_read(c->keep, path.p, &text, &error)) {
+        cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
+        return NULL;
+    }
+    uint32_t source = source_add(&c->diags.sources, path, text);
+    return baseline_read(b, &c->diags, source) ? b : NULL;
+}
+
 static bool read_settings(struct projects *p, struct str path, struct project *project)
 {
     struct cmd_context *c = p->c;
@@ -57,6 +73,10 @@ static bool read_settings(struct projects *p, struct str path, struct project *p
     project->settings = settings_read(c->keep, &c->diags, source, path_parent(real));
     if (!project->settings || !load_data(p, project)) return false;
     project->base.pin = project->settings->pin;
+    if (project->settings->baseline.n && !p->baseline) {
+        project->baseline = open_baseline(c, project->settings->baseline);
+        if (!project->baseline) return false;
+    }
     if (!option_given(c, "fail-on"))
         project->base.fail_on = severity_of(project->settings->fail_on, project->base.fail_on);
     return true;
@@ -203,6 +223,20 @@ static void resolve(struct projects *p, struct arena *a, const struct place *pla
     out->settings.options.declared = out->project->declared;
 }
 
+/* The baseline that holds for the file, and what it is called there. */
+static void know(struct projects *p, struct arena *a, const struct place *place, struct str name,
+                 struct file_view *out)
+{
+    struct str folder = p->baseline_folder;
+    out->baseline = p->baseline;
+    if (!out->baseline && place->project) {
+        out->baseline = place->project->baseline;
+        folder = path_parent(place->project->settings->baseline);
+    }
+    struct str real = path_join(a, place->real, name);
+    if (out->baseline) out->known_as = path_between(a, folder, real);
+}
+
 bool projects_view(struct projects *p, struct arena *a, struct str path, struct file_view *out)
 {
     bool input = str_is(path, "-");
@@ -213,7 +247,9 @@ bool projects_view(struct projects *p, struct arena *a, struct str path, struct 
                               .project = place->project,
                               .path = path};
     if (place->project && !place->project->settings) return false;
-    if (place->project) resolve(p, a, place, str_slice(path, folder.n, path.n), out);
+    struct str name = str_slice(path, folder.n, path.n);
+    if (place->project) resolve(p, a, place, name, out);
+    know(p, a, place, name, out);
     want(a, &out->settings.policy, &p->wanted);
     out->settings.policy.today = p->today;
     out->validation.policy = &out->settings.policy;
@@ -248,7 +284,37 @@ void projects_report_unused(struct projects *p)
     }
 }
 
+size_t projects_gone(const struct projects *p)
+{
+    size_t gone = p->baseline ? baseline_gone(p->baseline) : 0;
+    for (size_t i = 0; i < p->all.n; i++)
+        if (p->all.items[i]->baseline) gone += baseline_gone(p->all.items[i]->baseline);
+    return gone;
+}
+
 /* ---- the command line ---- */
+
+/* The baseline that is read, or the one that is to be written, which is empty. */
+static bool open_given_baseline(struct projects *p)
+{
+    struct cmd_context *c = p->c;
+    bool writes = option_given(c, "write-baseline");
+    struct str path = option_value(c, writes ? "write-baseline" : "baseline");
+    struct str until = option_value(c, "until");
+    if (until.n && (!writes || !day_is_valid(until))) {
+        cmd_usage_error(c, "--until goes with --write-baseline, and is a day such as 2026-12-31");
+        return false;
+    }
+    if (!path.n) return true;
+    struct str folder = path_folder(path);
+    if (!path_real(c->keep, folder.n ? str_dup(c->keep, folder).p : ".", &p->baseline_folder)) {
+        cmd_usage_error(c, "there is no folder %.*s", STR_ARG(folder));
+        return false;
+    }
+    p->baseline = writes ? ARENA_NEW(c->keep, struct baseline) : open_baseline(c, path);
+    if (writes) *p->baseline = (struct baseline){.arena = c->keep, .until = until};
+    return p->baseline;
+}
 
 /* As 2026-12-31, or of SOURCE_DATE_EPOCH, which makes a run repeatable. */
 static struct str day_of_run(struct arena *a)
@@ -269,6 +335,7 @@ bool projects_open(struct projects *p, struct cmd_context *c, const struct valid
     *p = (struct projects){.c = c, .base = base, .given = given, .today = day_of_run(c->keep)};
     struct str config = option_value(c, "config");
     p->isolated = option_given(c, "isolated");
+    if (!open_given_baseline(p)) return false;
     if (!config.n) return true;
     if (p->isolated) {
         cmd_usage_error(c, "--config and --isolated cannot both hold");

@@ -5,13 +5,15 @@
 
 #include "base/map.h"
 #include "cmd/cmd.h"
+#include "flow/baseline.h"
 #include "flow/settings.h"
 #include "flow/validate.h"
 
 /* A settings file as it is used. */
 struct project {
     struct settings *settings;
-    struct validation base; /* with the rules of the settings beside those of the command line */
+    struct validation base;    /* with the rules of the settings beside those of the command line */
+    struct baseline *baseline; /* NULL: none, or that of the command line holds */
     const struct param_list *declared; /* NULL: those of the command line */
 };
 
@@ -28,9 +30,11 @@ struct projects {
     const struct read_options *given;
     struct diag_selection wanted; /* of the command line */
     struct str today;
-    bool isolated;          /* no settings are looked for */
-    bool failed;            /* some settings cannot be used: the errors are said */
-    struct project *forced; /* of --config: it holds everywhere */
+    struct baseline *baseline;  /* of the command line: it holds everywhere; NULL: none */
+    struct str baseline_folder; /* real path */
+    bool isolated;              /* no settings are looked for */
+    bool failed;                /* some settings cannot be used: the errors are said */
+    struct project *forced;     /* of --config: it holds everywhere */
     struct map place_of, project_of, ignores_of;
     struct place *items;
     size_t n, cap;
@@ -48,8 +52,10 @@ const struct place *projects_place(struct projects *p, struct str folder);
 struct file_view {
     struct validation validation; /* its arenas are the caller's to set */
     struct settings_view settings;
-    struct project *project; /* NULL: no settings hold */
-    struct str path;         /* from the settings' folder on; without settings as it is named */
+    struct project *project;   /* NULL: no settings hold */
+    struct baseline *baseline; /* NULL: none */
+    struct str known_as;       /* the file's path from the baseline's folder on */
+    struct str path;           /* from the settings' folder on; without settings as it is named */
 };
 bool projects_view(struct projects *p, struct arena *a, struct str path, struct file_view *out);
 /* Afterwards: which settings of the command line were used. */
@@ -60,5 +66,7 @@ bool projects_leave_out(void *projects, struct str path, bool folder);
    are then told as warnings in c->diags. */
 void projects_note_folder(struct projects *p, struct str folder);
 void projects_report_unused(struct projects *p);
+/* How many known findings are gone. */
+size_t projects_gone(const struct projects *p);
 
 #endif

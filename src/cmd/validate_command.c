@@ -27,9 +27,10 @@ struct run {
     int format;
     struct report_summary summary;
     bool read, unreadable, finding;
-    bool recipe;                    /* of what was read, something takes settings */
+    bool recipe; /* of what was read, something takes settings */
+    bool writes_baseline;
     bool fixes, unsafe, shows_diff; /* --fix, --unsafe-fixes, --diff */
-    size_t fixed, fixed_files, unsafe_left;
+    size_t fixed, fixed_files, unsafe_left, known;
     struct map seen;         /* file -> status: one that is named twice is checked once */
     struct map environments; /* that some file was checked for */
 };
@@ -138,9 +139,21 @@ static void print_fixed(const struct run *r)
     buf_add_char(out, '\n');
 }
 
+/* "12 known findings hidden, 3 more are gone: --write-baseline drops them" */
+static void print_known(const struct run *r)
+{
+    struct buf *out = &r->c->err;
+    size_t gone = r->writes_baseline ? 0 : projects_gone(&r->projects);
+    if (r->known) buf_printf(out, "%zu known finding%s hidden\n", r->known, plural(r->known));
+    if (gone)
+        buf_printf(out, "%zu finding%s of the baseline %s gone: --write-baseline drops %s\n", gone,
+                   plural(gone), gone == 1 ? "is" : "are", gone == 1 ? "it" : "them");
+}
+
 static void print_foot(struct run *r)
 {
     print_fixed(r);
+    print_known(r);
     if (r->shows_diff) return;
     if (r->format == FORMAT_JSON) {
         buf_add(&r->c->out, STR("],\"summary\":"));
@@ -155,6 +168,8 @@ static void print_foot(struct run *r)
 static void count(struct run *r, const struct file_report *report)
 {
     report_count(&r->summary, report);
+    for (size_t i = 0; i < report->diags->hidden.n; i++)
+        r->known += report->diags->hidden.items[i].state == DIAG_KNOWN;
     note_environment(r, report);
     r->read = r->read || report->status == FILE_OK || report->status == FILE_INVALID;
     r->recipe = r->recipe || report->framework.n > 0;
@@ -208,6 +223,18 @@ static void fix_file(struct attempt *t, struct str text)
         t->report = validate_unreadable(v, t->path, error);
 }
 
+/* Known findings are hidden, or all become known. */
+static void heed_baseline(struct attempt *t)
+{
+    const struct file_view *view = &t->view;
+    if (!view->baseline) return;
+    if (t->run->writes_baseline)
+        baseline_add(view->baseline, t->report.diags, view->known_as);
+    else
+        baseline_hide(view->baseline, t->report.diags, view->known_as, t->run->projects.today);
+    validate_judge(&view->validation, &t->report);
+}
+
 static void read_and_validate(void *state)
 {
     struct attempt *t = state;
@@ -228,6 +255,7 @@ static void read_and_validate(void *state)
     else
         t->report = validate_text(v, t->path, text, r->as, &t->view.settings.options);
     projects_close_view(&r->projects, &t->view);
+    heed_baseline(t);
 }
 
 /* What some file lacked is told for all. */
@@ -311,6 +339,22 @@ static bool validate_argument(struct run *r, struct str argument)
     return true;
 }
 
+/* The run then answers that the file is written. */
+static int write_baseline(struct run *r, int status)
+{
+    struct cmd_context *c = r->c;
+    struct str path = str_dup(c->keep, option_value(c, "write-baseline")), error;
+    struct buf text = buf_new(c->keep);
+    const struct baseline *b = r->projects.baseline;
+    if (status == STATUS_CANNOT) return status;
+    baseline_write(r->projects.baseline, &text);
+    if (!io_write(c->keep, path.p, buf_str(&text), &error))
+        return cmd_usage_error(c, "%.*s cannot be written: %.*s", STR_ARG(path), STR_ARG(error));
+    buf_printf(&c->err, "%zu different finding%s written to %.*s\n", b->n, plural(b->n),
+               LINE_ARG(c->keep, path));
+    return STATUS_OK;
+}
+
 static int exit_status(const struct run *r, bool all_found)
 {
     if (r->unreadable || r->projects.failed || !all_found) return STATUS_CANNOT;
@@ -337,7 +381,9 @@ static int validate_files(struct run *r)
     projects_report_unused(&r->projects);
     print_foot(r);
     bool settled = settings_error(r->c->keep, &r->options).n == 0;
-    return settled || !r->recipe ? exit_status(r, all_found) : refuse_settings(r, out, err);
+    if (!settled && r->recipe) return refuse_settings(r, out, err);
+    int status = exit_status(r, all_found);
+    return r->writes_baseline ? write_baseline(r, status) : status;
 }
 
 /* ---- the command ---- */
@@ -351,6 +397,7 @@ static bool read_fixes(struct run *r)
     r->fixes = option_given(c, "fix");
     r->shows_diff = option_given(c, "diff");
     r->unsafe = option_given(c, "unsafe-fixes");
+    r->writes_baseline = option_given(c, "write-baseline");
     bool any = r->fixes || r->shows_diff;
     const char *wrong = NULL;
     if (r->unsafe && !any) wrong = "--unsafe-fixes goes with --fix or --diff";
@@ -413,6 +460,9 @@ static const struct option options[] = {
     {"format", "text|json|jsonl|github", "how to print"},
     {"config", "FILE", "settings to use instead of the nearest .moeplan.yaml upward"},
     {"isolated", NULL, "no settings, and nothing is left out for .gitignore"},
+    {"baseline", "FILE", "findings that are known: only new ones are shown and count"},
+    {"write-baseline", "FILE", "make what is found known"},
+    {"until", "DAY", "with --write-baseline: the last day on which it is, as 2026-12-31"},
     {"fix", NULL, "write what is fixed without changing what the run was meant to do"},
     {"unsafe-fixes", NULL, "with --fix or --diff: what may change the run, too"},
     {"diff", NULL, "print what --fix would change, for git apply, and change nothing"},

@@ -70,7 +70,7 @@ static bool same_letters(struct str a, struct str b)
    names of parallel dimensions differ. */
 static bool is_slip(struct str word, struct str near)
 {
-    enum { HEAD = 2, SHORT = 6, LONG = 10 };
+    enum { HEAD = 2, SHORT = 6, LONG = 10, VERY_LONG = 18 };
     size_t head = 0;
     while (head < word.n && word.p[head] == '-')
         head++;
@@ -78,7 +78,7 @@ static bool is_slip(struct str word, struct str near)
     if (word.n < SHORT || near.n < SHORT ||
         !str_eq(str_slice(word, 0, head + HEAD), str_slice(near, 0, head + HEAD)))
         return false;
-    return edit_distance(word, near) <= (word.n >= LONG ? 2 : 1);
+    return edit_distance(word, near) <= (word.n >= VERY_LONG ? 3 : word.n >= LONG ? 2 : 1);
 }
 
 /* The wrong word where the finding stands: the text there, or what it begins with up to a "=". */
@@ -133,6 +133,16 @@ void diag_hide(struct diags *all, const struct diag *d, enum diag_state state, s
     *hidden = *d;
     hidden->state = state;
     hidden->reason = reason;
+}
+
+struct str diag_values(struct diags *all, const struct diag *d)
+{
+    enum { LONGEST = 200 };
+    size_t from, to;
+    if (d->values.n) return d->values;
+    struct str text = str_trim(source_bytes(&all->sources, d->at, &from, &to));
+    text = str_slice(text, 0, str_find(text, '\n'));
+    return str_trim(str_slice(text, 0, LONGEST));
 }
 
 static int cmp_u32(uint32_t a, uint32_t b)

@@ -77,6 +77,8 @@ void diag_edit(struct diags *all, struct diag *d, size_t from, size_t to, struct
 /* The help that lists the words that are valid, the one near to the wrong one first. */
 void diag_choices(struct diags *all, struct diag *d, struct str wrong, const struct str *choices,
                   size_t n);
+/* What it is about, wherever it stands: its values, else the text there, in one line. */
+struct str diag_values(struct diags *all, const struct diag *d);
 /* Hides one that is taken out of the list by the caller. */
 void diag_hide(struct diags *all, const struct diag *d, enum diag_state state, struct str reason);
 /* By source, line, column, severity (errors first), rule, message; exact duplicates are dropped. */

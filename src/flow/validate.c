@@ -227,6 +227,12 @@ struct file_report validate_text(struct validation *v, struct str path, struct s
     return report;
 }
 
+void validate_judge(const struct validation *v, struct file_report *report)
+{
+    bool read = report->status == FILE_OK || report->status == FILE_INVALID;
+    if (read) report->status = status_of(v, report->diags, RECIPE_READ);
+}
+
 /* A report of one finding that is about the whole file. */
 static struct file_report unreadable(struct validation *v, struct str path, const char *rule,
                                      const char *what, struct str why)

@@ -125,6 +125,21 @@ static void note_operands(struct diag *d, const struct facts *f, const struct op
     }
 }
 
+/* The operands of the rule itself, as they stand: by them a finding is known again. */
+static struct str values_text(const struct facts *f, const struct operands *operands,
+                              struct arena *scratch)
+{
+    struct buf out = buf_new(scratch);
+    for (size_t i = 0; i < operands->n_rule; i++) {
+        const struct fact *fact = &f->items[operands->params[i]];
+        struct str text = short_text(scratch, fact->value);
+        if (fact_is_known(fact))
+            buf_printf(&out, "%s%.*s=%.*s", out.n ? ", " : "",
+                       STR_ARG(param_table[operands->params[i]].name), STR_ARG(text));
+    }
+    return buf_str(&out);
+}
+
 static void add_notes(struct diag *d, const struct rule *r, const struct facts *f,
                       const struct operands *operands, struct arena *scratch)
 {
@@ -283,6 +298,7 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     d->source = r->source;
     d->covers = r->covers;
     d->n_covers = r->n_covers;
+    d->values = str_dup(f->diags->arena, values_text(f, &operands, scratch));
     add_notes(d, r, f, &operands, scratch);
     add_help(d, set, r, f, scratch);
     arena_pop(scratch, mark);
