@@ -291,7 +291,7 @@ static void complete_key(struct completion *c)
 static struct str without_line(struct arena *a, struct str text, int64_t line)
 {
     struct str cut = text_line(text, line);
-    size_t from = cut.n ? (size_t)(cut.p - text.p) : text.n;
+    size_t from = (size_t)(cut.p - text.p);
     return arena_printf(a, "%.*s%.*s", (int)from, text.p, (int)(text.n - from - cut.n),
                         text.p + from + cut.n);
 }

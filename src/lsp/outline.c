@@ -34,10 +34,10 @@ static void outline_words(struct outline *o)
 
 /* ---- YAML ---- */
 
-/* A line of YAML: the column of its key, and of the dash before it where it begins an item. */
+/* A line of YAML: the column of its key, behind the dash where it begins an item. */
 struct entry_line {
-    size_t column, dash; /* dash: the same as column where there is none */
-    struct str text;     /* from the key on */
+    size_t column;
+    struct str text; /* from the key on */
 };
 
 static struct entry_line entry_of(struct str line)
@@ -45,7 +45,6 @@ static struct entry_line entry_of(struct str line)
     struct entry_line e = {.text = line};
     while (e.column < line.n && line.p[e.column] == ' ')
         e.column++;
-    e.dash = e.column;
     while (e.column + 1 < line.n && line.p[e.column] == '-' && line.p[e.column + 1] == ' ')
         e.column += 2;
     e.text = str_slice(line, e.column, line.n);
@@ -61,30 +60,40 @@ static struct str key_of(struct str text)
     return STR("");
 }
 
-/* The keys of the mappings around a column, from the innermost outwards. */
-static struct str path_above(struct arena *a, struct str text, int64_t line, size_t column)
+/* The line above the byte at which a line begins, and where it begins; false at the first. */
+static bool line_above(struct str text, size_t *start, struct str *line)
 {
-    struct str path = STR("");
-    for (int64_t i = line - 1; i >= 0 && column > 0; i--) {
-        struct entry_line e = entry_of(text_line(text, i));
+    if (*start == 0) return false;
+    size_t end = *start - 1, from = end;
+    while (from > 0 && text.p[from - 1] != '\n')
+        from--;
+    *line = str_slice(text, from, end);
+    *start = from;
+    return true;
+}
+
+/* The keys of the mappings around a column of the line that begins there, from the innermost
+   outwards. */
+static struct str path_above(struct arena *a, struct str text, size_t start, size_t column)
+{
+    struct str path = STR(""), line;
+    while (column > 0 && line_above(text, &start, &line)) {
+        struct entry_line e = entry_of(line);
         struct str key = key_of(e.text);
         if (!e.text.n || e.text.p[0] == '#') continue;
-        if (key.n && e.column < column) {
-            path = path.n ? arena_printf(a, "%.*s.%.*s", STR_ARG(key), STR_ARG(path)) : key;
-            column = e.column;
-        }
-        if (e.dash < e.column && e.column <= column) column = e.dash + 1;
+        if (!key.n || e.column >= column) continue;
+        path = path.n ? arena_printf(a, "%.*s.%.*s", STR_ARG(key), STR_ARG(path)) : key;
+        column = e.column;
     }
     return path;
 }
 
-static void outline_yaml(struct arena *a, struct str text, int64_t line, struct outline *o)
+static void outline_yaml(struct arena *a, struct str text, struct outline *o)
 {
     struct entry_line e = entry_of(o->before);
-    size_t column = e.dash < e.column ? e.dash + 1 : e.column;
     o->key = key_of(e.text);
     o->word = o->key.n ? last_word(o->before) : e.text;
-    o->path = path_above(a, text, line, column);
+    o->path = path_above(a, text, (size_t)(o->before.p - text.p), e.column);
 }
 
 struct outline outline_at(struct arena *a, struct str text, struct place at, bool yaml)
@@ -92,7 +101,7 @@ struct outline outline_at(struct arena *a, struct str text, struct place at, boo
     struct str line = text_line(text, at.line);
     struct outline o = {.yaml = yaml, .before = str_slice(line, 0, text_byte(line, at.unit))};
     if (yaml)
-        outline_yaml(a, text, at.line, &o);
+        outline_yaml(a, text, &o);
     else
         outline_words(&o);
     return o;

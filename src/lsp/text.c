@@ -5,9 +5,9 @@
 
 struct str text_line(struct str text, int64_t line)
 {
-    struct str rest = text, out = {"", 0};
+    struct str rest = text, out = str_slice(text, 0, 0);
     for (int64_t i = 0; i <= line; i++)
-        if (!str_split(&rest, '\n', &out)) return STR("");
+        if (!str_split(&rest, '\n', &out)) return str_slice(text, text.n, text.n);
     return str_ends(out, STR("\r")) ? str_slice(out, 0, out.n - 1) : out;
 }
 

@@ -10,7 +10,7 @@ struct place {
     int64_t line, unit;
 };
 
-/* A line without its end; empty beyond the last. */
+/* A line without its end, a part of the text; beyond the last, what is empty at its end. */
 struct str text_line(struct str text, int64_t line);
 /* The byte of a line that a place is at; a place beyond the line's end is at its end. */
 size_t text_byte(struct str line, int64_t unit);
