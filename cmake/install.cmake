@@ -10,8 +10,13 @@ foreach(part IN LISTS MOEPLAN_UPTO_cmd ITEMS moeplan_param_table moeplan_builtin
   list(APPEND objects $<TARGET_OBJECTS:${part}>)
 endforeach()
 
+# Nothing with sanitizers in it is installed.
+if(MOEPLAN_SANITIZE OR MOEPLAN_FUZZ)
+  set(instrumented ON)
+endif()
+
 # The archive is one object in which only what the header declares is left to link with.
-if(CMAKE_OBJCOPY AND NOT APPLE)
+if(CMAKE_OBJCOPY AND NOT APPLE AND NOT instrumented)
   set(whole ${CMAKE_BINARY_DIR}/moeplan_whole.o)
   add_custom_command(
     OUTPUT ${whole}
@@ -36,8 +41,11 @@ if(NOT APPLE)
   target_link_options(moeplan_shared PRIVATE -Wl,--version-script=${map} -Wl,--no-undefined $<$<CONFIG:Release>:-s>)
   set_target_properties(moeplan_shared PROPERTIES LINK_DEPENDS ${map})
 endif()
+if(MOEPLAN_STATIC OR instrumented)
+  set_target_properties(moeplan_shared PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
 if(MOEPLAN_STATIC) # the program alone
-  set_target_properties(moeplan_shared moeplan_library PROPERTIES EXCLUDE_FROM_ALL ON)
+  set_target_properties(moeplan_library PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 foreach(library moeplan_library moeplan_shared)
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
