@@ -2,6 +2,7 @@
 /* JSON Schemas of what moeplan reads, from the parameter table: editors complete and check plan
  * files with them. */
 #include "cmd/cmd.h"
+#include "cmd/schema_settings.h"
 #include "emit/json_writer.h"
 #include "facts/entry.h"
 #include "facts/param.h"
@@ -191,17 +192,21 @@ static int run(struct cmd_context *c)
         write_plan(&w);
     else if (str_is(what, "model"))
         write_model(&w);
+    else if (str_is(what, "settings"))
+        schema_settings(&w);
+    else if (str_is(what, "report"))
+        schema_report(&w);
     else
-        return cmd_usage_error(c, "there is a schema of plan and of model, not of %.*s",
-                               STR_ARG(what));
+        return cmd_usage_error(
+            c, "there is a schema of plan, model, settings and report, not of %.*s", STR_ARG(what));
     buf_add_char(&c->out, '\n');
     return STATUS_OK;
 }
 
 const struct command command_schema = {
     .name = "schema",
-    .arguments = "[plan|model]",
+    .arguments = "[plan|model|settings|report]",
     .max_arguments = 1,
-    .help = "Print the JSON Schema of plan files or of model inputs",
+    .help = "Print the JSON Schema of plan files, model inputs, settings or of validate's JSON",
     .run = run,
 };

@@ -13,6 +13,7 @@
 #include "cmd/paths.h"
 #include "cmd/project.h"
 #include "cmd/recipe.h"
+#include "cmd/show_config.h"
 #include "emit/report_ci.h"
 #include "flow/fix.h"
 
@@ -431,10 +432,20 @@ static int refuse_settings(struct run *r, size_t out, size_t err)
     return STATUS_CANNOT;
 }
 
+/* What holds for the files that are named, instead of what is found in them. */
+static int show_files(struct run *r)
+{
+    bool json = r->format == FORMAT_JSON || r->format == FORMAT_JSONL, good = true;
+    for (size_t i = 0; i < r->c->n_arguments; i++)
+        good &= show_config(&r->projects, r->c->arguments[i], json, &r->c->out);
+    return good && !r->projects.failed ? STATUS_OK : STATUS_CANNOT;
+}
+
 static int validate_files(struct run *r)
 {
     bool all_found = true;
     size_t out = r->c->out.n, err = r->c->err.n;
+    if (option_given(r->c, "show-config")) return show_files(r);
     print_head(r);
     for (size_t i = 0; i < r->c->n_arguments; i++)
         all_found &= validate_argument(r, r->c->arguments[i]);
@@ -523,6 +534,7 @@ static const struct option options[] = {
      "a version that the files are right for: only what the other one changes is told"},
     {"format", "text|json|jsonl|github|sarif|checkstyle|gitlab", "how to print"},
     {"config", "FILE", "settings to use instead of the nearest .moeplan.yaml upward"},
+    {"show-config", NULL, "print what holds for FILE beside its own text, and whence"},
     {"isolated", NULL, "no settings, and nothing is left out for .gitignore"},
     {"baseline", "FILE", "findings that are known: only new ones are shown and count"},
     {"write-baseline", "FILE", "make what is found known"},
