@@ -98,6 +98,22 @@ static void write_type(struct json_writer *w, const char *type)
         json_str(w, "type", t);
 }
 
+static void write_described(struct json_writer *w, struct str name, struct str doc)
+{
+    json_open(w, name.p, '{');
+    json_str(w, "description", doc);
+    json_close(w, '}');
+}
+
+/* By all its names. */
+static void write_parameter(struct json_writer *w, const struct param *p)
+{
+    write_described(w, p->name, p->doc);
+    if (p->symbol.n && !str_eq(p->symbol, p->name)) write_described(w, p->symbol, p->doc);
+    for (size_t i = 0; i < p->n_aliases; i++)
+        write_described(w, p->aliases[i], p->doc);
+}
+
 /* Facts may be any parameter beside the words. */
 static void write_keys(struct json_writer *w, const struct settings_key *keys)
 {
@@ -110,13 +126,15 @@ static void write_keys(struct json_writer *w, const struct settings_key *keys)
         write_type(w, keys->type);
         json_close(w, '}');
     }
-    const struct param *p = param_table;
-    for (uint32_t i = 0; i < are_facts && i < param_count; i++) {
-        json_open(w, p[i].name.p, '{');
-        json_str(w, "description", p[i].doc);
+    for (uint32_t i = 0; are_facts && i < param_count; i++)
+        write_parameter(w, &param_table[i]);
+    json_close(w, '}');
+    if (are_facts) { /* a framework's own key or flag */
+        json_open(w, "patternProperties", '{');
+        json_open(w, "[.-]", '{');
+        json_close(w, '}');
         json_close(w, '}');
     }
-    json_close(w, '}');
     json_bool(w, "additionalProperties", false);
 }
 
