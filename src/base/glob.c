@@ -20,8 +20,34 @@ static void match_from(struct str pattern, struct str path, bool *const rows[4])
     }
 }
 
+static bool is_wild(char c)
+{
+    return c == '*' || c == '?';
+}
+
+/* Takes away what both begin and end with, which decides most pairs; false when they differ there.
+   A slash at the end stays, as it may be that of a star that eats folders. */
+static bool strip_ends(struct str *pattern, struct str *path)
+{
+    size_t n = 0;
+    while (n < pattern->n && !is_wild(pattern->p[n])) {
+        if (n == path->n || path->p[n] != pattern->p[n]) return false;
+        n++;
+    }
+    *pattern = str_slice(*pattern, n, pattern->n);
+    *path = str_slice(*path, n, path->n);
+    while (pattern->n && !is_wild(pattern->p[pattern->n - 1]) &&
+           pattern->p[pattern->n - 1] != '/') {
+        if (!path->n || path->p[path->n - 1] != pattern->p[pattern->n - 1]) return false;
+        pattern->n--;
+        path->n--;
+    }
+    return pattern->n || !path->n;
+}
+
 bool path_matches(struct arena *a, struct str pattern, struct str path)
 {
+    if (!strip_ends(&pattern, &path)) return false;
     struct arena_mark mark = arena_mark(a);
     size_t width = path.n + 1;
     bool *rows = ARENA_ARRAY(a, bool, 4 * width), *at[4];
@@ -138,11 +164,13 @@ bool glob_capture(struct arena *a, struct str pattern, struct str path, size_t i
     size_t from, to;
     if (!find_name(g.pattern, i, &from, &to)) return false;
     struct str before = glob_plain(a, str_slice(g.pattern, 0, from)),
-               behind = glob_plain(a, str_slice(g.pattern, to, g.pattern.n));
+               behind = glob_plain(a, str_slice(g.pattern, to, g.pattern.n)),
+               plain = glob_plain(a, g.pattern);
     for (size_t start = 0; start < path.n;) {
         struct str head = head_to(path, start);
         struct str tried = g.anchored ? head : str_slice(head, start, head.n);
-        if (capture(a, before, behind, tried, digits, out)) return true;
+        if (path_matches(a, plain, tried) && capture(a, before, behind, tried, digits, out))
+            return true;
         start = head.n + 1;
     }
     return false;

@@ -4,6 +4,7 @@
 #include "cmd/schema.h"
 
 #include "cmd/cmd.h"
+#include "cmd/schema_settings.h"
 #include "facts/entry.h"
 
 /* ---- names ---- */
@@ -103,11 +104,10 @@ static void write_model(struct json_writer *w)
 static const struct {
     const char *name;
     void (*write)(struct json_writer *w);
-} kinds[] = {{"plan", write_plan},
-             {"model", write_model},
-             {"platform", schema_platform},
-             {"rules", schema_rules},
-             {"automodel", schema_automodel}};
+} kinds[] = {
+    {"plan", write_plan},     {"model", write_model},          {"platform", schema_platform},
+    {"rules", schema_rules},  {"automodel", schema_automodel}, {"settings", schema_settings},
+    {"report", schema_report}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static int run(struct cmd_context *c)
@@ -129,9 +129,9 @@ static int run(struct cmd_context *c)
 
 const struct command command_schema = {
     .name = "schema",
-    .arguments = "[plan|model|platform|rules|automodel]",
+    .arguments = "[plan|model|platform|rules|automodel|settings|report]",
     .max_arguments = 1,
-    .help = "Print the JSON Schema of a kind of file, for editors",
+    .help = "Print the JSON Schema of a kind of file, or of validate's JSON (report)",
     .details = "A file names its schema in a comment that editors read:\n"
                "  # yaml-language-server: $schema=moeplan-plan.json\n",
     .run = run,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command: files -> reports -> one of the output formats, a summary and the exit status. */
+#include <stdlib.h>
+
 #include "base/crew.h"
 #include "base/diff.h"
 #include "base/io.h"
@@ -11,10 +13,19 @@
 #include "cmd/paths.h"
 #include "cmd/project.h"
 #include "cmd/recipe.h"
-#include "emit/report.h"
+#include "cmd/show_config.h"
+#include "emit/report_ci.h"
 #include "flow/fix.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL, FORMAT_GITHUB };
+enum format {
+    FORMAT_TEXT,
+    FORMAT_JSON,
+    FORMAT_JSONL,
+    FORMAT_GITHUB,
+    FORMAT_SARIF,
+    FORMAT_CHECKSTYLE,
+    FORMAT_GITLAB
+};
 enum { SHOWN_SIZES = 10 };
 
 struct run {
@@ -26,6 +37,9 @@ struct run {
     struct str as;
     int format;
     struct report_summary summary;
+    struct sarif sarif;
+    struct gitlab gitlab;
+    struct buf annotations[SEVERITY_ERROR + 1], rows[SEVERITY_ERROR + 1]; /* GitHub's */
     bool read, unreadable, finding;
     bool recipe; /* of what was read, something takes settings */
     bool writes_baseline;
@@ -49,6 +63,15 @@ static void print_world(struct buf *out, const struct file_report *report)
     buf_add_char(out, '\n');
 }
 
+/* GitHub shows ten of each severity: errors come first, also those of later files. */
+static void print_github(struct run *r, struct file_report *report)
+{
+    for (int i = 0; i <= SEVERITY_ERROR; i++)
+        github_file(report, (enum severity)i, &r->annotations[i]);
+    summary_file(report, SEVERITY_ERROR, &r->rows[SEVERITY_ERROR]);
+    summary_file(report, SEVERITY_WARNING, &r->rows[SEVERITY_WARNING]);
+}
+
 static void print_report(struct run *r, struct file_report *report)
 {
     struct buf *out = &r->c->out;
@@ -65,13 +88,53 @@ static void print_report(struct run *r, struct file_report *report)
         report_json(report, out);
         buf_add_char(out, '\n');
         break;
-    case FORMAT_GITHUB: report_github(report, out); break;
+    case FORMAT_GITHUB: print_github(r, report); break;
+    case FORMAT_SARIF: sarif_file(&r->sarif, report, out); break;
+    case FORMAT_CHECKSTYLE: checkstyle_file(report, out); break;
+    case FORMAT_GITLAB: gitlab_file(&r->gitlab, report, out); break;
     }
 }
 
 static void print_head(struct run *r)
 {
-    if (!r->shows_diff && r->format == FORMAT_JSON) buf_add(&r->c->out, STR("{\"files\":["));
+    struct buf *out = &r->c->out;
+    if (r->shows_diff) return;
+    if (r->format == FORMAT_JSON) buf_printf(out, "{\"schema\":%d,\"files\":[", REPORT_SCHEMA);
+    if (r->format == FORMAT_SARIF) sarif_head(out);
+    if (r->format == FORMAT_CHECKSTYLE) checkstyle_head(out);
+    if (r->format == FORMAT_GITLAB) gitlab_head(out);
+}
+
+/* What belongs to a form alone, behind all files. */
+static void print_end(struct run *r)
+{
+    struct buf *out = &r->c->out;
+    if (r->format == FORMAT_JSON) {
+        buf_add(out, STR("],\"summary\":"));
+        report_summary_json(&r->summary, out);
+        buf_add(out, STR("}\n"));
+    }
+    if (r->format == FORMAT_SARIF) sarif_foot(&r->sarif, out);
+    if (r->format == FORMAT_CHECKSTYLE) checkstyle_foot(out);
+    if (r->format == FORMAT_GITLAB) gitlab_foot(out);
+    for (int i = SEVERITY_ERROR; i >= 0 && r->format == FORMAT_GITHUB; i--)
+        buf_add(out, buf_str(&r->annotations[i]));
+}
+
+/* The summary of a step of GitHub's: added to what earlier commands of the step wrote. */
+static void write_step_summary(struct run *r)
+{
+    enum { LARGEST = 512 << 10 }; /* GitHub refuses more than 1 MiB */
+    const char *path = getenv("GITHUB_STEP_SUMMARY");
+    FILE *file = r->format == FORMAT_GITHUB && path && *path ? fopen(path, "a") : NULL;
+    struct buf text = buf_new(r->c->keep);
+    if (!file) return;
+    summary_head(&r->summary, &text);
+    for (int i = SEVERITY_ERROR; i >= SEVERITY_WARNING; i--)
+        if (text.n + r->rows[i].n < LARGEST) buf_add(&text, buf_str(&r->rows[i]));
+    buf_add_char(&text, '\n');
+    fwrite(text.p, 1, text.n, file);
+    if (fclose(file)) cmd_usage_error(r->c, "%s cannot be written", path);
 }
 
 static const char *plural(size_t n)
@@ -155,11 +218,8 @@ static void print_foot(struct run *r)
     print_fixed(r);
     print_known(r);
     if (r->shows_diff) return;
-    if (r->format == FORMAT_JSON) {
-        buf_add(&r->c->out, STR("],\"summary\":"));
-        report_summary_json(&r->summary, &r->c->out);
-        buf_add(&r->c->out, STR("}\n"));
-    }
+    print_end(r);
+    write_step_summary(r);
     print_summary(r);
 }
 
@@ -255,6 +315,7 @@ static void read_and_validate(void *state)
     else
         t->report = validate_text(v, t->path, text, r->as, &t->view.settings.options);
     projects_close_view(&r->projects, &t->view);
+    r->sarif.baseline |= t->view.baseline != NULL;
     heed_baseline(t);
 }
 
@@ -371,10 +432,20 @@ static int refuse_settings(struct run *r, size_t out, size_t err)
     return STATUS_CANNOT;
 }
 
+/* What holds for the files that are named, instead of what is found in them. */
+static int show_files(struct run *r)
+{
+    bool json = r->format == FORMAT_JSON || r->format == FORMAT_JSONL, good = true;
+    for (size_t i = 0; i < r->c->n_arguments; i++)
+        good &= show_config(&r->projects, r->c->arguments[i], json, &r->c->out);
+    return good && !r->projects.failed ? STATUS_OK : STATUS_CANNOT;
+}
+
 static int validate_files(struct run *r)
 {
     bool all_found = true;
     size_t out = r->c->out.n, err = r->c->err.n;
+    if (option_given(r->c, "show-config")) return show_files(r);
     print_head(r);
     for (size_t i = 0; i < r->c->n_arguments; i++)
         all_found &= validate_argument(r, r->c->arguments[i]);
@@ -426,6 +497,10 @@ static bool read_options(struct run *r)
     r->validation.fail_on = severities[fail_on];
     r->validation.from = option_value(c, "from");
     r->validation.scratch = c->scratch;
+    r->gitlab.arena = c->keep;
+    r->sarif = (struct sarif){.arena = c->keep, .rules = rules};
+    for (int i = 0; i <= SEVERITY_ERROR; i++)
+        r->annotations[i] = r->rows[i] = buf_new(c->keep);
     return projects_open(&r->projects, c, &r->validation, &r->options);
 }
 
@@ -457,8 +532,9 @@ static const struct option options[] = {
     RECIPE_OPTIONS(FORMATS),
     {"from", "V",
      "a version that the files are right for: only what the other one changes is told"},
-    {"format", "text|json|jsonl|github", "how to print"},
+    {"format", "text|json|jsonl|github|sarif|checkstyle|gitlab", "how to print"},
     {"config", "FILE", "settings to use instead of the nearest .moeplan.yaml upward"},
+    {"show-config", NULL, "print what holds for FILE beside its own text, and whence"},
     {"isolated", NULL, "no settings, and nothing is left out for .gitignore"},
     {"baseline", "FILE", "findings that are known: only new ones are shown and count"},
     {"write-baseline", "FILE", "make what is found known"},

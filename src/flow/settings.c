@@ -219,8 +219,7 @@ static void join(struct resolver *r, const struct stated_list *stated, struct se
     *n += own;
 }
 
-static void take_options(struct resolver *r, const struct stated_list *set,
-                         const struct stated_list *env, const struct read_options *given)
+static void take_options(struct resolver *r, const struct read_options *given)
 {
     struct settings_view *v = r->out;
     struct read_options *o = &v->options;
@@ -234,8 +233,8 @@ static void take_options(struct resolver *r, const struct stated_list *set,
     struct str framework = text_of(v, "framework");
     if (!given->framework_given && framework.n)
         o->framework_given = framework_from_name(framework, &o->framework);
-    join(r, set, &o->set, &o->n_set);
-    join(r, env, &o->env, &o->n_env);
+    join(r, &v->set, &o->set, &o->n_set);
+    join(r, &v->env, &o->env, &o->n_env);
     o->otherwise = &v->defaults;
 }
 
@@ -243,23 +242,22 @@ void settings_resolve(struct arena *a, const struct settings *s, struct str path
                       const struct read_options *command_line, struct settings_view *out)
 {
     struct resolver r = {a, s, path, out};
-    struct stated_list set = {0}, env = {0};
     *out = (struct settings_view){0};
     add_group(&r, &s->all);
     for (size_t i = 0; i < s->all.set.n; i++)
-        put(&r, &set, &s->all.set.items[i]);
+        put(&r, &out->set, &s->all.set.items[i]);
     for (size_t i = 0; i < s->all.env.n; i++)
-        put(&r, &env, &s->all.env.items[i]);
+        put(&r, &out->env, &s->all.env.items[i]);
     for (size_t k = 0; k < s->n_paths; k++) {
         const struct settings_group *g = &s->paths[k];
         if (!matches(&r, g)) continue;
         add_group(&r, g);
         for (size_t i = 0; i < g->set.n; i++)
-            put(&r, &set, &g->set.items[i]);
+            put(&r, &out->set, &g->set.items[i]);
         for (size_t i = 0; i < g->env.n; i++)
-            put(&r, &env, &g->env.items[i]);
+            put(&r, &out->env, &g->env.items[i]);
     }
-    take_options(&r, &set, &env, command_line);
+    take_options(&r, command_line);
 }
 
 bool settings_exclude(struct arena *a, const struct settings *s, struct str path, bool folder)

@@ -66,7 +66,7 @@ struct settings_view {
     struct read_options options;
     struct read_options defaults; /* options.otherwise */
     struct diag_policy policy;
-    struct stated_list stated; /* for --show-config: the facts that hold, by name */
+    struct stated_list stated, set, env; /* what holds, by name; `set` whatever the file says */
 };
 
 /* `path` is from the settings' folder on. The view's lists are made in `a`. */
