@@ -37,16 +37,16 @@ struct str init_settings(struct arena *a, const struct init_survey *s)
 
 #define ARCHIVE "moeplan-" MOEPLAN_VERSION "-linux-x86_64"
 
-/* The commands of a step; each line begins with `indent`. */
-static void add_commands(struct buf *out, const char *indent, const char *format)
+/* The commands that fetch moeplan; each line begins with `indent`. */
+static void add_fetching(struct buf *out, const char *indent)
 {
     static const char *const lines[] = {
         "curl -fsSL -o " ARCHIVE ".tar.gz \"$MOEPLAN_RELEASE/" ARCHIVE ".tar.gz\" "
         "-o SHA256SUMS \"$MOEPLAN_RELEASE/SHA256SUMS\"",
-        "sha256sum --check --ignore-missing SHA256SUMS", "tar -xzf " ARCHIVE ".tar.gz -C /tmp"};
+        "sha256sum --check --ignore-missing SHA256SUMS", "tar -xzf " ARCHIVE ".tar.gz -C /tmp",
+        "PATH=/tmp/" ARCHIVE "/bin:$PATH"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         buf_printf(out, "%s%s\n", indent, lines[i]);
-    buf_printf(out, "%s/tmp/" ARCHIVE "/bin/moeplan validate . --format %s\n", indent, format);
 }
 
 struct str init_github(struct arena *a, struct str release)
@@ -58,7 +58,8 @@ struct str init_github(struct arena *a, struct str release)
                       "      - name: Check the recipes\n        env:\n"));
     buf_printf(&out, "          MOEPLAN_RELEASE: %.*s # where a release lies\n        run: |\n",
                STR_ARG(release.n ? release : STR("${{ vars.MOEPLAN_RELEASE }}")));
-    add_commands(&out, "          ", "github");
+    add_fetching(&out, "          ");
+    buf_add(&out, STR("          moeplan validate . --format github\n"));
     return buf_str(&out);
 }
 
@@ -72,7 +73,12 @@ struct str init_gitlab(struct arena *a, struct str release)
         buf_add(&out, STR("  # MOEPLAN_RELEASE, a variable of the project, says where a release "
                           "lies\n"));
     buf_add(&out, STR("  script:\n    - |\n"));
-    add_commands(&out, "      ", "text");
+    add_fetching(&out, "      ");
+    buf_add(&out,
+            STR("      moeplan validate . --format gitlab -o gl-code-quality-report.json || true\n"
+                "      moeplan validate .\n"
+                "  artifacts:\n    when: always\n"
+                "    reports: {codequality: gl-code-quality-report.json}\n"));
     return buf_str(&out);
 }
 

@@ -82,6 +82,7 @@ has ".gitlab/moeplan.yml written"
 [ "$(cat .gitlab-ci.yml)" = "stages: [x]" ] || fail ".gitlab-ci.yml was changed"
 step .gitlab/moeplan.yml moeplan.script.0 >"$dir/check"
 expect 1 "experts-divide-by-ep" bash -e "$dir/check"
+grep -q '"check_name":"experts-divide-by-ep"' gl-code-quality-report.json || fail "no code quality report"
 expect 0 "moeplan.yml written over" moeplan init --overwrite
 expect 2 "is no folder" moeplan init nowhere
 expect 2 "is no address" moeplan init --release 'a b'
