@@ -73,8 +73,7 @@ add_custom_target(moeplan_pages ALL DEPENDS ${pages}/done)
 
 # ---- where everything goes ----
 
-set(MOEPLAN_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh looks for completions: Debian's packages \
-have vendor-completions")
+set(MOEPLAN_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh looks (Debian: vendor-completions)")
 
 install(TARGETS moeplan COMPONENT program)
 install(DIRECTORY ${pages}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT program)
@@ -94,7 +93,5 @@ if(NOT MOEPLAN_STATIC)
   install(FILES ${CMAKE_BINARY_DIR}/moeplan.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
   install(FILES ${CMAKE_BINARY_DIR}/moeplanConfig.cmake ${CMAKE_BINARY_DIR}/moeplanConfigVersion.cmake DESTINATION ${package}
           COMPONENT development)
-endif()
-if(NOT MOEPLAN_STATIC)
   include(cmake/package.cmake)
 endif()
