@@ -26,11 +26,11 @@ question="suggest qwen3-30b-a3b --gpus 8 --platform h100"
 mkdir /tmp/own && tar -xzf /out/*-linux-*.tar.gz -C /tmp/own && chown -R nobody /tmp/own
 su -s /bin/sh nobody -c "/tmp/own/*/bin/moeplan $question" >/tmp/static
 apt-get -qq update
-DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends /out/*.deb python3-minimal >/dev/null
+DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends /out/*.deb python3 >/dev/null 2>&1
 moeplan $question >/tmp/packaged
 cmp /tmp/static /tmp/packaged
 python3 -c 'import ctypes; ctypes.CDLL("libmoeplan.so.0").moeplan_version'
-apt-get -qq -y remove moeplan libmoeplan-dev libmoeplan0 >/dev/null
+apt-get -qq -y remove moeplan libmoeplan-dev libmoeplan0 >/dev/null 2>&1
 ! command -v moeplan
 END
     chroot "$root" env DEBIAN_FRONTEND=noninteractive LC_ALL=C sh /out/try.sh
