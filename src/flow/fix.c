@@ -148,7 +148,9 @@ static struct str apply(struct arena *a, struct str text, struct text_edits *edi
    rule's own fix sets another value, any error. What a word misspelt before hides is not. */
 static bool is_harm(const struct mending *m, const struct picked *p, const struct diag *found)
 {
-    if (is_native(m, found)) return found->severity > SEVERITY_INFO;
+    bool of_text =
+        !str_starts(found->rule, STR("memory-")) && !str_is(found->rule, "no-valid-world-size");
+    if (is_native(m, found) && of_text) return found->severity > SEVERITY_INFO;
     return !is_native(m, p->items[0]) && found->severity == SEVERITY_ERROR;
 }
 
