@@ -89,7 +89,14 @@ struct picked {
     size_t n, cap;
 };
 
-static struct picked pick(const struct mending *m, size_t most)
+static bool is_native(const struct mending *m, const struct diag *d)
+{
+    const struct rule *rule = rules_find(m->validation->rules, d->rule);
+    return !rule || rule->native;
+}
+
+/* How the text is written comes first: what a rule misses may stand there misspelt. */
+static struct picked pick_of(const struct mending *m, size_t most, bool native)
 {
     struct picked p = {0};
     struct arena *a = m->validation->arena;
@@ -97,6 +104,7 @@ static struct picked pick(const struct mending *m, size_t most)
     for (size_t i = 0; i < all->n && p.n < most; i++) {
         const struct diag *d = &all->items[i];
         if (!is_of_text(d) || !(d->safe || m->unsafe) || is_rejected(m, d)) continue;
+        if (is_native(m, d) != native) continue;
         bool taken = is_taken(&p.edits, d);
         if (!taken && meets(&p.edits, d)) continue;
         *VEC_PUSH(a, &p) = d;
@@ -104,6 +112,12 @@ static struct picked pick(const struct mending *m, size_t most)
             *VEC_PUSH(a, &p.edits) = d->edits.items[k];
     }
     return p;
+}
+
+static struct picked pick(const struct mending *m, size_t most)
+{
+    struct picked p = pick_of(m, most, true);
+    return p.n ? p : pick_of(m, most, false);
 }
 
 static int cmp_edits(const void *left, const void *right)
@@ -134,14 +148,10 @@ static struct str apply(struct arena *a, struct str text, struct text_edits *edi
    rule's own fix sets another value, any error. What a word misspelt before hides is not. */
 static bool is_harm(const struct mending *m, const struct picked *p, const struct diag *found)
 {
-    const struct rule *rule = rules_find(m->validation->rules, found->rule);
-    bool written = !rule || rule->native;
-    bool of_rule = false;
-    for (size_t i = 0; i < p->n; i++) {
-        const struct rule *own = rules_find(m->validation->rules, p->items[i]->rule);
-        of_rule = of_rule || (own && !own->native);
-    }
-    return written ? found->severity > SEVERITY_INFO : of_rule && found->severity == SEVERITY_ERROR;
+    bool of_text =
+        !str_starts(found->rule, STR("memory-")) && !str_is(found->rule, "no-valid-world-size");
+    if (is_native(m, found) && of_text) return found->severity > SEVERITY_INFO;
+    return !is_native(m, p->items[0]) && found->severity == SEVERITY_ERROR;
 }
 
 static bool is_right(const struct mending *m, const struct picked *p,
