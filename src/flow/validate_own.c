@@ -128,11 +128,22 @@ static void run_check(struct check *c, const struct kind *kind)
     kind->check(c);
 }
 
+/* Settings are told by their name, and need no mark. */
+static bool is_settings(struct str path)
+{
+    struct str folder = path_folder(path);
+    return str_is(str_slice(path, folder.n, path.n), ".moeplan.yaml");
+}
+
 bool validate_own(struct validation *v, struct file_report *report, uint32_t source)
 {
     struct node_list docs = {0};
     struct check c = {v, report, source, &docs};
     size_t before = report->diags->n;
+    if (is_settings(report->path)) {
+        run_check(&c, &kinds[KIND_COUNT - 1]);
+        return true;
+    }
     if (!is_marked(source_get(&report->diags->sources, source)->text) || !load(&c, &docs))
         return false;
     const struct node *first = docs.items[0], *kind = node_get(first, STR("kind"));
