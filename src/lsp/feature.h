@@ -13,7 +13,7 @@ struct lsp_request {
     const struct validation *validation; /* its arenas are these */
     struct read_options options;
     struct str path, uri, text;
-    const struct node *params; /* a mapping, or NULL */
+    bool *known; /* whether the file has ever been one that moeplan reads */
     struct json_writer *w;
 };
 

@@ -47,11 +47,15 @@ static bool is_here(const struct diag *d)
     return d->at.source <= 1;
 }
 
+/* Any YAML is opened in an editor, templates too: that one is none is said only where it was ours
+   before. */
 void lsp_findings(const struct lsp_request *r)
 {
     struct file_report report = lsp_report(r);
+    if (report.format.n) *r->known = true;
+    bool ours = *r->known || report.status != FILE_UNREADABLE;
     json_open(r->w, "diagnostics", '[');
-    for (size_t i = 0; i < report.diags->n; i++)
+    for (size_t i = 0; ours && i < report.diags->n; i++)
         if (is_here(&report.diags->items[i])) finding(r, report.diags, &report.diags->items[i]);
     json_close(r->w, ']');
 }

@@ -19,6 +19,7 @@ struct open_file {
     struct arena *arena; /* of its text; NULL: the slot is free */
     struct str uri, text;
     int64_t version;
+    bool known; /* it has been one that moeplan reads */
 };
 
 enum { MOST_FILES = 1000 };
@@ -163,7 +164,7 @@ static struct open_file *file_find(struct lsp_server *s, struct str uri)
 }
 
 /* What reads the file, with the message's own arenas. */
-static void request_open(struct message *m, const struct open_file *file, struct lsp_request *r)
+static void request_open(struct message *m, struct open_file *file, struct lsp_request *r)
 {
     struct lsp_server *s = m->server;
     struct arena *a = s->arena;
@@ -184,12 +185,12 @@ static void request_open(struct message *m, const struct open_file *file, struct
                               .path = path,
                               .uri = file->uri,
                               .text = file->text,
-                              .params = m->params,
+                              .known = &file->known,
                               .w = &m->w};
 }
 
 /* The findings of a file, or none of one that was closed. */
-static void publish(struct message *m, const struct open_file *file, bool open)
+static void publish(struct message *m, struct open_file *file, bool open)
 {
     struct lsp_request r;
     request_open(m, file, &r);
@@ -291,7 +292,7 @@ static void inlays(struct message *m, const struct lsp_request *r)
 
 static void ask(struct message *m, void (*feature)(struct message *m, const struct lsp_request *r))
 {
-    const struct open_file *file = file_find(m->server, text_at(m->params, "textDocument.uri"));
+    struct open_file *file = file_find(m->server, text_at(m->params, "textDocument.uri"));
     struct lsp_request r;
     if (!file) {
         answer_error(m, BAD_PARAMS, "the file is not open");

@@ -139,6 +139,9 @@ def settings():
 
 def own_files():
     expect(not client.open(OTHER, "x: 1\n"), "findings in no recipe")
+    expect(not client.change(OTHER, "x: [1\n{{ template }}\n"), "findings in a template")
+    client.change(OTHER, "moeplan: 1\ntp: 1\n")
+    expect(client.change(OTHER, "moeplan: 1\ntp: [1\n"), "a plan may be no YAML")
     found = client.open(OTHER, "moeplan: 1\nkind: Rules\nrules:\n  - id: a\n    severty: error\n    message: x\n")
     expect(any("severty" in d["message"] for d in found), "a misspelt key of a rule passes")
     found = client.open(OTHER, "moeplan: 1\nkind: Platform\nbase: h100\nhbm_giib: 3\n")

@@ -31,7 +31,7 @@ moeplan $question >/tmp/packaged
 cmp /tmp/static /tmp/packaged
 python3 -c 'import ctypes; ctypes.CDLL("libmoeplan.so.0").moeplan_version'
 apt-get -qq -y remove moeplan libmoeplan-dev libmoeplan0 >/dev/null 2>&1
-! command -v moeplan
+[ ! -e /usr/bin/moeplan ]
 END
     chroot "$root" env DEBIAN_FRONTEND=noninteractive LC_ALL=C sh /out/try.sh
     umount "$root/proc"
