@@ -73,3 +73,12 @@ git diff --exit-code >"$dir/out" || fail "the fix left something else"
 sed -i 's/ep_size: 6/ep_size: 7/' automodel/16gpu/legacy.yaml
 ci 1
 has "file=automodel/16gpu/legacy.yaml"
+
+# the same finding once more is one too many
+cp "$source"/examples/recipes/megatron/launch.sh megatron/twice.sh
+sed -i 's/--seq-length/--seq-lenght 1 --seq-length/' megatron/twice.sh
+run 0 "$moeplan" validate --write-baseline known.json .
+ci 0
+sed -i 's/--seq-length/--seq-lenght 1 --seq-length/' megatron/twice.sh
+ci 1
+has "--seq-lenght"

@@ -87,6 +87,8 @@ def planted():
         blank = lines[:]
         blank[i] += "  "
         yield "sh", SCRIPT, "\n".join(blank)
+    selective = SCRIPT.replace("--bf16", "--bf16 --recompute-granularity selective")
+    yield "sh", selective, selective.replace("selective\n", "selective \\\n  --recompute-method uniform\n")
     keys = ["model.tensor_model_parallel_size", "model.expert_model_parallel_size", "train.global_batch_size",
             "train.micro_batch_size", "model.sequence_parallel"]
     for key in keys:

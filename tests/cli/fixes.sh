@@ -30,3 +30,19 @@ grep -q -- '--bf16 --lr' b.args || fail "fp16 is still there"
 # standard input has no place to write to
 expect 2 "--fix cannot write to standard input" "$moeplan" validate --fix -
 expect 2 "--unsafe-fixes goes with" "$moeplan" validate --unsafe-fixes a.yaml
+
+# a fix that mends nothing is no fix: the examples of its rule say so
+cat >r.yaml <<'EOF'
+moeplan: 1
+kind: Rules
+rules:
+  - id: house-rule
+    severity: error
+    rule: plan.ep < 4
+    message: too many
+    fix: {set: {ep: "8"}}
+    examples: {good: [{ep: 1}], bad: [{ep: 8}]}
+EOF
+expect 1 "is not mended by the rule's fix" "$moeplan" rules test r.yaml
+sed -i 's/ep: "8"/ep: "2"/' r.yaml
+run 0 "$moeplan" rules test r.yaml
