@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Build steps that turn rules/ into C tables, each by a small program over the same loaders the tool uses.
 
-# Programs that run during the build are linked without what is worth its minutes in one that is shipped.
+# What is not shipped is linked without what is worth its minutes in what is.
 function(moeplan_tool name)
   set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
   if(CMAKE_C_COMPILER_ID STREQUAL GNU)
