@@ -296,6 +296,12 @@ static struct str offload_text(struct arena *a, const struct knobs *k)
     return arena_printf(a, "%.0f %%", 100 * k->optimizer_offload);
 }
 
+static struct str activations_text(struct arena *a, const struct knobs *k)
+{
+    if (!k->offload_modules) return STR("none");
+    return value_text(a, knob_get(a, k, knob_of(P_offload_modules)));
+}
+
 static struct str bytes_text(struct arena *a, int bytes)
 {
     return bytes ? arena_printf(a, "%d bytes", bytes) : STR("as the framework does");
@@ -309,6 +315,19 @@ static struct str gradients_text(struct arena *a, const struct knobs *k)
 static struct str moments_text(struct arena *a, const struct knobs *k)
 {
     return bytes_text(a, k->precision_aware ? k->exp_avg_bytes : 4);
+}
+
+static struct str loss_text(struct arena *a, const struct knobs *k)
+{
+    static const char *const words[] = {"no", "native", "te", "linear"};
+    (void)a;
+    return str_of(words[k->ce_fusion]);
+}
+
+static struct str resharding_text(struct arena *a, const struct knobs *k)
+{
+    (void)a;
+    return k->reshard_after_forward ? STR("true") : STR("false");
 }
 
 struct str decision_text(struct arena *a, const struct decision *d, const struct knobs *k)
@@ -388,8 +407,8 @@ static const struct move mbs_moves[] = {
 
 /* The cheapest bytes first. */
 static const struct move recompute_moves[] = {
-    {"recompute nothing", recompute_layers, RECOMPUTE_NONE, 0,
-     MOVE_SEARCH | MOVE_OUTLOOK, P_fits_without_recompute, 0},
+    {"recompute nothing", recompute_layers, RECOMPUTE_NONE, 0, MOVE_SEARCH | MOVE_OUTLOOK,
+     P_fits_without_recompute, 0},
     {"recompute the cheapest", recompute_cheapest, 0, NEED_CORE, MOVE_SEARCH, 0, 0},
     {"the cheapest and MLA's projections", recompute_cheapest, MOD_MLA_UP_PROJ,
      NEED_CORE | NEED_MLA, MOVE_SEARCH, 0, 0},
@@ -414,8 +433,8 @@ static const struct move recompute_moves[] = {
      MOVE_RELIEF, 0, 0},
     {"attention's core too", recompute_also, MOD_CORE_ATTN, NEED_CORE, MOVE_RELIEF, 0, 0},
     {"experts too", recompute_also, MOD_MOE, NEED_CORE | NEED_EXPERTS, MOVE_RELIEF, 0, 0},
-    {"recompute whole layers", recompute_layers, RECOMPUTE_FULL, 0,
-     MOVE_SEARCH | MOVE_RELIEF, 0, 0},
+    {"recompute whole layers", recompute_layers, RECOMPUTE_FULL, 0, MOVE_SEARCH | MOVE_RELIEF, 0,
+     0},
     {0}};
 
 enum { NEED_GRAPHS = NEED_CORE | NEED_EXPERTS | NEED_TE_GRAPHS };
@@ -434,12 +453,9 @@ static const struct move graph_moves[] = {
 /* The fused ones fail where a rank has all experts; DeepEP has no kernels for racks. The last keeps
    most memory. */
 static const struct move dispatcher_moves[] = {
-    {"PyTorch's exchange", dispatch, DISPATCH_TORCH, NEED_AUTOMODEL, MOVE_SEARCH, 0,
-     0},
-    {"all-to-all", dispatch, DISPATCH_ALLTOALL, NEED_CORE | NEED_EXPERT_GROUP,
-     MOVE_SEARCH, 0, 0},
-    {"DeepEP", dispatch, DISPATCH_DEEPEP, NEED_EXPERT_GROUP | NEED_NODE_NVLINK,
-     MOVE_SEARCH, 0, 0},
+    {"PyTorch's exchange", dispatch, DISPATCH_TORCH, NEED_AUTOMODEL, MOVE_SEARCH, 0, 0},
+    {"all-to-all", dispatch, DISPATCH_ALLTOALL, NEED_CORE | NEED_EXPERT_GROUP, MOVE_SEARCH, 0, 0},
+    {"DeepEP", dispatch, DISPATCH_DEEPEP, NEED_EXPERT_GROUP | NEED_NODE_NVLINK, MOVE_SEARCH, 0, 0},
     {"HybridEP", dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP, MOVE_SEARCH, 0, 0},
     {0}};
 
@@ -625,7 +641,8 @@ const struct decision decisions[DECISIONS] = {
                              .phase = PHASE_PROFILE,
                              .moves = tp_overlap_moves,
                              .params = PARAMS(P_tp_comm_overlap)},
-    [DECISION_LOSS] = {.word = "fused loss",
+    [DECISION_LOSS] = {.text = loss_text,
+                       .word = "fused loss",
                        .doubt = 0.02,
                        .phase = PHASE_FIT,
                        .moves = loss_moves,
@@ -671,12 +688,14 @@ const struct decision decisions[DECISIONS] = {
                           .also =
                               PARAMS(P_cpu_offloading_num_layers, P_offload_modules,
                                      P_offload_optimizer_states, P_use_precision_aware_optimizer)},
-    [DECISION_ACTIVATION_OFFLOAD] = {.word = "offload of activations",
+    [DECISION_ACTIVATION_OFFLOAD] = {.text = activations_text,
+                                     .word = "offload of activations",
                                      .doubt = 0.06,
                                      .phase = PHASE_FIT,
                                      .moves = activation_offload_moves,
                                      .params = PARAMS(P_offload_modules)},
-    [DECISION_RESHARDING] = {.word = "resharding after the forward",
+    [DECISION_RESHARDING] = {.text = resharding_text,
+                             .word = "resharding after the forward",
                              .doubt = 0.05,
                              .phase = PHASE_FIT,
                              .moves = resharding_moves,
