@@ -5,6 +5,7 @@
 
 #include "base/quote.h"
 #include "base/units.h"
+#include "facts/param_ids.h"
 
 /* ---- what the run told ---- */
 
@@ -166,6 +167,11 @@ static void show_counting(struct cmd_context *c, const struct diagnosed *d)
         buf_add(&c->out,
                 STR("  FLOPs: the run counts a token's as the estimate does (Megatron-LM's "
                     "way: causal attention halved, no recomputation)\n"));
+    else if (x->counted > 2 || (x->counted > 0 && x->counted < 0.5))
+        buf_printf(&c->out,
+                   "  FLOPs: the run's TFLOP/s are %.2f times what its time makes of the plan: it "
+                   "is hardly the plan that ran (batch, sequence length, model)\n",
+                   x->counted);
     else if (x->counted > 0)
         buf_printf(&c->out,
                    "  FLOPs: the run counts %.2f times the estimate's for a token (which is "
@@ -190,12 +196,24 @@ static void show_nearest(struct cmd_context *c, const struct against *x)
                LINE_ARG(c->keep, x->nearest.source));
 }
 
+/* A log's step is another's where its batch is. */
+static void show_batch(struct cmd_context *c, const struct diagnosed *d)
+{
+    int64_t logged = d->log ? d->log->global_batch : 0;
+    int64_t planned = facts_int(d->facts, P_global_batch_size, 0);
+    if (logged > 0 && planned > 0 && logged != planned)
+        buf_printf(&c->out,
+                   "  the log's global batch is %lld, the plan's %lld: give the plan that ran\n",
+                   (long long)logged, (long long)planned);
+}
+
 static void show_against(struct cmd_context *c, const struct diagnosed *d)
 {
     const struct against *x = &d->found.against;
     if (!d->found.costed) return;
     if (x->known) {
         show_verdict(c, x);
+        show_batch(c, d);
         show_terms(c, x);
         if (x->pace != PACE_FASTER) show_moves(c, x);
     } else if (x->measured_peak > 0) {
