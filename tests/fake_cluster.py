@@ -3,8 +3,8 @@
 """fake_cluster.py MOEPLAN [QUESTIONS [SEED [--scripts]]]: sweep's loop against a cluster that is other than estimated.
 
 A question is a model, GPUs and a framework. Its cluster is the platform with every coefficient of the step time times a lognormal
-of sigma 0.15; a run takes what the program estimates for it there, times a lognormal of 2 %, and writes the framework's log. The
-plan that suggest gives is run, then three trials, one after the other, each the one that sweep asks for. The question is won when
+of sigma 0.15; a run takes what the program estimates for it there, times a lognormal of 2 %, and writes the framework's log; one whose
+estimated memory is above the capacity runs out of it. The plan that suggest gives is run, then three trials, one after the other, each the one that sweep asks for. The question is won when
 the plan that sweep then calls the best takes at most 1 % longer on that cluster, noise apart, than the fastest of all plans
 that sweep may try. --scripts runs what `sweep --format shell` prints, with a torchrun that writes the log; else the log is written
 directly. Prints a line a question and the number won; exit 1 when fewer than nine in ten are.
@@ -48,17 +48,20 @@ def automodel_log(step, gbs, seq, gpus, rng):
 
 
 def steps_there(moeplan, plans, platform):
-    """Seconds of each plan on the cluster; None: it has no cost."""
+    """Seconds of each plan on the cluster; None: it does not run there."""
     text = ''.join(json.dumps({'id': str(i), 'plan': {**plan, 'platform': os.path.basename(platform)}}) + '\n' for i, plan in enumerate(plans))
     answers = [json.loads(line) for line in ask(moeplan, 'estimate', '--batch', text=text, folder=os.path.dirname(platform)).stdout.splitlines()]
-    return [a['time']['step_s'] if 'time' in a else None for a in answers]
+    return [a['time']['step_s'] if 'time' in a and a['memory']['peak_gib'] <= a['memory']['capacity_gib'] else None for a in answers]
 
 
 def write_log(path, plan, step, rng):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if step is None:
+        open(path, 'w').write('torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n')
+        return
     run = step * math.exp(rng.gauss(0, NOISE))
     gbs, seq, gpus = plan['gbs'], plan['seq'], plan['gpus']
     lines = automodel_log(run, gbs, seq, gpus, rng) if plan['framework'] == 'automodel' else megatron_log(run, gbs, rng)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, 'w') as out: out.write('\n'.join(lines) + '\n')
 
 
@@ -83,7 +86,10 @@ def torchrun(moeplan, trial, platform, seed):
     fields = dict(line.split(': ', 1) for line in text.splitlines() if ': ' in line and line[0] not in '# ')
     name, folder = os.path.basename(platform), os.path.dirname(platform)
     there = '\n'.join(f'platform: {name}' if line.startswith('platform:') else line for line in text.splitlines())
-    step = json.loads(ask(moeplan, 'estimate', '-', '--format', 'json', text=there, folder=folder).stdout)['time']['step_s'] * math.exp(rng.gauss(0, NOISE))
+    answer = json.loads(ask(moeplan, 'estimate', '-', '--format', 'json', text=there, folder=folder).stdout)
+    if answer['memory']['peak_gib'] > answer['memory']['capacity_gib']:
+        sys.exit('torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.')
+    step = answer['time']['step_s'] * math.exp(rng.gauss(0, NOISE))
     gbs, seq, gpus = (int(fields[name]) for name in ('gbs', 'seq', 'gpus'))
     print('\n'.join(automodel_log(step, gbs, seq, gpus, rng) if fields['framework'] == 'automodel' else megatron_log(step, gbs, rng)))
 

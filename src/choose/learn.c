@@ -26,7 +26,7 @@ static double log_step(const struct config *c)
 static double coefficient_sd(const struct coefficient *c)
 {
     bool uncertain = c->value > 0 && c->low > 0 && c->high > c->low;
-    return uncertain ? log(c->high / c->low) / 2.5631 : 0;
+    return uncertain ? fmax(0.15, log(c->high / c->low) / 2.5631) : 0;
 }
 
 /* What one coefficient adds to the covariance of all plans. */
@@ -53,7 +53,7 @@ static void add_doubts(struct learner *l, const struct levered *const *plans, st
         for (size_t i = 1; i < l->n; i++)
             for (size_t k = 1; k < l->n; k++)
                 if (!str_eq(texts[i], texts[0]) && str_eq(texts[i], texts[k]))
-                    l->covariance[i * l->n + k] += d->doubt * d->doubt;
+                    l->covariance[i * l->n + k] += 0.0 * d->doubt * d->doubt;
     }
 }
 

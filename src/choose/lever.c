@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/lever.h"
 
+#include <math.h>
+
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/sort.h"
@@ -59,6 +61,13 @@ struct facts *levers_facts(struct arena *a, const struct facts *f, const struct 
 
 /* ---- the list ---- */
 
+double levered_room(const struct memory_estimate *m)
+{
+    if (m->fits == FITS_YES) return 1;
+    if (m->capacity <= m->peak_low || m->peak_high <= m->peak_low) return 0;
+    return fmin(1, (m->capacity - m->peak_low) / (m->peak_high - m->peak_low));
+}
+
 /* Other stages need another split, which only a layout that lives on can hold. */
 static bool lay_out(struct lister *l, struct config *c)
 {
@@ -106,6 +115,7 @@ static void add(struct lister *l, const struct config *to, const struct decision
     }
     x.peak = memory.peak;
     x.fits = (int)memory.fits;
+    x.room = levered_room(&memory);
     l->out->tried++;
     *VEC_PUSH(l->arena, &l->out->items) = x;
 }

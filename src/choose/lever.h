@@ -20,6 +20,7 @@ struct levered {
     struct time_estimate time;
     double peak; /* bytes */
     int fits;    /* of struct memory_estimate */
+    double room; /* the chance that it fits, 0 to 1, by where its interval meets the capacity */
 };
 
 struct lever_list {
@@ -31,6 +32,8 @@ struct lever_list {
    most LEVERS_PAIRED of each. Plans that do not fit are in the list. */
 void levers_list(struct arena *a, const struct config *base, bool pairs, struct arena *scratch,
                  struct lever_list *out);
+/* levered.room of an estimate. */
+double levered_room(const struct memory_estimate *m);
 /* "mbs 1 -> 2, recompute none -> full" */
 struct str levers_text(struct arena *a, const struct config *base, const struct config *to);
 /* The facts of `base`, `f`, changed to say the plan. */

@@ -44,6 +44,7 @@ static bool levered_base(struct arena *a, const struct config *c, struct levered
     if (!memory_estimate(c, &memory, NULL) || !time_estimate(c, &x->time, NULL)) return false;
     x->peak = memory.peak;
     x->fits = (int)memory.fits;
+    x->room = levered_room(&memory);
     *out = x;
     return true;
 }
@@ -176,7 +177,8 @@ static size_t most_worth(struct looper *l)
     size_t found = out->n;
     for (size_t i = 1; i < out->n; i++) {
         if (out->trials[i].state != TRIAL_OPEN) continue;
-        double gain = learner_improvement(l->learner, i, out->best, &chance);
+        double gain =
+            out->trials[i].plan->room * learner_improvement(l->learner, i, out->best, &chance);
         if (gain <= most) continue;
         most = gain;
         found = i;

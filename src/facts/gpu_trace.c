@@ -135,10 +135,10 @@ static void add_kernel(struct gpu_trace *t, enum kernel_use use, double at, doub
 
 struct gpu_shares gpu_trace_shares(const struct gpu_trace *t)
 {
-    int64_t end = t->timeline ? (int64_t)(t->last / t->spacing) - t->origin : 0, all = 0;
+    int64_t end = t->timeline ? (int64_t)ceil(t->last / t->spacing) - t->origin : 0, all = 0;
     int64_t compute = 0, experts = 0, send = 0, exchange = 0, copy = 0;
     int64_t from = t->timeline ? (int64_t)ceil(t->first / t->spacing) - t->origin : 0;
-    for (int64_t i = from; i <= end && i < GPU_MOMENTS && t->timeline; i++, all++) {
+    for (int64_t i = from; i < end && i < GPU_MOMENTS && t->timeline; i++, all++) {
         uint8_t runs = t->moments[i];
         if (runs & RUNS_COMPUTE)
             compute++;
@@ -335,7 +335,7 @@ bool gpu_trace_line(struct gpu_trace *t, struct str line)
 
 void gpu_trace_start(struct arena *a, struct gpu_trace *t)
 {
-    *t = (struct gpu_trace){.arena = a, .device = -1, .spacing = 1e-7, .event = buf_new(a)};
+    *t = (struct gpu_trace){.arena = a, .device = -1, .spacing = 1e-8, .event = buf_new(a)};
     t->start = t->duration = t->total = t->instances = t->name = t->gpu = -1;
 }
 
@@ -356,6 +356,7 @@ double gpu_trace_step(const struct gpu_trace *t)
 
 static void apply(struct facts *f, int param, double x)
 {
+    x = nearbyint(x * 1e3) / 1e3; /* no more is known */
     facts_set(f, param, value_double(x), ORIGIN_FILE, NULL, STR("trace"));
 }
 
@@ -365,7 +366,7 @@ void gpu_trace_apply(const struct gpu_trace *t, struct facts *f)
     const struct gpu_use *reduce = &t->uses[KERNEL_ALL_REDUCE];
     double step = gpu_trace_step(t);
     if (reduce->n > 0) apply(f, P_all_reduce_ms, 1e3 * reduce->seconds / (double)reduce->n);
-    if (step > 0) apply(f, P_step_time_s, step);
+    if (step > 0) facts_set(f, P_step_time_s, value_double(step), ORIGIN_FILE, NULL, STR("trace"));
     if (!t->timeline) return;
     /* Without a pipeline NCCL's sends and receives are all-to-alls. */
     bool pipeline = facts_int(f, P_pipeline_model_parallel_size, 1) > 1;
