@@ -3,10 +3,16 @@
 
 #include <math.h>
 
-/* A coefficient is moved by so much to see what it does. What the model leaves out of all plans of
-   one question alike is the residual of its fit to public runs, less what the coefficients say
-   (docs/accuracy.md). */
-static const double step_log = 0.02, common_sd = 0.10;
+/* A coefficient is moved by so much to see what it does; what lies further off than so many
+   standard deviations is no matter of coefficients. */
+static const double step_log = 0.02, most_sds = 3;
+
+/* What the model leaves out of all plans of one question alike, as the standard deviation of the
+   step's logarithm; what a cluster's coefficients differ by at least from those of the machines
+   that they were measured on, however narrow their interval; the part of a decision's doubt
+   (plan/move.h) that is not in the coefficients. These are judgements: tests/fake_cluster.py shows
+   what becomes of them. */
+static const double common_sd = 0.10, least_sd = 0.15, doubt_left = 0.25;
 
 struct learner {
     size_t n;
@@ -26,7 +32,7 @@ static double log_step(const struct config *c)
 static double coefficient_sd(const struct coefficient *c)
 {
     bool uncertain = c->value > 0 && c->low > 0 && c->high > c->low;
-    return uncertain ? fmax(0.15, log(c->high / c->low) / 2.5631) : 0;
+    return uncertain ? fmax(least_sd, log(c->high / c->low) / 2.5631) : 0;
 }
 
 /* What one coefficient adds to the covariance of all plans. */
@@ -48,12 +54,13 @@ static void add_doubts(struct learner *l, const struct levered *const *plans, st
 {
     struct str *texts = ARENA_ARRAY(scratch, struct str, l->n);
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
+        double share = doubt_left * doubt_left * d->doubt * d->doubt;
         for (size_t i = 0; i < l->n; i++)
             texts[i] = decision_text(scratch, d, &plans[i]->config.knobs);
         for (size_t i = 1; i < l->n; i++)
             for (size_t k = 1; k < l->n; k++)
                 if (!str_eq(texts[i], texts[0]) && str_eq(texts[i], texts[k]))
-                    l->covariance[i * l->n + k] += 0.0 * d->doubt * d->doubt;
+                    l->covariance[i * l->n + k] += share;
     }
 }
 
@@ -80,11 +87,14 @@ struct learner *learner_new(struct arena *a, const struct levered *const *plans,
 /* ---- what runs say ---- */
 
 /* One measurement of a normal distribution: every plan moves by what it has in common with the one
-   that was run. */
+   that was run. What is further off than anything believed is that plan's own affair, a kernel that
+   fell back, say: it is taken at its word and says little of the others. */
 void learner_measure(struct learner *l, size_t plan, double step_s, double sd)
 {
-    double *row = &l->covariance[plan * l->n], all = row[plan] + sd * sd;
-    double off = (log(step_s) - l->mean[plan]) / all;
+    double *row = &l->covariance[plan * l->n], apart = log(step_s) - l->mean[plan];
+    double own = apart * apart / (most_sds * most_sds) - row[plan] - sd * sd;
+    if (own > 0) row[plan] += own;
+    double all = row[plan] + sd * sd, off = apart / all;
     for (size_t i = 0; i < l->n; i++)
         l->mean[i] += row[i] * off;
     for (size_t i = 0; i < l->n; i++) {

@@ -90,13 +90,20 @@ static bool list_trials(struct looper *l)
 
 /* ---- what came back ---- */
 
-/* What needs no less memory than a plan that ran out of it is not asked for. */
-static void drop_larger(struct looper *l, const struct loop_trial *failed)
+/* What needs no less memory than a plan that ran out of it is not asked for, unless one that needs
+   as much ran: then it was not the plan's memory. */
+static void drop_larger(struct looper *l)
 {
-    for (size_t i = 1; i < l->out->n; i++) {
-        struct loop_trial *t = &l->out->trials[i];
-        if (t->state == TRIAL_OPEN && t->plan->peak >= failed->plan->peak) t->state = TRIAL_DROPPED;
+    const struct sweep_loop *out = l->out;
+    double ran = 0, least = INFINITY;
+    for (size_t i = 0; i < out->n; i++) {
+        const struct loop_trial *t = &out->trials[i];
+        if (t->measured > 0) ran = fmax(ran, t->plan->peak);
+        if (t->state == TRIAL_FAILED) least = fmin(least, t->plan->peak);
     }
+    for (size_t i = 1; i < out->n && least > ran; i++)
+        if (out->trials[i].state == TRIAL_OPEN && out->trials[i].plan->peak >= least)
+            out->trials[i].state = TRIAL_DROPPED;
 }
 
 /* The scatter of a run's median, by how many steps it is of, beside that of runs. */
@@ -121,7 +128,6 @@ static void take_result(struct looper *l, const struct trial_result *r, double *
     if (r->step_s <= 0) {
         t->state = TRIAL_FAILED;
         out->failed++;
-        drop_larger(l, t);
         return;
     }
     t->state = TRIAL_MEASURED;
@@ -221,6 +227,7 @@ bool sweep_loop(struct arena *a, const struct rule_set *rules, const struct fact
     l.learner = learner_new(a, plans, out->n, scratch);
     for (size_t i = 0; i < n_results; i++)
         take_result(&l, &results[i], &offsets);
+    drop_larger(&l);
     if (out->measured) out->offset = exp(offsets / (double)out->measured);
     find_best(&l);
     believe(&l);

@@ -280,8 +280,7 @@ static int loop(struct cmd_context *c, const struct question *q)
         show_loop_json(c, q, &x);
     else
         show_jobs(c, q, &x, folder.n ? folder : STR("sweep-results"));
-    if (folder.n && !sweep_state_write(c, folder, c->arguments[0], &x, results.rounds + 1))
-        return STATUS_CANNOT;
+    if (folder.n && !sweep_state_write(c, folder, c->arguments[0], &x)) return STATUS_CANNOT;
     return refused_status(q->refusal.errors, FITS_YES);
 }
 

@@ -129,8 +129,6 @@ static double number(struct arena *a, const struct node *map, const char *key)
 static void take_state(struct cmd_context *c, const struct node *root, struct sweep_results *out)
 {
     const struct node *trials = node_get(root, STR("trials"));
-    double rounds = number(c->keep, root, "round");
-    out->rounds = rounds > 0 && rounds < 1e6 ? (int64_t)rounds : 0;
     for (size_t i = 0; trials && trials->kind == NODE_LIST && i < trials->n; i++) {
         const struct node *id = node_get(trials->items[i], STR("id"));
         double step = number(c->keep, trials->items[i], "measured_s");
@@ -161,14 +159,13 @@ bool sweep_results_read(struct cmd_context *c, struct str folder, const struct c
 }
 
 bool sweep_state_write(struct cmd_context *c, struct str folder, struct str plan,
-                       const struct sweep_loop *loop, int64_t round)
+                       const struct sweep_loop *loop)
 {
     struct str path = arena_printf(c->keep, "%.*s/" SWEEP_STATE, STR_ARG(folder)), error;
     struct buf text = buf_new(c->keep);
     struct json_writer w = json_writer_new(&text);
     json_open(&w, NULL, '{');
     json_str(&w, "plan", plan);
-    json_int(&w, "round", round);
     json_bool(&w, "finished", loop->finished);
     json_str(&w, "best", loop->trials[loop->best].id);
     json_open(&w, "trials", '[');

@@ -11,7 +11,6 @@
 
 struct sweep_results {
     VEC(struct trial_result) items;
-    int64_t rounds; /* that were asked for before */
 };
 
 /* Logs first, then what the state says of trials whose log is gone. A log without steady steps is
@@ -21,7 +20,7 @@ bool sweep_results_read(struct cmd_context *c, struct str folder, const struct c
                         struct sweep_results *out);
 /* Writes the state; false with a usage error. */
 bool sweep_state_write(struct cmd_context *c, struct str folder, struct str plan,
-                       const struct sweep_loop *loop, int64_t round);
+                       const struct sweep_loop *loop);
 /* The words of TRIAL_OPEN to TRIAL_DROPPED. */
 const char *trial_state_word(enum trial_state state);
 
