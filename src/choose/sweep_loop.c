@@ -114,7 +114,7 @@ static double result_sd(const struct trial_result *r)
     return sqrt(run_scatter * run_scatter + own * own);
 }
 
-static void take_result(struct looper *l, const struct trial_result *r, double *offsets)
+static void take_result(struct looper *l, const struct trial_result *r)
 {
     struct sweep_loop *out = l->out;
     size_t i = 0;
@@ -133,8 +133,26 @@ static void take_result(struct looper *l, const struct trial_result *r, double *
     t->state = TRIAL_MEASURED;
     t->measured = r->step_s;
     out->measured++;
-    *offsets += log(r->step_s / t->plan->time.step);
     learner_measure(l->learner, i, r->step_s, result_sd(r));
+}
+
+static int by_size(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* The median, as one trial may be far off for a reason of its own. */
+static void find_offset(struct looper *l)
+{
+    struct sweep_loop *out = l->out;
+    double *ratios = ARENA_ARRAY(l->arena, double, out->n);
+    size_t n = 0;
+    for (size_t i = 0; i < out->n; i++)
+        if (out->trials[i].measured > 0)
+            ratios[n++] = out->trials[i].measured / out->trials[i].plan->time.step;
+    sort_items(ratios, n, sizeof *ratios, by_size);
+    if (n > 0) out->offset = n % 2 ? ratios[n / 2] : sqrt(ratios[n / 2 - 1] * ratios[n / 2]);
 }
 
 /* Of what was measured; the baseline where nothing was. */
@@ -219,16 +237,15 @@ bool sweep_loop(struct arena *a, const struct rule_set *rules, const struct fact
 {
     *out = (struct sweep_loop){.offset = 1, .scatter = run_scatter};
     struct looper l = {a, scratch, rules, f, c, NULL, out};
-    double offsets = 0;
     if (!list_trials(&l)) return false;
     const struct levered **plans = ARENA_ARRAY(a, const struct levered *, out->n);
     for (size_t i = 0; i < out->n; i++)
         plans[i] = out->trials[i].plan;
     l.learner = learner_new(a, plans, out->n, scratch);
     for (size_t i = 0; i < n_results; i++)
-        take_result(&l, &results[i], &offsets);
+        take_result(&l, &results[i]);
     drop_larger(&l);
-    if (out->measured) out->offset = exp(offsets / (double)out->measured);
+    find_offset(&l);
     find_best(&l);
     believe(&l);
     drop_losers(&l);

@@ -42,7 +42,7 @@ struct sweep_loop {
     size_t n;
     size_t best; /* the measured one that is believed to be fastest; the baseline before any is */
     size_t measured, failed, asked;
-    double offset;      /* measured over estimated step, mean in logarithms; 1 before any */
+    double offset;      /* measured over estimated step, the median; 1 before any */
     double scatter;     /* of one run's step against the next run's, as a part of it */
     bool finished;      /* nothing is worth another run */
     struct str foreign; /* the first result that is of no trial of this plan; empty: none */

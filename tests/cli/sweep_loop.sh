@@ -64,6 +64,7 @@ echo "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB." >
 cp "$results/baseline/log.txt" "$results/00000000/log.txt"
 ask
 has "3 measured, 1 failed"
+has "the runs take 1.10 times the estimates"
 grep -q "^  $first .*<- best" "$dir/out" || fail "the fastest is not the best"
 grep -q "^  $second .*lost" "$dir/out" || fail "what lost is not told"
 grep -q "^  $third .*failed" "$dir/out" || fail "what failed is not told"
@@ -83,12 +84,12 @@ ask
 has "3 measured, 1 failed"
 
 # asked for again and again it comes to an end
-i=0
-while [ $i -lt 10 ]; do
+rounds=0
+while [ $rounds -lt 10 ]; do
     ask --top 16
     ! grep -q "^finished: " "$dir/out" || break
     for id in $(next); do log "$id" "$(awk "BEGIN { print 1.1 * $(estimated "$id") }")"; done
-    i=$((i + 1))
+    rounds=$((rounds + 1))
 done
 has "finished: what is left is expected to gain less than runs scatter (2 %)"
 ask --format shell
