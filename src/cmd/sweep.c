@@ -155,7 +155,7 @@ static void show_measured(struct cmd_context *c, const struct sweep_loop *x)
     for (size_t i = 0; i < x->n; i++) {
         const struct loop_trial *t = &x->trials[i];
         if (t->measured <= 0 && t->state != TRIAL_FAILED) continue;
-        buf_printf(&c->out, "  %.*s %-60.*s", STR_ARG(t->id),
+        buf_printf(&c->out, "  %-8.*s %-60.*s", STR_ARG(t->id),
                    STR_ARG(t->what.n ? t->what : STR("the plan as it is")));
         if (t->measured > 0)
             buf_printf(&c->out, " %8.2f s, estimated %.2f (%+.1f %%)%s", t->measured,
@@ -175,7 +175,7 @@ static void show_next(struct cmd_context *c, const struct sweep_loop *x)
     for (size_t i = 0; i < x->n; i++) {
         const struct loop_trial *t = &x->trials[i];
         if (t->state != TRIAL_NEXT) continue;
-        buf_printf(&c->out, "  %.*s %-60.*s", STR_ARG(t->id),
+        buf_printf(&c->out, "  %-8.*s %-*.*s", STR_ARG(t->id), t == best ? 0 : 60,
                    STR_ARG(t->what.n ? t->what : STR("the plan as it is")));
         if (t != best)
             buf_printf(&c->out, " expected %8.2f s (%+.1f %%, give or take %.0f %%)%s",

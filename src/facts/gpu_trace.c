@@ -366,7 +366,10 @@ void gpu_trace_apply(const struct gpu_trace *t, struct facts *f)
     const struct gpu_use *reduce = &t->uses[KERNEL_ALL_REDUCE];
     double step = gpu_trace_step(t);
     if (reduce->n > 0) apply(f, P_all_reduce_ms, 1e3 * reduce->seconds / (double)reduce->n);
-    if (step > 0) facts_set(f, P_step_time_s, value_double(step), ORIGIN_FILE, NULL, STR("trace"));
+    /* A log says how long steps take without a profiler. */
+    bool told = fact_is_set(&f->items[P_step_time_s]);
+    if (step > 0 && !told)
+        facts_set(f, P_step_time_s, value_double(step), ORIGIN_FILE, NULL, STR("trace"));
     if (!t->timeline) return;
     /* Without a pipeline NCCL's sends and receives are all-to-alls. */
     bool pipeline = facts_int(f, P_pipeline_model_parallel_size, 1) > 1;
