@@ -3,9 +3,8 @@
 
 #include <math.h>
 
-/* A coefficient is moved by so much to see what it does; what lies further off than so many
-   standard deviations is no matter of coefficients. */
-static const double step_log = 0.02, most_sds = 3;
+/* What lies further off than so many standard deviations is no matter of coefficients. */
+static const double most_sds = 3;
 
 /* What the model leaves out of all plans of one question alike, as the standard deviation of the
    step's logarithm; what a cluster's coefficients differ by at least from those of the machines
@@ -28,25 +27,38 @@ static double log_step(const struct config *c)
     return time_estimate(c, &time, NULL) && time.step > 0 ? log(time.step) : 0;
 }
 
-/* Standard deviation of a coefficient's logarithm, from its 80 % interval; 0: it has none. */
+/* Standard deviation of a coefficient's logarithm, from its 80 % interval where it has one. */
 static double coefficient_sd(const struct coefficient *c)
 {
-    bool uncertain = c->value > 0 && c->low > 0 && c->high > c->low;
-    return uncertain ? fmax(least_sd, log(c->high / c->low) / 2.5631) : 0;
+    bool known = c->low > 0 && c->high > c->low;
+    return fmax(least_sd, known ? log(c->high / c->low) / 2.5631 : 0);
 }
 
-/* What one coefficient adds to the covariance of all plans. */
-static void add_coefficient(struct learner *l, const struct levered *const *plans, int coefficient,
-                            double sd, double *slopes)
+/* The steps of all plans with one coefficient moved. */
+static void move_coefficient(const struct learner *l, const struct levered *const *plans,
+                             int coefficient, double by, double *out)
 {
     for (size_t i = 0; i < l->n; i++) {
         struct config c = plans[i]->config;
-        c.machine.coefficients[coefficient].value *= exp(step_log);
-        slopes[i] = sd * (log_step(&c) - l->mean[i]) / step_log;
+        c.machine.coefficients[coefficient].value *= exp(by);
+        out[i] = log_step(&c);
+    }
+}
+
+/* What one coefficient adds to the covariance of all plans, and to their means. It is moved by what
+   it is uncertain by, both ways, as an exchange that is just hidden may well be seen. */
+static void add_coefficient(struct learner *l, const struct levered *const *plans, int coefficient,
+                            double sd, double *up, double *down)
+{
+    move_coefficient(l, plans, coefficient, sd, up);
+    move_coefficient(l, plans, coefficient, -sd, down);
+    for (size_t i = 0; i < l->n; i++) {
+        l->mean[i] += (up[i] + down[i]) / 2 - log(plans[i]->time.step);
+        up[i] = (up[i] - down[i]) / 2;
     }
     for (size_t i = 0; i < l->n; i++)
         for (size_t k = 0; k < l->n; k++)
-            l->covariance[i * l->n + k] += slopes[i] * slopes[k];
+            l->covariance[i * l->n + k] += up[i] * up[k];
 }
 
 /* Two plans that take a decision alike and otherwise than the base share its doubt. */
@@ -69,15 +81,15 @@ struct learner *learner_new(struct arena *a, const struct levered *const *plans,
 {
     struct learner *l = ARENA_NEW(a, struct learner);
     *l = (struct learner){n, ARENA_ARRAY(a, double, n), ARENA_ARRAY(a, double, n *n)};
-    double *slopes = ARENA_ARRAY(a, double, n);
+    double *up = ARENA_ARRAY(a, double, n), *down = ARENA_ARRAY(a, double, n);
     const struct machine *m = &plans[0]->config.machine;
     for (size_t i = 0; i < n; i++)
         l->mean[i] = log(plans[i]->time.step);
     for (size_t i = 0; i < n * n; i++)
         l->covariance[i] = common_sd * common_sd;
     for (int i = 0; i < m->n_coefficients; i++) {
-        double sd = coefficient_sd(&m->coefficients[i]);
-        if (sd > 0) add_coefficient(l, plans, i, sd, slopes);
+        if (m->coefficients[i].value > 0)
+            add_coefficient(l, plans, i, coefficient_sd(&m->coefficients[i]), up, down);
     }
     add_doubts(l, plans, scratch);
     arena_reset(scratch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What some measured plans say of others: the platform's coefficients are uncertain, and two plans
-   that lean on the same ones are wrong together. Steps are normal in their logarithms, linear in
-   the coefficients'; beside them there is what the model leaves out of all plans alike, and of each
+   that lean on the same ones are wrong together. Steps are normal in their logarithms; beside the
+   coefficients there is what the model leaves out of all plans alike, and of each
    decision. */
 #ifndef MOEPLAN_CHOOSE_LEARN_H
 #define MOEPLAN_CHOOSE_LEARN_H

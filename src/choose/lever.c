@@ -122,9 +122,17 @@ static void add(struct lister *l, const struct config *to, const struct decision
     *VEC_PUSH(l->arena, &l->out->items) = x;
 }
 
+/* Whether the framework has words for what would be tried. */
+static bool can_say(const struct config *c, const struct decision *d)
+{
+    const struct knob *knob = knob_of(d->params[0]);
+    return !knob || knob_is_sayable(knob, c->framework);
+}
+
 static void add_singles(struct lister *l)
 {
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
+        if (!can_say(l->base, d)) continue;
         for (const struct move *move = d->moves; move->name; move++) {
             struct config c = *l->base;
             if (move_allowed(l->base, move) && move_take(d, move, &c)) add(l, &c, d, move);
