@@ -49,6 +49,16 @@ sed 's/^framework: .*/framework: bridge/' "$plan" >"$dir/bridge.yaml"
 printf 'moeplan: 1\nframework: automodel\nmodel: qwen3-30b-a3b\nplatform: h100\ngpus: 64\nmbs: 1\ngbs: 512\nseq: 4096\nep: 8\n' >"$dir/am.yaml"
 "$moeplan" sweep "$dir/am.yaml" --format shell | grep -q "max_steps: 50" || fail "no job for AutoModel"
 
+# a script that is run again does not repeat what has a log, and a trial that fails leaves the others theirs
+mkdir "$dir/bin"
+printf '#!/bin/sh\necho run >>"%s/count"\necho "iteration 1/ 50"\n[ "$(wc -l <"%s/count")" != 2 ]\n' "$dir" "$dir" >"$dir/bin/torchrun"
+chmod +x "$dir/bin/torchrun"
+"$moeplan" sweep "$plan" --format shell >"$dir/job.sh"
+for again in 1 2; do PATH=$dir/bin:$PATH RESULTS=$dir/ran bash "$dir/job.sh" || fail "the script fails"; done
+[ "$(wc -l <"$dir/count")" = 4 ] || fail "$(wc -l <"$dir/count") runs of four trials"
+[ "$(cat "$dir"/ran/*/log.txt | grep -c "the trial ended with exit code 1")" = 1 ] || fail "a failure is not told"
+"$moeplan" validate "$dir/ran/baseline/plan.yaml" >"$dir/out" 2>&1 || fail "the plan of a trial is not valid"
+
 # nothing came back: the plan itself and the three worth most
 ask
 has "0 measured, 0 failed"
