@@ -69,19 +69,23 @@ static bool read_iteration(struct str line, struct run_log *out)
                  .tflops_per_gpu = positive_after(line, "throughput per GPU (TFLOP/s/GPU):", 1),
                  .tokens_per_s_per_gpu = positive_after(line, "tokens per GPU (tokens/s/GPU):", 1),
                  .grad_norm = positive_after(line, "grad norm:", 1)});
+    out->iterations = true;
     out->skipped = whole(positive_after(line, "number of skipped iterations:", 1)) + out->skipped;
     out->not_a_number += whole(positive_after(line, "number of nan iterations:", 1));
     out->global_batch = whole(positive_after(line, "global batch size:", 1));
     return true;
 }
 
-/* Bridge's "Step Time : 5.43s GPU utilization: 412.3MODEL_TFLOP/s/GPU" stands beside the line of
-   its iteration, after it or before it: it adds the throughput that the other may not say. */
+/* Bridge's "Step Time : 5.43s GPU utilization: 412.3MODEL_TFLOP/s/GPU" (older: 412.3TFLOP/s/GPU)
+   stands beside the line of its iteration, after it or before it: it adds the throughput that the
+   other may not say. Where there is no such line it is a step's own. */
 static bool read_step_time(struct str line, struct run_log *out)
 {
     double tflops = positive_after(line, "GPU utilization:", 1);
-    if (str_find_str(line, STR("MODEL_TFLOP/s/GPU")) == line.n || tflops <= 0) return false;
+    if (!has(line, "TFLOP/s/GPU") || tflops <= 0) return false;
     double step = positive_after(line, "Step Time :", 1);
+    if (!out->iterations && step > 0)
+        add_step(out, (struct run_step){.step_s = step, .tflops_per_gpu = tflops});
     for (size_t i = out->steps.n; i > 0 && i + 2 > out->steps.n; i--) {
         struct run_step *last = &out->steps.items[i - 1];
         bool same = step > 0 && last->step_s > 0.98 * step && last->step_s < 1.02 * step;

@@ -25,6 +25,7 @@ struct run_step {
 struct run_log {
     struct arena *arena;
     VEC(struct run_step) steps;
+    bool iterations;      /* some line states one, with its time */
     int64_t seen, stride; /* steps that were logged; every stride-th is kept */
     double peak_memory_gib, reserved_memory_gib; /* largest of all ranks and steps; 0: not said */
     int64_t memory_rank;                         /* highest rank that states its memory */

@@ -51,6 +51,12 @@ static void bridge_states_the_throughput_beside_the_iteration(void **state)
         &log);
     assert_true(s.step_s == 5.39 && s.tflops_per_gpu == 663.5);
     assert_true(s.peak_memory_gib == 0);
+    s = summary_of(state,
+                   "Step Time : 30.00s GPU utilization: 20.0 TFLOP/s/GPU\n"
+                   "Step Time : 14.00s GPU utilization: 58.2TFLOP/s/GPU\n"
+                   "Step Time : 14.00s GPU utilization: 58.4TFLOP/s/GPU\n",
+                   &log);
+    assert_true(s.step_s == 14 && s.tflops_per_gpu > 58.25 && s.tflops_per_gpu < 58.35);
 }
 
 static void automodel_lines_and_jsonl_state_throughput_and_memory(void **state)
