@@ -3,15 +3,15 @@
 
 #include <math.h>
 
-/* What lies further off than so many standard deviations is no matter of coefficients. */
-static const double most_sds = 3;
+/* A coefficient is moved by so much to see what it does; what lies further off than so many
+   standard deviations is no matter of coefficients. */
+static const double step_log = 0.02, most_sds = 3;
 
 /* What the model leaves out of all plans of one question alike, as the standard deviation of the
-   step's logarithm; what a cluster's coefficients differ by at least from those of the machines
-   that they were measured on, however narrow their interval; the part of a decision's doubt
-   (plan/move.h) that is not in the coefficients. These are judgements: tests/fake_cluster.py shows
-   what becomes of them. */
-static const double common_sd = 0.10, least_sd = 0.15, doubt_left = 0.25;
+   step's logarithm, and what a cluster's coefficients differ by at least from those of the machines
+   that they were measured on, however narrow their interval. These are judgements:
+   tests/fake_cluster.py shows what becomes of them. */
+static const double common_sd = 0.10, least_sd = 0.15;
 
 struct learner {
     size_t n;
@@ -34,54 +34,25 @@ static double coefficient_sd(const struct coefficient *c)
     return fmax(least_sd, known ? log(c->high / c->low) / 2.5631 : 0);
 }
 
-/* The steps of all plans with one coefficient moved. */
-static void move_coefficient(const struct learner *l, const struct levered *const *plans,
-                             int coefficient, double by, double *out)
+/* What one coefficient adds to the covariance of all plans. */
+static void add_coefficient(struct learner *l, const struct levered *const *plans, int coefficient,
+                            double sd, double *slopes)
 {
     for (size_t i = 0; i < l->n; i++) {
         struct config c = plans[i]->config;
-        c.machine.coefficients[coefficient].value *= exp(by);
-        out[i] = log_step(&c);
-    }
-}
-
-/* What one coefficient adds to the covariance of all plans, and to their means. It is moved by what
-   it is uncertain by, both ways, as an exchange that is just hidden may well be seen. */
-static void add_coefficient(struct learner *l, const struct levered *const *plans, int coefficient,
-                            double sd, double *up, double *down)
-{
-    move_coefficient(l, plans, coefficient, sd, up);
-    move_coefficient(l, plans, coefficient, -sd, down);
-    for (size_t i = 0; i < l->n; i++) {
-        l->mean[i] += (up[i] + down[i]) / 2 - log(plans[i]->time.step);
-        up[i] = (up[i] - down[i]) / 2;
+        c.machine.coefficients[coefficient].value *= exp(step_log);
+        slopes[i] = sd * (log_step(&c) - l->mean[i]) / step_log;
     }
     for (size_t i = 0; i < l->n; i++)
         for (size_t k = 0; k < l->n; k++)
-            l->covariance[i * l->n + k] += up[i] * up[k];
+            l->covariance[i * l->n + k] += slopes[i] * slopes[k];
 }
 
-/* Two plans that take a decision alike and otherwise than the base share its doubt. */
-static void add_doubts(struct learner *l, const struct levered *const *plans, struct arena *scratch)
-{
-    struct str *texts = ARENA_ARRAY(scratch, struct str, l->n);
-    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
-        double share = doubt_left * doubt_left * d->doubt * d->doubt;
-        for (size_t i = 0; i < l->n; i++)
-            texts[i] = decision_text(scratch, d, &plans[i]->config.knobs);
-        for (size_t i = 1; i < l->n; i++)
-            for (size_t k = 1; k < l->n; k++)
-                if (!str_eq(texts[i], texts[0]) && str_eq(texts[i], texts[k]))
-                    l->covariance[i * l->n + k] += share;
-    }
-}
-
-struct learner *learner_new(struct arena *a, const struct levered *const *plans, size_t n,
-                            struct arena *scratch)
+struct learner *learner_new(struct arena *a, const struct levered *const *plans, size_t n)
 {
     struct learner *l = ARENA_NEW(a, struct learner);
     *l = (struct learner){n, ARENA_ARRAY(a, double, n), ARENA_ARRAY(a, double, n *n)};
-    double *up = ARENA_ARRAY(a, double, n), *down = ARENA_ARRAY(a, double, n);
+    double *slopes = ARENA_ARRAY(a, double, n);
     const struct machine *m = &plans[0]->config.machine;
     for (size_t i = 0; i < n; i++)
         l->mean[i] = log(plans[i]->time.step);
@@ -89,10 +60,8 @@ struct learner *learner_new(struct arena *a, const struct levered *const *plans,
         l->covariance[i] = common_sd * common_sd;
     for (int i = 0; i < m->n_coefficients; i++) {
         if (m->coefficients[i].value > 0)
-            add_coefficient(l, plans, i, coefficient_sd(&m->coefficients[i]), up, down);
+            add_coefficient(l, plans, i, coefficient_sd(&m->coefficients[i]), slopes);
     }
-    add_doubts(l, plans, scratch);
-    arena_reset(scratch);
     return l;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What some measured plans say of others: the platform's coefficients are uncertain, and two plans
-   that lean on the same ones are wrong together. Steps are normal in their logarithms; beside the
-   coefficients there is what the model leaves out of all plans alike, and of each
-   decision. */
+   that lean on the same ones are wrong together. Steps are normal in their logarithms, linear in
+   the coefficients'; beside them there is what the model leaves out of all plans alike. */
 #ifndef MOEPLAN_CHOOSE_LEARN_H
 #define MOEPLAN_CHOOSE_LEARN_H
 
@@ -15,8 +14,7 @@ struct belief {
 };
 
 /* `plans`: the first is the base of all others. */
-struct learner *learner_new(struct arena *a, const struct levered *const *plans, size_t n,
-                            struct arena *scratch);
+struct learner *learner_new(struct arena *a, const struct levered *const *plans, size_t n);
 /* A run of a plan took so long; `sd` of the logarithm, by which runs scatter. */
 void learner_measure(struct learner *l, size_t plan, double step_s, double sd);
 /* As if a run of the plan had taken what is believed: later trials then ask for something else. */

@@ -241,7 +241,7 @@ bool sweep_loop(struct arena *a, const struct rule_set *rules, const struct fact
     const struct levered **plans = ARENA_ARRAY(a, const struct levered *, out->n);
     for (size_t i = 0; i < out->n; i++)
         plans[i] = out->trials[i].plan;
-    l.learner = learner_new(a, plans, out->n, scratch);
+    l.learner = learner_new(a, plans, out->n);
     for (size_t i = 0; i < n_results; i++)
         take_result(&l, &results[i]);
     drop_larger(&l);

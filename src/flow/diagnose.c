@@ -84,9 +84,8 @@ static bool read_mapping(struct diagnosed *d, struct str path, struct str text, 
 /* A mapping of metrics is short; a line that tells of an error has one of these words; matching
    takes longer than reading, so that a log of nothing else is not looked at to its end. */
 enum { LARGEST_MAPPING = 1 << 20, MOST_ERROR_LINES = 20000 };
-static const char *const error_words[] = {"rror",   "Watchdog", "NCCL",          "Signal",
-                                          "signal", "xit",      "out of memory", "Xid",
-                                          "NaN",    "nan",      "failed"};
+static const char *const error_words[] = {"rror", "Watchdog",      "NCCL", "Signal", "signal",
+                                          "xit",  "out of memory", "Xid",  "NaN",    "failed"};
 
 struct diagnose_text {
     struct diagnosed *d;

@@ -32,7 +32,7 @@ static struct learner *learner_of(struct arena *a, struct lever_list *levers)
     plans = ARENA_ARRAY(a, const struct levered *, levers->items.n);
     for (size_t i = 0; i < levers->items.n; i++)
         plans[i] = &levers->items.items[i];
-    struct learner *l = learner_new(a, plans, levers->items.n, scratch);
+    struct learner *l = learner_new(a, plans, levers->items.n);
     arena_free(scratch);
     return l;
 }
