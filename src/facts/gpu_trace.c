@@ -95,9 +95,13 @@ static void widen(struct gpu_trace *t)
     t->spacing *= 2;
 }
 
-/* Kernels may come that begin before the first one seen. */
+/* Kernels may come that begin before the first one seen. Where there is room the first moment goes
+   further back than needed, as more of them may come. */
 static void reach_back(struct gpu_trace *t, int64_t by)
 {
+    enum { SLACK = GPU_MOMENTS / 16 };
+    int64_t room = GPU_MOMENTS - 1 - ((int64_t)ceil(t->last / t->spacing) - t->origin);
+    if (by < SLACK && room >= SLACK) by = SLACK;
     memmove(t->moments + by, t->moments, (size_t)(GPU_MOMENTS - by));
     memset(t->moments, 0, (size_t)by);
     t->origin -= by;
