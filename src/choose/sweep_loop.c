@@ -162,7 +162,7 @@ static void find_best(struct looper *l)
     double least = INFINITY;
     for (size_t i = 0; i < out->n; i++) {
         double mean = learner_belief(l->learner, i).mean;
-        if (!out->trials[i].measured || mean >= least) continue;
+        if (out->trials[i].measured <= 0 || mean >= least) continue;
         least = mean;
         out->best = i;
     }
