@@ -119,7 +119,7 @@ expect 1 "refused: global batch size 2001" "$moeplan" diagnose "$dir/megatron.lo
 has "moeplan validate $dir/odd.yaml"
 has "wall: memory"
 expect 1 '{"plan":{"refused":{"errors":1,"rule":"batch-divides-into-microbatches"' "$moeplan" diagnose "$dir/megatron.log" --plan "$dir/odd.yaml" --format json
-expect 0 '{"plan":null,"wall":"none"' "$moeplan" diagnose "$dir/megatron.log" --format json
+expect 0 '{"plan":null,"errors":[],"wall":"none"' "$moeplan" diagnose "$dir/megatron.log" --format json
 sed 's/^mbs: .*/mbs: 64/; s/^gbs: .*/gbs: 65536/' "$dir/plan.yaml" >"$dir/big.yaml"
 expect 1 "the plan does not fit by its estimate" "$moeplan" diagnose "$dir/megatron.log" --plan "$dir/big.yaml"
 "$moeplan" diagnose "$dir/megatron.log" --plan "$dir/plan.yaml" >"$dir/out"

@@ -1,10 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a training log: medians lie within what was logged. */
+/* Any bytes as a training log: medians lie within what was logged; and as a trace: parts are of 1.
+ */
 #include <stdlib.h>
 
+#include "facts/gpu_trace.h"
+#include "facts/line.h"
 #include "facts/run_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void take_line(void *context, struct str line)
+{
+    gpu_trace_line(context, line);
+}
+
+static void fuzz_trace(struct arena *a, struct str text)
+{
+    struct gpu_trace t;
+    struct line_cutter lines = line_cutter_new(a);
+    gpu_trace_start(a, &t);
+    gpu_trace_piece(&t, text);
+    line_cut(&lines, text, take_line, &t);
+    line_cut_end(&lines, take_line, &t);
+    struct gpu_shares s = gpu_trace_shares(&t);
+    double all = s.compute + s.expert_exchange + s.send_receive + s.exchange + s.copy + s.gap;
+    if (all < 0 || all > 1 + 1e-9 || s.gap < 0) abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -18,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             if (log.steps.items[i].step_s > most) most = log.steps.items[i].step_s;
         if (s.step_s > most || s.step_s < 0 || s.steady_steps > log.steps.n) abort();
     }
+    fuzz_trace(a, (struct str){(const char *)data, size});
     arena_free(a);
     return 0;
 }

@@ -33,9 +33,7 @@ static void trials_come_by_worth(void **state)
     for (size_t i = 0; i < s.n; i++) {
         const struct trial *t = &s.trials[i];
         struct time_estimate time;
-        struct config c = *base;
-        c.knobs = t->knobs;
-        assert_true(time_estimate(&c, &time, NULL));
+        assert_true(time_estimate(t->config, &time, NULL));
         assert_true(t->step_s == time.step && t->worth > 0);
         assert_true(fabs(t->ratio - time.step / s.step_s) < 1e-12);
         if (i == 0) continue;
@@ -53,7 +51,7 @@ static void trials_change_one_axis_or_two(void **state)
     struct sweep s = swept(*state, &base, 64);
     bool mbs = false, dispatcher = false, graphs = false;
     for (size_t i = 0; i < s.n; i++) {
-        const struct knobs *k = &s.trials[i].knobs;
+        const struct knobs *k = &s.trials[i].config->knobs;
         assert_true(s.trials[i].changed == 1 || s.trials[i].changed == 2);
         assert_true(k->mbs == 1 || k->mbs == 2 || k->mbs == 4);
         mbs = mbs || k->mbs == 2;

@@ -16,6 +16,17 @@ static struct diagnosed begun(struct arena *a, const struct reading *plan)
     return d;
 }
 
+/* A text in one piece. */
+static bool told(struct diagnosed *d, struct str path, struct str text, struct str *why)
+{
+    struct arena *scratch = arena_new(0);
+    struct diagnose_text *x = diagnose_text_new(scratch, d, rules_builtin());
+    diagnose_text_piece(x, text);
+    bool good = diagnose_text_end(x, path, why);
+    arena_free(scratch);
+    return good;
+}
+
 static void find(struct arena *a, struct diagnosed *d)
 {
     struct arena *scratch = arena_new(0);
@@ -27,7 +38,7 @@ static void metrics_alone_name_the_wall(void **state)
 {
     struct diagnosed d = begun(*state, NULL);
     struct str why;
-    assert_true(diagnose_read(&d, STR("m.yaml"), STR("out_of_memory: true\n"), &why));
+    assert_true(told(&d, STR("m.yaml"), STR("out_of_memory: true\n"), &why));
     find(*state, &d);
     assert_false(d.planned);
     assert_int_equal(d.found.wall, WALL_MEMORY);
@@ -42,7 +53,7 @@ static void fixes_are_tried_on_the_plan(void **state)
     struct diagnosed d = begun(*state, &plan);
     struct str why;
     bool predicted = false;
-    assert_true(diagnose_read(&d, STR("m.yaml"), STR("out_of_memory: true\n"), &why));
+    assert_true(told(&d, STR("m.yaml"), STR("out_of_memory: true\n"), &why));
     find(*state, &d);
     assert_true(d.planned && d.found.costed);
     assert_int_equal(d.refusal.errors, 0);
@@ -58,16 +69,16 @@ static void what_is_no_metric_is_said(void **state)
 {
     struct diagnosed d = begun(*state, NULL);
     struct str why;
-    assert_false(diagnose_read(&d, STR("m.yaml"), STR("mfuu: 40\n"), &why));
+    assert_false(told(&d, STR("m.yaml"), STR("mfuu: 40\n"), &why));
     assert_int_equal(why.n, 0);
     const struct diag *found = &d.facts->diags->items[d.facts->diags->n - 1];
     assert_str(found->rule, "unknown-key");
     assert_int_equal(found->at.line, 1);
     d = begun(*state, NULL); /* of a plan, not of a run */
-    assert_false(diagnose_read(&d, STR("m.yaml"), STR("tensor_model_parallel_size: 2\n"), &why));
+    assert_false(told(&d, STR("m.yaml"), STR("tensor_model_parallel_size: 2\n"), &why));
     d = begun(*state, NULL);
-    assert_false(diagnose_read(&d, STR("m.yaml"), STR("- a list\n"), &why));
-    assert_str(why, "m.yaml is neither a mapping of metrics nor a training log");
+    assert_false(told(&d, STR("m.yaml"), STR("- a list\n"), &why));
+    assert_str(why, "m.yaml is neither a mapping of metrics, nor a training log, nor a trace");
 }
 
 static const struct CMUnitTest tests[] = {
