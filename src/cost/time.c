@@ -236,13 +236,16 @@ static void breakdown(const struct timing *t, const struct chunks *c, double tim
     out->host = times * c->host + t->f.step_s;
 }
 
-/* The model's own error, by what a plan leaves unsaid. */
-static double model_error(const struct timing *t)
+/* The model's own error by what is known of such runs. */
+static double class_error(const struct timing *t)
 {
     const struct model_shape *m = &t->config->model;
+    const struct knobs *k = &t->config->knobs;
     if (config_traits(t->config)->fitted_with_fsdp2) return t->f.error_fsdp2;
+    if (k->task == TASK_PEFT) return t->f.error_peft;
     if (m->add_bias) return t->f.error_bias;
     if (m->experts == 0) return t->f.error_dense;
+    if ((double)k->ep * k->etp > t->domain) return t->f.error_across;
     return t->captured ? t->f.error_graphed_moe : t->f.error_moe;
 }
 
@@ -271,7 +274,7 @@ static void set_interval(const struct time_layers *l, const struct chunks *c, do
         out->dp_exposed * s->nic,
         out->host * s->host_op_s,
     };
-    double model = model_error(t), variance = model * model;
+    double model = class_error(t), chip = t->f.error_chip, variance = model * model + chip * chip;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         variance += parts[i] * parts[i] / (out->step * out->step);
     double half = 1.645 * sqrt(variance);
