@@ -207,10 +207,12 @@ static bool chunks_of(const struct time_layers *l, const struct config *c, struc
     return true;
 }
 
-/* Slowest of many ranks: with every doubling above 64, where the coefficient starts to count. */
+/* Slowest of many ranks: with every doubling above 64, where the coefficient starts to count. And
+   what own runs of the model showed. */
 static double straggling(const struct timing *t, const struct knobs *k)
 {
-    return k->gpus > 64 ? 1 + t->f.straggling * log2((double)k->gpus / 64) : 1;
+    double pace = t->paced ? t->f.pace : 1;
+    return pace * (k->gpus > 64 ? 1 + t->f.straggling * log2((double)k->gpus / 64) : 1);
 }
 
 static double schedule(const struct knobs *k, const struct chunks *c)
@@ -274,7 +276,8 @@ static void set_interval(const struct time_layers *l, const struct chunks *c, do
         out->dp_exposed * s->nic,
         out->host * s->host_op_s,
     };
-    double model = class_error(t), chip = t->f.error_chip, variance = model * model + chip * chip;
+    double model = t->paced ? s->pace : class_error(t), chip = t->paced ? 0 : t->f.error_chip;
+    double variance = model * model + chip * chip;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         variance += parts[i] * parts[i] / (out->step * out->step);
     double half = 1.645 * sqrt(variance);

@@ -10,8 +10,7 @@ static bool other_way(struct config *c, uint32_t bit)
 {
     struct knobs *k = &c->knobs;
     if (bit == UNSTATED_DISPATCHER && k->ep > 1) {
-        uint8_t slower =
-            config_traits(c)->megatron_words ? DISPATCH_ALLTOALL : DISPATCH_TORCH;
+        uint8_t slower = config_traits(c)->megatron_words ? DISPATCH_ALLTOALL : DISPATCH_TORCH;
         k->dispatcher = k->dispatcher == slower ? DISPATCH_DEEPEP : slower;
         return true;
     }

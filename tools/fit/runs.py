@@ -7,7 +7,8 @@ RUNS are files of runs, one JSON object a line, each with its `plan` and `step_t
 else docs/accuracy/runs.jsonl and mlperf.jsonl. The kernels' coefficients stay as they are. A coefficient of SHARED has one value; one
 of CHIPS has a value and for each chip a deviation that is pulled to its prior. Each publisher's cluster has a pace of its own, which
 is fitted and not shipped. Printed: the errors of the fit, and of runs left out by (model, chip), by model, by chip and by cluster;
---rows lists them. --write puts coefficients and the model's own errors into rules/platforms; --check says where those differ."""
+--rows lists them. --write puts coefficients and the model's own errors into rules/platforms, and what the
+program states of its accuracy into src/cmd/left_out.h; --check says where those differ."""
 import json
 import math
 import os
@@ -21,6 +22,7 @@ from solve import Problem, inverse_diagonal, quantile, spread
 
 ACCURACY = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'accuracy')
 FILES = ('runs.jsonl', 'mlperf.jsonl')
+TABLE = os.path.join(ACCURACY, '..', '..', 'src', 'cmd', 'left_out.h')
 
 # name: the prior's value, and its log sd. A coefficient of CHIPS has a third number, the log sd of a chip's deviation.
 SHARED = {'grouped_training': (0.95, 0.15), 'grouped_training_low': (0.85, 0.2), 'grouped_expert_s': (3e-6, 0.4),
@@ -328,14 +330,31 @@ def differing(made, platforms):
             for (own, name), (value, _, _) in sorted(made.items()) if f'{platforms.stated.get((own, name), math.nan):.4g}' != f'{value:.4g}']
 
 
+WAYS = (('model and chip', lambda r: (r['name'], r['chip'])), ('model', lambda r: r['name']), ('chip', lambda r: r['chip']),
+        ('cluster', lambda r: r['cluster']))
+
+
+def table(fit):
+    """The C table of the errors of runs left out, which the program states."""
+    lines = ['/* SPDX-License-Identifier: Apache-2.0 */', '/* Written by tools/fit/runs.py --write: errors of the step time of runs left out of its fit. */',
+             '#ifndef MOEPLAN_CMD_LEFT_OUT_H', '#define MOEPLAN_CMD_LEFT_OUT_H', '',
+             '/* data, what was left out at a time, runs, median and 0.9 quantile of the relative error */', '#define LEFT_OUT(X)'.ljust(99) + '\\']
+    for way, key in WAYS:
+        left = fit.left_out(key)
+        for file in sorted({r['file'] for r in fit.rows}, reverse=True):
+            errors = [math.expm1(abs(e)) for i, e in left.items() if fit.rows[i]['file'] == file]
+            lines.append(f'    X("{file[:-len(".jsonl")]}", "{way}", {len(errors)}, {quantile(errors, 0.5):.3f}, {quantile(errors, 0.9):.3f})'.ljust(99) + '\\')
+    lines[-1] = lines[-1][:-1].rstrip()
+    return '\n'.join(lines + ['', '#endif', ''])
+
+
 def report(fit, names):
     for j, k in enumerate(fit.p.keys):
         print(f'  {str(k):40s} {fit.p.values()[k]:.4g} (from {fit.p.start[k]:.4g}) n={fit.p.felt(j)}')
     tell('fitted', fit.errors, fit.rows, names)
-    for title, key in (('by (model, chip)', lambda r: (r['name'], r['chip'])), ('by model', lambda r: r['name']),
-                       ('by chip', lambda r: r['chip']), ("by publisher's cluster", lambda r: r['cluster'])):
+    for title, key in WAYS:
         left = fit.left_out(key)
-        tell('left out ' + title, left, fit.rows, names)
+        tell('left out by ' + title, left, fit.rows, names)
         if '--rows' in sys.argv:
             groups(title, left, fit.rows, key)
     if '--rows' in sys.argv:
@@ -355,10 +374,15 @@ def main():
             report(fit, names)
         made = coefficients(fit)
         made.update(errors_of(fit, made))
+        stated = table(fit)
     if '--write' in sys.argv:
         platforms.write(*({k: x[i] for k, x in made.items()} for i in range(3)))
+        with open(TABLE, 'w') as f:
+            f.write(stated)
     if '--check' in sys.argv:
         different = differing(made, platforms)
+        with open(TABLE) as f:
+            different += ['src/cmd/left_out.h states other errors'] if f.read() != stated else []
         print(*different, sep='\n')
         sys.exit(bool(different))
 
