@@ -280,7 +280,7 @@ def holds(title, left, alone, errors, classes, more=0.0):
     by = defaultdict(list)
     for i, e in left.items():
         half = WITHIN * math.hypot(alone[i], errors[classes[i]][0], more)
-        by[classes[i]].append((abs(e) <= half, 2 * math.sinh(half), abs(e)))
+        by[classes[i]].append((abs(e) <= half * (1 + 1e-9), 2 * math.sinh(half), abs(e)))
     print(title)
     for k, own in sorted(by.items()):
         print(f'    {k:20s} n={len(own):3d} holds {100 * sum(x[0] for x in own) / len(own):5.1f} %, width {100 * quantile([x[1] for x in own], 0.5):5.1f} %,'
