@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Build steps that turn rules/ into C tables, each by a small program over the same loaders the tool uses.
 
+# What is not shipped is linked without what is worth its minutes in what is.
+function(moeplan_tool name)
+  set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+  if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+    target_link_options(${name} PRIVATE -fno-lto)
+  endif()
+endfunction()
+
 # moeplan_generate(NAME OUTPUT FILE… INTO TARGET LINK LIBRARY… INPUTS FILE… [SOURCES FILE…] [OPTIONS WORD…] [ARGUMENTS WORD…]):
 # tools/NAME.c, with further SOURCES, is called with OPTIONS, the OUTPUT files and ARGUMENTS (else INPUTS); what it writes from
 # INPUTS becomes sources of TARGET.
@@ -12,6 +20,7 @@ function(moeplan_generate name)
   list(TRANSFORM step_OUTPUT PREPEND ${CMAKE_BINARY_DIR}/)
   add_executable(${name} ${CMAKE_SOURCE_DIR}/tools/${name}.c ${step_SOURCES})
   moeplan_target(${name})
+  moeplan_tool(${name})
   target_link_libraries(${name} PRIVATE ${step_LINK})
   add_custom_command(
     OUTPUT ${step_OUTPUT}
@@ -57,7 +66,7 @@ moeplan_target(moeplan_builtin_rules)
 moeplan_generate(generate_rules OUTPUT builtin_rules.c INTO moeplan_builtin_rules LINK ${MOEPLAN_UPTO_rules}
                  INPUTS ${rule_files} OPTIONS $<$<NOT:$<BOOL:${MOEPLAN_STRICT_RULES}>>:--report>
                  ARGUMENTS ${CMAKE_SOURCE_DIR}/rules)
-foreach(layer plan cost choose flow emit cmd)
+foreach(layer plan cost choose flow emit lsp cmd)
   target_link_libraries(moeplan_${layer} PUBLIC moeplan_builtin_rules)
 endforeach()
 
@@ -82,7 +91,8 @@ moeplan_generate(generate_playbook OUTPUT playbook.c INTO moeplan_choose LINK ${
                  INPUTS ${playbook_files})
 
 # The reference pages that follow from data: `--target docs` writes them into docs/, a test compares.
-add_executable(generate_docs EXCLUDE_FROM_ALL tools/generate_docs.c)
+add_executable(generate_docs tools/generate_docs.c)
 moeplan_target(generate_docs)
+moeplan_tool(generate_docs)
 target_link_libraries(generate_docs PRIVATE ${MOEPLAN_UPTO_cmd})
 add_custom_target(docs COMMAND generate_docs ${CMAKE_SOURCE_DIR}/docs VERBATIM)

@@ -17,8 +17,6 @@ endif()
 
 # A program that lies anywhere in memory has the addresses in its tables (72,000 of them) put in at each start: 2 ms.
 check_pie_supported(LANGUAGES C)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-set(CMAKE_C_VISIBILITY_PRESET hidden) # calls and tables of our own are reached without a detour
 if(CMAKE_C_LINK_PIE_SUPPORTED)
   list(APPEND MOEPLAN_DEFENCES pie)
 endif()

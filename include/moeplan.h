@@ -8,12 +8,17 @@
        puts(moeplan_validate(m, "{\"text\":\"…\",\"as\":\"megatron\",\"gpus\":256}"));
        moeplan_free(m);
 
-   Link with -lmoeplan -lyaml -lcjson -lm -pthread. */
+   Link with what `pkg-config --libs moeplan` prints (of the archive: `--static`), or in CMake with
+   moeplan::moeplan (moeplan::static) of find_package(moeplan). */
 #ifndef MOEPLAN_H
 #define MOEPLAN_H
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
 #endif
 
 /* The room for one answer. Threads have one each. */
@@ -44,6 +49,10 @@ const char *moeplan_eval(struct moeplan *m, const char *request);
 
 /* The program's version. */
 const char *moeplan_version(void);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

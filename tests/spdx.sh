@@ -7,7 +7,7 @@ cd "$1" || exit 1
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 find CMakeLists.txt .ci cmake src include tools rules tests examples .github \
-    \( -path '*/inputs/*' -o -path '*/seeds/*' \) -prune -o -type f \
+    \( -path '*/inputs/*' -o -path '*/seeds/*' -o -name node_modules \) -prune -o -type f \
     \( -name '*.[ch]' -o -name '*.sh' -o -name '*.cmake' -o -name 'CMakeLists.txt' -o -name '*.yaml' -o -name '*.yml' -o -name '*.py' -o -path '.ci/*' \) \
     -print 2>/dev/null >"$list"
 n=0 missing=0

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* generate_docs FOLDER: writes the reference pages that follow from data: one page in rules/ for
    each rule file and an index, guides.md, parameters.md and the manual page moeplan.1. FOLDER and
-   FOLDER/rules must be there. */
+   FOLDER/rules must be there. generate_docs --manual FOLDER: moeplan.1 and a page for each command.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -256,7 +257,7 @@ static void write_parameters(struct generator *g)
     write_page(g, STR("parameters.md"), &out);
 }
 
-/* ---- the manual page ---- */
+/* ---- the manual pages ---- */
 
 /* Text for roff: no escapes, no requests, dashes as they are typed. */
 static void roff(struct buf *out, struct str text)
@@ -326,18 +327,59 @@ static void write_manual(struct generator *g)
     write_page(g, STR("moeplan.1"), &out);
 }
 
+/* moeplan-suggest.1: a command on a page of its own. */
+static void write_command_page(struct generator *g, const struct command *command)
+{
+    struct buf out = buf_new(g->arena), title = buf_new(g->arena);
+    for (const char *p = command->name; *p; p++)
+        buf_add_char(&title, *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p);
+    buf_printf(&out,
+               ".\\\" SPDX-License-Identifier: Apache-2.0\n"
+               ".TH MOEPLAN\\-%.*s 1 \"\" \"moeplan " MOEPLAN_VERSION "\" \"User Commands\"\n"
+               ".SH NAME\nmoeplan\\-%s \\- ",
+               STR_ARG(buf_str(&title)), command->name);
+    roff(&out, str_of(command->help));
+    buf_printf(&out, "\n.SH SYNOPSIS\n.B moeplan %s\n", command->name);
+    roff(&out, str_of(command->arguments));
+    buf_add(&out, STR(" [options]\n"));
+    if (command->details) {
+        buf_add(&out, STR(".SH DESCRIPTION\n"));
+        roff(&out, str_of(command->details));
+    }
+    buf_add(&out, STR(".SH OPTIONS\n"));
+    options_each(command, roff_option, &out);
+    buf_add(&out, STR(".SH SEE ALSO\n.BR moeplan (1)\n"));
+    write_page(g, arena_printf(g->arena, "moeplan-%s.1", command->name), &out);
+}
+
+static void write_manuals(struct generator *g)
+{
+    write_manual(g);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        write_command_page(g, commands[i]);
+}
+
+static void write_docs(struct generator *g)
+{
+    write_rules(g);
+    write_guides(g);
+    write_parameters(g);
+    write_manual(g);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: generate_docs FOLDER\n");
+    bool manual = argc == 3 && strcmp(argv[1], "--manual") == 0;
+    if (argc != 2 && !manual) {
+        fprintf(stderr, "usage: generate_docs [--manual] FOLDER\n");
         return EXIT_FAILURE;
     }
-    struct generator g = {.arena = arena_new(0), .scratch = arena_new(0), .folder = argv[1]};
+    struct generator g = {.arena = arena_new(0), .scratch = arena_new(0), .folder = argv[argc - 1]};
     g.set = rules_builtin();
-    write_rules(&g);
-    write_guides(&g);
-    write_parameters(&g);
-    write_manual(&g);
+    if (manual)
+        write_manuals(&g);
+    else
+        write_docs(&g);
     arena_free(g.scratch);
     arena_free(g.arena);
     return g.failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -276,7 +276,7 @@ static void write_extras(struct writer *w, const struct param_list *params)
     struct map seen[FRAMEWORK_COUNT] = {0};
     for (size_t i = 0; i < w->all->items.n; i++) {
         const struct release *r = w->all->items.items[i];
-        if (r->framework != FRAMEWORK_MEGATRON) continue; /* only flags are looked up */
+        if (r->framework == FRAMEWORK_AUTOMODEL) continue; /* whose keys nobody looks up */
         for (size_t k = 0; k < r->settings.n; k++) {
             struct extra x = {r->framework, r->settings.items[k].key, r->settings.items[k].value};
             if (!x.value || !map_put(w->all->arena, &seen[x.framework], x.key, 0)) continue;

@@ -26,14 +26,14 @@ struct cmd_context;
 
 struct command {
     const char *name;
-    const char *arguments;             /* as usage shows them: "FILE…"; "" when there are none */
-    int min_arguments, max_arguments;  /* max -1: any number */
-    const char *help;                  /* one line */
-    const char *details;               /* further lines for --help; NULL: none */
-    const struct option *options;      /* ends with a NULL name; NULL: none */
-    const char *required;              /* names of options that must be given, blanks between */
-    bool loads_rules;                  /* has --rules PATH */
-    bool reads_batch;                  /* has --batch; arguments are then not needed */
+    const char *arguments;            /* as usage shows them: "FILE…"; "" when there are none */
+    int min_arguments, max_arguments; /* max -1: any number */
+    const char *help;                 /* one line */
+    const char *details;              /* further lines for --help; NULL: none */
+    const struct option *options;     /* ends with a NULL name; NULL: none */
+    const char *required; /* names of options that must be given, blanks between; of a|b one */
+    bool loads_rules;     /* has --rules PATH */
+    bool reads_batch;     /* has --batch; arguments are then not needed */
     int (*run)(struct cmd_context *c); /* gives the exit status */
 };
 

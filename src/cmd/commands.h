@@ -9,14 +9,14 @@
 extern const struct command command_estimate, command_models, command_platforms, command_suggest,
     command_validate, command_eval, command_explain, command_rules, command_schema, command_version,
     command_help, command_convert, command_compare, command_diagnose, command_calibrate,
-    command_sweep;
+    command_sweep, command_completion, command_lsp, command_init;
 
 /* What a user does first comes first. */
 static const struct command *const commands[] = {
-    &command_suggest, &command_validate, &command_estimate,  &command_compare,
-    &command_convert, &command_diagnose, &command_calibrate, &command_sweep,
-    &command_explain, &command_models,   &command_platforms, &command_rules,
-    &command_eval,    &command_schema,   &command_version,   &command_help,
+    &command_suggest,   &command_validate,   &command_estimate, &command_compare, &command_convert,
+    &command_diagnose,  &command_calibrate,  &command_sweep,    &command_explain, &command_models,
+    &command_platforms, &command_rules,      &command_eval,     &command_schema,  &command_init,
+    &command_lsp,       &command_completion, &command_version,  &command_help,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

@@ -1,77 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON Schemas of what moeplan reads, from the parameter table: editors complete and check plan
- * files with them. */
+/* JSON Schemas of what moeplan reads, from the parameter table: editors complete and check files
+   with them. */
+#include "cmd/schema.h"
+
 #include "cmd/cmd.h"
-#include "emit/json_writer.h"
+#include "cmd/schema_settings.h"
 #include "facts/entry.h"
-#include "facts/param.h"
-
-static const char DIALECT[] = "https://json-schema.org/draft/2020-12/schema";
-
-/* The JSON types a value may have; null says "explicitly none". */
-static void write_type(struct json_writer *w, enum param_type type)
-{
-    static const struct {
-        const char *names[4];
-    } types[] = {
-        [PARAM_BOOL] = {{"boolean", "null"}},
-        [PARAM_INT] = {{"integer", "null"}},
-        [PARAM_DOUBLE] = {{"number", "null"}},
-        [PARAM_STRING] = {{"string", "null"}},
-        [PARAM_LIST] = {{"array", "string", "null"}},
-        [PARAM_MAP] = {{"object", "null"}},
-        [PARAM_ANY] = {{NULL}},
-        [PARAM_PATTERN] = {{"integer", "array", "string", "null"}},
-        [PARAM_TUPLE] = {{"integer", "array", "string", "null"}},
-    };
-    if (!types[type].names[0]) return;
-    json_open(w, "type", '[');
-    for (size_t i = 0; i < 4 && types[type].names[i]; i++)
-        json_str(w, NULL, str_of(types[type].names[i]));
-    json_close(w, ']');
-}
-
-static void write_choices(struct json_writer *w, const struct param *p)
-{
-    if (!p->n_choices || p->type != PARAM_STRING) return;
-    json_open(w, "enum", '[');
-    for (size_t i = 0; i < p->n_choices; i++)
-        json_str(w, NULL, p->choices[i]);
-    json_null(w, NULL);
-    json_close(w, ']');
-}
-
-static void write_bound(struct json_writer *w, const char *key, enum param_type type, double d)
-{
-    json_value(w, key, type == PARAM_INT ? value_int((int64_t)d) : value_double(d));
-}
-
-static void write_range(struct json_writer *w, const struct param *p)
-{
-    const struct param_range *r = &p->range;
-    if (r->has_min) write_bound(w, r->above ? "exclusiveMinimum" : "minimum", p->type, r->min);
-    if (r->has_max) write_bound(w, "maximum", p->type, r->max);
-}
-
-static void write_param(struct json_writer *w, const struct param *p)
-{
-    json_open(w, p->name.p, '{');
-    write_type(w, p->type);
-    write_choices(w, p);
-    write_range(w, p);
-    json_optional_str(w, "description", p->doc);
-    json_optional_str(w, "x-unit", p->unit);
-    json_close(w, '}');
-}
-
-/* The symbol and the further names say the same as the name. */
-static void write_reference(struct json_writer *w, struct str other, const struct param *p)
-{
-    struct arena *a = w->out->arena;
-    json_open(w, str_dup(a, other).p, '{');
-    json_str(w, "$ref", arena_printf(a, "#/$defs/parameters/%.*s", STR_ARG(p->name)));
-    json_close(w, '}');
-}
 
 /* ---- names ---- */
 
@@ -85,10 +19,10 @@ static bool is_group(struct str name)
 /* A parameter under its name, symbol and aliases; names with a point are spellings of --set. */
 static void write_names(struct json_writer *w, const struct param *p)
 {
-    if (!is_group(p->name)) write_reference(w, p->name, p);
-    if (p->symbol.n) write_reference(w, p->symbol, p);
+    if (!is_group(p->name)) schema_reference(w, p->name, p);
+    if (p->symbol.n) schema_reference(w, p->symbol, p);
     for (size_t i = 0; i < p->n_aliases; i++)
-        if (str_find(p->aliases[i], '.') == p->aliases[i].n) write_reference(w, p->aliases[i], p);
+        if (str_find(p->aliases[i], '.') == p->aliases[i].n) schema_reference(w, p->aliases[i], p);
 }
 
 /* Keys of a group of the model mapping: the parameters with its prefix. */
@@ -101,7 +35,7 @@ static void write_group(struct json_writer *w, const struct entry_group *g)
     for (uint32_t i = 0; prefix.n && i < param_count; i++) {
         struct str name = param_table[i].name;
         if (param_table[i].scope == SCOPE_MODEL && str_starts(name, prefix))
-            write_reference(w, str_slice(name, prefix.n, name.n), &param_table[i]);
+            schema_reference(w, str_slice(name, prefix.n, name.n), &param_table[i]);
     }
     json_close(w, '}');
     json_close(w, '}');
@@ -113,31 +47,14 @@ static void write_groups(struct json_writer *w)
         write_group(w, g);
 }
 
-static void write_texts(struct json_writer *w, const char *const *keys)
-{
-    for (; *keys; keys++) {
-        json_open(w, *keys, '{');
-        json_str(w, "type", STR("string"));
-        json_close(w, '}');
-    }
-}
-
 static void write_definitions(struct json_writer *w)
 {
     json_open(w, "$defs", '{');
     json_open(w, "parameters", '{');
     for (uint32_t i = 0; i < param_count; i++)
-        write_param(w, &param_table[i]);
+        schema_param(w, &param_table[i]);
     json_close(w, '}');
     json_close(w, '}');
-}
-
-static void write_head(struct json_writer *w, const char *title)
-{
-    json_open(w, NULL, '{');
-    json_str(w, "$schema", str_of(DIALECT));
-    json_str(w, "title", str_of(title));
-    json_str(w, "type", STR("object"));
 }
 
 /* A plan names its parameters at the top level; those of the model stand there or under `model`. */
@@ -147,7 +64,7 @@ static void write_plan(struct json_writer *w)
     struct str frameworks[FRAMEWORK_COUNT];
     for (int i = 0; i < FRAMEWORK_COUNT; i++)
         frameworks[i] = str_of(framework_name((enum framework)i));
-    write_head(w, "moeplan plan file");
+    schema_head(w, "moeplan plan file");
     json_strs(w, "required", (struct str[]){STR("moeplan")}, 1);
     json_open(w, "properties", '{');
     json_open(w, "moeplan", '{');
@@ -159,7 +76,7 @@ static void write_plan(struct json_writer *w)
     json_open(w, "model", '{');
     json_strs(w, "type", (struct str[]){STR("string"), STR("object")}, 2);
     json_close(w, '}');
-    write_texts(w, texts);
+    schema_texts(w, texts);
     write_groups(w);
     for (uint32_t i = 0; i < param_count; i++)
         write_names(w, &param_table[i]);
@@ -172,9 +89,9 @@ static void write_plan(struct json_writer *w)
 static void write_model(struct json_writer *w)
 {
     static const char *const texts[] = {"name", "base", "kind", "id", "hf_id", "source", NULL};
-    write_head(w, "moeplan model input");
+    schema_head(w, "moeplan model input");
     json_open(w, "properties", '{');
-    write_texts(w, texts);
+    schema_texts(w, texts);
     write_groups(w);
     for (uint32_t i = 0; i < param_count; i++)
         if (param_table[i].scope == SCOPE_MODEL) write_names(w, &param_table[i]);
@@ -183,25 +100,39 @@ static void write_model(struct json_writer *w)
     json_close(w, '}');
 }
 
+/* The kinds of files. */
+static const struct {
+    const char *name;
+    void (*write)(struct json_writer *w);
+} kinds[] = {
+    {"plan", write_plan},     {"model", write_model},          {"platform", schema_platform},
+    {"rules", schema_rules},  {"automodel", schema_automodel}, {"settings", schema_settings},
+    {"report", schema_report}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
 static int run(struct cmd_context *c)
 {
     struct json_writer w = json_writer_new(&c->out);
     struct str what = c->n_arguments ? c->arguments[0] : STR("plan");
-    if (str_is(what, "plan"))
-        write_plan(&w);
-    else if (str_is(what, "model"))
-        write_model(&w);
-    else
-        return cmd_usage_error(c, "there is a schema of plan and of model, not of %.*s",
-                               STR_ARG(what));
-    buf_add_char(&c->out, '\n');
-    return STATUS_OK;
+    for (size_t i = 0; i < KINDS; i++)
+        if (str_is(what, kinds[i].name)) {
+            kinds[i].write(&w);
+            buf_add_char(&c->out, '\n');
+            return STATUS_OK;
+        }
+    struct str names[KINDS];
+    for (size_t i = 0; i < KINDS; i++)
+        names[i] = str_of(kinds[i].name);
+    return cmd_usage_error(c, "there is a schema of %.*s, not of %.*s",
+                           STR_ARG(str_joined(c->keep, names, KINDS)), STR_ARG(what));
 }
 
 const struct command command_schema = {
     .name = "schema",
-    .arguments = "[plan|model]",
+    .arguments = "[plan|model|platform|rules|automodel|settings|report]",
     .max_arguments = 1,
-    .help = "Print the JSON Schema of plan files or of model inputs",
+    .help = "Print the JSON Schema of a kind of file, or of validate's JSON (report)",
+    .details = "A file names its schema in a comment that editors read:\n"
+               "  # yaml-language-server: $schema=moeplan-plan.json\n",
     .run = run,
 };

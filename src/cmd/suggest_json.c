@@ -34,12 +34,13 @@ static void add_estimate(struct tree *t, cJSON *item, const struct rule_set *rul
 }
 
 static void add_plan(struct tree *t, cJSON *plans, const struct rule_set *rules,
-                     const struct plan *plan, int rank)
+                     const struct ask *ask, const struct plan *plan, int rank)
 {
     cJSON *item = tree_object(t, plans, NULL);
     tree_number(t, item, "rank", rank);
     plan_json(t, item, rules, plan->facts);
     add_estimate(t, item, rules, plan);
+    suggest_bill_json(t, item, ask, plan);
     add_reasons(t, item, "because", plan->because.items, plan->because.n);
     tree_str(t, item, "why_not_first", plan->why_not_first);
     tree_str(t, item, "risk", plan->risk);
@@ -98,18 +99,19 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask
     size_t searched = 0, feasible = 0, examined = 0;
     double ahead = 0;
     int rank = 0;
-    const struct facts *first = NULL;
+    const struct plan *best = NULL;
     for (size_t i = 0; i < answers->n; i++) {
         const struct answer *one = &answers->items[i];
-        if (one->n && !first) first = one->plans[0].facts;
+        if (one->n && !best) best = &one->plans[0];
         searched += one->searched;
         feasible += one->feasible;
         examined += one->search->visited;
         ahead = fmax(ahead, one->search->polished);
         for (size_t p = 0; p < one->n; p++)
-            add_plan(t, plans, rules, &one->plans[p], ++rank);
+            add_plan(t, plans, rules, ask, &one->plans[p], ++rank);
     }
-    assumed_json(t, t->root, first);
+    assumed_json(t, t->root, best ? best->facts : NULL);
+    if (best) suggest_bill_json(t, t->root, ask, best);
     tree_number(t, t->root, "searched", (double)searched);
     tree_number(t, t->root, "feasible", (double)feasible);
     cJSON *proven = tree_object(t, t->root, "proven");

@@ -112,6 +112,7 @@ void suggest_text(struct arena *a, const struct ask *ask, enum framework framewo
     screen_plan(a, &best->config, out);
     add_numerics(ask, answer, &best->config, out);
     add_costs(&best->config, out);
+    suggest_bill(ask, best, out);
     add_reasons(best, out);
     add_alternatives(answer, out);
     if (answer->playbook.n)

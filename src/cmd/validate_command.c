@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command: files -> reports -> one of the output formats, a summary and the exit status. */
+#include <stdlib.h>
+
 #include "base/crew.h"
+#include "base/diff.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "base/num.h"
@@ -8,22 +11,40 @@
 #include "base/quote.h"
 #include "cmd/batch.h"
 #include "cmd/paths.h"
+#include "cmd/project.h"
 #include "cmd/recipe.h"
-#include "emit/report.h"
+#include "cmd/show_config.h"
+#include "emit/report_ci.h"
+#include "flow/fix.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL, FORMAT_GITHUB };
+enum format {
+    FORMAT_TEXT,
+    FORMAT_JSON,
+    FORMAT_JSONL,
+    FORMAT_GITHUB,
+    FORMAT_SARIF,
+    FORMAT_CHECKSTYLE,
+    FORMAT_GITLAB
+};
 enum { SHOWN_SIZES = 10 };
 
 struct run {
     struct cmd_context *c;
     struct validation validation;
     struct read_options options;
+    struct projects projects;
     struct platform_cache platforms;
     struct str as;
     int format;
     struct report_summary summary;
+    struct sarif sarif;
+    struct gitlab gitlab;
+    struct buf annotations[SEVERITY_ERROR + 1], rows[SEVERITY_ERROR + 1]; /* GitHub's */
     bool read, unreadable, finding;
-    bool recipe;             /* of what was read, something takes settings */
+    bool recipe; /* of what was read, something takes settings */
+    bool writes_baseline;
+    bool fixes, unsafe, shows_diff; /* --fix, --unsafe-fixes, --diff */
+    size_t fixed, fixed_files, unsafe_left, known;
     struct map seen;         /* file -> status: one that is named twice is checked once */
     struct map environments; /* that some file was checked for */
 };
@@ -42,6 +63,15 @@ static void print_world(struct buf *out, const struct file_report *report)
     buf_add_char(out, '\n');
 }
 
+/* GitHub shows ten of each severity: errors come first, also those of later files. */
+static void print_github(struct run *r, struct file_report *report)
+{
+    for (int i = 0; i <= SEVERITY_ERROR; i++)
+        github_file(report, (enum severity)i, &r->annotations[i]);
+    summary_file(report, SEVERITY_ERROR, &r->rows[SEVERITY_ERROR]);
+    summary_file(report, SEVERITY_WARNING, &r->rows[SEVERITY_WARNING]);
+}
+
 static void print_report(struct run *r, struct file_report *report)
 {
     struct buf *out = &r->c->out;
@@ -58,13 +88,53 @@ static void print_report(struct run *r, struct file_report *report)
         report_json(report, out);
         buf_add_char(out, '\n');
         break;
-    case FORMAT_GITHUB: report_github(report, out); break;
+    case FORMAT_GITHUB: print_github(r, report); break;
+    case FORMAT_SARIF: sarif_file(&r->sarif, report, out); break;
+    case FORMAT_CHECKSTYLE: checkstyle_file(report, out); break;
+    case FORMAT_GITLAB: gitlab_file(&r->gitlab, report, out); break;
     }
 }
 
 static void print_head(struct run *r)
 {
-    if (r->format == FORMAT_JSON) buf_add(&r->c->out, STR("{\"files\":["));
+    struct buf *out = &r->c->out;
+    if (r->shows_diff) return;
+    if (r->format == FORMAT_JSON) buf_printf(out, "{\"schema\":%d,\"files\":[", REPORT_SCHEMA);
+    if (r->format == FORMAT_SARIF) sarif_head(out);
+    if (r->format == FORMAT_CHECKSTYLE) checkstyle_head(out);
+    if (r->format == FORMAT_GITLAB) gitlab_head(out);
+}
+
+/* What belongs to a form alone, behind all files. */
+static void print_end(struct run *r)
+{
+    struct buf *out = &r->c->out;
+    if (r->format == FORMAT_JSON) {
+        buf_add(out, STR("],\"summary\":"));
+        report_summary_json(&r->summary, out);
+        buf_add(out, STR("}\n"));
+    }
+    if (r->format == FORMAT_SARIF) sarif_foot(&r->sarif, out);
+    if (r->format == FORMAT_CHECKSTYLE) checkstyle_foot(out);
+    if (r->format == FORMAT_GITLAB) gitlab_foot(out);
+    for (int i = SEVERITY_ERROR; i >= 0 && r->format == FORMAT_GITHUB; i--)
+        buf_add(out, buf_str(&r->annotations[i]));
+}
+
+/* The summary of a step of GitHub's: added to what earlier commands of the step wrote. */
+static void write_step_summary(struct run *r)
+{
+    enum { LARGEST = 512 << 10 }; /* GitHub refuses more than 1 MiB */
+    const char *path = getenv("GITHUB_STEP_SUMMARY");
+    FILE *file = r->format == FORMAT_GITHUB && path && *path ? fopen(path, "a") : NULL;
+    struct buf text = buf_new(r->c->keep);
+    if (!file) return;
+    summary_head(&r->summary, &text);
+    for (int i = SEVERITY_ERROR; i >= SEVERITY_WARNING; i--)
+        if (text.n + r->rows[i].n < LARGEST) buf_add(&text, buf_str(&r->rows[i]));
+    buf_add_char(&text, '\n');
+    fwrite(text.p, 1, text.n, file);
+    if (fclose(file)) cmd_usage_error(r->c, "%s cannot be written", path);
 }
 
 static const char *plural(size_t n)
@@ -119,13 +189,37 @@ static void note_environment(struct run *r, const struct file_report *report)
     buf_printf(&r->c->err, "environment: %.*s\n", STR_ARG(environment));
 }
 
+/* "2 findings in 1 file fixed; --unsafe-fixes mends 3 more, which may change the run" */
+static void print_fixed(const struct run *r)
+{
+    struct buf *out = &r->c->err;
+    if (!r->fixes && !r->shows_diff) return;
+    buf_printf(out, "%zu finding%s in %zu file%s %s", r->fixed, plural(r->fixed), r->fixed_files,
+               plural(r->fixed_files), r->shows_diff ? "would be fixed" : "fixed");
+    if (r->unsafe_left)
+        buf_printf(out, "; --unsafe-fixes mends %zu more, which may change the run",
+                   r->unsafe_left);
+    buf_add_char(out, '\n');
+}
+
+/* "12 known findings hidden, 3 more are gone: --write-baseline drops them" */
+static void print_known(const struct run *r)
+{
+    struct buf *out = &r->c->err;
+    size_t gone = r->writes_baseline ? 0 : projects_gone(&r->projects);
+    if (r->known) buf_printf(out, "%zu known finding%s hidden\n", r->known, plural(r->known));
+    if (gone)
+        buf_printf(out, "%zu finding%s of the baseline %s gone: --write-baseline drops %s\n", gone,
+                   plural(gone), gone == 1 ? "is" : "are", gone == 1 ? "it" : "them");
+}
+
 static void print_foot(struct run *r)
 {
-    if (r->format == FORMAT_JSON) {
-        buf_add(&r->c->out, STR("],\"summary\":"));
-        report_summary_json(&r->summary, &r->c->out);
-        buf_add(&r->c->out, STR("}\n"));
-    }
+    print_fixed(r);
+    print_known(r);
+    if (r->shows_diff) return;
+    print_end(r);
+    write_step_summary(r);
     print_summary(r);
 }
 
@@ -134,6 +228,8 @@ static void print_foot(struct run *r)
 static void count(struct run *r, const struct file_report *report)
 {
     report_count(&r->summary, report);
+    for (size_t i = 0; i < report->diags->hidden.n; i++)
+        r->known += report->diags->hidden.items[i].state == DIAG_KNOWN;
     note_environment(r, report);
     r->read = r->read || report->status == FILE_OK || report->status == FILE_INVALID;
     r->recipe = r->recipe || report->framework.n > 0;
@@ -155,31 +251,87 @@ static void add_skip_reason(struct run *r, const struct file_report *report)
 struct attempt {
     struct run *run;
     struct str path;
-    bool explicit;
+    bool explicit, settled; /* settled: the settings for it can be used */
+    struct file_view view;
     struct file_report report;
 };
 
 /* What the user names may be a pipe, what is found in a folder not. */
+static bool read_file(struct attempt *t, struct str *text, struct str *error)
+{
+    struct arena *a = t->view.validation.arena;
+    return t->explicit ? io_read(a, t->path.p, text, error)
+                       : io_read_regular(a, t->path.p, 0, text, error);
+}
+
+/* A file is written whole or not at all; what cannot be written is an unreadable file too. */
+static void fix_file(struct attempt *t, struct str text)
+{
+    struct run *r = t->run;
+    struct validation *v = &t->view.validation;
+    struct str error;
+    struct fixed_text fixed =
+        fix_text(v, t->path, text, r->as, &t->view.settings.options, r->unsafe);
+    t->report = fixed.report;
+    r->unsafe_left += fixed.unsafe;
+    if (!fixed.fixed) return;
+    r->fixed += fixed.fixed;
+    r->fixed_files++;
+    if (r->shows_diff)
+        diff_unified(&r->c->out, t->path, text, fixed.text);
+    else if (!io_write(v->arena, str_dup(v->arena, t->path).p, fixed.text, &error))
+        t->report = validate_unreadable(v, t->path, error);
+}
+
+/* Known findings are hidden, or all become known. */
+static void heed_baseline(struct attempt *t)
+{
+    const struct file_view *view = &t->view;
+    if (!view->baseline) return;
+    if (t->run->writes_baseline)
+        baseline_add(view->baseline, t->report.diags, view->known_as);
+    else
+        baseline_hide(view->baseline, t->report.diags, view->known_as, t->run->projects.today);
+    validate_judge(&view->validation, &t->report);
+}
+
 static void read_and_validate(void *state)
 {
     struct attempt *t = state;
-    struct validation *v = &t->run->validation;
+    struct run *r = t->run;
+    struct validation *v = &t->view.validation;
     struct str text, error;
+    t->settled = projects_view(&r->projects, r->validation.arena, t->path, &t->view);
+    v->arena = r->validation.arena;
+    v->scratch = r->validation.scratch;
     v->named = t->explicit;
-    bool read = t->explicit ? io_read(v->arena, t->path.p, &text, &error)
-                            : io_read_regular(v->arena, t->path.p, 0, &text, &error);
-    if (!read)
+    if (!t->settled) return;
+    if (!read_file(t, &text, &error))
         t->report = validate_unreadable(v, t->path, error);
     else if (v->from.n)
-        t->report = validate_upgrade(v, t->path, text, t->run->as, &t->run->options);
+        t->report = validate_upgrade(v, t->path, text, r->as, &t->view.settings.options);
+    else if (r->fixes || r->shows_diff)
+        fix_file(t, text);
     else
-        t->report = validate_text(v, t->path, text, t->run->as, &t->run->options);
+        t->report = validate_text(v, t->path, text, r->as, &t->view.settings.options);
+    projects_close_view(&r->projects, &t->view);
+    r->sarif.baseline |= t->view.baseline != NULL;
+    heed_baseline(t);
+}
+
+/* What some file lacked is told for all. */
+static void join_lacks(struct validation *all, const struct validation *one)
+{
+    all->gpus_unknown |= one->gpus_unknown;
+    all->platform_unknown |= one->platform_unknown;
+    all->model_unknown |= one->model_unknown;
+    all->seq_unknown |= one->seq_unknown;
 }
 
 static void add_report(struct run *r, struct file_report *report, bool explicit)
 {
     count(r, report);
-    print_report(r, report);
+    if (!r->shows_diff) print_report(r, report);
     if (explicit) add_skip_reason(r, report);
     arena_reset(r->validation.arena);
     platform_cache_trim(&r->platforms);
@@ -195,7 +347,11 @@ static enum file_status validate_file(struct run *r, struct str path, bool expli
         arena_reset(a);
         arena_reset(r->validation.scratch);
         t.report = validate_too_large(&r->validation, path, end);
+    } else if (!t.settled) {
+        arena_reset(a);
+        return FILE_UNREADABLE;
     }
+    join_lacks(&r->validation, &t.view.validation);
     add_report(r, &t.report, explicit);
     return t.report.status;
 }
@@ -231,7 +387,9 @@ static bool validate_argument(struct run *r, struct str argument)
 {
     struct path_list files = {0};
     struct str error;
-    if (!paths_expand(r->c->keep, argument, &files, &error)) {
+    struct path_filter filter = {projects_leave_out, &r->projects};
+    if (io_is_folder(str_dup(r->c->keep, argument).p)) projects_note_folder(&r->projects, argument);
+    if (!paths_expand(r->c->keep, argument, filter, &files, &error)) {
         cmd_usage_error(r->c, "%.*s %.*s", STR_ARG(argument), STR_ARG(error));
         return false;
     }
@@ -242,10 +400,26 @@ static bool validate_argument(struct run *r, struct str argument)
     return true;
 }
 
+/* The run then answers that the file is written. */
+static int write_baseline(struct run *r, int status)
+{
+    struct cmd_context *c = r->c;
+    struct str path = str_dup(c->keep, option_value(c, "write-baseline")), error;
+    struct buf text = buf_new(c->keep);
+    const struct baseline *b = r->projects.baseline;
+    if (status == STATUS_CANNOT) return status;
+    baseline_write(r->projects.baseline, &text);
+    if (!io_write(c->keep, path.p, buf_str(&text), &error))
+        return cmd_usage_error(c, "%.*s cannot be written: %.*s", STR_ARG(path), STR_ARG(error));
+    buf_printf(&c->err, "%zu different finding%s written to %.*s\n", b->n, plural(b->n),
+               LINE_ARG(c->keep, path));
+    return STATUS_OK;
+}
+
 static int exit_status(const struct run *r, bool all_found)
 {
-    if (r->unreadable || !all_found) return STATUS_CANNOT;
-    if (r->finding) return STATUS_NO;
+    if (r->unreadable || r->projects.failed || !all_found) return STATUS_CANNOT;
+    if (r->shows_diff ? r->fixed > 0 : r->finding) return STATUS_NO;
     return r->read ? STATUS_OK : STATUS_CANNOT; /* nothing checked is no success */
 }
 
@@ -258,21 +432,54 @@ static int refuse_settings(struct run *r, size_t out, size_t err)
     return STATUS_CANNOT;
 }
 
+/* What holds for the files that are named, instead of what is found in them. */
+static int show_files(struct run *r)
+{
+    bool json = r->format == FORMAT_JSON || r->format == FORMAT_JSONL, good = true;
+    for (size_t i = 0; i < r->c->n_arguments; i++)
+        good &= show_config(&r->projects, r->c->arguments[i], json, &r->c->out);
+    return good && !r->projects.failed ? STATUS_OK : STATUS_CANNOT;
+}
+
 static int validate_files(struct run *r)
 {
     bool all_found = true;
     size_t out = r->c->out.n, err = r->c->err.n;
+    if (option_given(r->c, "show-config")) return show_files(r);
     print_head(r);
     for (size_t i = 0; i < r->c->n_arguments; i++)
         all_found &= validate_argument(r, r->c->arguments[i]);
+    projects_report_unused(&r->projects);
     print_foot(r);
     bool settled = settings_error(r->c->keep, &r->options).n == 0;
-    return settled || !r->recipe ? exit_status(r, all_found) : refuse_settings(r, out, err);
+    if (!settled && r->recipe) return refuse_settings(r, out, err);
+    int status = exit_status(r, all_found);
+    return r->writes_baseline ? write_baseline(r, status) : status;
 }
 
 /* ---- the command ---- */
 
 #define FORMATS "automodel, megatron, bridge, plan or hf"
+
+/* What is fixed, and where it goes. */
+static bool read_fixes(struct run *r)
+{
+    struct cmd_context *c = r->c;
+    r->fixes = option_given(c, "fix");
+    r->shows_diff = option_given(c, "diff");
+    r->unsafe = option_given(c, "unsafe-fixes");
+    r->writes_baseline = option_given(c, "write-baseline");
+    bool any = r->fixes || r->shows_diff;
+    const char *wrong = NULL;
+    if (r->unsafe && !any) wrong = "--unsafe-fixes goes with --fix or --diff";
+    if (any && option_given(c, "from"))
+        wrong = "--from only tells: it goes without --fix and --diff";
+    for (size_t i = 0; i < c->n_arguments && r->fixes && !r->shows_diff; i++)
+        if (str_is(c->arguments[i], "-"))
+            wrong = "--fix cannot write to standard input: --diff shows what it would";
+    if (wrong) cmd_usage_error(c, "%s", wrong);
+    return !wrong;
+}
 
 static bool read_options(struct run *r)
 {
@@ -285,18 +492,24 @@ static bool read_options(struct run *r)
         !recipe_as(c, r->as, FORMATS) || !recipe_options(c, &r->options) ||
         !recipe_version(c, &r->options, "from") || !cmd_load_rules(c, &rules))
         return false;
+    if (!read_fixes(r)) return false;
     r->validation = validation_of(c->keep, rules);
     r->validation.fail_on = severities[fail_on];
     r->validation.from = option_value(c, "from");
     r->validation.scratch = c->scratch;
-    return true;
+    r->gitlab.arena = c->keep;
+    r->sarif = (struct sarif){.arena = c->keep, .rules = rules};
+    for (int i = 0; i <= SEVERITY_ERROR; i++)
+        r->annotations[i] = r->rows[i] = buf_new(c->keep);
+    return projects_open(&r->projects, c, &r->validation, &r->options);
 }
 
 enum { MOST_WORKERS = 8 };
 
 static int run_batch(struct run *r)
 {
-    struct service service = {r->validation.rules, &r->validation, &r->options};
+    struct service service = {
+        .rules = r->validation.rules, .validation = &r->validation, .options = &r->options};
     size_t n = crew_processors() < MOST_WORKERS ? crew_processors() : MOST_WORKERS;
     return batch_run(r->c, validate_answer, &service, n);
 }
@@ -320,7 +533,16 @@ static const struct option options[] = {
     RECIPE_OPTIONS(FORMATS),
     {"from", "V",
      "a version that the files are right for: only what the other one changes is told"},
-    {"format", "text|json|jsonl|github", "how to print"},
+    {"format", "text|json|jsonl|github|sarif|checkstyle|gitlab", "how to print"},
+    {"config", "FILE", "settings to use instead of the nearest .moeplan.yaml upward"},
+    {"show-config", NULL, "print what holds for FILE beside its own text, and whence"},
+    {"isolated", NULL, "no settings, and nothing is left out for .gitignore"},
+    {"baseline", "FILE", "findings that are known: only new ones are shown and count"},
+    {"write-baseline", "FILE", "make what is found known"},
+    {"until", "DAY", "with --write-baseline: the last day on which it is, as 2026-12-31"},
+    {"fix", NULL, "write what is fixed without changing what the run was meant to do"},
+    {"unsafe-fixes", NULL, "with --fix or --diff: what may change the run, too"},
+    {"diff", NULL, "print what --fix would change, for git apply, and change nothing"},
     {"fail-on", "error|warning|info", "least severity that makes the exit status 1"},
     {0},
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/report.h"
 
-#include "base/quote.h"
 #include "emit/json_writer.h"
 
 static const char *const status_names[] = {"ok", "invalid", "unreadable", "skipped"};
@@ -33,6 +32,49 @@ static struct str path_of(const struct file_report *r, const struct diag *d)
     return s ? s->path : r->path;
 }
 
+static void write_fix(struct json_writer *w, const struct file_report *r, const struct diag *d)
+{
+    if (!d->edits.n && !d->fix.n) {
+        json_null(w, "fix");
+        return;
+    }
+    json_open(w, "fix", '{');
+    str_or_null(w, "text", d->fix);
+    json_bool(w, "safe", d->safe);
+    json_open(w, "edits", '[');
+    for (size_t i = 0; i < d->edits.n; i++) {
+        const struct text_edit *e = &d->edits.items[i];
+        struct span at = source_span(&r->diags->sources, e->source, e->from, e->to);
+        json_open(w, NULL, '{');
+        json_int(w, "line", at.line);
+        json_int(w, "column", at.column);
+        json_int(w, "end_line", at.end_line);
+        json_int(w, "end_column", at.end_column);
+        json_str(w, "text", e->text);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+    json_close(w, '}');
+}
+
+static void write_hidden(struct json_writer *w, const struct diags *diags)
+{
+    static const char *const states[] = {"shown", "silenced", "ignored", "known"};
+    json_open(w, "hidden", '[');
+    for (size_t i = 0; i < diags->hidden.n; i++) {
+        const struct diag *d = &diags->hidden.items[i];
+        json_open(w, NULL, '{');
+        json_str(w, "rule", d->rule);
+        json_str(w, "severity", str_of(severity_name(d->severity)));
+        json_str(w, "message", d->message);
+        json_int(w, "line", d->at.line);
+        json_str(w, "state", str_of(states[d->state]));
+        str_or_null(w, "reason", d->reason);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+}
+
 static void write_diag(struct json_writer *w, const struct file_report *r, const struct diag *d)
 {
     struct str path = path_of(r, d);
@@ -52,7 +94,7 @@ static void write_diag(struct json_writer *w, const struct file_report *r, const
     str_or_null(w, "guide", d->guide);
     json_strs(w, "covers", d->covers, d->n_covers);
     str_or_null(w, "source", d->source);
-    str_or_null(w, "fix", d->fix);
+    write_fix(w, r, d);
     json_close(w, '}');
 }
 
@@ -85,6 +127,7 @@ static void write_members(struct json_writer *w, const struct file_report *r)
     for (size_t i = 0; i < r->diags->n; i++)
         write_diag(w, r, &r->diags->items[i]);
     json_close(w, ']');
+    if (r->diags->hidden.n) write_hidden(w, r->diags);
     json_int(w, "rules_skipped", (int64_t)r->rules_skipped);
     if (r->world.known) write_world(w, &r->world);
 }
@@ -112,46 +155,4 @@ void report_summary_json(const struct report_summary *summary, struct buf *out)
     json_int(&w, "warnings", (int64_t)summary->warnings);
     json_int(&w, "infos", (int64_t)summary->infos);
     json_close(&w, '}');
-}
-
-/* ---- GitHub ---- */
-
-static void add_escaped(struct buf *out, struct str s, bool property)
-{
-    buf_add(out, quote_github(out->arena, s, property));
-}
-
-static void add_place(struct buf *out, struct span at)
-{
-    if (!at.line) return;
-    buf_printf(out, ",line=%u,endLine=%u,col=%u", at.line, at.end_line, at.column);
-    if (at.line == at.end_line && at.end_column > at.column)
-        buf_printf(out, ",endColumn=%u", at.end_column);
-}
-
-static void add_annotation(struct buf *out, struct str path, const struct diag *d)
-{
-    static const char *const words[] = {"notice", "warning", "error"};
-    buf_printf(out, "::%s file=", words[d->severity]);
-    add_escaped(out, path, true);
-    add_place(out, d->at);
-    buf_add(out, STR(",title="));
-    add_escaped(out, d->rule, true);
-    buf_add(out, STR("::"));
-    add_escaped(out, d->message, false);
-    for (size_t i = 0; i < d->notes.n; i++) {
-        buf_add(out, STR("%0A"));
-        add_escaped(out, d->notes.items[i], false);
-    }
-    if (d->help.n) {
-        buf_add(out, STR("%0A"));
-        add_escaped(out, d->help, false);
-    }
-    buf_add_char(out, '\n');
-}
-
-void report_github(const struct file_report *report, struct buf *out)
-{
-    for (size_t i = 0; i < report->diags->n; i++)
-        add_annotation(out, path_of(report, &report->diags->items[i]), &report->diags->items[i]);
 }

@@ -6,6 +6,9 @@
 #include "base/buf.h"
 #include "flow/validate.h"
 
+/* Of the form of a file's object and of the whole answer; `schema report` describes it. */
+enum { REPORT_SCHEMA = 1 };
+
 struct report_summary {
     size_t files, skipped, errors, warnings, infos, rules_skipped;
 };
@@ -17,7 +20,5 @@ void report_json(const struct file_report *report, struct buf *out);
 void report_json_members(const struct file_report *report, struct buf *out);
 /* {"errors":…} and the other counts. */
 void report_summary_json(const struct report_summary *summary, struct buf *out);
-/* GitHub's workflow commands: one `::error file=…` line a diagnostic. */
-void report_github(const struct file_report *report, struct buf *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "base/units.h"
 #include "cost/memory.h"
+#include "emit/documents.h"
 #include "emit/emit.h"
 #include "facts/param_ids.h"
 #include "plan/framework.h"
@@ -187,6 +188,7 @@ void screen_plan(struct arena *a, const struct config *c, struct buf *out)
     add_offload(a, k, out);
     if (k->overlap_ep) buf_add(out, STR("  overlap     expert communication (1F1B)\n"));
     add_images(c, out);
+    documents_screen(c, out);
     add_trained(c, out);
 }
 

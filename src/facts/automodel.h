@@ -116,6 +116,7 @@ struct automodel_variant {
     int64_t gpus;           /* 0: not stated */
     const struct node *gpus_node;
     struct str gpus_written;
+    bool gpus_guessed; /* nothing says how many a node has */
 };
 struct automodel_variants {
     struct automodel_variant *items;

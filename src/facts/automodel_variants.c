@@ -141,6 +141,7 @@ static void add_ci(struct arena *a, const struct node *recipe, struct automodel_
     v->recipe = ci_recipe(a, recipe, ci);
     v->label = arena_printf(a, "the ci: configuration on %lld GPUs", (long long)gpus);
     v->gpus = gpus;
+    v->gpus_guessed = !node_get(ci, STR("nproc_per_node")) && !node_get(ci, STR("cluster_tag"));
     v->gpus_node = node_get(ci, STR("nodes"));
     v->gpus_written = arena_printf(a, "ci.nodes times %lld GPUs", (long long)sizes[1]);
 }

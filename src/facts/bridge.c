@@ -5,6 +5,7 @@
 #include "base/version.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
+#include "facts/profile.h"
 
 /* ---- tables ---- */
 
@@ -105,6 +106,21 @@ struct value bridge_recipe_value(const struct bridge_recipe *r, int param)
     return v ? *v : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
 }
 
+bool bridge_recipe_differs(struct str name, int param)
+{
+    const struct bridge_recipe *first = NULL;
+    for (size_t i = 0; i < profile_count(); i++) {
+        const struct profile *p = profile_at(i);
+        const struct bridge_recipe *r =
+            p->framework == FRAMEWORK_BRIDGE ? bridge_recipe_find(name, p->bit) : NULL;
+        if (!first) first = r;
+        if (!r || r == first) continue;
+        struct value a = bridge_recipe_value(first, param), b = bridge_recipe_value(r, param);
+        if (a.kind != b.kind || (a.kind != VALUE_UNKNOWN && !value_eq(a, b))) return true;
+    }
+    return false;
+}
+
 /* A plan says itself what recipes differ in. */
 static bool is_left_to_recipes(const struct facts *f, int param)
 {
@@ -119,15 +135,18 @@ static void apply_one(struct facts *f, const struct bridge_recipe *r, int param)
         facts_set(f, param, bridge_recipe_value(r, param), ORIGIN_DEFAULT, NULL, r->name);
 }
 
-/* Since 0.6 experts are cut by expert parallelism alone where nobody says otherwise
-   (_set_moe_expert_tensor_parallel_default). */
+/* Where nobody says how experts are cut: since 0.6 by expert parallelism alone where there is such
+   (_set_moe_expert_tensor_parallel_default), else as all others are. */
 static void settle_expert_tensor(struct facts *f, const struct bridge_recipe *r)
 {
     const struct fact *x = &f->items[P_expert_tensor_parallel_size];
     bool unsaid = fact_is_of_recipe(x) && x->value.kind == VALUE_NULL;
-    bool settled = version_between(f->version, STR("0.6"), STR(""));
-    if (unsaid && settled && facts_int(f, P_expert_model_parallel_size, 1) > 1)
-        facts_set(f, P_expert_tensor_parallel_size, value_int(1), ORIGIN_DEFAULT, NULL, r->name);
+    bool alone = version_between(f->version, STR("0.6"), STR("")) &&
+                 facts_int(f, P_expert_model_parallel_size, 1) > 1;
+    const struct value *tp = &f->items[P_tensor_model_parallel_size].value;
+    if (unsaid && (alone || tp->kind == VALUE_INT))
+        facts_set(f, P_expert_tensor_parallel_size, alone ? value_int(1) : *tp, ORIGIN_DEFAULT,
+                  NULL, r->name);
 }
 
 static bool is_about(int param)
@@ -145,6 +164,8 @@ void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
 
 void bridge_recipe_apply_model(struct facts *f, const struct bridge_recipe *r)
 {
+    for (uint32_t i = 0; i < bridge_about_count; i++)
+        if (param_table[bridge_about[i]].scope == SCOPE_MODEL) apply_one(f, r, bridge_about[i]);
     for (size_t i = 0; i < r->n_sets; i++)
         if (param_table[r->sets[i].param].scope == SCOPE_MODEL) apply_one(f, r, r->sets[i].param);
 }

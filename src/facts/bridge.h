@@ -78,6 +78,8 @@ void bridge_command_overrides(struct arena *a, const struct flag_words *words,
 
 /* The recipe that the facts stand on; NULL when it is not known. */
 const struct bridge_recipe *bridge_recipe_of(const struct facts *f);
+/* Whether releases that have a recipe of the name give the parameter different values. */
+bool bridge_recipe_differs(struct str name, int param);
 /* Whether no override can name the parameter on the recipe: it has no such section. */
 bool bridge_recipe_lacks(const struct bridge_recipe *r, int param);
 /* What a parameter is under a recipe that nobody overrides: as it sets it, or the common one of its

@@ -225,6 +225,8 @@ static struct value virtual_stages(const struct facts *f)
 static void derive_virtual(struct facts *f)
 {
     struct value vpp = virtual_stages(f);
+    const struct fact *said = facts_get(f, P_virtual_pipeline_model_parallel_size);
+    if (vpp.kind == VALUE_NULL && fact_is_of_recipe(said)) return; /* a recipe says it itself */
     if (vpp.kind == VALUE_INT && vpp.i == 1) vpp = value_null();
     derive(f, P_virtual_pipeline_model_parallel_size, vpp, STR("the layers of a stage"));
     /* a plan says vpp; Megatron-LM is told it as stages a rank */

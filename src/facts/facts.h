@@ -75,6 +75,13 @@ struct facts {
     const struct param_list *declared; /* flags of a fork that the user declares; NULL: none */
     bool open;         /* what nobody wrote may be written or set where nobody sees it */
     bool env_complete; /* a variable that is not listed is unset, not unknown */
+    /* of a recipe that a command names where nobody says which release runs: the name as it is
+       written (empty: none), and whether it is worked out from other options, or another's launcher
+       may change what the recipe says */
+    struct str recipe_word;
+    bool recipe_guessed;
+    bool world_guessed; /* nobody says how many nodes, or GPUs of one, there are: the usual is taken
+                         */
     struct placeholders placeholders;
     VEC(uint32_t) sourced; /* further sources that the file consists of */
 };

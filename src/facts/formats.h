@@ -12,11 +12,12 @@ extern const struct reader reader_megatron;  /* read_megatron.c */
 extern const struct reader reader_plan;      /* read_plan.c */
 extern const struct reader reader_sections;  /* read_sections.c */
 /* recognised only */
-extern const struct reader reader_nemo, reader_kubernetes, reader_built_in; /* reader_other.c */
+/* reader_other.c */
+extern const struct reader reader_nemo, reader_deepspeed, reader_kubernetes, reader_built_in;
 
 static const struct reader *const formats[] = {
-    &reader_automodel, &reader_bridge, &reader_hf,         &reader_megatron, &reader_plan,
-    &reader_sections,  &reader_nemo,   &reader_kubernetes, &reader_built_in,
+    &reader_automodel, &reader_bridge, &reader_hf,        &reader_megatron,   &reader_plan,
+    &reader_sections,  &reader_nemo,   &reader_deepspeed, &reader_kubernetes, &reader_built_in,
 };
 
 #endif

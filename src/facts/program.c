@@ -64,8 +64,7 @@ struct program program_of(struct str script)
     struct str name = base_name(script);
     for (size_t i = 0; i < sizeof own_scripts / sizeof *own_scripts; i++)
         if (str_is(name, own_scripts[i].script))
-            return (struct program){
-                .origin = PROGRAM_MEGATRON, .task = own_scripts[i].task, .by_name = true};
+            return (struct program){.origin = PROGRAM_MEGATRON, .task = own_scripts[i].task};
     return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name)};
 }
 
@@ -109,25 +108,6 @@ static bool all_slips(const struct facts *f, const struct str *near)
     return true;
 }
 
-/* Whether a program of rules/programs has it. */
-static bool is_known_elsewhere(struct str name)
-{
-    bool found = false;
-    for (uint32_t i = 0; i < program_kind_count && !found; i++)
-        found = program_kind_has(&program_kinds[i], name);
-    return found;
-}
-
-/* Whether nothing says that the script is a fork's: one stranger that no release and no fork that
-   is known ever had. */
-static bool none_says_fork(const struct program *p)
-{
-    bool none = p->by_name && p->strangers.n == 1 && p->task == TASK_TRAINING;
-    for (size_t i = 0; i < p->strangers.n && none; i++)
-        none = !p->strangers.items[i].gone.n && !is_known_elsewhere(p->strangers.items[i].name);
-    return none;
-}
-
 /* ---- reporting ---- */
 
 /* argparse's refusals that have no rule of their own */
@@ -136,6 +116,16 @@ static const struct str argparse_other[] = {{"megatron:ARGPARSE-OTHER", 23}};
 static const char *kind_of(const struct stranger *s)
 {
     return str_starts(s->name, STR("-")) ? "flag" : "argument";
+}
+
+/* The same flag in the words of another release. */
+static void rename_flag(struct facts *f, struct diag *d, const struct stranger *s)
+{
+    size_t from, to;
+    struct str text = source_bytes(&f->diags->sources, d->at, &from, &to);
+    if (!str_starts(text, s->name)) return;
+    diag_edit(f->diags, d, from, from + s->name.n, s->instead);
+    d->safe = true;
 }
 
 static void report(struct facts *f, const struct stranger *s, struct str near,
@@ -149,6 +139,7 @@ static void report(struct facts *f, const struct stranger *s, struct str near,
         diag_help(f->diags, d, "%.*s", STR_ARG(s->gone));
     else
         diag_suggest(f->diags, d, near);
+    if (s->instead.n) rename_flag(f, d, s);
 }
 
 /* Strangers that are named in the one warning for all. */
@@ -212,12 +203,15 @@ static void report_known(struct facts *f, const struct crowd *known)
              STR_ARG(first), STR_ARG(others), STR_ARG(title));
 }
 
-/* One warning for the flags that nobody knows. */
+/* One warning for the flags that nobody knows; a program that serves, judges or converts has some
+   of its own. */
 static void report_unknown(struct facts *f, const struct crowd *c)
 {
     if (c->n == 0) return;
     const struct stranger *first = c->items[0];
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", first->at,
+    bool other = f->program.task != TASK_TRAINING && f->program.task != TASK_UNSAID;
+    enum severity severity = other ? SEVERITY_INFO : SEVERITY_WARNING;
+    struct diag *d = diag_add(f->diags, severity, "unknown-key", first->at,
                               c->n == 1 ? "Megatron-LM %.*s has no %s %.*s"
                                         : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
                               STR_ARG(f->version), kind_of(first), STR_ARG(first->name), c->n - 1);
@@ -285,8 +279,7 @@ void program_settle(struct facts *f)
         near[i] = nearest(f, &p->strangers.items[i], i);
     /* a release says which flags the training scripts have, not those of a program beside them */
     if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) p->told = false;
-    bool own =
-        p->told || (p->origin == PROGRAM_MEGATRON && (all_slips(f, near) || none_says_fork(p)));
+    bool own = p->told || (p->origin == PROGRAM_MEGATRON && all_slips(f, near));
     if (!own && p->strangers.n) p->origin = PROGRAM_FORK;
     for (size_t i = 0; own && i < p->strangers.n; i++)
         report(f, &p->strangers.items[i], near[i], SEVERITY_ERROR);
@@ -297,15 +290,22 @@ void program_settle(struct facts *f)
     set_facts(f);
 }
 
+/* Whether the flags say what the model is: else a flag of the program's own may. */
+static bool names_model(const struct facts *f)
+{
+    return fact_is_set(&f->items[P_num_layers]) || fact_is_set(&f->items[P_hidden_size]);
+}
+
 /* A training script of somebody's own that takes little beside Megatron-LM's flags has its defaults
    too; what a script with many flags of its own makes of the others nobody knows. */
 enum { FEW_STRANGERS = 2 };
 
-static bool is_closed(const struct program *p)
+static bool is_closed(const struct facts *f)
 {
+    const struct program *p = &f->program;
     if (p->origin == PROGRAM_UNSAID || p->kind) return false;
-    return p->origin == PROGRAM_MEGATRON ||
-           (p->task == TASK_TRAINING && p->strangers.n <= FEW_STRANGERS);
+    bool alike = p->task == TASK_TRAINING && p->strangers.n <= FEW_STRANGERS;
+    return p->origin == PROGRAM_MEGATRON || (alike && (!p->strangers.n || names_model(f)));
 }
 
 bool program_vouches(const struct program *p)
@@ -313,8 +313,17 @@ bool program_vouches(const struct program *p)
     return !p->kind || p->kind->checked_by_megatron;
 }
 
+/* With --use-checkpoint-args a checkpoint says what the model is. */
+static void leave_to_checkpoint(struct facts *f)
+{
+    for (int i = 0; i < (int)param_count; i++)
+        if (param_table[i].scope == SCOPE_MODEL && f->items[i].origin == ORIGIN_DEFAULT)
+            facts_set(f, i, value_unknown(), ORIGIN_UNKNOWN, NULL, STR(""));
+}
+
 void program_open(struct facts *f)
 {
     bool launch = str_is(f->format, "megatron");
-    if (launch && !is_closed(&f->program)) facts_forget_defaults(f);
+    if (launch && !is_closed(f)) facts_forget_defaults(f);
+    if (launch && facts_bool(f, P_use_checkpoint_args, false)) leave_to_checkpoint(f);
 }

@@ -26,13 +26,14 @@ struct stranger {
     struct span at;
     struct str name;
     struct str gone; /* what took its place, of one that this release no longer has; else empty */
+    struct str instead; /* the flag of this release that says the same with as many values */
 };
 
 struct program {
     enum program_origin origin;
     enum program_task task;
-    bool by_name; /* it is Megatron-LM's by the name of the script */
     bool told;    /* said, not guessed: flags alone, or a release that the user names */
+    bool bare;    /* flags alone: which program takes them, they say themselves */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
     VEC(struct stranger) strangers;
     VEC(size_t) doubts; /* findings, by index, that hold for Megatron-LM of this release alone */

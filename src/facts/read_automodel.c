@@ -157,6 +157,7 @@ static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t
     set_derived(f, P_teacher_mesh_size, mesh_size(f, "teacher_distributed"));
     if (v->gpus)
         facts_set(f, P_world_size, value_int(v->gpus), ORIGIN_FILE, v->gpus_node, v->gpus_written);
+    f->world_guessed = v->gpus_guessed;
     int64_t documented = automodel_documented_gpus(source_get(&diags->sources, source)->text);
     if (documented && !v->kind.n) set_derived(f, P_documented_gpus, value_int(documented));
     automodel_check_targets(f, v->recipe);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/edit.h"
 #include "base/quote.h"
+#include "base/version.h"
 #include "facts/bridge.h"
 #include "facts/check.h"
 #include "facts/model.h"
@@ -21,7 +22,19 @@ static bool is_key_char(char c)
            c == '_';
 }
 
-/* How many KEY= of Bridge the text holds, at most `most`. */
+/* Whether Hydra programs that are not Bridge have such a section, and Bridge has none. */
+static bool is_foreign(struct str key)
+{
+    static const char *const sections[] = {"trainer",   "exp_manager",       "hydra",  "data",
+                                           "algorithm", "actor_rollout_ref", "policy", "run"};
+    size_t dot = str_find(key, '.');
+    for (size_t i = 0; dot < key.n && i < sizeof sections / sizeof *sections; i++)
+        if (str_is(str_slice(key, 0, dot), sections[i])) return true;
+    return false;
+}
+
+/* How many KEY= of Bridge the text holds, at most `most`; none where it has those of another
+   program. */
 static int count_overrides(struct str text, int most)
 {
     int n = 0;
@@ -30,6 +43,7 @@ static int count_overrides(struct str text, int most)
         while (i < text.n && is_key_char(text.p[i]))
             i++;
         if (i == from || i >= text.n || text.p[i] != '=') continue;
+        if (is_foreign(str_slice(text, from, i))) return 0;
         n += param_find_key(FRAMEWORK_BRIDGE, str_slice(text, from, i), NULL) >= 0;
     }
     return n;
@@ -83,9 +97,10 @@ struct str bridge_target(const struct node *doc)
 static int detect_map(const struct node *doc)
 {
     if (bridge_target(doc).n) return 97;
-    if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe")) ||
-        node_get(doc, STR("step_scheduler")) || node_get(doc, STR("distributed")))
-        return 0;
+    static const char *const foreign[] = {"moeplan", "recipe",      "step_scheduler", "distributed",
+                                          "trainer", "exp_manager", "hydra",          "defaults"};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (node_get(doc, str_of(foreign[i]))) return 0;
     if (is_dump(doc)) return 95;
     bool sections =
         node_get(doc, STR("model")) || node_get(doc, STR("train")) || node_get(doc, STR("ddp"));
@@ -243,8 +258,9 @@ static struct str meant_key(struct facts *f, struct str key, const char **why)
     return found.n && edit_distance(key, found) <= 2 ? found : (struct str){"", 0};
 }
 
-/* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's or a
-   provider's own code may have more fields: then only what looks like a slip is worth a word. */
+/* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's, a
+   provider's or a data set's own code may have more fields: then only what looks like a slip is
+   worth a word. */
 static void unknown_key(struct facts *f, struct str key, struct span at)
 {
     enum { MOST_SUGGESTIONS = 32, LAST_LINE = 2000 }; /* looking for neighbours takes its time */
@@ -254,7 +270,7 @@ static void unknown_key(struct facts *f, struct str key, struct span at)
     if (!plain || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE || has_key(f, key)) return;
     struct str near = meant_key(f, key, &why);
     if (!near.n) return;
-    bool over = facts_bool(f, P_over_recipe, false);
+    bool over = facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
     struct diag *d = diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
                               "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
     if (why) diag_note(f->diags, d, "%s", why);
@@ -359,7 +375,12 @@ static struct node *word_node(struct facts *f, const struct flag_word *word)
                           .line = word->line,
                           .from = word->from,
                           .to = word->to,
+                          .n = 1,
+                          .items = ARENA_ARRAY(f->arena, struct node *, 1),
                           .text = word->text};
+    node->items[0] = ARENA_NEW(f->arena, struct node);
+    *node->items[0] =
+        (struct node){.source = word->part_source, .from = word->part_from, .to = word->part_to};
     return node;
 }
 
@@ -380,7 +401,8 @@ static void apply_word(struct facts *f, const struct flag_word *word)
                 : parse_value(f->arena, str_slice(text, eq + 1, text.n), &at, (struct nesting){0});
     facts_add_raw(f, key, v);
     if (is_variable(f, key, v)) return;
-    set_key(f, key, v, node);
+    bool adds = str_starts(word->text, STR("+")) && !has_key(f, key); /* a field that is new */
+    if (!adds) set_key(f, key, v, node);
     set_entries(f, key, v, node);
 }
 
@@ -425,8 +447,32 @@ static void stand_on(struct facts *f, const struct bridge_recipe *r, enum fact_o
     bridge_recipe_apply(f, r);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Whether two names have the same numbers in the same order. */
+static bool same_numbers(struct str a, struct str b)
+{
+    for (size_t i = 0, k = 0;; i++, k++) {
+        while (i < a.n && !is_digit(a.p[i]))
+            i++;
+        while (k < b.n && !is_digit(b.p[k]))
+            k++;
+        if (i == a.n || k == b.n) return i == a.n && k == b.n;
+        if (a.p[i] != b.p[k]) return false;
+    }
+}
+
+/* A name that can only be a slip of the other: of other sizes it may be the user's own recipe. */
+static bool is_slip(struct str name, struct str near)
+{
+    return near.n && edit_distance(name, near) <= 2 && same_numbers(name, near);
+}
+
 /* A recipe of Bridge's that this release does not have. One of the user's own package is not for us
-   to know: only a slip of a name, and one that another release has, is worth a word. */
+   to know: only what is near a name, and one that another release has, is worth a word. */
 static void unknown_recipe(struct facts *f, const struct flag_word *at, struct str name)
 {
     struct node *node = word_node(f, at);
@@ -434,13 +480,24 @@ static void unknown_recipe(struct facts *f, const struct flag_word *at, struct s
     struct str near = other ? (struct str){"", 0} : bridge_recipe_nearest(name, facts_release(f));
     if (!other && !near.n) return;
     struct diag *d =
-        diag_add(f->diags, near.n ? SEVERITY_ERROR : SEVERITY_WARNING, "bridge-recipe-unknown",
-                 node_span(f->diags, node), "Megatron-Bridge %.*s has no recipe %.*s",
-                 STR_ARG(f->version), STR_ARG(name));
+        diag_add(f->diags, is_slip(name, near) ? SEVERITY_ERROR : SEVERITY_WARNING,
+                 "bridge-recipe-unknown", node_span(f->diags, node),
+                 "Megatron-Bridge %.*s has no recipe %.*s", STR_ARG(f->version), STR_ARG(name));
     if (near.n) diag_suggest(f->diags, d, near);
     if (other)
         diag_help(f->diags, d, "it is in %.*s: name the release that runs, or a recipe of this one",
                   STR_ARG(profile_span(f->arena, FRAMEWORK_BRIDGE, other->releases)));
+}
+
+/* Whether one of Bridge's own launchers is called: another's may change what a recipe says. */
+static bool calls_launcher(struct str text)
+{
+    static const char *const names[] = {"setup_experiment.py", "run_recipe.py"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t at = str_find_str(text, str_of(names[i]));
+        if (at < text.n && (at == 0 || strchr(" /\"'\n", text.p[at - 1]))) return true;
+    }
+    return false;
 }
 
 /* The recipe where the command line, the head of the text or an option names it, and its model. */
@@ -456,6 +513,10 @@ static void find_recipe(struct facts *f, struct str text, const struct flag_word
     struct str id = reader_declared(text, "model");
     const struct model_input *m = model_find(f->arena, r && r->model.n ? r->model : id);
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
+    if (told.n && !given && !options->version.n) {
+        f->recipe_word = name;
+        f->recipe_guessed = !exact && !calls_launcher(text);
+    }
     if (r)
         stand_on(f, r, given ? ORIGIN_OPTION : ORIGIN_FILE);
     else if (exact && !given)
@@ -520,25 +581,27 @@ static bool is_said(const struct facts *f, int param)
     return fact_is_set(&f->items[param]);
 }
 
-static void forget(struct facts *f, int param, const struct bridge_recipe *r)
+static void forget(struct facts *f, int param)
 {
-    bool none = f->items[param].value.kind == VALUE_NULL;
-    if (!is_said(f, param) && (!none || (param == P_pipeline_model_parallel_layout && r->rebuilds)))
+    if (!is_said(f, param) && f->items[param].value.kind != VALUE_NULL)
         f->items[param] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
 }
 
-/* run_recipe.py makes the recipe's layout anew, or takes the lengths of its first and last stages
-   back, where an override gives the pipeline other sizes (sync_model_pipeline_layout). */
+/* Where an override gives the pipeline other sizes, run_recipe.py makes a layout anew that the
+   recipe knows how to make; since 0.7 it takes the lengths of the first and last stages back that
+   do not go with them (sync_model_pipeline_layout). */
 static void forget_pipeline(struct facts *f)
 {
-    static const int parts[] = {P_pipeline_model_parallel_layout,
-                                P_num_layers_in_first_pipeline_stage,
-                                P_num_layers_in_last_pipeline_stage};
     const struct bridge_recipe *r = bridge_recipe_of(f);
     bool other = is_said(f, P_pipeline_model_parallel_size) ||
                  is_said(f, P_virtual_pipeline_model_parallel_size);
-    for (size_t i = 0; r && other && i < sizeof parts / sizeof *parts; i++)
-        forget(f, parts[i], r);
+    int layout = P_pipeline_model_parallel_layout;
+    if (!r || !other) return;
+    if (r->rebuilds && !is_said(f, layout))
+        f->items[layout] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+    if (r->rebuilds || !version_between(f->version, STR("0.7"), STR(""))) return;
+    forget(f, P_num_layers_in_first_pipeline_stage);
+    forget(f, P_num_layers_in_last_pipeline_stage);
 }
 
 /* run_recipe.py gives the model the length of its data, whatever is said of the model's own. */

@@ -118,6 +118,12 @@ static bool is_recipe(const struct node *doc)
     return args && args->kind == NODE_MAP && around;
 }
 
+/* Flags with their dashes as keys. */
+static bool names_flags(const struct node *doc)
+{
+    return doc->n && str_starts(doc->keys[0]->text, STR("--"));
+}
+
 /* A mapping of model sizes alone is a model, not a launch. */
 static int detect_map(const struct node *doc)
 {
@@ -346,19 +352,24 @@ void megatron_read_setting(struct facts *f, struct str key, struct str value,
     if (!is_null(node)) apply_name(&y, node_of(f, key, at), node);
 }
 
-/* Megatron-LM's own tests train where they do not say otherwise. */
-static struct program program_of_tests(const struct node *mode)
+/* Megatron-LM's own tests train where they do not say otherwise. Settings by their names alone may
+   be a part of somebody's, which the rest stands beside. */
+static struct program program_of_document(const struct node *doc)
 {
+    const struct node *mode = node_get(doc, STR("MODE"));
     bool inference = mode && str_is(mode->text, "inference");
+    bool whole = node_get(doc, STR("MODEL_ARGS")) || is_recipe(doc) || names_flags(doc);
     return (struct program){.origin = PROGRAM_MEGATRON,
-                            .task = inference ? TASK_INFERENCE : TASK_TRAINING};
+                            .task = inference ? TASK_INFERENCE
+                                    : whole   ? TASK_TRAINING
+                                              : TASK_UNSAID};
 }
 
 static void read_yaml(struct facts *f, const struct node *doc, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
     f->document = doc;
-    f->program = program_of_tests(node_get(doc, STR("MODE")));
+    f->program = program_of_document(doc);
     set_environment(&y, node_get(doc, STR("ENV_VARS")));
     if (node_get(doc, STR("MODEL_ARGS"))) {
         apply_section(&y, node_get(doc, STR("BASE_MODEL_ARGS")));
@@ -388,8 +399,10 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     struct flag_words words = {0};
     bool bare = begins_with_flag(text);
     if (bare)
-        f->program =
-            (struct program){.origin = PROGRAM_MEGATRON, .task = TASK_TRAINING, .told = true};
+        f->program = (struct program){.origin = PROGRAM_MEGATRON,
+                                      .task = TASK_TRAINING,
+                                      .told = true,
+                                      .bare = !options->version.n};
     bool plain = bare && str_find(text, '$') == text.n && str_find(text, '`') == text.n;
     bool ok = plain ? flags_split(f, text, &words) : shell_read(f, text, options, &words);
     f->program.told = bare || options->version.n > 0;

@@ -30,6 +30,23 @@ static int detect_nemo(struct str text, const struct node *doc)
 const struct reader reader_nemo = {
     .name = "nemo", .title = "a configuration of NeMo 1", .detect = detect_nemo};
 
+/* ---- DeepSpeed ---- */
+
+/* A configuration of DeepSpeed, or of GPT-NeoX, which begins with one. */
+static int detect_deepspeed(struct str text, const struct node *doc)
+{
+    static const char *const keys[] = {"zero_optimization", "train_micro_batch_size_per_gpu",
+                                       "pipe-parallel-size", "pipe_parallel_size"};
+    (void)text;
+    for (size_t i = 0; is_map(doc) && i < sizeof keys / sizeof *keys; i++)
+        if (node_get(doc, str_of(keys[i]))) return 98;
+    return 0;
+}
+
+const struct reader reader_deepspeed = {.name = "deepspeed",
+                                        .title = "a configuration of DeepSpeed or GPT-NeoX",
+                                        .detect = detect_deepspeed};
+
 /* ---- Kubernetes ---- */
 
 static int detect_kubernetes(struct str text, const struct node *doc)

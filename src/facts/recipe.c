@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/recipe.h"
 
+#include "facts/embedded.h"
+#include "facts/language.h"
+
 struct job {
     struct arena *arena;
     struct diags *diags;
@@ -53,16 +56,42 @@ static bool names_script(struct str path)
     return has_suffix(path, suffixes);
 }
 
+static struct str path_of(const struct job *job)
+{
+    return source_get(&job->diags->sources, job->source)->path;
+}
+
+/* What no shell takes is some other language's, unless it is called a script. */
+static void forgive(struct job *job, size_t diags_before)
+{
+    bool script = job->forced || language_is_shell(path_of(job), job->text);
+    if (job->out->status != RECIPE_UNREADABLE || script) return;
+    job->diags->n = diags_before;
+    *job->out = (struct recipe){.status = RECIPE_SKIPPED};
+}
+
 /* Flags, scripts and override lines: text that is no mapping. */
 static bool read_plain_text(struct job *job)
 {
     const struct reader *reader = job->forced;
+    size_t before = job->diags->n;
     if (!reader)
         reader = reader_detect(job->text, NULL);
     else if (reader->detect(job->text, NULL) <= 0)
         reader = NULL;
     if (reader) read_with(job, reader, NULL, 0);
+    if (reader) forgive(job, before);
     return reader;
+}
+
+/* YAML of another program, or one that is none: what it launches, as a script of its own. */
+static void read_embedded(struct job *job, const struct node_list *docs)
+{
+    struct str script = embedded_script(job->arena, job->text, docs);
+    if (!script.n) return;
+    job->source = source_add(&job->diags->sources, path_of(job), script);
+    job->text = script;
+    read_plain_text(job);
 }
 
 /* Text with places that a chart's values fill in is YAML only then. */
@@ -79,7 +108,7 @@ static void name_template(struct job *job)
    document; another may be flags or a script, or something else entirely. */
 static void read_broken(struct job *job, size_t diags_before)
 {
-    struct str path = source_get(&job->diags->sources, job->source)->path;
+    struct str path = path_of(job);
     size_t errors = job->diags->n;
     bool too_large = str_is(job->diags->items[errors - 1].rule, DOC_TOO_LARGE);
     if (too_large || (!job->forced && names_document(path))) {
@@ -119,7 +148,10 @@ static void read_documents(struct job *job)
     }
     if (job->out->format) return;
     job->diags->n = before; /* no document of ours: its duplicate keys are not either */
-    read_plain_text(job);
+    if (has_mapping(&docs) && !language_is_shell(path_of(job), job->text))
+        read_embedded(job, &docs);
+    else
+        read_plain_text(job);
 }
 
 struct recipe recipe_read(struct arena *a, struct diags *diags, uint32_t source, struct str as,
@@ -131,6 +163,7 @@ struct recipe recipe_read(struct arena *a, struct diags *diags, uint32_t source,
     for (size_t i = 0; i < options->n_set; i++)
         options->set[i].in_text = false; /* of a file read before */
     job.forced = reader_find(as.n ? as : reader_declared(job.text, "format"));
-    read_documents(&job);
+    out.format = job.forced ? NULL : language_of(path_of(&job), job.text);
+    if (!out.format) read_documents(&job);
     return out;
 }

@@ -247,6 +247,15 @@ static struct shell_text lower_or_upper(struct shell *sh, struct shell_text t, b
     return shell_buf_get(&b);
 }
 
+/* Whether a platform's variables say the number of machines by such a name. */
+static bool counts_nodes(struct str name)
+{
+    static const char *const parts[] = {"WORLD_SIZE", "WORKER"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (str_find_str(name, str_of(parts[i])) < name.n) return true;
+    return false;
+}
+
 /* :-  -  :=  =  :+  +  and ,, ^^; everything else is unknown. */
 static struct shell_text operate(struct shell *sh, struct str name, struct shell_text value,
                                  bool unset, struct shell_text rest)
@@ -257,6 +266,7 @@ static struct shell_text operate(struct shell *sh, struct str name, struct shell
     struct shell_text word = {rest.p + colon + 1, rest.at + colon + 1, rest.n - colon - 1};
     if (op == '-' || op == '=') {
         if (!missing) return value;
+        if (unset && counts_nodes(name)) sh->f->world_guessed = true;
         struct shell_text otherwise = shell_expand_text(sh, word);
         if (op == '=') shell_var_set_text(sh, name, otherwise);
         return otherwise;
@@ -404,6 +414,45 @@ static void take_backquote(struct word *w, bool quoted)
     add_substitution(w, text, quoted, at);
 }
 
+/* ---- placeholders ---- */
+
+/* The length of "{{ tp }}" that begins here, which a template's user fills in; 0: none does. */
+static size_t template_at(const struct shell *sh)
+{
+    if (shell_peek(sh, 0) != '{' || shell_peek(sh, 1) != '{') return 0;
+    for (size_t n = 2;; n++) {
+        char c = shell_peek(sh, n);
+        if (!c || c == '\n') return 0;
+        if (c == '}' && shell_peek(sh, n + 1) == '}') return n + 2;
+    }
+}
+
+size_t shell_placeholder(const struct shell *sh)
+{
+    size_t n = template_at(sh);
+    if (n) return n;
+    n = 1;
+    if (shell_peek(sh, 0) != '<' || !shell_begins_name(shell_peek(sh, 1))) return 0;
+    for (char c; (c = shell_peek(sh, n)) != '>'; n++)
+        if (!c || strchr("\n<|;&$\"'`", c)) return 0;
+    return shell_peek(sh, n - 1) == ' ' ? 0 : n + 1;
+}
+
+bool shell_at_word(const struct shell *sh)
+{
+    return !shell_ends_word(shell_peek(sh, 0)) || shell_placeholder(sh);
+}
+
+static void take_placeholder(struct word *w, size_t n)
+{
+    struct shell *sh = w->sh;
+    uint32_t at = shell_offset(sh);
+    struct str text = str_slice(shell_str(sh->in.text), sh->in.at, sh->in.at + n);
+    if (sh->live != SHELL_DEAD) placeholder_note(sh->f, shell_span(sh, at, n), text);
+    add_unknown(w, at);
+    sh->in.at += n;
+}
+
 /* ---- quotes ---- */
 
 /* What is in quotes has ended, sh->in.at on the closing one: whether that one rather opens, as it
@@ -468,7 +517,10 @@ static void take_double_piece(struct word *w)
 {
     struct shell *sh = w->sh;
     char c = shell_peek(sh, 0);
-    if (c == '$') {
+    size_t n = template_at(sh);
+    if (n) {
+        take_placeholder(w, n);
+    } else if (c == '$') {
         take_dollar(w, true);
     } else if (c == '`') {
         take_backquote(w, true);
@@ -498,32 +550,6 @@ static void take_double(struct word *w)
         str_is(inside, "$@") || (str_starts(inside, STR("${")) && str_ends(inside, STR("[@]}")));
     if (items && w->now.n == 0 && w->out->n == before) w->begun = false;
     sh->in.at++;
-}
-
-/* ---- placeholders ---- */
-
-size_t shell_placeholder(const struct shell *sh)
-{
-    size_t n = 1;
-    if (shell_peek(sh, 0) != '<' || !shell_begins_name(shell_peek(sh, 1))) return 0;
-    for (char c; (c = shell_peek(sh, n)) != '>'; n++)
-        if (!c || strchr("\n<|;&$\"'`", c)) return 0;
-    return shell_peek(sh, n - 1) == ' ' ? 0 : n + 1;
-}
-
-bool shell_at_word(const struct shell *sh)
-{
-    return !shell_ends_word(shell_peek(sh, 0)) || shell_placeholder(sh);
-}
-
-static void take_placeholder(struct word *w, size_t n)
-{
-    struct shell *sh = w->sh;
-    uint32_t at = shell_offset(sh);
-    struct str text = str_slice(shell_str(sh->in.text), sh->in.at, sh->in.at + n);
-    if (sh->live != SHELL_DEAD) placeholder_note(sh->f, shell_span(sh, at, n), text);
-    add_unknown(w, at);
-    sh->in.at += n;
 }
 
 /* ---- words ---- */

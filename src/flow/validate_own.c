@@ -2,11 +2,13 @@
 /* moeplan's own data: model, platform, rule and parameter files. They are told by their mark,
    moeplan: 1 and a kind; a model also by its keys where it is asked for by name. */
 #include "base/edit.h"
+#include "base/path.h"
 #include "facts/model.h"
 #include "facts/param_file.h"
 #include "facts/param_ids.h"
 #include "facts/platform.h"
 #include "flow/estimate.h"
+#include "flow/settings.h"
 #include "flow/validate.h"
 
 /* One file that is being checked. */
@@ -56,13 +58,23 @@ static void check_parameters(const struct check *c)
         param_file_read(c->v->arena, c->report->diags, c->docs->items[i], &list);
 }
 
+/* Its folder is what its patterns are from; one that is not on disk yet is as it is named. */
+static void check_settings(const struct check *c)
+{
+    struct str folder = path_folder(c->report->path), real;
+    if (!path_real(c->v->arena, folder.n ? str_dup(c->v->arena, folder).p : ".", &real))
+        real = folder;
+    settings_read(c->v->arena, c->report->diags, c->source, real);
+}
+
 static const struct kind {
     const char *name, *format;
     void (*check)(const struct check *c);
 } kinds[] = {{"Model", "model", check_model},
              {"Platform", "platform", check_platform},
              {"Rules", "rules", check_rules},
-             {"Parameters", "parameters", check_parameters}};
+             {"Parameters", "parameters", check_parameters},
+             {"Settings", "settings", check_settings}};
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
 static void unknown_kind(const struct check *c, const struct node *kind)
@@ -73,7 +85,7 @@ static void unknown_kind(const struct check *c, const struct node *kind)
         edit_offer(&nearest, str_of(kinds[i].name));
     struct diag *d = diag_add(diags, SEVERITY_ERROR, "value-choice", node_span(diags, kind),
                               "there is no kind %.*s", STR_ARG(kind->text));
-    const char *known = "one of Model, Platform, Rules, Parameters";
+    const char *known = "one of Model, Platform, Rules, Parameters, Settings";
     if (nearest.best.n)
         diag_help(diags, d, "did you mean %.*s? %s", STR_ARG(nearest.best), known);
     else
@@ -116,11 +128,22 @@ static void run_check(struct check *c, const struct kind *kind)
     kind->check(c);
 }
 
+/* Settings are told by their name, and need no mark. */
+static bool is_settings(struct str path)
+{
+    struct str folder = path_folder(path);
+    return str_is(str_slice(path, folder.n, path.n), ".moeplan.yaml");
+}
+
 bool validate_own(struct validation *v, struct file_report *report, uint32_t source)
 {
     struct node_list docs = {0};
     struct check c = {v, report, source, &docs};
     size_t before = report->diags->n;
+    if (is_settings(report->path)) {
+        run_check(&c, &kinds[KIND_COUNT - 1]);
+        return true;
+    }
     if (!is_marked(source_get(&report->diags->sources, source)->text) || !load(&c, &docs))
         return false;
     const struct node *first = docs.items[0], *kind = node_get(first, STR("kind"));

@@ -5,6 +5,9 @@
 
 #include "base/buf.h"
 #include "base/edit.h"
+#include "facts/bridge.h"
+#include "facts/param_ids.h"
+#include "facts/rewrite.h"
 #include "rules/rule.h"
 
 enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VARIABLES = 3, MOST_VALID = 6, LONGEST_VALUE = 60 };
@@ -124,6 +127,21 @@ static void note_operands(struct diag *d, const struct facts *f, const struct op
     }
 }
 
+/* The operands of the rule itself, as they stand: by them a finding is known again. */
+static struct str values_text(const struct facts *f, const struct operands *operands,
+                              struct arena *scratch)
+{
+    struct buf out = buf_new(scratch);
+    for (size_t i = 0; i < operands->n_rule; i++) {
+        const struct fact *fact = &f->items[operands->params[i]];
+        struct str text = short_text(scratch, fact->value);
+        if (fact_is_known(fact))
+            buf_printf(&out, "%s%.*s=%.*s", out.n ? ", " : "",
+                       STR_ARG(param_table[operands->params[i]].name), STR_ARG(text));
+    }
+    return buf_str(&out);
+}
+
 static void add_notes(struct diag *d, const struct rule *r, const struct facts *f,
                       const struct operands *operands, struct arena *scratch)
 {
@@ -181,22 +199,51 @@ static struct str valid_values(const struct rule_set *set, const struct rule *r,
     return buf_str(&out);
 }
 
-/* "name=value" as --set takes it. */
-static struct str fix_text(const struct rule *r, const struct facts *f, struct arena *scratch)
+/* ---- the fix ---- */
+
+static struct value fix_value(const struct assignment *a, const struct facts *f,
+                              struct arena *scratch)
 {
-    if (r->fix_parameter < 0) return STR("");
     struct expr_scope scope = facts_scope(f);
-    struct value v = expr_eval(r->fix_value, scratch, &scope);
-    if (v.kind == VALUE_ERROR || v.kind == VALUE_UNKNOWN) return STR("");
-    struct str text = value_text(scratch, v);
-    return arena_printf(scratch, "%.*s=%.*s", STR_ARG(param_table[r->fix_parameter].name),
-                        STR_ARG(text));
+    return expr_eval(a->value, scratch, &scope);
+}
+
+/* "a=8, without b"; empty where a value is not known. */
+static struct str fix_text(const struct rule_fix *fix, const struct facts *f, struct arena *scratch)
+{
+    struct buf out = buf_new(scratch);
+    for (size_t i = 0; i < fix->n_set; i++) {
+        struct value v = fix_value(&fix->set[i], f, scratch);
+        if (v.kind == VALUE_ERROR || v.kind == VALUE_UNKNOWN) return STR("");
+        struct str text = value_text(scratch, v);
+        buf_printf(&out, "%s%.*s=%.*s", out.n ? ", " : "",
+                   STR_ARG(param_table[fix->set[i].param].name), STR_ARG(text));
+    }
+    for (size_t i = 0; i < fix->n_remove; i++)
+        buf_printf(&out, "%swithout %.*s", out.n ? ", " : "",
+                   STR_ARG(param_table[fix->remove[i]].name));
+    return buf_str(&out);
+}
+
+/* The edits of the whole fix, or none: half of it is no fix. */
+static void add_edits(struct diag *d, const struct rule *r, const struct facts *f,
+                      struct arena *scratch)
+{
+    struct text_edits edits = {0};
+    bool good = d->fix.n && f->source;
+    for (size_t i = 0; i < r->fix.n_set && good; i++)
+        good = rewrite_set(f, r->fix.set[i].param, fix_value(&r->fix.set[i], f, scratch),
+                           r->parameter, &edits);
+    for (size_t i = 0; i < r->fix.n_remove && good; i++)
+        good = rewrite_unset(f, r->fix.remove[i], &edits);
+    if (good) d->edits = edits;
+    d->safe = r->fix.safe;
 }
 
 static void add_help(struct diag *d, const struct rule_set *set, const struct rule *r,
                      const struct facts *f, struct arena *scratch)
 {
-    struct str valid = valid_values(set, r, f, scratch), fix = fix_text(r, f, scratch);
+    struct str valid = valid_values(set, r, f, scratch), fix = fix_text(&r->fix, f, scratch);
     struct str help = one_line(r->help_expression, f, scratch);
     if (!help.n) help = str_trim(r->help);
     if (help.n && valid.n)
@@ -206,6 +253,7 @@ static void add_help(struct diag *d, const struct rule_set *set, const struct ru
     else if (fix.n)
         diag_help(f->diags, d, "set %.*s", STR_ARG(fix));
     d->fix = str_dup(f->diags->arena, fix);
+    add_edits(d, r, f, scratch);
 }
 
 struct str rule_message(const struct rule *r, const struct facts *f, struct arena *a)
@@ -236,6 +284,29 @@ static bool is_of_recipe(const struct facts *f, const struct operands *operands)
     return of_recipe && !operands->reads_text;
 }
 
+/* Whether it leans on what a recipe says beside the file, and a release or a launcher that nobody
+ * named may say otherwise. */
+static bool is_of_some_release(const struct facts *f, const struct operands *operands)
+{
+    for (size_t i = 0; i < operands->n && f->recipe_word.n; i++) {
+        bool stages = operands->params[i] == P_pipeline_layout_stages; /* the layout, taken apart */
+        int param = stages ? P_pipeline_model_parallel_layout : operands->params[i];
+        if (fact_is_of_recipe(&f->items[param]) &&
+            (f->recipe_guessed || bridge_recipe_differs(f->recipe_word, param)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether it leans on a number of GPUs that only the usual node makes. */
+static bool is_of_usual_world(const struct facts *f, const struct operands *operands)
+{
+    bool world = false;
+    for (size_t i = 0; i < operands->n && f->world_guessed; i++)
+        world |= operands->params[i] == P_world_size;
+    return world && f->items[P_world_size].origin == ORIGIN_FILE;
+}
+
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch)
 {
@@ -245,13 +316,15 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     struct diag *d = diag_add(f->diags, severity_of(r, f), r->id.p, place(r, f, &operands), "%.*s",
                               STR_ARG(message));
     /* a recipe is code: what its source does not show may mend it before the run */
-    bool shipped = r->severity == SEVERITY_ERROR && is_of_recipe(f, &operands);
-    if (shipped) d->severity = SEVERITY_WARNING;
+    bool doubtful = is_of_recipe(f, &operands) || is_of_some_release(f, &operands) ||
+                    is_of_usual_world(f, &operands);
+    if (d->severity == SEVERITY_ERROR && doubtful) d->severity = SEVERITY_WARNING;
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
     if (r->n_guides) d->guide = r->guides[0];
     d->source = r->source;
     d->covers = r->covers;
     d->n_covers = r->n_covers;
+    d->values = str_dup(f->diags->arena, values_text(f, &operands, scratch));
     add_notes(d, r, f, &operands, scratch);
     add_help(d, set, r, f, scratch);
     arena_pop(scratch, mark);

@@ -27,7 +27,8 @@ struct value rule_remedies(const struct rule_set *set, const struct rule *r, con
                            struct value values, struct arena *scratch)
 {
     enum { MOST = 256 };
-    if (r->parameter < 0 || values.list->n > MOST) return values;
+    size_t offered = values.list->n;
+    if (r->parameter < 0 || offered < 2 || offered > MOST) return values; /* one is kept anyway */
     struct arena *keep = f->diags->arena;
     struct rule_subset subset = rules_varying(keep, set, f, &r->parameter, 1, scratch);
     bool *before = ARENA_ARRAY(keep, bool, subset.n), *after = ARENA_ARRAY(keep, bool, subset.n);

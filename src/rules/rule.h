@@ -44,6 +44,15 @@ struct rule_example {
     struct span at;   /* nowhere in the built-in set */
 };
 
+/* The one change that is right: parameters that get a value (expressions over the facts of the
+   finding), and those that are no longer said. */
+struct rule_fix {
+    const struct assignment *set;
+    const int *remove;
+    size_t n_set, n_remove;
+    bool safe; /* it keeps what the run was meant to do */
+};
+
 struct rule {
     struct str id;
     struct span at; /* of the id; nowhere in the built-in set */
@@ -64,9 +73,11 @@ struct rule {
     const struct assignment *set; /* overrides and assumptions: the facts; guides: `decides` */
     size_t n_set;
     struct str message, why, help, source, date, error_type, error_pattern;
+    struct str since; /* version of moeplan that brought it; empty: the first */
     struct str suite; /* file it came from, relative to the folder loaded */
-    const struct expr *message_expression, *suggestion, *help_expression, *fix_value;
-    int parameter, fix_parameter; /* -1: none */
+    const struct expr *message_expression, *suggestion, *help_expression;
+    int parameter; /* -1: none */
+    struct rule_fix fix;
     const struct str *covers, *guides;
     size_t n_covers, n_guides;
     enum phase phase;
@@ -120,6 +131,8 @@ bool rules_load_files(struct arena *a, struct diags *diags, const struct str *pa
    what is built in. */
 struct rule_set rules_except(struct arena *a, const struct rule_set *set,
                              const struct rule_set *replaced);
+/* The keys that a record may have, in the order in which they are read; NULL behind the last. */
+const char *rule_key(size_t i);
 /* NULL when there is none. */
 const struct rule *rules_find(const struct rule_set *set, struct str id);
 /* The variables behind what a record asks, sets and says, each once, below those that it uses. */

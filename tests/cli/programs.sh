@@ -78,3 +78,56 @@ expect 2 "a Helm template" "$moeplan" validate chart.yaml
 printf 'policy:\n  model_name: Qwen/Qwen3-30B-A3B\n  megatron_cfg:\n    expert_model_parallel_size: 7\n    overlap_param_gather: true\n    overlap_grad_reduce: false\n' >rl.yaml
 expect 1 "rl.yaml:4:33: error[ep-divides-experts]: 128 experts are not a multiple of ep 7" "$moeplan" validate rl.yaml
 has "warning[param-gather-overlap-needs-grad-reduce]"
+
+# languages that are not read are named, whatever a shell would make of them
+grid="--tensor-model-parallel-size 3"
+for name in run.py run.ipynb README.md run.fish run.ps1 Makefile Dockerfile.cuda justfile run.toml run.log; do
+    printf "It's a launch: torchrun --nproc-per-node 8 pretrain_gpt.py %s\n" "$sizes $grid" >"$name"
+    expect 2 "$name: skipped: " "$moeplan" validate "$name"
+    has "which moeplan does not check"
+done
+printf '#!/usr/bin/env -S python3.11\nx = "it is'"'"'"\n# pretrain_gpt.py %s\n' "$sizes" >run
+expect 2 "a Python program" "$moeplan" validate run
+printf "It's prose of --bf16, --swiglu and --num-layers in run.sh\n" >prose.hop
+expect 2 "no recipe that moeplan knows" "$moeplan" validate prose.hop
+printf '#!/bin/bash\npython pretrain_gpt.py --bf16 --swiglu --num-layers 4 "\n' >broken.sh
+expect 2 "error[shell-syntax]" "$moeplan" validate broken.sh
+printf 'train_micro_batch_size_per_gpu: 1\nnum-layers: 2\nhidden-size: 8\nseq-length: 8\n' >neox.yml
+expect 2 "a configuration of DeepSpeed or GPT-NeoX" "$moeplan" validate neox.yml
+echo 'python train.py trainer.devices=8 model.tensor_model_parallel_size=2 model.seq_length=8 train.train_iters=1' >hydra.sh
+expect 2 "no recipe" "$moeplan" validate hydra.sh
+
+# what YAML of another program launches is read at its place; what YAML folds is not a shell's lines
+cat >ci.yml <<EOF
+name: it's a job
+jobs:
+  - run: |
+      torchrun --nproc-per-node 8 pretrain_gpt.py $sizes \\
+        $data $grid
+  - note: this isn't a script, it's { a } text
+EOF
+expect 1 "ci.yml:5:" "$moeplan" validate ci.yml
+has "error[world-size-divides]: 8 GPUs are not a multiple of tp 3"
+printf 'job:\n  run: >-\n    torchrun --nproc-per-node 8 pretrain_gpt.py\n    %s\n' "$sizes $grid" >folded.yml
+expect 2 "no recipe" "$moeplan" validate folded.yml
+
+# what stands beside a fragment, in a checkpoint, in a template or in a program's own flag nobody sees
+printf 'num_layers: 4\nhidden_size: 64\nnum_attention_heads: 8\nseq_length: 8\n' >part.yaml
+printf 'tensor_model_parallel_size: 2\npipeline_model_parallel_size: 2\nbf16: true\nlr: 1e-4\nsequence_parallel: true\n' >>part.yaml
+expect 0 "0 errors" "$moeplan" validate part.yaml
+script pretrain_gpt.py "$data --use-checkpoint-args --expert-model-parallel-size 8"
+expect 0 "0 errors" "$moeplan" validate r.sh
+printf '#!/bin/bash\ntorchrun --nproc-per-node 8 train_hops.py --hops moe.json --bf16 --micro-batch-size 1 --expert-model-parallel-size 8\n' >r.sh
+expect 0 "0 errors" "$moeplan" validate r.sh
+script pretrain_gpt.py "$data --tensor-model-parallel-size {{ tp | int }} --lr-warmup-iters {{ warmup }}"
+expect 0 "to be filled in: {{ tp | int }}, {{ warmup }}" "$moeplan" validate r.sh
+has "0 errors"
+script pretrain_gpt.py "$data --enable-hops-of-ours"
+expect 0 "warning[unknown-key]" "$moeplan" validate r.sh
+printf -- '--num-layers 4\n--hidden-size 64\n--num-attention-heads 8\n--inference-repeat-n 2\n' >serve.args
+expect 0 "0 errors" "$moeplan" validate serve.args
+
+# machines that a platform gives are not known by the number without it
+printf '#!/bin/bash\ntorchrun --nproc-per-node 8 --nnodes ${WORLD_SIZE:-1} pretrain_gpt.py %s\n' \
+    "$sizes $data --pipeline-model-parallel-size 16" >r.sh
+expect 1 "warning[world-size-divides]" "$moeplan" validate r.sh

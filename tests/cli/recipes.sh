@@ -32,6 +32,31 @@ accept "$benchmark -m deepseek -mr deepseek_v3 -ng 256 -g gb300 -c fp8_mx"
 told "warning[bridge-layers-divide-into-stages]: 60 layers" "$launch qwen35_vl_397b_a17b_pretrain_64gpu_b200_bf16_config"
 told "warning[bridge-expert-grid-divides]: 128 GPUs" "$launch deepseek_v3_pretrain_128gpu_vr200_bf16_config"
 
+# a layout that the recipe cannot make anew stays: an error where it contradicts what is written, else a word
+was="--framework-version 0.6"
+options=$was told "error[layout-agrees-with-vpp]: vpp disagrees with the layout: the layout has 16 stages over pp 8, which is vpp 2" \
+    "$launch deepseek_v3_pretrain_config -pp 8 -vp 1"
+accept "$launch deepseek_v3_pretrain_config -pp 8 -vp 1"
+options=$was told "warning[bridge-layout-of-another-pipeline]: the recipe's layout of 8 stages stays and makes pp 4" \
+    "$launch glm_45v_sft_config -pp 4"
+options=$was told "error[layout-stages-multiple-of-pp]" "$launch glm_45v_sft_config -pp 16"
+accept "$launch glm_45v_sft_config -pp 4"
+grep -q "0 warnings" out || fail "of a layout that is made anew"
+options=$was told "error[bridge-layers-divide-into-stages]: 27 layers" "$launch moonlight_16b_sft_config -pp 2 -vp 1"
+
+# where nobody says which release runs, what only some release's recipe says is a warning
+eight="torchrun --nproc_per_node=8 scripts/training/run_recipe.py --recipe qwen3_30b_a3b_pretrain_config"
+told "warning[bridge-expert-grid-divides]: 8 GPUs" "$eight"
+options="--framework-version main" told "error[bridge-expert-grid-divides]: 8 GPUs" "$eight"
+told "warning[bridge-virtual-stages-need-stages]" "python custom_setup_experiment.py -mr qwen3_235b_a22b -ng 64 -g gb300 -c fp8_mx -pp 1"
+
+# what a recipe does not check, and what its provider takes care of
+accept "$launch deepseek_v3_pretrain_64gpu_gb300_bf16_fsdp_config"
+grep -q "bridge-sharded-checkpoint-format" out && fail "of a recipe that saves nothing"
+told "bridge-sharded-checkpoint-format" "$launch deepseek_v3_pretrain_64gpu_gb300_bf16_fsdp_config checkpoint.save=/ckpt"
+accept "$launch qwen35_vl_35b_a3b_pretrain_8gpu_h100_bf16_mock_config dataset.seed=3 ddp.fp8_param_gather=true +model.mine=1"
+told "warning[bridge-recipe-unknown]" "$launch qwen3_30b_a3b_pretrain_4gpu_h100_bf16_config"
+
 # without the recipe only it could tell
 printf 'model.pipeline_model_parallel_size=2\nmodel.virtual_pipeline_model_parallel_size=12\n' >over.txt
 "$moeplan" validate over.txt --as bridge --model qwen3.5-35b-a3b >out

@@ -258,8 +258,8 @@ def decorated(body, name):
 # ---- what a configuration has ----
 
 def parameters():
-    """{name: its spelling in Bridge} of the parameters that are read: key, more_keys, unset, default, list (it is one), decided
-    (by a named precision), model (of its scope), about (read at all: of other data it is only asked whether it is there)."""
+    """{name: its spelling in Bridge} of the parameters that are read: key, more_keys, unset, also, default, list (it is one),
+    decided (by a named precision), model (of its scope), about (read at all: of other data it is only asked whether it is there)."""
     with open(os.path.join(RULES, "recipes", "bridge.yaml"), encoding="utf-8") as f:
         about = re.findall(r"\w+", re.search(r"^about:.*\n((?: .*\n)+)", f.read(), re.M)[1])
     found = {}
@@ -281,7 +281,7 @@ def spelling(key, text):
     default = re.search(r"\bdefault: (\[.*?\]|[^,}\n]+)", text, re.S)
     words = {"key": key, "default": plain(default[1].strip()) if default else None}
     words["list"] = isinstance(words["default"], list)
-    for name in ("more_keys", "unset"):
+    for name in ("more_keys", "unset", "also"):
         listed = re.search(rf"\b{name}: \[(.*?)\]", text, re.S)
         words[name] = re.findall(r"[\w.]+", listed[1]) if listed else []
     words["decided"] = "under: mixed_precision" in text
@@ -296,6 +296,9 @@ def plain(text):
         return json.loads(text)
     except ValueError:
         return None if text == "~" else text.strip("'")
+
+
+NOTHING_SAID = (MISSING, None, [], "full")  # of the parts that CUDA graphs hold, and of whatever else has an older spelling
 
 
 class Values:
@@ -353,6 +356,10 @@ class Values:
         keys.sort(key=lambda k: not k.startswith(("comm_overlap.", "mixed_precision.")))
         there = [v for v in map(self.at, keys) if v is not MISSING]
         value = next((v for v in there if v is not None), None if there else MISSING)
+        if value in NOTHING_SAID:  # then the older spelling counts
+            value = next((v for v in map(self.at, words["unset"]) if v is not MISSING and v is not None), value)
+        if value is False and words["default"] is False:  # of two switches that Bridge makes one, either turns it on
+            value = any(self.at(k) is True for k in words["also"])
         if value == 0 and words["key"] in SIZES:  # not said yet where it is looked for
             return UNKNOWN
         if words["list"] and (value == "full" or (value is None and words["default"])):  # as Megatron reads them

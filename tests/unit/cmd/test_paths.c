@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit/unit.h"
 
+#include "base/glob.h"
 #include "cmd/paths.h"
 
 static void patterns_match_whole_paths(void **state)
@@ -93,16 +94,19 @@ static void arguments_become_files(void **state)
     struct arena *a = *state;
     struct path_list files = {0};
     struct str error;
-    assert_true(paths_expand(a, STR("-"), &files, &error));
-    assert_true(
-        paths_expand(a, STR("no such file.yaml"), &files, &error)); /* said when it is read */
+    assert_true(paths_expand(a, STR("-"), (struct path_filter){0}, &files, &error));
+    assert_true(paths_expand(a, STR("no such file.yaml"), (struct path_filter){0}, &files,
+                             &error)); /* said when it is read */
     assert_int_equal(files.n, 2);
-    assert_true(paths_expand(a, STR(SOURCE_DIR "/examples/recipes"), &files, &error));
+    assert_true(paths_expand(a, STR(SOURCE_DIR "/examples/recipes"), (struct path_filter){0},
+                             &files, &error));
     assert_true(files.n >= 6);
     size_t before = files.n;
-    assert_true(paths_expand(a, STR(SOURCE_DIR "/examples/**/*_sft.yaml"), &files, &error));
+    assert_true(paths_expand(a, STR(SOURCE_DIR "/examples/**/*_sft.yaml"), (struct path_filter){0},
+                             &files, &error));
     assert_int_equal(files.n, before + 1);
-    assert_false(paths_expand(a, STR(SOURCE_DIR "/examples/*.nothing"), &files, &error));
+    assert_false(paths_expand(a, STR(SOURCE_DIR "/examples/*.nothing"), (struct path_filter){0},
+                              &files, &error));
     assert_str(error, "matches no file");
 }
 

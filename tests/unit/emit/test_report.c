@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "emit/report.h"
+#include "emit/report_ci.h"
 
 static struct file_report report(struct arena *a)
 {
@@ -14,6 +14,7 @@ static struct file_report report(struct arena *a)
     struct diag *d =
         diag_add(diags, SEVERITY_ERROR, "some-rule", source_span(&diags->sources, source, 4, 5),
                  "50 %% of \"6\"\nare \x01 \xC3\xA9");
+    diag_edit(diags, d, 4, 5, STR("8"));
     diag_note(diags, d, "first");
     diag_note(diags, d, "second");
     static const struct str covers[] = {{"megatron:M01", 12}};
@@ -56,14 +57,31 @@ static void json_reads_back(void **state)
     assert_int_equal(get(d, "end_column")->valueint, 6);
     assert_int_equal(cJSON_GetArraySize(get(d, "notes")), 2);
     assert_string_equal(cJSON_GetArrayItem(get(d, "covers"), 0)->valuestring, "megatron:M01");
+    const cJSON *edit = cJSON_GetArrayItem(get(get(d, "fix"), "edits"), 0);
+    assert_true(cJSON_IsFalse(get(get(d, "fix"), "safe")));
+    assert_int_equal(get(edit, "column")->valueint, 5);
+    assert_string_equal(get(edit, "text")->valuestring, "8");
     cJSON_Delete(root);
+}
+
+static void fingerprints_stay_where_lines_move(void **state)
+{
+    struct file_report a = report(*state), b = report(*state);
+    b.diags->items[0].at.line = 7;
+    b.diags->items[0].values = a.diags->items[0].values = STR("ep=6");
+    assert_true(finding_fingerprint(a.diags, &a.diags->items[0]) ==
+                finding_fingerprint(b.diags, &b.diags->items[0]));
+    b.diags->items[0].values = STR("ep=7");
+    assert_false(finding_fingerprint(a.diags, &a.diags->items[0]) ==
+                 finding_fingerprint(b.diags, &b.diags->items[0]));
 }
 
 static void annotations_are_escaped(void **state)
 {
     struct file_report r = report(*state);
     struct buf out = buf_new(*state);
-    report_github(&r, &out);
+    github_file(&r, SEVERITY_WARNING, &out);
+    github_file(&r, SEVERITY_ERROR, &out);
     assert_string_equal(
         buf_str(&out).p,
         "::error file=a%2Cb%3Ac.yaml,line=1,endLine=1,col=5,endColumn=6,title=some-rule::50 %25 of "
@@ -84,6 +102,7 @@ static void counts_add_up(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(json_reads_back),
+    cmocka_unit_test(fingerprints_stay_where_lines_move),
     cmocka_unit_test(annotations_are_escaped),
     cmocka_unit_test(counts_add_up),
 };

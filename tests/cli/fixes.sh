@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# validate --fix on files with planted mistakes, and what --diff and --unsafe-fixes say.
+. "$(dirname "$0")/../helpers.sh"
+command -v python3 >/dev/null || { echo "no python3"; exit 77; }
+moeplan=$(realpath "$moeplan")
+python3 "$source/tests/cli/fixes.py" "$moeplan" "$source" >"$dir/out" || fail "not all are fixed"
+has " 0 not as they were, 0 changed again"
+
+# a difference that git applies, and that leaves the file alone until then
+cp "$source/examples/recipes/automodel/qwen3_30b_a3b_broken.yaml" "$dir/a.yaml"
+cd "$dir"
+run 1 "$moeplan" validate --diff a.yaml
+has "-  activation_checkpoint: true"
+has "+  activation_checkpointing: true"
+if command -v git >/dev/null; then
+    "$moeplan" validate --diff a.yaml >a.diff 2>/dev/null || true
+    git apply a.diff || fail "git does not take the difference"
+    run 0 "$moeplan" validate --diff a.yaml
+fi
+
+# what changes the run is only told of
+printf '%s\n' '--num-layers 2 --hidden-size 64 --num-attention-heads 8 --seq-length 128 --max-position-embeddings 128' \
+    '--micro-batch-size 1 --global-batch-size 8 --train-iters 10 --bf16 --fp16 --lr 1e-4' >b.args
+run 1 "$moeplan" validate --fix b.args
+has "0 findings in 0 files fixed; --unsafe-fixes mends 1 more"
+run 0 "$moeplan" validate --fix --unsafe-fixes b.args
+grep -q -- '--bf16 --lr' b.args || fail "fp16 is still there"
+
+# standard input has no place to write to
+expect 2 "--fix cannot write to standard input" "$moeplan" validate --fix -
+expect 2 "--unsafe-fixes goes with" "$moeplan" validate --unsafe-fixes a.yaml
+
+# a fix that mends nothing is no fix: the examples of its rule say so
+cat >r.yaml <<'EOF'
+moeplan: 1
+kind: Rules
+rules:
+  - id: house-rule
+    severity: error
+    rule: plan.ep < 4
+    message: too many
+    fix: {set: {ep: "8"}}
+    examples: {good: [{ep: 1}], bad: [{ep: 8}]}
+EOF
+expect 1 "is not mended by the rule's fix" "$moeplan" rules test r.yaml
+sed -i 's/ep: "8"/ep: "2"/' r.yaml
+run 0 "$moeplan" rules test r.yaml
