@@ -116,6 +116,21 @@ static bool add_microbenchmark(struct cmd_context *c, struct job *job, const str
     return true;
 }
 
+/* The pace is of one model. Steps of several would share it, and it stays as it was. */
+static void set_paced_model(struct job *job)
+{
+    struct str *model = &job->machine.paced_model;
+    bool any = false, one = true;
+    for (size_t i = 0; i < job->observations.n; i++) {
+        const struct observation *o = &job->observations.items[i];
+        if (o->kind != OBSERVED_STEP) continue;
+        one = one && (!any || str_eq(*model, o->config->model.name));
+        if (!any) *model = o->config->model.name;
+        any = true;
+    }
+    if (any && !one) *model = STR("");
+}
+
 static bool add_input(struct cmd_context *c, struct job *job, struct str path, struct str recipe)
 {
     struct str text, error;
@@ -198,6 +213,9 @@ static void write_platform(struct cmd_context *c, const struct job *job,
     base = quote_yaml(c->keep, base);
     buf_printf(&c->out, "moeplan: 1\nkind: Platform\nid: %.*s\nbase: %.*s\n", STR_ARG(id),
                STR_ARG(base));
+    if (job->machine.paced_model.n)
+        buf_printf(&c->out, "paced_model: %.*s\n",
+                   STR_ARG(quote_yaml(c->keep, job->machine.paced_model)));
     for (size_t i = 0; i < x->n; i++) {
         if (x->items[i].learned < touched) continue;
         if (!any) buf_add(&c->out, STR("coefficients:\n"));
@@ -279,6 +297,7 @@ static int run(struct cmd_context *c)
     if (!add_inputs(c, job) || !recipe_settings_used(c, &job->options)) return STATUS_CANNOT;
     if (job->observations.n == 0)
         return cmd_usage_error(c, "there is nothing measured in the input");
+    set_paced_model(job);
     calibrate(c->keep, &job->machine, job->observations.items, job->observations.n, &x);
     write_platform(c, job, &x);
     tell_observations(c, job);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
 #include "cmd/cmd.h"
+#include "cmd/left_out.h"
 #include "emit/json_writer.h"
 #include "facts/profile.h"
 
@@ -22,6 +23,31 @@ static void print_text(struct buf *out)
     }
 }
 
+/* How far estimates of the step time were off where the run's like was not in the fit. */
+static void print_accuracy(struct json_writer *w)
+{
+    static const struct {
+        const char *data, *left_out;
+        int runs;
+        double median, p90;
+    } errors[] = {
+#define ROW(data, left_out, runs, median, p90) {data, left_out, runs, median, p90},
+        LEFT_OUT(ROW)
+#undef ROW
+    };
+    json_open(w, "step_time_error", '[');
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        json_open(w, NULL, '{');
+        json_str(w, "data", str_of(errors[i].data));
+        json_str(w, "left_out_by", str_of(errors[i].left_out));
+        json_int(w, "runs", errors[i].runs);
+        json_number(w, "median", errors[i].median, 3);
+        json_number(w, "p90", errors[i].p90, 3);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+}
+
 static void print_json(struct buf *out)
 {
     struct json_writer w = json_writer_new(out);
@@ -40,6 +66,7 @@ static void print_json(struct buf *out)
         json_close(&w, '}');
     }
     json_close(&w, ']');
+    print_accuracy(&w);
     json_close(&w, '}');
     buf_add_char(out, '\n');
 }

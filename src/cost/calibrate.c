@@ -67,6 +67,15 @@ static double log_prediction(const struct observation *o, const struct machine *
     return x > 0 && isfinite(x) ? log(x) : NAN;
 }
 
+/* A step's time says nothing of which part of it is off: the steps of one model set its pace, and
+   only those of several move what models share. */
+static bool may_move(const struct problem *p, size_t i, size_t j)
+{
+    bool pace = str_is(p->prior->coefficients[p->index[j]].name, "pace");
+    bool paced = p->observations[i].kind == OBSERVED_STEP && p->prior->paced_model.n > 0;
+    return paced == pace;
+}
+
 static void linearise(struct problem *p)
 {
     struct machine at = machine_at(p, p->theta);
@@ -77,7 +86,8 @@ static void linearise(struct problem *p)
         moved.coefficients[p->index[j]].value *= exp(step_log);
         for (size_t i = 0; i < p->m; i++) {
             double slope = (log_prediction(&p->observations[i], &moved) - p->base[i]) / step_log;
-            p->jacobian[i * p->k + j] = isfinite(slope) && fabs(slope) > felt ? slope : 0;
+            bool feels = isfinite(slope) && fabs(slope) > felt && may_move(p, i, j);
+            p->jacobian[i * p->k + j] = feels ? slope : 0;
         }
     }
 }

@@ -45,7 +45,8 @@ struct calibration {
 
 /* What the model says the observation should be. */
 double observation_predict(const struct observation *o, const struct machine *m);
-/* Fits. The observations' predictions are filled in; memory comes from `a`. */
+/* Fits. Steps move the pace of prior->paced_model alone where it is set: all are of that model.
+   The observations' predictions are filled in; memory comes from `a`. */
 void calibrate(struct arena *a, const struct machine *prior, struct observation *observations,
                size_t n, struct calibration *out);
 

@@ -88,6 +88,7 @@
     X(cp_start_s, 40e-6)          /* s of start-up of context parallelism, an attention */         \
     X(cp_hidden, 0.8)             /* part of attention that hides its ring */                      \
     X(dispatch, 1.0)              /* time of dispatch and combine in training against the law */   \
+    X(dispatch_across, 1.5)       /* same across domains */                                        \
     X(dispatch_start_s, 44e-6)    /* s of start-up of a dispatch or combine */                     \
     X(dispatch_across_s, 42e-6)   /* more of it across domains */                                  \
     X(nccl_nvlink, 0.85)          /* part of the NVLink rate of NCCL's exchange */                 \
@@ -122,11 +123,15 @@
     X(capacity_imbalance, 0.05)   /* same with a capacity c, less 1, over (c - 1)^2 */             \
     X(capacity_imbalance_most, 3) /* most that such a load can be */                               \
     X(straggling, 0.007)          /* slowdown a doubling of GPUs above 64 */                       \
+    X(pace, 1)                    /* time of one's own steps of a model against the law */         \
     X(error_graphed_moe, 0.10)    /* log sd of the model itself: MoE in CUDA graphs */             \
     X(error_moe, 0.12)            /* MoE launched by the host */                                   \
     X(error_dense, 0.12)          /* dense models */                                               \
     X(error_fsdp2, 0.25)          /* FSDP2, whose kernels a plan does not name */                  \
-    X(error_bias, 0.25)           /* biased experts, whose kernels depend on the release */
+    X(error_bias, 0.25)           /* biased experts, whose kernels depend on the release */        \
+    X(error_peft, 0.15)           /* adapters alone trained */                                     \
+    X(error_across, 0.15)         /* MoE whose exchange crosses domains */                         \
+    X(error_chip, 0)              /* more of it on a chip that nobody ran */
 
 /* Those whose spread the interval of a step time adds up, one for each of its terms: the spread of
    a start-up or a law's further parts is in that of its term, and counts once. In the order above.
@@ -144,7 +149,8 @@
     X(nic)                                                                                         \
     X(dispatch)                                                                                    \
     X(p2p_exposed)                                                                                 \
-    X(host_op_s)
+    X(host_op_s)                                                                                   \
+    X(pace)
 
 #define FIELD(name, otherwise) double name;
 struct coefficients {

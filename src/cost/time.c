@@ -206,10 +206,12 @@ static bool chunks_of(const struct time_layers *l, const struct config *c, struc
     return true;
 }
 
-/* Slowest of many ranks: with every doubling above 64, where the coefficient starts to count. */
+/* Slowest of many ranks: with every doubling above 64, where the coefficient starts to count. And
+   what own runs of the model showed. */
 static double straggling(const struct timing *t, const struct knobs *k)
 {
-    return k->gpus > 64 ? 1 + t->f.straggling * log2((double)k->gpus / 64) : 1;
+    double pace = t->paced ? t->f.pace : 1;
+    return pace * (k->gpus > 64 ? 1 + t->f.straggling * log2((double)k->gpus / 64) : 1);
 }
 
 static double schedule(const struct knobs *k, const struct chunks *c)
@@ -235,13 +237,16 @@ static void breakdown(const struct timing *t, const struct chunks *c, double tim
     out->host = times * c->host + t->f.step_s;
 }
 
-/* The model's own error, by what a plan leaves unsaid. */
-static double model_error(const struct timing *t)
+/* The model's own error by what is known of such runs. */
+static double class_error(const struct timing *t)
 {
     const struct model_shape *m = &t->config->model;
+    const struct knobs *k = &t->config->knobs;
     if (config_traits(t->config)->fitted_with_fsdp2) return t->f.error_fsdp2;
+    if (k->task == TASK_PEFT) return t->f.error_peft;
     if (m->add_bias) return t->f.error_bias;
     if (m->experts == 0) return t->f.error_dense;
+    if ((double)k->ep * k->etp > t->domain) return t->f.error_across;
     return t->captured ? t->f.error_graphed_moe : t->f.error_moe;
 }
 
@@ -270,7 +275,8 @@ static void set_interval(const struct time_layers *l, const struct chunks *c, do
         out->dp_exposed * s->nic,
         out->host * s->host_op_s,
     };
-    double model = model_error(t), variance = model * model;
+    double model = t->paced ? s->pace : class_error(t), chip = t->paced ? 0 : t->f.error_chip;
+    double variance = model * model + chip * chip;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         variance += parts[i] * parts[i] / (out->step * out->step);
     double half = 1.645 * sqrt(variance);

@@ -181,6 +181,7 @@ struct timing timing_of(const struct config *c)
     int domain = c->machine.nvlink_domain;
     t.domain = k->gpus < domain ? (int)k->gpus : domain;
     t.captured = knobs_captured(k);
+    t.paced = c->machine.paced_model.n > 0 && str_eq(c->machine.paced_model, c->model.name);
     t.repeated = repeated(k);
     if (k->capacity_factor > 0)
         t.law.prepare_ops = 12, t.law.move_ops = 20, t.law.syncs = 0; /* static shapes */

@@ -52,6 +52,7 @@ struct timing {
                               bit */
     int domain;            /* GPUs of an NVLink domain */
     bool low;              /* TE linears run in FP8 or FP4 */
+    bool paced;            /* own runs of the model set the platform's pace */
     bool experts_only;     /* only expert GEMMs do (AutoModel) */
     uint32_t captured;     /* bits SCOPE_*: what CUDA graphs hold */
     uint32_t repeated;     /* bits MOD_*: what selective recomputation repeats */

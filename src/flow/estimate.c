@@ -49,6 +49,7 @@ static void add_costs(struct arena *a, const struct facts *f, struct estimate *o
         return;
     }
     memory_allow_open(&out->config, &out->memory);
+    time_allow_open(&out->config, &out->time);
     evidence_find(&out->config, &out->evidence);
 }
 

@@ -95,6 +95,7 @@ bool config_machine(const struct facts *f, struct machine *out)
     if (!p) return false;
     out->id = p->id;
     out->architecture = facts_str(f, P_gpu_architecture);
+    out->paced_model = facts_str(f, P_paced_model);
     out->compute_capability = facts_double(f, P_compute_capability, 0);
     out->gpus_per_node = (int)facts_int(f, P_gpus_per_node, 8);
     out->nvlink_domain = (int)facts_int(f, P_nvlink_domain, out->gpus_per_node);

@@ -94,6 +94,7 @@ struct coefficient {
 struct machine {
     struct str id;                        /* h100 */
     struct str architecture;              /* Hopper, Blackwell Ultra; empty: unknown */
+    struct str paced_model;               /* whose own runs set `pace`; empty: no run did */
     double compute_capability;            /* 9.0, 10.0, 10.3 */
     int gpus_per_node, nvlink_domain;     /* GPUs */
     double capacity_bytes;                /* what the allocator can use */

@@ -115,11 +115,17 @@ static void experts_work(struct work *w)
         ->freed_by = FREED_MOE;
 }
 
+/* Checkpointing the whole layer reads the three generators' states in the forward pass, reads and
+   sets them before it repeats the layer, and sets them back
+   (megatron/core/tensor_parallel/random.py CheckpointFunction). */
+static const double generator_ops = 12;
+
 static void moe_work(struct work *w)
 {
     w->fused_experts = fuses_experts(w->c, w->low);
     router_work(w);
     experts_work(w);
+    work_repeat(w, MOD_MOE, 0, generator_ops);
     work_exchange(w, (struct exchange){.kind = EXCHANGE_EP, .width = width(w->m)})->freed_by =
         FREED_MOE;
 }

@@ -36,12 +36,15 @@ static bool is_open(const struct facts *f, int param)
     return plan || !fact_is_known(x);
 }
 
-/* What no word of the framework speaks of is as it always is there. */
+/* What no word of the framework speaks of is as it always is there; a plan may say it in another's
+   words. */
 static bool stays_open(const struct facts *f, const int params[3])
 {
     bool known = false, said = false;
     for (int i = 0; i < 3; i++) {
-        if (params[i] == P_NONE || !param_table[params[i]].in[f->framework].known) continue;
+        if (params[i] == P_NONE) continue;
+        said = said || fact_is_set(facts_get(f, params[i]));
+        if (!param_table[params[i]].in[f->framework].known) continue;
         known = true;
         said = said || !is_open(f, params[i]);
     }

@@ -28,3 +28,14 @@ held=$(awk '{ n += $2 } END { print n / NR }' "$dir/errors")
 echo "$runs runs: median $(part 1 50), 0.9 quantile $(part 1 90), held $held, width $(part 3 50)"
 awk -v m="$(part 1 50)" -v q="$(part 1 90)" -v h="$held" -v w="$(part 3 50)" \
     'BEGIN { exit !(m <= 0.05 && q <= 0.15 && h >= 0.9 && w <= 0.45) }' || fail "outside the bounds"
+
+# What README promises are the errors of runs left out of the fit, as the program states them (src/cmd/left_out.h).
+stated() { # DATA LEFT_OUT: "median M %, nine in ten within P %"
+    "$moeplan" version --format json | tr '{' '\n' |
+        sed -n "s/\"data\":\"$1\",\"left_out_by\":\"$2\".*\"median\":\([0-9.]*\),\"p90\":\([0-9.]*\).*/\1 \2/p" |
+        awk '{ printf "median %.1f %%, nine in ten within %.1f %%", 100 * $1, 100 * $2 }'
+}
+for data in runs mlperf; do
+    [ -n "$(stated $data "model and chip")" ] || fail "no errors of $data are stated"
+    grep -qF "$(stated $data "model and chip")" "$source/README.md" || fail "README does not say: $(stated $data "model and chip")"
+done

@@ -34,6 +34,18 @@ sed "s|^platform: .*|platform: own.yaml|" "$dir/plan.yaml" >"$dir/own_plan.yaml"
 own=$("$moeplan" estimate "$dir/own_plan.yaml" --format json | number step_s)
 awk "BEGIN { d = $own / $slow - 1; exit !(d > -0.06 && d < 0.06) }" || fail "estimated $own s with own coefficients, measured $slow"
 
+# it is the pace of this model on this machine: other runs of the pair follow, another model's do not
+grep -q "^paced_model: Qwen3-30B-A3B$" "$dir/own.yaml" || { cat "$dir/own.yaml"; fail "the pace has no model"; }
+moved() { # SED: the step of a changed plan on the own platform over that on h100
+    sed "$1" "$dir/own_plan.yaml" >"$dir/there.yaml"
+    sed "$1" "$dir/plan.yaml" >"$dir/here.yaml"
+    there=$("$moeplan" estimate "$dir/there.yaml" --format json | number step_s)
+    awk "BEGIN { print $there / $("$moeplan" estimate "$dir/here.yaml" --format json | number step_s) }"
+}
+pair=$(moved 's/^mbs: 1/mbs: 2/')
+other=$(moved 's/qwen3-30b-a3b/moonlight-16b-a3b/')
+awk "BEGIN { exit !($pair > 1.1 && $other == 1) }" || fail "own runs move the pair by $pair, another model by $other"
+
 # what confirms the estimate leaves it where it was
 log "$step" >"$dir/same.log"
 "$moeplan" calibrate "$dir/same.log" --recipe "$dir/plan.yaml" -o "$dir/same.yaml" 2>/dev/null

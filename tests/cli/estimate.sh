@@ -115,3 +115,21 @@ run 1 "$moeplan" estimate "$dir/plan.yaml"
 has "what would make it fit"
 has "micro_batch_size = 1"
 lacks "tensor_model_parallel_size ="
+
+# What a plan leaves open widens its interval: without a dispatcher it reaches to PyTorch's, which AutoModel takes where no package is.
+cat >"$dir/open.yaml" <<'YAML'
+moeplan: 1
+framework: automodel
+model: qwen3-30b-a3b
+platform: h100
+gpus: 8
+seq: 4096
+mbs: 4
+gbs: 512
+ep: 8
+YAML
+{ cat "$dir/open.yaml"; echo "backend_dispatcher: torch"; } >"$dir/torch.yaml"
+{ cat "$dir/open.yaml"; echo "backend_dispatcher: deepep"; } >"$dir/deepep.yaml"
+of() { "$moeplan" estimate "$dir/$1.yaml" --format json | number "$2"; }
+awk "BEGIN { exit !($(of open step_s) == $(of deepep step_s) && $(of open step_high_s) == $(of torch step_high_s) &&
+                    $(of open step_high_s) > 1.1 * $(of deepep step_high_s)) }" || fail "an open dispatcher does not widen the interval"

@@ -90,7 +90,7 @@ class Laws:
     def chip(self, job):
         chip, values = job
         with tempfile.NamedTemporaryFile('w', suffix='.yaml', dir=self.folder) as f:
-            platform_file(f.name, chip, values)
+            platform_file(f.name, chip, {n: (x, 0.0) for n, x in values.items()})
             out = subprocess.run([self.moeplan, 'calibrate', '--check', f'{self.folder}/{chip}.jsonl', '--platform', f.name, '--format', 'jsonl'],
                                  capture_output=True, text=True, check=True).stdout
         return [(int(o['id']), math.log(o['law_s'])) for o in map(json.loads, out.splitlines())]
@@ -163,7 +163,7 @@ def report(title, rows, final, chosen=None):
 def main():
     moeplan, path = os.path.abspath(sys.argv[1]), sys.argv[2]
     platforms = Platforms()
-    chips = {p for p in platforms.bases if p not in ('common', 'unmeasured')}
+    chips = {p for p in platforms.bases if p != 'common'}
     with open(path) as f:
         rows = [r for r in map(json.loads, f) if usable(r, chips)]
     changed, spreads, counts = {}, {}, {}

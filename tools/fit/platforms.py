@@ -35,6 +35,10 @@ class Platforms:
             chip = self.bases[chip]
         return chip
 
+    def line(self, chip):
+        """The chip, and what it starts from."""
+        return [chip] + (self.line(self.bases[chip]) if self.bases[chip] else [])
+
     def value(self, chip, name, changed):
         key = (self.place(chip, name), name)
         return changed.get(key, self.stated[key])
@@ -56,9 +60,10 @@ class Platforms:
 
 
 def platform_file(path, chip, values):
-    """A platform file that starts from `chip` and has other values."""
+    """A platform file that starts from `chip` and has other values, each with the log sd of its interval."""
     with open(path, 'w') as f:
         f.write(f'moeplan: 1\nkind: Platform\nid: {chip}-fit\nbase: {chip}\ncoefficients:\n')
-        for name, value in values.items():
-            f.write(f'  {name}: {{value: {value:.9g}, low: {value:.9g}, high: {value:.9g}, unit: "1", n: 0,\n'
+        for name, (value, sd) in values.items():
+            half = math.exp(1.2816 * sd)
+            f.write(f'  {name}: {{value: {value:.9g}, low: {value / half:.9g}, high: {value * half:.9g}, unit: "1", n: 0,\n'
                     '    meaning: "fit", source: "fit"}\n')

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""runs.py MOEPLAN RUNS… [--write]: fits what kernels alone do not say (hiding, power, the host, training's own pace) to measured runs.
+"""runs.py MOEPLAN [RUNS…] [--rows] [--write | --check]: fits what kernels alone do not say (hiding, power, the host, training's own
+pace) to measured runs.
 
-RUNS are files of runs, one JSON object a line, each with its `plan` and `step_time_s`, `tokens_per_s_per_gpu` or `tflops_per_gpu`
-(docs/accuracy/runs.jsonl). The kernels' coefficients stay as they are. A coefficient of SHARED has one value; one of CHIPS has a value
-and for each chip a deviation that is pulled to nothing. Each publisher's cluster has a pace of its own, which is fitted and not shipped.
-Printed: the errors of the fit, and of runs left out by (model, chip), by model, by chip and by cluster; --rows lists them."""
+RUNS are files of runs, one JSON object a line, each with its `plan` and `step_time_s`, `tokens_per_s_per_gpu` or `tflops_per_gpu`;
+else docs/accuracy/runs.jsonl and mlperf.jsonl. The kernels' coefficients stay as they are. A coefficient of SHARED has one value; one
+of CHIPS has a value and for each chip a deviation that is pulled to its prior. Each publisher's cluster has a pace of its own, which
+is fitted and not shipped. Printed: the errors of the fit, and of runs left out by (model, chip), by model, by chip and by cluster;
+--rows lists them. --write puts coefficients and the model's own errors into rules/platforms, and what the
+program states of its accuracy into src/cmd/left_out.h; --check says where those differ."""
 import json
 import math
 import os
@@ -17,17 +20,29 @@ from collections import defaultdict
 from platforms import Platforms, platform_file
 from solve import Problem, inverse_diagonal, quantile, spread
 
+ACCURACY = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'accuracy')
+FILES = ('runs.jsonl', 'mlperf.jsonl')
+TABLE = os.path.join(ACCURACY, '..', '..', 'src', 'cmd', 'left_out.h')
+
 # name: the prior's value, and its log sd. A coefficient of CHIPS has a third number, the log sd of a chip's deviation.
 SHARED = {'grouped_training': (0.95, 0.15), 'grouped_training_low': (0.85, 0.2), 'grouped_expert_s': (3e-6, 0.4),
           'activation_passes': (1.0, 0.2), 'scan': (5.5, 0.4), 'gpu_gap_s': (2e-6, 0.4), 'ep_hidden': (0.65, 0.2),
           'p2p_exposed': (0.25, 0.4), 'dp_window': (0.8, 0.08), 'dp_contention': (0.15, 0.4), 'fsdp_hidden': (0.9, 0.1),
           'step_s': (0.03, 0.4), 'straggling': (0.007, 0.5), 'imbalance': (1.2, 0.05), 'tp_hidden': (0.4, 0.3),
-          'nic_bulk': (0.9, 0.05), 'dispatch': (1.05, 0.08), 'quantise_mxfp8': (0.9, 0.2), 'quantise_delayed': (0.65, 0.3),
-          'bias_passes': (6.0, 0.4), 'sync_s': (6e-5, 0.3)}
-CHIPS = {'throttling': (0.15, 0.25, 0.4), 'throttling_low': (0.15, 0.25, 0.4), 'host_op_s': (3e-5, 0.3, 0.1), 'attention': (0.95, 0.08, 0.05)}
+          'nic_bulk': (0.9, 0.05), 'dispatch': (1.05, 0.08), 'dispatch_across': (1.05, 0.2), 'quantise_mxfp8': (0.9, 0.2),
+          'quantise_delayed': (0.65, 0.3), 'bias_passes': (6.0, 0.4), 'sync_s': (6e-5, 0.3)}
+CHIPS = {'throttling': (0.2, 0.3, 0.2), 'throttling_low': (0.2, 0.3, 0.2), 'host_op_s': (3e-5, 0.3, 0.1), 'attention': (0.95, 0.08, 0.05)}
+# Watts of a GPU (data sheets) for its dense BF16 peak in TFLOP/s. Chips of one process need about the same energy for a product, so
+# the more of them a watt is asked for, the more the clocks give way: the prior of a chip's throttling, one that nobody ran included.
+POWER = {'a100': (400, 312), 'h20': (400, 148), 'h100': (700, 989), 'h200': (700, 989), 'b200': (1000, 2250), 'b300': (1100, 2250),
+         'gb200': (1200, 2450), 'gb300': (1400, 2500)}
+TYPICAL = 1.7   # TFLOP/s a watt of a chip that throttles as the shared value says
 CLUSTER_SD = 0.03   # of the pace of a publisher's cluster, where several publish the same model on the same chip
 NOISE = 0.025
 WEIGHTS = {'runs.jsonl': 3}   # runs of training proper count for more than a benchmark's races
+HELD = 1e-4   # log sd of what stays at its prior
+WITHIN = 1.645   # standard deviations that hold nine of ten
+LEAST_ERROR = 0.03   # log sd below which no class of runs is said to be known: identical runs differ by that
 
 
 def read(path):
@@ -37,7 +52,7 @@ def read(path):
                 continue
             plan = r['plan']
             model = plan['model'] if isinstance(plan['model'], str) else plan['model'].get('base') or plan['model'].get('name')
-            r.update(name=model.lower(), chip=plan['platform'], cluster=r.get('submitter') or r.get('source', path).split('#')[0].split(' ')[0].split('@')[0])
+            r.update(name=model.lower(), chip=plan['platform'], cluster=r.get('cluster') or r['source'].split('#')[0].split(' ')[0].split('@')[0])
             yield r
 
 
@@ -51,10 +66,15 @@ class Runs:
     def __init__(self, moeplan, folder, platforms, rows, names):
         self.moeplan, self.folder, self.platforms, self.rows, self.names = moeplan, folder, platforms, rows, names
 
-    def answers(self, values):
-        chips = {r['chip'] for r in self.rows}
-        for c in chips:
-            platform_file(f'{self.folder}/{c}.yaml', c, {n: self.value(c, n, values) for n in self.names})
+    def answers(self, values, shipped=None):
+        """`shipped`: of some coefficients (value, log sd), by the file that states them or for all chips."""
+        for c in {r['chip'] for r in self.rows}:
+            stated = {n: (self.value(c, n, values), 0.0) for n in self.names}
+            if shipped:
+                stated.update({n: x for n, x in shipped.items() if isinstance(x, tuple)})
+                for own in reversed(self.platforms.line(c)):
+                    stated.update(shipped.get(own, {}))
+            platform_file(f'{self.folder}/{c}.yaml', c, stated)
         asked = ''.join(json.dumps({'id': str(i), 'plan': {**r['plan'], 'platform': r['chip'] + '.yaml'}}) + '\n'
                         for i, r in enumerate(self.rows))
         out = subprocess.run([self.moeplan, 'estimate', '--batch'], input=asked, capture_output=True, text=True, check=True,
@@ -62,7 +82,7 @@ class Runs:
         return [json.loads(l) for l in out.splitlines()]
 
     def value(self, chip, name, values):
-        return values[name] * values.get((chip, name), 1.0)
+        return values[name] * deviation(self.platforms, values, chip, name)
 
     def __call__(self, values):
         return [math.log(a['time']['step_s']) if 'time' in a else None for a in self.answers(values)]
@@ -77,8 +97,26 @@ def measured_step(r, answer):
     return t['step_s'] * t['model_tflops_per_gpu'] / r['tflops_per_gpu']
 
 
+def prior(chip, name):
+    if not name.startswith('throttling'):
+        return 1.0
+    watts, tflops = POWER[chip]
+    return tflops / watts / TYPICAL
+
+
+def deviation(platforms, values, chip, name):
+    """A chip without a deviation of its own has that of the one it starts from: an H800 is an H100 with a slower link."""
+    while chip and (chip, name) not in values:
+        chip = platforms.bases[chip]
+    return values[chip, name] if chip else 1.0
+
+
 def is_effect(key):
     return isinstance(key, tuple) and key[0] == 'cluster'
+
+
+def is_deviation(key):
+    return isinstance(key, tuple) and key[0] != 'cluster'
 
 
 class Fit:
@@ -90,11 +128,10 @@ class Fit:
         for n in names:
             start[n], sd[n] = (CHIPS[n] if n in CHIPS else SHARED[n])[:2]
         for n, (_, _, deviation) in CHIPS.items():
-            for c in {r['chip'] for r in rows}:
-                low = {'throttling': (False,), 'throttling_low': (True,)}.get(n, (False, True))
-                models = {r['name'] for r in rows if r['chip'] == c and (r['plan']['precision'] not in ('bf16', 'fp16', 'fp32')) in low}
-                if len(models) >= 2:   # one model's ways are no chip's
-                    start[c, n], sd[c, n] = 1.0, deviation
+            for c in {r['chip'] for r in rows} | POWER.keys():
+                several = len(self.models(c, n)) >= 2   # one model's ways are no chip's
+                if several or (c, n) in platforms.stated:
+                    start[c, n], sd[c, n] = prior(c, n), deviation if several else HELD
         publishers = defaultdict(set)
         for r in rows:
             publishers[r['name'], r['chip']].add(r['cluster'])
@@ -145,6 +182,23 @@ class Fit:
                 out[i] = p.base[i] - effect + sum(p.jacobian[j][at] * (theta[j] - p.theta[j]) for j in own) - p.measured[i]
         return out
 
+    def forget(self, rows):
+        """Deviations that other rows alone would not have: they start anew, where one model is left they stay at their prior."""
+        p = self.p
+        moved = {}
+        for j, k in enumerate(p.keys):
+            if is_deviation(k) and len(self.models(*k, without=rows)) < 2:
+                p.held.add(j)
+                moved[j] = -p.theta[j]
+                p.theta[j] = 0.0
+        for at, i in enumerate(p.rows):
+            p.base[i] += sum(p.jacobian[j][at] * d for j, d in moved.items())
+
+    def models(self, chip, name, without=()):
+        low = {'throttling': (False,), 'throttling_low': (True,)}.get(name, (False, True))
+        return {r['name'] for i, r in enumerate(self.rows)
+                if i not in without and r['chip'] == chip and (r['plan']['precision'] not in ('bf16', 'fp16', 'fp32')) in low}
+
     def left_out(self, key):
         """Each group's errors from a fit without it, and without what only it could say."""
         p, result = self.p, {}
@@ -153,7 +207,9 @@ class Fit:
             inside = {i for i, r in enumerate(self.rows) if key(r) == group}
             use = [i not in inside for i in range(len(self.rows))]
             p.theta, p.base = list(here), list(base)
+            self.forget(inside)
             self.settle(use)
+            p.held = set()
             theta, p.theta, p.base = p.theta, list(here), list(base)
             result.update(self.shipped(theta, inside))
         return result
@@ -194,74 +250,141 @@ def groups(title, errors, rows, key):
         print(f'    {str(k):60s} n={len(e):3d} {100 * math.expm1(quantile(e, 0.5)):+6.1f} {spread(e)}')
 
 
-def kind(r):
-    """The classes of src/cost/time.c, model_error."""
-    plan = r['plan']
-    if plan.get('framework') == 'automodel':
-        return 'error_fsdp2'
-    if 'gpt-oss' in r['name']:
-        return 'error_bias'
-    if not any(w in r['name'] for w in ('-a', 'moe', 'deepseek', 'kimi', 'mixtral', 'maverick', 'lightning', 'glm')):
-        return 'error_dense'
-    return 'error_graphed_moe' if plan.get('cuda_graph_impl', 'none') != 'none' else 'error_moe'
+def intervals(fit, shipped):
+    """Each run's log sd from its coefficients alone, and its class of model error, as the program has them."""
+    names = [n for _, n in fit.platforms.stated if n.startswith('error_')]
+    runs = Runs(fit.runs.moeplan, fit.runs.folder, fit.platforms, fit.rows, fit.runs.names)
+
+    def widths(errors):
+        return [math.log(a['time']['step_high_s'] / a['time']['step_s']) / WITHIN if 'time' in a else None
+                for a in runs.answers(fit.p.values(), {**shipped, **{n: (x, 0) for n, x in errors.items()}})]
+
+    none = dict.fromkeys(names, 0.0)
+    alone, classes = widths(none), [None] * len(fit.rows)
+    for name in sorted(set(names) - {'error_chip'}):
+        for i, width in enumerate(widths({**none, name: 1.0})):
+            if width is not None and width > alone[i] + 0.1:
+                classes[i] = name
+    return alone, classes
 
 
-def write_errors(left, rows, platforms):
-    """The model's own error of each class, so that nine of ten runs that were left out lie within it."""
+def model_errors(left, alone, classes):
+    """Of each class the log sd that, with those of the coefficients, holds nine of ten runs that were left out."""
     by = defaultdict(list)
     for i, e in left.items():
-        by[kind(rows[i])].append(abs(e))
-    values = {('common', k): quantile(e, 0.9) / 1.645 for k, e in by.items()}
-    platforms.write(values, dict.fromkeys(values, 0), {('common', k): len(e) for k, e in by.items()})
+        by[classes[i]].append(math.sqrt(max(0.0, (e / WITHIN) ** 2 - alone[i] ** 2)))
+    return {k: (max(LEAST_ERROR, quantile(e, 0.9)), len(e)) for k, e in by.items()}
 
 
-def write(fit, platforms):
-    """Values of all platforms, and of each chip that was run; a platform that nobody ran has the shared value and a wider interval."""
-    values, variances = fit.p.values(), inverse_diagonal(fit.normal)
-    changed, spreads, counts = {}, {}, {}
+def holds(title, left, alone, errors, classes, more=0.0):
+    by = defaultdict(list)
+    for i, e in left.items():
+        half = WITHIN * math.hypot(alone[i], errors[classes[i]][0], more)
+        by[classes[i]].append((abs(e) <= half * (1 + 1e-9), 2 * math.sinh(half), abs(e)))
+    print(title)
+    for k, own in sorted(by.items()):
+        print(f'    {k:20s} n={len(own):3d} holds {100 * sum(x[0] for x in own) / len(own):5.1f} %, width {100 * quantile([x[1] for x in own], 0.5):5.1f} %,'
+              f' error {spread([x[2] for x in own])}')
+    both = [x for own in by.values() for x in own]
+    print(f'    {"all":20s} n={len(both):3d} holds {100 * sum(x[0] for x in both) / len(both):5.1f} %, width {100 * quantile([x[1] for x in both], 0.5):5.1f} %')
+
+
+def coefficients(fit):
+    """What the fit makes of each coefficient: (file, name) -> value, log sd, runs that feel it."""
+    values, variances, made = fit.p.values(), inverse_diagonal(fit.normal), {}
+    sd = {k: max(0.03, min(0.5, 2 * math.sqrt(v))) for k, v in zip(fit.p.keys, variances)}
     for j, k in enumerate(fit.p.keys):
         if is_effect(k):
             continue
-        chip, name = ('common', k) if isinstance(k, str) else k
-        for own in ('common', 'unmeasured') if chip == 'common' else (chip,):
-            if (own, name) not in platforms.stated:
-                continue
-            sd = max(0.03, min(0.5, 2 * math.sqrt(variances[j])))
-            changed[own, name] = values[k] if chip == 'common' else values[name] * values[k]
-            spreads[own, name] = math.hypot(sd, 0.08) if own == 'unmeasured' else sd
-            counts[own, name] = fit.p.felt(j)
-    for own, name in platforms.stated:   # a chip that says its own, and was not run
-        if name in CHIPS and (own, name) not in changed:
-            changed[own, name] = values[name]
-            spreads[own, name] = math.hypot(spreads['common', name], CHIPS[name][2])
-            counts[own, name] = 0
-    platforms.write(changed, spreads, counts)
+        if isinstance(k, str):
+            made['common', k] = values[k], sd[k], fit.p.felt(j)
+        else:
+            spread = sd[k] if fit.p.sd[k] > HELD else math.hypot(sd[k[1]], CHIPS[k[1]][2])
+            made[k] = values[k[1]] * values[k], spread, fit.p.felt(j)
+    return made
+
+
+def errors_of(fit, made):
+    """The model's own errors of the classes of runs, and more of it on a chip that nobody ran."""
+    shipped = defaultdict(dict)
+    for (own, name), (value, sd, _) in made.items():
+        shipped[own][name] = value, sd
+    alone, classes = intervals(fit, shipped)
+    left = fit.left_out(lambda r: (r['name'], r['chip']))
+    errors = model_errors(left, alone, classes)
+    holds('intervals of runs left out by (model, chip)', left, alone, errors, classes)
+    new = fit.left_out(lambda r: r['chip'])
+    beyond = {i: math.hypot(alone[i], errors[classes[i]][0]) for i in new}
+    chip = model_errors(new, beyond, dict.fromkeys(new, 'error_chip'))['error_chip']
+    holds('of runs left out by chip', new, alone, errors, classes, chip[0])
+    run = {r['chip'] for r in fit.rows}
+    result = {('common', k): (x, 0.0, n) for k, (x, n) in errors.items()}
+    for own in (own for own, name in fit.platforms.stated if name == 'error_chip'):
+        result[own, 'error_chip'] = (0.0, 0.0, sum(r['chip'] == own for r in fit.rows)) if own in run else (chip[0], 0.0, 0)
+    return result
+
+
+def differing(made, platforms):
+    """Coefficients that the platform files do not state as the fit makes them."""
+    return [f'{own}.yaml {name}: {platforms.stated.get((own, name))} is stated, the fit makes {value:.4g}'
+            for (own, name), (value, _, _) in sorted(made.items()) if f'{platforms.stated.get((own, name), math.nan):.4g}' != f'{value:.4g}']
+
+
+WAYS = (('model and chip', lambda r: (r['name'], r['chip'])), ('model', lambda r: r['name']), ('chip', lambda r: r['chip']),
+        ('cluster', lambda r: r['cluster']))
+
+
+def table(fit):
+    """The C table of the errors of runs left out, which the program states."""
+    lines = ['/* SPDX-License-Identifier: Apache-2.0 */', '/* Written by tools/fit/runs.py --write: errors of the step time of runs left out of its fit. */',
+             '#ifndef MOEPLAN_CMD_LEFT_OUT_H', '#define MOEPLAN_CMD_LEFT_OUT_H', '',
+             '/* data, what was left out at a time, runs, median and 0.9 quantile of the relative error */', '#define LEFT_OUT(X)'.ljust(99) + '\\']
+    for way, key in WAYS:
+        left = fit.left_out(key)
+        for file in sorted({r['file'] for r in fit.rows}, reverse=True):
+            errors = [math.expm1(abs(e)) for i, e in left.items() if fit.rows[i]['file'] == file]
+            lines.append(f'    X("{file[:-len(".jsonl")]}", "{way}", {len(errors)}, {quantile(errors, 0.5):.3f}, {quantile(errors, 0.9):.3f})'.ljust(99) + '\\')
+    lines[-1] = lines[-1][:-1].rstrip()
+    return '\n'.join(lines + ['', '#endif', ''])
+
+
+def report(fit, names):
+    for j, k in enumerate(fit.p.keys):
+        print(f'  {str(k):40s} {fit.p.values()[k]:.4g} (from {fit.p.start[k]:.4g}) n={fit.p.felt(j)}')
+    tell('fitted', fit.errors, fit.rows, names)
+    for title, key in WAYS:
+        left = fit.left_out(key)
+        tell('left out by ' + title, left, fit.rows, names)
+        if '--rows' in sys.argv:
+            groups(title, left, fit.rows, key)
+    if '--rows' in sys.argv:
+        for i in sorted(fit.errors, key=lambda i: -abs(fit.errors[i]))[:40]:
+            r = fit.rows[i]
+            print(f'    {100 * math.expm1(fit.errors[i]):+6.1f} {r["id"]} {r["name"]} {r["chip"]} {r["plan"]["precision"]} {r["cluster"]}')
 
 
 def main():
-    files = [a for a in sys.argv[2:] if not a.startswith('--')]
+    files = [a for a in sys.argv[2:] if not a.startswith('--')] or [os.path.join(ACCURACY, f) for f in FILES]
     names = [os.path.basename(f) for f in files]
     rows = [dict(r, file=n) for f, n in zip(files, names) for r in read(f)]
     platforms = Platforms()
     with tempfile.TemporaryDirectory() as folder:
         fit = Fit(os.path.abspath(sys.argv[1]), folder, platforms, rows).run()
-        for j, k in enumerate(fit.p.keys):
-            print(f'  {str(k):40s} {fit.p.values()[k]:.4g} (from {fit.p.start[k]:.4g}) n={fit.p.felt(j)}')
-        tell('fitted', fit.errors, rows, names)
-        for title, key in (('by (model, chip)', lambda r: (r['name'], r['chip'])), ('by model', lambda r: r['name']),
-                           ('by chip', lambda r: r['chip']), ("by publisher's cluster", lambda r: r['cluster'])):
-            left = fit.left_out(key)
-            tell('left out ' + title, left, rows, names)
-            if '--rows' in sys.argv:
-                groups(title, left, rows, key)
-        lefts = fit.left_out(lambda r: (r['name'], r['chip']))
-        if '--rows' in sys.argv:
-            for i in sorted(fit.errors, key=lambda i: -abs(fit.errors[i]))[:40]:
-                r = rows[i]
-                print(f'    {100 * math.expm1(fit.errors[i]):+6.1f} {r["id"]} {r["name"]} {r["chip"]} {r["plan"]["precision"]} {r["cluster"]}')
+        if '--check' not in sys.argv:
+            report(fit, names)
+        made = coefficients(fit)
+        made.update(errors_of(fit, made))
+        stated = table(fit)
     if '--write' in sys.argv:
-        write(fit, platforms)
-        write_errors(lefts, rows, platforms)
+        platforms.write(*({k: x[i] for k, x in made.items()} for i in range(3)))
+        with open(TABLE, 'w') as f:
+            f.write(stated)
+    if '--check' in sys.argv:
+        different = differing(made, platforms)
+        with open(TABLE) as f:
+            different += ['src/cmd/left_out.h states other errors'] if f.read() != stated else []
+        print(*different, sep='\n')
+        sys.exit(bool(different))
 
 
 if __name__ == '__main__':

@@ -38,6 +38,7 @@ class Problem:
         self.measured, self.weights = measured, weights
         self.predict, self.noise, self.bend = predict, noise, bend
         self.theta = [0.0] * len(self.keys)
+        self.held = set()   # coefficients that stay where they are
 
     def values(self, theta=None):
         theta = self.theta if theta is None else theta
@@ -68,7 +69,7 @@ class Problem:
             for q in range(p, k):
                 a[p][q] = a[q][p] = sum(x * y for x, y in zip(jp, self.jacobian[q]) if x and y)
             sd = self.sd[self.keys[p]]
-            a[p][p] += 1 / sd ** 2
+            a[p][p] += 1 / sd ** 2 + (1e12 if p in self.held else 0.0)
             g[p] = sum(x * e for x, (e, _) in zip(jp, pull)) - self.theta[p] / sd ** 2
         d = solve(a, g)
         self.theta = [t + max(-most, min(most, damp * x)) for t, x in zip(self.theta, d)]
