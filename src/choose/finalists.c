@@ -132,15 +132,41 @@ static bool has_kind(const struct contender *plans, size_t n, int kind)
     return found;
 }
 
+static void move_up(struct contender *plans, size_t from, size_t to)
+{
+    struct contender o = plans[from];
+    for (size_t at = from; at > to; at--)
+        plans[at] = plans[at - 1];
+    plans[to] = o;
+}
+
+static int64_t model_ranks(const struct contender *o)
+{
+    return (int64_t)o->knobs.tp * o->knobs.pp * o->knobs.cp;
+}
+
+/* Scores that no estimate tells apart leave the choice to what is simpler. */
+static bool is_simpler_tie(const struct contender *o, const struct contender *first)
+{
+    static const double tie = 0.005;
+    return o->risky == first->risky && o->score <= (1 + tie) * first->score &&
+           model_ranks(o) < model_ranks(first);
+}
+
 void finalists_sort(struct contender *plans, size_t n)
 {
+    size_t simplest = 0;
     for (size_t i = 1; i < n; i++) {
-        struct contender o = plans[i];
         size_t at = i;
-        for (; at > 0 && before(&o, &plans[at - 1]); at--)
-            plans[at] = plans[at - 1];
-        plans[at] = o;
+        while (at > 0 && before(&plans[i], &plans[at - 1]))
+            at--;
+        move_up(plans, i, at);
     }
+    for (size_t i = 1; i < n; i++)
+        if (is_simpler_tie(&plans[i], &plans[0]) &&
+            model_ranks(&plans[i]) < model_ranks(&plans[simplest]))
+            simplest = i;
+    if (simplest) move_up(plans, simplest, 0);
 }
 
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS])

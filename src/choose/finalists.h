@@ -24,7 +24,8 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
 void finalists_add(struct finalists *f, const struct contender *o);
 /* All of them, best first; at most `most`. */
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS]);
-/* Best first. */
+/* Best first; of those within 0.5 % of the best, with no more risk, one with the fewest
+   model-parallel ranks. */
 void finalists_sort(struct contender *plans, size_t n);
 
 #endif
