@@ -138,5 +138,6 @@ const struct command command_convert = {
     .options = options,
     .required = "to",
     .loads_rules = true,
+    .writes_files = true,
     .run = run,
 };

@@ -10,7 +10,7 @@ void help_option(void *state, const struct option *option)
     size_t from = out->n;
     buf_printf(out, "  --%s%s%s", option->name, option->value ? " " : "",
                option->value ? option->value : "");
-    size_t width = out->n - from;
+    size_t width = (size_t)page_width(str_slice(buf_str(out), from, out->n));
     if (width + 2 > COLUMN) {
         buf_add_char(out, '\n');
         width = 0;

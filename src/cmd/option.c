@@ -10,6 +10,10 @@
 static const struct option option_help = {"help", NULL, "show this page"};
 static const struct option option_output = {
     "output", "FILE", "write there instead of to stdout, whole or not at all (-o)"};
+static const struct option option_colour = {
+    "color", "auto|always|never", "colours: on terminals (NO_COLOR, CLICOLOR_FORCE), always, never"};
+static const struct option option_no_pager = {
+    "no-pager", NULL, "print long screens as they are (MOEPLAN_PAGER, PAGER name the pager)"};
 static const struct option option_rules = {
     "rules", "PATH", "also load the rules of a file, or below a folder (repeatable)"};
 static const struct option option_batch = {
@@ -29,6 +33,8 @@ void options_each(const struct command *command,
     }
     if (command->loads_rules) each(state, &option_rules);
     each(state, &option_output);
+    each(state, &option_colour);
+    each(state, &option_no_pager);
     each(state, &option_help);
 }
 

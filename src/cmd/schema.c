@@ -203,5 +203,6 @@ const struct command command_schema = {
     .arguments = "[plan|model]",
     .max_arguments = 1,
     .help = "Print the JSON Schema of plan files or of model inputs",
+    .writes_files = true,
     .run = run,
 };

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/num.h"
+#include "base/page.h"
 #include "base/quote.h"
 #include "base/units.h"
 #include "cost/memory.h"
@@ -59,19 +60,8 @@ void screen_machine(struct arena *a, const struct config *c, struct buf *out)
 
 void screen_assumed(const struct facts *f, struct buf *out)
 {
-    enum { WIDTH = 96 };
-    struct str line = emit_assumed_line(out->arena, f), word;
-    size_t from = out->n;
-    if (!line.n) return;
-    buf_add(out, STR("assumed:"));
-    while (str_split(&line, ' ', &word)) {
-        bool full = out->n - from + 1 + word.n > WIDTH;
-        if (full) buf_add(out, STR("\n        "));
-        if (full) from = out->n - STR("        ").n;
-        buf_add_char(out, ' ');
-        buf_add(out, word);
-    }
-    buf_add_char(out, '\n');
+    struct str line = emit_assumed_line(out->arena, f);
+    if (line.n) buf_printf(out, "assumed: " MARK_HANG "%.*s\n", STR_ARG(line));
 }
 
 static void add_parallelism(struct arena *a, const struct config *c, struct buf *out)

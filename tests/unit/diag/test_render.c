@@ -14,7 +14,7 @@ static const char *render(struct arena *a, struct str text, size_t from, size_t 
     diag_note(&all, d, "256 %% 48 = 16");
     diag_help(&all, d, "32");
     struct buf out = buf_new(a);
-    render_text(&out, &all, d, colour);
+    render_text(&out, &all, d, 0);
     return buf_str(&out).p;
 }
 
