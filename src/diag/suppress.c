@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/suppress.h"
 
+#include "diag/select.h"
+
 struct suppression {
     struct str rule;
     uint32_t first, last; /* lines; 0 and UINT32_MAX: the whole file */
@@ -66,11 +68,6 @@ static struct suppressions find_all(struct diags *all, uint32_t source)
     return list;
 }
 
-static bool is_syntax(const struct diag *d)
-{
-    return str_ends(d->rule, STR("-syntax"));
-}
-
 static bool silenced(struct suppressions *list, const struct diag *d)
 {
     bool found = false;
@@ -83,7 +80,7 @@ static bool silenced(struct suppressions *list, const struct diag *d)
         s->used = true;
         found = true;
     }
-    return found && !is_syntax(d);
+    return found && !diag_is_fatal(d);
 }
 
 static void report_unused(struct diags *all, const struct suppression *s, suppress_judge *judge,
