@@ -97,6 +97,14 @@ static int width_of(const struct line *line, size_t from, size_t to)
     return width;
 }
 
+/* Whether the line's first half has a label, as "note: ". */
+static bool has_label(const struct line *line, int room)
+{
+    for (size_t i = 1; i < line->n && width_of(line, 0, i) <= room / 2; i++)
+        if (is_blank(&line->items[i]) && str_is(line->items[i - 1].bytes, ":")) return true;
+    return false;
+}
+
 /* The column in which wrapped text goes on. */
 static int hang_of(const struct line *line, int room)
 {
@@ -111,7 +119,8 @@ static int hang_of(const struct line *line, int room)
         if (!is_blank(&line->items[i]) && is_blank(&line->items[i - 1]) &&
             is_blank(&line->items[i - 2]))
             aligned = i;
-    return width_of(line, 0, aligned ? aligned : lead) + (aligned || !lead ? 0 : 2);
+    if (aligned) return width_of(line, 0, aligned);
+    return lead || has_label(line, room) ? width_of(line, 0, lead) + 2 : 0;
 }
 
 static const char *colour_of(char style)
@@ -147,6 +156,13 @@ static bool parts(const struct cell *c)
     return c->bytes.n == 1 && strchr("/,=|._-:;&", c->bytes.p[0]);
 }
 
+/* Whether a line may end before this blank: no figure is parted from its percent sign. */
+static bool is_break(const struct line *line, size_t at)
+{
+    return is_blank(&line->items[at]) &&
+           (at + 1 == line->n || !str_is(line->items[at + 1].bytes, "%"));
+}
+
 /* Where a line that begins at `from`, whose text begins at `text`, ends: before a blank, else where
    a long word may be parted, else where it is full. */
 static size_t end_of(const struct line *line, size_t from, size_t text, int room)
@@ -155,10 +171,10 @@ static size_t end_of(const struct line *line, size_t from, size_t text, int room
     int width = 0;
     for (; end < line->n && width + line->items[end].width <= room; end++) {
         width += line->items[end].width;
-        if (is_blank(&line->items[end]) && end > text) blank = end;
+        if (end > text && is_break(line, end)) blank = end;
         if (parts(&line->items[end]) && end > text) part = end + 1;
     }
-    if (end == line->n || is_blank(&line->items[end])) return end;
+    if (end == line->n || is_break(line, end)) return end;
     if (blank) return blank;
     if (part) return part;
     return end > from ? end : from + 1;
@@ -231,9 +247,9 @@ int page_width(struct str marked)
     int width = 0;
     for (size_t at = 0; at < marked.n;) {
         uint32_t point;
-        if (marked.p[at] == 2) at++;
-        at += utf8_next(marked, at, &point);
-        width += point > 5 ? utf8_width(point) : 0;
+        bool style = marked.p[at] == 2; /* with a letter */
+        at += style ? 2 : utf8_next(marked, at, &point);
+        if (!style && point > 5) width += utf8_width(point);
     }
     return width;
 }

@@ -13,8 +13,8 @@
 /* … or only at the terminal's width, beyond that of prose (tables, bars). */
 #define MARK_WIDE "\005"
 /* Within a line: what is wrapped goes on in this column. Without it that is the last column of text
-   behind two blanks in the line's first half, else two columns right of its beginning, or below
-   it where the line is not indented. */
+   behind two blanks in the line's first half, else two columns right of its beginning, below it
+   in a paragraph without label. */
 #define MARK_HANG "\004"
 /* Colours, by what they mean; each up to MARK_END. What they say stands in words too. */
 #define MARK_ERROR "\002e"

@@ -23,10 +23,14 @@ struct plan_request {
     bool exhaustive;  /* no bound is used: everything is looked at */
 };
 
+/* What a reason says: the plan follows a guide, it leaves one, or what its neighbours would cost. */
+enum reason_kind { REASON_FOLLOWS, REASON_LEAVES, REASON_NEIGHBOURS };
+
 /* Why a knob has its value, or one piece of advice. */
 struct reason {
     struct str rule, guide, text, source; /* guide: the rows' ids, separated by commas */
     enum phase phase;
+    enum reason_kind kind;
 };
 
 /* In the order of the phases (fit, scale, profile, retune), and within one as they were added. */

@@ -33,9 +33,10 @@ void reason_add(struct arena *a, struct reason_list *list, struct reason reason)
 
 /* `phase` where the rule says none, or there is none. */
 static void add(struct arena *a, struct plan *plan, const struct rule *r, enum phase phase,
-                struct str text)
+                enum reason_kind kind, struct str text)
 {
-    struct reason reason = {.text = text, .phase = r && r->phase ? r->phase : phase};
+    struct reason reason = {
+        .text = text, .phase = r && r->phase ? r->phase : phase, .kind = kind};
     if (r) {
         reason.rule = r->id;
         reason.source = r->source;
@@ -139,7 +140,7 @@ static void add_neighbours(struct arena *a, const struct search_request *request
         struct buf text = buf_new(a);
         for (const struct move *move = d->moves; move->name; move++)
             if (move->uses & MOVE_NEIGHBOUR) add_neighbour(a, request, plan, d, move, &text);
-        if (text.n) add(a, plan, NULL, d->phase, buf_str(&text));
+        if (text.n) add(a, plan, NULL, d->phase, REASON_NEIGHBOURS, buf_str(&text));
     }
 }
 
@@ -193,12 +194,12 @@ static void add_guide(struct arena *a, const struct preference *p, struct plan *
     struct str message = p->rule->message;
     if (prefer_distance(p, &plan->config.knobs) > 0) {
         struct str usual = word(a, p->value), why = departure(a, p, plan);
-        add(a, plan, p->rule, PHASE_FIT,
+        add(a, plan, p->rule, PHASE_FIT, REASON_LEAVES,
             arena_printf(a, "%.*s %.*s instead of the guide's %.*s, %.*s",
                          STR_ARG(param_name(p->knob->param)), STR_ARG(now), STR_ARG(usual),
                          STR_ARG(why)));
     } else if (!join(a, p, now, plan)) {
-        add(a, plan, p->rule, PHASE_FIT,
+        add(a, plan, p->rule, PHASE_FIT, REASON_FOLLOWS,
             arena_printf(a, "%.*s %.*s: %.*s", STR_ARG(param_name(p->knob->param)), STR_ARG(now),
                          STR_ARG(message)));
     }
@@ -216,7 +217,8 @@ static void add_completion(struct arena *a, const struct rule *r, struct plan *p
     }
     if (!names.n) return;
     struct str what = buf_str(&names);
-    add(a, plan, r, PHASE_FIT, arena_printf(a, "%.*s: %.*s", STR_ARG(what), STR_ARG(r->message)));
+    add(a, plan, r, PHASE_FIT, REASON_FOLLOWS,
+        arena_printf(a, "%.*s: %.*s", STR_ARG(what), STR_ARG(r->message)));
 }
 
 void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,

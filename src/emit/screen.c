@@ -185,17 +185,30 @@ struct part {
     double bytes;
 };
 
-static void add_bar(const struct part *parts, size_t n, double scale, struct buf *out)
+/* The parts of a bar, with the mark of the GPU's memory behind its column `full`. */
+static void add_bar(const struct part *parts, size_t n, double scale, int full, struct buf *out)
 {
+    char bar[BAR];
     double at = 0;
     int drawn = 0;
+    memset(bar, ' ', BAR);
     for (size_t i = 0; i < n; i++) {
         at += parts[i].bytes;
-        double to = fmin(at * scale, BAR);
-        for (; drawn < to - 0.5; drawn++)
-            buf_add_char(out, parts[i].mark);
+        for (; drawn < fmin(at * scale, BAR) - 0.5; drawn++)
+            bar[drawn] = parts[i].mark;
     }
-    buf_add_n(out, ' ', (size_t)(BAR - drawn));
+    buf_add(out, (struct str){bar, (size_t)full});
+    buf_add_char(out, '|');
+    if (full == BAR) return;
+    buf_add(out, STR(MARK_ERROR));
+    buf_add(out, (struct str){bar + full, (size_t)(BAR - full)});
+    buf_add(out, STR(MARK_END));
+}
+
+/* Bytes that the whole length of the bars stands for: the GPU's memory, or what is asked of it. */
+static double longest(const struct memory_estimate *m)
+{
+    return m->peak > m->capacity ? m->peak : m->capacity;
 }
 
 static void add_stage(const struct memory_estimate *m, int number, struct buf *out)
@@ -204,18 +217,42 @@ static void add_stage(const struct memory_estimate *m, int number, struct buf *o
     const struct part parts[] = {{'w', s->params},      {'g', s->grads},  {'o', s->optimizer},
                                  {'a', s->activations}, {'l', s->logits}, {'b', s->buffers},
                                  {'c', s->graphs}};
-    buf_printf(out, "  pp%-3d |", number);
-    add_bar(parts, sizeof parts / sizeof *parts, BAR / m->capacity, out);
-    buf_printf(out, "| %6.1f  (%.1f to %.1f)\n", s->total / GIB, s->low / GIB, s->high / GIB);
+    double scale = BAR / longest(m);
+    buf_printf(out, MARK_WIDE "  pp%-3d |", number);
+    add_bar(parts, sizeof parts / sizeof *parts, scale, (int)lround(m->capacity * scale), out);
+    buf_printf(out, " %6.1f  (%.1f to %.1f)\n", s->total / GIB, s->low / GIB, s->high / GIB);
+}
+
+static void add_stages_title(const struct memory_estimate *m, struct buf *out)
+{
+    buf_printf(out,
+               MARK_HEADING "memory per GPU" MARK_END
+                            ", GiB of %.1f: w weights, g gradients, o optimizer, "
+                            "a activations, l logits, b buffers%s%s\n",
+               m->capacity / GIB, m->stages[m->fullest].graphs > 0 ? ", c CUDA graphs" : "",
+               m->peak > m->capacity ? "; behind the second | is above the GPU's memory" : "");
+}
+
+void screen_stages_that_matter(const struct memory_estimate *m, struct buf *out)
+{
+    int last = m->n_stages - 1, before = -1;
+    const int wanted[] = {0, m->fullest, last};
+    add_stages_title(m, out);
+    for (int i = 0; i < 3; i++) {
+        if (wanted[i] == before) continue;
+        if (wanted[i] > before + 1 && before >= 0)
+            buf_printf(out, MARK_FAINT "  … %d between" MARK_END "\n", wanted[i] - before - 1);
+        add_stage(m, wanted[i], out);
+        before = wanted[i];
+    }
 }
 
 void screen_memory(const struct memory_estimate *m, struct buf *out)
 {
-    static const char *const verdicts[] = {"fits", "tight: may not fit", "does not fit"};
-    buf_printf(out,
-               "memory per GPU, GiB of %.1f: w weights, g gradients, o optimizer, a activations, l "
-               "logits, b buffers%s\n",
-               m->capacity / GIB, m->stages[m->fullest].graphs > 0 ? ", c CUDA graphs" : "");
+    static const char *const verdicts[] = {MARK_GOOD "fits" MARK_END,
+                                           MARK_WARNING "tight: may not fit" MARK_END,
+                                           MARK_ERROR "does not fit" MARK_END};
+    add_stages_title(m, out);
     int shown = m->n_stages <= STAGES_SHOWN ? m->n_stages : STAGES_SHOWN / 2;
     for (int i = 0; i < shown; i++)
         add_stage(m, i, out);
@@ -277,9 +314,11 @@ void screen_changes(struct arena *a, const struct config *c, const struct memory
 void screen_time(const struct time_estimate *t, struct buf *out)
 {
     buf_printf(out,
-               "step %.2f s (%.2f to %.2f), %.0f tokens/s/GPU, %.0f model TFLOP/s/GPU (%.1f %% of "
+               "step %.2f s (%.2f to %.2f), %.*s tokens/s/GPU, %.0f model TFLOP/s/GPU (%.1f %% of "
                "the %s peak)\n",
-               t->step, t->low, t->high, t->tokens_per_s_per_gpu, t->model_flops_per_gpu / 1e12,
+               t->step, t->low, t->high,
+               STR_ARG(num_grouped(out->arena, llround(t->tokens_per_s_per_gpu))),
+               t->model_flops_per_gpu / 1e12,
                100 * t->mfu, t->peak_name);
     const struct {
         const char *name;
@@ -298,12 +337,18 @@ void screen_time(const struct time_estimate *t, struct buf *out)
     buf_add_char(out, '\n');
 }
 
+const char *screen_grade(const struct evidence *e)
+{
+    static const char *const grades[] = {"modelled", "interpolated", "measured"};
+    return grades[e->grade];
+}
+
 void screen_evidence(const struct evidence *e, struct buf *out)
 {
-    static const char *const grades[] = {"modelled: no public measurement is near",
-                                         "interpolated: public measurements are near",
-                                         "measured: a run of this configuration is public"};
-    buf_printf(out, "evidence: %s\n", grades[e->grade]);
+    static const char *const means[] = {"no public measurement is near",
+                                        "public measurements are near",
+                                        "a run of this configuration is public"};
+    buf_printf(out, "evidence: %s: %s\n", screen_grade(e), means[e->grade]);
     for (size_t i = 0; i < e->n; i++)
         buf_printf(out, "  %-20.*s distance %.1f  %.*s\n", STR_ARG(e->nearest[i].id),
                    e->nearest[i].distance, STR_ARG(e->nearest[i].source));
