@@ -219,7 +219,8 @@ static bool save_all(struct cmd_context *c, const struct rule_set *rules, const 
     const char *folder = str_dup(c->keep, s.folder).p;
     if (mkdir(folder, 0777) != 0 && !io_is_folder(folder))
         return cmd_usage_error(c, "%s cannot be made: %s", folder, strerror(errno)), false;
-    s.folder = path_join(c->keep, s.folder, STR("/"));
+    if (!str_ends(s.folder, STR("/")))
+        s.folder = arena_printf(c->keep, "%.*s/", STR_ARG(s.folder));
     plan_out_in(c, &in, s.folder, &plan);
     save(&s, "plan.yaml", &plan);
     save_launch(&s, &in, taken->framework);

@@ -197,7 +197,7 @@ static void add_next(const struct offers *all, const struct offer *taken, struct
                                "           its plan, launch file, reasons, JSON and CSV\n"));
     buf_add(out, STR(MARK_CODE "  --why --next --verify" MARK_END
                                "  reasons, what to try, how to check; " MARK_CODE "--full" MARK_END
-                               " all, every layout\n"));
+                               " all of it\n"));
     buf_add(out, STR(MARK_FAINT "  words: moeplan explain tp (pp, vpp, ep, mbs, tight, evidence …)"
                                 MARK_END "\n"));
 }

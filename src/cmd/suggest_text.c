@@ -35,7 +35,7 @@ void suggest_numerics(const struct ask *ask, const struct answer *answer,
     struct str held = move_numerics(out->arena, &answer->base, plan);
     if (held.n)
         buf_printf(out,
-                   "numerics: " MARK_HANG "%.*s: %.*s (--numerics strict: as the framework's defaults)\n",
+                   "numerics: " MARK_HANG "%.*s: %.*s (--numerics strict: the framework's own)\n",
                    STR_ARG(ask->numerics), STR_ARG(held));
 }
 

@@ -240,8 +240,6 @@ void screen_stages_that_matter(const struct memory_estimate *m, struct buf *out)
     add_stages_title(m, out);
     for (int i = 0; i < 3; i++) {
         if (wanted[i] == before) continue;
-        if (wanted[i] > before + 1 && before >= 0)
-            buf_printf(out, MARK_FAINT "  … %d between" MARK_END "\n", wanted[i] - before - 1);
         add_stage(m, wanted[i], out);
         before = wanted[i];
     }
