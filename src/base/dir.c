@@ -24,6 +24,8 @@ struct walk {
     struct path_list *out;
     struct reach reach;
     size_t entries;
+    dir_leave_out *skip; /* NULL: nothing is */
+    void *state;
 };
 
 static void leave_out(struct walk *w, struct str path, struct str why, bool folder)
@@ -79,6 +81,11 @@ static void walk_below(struct walk *w, struct str folder, int depth)
         walk(w, dir, folder, depth);
 }
 
+static bool is_left_out(struct walk *w, struct str path, bool folder)
+{
+    return w->skip && w->skip(w->state, path, folder);
+}
+
 static void visit(struct walk *w, struct str path, int depth)
 {
     struct stat st;
@@ -86,6 +93,8 @@ static void visit(struct walk *w, struct str path, int depth)
     if (!there && errno == ENOENT) return; /* gone since its folder was read */
     if (!there)
         leave_out_failed(w, path, false);
+    else if (is_left_out(w, path, S_ISDIR(st.st_mode)))
+        w->entries--;
     else if (S_ISDIR(st.st_mode))
         walk_below(w, path, depth + 1);
     else if (suffix_matches(path, w->suffixes))
@@ -119,13 +128,19 @@ static int cmp_problems(const void *left, const void *right)
 bool dir_list(struct arena *a, const char *folder, const char *const *suffixes,
               struct path_list *out, struct str *error)
 {
+    return dir_list_where(a, folder, suffixes, NULL, NULL, out, error);
+}
+
+bool dir_list_where(struct arena *a, const char *folder, const char *const *suffixes,
+                    dir_leave_out *skip, void *state, struct path_list *out, struct str *error)
+{
     size_t files = out->n, problems = out->unread.n;
     DIR *dir = opendir(folder);
     if (!dir) {
         *error = str_dup(a, str_of(strerror(errno)));
         return false;
     }
-    struct walk w = {a, suffixes, out, reach_of_folder(a, str_of(folder)), 0};
+    struct walk w = {a, suffixes, out, reach_of_folder(a, str_of(folder)), 0, skip, state};
     walk(&w, dir, str_of(folder), 0);
     if (w.entries > MOST_ENTRIES) {
         *error = STR("holds more than 50,000 entries; name a folder below it");

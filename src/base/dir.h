@@ -26,4 +26,10 @@ struct path_list {
 bool dir_list(struct arena *a, const char *folder, const char *const *suffixes,
               struct path_list *out, struct str *error);
 
+/* Whether something found is to be left out, a folder with all below it. */
+typedef bool dir_leave_out(void *state, struct str path, bool folder);
+/* The same without what `skip`, when not NULL, says. */
+bool dir_list_where(struct arena *a, const char *folder, const char *const *suffixes,
+                    dir_leave_out *skip, void *state, struct path_list *out, struct str *error);
+
 #endif

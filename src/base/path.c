@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 
@@ -37,6 +38,18 @@ struct str path_plain(struct arena *a, struct str path)
     }
     if (out.n == 0) buf_add_char(&out, '/');
     return buf_str(&out);
+}
+
+struct str path_parent(struct str real)
+{
+    struct str folder = real.n > 1 ? path_folder(real) : STR("");
+    return folder.n > 1 ? str_slice(folder, 0, folder.n - 1) : folder;
+}
+
+bool path_exists(struct str path)
+{
+    struct stat st;
+    return lstat(path.p, &st) == 0;
 }
 
 bool path_real(struct arena *a, const char *path, struct str *out)

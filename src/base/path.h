@@ -13,6 +13,10 @@ struct str path_join(struct arena *a, struct str folder, struct str name);
 struct str path_plain(struct arena *a, struct str path);
 /* The path from "/" on without links, "." and ".."; false with errno set when nothing is there. */
 bool path_real(struct arena *a, const char *path, struct str *out);
+/* The folder that a real path lies in; empty of "/". */
+struct str path_parent(struct str real);
+/* Whether anything is there, a link to nothing too; the path ends in a NUL. */
+bool path_exists(struct str path);
 /* Whether a real path is that of the folder or of something below it. */
 bool path_is_below(struct str real, struct str folder);
 /* The way from a real path, which is a folder's, to another: "../c" from "/a/b" to "/a/c". */

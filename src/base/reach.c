@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/reach.h"
 
-#include <sys/stat.h>
-
 #include "base/io.h"
 #include "base/path.h"
 
 static bool is_root(struct arena *a, struct str folder)
 {
     static const char *const marks[] = {".git", ".moeplan.yaml"};
-    struct stat st;
     bool found = false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        found = found || lstat(path_join(a, folder, str_of(marks[i])).p, &st) == 0;
+        found = found || path_exists(path_join(a, folder, str_of(marks[i])));
     return found;
-}
-
-/* "/a" of "/a/b", "/" of "/a"; empty of "/". */
-static struct str parent_of(struct str real)
-{
-    struct str folder = real.n > 1 ? path_folder(real) : STR("");
-    return folder.n > 1 ? str_slice(folder, 0, folder.n - 1) : folder;
 }
 
 struct reach reach_of_folder(struct arena *a, struct str folder)
@@ -30,7 +20,7 @@ struct reach reach_of_folder(struct arena *a, struct str folder)
     if (!path_real(a, folder.n ? str_dup(a, folder).p : ".", &own)) return r;
     struct str root = own;
     while (root.n > 0 && !is_root(a, root))
-        root = parent_of(root);
+        root = path_parent(root);
     r.root = root.n > 0 ? root : own;
     return r;
 }

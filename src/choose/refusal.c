@@ -53,7 +53,7 @@ struct refusal refusal_find(struct arena *a, const struct rule_set *rules,
     struct arena_mark mark = arena_mark(scratch);
     check_configuration(rules, f, &memory, &decided, scratch);
     arena_pop(scratch, mark);
-    diags_suppress(&found, f->source, say_nothing, NULL);
+    diags_suppress(&found, f->source, STR(""), say_nothing, NULL);
     diags_sort(&found);
     return first_error(&found);
 }

@@ -3,40 +3,8 @@
 
 #include <sys/stat.h>
 
+#include "base/glob.h"
 #include "base/io.h"
-
-/* Whether what a pattern begins with at some byte matches the rest of a path, for each byte of the
-   path. `*` stays within a name, `**` also eats slashes, and `**` followed by a slash may eat
-   nothing. rows[k] is the same for the pattern k bytes further on, rows[0] is written. */
-static void match_from(struct str pattern, struct str path, bool *const rows[4])
-{
-    bool star = pattern.p[0] == '*', deep = star && pattern.n > 1 && pattern.p[1] == '*';
-    bool folders = deep && pattern.n > 2 && pattern.p[2] == '/';
-    const bool *rest = rows[deep ? 2 : 1];
-    bool eaten = false; /* the star takes what comes up to some match of the rest */
-    for (size_t i = path.n + 1; i-- > 0;) {
-        char c = i < path.n ? path.p[i] : '\0';
-        bool one = i < path.n && (pattern.p[0] == '?' ? c != '/' : c == pattern.p[0]);
-        eaten = rest[i] || (eaten && (deep || c != '/'));
-        rows[0][i] = star ? eaten || (folders && rows[3][i]) : one && rest[i + 1];
-    }
-}
-
-bool path_matches(struct arena *a, struct str pattern, struct str path)
-{
-    struct arena_mark mark = arena_mark(a);
-    size_t width = path.n + 1;
-    bool *rows = ARENA_ARRAY(a, bool, 4 * width), *at[4];
-    rows[pattern.n % 4 * width + path.n] = true; /* nothing matches nothing */
-    for (size_t i = pattern.n; i-- > 0;) {
-        for (size_t k = 0; k < 4; k++)
-            at[k] = rows + (i + k) % 4 * width;
-        match_from(str_slice(pattern, i, pattern.n), path, at);
-    }
-    bool whole = rows[0];
-    arena_pop(a, mark);
-    return whole;
-}
 
 static bool exists(const char *path)
 {
@@ -59,13 +27,14 @@ static void drop_dots(struct path_list *list, size_t files, size_t problems)
         list->unread.items[i].path = without_dot(list->unread.items[i].path);
 }
 
-static bool expand_folder(struct arena *a, struct str folder, struct path_list *out,
-                          struct str *error)
+static bool expand_folder(struct arena *a, struct str folder, struct path_filter filter,
+                          struct path_list *out, struct str *error)
 {
     static const char *const suffixes[] = {".yaml", ".yml",   ".json", ".sh",  ".sbatch",
                                            ".sub",  ".slurm", ".args", ".txt", NULL};
     size_t files = out->n, problems = out->unread.n;
-    if (!dir_list(a, folder.p, suffixes, out, error)) return false;
+    if (!dir_list_where(a, folder.p, suffixes, filter.leave_out, filter.state, out, error))
+        return false;
     drop_dots(out, files, problems);
     *error = STR("holds no YAML, JSON or shell file");
     return out->n > files || out->unread.n > problems;
@@ -84,8 +53,8 @@ static bool may_match_below(struct arena *a, struct str pattern, struct str fold
 }
 
 /* The files below the part of the pattern that has no wildcard. */
-static bool expand_pattern(struct arena *a, struct str pattern, struct path_list *out,
-                           struct str *error)
+static bool expand_pattern(struct arena *a, struct str pattern, struct path_filter filter,
+                           struct path_list *out, struct str *error)
 {
     static const char *const all[] = {"", NULL};
     size_t wild = 0, root = 0;
@@ -94,7 +63,8 @@ static bool expand_pattern(struct arena *a, struct str pattern, struct path_list
     struct str folder =
         root ? str_dup(a, str_slice(pattern, 0, root > 1 ? root - 1 : 1)) : STR(".");
     struct path_list found = {0};
-    if (!dir_list(a, folder.p, all, &found, error)) return false;
+    if (!dir_list_where(a, folder.p, all, filter.leave_out, filter.state, &found, error))
+        return false;
     if (!root) drop_dots(&found, 0, 0);
     size_t files = out->n, problems = out->unread.n;
     for (size_t i = 0; i < found.n; i++)
@@ -108,13 +78,14 @@ static bool expand_pattern(struct arena *a, struct str pattern, struct path_list
     return out->n > files || out->unread.n > problems;
 }
 
-bool paths_expand(struct arena *a, struct str argument, struct path_list *out, struct str *error)
+bool paths_expand(struct arena *a, struct str argument, struct path_filter filter,
+                  struct path_list *out, struct str *error)
 {
     argument = str_dup(a, argument);
     bool pattern = str_find(argument, '*') < argument.n || str_find(argument, '?') < argument.n;
     if (!str_is(argument, "-") && io_is_folder(argument.p))
-        return expand_folder(a, argument, out, error);
-    if (pattern && !exists(argument.p)) return expand_pattern(a, argument, out, error);
+        return expand_folder(a, argument, filter, out, error);
+    if (pattern && !exists(argument.p)) return expand_pattern(a, argument, filter, out, error);
     *VEC_PUSH(a, out) = argument;
     return true;
 }

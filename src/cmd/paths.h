@@ -7,9 +7,13 @@
 
 /* Appends the files of one argument: itself, "-", the recipes below a folder (by their suffixes),
    or what a pattern matches (`*` and `?` within a name, `**` across folders). What of it cannot be
-   looked into goes to out->unread. False with *error set when there is nothing of either. */
-bool paths_expand(struct arena *a, struct str argument, struct path_list *out, struct str *error);
-/* Whether the whole path matches the pattern, in a time of their product; `a` is given back. */
-bool path_matches(struct arena *a, struct str pattern, struct str path);
+   looked into goes to out->unread. Of what is not named itself, what `leave_out` says is left out.
+   False with *error set when there is nothing of either. */
+struct path_filter {
+    dir_leave_out *leave_out; /* NULL: nothing is */
+    void *state;
+};
+bool paths_expand(struct arena *a, struct str argument, struct path_filter filter,
+                  struct path_list *out, struct str *error);
 
 #endif

@@ -67,9 +67,7 @@ bool recipe_version(struct cmd_context *c, const struct read_options *o, const c
     return false;
 }
 
-/* The parameters that a file or the files of a folder declare; what else is in it is read by
-   cmd_load_rules, which says too what cannot be read. */
-static bool read_declared(struct cmd_context *c, struct str path, struct param_list *out)
+bool recipe_declared(struct cmd_context *c, struct str path, struct param_list *out)
 {
     struct path_list files = {0};
     struct str error, text;
@@ -88,7 +86,7 @@ static bool load_declared(struct cmd_context *c, struct read_options *o)
     struct param_list *declared = ARENA_NEW(c->keep, struct param_list);
     struct str path;
     for (size_t i = 0; option_nth(c, "rules", i, &path); i++)
-        if (!read_declared(c, str_dup(c->keep, path), declared)) return false;
+        if (!recipe_declared(c, str_dup(c->keep, path), declared)) return false;
     o->declared = declared;
     return true;
 }

@@ -4,6 +4,7 @@
 #define MOEPLAN_CMD_RECIPE_H
 
 #include "cmd/cmd.h"
+#include "facts/param_file.h"
 #include "facts/reader.h"
 
 /* What commands that read recipes can be told beside them; `formats` are those of --as. */
@@ -27,6 +28,9 @@ bool recipe_as(struct cmd_context *c, struct str as, const char *formats);
 bool recipe_version(struct cmd_context *c, const struct read_options *options, const char *option);
 /* The options of the command line; false with a usage error, or a diagnostic in c->diags. */
 bool recipe_options(struct cmd_context *c, struct read_options *out);
+/* Appends the parameters that a file or the files of a folder declare; what else is in it, and what
+   cannot be read, is for the loader of rules. False with errors in c->diags. */
+bool recipe_declared(struct cmd_context *c, struct str path, struct param_list *out);
 /* Whether the files that have been read knew all settings, and their parameters take the values; a
    usage error of --set when not. */
 bool recipe_settings_used(struct cmd_context *c, const struct read_options *options);

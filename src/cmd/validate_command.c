@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "cmd/batch.h"
 #include "cmd/paths.h"
+#include "cmd/project.h"
 #include "cmd/recipe.h"
 #include "emit/report.h"
 
@@ -18,6 +19,7 @@ struct run {
     struct cmd_context *c;
     struct validation validation;
     struct read_options options;
+    struct projects projects;
     struct platform_cache platforms;
     struct str as;
     int format;
@@ -155,25 +157,46 @@ static void add_skip_reason(struct run *r, const struct file_report *report)
 struct attempt {
     struct run *run;
     struct str path;
-    bool explicit;
+    bool explicit, settled; /* settled: the settings for it can be used */
+    struct file_view view;
     struct file_report report;
 };
 
 /* What the user names may be a pipe, what is found in a folder not. */
+static bool read_file(struct attempt *t, struct str *text, struct str *error)
+{
+    struct arena *a = t->view.validation.arena;
+    return t->explicit ? io_read(a, t->path.p, text, error)
+                       : io_read_regular(a, t->path.p, 0, text, error);
+}
+
 static void read_and_validate(void *state)
 {
     struct attempt *t = state;
-    struct validation *v = &t->run->validation;
+    struct run *r = t->run;
+    struct validation *v = &t->view.validation;
     struct str text, error;
+    t->settled = projects_view(&r->projects, r->validation.arena, t->path, &t->view);
+    v->arena = r->validation.arena;
+    v->scratch = r->validation.scratch;
     v->named = t->explicit;
-    bool read = t->explicit ? io_read(v->arena, t->path.p, &text, &error)
-                            : io_read_regular(v->arena, t->path.p, 0, &text, &error);
-    if (!read)
+    if (!t->settled) return;
+    if (!read_file(t, &text, &error))
         t->report = validate_unreadable(v, t->path, error);
     else if (v->from.n)
-        t->report = validate_upgrade(v, t->path, text, t->run->as, &t->run->options);
+        t->report = validate_upgrade(v, t->path, text, r->as, &t->view.settings.options);
     else
-        t->report = validate_text(v, t->path, text, t->run->as, &t->run->options);
+        t->report = validate_text(v, t->path, text, r->as, &t->view.settings.options);
+    projects_close_view(&r->projects, &t->view);
+}
+
+/* What some file lacked is told for all. */
+static void join_lacks(struct validation *all, const struct validation *one)
+{
+    all->gpus_unknown |= one->gpus_unknown;
+    all->platform_unknown |= one->platform_unknown;
+    all->model_unknown |= one->model_unknown;
+    all->seq_unknown |= one->seq_unknown;
 }
 
 static void add_report(struct run *r, struct file_report *report, bool explicit)
@@ -195,7 +218,11 @@ static enum file_status validate_file(struct run *r, struct str path, bool expli
         arena_reset(a);
         arena_reset(r->validation.scratch);
         t.report = validate_too_large(&r->validation, path, end);
+    } else if (!t.settled) {
+        arena_reset(a);
+        return FILE_UNREADABLE;
     }
+    join_lacks(&r->validation, &t.view.validation);
     add_report(r, &t.report, explicit);
     return t.report.status;
 }
@@ -231,7 +258,9 @@ static bool validate_argument(struct run *r, struct str argument)
 {
     struct path_list files = {0};
     struct str error;
-    if (!paths_expand(r->c->keep, argument, &files, &error)) {
+    struct path_filter filter = {projects_leave_out, &r->projects};
+    if (io_is_folder(str_dup(r->c->keep, argument).p)) projects_note_folder(&r->projects, argument);
+    if (!paths_expand(r->c->keep, argument, filter, &files, &error)) {
         cmd_usage_error(r->c, "%.*s %.*s", STR_ARG(argument), STR_ARG(error));
         return false;
     }
@@ -244,7 +273,7 @@ static bool validate_argument(struct run *r, struct str argument)
 
 static int exit_status(const struct run *r, bool all_found)
 {
-    if (r->unreadable || !all_found) return STATUS_CANNOT;
+    if (r->unreadable || r->projects.failed || !all_found) return STATUS_CANNOT;
     if (r->finding) return STATUS_NO;
     return r->read ? STATUS_OK : STATUS_CANNOT; /* nothing checked is no success */
 }
@@ -265,6 +294,7 @@ static int validate_files(struct run *r)
     print_head(r);
     for (size_t i = 0; i < r->c->n_arguments; i++)
         all_found &= validate_argument(r, r->c->arguments[i]);
+    projects_report_unused(&r->projects);
     print_foot(r);
     bool settled = settings_error(r->c->keep, &r->options).n == 0;
     return settled || !r->recipe ? exit_status(r, all_found) : refuse_settings(r, out, err);
@@ -289,7 +319,7 @@ static bool read_options(struct run *r)
     r->validation.fail_on = severities[fail_on];
     r->validation.from = option_value(c, "from");
     r->validation.scratch = c->scratch;
-    return true;
+    return projects_open(&r->projects, c, &r->validation, &r->options);
 }
 
 enum { MOST_WORKERS = 8 };
@@ -321,6 +351,8 @@ static const struct option options[] = {
     {"from", "V",
      "a version that the files are right for: only what the other one changes is told"},
     {"format", "text|json|jsonl|github", "how to print"},
+    {"config", "FILE", "settings to use instead of the nearest .moeplan.yaml upward"},
+    {"isolated", NULL, "no settings, and nothing is left out for .gitignore"},
     {"fail-on", "error|warning|info", "least severity that makes the exit status 1"},
     {0},
 };

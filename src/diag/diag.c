@@ -66,6 +66,14 @@ void diag_choices(struct diags *all, struct diag *d, struct str wrong, const str
         diag_help(all, d, "one of %.*s", STR_ARG(list));
 }
 
+void diag_hide(struct diags *all, const struct diag *d, enum diag_state state, struct str reason)
+{
+    struct diag *hidden = VEC_PUSH(all->arena, &all->hidden);
+    *hidden = *d;
+    hidden->state = state;
+    hidden->reason = reason;
+}
+
 static int cmp_u32(uint32_t a, uint32_t b)
 {
     return a < b ? -1 : a > b;

@@ -11,6 +11,9 @@
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_ERROR };
 
+/* Why a finding is not shown: a comment in its file, the settings, the baseline. */
+enum diag_state { DIAG_SHOWN, DIAG_SILENCED, DIAG_IGNORED, DIAG_KNOWN };
+
 struct diag {
     struct str rule; /* kebab-case id */
     enum severity severity;
@@ -22,7 +25,10 @@ struct diag {
     struct str guide, source, fix; /* from the rule; may be empty */
     const struct str *covers;      /* constraint ids */
     size_t n_covers;
-    int document; /* 0-based number of the YAML document */
+    int document;      /* 0-based number of the YAML document */
+    struct str values; /* what it is about, "ep=48, num_moe_experts=128"; empty: the text there */
+    enum diag_state state;
+    struct str reason; /* why it is hidden, in the user's words; may be empty */
 };
 
 /* A list of diagnostics with the sources they point into. */
@@ -31,7 +37,8 @@ struct diags {
     struct sources sources;
     struct diag *items;
     size_t n, cap;
-    int document; /* given to diagnostics that are added from now on */
+    VEC(struct diag) hidden; /* those that are not shown, as DIAG_SILENCED and the like */
+    int document;            /* given to diagnostics that are added from now on */
 };
 
 void diags_init(struct diags *all, struct arena *arena);
@@ -54,6 +61,8 @@ void diag_suggest(struct diags *all, struct diag *d, struct str near);
 /* The help that lists the words that are valid, the one near to the wrong one first. */
 void diag_choices(struct diags *all, struct diag *d, struct str wrong, const struct str *choices,
                   size_t n);
+/* Hides one that is taken out of the list by the caller. */
+void diag_hide(struct diags *all, const struct diag *d, enum diag_state state, struct str reason);
 /* By source, line, column, severity (errors first), rule, message; exact duplicates are dropped. */
 void diags_sort(struct diags *all);
 size_t diags_count(const struct diags *all, enum severity severity);

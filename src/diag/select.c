@@ -10,7 +10,7 @@ void rule_patterns_add(struct arena *a, struct rule_patterns *patterns, struct s
 
 /* A star takes as little as it can; where the rest then does not match, the last star takes one
    letter more. */
-static bool matches(struct str pattern, struct str id)
+bool rule_pattern_matches(struct str pattern, struct str id)
 {
     size_t p = 0, i = 0, star = pattern.n, taken = 0;
     while (i < id.n) {
@@ -35,7 +35,7 @@ static bool matches(struct str pattern, struct str id)
 bool rule_patterns_match(const struct rule_patterns *patterns, struct str id)
 {
     for (size_t i = 0; i < patterns->n; i++)
-        if (matches(patterns->items[i], id)) return true;
+        if (rule_pattern_matches(patterns->items[i], id)) return true;
     return false;
 }
 

@@ -49,7 +49,8 @@ struct facts *reader_facts(struct arena *a, struct diags *diags, uint32_t source
                            enum framework framework, struct str format,
                            const struct read_options *options)
 {
-    const struct profile *profile = profile_find(framework, options->version);
+    struct str version = options->version.n ? options->version : options->versions[framework];
+    const struct profile *profile = profile_find(framework, version);
     if (!profile) profile = profile_find(framework, STR(""));
     struct facts *f = facts_new(a, diags, framework, profile->version);
     f->framework_known = true;
@@ -196,15 +197,34 @@ void framework_facts(struct facts *f)
     if (f->framework == FRAMEWORK_BRIDGE) bridge_facts(f);
 }
 
+static void apply_gpus(struct facts *f, int64_t gpus)
+{
+    if (gpus) facts_set(f, P_world_size, value_int(gpus), ORIGIN_OPTION, NULL, STR("gpus"));
+}
+
+/* What nobody has said so far. */
+static bool apply_otherwise(struct facts *f, const struct read_options *o)
+{
+    bool key, model = true, platform = true;
+    if (!fact_is_known(facts_get(f, P_num_layers))) model = apply_model(f, o->model);
+    if (!f->platform) platform = apply_platform(f, o);
+    if (!fact_is_known(facts_get(f, P_world_size))) apply_gpus(f, o->gpus);
+    for (size_t i = 0; i < o->n_set; i++) {
+        int param = param_of_setting(f, o->set[i].name, &key);
+        if (param >= 0 && !fact_is_set(facts_get(f, param))) apply_setting(f, &o->set[i]);
+    }
+    return model && platform;
+}
+
 bool read_options_apply(struct facts *f, const struct read_options *options)
 {
     bool version = check_version(f, options->version);
     bool model = apply_model(f, options->model);
     bool platform = apply_platform(f, options);
-    if (options->gpus)
-        facts_set(f, P_world_size, value_int(options->gpus), ORIGIN_OPTION, NULL, STR("gpus"));
+    apply_gpus(f, options->gpus);
     for (size_t i = 0; i < options->n_set; i++)
         apply_setting(f, &options->set[i]);
+    if (options->otherwise) platform &= apply_otherwise(f, options->otherwise);
     read_options_env(f, options);
     framework_facts(f);
     return version && model && platform;

@@ -34,7 +34,11 @@ struct read_options {
     size_t n_env;
     bool env_given; /* then a variable named nowhere is unset, not unknown */
     struct platform_cache *platforms;
-    const struct param_list *declared; /* flags of a fork (declared.h); NULL: none */
+    const struct param_list *declared;    /* flags of a fork (declared.h); NULL: none */
+    struct str versions[FRAMEWORK_COUNT]; /* where `version` is empty; each one that is known */
+    /* what holds where neither the text nor these options say it: gpus, platform, model and set;
+       NULL: nothing */
+    const struct read_options *otherwise;
 };
 
 /* One configuration that a file describes. */

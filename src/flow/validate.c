@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/validate.h"
 
+#include "base/version.h"
 #include "choose/refusal.h"
 #include "diag/suppress.h"
 #include "facts/model.h"
@@ -115,6 +116,29 @@ static bool judge_unused(void *state, struct str id, struct str *help)
     return true;
 }
 
+/* ---- what the repository makes of them ---- */
+
+/* A rule that is newer than what the repository relies on breaks nobody's CI. */
+static void hold_to_pin(const struct validation *v, struct diags *diags)
+{
+    for (size_t i = 0; i < diags->n && v->pin.n; i++) {
+        const struct rule *rule = rules_find(v->rules, diags->items[i].rule);
+        if (rule && rule->since.n && version_cmp(rule->since, v->pin) > 0)
+            diags->items[i].severity = SEVERITY_INFO;
+    }
+}
+
+static void settle(struct judge *judge, struct diags *diags, uint32_t source, bool own)
+{
+    struct validation *v = judge->v;
+    struct str today = v->policy ? v->policy->today : STR("");
+    rules_describe(v->rules, diags);
+    hold_to_pin(v, diags);
+    if (!own) diags_suppress(diags, source, today, judge_unused, judge);
+    if (v->policy) diags_apply_policy(diags, v->policy);
+    diags_sort(diags);
+}
+
 /* ---- one file ---- */
 
 static enum file_status status_of(const struct validation *v, const struct diags *diags,
@@ -198,9 +222,7 @@ struct file_report validate_text(struct validation *v, struct str path, struct s
     bool unknown = status == RECIPE_SKIPPED && !as.n && !report.format.n;
     if (unknown && v->named) own = validate_own_model(v, &report, source);
     if (own) status = RECIPE_READ;
-    rules_describe(v->rules, report.diags);
-    if (!own) diags_suppress(report.diags, source, judge_unused, &judge);
-    diags_sort(report.diags);
+    settle(&judge, report.diags, source, own);
     report.status = status_of(v, report.diags, status);
     return report;
 }

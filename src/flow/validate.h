@@ -4,6 +4,7 @@
 #define MOEPLAN_FLOW_VALIDATE_H
 
 #include "cost/cost.h"
+#include "diag/policy.h"
 #include "facts/recipe.h"
 #include "rules/rule.h"
 
@@ -45,6 +46,8 @@ struct validation {
                         told; empty: all is */
     enum severity fail_on; /* the least that makes a file invalid */
     bool named;            /* the text was asked for by name: a model is told by its keys too */
+    const struct diag_policy *policy; /* what the repository makes of findings; NULL: as they are */
+    struct str pin;                   /* rules that came after this version are infos; empty: none */
     /* what some configuration lacked; the summary names the options that would help */
     bool gpus_unknown, platform_unknown, model_unknown, seq_unknown;
 };

@@ -541,6 +541,7 @@ static const struct key keys[] = {
     {"error", IN_ALL, read_error, .type = EXPR_DYN},
     {"source", IN_ALL, read_line, .offset = MEMBER(source)},
     {"date", IN_ALL, read_line, .offset = MEMBER(date)},
+    {"since", IN_ALL, read_line, .offset = MEMBER(since)},
     {"phase", IN_CHECK, read_word, .offset = MEMBER(phase), .words = phases, .first = PHASE_FIT},
     {"confidence", IN_CHECK, read_number, .offset = MEMBER(confidence), .most = 1},
     {"margin", IN_CHECK, read_number, .offset = MEMBER(margin), .most = 100},

@@ -63,6 +63,7 @@ struct rule {
     const struct assignment *set; /* overrides and assumptions: the facts; guides: `decides` */
     size_t n_set;
     struct str message, why, help, source, date, error_type, error_pattern;
+    struct str since; /* version of moeplan that brought it; empty: the first */
     struct str suite; /* file it came from, relative to the folder loaded */
     const struct expr *message_expression, *suggestion, *help_expression, *fix_value;
     int parameter, fix_parameter; /* -1: none */

@@ -159,6 +159,7 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
     member_str(w, "date", r->date);
     member_str(w, "error_type", r->error_type);
     member_str(w, "error_pattern", r->error_pattern);
+    member_str(w, "since", r->since);
     member_str(w, "suite", r->suite);
     member_strs(w, "covers", r->covers, r->n_covers);
     member_strs(w, "guides", r->guides, r->n_guides);

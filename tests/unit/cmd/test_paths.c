@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit/unit.h"
 
+#include "base/glob.h"
 #include "cmd/paths.h"
 
 static void patterns_match_whole_paths(void **state)
