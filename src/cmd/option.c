@@ -79,6 +79,7 @@ static bool parse_option(struct cmd_context *c, int n, char **words, int *at)
     struct str word = str_of(words[*at]);
     if (str_is(word, "-o")) word = STR("--output");
     if (str_is(word, "-h")) word = STR("--help");
+    if (str_is(word, "-q")) word = STR("--quiet");
     if (!str_starts(word, STR("--"))) {
         cmd_usage_error(c, "there is no option %.*s", STR_ARG(word));
         return false;

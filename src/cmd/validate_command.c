@@ -7,12 +7,13 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "cmd/batch.h"
+#include "cmd/findings.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
 #include "cmd/recipe.h"
 #include "emit/report.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL, FORMAT_GITHUB };
+enum format { FORMAT_TEXT, FORMAT_CONCISE, FORMAT_JSON, FORMAT_JSONL, FORMAT_GITHUB };
 enum { SHOWN_SIZES = 10 };
 
 struct run {
@@ -24,6 +25,8 @@ struct run {
     struct str as;
     int format;
     struct report_summary summary;
+    struct findings findings; /* of a screen */
+    bool quiet, worlds;
     bool read, unreadable, finding;
     bool recipe;             /* of what was read, something takes settings */
     struct map seen;         /* file -> status: one that is named twice is checked once */
@@ -49,8 +52,9 @@ static void print_report(struct run *r, struct file_report *report)
     struct buf *out = &r->c->out;
     switch ((enum format)r->format) {
     case FORMAT_TEXT:
-        cmd_print_diags(r->c, report->diags, out);
-        print_world(out, report);
+    case FORMAT_CONCISE:
+        findings_add(&r->findings, report);
+        if (r->worlds) print_world(out, report);
         break;
     case FORMAT_JSON:
         if (r->summary.files > 1) buf_add_char(out, ',');
@@ -74,7 +78,7 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-/* " (--gpus, --platform would tell more)" */
+/* "; --gpus, --platform would tell more" */
 static void print_missing(struct buf *out, const struct validation *v)
 {
     const struct {
@@ -84,17 +88,17 @@ static void print_missing(struct buf *out, const struct validation *v)
                    {v->platform_unknown, "--platform"},
                    {v->model_unknown, "--model"},
                    {v->seq_unknown, "--set seq_length"}};
-    const char *before = " (";
+    const char *before = "; ";
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (!options[i].missing) continue;
         buf_printf(out, "%s%s", before, options[i].option);
         before = ", ";
     }
-    if (*before == ',') buf_add(out, STR(" would tell more)"));
+    if (*before == ',') buf_add(out, STR(" would tell more"));
 }
 
-/* "3 files: 1 error, 0 warnings, 2 infos; 1 no recipe; 7 rules skipped for lack of facts (--gpus
- * would tell more)" */
+/* "3 files: 1 error, 0 warnings, 2 infos; 1 no recipe (2 AutoModel recipes)", and what was not
+   checked. */
 static void print_summary(struct run *r)
 {
     const struct report_summary *s = &r->summary;
@@ -103,17 +107,20 @@ static void print_summary(struct run *r)
                plural(s->files), s->errors, plural(s->errors), s->warnings, plural(s->warnings),
                s->infos, plural(s->infos));
     if (s->skipped) buf_printf(out, "; %zu no recipe", s->skipped);
-    if (s->rules_skipped) {
-        buf_printf(out, "; %zu rule%s skipped for lack of facts", s->rules_skipped,
-                   plural(s->rules_skipped));
-        print_missing(out, &r->validation);
-    }
+    findings_kinds(&r->findings, out);
+    buf_add_char(out, '\n');
+    if (!s->rules_skipped) return;
+    struct str skipped = num_grouped(r->c->keep, (int64_t)s->rules_skipped);
+    buf_printf(out, "not checked: %.*s rule%s skipped for lack of facts", STR_ARG(skipped),
+               plural(s->rules_skipped));
+    print_missing(out, &r->validation);
     buf_add_char(out, '\n');
 }
 
 /* The software that was assumed, once for all files of a release. */
 static void note_environment(struct run *r, const struct file_report *report)
 {
+    if (r->quiet) return;
     if (!report->environment.n || map_get(&r->environments, report->environment) != MAP_NONE)
         return;
     struct str environment = str_dup(r->c->keep, report->environment);
@@ -128,7 +135,11 @@ static void print_foot(struct run *r)
         report_summary_json(&r->summary, &r->c->out);
         buf_add(&r->c->out, STR("}\n"));
     }
-    print_summary(r);
+    if (option_given(r->c, "statistics"))
+        findings_statistics(&r->findings, r->c->view.width, &r->c->out);
+    else
+        findings_print(&r->findings, option_given(r->c, "full"), &r->c->out);
+    if (!r->quiet) print_summary(r);
 }
 
 /* ---- files ---- */
@@ -149,7 +160,7 @@ static void count(struct run *r, const struct file_report *report)
 
 static void add_skip_reason(struct run *r, const struct file_report *report)
 {
-    if (report->status == FILE_SKIPPED && r->format == FORMAT_TEXT)
+    if (report->status == FILE_SKIPPED && r->format <= FORMAT_CONCISE && !r->quiet)
         buf_printf(&r->c->err, "%.*s: skipped: %.*s\n", LINE_ARG(r->c->keep, report->path),
                    STR_ARG(report->why_skipped));
 }
@@ -304,6 +315,20 @@ static int validate_files(struct run *r)
 
 #define FORMATS "automodel, megatron, bridge, plan or hf"
 
+/* --select, --ignore and --min-severity. */
+static bool read_selection(struct cmd_context *c, struct diag_selection *wanted)
+{
+    struct str list;
+    int least = SEVERITY_INFO;
+    for (size_t i = 0; option_nth(c, "select", i, &list); i++)
+        rule_patterns_add(c->keep, &wanted->select, list);
+    for (size_t i = 0; option_nth(c, "ignore", i, &list); i++)
+        rule_patterns_add(c->keep, &wanted->ignore, list);
+    bool good = option_choice(c, "min-severity", &least);
+    wanted->least = (enum severity)least;
+    return good;
+}
+
 static bool read_options(struct run *r)
 {
     struct cmd_context *c = r->c;
@@ -319,7 +344,11 @@ static bool read_options(struct run *r)
     r->validation.fail_on = severities[fail_on];
     r->validation.from = option_value(c, "from");
     r->validation.scratch = c->scratch;
-    return projects_open(&r->projects, c, &r->validation, &r->options);
+    r->quiet = option_given(c, "quiet");
+    r->worlds = option_given(c, "world-sizes");
+    r->findings = (struct findings){.c = c, .heads_only = r->format == FORMAT_CONCISE};
+    return projects_open(&r->projects, c, &r->validation, &r->options) &&
+           read_selection(c, &r->projects.wanted);
 }
 
 enum { MOST_WORKERS = 8 };
@@ -350,7 +379,14 @@ static const struct option options[] = {
     RECIPE_OPTIONS(FORMATS),
     {"from", "V",
      "a version that the files are right for: only what the other one changes is told"},
-    {"format", "text|json|jsonl|github", "how to print"},
+    {"format", "text|concise|json|jsonl|github", "how to print; concise: a line a finding"},
+    {"select", "RULE,…", "only findings of these rules; * stands for any letters (repeatable)"},
+    {"ignore", "RULE,…", "no findings of these rules (repeatable)"},
+    {"min-severity", "info|warning|error", "no findings below it"},
+    {"statistics", NULL, "how many findings each rule has, instead of the findings"},
+    {"full", NULL, "every finding with its lines, however many a rule has"},
+    {"world-sizes", NULL, "the numbers of GPUs at which nothing fails, of files that name none"},
+    {"quiet", NULL, "findings alone: no summary, nothing about files that were not read (-q)"},
     {"config", "FILE", "settings to use instead of the nearest .moeplan.yaml upward"},
     {"isolated", NULL, "no settings, and nothing is left out for .gitignore"},
     {"fail-on", "error|warning|info", "least severity that makes the exit status 1"},
