@@ -69,6 +69,31 @@ bool io_read_regular(struct arena *a, const char *path, size_t most, struct str 
     return fd < 0 ? failed(a, error) : read_open(a, fd, true, most, out, error);
 }
 
+static bool stream_open(struct arena *a, int fd, io_take *take, void *context, struct str *error)
+{
+    char chunk[CHUNK];
+    ssize_t n;
+    struct stat st;
+    if (fstat(fd, &st) != 0) return failed(a, error);
+    if (!check_kind(st.st_mode, false, error)) return false;
+    while ((n = read(fd, chunk, sizeof chunk)) != 0) {
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return failed(a, error);
+        take(context, (struct str){chunk, (size_t)n});
+    }
+    return true;
+}
+
+bool io_stream(struct arena *a, const char *path, io_take *take, void *context, struct str *error)
+{
+    bool input = strcmp(path, "-") == 0;
+    int fd = input ? STDIN_FILENO : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) return failed(a, error);
+    bool ok = stream_open(a, fd, take, context, error);
+    if (!input) close(fd);
+    return ok;
+}
+
 static bool is_of_kind(const char *path, mode_t kind)
 {
     struct stat st;

@@ -12,6 +12,10 @@ bool io_read(struct arena *a, const char *path, struct str *out, struct str *err
    standard input, and nothing can hang. */
 bool io_read_regular(struct arena *a, const char *path, size_t most, struct str *out,
                      struct str *error);
+/* Gives a file's bytes ("-" is standard input) to `take` in pieces, in constant memory: it may have
+   any size. False with *error set, in words ready for a message. */
+typedef void io_take(void *context, struct str piece);
+bool io_stream(struct arena *a, const char *path, io_take *take, void *context, struct str *error);
 /* Whether an ordinary file, or a folder, is there. */
 bool io_is_file(const char *path);
 bool io_is_folder(const char *path);

@@ -109,17 +109,18 @@ static enum wall usual_next(enum wall wall)
 
 /* ---- fixes ---- */
 
-static bool estimate(struct arena *a, struct facts *f, double *step_s, double *peak, int *fits)
-{
-    struct config c;
-    struct memory_estimate *memory = ARENA_NEW(a, struct memory_estimate);
+/* A complete plan and its cost. */
+struct costed {
+    struct config config;
+    struct memory_estimate memory;
     struct time_estimate time;
-    if (!config_from_facts(a, f, &c) || !c.machine_known) return false;
-    if (!memory_estimate(&c, memory, NULL) || !time_estimate(&c, &time, NULL)) return false;
-    *step_s = time.step;
-    *peak = memory->peak;
-    *fits = (int)memory->fits;
-    return true;
+};
+
+static bool estimate(struct arena *a, struct facts *f, struct costed *out)
+{
+    return config_from_facts(a, f, &out->config) && out->config.machine_known &&
+           memory_estimate(&out->config, &out->memory, NULL) &&
+           time_estimate(&out->config, &out->time, NULL);
 }
 
 /* What was measured says nothing of a plan that is changed. */
@@ -145,8 +146,11 @@ static void predict(struct arena *a, const struct rule_set *rules, const struct 
     struct facts *effective = rules_effective_facts(a, rules, changed, scratch);
     fix->refused = rules_first_error(rules, effective, scratch);
     if (fix->refused) fix->refusal = rule_message(fix->refused, effective, a);
-    fix->predicted = estimate(a, rules_whole_facts(a, rules, changed, scratch), &fix->step_s,
-                              &fix->peak, &fix->fits);
+    struct costed *costed = ARENA_NEW(a, struct costed);
+    fix->predicted = estimate(a, rules_whole_facts(a, rules, changed, scratch), costed);
+    fix->step_s = costed->time.step;
+    fix->peak = costed->memory.peak;
+    fix->fits = (int)costed->memory.fits;
 }
 
 static void add_changes(struct arena *a, const struct rule *r, const struct facts *f,
@@ -205,6 +209,22 @@ static void collect_fixes(struct arena *a, const struct rule_set *rules, const s
     }
 }
 
+/* The plan's own cost, and the run held against it. */
+static void cost_plan(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                      struct arena *scratch, struct diagnosis *out)
+{
+    struct costed *costed = ARENA_NEW(a, struct costed);
+    struct facts *plan = facts_copy(a, f);
+    forget_metrics(a, plan);
+    out->costed = estimate(a, rules_whole_facts(a, rules, f, scratch), costed);
+    if (!out->costed) return;
+    out->step_s = costed->time.step;
+    out->peak = costed->memory.peak;
+    out->fits = (int)costed->memory.fits;
+    against_estimate(a, rules, plan, &costed->config, &costed->memory, &costed->time, scratch,
+                     &out->against);
+}
+
 void diagnose_run(struct arena *a, const struct rule_set *rules, const struct facts *f,
                   bool planned, struct arena *scratch, struct diagnosis *out)
 {
@@ -214,7 +234,6 @@ void diagnose_run(struct arena *a, const struct rule_set *rules, const struct fa
     out->wall = tallest(out, run, WALL_NONE);
     enum wall other = out->wall == WALL_NONE ? WALL_NONE : tallest(out, run, out->wall);
     out->next = other != WALL_NONE ? other : usual_next(out->wall);
-    out->costed =
-        estimate(a, rules_whole_facts(a, rules, f, scratch), &out->step_s, &out->peak, &out->fits);
+    cost_plan(a, rules, f, scratch, out);
     collect_fixes(a, rules, f, run, planned, scratch, out);
 }

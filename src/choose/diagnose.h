@@ -6,7 +6,7 @@
 #define MOEPLAN_CHOOSE_DIAGNOSE_H
 
 #include "base/vec.h"
-#include "cost/cost.h"
+#include "choose/against.h"
 #include "rules/rule.h"
 
 enum wall { WALL_MEMORY, WALL_COMMUNICATION, WALL_HOST, WALL_COMPUTE, WALL_NONE };
@@ -40,7 +40,8 @@ struct diagnosis {
     VEC(int) missing; /* metrics that the rules ask for and nobody gave */
     bool costed;      /* the plan is complete: step_s, peak and fits are its own */
     double step_s, peak;
-    int fits; /* of struct memory_estimate */
+    int fits;               /* of struct memory_estimate */
+    struct against against; /* with a complete plan: the run held against its estimate */
 };
 
 const char *wall_name(enum wall wall);

@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/quote.h"
 #include "base/units.h"
+#include "cmd/diagnose_run.h"
 #include "cmd/load.h"
 #include "cmd/refused.h"
 #include "emit/emit.h"
@@ -14,14 +15,16 @@
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
-static bool read_metrics(struct cmd_context *c, struct str path, struct diagnosed *d)
+static bool read_metrics(struct cmd_context *c, const struct rule_set *rules, struct str path,
+                         struct diagnosed *d)
 {
-    struct str text, error, why;
+    struct str error, why;
+    struct diagnose_text *text = diagnose_text_new(c->scratch, d, rules);
     path = str_dup(c->keep, path);
-    if (!io_read(c->keep, path.p, &text, &error))
+    if (!io_stream(c->keep, path.p, diagnose_text_piece, text, &error))
         return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)),
                false;
-    bool good = diagnose_read(d, path, text, &why);
+    bool good = diagnose_text_end(text, path, &why);
     if (why.n) cmd_usage_error(c, "%.*s", STR_ARG(why));
     return good;
 }
@@ -45,8 +48,8 @@ static void add_symptoms(struct cmd_context *c, const struct diagnosis *d, enum 
 static void add_prediction(struct cmd_context *c, const struct diagnosis *d, const struct fix *fix)
 {
     if (fix->refused) {
-        buf_printf(&c->out, "\n     not on this plan: %.*s [%.*s]",
-                   LINE_ARG(c->keep, fix->refusal), STR_ARG(fix->refused->id));
+        buf_printf(&c->out, "\n     not on this plan: %.*s [%.*s]", LINE_ARG(c->keep, fix->refusal),
+                   STR_ARG(fix->refused->id));
         return;
     }
     if (!fix->predicted) return;
@@ -98,6 +101,7 @@ static void show_text(struct cmd_context *c, const struct diagnosed *x)
 {
     const struct diagnosis *d = &x->found;
     add_plan(c, x);
+    diagnose_show_run(c, x);
     if (d->wall == WALL_NONE)
         buf_add(&c->out, STR("wall: none in sight\n"));
     else
@@ -192,6 +196,7 @@ static void show_json(struct cmd_context *c, const struct diagnosed *x)
     struct json_writer w = json_writer_new(&c->out);
     json_open(&w, NULL, '{');
     add_json_plan(&w, x);
+    diagnose_json_run(&w, x);
     json_str(&w, "wall", str_of(wall_name(d->wall)));
     add_json_symptoms(&w, d, true);
     add_json_symptoms(&w, d, false);
@@ -227,7 +232,7 @@ static int run(struct cmd_context *c)
         !recipe_settings_used(c, &options))
         return STATUS_CANNOT;
     for (size_t i = 0; i < c->n_arguments; i++)
-        if (!read_metrics(c, c->arguments[i], &x)) return STATUS_CANNOT;
+        if (!read_metrics(c, rules, c->arguments[i], &x)) return STATUS_CANNOT;
     diagnose(c->keep, c->scratch, rules, &x);
     if (format == FORMAT_JSON)
         show_json(c, &x);
@@ -254,12 +259,15 @@ const struct command command_diagnose = {
     .arguments = "METRICS…",
     .min_arguments = 1,
     .max_arguments = -1,
-    .help = "The wall a run stands at (memory, communication, host, compute), and fixes in order",
-    .details = "METRICS are YAML or JSON mappings of the metrics in docs/metrics.md, or training "
-               "logs of Megatron-LM,\n"
-               "Megatron-Bridge or NeMo AutoModel; - is standard input. With --plan each fix is "
-               "tried on the plan;\n"
-               "exit 1 then says that it would be refused or does not fit.\n",
+    .help = "Whether a run is as fast as it should be, the wall it stands at, and fixes in order",
+    .details = "METRICS are training logs of Megatron-LM, Megatron-Bridge or NeMo AutoModel of any "
+               "size, Chrome traces of\n"
+               "PyTorch's profiler, CSV of nsys stats (cuda_gpu_trace, cuda_gpu_kern_sum), or YAML "
+               "or JSON mappings of the\n"
+               "metrics in docs/metrics.md; - is standard input. With --plan the run is held "
+               "against the estimate and each\n"
+               "fix is tried on the plan; exit 1 then says that it would be refused or does not "
+               "fit.\n",
     .options = options,
     .loads_rules = true,
     .run = run,

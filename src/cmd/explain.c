@@ -3,63 +3,26 @@
 #include "base/quote.h"
 #include "cmd/load.h"
 #include "emit/rule_page.h"
-
-enum { MOST_MATCHES = 3 };
+#include "facts/failure.h"
+#include "rules/known.h"
 
 /* ---- from an error text ---- */
 
-struct match {
-    const struct rule *rule;
-    size_t score; /* bytes of the text that the rule's pattern and error type account for */
-};
-
-/* Blank and quote differences do not count: tracebacks are wrapped and quoted on their way into a
- * bug report. */
-static struct str normalise(struct arena *a, struct str s)
+/* What the text itself says of where and how much, before the page on what it means. */
+static void add_figures(struct cmd_context *c, struct str text)
 {
-    struct buf out = buf_new(a);
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-        bool after_blank = !out.n || out.p[out.n - 1] == ' ';
-        if (blank && after_blank) continue;
-        if (c == '"' || c == '\'' || c == '`') continue;
-        buf_add_char(&out, blank ? ' ' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
-    }
-    return str_trim(buf_str(&out));
-}
-
-/* Whether the pattern's parts, which "…" separates, stand in the text in their order. */
-static bool pattern_matches(struct str text, struct str pattern)
-{
-    while (pattern.n) {
-        size_t end = str_find_str(pattern, STR("…"));
-        struct str part = str_trim(str_slice(pattern, 0, end));
-        size_t at = str_find_str(text, part);
-        if (part.n && at == text.n) return false;
-        text = str_slice(text, at + part.n, text.n);
-        pattern = str_slice(pattern, end + strlen("…"), pattern.n);
-    }
-    return true;
-}
-
-static size_t score(struct cmd_context *c, struct str text, const struct rule *r)
-{
-    struct str pattern = normalise(c->scratch, r->error_pattern),
-               type = normalise(c->scratch, r->error_type);
-    if (!pattern.n || !pattern_matches(text, pattern)) return 0;
-    bool typed = type.n && str_find_str(text, type) < text.n;
-    return pattern.n + (typed ? type.n : 0);
-}
-
-static void insert(struct match *best, const struct rule *r, size_t s)
-{
-    for (size_t i = 0; i < MOST_MATCHES; i++) {
-        if (s <= best[i].score) continue;
-        memmove(best + i + 1, best + i, (MOST_MATCHES - i - 1) * sizeof *best);
-        best[i] = (struct match){r, s};
-        return;
-    }
+    struct failures f;
+    struct str line, rest = text;
+    failures_start(&f);
+    while (str_split(&rest, '\n', &line))
+        failures_line(&f, line);
+    if (f.memory.asked > 0)
+        buf_printf(&c->out, "%.*s\n%s\n\n",
+                   LINE_ARG(c->keep, out_of_memory_text(c->keep, &f.memory)),
+                   out_of_memory_advice(&f.memory));
+    if (f.collective.lines > 0)
+        buf_printf(&c->out, "%.*s\n\n",
+                   LINE_ARG(c->keep, collective_timeout_text(c->keep, &f.collective)));
 }
 
 static int explain_error(struct cmd_context *c, const struct rule_set *set)
@@ -67,20 +30,16 @@ static int explain_error(struct cmd_context *c, const struct rule_set *set)
     struct str text = option_value(c, "error"), problem;
     if (str_is(text, "-") && !io_read(c->keep, "-", &text, &problem))
         return cmd_usage_error(c, "standard input cannot be read: %.*s", STR_ARG(problem));
-    text = normalise(c->keep, text);
-    struct match best[MOST_MATCHES] = {0};
-    for (size_t i = 0; i < set->n; i++) {
-        size_t s = score(c, text, set->items[i]);
-        if (s) insert(best, set->items[i], s);
-        arena_reset(c->scratch);
-    }
-    if (!best[0].rule) {
+    struct known_error found[KNOWN_MATCHES];
+    size_t n = known_errors_find(known_errors_new(c->keep, set), c->scratch, text, found);
+    if (n == 0) {
         buf_add(&c->out, STR("no rule knows this error\n"));
         return STATUS_NO;
     }
-    for (size_t i = 0; i < MOST_MATCHES && best[i].rule; i++) {
+    add_figures(c, text);
+    for (size_t i = 0; i < n; i++) {
         if (i) buf_add(&c->out, STR("\n---\n\n"));
-        rule_page(best[i].rule, set, c->scratch, &c->out);
+        rule_page(found[i].rule, set, c->scratch, &c->out);
     }
     return STATUS_OK;
 }

@@ -21,6 +21,9 @@ void flags_add(const struct emit_input *in, const struct flags_form *form, struc
 void flags_add_param(const struct facts *f, int param, const char *indent, const char *end,
                      struct buf *out);
 
+/* The fewest nodes with as many GPUs each, *node: torchrun starts the same number on every node. */
+void emit_nodes(const struct facts *f, int64_t *nodes, int64_t *node);
+
 /* A variable of the run's environment that the plan needs. */
 struct environment {
     const char *name, *value;

@@ -106,9 +106,13 @@ static void framework_error(const struct rule *r, struct buf *out)
 {
     if (!r->error_type.n && !r->error_pattern.n) return;
     heading(out, "What the framework says");
-    bool both = r->error_type.n && r->error_pattern.n;
-    buf_printf(out, "    %.*s%s%.*s\n", STR_ARG(r->error_type), both ? ": … " : "",
-               STR_ARG(r->error_pattern));
+    struct str rest = r->error_pattern, text = {"", 0};
+    do {
+        if (rest.n) str_split(&rest, '\n', &text);
+        bool both = r->error_type.n && text.n;
+        buf_printf(out, "    %.*s%s%.*s\n", STR_ARG(r->error_type), both ? ": … " : "",
+                   STR_ARG(text));
+    } while (rest.n);
 }
 
 static void configuration(struct str text, struct buf *out)

@@ -93,20 +93,20 @@ static void add_launch(const struct emit_input *in, int64_t nodes, int64_t node,
     buf_add(out, fill_in ? STR(" \\\n    \"${DATA[@]}\"\n") : STR("\n"));
 }
 
-/* The fewest nodes with as many GPUs each: torchrun starts the same number on every node. */
-static int64_t even_nodes(int64_t gpus, int64_t node)
+void emit_nodes(const struct facts *f, int64_t *nodes, int64_t *node)
 {
-    int64_t nodes = (gpus + node - 1) / node;
-    while (gpus % nodes)
-        nodes++;
-    return nodes;
+    int64_t gpus = facts_int(f, P_world_size, 1), each = facts_int(f, P_gpus_per_node, 8);
+    *nodes = (gpus + each - 1) / each;
+    while (gpus % *nodes)
+        ++*nodes;
+    *node = gpus / *nodes;
 }
 
 void emit_script(const struct emit_input *in, struct buf *out)
 {
     const struct facts *f = in->facts;
-    int64_t gpus = facts_int(f, P_world_size, 1);
-    int64_t nodes = even_nodes(gpus, facts_int(f, P_gpus_per_node, 8)), node = gpus / nodes;
+    int64_t nodes, node;
+    emit_nodes(f, &nodes, &node);
     buf_add(out, STR("#!/bin/bash\n"));
     flags_add_head(in, out);
     buf_printf(out,

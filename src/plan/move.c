@@ -283,6 +283,53 @@ static struct str graphs_text(struct arena *a, const struct knobs *k)
     return value_text(a, knob_get(a, k, knob_of(P_cuda_graph_scope)));
 }
 
+/* GPUs that share one copy of the optimizer's states, in how many groups. */
+static struct str replicas_text(struct arena *a, const struct knobs *k)
+{
+    return arena_printf(a, "%d", k->fsdp == FSDP_FSDP2 ? k->dp_replicate : k->optimizer_instances);
+}
+
+static struct str offload_text(struct arena *a, const struct knobs *k)
+{
+    if (k->offload_optimizer_states) return STR("all between steps");
+    if (k->layers_offloaded) return arena_printf(a, "%d layers", k->layers_offloaded);
+    return arena_printf(a, "%.0f %%", 100 * k->optimizer_offload);
+}
+
+static struct str activations_text(struct arena *a, const struct knobs *k)
+{
+    if (!k->offload_modules) return STR("none");
+    return value_text(a, knob_get(a, k, knob_of(P_offload_modules)));
+}
+
+static struct str bytes_text(struct arena *a, int bytes)
+{
+    return bytes ? arena_printf(a, "%d bytes", bytes) : STR("as the framework does");
+}
+
+static struct str gradients_text(struct arena *a, const struct knobs *k)
+{
+    return bytes_text(a, k->grad_bytes);
+}
+
+static struct str moments_text(struct arena *a, const struct knobs *k)
+{
+    return bytes_text(a, k->precision_aware ? k->exp_avg_bytes : 4);
+}
+
+static struct str loss_text(struct arena *a, const struct knobs *k)
+{
+    static const char *const words[] = {"no", "native", "te", "linear"};
+    (void)a;
+    return str_of(words[k->ce_fusion]);
+}
+
+static struct str resharding_text(struct arena *a, const struct knobs *k)
+{
+    (void)a;
+    return k->reshard_after_forward ? STR("true") : STR("false");
+}
+
 struct str decision_text(struct arena *a, const struct decision *d, const struct knobs *k)
 {
     return d->text ? d->text(a, k) : value_text(a, knob_get(a, k, knob_of(d->params[0])));
@@ -360,15 +407,15 @@ static const struct move mbs_moves[] = {
 
 /* The cheapest bytes first. */
 static const struct move recompute_moves[] = {
-    {"recompute nothing", recompute_layers, RECOMPUTE_NONE, 0,
-     MOVE_SEARCH | MOVE_TRIAL | MOVE_OUTLOOK, P_fits_without_recompute, 0},
-    {"recompute the cheapest", recompute_cheapest, 0, NEED_CORE, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
+    {"recompute nothing", recompute_layers, RECOMPUTE_NONE, 0, MOVE_SEARCH | MOVE_OUTLOOK,
+     P_fits_without_recompute, 0},
+    {"recompute the cheapest", recompute_cheapest, 0, NEED_CORE, MOVE_SEARCH, 0, 0},
     {"the cheapest and MLA's projections", recompute_cheapest, MOD_MLA_UP_PROJ,
-     NEED_CORE | NEED_MLA, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
+     NEED_CORE | NEED_MLA, MOVE_SEARCH, 0, 0},
     {"and dense FFNs", recompute_cheapest, MOD_MLA_UP_PROJ | MOD_MLP,
-     NEED_CORE | NEED_EXPERTS | NEED_DENSE, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
+     NEED_CORE | NEED_EXPERTS | NEED_DENSE, MOVE_SEARCH, 0, 0},
     {"and experts", recompute_cheapest, MOD_MLA_UP_PROJ | MOD_MLP | MOD_MOE,
-     NEED_CORE | NEED_EXPERTS, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
+     NEED_CORE | NEED_EXPERTS, MOVE_SEARCH, 0, 0},
     EVERY_SET{"recompute modules, not layers", recompute_not, RECOMPUTE_FULL, NEED_CORE,
               MOVE_OUTLOOK, P_fits_with_selective, 0},
     {"norms too", recompute_also, MOD_LAYERNORM, NEED_CORE, MOVE_RELIEF, 0, 0},
@@ -386,17 +433,17 @@ static const struct move recompute_moves[] = {
      MOVE_RELIEF, 0, 0},
     {"attention's core too", recompute_also, MOD_CORE_ATTN, NEED_CORE, MOVE_RELIEF, 0, 0},
     {"experts too", recompute_also, MOD_MOE, NEED_CORE | NEED_EXPERTS, MOVE_RELIEF, 0, 0},
-    {"recompute whole layers", recompute_layers, RECOMPUTE_FULL, 0,
-     MOVE_SEARCH | MOVE_TRIAL | MOVE_RELIEF, 0, 0},
+    {"recompute whole layers", recompute_layers, RECOMPUTE_FULL, 0, MOVE_SEARCH | MOVE_RELIEF, 0,
+     0},
     {0}};
 
 enum { NEED_GRAPHS = NEED_CORE | NEED_EXPERTS | NEED_TE_GRAPHS };
 static const struct move graph_moves[] = {
     {"no graphs", capture, 0, NEED_GRAPHS, MOVE_TRIAL, 0, 0},
     {"graphs of the router", capture, SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS, NEED_GRAPHS,
-     MOVE_SEARCH | MOVE_TRIAL, 0, 0},
+     MOVE_SEARCH, 0, 0},
     {"graphs of attention too", capture, SCOPE_ATTN | SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS,
-     NEED_GRAPHS, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
+     NEED_GRAPHS, MOVE_SEARCH, 0, 0},
     {"a graph of the iteration", capture_iteration, false, NEED_CORE | NEED_TE_GRAPHS, MOVE_SEARCH,
      0, 0},
     {"a graph of the iteration, experts' buffers of a fixed size", capture_iteration, true,
@@ -406,27 +453,29 @@ static const struct move graph_moves[] = {
 /* The fused ones fail where a rank has all experts; DeepEP has no kernels for racks. The last keeps
    most memory. */
 static const struct move dispatcher_moves[] = {
-    {"PyTorch's exchange", dispatch, DISPATCH_TORCH, NEED_AUTOMODEL, MOVE_SEARCH | MOVE_TRIAL, 0,
-     0},
-    {"all-to-all", dispatch, DISPATCH_ALLTOALL, NEED_CORE | NEED_EXPERT_GROUP,
-     MOVE_SEARCH | MOVE_TRIAL, 0, 0},
-    {"DeepEP", dispatch, DISPATCH_DEEPEP, NEED_EXPERT_GROUP | NEED_NODE_NVLINK,
-     MOVE_SEARCH | MOVE_TRIAL, 0, 0},
-    {"HybridEP", dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP, MOVE_SEARCH | MOVE_TRIAL, 0, 0},
+    {"PyTorch's exchange", dispatch, DISPATCH_TORCH, NEED_AUTOMODEL, MOVE_SEARCH, 0, 0},
+    {"all-to-all", dispatch, DISPATCH_ALLTOALL, NEED_CORE | NEED_EXPERT_GROUP, MOVE_SEARCH, 0, 0},
+    {"DeepEP", dispatch, DISPATCH_DEEPEP, NEED_EXPERT_GROUP | NEED_NODE_NVLINK, MOVE_SEARCH, 0, 0},
+    {"HybridEP", dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP, MOVE_SEARCH, 0, 0},
     {0}};
 
-static const struct move ep_overlap_moves[] = {{"hide the expert exchange", overlap_ep, true,
-                                                NEED_CORE | NEED_EXPERTS | NEED_EP, MOVE_SEARCH, 0,
-                                                0},
-                                               {0}};
+static const struct move ep_overlap_moves[] = {
+    {"show the expert exchange", overlap_ep, false, NEED_CORE | NEED_EXPERTS | NEED_EP, MOVE_TRIAL,
+     0, 0},
+    {"hide the expert exchange", overlap_ep, true, NEED_CORE | NEED_EXPERTS | NEED_EP, MOVE_SEARCH,
+     0, 0},
+    {0}};
 
 static const struct move shared_expert_overlap_moves[] = {
+    {"no exchange behind shared experts", overlap_shared_experts, false,
+     NEED_CORE | NEED_EXPERTS | NEED_SHARED | NEED_EP, MOVE_TRIAL, 0, 0},
     {"hide the expert exchange behind shared experts", overlap_shared_experts, true,
      NEED_CORE | NEED_EXPERTS | NEED_SHARED | NEED_EP, MOVE_SEARCH, 0, 0},
     {0}};
 
 /* Transformer Engine's user buffers. */
 static const struct move tp_overlap_moves[] = {
+    {"show TP's exchange", overlap_tp, false, NEED_CORE | NEED_SEQUENCE_PARALLEL, MOVE_TRIAL, 0, 0},
     {"hide TP's exchange", overlap_tp, true, NEED_CORE | NEED_SEQUENCE_PARALLEL, MOVE_SEARCH, 0, 0},
     {0}};
 
@@ -443,6 +492,7 @@ static const struct move replica_moves[] = {
 /* What Megatron-core's own optimizer can be told. */
 enum { NEED_OPTIMIZER = NEED_CORE | NEED_UNSHARDED };
 static const struct move gradient_moves[] = {
+    {"gradients in fp32", reduce_gradients, 4, NEED_OPTIMIZER, MOVE_TRIAL, 0, 0},
     {"gradients in bf16", reduce_gradients, 2, NEED_OPTIMIZER, MOVE_SEARCH, 0, RISK_GRADIENTS},
     {0}};
 
@@ -472,6 +522,7 @@ static const struct move offload_moves[] = {
 
 /* The sets of NVIDIA's recipes (Megatron-Bridge's perf_recipes, Megatron-MoE-ModelZoo). */
 static const struct move activation_offload_moves[] = {
+    {"offload no activations", offload_modules, 0, NEED_CORE, MOVE_TRIAL, 0, 0},
     {"offload what attention keeps", offload_modules, MOD_CORE_ATTN | MOD_ATTN_PROJ, NEED_CORE,
      MOVE_SEARCH, 0, 0},
     {"offload what experts keep", offload_modules, MOD_EXPERT_FC1 | MOD_MOE_ACT,
@@ -495,6 +546,8 @@ static const struct move resharding_moves[] = {{"gather parameters anew", reshar
    is counted work. */
 const struct decision decisions[DECISIONS] = {
     [DECISION_TP] = {.symbol = "TP",
+                     .word = "tp",
+                     .doubt = 0.08,
                      .phase = PHASE_FIT,
                      .moves = tp_moves,
                      SIZE(tp),
@@ -502,6 +555,8 @@ const struct decision decisions[DECISIONS] = {
                      .params = PARAMS(P_tensor_model_parallel_size),
                      .also = PARAMS(P_sequence_parallel, P_expert_tensor_parallel_size)},
     [DECISION_PP] = {.symbol = "PP",
+                     .word = "pp",
+                     .doubt = 0.06,
                      .phase = PHASE_FIT,
                      .moves = pp_moves,
                      SIZE(pp),
@@ -509,12 +564,16 @@ const struct decision decisions[DECISIONS] = {
                      .params = PARAMS(P_pipeline_model_parallel_size),
                      .also = PARAMS(P_virtual_pipeline_model_parallel_size)},
     [DECISION_EP] = {.symbol = "EP",
+                     .word = "ep",
+                     .doubt = 0.08,
                      .phase = PHASE_FIT,
                      .moves = ep_moves,
                      SIZE(ep),
                      .values = axis_ep,
                      .params = PARAMS(P_expert_model_parallel_size)},
     [DECISION_ETP] = {.symbol = "ETP",
+                      .word = "etp",
+                      .doubt = 0.06,
                       .phase = PHASE_FIT,
                       .moves = etp_moves,
                       SIZE(etp),
@@ -522,6 +581,8 @@ const struct decision decisions[DECISIONS] = {
                       .params = PARAMS(P_expert_tensor_parallel_size),
                       .also = PARAMS(P_expert_model_parallel_size)},
     [DECISION_CP] = {.symbol = "CP",
+                     .word = "cp",
+                     .doubt = 0.08,
                      .phase = PHASE_FIT,
                      .guide = "S2.6",
                      .moves = cp_moves,
@@ -529,6 +590,8 @@ const struct decision decisions[DECISIONS] = {
                      .values = axis_cp,
                      .params = PARAMS(P_context_parallel_size)},
     [DECISION_VPP] = {.symbol = "VPP",
+                      .word = "vpp",
+                      .doubt = 0.04,
                       .phase = PHASE_FIT,
                       .moves = vpp_moves,
                       SIZE(vpp),
@@ -562,48 +625,79 @@ const struct decision decisions[DECISIONS] = {
                              .moves = dispatcher_moves,
                              .doubt = 0.08,
                              .params = PARAMS(P_dispatcher)},
-    [DECISION_EP_OVERLAP] = {.phase = PHASE_PROFILE,
+    [DECISION_EP_OVERLAP] = {.word = "expert exchange hidden",
+                             .doubt = 0.06,
+                             .phase = PHASE_PROFILE,
                              .moves = ep_overlap_moves,
                              .params = PARAMS(P_overlap_moe_expert_parallel_comm),
                              .also = PARAMS(P_moe_shared_expert_overlap)},
-    [DECISION_SHARED_EXPERT_OVERLAP] = {.phase = PHASE_PROFILE,
+    [DECISION_SHARED_EXPERT_OVERLAP] = {.word = "exchange behind shared experts",
+                                        .doubt = 0.06,
+                                        .phase = PHASE_PROFILE,
                                         .moves = shared_expert_overlap_moves,
                                         .params = PARAMS(P_moe_shared_expert_overlap)},
-    [DECISION_TP_OVERLAP] = {.phase = PHASE_PROFILE,
+    [DECISION_TP_OVERLAP] = {.word = "TP exchange hidden",
+                             .doubt = 0.05,
+                             .phase = PHASE_PROFILE,
                              .moves = tp_overlap_moves,
                              .params = PARAMS(P_tp_comm_overlap)},
-    [DECISION_LOSS] = {.phase = PHASE_FIT,
+    [DECISION_LOSS] = {.text = loss_text,
+                       .word = "fused loss",
+                       .doubt = 0.02,
+                       .phase = PHASE_FIT,
                        .moves = loss_moves,
                        .params = PARAMS(P_cross_entropy_loss_fusion),
                        .also = PARAMS(P_cross_entropy_fusion_impl)},
-    [DECISION_OPTIMIZER_SHARDING] = {.phase = PHASE_FIT,
+    [DECISION_OPTIMIZER_SHARDING] = {.word = "sharded optimizer",
+                                     .doubt = 0.03,
+                                     .phase = PHASE_FIT,
                                      .moves = optimizer_sharding_moves,
                                      .params = PARAMS(P_use_distributed_optimizer)},
-    [DECISION_REPLICAS] = {.phase = PHASE_SCALE,
+    [DECISION_REPLICAS] = {.word = "groups of shards",
+                           .doubt = 0.04,
+                           .text = replicas_text,
+                           .phase = PHASE_SCALE,
                            .moves = replica_moves,
                            .params =
                                PARAMS(P_num_distributed_optimizer_instances, P_dp_replicate_size)},
-    [DECISION_GRADIENTS] = {.phase = PHASE_PROFILE,
+    [DECISION_GRADIENTS] = {.word = "gradients of",
+                            .doubt = 0.02,
+                            .text = gradients_text,
+                            .phase = PHASE_PROFILE,
                             .moves = gradient_moves,
                             .params = PARAMS(P_main_grads_dtype)},
-    [DECISION_PARAMETER_GATHER] = {.phase = PHASE_PROFILE,
+    [DECISION_PARAMETER_GATHER] = {.word = "parameters gathered in FP8",
+                                   .doubt = 0.03,
+                                   .phase = PHASE_PROFILE,
                                    .moves = parameter_gather_moves,
                                    .params = PARAMS(P_fp8_param_gather)},
-    [DECISION_OPTIMIZER_PRECISION] = {.phase = PHASE_FIT,
+    [DECISION_OPTIMIZER_PRECISION] = {.word = "moments of",
+                                      .doubt = 0.01,
+                                      .text = moments_text,
+                                      .phase = PHASE_FIT,
                                       .moves = optimizer_precision_moves,
                                       .params = PARAMS(P_exp_avg_dtype, P_exp_avg_sq_dtype),
                                       .also = PARAMS(P_use_precision_aware_optimizer,
                                                      P_main_grads_dtype)},
-    [DECISION_OFFLOAD] = {.phase = PHASE_FIT,
+    [DECISION_OFFLOAD] = {.word = "offload of the optimizer",
+                          .doubt = 0.06,
+                          .text = offload_text,
+                          .phase = PHASE_FIT,
                           .moves = offload_moves,
                           .params = PARAMS(P_optimizer_offload_fraction),
                           .also =
                               PARAMS(P_cpu_offloading_num_layers, P_offload_modules,
                                      P_offload_optimizer_states, P_use_precision_aware_optimizer)},
-    [DECISION_ACTIVATION_OFFLOAD] = {.phase = PHASE_FIT,
+    [DECISION_ACTIVATION_OFFLOAD] = {.text = activations_text,
+                                     .word = "offload of activations",
+                                     .doubt = 0.06,
+                                     .phase = PHASE_FIT,
                                      .moves = activation_offload_moves,
                                      .params = PARAMS(P_offload_modules)},
-    [DECISION_RESHARDING] = {.phase = PHASE_FIT,
+    [DECISION_RESHARDING] = {.text = resharding_text,
+                             .word = "resharding after the forward",
+                             .doubt = 0.05,
+                             .phase = PHASE_FIT,
                              .moves = resharding_moves,
                              .params = PARAMS(P_reshard_after_forward)},
 };

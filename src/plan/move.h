@@ -22,7 +22,7 @@ enum move_use {
     MOVE_NEIGHBOUR = 4, /* the reasons of a plan */
     MOVE_RELIEF = 8,    /* what would make a plan fit: cost/whatif.h */
     MOVE_OUTLOOK = 16,  /* what the rules are told of a plan: choose/outlook.h */
-    MOVE_TRIAL = 32,    /* sweep, alone and with one of another decision */
+    MOVE_TRIAL = 32,    /* only choose/lever.h, which takes those of all others too */
 };
 
 /* What a configuration must have for a move. */
@@ -75,7 +75,7 @@ struct decision {
     const int *params; /* that state it, so that a pin of one settles it; P_NONE is the last */
     const int *also;   /* that a move may change with it; NULL or as above */
     size_t size;       /* offset in struct knobs of the int that it is; 0: it is no size */
-    double doubt;      /* MOVE_TRIAL: how uncertain the model is about a change's effect on a step
+    double doubt;      /* how uncertain the model is about a change's effect on a step
                           that it otherwise knows, as the standard deviation of the ratio's
                           logarithm */
     const struct move *moves; /* one without a name is the last */

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/edit.h"
 #include "base/json.h"
 #include "base/num.h"
@@ -425,6 +426,18 @@ static void read_fix(struct loader *l, const struct key *key, const struct node 
     r->fix_value = compile(l, value, EXPR_DYN);
 }
 
+/* One text, or several: they are kept a line each. */
+static void read_patterns(struct loader *l, const struct node *node, struct rule *r)
+{
+    struct buf all = buf_new(l->arena);
+    for (size_t i = 0; i < node->n; i++) {
+        struct str one = {"", 0};
+        record_text(l, node->items[i], "pattern", &one);
+        buf_printf(&all, "%s%.*s", i ? "\n" : "", STR_ARG(one));
+    }
+    r->error_pattern = buf_str(&all);
+}
+
 static void read_error(struct loader *l, const struct key *key, const struct node *node,
                        struct rule *r)
 {
@@ -436,7 +449,10 @@ static void read_error(struct loader *l, const struct key *key, const struct nod
     }
     record_check_keys(l, node, (const char *const[]){"type", "pattern", NULL});
     if (type) record_text(l, type, "type", &r->error_type);
-    if (pattern) record_text(l, pattern, "pattern", &r->error_pattern);
+    if (pattern && pattern->kind == NODE_LIST)
+        read_patterns(l, pattern, r);
+    else if (pattern)
+        record_text(l, pattern, "pattern", &r->error_pattern);
 }
 
 /* A list of words, or a single one. */

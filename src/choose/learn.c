@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choose/learn.h"
+
+#include <math.h>
+
+/* A coefficient is moved by so much to see what it does. What the model leaves out of all plans of
+   one question alike is the residual of its fit to public runs, less what the coefficients say
+   (docs/accuracy.md). */
+static const double step_log = 0.02, common_sd = 0.10;
+
+struct learner {
+    size_t n;
+    double *mean;       /* [n] */
+    double *covariance; /* [n * n] by rows: of what is believed now */
+};
+
+/* ---- what is believed before any run ---- */
+
+static double log_step(const struct config *c)
+{
+    struct time_estimate time;
+    return time_estimate(c, &time, NULL) && time.step > 0 ? log(time.step) : 0;
+}
+
+/* Standard deviation of a coefficient's logarithm, from its 80 % interval; 0: it has none. */
+static double coefficient_sd(const struct coefficient *c)
+{
+    bool uncertain = c->value > 0 && c->low > 0 && c->high > c->low;
+    return uncertain ? log(c->high / c->low) / 2.5631 : 0;
+}
+
+/* What one coefficient adds to the covariance of all plans. */
+static void add_coefficient(struct learner *l, const struct levered *const *plans, int coefficient,
+                            double sd, double *slopes)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct config c = plans[i]->config;
+        c.machine.coefficients[coefficient].value *= exp(step_log);
+        slopes[i] = sd * (log_step(&c) - l->mean[i]) / step_log;
+    }
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t k = 0; k < l->n; k++)
+            l->covariance[i * l->n + k] += slopes[i] * slopes[k];
+}
+
+/* Two plans that take a decision alike and otherwise than the base share its doubt. */
+static void add_doubts(struct learner *l, const struct levered *const *plans, struct arena *scratch)
+{
+    struct str *texts = ARENA_ARRAY(scratch, struct str, l->n);
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
+        for (size_t i = 0; i < l->n; i++)
+            texts[i] = decision_text(scratch, d, &plans[i]->config.knobs);
+        for (size_t i = 1; i < l->n; i++)
+            for (size_t k = 1; k < l->n; k++)
+                if (!str_eq(texts[i], texts[0]) && str_eq(texts[i], texts[k]))
+                    l->covariance[i * l->n + k] += d->doubt * d->doubt;
+    }
+}
+
+struct learner *learner_new(struct arena *a, const struct levered *const *plans, size_t n,
+                            struct arena *scratch)
+{
+    struct learner *l = ARENA_NEW(a, struct learner);
+    *l = (struct learner){n, ARENA_ARRAY(a, double, n), ARENA_ARRAY(a, double, n *n)};
+    double *slopes = ARENA_ARRAY(a, double, n);
+    const struct machine *m = &plans[0]->config.machine;
+    for (size_t i = 0; i < n; i++)
+        l->mean[i] = log(plans[i]->time.step);
+    for (size_t i = 0; i < n * n; i++)
+        l->covariance[i] = common_sd * common_sd;
+    for (int i = 0; i < m->n_coefficients; i++) {
+        double sd = coefficient_sd(&m->coefficients[i]);
+        if (sd > 0) add_coefficient(l, plans, i, sd, slopes);
+    }
+    add_doubts(l, plans, scratch);
+    arena_reset(scratch);
+    return l;
+}
+
+/* ---- what runs say ---- */
+
+/* One measurement of a normal distribution: every plan moves by what it has in common with the one
+   that was run. */
+void learner_measure(struct learner *l, size_t plan, double step_s, double sd)
+{
+    double *row = &l->covariance[plan * l->n], all = row[plan] + sd * sd;
+    double off = (log(step_s) - l->mean[plan]) / all;
+    for (size_t i = 0; i < l->n; i++)
+        l->mean[i] += row[i] * off;
+    for (size_t i = 0; i < l->n; i++) {
+        if (i == plan) continue;
+        double share = l->covariance[i * l->n + plan] / all;
+        for (size_t k = 0; k < l->n; k++)
+            l->covariance[i * l->n + k] -= share * row[k];
+    }
+    double left = 1 - row[plan] / all;
+    for (size_t k = 0; k < l->n; k++)
+        row[k] *= left;
+}
+
+void learner_assume(struct learner *l, size_t plan, double sd)
+{
+    learner_measure(l, plan, exp(l->mean[plan]), sd);
+}
+
+struct belief learner_belief(const struct learner *l, size_t plan)
+{
+    return (struct belief){l->mean[plan], sqrt(fmax(0, l->covariance[plan * l->n + plan]))};
+}
+
+double learner_improvement(const struct learner *l, size_t plan, size_t best, double *chance)
+{
+    double gain = l->mean[best] - l->mean[plan];
+    double variance = l->covariance[plan * l->n + plan] + l->covariance[best * l->n + best] -
+                      l->covariance[plan * l->n + best] - l->covariance[best * l->n + plan];
+    double sd = sqrt(fmax(variance, 1e-12)), z = gain / sd;
+    *chance = 0.5 * erfc(-z / sqrt(2));
+    return gain * *chance + sd * exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846);
+}

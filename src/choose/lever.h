@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plans one or two levers away from a plan: every move of the table (plan/move.h) that leaves
+   the numbers as they are, for `sweep`, which tries them on the machine, and `diagnose`, which
+   holds them against what a run measured. */
+#ifndef MOEPLAN_CHOOSE_LEVER_H
+#define MOEPLAN_CHOOSE_LEVER_H
+
+#include "base/vec.h"
+#include "cost/cost.h"
+#include "plan/move.h"
+
+enum { LEVERS_MOST_MBS = 64, LEVERS_PAIRED = 24 };
+
+struct levered {
+    struct config config;            /* a layout of its own lives in the arena */
+    const struct decision *decision; /* of a single: the lever, and ... */
+    const struct move *move;         /* ... the way it is moved; NULL of pairs */
+    int changed;                     /* decisions that differ */
+    double variance; /* of the logarithm of its step over the base's, by the decisions' doubts */
+    struct time_estimate time;
+    double peak; /* bytes */
+    int fits;    /* of struct memory_estimate */
+};
+
+struct lever_list {
+    VEC(struct levered) items; /* singles first, then pairs, in the order of the table */
+    size_t tried;              /* combinations that can be run at all */
+};
+
+/* Every lever alone; with `pairs` also each two of those that are fastest and that free most, at
+   most LEVERS_PAIRED of each. Plans that do not fit are in the list. */
+void levers_list(struct arena *a, const struct config *base, bool pairs, struct arena *scratch,
+                 struct lever_list *out);
+/* "mbs 1 -> 2, recompute none -> full" */
+struct str levers_text(struct arena *a, const struct config *base, const struct config *to);
+/* The facts of `base`, `f`, changed to say the plan. */
+struct facts *levers_facts(struct arena *a, const struct facts *f, const struct config *base,
+                           const struct config *to);
+
+#endif

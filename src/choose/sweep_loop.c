@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choose/sweep_loop.h"
+
+#include <math.h>
+
+#include "base/sort.h"
+
+/* What the mean step of one job differs from the next one's on the same nodes: clocks, placement,
+   neighbours. The steps of one run do not show it. */
+static const double run_scatter = 0.02;
+
+/* Another run is worth its hours where it is expected to gain this part of the scatter, and one
+   that is faster with less than this chance is dropped. */
+static const double least_of_scatter = 0.1, least_chance = 0.02;
+
+struct looper {
+    struct arena *arena, *scratch;
+    const struct rule_set *rules;
+    const struct facts *facts;
+    const struct config *base;
+    struct learner *learner;
+    struct sweep_loop *out;
+};
+
+/* ---- the trials ---- */
+
+static int by_estimate(const void *x, const void *y)
+{
+    const struct levered *a = *(const struct levered *const *)x,
+                         *b = *(const struct levered *const *)y;
+    return (a->time.step > b->time.step) - (a->time.step < b->time.step);
+}
+
+static struct str trial_id(struct arena *a, struct str what)
+{
+    return what.n ? arena_printf(a, "%08x", (unsigned)str_hash(what)) : STR("baseline");
+}
+
+static bool levered_base(struct arena *a, const struct config *c, struct levered **out)
+{
+    struct memory_estimate memory;
+    struct levered *x = ARENA_NEW(a, struct levered);
+    x->config = *c;
+    if (!memory_estimate(c, &memory, NULL) || !time_estimate(c, &x->time, NULL)) return false;
+    x->peak = memory.peak;
+    x->fits = (int)memory.fits;
+    *out = x;
+    return true;
+}
+
+/* The baseline and the fastest that may fit. */
+static bool list_trials(struct looper *l)
+{
+    struct lever_list *levers = ARENA_NEW(l->arena, struct lever_list);
+    struct levered *base;
+    if (!levered_base(l->arena, l->base, &base)) return false;
+    levers_list(l->arena, l->base, true, l->scratch, levers);
+    const struct levered **plans =
+        ARENA_ARRAY(l->arena, const struct levered *, levers->items.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < levers->items.n; i++)
+        if (levers->items.items[i].fits != FITS_NO) plans[n++] = &levers->items.items[i];
+    sort_items(plans, n, sizeof *plans, by_estimate);
+    if (n > SWEEP_CANDIDATES - 1) n = SWEEP_CANDIDATES - 1;
+    l->out->trials = ARENA_ARRAY(l->arena, struct loop_trial, n + 1);
+    l->out->n = n + 1;
+    for (size_t i = 0; i <= n; i++) {
+        struct loop_trial *t = &l->out->trials[i];
+        t->plan = i ? plans[i - 1] : base;
+        t->what = i ? levers_text(l->arena, l->base, &t->plan->config) : STR("");
+        t->id = trial_id(l->arena, t->what);
+    }
+    return true;
+}
+
+/* ---- what came back ---- */
+
+/* What needs no less memory than a plan that ran out of it is not asked for. */
+static void drop_larger(struct looper *l, const struct loop_trial *failed)
+{
+    for (size_t i = 1; i < l->out->n; i++) {
+        struct loop_trial *t = &l->out->trials[i];
+        if (t->state == TRIAL_OPEN && t->plan->peak >= failed->plan->peak) t->state = TRIAL_DROPPED;
+    }
+}
+
+/* The scatter of a run's median, by how many steps it is of, beside that of runs. */
+static double result_sd(const struct trial_result *r)
+{
+    double steps = r->steps > 1 ? (double)r->steps : 1;
+    double own = 1.2533 * r->scatter / sqrt(steps);
+    return sqrt(run_scatter * run_scatter + own * own);
+}
+
+static void take_result(struct looper *l, const struct trial_result *r, double *offsets)
+{
+    struct sweep_loop *out = l->out;
+    size_t i = 0;
+    while (i < out->n && !str_eq(out->trials[i].id, r->id))
+        i++;
+    if (i == out->n) {
+        if (!out->foreign.n) out->foreign = r->id;
+        return;
+    }
+    struct loop_trial *t = &out->trials[i];
+    if (r->step_s <= 0) {
+        t->state = TRIAL_FAILED;
+        out->failed++;
+        drop_larger(l, t);
+        return;
+    }
+    t->state = TRIAL_MEASURED;
+    t->measured = r->step_s;
+    out->measured++;
+    *offsets += log(r->step_s / t->plan->time.step);
+    learner_measure(l->learner, i, r->step_s, result_sd(r));
+}
+
+/* Of what was measured; the baseline where nothing was. */
+static void find_best(struct looper *l)
+{
+    struct sweep_loop *out = l->out;
+    double least = INFINITY;
+    for (size_t i = 0; i < out->n; i++) {
+        double mean = learner_belief(l->learner, i).mean;
+        if (!out->trials[i].measured || mean >= least) continue;
+        least = mean;
+        out->best = i;
+    }
+}
+
+/* ---- what next ---- */
+
+static void believe(struct looper *l)
+{
+    for (size_t i = 0; i < l->out->n; i++) {
+        struct loop_trial *t = &l->out->trials[i];
+        t->belief = learner_belief(l->learner, i);
+        t->improvement = learner_improvement(l->learner, i, l->out->best, &t->chance);
+    }
+}
+
+/* Slower than the best by twice what two runs differ by chance. */
+static void drop_losers(struct looper *l)
+{
+    const struct sweep_loop *out = l->out;
+    double margin = 2 * out->scatter * sqrt(2);
+    for (size_t i = 0; i < out->n; i++) {
+        struct loop_trial *t = &out->trials[i];
+        double behind = t->belief.mean - out->trials[out->best].belief.mean;
+        if (t->state == TRIAL_MEASURED && behind > margin) t->state = TRIAL_LOST;
+        if (t->state == TRIAL_OPEN && out->measured && t->chance < least_chance)
+            t->state = TRIAL_DROPPED;
+    }
+}
+
+static bool rules_allow(struct looper *l, const struct levered *plan)
+{
+    struct arena_mark mark = arena_mark(l->arena);
+    struct facts *changed = levers_facts(l->arena, l->facts, l->base, &plan->config);
+    struct facts *run = rules_effective_facts(l->arena, l->rules, changed, l->scratch);
+    bool allowed = !rules_first_error(l->rules, run, l->scratch);
+    arena_pop(l->arena, mark);
+    arena_reset(l->scratch);
+    return allowed;
+}
+
+/* The open trial that is expected to gain most; out->n: none is worth a run. */
+static size_t most_worth(struct looper *l)
+{
+    struct sweep_loop *out = l->out;
+    double most = least_of_scatter * out->scatter, chance;
+    size_t found = out->n;
+    for (size_t i = 1; i < out->n; i++) {
+        if (out->trials[i].state != TRIAL_OPEN) continue;
+        double gain = learner_improvement(l->learner, i, out->best, &chance);
+        if (gain <= most) continue;
+        most = gain;
+        found = i;
+    }
+    return found;
+}
+
+/* One after the other, each as if those before had come out as believed. */
+static void ask(struct looper *l, size_t most)
+{
+    struct sweep_loop *out = l->out;
+    struct loop_trial *base = &out->trials[0];
+    if (base->state == TRIAL_OPEN) {
+        base->state = TRIAL_NEXT;
+        out->asked++;
+        learner_assume(l->learner, 0, run_scatter);
+    }
+    size_t i, taken = 0;
+    while (taken < most && (i = most_worth(l)) < out->n) {
+        struct loop_trial *t = &out->trials[i];
+        bool allowed = rules_allow(l, t->plan);
+        t->state = allowed ? TRIAL_NEXT : TRIAL_DROPPED;
+        if (!allowed) continue;
+        learner_assume(l->learner, i, run_scatter);
+        taken++;
+        out->asked++;
+    }
+    out->finished = out->asked == 0;
+}
+
+bool sweep_loop(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                const struct config *c, const struct trial_result *results, size_t n_results,
+                size_t most, struct arena *scratch, struct sweep_loop *out)
+{
+    *out = (struct sweep_loop){.offset = 1, .scatter = run_scatter};
+    struct looper l = {a, scratch, rules, f, c, NULL, out};
+    double offsets = 0;
+    if (!list_trials(&l)) return false;
+    const struct levered **plans = ARENA_ARRAY(a, const struct levered *, out->n);
+    for (size_t i = 0; i < out->n; i++)
+        plans[i] = out->trials[i].plan;
+    l.learner = learner_new(a, plans, out->n, scratch);
+    for (size_t i = 0; i < n_results; i++)
+        take_result(&l, &results[i], &offsets);
+    if (out->measured) out->offset = exp(offsets / (double)out->measured);
+    find_best(&l);
+    believe(&l);
+    drop_losers(&l);
+    ask(&l, most);
+    return true;
+}
