@@ -30,11 +30,14 @@ struct command {
     int min_arguments, max_arguments;  /* max -1: any number */
     const char *help;                  /* one line */
     const char *details;               /* further lines for --help; NULL: none */
+    const char *examples;              /* command lines that work as they stand; NULL: none */
+    const char *usual_file; /* in the current folder, for an argument that is not given; or NULL */
     const struct option *options;      /* ends with a NULL name; NULL: none */
     const char *required;              /* names of options that must be given, blanks between */
     bool loads_rules;                  /* has --rules PATH */
     bool reads_batch;                  /* has --batch; arguments are then not needed */
     bool writes_files;                 /* what it prints is a file, no screen */
+    bool takes_flags;                  /* a word with dashes that is no option is an argument */
     int (*run)(struct cmd_context *c); /* gives the exit status */
 };
 

@@ -264,6 +264,7 @@ const struct command command_compare = {
     .arguments = "A B",
     .min_arguments = 2,
     .max_arguments = 2,
+    .examples = "before.yaml after.yaml",
     .help = "Two configurations side by side: what differs, and what each costs",
     .details = "A and B are plan files or recipes that validate reads. Parameters are split into "
                "what changes\n"

@@ -169,8 +169,10 @@ const struct command command_explain = {
     .name = "explain",
     .arguments = "[NAME]",
     .max_arguments = 1,
+    .examples = "ep-divides-experts\ntp\nbubble\n--error \"CUDA out of memory\"",
     .help = "Explain a rule, a parameter, a word of a screen, a row of the guides, or an error",
     .options = options,
+    .takes_flags = true,
     .loads_rules = true,
     .run = run,
 };

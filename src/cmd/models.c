@@ -166,6 +166,7 @@ const struct command command_models = {
     .name = "models",
     .arguments = "[MODEL]",
     .max_arguments = 1,
+    .examples = "\ndeepseek-v3",
     .help = "List the model catalogue, or show what a model or config.json says",
     .details = "MODEL is a catalogue name, a Hugging Face id, a model file, a config.json or a "
                "folder holding one.\n"

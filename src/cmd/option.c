@@ -2,6 +2,7 @@
 #include "cmd/option.h"
 
 #include "base/edit.h"
+#include "base/io.h"
 #include "base/num.h"
 #include "cmd/commands.h"
 #include "facts/param.h"
@@ -88,6 +89,10 @@ static bool parse_option(struct cmd_context *c, int n, char **words, int *at)
     size_t equals = str_find(word, '=');
     struct search search = option_search(c->command, str_slice(word, 0, equals));
     const struct option *option = search.found;
+    if (!option && c->command->takes_flags) {
+        c->arguments[c->n_arguments++] = str_of(words[*at]);
+        return true;
+    }
     if (!option) return unknown_option(c, &search);
     if (!option->value && equals < word.n) {
         cmd_usage_error(c, "--%s takes no value", option->name);
@@ -112,6 +117,8 @@ static bool check_required(struct cmd_context *c)
     const struct command *command = c->command;
     struct str rest = str_of(command->required), name;
     struct buf names = buf_new(c->keep), options = buf_new(c->keep);
+    if (!c->n_arguments && command->usual_file && io_is_file(command->usual_file))
+        c->arguments[c->n_arguments++] = str_of(command->usual_file);
     bool argument = c->n_arguments < (size_t)command->min_arguments;
     int missing = argument;
     if (argument) buf_add(&names, str_of(command->arguments));

@@ -165,6 +165,7 @@ const struct command command_platforms = {
     .name = "platforms",
     .arguments = "[PLATFORM]",
     .max_arguments = 1,
+    .examples = "\nh100",
     .help = "List the GPU platforms, or show one with its cost coefficients",
     .details = "PLATFORM is a name or the path of a platform file; such a file may start from a "
                "known one with\n"

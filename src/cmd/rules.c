@@ -255,6 +255,7 @@ const struct command command_rules = {
     .name = "rules",
     .arguments = "[test FILE…]",
     .max_arguments = -1,
+    .examples = "\n--guides\ntest my-rules.yaml",
     .help = "List the rules, or run the examples of rule files",
     .details = "`test` loads rule files or folders in place of built-in records of the same ids, "
                "runs their\n"

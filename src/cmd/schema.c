@@ -202,6 +202,7 @@ const struct command command_schema = {
     .name = "schema",
     .arguments = "[plan|model]",
     .max_arguments = 1,
+    .examples = "plan",
     .help = "Print the JSON Schema of plan files or of model inputs",
     .writes_files = true,
     .run = run,

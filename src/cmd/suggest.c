@@ -325,11 +325,14 @@ static const struct option options[] = {
 const struct command command_suggest = {
     .name = "suggest",
     .arguments = "MODEL",
+    .usual_file = "config.json",
     .min_arguments = 1,
     .max_arguments = 1,
+    .examples = "deepseek-v3 --gpus 256 --platform gb200\n./config.json --gpus min --platform h100 --why\nqwen3-30b-a3b --gpus 64 --platform h100 --save-dir out",
     .help = "The best plan for a model on a cluster, and why",
     .details = "MODEL is a catalogue name (moeplan models), a model YAML, or a Hugging Face "
-               "config.json or its folder.\n",
+               "config.json or its folder;\nwithout it the config.json "
+               "of the current folder.\n",
     .options = options,
     .required = "gpus platform",
     .loads_rules = true,

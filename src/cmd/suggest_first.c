@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first screen: the verdict, what was asked, memory, one table over all frameworks, the three
-   reasons that say most, and what can be asked next. At most 40 lines of 80 columns. */
+   reasons that say most, and what can be asked next: at most 40 lines of 80 columns. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -12,7 +12,7 @@
 #include "emit/screen.h"
 #include "plan/framework.h"
 
-enum { MOST_ROWS = 5, REASONS = 3, LEFT_GUIDES = 2 };
+enum { MOST_ROWS = 4, REASONS = 3, LEFT_GUIDES = 2 };
 
 /* How near two steps are that the estimate cannot tell apart. */
 static const double TIE = 0.02;
@@ -198,8 +198,6 @@ static void add_next(const struct offers *all, const struct offer *taken, struct
     buf_add(out, STR(MARK_CODE "  --why --next --verify" MARK_END
                                "  reasons, what to try, how to check; " MARK_CODE "--full" MARK_END
                                " all of it\n"));
-    buf_add(out, STR(MARK_FAINT "  words: moeplan explain tp (pp, vpp, ep, mbs, tight, evidence …)"
-                                MARK_END "\n"));
 }
 
 /* Whether more is assumed than what the question says so of itself. */
@@ -219,6 +217,7 @@ void suggest_first(struct arena *a, const struct ask *ask, const struct offers *
     buf_add_char(out, '\n');
     suggest_question(a, ask, taken->answer, out);
     if (assumes_more(ask, taken->plan->facts)) screen_assumed(taken->plan->facts, out);
+    screen_plan_line(a, &taken->plan->config, out);
     suggest_numerics(ask, taken->answer, &taken->plan->config, out);
     if (memory_estimate(&taken->plan->config, &m, NULL)) {
         buf_add_char(out, '\n');

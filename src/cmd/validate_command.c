@@ -398,6 +398,7 @@ const struct command command_validate = {
     .arguments = "FILE…",
     .min_arguments = 1,
     .max_arguments = -1,
+    .examples = "recipes/\nlaunch.sh --gpus 64 --platform h100\nrecipes/ --statistics",
     .help = "Check recipes: AutoModel YAML, Megatron flags, YAML and scripts, Bridge overrides, "
             "plan files",
     .details =

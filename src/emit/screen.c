@@ -180,6 +180,24 @@ void screen_plan(struct arena *a, const struct config *c, struct buf *out)
     add_trained(c, out);
 }
 
+void screen_plan_line(struct arena *a, const struct config *c, struct buf *out)
+{
+    static const char *const recompute[] = {"nothing recomputed", "selective recomputation",
+                                            "full recomputation"};
+    const struct knobs *k = &c->knobs;
+    bool flex = config_traits(c)->megatron_words && knobs_flex(k);
+    buf_printf(out, "plan: %.*s, %s", STR_ARG(word(a, k, P_precision)), recompute[k->recompute]);
+    if (c->model.experts > 0 && k->ep * k->etp > 1)
+        buf_printf(out, ", %s%s", flex ? "flex / " : "", knobs_dispatcher(k));
+    if (k->graph_impl != GRAPH_NONE) buf_add(out, STR(", CUDA graphs"));
+    if (k->overlap_ep) buf_add(out, STR(", expert overlap"));
+    if (k->optimizer_offload > 0) buf_add(out, STR(", optimizer on the CPU"));
+    if (k->offload_modules) buf_add(out, STR(", activations on the CPU"));
+    buf_add_char(out, '\n');
+    add_images(c, out);
+    add_trained(c, out);
+}
+
 struct part {
     char mark;
     double bytes;

@@ -22,6 +22,8 @@ void screen_platform_notes(struct arena *a, const struct platform *p, struct buf
 void screen_machine(struct arena *a, const struct config *c, struct buf *out);
 /* What nobody stated; nothing when all is stated. */
 void screen_assumed(const struct facts *f, struct buf *out);
+/* Its precision and switches in one line, and below it images and what is trained. */
+void screen_plan_line(struct arena *a, const struct config *c, struct buf *out);
 /* Parallelism, batch, stages, precision, sharding, dispatcher, recompute, graphs; one line each. */
 void screen_plan(struct arena *a, const struct config *c, struct buf *out);
 /* A bar of the first, the fullest and the last stage: what is above the GPU's memory stands behind
