@@ -94,9 +94,9 @@ static void add_titles(const struct table *t, const int *widths, struct buf *out
 {
     struct str *titles = ARENA_ARRAY(t->arena, struct str, t->n_columns);
     for (size_t i = 0; i < t->n_columns; i++)
-        titles[i] =
-            widths[i] ? arena_printf(t->arena, MARK_HEADING "%s" MARK_END, t->columns[i].title)
-                      : STR("");
+        titles[i] = widths[i]
+                        ? arena_printf(t->arena, MARK_HEADING "%s" MARK_END, t->columns[i].title)
+                        : STR("");
     buf_add(out, STR(MARK_WIDE));
     add_row(t, titles, widths, out);
 }
@@ -111,7 +111,7 @@ void table_print(const struct table *t, int width, struct buf *out)
         add_row(t, t->cells.items + i, widths, out);
     }
     if (left_out.n)
-        buf_printf(out, MARK_FAINT "(no room for: %.*s; a wider screen, or a pipe, has it)" MARK_END
-                                   "\n",
-                   STR_ARG(left_out));
+        buf_printf(
+            out, MARK_FAINT "(no room for: %.*s; a wider screen, or a pipe, has it)" MARK_END "\n",
+            STR_ARG(left_out));
 }

@@ -120,8 +120,7 @@ static int deliver(struct cmd_context *c, int status)
 {
     struct str path = option_value(c, "output"), error;
     struct view view = path.n ? (struct view){0} : c->view;
-    struct str text =
-        c->plain ? quote_screen(c->keep, buf_str(&c->out)) : shown(c, &c->out, view);
+    struct str text = c->plain ? quote_screen(c->keep, buf_str(&c->out)) : shown(c, &c->out, view);
     if (path.n && (status != STATUS_CANNOT || text.n)) {
         if (io_write(c->keep, str_dup(c->keep, path).p, text, &error)) return status;
         return cmd_usage_error(c, "%.*s cannot be written: %.*s", STR_ARG(path), STR_ARG(error));

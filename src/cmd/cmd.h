@@ -26,11 +26,11 @@ struct cmd_context;
 
 struct command {
     const char *name;
-    const char *arguments;             /* as usage shows them: "FILE…"; "" when there are none */
-    int min_arguments, max_arguments;  /* max -1: any number */
-    const char *help;                  /* one line */
-    const char *details;               /* further lines for --help; NULL: none */
-    const char *examples;              /* command lines that work as they stand; NULL: none */
+    const char *arguments;            /* as usage shows them: "FILE…"; "" when there are none */
+    int min_arguments, max_arguments; /* max -1: any number */
+    const char *help;                 /* one line */
+    const char *details;              /* further lines for --help; NULL: none */
+    const char *examples;             /* command lines that work as they stand; NULL: none */
     const char *usual_file; /* in the current folder, for an argument that is not given; or NULL */
     const struct option *options;      /* ends with a NULL name; NULL: none */
     const char *required;              /* names of options that must be given, blanks between */

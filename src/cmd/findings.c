@@ -74,7 +74,8 @@ static void print_group(struct findings *f, uint32_t group, enum severity severi
         buf_add(out, whole ? x->full : x->head);
     }
     if (n > WHOLE && !full && !f->heads_only)
-        buf_printf(out, MARK_FAINT "       = %zu more as the first; --full shows each" MARK_END "\n",
+        buf_printf(out,
+                   MARK_FAINT "       = %zu more as the first; --full shows each" MARK_END "\n",
                    n - 1);
 }
 
@@ -130,8 +131,8 @@ void findings_kinds(const struct findings *f, struct buf *out)
                  {"plan", "plan", "plans"}};
     for (size_t i = 0; i < f->kinds.n; i++) {
         const struct file_kind *k = &f->kinds.items[i];
-        struct str name = arena_printf(f->c->keep, "%.*s%s", STR_ARG(k->format),
-                                       k->n == 1 ? " file" : " files");
+        struct str name =
+            arena_printf(f->c->keep, "%.*s%s", STR_ARG(k->format), k->n == 1 ? " file" : " files");
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)
             if (str_is(k->format, words[w].format))
                 name = str_of(k->n == 1 ? words[w].one : words[w].many);

@@ -31,7 +31,8 @@ struct findings {
     VEC(struct file_kind {
         struct str format;
         size_t n;
-    }) kinds;
+    })
+    kinds;
     bool heads_only; /* the first line of each is enough */
 };
 

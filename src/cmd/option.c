@@ -12,7 +12,8 @@ static const struct option option_help = {"help", NULL, "show this page"};
 static const struct option option_output = {
     "output", "FILE", "write there instead of to stdout, whole or not at all (-o)"};
 static const struct option option_colour = {
-    "color", "auto|always|never", "colours: on terminals (NO_COLOR, CLICOLOR_FORCE), always, never"};
+    "color", "auto|always|never",
+    "colours: on terminals (NO_COLOR, CLICOLOR_FORCE), always, never"};
 static const struct option option_no_pager = {
     "no-pager", NULL, "print long screens as they are (MOEPLAN_PAGER, PAGER name the pager)"};
 static const struct option option_rules = {

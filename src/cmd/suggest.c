@@ -9,7 +9,10 @@
 #include "cmd/batch.h"
 #include "cmd/plan_out.h"
 #include "cmd/suggest_show.h"
+#include "emit/svg.h"
 #include "facts/param_ids.h"
+
+enum { PICTURE_WIDTH = 88 };
 
 static bool read_pins(struct cmd_context *c, struct ask *ask)
 {
@@ -219,8 +222,7 @@ static bool save_all(struct cmd_context *c, const struct rule_set *rules, const 
     const char *folder = str_dup(c->keep, s.folder).p;
     if (mkdir(folder, 0777) != 0 && !io_is_folder(folder))
         return cmd_usage_error(c, "%s cannot be made: %s", folder, strerror(errno)), false;
-    if (!str_ends(s.folder, STR("/")))
-        s.folder = arena_printf(c->keep, "%.*s/", STR_ARG(s.folder));
+    if (!str_ends(s.folder, STR("/"))) s.folder = arena_printf(c->keep, "%.*s/", STR_ARG(s.folder));
     plan_out_in(c, &in, s.folder, &plan);
     save(&s, "plan.yaml", &plan);
     save_launch(&s, &in, taken->framework);
@@ -243,9 +245,17 @@ static const struct offer *take(struct cmd_context *c, const struct offers *all)
     int64_t rank = 1;
     if (!option_int(c, "take", 1, &rank)) return NULL;
     if ((size_t)rank <= all->n) return &all->items[rank - 1];
-    cmd_usage_error(c, "--take %lld: there are %zu layouts; --top K asks for more",
-                    (long long)rank, all->n);
+    cmd_usage_error(c, "--take %lld: there are %zu layouts; --top K asks for more", (long long)rank,
+                    all->n);
     return NULL;
+}
+
+/* The screen so far, as an SVG. */
+static void make_picture(struct cmd_context *c)
+{
+    struct str marked = str_dup(c->keep, buf_str(&c->out));
+    c->out.n = 0;
+    svg_screen(marked, PICTURE_WIDTH, &c->out);
 }
 
 static int answer(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
@@ -257,12 +267,15 @@ static int answer(struct cmd_context *c, const struct rule_set *rules, const str
     if (all.n && !taken) return STATUS_CANNOT;
     if (taken && option_given(c, "save-dir") && !save_all(c, rules, ask, answers, &all, taken))
         return STATUS_CANNOT;
+    bool picture = str_is(format, "svg");
+    if (picture) c->view = (struct view){.width = PICTURE_WIDTH};
     if (str_is(format, "json")) {
         show_json(c, rules, ask, answers, suggest_clock() - start);
-    } else if (!format.n || str_is(format, "text") || !taken) {
+    } else if (!format.n || str_is(format, "text") || picture || !taken) {
         for (size_t i = 0; i < answers->notes.n; i++)
             buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers->notes.items[i]));
         show(c, rules, ask, answers, &all, taken);
+        if (picture) make_picture(c);
     } else {
         struct emit_input in = input_of(c, rules, ask, answers, taken);
         emit_taken(c, &in, format);
@@ -318,7 +331,7 @@ static const struct option options[] = {
     {"next", NULL, "what to try next, and what goes wrong with such plans"},
     {"verify", NULL, "how to check the plan before it runs at its size"},
     {"full", NULL, "all of it, of every framework"},
-    {"format", "text|" EMITTER_WORDS "plan|json", "output"},
+    {"format", "text|" EMITTER_WORDS "plan|json|svg", "output; svg: the screen as a picture"},
     {0},
 };
 
@@ -328,7 +341,8 @@ const struct command command_suggest = {
     .usual_file = "config.json",
     .min_arguments = 1,
     .max_arguments = 1,
-    .examples = "deepseek-v3 --gpus 256 --platform gb200\n./config.json --gpus min --platform h100 --why\nqwen3-30b-a3b --gpus 64 --platform h100 --save-dir out",
+    .examples = "deepseek-v3 --gpus 256 --platform gb200\n./config.json --gpus min --platform h100 "
+                "--why\nqwen3-30b-a3b --gpus 64 --platform h100 --save-dir out",
     .help = "The best plan for a model on a cluster, and why",
     .details = "MODEL is a catalogue name (moeplan models), a model YAML, or a Hugging Face "
                "config.json or its folder;\nwithout it the config.json "

@@ -53,9 +53,11 @@ void suggest_verdict(struct arena *a, const struct offer *o, struct buf *out)
     if (o->rank > 1) buf_printf(out, "layout %zu: ", o->rank);
     buf_printf(out, MARK_HEADING "%s %.*s" MARK_END ": %.*s\n", framework_full_name(o->framework),
                STR_ARG(layout), STR_ARG(room));
-    buf_printf(out, "step %.2f s (%.2f to %.2f), " MARK_HEADING "%.*s tokens/s/GPU" MARK_END "; evidence: %s\n",
-               c->step_s, c->low_s, c->high_s,
-               STR_ARG(num_grouped(a, llround(offer_tokens(o)))), screen_grade(&evidence));
+    buf_printf(out,
+               "step %.2f s (%.2f to %.2f), " MARK_HEADING "%.*s tokens/s/GPU" MARK_END
+               "; evidence: %s\n",
+               c->step_s, c->low_s, c->high_s, STR_ARG(num_grouped(a, llround(offer_tokens(o)))),
+               screen_grade(&evidence));
 }
 
 /* ---- the table ---- */
@@ -98,8 +100,8 @@ static bool is_shown(const struct offers *all, const struct offer *o, const stru
 }
 
 static const struct table_column columns[] = {
-    {"#", true, 0},   {"framework", false, 0}, {"layout", false, 0},   {"GiB", true, 0},
-    {"s", true, 0},   {"tokens/s", true, 3},   {"difference", true, 2}, {"why not", false, 0},
+    {"#", true, 0}, {"framework", false, 0}, {"layout", false, 0},    {"GiB", true, 0},
+    {"s", true, 0}, {"tokens/s", true, 3},   {"difference", true, 2}, {"why not", false, 0},
 };
 
 static void add_row(struct table *t, const struct ask *ask, const struct offers *all,

@@ -24,8 +24,8 @@ struct depth {
 void suggest_question(struct arena *a, const struct ask *ask, const struct answer *answer,
                       struct buf *out);
 /* What the plan holds in fewer bits than the framework would by itself. */
-void suggest_numerics(const struct ask *ask, const struct answer *answer,
-                      const struct config *plan, struct buf *out);
+void suggest_numerics(const struct ask *ask, const struct answer *answer, const struct config *plan,
+                      struct buf *out);
 /* The parts of one layout. */
 void suggest_depth(struct arena *a, const struct ask *ask, const struct offer *o,
                    const struct depth *depth, struct buf *out);

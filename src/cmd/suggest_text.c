@@ -29,8 +29,8 @@ void suggest_question(struct arena *a, const struct ask *ask, const struct answe
     screen_platform_notes(a, ask->platform, out);
 }
 
-void suggest_numerics(const struct ask *ask, const struct answer *answer,
-                      const struct config *plan, struct buf *out)
+void suggest_numerics(const struct ask *ask, const struct answer *answer, const struct config *plan,
+                      struct buf *out)
 {
     struct str held = move_numerics(out->arena, &answer->base, plan);
     if (held.n)

@@ -334,8 +334,7 @@ void screen_time(const struct time_estimate *t, struct buf *out)
                "the %s peak)\n",
                t->step, t->low, t->high,
                STR_ARG(num_grouped(out->arena, llround(t->tokens_per_s_per_gpu))),
-               t->model_flops_per_gpu / 1e12,
-               100 * t->mfu, t->peak_name);
+               t->model_flops_per_gpu / 1e12, 100 * t->mfu, t->peak_name);
     const struct {
         const char *name;
         double seconds;

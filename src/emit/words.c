@@ -59,8 +59,8 @@ int parameter_find(struct str word)
 
 static const char *type_word(enum param_type type)
 {
-    static const char *const words[] = {"true or false", "an integer", "a number",
-                                        "a word",        "a list",     "a mapping",
+    static const char *const words[] = {"true or false", "an integer",      "a number",
+                                        "a word",        "a list",          "a mapping",
                                         "any value",     "a value a layer", "integers"};
     return words[type];
 }
@@ -133,9 +133,10 @@ void parameter_page(int param, const struct rule_set *set, struct buf *out)
     add_names(p, out);
     buf_printf(out, "\n%.*s\n\n%s", STR_ARG(p->doc), type_word(p->type));
     add_range(p, out);
-    buf_printf(out, "\n\n%s\n", p->affects == AFFECTS_CONVERGENCE
-                                    ? "A change of it changes what is computed."
-                                    : "A change of it changes speed and memory alone.");
+    buf_printf(out, "\n\n%s\n",
+               p->affects == AFFECTS_CONVERGENCE
+                   ? "A change of it changes what is computed."
+                   : "A change of it changes speed and memory alone.");
     if (param_is_spelled(p)) buf_add(out, STR("\n## How it is written\n\n"));
     for (int k = 0; k < FRAMEWORK_COUNT; k++)
         add_spelling(p, (enum framework)k, out);

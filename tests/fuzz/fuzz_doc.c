@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         node_span(&diags, docs.items[i]);
         node_at(docs.items[i], text);
     }
-    diags_suppress(&diags, source, NULL, NULL);
+    diags_suppress(&diags, source, (struct str){0}, NULL, NULL);
     diags_sort(&diags);
     struct buf out = buf_new(a);
     for (size_t i = 0; i < diags.n; i++)
