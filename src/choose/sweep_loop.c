@@ -48,7 +48,26 @@ static bool levered_base(struct arena *a, const struct config *c, struct levered
     return true;
 }
 
-/* The baseline and the fastest that may fit. */
+static bool rules_allow(struct looper *l, const struct levered *plan)
+{
+    struct arena_mark mark = arena_mark(l->arena);
+    struct facts *changed = levers_facts(l->arena, l->facts, l->base, &plan->config);
+    struct facts *run = rules_effective_facts(l->arena, l->rules, changed, l->scratch);
+    bool allowed = !rules_first_error(l->rules, run, l->scratch);
+    arena_pop(l->arena, mark);
+    arena_reset(l->scratch);
+    return allowed;
+}
+
+static void add_trial(struct looper *l, const struct levered *plan)
+{
+    struct loop_trial *t = &l->out->trials[l->out->n++];
+    t->plan = plan;
+    t->what = levers_text(l->arena, l->base, &plan->config);
+    t->id = trial_id(l->arena, t->what);
+}
+
+/* The baseline and the fastest that may fit and break no rule. */
 static bool list_trials(struct looper *l)
 {
     struct lever_list *levers = ARENA_NEW(l->arena, struct lever_list);
@@ -61,15 +80,10 @@ static bool list_trials(struct looper *l)
     for (size_t i = 0; i < levers->items.n; i++)
         if (levers->items.items[i].fits != FITS_NO) plans[n++] = &levers->items.items[i];
     sort_items(plans, n, sizeof *plans, by_estimate);
-    if (n > SWEEP_CANDIDATES - 1) n = SWEEP_CANDIDATES - 1;
-    l->out->trials = ARENA_ARRAY(l->arena, struct loop_trial, n + 1);
-    l->out->n = n + 1;
-    for (size_t i = 0; i <= n; i++) {
-        struct loop_trial *t = &l->out->trials[i];
-        t->plan = i ? plans[i - 1] : base;
-        t->what = i ? levers_text(l->arena, l->base, &t->plan->config) : STR("");
-        t->id = trial_id(l->arena, t->what);
-    }
+    l->out->trials = ARENA_ARRAY(l->arena, struct loop_trial, SWEEP_CANDIDATES);
+    add_trial(l, base);
+    for (size_t i = 0; i < n && l->out->n < SWEEP_CANDIDATES; i++)
+        if (rules_allow(l, plans[i])) add_trial(l, plans[i]);
     return true;
 }
 
@@ -154,17 +168,6 @@ static void drop_losers(struct looper *l)
     }
 }
 
-static bool rules_allow(struct looper *l, const struct levered *plan)
-{
-    struct arena_mark mark = arena_mark(l->arena);
-    struct facts *changed = levers_facts(l->arena, l->facts, l->base, &plan->config);
-    struct facts *run = rules_effective_facts(l->arena, l->rules, changed, l->scratch);
-    bool allowed = !rules_first_error(l->rules, run, l->scratch);
-    arena_pop(l->arena, mark);
-    arena_reset(l->scratch);
-    return allowed;
-}
-
 /* The open trial that is expected to gain most; out->n: none is worth a run. */
 static size_t most_worth(struct looper *l)
 {
@@ -194,9 +197,7 @@ static void ask(struct looper *l, size_t most)
     size_t i, taken = 0;
     while (taken < most && (i = most_worth(l)) < out->n) {
         struct loop_trial *t = &out->trials[i];
-        bool allowed = rules_allow(l, t->plan);
-        t->state = allowed ? TRIAL_NEXT : TRIAL_DROPPED;
-        if (!allowed) continue;
+        t->state = TRIAL_NEXT;
         learner_assume(l->learner, i, run_scatter);
         taken++;
         out->asked++;

@@ -17,7 +17,7 @@ enum trial_state {
     TRIAL_LOST,     /* measured, and slower by more than runs scatter */
     TRIAL_FAILED,   /* did not come to its steady steps */
     TRIAL_DROPPED,  /* not measured: it will hardly be the best, or would not fit where another of
-                       less memory did not, or breaks a rule */
+                       less memory did not */
 };
 
 /* What came back of a trial. */

@@ -333,7 +333,7 @@ const struct command command_sweep = {
                "then pairs. Exit 1 when\n"
                "there is none, or PLAN itself would be refused or does not fit. As jobs the plan "
                "itself comes first. --results\n"
-               "reads DIR/TRIAL/log.txt, learns from what was measured, drops what lost and stops "
+               "reads DIR/TRIAL/log*.txt, learns from what was measured, drops what lost and stops "
                "where the rest is within the\n"
                "scatter of runs; the state is kept in DIR/sweep.json.\n",
     .options = options,

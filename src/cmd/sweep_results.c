@@ -31,7 +31,7 @@ static void take_line(void *context, struct str line)
 {
     struct log_text *t = context;
     run_log_line(&t->log, line);
-    if (str_starts(line, STR("moeplan: the trial ended"))) t->ended = true;
+    if (str_starts(line, STR(TRIAL_END))) t->ended = true;
 }
 
 static void take_piece(void *context, struct str piece)
@@ -47,30 +47,32 @@ static double step_of(const struct run_summary *s, const struct config *c)
     return (double)k->gbs * k->seq / ((double)k->gpus * s->tokens_per_s_per_gpu);
 }
 
-/* DIR/ID/log.txt -> ID */
-static struct str id_of(struct str path)
+/* DIR/ID/log.txt -> ID; empty: it is no log of a trial. */
+static struct str id_of(struct str path, struct str folder)
 {
-    size_t end = path.n > strlen("/" TRIAL_LOG) ? path.n - strlen("/" TRIAL_LOG) : 0;
-    size_t from = end;
-    while (from > 0 && path.p[from - 1] != '/')
-        from--;
-    return str_slice(path, from, end);
+    struct str rest = str_slice(path, folder.n, path.n);
+    while (str_starts(rest, STR("/")))
+        rest = str_slice(rest, 1, rest.n);
+    size_t slash = str_find(rest, '/');
+    bool log = str_starts(str_slice(rest, slash, rest.n), STR("/" TRIAL_LOG));
+    return log ? str_slice(rest, 0, slash) : STR("");
 }
 
-static bool read_log(struct cmd_context *c, struct str path, const struct config *config,
-                     struct sweep_results *out)
+static bool read_log(struct cmd_context *c, struct str path, struct log_text *t)
 {
-    struct log_text *t = ARENA_NEW(c->scratch, struct log_text);
     struct str error;
-    run_log_start(c->scratch, &t->log);
-    t->lines = line_cutter_new(c->scratch);
-    path = str_dup(c->keep, path);
     if (!io_stream(c->keep, path.p, take_piece, t, &error))
         return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)),
                false;
     line_cut_end(&t->lines, take_line, t);
+    return true;
+}
+
+static void add_result(struct cmd_context *c, struct str id, const struct log_text *t,
+                       const struct config *config, struct sweep_results *out)
+{
     struct run_summary s = run_log_summary(c->scratch, &t->log);
-    struct trial_result r = {.id = id_of(path),
+    struct trial_result r = {.id = id,
                              .step_s = step_of(&s, config),
                              .scatter = s.step_scatter,
                              .steps = s.steady_steps};
@@ -78,23 +80,33 @@ static bool read_log(struct cmd_context *c, struct str path, const struct config
     bool steady = r.step_s > 0 && (s.steady_steps >= LEAST_STEPS || t->log.average_s > 0);
     if (failed) r.step_s = 0;
     if (failed || steady) *VEC_PUSH(c->keep, &out->items) = r;
-    arena_reset(c->scratch);
-    return true;
 }
 
+/* The logs of a trial's nodes stand one after the other and are one. */
 static bool read_logs(struct cmd_context *c, struct str folder, const struct config *config,
                       struct sweep_results *out)
 {
-    static const char *const suffixes[] = {"/" TRIAL_LOG, TRIAL_LOG, NULL};
+    static const char *const suffixes[] = {".txt", NULL};
     struct path_list paths = {0};
     struct str error;
     if (!dir_list(c->keep, folder.p, suffixes, &paths, &error))
         return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(folder), STR_ARG(error)),
                false;
-    for (size_t i = 0; i < paths.n; i++)
-        if (str_ends(paths.items[i], STR("/" TRIAL_LOG)) &&
-            !read_log(c, paths.items[i], config, out))
-            return false;
+    struct log_text *t = ARENA_NEW(c->keep, struct log_text);
+    for (size_t i = 0; i < paths.n; i++) {
+        struct str id = id_of(paths.items[i], folder);
+        struct str next = i + 1 < paths.n ? id_of(paths.items[i + 1], folder) : STR("");
+        if (!id.n) continue;
+        if (!t->lines.rest.arena) {
+            run_log_start(c->scratch, &t->log);
+            t->lines = line_cutter_new(c->scratch);
+        }
+        if (!read_log(c, paths.items[i], t)) return false;
+        if (str_eq(id, next)) continue;
+        add_result(c, id, t, config, out);
+        *t = (struct log_text){0};
+        arena_reset(c->scratch);
+    }
     return true;
 }
 

@@ -130,11 +130,11 @@ static void add_loop(const struct trials_input *in, struct buf *out)
             STR("\nrun_trial() ( # ID: in a shell of its own, so that no variable stays\n"
                 "    dir=$RESULTS/$1\n"
                 "    mkdir -p \"$dir\"\n"
-                "    [ ! -s \"$dir/" TRIAL_LOG "\" ] || exit 0\n"
+                "    log=$dir/" TRIAL_LOG "${JOB_COMPLETION_INDEX:-}.txt # a pod a node: its own\n"
+                "    [ ! -s \"$log\" ] || exit 0\n"
                 "    prepare \"$1\"\n"
-                "    launch \"$dir/run.txt\" >\"$dir/" TRIAL_LOG "\" 2>&1 ||\n"
-                "        echo \"moeplan: the trial ended with exit code $?\" >>\"$dir/" TRIAL_LOG
-                "\"\n)\n\ntrials=("));
+                "    launch \"$dir/run.txt\" >\"$log\" 2>&1 ||\n"
+                "        echo \"" TRIAL_END " with exit code $?\" >>\"$log\"\n)\n\ntrials=("));
     for (size_t i = 0; i < in->n; i++)
         buf_printf(out, "%s%.*s", i ? " " : "", STR_ARG(in->items[i].id));
     buf_add(out, STR(")\nnumber=${1:-${SLURM_ARRAY_TASK_ID:-}}\n"

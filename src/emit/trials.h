@@ -9,8 +9,10 @@
 /* Steps of a trial; the first tenth is warmup. */
 enum { TRIAL_STEPS = 50 };
 
-/* The log of a trial in its folder. */
-#define TRIAL_LOG "log.txt"
+/* What the logs of a trial, one or one a node, begin with in its folder; they end in .txt. How a
+   log says that its trial did not come to its end. */
+#define TRIAL_LOG "log"
+#define TRIAL_END "moeplan: the trial ended"
 
 enum trials_runner { TRIALS_SHELL, TRIALS_SLURM, TRIALS_KUBERNETES };
 

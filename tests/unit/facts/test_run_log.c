@@ -2,6 +2,8 @@
 /* Training logs of each framework, and lines that only look like them. */
 #include "unit/unit.h"
 
+#include <stdio.h>
+
 #include "facts/run_log.h"
 
 static struct run_summary summary_of(void **state, const char *text, struct run_log *log)
@@ -91,8 +93,52 @@ static void what_is_no_log_is_none(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (run_log_read(*state, str_of(texts[i]), &log)) fail_msg("a log: %s", texts[i]);
     assert_true(run_log_read(*state, STR("torch.OutOfMemoryError: CUDA out of memory."), &log));
-    assert_int_equal(log.out_of_memory, 1);
+    assert_int_equal(log.failures.memory.lines, 1);
     assert_int_equal(run_log_summary(*state, &log).steady_steps, 0);
+}
+
+static void automodels_benchmark_states_time_and_mfu(void **state)
+{
+    struct run_log log;
+    struct run_summary s = summary_of(state,
+                                      "INFO Max iter time: 9.000000 seconds\nINFO MFU: 11.0%\n"
+                                      "INFO Max iter time: 4.000000 seconds\nINFO MFU: 25.0%\n"
+                                      "INFO Average iteration time: 4.200 seconds (excluding "
+                                      "first 1 warmup iterations)\nINFO Average MFU: 24.0% (x)\n",
+                                      &log);
+    assert_true(s.step_s == 4.0 && s.mfu == 0.25 && log.average_s == 4.2);
+    assert_true(log.average_mfu == 0.24);
+}
+
+static void timers_of_megatron_state_parts_of_the_step(void **state)
+{
+    struct run_log log;
+    summary_of(state,
+               "(min, max) time across ranks (ms):\n"
+               "    batch-generator ................................: (100.0, 250.0)\n"
+               "    optimizer ......................................: (20.0, 40.0)\n",
+               &log);
+    assert_true(log.batch_s == 0.25 && log.optimizer_s == 0.04);
+}
+
+/* 100,000 steps of 2 s and one bad gradient in their midst: no more is kept than there is room for,
+   and neither the median nor the outlier is lost. */
+static void a_long_log_takes_no_more_room(void **state)
+{
+    struct run_log log;
+    run_log_start(*state, &log);
+    for (int i = 1; i <= 100000; i++) {
+        char line[200];
+        int n = snprintf(line, sizeof line,
+                         " iteration %8d/ 100000 | elapsed time per iteration (ms): %.1f | grad "
+                         "norm: %.3f |",
+                         i, i % 2 ? 1990.0 : 2010.0, i == 77777 ? 50.0 : 1.0);
+        assert_true(run_log_line(&log, (struct str){line, (size_t)n}));
+    }
+    struct run_summary s = run_log_summary(*state, &log);
+    assert_int_equal(log.seen, 100000);
+    assert_true(log.steps.n <= RUN_LOG_STEPS && log.steps.n > RUN_LOG_STEPS / 4);
+    assert_true(s.step_s >= 1.99 && s.step_s <= 2.01 && s.grad_norm_max_over_median == 50);
 }
 
 int main(void)
@@ -101,6 +147,9 @@ int main(void)
         cmocka_unit_test(megatron_lines_are_read_behind_a_launchers_prefix),
         cmocka_unit_test(bridge_states_the_throughput_beside_the_iteration),
         cmocka_unit_test(automodel_lines_and_jsonl_state_throughput_and_memory),
+        cmocka_unit_test(automodels_benchmark_states_time_and_mfu),
+        cmocka_unit_test(timers_of_megatron_state_parts_of_the_step),
+        cmocka_unit_test(a_long_log_takes_no_more_room),
         cmocka_unit_test(what_is_no_log_is_none),
     };
     return cmocka_run_group_tests(tests, unit_open_arena, unit_close_arena);
