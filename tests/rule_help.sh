@@ -24,7 +24,7 @@ generate=$1
 build warning ""
 build error "    help: write 1"
 build error "    suggestion: '[1]'"
-build error "    fix: {parameter: ep, value: '1'}"
+build error "    fix: {set: {ep: '1'}}"
 if build error ""; then
     echo "an error without help was built"
     exit 1

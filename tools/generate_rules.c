@@ -26,7 +26,7 @@ static void print(struct diags *diags)
 static bool is_mended(const struct rule *r, struct diags *diags)
 {
     bool refuses = r->severity == SEVERITY_ERROR && r->rule;
-    if (!refuses || r->help.n || r->suggestion || r->fix_value) return true;
+    if (!refuses || r->help.n || r->suggestion || r->fix.n_set || r->fix.n_remove) return true;
     diag_add(diags, SEVERITY_ERROR, "rule-help", r->at,
              "%.*s is an error without help, suggestion or fix", STR_ARG(r->id));
     return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command: files -> reports -> one of the output formats, a summary and the exit status. */
 #include "base/crew.h"
+#include "base/diff.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "base/num.h"
@@ -12,6 +13,7 @@
 #include "cmd/project.h"
 #include "cmd/recipe.h"
 #include "emit/report.h"
+#include "flow/fix.h"
 
 enum format { FORMAT_TEXT, FORMAT_CONCISE, FORMAT_JSON, FORMAT_JSONL, FORMAT_GITHUB };
 enum { SHOWN_SIZES = 10 };
@@ -28,7 +30,9 @@ struct run {
     struct findings findings; /* of a screen */
     bool quiet, worlds;
     bool read, unreadable, finding;
-    bool recipe;             /* of what was read, something takes settings */
+    bool recipe;                    /* of what was read, something takes settings */
+    bool fixes, unsafe, shows_diff; /* --fix, --unsafe-fixes, --diff */
+    size_t fixed, fixed_files, unsafe_left;
     struct map seen;         /* file -> status: one that is named twice is checked once */
     struct map environments; /* that some file was checked for */
 };
@@ -70,7 +74,7 @@ static void print_report(struct run *r, struct file_report *report)
 
 static void print_head(struct run *r)
 {
-    if (r->format == FORMAT_JSON) buf_add(&r->c->out, STR("{\"files\":["));
+    if (!r->shows_diff && r->format == FORMAT_JSON) buf_add(&r->c->out, STR("{\"files\":["));
 }
 
 static const char *plural(size_t n)
@@ -128,8 +132,23 @@ static void note_environment(struct run *r, const struct file_report *report)
     buf_printf(&r->c->err, "environment: %.*s\n", STR_ARG(environment));
 }
 
+/* "2 findings in 1 file fixed; --unsafe-fixes mends 3 more, which may change the run" */
+static void print_fixed(const struct run *r)
+{
+    struct buf *out = &r->c->err;
+    if (!r->fixes && !r->shows_diff) return;
+    buf_printf(out, "%zu finding%s in %zu file%s %s", r->fixed, plural(r->fixed), r->fixed_files,
+               plural(r->fixed_files), r->shows_diff ? "would be fixed" : "fixed");
+    if (r->unsafe_left)
+        buf_printf(out, "; --unsafe-fixes mends %zu more, which may change the run",
+                   r->unsafe_left);
+    buf_add_char(out, '\n');
+}
+
 static void print_foot(struct run *r)
 {
+    print_fixed(r);
+    if (r->shows_diff) return;
     if (r->format == FORMAT_JSON) {
         buf_add(&r->c->out, STR("],\"summary\":"));
         report_summary_json(&r->summary, &r->c->out);
@@ -181,6 +200,25 @@ static bool read_file(struct attempt *t, struct str *text, struct str *error)
                        : io_read_regular(a, t->path.p, 0, text, error);
 }
 
+/* A file is written whole or not at all; what cannot be written is an unreadable file too. */
+static void fix_file(struct attempt *t, struct str text)
+{
+    struct run *r = t->run;
+    struct validation *v = &t->view.validation;
+    struct str error;
+    struct fixed_text fixed =
+        fix_text(v, t->path, text, r->as, &t->view.settings.options, r->unsafe);
+    t->report = fixed.report;
+    r->unsafe_left += fixed.unsafe;
+    if (!fixed.fixed) return;
+    r->fixed += fixed.fixed;
+    r->fixed_files++;
+    if (r->shows_diff)
+        diff_unified(&r->c->out, t->path, text, fixed.text);
+    else if (!io_write(v->arena, str_dup(v->arena, t->path).p, fixed.text, &error))
+        t->report = validate_unreadable(v, t->path, error);
+}
+
 static void read_and_validate(void *state)
 {
     struct attempt *t = state;
@@ -196,6 +234,8 @@ static void read_and_validate(void *state)
         t->report = validate_unreadable(v, t->path, error);
     else if (v->from.n)
         t->report = validate_upgrade(v, t->path, text, r->as, &t->view.settings.options);
+    else if (r->fixes || r->shows_diff)
+        fix_file(t, text);
     else
         t->report = validate_text(v, t->path, text, r->as, &t->view.settings.options);
     projects_close_view(&r->projects, &t->view);
@@ -213,7 +253,7 @@ static void join_lacks(struct validation *all, const struct validation *one)
 static void add_report(struct run *r, struct file_report *report, bool explicit)
 {
     count(r, report);
-    print_report(r, report);
+    if (!r->shows_diff) print_report(r, report);
     if (explicit) add_skip_reason(r, report);
     arena_reset(r->validation.arena);
     platform_cache_trim(&r->platforms);
@@ -285,7 +325,7 @@ static bool validate_argument(struct run *r, struct str argument)
 static int exit_status(const struct run *r, bool all_found)
 {
     if (r->unreadable || r->projects.failed || !all_found) return STATUS_CANNOT;
-    if (r->finding) return STATUS_NO;
+    if (r->shows_diff ? r->fixed > 0 : r->finding) return STATUS_NO;
     return r->read ? STATUS_OK : STATUS_CANNOT; /* nothing checked is no success */
 }
 
@@ -329,6 +369,26 @@ static bool read_selection(struct cmd_context *c, struct diag_selection *wanted)
     return good;
 }
 
+/* What is fixed, and where it goes. */
+static bool read_fixes(struct run *r)
+{
+    struct cmd_context *c = r->c;
+    r->fixes = option_given(c, "fix");
+    r->shows_diff = option_given(c, "diff");
+    r->unsafe = option_given(c, "unsafe-fixes");
+    c->plain = c->plain || r->shows_diff; /* which is for git */
+    bool any = r->fixes || r->shows_diff;
+    const char *wrong = NULL;
+    if (r->unsafe && !any) wrong = "--unsafe-fixes goes with --fix or --diff";
+    if (any && option_given(c, "from"))
+        wrong = "--from only tells: it goes without --fix and --diff";
+    for (size_t i = 0; i < c->n_arguments && r->fixes && !r->shows_diff; i++)
+        if (str_is(c->arguments[i], "-"))
+            wrong = "--fix cannot write to standard input: --diff shows what it would";
+    if (wrong) cmd_usage_error(c, "%s", wrong);
+    return !wrong;
+}
+
 static bool read_options(struct run *r)
 {
     struct cmd_context *c = r->c;
@@ -340,6 +400,7 @@ static bool read_options(struct run *r)
         !recipe_as(c, r->as, FORMATS) || !recipe_options(c, &r->options) ||
         !recipe_version(c, &r->options, "from") || !cmd_load_rules(c, &rules))
         return false;
+    if (!read_fixes(r)) return false;
     r->validation = validation_of(c->keep, rules);
     r->validation.fail_on = severities[fail_on];
     r->validation.from = option_value(c, "from");
@@ -389,6 +450,9 @@ static const struct option options[] = {
     {"quiet", NULL, "findings alone: no summary, nothing about files that were not read (-q)"},
     {"config", "FILE", "settings to use instead of the nearest .moeplan.yaml upward"},
     {"isolated", NULL, "no settings, and nothing is left out for .gitignore"},
+    {"fix", NULL, "write what is fixed without changing what the run was meant to do"},
+    {"unsafe-fixes", NULL, "with --fix or --diff: what may change the run, too"},
+    {"diff", NULL, "print what --fix would change, for git apply, and change nothing"},
     {"fail-on", "error|warning|info", "least severity that makes the exit status 1"},
     {0},
 };

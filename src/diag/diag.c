@@ -48,9 +48,69 @@ void diag_help(struct diags *all, struct diag *d, const char *format, ...)
     va_end(args);
 }
 
+void diag_edit(struct diags *all, struct diag *d, size_t from, size_t to, struct str text)
+{
+    *VEC_PUSH(all->arena, &d->edits) = (struct text_edit){d->at.source, from, to, text};
+}
+
+static char plain_letter(char c)
+{
+    return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+}
+
+/* Whether words differ in nothing but their case, and - for _. */
+static bool same_letters(struct str a, struct str b)
+{
+    for (size_t i = 0; i < a.n && a.n == b.n; i++)
+        if (plain_letter(a.p[i]) != plain_letter(b.p[i])) return false;
+    return a.n == b.n;
+}
+
+/* A slip of the keyboard, and hardly another word: a few letters, not among the first, where short
+   names of parallel dimensions differ. */
+static bool is_slip(struct str word, struct str near)
+{
+    enum { HEAD = 2, SHORT = 6, LONG = 10, VERY_LONG = 18 };
+    size_t head = 0;
+    while (head < word.n && word.p[head] == '-')
+        head++;
+    if (same_letters(word, near)) return true;
+    if (word.n < SHORT || near.n < SHORT ||
+        !str_eq(str_slice(word, 0, head + HEAD), str_slice(near, 0, head + HEAD)))
+        return false;
+    return edit_distance(word, near) <= (word.n >= VERY_LONG ? 3 : word.n >= LONG ? 2 : 1);
+}
+
+/* The wrong word where the finding stands: the text there, or what it begins with up to a "=". */
+static struct str wrong_word(struct diags *all, const struct diag *d, size_t *from)
+{
+    size_t to;
+    struct str text = source_bytes(&all->sources, d->at, from, &to);
+    text = str_slice(text, 0, str_find(text, '='));
+    while (text.n && strchr("+\"'", text.p[0])) {
+        text = str_slice(text, 1, text.n);
+        ++*from;
+    }
+    while (text.n && strchr("\"'", text.p[text.n - 1]))
+        text.n--;
+    return text;
+}
+
+static void write_instead(struct diags *all, struct diag *d, struct str near)
+{
+    size_t from;
+    struct str word = wrong_word(all, d, &from);
+    size_t distance = edit_distance(word, near);
+    if (!word.n || !distance || distance > (word.n + 2) / 3) return;
+    diag_edit(all, d, from, from + word.n, near);
+    d->safe = is_slip(word, near);
+}
+
 void diag_suggest(struct diags *all, struct diag *d, struct str near)
 {
-    if (near.n) diag_help(all, d, "did you mean %.*s?", STR_ARG(near));
+    if (!near.n) return;
+    diag_help(all, d, "did you mean %.*s?", STR_ARG(near));
+    write_instead(all, d, near);
 }
 
 void diag_choices(struct diags *all, struct diag *d, struct str wrong, const struct str *choices,
@@ -60,6 +120,7 @@ void diag_choices(struct diags *all, struct diag *d, struct str wrong, const str
     for (size_t i = 0; i < n; i++)
         edit_offer(&near, choices[i]);
     struct str list = str_joined(all->arena, choices, n);
+    diag_suggest(all, d, near.best);
     if (near.best.n)
         diag_help(all, d, "did you mean %.*s? one of %.*s", STR_ARG(near.best), STR_ARG(list));
     else

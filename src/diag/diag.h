@@ -14,6 +14,17 @@ enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_ERROR };
 /* Why a finding is not shown: a comment in its file, the settings, the baseline. */
 enum diag_state { DIAG_SHOWN, DIAG_SILENCED, DIAG_IGNORED, DIAG_KNOWN };
 
+/* A change of a text: bytes [from, to) of a source become `text`. */
+struct text_edit {
+    uint32_t source;
+    size_t from, to;
+    struct str text;
+};
+struct text_edits {
+    struct text_edit *items;
+    size_t n, cap;
+};
+
 struct diag {
     struct str rule; /* kebab-case id */
     enum severity severity;
@@ -25,7 +36,9 @@ struct diag {
     struct str guide, source, fix; /* from the rule; may be empty */
     const struct str *covers;      /* constraint ids */
     size_t n_covers;
-    int document;      /* 0-based number of the YAML document */
+    int document;            /* 0-based number of the YAML document */
+    struct text_edits edits; /* the one change that is right, where there is one */
+    bool safe;               /* it keeps what the run was meant to do */
     struct str values; /* what it is about, "ep=48, num_moe_experts=128"; empty: the text there */
     enum diag_state state;
     struct str reason; /* why it is hidden, in the user's words; may be empty */
@@ -56,8 +69,11 @@ __attribute__((format(printf, 3, 4))) void diag_note(struct diags *all, struct d
                                                      const char *format, ...);
 __attribute__((format(printf, 3, 4))) void diag_help(struct diags *all, struct diag *d,
                                                      const char *format, ...);
-/* The help that a word near to the wrong one is meant; none where `near` is empty. */
+/* The help that a word near to the wrong one is meant, and the edit that writes it where the wrong
+   one stands; none where `near` is empty. The edit is safe where there is hardly a doubt. */
 void diag_suggest(struct diags *all, struct diag *d, struct str near);
+/* Adds an edit: bytes [from, to) of the finding's source become `text`, which is kept as it is. */
+void diag_edit(struct diags *all, struct diag *d, size_t from, size_t to, struct str text);
 /* The help that lists the words that are valid, the one near to the wrong one first. */
 void diag_choices(struct diags *all, struct diag *d, struct str wrong, const struct str *choices,
                   size_t n);

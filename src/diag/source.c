@@ -96,3 +96,27 @@ struct span source_span(struct sources *all, uint32_t number, size_t from, size_
     at.end_column = column_of(s, at.end_line, to);
     return at;
 }
+
+/* The byte of a column of a line that is there. */
+static size_t byte_at(const struct source *s, uint32_t line, uint32_t column)
+{
+    size_t at = s->line_starts[line - 1];
+    for (uint32_t c = 1; c < column && at < s->text.n; c++)
+        do
+            at++;
+        while (at < s->text.n && ((unsigned char)s->text.p[at] & 0xC0) == 0x80);
+    return at;
+}
+
+struct str source_bytes(struct sources *all, struct span at, size_t *from, size_t *to)
+{
+    struct source *s = source_get(all, at.source);
+    *from = *to = 0;
+    if (!s || !at.line) return (struct str){"", 0};
+    index_lines(all->arena, s);
+    if (at.line > s->n_lines || at.end_line > s->n_lines) return (struct str){"", 0};
+    *from = byte_at(s, at.line, at.column);
+    *to = byte_at(s, at.end_line, at.end_column);
+    if (*to < *from) *to = *from;
+    return str_slice(s->text, *from, *to);
+}

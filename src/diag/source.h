@@ -35,6 +35,8 @@ struct source *source_get(const struct sources *all, uint32_t number);
 struct str source_line(struct sources *all, uint32_t number, uint32_t line);
 /* The 1-based line of a byte; 0 for source 0. */
 uint32_t source_line_at(struct sources *all, uint32_t number, size_t byte);
+/* The text at a place, and its bytes [*from, *to); empty where it is no place in a line. */
+struct str source_bytes(struct sources *all, struct span at, size_t *from, size_t *to);
 /* The place of the bytes [from, to). */
 struct span source_span(struct sources *all, uint32_t number, size_t from, size_t to);
 

@@ -2,6 +2,7 @@
 #include "doc/duplicate.h"
 
 #include "base/map.h"
+#include "doc/rewrite.h"
 
 enum { SMALL_MAP = 16 }; /* up to here comparing all pairs is faster than hashing */
 
@@ -25,6 +26,7 @@ static void report(struct diags *all, const struct node *map, size_t first, size
                  node_span(all, key), "key \"%.*s\" is given twice%s", STR_ARG(key->text),
                  equal ? " with the same value" : "; only the last one counts");
     diag_note(all, d, "given before at line %u", map->keys[first]->line);
+    d->safe = rewrite_remove(all, map, first, &d->edits);
 }
 
 static void compare_pairs(struct diags *all, const struct node *map)

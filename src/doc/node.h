@@ -17,7 +17,7 @@ struct node {
     uint32_t from, to;       /* byte range in the source */
     struct str tag;          /* explicit YAML tag such as "!!str"; mostly empty */
     struct str text;         /* scalar: its content after unescaping */
-    size_t n;                /* list: items; map: entries */
+    size_t n;                /* list: items; map: entries; a flag, which is a scalar: its values */
     struct node **items;     /* list items, or map values */
     struct node **keys;      /* map: the key nodes, in the order written */
     const struct map *index; /* map of many entries: key -> number of its last entry, else NULL;

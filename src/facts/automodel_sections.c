@@ -3,6 +3,7 @@
    (nemo_automodel/recipes/_typed_config.py). */
 #include "base/buf.h"
 #include "base/edit.h"
+#include "doc/rewrite.h"
 #include "facts/automodel.h"
 #include "facts/param_ids.h"
 
@@ -82,8 +83,9 @@ static void cover(struct facts *f, struct diag *d, const struct automodel_sectio
 
 /* An option that the strategy does not have, though another one does. */
 static void complain_strategy(struct check *c, const struct automodel_section *s,
-                              const struct node *key, struct str other)
+                              const struct node *section, size_t entry, struct str other)
 {
+    const struct node *key = section->keys[entry];
     struct facts *f = c->f;
     struct diag *d =
         diag_add(f->diags, SEVERITY_ERROR, "option-of-another-strategy", node_span(f->diags, key),
@@ -91,6 +93,7 @@ static void complain_strategy(struct check *c, const struct automodel_section *s
     diag_note(f->diags, d, "%.*s is an option of strategy %.*s", STR_ARG(key->text),
               STR_ARG(other));
     diag_help(f->diags, d, "remove the line, whatever its value");
+    d->safe = rewrite_remove(f->diags, section, entry, &d->edits);
     d->parameter = key->text;
     cover(f, d, s);
 }
@@ -131,11 +134,13 @@ static void complain_unknown(struct check *c, const struct automodel_section *s,
     cover(f, d, s);
 }
 
-static void complain_key(struct check *c, const struct automodel_section *s, const struct node *key)
+static void complain_key(struct check *c, const struct automodel_section *s,
+                         const struct node *section, size_t entry)
 {
+    const struct node *key = section->keys[entry];
     struct str other = other_strategy(s, key->text);
     if (other.n)
-        complain_strategy(c, s, key, other);
+        complain_strategy(c, s, section, entry, other);
     else
         complain_unknown(c, s, key);
 }
@@ -166,8 +171,7 @@ static void check_section(struct check *c, const struct automodel_section *s,
         return;
     }
     for (size_t i = 0; i < section->n; i++)
-        if (!str_among(section->keys[i]->text, s->keys, s->n_keys))
-            complain_key(c, s, section->keys[i]);
+        if (!str_among(section->keys[i]->text, s->keys, s->n_keys)) complain_key(c, s, section, i);
 }
 
 /* _x is a section switched off, validation_dataset_x one of several. */

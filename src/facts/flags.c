@@ -12,6 +12,7 @@
 #include "facts/pattern.h"
 #include "facts/placeholder.h"
 #include "facts/profile.h"
+#include "facts/rewrite.h"
 
 /* ---- words ---- */
 
@@ -96,6 +97,18 @@ static void skip_blanks(struct splitter *s)
     }
 }
 
+/* Where the word's value stands, if it stands there as it is. */
+static void set_part(const struct facts *f, struct str text, struct flag_word *w)
+{
+    struct str raw = str_slice(text, w->from, w->to);
+    size_t eq = str_find(w->text, '='), first = eq < w->text.n ? eq + 1 : 0;
+    size_t skip = raw.n && strchr("'\"", raw.p[0]) ? 1 : 0;
+    if (!str_eq(str_slice(raw, skip, skip + w->text.n), w->text)) return;
+    w->part_source = f->source;
+    w->part_from = w->from + (uint32_t)(skip + first);
+    w->part_to = w->from + (uint32_t)(skip + w->text.n);
+}
+
 bool flags_split(struct facts *f, struct str text, struct flag_words *out)
 {
     struct splitter s = {.text = text, .line = 1};
@@ -110,11 +123,13 @@ bool flags_split(struct facts *f, struct str text, struct flag_words *out)
             return false;
         }
         struct str word = s.copied ? buf_str(&s.word) : str_slice(text, s.from, s.at);
-        *VEC_PUSH(f->arena, out) = (struct flag_word){.text = word,
-                                                      .known = word.n,
-                                                      .from = (uint32_t)s.from,
-                                                      .to = (uint32_t)s.at,
-                                                      .line = line};
+        struct flag_word *w = VEC_PUSH(f->arena, out);
+        *w = (struct flag_word){.text = word,
+                                .known = word.n,
+                                .from = (uint32_t)s.from,
+                                .to = (uint32_t)s.at,
+                                .line = line};
+        set_part(f, text, w);
     }
     return true;
 }
@@ -223,8 +238,14 @@ static void unknown_flag(struct occurrence *o)
         foreign_flag(o);
         return;
     }
+    const struct param_flag *now =
+        o->spelling ? param_flag_in(o->spelling, facts_release(f)) : NULL;
+    bool renamed = now && o->flag && now->nargs_max == o->flag->nargs_max && !o->flag->removed.n;
     *VEC_PUSH(f->arena, &f->program.strangers) =
-        (struct stranger){span_of(f, &o->name), o->name.text, other_release(o)};
+        (struct stranger){.at = span_of(f, &o->name),
+                          .name = o->name.text,
+                          .gone = other_release(o),
+                          .instead = renamed ? now->flag : (struct str){"", 0}};
     o->param = -1;
     facts_add_raw(f, o->name.text, o->n ? value_string(o->values[0].text) : value_bool(true));
 }
@@ -302,6 +323,16 @@ static struct value value_of(struct occurrence *o)
     return value_unknown();
 }
 
+/* "--switch true" is the switch alone. */
+static void drop_value(struct occurrence *o, struct diag *d)
+{
+    const struct flag_word *w = &o->values[0];
+    bool on = str_eq_nocase(w->text, STR("true")) || str_is(w->text, "1");
+    if (!on || w->node || w->part_source != d->at.source || w->part_from < o->name.to) return;
+    diag_edit(o->f->diags, d, o->name.to, w->part_to, (struct str){"", 0});
+    d->safe = true;
+}
+
 /* Whether the number of values is one that the flag takes. */
 static bool check_count(struct occurrence *o)
 {
@@ -318,6 +349,7 @@ static bool check_count(struct occurrence *o)
             complain(o, "value-for-switch", &o->values[0],
                      arena_printf(a, "%.*s is a switch and takes no value", STR_ARG(o->name.text)));
         diag_help(o->f->diags, d, "leave out '%.*s'", STR_ARG(o->values[0].text));
+        drop_value(o, d);
         return false;
     }
     if (o->n > (size_t)flag->nargs_min) {
@@ -335,6 +367,19 @@ static bool check_count(struct occurrence *o)
 /* Lines between a flag and its last value up to which both are shown. */
 enum { MOST_LINES = 8 };
 
+/* The values as nodes of their own, where they stand. */
+static struct node **value_nodes(struct occurrence *o)
+{
+    struct node **items = ARENA_ARRAY(o->f->arena, struct node *, o->n + 1);
+    for (size_t i = 0; i < o->n; i++) {
+        const struct flag_word *w = &o->values[i];
+        items[i] = ARENA_NEW(o->f->arena, struct node);
+        *items[i] = (struct node){
+            .source = w->part_source, .from = w->part_from, .to = w->part_to, .text = w->text};
+    }
+    return items;
+}
+
 /* A node that spans the flag and its values, so that findings point at them. */
 static const struct node *make_node(struct occurrence *o)
 {
@@ -347,8 +392,40 @@ static const struct node *make_node(struct occurrence *o)
                           .line = o->name.line,
                           .from = o->name.from,
                           .to = together ? last->to : o->name.to,
+                          .n = o->n,
+                          .items = value_nodes(o),
                           .text = o->n ? o->values[0].text : o->name.text};
     return node;
+}
+
+/* The flag goes, with its values. */
+static bool drop(struct occurrence *o, struct diag *d)
+{
+    return !o->name.node && rewrite_drop_words(o->f, make_node(o), &d->edits);
+}
+
+/* "write --x" and "write --x y; and why": the words; empty: it says something else. */
+static struct str words_instead(struct str text)
+{
+    struct str mark = STR("write ");
+    struct str words = str_slice(text, mark.n, str_find(text, ';'));
+    return str_starts(text, STR("write --")) ? str_trim(words) : (struct str){"", 0};
+}
+
+/* The flag's own bytes become other words: where it stands as it is, and takes what they take. */
+static void write_instead(struct occurrence *o, struct diag *d, struct str words)
+{
+    size_t from, to;
+    const struct param_flag *flag = NULL;
+    struct str name = str_slice(words, 0, str_find(words, ' '));
+    int param = param_find_key(FRAMEWORK_MEGATRON, name, &flag);
+    struct str text = source_bytes(&o->f->diags->sources, d->at, &from, &to);
+    bool whole = name.n < words.n; /* the words bring their values */
+    bool same = whole ? o->flag->nargs_max == 0
+                      : param == o->param && flag->nargs_max == o->flag->nargs_max;
+    if (param < 0 || !flag_fits(o->f, flag) || !same || !str_starts(text, o->name.text)) return;
+    diag_edit(o->f->diags, d, from, from + o->name.text.n, words);
+    d->safe = true;
 }
 
 static void note_deprecated(struct occurrence *o)
@@ -359,6 +436,11 @@ static void note_deprecated(struct occurrence *o)
                  arena_printf(o->f->arena, "%.*s is deprecated", STR_ARG(o->name.text)));
     d->severity = SEVERITY_WARNING;
     diag_help(o->f->diags, d, "%.*s", STR_ARG(o->flag->deprecated));
+    struct str words = words_instead(o->flag->deprecated);
+    if (words.n)
+        write_instead(o, d, words);
+    else if (str_starts(o->flag->deprecated, STR("has no effect")))
+        d->safe = drop(o, d);
 }
 
 /* The same flag again with another value: the last one wins, and the first is most likely
@@ -376,6 +458,7 @@ static void note_repeated(struct occurrence *o, struct value v)
                               STR_ARG(o->name.text), STR_ARG(value_text(a, v)),
                               STR_ARG(value_text(a, old->value)), old->node ? old->node->line : 0));
     d->severity = SEVERITY_WARNING;
+    if (old->node && !o->name.node) d->safe = rewrite_drop_words(o->f, old->node, &d->edits);
 }
 
 static void set_fact(struct occurrence *o)

@@ -14,6 +14,9 @@ struct flag_word {
     bool maybe;        /* it may not be there: the flag's value becomes unknown */
     uint32_t source;   /* where it stands; 0: in the facts' own */
     uint32_t from, to; /* bytes in the source */
+    /* what stands behind its "=", or all of it, where these bytes stand together in a text: in that
+       of a variable's value, mostly; to 0: they do not */
+    uint32_t part_source, part_from, part_to;
     uint32_t line;
     uint32_t set_line;       /* where the variable that holds it was set; 0: written here */
     const struct node *node; /* the document node it came from; NULL: plain text */

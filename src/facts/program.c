@@ -138,6 +138,16 @@ static const char *kind_of(const struct stranger *s)
     return str_starts(s->name, STR("-")) ? "flag" : "argument";
 }
 
+/* The same flag in the words of another release. */
+static void rename_flag(struct facts *f, struct diag *d, const struct stranger *s)
+{
+    size_t from, to;
+    struct str text = source_bytes(&f->diags->sources, d->at, &from, &to);
+    if (!str_starts(text, s->name)) return;
+    diag_edit(f->diags, d, from, from + s->name.n, s->instead);
+    d->safe = true;
+}
+
 static void report(struct facts *f, const struct stranger *s, struct str near,
                    enum severity severity)
 {
@@ -149,6 +159,7 @@ static void report(struct facts *f, const struct stranger *s, struct str near,
         diag_help(f->diags, d, "%.*s", STR_ARG(s->gone));
     else
         diag_suggest(f->diags, d, near);
+    if (s->instead.n) rename_flag(f, d, s);
 }
 
 /* Strangers that are named in the one warning for all. */

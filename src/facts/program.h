@@ -26,6 +26,7 @@ struct stranger {
     struct span at;
     struct str name;
     struct str gone; /* what took its place, of one that this release no longer has; else empty */
+    struct str instead; /* the flag of this release that says the same with as many values */
 };
 
 struct program {

@@ -359,7 +359,12 @@ static struct node *word_node(struct facts *f, const struct flag_word *word)
                           .line = word->line,
                           .from = word->from,
                           .to = word->to,
+                          .n = 1,
+                          .items = ARENA_ARRAY(f->arena, struct node *, 1),
                           .text = word->text};
+    node->items[0] = ARENA_NEW(f->arena, struct node);
+    *node->items[0] =
+        (struct node){.source = word->part_source, .from = word->part_from, .to = word->part_to};
     return node;
 }
 

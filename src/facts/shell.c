@@ -6,6 +6,20 @@
 
 /* ---- fields as words ---- */
 
+/* Where the word's value stands, if all of it was written in a row. */
+static void set_part(struct shell *sh, struct shell_text t, struct flag_word *w)
+{
+    size_t eq = str_find(shell_str(t), '='), first = eq < t.n ? eq + 1 : 0;
+    if (first >= t.n || w->dynamic) return;
+    for (size_t i = first + 1; i < t.n; i++)
+        if (t.at[i] != t.at[i - 1] + 1) return;
+    struct shell_place from = shell_place(sh, t.at[first]), to = shell_place(sh, t.at[t.n - 1]);
+    if (from.source != to.source || to.byte - from.byte != t.n - 1 - first) return;
+    w->part_source = from.source;
+    w->part_from = from.byte;
+    w->part_to = to.byte + 1;
+}
+
 static struct flag_word to_word(struct shell *sh, struct shell_text t)
 {
     struct flag_word w = {0};
@@ -30,6 +44,7 @@ static struct flag_word to_word(struct shell *sh, struct shell_text t)
     w.from = place.byte;
     w.to = w.from + (together ? last - from + 1 : 1);
     w.line = w.set_line = source_line_at(&sh->f->diags->sources, w.source, w.from);
+    set_part(sh, t, &w);
     return w;
 }
 

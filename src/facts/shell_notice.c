@@ -7,6 +7,50 @@
 
 /* ---- flags that are commands ---- */
 
+static struct str source_text(const struct shell *sh, uint32_t source)
+{
+    return source_get(&sh->f->diags->sources, source)->text;
+}
+
+static size_t line_start(struct str text, size_t at)
+{
+    while (at > 0 && text.p[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+/* The line before goes on: a backslash at its end, and no blank behind it. */
+static void join_lines(struct shell *sh, struct diag *d)
+{
+    struct shell_place at = shell_place(sh, sh->command_at);
+    struct str text = source_text(sh, at.source);
+    size_t end = line_start(text, at.byte);
+    if (end == 0) return;
+    size_t from = --end; /* the newline */
+    while (from > 0 && strchr(" \t\r", text.p[from - 1]))
+        from--;
+    bool there = from > 0 && text.p[from - 1] == '\\';
+    if (from == 0 || text.p[from - 1] == '\n') return;
+    diag_edit(sh->f->diags, d, from, end, there ? STR("") : STR(" \\"));
+    d->safe = true;
+}
+
+/* The line of the comment goes above the first line of the command. */
+static void move_comment(struct shell *sh, struct diag *d)
+{
+    struct shell_place at = shell_place(sh, sh->cut - 1);
+    struct str text = source_text(sh, at.source);
+    size_t from = line_start(text, at.byte), to = at.byte, top = from;
+    to += str_find(str_slice(text, to, text.n), '\n') + 1;
+    if (str_trim(str_slice(text, from, at.byte)).n || to > text.n) return;
+    while (top >= 2 && text.p[top - 2] == '\\')
+        top = line_start(text, top - 1);
+    if (top == from) return;
+    diag_edit(sh->f->diags, d, top, top, str_slice(text, at.byte, to));
+    diag_edit(sh->f->diags, d, from, to, STR(""));
+    d->safe = true;
+}
+
 bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known)
 {
     struct str name = shell_str(words->items[0]);
@@ -21,11 +65,13 @@ bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool know
                      "own",
                      STR_ARG(name));
         diag_help(diags, d, "put the comment above the command");
+        move_comment(sh, d);
     } else {
         d = diag_add(diags, SEVERITY_ERROR, "lost-backslash", shell_span(sh, sh->command_at, 1),
                      "bash takes %.*s for a command of its own: the line before does not go on",
                      STR_ARG(name));
         diag_help(diags, d, "end the line before with a backslash, and no blank behind it");
+        join_lines(sh, d);
     }
     /* another program than the training may well fail */
     if (!sh->launch_goes_on && !known) d->severity = SEVERITY_WARNING;
@@ -89,6 +135,19 @@ static const struct shell_var *meant_by(const struct shell *sh, struct str name)
     return best;
 }
 
+/* The name in "$NAME" or "${NAME…}", where that is what stands there. */
+static void rename_variable(struct shell *sh, struct diag *d, const struct shell_missing *m,
+                            struct str name)
+{
+    struct shell_place at = shell_place(sh, m->at);
+    struct str text = source_text(sh, at.source);
+    size_t from = at.byte;
+    while (from < text.n && from < at.byte + 3 && strchr("\"${", text.p[from]))
+        from++;
+    if (d->at.source == at.source && str_starts(str_slice(text, from, text.n), m->name))
+        diag_edit(sh->f->diags, d, from, from + m->name.n, name);
+}
+
 /* Under set -u bash stops at the variable, unless the environment has it. */
 static void tell_missing(struct shell *sh, const struct shell_missing *m)
 {
@@ -100,6 +159,8 @@ static void tell_missing(struct shell *sh, const struct shell_missing *m)
                  shell_span(sh, m->at, 1), "%.*s is never set%s", STR_ARG(m->name),
                  stops ? ", and under set -u bash stops here" : ": bash puts nothing in its place");
     diag_suggest(sh->f->diags, d, var->name);
+    rename_variable(sh, d, m, var->name);
+    d->safe = stops;
 }
 
 /* ---- arguments ---- */
@@ -151,6 +212,9 @@ static void tell_line_ends(struct shell *sh, struct str text)
                  source_span(&sh->f->diags->sources, sh->f->source, at, at + 1),
                  "the lines end in CR LF: bash takes the CR for part of the last word");
     diag_help(sh->f->diags, d, "sed -i 's/\\r$//' on the file");
+    for (; at < text.n; at += 1 + str_find_str(str_slice(text, at + 1, text.n), STR("\r\n")))
+        diag_edit(sh->f->diags, d, at, at + 1, STR(""));
+    d->safe = true;
 }
 
 void shell_tell(struct shell *sh, struct str text)

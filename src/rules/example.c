@@ -241,18 +241,29 @@ struct facts *rule_example_start(struct arena *a, struct diags *diags, const str
     return *root && start(&b, *root) ? b.facts : NULL;
 }
 
+/* The example as it is written; NULL when it is no valid one. */
+static struct facts *read_example(struct builder *b)
+{
+    const struct node *root = mapping(b);
+    if (!root || !start(b, root)) return NULL;
+    for (size_t i = 0; i < root->n; i++)
+        read_key(b, root->keys[i], root->items[i]);
+    return b->failed ? NULL : b->facts;
+}
+
+static void override_example(struct builder *b, const struct rule_set *set, struct arena *scratch)
+{
+    struct rule_set before = b->rule->role == ROLE_OVERRIDE ? set_before(b->rule, set) : *set;
+    rules_apply_overrides(&before, b->facts, scratch);
+}
+
 struct facts *rule_example_facts(struct arena *a, struct diags *diags, const struct rule *r,
                                  const struct rule_example *example, const struct rule_set *set,
                                  struct arena *scratch)
 {
     struct builder b = {a, diags, r, example, NULL, false};
-    const struct node *root = mapping(&b);
-    if (!root || !start(&b, root)) return NULL;
-    for (size_t i = 0; i < root->n; i++)
-        read_key(&b, root->keys[i], root->items[i]);
-    if (b.failed) return NULL;
-    struct rule_set before = r->role == ROLE_OVERRIDE ? set_before(r, set) : *set;
-    rules_apply_overrides(&before, b.facts, scratch);
+    if (!read_example(&b)) return NULL;
+    override_example(&b, set, scratch);
     return b.facts;
 }
 
@@ -291,19 +302,26 @@ static struct str broken_part(struct arena *a, const struct rule *r, const struc
     return STR("a condition or rule that is no boolean");
 }
 
+/* The error that an expression ends in; empty: none. */
+static struct str error_of(struct arena *a, const struct expr *e, const struct facts *f)
+{
+    struct expr_scope scope = facts_scope(f);
+    struct value v = e ? expr_eval(e, a, &scope) : value_null();
+    return v.kind == VALUE_ERROR ? v.s : STR("");
+}
+
 /* An expression that only words the finding, or sets a fact, must not end in an error either. */
 static struct str broken_extra(struct arena *a, const struct rule *r, const struct facts *f)
 {
-    const struct expr *extra[] = {r->message_expression, r->suggestion, r->help_expression,
-                                  r->fix_value};
-    struct expr_scope scope = facts_scope(f);
-    for (size_t i = 0; i < sizeof extra / sizeof *extra + r->n_set; i++) {
-        bool own = i < sizeof extra / sizeof *extra;
-        const struct expr *e = own ? extra[i] : r->set[i - sizeof extra / sizeof *extra].value;
-        struct value v = e ? expr_eval(e, a, &scope) : value_null();
-        if (v.kind == VALUE_ERROR) return v.s;
-    }
-    return STR("");
+    const struct expr *extra[] = {r->message_expression, r->suggestion, r->help_expression};
+    struct str error = {"", 0};
+    for (size_t i = 0; i < sizeof extra / sizeof *extra && !error.n; i++)
+        error = error_of(a, extra[i], f);
+    for (size_t i = 0; i < r->n_set && !error.n; i++)
+        error = error_of(a, r->set[i].value, f);
+    for (size_t i = 0; i < r->fix.n_set && !error.n; i++)
+        error = error_of(a, r->fix.set[i].value, f);
+    return error;
 }
 
 static void judge(struct builder *b, enum outcome outcome)
@@ -330,6 +348,35 @@ static void judge(struct builder *b, enum outcome outcome)
     }
 }
 
+/* The facts as the fix leaves them, before any override. */
+static void apply_fix(const struct rule *r, const struct facts *found, struct facts *fixed,
+                      struct arena *a)
+{
+    struct expr_scope scope = facts_scope(found);
+    for (size_t i = 0; i < r->fix.n_set; i++) {
+        int param = r->fix.set[i].param;
+        facts_set(fixed, param, expr_eval(r->fix.set[i].value, a, &scope), ORIGIN_FILE, NULL,
+                  param_table[param].name);
+    }
+    for (size_t i = 0; i < r->fix.n_remove; i++)
+        fixed->items[r->fix.remove[i]] = (struct fact){
+            .value = facts_default(fixed, r->fix.remove[i]), .origin = ORIGIN_DEFAULT};
+}
+
+/* A bad example with its fix is good, or not what the rule is about. */
+static void check_fix(struct builder *b, const struct rule_set *set, struct arena *scratch)
+{
+    const struct rule *r = b->rule;
+    struct builder again = {b->arena, b->diags, r, b->example, NULL, false};
+    if (b->failed || b->example->good || !(r->fix.n_set || r->fix.n_remove)) return;
+    if (!read_example(&again)) return;
+    apply_fix(r, b->facts, again.facts, b->arena);
+    override_example(&again, set, scratch);
+    enum outcome outcome = rule_evaluate(r, again.facts, scratch);
+    if (outcome != OUTCOME_PASS && outcome != OUTCOME_NOT_APPLICABLE)
+        complain(b, "is not mended by the rule's fix");
+}
+
 static void run_example(struct builder *b, const struct rule_set *set, struct arena *scratch)
 {
     b->facts = rule_example_facts(b->arena, b->diags, b->rule, b->example, set, scratch);
@@ -338,6 +385,7 @@ static void run_example(struct builder *b, const struct rule_set *set, struct ar
     enum outcome outcome = rule_evaluate(b->rule, b->facts, scratch);
     bool idle = b->rule->role == ROLE_ASSUMPTION && !rule_has_open(b->rule, b->facts);
     judge(b, outcome == OUTCOME_FAIL && idle ? OUTCOME_NOT_APPLICABLE : outcome);
+    check_fix(b, set, scratch);
 }
 
 static void pass_on(struct diags *to, const struct diags *from, size_t *failures)

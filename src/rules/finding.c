@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/edit.h"
+#include "facts/rewrite.h"
 #include "rules/rule.h"
 
 enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VARIABLES = 3, MOST_VALID = 6, LONGEST_VALUE = 60 };
@@ -181,22 +182,51 @@ static struct str valid_values(const struct rule_set *set, const struct rule *r,
     return buf_str(&out);
 }
 
-/* "name=value" as --set takes it. */
-static struct str fix_text(const struct rule *r, const struct facts *f, struct arena *scratch)
+/* ---- the fix ---- */
+
+static struct value fix_value(const struct assignment *a, const struct facts *f,
+                              struct arena *scratch)
 {
-    if (r->fix_parameter < 0) return STR("");
     struct expr_scope scope = facts_scope(f);
-    struct value v = expr_eval(r->fix_value, scratch, &scope);
-    if (v.kind == VALUE_ERROR || v.kind == VALUE_UNKNOWN) return STR("");
-    struct str text = value_text(scratch, v);
-    return arena_printf(scratch, "%.*s=%.*s", STR_ARG(param_table[r->fix_parameter].name),
-                        STR_ARG(text));
+    return expr_eval(a->value, scratch, &scope);
+}
+
+/* "a=8, without b"; empty where a value is not known. */
+static struct str fix_text(const struct rule_fix *fix, const struct facts *f, struct arena *scratch)
+{
+    struct buf out = buf_new(scratch);
+    for (size_t i = 0; i < fix->n_set; i++) {
+        struct value v = fix_value(&fix->set[i], f, scratch);
+        if (v.kind == VALUE_ERROR || v.kind == VALUE_UNKNOWN) return STR("");
+        struct str text = value_text(scratch, v);
+        buf_printf(&out, "%s%.*s=%.*s", out.n ? ", " : "",
+                   STR_ARG(param_table[fix->set[i].param].name), STR_ARG(text));
+    }
+    for (size_t i = 0; i < fix->n_remove; i++)
+        buf_printf(&out, "%swithout %.*s", out.n ? ", " : "",
+                   STR_ARG(param_table[fix->remove[i]].name));
+    return buf_str(&out);
+}
+
+/* The edits of the whole fix, or none: half of it is no fix. */
+static void add_edits(struct diag *d, const struct rule *r, const struct facts *f,
+                      struct arena *scratch)
+{
+    struct text_edits edits = {0};
+    bool good = d->fix.n && f->source;
+    for (size_t i = 0; i < r->fix.n_set && good; i++)
+        good = rewrite_set(f, r->fix.set[i].param, fix_value(&r->fix.set[i], f, scratch),
+                           r->parameter, &edits);
+    for (size_t i = 0; i < r->fix.n_remove && good; i++)
+        good = rewrite_unset(f, r->fix.remove[i], &edits);
+    if (good) d->edits = edits;
+    d->safe = r->fix.safe;
 }
 
 static void add_help(struct diag *d, const struct rule_set *set, const struct rule *r,
                      const struct facts *f, struct arena *scratch)
 {
-    struct str valid = valid_values(set, r, f, scratch), fix = fix_text(r, f, scratch);
+    struct str valid = valid_values(set, r, f, scratch), fix = fix_text(&r->fix, f, scratch);
     struct str help = one_line(r->help_expression, f, scratch);
     if (!help.n) help = str_trim(r->help);
     if (help.n && valid.n)
@@ -206,6 +236,7 @@ static void add_help(struct diag *d, const struct rule_set *set, const struct ru
     else if (fix.n)
         diag_help(f->diags, d, "set %.*s", STR_ARG(fix));
     d->fix = str_dup(f->diags->arena, fix);
+    add_edits(d, r, f, scratch);
 }
 
 struct str rule_message(const struct rule *r, const struct facts *f, struct arena *a)

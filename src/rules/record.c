@@ -396,34 +396,56 @@ static void read_parameter(struct loader *l, const struct key *key, const struct
     r->parameter = param_read(l, node);
 }
 
-static void read_set(struct loader *l, const struct key *key, const struct node *node,
-                     struct rule *r)
+/* Parameters and the expressions of their values. */
+static const struct assignment *assignments_read(struct loader *l, const char *what,
+                                                 const struct node *node, size_t *n)
 {
+    *n = 0;
     if (node->kind != NODE_MAP || !node->n) {
-        record_error(l, node, "%s must be a mapping of parameters to expressions", key->name);
-        return;
+        record_error(l, node, "%s must be a mapping of parameters to expressions", what);
+        return NULL;
     }
     struct assignment *set = ARENA_ARRAY(l->arena, struct assignment, node->n);
     for (size_t i = 0; i < node->n; i++) {
-        set[i].param = param_read(l, node->keys[i]);
-        set[i].value = compile(l, node->items[i], EXPR_DYN);
-        r->n_set += set[i].param >= 0 && set[i].value;
+        set[*n].param = param_read(l, node->keys[i]);
+        set[*n].value = compile(l, node->items[i], EXPR_DYN);
+        *n += set[*n].param >= 0 && set[*n].value;
     }
-    r->set = set;
+    return set;
+}
+
+static void read_set(struct loader *l, const struct key *key, const struct node *node,
+                     struct rule *r)
+{
+    r->set = assignments_read(l, key->name, node, &r->n_set);
+}
+
+static void read_removed(struct loader *l, const struct node *node, struct rule_fix *fix)
+{
+    size_t n = node->kind == NODE_LIST ? node->n : 0;
+    int *params = ARENA_ARRAY(l->arena, int, n + 1);
+    if (!n) record_error(l, node, "remove must be a list of parameters");
+    for (size_t i = 0; i < n; i++) {
+        params[fix->n_remove] = param_read(l, node->items[i]);
+        fix->n_remove += params[fix->n_remove] >= 0;
+    }
+    fix->remove = params;
 }
 
 static void read_fix(struct loader *l, const struct key *key, const struct node *node,
                      struct rule *r)
 {
-    const struct node *parameter = node_get(node, STR("parameter")),
-                      *value = node_get(node, STR("value"));
-    if (!parameter || !value) {
-        record_error(l, node, "%s must be a mapping with parameter and value", key->name);
+    const struct node *set = node_get(node, STR("set")), *gone = node_get(node, STR("remove")),
+                      *safe = node_get(node, STR("safe"));
+    if (!set && !gone) {
+        record_error(l, node, "%s must be a mapping with set or remove", key->name);
         return;
     }
-    record_check_keys(l, node, (const char *const[]){"parameter", "value", NULL});
-    r->fix_parameter = param_read(l, parameter);
-    r->fix_value = compile(l, value, EXPR_DYN);
+    record_check_keys(l, node, (const char *const[]){"set", "remove", "safe", NULL});
+    if (set) r->fix.set = assignments_read(l, "set", set, &r->fix.n_set);
+    if (gone) read_removed(l, gone, &r->fix);
+    r->fix.safe = safe && str_is(safe->text, "true");
+    if (safe && !r->fix.safe) record_error(l, safe, "safe must be true, or left out");
 }
 
 /* One text, or several: they are kept a line each. */
@@ -633,7 +655,6 @@ void record_read(struct loader *l, const struct node *node, enum rule_role role)
                        .native = node_get(node, STR("check")) != NULL,
                        .severity = SEVERITY_WARNING,
                        .parameter = -1,
-                       .fix_parameter = -1,
                        .margin = -1,
                        .suite = l->suite};
     memcpy(r->in, l->in, sizeof r->in);

@@ -44,6 +44,15 @@ struct rule_example {
     struct span at;   /* nowhere in the built-in set */
 };
 
+/* The one change that is right: parameters that get a value (expressions over the facts of the
+   finding), and those that are no longer said. */
+struct rule_fix {
+    const struct assignment *set;
+    const int *remove;
+    size_t n_set, n_remove;
+    bool safe; /* it keeps what the run was meant to do */
+};
+
 struct rule {
     struct str id;
     struct span at; /* of the id; nowhere in the built-in set */
@@ -66,8 +75,9 @@ struct rule {
     struct str error_pattern; /* a line each where the error has several texts */
     struct str since; /* version of moeplan that brought it; empty: the first */
     struct str suite; /* file it came from, relative to the folder loaded */
-    const struct expr *message_expression, *suggestion, *help_expression, *fix_value;
-    int parameter, fix_parameter; /* -1: none */
+    const struct expr *message_expression, *suggestion, *help_expression;
+    int parameter; /* -1: none */
+    struct rule_fix fix;
     const struct str *covers, *guides;
     size_t n_covers, n_guides;
     enum phase phase;

@@ -28,7 +28,8 @@ static void define_all(struct writer *w, const struct rule *r)
     define(w, r->message_expression);
     define(w, r->suggestion);
     define(w, r->help_expression);
-    define(w, r->fix_value);
+    for (size_t i = 0; i < r->fix.n_set; i++)
+        define(w, r->fix.set[i].value);
 }
 
 static void refer(struct writer *w, const struct expr *e)
@@ -108,16 +109,38 @@ static void member_frameworks(struct writer *w, const struct rule *r)
     buf_add(w->out, STR("},\n"));
 }
 
+static void assignments(struct writer *w, const struct assignment *set, size_t n)
+{
+    buf_add(w->out, STR("(const struct assignment[]){"));
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(w->out, "{%d, ", set[i].param);
+        refer(w, set[i].value);
+        buf_add(w->out, STR("}, "));
+    }
+    buf_add(w->out, STR("}"));
+}
+
 static void member_set(struct writer *w, const struct rule *r)
 {
     if (!r->n_set) return;
-    buf_printf(w->out, "    .n_set = %zu, .set = (const struct assignment[]){", r->n_set);
-    for (size_t i = 0; i < r->n_set; i++) {
-        buf_printf(w->out, "{%d, ", r->set[i].param);
-        refer(w, r->set[i].value);
-        buf_add(w->out, STR("}, "));
+    buf_printf(w->out, "    .n_set = %zu, .set = ", r->n_set);
+    assignments(w, r->set, r->n_set);
+    buf_add(w->out, STR(",\n"));
+}
+
+static void member_fix(struct writer *w, const struct rule_fix *fix)
+{
+    if (!fix->n_set && !fix->n_remove) return;
+    buf_printf(w->out, "    .fix = {.safe = %d", fix->safe);
+    if (fix->n_set) {
+        buf_printf(w->out, ", .n_set = %zu, .set = ", fix->n_set);
+        assignments(w, fix->set, fix->n_set);
     }
-    buf_add(w->out, STR("},\n"));
+    if (fix->n_remove)
+        buf_printf(w->out, ", .n_remove = %zu, .remove = (const int[]){", fix->n_remove);
+    for (size_t i = 0; i < fix->n_remove; i++)
+        buf_printf(w->out, "%d, ", fix->remove[i]);
+    buf_add(w->out, fix->n_remove ? STR("}},\n") : STR("},\n"));
 }
 
 static void member_examples(struct writer *w, const struct rule *r)
@@ -141,9 +164,8 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
                (int)r->phase, (int)r->advice);
     buf_printf(w->out, "    .role = %d, .native = %d, .plans_silent = %d, .everywhere = %d,\n",
                (int)r->role, r->native, r->plans_silent, r->everywhere);
-    buf_printf(w->out,
-               "    .confidence = %a, .margin = %a, .parameter = %d, .fix_parameter = %d,\n",
-               r->confidence, r->margin, r->parameter, r->fix_parameter);
+    buf_printf(w->out, "    .confidence = %a, .margin = %a, .parameter = %d,\n", r->confidence,
+               r->margin, r->parameter);
     member_frameworks(w, r);
     member_conditions(w, r);
     member_expr(w, "rule", r->rule);
@@ -151,7 +173,7 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
     member_expr(w, "message_expression", r->message_expression);
     member_expr(w, "suggestion", r->suggestion);
     member_expr(w, "help_expression", r->help_expression);
-    member_expr(w, "fix_value", r->fix_value);
+    member_fix(w, &r->fix);
     member_str(w, "message", r->message);
     member_str(w, "why", r->why);
     member_str(w, "help", r->help);

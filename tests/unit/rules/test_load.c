@@ -89,7 +89,7 @@ static void all_keys_arrive(void **state)
         "  matchConditions:\n  - {name: parallel, expression: plan.tp == 1}\n  - plan.ep > 1\n"
         "  rule: twice % plan.ep == 0\n  message: ep {plan.ep}\n  parameter: ep\n"
         "  suggestion: divisors(world)\n  help: look up\n"
-        "  fix: {parameter: ep, value: '8'}\n  why: |\n    Because.\n  covers: [megatron:A, "
+        "  fix: {set: {ep: '8'}, remove: [tp], safe: true}\n  why: |\n    Because.\n  covers: [megatron:A, "
         "megatron:B]\n"
         "  guide: S1.6\n  error: {type: ValueError, pattern: must be}\n  source: f.py:1\n"
         "  date: 2026-08-22\n  phase: scale\n  decides: {ep: '8'}\n  confidence: 0.5\n"
@@ -108,14 +108,16 @@ static void all_keys_arrive(void **state)
     assert_false(r->in[FRAMEWORK_BRIDGE].applies);
     assert_true(set.items[0]->in[FRAMEWORK_BRIDGE].applies);
     assert_int_equal(r->parameter, P_expert_model_parallel_size);
-    assert_int_equal(r->fix_parameter, r->parameter);
+    assert_int_equal(r->fix.set[0].param, r->parameter);
+    assert_int_equal(r->fix.n_remove, 1);
+    assert_true(r->fix.safe);
     assert_str(r->covers[1], "megatron:B");
     assert_str(r->guides[0], "S1.6");
     assert_str(r->why, "Because.");
     assert_str(r->error_pattern, "must be");
     assert_int_equal(r->phase, PHASE_SCALE);
     assert_int_equal(r->n_set, 1);
-    assert_true(r->message_expression && r->suggestion && r->fix_value);
+    assert_true(r->message_expression && r->suggestion && r->fix.n_set);
     assert_str(r->examples[1].facts, "{\"ep\":7,\"tp\":1}");
     assert_false(r->examples[1].good);
     assert_int_equal(set.lanes[FRAMEWORK_MEGATRON].n_checks, 1);

@@ -17,7 +17,7 @@ static const char *const text =
               "  covers: [megatron:A]\n  source: f.py:1\n"
               "- id: sp-advised\n  severity: warning\n  matchConditions: [plan.ep > 1]\n"
               "  rule: plan.sequence_parallel\n  message: write sequence_parallel\n"
-              "  fix: {parameter: sequence_parallel, value: 'true'}\n"
+              "  fix: {set: {sequence_parallel: 'true'}}\n"
               "- id: broken\n  severity: error\n  frameworks: [bridge]\n  rule: 1 / (plan.tp - "
               "plan.tp) == 1\n"
               "  message: never seen\n";
