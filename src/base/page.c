@@ -113,7 +113,7 @@ static int hang_of(const struct line *line, int room)
         lead++;
     if (line->hang != SIZE_MAX) {
         int marked = width_of(line, 0, line->hang);
-        return marked <= room / 2 ? marked : width_of(line, 0, lead) + 2;
+        return marked <= room * 2 / 3 ? marked : width_of(line, 0, lead) + 2;
     }
     for (size_t i = lead + 2; i < line->n && width_of(line, 0, i) <= room / 2; i++)
         if (!is_blank(&line->items[i]) && is_blank(&line->items[i - 1]) &&

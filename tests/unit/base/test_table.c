@@ -34,11 +34,12 @@ static void figures_stand_at_the_right_and_empty_columns_are_left_out(void **sta
 
 static void what_there_is_no_room_for_is_named(void **state)
 {
-    assert_str(shown(*state, 46), " #  name                why\n"
+    assert_str(shown(*state, 44), " #  name                why\n"
                                   " 1  first\n"
-                                  "12  the second of them  slower than the first\n"
-                                  "                        one is\n"
-                                  "(no room for: GiB; a wider screen, or a pipe,\nhas it)\n");
+                                  "12  the second of them  slower than the\n"
+                                  "                        first one is\n"
+                                  "(no room for: GiB; a wider screen, or a\n"
+                                  "  pipe, has it)\n");
 }
 
 static const struct CMUnitTest tests[] = {
