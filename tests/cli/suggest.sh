@@ -98,7 +98,7 @@ suggest 0 "measurement-contract" $both --full
 suggest 2 "there are 10 layouts" $both --take 11
 suggest 0 "layout 2: " $both --take 2
 json=$("$moeplan" suggest $both --format json)
-second=$(echo "$json" | sed 's/.*"rank":2,//; s/"rank":3,.*//' | number micro_batch_size)
+second=$(echo "$json" | sed 's/.*"rank":2,//; s/"rank":3,.*//' | number mbs)
 suggest 0 "mbs: ${second:-none}" $both --take 2 --format plan --framework megatron
 suggest 0 "wrote" $both --save-dir "$dir/saved" --take 2
 for file in plan.yaml launch.sh reasons.txt answer.json layouts.csv; do
