@@ -114,5 +114,9 @@ suggest 2 "cannot be made" $both --save-dir "$dir/none/deeper"
 
 # a folder with a config.json needs no name
 mkdir "$dir/hf"
-cp "$source/tests/cli/screens/inputs/hf_config.json" "$dir/hf/config.json"
+cat >"$dir/hf/config.json" <<EOF
+{"model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "hidden_size": 2048, "intermediate_size": 6144,
+ "moe_intermediate_size": 768, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "num_hidden_layers": 48,
+ "num_experts": 128, "num_experts_per_tok": 8, "vocab_size": 151936, "tie_word_embeddings": false, "hidden_act": "silu"}
+EOF
 (cd "$dir/hf" && "$moeplan" suggest --gpus 8 --platform h100 --format json) | grep -q '"plans":' || fail "config.json of the folder is not read"
