@@ -10,6 +10,7 @@
 #include "cmd/commands.h"
 #include "cmd/option.h"
 #include "cmd/terminal.h"
+#include "cmd/wrong_file.h"
 #include "diag/render_text.h"
 #include "rules/rule.h"
 
@@ -147,6 +148,7 @@ static void run_and_deliver(void *state)
     diags_init(&c->diags, c->keep);
     int status = run(c, call->argc, call->argv), colour = COLOUR_AUTO;
     cmd_print_diags(c, &c->diags, &c->err);
+    if (status == STATUS_CANNOT) wrong_files(c);
     call->status = deliver(c, status);
     option_choice(c, "color", &colour);
     write_all(stderr, shown(c, &c->err, terminal_view(STDERR_FILENO, colour)));
