@@ -35,8 +35,7 @@ void reason_add(struct arena *a, struct reason_list *list, struct reason reason)
 static void add(struct arena *a, struct plan *plan, const struct rule *r, enum phase phase,
                 enum reason_kind kind, struct str text)
 {
-    struct reason reason = {
-        .text = text, .phase = r && r->phase ? r->phase : phase, .kind = kind};
+    struct reason reason = {.text = text, .phase = r && r->phase ? r->phase : phase, .kind = kind};
     if (r) {
         reason.rule = r->id;
         reason.source = r->source;
@@ -249,23 +248,27 @@ static const struct preference *held_back_by(const struct answer *answer,
     return most;
 }
 
+struct str reason_held_back(struct arena *a, const struct answer *answer,
+                            const struct contender *plan)
+{
+    const struct contender *first = &answer->plans[0].costs;
+    if (plan->risky && !first->risky)
+        return STR("its graph of the whole iteration has buffers of a fixed size, "
+                   "which recipes of this chip and format seldom risk");
+    const struct preference *p = held_back_by(answer, plan, first);
+    if (plan->step_s > first->step_s || !p) return STR("");
+    return arena_printf(a, "further from the guide's %.*s %.*s  [%.*s]",
+                        STR_ARG(param_name(p->knob->param)), STR_ARG(word(a, p->value)),
+                        STR_ARG(p->rule->id));
+}
+
 struct str reason_against(struct arena *a, const struct answer *answer,
                           const struct contender *plan)
 {
     const struct contender *first = &answer->plans[0].costs;
     double slower = percent(plan->step_s, first->step_s), more = percent(plan->peak, first->peak);
-    struct str costs =
-        arena_printf(a, "%.0f %% %s, %.0f %% %s memory", fabs(slower),
-                     slower > 0 ? "slower" : "faster", fabs(more), more > 0 ? "more" : "less");
-    if (plan->risky && !first->risky)
-        return arena_printf(
-            a,
-            "%.*s, but its graph of the whole iteration has buffers of a fixed size, "
-            "which recipes of this chip and format seldom risk",
-            STR_ARG(costs));
-    const struct preference *p = held_back_by(answer, plan, first);
-    if (slower > 0 || !p) return costs;
-    return arena_printf(a, "%.*s, but further from the guide's %.*s %.*s  [%.*s]", STR_ARG(costs),
-                        STR_ARG(param_name(p->knob->param)), STR_ARG(word(a, p->value)),
-                        STR_ARG(p->rule->id));
+    struct str why = reason_held_back(a, answer, plan);
+    return arena_printf(a, "%.0f %% %s, %.0f %% %s memory%s%.*s", fabs(slower),
+                        slower > 0 ? "slower" : "faster", fabs(more), more > 0 ? "more" : "less",
+                        why.n ? ", but " : "", STR_ARG(why));
 }

@@ -27,7 +27,7 @@ static bool read_pins(struct cmd_context *c, struct ask *ask)
 }
 
 /* --format flags is Megatron's, bridge Bridge's, yaml AutoModel's; a contradiction is a usage
- * error. */
+   error. With --take the frameworks stay those of the table that it counts in. */
 static bool read_frameworks(struct cmd_context *c, struct ask *ask)
 {
     const struct emitter *emitter = emitter_find(option_value(c, "format"));
@@ -38,7 +38,7 @@ static bool read_frameworks(struct cmd_context *c, struct ask *ask)
         return cmd_usage_error(c, "this --format is %s's; it contradicts --framework %.*s",
                                framework_name(emitter->framework), STR_ARG(word)),
                false;
-    if (emitter) ask->in[emitter->framework] = true;
+    if (emitter && !option_given(c, "take")) ask->in[emitter->framework] = true;
     return true;
 }
 
@@ -242,11 +242,18 @@ static bool save_all(struct cmd_context *c, const struct rule_set *rules, const 
    there is none of that number. */
 static const struct offer *take(struct cmd_context *c, const struct offers *all)
 {
+    const struct emitter *emitter = emitter_find(option_value(c, "format"));
     int64_t rank = 1;
     if (!option_int(c, "take", 1, &rank)) return NULL;
-    if ((size_t)rank <= all->n) return &all->items[rank - 1];
-    cmd_usage_error(c, "--take %lld: there are %zu layouts; --top K asks for more", (long long)rank,
-                    all->n);
+    const struct offer *taken = (size_t)rank <= all->n ? &all->items[rank - 1] : NULL;
+    if (taken && (!emitter || emitter->framework == taken->framework)) return taken;
+    if (taken)
+        cmd_usage_error(c, "layout %lld is %s's; its --format is %s", (long long)rank,
+                        framework_full_name(taken->framework),
+                        emitter_of(taken->framework)->format);
+    else
+        cmd_usage_error(c, "--take %lld: there are %zu layouts; --top K asks for more",
+                        (long long)rank, all->n);
     return NULL;
 }
 

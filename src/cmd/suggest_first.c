@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "cmd/suggest_show.h"
+#include "emit/emit.h"
 #include "emit/screen.h"
 #include "plan/framework.h"
 
@@ -62,20 +63,12 @@ void suggest_verdict(struct arena *a, const struct offer *o, struct buf *out)
 
 /* ---- the table ---- */
 
-/* "12 % slower, 3 % less memory", where that is said of another framework's plan too. */
+/* "+12 %": its step beside that of the first, of whatever framework. */
 static struct str difference(struct arena *a, const struct offer *first, const struct offer *o)
 {
     double slower = 100 * (o->plan->costs.step_s / first->plan->costs.step_s - 1);
     if (o == first) return STR("");
     return arena_printf(a, "%+.0f %%", fabs(slower) < 0.5 ? 0 : slower);
-}
-
-/* What follows "but" in the reason against a faster plan. */
-static struct str held_back_by(const struct offer *o)
-{
-    struct str why = o->plan->why_not_first, but = STR(", but ");
-    size_t at = str_find_str(why, but);
-    return at < why.n ? str_slice(why, at + but.n, why.n) : STR("");
 }
 
 /* In a word, why a layout is not the first. */
@@ -88,7 +81,7 @@ static const char *word_against(const struct ask *ask, const struct offer *first
     if (ratio >= 1 && str_is(ask->goal, "memory")) return "more memory";
     if (ratio > 1 + TIE) return "slower";
     if (ratio > 1 - TIE) return "a tie";
-    return held_back_by(o).n ? "below" : "more memory";
+    return o->plan->held_back.n ? "below" : "more memory";
 }
 
 /* Those that the table shows: the first ones, the best of each framework, the fastest and the one
@@ -107,11 +100,10 @@ static const struct table_column columns[] = {
 static void add_row(struct table *t, const struct ask *ask, const struct offers *all,
                     const struct offer *o, bool several)
 {
-    static const char *const names[] = {"Megatron", "Bridge", "AutoModel"};
     const struct contender *c = &o->plan->costs;
     struct arena *a = t->arena;
     table_printf(t, "%zu", o->rank);
-    table_add(t, several ? str_of(names[o->framework]) : STR(""));
+    table_add(t, several ? str_of(framework_name(o->framework)) : STR(""));
     table_add(t, layout_words(a, &o->plan->config));
     table_printf(t, "%.1f", c->peak / GIB);
     table_printf(t, "%.2f", c->step_s);
@@ -120,18 +112,18 @@ static void add_row(struct table *t, const struct ask *ask, const struct offers 
     table_add(t, str_of(word_against(ask, all->items, o)));
 }
 
-/* What the order rests on where it is not the step time: of each faster plan that is shown. */
-static void add_held_back(const struct offers *all, struct buf *out)
+/* What the order rests on where it is not the step time. */
+static void add_held_back(const struct ask *ask, const struct offers *all, struct buf *out)
 {
     const struct offer *first = all->items, *fastest = offers_fastest(all);
     double faster = 100 * (1 - fastest->plan->costs.step_s / first->plan->costs.step_s);
-    struct str why = held_back_by(fastest);
+    struct str why = fastest->plan->held_back;
     if (faster < 100 * TIE) return;
     buf_printf(out, "  layout %zu is %.0f %% faster: ", fastest->rank, faster);
-    if (why.n)
-        buf_printf(out, "%.*s\n", LINE_ARG(out->arena, why));
-    else
-        buf_printf(out, "the order is by goal, framework by framework\n");
+    if (!why.n)
+        why = str_is(ask->goal, "memory") ? STR("the goal is memory")
+                                          : STR("the guides prefer the first");
+    buf_printf(out, "%.*s\n", LINE_ARG(out->arena, why));
 }
 
 static void add_table(struct arena *a, const struct ask *ask, const struct offers *all,
@@ -147,7 +139,7 @@ static void add_table(struct arena *a, const struct ask *ask, const struct offer
     buf_add(out, STR("\n" MARK_HEADING "layouts" MARK_END ": peak GiB of a GPU, s a step, tokens/s "
                      "of a GPU, difference of the step\n"));
     table_print(&t, width, out);
-    add_held_back(all, out);
+    add_held_back(ask, all, out);
 }
 
 /* ---- why ---- */
@@ -186,12 +178,10 @@ static void add_why(struct arena *a, const struct offer *o, struct buf *out)
 
 static void add_next(const struct offers *all, const struct offer *taken, struct buf *out)
 {
-    static const char *const forms[] = {"flags", "bridge", "yaml"};
-    static const char *const files[] = {"args.txt", "overrides.txt", "recipe.yaml"};
     size_t other = taken->rank == 1 ? 2 : 1;
     buf_add(out, STR("\n" MARK_HEADING "next" MARK_END ": add to this command\n"));
-    buf_printf(out, MARK_CODE "  --framework %s --format %s -o %s" MARK_END "\n",
-               framework_name(taken->framework), forms[taken->framework], files[taken->framework]);
+    buf_printf(out, MARK_CODE "  --take %zu --format %s -o FILE" MARK_END "\n", taken->rank,
+               emitter_of(taken->framework)->format);
     if (other <= all->n)
         buf_printf(out, MARK_CODE "  --take %zu" MARK_END "                 layout %zu instead\n",
                    other, other);

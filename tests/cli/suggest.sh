@@ -89,7 +89,7 @@ has "options.no_playbook must be true or false, not 1"
 both="qwen3-30b-a3b --gpus 8 --platform h100"
 suggest 0 "why not" $both
 [ "$(head -n 1 "$dir/out" | grep -c ': fits, ')" = 1 ] || fail "no verdict in the first line"
-[ "$(grep -c '^ *[0-9]*  AutoModel ' "$dir/out")" -ge 1 ] || fail "AutoModel is not in the table"
+[ "$(grep -c '^ *[0-9]*  automodel ' "$dir/out")" -ge 1 ] || fail "automodel is not in the table"
 lacks "good when"
 suggest 0 "good when: " $both --verify
 suggest 0 "measurement-contract" $both --full
@@ -100,6 +100,10 @@ suggest 0 "layout 2: " $both --take 2
 json=$("$moeplan" suggest $both --format json)
 second=$(echo "$json" | sed 's/.*"rank":2,//; s/"rank":3,.*//' | number mbs)
 suggest 0 "mbs: ${second:-none}" $both --take 2 --format plan --framework megatron
+# the numbers of the table hold for every format: the second layout of both, not of one framework
+last=$("$moeplan" suggest $both | sed -n 's/^ *\([0-9]*\)  automodel .*/\1/p' | head -n 1)
+suggest 2 "layout $last is NeMo AutoModel's; its --format is yaml" $both --take "$last" --format flags
+suggest 0 "ep_size" $both --take "$last" --format yaml
 suggest 0 "wrote" $both --save-dir "$dir/saved" --take 2
 for file in plan.yaml launch.sh reasons.txt answer.json layouts.csv; do
     [ -s "$dir/saved/$file" ] || fail "--save-dir has no $file"
