@@ -241,14 +241,55 @@ static const char *barred(void *context, const struct config *plan)
     return forbidden ? FORBIDDEN : NULL;
 }
 
-/* Marks what rules set in a plan's facts. */
+/* Whether an expression looks at what may differ between two plans of a question. */
+static bool reads_plan(const struct expr *e, const bool *completed)
+{
+    const uint32_t *slots;
+    size_t n = e ? expr_slots(e, &slots) : 0;
+    for (size_t i = 0; i < n; i++) {
+        int param = facts_slot_param(slots[i]);
+        if (param < 0) continue;
+        int scope = param_table[param].scope;
+        bool differs = scope != SCOPE_MODEL && (knob_of(param) || scope == SCOPE_DERIVED);
+        if (differs || completed[param]) return true;
+    }
+    return false;
+}
+
+/* Whether a rule may set something else in another plan. Guides ask whether others were followed.
+ */
+static bool follows_plan(const struct rule *r, const bool *completed)
+{
+    bool follows = r->role == ROLE_CHECK || reads_plan(r->rule, completed);
+    for (size_t i = 0; i < r->n_conditions; i++)
+        follows = follows || reads_plan(r->conditions[i], completed);
+    for (size_t i = 0; i < r->n_set; i++)
+        follows = follows || reads_plan(r->set[i].value, completed);
+    return follows;
+}
+
+/* Marks what a rule sets, unless all plans get the same; whether any of it was unmarked. */
+static bool complete(const struct rule *r, bool *completed)
+{
+    bool changed = false;
+    if (r->n_set == 0 || !follows_plan(r, completed)) return false;
+    for (size_t i = 0; i < r->n_set; i++) {
+        int param = r->set[i].param;
+        if (completed[param] || (knob_of(param) && r->role == ROLE_CHECK)) continue;
+        completed[param] = changed = true;
+    }
+    return changed;
+}
+
+/* Marks what rules may set in one plan's facts other than in another's. */
 static const bool *completed_params(struct arena *a, const struct rule_set *rules)
 {
-    bool *completed = ARENA_ARRAY(a, bool, param_count);
-    for (size_t i = 0; i < rules->n; i++)
-        for (size_t j = 0; j < rules->items[i]->n_set; j++)
-            if (!knob_of(rules->items[i]->set[j].param) || rules->items[i]->role != ROLE_CHECK)
-                completed[rules->items[i]->set[j].param] = true;
+    bool *completed = ARENA_ARRAY(a, bool, param_count), more = true;
+    while (more) {
+        more = false;
+        for (size_t i = 0; i < rules->n; i++)
+            more = complete(rules->items[i], completed) || more;
+    }
     return completed;
 }
 

@@ -38,6 +38,7 @@ static bool same_shape(const struct model_shape *a, const struct model_shape *b)
 static bool recipe_model(const struct playbook_recipe *r, const struct facts *f,
                          struct model_shape *out)
 {
+    struct arena_mark mark = arena_mark(f->arena);
     struct diags quiet;
     diags_init(&quiet, f->arena);
     const struct model_input *model = model_find(f->arena, r->model);
@@ -45,8 +46,11 @@ static bool recipe_model(const struct playbook_recipe *r, const struct facts *f,
     struct facts *of = facts_new_plan(f->arena, &quiet, f->framework, f->version);
     model_apply(of, model, ORIGIN_OPTION);
     bool tower = facts_int(of, P_vision_num_layers, 0) > 0;
-    if (tower != (facts_int(f, P_vision_num_layers, 0) > 0)) return false;
-    return config_model(of, out, true);
+    bool alike = tower == (facts_int(f, P_vision_num_layers, 0) > 0);
+    bool read = alike && config_model(of, out, true);
+    if (read) out->name = r->model;
+    arena_pop(f->arena, mark);
+    return read;
 }
 
 bool playbook_is_for(const struct playbook_recipe *r, const struct facts *f,
@@ -127,6 +131,60 @@ size_t playbook_candidates(struct arena *a, const struct facts *f, const struct 
     }
     *out = list.items;
     return list.n;
+}
+
+/* ---- the nearest of all ---- */
+
+static double log_ratio(int64_t x, int64_t y)
+{
+    return x > 0 && y > 0 ? fabs(log2((double)x / (double)y)) : 0;
+}
+
+/* Two descriptions of one model differ by less, in doublings. */
+static const double same_model = 0.02;
+
+/* A doubling of the model's parameters weighs as much as another platform or task. Infinite: the
+   catalogue's model is not one that the question's framework builds. */
+static double model_distance(const struct playbook_recipe *r, const struct facts *f,
+                             const struct config *base)
+{
+    struct model_shape shape;
+    if (!recipe_model(r, f, &shape)) return INFINITY;
+    struct param_counts x = model_params(&shape), y = model_params(&base->model);
+    double distance = log_ratio(x.total, y.total) + log_ratio(x.active, y.active);
+    return distance + 2 * (distance > same_model);
+}
+
+/* What else tells a recipe from a question; of the GPUs a doubling. */
+static double run_distance(const struct playbook_recipe *r, const struct facts *f,
+                           const struct config *base)
+{
+    const bool other[] = {!str_eq(r->platform, base->machine.id),
+                          !str_eq(r->task, facts_str(f, P_task)),
+                          !str_eq(r->precision, facts_str(f, P_precision))};
+    return other[0] + other[1] + 0.5 * other[2] + 0.25 * log_ratio(r->gpus, base->knobs.gpus);
+}
+
+struct str playbook_nearest(struct arena *a, const struct facts *f, const struct config *base)
+{
+    const struct playbook_recipe *best = NULL, *before = NULL;
+    struct facts *question = facts_copy(a, f);
+    double least = INFINITY, model = INFINITY;
+    for (size_t i = 0; i < playbook_recipe_count; i++) {
+        const struct playbook_recipe *r = &playbook_recipes[i];
+        if (!same_framework(r->framework, f->framework)) continue;
+        if (!before || !str_eq(before->model, r->model)) model = model_distance(r, question, base);
+        before = r;
+        double distance = model + run_distance(r, f, base);
+        if (distance >= least) continue;
+        best = r;
+        least = distance;
+    }
+    if (!best) return STR("");
+    return arena_printf(a, "%.*s (%.*s %.*s, %.*s) is the nearest: %.*s on %lld %.*s, %.*s, %.*s",
+                        STR_ARG(best->name), STR_ARG(best->repository), STR_ARG(best->commit),
+                        STR_ARG(best->path), STR_ARG(best->model), (long long)best->gpus,
+                        STR_ARG(best->platform), STR_ARG(best->task), STR_ARG(best->precision));
 }
 
 /* ---- the one that is near ---- */

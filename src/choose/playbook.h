@@ -45,4 +45,9 @@ enum { PLAYBOOK_NEAR_PERCENT = 3 };
 struct str playbook_name(struct arena *a, const struct playbook_candidate *all, size_t count,
                          const struct config *base, const struct contender *plans, size_t n);
 
+/* The recipe that is nearest to a question that none is about, in one line: of the same model, else
+   of the one nearest in size; then of the same platform, task and framework, and the nearest number
+   of GPUs. Empty: the framework has none. */
+struct str playbook_nearest(struct arena *a, const struct facts *f, const struct config *base);
+
 #endif

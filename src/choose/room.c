@@ -8,11 +8,16 @@ static bool fits(const struct search *s, const struct contender *o)
     return o->fits == FITS_YES || may;
 }
 
+static void fill(const struct search *s, struct contender *o, const struct memory_estimate *memory)
+{
+    o->knobs = s->c.knobs;
+    contender_fill_memory(o, memory);
+}
+
 static bool estimate(struct search *s, struct contender *o, struct memory_estimate *memory)
 {
     bool possible = memory_estimate(&s->c, memory, NULL);
-    o->knobs = s->c.knobs;
-    if (possible) contender_fill_memory(o, memory);
+    if (possible) fill(s, o, memory);
     return possible;
 }
 
@@ -43,8 +48,8 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved)
     if (!estimate(s, o, &memory)) return false;
     if (!fits(s, o)) {
         search_take_layers(s);
-        *moved = split_to_fit(&s->c, &s->layers, &memory, &s->layout);
-        if (*moved) estimate(s, o, &memory);
+        *moved = split_to_fit(&s->c, s->layers, &memory, &s->layout);
+        if (*moved) fill(s, o, &memory);
     }
     return judge(s, o);
 }
@@ -63,7 +68,7 @@ static bool lean_has_room(struct search *s, int recompute, int offload, struct c
     bool room = kinds_make_lean(&s->kinds, s->kind, offload, recompute, &s->c);
     if (room) {
         search_take_layers(s);
-        split_by_time(&s->c, &s->layers, &s->layout);
+        split_by_time(&s->c, s->layers, &s->layout);
         room = room_is_found(s, o, &moved);
     }
     s->c.knobs = present;

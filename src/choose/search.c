@@ -17,9 +17,13 @@ double search_wish(const struct search *s, enum part part)
 
 void search_take_layers(struct search *s)
 {
-    if (time_layers_same(&s->layers_of, &s->c.knobs)) return;
-    time_layers_init(&s->c, &s->layers);
-    s->layers_of = s->c.knobs;
+    struct knobs key = time_layers_key(&s->c.knobs);
+    uint32_t slot = str_hash((struct str){(const char *)&key, sizeof key}) % SEARCH_KNOWN_LAYERS;
+    struct known_layers *known = &s->known_layers[slot];
+    s->layers = &known->layers;
+    if (memcmp(&known->key, &key, sizeof key) == 0) return;
+    known->key = key;
+    time_layers_init(&s->c, &known->layers);
 }
 
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
@@ -88,7 +92,7 @@ static bool offer(struct search *s, struct contender *o)
 {
     struct time_estimate time;
     search_take_layers(s);
-    if (!time_estimate_layers(&s->layers, &s->c, &time, NULL)) return true;
+    if (!time_estimate_layers(s->layers, &s->c, &time, NULL)) return true;
     fill_time(o, &time);
     o->score = time.step * prefer_factor(s->wish + search_wish(s, PART_STATE));
     o->risky = s->risky;
@@ -115,7 +119,7 @@ static enum result try_plan(struct search *s, const struct time_rates *rates)
     bool moved;
     if (is_refused(s)) return REFUSED;
     search_take_layers(s);
-    if (!split_by_time(&s->c, &s->layers, &s->layout)) return NO_ROOM;
+    if (!split_by_time(&s->c, s->layers, &s->layout)) return NO_ROOM;
     double least = spots_bound_of_split(&s->c, rates, &s->layout);
     least += around_pipeline(s, least);
     if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
@@ -148,13 +152,15 @@ static bool try_sides(struct search *s, const struct time_rates *rates, int offl
 /* ---- visiting ---- */
 
 /* Seconds that the optimizer on the CPU adds to a step at least. */
-static double cpu_seconds(const struct search *s, const struct combination *offload)
+static double cpu_seconds(struct search *s, const struct combination *offload)
 {
-    struct config with = s->c;
-    combination_set(offload, &with);
-    if (with.knobs.optimizer_offload <= 0) return 0;
-    return sharding_optimizer(&s->timing, &with.knobs, s->params) -
-           sharding_optimizer(&s->timing, &s->c.knobs, s->params);
+    struct knobs without = s->c.knobs;
+    combination_set(offload, &s->c);
+    struct knobs with = s->c.knobs;
+    s->c.knobs = without;
+    if (with.optimizer_offload <= 0) return 0;
+    return sharding_optimizer(&s->timing, &with, s->params) -
+           sharding_optimizer(&s->timing, &without, s->params);
 }
 
 /* What makes room on the present spot and stages. */
@@ -345,6 +351,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->c.knobs.layout = 0;
     s->timing = timing_of(&s->c);
     s->kinds = (struct kinds){.request = request, .arena = a};
+    s->known_layers = ARENA_ARRAY(a, struct known_layers, SEARCH_KNOWN_LAYERS);
     part_wishes(s);
     s->spots = (struct spots){
         .request = request, .arena = a, .about_spot = s->wishes[PART_SPOT], .c = &s->c};

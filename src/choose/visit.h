@@ -48,6 +48,15 @@ struct family {
                             does, as far as was asked: 0 and INT_MAX at first */
 };
 
+/* Times of layers that were worked out; they are asked for again and again, as plans differ in what
+   is around the layers. */
+enum { SEARCH_KNOWN_LAYERS = 512 };
+
+struct known_layers {
+    struct knobs key; /* time_layers_key */
+    struct time_layers layers;
+};
+
 struct search {
     const struct search_request *request;
     struct search_result *out;
@@ -65,8 +74,8 @@ struct search {
     struct rank_params params;
     struct room rooms[KINDS_MOST_OFFLOADS];
     double wish; /* of all parts of the present plan but PART_STATE */
-    struct time_layers layers;
-    struct knobs layers_of; /* whose layers these are */
+    const struct time_layers *layers;
+    struct known_layers *known_layers; /* [SEARCH_KNOWN_LAYERS] */
     struct finalists finalists;
     bool tight, risky; /* risky: of the variant being tried, false while it is open */
 };

@@ -10,6 +10,7 @@ struct moeplan {
     struct arena *keep;  /* of the answer */
     struct validation validation;
     struct read_options options; /* none */
+    struct bill_wish wish;       /* none */
     struct service service;
 };
 
@@ -23,7 +24,7 @@ static void make(void *state)
     struct making *x = state;
     struct moeplan *m = ARENA_NEW(x->arena, struct moeplan);
     m->validation = validation_of(x->arena, rules_builtin());
-    m->service = (struct service){m->validation.rules, &m->validation, &m->options};
+    m->service = (struct service){m->validation.rules, &m->validation, &m->options, &m->wish};
     x->made = m;
 }
 

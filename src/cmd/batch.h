@@ -9,6 +9,7 @@
 #include "doc/node.h"
 #include "facts/reader.h"
 #include "flow/validate.h"
+#include "flow/wish.h"
 
 enum { LONGEST_REQUEST = 64 << 20 }; /* bytes */
 
@@ -17,6 +18,7 @@ struct service {
     const struct rule_set *rules;
     const struct validation *validation; /* for validate_answer */
     const struct read_options *options;  /* of the command line, under those of a request */
+    const struct bill_wish *wish;        /* the same; NULL: none */
 };
 
 struct batch_request {

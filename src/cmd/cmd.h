@@ -33,7 +33,7 @@ struct command {
     const char *examples;             /* command lines that work as they stand; NULL: none */
     const char *usual_file; /* in the current folder, for an argument that is not given; or NULL */
     const struct option *options;      /* ends with a NULL name; NULL: none */
-    const char *required;              /* names of options that must be given, blanks between */
+    const char *required;              /* names of options that must be given, blanks between; of a|b one */
     bool loads_rules;                  /* has --rules PATH */
     bool reads_batch;                  /* has --batch; arguments are then not needed */
     bool writes_files;                 /* what it prints is a file, no screen */

@@ -4,17 +4,20 @@
 
 #include "base/quote.h"
 #include "base/units.h"
+#include "cmd/compare_many.h"
 #include "cmd/load.h"
 #include "cmd/refused.h"
+#include "cmd/wishes.h"
+#include "emit/bill.h"
 #include "emit/emit.h"
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
 #include "flow/compare.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
-
 struct pair {
     const struct rule_set *rules;
+    const struct bill_wish *wish;
+    struct str paths[2];
     struct estimate sides[2];
     struct comparison comparison;
     bool equal;
@@ -95,6 +98,29 @@ static void add_costs(struct cmd_context *c, const struct estimate *a, const str
                verdicts[b->memory.fits]);
 }
 
+/* What a run takes with each, where the wish says how much is trained. */
+static void add_bills(struct cmd_context *c, const struct pair *x)
+{
+    struct bill bills[2];
+    if (!bill_wanted(x->wish)) return;
+    for (int i = 0; i < 2; i++)
+        bills[i] = wish_bill(x->wish, x->sides[i].facts->platform, &x->sides[i].config.knobs,
+                             &x->sides[i].time);
+    const struct bill *a = &bills[0], *b = &bills[1];
+    const struct row rows[] = {
+        {"days", "", rounded(a->days.value, 2), rounded(b->days.value, 2)},
+        {"  the short end", "", rounded(a->days.low, 2), rounded(b->days.low, 2)},
+        {"  the long end", "", rounded(a->days.high, 2), rounded(b->days.high, 2)},
+        {"GPU hours", "", rounded(a->gpu_hours.value, 0), rounded(b->gpu_hours.value, 0)},
+        {"cost", "", rounded(a->cost.value, 0), rounded(b->cost.value, 0)},
+        {"energy, kWh", "", rounded(a->energy_kwh.value, 0), rounded(b->energy_kwh.value, 0)},
+        {"goodput, %", "", rounded(100 * a->goodput.value, 1), rounded(100 * b->goodput.value, 1)},
+    };
+    buf_printf(&c->out, "to train %.*s tokens\n", STR_ARG(bill_number(c->keep, a->tokens)));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].a > 0 || rows[i].b > 0) add_row(&c->out, &rows[i]);
+}
+
 /* "the second is 12 % faster by useful tokens": what the two are ranked by. */
 static void add_verdict(struct cmd_context *c, const struct estimate *a, const struct estimate *b)
 {
@@ -104,6 +130,8 @@ static void add_verdict(struct cmd_context *c, const struct estimate *a, const s
     else
         buf_printf(&c->out, "by useful tokens the %s is %.1f %% faster\n",
                    gain > 0 ? "second" : "first", 100 * (gain > 0 ? gain : 1 / (1 + gain) - 1));
+    if (compare_is_tie(a->time.tokens_per_s_per_gpu, b->time.tokens_per_s_per_gpu))
+        buf_add(&c->out, STR("  which is a tie to the estimate: measure both\n"));
 }
 
 static void show_text(struct cmd_context *c, const struct pair *x)
@@ -111,19 +139,20 @@ static void show_text(struct cmd_context *c, const struct pair *x)
     const struct estimate *a = &x->sides[0], *b = &x->sides[1];
     for (int i = 0; i < 2; i++) {
         if (x->sides[i].refusal.errors)
-            buf_printf(&c->out, "%.*s is ", LINE_ARG(c->keep, c->arguments[i]));
-        refused_text(c, c->arguments[i], &x->sides[i].refusal, &c->out);
+            buf_printf(&c->out, "%.*s is ", LINE_ARG(c->keep, x->paths[i]));
+        refused_text(c, x->paths[i], &x->sides[i].refusal, &c->out);
     }
     if (x->equal) buf_add(&c->out, STR("the two are the same configuration\n"));
     add_differences(c, &x->comparison, AFFECTS_CONVERGENCE, "what changes convergence");
     add_differences(c, &x->comparison, AFFECTS_EXECUTION, "what changes execution only");
     if (a->complete && b->complete) {
         add_costs(c, a, b);
+        add_bills(c, x);
         if (!x->equal) add_verdict(c, a, b);
     }
     for (int i = 0; i < 2; i++)
         if (!x->sides[i].complete)
-            buf_printf(&c->out, "%.*s has no estimate: %.*s\n", LINE_ARG(c->keep, c->arguments[i]),
+            buf_printf(&c->out, "%.*s has no estimate: %.*s\n", LINE_ARG(c->keep, x->paths[i]),
                        LINE_ARG(c->keep, x->sides[i].missing));
     for (size_t i = 0; i < x->comparison.advice.n; i++) {
         const struct remark *remark = &x->comparison.advice.items[i];
@@ -168,6 +197,11 @@ static void add_json_estimates(struct cmd_context *c, struct json_writer *w, con
         estimate_json(&t, t.root, x->rules, side->facts, &side->config, &side->memory, &side->time,
                       &side->evidence);
         refusal_json(&t, t.root, &x->sides[i].refusal);
+        if (bill_wanted(x->wish)) {
+            struct bill bill =
+                wish_bill(x->wish, side->facts->platform, &side->config.knobs, &side->time);
+            bill_json(&t, t.root, &bill);
+        }
         tree_print(&t, w->out);
     }
     json_close(w, '}');
@@ -219,31 +253,65 @@ static int exit_status(const struct pair *x)
     return refused_status(refused, x->sides[0].complete ? (int)x->sides[0].memory.fits : FITS_YES);
 }
 
-static int run(struct cmd_context *c)
+static int compare_two(struct cmd_context *c, const struct rule_set *rules,
+                       const struct candidate *items, const struct bill_wish *wish,
+                       enum compare_format format)
 {
-    struct read_options options;
-    const struct rule_set *rules;
     struct pair *x = ARENA_NEW(c->keep, struct pair);
-    int format;
-    if (!option_choice(c, "format", &format) || !recipe_options(c, &options) ||
-        !cmd_load_rules(c, &rules))
-        return STATUS_CANNOT;
-    x->rules = rules;
+    *x = (struct pair){.rules = rules, .wish = wish, .comparison = items[1].against};
     for (int i = 0; i < 2; i++) {
-        const struct reading *reading =
-            load_reading(c, c->arguments[i], option_value(c, "as"), &options);
-        if (!reading) return STATUS_CANNOT;
-        estimate_facts(c->keep, rules, reading->facts, c->scratch, &x->sides[i]);
-        x->sides[i].refusal = refusal_find(c->keep, rules, reading, c->scratch);
+        x->paths[i] = items[i].path;
+        x->sides[i] = items[i].estimate;
     }
-    if (!recipe_settings_used(c, &options)) return STATUS_CANNOT;
-    compare_configurations(c->keep, rules, &x->sides[0], &x->sides[1], c->scratch, &x->comparison);
     x->equal = x->comparison.differences.n == 0;
-    if (format == FORMAT_JSON)
+    if (format == COMPARE_JSON)
         show_json(c, x);
     else
         show_text(c, x);
     return exit_status(x);
+}
+
+/* The files that are compared, the baseline first; false with a usage error. */
+static bool paths_of(struct cmd_context *c, struct candidate *items, size_t *n)
+{
+    *n = 0;
+    if (option_given(c, "baseline")) items[(*n)++].path = option_value(c, "baseline");
+    for (size_t i = 0; i < c->n_arguments; i++)
+        items[(*n)++].path = c->arguments[i];
+    if (*n < 2) cmd_usage_error(c, "missing argument: moeplan compare A B, or --baseline A B");
+    return *n >= 2;
+}
+
+static bool fill(struct cmd_context *c, const struct rule_set *rules,
+                 const struct read_options *options, const struct candidate *base,
+                 struct candidate *x)
+{
+    const struct reading *reading = load_reading(c, x->path, option_value(c, "as"), options);
+    if (!reading) return false;
+    estimate_facts(c->keep, rules, reading->facts, c->scratch, &x->estimate);
+    x->estimate.refusal = refusal_find(c->keep, rules, reading, c->scratch);
+    if (x != base)
+        compare_configurations(c->keep, rules, &base->estimate, &x->estimate, c->scratch,
+                               &x->against);
+    return true;
+}
+
+static int run(struct cmd_context *c)
+{
+    struct read_options options;
+    const struct rule_set *rules;
+    struct candidate *items = ARENA_ARRAY(c->keep, struct candidate, c->n_arguments + 1);
+    struct bill_wish wish;
+    size_t n;
+    int format;
+    if (!option_choice(c, "format", &format) || !paths_of(c, items, &n) ||
+        !recipe_options(c, &options) || !wishes_given(c, &wish) || !cmd_load_rules(c, &rules))
+        return STATUS_CANNOT;
+    for (size_t i = 0; i < n; i++)
+        if (!fill(c, rules, &options, &items[0], &items[i])) return STATUS_CANNOT;
+    if (!recipe_settings_used(c, &options)) return STATUS_CANNOT;
+    return n == 2 ? compare_two(c, rules, items, &wish, (enum compare_format)format)
+                  : compare_many(c, rules, items, n, &wish, (enum compare_format)format);
 }
 
 static const struct option options[] = {
@@ -255,22 +323,28 @@ static const struct option options[] = {
     {"as", "FORMAT", RECIPE_FORMATS " instead of telling by the content"},
     {"set", "NAME=VALUE", "state a fact the files do not hold, or override one (repeatable)"},
     {"env", "NAME=VALUE", "an environment variable of both runs (repeatable)"},
+    {"reserve-memory", "GIB", "memory of each GPU that something else holds: an inference engine"},
+    WISH_OPTIONS,
+    {"baseline", "FILE", "what all files are compared with, instead of the first"},
     {"format", "text|json", "how to print"},
     {0},
 };
 
 const struct command command_compare = {
     .name = "compare",
-    .arguments = "A B",
-    .min_arguments = 2,
-    .max_arguments = 2,
+    .arguments = "A B…",
+    .min_arguments = 1,
+    .max_arguments = -1,
     .examples = "before.yaml after.yaml",
-    .help = "Two configurations side by side: what differs, and what each costs",
-    .details = "A and B are plan files or recipes that validate reads. Parameters are split into "
-               "what changes\n"
-               "convergence and what changes execution only; speeds are compared by useful "
-               "tokens. Exit 0 when\n"
-               "the two are the same, 1 when they differ or would be refused or do not fit.\n",
+    .help = "Configurations side by side: what differs, and what each costs",
+    .details =
+        "Files are plan files or recipes that validate reads. Parameters are split into what "
+        "changes\n"
+        "convergence and what changes execution only; speeds are compared by useful tokens. More "
+        "than two are\n"
+        "each set against the first, or the --baseline. Exit 0 when all are the same, 1 when they "
+        "differ or\n"
+        "would be refused or do not fit.\n",
     .options = options,
     .loads_rules = true,
     .run = run,

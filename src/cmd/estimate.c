@@ -2,22 +2,34 @@
 /* estimate: recipe -> facts -> configuration -> memory and time -> screen or JSON. */
 #include "flow/estimate.h"
 #include "base/io.h"
+#include "cmd/documents.h"
 #include "cmd/load.h"
 #include "cmd/member.h"
 #include "cmd/refused.h"
+#include "cmd/vary.h"
+#include "cmd/wishes.h"
+#include "emit/bill.h"
 #include "emit/plan_json.h"
 #include "emit/report.h"
 #include "emit/screen.h"
 #include "facts/param_ids.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+
+static struct bill bill_for(const struct bill_wish *wish, const struct estimate *e)
+{
+    return wish_bill(wish, e->facts->platform, &e->config.knobs, &e->time);
+}
 
 static void result_json(struct tree *t, struct arena *a, const struct rule_set *rules,
-                        const struct estimate *e)
+                        const struct estimate *e, const struct bill_wish *wish)
 {
     tree_open(t, a);
     estimate_json(t, t->root, rules, e->facts, &e->config, &e->memory, &e->time, &e->evidence);
     refusal_json(t, t->root, &e->refusal);
+    if (!bill_wanted(wish)) return;
+    struct bill bill = bill_for(wish, e);
+    bill_json(t, t->root, &bill);
 }
 
 /* ---- the command ---- */
@@ -39,7 +51,8 @@ static void show_terms(const struct estimate_terms *terms, struct buf *out)
     screen_terms(&terms->time, "time, every term", false, out);
 }
 
-static void show_text(struct cmd_context *c, const struct rule_set *rules, const struct estimate *e)
+static void show_text(struct cmd_context *c, const struct service *service,
+                      const struct estimate *e)
 {
     refused_text(c, c->arguments[0], &e->refusal, &c->out);
     screen_model(&e->config.model, &c->out);
@@ -52,52 +65,84 @@ static void show_text(struct cmd_context *c, const struct rule_set *rules, const
     buf_add_char(&c->out, '\n');
     screen_memory(&e->memory, &c->out);
     screen_modules(&e->config, &e->memory, &c->out);
-    show_changes(c, rules, e);
+    show_changes(c, service->rules, e);
     buf_add_char(&c->out, '\n');
     screen_time(&e->time, &c->out);
     screen_evidence(&e->evidence, &c->out);
+    if (!bill_wanted(service->wish)) return;
+    struct bill bill = bill_for(service->wish, e);
+    buf_add_char(&c->out, '\n');
+    bill_screen(&bill, &c->out);
 }
 
 /* `label` says which of several configurations this is; empty when the file holds just one. */
-static void show(struct cmd_context *c, const struct rule_set *rules, const struct estimate *e,
+static void show(struct cmd_context *c, const struct service *service, const struct estimate *e,
                  struct str label, enum format format)
 {
     if (format == FORMAT_JSON) {
         struct tree t;
-        result_json(&t, c->keep, rules, e);
+        result_json(&t, c->keep, service->rules, e, service->wish);
         tree_print(&t, &c->out);
         buf_add_char(&c->out, '\n');
         return;
     }
     if (c->out.n > 0) buf_add_char(&c->out, '\n');
     if (label.n > 0) buf_printf(&c->out, "%.*s\n", STR_ARG(label));
-    show_text(c, rules, e);
+    show_text(c, service, e);
 }
 
-static int estimate_one(struct cmd_context *c, const struct rule_set *rules,
+static int estimate_one(struct cmd_context *c, const struct service *service,
                         const struct reading *reading, enum format format)
 {
     struct estimate *e = ARENA_NEW(c->keep, struct estimate);
     struct estimate_terms terms;
     bool explain = option_given(c, "explain");
-    if (!estimate_reading(c->keep, rules, reading, c->scratch, e, explain ? &terms : NULL))
+    if (!estimate_reading(c->keep, service->rules, reading, c->scratch, e, explain ? &terms : NULL))
         return STATUS_CANNOT;
-    show(c, rules, e, reading->label, format);
+    show(c, service, e, reading->label, format);
     if (explain && format == FORMAT_TEXT) show_terms(&terms, &c->out);
     return refused_status(e->refusal.errors, (int)e->memory.fits);
 }
 
-static int estimate_file(struct cmd_context *c, const struct service *service, enum format format)
+/* --documents, settings by another name: what they are follows from the recipe's sequence. False
+   with a usage error. */
+static bool set_documents(struct cmd_context *c, struct read_options *o, struct str path,
+                          struct str text)
+{
+    enum { USUAL_SEQUENCE = 4096 };
+    struct documents documents;
+    struct recipe recipe;
+    struct diags quiet;
+    bool given;
+    if (!documents_given(c, &given, &documents)) return false;
+    if (!given) return true;
+    diags_init(&quiet, c->keep);
+    int64_t seq = 0;
+    if (estimate_read(c->keep, &quiet, path, text, option_value(c, "as"), o, &recipe))
+        seq = facts_int(recipe.readings.items[0].facts, P_seq_length, 0);
+    struct setting *all = ARENA_ARRAY(c->keep, struct setting, o->n_set + DOCUMENT_SETTINGS);
+    for (size_t i = 0; i < o->n_set; i++)
+        all[i] = o->set[i];
+    documents_settings(&documents, seq > 0 ? seq : USUAL_SEQUENCE, all + o->n_set);
+    o->set = all;
+    o->n_set += DOCUMENT_SETTINGS;
+    return true;
+}
+
+static int estimate_file(struct cmd_context *c, const struct service *service,
+                         struct read_options *options, enum format format)
 {
     struct str text, error, path = str_dup(c->keep, c->arguments[0]), as = option_value(c, "as");
     struct recipe recipe;
     if (!io_read(c->keep, path.p, &text, &error)) return load_failed(c, path, error);
+    if (!set_documents(c, options, path, text)) return STATUS_CANNOT;
+    if (option_given(c, "sweep") || format == FORMAT_CSV) return vary_run(c, service, path, text);
     if (!estimate_read(c->keep, &c->diags, path, text, as, service->options, &recipe) ||
         !recipe_settings_used(c, service->options))
         return STATUS_CANNOT;
     int worst = STATUS_OK;
     for (size_t i = 0; i < recipe.readings.n; i++) {
-        int status = estimate_one(c, service->rules, &recipe.readings.items[i], format);
+        int status = estimate_one(c, service, &recipe.readings.items[i], format);
         if (status > worst) worst = status;
     }
     return worst;
@@ -140,6 +185,7 @@ static const struct member members[] = {
     {"as", MEMBER_TEXT, P_NONE},
     {"gpus", MEMBER_NUMBER, P_world_size},
     {"platform", MEMBER_TEXT, P_NONE},
+    WISH_MEMBERS,
     {0},
 };
 
@@ -168,10 +214,11 @@ void estimate_answer(const struct batch_request *r)
     const struct rule_set *rules = r->service->rules;
     struct read_options options = batch_options(r);
     struct estimate *e = ARENA_NEW(r->arena, struct estimate);
+    struct bill_wish wish = *r->service->wish;
     struct recipe recipe;
     struct tree tree;
     struct str text, as, why;
-    if (!read_request(r, &options, &text, &as, &why)) {
+    if (!read_request(r, &options, &text, &as, &why) || !wishes_asked(r, r->root, &wish, &why)) {
         batch_error(r, why);
         return;
     }
@@ -185,26 +232,33 @@ void estimate_answer(const struct batch_request *r)
         batch_error(r, why);
         return;
     }
-    result_json(&tree, r->arena, rules, e);
+    result_json(&tree, r->arena, rules, e, &wish);
     tree_print_members(&tree, r->out);
 }
 
 static int run(struct cmd_context *c)
 {
     struct read_options options;
-    struct service service = {.options = &options};
+    struct bill_wish wish;
+    struct service service = {.options = &options, .wish = &wish};
     int format;
     if (!option_choice(c, "format", &format) || !recipe_options(c, &options) ||
-        !recipe_as(c, option_value(c, "as"), RECIPE_FORMATS) || !cmd_load_rules(c, &service.rules))
+        !recipe_as(c, option_value(c, "as"), RECIPE_FORMATS) || !wishes_given(c, &wish) ||
+        !cmd_load_rules(c, &service.rules))
         return STATUS_CANNOT;
     if (option_given(c, "batch")) return batch_run(c, estimate_answer, &service, 1);
-    return estimate_file(c, &service, (enum format)format);
+    return estimate_file(c, &service, &options, (enum format)format);
 }
 
 static const struct option options[] = {
     RECIPE_OPTIONS(RECIPE_FORMATS),
-    {"format", "text|json", "how to print"},
+    {"sweep", "NAME=VALUES",
+     "what if, as a table: mbs=1,2,4 or seq=4096..65536 (doublings); repeatable: all combinations"},
+    {"format", "text|json|csv", "how to print"},
     {"explain", NULL, "print every term with its numbers"},
+    DOCUMENTS_OPTION,
+    {"reserve-memory", "GIB", "memory of each GPU that something else holds: an inference engine"},
+    WISH_OPTIONS,
     {0},
 };
 

@@ -112,6 +112,20 @@ static bool parse_option(struct cmd_context *c, int n, char **words, int *at)
     return true;
 }
 
+/* Whether one of "gpus|deadline" is given; *out is the first of them. */
+static bool one_given(struct cmd_context *c, struct str names, const struct option **out)
+{
+    struct str name;
+    bool given = false;
+    *out = NULL;
+    while (str_split(&names, '|', &name)) {
+        const struct option *option = option_search(c->command, name).found;
+        if (!*out) *out = option;
+        given = given || option_given(c, option->name);
+    }
+    return given;
+}
+
 /* What a command cannot do without and was not given, all of it at once. */
 static bool check_required(struct cmd_context *c)
 {
@@ -124,8 +138,8 @@ static bool check_required(struct cmd_context *c)
     int missing = argument;
     if (argument) buf_add(&names, str_of(command->arguments));
     while (rest.n && str_split(&rest, ' ', &name)) {
-        const struct option *option = option_search(command, name).found;
-        if (option_given(c, option->name)) continue;
+        const struct option *option;
+        if (one_given(c, name, &option)) continue;
         buf_printf(&names, "%s--%s %s", missing++ ? ", " : "", option->name, option->value);
         help_option(&options, option);
     }

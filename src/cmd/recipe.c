@@ -91,6 +91,19 @@ static bool load_declared(struct cmd_context *c, struct read_options *o)
     return true;
 }
 
+/* --reserve-memory is --set reserve_memory_gib by another name. */
+static bool read_reserve(struct cmd_context *c, struct read_options *o)
+{
+    struct str gib = option_value(c, "reserve-memory");
+    if (!option_given(c, "reserve-memory")) return true;
+    struct setting *all = ARENA_ARRAY(c->keep, struct setting, o->n_set + 1);
+    for (size_t i = 0; i < o->n_set; i++)
+        all[i] = o->set[i];
+    o->set = all;
+    return setting_parse(c->keep, arena_printf(c->keep, "reserve_memory_gib=%.*s", STR_ARG(gib)),
+                         &o->set[o->n_set++]);
+}
+
 bool recipe_options(struct cmd_context *c, struct read_options *o)
 {
     *o = (struct read_options){.version = option_value(c, "framework-version"),
@@ -102,7 +115,7 @@ bool recipe_options(struct cmd_context *c, struct read_options *o)
     struct span nowhere = {0};
     return option_param(c, "gpus", P_world_size, &o->gpus) && parse_framework(c, o) &&
            recipe_version(c, o, "framework-version") &&
-           parse_settings(c, "set", &o->set, &o->n_set) &&
+           parse_settings(c, "set", &o->set, &o->n_set) && read_reserve(c, o) &&
            parse_settings(c, "env", &o->env, &o->n_env) && load_declared(c, o) &&
            (!o->platform.n || platform_load(o->platforms, &c->diags, o->platform, nowhere));
 }

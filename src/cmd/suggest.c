@@ -6,9 +6,14 @@
 #include "base/io.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/num.h"
 #include "cmd/batch.h"
+#include "cmd/beside.h"
+#include "cmd/documents.h"
 #include "cmd/plan_out.h"
+#include "cmd/sizing.h"
 #include "cmd/suggest_show.h"
+#include "cmd/wishes.h"
 #include "emit/svg.h"
 #include "facts/param_ids.h"
 
@@ -23,6 +28,38 @@ static bool read_pins(struct cmd_context *c, struct ask *ask)
     ask->forbid = ARENA_ARRAY(c->keep, struct str, c->n_given);
     while (option_nth(c, "forbid", ask->n_forbid, &ask->forbid[ask->n_forbid]))
         ask->n_forbid++;
+    return true;
+}
+
+/* --reserve-memory, a pin by another name. */
+static bool read_reserve(struct cmd_context *c, struct ask *ask)
+{
+    struct setting reserve = {.name = param_name(P_reserve_memory_gib), .is_text = true};
+    struct str why;
+    double gib;
+    reserve.text = option_value(c, "reserve-memory");
+    if (!option_given(c, "reserve-memory")) return true;
+    reserve.value =
+        num_parse_double(reserve.text, &gib) ? value_double(gib) : value_string(reserve.text);
+    if (!ask_pin(c->keep, ask, reserve, &why))
+        return cmd_usage_error(c, "--reserve-memory: %.*s", STR_ARG(why)), false;
+    return true;
+}
+
+/* --documents, pins by another name; of the sequence that is asked for. */
+static bool read_documents(struct cmd_context *c, struct ask *ask)
+{
+    enum { USUAL_SEQUENCE = 4096 };
+    struct documents documents;
+    struct setting pins[DOCUMENT_SETTINGS];
+    struct str why;
+    bool given;
+    if (!documents_given(c, &given, &documents)) return false;
+    if (!given) return true;
+    documents_settings(&documents, ask->seq ? ask->seq : USUAL_SEQUENCE, pins);
+    for (int i = 0; i < DOCUMENT_SETTINGS; i++)
+        if (!ask_pin(c->keep, ask, pins[i], &why))
+            return cmd_usage_error(c, "--documents: %.*s", STR_ARG(why)), false;
     return true;
 }
 
@@ -50,14 +87,38 @@ static bool read_numbers(struct cmd_context *c, struct ask *ask)
                 option_param(c, "mbs", P_micro_batch_size, &ask->mbs) &&
                 option_param(c, "lora-rank", P_peft_dim, &ask->lora_rank) &&
                 option_int(c, "top", 1, &ask->top);
-    if (!good || str_is(option_value(c, "gpus"), "min")) return good;
+    if (!good || sizing_wanted(c) || !option_given(c, "gpus") ||
+        str_is(option_value(c, "gpus"), "min"))
+        return good;
     if (!option_param(c, "gpus", P_world_size, &ask->gpus)) return false;
     if (ask->gpus > SUGGEST_MOST_GPUS)
         return cmd_usage_error(c, "--gpus must be at most %d", SUGGEST_MOST_GPUS), false;
     return true;
 }
 
-static bool read_ask(struct cmd_context *c, struct ask *ask)
+/* --like: what the question leaves open is the recipe's. */
+static bool read_like(struct cmd_context *c, const struct rule_set *rules, struct ask *ask,
+                      struct beside *beside)
+{
+    struct str name = option_value(c, "like"), why;
+    if (name.n && sizing_wanted(c))
+        return cmd_usage_error(c, "--like goes with one size and one platform"), false;
+    if (beside_like(c->keep, c->scratch, &c->diags, rules, name, ask, beside, &why)) return true;
+    if (why.n) cmd_usage_error(c, "--like: %.*s", STR_ARG(why));
+    return false;
+}
+
+/* --rollout: the question becomes the trainer's. */
+static bool read_rollout(struct cmd_context *c, struct ask *ask, struct beside *beside)
+{
+    struct str why;
+    if (beside_rollout(c->keep, option_value(c, "rollout"), ask, beside, &why)) return true;
+    return cmd_usage_error(c, "--rollout: %.*s", STR_ARG(why)), false;
+}
+
+/* The question, for one of the tasks. */
+static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct str task,
+                     struct ask *ask, struct beside *beside)
 {
     struct str why;
     int format;
@@ -67,18 +128,23 @@ static bool read_ask(struct cmd_context *c, struct ask *ask)
     ask->goal = option_value(c, "goal");
     ask->version = option_value(c, "framework-version");
     ask->numerics = option_value(c, "numerics");
-    ask->task = option_value(c, "task");
+    ask->task = task;
     ask->precision = option_value(c, "precision");
     ask->lora_targets = option_value(c, "lora-targets");
+    if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_like(c, rules, ask, beside))
+        return false;
     if (!ask_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
-    if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_pins(c, ask)) return false;
+    if (!read_pins(c, ask) || !read_reserve(c, ask) || !read_documents(c, ask) ||
+        !wishes_given(c, &ask->wish))
+        return false;
     if (!ask_settle(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
+    ask->model = model_load(c->keep, &c->diags, c->arguments[0]);
+    if (sizing_wanted(c)) return ask->model;
     struct platform_cache *platforms = ARENA_NEW(c->keep, struct platform_cache);
     platforms->arena = c->keep;
     ask->platform =
         platform_load(platforms, &c->diags, option_value(c, "platform"), (struct span){0});
-    ask->model = model_load(c->keep, &c->diags, c->arguments[0]);
-    return ask->platform && ask->model;
+    return ask->platform && ask->model && read_rollout(c, ask, beside);
 }
 
 static struct emit_input input_of(struct cmd_context *c, const struct rule_set *rules,
@@ -159,11 +225,12 @@ static void show(struct cmd_context *c, const struct rule_set *rules, const stru
 }
 
 static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
-                      const struct answers *answers, double elapsed_ms)
+                      const struct answers *answers, const struct beside *beside, double elapsed_ms)
 {
     struct tree t;
     tree_open(&t, c->keep);
     suggest_json(&t, rules, ask, answers, elapsed_ms);
+    beside_json(&t, beside);
     tree_print(&t, &c->out);
 }
 
@@ -266,7 +333,8 @@ static void make_picture(struct cmd_context *c)
 }
 
 static int answer(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
-                  const struct answers *answers, double start)
+                  const struct answers *answers, const struct beside *beside,
+                  double start)
 {
     struct str format = option_value(c, "format");
     struct offers all = offers_of(c->keep, ask, answers);
@@ -277,17 +345,35 @@ static int answer(struct cmd_context *c, const struct rule_set *rules, const str
     bool picture = str_is(format, "svg");
     if (picture) c->view = (struct view){.width = PICTURE_WIDTH};
     if (str_is(format, "json")) {
-        show_json(c, rules, ask, answers, suggest_clock() - start);
+        show_json(c, rules, ask, answers, beside, suggest_clock() - start);
     } else if (!format.n || str_is(format, "text") || picture || !taken) {
         for (size_t i = 0; i < answers->notes.n; i++)
             buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers->notes.items[i]));
         show(c, rules, ask, answers, &all, taken);
+        beside_text(ask, answers, beside, &c->out);
         if (picture) make_picture(c);
     } else {
         struct emit_input in = input_of(c, rules, ask, answers, taken);
         emit_taken(c, &in, format);
     }
-    return taken ? STATUS_OK : STATUS_NO;
+    return taken && !ask->late ? STATUS_OK : STATUS_NO;
+}
+
+/* Several sizes, platforms or tasks: a question for each task. */
+static int run_table(struct cmd_context *c, const struct rule_set *rules)
+{
+    VEC(struct ask) asks = {0};
+    struct beside beside = {0};
+    struct str tasks = option_value(c, "task"), task = tasks;
+    if (option_given(c, "rollout"))
+        return cmd_usage_error(c, "--rollout goes with one size and one platform");
+    do {
+        if (tasks.n) str_split(&tasks, ',', &task);
+        struct ask *ask = VEC_PUSH(c->keep, &asks);
+        *ask = (struct ask){0};
+        if (!read_ask(c, rules, str_trim(task), ask, &beside)) return STATUS_CANNOT;
+    } while (tasks.n);
+    return sizing_run(c, rules, asks.items, asks.n);
 }
 
 static int run(struct cmd_context *c)
@@ -296,17 +382,23 @@ static int run(struct cmd_context *c)
     const struct rule_set *rules;
     struct ask ask = {0};
     struct answers answers;
+    struct beside beside = {0};
     if (!cmd_load_rules(c, &rules)) return STATUS_CANNOT;
     if (option_given(c, "batch"))
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
-    if (!read_ask(c, &ask) || !suggest(c->keep, c->scratch, &c->diags, rules, &ask, &answers))
+    if (sizing_wanted(c)) return run_table(c, rules);
+    if (!read_ask(c, rules, option_value(c, "task"), &ask, &beside)) return STATUS_CANNOT;
+    if (!beside_answer(c->keep, c->scratch, &c->diags, rules, &ask, &answers, &beside))
         return STATUS_CANNOT;
-    return answer(c, rules, &ask, &answers, start);
+    return answer(c, rules, &ask, &answers, &beside, start);
 }
 
 static const struct option options[] = {
-    {"gpus", "N|min", "GPUs of the job; min: the fewest, up to 16384, with a plan"},
-    {"platform", "P", "platform name (moeplan platforms) or a platform file"},
+    {"gpus", "N|min|A..B",
+     "GPUs of the job; min: the fewest, up to 16384, with a plan; several, as 64..4096 or 64,96: a "
+     "table"},
+    {"platform", "P",
+     "platform name (moeplan platforms) or a platform file; several, as h100,gb200: a table"},
     {"framework", "F",
      "megatron, bridge or automodel; without it Megatron and AutoModel are searched, for peft "
      "Bridge and AutoModel"},
@@ -315,7 +407,7 @@ static const struct option options[] = {
     {"numerics", "N",
      "tuned (default): gradients, moments and parameters in fewer bits where the framework's tuned "
      "recipes of the chip have them so; strict: as the framework's defaults"},
-    {"task", "T", "pretrain (default), sft or peft"},
+    {"task", "T", "pretrain (default), sft or peft; several, as sft,peft: a table"},
     {"lora-rank", "N", "task peft: rank of the adapters (the framework's own)"},
     {"lora-targets", "NAME,…",
      "task peft: modules with adapters, by the framework's names: linear_qkv; *.q_proj"},
@@ -323,11 +415,16 @@ static const struct option options[] = {
     {"gbs", "N",
      "global batch size in sequences (pretrain about 4 M tokens a step, sft and peft 128 "
      "sequences)"},
+    {"gbs-range", "A..B",
+     "with several sizes: a batch that grows with the GPUs from A to B (weak scaling)"},
     {"mbs", "N", "micro-batch size; without it searched"},
     {"precision", "P",
      "bf16 (default), fp16, fp8_delayed, fp8_tensorwise, fp8_blockwise, mxfp8 or nvfp4"},
     {"pin", "NAME=VALUE,…", "parameters with a fixed value"},
     {"forbid", "EXPR", "leave out plans on which the expression is true, as 'plan.etp > 1'"},
+    {"like", "RECIPE",
+     "the plan nearest to a recipe: a file, or one of Bridge or AutoModel by name; and what "
+     "differs"},
     {"exhaustive", NULL,
      "look at every plan instead of bounding the slower ones away: for doubters"},
     {"no-playbook", NULL, "leave public tuned recipes out of the candidates"},
@@ -355,7 +452,7 @@ const struct command command_suggest = {
                "config.json or its folder;\nwithout it the config.json "
                "of the current folder.\n",
     .options = options,
-    .required = "gpus platform",
+    .required = "gpus|deadline platform",
     .loads_rules = true,
     .reads_batch = true,
     .run = run,

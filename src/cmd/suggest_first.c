@@ -211,6 +211,7 @@ void suggest_first(struct arena *a, const struct ask *ask, const struct offers *
     if (assumes_more(ask, taken->plan->facts)) screen_assumed(taken->plan->facts, out);
     screen_plan_line(a, &taken->plan->config, out);
     suggest_numerics(ask, taken->answer, &taken->plan->config, out);
+    suggest_bill(ask, taken->plan, out);
     if (memory_estimate(&taken->plan->config, &m, NULL)) {
         buf_add_char(out, '\n');
         screen_stages_that_matter(&m, out);

@@ -36,12 +36,13 @@ static void add_estimate(struct tree *t, cJSON *item, const struct rule_set *rul
 }
 
 static void add_plan(struct tree *t, cJSON *plans, const struct rule_set *rules,
-                     const struct plan *plan, int rank)
+                     const struct ask *ask, const struct plan *plan, int rank)
 {
     cJSON *item = tree_object(t, plans, NULL);
     tree_number(t, item, "rank", rank);
     plan_json(t, item, rules, plan->facts);
     add_estimate(t, item, rules, plan);
+    suggest_bill_json(t, item, ask, plan);
     add_reasons(t, item, "because", plan->because.items, plan->because.n);
     tree_str(t, item, "why_not_first", plan->why_not_first);
     tree_str(t, item, "risk", plan->risk);
@@ -124,8 +125,9 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask
         ahead = fmax(ahead, one->search->polished);
     }
     for (size_t i = 0; i < all.n; i++)
-        add_plan(t, plans, rules, all.items[i].plan, (int)all.items[i].rank);
+        add_plan(t, plans, rules, ask, all.items[i].plan, (int)all.items[i].rank);
     assumed_json(t, t->root, all.n ? all.items[0].plan->facts : NULL);
+    if (all.n) suggest_bill_json(t, t->root, ask, all.items[0].plan);
     tree_number(t, t->root, "searched", (double)searched);
     tree_number(t, t->root, "feasible", (double)feasible);
     cJSON *proven = tree_object(t, t->root, "proven");

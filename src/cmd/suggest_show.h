@@ -46,6 +46,10 @@ void suggest_csv(const struct offers *all, struct buf *out);
 /* Head lines for emitted files: what this is, what was assumed, and the answer's notes. */
 size_t suggest_comments(struct arena *a, const struct ask *ask, const struct notes *notes,
                         const struct plan *plan, struct str **out);
+/* What a run of the plan takes, where the question says how much is trained (suggest_bill.c). */
+void suggest_bill(const struct ask *ask, const struct plan *plan, struct buf *out);
+/* The same as the member `decision`. */
+void suggest_bill_json(struct tree *t, cJSON *to, const struct ask *ask, const struct plan *plan);
 /* Milliseconds on a clock that only runs forward. */
 double suggest_clock(void);
 

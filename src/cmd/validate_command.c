@@ -416,7 +416,8 @@ enum { MOST_WORKERS = 8 };
 
 static int run_batch(struct run *r)
 {
-    struct service service = {r->validation.rules, &r->validation, &r->options};
+    struct service service = {
+        .rules = r->validation.rules, .validation = &r->validation, .options = &r->options};
     size_t n = crew_processors() < MOST_WORKERS ? crew_processors() : MOST_WORKERS;
     return batch_run(r->c, validate_answer, &service, n);
 }

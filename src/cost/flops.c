@@ -3,6 +3,7 @@
    matrix products only, causal attention halved, sliding windows not deducted, no router, no
    recompute, backward twice the forward. */
 #include "cost/cost.h"
+#include "plan/documents.h"
 #include "plan/ops.h"
 
 /* Layers of one sub-block only are written as a hybrid pattern, for which Megatron counts no MTP
@@ -17,7 +18,8 @@ static bool is_hybrid(const struct model_shape *m)
 double model_flops_per_token(const struct config *c)
 {
     const struct model_shape *m = &c->model;
-    double h = m->hidden, seq = c->knobs.seq, forward = 0, depth = 0, kinds[MODEL_MAX_KINDS];
+    double h = m->hidden, seq = documents_attended(&c->knobs), forward = 0, depth = 0,
+           kinds[MODEL_MAX_KINDS];
     for (int i = 0; i < m->n_kinds; i++)
         kinds[i] = op_flops(m->kinds[i], m, seq);
     for (int i = 0; i < m->num_layers; i++)

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "plan/documents.h"
+
 /* Of two engines that work side by side, a bit more than the longer takes. */
 static double beside(double a, double b)
 {
@@ -123,14 +125,15 @@ void kernel_attention(const struct timing *t, const struct core *s, struct pass 
 {
     const struct knobs *k = &t->config->knobs;
     struct attention x = {.queries = t->tokens * s->heads,
-                          .seq = k->seq,
+                          .seq = documents_attended(k),
                           .window = s->window,
                           .steps = k->cp,
                           .qk_dim = s->qk_dim,
                           .v_dim = s->v_dim,
                           .deterministic = k->deterministic};
-    forward->attention += t->f.attention * attention_forward(t, &x);
-    backward->attention += t->f.attention * attention_backward(t, &x);
+    double slowest = t->f.attention * documents_imbalance(k);
+    forward->attention += slowest * attention_forward(t, &x);
+    backward->attention += slowest * attention_backward(t, &x);
 }
 
 /* ---- scans ---- */

@@ -45,6 +45,28 @@ static struct range imbalance(const struct config *c, struct range r)
     return (struct range){at_most(r.value, most), at_most(r.low, most), at_most(r.high, most)};
 }
 
+static struct weight_shape *find_shape(struct memory_work *w, const struct gemm *g)
+{
+    for (int i = 0; i < w->n_shapes; i++) {
+        const struct gemm *x = w->shapes[i].gemm;
+        if (x->rows == g->rows && x->columns == g->columns && x->grouped == g->grouped)
+            return &w->shapes[i];
+    }
+    w->shapes[w->n_shapes] = (struct weight_shape){g, g->rows * g->columns, 0};
+    return &w->shapes[w->n_shapes++];
+}
+
+/* Of the weights whose gradients are accumulated by the fused kernel. */
+static void find_shapes(struct memory_work *w)
+{
+    const struct knobs *k = &w->c->knobs;
+    w->n_shapes = 0;
+    if (!k->grad_accumulation_fusion || !k->transformer_engine || !knobs_trains_language(k)) return;
+    for (int i = 0; i < w->c->model.n_kinds; i++)
+        for (int g = 0; g < w->kinds[i].n_gemms; g++)
+            find_shape(w, &w->kinds[i].gemms[g])->kinds |= 1u << i;
+}
+
 bool memory_prepare(const struct config *c, struct memory_work *w)
 {
     const struct knobs *k = &c->knobs;
@@ -57,6 +79,7 @@ bool memory_prepare(const struct config *c, struct memory_work *w)
     for (int i = 0; i < c->model.n_kinds; i++)
         layer_measure(c, &w->t, c->model.kinds[i], &w->kinds[i]);
     layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
+    find_shapes(w);
     w->embedding = padded_vocab(c) * c->model.hidden / k->tp;
     w->vision = (double)vision_params(&c->model);
     double replicas = k->fsdp == FSDP_NONE ? 1 : knobs_replicas(k);

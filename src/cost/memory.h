@@ -79,10 +79,19 @@ bool memory_modules(const struct config *c, const struct memory_estimate *m,
 /* ---- a stage (memory_stage.c) ---- */
 
 /* What is computed once for all stages. */
+/* One shape of a weight, with the kinds of layers that have it: bit i. */
+struct weight_shape {
+    const struct gemm *gemm;
+    double elements;
+    uint32_t kinds;
+};
+
 struct memory_work {
     const struct config *c;
     struct token_counts t;
     struct layer_memory kinds[MODEL_MAX_KINDS], mtp;
+    struct weight_shape shapes[MODEL_MAX_KINDS * LAYER_MAX_MATRICES]; /* distinct ones */
+    int n_shapes;
     double embedding;                   /* elements of one rank's embedding, or head */
     double vision;                      /* elements of the vision tower */
     double dense_shards, expert_shards; /* ranks that share the optimizer states of one parameter */

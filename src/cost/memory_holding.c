@@ -63,37 +63,17 @@ static void hold_embeddings(const struct memory_work *w, struct holding *s)
     if (s->last) s->dense += m->layernorm ? 2.0 * m->hidden : m->hidden;
 }
 
-/* The distinct weight shapes of a stage. Grouped weights have dummies of their own. */
-struct shapes {
-    int n;
-    const struct gemm *items[MODEL_MAX_KINDS * LAYER_MAX_MATRICES];
-};
-
-static bool add_shape(struct shapes *all, const struct gemm *g)
-{
-    for (int i = 0; i < all->n; i++) {
-        const struct gemm *x = all->items[i];
-        if (x->rows == g->rows && x->columns == g->columns && x->grouped == g->grouped)
-            return false;
-    }
-    all->items[all->n++] = g;
-    return true;
-}
-
 /* Fused weight-gradient accumulation returns a cached dummy, one for each distinct weight shape on
    the rank (transformer_engine/pytorch/module/base.py: get_dummy_wgrad). */
 static void hold_dummies(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
                          struct holding *s)
 {
-    const struct knobs *k = &w->c->knobs;
-    if (!k->grad_accumulation_fusion || !k->transformer_engine || !knobs_trains_language(k)) return;
-    struct shapes shapes = {.n = 0};
+    uint32_t kinds = 0;
     double elements = 0;
     for (int i = 0; i < w->c->model.n_kinds; i++)
-        for (int g = 0; counts[i] > 0 && g < w->kinds[i].n_gemms; g++) {
-            const struct gemm *shape = &w->kinds[i].gemms[g];
-            if (add_shape(&shapes, shape)) elements += shape->rows * shape->columns;
-        }
+        kinds |= (uint32_t)(counts[i] > 0) << i;
+    for (int i = 0; i < w->n_shapes; i++)
+        if (w->shapes[i].kinds & kinds) elements += w->shapes[i].elements;
     s->dummies = 2 * w->x.dummy_wgrads.value * elements;
 }
 

@@ -381,14 +381,13 @@ static bool has_spare(const struct memory_estimate *m)
     return false;
 }
 
-bool split_to_fit(struct config *c, const struct time_layers *layers,
-                  const struct memory_estimate *m, struct layout *slot)
+bool split_to_fit(struct config *c, const struct time_layers *layers, struct memory_estimate *m,
+                  struct layout *slot)
 {
     if (m->fits == FITS_YES || !split_is_free(c) || !has_spare(m)) return false;
-    struct memory_estimate now = *m;
     /* again where other kinds of layers came to stand on a stage than its room was counted in */
-    for (int i = 0; i < MOST_ROUNDS && fit_once(c, layers, &now, slot); i++)
-        if (now.fits == FITS_YES) return true;
+    for (int i = 0; i < MOST_ROUNDS && fit_once(c, layers, m, slot); i++)
+        if (m->fits == FITS_YES) return true;
     split_by_time(c, layers, slot);
     return false;
 }

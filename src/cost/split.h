@@ -18,9 +18,9 @@ bool split_plan(struct config *c, const struct time_layers *layers, struct layou
 /* Its two parts, for a search that estimates memory anyway. Without a look at memory; */
 bool split_by_time(struct config *c, const struct time_layers *layers, struct layout *slot);
 /* and then, when *m, the memory of that split, does not fit: the fastest split that does, if there
-   is one; false: nothing changes. */
-bool split_to_fit(struct config *c, const struct time_layers *layers,
-                  const struct memory_estimate *m, struct layout *slot);
+   is one, with its memory in *m; false: the split does not change, and *m is of none. */
+bool split_to_fit(struct config *c, const struct time_layers *layers, struct memory_estimate *m,
+                  struct layout *slot);
 /* After split_plan, for plans that are shown, as it takes hundreds of estimates: moves layers
    between chunks while the estimated step gains by it and what fits goes on to fit. Whether it
    moved any. */

@@ -33,17 +33,16 @@ void time_layers_init(const struct config *c, struct time_layers *out)
     if (c->model.mtp_layers > 0) out->mtp = layer_mtp(&out->timing, out->kinds, &out->head);
 }
 
-bool time_layers_same(const struct knobs *a, const struct knobs *b)
+struct knobs time_layers_key(const struct knobs *k)
 {
-    struct knobs x = *b;
-    x.pp = a->pp, x.vpp = a->vpp, x.layout = a->layout;
-    x.overlap_ep = a->overlap_ep, x.shared_expert_overlap = a->shared_expert_overlap;
-    x.tp_comm_overlap = a->tp_comm_overlap;
-    x.optimizer_instances = a->optimizer_instances, x.dp_replicate = a->dp_replicate;
-    x.fp8_param_gather = a->fp8_param_gather, x.precision_aware = a->precision_aware;
-    x.exp_avg_bytes = a->exp_avg_bytes, x.exp_avg_sq_bytes = a->exp_avg_sq_bytes;
-    x.optimizer_offload = a->optimizer_offload;
-    return memcmp(a, &x, sizeof x) == 0;
+    struct knobs x = *k;
+    x.pp = x.vpp = 1, x.layout = 0;
+    x.overlap_ep = x.shared_expert_overlap = x.tp_comm_overlap = false;
+    x.optimizer_instances = x.dp_replicate = 1;
+    x.fp8_param_gather = x.precision_aware = false;
+    x.exp_avg_bytes = x.exp_avg_sq_bytes = 0;
+    x.optimizer_offload = 0;
+    return x;
 }
 
 /* What communication is left after it ran beside kernels. 1F1B overlap needs a second microbatch in

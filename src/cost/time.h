@@ -15,9 +15,9 @@ struct time_layers {
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out);
-/* Whether both have the same layers' times: they differ in what is around the layers, or hidden
-   behind them, alone. */
-bool time_layers_same(const struct knobs *a, const struct knobs *b);
+/* The knobs without what is around the layers, or hidden behind them: equal, byte by byte, for plans
+   whose layers take the same times. */
+struct knobs time_layers_key(const struct knobs *k);
 /* The rest of time_estimate. The knobs that time_layers_init read must be those of `c`. */
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
                           struct time_estimate *out, struct cost_trace *trace);

@@ -5,9 +5,8 @@
 #include "base/vec.h"
 #include "plan/ops.h"
 
-double trace_term(struct cost_trace *trace, const char *name, double value, const char *format, ...)
+double trace_add(struct cost_trace *trace, const char *name, double value, const char *format, ...)
 {
-    if (!trace) return value;
     va_list args;
     va_start(args, format);
     struct str formula = arena_vprintf(trace->arena, format, args);

@@ -5,9 +5,12 @@
 
 #include "cost/time.h"
 
-/* Adds a term, its formula's text by the format, when there is a trace; gives `value` back. */
-__attribute__((format(printf, 4, 5))) double trace_term(struct cost_trace *trace, const char *name,
-                                                        double value, const char *format, ...);
+/* Adds a term, its formula's text by the format, when there is a trace; gives `value` back. A macro,
+   as estimates without a trace are what a search asks for. */
+#define trace_term(trace, name, value, ...)                                                        \
+    ((trace) ? trace_add((trace), (name), (value), __VA_ARGS__) : (value))
+__attribute__((format(printf, 4, 5))) double trace_add(struct cost_trace *trace, const char *name,
+                                                       double value, const char *format, ...);
 /* "MLA + MoE layer". */
 const char *trace_kind_name(struct arena *a, struct layer_kind kind);
 /* What each kind of layer, the embedding, the head and an MTP depth take of one microbatch on a

@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "base/units.h"
 #include "cost/memory.h"
+#include "emit/documents.h"
 #include "emit/emit.h"
 #include "facts/param_ids.h"
 #include "plan/framework.h"
@@ -177,6 +178,7 @@ void screen_plan(struct arena *a, const struct config *c, struct buf *out)
     add_offload(a, k, out);
     if (k->overlap_ep) buf_add(out, STR("  overlap     expert communication (1F1B)\n"));
     add_images(c, out);
+    documents_screen(c, out);
     add_trained(c, out);
 }
 

@@ -27,11 +27,20 @@ static void drop_plans(struct answers *answers)
     answers->any = false;
 }
 
+void ask_size(struct arena *a, struct arena *scratch, const struct rule_set *rules, struct ask *ask,
+              struct notes *notes)
+{
+    if (!ask->gpus && ask->wish.deadline_days > 0)
+        ask_in_time(a, scratch, rules, ask, notes);
+    else if (!ask->gpus)
+        ask_smallest(a, scratch, rules, ask, notes);
+}
+
 bool suggest(struct arena *a, struct arena *scratch, struct diags *diags,
              const struct rule_set *rules, struct ask *ask, struct answers *out)
 {
     struct notes sizes = {0};
-    if (!ask->gpus) ask_smallest(a, scratch, rules, ask, &sizes);
+    ask_size(a, scratch, rules, ask, &sizes);
     ask_note_nodes(a, ask, &sizes);
     ask_complete(ask);
     if (!ask_all(a, scratch, diags, rules, ask, out)) return false;

@@ -8,6 +8,7 @@
 #include "facts/model.h"
 #include "facts/platform.h"
 #include "facts/reader.h"
+#include "flow/wish.h"
 
 /* The most GPUs that can be asked for, and the most that are looked at for the smallest number that
    is enough: the size of the largest runs whose layouts are published (Llama 3.1 405B, 16,384
@@ -37,11 +38,13 @@ struct ask {
     int64_t gbs, seq, mbs, top;
     int64_t most_gpus; /* no number of GPUs up to this is enough: gpus is the nearest; 0: not so */
     bool gbs_assumed, seq_assumed;
+    bool late; /* no number of GPUs meets the deadline: gpus is the nearest */
     VEC(struct pin) pins;
     struct str *forbid;
     size_t n_forbid;
-    bool no_playbook; /* public recipes are neither candidates nor named */
-    bool exhaustive;  /* plans are not bounded away but looked at */
+    struct bill_wish wish; /* of the run: tokens, price, deadline */
+    bool no_playbook;      /* public recipes are neither candidates nor named */
+    bool exhaustive;       /* plans are not bounded away but looked at */
 };
 
 struct answers {
@@ -69,6 +72,9 @@ bool ask_settle(struct arena *a, struct ask *ask, struct str *why);
 
 /* ---- answering ---- */
 
+/* Fills the number of GPUs where it is left open: the fewest with a plan, or by the deadline. */
+void ask_size(struct arena *a, struct arena *scratch, const struct rule_set *rules, struct ask *ask,
+              struct notes *notes);
 /* Answers a settled question with a model and a platform; the number of GPUs, sequence and batch
    are filled in where they were left open. False when it cannot be answered (errors in `diags`). No
    plan at all is a good answer. */
@@ -100,6 +106,10 @@ bool ask_judge_forbid(struct arena *a, struct diags *diags, const struct ask *as
    memory. */
 void ask_smallest(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                   struct ask *ask, struct notes *notes);
+/* Fills the fewest GPUs with a plan that surely fits and meets the deadline, in eight steps a
+   doubling, or where none does the nearest and `late`; a note says so. */
+void ask_in_time(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                 struct ask *ask, struct notes *notes);
 /* A note on GPUs that do not fill their nodes. */
 void ask_note_nodes(struct arena *a, const struct ask *ask, struct notes *notes);
 /* More GPUs at which a plan surely fits, the fewest in eight steps a doubling, up to

@@ -66,13 +66,24 @@ struct fewest {
     struct arena *arena, *scratch;
     const struct rule_set *rules;
     struct ask ask;
-    double least;    /* bytes that the nearest miss needs */
+    bool in_time;    /* a plan has to meet the deadline too */
+    double least;    /* bytes that the nearest miss needs; days where it has to be in time */
     int64_t nearest; /* its GPUs */
 };
 
-/* Bytes that the plan shown, or the least that was looked at, may need. */
-static double need(const struct answer *answer)
+/* Days that the first plan takes; none takes for ever. */
+static double days_of(const struct ask *ask, const struct answer *answer)
 {
+    struct time_estimate t;
+    if (!answer->n || !time_estimate(&answer->plans[0].config, &t, NULL)) return INFINITY;
+    return wish_bill(&ask->wish, ask->platform, &answer->plans[0].config.knobs, &t).days.value;
+}
+
+/* What a size is to have little of: bytes that the plan shown, or the least that was looked at, may
+   need; or days. */
+static double need(const struct fewest *w, const struct answer *answer)
+{
+    if (w->in_time) return days_of(&w->ask, answer);
     if (answer->n) return answer->plans[0].costs.peak_high;
     return answer->search->has_least ? answer->search->least.peak_high : INFINITY;
 }
@@ -90,9 +101,11 @@ static bool is_enough(void *context, int64_t gpus)
     bool answered = ask_all(w->arena, w->scratch, &quiet, w->rules, &now, &answers), found = false;
     for (size_t i = 0; answered && i < answers.n; i++) {
         const struct answer *one = &answers.items[i];
-        found = found || (one->n && !one->tight);
-        if (need(one) >= w->least) continue;
-        w->least = need(one);
+        double needed = need(w, one);
+        bool late = w->in_time && needed > w->ask.wish.deadline_days;
+        found = found || (one->n && !one->tight && !late);
+        if (needed >= w->least) continue;
+        w->least = needed;
         w->nearest = gpus;
     }
     arena_pop(w->arena, mark);
@@ -160,6 +173,24 @@ void ask_smallest(struct arena *a, struct arena *scratch, const struct rule_set 
     *VEC_PUSH(a, notes) =
         arena_printf(a, "no number up to %" PRId64 " is enough without offload, %" PRId64 " are %s",
                      most, fewer, offloaded);
+}
+
+void ask_in_time(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                 struct ask *ask, struct notes *notes)
+{
+    struct fewest w = {
+        .arena = a, .scratch = scratch, .rules = rules, .in_time = true, .least = INFINITY};
+    struct size_search s = {node_of(ask), SUGGEST_MOST_MIN_GPUS, COARSE, is_enough, &w};
+    w.ask = bare(ask);
+    ask->gpus = first_enough(&s, 0);
+    ask->late = !ask->gpus;
+    if (ask->late) ask->gpus = w.nearest ? w.nearest : SUGGEST_MOST_MIN_GPUS;
+    double days = ask->wish.deadline_days;
+    *VEC_PUSH(a, notes) =
+        ask->late ? arena_printf(a, "no number of GPUs up to %d is done in %.4g days",
+                                 SUGGEST_MOST_MIN_GPUS, days)
+                  : arena_printf(a, "%" PRId64 " GPUs are the fewest that are done in %.4g days",
+                                 ask->gpus, days);
 }
 
 void ask_note_nodes(struct arena *a, const struct ask *ask, struct notes *notes)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A configuration from facts, through the table of knobs. */
+#include <math.h>
+
 #include "plan/config.h"
 
 #include "base/units.h"
@@ -96,7 +98,8 @@ bool config_machine(const struct facts *f, struct machine *out)
     out->compute_capability = facts_double(f, P_compute_capability, 0);
     out->gpus_per_node = (int)facts_int(f, P_gpus_per_node, 8);
     out->nvlink_domain = (int)facts_int(f, P_nvlink_domain, out->gpus_per_node);
-    out->capacity_bytes = GIB * facts_double(f, P_gpu_capacity_gib, 0);
+    out->capacity_bytes = GIB * fmax(0, facts_double(f, P_gpu_capacity_gib, 0) -
+                                            facts_double(f, P_reserve_memory_gib, 0));
     out->peak_bf16 = 1e12 * facts_double(f, P_bf16_tflops, 0);
     out->peak_fp8 = 1e12 * facts_double(f, P_fp8_tflops, 0);
     out->peak_fp4 = 1e12 * facts_double(f, P_fp4_tflops, 0);

@@ -745,25 +745,27 @@ bool move_take(const struct decision *d, const struct move *move, struct config 
                         : scale(decision_size(d, &c->knobs), move->argument);
 }
 
-/* Whether what a decision is about is as a move with risks leaves it. */
-static bool is_risked_by(const struct config *plan, const struct decision *d,
-                         const struct move *move)
+/* Whether what a decision is about is as a move with risks leaves it. `plan` is given back as it
+   was. */
+static bool is_risked_by(struct config *plan, const struct decision *d, const struct move *move)
 {
-    struct config after = *plan;
-    if (!move->risks || !(move->uses & MOVE_SEARCH) || !move->change(&after, move->argument))
-        return false;
-    for (const int *param = d->params; *param != P_NONE; param++)
-        if (!knob_same(knob_of(*param), &after.knobs, &plan->knobs)) return false;
-    return true;
+    struct knobs as_is = plan->knobs;
+    if (!(move->uses & MOVE_SEARCH)) return false;
+    bool risked = move->change(plan, move->argument);
+    for (const int *param = d->params; risked && *param != P_NONE; param++)
+        risked = knob_same(knob_of(*param), &plan->knobs, &as_is);
+    plan->knobs = as_is;
+    return risked;
 }
 
 /* The risks of the moves whose states a plan has; their names go to `names` unless that is NULL. */
 static unsigned risks_in(const struct config *c, unsigned wanted, struct buf *names)
 {
     unsigned risks = 0;
+    struct config with = *c;
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
         for (const struct move *move = d->moves; move->name; move++) {
-            if (!(move->risks & wanted) || !is_risked_by(c, d, move)) continue;
+            if (!(move->risks & wanted) || !is_risked_by(&with, d, move)) continue;
             if (names) buf_printf(names, "%s%s", names->n ? ", " : "", move->name);
             risks |= move->risks;
         }

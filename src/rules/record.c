@@ -324,8 +324,11 @@ static void read_word(struct loader *l, const struct key *key, const struct node
 static void read_plans(struct loader *l, const struct key *key, const struct node *node,
                        struct rule *r)
 {
-    r->plans_silent = str_is(node->text, "silent");
-    if (!r->plans_silent) record_error(l, node, "%s must be silent", key->name);
+    bool check = r->role == ROLE_CHECK;
+    r->plans_silent = !check && str_is(node->text, "silent");
+    r->plans_never = check && str_is(node->text, "never");
+    if (!r->plans_silent && !r->plans_never)
+        record_error(l, node, "%s must be %s", key->name, check ? "never" : "silent");
 }
 
 static void read_programs(struct loader *l, const struct key *key, const struct node *node,
@@ -562,7 +565,7 @@ static const struct key keys[] = {
     {"rule", IN_CHECK, read_expr, .offset = MEMBER(rule), .type = EXPR_BOOL},
     {"check", IN_NATIVE, read_check, .type = EXPR_DYN},
     {"set", IN_OVERRIDE | IN_ASSUMPTION, read_set, .type = EXPR_DYN},
-    {"plans", IN_ASSUMPTION, read_plans, .type = EXPR_DYN},
+    {"plans", IN_CHECK | IN_ASSUMPTION, read_plans, .type = EXPR_DYN},
     {"programs", IN_CHECK, read_programs, .type = EXPR_DYN},
     {"decides", IN_CHECK, read_set, .type = EXPR_DYN},
     {"advises", IN_CHECK, read_word, .offset = MEMBER(advice), .words = kinds_of_advice,

@@ -62,6 +62,7 @@ struct rule {
     bool everywhere;   /* errors: they hold in programs that check their arguments themselves too */
     bool plans_silent; /* assumptions: hold in a plan file too that leaves the parameter at its
                           framework's default */
+    bool plans_never;  /* checks: what breaks them is never suggested, whatever the severity */
     struct version_range in[FRAMEWORK_COUNT];
     const struct expr *const *conditions; /* as written */
     const uint32_t

@@ -77,6 +77,11 @@ static bool one_varies(const struct rule *r, const bool *conditions)
     return false;
 }
 
+static bool bars_plans(const struct rule *r)
+{
+    return r->severity == SEVERITY_ERROR || r->plans_never;
+}
+
 static void list_checks(struct arena *a, const struct rule_lane *lane, const bool *varies,
                         struct rule_reach *out)
 {
@@ -85,7 +90,7 @@ static void list_checks(struct arena *a, const struct rule_lane *lane, const boo
     for (size_t i = 0; i < lane->n_checks; i++) {
         const struct rule *r = out->set->items[lane->checks[i]];
         bool itself = expr_reads(r->rule, varies);
-        if (r->severity != SEVERITY_ERROR || !(itself || one_varies(r, out->conditions))) continue;
+        if (!bars_plans(r) || !(itself || one_varies(r, out->conditions))) continue;
         checks[out->n_checks] = lane->checks[i];
         reads[out->n_checks++] = itself;
     }
@@ -167,7 +172,7 @@ static const struct rule *first_fixed_error(const struct rule_reach *reach, cons
         const struct rule *r = reach->set->items[lane->checks[i]];
         bool reached = next < reach->n_checks && reach->checks[next] == lane->checks[i];
         next += reached;
-        if (reached || r->severity != SEVERITY_ERROR || !rule_is_for(r, f)) continue;
+        if (reached || !bars_plans(r) || !rule_is_for(r, f)) continue;
         if (run_check(&run, r, r->condition_numbers, r->n_conditions) == OUTCOME_FAIL) return r;
     }
     return NULL;

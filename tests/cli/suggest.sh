@@ -85,6 +85,11 @@ printf '%strue}}\n%sfalse}}\n%s1}}\n' "$question" "$question" "$question" >"$dir
 [ "$(grep -c '"playbook":' "$dir/out")" = 1 ] || fail "not one of two answers names a recipe"
 has "options.no_playbook must be true or false, not 1"
 
+# as many plans as are asked for, no two alike
+suggest 0 '"rank":50,' qwen3-235b-a22b --gpus 256 --platform h100 --framework megatron --top 50 --format json
+[ "$(grep -o '"rank":[0-9]*' "$dir/out" | sort -u | wc -l)" = 50 ] || fail "not fifty plans"
+[ "$(grep -o '"plan":{[^}]*}' "$dir/out" | sort -u | wc -l)" = 50 ] || fail "two of fifty plans are the same"
+
 # the first screen: which of all frameworks wins, and why a faster one does not; the rest where it is asked for
 both="qwen3-30b-a3b --gpus 8 --platform h100"
 suggest 0 "why not" $both

@@ -142,7 +142,7 @@ static void a_suggestion_has_its_members(void **state)
                 "\"options\":{\"top\":3}}");
     const cJSON *plan;
     cJSON *tree = cJSON_Parse(answer);
-    has_exactly(tree, "id:n plans:l assumed:o searched:n feasible:n proven:o elapsed_ms:n");
+    has_exactly(tree, "id:n plans:l assumed:o searched:n feasible:n proven:o elapsed_ms:n playbook:l");
     assert_true(cJSON_GetArraySize(member(tree, "plans")) > 3);
     cJSON_ArrayForEach(plan, member(tree, "plans")) check_plan(plan);
     cJSON_Delete(tree);
@@ -152,7 +152,7 @@ static void no_plan_is_an_empty_list(void **state)
 {
     cJSON *tree = cJSON_Parse(moeplan_suggest(
         *state, "{\"id\":1,\"model\":\"deepseek-v3\",\"gpus\":8,\"platform\":\"a100\"}"));
-    has_exactly(tree, "id:n plans:l assumed:o searched:n feasible:n proven:o elapsed_ms:n notes:l");
+    has_exactly(tree, "id:n plans:l assumed:o searched:n feasible:n proven:o elapsed_ms:n playbook:l notes:l");
     assert_true(cJSON_GetArraySize(member(tree, "notes")) > 0);
     assert_int_equal(cJSON_GetArraySize(member(tree, "plans")), 0);
     cJSON_Delete(tree);

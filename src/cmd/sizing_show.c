@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+
+#include "base/num.h"
+#include "base/quote.h"
+#include "base/units.h"
+#include "cmd/sizing.h"
+#include "emit/bill.h"
+#include "emit/screen.h"
+
+static const char *const scaling_words[] = {"base", "strong", "weak", "mixed"};
+
+/* "tp 2 pp 8 x 4 ep 16 mbs 1": what is 1 is left out but for tp. */
+static struct str layout_words(struct arena *a, const struct knobs *k)
+{
+    struct buf b = buf_new(a);
+    buf_printf(&b, "tp %d", k->tp);
+    if (k->pp > 1) buf_printf(&b, " pp %d", k->pp);
+    if (k->vpp > 1) buf_printf(&b, " x %d", k->vpp);
+    if (k->cp > 1) buf_printf(&b, " cp %d", k->cp);
+    if (k->ep > 1) buf_printf(&b, " ep %d", k->ep);
+    if (k->etp > 1) buf_printf(&b, " etp %d", k->etp);
+    buf_printf(&b, " mbs %d%s", k->mbs, k->fsdp ? " FSDP" : "");
+    return buf_str(&b);
+}
+
+/* ---- text ---- */
+
+static void add_head(const struct sizing *s, bool tasks, struct buf *out)
+{
+    const struct ask *ask = &s->rows[0].ask;
+    buf_printf(out, "%.*s, seq %" PRId64 "%s\n\n", LINE_ARG(out->arena, ask->model->name), ask->seq,
+               ask->seq_assumed ? " (assumed)" : "");
+    if (tasks) buf_printf(out, "  %-8s", "task");
+    buf_printf(out, "  %-8s %6s %7s  %-34s %8s %7s %6s %-7s %9s", "platform", "GPUs", "gbs",
+               "layout", "tok/s/GPU", "step s", "eff.", "scaling", "peak GiB");
+    if (bill_wanted(&ask->wish))
+        buf_printf(out, "  %-24s %9s %8s", "days (low to high)", "GPU hours", "cost");
+    if (s->rows[0].answers.n > 1) buf_add(out, STR("  framework"));
+    buf_add_char(out, '\n');
+}
+
+static void add_bill(const struct bill *b, struct buf *out)
+{
+    struct arena *a = out->arena;
+    struct str days = bill_number(a, b->days.value), low = bill_number(a, b->days.low),
+               high = bill_number(a, b->days.high), hours = bill_number(a, b->gpu_hours.value),
+               cost = b->price > 0 ? bill_number(a, b->cost.value) : STR("-");
+    struct str span =
+        arena_printf(a, "%.*s (%.*s to %.*s)", STR_ARG(days), STR_ARG(low), STR_ARG(high));
+    buf_printf(out, "  %-24.*s %9.*s %8.*s", STR_ARG(span), STR_ARG(hours), STR_ARG(cost));
+}
+
+static void add_row(const struct size_row *row, bool tasks, struct buf *out)
+{
+    struct arena *a = out->arena;
+    struct str gbs = num_grouped(a, row->ask.gbs), gpus = num_grouped(a, row->ask.gpus);
+    if (tasks) buf_printf(out, "  %-8.*s", STR_ARG(row->ask.task));
+    buf_printf(out, "%c %-8.*s %6.*s %7.*s  ", row->knee ? '*' : ' ',
+               LINE_ARG(a, row->ask.platform->id), STR_ARG(gpus), STR_ARG(gbs));
+    if (!row->plan) {
+        buf_add(out, STR("no plan fits\n"));
+        return;
+    }
+    struct str layout = layout_words(a, &row->plan->config.knobs);
+    buf_printf(out, "%-34.*s %9.0f %7.2f %5.0f%% %-7s %9.1f", STR_ARG(layout),
+               row->time.tokens_per_s_per_gpu, row->time.step, 100 * row->efficiency,
+               scaling_words[row->scaling], row->plan->costs.peak / GIB);
+    if (bill_wanted(&row->ask.wish)) add_bill(&row->bill, out);
+    if (row->answers.n > 1) buf_printf(out, "  %s", framework_name(row->framework));
+    if (row->bill.deadline == DEADLINE_MISSED) buf_add(out, STR("  late"));
+    if (row->bill.affordable == DEADLINE_MISSED) buf_add(out, STR("  over budget"));
+    if (row->tight) buf_add(out, STR("  tight: may not fit"));
+    buf_add_char(out, '\n');
+}
+
+/* What is to be known of single rows. */
+static void add_notes(const struct sizing *s, struct buf *out)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct size_row *row = &s->rows[i];
+        for (size_t k = 0; k < row->answers.notes.n; k++)
+            buf_printf(out, "note: %.*s, %.*s\n", LINE_ARG(out->arena, row->ask.platform->id),
+                       LINE_ARG(out->arena, row->answers.notes.items[k]));
+    }
+}
+
+static void add_knee(const struct size_row *rows, size_t n, struct buf *out)
+{
+    const struct str platform = rows[0].ask.platform->id;
+    const struct size_row *knee = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].knee) knee = &rows[i];
+    if (n < 2) return;
+    buf_printf(out, "knee on %.*s: ", LINE_ARG(out->arena, platform));
+    if (!knee) {
+        buf_add(out, STR("none up to the largest size\n"));
+        return;
+    }
+    buf_printf(out, "%" PRId64 " GPUs (*): beyond it efficiency falls faster than speed rises\n",
+               knee->ask.gpus);
+}
+
+void sizing_text(const struct sizing_ask *ask, const struct sizing *s, struct buf *out)
+{
+    size_t sizes = ask->gpus.n;
+    add_head(s, ask->n_asks > 1, out);
+    for (size_t i = 0; i < s->n; i++)
+        add_row(&s->rows[i], ask->n_asks > 1, out);
+    buf_add(out,
+            STR("\neff.: tokens/s/GPU against the smallest size of the platform; scaling: "
+                "from the size before, strong at the same batch, weak at the same batch a GPU\n"));
+    for (size_t group = 0; group < ask->n_asks * ask->n_platforms; group++)
+        add_knee(&s->rows[group * sizes], sizes, out);
+    add_notes(s, out);
+}
+
+/* ---- CSV ---- */
+
+static void add_csv_bill(const struct bill *b, struct buf *out)
+{
+    buf_printf(out, ",%.6g,%.6g,%.6g,%.6g", b->days.value, b->days.low, b->days.high,
+               b->gpu_hours.value);
+    if (b->price > 0)
+        buf_printf(out, ",%.6g", b->cost.value);
+    else
+        buf_add_char(out, ',');
+    if (b->power_w > 0)
+        buf_printf(out, ",%.6g\n", b->energy_kwh.value);
+    else
+        buf_add(out, STR(",\n"));
+}
+
+void sizing_csv(const struct sizing *s, struct buf *out)
+{
+    struct arena *a = out->arena;
+    buf_add(out,
+            STR("task,platform,gpus,gbs,seq,framework,tp,pp,vpp,cp,ep,etp,mbs,step_s,step_low_s,"
+                "step_high_s,tokens_per_s_per_gpu,efficiency,scaling,peak_gib,fits,knee,days,"
+                "days_low,days_high,gpu_hours,cost,energy_kwh\n"));
+    for (size_t i = 0; i < s->n; i++) {
+        const struct size_row *row = &s->rows[i];
+        const struct time_estimate *t = &row->time;
+        buf_printf(out, "%.*s,%.*s,%" PRId64 ",%" PRId64 ",%" PRId64, STR_ARG(row->ask.task),
+                   LINE_ARG(a, row->ask.platform->id), row->ask.gpus, row->ask.gbs, row->ask.seq);
+        if (!row->plan) {
+            buf_add(out, STR(",,,,,,,,,,,,,,,,no,,,,,,,\n"));
+            continue;
+        }
+        const struct knobs *k = &row->plan->config.knobs;
+        buf_printf(out, ",%s,%d,%d,%d,%d,%d,%d,%d,%.6g,%.6g,%.6g,%.6g,%.4g,%s,%.4g,%s,%s",
+                   framework_name(row->framework), k->tp, k->pp, k->vpp, k->cp, k->ep, k->etp,
+                   k->mbs, t->step, t->low, t->high, t->tokens_per_s_per_gpu, row->efficiency,
+                   scaling_words[row->scaling], row->plan->costs.peak / GIB,
+                   row->tight ? "tight" : "yes", row->knee ? "yes" : "no");
+        if (bill_wanted(&row->ask.wish))
+            add_csv_bill(&row->bill, out);
+        else
+            buf_add(out, STR(",,,,,,\n"));
+    }
+}
+
+/* ---- JSON ---- */
+
+static void add_json_row(struct tree *t, cJSON *to, const struct rule_set *rules,
+                         const struct size_row *row)
+{
+    cJSON *item = tree_object(t, to, NULL);
+    tree_str(t, item, "task", row->ask.task);
+    tree_str(t, item, "platform", row->ask.platform->id);
+    tree_int(t, item, "gpus", row->ask.gpus);
+    tree_int(t, item, "gbs", row->ask.gbs);
+    tree_int(t, item, "seq", row->ask.seq);
+    if (!row->plan) {
+        tree_value(t, item, "plan", value_null());
+        return;
+    }
+    tree_text(t, item, "framework", framework_name(row->framework));
+    plan_json(t, item, rules, row->plan->facts);
+    tree_number(t, item, "step_s", row->time.step);
+    tree_number(t, item, "step_low_s", row->time.low);
+    tree_number(t, item, "step_high_s", row->time.high);
+    tree_number(t, item, "tokens_per_s_per_gpu", row->time.tokens_per_s_per_gpu);
+    tree_number(t, item, "efficiency", row->efficiency);
+    tree_text(t, item, "scaling", scaling_words[row->scaling]);
+    tree_number(t, item, "peak_gib", row->plan->costs.peak / GIB);
+    tree_text(t, item, "fits", row->tight ? "tight" : "yes");
+    tree_value(t, item, "knee", value_bool(row->knee));
+    if (bill_wanted(&row->ask.wish)) bill_json(t, item, &row->bill);
+}
+
+static void add_json_notes(struct tree *t, const struct sizing *s)
+{
+    cJSON *notes = tree_list(t, t->root, "notes");
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->rows[i].answers.notes.n; k++)
+            tree_str(t, notes, NULL, s->rows[i].answers.notes.items[k]);
+}
+
+void sizing_json(struct tree *t, const struct rule_set *rules, const struct sizing *s)
+{
+    cJSON *sizes = tree_list(t, t->root, "sizes");
+    for (size_t i = 0; i < s->n; i++)
+        add_json_row(t, sizes, rules, &s->rows[i]);
+    cJSON *knees = tree_list(t, t->root, "knees");
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->rows[i].knee) continue;
+        cJSON *knee = tree_object(t, knees, NULL);
+        tree_str(t, knee, "platform", s->rows[i].ask.platform->id);
+        tree_int(t, knee, "gpus", s->rows[i].ask.gpus);
+    }
+    add_json_notes(t, s);
+}

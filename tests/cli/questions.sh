@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The questions of performance engineers, each one command with the answer that decides. What a run's log says is
+# tests/cli/diagnose.sh's.
+. "$(dirname "$0")/../helpers.sh"
+
+ask() { # STATUS TEXT ARGUMENTS…
+    want=$1 text=$2
+    shift 2
+    expect "$want" "$text" "$moeplan" suggest "$@"
+}
+
+# LoRA of long sequences on one node: does it fit, how long, for how much
+ask 0 "trained     LoRA adapters of rank 8" qwen3-30b-a3b --gpus 8 --platform h100 --seq 32768 --gbs 128 --task peft --framework automodel --epochs 2 --dataset-tokens 1B --price 2.5
+has "fits"
+has "cost        "
+
+# 48 GPUs or 72
+ask 0 "  h100         72 " qwen3-235b-a22b --gpus 48,72 --platform h100 --framework automodel
+lacks "no plan fits"
+
+# thousands of GPUs: days, with what fails meanwhile
+ask 0 "goodput     0.97 (0.93 to 0.99) from the size: 2.2 interruptions a day" deepseek-v3 --gpus 4096 --platform h100 --framework automodel --tokens 15T --price 2
+has "  days        "
+
+# the fewest GPUs for long documents; by when
+ask 0 "GPUs without offload" qwen3-30b-a3b --gpus min --platform h200 --seq 131072 --gbs 64 --framework bridge
+ask 0 "GPUs are the fewest that are done in 14 days" qwen3-30b-a3b --platform h200 --seq 32768 --gbs 64 --framework automodel --tokens 50B --deadline 14d
+
+# the same run on another machine
+ask 0 "  gb300        64 " qwen3-30b-a3b --gpus 64 --platform h100,gb300 --framework automodel --tokens 1T --price h100=2/h,gb300=5/h
+lacks "no plan fits"
+
+# ten trillion tokens on 2,048 GPUs
+ask 0 "to train 10.0 T tokens" qwen3-235b-a22b --gpus 2048 --platform h100 --framework automodel --tokens 10T --price 2.1/h
+has " at 2.1 a GPU hour"
+has "energy, kWh "
+
+# two plans within 2 % are a tie
+cat >"$dir/a.yaml" <<'EOF'
+moeplan: 1
+framework: megatron
+model: qwen3-30b-a3b
+platform: h100
+gpus: 64
+seq: 4096
+mbs: 1
+gbs: 512
+pp: 2
+ep: 8
+sequence_parallel: false
+use_distributed_optimizer: true
+overlap_grad_reduce: true
+overlap_param_gather: true
+EOF
+sed 's/^overlap_param_gather: true/overlap_param_gather: false/' "$dir/a.yaml" >"$dir/b.yaml"
+"$moeplan" compare "$dir/a.yaml" "$dir/b.yaml" --tokens 1T >"$dir/out" || [ $? = 1 ] || fail "no comparison"
+has "a tie to the estimate: measure both"
+has "to train 1.00 T tokens"
+
+# what is frozen counts, in memory and in time
+for freeze in freeze_language_model=false freeze_language_model=true; do
+    run 0 "$moeplan" suggest qwen3-vl-30b-a3b --gpus 8 --platform h100 --task sft --framework automodel --pin "$freeze" --pin image_tokens=1024 --format json
+    number trained_params <"$dir/out" >"$dir/$freeze.trained"
+    number step_s <"$dir/out" >"$dir/$freeze.step"
+done
+awk -v all="$(cat "$dir/freeze_language_model=false.step")" -v some="$(cat "$dir/freeze_language_model=true.step")" 'BEGIN { exit !(some < all) }' ||
+    fail "freezing costs time"
+
+# a machine without NVLink
+cat >"$dir/pcie.yaml" <<'EOF'
+moeplan: 1
+kind: Platform
+id: a100-pcie
+name: A100 40GB PCIe
+base: a100
+gpu_memory_gib: 39.4
+gpu_capacity_gib: 37.4
+nvlink_gb_per_s: 16
+gpu_power_w: 250
+EOF
+ask 0 "GPUs alone at their rated 250 W" qwen3-30b-a3b --gpus 32 --platform "$dir/pcie.yaml" --framework automodel --tokens 100B
+
+# long sequences packed of real documents are no single document: attention's part falls
+run 0 "$moeplan" suggest qwen3-30b-a3b --gpus 64 --platform h200 --seq 262144 --gbs 16 --task sft --framework automodel --format json
+whole=$(number step_s <"$dir/out")
+run 0 "$moeplan" suggest qwen3-30b-a3b --gpus 64 --platform h200 --seq 262144 --gbs 16 --task sft --framework automodel --documents p50=2k,p90=20k,p99=120k --format json
+awk -v a="$whole" -v b="$(number step_s <"$dir/out")" 'BEGIN { exit !(b < 0.6 * a) }' || fail "documents change nothing"
+
+# reinforcement learning: who gets what, and who binds
+ask 0 "trainer and inference engine on the same GPUs" qwen3-30b-a3b --gpus 16 --platform h100 --framework automodel --rollout tp=8,sequences=64,context=8192
+has "  binds       "
+ask 0 "engines): 0.0 % of the GPU time is waiting" qwen3-30b-a3b --gpus 64 --platform h100 --framework automodel --rollout tp=8,ratio=0.6
+
+# like what is known to run
+ask 0 "like qwen3_moe_30b_te_deepep (NVIDIA-NeMo/Automodel" qwen3-30b-a3b --gpus 16 --platform h200 --like qwen3_moe_30b_te_deepep
+
+# which way of fine-tuning fits: all weights, or adapters
+ask 0 "fits" qwen3-30b-a3b --gpus 4 --platform h200 --task peft --framework automodel
+ask 1 "no plan fits" qwen3-235b-a22b --gpus 8 --platform h100 --task sft --framework automodel
