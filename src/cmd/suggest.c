@@ -428,6 +428,13 @@ static const struct option options[] = {
     {"exhaustive", NULL,
      "look at every plan instead of bounding the slower ones away: for doubters"},
     {"no-playbook", NULL, "leave public tuned recipes out of the candidates"},
+    {"reserve-memory", "GIB", "memory of each GPU that something else holds: an inference engine"},
+    DOCUMENTS_OPTION,
+    {"rollout", "NAME=N,…",
+     "reinforcement learning: an inference engine on the same GPUs, as "
+     "tp=8,sequences=64,context=8192; "
+     "with ratio=0.5, its GPU time over the trainer's, on GPUs of its own"},
+    WISH_OPTIONS,
     {"top", "K", "how many layouts to look for in each framework (5)"},
     {"take", "N", "the layout of the table that is written, saved and explained (1)"},
     {"save-dir", "DIR", "write plan, launch file, reasons, JSON and CSV there"},
@@ -435,7 +442,7 @@ static const struct option options[] = {
     {"next", NULL, "what to try next, and what goes wrong with such plans"},
     {"verify", NULL, "how to check the plan before it runs at its size"},
     {"full", NULL, "all of it, of every framework"},
-    {"format", "text|" EMITTER_WORDS "plan|json|svg", "output; svg: the screen as a picture"},
+    {"format", "text|" EMITTER_WORDS "plan|json|csv|svg", "output; svg: the screen as a picture"},
     {0},
 };
 
