@@ -4,12 +4,12 @@
 and colours. No line is longer than the terminal but what is never wrapped, what is said is the same at every width, and suggest's
 first screen has at most 40 lines (`all`: for every model of the catalogue). `golden`: the screens at 80 columns are those in
 tests/cli/screens/terminal; --bless writes them anew."""
-import fcntl, json, os, pty, re, struct, subprocess, sys, termios
+import fcntl, json, os, pty, re, struct, subprocess, sys, termios, threading
 
 program, source = map(os.path.realpath, sys.argv[1:3])
 mode = sys.argv[3] if len(sys.argv) > 3 else ''
 golden = os.path.join(source, 'tests/cli/screens/terminal')
-WIDTHS, ESCAPES = (60, 80, 100, 160), re.compile('\x1b\\[[0-9;]*m')
+WIDTHS, ESCAPES, END = (60, 80, 100, 160), re.compile('\x1b\\[[0-9;]*m'), b'<the end>'
 QUESTION = ['qwen3-30b-a3b', '--gpus', '8', '--platform', 'h100']
 SCREENS = {
     'suggest': ['suggest', *QUESTION],
@@ -39,23 +39,17 @@ def fail(what, why, line=''):
 def screen(argv, width, rows=500, **env):
     """What the program prints on a terminal of so many columns."""
     base = {'PATH': os.environ['PATH'], 'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', 'HOME': '/nonexistent'}
-    child, fd = pty.fork()
-    if child == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', rows, width, 0, 0))
-        os.chdir(source)
-        os.execve(program, [program, *argv], {**base, **env})
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', rows, width, 0, 0))
+    child = subprocess.Popen([program, *argv], stdin=slave, stdout=slave, stderr=slave, cwd=source, env={**base, **env})
+    # A mark behind the child's last byte: what it wrote may still be on its way when it has ended.
+    threading.Thread(target=lambda: (child.wait(), os.write(slave, END)), daemon=True).start()
     text = b''
-    while True:
-        try:
-            block = os.read(fd, 1 << 16)
-        except OSError:
-            break
-        if not block:
-            break
-        text += block
-    os.close(fd)
-    os.waitpid(child, 0)
-    return text.decode().replace('\r\n', '\n')
+    while not text.endswith(END):
+        text += os.read(master, 1 << 16)
+    os.close(master)
+    os.close(slave)
+    return text[:-len(END)].decode().replace('\r\n', '\n')
 
 
 def is_whole(line):
