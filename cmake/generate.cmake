@@ -58,6 +58,10 @@ file(GLOB program_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/programs/*.y
 moeplan_generate(generate_programs OUTPUT program_kinds.c INTO moeplan_facts LINK ${MOEPLAN_UPTO_doc}
                  SOURCES tools/tables.c INPUTS ${program_files})
 
+# docs/glossary.md -> the words that explain knows
+moeplan_generate(generate_words OUTPUT word_table.c INTO moeplan_emit LINK ${MOEPLAN_UPTO_base}
+                 INPUTS ${CMAKE_SOURCE_DIR}/docs/glossary.md)
+
 # rules/**: checks, overrides and guides, compiled and tested, as a library of its own for everything above src/rules
 option(MOEPLAN_STRICT_RULES "A bad rule or a failing example of one fails the build" ON)
 file(GLOB_RECURSE rule_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/*.yaml)

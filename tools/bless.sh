@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 build=${1:-build}
 cmake --build "$build" --target moeplan docs
 sh tests/cli/screens.sh "$build/moeplan" . --bless
+python3 tests/cli/terminal.py "$build/moeplan" . --bless
 sh tests/cli/readme.sh "$build/moeplan" . --bless
 python3 -B tests/lsp/replay.py "$build/moeplan" tests/lsp/recorded --bless
 sh tools/accuracy.sh "$build/moeplan"

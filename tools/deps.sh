@@ -38,12 +38,22 @@ if [ "${1:-}" = all ] && command -v npm >/dev/null && [ ! -d "$(dirname "$0")/..
 fi
 [ -n "$missing" ] || exit 0
 
-command -v apt-get >/dev/null || {
-    echo "deps.sh: no apt-get here; install these yourself:$missing" >&2
+cannot() { # WHY: what is missing, by the names that it has elsewhere
+    cat >&2 <<EOF
+deps.sh: $1. Missing here:$missing. Install them yourself, then build by hand (README.md):
+  Fedora, RHEL  dnf install gcc cmake make pkgconf-pkg-config libyaml-devel cjson-devel
+  conda         conda install -c conda-forge c-compiler cmake make pkg-config libyaml cjson   (no root needed)
+  Homebrew      brew install cmake pkg-config libyaml cjson
+EOF
     exit 1
 }
+
+command -v apt-get >/dev/null || cannot "there is no apt-get"
 as_root=
-if [ "$(id -u)" != 0 ]; then as_root=sudo; fi
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || cannot "you are not root and there is no sudo"
+    as_root=sudo
+fi
 echo "installing:$missing"
 $as_root apt-get update -qq
 # shellcheck disable=SC2086 # a list of words

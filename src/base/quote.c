@@ -90,25 +90,14 @@ struct str quote_line(struct arena *a, struct str s)
     return buf_str(&b);
 }
 
-/* The bytes of a sequence "ESC [ digits ; m" at `at`; 0: none. */
-static size_t colour_sequence(struct str s, size_t at)
-{
-    size_t end = at + 2;
-    if (end >= s.n || s.p[at] != '\033' || s.p[at + 1] != '[') return 0;
-    while (end < s.n && ((s.p[end] >= '0' && s.p[end] <= '9') || s.p[end] == ';'))
-        end++;
-    return end < s.n && s.p[end] == 'm' ? end + 1 - at : 0;
-}
-
-struct str quote_screen(struct arena *a, struct str s, bool colours)
+struct str quote_screen(struct arena *a, struct str s)
 {
     struct buf b = buf_new(a);
     size_t kept = 0; /* bytes up to here are in b, or nothing had to change yet */
     for (size_t at = 0; at < s.n;) {
-        size_t from = at, colour = colours ? colour_sequence(s, at) : 0;
-        at += colour;
-        if (colour || s.p[at] == '\n' || s.p[at] == '\t' || (s.p[at] >= ' ' && s.p[at] < 0x7F)) {
-            at += !colour;
+        size_t from = at;
+        if (s.p[at] == '\n' || s.p[at] == '\t' || (s.p[at] >= ' ' && s.p[at] < 0x7F)) {
+            at++;
             continue;
         }
         struct glyph g = next_glyph(s, &at);

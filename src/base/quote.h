@@ -17,8 +17,8 @@ bool quote_is_hazard(uint32_t point);
 struct str quote_line(struct arena *a, struct str s);
 /* Arguments for a "%.*s" conversion that prints foreign text within a line. */
 #define LINE_ARG(a, s) STR_ARG(quote_line((a), (s)))
-/* A whole screen: line ends and tabs stay, with `colours` the sequences that only colour, too. */
-struct str quote_screen(struct arena *a, struct str s, bool colours);
+/* A whole text: line ends and tabs stay. */
+struct str quote_screen(struct arena *a, struct str s);
 /* A word of a POSIX shell that gives the same bytes back: bare, in single quotes, or as bash's
    $'...' where there are hazards. A NUL, which no word of a shell can hold, ends it. */
 struct str quote_shell(struct arena *a, struct str s);

@@ -82,7 +82,9 @@ static void collect_plans(const struct planner *p)
         finish_plan(a, request, out, &out->search->plans[i], &out->plans[i], scratch);
         outlook_of(out->plans[i].facts, &out->plans[i].config);
         reason_plan(a, request->rules, out, &p->search, &out->plans[i]);
-        if (i > 0) out->plans[i].why_not_first = reason_against(a, out, &out->plans[i].costs);
+        if (i == 0) continue;
+        out->plans[i].why_not_first = reason_against(a, out, &out->plans[i].costs);
+        out->plans[i].held_back = reason_held_back(a, out, &out->plans[i].costs);
     }
     for (size_t i = 1; i < out->n; i++)
         if (out->plans[i].costs.risky && !out->plans[0].costs.risky)

@@ -23,10 +23,14 @@ struct plan_request {
     bool exhaustive;  /* no bound is used: everything is looked at */
 };
 
+/* What a reason says: the plan follows a guide, it leaves one, or what its neighbours would cost. */
+enum reason_kind { REASON_FOLLOWS, REASON_LEAVES, REASON_NEIGHBOURS };
+
 /* Why a knob has its value, or one piece of advice. */
 struct reason {
     struct str rule, guide, text, source; /* guide: the rows' ids, separated by commas */
     enum phase phase;
+    enum reason_kind kind;
 };
 
 /* In the order of the phases (fit, scale, profile, retune), and within one as they were added. */
@@ -44,6 +48,7 @@ struct plan {
     struct facts *facts;
     struct reason_list because, next, verify, pitfalls, notes;
     struct str why_not_first; /* empty for the first */
+    struct str held_back;     /* what keeps a faster plan from being the first; empty: nothing */
     struct str risk; /* that the plan takes and the first does not; of the first, which keeps it
                         from the speed of another; empty: none */
 };
@@ -90,8 +95,10 @@ void reason_plan(struct arena *a, const struct rule_set *rules, const struct ans
 void reason_add(struct arena *a, struct reason_list *list, struct reason reason);
 /* fit, scale, profile or retune; empty for none. */
 const char *reason_phase(enum phase phase);
-/* One line that compares a further plan with the first: its costs, and where it is the faster one
-   the guide that holds it back. */
+/* What keeps a plan that may be faster from being the first: a risk, or a guide; empty: nothing. */
+struct str reason_held_back(struct arena *a, const struct answer *answer,
+                            const struct contender *plan);
+/* One line that compares a further plan with the first: its costs, and what holds it back. */
 struct str reason_against(struct arena *a, const struct answer *answer,
                           const struct contender *plan);
 

@@ -33,9 +33,9 @@ void reason_add(struct arena *a, struct reason_list *list, struct reason reason)
 
 /* `phase` where the rule says none, or there is none. */
 static void add(struct arena *a, struct plan *plan, const struct rule *r, enum phase phase,
-                struct str text)
+                enum reason_kind kind, struct str text)
 {
-    struct reason reason = {.text = text, .phase = r && r->phase ? r->phase : phase};
+    struct reason reason = {.text = text, .phase = r && r->phase ? r->phase : phase, .kind = kind};
     if (r) {
         reason.rule = r->id;
         reason.source = r->source;
@@ -139,7 +139,7 @@ static void add_neighbours(struct arena *a, const struct search_request *request
         struct buf text = buf_new(a);
         for (const struct move *move = d->moves; move->name; move++)
             if (move->uses & MOVE_NEIGHBOUR) add_neighbour(a, request, plan, d, move, &text);
-        if (text.n) add(a, plan, NULL, d->phase, buf_str(&text));
+        if (text.n) add(a, plan, NULL, d->phase, REASON_NEIGHBOURS, buf_str(&text));
     }
 }
 
@@ -193,12 +193,12 @@ static void add_guide(struct arena *a, const struct preference *p, struct plan *
     struct str message = p->rule->message;
     if (prefer_distance(p, &plan->config.knobs) > 0) {
         struct str usual = word(a, p->value), why = departure(a, p, plan);
-        add(a, plan, p->rule, PHASE_FIT,
+        add(a, plan, p->rule, PHASE_FIT, REASON_LEAVES,
             arena_printf(a, "%.*s %.*s instead of the guide's %.*s, %.*s",
                          STR_ARG(param_name(p->knob->param)), STR_ARG(now), STR_ARG(usual),
                          STR_ARG(why)));
     } else if (!join(a, p, now, plan)) {
-        add(a, plan, p->rule, PHASE_FIT,
+        add(a, plan, p->rule, PHASE_FIT, REASON_FOLLOWS,
             arena_printf(a, "%.*s %.*s: %.*s", STR_ARG(param_name(p->knob->param)), STR_ARG(now),
                          STR_ARG(message)));
     }
@@ -216,7 +216,8 @@ static void add_completion(struct arena *a, const struct rule *r, struct plan *p
     }
     if (!names.n) return;
     struct str what = buf_str(&names);
-    add(a, plan, r, PHASE_FIT, arena_printf(a, "%.*s: %.*s", STR_ARG(what), STR_ARG(r->message)));
+    add(a, plan, r, PHASE_FIT, REASON_FOLLOWS,
+        arena_printf(a, "%.*s: %.*s", STR_ARG(what), STR_ARG(r->message)));
 }
 
 void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
@@ -247,23 +248,27 @@ static const struct preference *held_back_by(const struct answer *answer,
     return most;
 }
 
+struct str reason_held_back(struct arena *a, const struct answer *answer,
+                            const struct contender *plan)
+{
+    const struct contender *first = &answer->plans[0].costs;
+    if (plan->risky && !first->risky)
+        return STR("its graph of the whole iteration has buffers of a fixed size, "
+                   "which recipes of this chip and format seldom risk");
+    const struct preference *p = held_back_by(answer, plan, first);
+    if (plan->step_s > first->step_s || !p) return STR("");
+    return arena_printf(a, "further from the guide's %.*s %.*s  [%.*s]",
+                        STR_ARG(param_name(p->knob->param)), STR_ARG(word(a, p->value)),
+                        STR_ARG(p->rule->id));
+}
+
 struct str reason_against(struct arena *a, const struct answer *answer,
                           const struct contender *plan)
 {
     const struct contender *first = &answer->plans[0].costs;
     double slower = percent(plan->step_s, first->step_s), more = percent(plan->peak, first->peak);
-    struct str costs =
-        arena_printf(a, "%.0f %% %s, %.0f %% %s memory", fabs(slower),
-                     slower > 0 ? "slower" : "faster", fabs(more), more > 0 ? "more" : "less");
-    if (plan->risky && !first->risky)
-        return arena_printf(
-            a,
-            "%.*s, but its graph of the whole iteration has buffers of a fixed size, "
-            "which recipes of this chip and format seldom risk",
-            STR_ARG(costs));
-    const struct preference *p = held_back_by(answer, plan, first);
-    if (slower > 0 || !p) return costs;
-    return arena_printf(a, "%.*s, but further from the guide's %.*s %.*s  [%.*s]", STR_ARG(costs),
-                        STR_ARG(param_name(p->knob->param)), STR_ARG(word(a, p->value)),
-                        STR_ARG(p->rule->id));
+    struct str why = reason_held_back(a, answer, plan);
+    return arena_printf(a, "%.0f %% %s, %.0f %% %s memory%s%.*s", fabs(slower),
+                        slower > 0 ? "slower" : "faster", fabs(more), more > 0 ? "more" : "less",
+                        why.n ? ", but " : "", STR_ARG(why));
 }

@@ -325,6 +325,7 @@ const struct command command_calibrate = {
     .arguments = "[LOG…]",
     .min_arguments = 0,
     .max_arguments = -1,
+    .examples = "run.log --plan plan.yaml",
     .help = "The user's own coefficients, from training logs and microbenchmarks",
     .details =
         "LOG is a training log of Megatron-LM, Megatron-Bridge or NeMo AutoModel, or what\n"

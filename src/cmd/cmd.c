@@ -2,7 +2,6 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/edit.h"
@@ -10,6 +9,8 @@
 #include "base/quote.h"
 #include "cmd/commands.h"
 #include "cmd/option.h"
+#include "cmd/terminal.h"
+#include "cmd/wrong_file.h"
 #include "diag/render_text.h"
 #include "rules/rule.h"
 
@@ -31,7 +32,7 @@ void cmd_print_diags(struct cmd_context *c, struct diags *diags, struct buf *to)
 {
     diags_sort(diags);
     for (size_t i = 0; i < diags->n && i < MOST_PRINTED; i++)
-        render_text(to, diags, &diags->items[i], c->colour);
+        render_text(to, diags, &diags->items[i], c->view.width);
     if (diags->n > MOST_PRINTED) buf_printf(to, "… and %zu more\n", diags->n - MOST_PRINTED);
 }
 
@@ -76,6 +77,14 @@ static struct str command_word(const char *word)
     return str_of(word);
 }
 
+/* Whether --format asks for what programs read. */
+static bool is_plain(const struct cmd_context *c)
+{
+    struct str format = option_value(c, "format");
+    return c->command && (c->command->writes_files || option_given(c, "batch") ||
+                          (format.n && !str_is_any(format, "text|concise")));
+}
+
 static int run(struct cmd_context *c, int argc, char **argv)
 {
     if (argc < 2) {
@@ -85,7 +94,11 @@ static int run(struct cmd_context *c, int argc, char **argv)
     struct str word = command_word(argv[1]);
     c->command = command_find(word);
     if (!c->command) return command_unknown(c, word);
-    if (!options_parse(c, argc - 2, argv + 2)) return STATUS_CANNOT;
+    int colour;
+    if (!options_parse(c, argc - 2, argv + 2) || !option_choice(c, "color", &colour))
+        return STATUS_CANNOT;
+    c->plain = is_plain(c);
+    c->view = terminal_view(STDOUT_FILENO, colour);
     if (!option_given(c, "help")) return c->command->run(c);
     help_command(c->command, &c->out);
     return STATUS_OK;
@@ -97,29 +110,25 @@ static bool write_all(FILE *to, struct str text)
 }
 
 /* The last net: whatever a text carries, nothing but our own colours acts on a terminal. */
-static struct str harmless(struct cmd_context *c, struct str text)
+static struct str shown(struct cmd_context *c, struct buf *text, struct view view)
 {
-    return quote_screen(c->keep, text, c->colour);
+    return page_render(c->keep, buf_str(text), view);
 }
 
 /* Results to stdout or -o FILE, which a usage error leaves alone: a report is a report, also when
    not everything could be read. A reader that has gone away is no error; a full disk is. */
 static int deliver(struct cmd_context *c, int status)
 {
-    struct str path = option_value(c, "output"), text = harmless(c, buf_str(&c->out)), error;
+    struct str path = option_value(c, "output"), error;
+    struct view view = path.n ? (struct view){0} : c->view;
+    struct str text = c->plain ? quote_screen(c->keep, buf_str(&c->out)) : shown(c, &c->out, view);
     if (path.n && (status != STATUS_CANNOT || text.n)) {
         if (io_write(c->keep, str_dup(c->keep, path).p, text, &error)) return status;
         return cmd_usage_error(c, "%.*s cannot be written: %.*s", STR_ARG(path), STR_ARG(error));
     }
+    if (!c->plain && !option_given(c, "no-pager") && terminal_page(text)) return status;
     if (write_all(stdout, text) || errno == EPIPE) return status;
     return cmd_usage_error(c, "stdout cannot be written: %s", strerror(errno));
-}
-
-static bool wants_colour(void)
-{
-    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (no_colour && *no_colour) return false;
-    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
 struct call {
@@ -137,10 +146,12 @@ static void run_and_deliver(void *state)
     c->out = buf_new(c->keep);
     c->err = buf_new(c->keep);
     diags_init(&c->diags, c->keep);
-    int status = run(c, call->argc, call->argv);
+    int status = run(c, call->argc, call->argv), colour = COLOUR_AUTO;
     cmd_print_diags(c, &c->diags, &c->err);
+    if (status == STATUS_CANNOT) wrong_files(c);
     call->status = deliver(c, status);
-    write_all(stderr, harmless(c, buf_str(&c->err)));
+    option_choice(c, "color", &colour);
+    write_all(stderr, shown(c, &c->err, terminal_view(STDERR_FILENO, colour)));
 }
 
 int cmd_main(int argc, char **argv)
@@ -149,8 +160,7 @@ int cmd_main(int argc, char **argv)
     struct call call = {.argc = argc, .argv = argv};
     struct cmd_context *c = &call.context;
     enum guard_end end = GUARD_NO_MEMORY;
-    *c = (struct cmd_context){
-        .keep = arena_new(0), .scratch = arena_new(REQUEST_MEMORY), .colour = wants_colour()};
+    *c = (struct cmd_context){.keep = arena_new(0), .scratch = arena_new(REQUEST_MEMORY)};
     if (c->keep && c->scratch) {
         arena_set_guard(c->keep, &guard);
         arena_set_guard(c->scratch, &guard);

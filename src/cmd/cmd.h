@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "base/buf.h"
+#include "base/page.h"
 #include "diag/diag.h"
 
 /* Exit statuses of the contract. */
@@ -30,10 +30,14 @@ struct command {
     int min_arguments, max_arguments; /* max -1: any number */
     const char *help;                 /* one line */
     const char *details;              /* further lines for --help; NULL: none */
-    const struct option *options;     /* ends with a NULL name; NULL: none */
-    const char *required; /* names of options that must be given, blanks between; of a|b one */
-    bool loads_rules;     /* has --rules PATH */
-    bool reads_batch;     /* has --batch; arguments are then not needed */
+    const char *examples;             /* command lines that work as they stand; NULL: none */
+    const char *usual_file; /* in the current folder, for an argument that is not given; or NULL */
+    const struct option *options;      /* ends with a NULL name; NULL: none */
+    const char *required;              /* names of options that must be given, blanks between; of a|b one */
+    bool loads_rules;                  /* has --rules PATH */
+    bool reads_batch;                  /* has --batch; arguments are then not needed */
+    bool writes_files;                 /* what it prints is a file, no screen */
+    bool takes_flags;                  /* a word with dashes that is no option is an argument */
     int (*run)(struct cmd_context *c); /* gives the exit status */
 };
 
@@ -48,12 +52,14 @@ struct cmd_context {
     struct arena *keep, *scratch; /* results; one evaluation */
     struct diags
         diags; /* about the command itself: rules, model, platform; printed to stderr at the end */
-    struct buf out, err; /* what goes to stdout (or -o FILE) and stderr when the command has run */
+    struct buf out, err; /* what goes to stdout (or -o FILE) and stderr when the command has run:
+                            screens, with the marks of base/page.h, unless `plain` */
+    bool plain;          /* out is for programs: a file, JSON */
     struct str *arguments;
     size_t n_arguments;
     struct given *given;
     size_t n_given;
-    bool colour; /* stdout is a terminal that wants colour */
+    struct view view; /* what `out` is shown on; zero for a request */
 };
 
 /* ---- for commands ---- */
@@ -74,8 +80,7 @@ bool option_param(struct cmd_context *c, const char *name, int param, int64_t *o
 /* Puts "moeplan COMMAND: …" on stderr and gives STATUS_CANNOT. */
 __attribute__((format(printf, 2, 3))) int cmd_usage_error(struct cmd_context *c, const char *format,
                                                           ...);
-/* Prints diagnostics (sorted, the first 1,000) in text form to `to`, with colour when stdout has
- * it. */
+/* Prints diagnostics (sorted, the first 1,000) in text form to `to`. */
 void cmd_print_diags(struct cmd_context *c, struct diags *diags, struct buf *to);
 
 struct rule_set;

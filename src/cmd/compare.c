@@ -335,6 +335,7 @@ const struct command command_compare = {
     .arguments = "A B…",
     .min_arguments = 1,
     .max_arguments = -1,
+    .examples = "before.yaml after.yaml",
     .help = "Configurations side by side: what differs, and what each costs",
     .details =
         "Files are plan files or recipes that validate reads. Parameters are split into what "

@@ -129,6 +129,7 @@ const struct command command_convert = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
+    .examples = "launch.sh --to bridge -o overrides.txt",
     .help = "The same configuration in another framework's words",
     .details =
         "FILE is a plan file or any recipe that validate reads; - is standard input. What a\n"
@@ -138,5 +139,6 @@ const struct command command_convert = {
     .options = options,
     .required = "to",
     .loads_rules = true,
+    .writes_files = true,
     .run = run,
 };

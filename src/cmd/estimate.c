@@ -267,6 +267,7 @@ const struct command command_estimate = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
+    .examples = "plan.yaml\nlaunch.sh --gpus 64 --platform h100 --explain",
     .help = "Memory of every pipeline stage, step time and throughput of a plan or recipe",
     .details = "FILE is a plan file or any recipe that validate reads; - is standard input. What "
                "the file does not say\n"

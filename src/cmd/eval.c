@@ -162,6 +162,7 @@ const struct command command_eval = {
     .arguments = "EXPR",
     .min_arguments = 0,
     .max_arguments = 1,
+    .examples = "'plan.tp * plan.pp' --in plan.yaml",
     .help = "Evaluate a rule expression",
     .details = "An expression of CEL, as rules are written in: plan.ep, has(plan.ep), "
                "env[\"NAME\"], raw[\"--flag\"].\n"

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/edit.h"
 #include "base/io.h"
 #include "base/quote.h"
 #include "cmd/load.h"
+#include "emit/markdown.h"
 #include "emit/rule_page.h"
+#include "emit/words.h"
 #include "facts/failure.h"
 #include "rules/known.h"
 
@@ -25,11 +28,8 @@ static void add_figures(struct cmd_context *c, struct str text)
                    LINE_ARG(c->keep, collective_timeout_text(c->keep, &f.collective)));
 }
 
-static int explain_error(struct cmd_context *c, const struct rule_set *set)
+static int explain_error(struct cmd_context *c, const struct rule_set *set, struct str text)
 {
-    struct str text = option_value(c, "error"), problem;
-    if (str_is(text, "-") && !io_read(c->keep, "-", &text, &problem))
-        return cmd_usage_error(c, "standard input cannot be read: %.*s", STR_ARG(problem));
     struct known_error found[KNOWN_MATCHES];
     size_t n = known_errors_find(known_errors_new(c->keep, set), c->scratch, text, found);
     if (n == 0) {
@@ -86,35 +86,74 @@ static int explain_row(struct cmd_context *c, const struct rule_set *set,
     return STATUS_OK;
 }
 
-static int explain_rule(struct cmd_context *c, const struct rule_set *set)
+/* ---- of whatever a screen says ---- */
+
+/* A name that is nothing: the nearest rule, parameter or word. */
+static int unknown(struct cmd_context *c, const struct rule_set *set, struct str name)
 {
-    const struct rule *r = rules_find(set, c->arguments[0]);
-    const struct guide_row *row = row_find(set, c->arguments[0]);
+    struct edit_nearest nearest = {.word = name};
+    edit_offer(&nearest, rules_nearest(set, name));
+    edit_offer(&nearest, param_nearest(name));
+    edit_offer(&nearest, word_nearest(name));
+    return cmd_usage_error(c, "there is no rule, parameter, guide or word %.*s%s%.*s%s",
+                           LINE_ARG(c->keep, name), nearest.best.n ? "; did you mean " : "",
+                           STR_ARG(nearest.best), nearest.best.n ? "?" : "");
+}
+
+static int explain_name(struct cmd_context *c, const struct rule_set *set, struct str name)
+{
+    const struct rule *r = rules_find(set, name);
+    const struct guide_row *row = row_find(set, name);
+    const struct word_entry *word = word_find(name);
+    int param = parameter_find(name);
     if (row) return explain_row(c, set, row);
-    if (!r) {
-        struct str nearest = rules_nearest(set, c->arguments[0]);
-        return cmd_usage_error(c, "there is no rule %.*s%s%.*s%s", STR_ARG(c->arguments[0]),
-                               nearest.n ? "; did you mean " : "", STR_ARG(nearest),
-                               nearest.n ? "?" : "");
-    }
-    rule_page(r, set, c->scratch, &c->out);
-    return option_given(c, "in") ? explain_in(c, r, set) : STATUS_OK;
+    if (r) rule_page(r, set, c->scratch, &c->out);
+    if (r && option_given(c, "in")) return explain_in(c, r, set);
+    if (word) word_page(word, &c->out);
+    if (word && param >= 0) buf_add_char(&c->out, '\n');
+    if (param >= 0) parameter_page(param, set, &c->out);
+    return r || word || param >= 0 ? STATUS_OK : unknown(c, set, name);
+}
+
+/* An argument of several words that is no name is a pasted error. */
+static int explain_words(struct cmd_context *c, const struct rule_set *set)
+{
+    struct str text = c->arguments[0];
+    bool several = str_find(text, ' ') < text.n;
+    if (!several || word_find(text)) return explain_name(c, set, text);
+    return explain_error(c, set, text);
+}
+
+static int explain(struct cmd_context *c, const struct rule_set *set)
+{
+    struct str text = option_value(c, "error"), problem;
+    if (!option_given(c, "error")) return explain_words(c, set);
+    if (str_is(text, "-") && !io_read(c->keep, "-", &text, &problem))
+        return cmd_usage_error(c, "standard input cannot be read: %.*s", STR_ARG(problem));
+    return explain_error(c, set, text);
 }
 
 static int run(struct cmd_context *c)
 {
     const struct rule_set *set;
-    if (!cmd_load_rules(c, &set)) return STATUS_CANNOT;
-    bool by_error = option_given(c, "error");
-    if (by_error == (c->n_arguments > 0))
+    int markdown;
+    if (!option_choice(c, "format", &markdown) || !cmd_load_rules(c, &set)) return STATUS_CANNOT;
+    if (option_given(c, "error") == (c->n_arguments > 0))
         return cmd_usage_error(
-            c, "give the id of a rule or of a guide's row, or --error with the text of an error");
-    return by_error ? explain_error(c, set) : explain_rule(c, set);
+            c, "give the name of a rule, a parameter, a guide's row or a word of a screen, or "
+               "--error with the text of an error");
+    int status = explain(c, set);
+    struct str page = str_dup(c->keep, buf_str(&c->out));
+    if (markdown) return status;
+    c->out.n = 0;
+    markdown_screen(page, &c->out);
+    return status;
 }
 
 static const struct option options[] = {
     {"error", "TEXT",
      "find the rule by a pasted error or traceback (- reads it from standard input)"},
+    {"format", "text|markdown", "for a screen, or as the page is written"},
     {"in", "FILE", "put in the numbers of this recipe; the options below as in validate"},
     {"gpus", "N", "world size"},
     {"platform", "P", "GPU platform"},
@@ -128,10 +167,12 @@ static const struct option options[] = {
 
 const struct command command_explain = {
     .name = "explain",
-    .arguments = "[RULE]",
+    .arguments = "[NAME]",
     .max_arguments = 1,
-    .help = "Explain a rule, a row of the guides (S1.3), or the rule behind an error",
+    .examples = "ep-divides-experts\ntp\nbubble\n--error \"CUDA out of memory\"",
+    .help = "Explain a rule, a parameter, a word of a screen, a row of the guides, or an error",
     .options = options,
+    .takes_flags = true,
     .loads_rules = true,
     .run = run,
 };

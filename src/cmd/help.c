@@ -10,7 +10,7 @@ void help_option(void *state, const struct option *option)
     size_t from = out->n;
     buf_printf(out, "  --%s%s%s", option->name, option->value ? " " : "",
                option->value ? option->value : "");
-    size_t width = out->n - from;
+    size_t width = (size_t)page_width(str_slice(buf_str(out), from, out->n));
     if (width + 2 > COLUMN) {
         buf_add_char(out, '\n');
         width = 0;
@@ -25,8 +25,14 @@ void help_command(const struct command *command, struct buf *out)
                *command->arguments ? " " : "", command->arguments);
     buf_printf(out, "%s.\n", command->help);
     if (command->details) buf_printf(out, "\n%s", command->details);
-    buf_add(out, STR("\noptions\n"));
+    buf_add(out, STR("\n" MARK_HEADING "options" MARK_END "\n"));
     options_each(command, help_option, out);
+    if (!command->examples) return;
+    struct str rest = str_of(command->examples), line;
+    buf_add(out, STR("\n" MARK_HEADING "examples" MARK_END "\n"));
+    while (str_split(&rest, '\n', &line))
+        buf_printf(out, MARK_VERBATIM MARK_CODE "  moeplan %s %.*s" MARK_END "\n", command->name,
+                   STR_ARG(line));
 }
 
 void help_program(struct buf *out)

@@ -2,6 +2,7 @@
 /* models: the catalogue with its parameter counts, or one model's canonical fields and where each
  * was read. */
 #include "base/quote.h"
+#include "base/table.h"
 #include "cmd/cmd.h"
 #include "emit/json_writer.h"
 #include "emit/screen.h"
@@ -15,16 +16,22 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 
 /* ---- the list ---- */
 
-static void list_row_text(struct buf *out, const struct model_input *m, const struct model_shape *s)
+static const struct table_column columns[] = {{"name", false, 0},    {"total B", true, 0},
+                                              {"active B", true, 0}, {"layers", true, 2},
+                                              {"experts", false, 1}, {"Hugging Face", false, 3}};
+
+static void list_row_text(struct table *t, const struct model_input *m, const struct model_shape *s)
 {
     struct param_counts n = model_params(s);
-    buf_printf(out, "%-28.*s %9.2f %8.2f %7d", STR_ARG(m->id), (double)n.total / 1e9,
-               (double)n.active / 1e9, s->num_layers);
+    table_add(t, m->id);
+    table_printf(t, "%.2f", (double)n.total / 1e9);
+    table_printf(t, "%.2f", (double)n.active / 1e9);
+    table_printf(t, "%d", s->num_layers);
     if (s->experts > 0)
-        buf_printf(out, "  %4d top-%-3d", s->experts, s->topk);
+        table_printf(t, "%d top-%d", s->experts, s->topk);
     else
-        buf_printf(out, "  %-12s", "dense");
-    buf_printf(out, " %.*s\n", STR_ARG(m->hf_id));
+        table_add(t, STR("dense"));
+    table_add(t, m->hf_id);
 }
 
 static void counts_json(struct json_writer *w, const struct model_input *m,
@@ -52,20 +59,18 @@ static void head_json(struct json_writer *w, const struct model_input *m)
 static int list(struct cmd_context *c, enum format format)
 {
     struct json_writer w = json_writer_new(&c->out);
+    struct table t = table_new(c->keep, columns, sizeof columns / sizeof *columns);
     if (format == FORMAT_JSON) {
         json_open(&w, NULL, '{');
         json_open(&w, "models", '[');
-    } else {
-        buf_printf(&c->out, "%-28s %9s %8s %7s  %-12s %s\n", "name", "total B", "active B",
-                   "layers", "experts", "Hugging Face");
     }
     for (size_t i = 0; i < catalogue_model_count; i++) {
         struct arena_mark mark = arena_mark(c->scratch);
-        const struct model_input *m = model_catalogue(c->scratch, i);
+        const struct model_input *m = model_catalogue(c->keep, i);
         struct model_shape *s = ARENA_NEW(c->scratch, struct model_shape);
         if (!estimate_shape(c->scratch, &c->diags, m, c->keep, s)) return STATUS_BUG;
         if (format == FORMAT_TEXT) {
-            list_row_text(&c->out, m, s);
+            list_row_text(&t, m, s);
         } else {
             json_open(&w, NULL, '{');
             head_json(&w, m);
@@ -78,6 +83,8 @@ static int list(struct cmd_context *c, enum format format)
         json_close(&w, ']');
         json_close(&w, '}');
         buf_add_char(&c->out, '\n');
+    } else {
+        table_print(&t, c->view.width, &c->out);
     }
     return STATUS_OK;
 }
@@ -166,6 +173,7 @@ const struct command command_models = {
     .name = "models",
     .arguments = "[MODEL]",
     .max_arguments = 1,
+    .examples = "\ndeepseek-v3",
     .help = "List the model catalogue, or show what a model or config.json says",
     .details = "MODEL is a catalogue name, a Hugging Face id, a model file, a config.json or a "
                "folder holding one.\n"

@@ -2,6 +2,7 @@
 #include "cmd/option.h"
 
 #include "base/edit.h"
+#include "base/io.h"
 #include "base/num.h"
 #include "cmd/commands.h"
 #include "facts/param.h"
@@ -10,6 +11,11 @@
 static const struct option option_help = {"help", NULL, "show this page"};
 static const struct option option_output = {
     "output", "FILE", "write there instead of to stdout, whole or not at all (-o)"};
+static const struct option option_colour = {
+    "color", "auto|always|never",
+    "colours: on terminals (NO_COLOR, CLICOLOR_FORCE), always, never"};
+static const struct option option_no_pager = {
+    "no-pager", NULL, "print long screens as they are (MOEPLAN_PAGER, PAGER name the pager)"};
 static const struct option option_rules = {
     "rules", "PATH", "also load the rules of a file, or below a folder (repeatable)"};
 static const struct option option_batch = {
@@ -29,6 +35,8 @@ void options_each(const struct command *command,
     }
     if (command->loads_rules) each(state, &option_rules);
     each(state, &option_output);
+    each(state, &option_colour);
+    each(state, &option_no_pager);
     each(state, &option_help);
 }
 
@@ -73,6 +81,7 @@ static bool parse_option(struct cmd_context *c, int n, char **words, int *at)
     struct str word = str_of(words[*at]);
     if (str_is(word, "-o")) word = STR("--output");
     if (str_is(word, "-h")) word = STR("--help");
+    if (str_is(word, "-q")) word = STR("--quiet");
     if (!str_starts(word, STR("--"))) {
         cmd_usage_error(c, "there is no option %.*s", STR_ARG(word));
         return false;
@@ -81,6 +90,10 @@ static bool parse_option(struct cmd_context *c, int n, char **words, int *at)
     size_t equals = str_find(word, '=');
     struct search search = option_search(c->command, str_slice(word, 0, equals));
     const struct option *option = search.found;
+    if (!option && c->command->takes_flags) {
+        c->arguments[c->n_arguments++] = str_of(words[*at]);
+        return true;
+    }
     if (!option) return unknown_option(c, &search);
     if (!option->value && equals < word.n) {
         cmd_usage_error(c, "--%s takes no value", option->name);
@@ -119,6 +132,8 @@ static bool check_required(struct cmd_context *c)
     const struct command *command = c->command;
     struct str rest = str_of(command->required), name;
     struct buf names = buf_new(c->keep), options = buf_new(c->keep);
+    if (!c->n_arguments && command->usual_file && io_is_file(command->usual_file))
+        c->arguments[c->n_arguments++] = str_of(command->usual_file);
     bool argument = c->n_arguments < (size_t)command->min_arguments;
     int missing = argument;
     if (argument) buf_add(&names, str_of(command->arguments));

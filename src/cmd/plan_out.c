@@ -25,11 +25,17 @@ static void check_platform(struct cmd_context *c, struct str folder, const struc
                LINE_ARG(c->keep, name), LINE_ARG(c->keep, reach.root));
 }
 
-void plan_out(struct cmd_context *c, const struct emit_input *in)
+void plan_out_in(struct cmd_context *c, const struct emit_input *in, struct str folder,
+                 struct buf *out)
 {
     struct emit_input here = *in;
-    here.folder = folder_of_output(c);
+    here.folder = folder;
     if (here.facts->platform && here.facts->platform->own)
         check_platform(c, here.folder, here.facts->platform);
-    emit_plan(&here, &c->out);
+    emit_plan(&here, out);
+}
+
+void plan_out(struct cmd_context *c, const struct emit_input *in)
+{
+    plan_out_in(c, in, folder_of_output(c), &c->out);
 }

@@ -9,5 +9,8 @@
 /* Writes the plan, which names a platform file as seen from the folder of -o FILE, so that it finds
    the file again; says on stderr when a plan that lies there may not name it. */
 void plan_out(struct cmd_context *c, const struct emit_input *in);
+/* The same into a text that will lie in a folder. */
+void plan_out_in(struct cmd_context *c, const struct emit_input *in, struct str folder,
+                 struct buf *out);
 
 #endif

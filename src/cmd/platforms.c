@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* platforms: the catalogue of GPUs, or one platform's facts and cost coefficients. */
 #include "base/quote.h"
+#include "base/table.h"
 #include "cmd/cmd.h"
 #include "emit/json_writer.h"
 #include "facts/param_ids.h"
@@ -15,34 +16,29 @@ static struct str cell(struct cmd_context *c, const struct entry *e, const char 
     return v.kind == VALUE_NULL ? STR("-") : value_text(c->keep, v);
 }
 
-static const struct {
-    const char *title;
-    int param;
-    int width;
-} columns[] = {
-    {"GiB", P_gpu_capacity_gib, 7},   {"node", P_gpus_per_node, 6},
-    {"NVLink", P_nvlink_domain, 8},   {"BF16 TF", P_bf16_tflops, 9},
-    {"FP8 TF", P_fp8_tflops, 8},      {"FP4 TF", P_fp4_tflops, 8},
-    {"HBM TB/s", P_hbm_tb_per_s, 10}, {"NVLink GB/s", P_nvlink_gb_per_s, 13},
-    {"NIC GB/s", P_nic_gb_per_s, 10},
+/* The figures stand between the short name and the full one. */
+enum { FIGURES = 9, COLUMNS = FIGURES + 2 };
+
+static const struct table_column columns[COLUMNS] = {
+    {"name", false, 0},       {"GiB", true, 0},      {"node", true, 1},   {"NVLink", true, 2},
+    {"BF16 TF", true, 3},     {"FP8 TF", true, 5},   {"FP4 TF", true, 8}, {"HBM TB/s", true, 6},
+    {"NVLink GB/s", true, 7}, {"NIC GB/s", true, 4}, {"chip", false, 9},
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
+static const int figures[FIGURES] = {P_gpu_capacity_gib, P_gpus_per_node,   P_nvlink_domain,
+                                     P_bf16_tflops,      P_fp8_tflops,      P_fp4_tflops,
+                                     P_hbm_tb_per_s,     P_nvlink_gb_per_s, P_nic_gb_per_s};
 
 static void list_text(struct cmd_context *c)
 {
-    buf_printf(&c->out, "%-8s", "name");
-    for (int i = 0; i < COLUMNS; i++)
-        buf_printf(&c->out, "%*s", columns[i].width, columns[i].title);
-    buf_add_char(&c->out, '\n');
+    struct table t = table_new(c->keep, columns, COLUMNS);
     for (size_t k = 0; k < catalogue_platform_count; k++) {
         const struct entry *e = &catalogue_platforms[k];
-        buf_printf(&c->out, "%-8.*s", STR_ARG(e->id));
-        for (int i = 0; i < COLUMNS; i++) {
-            struct str s = cell(c, e, param_name(columns[i].param).p);
-            buf_printf(&c->out, "%*.*s", columns[i].width, STR_ARG(s));
-        }
-        buf_printf(&c->out, "  %.*s\n", LINE_ARG(c->keep, e->name));
+        table_add(&t, e->id);
+        for (int i = 0; i < FIGURES; i++)
+            table_add(&t, cell(c, e, param_name(figures[i]).p));
+        table_add(&t, e->name);
     }
+    table_print(&t, c->view.width, &c->out);
     buf_add(&c->out, STR("\nGiB: what the allocator can use. Peaks are dense, bandwidths one "
                          "direction per GPU.\n"));
 }
@@ -165,6 +161,7 @@ const struct command command_platforms = {
     .name = "platforms",
     .arguments = "[PLATFORM]",
     .max_arguments = 1,
+    .examples = "\nh100",
     .help = "List the GPU platforms, or show one with its cost coefficients",
     .details = "PLATFORM is a name or the path of a platform file; such a file may start from a "
                "known one with\n"

@@ -27,8 +27,8 @@ static void list_text(struct cmd_context *c, const struct rule_set *set)
         suite = r->suite;
         const char *severity =
             r->role == ROLE_OVERRIDE && !r->message.n ? "silent" : severity_name(r->severity);
-        buf_printf(&c->out, "  %-44.*s %-8s %-8s %.*s\n", STR_ARG(r->id), kind_of(r), severity,
-                   LINE_ARG(c->keep, r->message));
+        buf_printf(&c->out, "  %-44.*s %-8s %-8s  " MARK_HANG "%.*s\n", STR_ARG(r->id), kind_of(r),
+                   severity, LINE_ARG(c->keep, r->message));
     }
     buf_printf(&c->out, "\n%zu records; moeplan explain ID says more about each\n", set->n);
 }
@@ -255,6 +255,7 @@ const struct command command_rules = {
     .name = "rules",
     .arguments = "[test FILE…]",
     .max_arguments = -1,
+    .examples = "\n--guides\ntest my-rules.yaml",
     .help = "List the rules, or run the examples of rule files",
     .details = "`test` loads rule files or folders in place of built-in records of the same ids, "
                "runs their\n"

@@ -131,8 +131,10 @@ const struct command command_schema = {
     .name = "schema",
     .arguments = "[plan|model|platform|rules|automodel|settings|report]",
     .max_arguments = 1,
+    .examples = "plan",
     .help = "Print the JSON Schema of a kind of file, or of validate's JSON (report)",
     .details = "A file names its schema in a comment that editors read:\n"
                "  # yaml-language-server: $schema=moeplan-plan.json\n",
+    .writes_files = true,
     .run = run,
 };

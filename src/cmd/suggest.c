@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* suggest: options -> what is asked -> the answers, shown. */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "base/path.h"
+#include "base/quote.h"
 #include "base/num.h"
 #include "cmd/batch.h"
 #include "cmd/beside.h"
 #include "cmd/documents.h"
 #include "cmd/plan_out.h"
 #include "cmd/sizing.h"
+#include "cmd/suggest_show.h"
 #include "cmd/wishes.h"
+#include "emit/svg.h"
 #include "facts/param_ids.h"
+
+enum { PICTURE_WIDTH = 88 };
 
 static bool read_pins(struct cmd_context *c, struct ask *ask)
 {
@@ -54,7 +64,7 @@ static bool read_documents(struct cmd_context *c, struct ask *ask)
 }
 
 /* --format flags is Megatron's, bridge Bridge's, yaml AutoModel's; a contradiction is a usage
- * error. */
+   error. With --take the frameworks stay those of the table that it counts in. */
 static bool read_frameworks(struct cmd_context *c, struct ask *ask)
 {
     const struct emitter *emitter = emitter_find(option_value(c, "format"));
@@ -65,7 +75,7 @@ static bool read_frameworks(struct cmd_context *c, struct ask *ask)
         return cmd_usage_error(c, "this --format is %s's; it contradicts --framework %.*s",
                                framework_name(emitter->framework), STR_ARG(word)),
                false;
-    if (emitter) ask->in[emitter->framework] = true;
+    if (emitter && !option_given(c, "take")) ask->in[emitter->framework] = true;
     return true;
 }
 
@@ -137,42 +147,81 @@ static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct
     return ask->platform && ask->model && read_rollout(c, ask, beside);
 }
 
-static void emit_best(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
-                      const struct answers *answers, struct str format)
+static struct emit_input input_of(struct cmd_context *c, const struct rule_set *rules,
+                                  const struct ask *ask, const struct answers *answers,
+                                  const struct offer *taken)
 {
-    size_t best = 0;
-    while (best + 1 < answers->n && !answers->items[best].n)
-        best++;
-    const struct plan *plan = &answers->items[best].plans[0];
-    struct emit_input in = {.rules = rules, .facts = plan->facts};
+    struct emit_input in = {.rules = rules, .facts = taken->plan->facts};
     struct str *comments;
-    in.n_comments = suggest_comments(c->keep, ask, &answers->notes, plan, &comments);
+    in.n_comments = suggest_comments(c->keep, ask, &answers->notes, taken->plan, &comments);
     in.comments = comments;
+    return in;
+}
+
+static void emit_taken(struct cmd_context *c, const struct emit_input *in, struct str format)
+{
     const struct emitter *emitter = emitter_find(format);
     if (emitter)
-        emitter->write(&in, &c->out);
+        emitter->write(in, &c->out);
     else
-        plan_out(c, &in);
+        plan_out(c, in);
+}
+
+/* ---- screens ---- */
+
+/* Frameworks without a plan, and what would fit there. */
+static void show_none(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
+                      const struct answers *answers)
+{
+    bool first = !answers->any;
+    if (!first) buf_add_char(&c->out, '\n');
+    for (size_t i = 0; i < answers->n; i++) {
+        const struct answer *one = &answers->items[i];
+        if (one->n) continue;
+        suggest_no_plan(c->keep, ask, answers->framework[i], one, first, &c->out);
+        first = false;
+    }
+    suggest_would_fit(c->keep, c->scratch, rules, ask, answers, &c->out);
+}
+
+static bool lacks_some(const struct answers *answers)
+{
+    bool lacks = false;
+    for (size_t i = 0; i < answers->n; i++)
+        lacks = lacks || !answers->items[i].n;
+    return lacks;
+}
+
+/* --full: of what is taken and of the best of each other framework. */
+static void show_full(struct cmd_context *c, const struct ask *ask, const struct offers *all,
+                      const struct offer *taken, struct buf *out)
+{
+    static const struct depth everything = {true, true, true};
+    suggest_depth(c->keep, ask, taken, &everything, out);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct offer *o = &all->items[i];
+        if (o->answer == taken->answer || o->plan != o->answer->plans) continue;
+        buf_add(out, STR("\n\n"));
+        suggest_verdict(c->keep, o, out);
+        suggest_depth(c->keep, ask, o, &everything, out);
+    }
 }
 
 static void show(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
-                 const struct answers *answers)
+                 const struct answers *answers, const struct offers *all, const struct offer *taken)
 {
-    for (size_t i = 0; i < answers->notes.n; i++)
-        buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers->notes.items[i]));
-    size_t none = 0; /* frameworks in a row that have no plan: what would fit is said behind them */
-    for (size_t i = 0; i < answers->n; i++) {
-        const struct answer *one = &answers->items[i];
-        if (i && !none) buf_add(&c->out, STR("\n\n"));
-        if (one->n) {
-            suggest_text(c->keep, ask, answers->framework[i], one, &c->out);
-            continue;
-        }
-        suggest_no_plan(c->keep, ask, answers->framework[i], one, none++ == 0, &c->out);
-        if (i + 1 < answers->n && !answers->items[i + 1].n) continue;
-        suggest_would_fit(c->keep, c->scratch, rules, ask, answers, i + 1 - none, i + 1, &c->out);
-        none = 0;
-    }
+    struct depth depth = {option_given(c, "why"), option_given(c, "next"),
+                          option_given(c, "verify")};
+    bool deep = depth.why || depth.next || depth.verify, full = option_given(c, "full");
+    if (taken && deep && !full)
+        suggest_verdict(c->keep, taken, &c->out);
+    else if (taken)
+        suggest_first(c->keep, ask, all, taken, c->view.width, &c->out);
+    if (lacks_some(answers) && (full || !deep)) show_none(c, rules, ask, answers);
+    if (taken && full)
+        show_full(c, ask, all, taken, &c->out);
+    else if (taken)
+        suggest_depth(c->keep, ask, taken, &depth, &c->out);
 }
 
 static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
@@ -183,6 +232,131 @@ static void show_json(struct cmd_context *c, const struct rule_set *rules, const
     suggest_json(&t, rules, ask, answers, elapsed_ms);
     beside_json(&t, beside);
     tree_print(&t, &c->out);
+}
+
+/* ---- --save-dir ---- */
+
+struct saving {
+    struct cmd_context *c;
+    struct str folder;
+    bool good;
+};
+
+static void save(struct saving *s, const char *name, struct buf *text)
+{
+    struct arena *a = s->c->keep;
+    struct str path = path_join(a, s->folder, str_of(name)), error;
+    if (!s->good) return;
+    s->good = io_write(a, path.p, quote_screen(a, buf_str(text)), &error);
+    if (s->good)
+        buf_printf(&s->c->err, "wrote %.*s\n", LINE_ARG(a, path));
+    else
+        cmd_usage_error(s->c, "%.*s cannot be written: %.*s", STR_ARG(path), STR_ARG(error));
+}
+
+static void save_launch(struct saving *s, const struct emit_input *in, enum framework framework)
+{
+    static const char *const names[] = {"launch.sh", "overrides.txt", "recipe.yaml"};
+    struct emit_input here = *in;
+    struct buf text = buf_new(s->c->keep);
+    const struct emitter *emitter =
+        framework == FRAMEWORK_MEGATRON ? emitter_find(STR("script")) : emitter_of(framework);
+    here.folder = s->folder;
+    emitter->write(&here, &text);
+    save(s, names[framework], &text);
+}
+
+/* The screens as a file has them, without marks. */
+static void save_reasons(struct saving *s, const struct ask *ask, const struct offers *all,
+                         const struct offer *taken)
+{
+    struct arena *a = s->c->keep;
+    struct buf marked = buf_new(a), text = buf_new(a);
+    suggest_first(a, ask, all, taken, 0, &marked);
+    show_full(s->c, ask, all, taken, &marked);
+    buf_add(&text, page_render(a, buf_str(&marked), (struct view){0}));
+    save(s, "reasons.txt", &text);
+}
+
+static bool save_all(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
+                     const struct answers *answers, const struct offers *all,
+                     const struct offer *taken)
+{
+    struct saving s = {c, option_value(c, "save-dir"), true};
+    struct emit_input in = input_of(c, rules, ask, answers, taken);
+    struct buf plan = buf_new(c->keep), json = buf_new(c->keep), csv = buf_new(c->keep);
+    struct tree t;
+    const char *folder = str_dup(c->keep, s.folder).p;
+    if (mkdir(folder, 0777) != 0 && !io_is_folder(folder))
+        return cmd_usage_error(c, "%s cannot be made: %s", folder, strerror(errno)), false;
+    if (!str_ends(s.folder, STR("/"))) s.folder = arena_printf(c->keep, "%.*s/", STR_ARG(s.folder));
+    plan_out_in(c, &in, s.folder, &plan);
+    save(&s, "plan.yaml", &plan);
+    save_launch(&s, &in, taken->framework);
+    save_reasons(&s, ask, all, taken);
+    tree_open(&t, c->keep);
+    suggest_json(&t, rules, ask, answers, 0);
+    tree_print(&t, &json);
+    save(&s, "answer.json", &json);
+    suggest_csv(all, &csv);
+    save(&s, "layouts.csv", &csv);
+    return s.good;
+}
+
+/* ---- the command ---- */
+
+/* The layout that --take names, the first where it is not given; NULL with a usage error when
+   there is none of that number. */
+static const struct offer *take(struct cmd_context *c, const struct offers *all)
+{
+    const struct emitter *emitter = emitter_find(option_value(c, "format"));
+    int64_t rank = 1;
+    if (!option_int(c, "take", 1, &rank)) return NULL;
+    const struct offer *taken = (size_t)rank <= all->n ? &all->items[rank - 1] : NULL;
+    if (taken && (!emitter || emitter->framework == taken->framework)) return taken;
+    if (taken)
+        cmd_usage_error(c, "layout %lld is %s's; its --format is %s", (long long)rank,
+                        framework_full_name(taken->framework),
+                        emitter_of(taken->framework)->format);
+    else
+        cmd_usage_error(c, "--take %lld: there are %zu layouts; --top K asks for more",
+                        (long long)rank, all->n);
+    return NULL;
+}
+
+/* The screen so far, as an SVG. */
+static void make_picture(struct cmd_context *c)
+{
+    struct str marked = str_dup(c->keep, buf_str(&c->out));
+    c->out.n = 0;
+    svg_screen(marked, PICTURE_WIDTH, &c->out);
+}
+
+static int answer(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
+                  const struct answers *answers, const struct beside *beside,
+                  double start)
+{
+    struct str format = option_value(c, "format");
+    struct offers all = offers_of(c->keep, ask, answers);
+    const struct offer *taken = all.n ? take(c, &all) : NULL;
+    if (all.n && !taken) return STATUS_CANNOT;
+    if (taken && option_given(c, "save-dir") && !save_all(c, rules, ask, answers, &all, taken))
+        return STATUS_CANNOT;
+    bool picture = str_is(format, "svg");
+    if (picture) c->view = (struct view){.width = PICTURE_WIDTH};
+    if (str_is(format, "json")) {
+        show_json(c, rules, ask, answers, beside, suggest_clock() - start);
+    } else if (!format.n || str_is(format, "text") || picture || !taken) {
+        for (size_t i = 0; i < answers->notes.n; i++)
+            buf_printf(&c->err, "note: %.*s\n", STR_ARG(answers->notes.items[i]));
+        show(c, rules, ask, answers, &all, taken);
+        beside_text(ask, answers, beside, &c->out);
+        if (picture) make_picture(c);
+    } else {
+        struct emit_input in = input_of(c, rules, ask, answers, taken);
+        emit_taken(c, &in, format);
+    }
+    return taken && !ask->late ? STATUS_OK : STATUS_NO;
 }
 
 /* Several sizes, platforms or tasks: a question for each task. */
@@ -209,7 +383,6 @@ static int run(struct cmd_context *c)
     struct ask ask = {0};
     struct answers answers;
     struct beside beside = {0};
-    struct str format = option_value(c, "format");
     if (!cmd_load_rules(c, &rules)) return STATUS_CANNOT;
     if (option_given(c, "batch"))
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
@@ -217,14 +390,7 @@ static int run(struct cmd_context *c)
     if (!read_ask(c, rules, option_value(c, "task"), &ask, &beside)) return STATUS_CANNOT;
     if (!beside_answer(c->keep, c->scratch, &c->diags, rules, &ask, &answers, &beside))
         return STATUS_CANNOT;
-    if (str_is(format, "json"))
-        show_json(c, rules, &ask, &answers, &beside, suggest_clock() - start);
-    else if (!format.n || str_is(format, "text") || !answers.any)
-        show(c, rules, &ask, &answers);
-    else
-        emit_best(c, rules, &ask, &answers, format);
-    if (!format.n || str_is(format, "text")) beside_text(&ask, &answers, &beside, &c->out);
-    return answers.any && !ask.late ? STATUS_OK : STATUS_NO;
+    return answer(c, rules, &ask, &answers, &beside, start);
 }
 
 static const struct option options[] = {
@@ -269,19 +435,29 @@ static const struct option options[] = {
      "tp=8,sequences=64,context=8192; "
      "with ratio=0.5, its GPU time over the trainer's, on GPUs of its own"},
     WISH_OPTIONS,
-    {"top", "K", "how many layouts to show (5)"},
-    {"format", "text|" EMITTER_WORDS "plan|json|csv", "output"},
+    {"top", "K", "how many layouts to look for in each framework (5)"},
+    {"take", "N", "the layout of the table that is written, saved and explained (1)"},
+    {"save-dir", "DIR", "write plan, launch file, reasons, JSON and CSV there"},
+    {"why", NULL, "the plan in full, and why each of its parts is as it is"},
+    {"next", NULL, "what to try next, and what goes wrong with such plans"},
+    {"verify", NULL, "how to check the plan before it runs at its size"},
+    {"full", NULL, "all of it, of every framework"},
+    {"format", "text|" EMITTER_WORDS "plan|json|csv|svg", "output; svg: the screen as a picture"},
     {0},
 };
 
 const struct command command_suggest = {
     .name = "suggest",
     .arguments = "MODEL",
+    .usual_file = "config.json",
     .min_arguments = 1,
     .max_arguments = 1,
+    .examples = "deepseek-v3 --gpus 256 --platform gb200\n./config.json --gpus min --platform h100 "
+                "--why\nqwen3-30b-a3b --gpus 64 --platform h100 --save-dir out",
     .help = "The best plan for a model on a cluster, and why",
     .details = "MODEL is a catalogue name (moeplan models), a model YAML, or a Hugging Face "
-               "config.json or its folder.\n",
+               "config.json or its folder;\nwithout it the config.json "
+               "of the current folder.\n",
     .options = options,
     .required = "gpus|deadline platform",
     .loads_rules = true,

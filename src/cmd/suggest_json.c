@@ -4,6 +4,8 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/units.h"
+
 static void add_reasons(struct tree *t, cJSON *plan, const char *key, const struct reason *items,
                         size_t n)
 {
@@ -48,6 +50,22 @@ static void add_plan(struct tree *t, cJSON *plans, const struct rule_set *rules,
     add_reasons(t, item, "verify", plan->verify.items, plan->verify.n);
     add_reasons(t, item, "pitfalls", plan->pitfalls.items, plan->pitfalls.n);
     add_reasons(t, item, "notes", plan->notes.items, plan->notes.n);
+}
+
+void suggest_csv(const struct offers *all, struct buf *out)
+{
+    buf_add(out, STR("rank,framework,tp,pp,vpp,cp,ep,etp,mbs,peak_gib,peak_low_gib,peak_high_gib,"
+                     "capacity_gib,step_s,step_low_s,step_high_s,tokens_per_s_per_gpu\n"));
+    for (size_t i = 0; i < all->n; i++) {
+        const struct offer *o = &all->items[i];
+        const struct contender *c = &o->plan->costs;
+        const struct knobs *k = &o->plan->config.knobs;
+        buf_printf(out, "%zu,%s,%d,%d,%d,%d,%d,%d,%d,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.6g\n",
+                   o->rank, framework_name(o->framework), k->tp, k->pp, k->vpp, k->cp, k->ep,
+                   k->etp, k->mbs, c->peak / GIB, c->peak_low / GIB, c->peak_high / GIB,
+                   o->plan->config.machine.capacity_bytes / GIB, c->step_s, c->low_s, c->high_s,
+                   offer_tokens(o));
+    }
 }
 
 double suggest_clock(void)
@@ -96,22 +114,20 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask
                   const struct answers *answers, double elapsed_ms)
 {
     cJSON *plans = tree_list(t, t->root, "plans");
+    struct offers all = offers_of(t->arena, ask, answers);
     size_t searched = 0, feasible = 0, examined = 0;
     double ahead = 0;
-    int rank = 0;
-    const struct plan *best = NULL;
     for (size_t i = 0; i < answers->n; i++) {
         const struct answer *one = &answers->items[i];
-        if (one->n && !best) best = &one->plans[0];
         searched += one->searched;
         feasible += one->feasible;
         examined += one->search->visited;
         ahead = fmax(ahead, one->search->polished);
-        for (size_t p = 0; p < one->n; p++)
-            add_plan(t, plans, rules, ask, &one->plans[p], ++rank);
     }
-    assumed_json(t, t->root, best ? best->facts : NULL);
-    if (best) suggest_bill_json(t, t->root, ask, best);
+    for (size_t i = 0; i < all.n; i++)
+        add_plan(t, plans, rules, ask, all.items[i].plan, (int)all.items[i].rank);
+    assumed_json(t, t->root, all.n ? all.items[0].plan->facts : NULL);
+    if (all.n) suggest_bill_json(t, t->root, ask, all.items[0].plan);
     tree_number(t, t->root, "searched", (double)searched);
     tree_number(t, t->root, "feasible", (double)feasible);
     cJSON *proven = tree_object(t, t->root, "proven");

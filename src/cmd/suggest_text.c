@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The screen: the question, the plan, its memory a stage, its time, why, and what comes next. */
+/* What stands behind the first screen: a plan with its memory a stage, its time and why, and what
+   comes next. */
 #include <inttypes.h>
 
 #include "base/num.h"
+#include "base/page.h"
 #include "base/quote.h"
 #include "base/units.h"
 #include "cmd/suggest_show.h"
@@ -11,8 +13,8 @@
 #include "facts/param_ids.h"
 #include "plan/move.h"
 
-static void add_question(struct arena *a, const struct ask *ask, const struct answer *answer,
-                         struct buf *out)
+void suggest_question(struct arena *a, const struct ask *ask, const struct answer *answer,
+                      struct buf *out)
 {
     const struct machine *m = &answer->base.machine;
     screen_model(&answer->base.model, out);
@@ -27,14 +29,13 @@ static void add_question(struct arena *a, const struct ask *ask, const struct an
     screen_platform_notes(a, ask->platform, out);
 }
 
-/* What the plan holds in fewer bits than the framework would by itself. */
-static void add_numerics(const struct ask *ask, const struct answer *answer,
-                         const struct config *plan, struct buf *out)
+void suggest_numerics(const struct ask *ask, const struct answer *answer, const struct config *plan,
+                      struct buf *out)
 {
     struct str held = move_numerics(out->arena, &answer->base, plan);
     if (held.n)
         buf_printf(out,
-                   "  numerics    %.*s: %.*s (--numerics strict: as the framework's defaults)\n",
+                   "numerics: " MARK_HANG "%.*s: %.*s (--numerics strict: the framework's own)\n",
                    STR_ARG(ask->numerics), STR_ARG(held));
 }
 
@@ -54,10 +55,11 @@ static void add_costs(const struct config *c, struct buf *out)
 
 static void add_reasons(const struct plan *plan, struct buf *out)
 {
-    buf_add(out, STR("\nwhy\n"));
+    buf_add(out, STR("\n" MARK_HEADING "why" MARK_END "\n"));
     for (size_t i = 0; i < plan->because.n; i++) {
         const struct reason *r = &plan->because.items[i];
-        buf_printf(out, "  %-8s%.*s", reason_phase(r->phase), LINE_ARG(out->arena, r->text));
+        buf_printf(out, "  %-8s" MARK_HANG "%.*s", reason_phase(r->phase),
+                   LINE_ARG(out->arena, r->text));
         if (r->rule.n) buf_printf(out, "  [%.*s]", STR_ARG(r->rule));
         buf_add_char(out, '\n');
     }
@@ -66,10 +68,10 @@ static void add_reasons(const struct plan *plan, struct buf *out)
 static void add_advice(const char *title, const struct reason_list *list, struct buf *out)
 {
     if (!list->n) return;
-    buf_printf(out, "\n%s\n", title);
+    buf_printf(out, "\n" MARK_HEADING "%s" MARK_END "\n", title);
     for (size_t i = 0; i < list->n; i++) {
         const struct reason *r = &list->items[i];
-        buf_printf(out, "  %zu  %.*s  [%.*s]\n", i + 1, LINE_ARG(out->arena, r->text),
+        buf_printf(out, "  %zu  " MARK_HANG "%.*s  [%.*s]\n", i + 1, LINE_ARG(out->arena, r->text),
                    STR_ARG(r->rule));
     }
 }
@@ -77,7 +79,7 @@ static void add_advice(const char *title, const struct reason_list *list, struct
 static void add_alternatives(const struct answer *answer, struct buf *out)
 {
     if (answer->n < 2) return;
-    buf_add(out, STR("\nother layouts\n"));
+    buf_add(out, STR("\n" MARK_HEADING "other layouts" MARK_END "\n"));
     for (size_t i = 1; i < answer->n; i++) {
         const struct knobs *k = &answer->plans[i].config.knobs;
         buf_printf(out, "  %zu  tp %d pp %d vpp %d cp %d ep %d mbs %d%s: %.*s\n", i + 1, k->tp,
@@ -87,40 +89,49 @@ static void add_alternatives(const struct answer *answer, struct buf *out)
 }
 
 /* What is known of the plans that are not shown. */
-static void add_proof(const struct search_result *search, struct buf *out)
+static void add_proof(const struct offer *o, struct buf *out)
 {
+    const struct answer *answer = o->answer;
+    const struct search_result *search = answer->search;
+    struct arena *a = out->arena;
+    buf_printf(out, "%s: best of %.*s plans that fit (%.*s looked at)%s\n",
+               framework_full_name(o->framework),
+               STR_ARG(num_grouped(a, (int64_t)answer->feasible)),
+               STR_ARG(num_grouped(a, (int64_t)answer->searched)),
+               answer->tight ? "; nothing surely fits, these may" : "");
     buf_printf(
         out,
-        "%zu layouts examined, %zu ruled out by bounds; by the estimate none is ahead of the "
+        "%.*s layouts examined, %.*s ruled out by bounds; by the estimate none is ahead of the "
         "fastest here",
-        search->visited, search->layouts - search->visited);
+        STR_ARG(num_grouped(a, (int64_t)search->visited)),
+        STR_ARG(num_grouped(a, (int64_t)(search->layouts - search->visited))));
     if (search->polished >= 0.0005)
         buf_printf(out, " by more than %.1f %%", 100 * search->polished);
     buf_printf(out, "\n\n");
 }
 
-void suggest_text(struct arena *a, const struct ask *ask, enum framework framework,
-                  const struct answer *answer, struct buf *out)
+static void add_plan(struct arena *a, const struct ask *ask, const struct offer *o, struct buf *out)
 {
-    const struct plan *best = &answer->plans[0];
-    add_question(a, ask, answer, out);
-    screen_assumed(best->facts, out);
-    buf_printf(out, "%s: best of %zu plans that fit (%zu looked at)%s\n",
-               framework_full_name(framework), answer->feasible, answer->searched,
-               answer->tight ? "; nothing surely fits, these may" : "");
-    add_proof(answer->search, out);
-    screen_plan(a, &best->config, out);
-    add_numerics(ask, answer, &best->config, out);
-    add_costs(&best->config, out);
-    suggest_bill(ask, best, out);
-    add_reasons(best, out);
-    add_alternatives(answer, out);
-    if (answer->playbook.n)
-        buf_printf(out, "\npublic recipe\n  %.*s\n", LINE_ARG(a, answer->playbook));
-    add_advice("next, one at a time", &best->next, out);
-    add_advice("verify", &best->verify, out);
-    add_advice("mind", &best->pitfalls, out);
-    add_advice("note", &best->notes, out);
+    buf_add_char(out, '\n');
+    add_proof(o, out);
+    screen_plan(a, &o->plan->config, out);
+    suggest_numerics(ask, o->answer, &o->plan->config, out);
+    add_costs(&o->plan->config, out);
+    add_reasons(o->plan, out);
+    add_alternatives(o->answer, out);
+    if (o->answer->playbook.n)
+        buf_printf(out, "\n" MARK_HEADING "public recipe" MARK_END "\n  %.*s\n",
+                   LINE_ARG(a, o->answer->playbook));
+    add_advice("note", &o->plan->notes, out);
+}
+
+void suggest_depth(struct arena *a, const struct ask *ask, const struct offer *o,
+                   const struct depth *depth, struct buf *out)
+{
+    if (depth->why) add_plan(a, ask, o, out);
+    if (depth->next) add_advice("next, one at a time", &o->plan->next, out);
+    if (depth->verify) add_advice("verify", &o->plan->verify, out);
+    if (depth->next) add_advice("mind", &o->plan->pitfalls, out);
 }
 
 size_t suggest_comments(struct arena *a, const struct ask *ask, const struct notes *notes,
@@ -218,14 +229,13 @@ static bool add_would_fit(struct arena *a, struct arena *scratch, const struct r
 }
 
 void suggest_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
-                       const struct ask *ask, const struct answers *answers, size_t from, size_t to,
-                       struct buf *out)
+                       const struct ask *ask, const struct answers *answers, struct buf *out)
 {
     size_t wanted = 0, found = 0;
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = 0; i < answers->n; i++) {
         const struct answer *one = &answers->items[i];
         bool mended = lacks_batch(ask, one) || lacks_memory(ask, one);
-        if (one->obstacle || !mended) continue;
+        if (one->n || one->obstacle || !mended) continue;
         if (!wanted++) buf_add(out, STR("what would fit\n"));
         found += add_would_fit(a, scratch, rules, *ask, answers->framework[i], one, out);
     }
@@ -237,7 +247,7 @@ void suggest_would_fit(struct arena *a, struct arena *scratch, const struct rule
 void suggest_no_plan(struct arena *a, const struct ask *ask, enum framework framework,
                      const struct answer *answer, bool first, struct buf *out)
 {
-    if (first) add_question(a, ask, answer, out);
+    if (first) suggest_question(a, ask, answer, out);
     buf_printf(out, "%s: no plan fits", framework_full_name(framework));
     if (ask->most_gpus) buf_printf(out, " on up to %" PRId64 " GPUs; the nearest", ask->most_gpus);
     buf_printf(out, " (%zu looked at)\n", answer->searched);

@@ -324,6 +324,7 @@ const struct command command_sweep = {
     .arguments = "PLAN",
     .min_arguments = 1,
     .max_arguments = 1,
+    .examples = "plan.yaml",
     .help = "The trials worth running next on a plan that works, and what came of them",
     .details = "PLAN is a plan file or any recipe that validate reads; - is standard input. Every "
                "trial fits and passes\n"

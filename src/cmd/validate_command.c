@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "cmd/batch.h"
+#include "cmd/findings.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
 #include "cmd/recipe.h"
@@ -19,6 +20,7 @@
 
 enum format {
     FORMAT_TEXT,
+    FORMAT_CONCISE,
     FORMAT_JSON,
     FORMAT_JSONL,
     FORMAT_GITHUB,
@@ -40,6 +42,8 @@ struct run {
     struct sarif sarif;
     struct gitlab gitlab;
     struct buf annotations[SEVERITY_ERROR + 1], rows[SEVERITY_ERROR + 1]; /* GitHub's */
+    struct findings findings; /* of a screen */
+    bool quiet, worlds;
     bool read, unreadable, finding;
     bool recipe; /* of what was read, something takes settings */
     bool writes_baseline;
@@ -77,8 +81,9 @@ static void print_report(struct run *r, struct file_report *report)
     struct buf *out = &r->c->out;
     switch ((enum format)r->format) {
     case FORMAT_TEXT:
-        cmd_print_diags(r->c, report->diags, out);
-        print_world(out, report);
+    case FORMAT_CONCISE:
+        findings_add(&r->findings, report);
+        if (r->worlds) print_world(out, report);
         break;
     case FORMAT_JSON:
         if (r->summary.files > 1) buf_add_char(out, ',');
@@ -142,7 +147,7 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-/* " (--gpus, --platform would tell more)" */
+/* "; --gpus, --platform would tell more" */
 static void print_missing(struct buf *out, const struct validation *v)
 {
     const struct {
@@ -152,17 +157,17 @@ static void print_missing(struct buf *out, const struct validation *v)
                    {v->platform_unknown, "--platform"},
                    {v->model_unknown, "--model"},
                    {v->seq_unknown, "--set seq_length"}};
-    const char *before = " (";
+    const char *before = "; ";
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (!options[i].missing) continue;
         buf_printf(out, "%s%s", before, options[i].option);
         before = ", ";
     }
-    if (*before == ',') buf_add(out, STR(" would tell more)"));
+    if (*before == ',') buf_add(out, STR(" would tell more"));
 }
 
-/* "3 files: 1 error, 0 warnings, 2 infos; 1 no recipe; 7 rules skipped for lack of facts (--gpus
- * would tell more)" */
+/* "3 files: 1 error, 0 warnings, 2 infos; 1 no recipe (2 AutoModel recipes)", and what was not
+   checked. */
 static void print_summary(struct run *r)
 {
     const struct report_summary *s = &r->summary;
@@ -171,17 +176,20 @@ static void print_summary(struct run *r)
                plural(s->files), s->errors, plural(s->errors), s->warnings, plural(s->warnings),
                s->infos, plural(s->infos));
     if (s->skipped) buf_printf(out, "; %zu no recipe", s->skipped);
-    if (s->rules_skipped) {
-        buf_printf(out, "; %zu rule%s skipped for lack of facts", s->rules_skipped,
-                   plural(s->rules_skipped));
-        print_missing(out, &r->validation);
-    }
+    findings_kinds(&r->findings, out);
+    buf_add_char(out, '\n');
+    if (!s->rules_skipped) return;
+    struct str skipped = num_grouped(r->c->keep, (int64_t)s->rules_skipped);
+    buf_printf(out, "not checked: %.*s rule%s skipped for lack of facts", STR_ARG(skipped),
+               plural(s->rules_skipped));
+    print_missing(out, &r->validation);
     buf_add_char(out, '\n');
 }
 
 /* The software that was assumed, once for all files of a release. */
 static void note_environment(struct run *r, const struct file_report *report)
 {
+    if (r->quiet) return;
     if (!report->environment.n || map_get(&r->environments, report->environment) != MAP_NONE)
         return;
     struct str environment = str_dup(r->c->keep, report->environment);
@@ -220,7 +228,11 @@ static void print_foot(struct run *r)
     if (r->shows_diff) return;
     print_end(r);
     write_step_summary(r);
-    print_summary(r);
+    if (option_given(r->c, "statistics"))
+        findings_statistics(&r->findings, r->c->view.width, &r->c->out);
+    else
+        findings_print(&r->findings, option_given(r->c, "full"), &r->c->out);
+    if (!r->quiet) print_summary(r);
 }
 
 /* ---- files ---- */
@@ -243,7 +255,7 @@ static void count(struct run *r, const struct file_report *report)
 
 static void add_skip_reason(struct run *r, const struct file_report *report)
 {
-    if (report->status == FILE_SKIPPED && r->format == FORMAT_TEXT)
+    if (report->status == FILE_SKIPPED && r->format <= FORMAT_CONCISE && !r->quiet)
         buf_printf(&r->c->err, "%.*s: skipped: %.*s\n", LINE_ARG(r->c->keep, report->path),
                    STR_ARG(report->why_skipped));
 }
@@ -461,6 +473,20 @@ static int validate_files(struct run *r)
 
 #define FORMATS "automodel, megatron, bridge, plan or hf"
 
+/* --select, --ignore and --min-severity. */
+static bool read_selection(struct cmd_context *c, struct diag_selection *wanted)
+{
+    struct str list;
+    int least = SEVERITY_INFO;
+    for (size_t i = 0; option_nth(c, "select", i, &list); i++)
+        rule_patterns_add(c->keep, &wanted->select, list);
+    for (size_t i = 0; option_nth(c, "ignore", i, &list); i++)
+        rule_patterns_add(c->keep, &wanted->ignore, list);
+    bool good = option_choice(c, "min-severity", &least);
+    wanted->least = (enum severity)least;
+    return good;
+}
+
 /* What is fixed, and where it goes. */
 static bool read_fixes(struct run *r)
 {
@@ -469,6 +495,7 @@ static bool read_fixes(struct run *r)
     r->shows_diff = option_given(c, "diff");
     r->unsafe = option_given(c, "unsafe-fixes");
     r->writes_baseline = option_given(c, "write-baseline");
+    c->plain = c->plain || r->shows_diff; /* which is for git */
     bool any = r->fixes || r->shows_diff;
     const char *wrong = NULL;
     if (r->unsafe && !any) wrong = "--unsafe-fixes goes with --fix or --diff";
@@ -501,7 +528,11 @@ static bool read_options(struct run *r)
     r->sarif = (struct sarif){.arena = c->keep, .rules = rules};
     for (int i = 0; i <= SEVERITY_ERROR; i++)
         r->annotations[i] = r->rows[i] = buf_new(c->keep);
-    return projects_open(&r->projects, c, &r->validation, &r->options);
+    r->quiet = option_given(c, "quiet");
+    r->worlds = option_given(c, "world-sizes");
+    r->findings = (struct findings){.c = c, .heads_only = r->format == FORMAT_CONCISE};
+    return projects_open(&r->projects, c, &r->validation, &r->options) &&
+           read_selection(c, &r->projects.wanted);
 }
 
 enum { MOST_WORKERS = 8 };
@@ -533,7 +564,15 @@ static const struct option options[] = {
     RECIPE_OPTIONS(FORMATS),
     {"from", "V",
      "a version that the files are right for: only what the other one changes is told"},
-    {"format", "text|json|jsonl|github|sarif|checkstyle|gitlab", "how to print"},
+    {"format", "text|concise|json|jsonl|github|sarif|checkstyle|gitlab",
+     "how to print; concise: a line a finding"},
+    {"select", "RULE,…", "only findings of these rules; * stands for any letters (repeatable)"},
+    {"ignore", "RULE,…", "no findings of these rules (repeatable)"},
+    {"min-severity", "info|warning|error", "no findings below it"},
+    {"statistics", NULL, "how many findings each rule has, instead of the findings"},
+    {"full", NULL, "every finding with its lines, however many a rule has"},
+    {"world-sizes", NULL, "the numbers of GPUs at which nothing fails, of files that name none"},
+    {"quiet", NULL, "findings alone: no summary, nothing about files that were not read (-q)"},
     {"config", "FILE", "settings to use instead of the nearest .moeplan.yaml upward"},
     {"show-config", NULL, "print what holds for FILE beside its own text, and whence"},
     {"isolated", NULL, "no settings, and nothing is left out for .gitignore"},
@@ -552,6 +591,7 @@ const struct command command_validate = {
     .arguments = "FILE…",
     .min_arguments = 1,
     .max_arguments = -1,
+    .examples = "recipes/\nlaunch.sh --gpus 64 --platform h100\nrecipes/ --statistics",
     .help = "Check recipes: AutoModel YAML, Megatron flags, YAML and scripts, Bridge overrides, "
             "plan files",
     .details =

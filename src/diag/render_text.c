@@ -4,15 +4,13 @@
 #include "base/quote.h"
 #include "base/utf8.h"
 
-/* WINDOW: most columns shown of a source line; BEFORE: of them before the place. */
-enum { TAB = 8, WINDOW = 88, BEFORE = 40 };
+/* WINDOW: most columns shown of a source line; MARGIN: what stands before it, and dots. */
+enum { TAB = 8, WINDOW = 88, MARGIN = 15 };
 
-static const char RESET[] = "\033[0m";
-
-static const char *severity_colour(enum severity severity)
+static const char *severity_mark(enum severity severity)
 {
-    static const char *const colours[] = {"\033[1;36m", "\033[1;33m", "\033[1;31m"};
-    return colours[severity];
+    static const char *const marks[] = {MARK_INFO, MARK_WARNING, MARK_ERROR};
+    return marks[severity];
 }
 
 /* One character as it is shown, and the columns it takes. */
@@ -53,12 +51,12 @@ static size_t display_column(struct str line, uint32_t column)
     return shown;
 }
 
-/* The display columns [from, from + WINDOW) of a line; dots where something is left out. */
-static void add_window(struct buf *out, struct str line, size_t from)
+/* The display columns [from, from + window) of a line; dots where something is left out. */
+static void add_window(struct buf *out, struct str line, size_t from, size_t window)
 {
     size_t at = 0, shown = 0;
     if (from) buf_add(out, STR("..."));
-    while (at < line.n && shown < from + WINDOW) {
+    while (at < line.n && shown < from + window) {
         struct cell cell = cell_of(line, &at, shown);
         if (shown >= from) buf_add(out, (struct str){cell.bytes, cell.n});
         shown += cell.width;
@@ -66,23 +64,23 @@ static void add_window(struct buf *out, struct str line, size_t from)
     if (at < line.n) buf_add(out, STR("..."));
 }
 
-static void add_source(struct buf *out, struct diags *all, const struct diag *d, bool colour)
+static void add_source(struct buf *out, struct diags *all, const struct diag *d, int width)
 {
+    size_t window = width && width - MARGIN < WINDOW ? (size_t)(width - MARGIN) : WINDOW;
     struct str line = source_line(&all->sources, d->at.source, d->at.line);
     size_t start = display_column(line, d->at.column);
     size_t end = display_column(line, d->at.end_line > d->at.line ? UINT32_MAX : d->at.end_column);
-    size_t window = start > WINDOW - BEFORE / 2 ? start - BEFORE : 0;
-    if (end > window + WINDOW) end = window + WINDOW;
+    size_t from = start > window * 3 / 4 ? start - window / 2 : 0;
+    if (end > from + window) end = from + window;
     size_t head = out->n;
-    buf_printf(out, "%6u | ", d->at.line);
-    size_t margin = out->n - head - 2;
-    add_window(out, line, window);
-    buf_printf(out, "\n%*s| ", (int)margin, "");
-    buf_add_n(out, ' ', start - window + (window ? 3 : 0));
-    if (colour) buf_add(out, str_of(severity_colour(d->severity)));
+    buf_printf(out, MARK_VERBATIM "%6u | ", d->at.line);
+    size_t margin = out->n - head - 3;
+    add_window(out, line, from, window);
+    buf_printf(out, "\n" MARK_VERBATIM "%*s| ", (int)margin, "");
+    buf_add_n(out, ' ', start - from + (from ? 3 : 0));
+    buf_add(out, str_of(severity_mark(d->severity)));
     buf_add_n(out, '^', end > start ? end - start : 1);
-    if (colour) buf_add(out, str_of(RESET));
-    buf_add_char(out, '\n');
+    buf_add(out, STR(MARK_END "\n"));
 }
 
 static void add_place(struct buf *out, const struct source *source, const struct diag *d)
@@ -97,21 +95,27 @@ static void add_place(struct buf *out, const struct source *source, const struct
 
 static void add_remark(struct buf *out, const char *kind, struct str text)
 {
-    buf_printf(out, "       = %s: ", kind);
+    buf_printf(out, "       = %s: " MARK_HANG, kind);
     add_clean(out, text);
     buf_add_char(out, '\n');
 }
 
-void render_text(struct buf *out, struct diags *all, const struct diag *d, bool colour)
+void render_headline(struct buf *out, struct diags *all, const struct diag *d)
 {
-    const struct source *source = source_get(&all->sources, d->at.source);
-    add_place(out, source, d);
-    buf_printf(out, "%s%s[%.*s]%s: ", colour ? severity_colour(d->severity) : "",
-               severity_name(d->severity), STR_ARG(d->rule), colour ? RESET : "");
+    buf_add(out, STR(MARK_VERBATIM));
+    add_place(out, source_get(&all->sources, d->at.source), d);
+    buf_printf(out, "%s%s[%.*s]" MARK_END ": ", severity_mark(d->severity),
+               severity_name(d->severity), STR_ARG(d->rule));
     add_clean(out, d->message);
     buf_add_char(out, '\n');
-    if (source && d->at.line) add_source(out, all, d, colour);
+}
+
+void render_text(struct buf *out, struct diags *all, const struct diag *d, int width)
+{
+    render_headline(out, all, d);
+    if (source_get(&all->sources, d->at.source) && d->at.line) add_source(out, all, d, width);
     for (size_t i = 0; i < d->notes.n; i++)
         add_remark(out, "note", d->notes.items[i]);
     if (d->help.n) add_remark(out, "help", d->help);
+    buf_printf(out, MARK_VERBATIM "       = more: moeplan explain %.*s\n", STR_ARG(d->rule));
 }

@@ -4,15 +4,19 @@
           54 |   ep_size: 48
              |            ^^
           = note: ...
-          = help: ... */
+          = help: ...
+          = more: moeplan explain rule-id */
 #ifndef MOEPLAN_DIAG_RENDER_TEXT_H
 #define MOEPLAN_DIAG_RENDER_TEXT_H
 
-#include "base/buf.h"
+#include "base/page.h"
 #include "diag/diag.h"
 
-/* Appends one diagnostic. Tabs and wide characters keep the caret in place, a long line is cut to
-   what stands around the place, and control characters from the file never reach the terminal. */
-void render_text(struct buf *out, struct diags *all, const struct diag *d, bool colour);
+/* Appends one diagnostic as lines with marks (base/page.h). Tabs and wide characters keep the caret
+   in place, a long line of source is cut to what stands around the place and fits on a terminal of
+   `width` columns (0: none), and control characters from the file never reach the terminal. */
+void render_text(struct buf *out, struct diags *all, const struct diag *d, int width);
+/* Its first line alone. */
+void render_headline(struct buf *out, struct diags *all, const struct diag *d);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/num.h"
+#include "base/page.h"
 #include "base/quote.h"
 #include "base/units.h"
 #include "cost/memory.h"
@@ -60,19 +61,8 @@ void screen_machine(struct arena *a, const struct config *c, struct buf *out)
 
 void screen_assumed(const struct facts *f, struct buf *out)
 {
-    enum { WIDTH = 96 };
-    struct str line = emit_assumed_line(out->arena, f), word;
-    size_t from = out->n;
-    if (!line.n) return;
-    buf_add(out, STR("assumed:"));
-    while (str_split(&line, ' ', &word)) {
-        bool full = out->n - from + 1 + word.n > WIDTH;
-        if (full) buf_add(out, STR("\n        "));
-        if (full) from = out->n - STR("        ").n;
-        buf_add_char(out, ' ');
-        buf_add(out, word);
-    }
-    buf_add_char(out, '\n');
+    struct str line = emit_assumed_line(out->arena, f);
+    if (line.n) buf_printf(out, "assumed: " MARK_HANG "%.*s\n", STR_ARG(line));
 }
 
 static void add_parallelism(struct arena *a, const struct config *c, struct buf *out)
@@ -192,22 +182,53 @@ void screen_plan(struct arena *a, const struct config *c, struct buf *out)
     add_trained(c, out);
 }
 
+void screen_plan_line(struct arena *a, const struct config *c, struct buf *out)
+{
+    static const char *const recompute[] = {"nothing recomputed", "selective recomputation",
+                                            "full recomputation"};
+    const struct knobs *k = &c->knobs;
+    bool flex = config_traits(c)->megatron_words && knobs_flex(k);
+    buf_printf(out, "plan: %.*s, %s", STR_ARG(word(a, k, P_precision)), recompute[k->recompute]);
+    if (c->model.experts > 0 && k->ep * k->etp > 1)
+        buf_printf(out, ", %s%s", flex ? "flex / " : "", knobs_dispatcher(k));
+    if (k->graph_impl != GRAPH_NONE) buf_add(out, STR(", CUDA graphs"));
+    if (k->overlap_ep) buf_add(out, STR(", expert overlap"));
+    if (k->optimizer_offload > 0) buf_add(out, STR(", optimizer on the CPU"));
+    if (k->offload_modules) buf_add(out, STR(", activations on the CPU"));
+    buf_add_char(out, '\n');
+    add_images(c, out);
+    add_trained(c, out);
+}
+
 struct part {
     char mark;
     double bytes;
 };
 
-static void add_bar(const struct part *parts, size_t n, double scale, struct buf *out)
+/* The parts of a bar, with the mark of the GPU's memory behind its column `full`. */
+static void add_bar(const struct part *parts, size_t n, double scale, int full, struct buf *out)
 {
+    char bar[BAR];
     double at = 0;
     int drawn = 0;
+    memset(bar, ' ', BAR);
     for (size_t i = 0; i < n; i++) {
         at += parts[i].bytes;
-        double to = fmin(at * scale, BAR);
-        for (; drawn < to - 0.5; drawn++)
-            buf_add_char(out, parts[i].mark);
+        for (; drawn < fmin(at * scale, BAR) - 0.5; drawn++)
+            bar[drawn] = parts[i].mark;
     }
-    buf_add_n(out, ' ', (size_t)(BAR - drawn));
+    buf_add(out, (struct str){bar, (size_t)full});
+    buf_add_char(out, '|');
+    if (full == BAR) return;
+    buf_add(out, STR(MARK_ERROR));
+    buf_add(out, (struct str){bar + full, (size_t)(BAR - full)});
+    buf_add(out, STR(MARK_END));
+}
+
+/* Bytes that the whole length of the bars stands for: the GPU's memory, or what is asked of it. */
+static double longest(const struct memory_estimate *m)
+{
+    return m->peak > m->capacity ? m->peak : m->capacity;
 }
 
 static void add_stage(const struct memory_estimate *m, int number, struct buf *out)
@@ -216,18 +237,40 @@ static void add_stage(const struct memory_estimate *m, int number, struct buf *o
     const struct part parts[] = {{'w', s->params},      {'g', s->grads},  {'o', s->optimizer},
                                  {'a', s->activations}, {'l', s->logits}, {'b', s->buffers},
                                  {'c', s->graphs}};
-    buf_printf(out, "  pp%-3d |", number);
-    add_bar(parts, sizeof parts / sizeof *parts, BAR / m->capacity, out);
-    buf_printf(out, "| %6.1f  (%.1f to %.1f)\n", s->total / GIB, s->low / GIB, s->high / GIB);
+    double scale = BAR / longest(m);
+    buf_printf(out, MARK_WIDE "  pp%-3d |", number);
+    add_bar(parts, sizeof parts / sizeof *parts, scale, (int)lround(m->capacity * scale), out);
+    buf_printf(out, " %6.1f  (%.1f to %.1f)\n", s->total / GIB, s->low / GIB, s->high / GIB);
+}
+
+static void add_stages_title(const struct memory_estimate *m, struct buf *out)
+{
+    buf_printf(out,
+               MARK_HEADING "memory per GPU" MARK_END
+                            ", GiB of %.1f: w weights, g gradients, o optimizer, "
+                            "a activations, l logits, b buffers%s%s\n",
+               m->capacity / GIB, m->stages[m->fullest].graphs > 0 ? ", c CUDA graphs" : "",
+               m->peak > m->capacity ? "; behind the second | is above the GPU's memory" : "");
+}
+
+void screen_stages_that_matter(const struct memory_estimate *m, struct buf *out)
+{
+    int last = m->n_stages - 1, before = -1;
+    const int wanted[] = {0, m->fullest, last};
+    add_stages_title(m, out);
+    for (int i = 0; i < 3; i++) {
+        if (wanted[i] == before) continue;
+        add_stage(m, wanted[i], out);
+        before = wanted[i];
+    }
 }
 
 void screen_memory(const struct memory_estimate *m, struct buf *out)
 {
-    static const char *const verdicts[] = {"fits", "tight: may not fit", "does not fit"};
-    buf_printf(out,
-               "memory per GPU, GiB of %.1f: w weights, g gradients, o optimizer, a activations, l "
-               "logits, b buffers%s\n",
-               m->capacity / GIB, m->stages[m->fullest].graphs > 0 ? ", c CUDA graphs" : "");
+    static const char *const verdicts[] = {MARK_GOOD "fits" MARK_END,
+                                           MARK_WARNING "tight: may not fit" MARK_END,
+                                           MARK_ERROR "does not fit" MARK_END};
+    add_stages_title(m, out);
     int shown = m->n_stages <= STAGES_SHOWN ? m->n_stages : STAGES_SHOWN / 2;
     for (int i = 0; i < shown; i++)
         add_stage(m, i, out);
@@ -289,10 +332,11 @@ void screen_changes(struct arena *a, const struct config *c, const struct memory
 void screen_time(const struct time_estimate *t, struct buf *out)
 {
     buf_printf(out,
-               "step %.2f s (%.2f to %.2f), %.0f tokens/s/GPU, %.0f model TFLOP/s/GPU (%.1f %% of "
+               "step %.2f s (%.2f to %.2f), %.*s tokens/s/GPU, %.0f model TFLOP/s/GPU (%.1f %% of "
                "the %s peak)\n",
-               t->step, t->low, t->high, t->tokens_per_s_per_gpu, t->model_flops_per_gpu / 1e12,
-               100 * t->mfu, t->peak_name);
+               t->step, t->low, t->high,
+               STR_ARG(num_grouped(out->arena, llround(t->tokens_per_s_per_gpu))),
+               t->model_flops_per_gpu / 1e12, 100 * t->mfu, t->peak_name);
     const struct {
         const char *name;
         double seconds;
@@ -310,12 +354,18 @@ void screen_time(const struct time_estimate *t, struct buf *out)
     buf_add_char(out, '\n');
 }
 
+const char *screen_grade(const struct evidence *e)
+{
+    static const char *const grades[] = {"modelled", "interpolated", "measured"};
+    return grades[e->grade];
+}
+
 void screen_evidence(const struct evidence *e, struct buf *out)
 {
-    static const char *const grades[] = {"modelled: no public measurement is near",
-                                         "interpolated: public measurements are near",
-                                         "measured: a run of this configuration is public"};
-    buf_printf(out, "evidence: %s\n", grades[e->grade]);
+    static const char *const means[] = {"no public measurement is near",
+                                        "public measurements are near",
+                                        "a run of this configuration is public"};
+    buf_printf(out, "evidence: %s: %s\n", screen_grade(e), means[e->grade]);
     for (size_t i = 0; i < e->n; i++)
         buf_printf(out, "  %-20.*s distance %.1f  %.*s\n", STR_ARG(e->nearest[i].id),
                    e->nearest[i].distance, STR_ARG(e->nearest[i].source));

@@ -22,8 +22,13 @@ void screen_platform_notes(struct arena *a, const struct platform *p, struct buf
 void screen_machine(struct arena *a, const struct config *c, struct buf *out);
 /* What nobody stated; nothing when all is stated. */
 void screen_assumed(const struct facts *f, struct buf *out);
+/* Its precision and switches in one line, and below it images and what is trained. */
+void screen_plan_line(struct arena *a, const struct config *c, struct buf *out);
 /* Parallelism, batch, stages, precision, sharding, dispatcher, recompute, graphs; one line each. */
 void screen_plan(struct arena *a, const struct config *c, struct buf *out);
+/* A bar of the first, the fullest and the last stage: what is above the GPU's memory stands behind
+   its mark. */
+void screen_stages_that_matter(const struct memory_estimate *m, struct buf *out);
 /* A bar a stage and the verdict. */
 void screen_memory(const struct memory_estimate *m, struct buf *out);
 /* The fullest stage's peak by module. */
@@ -34,7 +39,9 @@ void screen_changes(struct arena *a, const struct config *c, const struct memory
                     int n, struct buf *out);
 /* Step time, throughput and where the time goes. */
 void screen_time(const struct time_estimate *t, struct buf *out);
-/* How well the public measurements cover it, and the nearest of them. */
+/* How well the public measurements cover it, in a word. */
+const char *screen_grade(const struct evidence *e);
+/* The same with what it means, and the nearest of them. */
 void screen_evidence(const struct evidence *e, struct buf *out);
 /* Every term of a trace with its numbers put in. */
 void screen_terms(const struct cost_trace *trace, const char *title, bool bytes, struct buf *out);

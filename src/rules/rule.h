@@ -74,7 +74,7 @@ struct rule {
     size_t n_set;
     struct str message, why, help, source, date, error_type;
     struct str error_pattern; /* a line each where the error has several texts */
-    struct str since;         /* version of moeplan that brought it; empty: the first */
+    struct str since; /* version of moeplan that brought it; empty: the first */
     struct str suite; /* file it came from, relative to the folder loaded */
     const struct expr *message_expression, *suggestion, *help_expression;
     int parameter; /* -1: none */

@@ -233,3 +233,14 @@ rm sched/absent.csv
 echo x >sched/absent.csv
 "$moeplan" validate sched/r.yaml >"$dir/out" 2>&1 || true
 lacks "schedule-file-missing"
+
+# a file of another kind is named with the command that takes it
+cd "$dir"
+printf 'moeplan: 1\nkind: Platform\nid: x\nname: X\nbase: h100\n' >a-platform.yaml
+printf 'mfu: 0.2\nstep_s: 12\n' >some-metrics.yaml
+expect 2 "a-platform.yaml is a platform: moeplan platforms a-platform.yaml" "$moeplan" estimate a-platform.yaml
+expect 2 "some-metrics.yaml is a file of metrics: moeplan diagnose some-metrics.yaml" "$moeplan" validate some-metrics.yaml
+cp "$source/examples/qwen3-235b-256-h800/plan.yaml" a-plan.yaml
+expect 2 "a-plan.yaml is a plan: moeplan estimate a-plan.yaml" "$moeplan" diagnose a-plan.yaml
+run 0 "$moeplan" estimate a-plan.yaml
+lacks "is a plan"

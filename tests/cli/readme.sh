@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# readme.sh PROGRAM SOURCE_DIR [--bless]: README.md and examples/*/README.md show commands with what they print, in
-# ```console blocks. Every `$ command` is run in the page's folder with moeplan on the PATH, and must print (stdout and
+# readme.sh PROGRAM SOURCE_DIR [--bless]: README.md, docs/using.md, docs/start and examples/*/README.md show commands with what they print, in
+# ```console blocks. Every `$ command` is run in the page's folder (docs: the root) with moeplan on the PATH, and must print (stdout and
 # stderr) what stands below it. --bless writes the outputs into the pages: look at the difference before you commit it.
 set -u
 program=$(realpath "$1") source=$(realpath "$2") bless=${3:-}
@@ -41,9 +41,10 @@ rerun() { # FOLDER to run in
 masked() { sed 's/[0-9]* rules\{0,1\} skipped/N rules skipped/' "$1"; }
 
 failed=0
-for page in "$source/README.md" "$source"/examples/*/README.md; do
+for page in "$source/README.md" "$source/docs/using.md" "$source"/docs/start/*.md "$source"/examples/*/README.md; do
     [ -f "$page" ] || continue
-    rerun "$(dirname "$page")" <"$page" >"$dir/actual"
+    case $page in "$source"/docs/*) folder=$source ;; *) folder=$(dirname "$page") ;; esac
+    rerun "$folder" <"$page" >"$dir/actual"
     masked "$page" >"$dir/expected.masked"
     masked "$dir/actual" >"$dir/actual.masked"
     cmp -s "$dir/expected.masked" "$dir/actual.masked" && continue
@@ -55,4 +56,13 @@ for page in "$source/README.md" "$source"/examples/*/README.md; do
         failed=1
     fi
 done
+# the picture of the first page is its own command's
+picture=$source/docs/first-screen.svg
+"$program" suggest deepseek-v3 --gpus 256 --platform gb200 --format svg >"$dir/picture" 2>/dev/null
+if [ "$bless" = --bless ]; then
+    cp "$dir/picture" "$picture"
+elif ! cmp -s "$picture" "$dir/picture"; then
+    echo "docs/first-screen.svg is not what the program prints"
+    failed=1
+fi
 exit $failed

@@ -8,11 +8,14 @@ expect 0 '"id":"memory-tight","kind":"native"' "$moeplan" rules --format json
 expect 0 '{"guides":[' "$moeplan" rules --guides --format json
 expect 0 "failures: 0" "$moeplan" rules test "$source/rules/bridge"
 
-expect 0 "## Wrong" "$moeplan" explain bridge-expert-grid-divides
+expect 0 "## Wrong" "$moeplan" explain bridge-expert-grid-divides --format markdown
+lacks_marks() { ! grep -q '^#\|`' "$dir/out" || fail "raw Markdown"; }
+expect 0 "Wrong" "$moeplan" explain bridge-expert-grid-divides
+lacks_marks
 expect 0 "6 % (1 * 4 * 1) = 2" "$moeplan" explain bridge-expert-grid-divides
 expect 2 "did you mean memory-tight?" "$moeplan" explain memory-tigt
-expect 2 "give the id of a rule" "$moeplan" explain
-expect 0 "# bridge-expert-grid-divides" "$moeplan" explain --error \
+expect 2 "give the name of a rule" "$moeplan" explain
+expect 0 "bridge-expert-grid-divides" "$moeplan" explain --error \
     "RuntimeError: decoder world_size (6) is not divisible by
 expert_tensor_model_pipeline_parallel size (4)"
 expect 1 "no rule knows this error" "$moeplan" explain --error "Segmentation fault"
@@ -41,8 +44,18 @@ expect 2 "there are no rules" "$moeplan" rules test "$source/rules/models"
 mkdir "$dir/rules"
 cp "$dir/good.yaml" "$dir/rules"
 expect 0 "my-tp-limit" "$moeplan" rules --rules "$dir/rules"
-expect 0 "# my-tp-limit" "$moeplan" explain my-tp-limit --rules "$dir/rules"
+expect 0 "my-tp-limit" "$moeplan" explain my-tp-limit --rules "$dir/rules"
 printf 'tp: 8\n' >"$dir/plan.yaml"
 expect 1 "my-tp-limit" "$moeplan" validate --as plan --fail-on warning --rules "$dir/rules" "$dir/plan.yaml"
 cp "$dir/typo.yaml" "$dir/rules"
 expect 2 "typo.yaml:6:11" "$moeplan" rules --rules "$dir/rules"
+
+# whatever a screen says can be explained: parameters in any spelling, words, and the nearest of what is none
+for name in tp tensor_model_parallel_size --tensor-model-parallel-size model.tensor_model_parallel_size distributed.tp_size; do
+    expect 0 "GPUs that share each dense weight matrix" "$moeplan" explain "$name"
+done
+expect 0 "the peak's interval lies below" "$moeplan" explain tight
+expect 0 "max_memory_allocated" "$moeplan" explain memory
+expect 0 "a pipeline stage waits" "$moeplan" explain Bubble
+expect 2 "did you mean bubble?" "$moeplan" explain bubbl
+expect 0 "recomputation" "$moeplan" explain S1.3

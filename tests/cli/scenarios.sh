@@ -93,7 +93,7 @@ clean() { if grep -q '"severity":"\(error\|warning\)"' findings; then fail "is n
 
 # A question to suggest: the text screen and the plan.
 ask() {
-    "$program" suggest "$@" >screen 2>&1
+    "$program" suggest "$@" --full >screen 2>&1
     "$program" suggest "$@" --format plan >answer 2>/dev/null
 }
 # part TITLE TEXT: a line of that part of the screen has the text.
@@ -361,13 +361,13 @@ for overlap in overlap_moe_expert_parallel_comm overlap_grad_reduce tp_comm_over
 q tp=1 -sequence_parallel tp_comm_overlap=true
 says error megatron:OV-TPCOMM
 row S1.11
-"$program" suggest qwen3-30b-a3b --gpus 64 --platform h100 --framework megatron --precision mxfp8 >screen 2>&1
+"$program" suggest qwen3-30b-a3b --gpus 64 --platform h100 --framework megatron --precision mxfp8 --full >screen 2>&1
 ok test $? -eq 1
 ok grep -q 'microscaling-needs-blackwell' screen
 ok grep -q 'fp8_blockwise' screen
 ask qwen3-30b-a3b --gpus 64 --platform gb200 --framework megatron --precision nvfp4
 part mind 'BF16 or FP8 is stable'
-"$program" suggest qwen3-30b-a3b --gpus 64 --platform h100 --format flags >screen 2>&1
+"$program" suggest qwen3-30b-a3b --gpus 64 --platform h100 --format flags --full >screen 2>&1
 ok grep -q -- '--moe-router-dtype fp32' screen
 row S1.12
 q cuda_graph_impl=transformer_engine 'cuda_graph_scope=[moe]'
@@ -531,7 +531,7 @@ for question in 'qwen3-30b-a3b --gpus 8 --platform h100 --framework automodel' '
     for word in torchrun 'exit code 0' 'finite loss' 'NCCL timeout' "EP $(value ep)"; do part verify "$word"; done
 done
 row S2.16
-"$program" suggest qwen3-30b-a3b --gpus 8 --platform h100 --framework automodel --format yaml >screen 2>&1
+"$program" suggest qwen3-30b-a3b --gpus 8 --platform h100 --framework automodel --format yaml --full >screen 2>&1
 ok test "$(grep -v '^#' screen | sed -n 2p)" = '  strategy: fsdp2'
 ok grep -q '^#.*ep_size must divide' screen
 ok grep -q '^#.*megatron_fsdp.*ddp' screen
@@ -635,7 +635,7 @@ am '{strategy: fsdp2, use_orig_params: false}' 8
 says error automodel:D02
 says info fsdp1-words
 row S3.12
-"$program" suggest qwen3-vl-30b-a3b --gpus 32 --platform a100 --framework automodel --task sft --gbs 512 --format yaml >screen 2>&1
+"$program" suggest qwen3-vl-30b-a3b --gpus 32 --platform a100 --framework automodel --task sft --gbs 512 --format yaml --full >screen 2>&1
 for line in 'AdamW' 'lr: 2e-05' 'betas: \[0.9, 0.95\]' 'weight_decay: 0.01'; do ok grep -q "$line" screen; done
 row S3.13
 am '{strategy: fsdp2, comm_hook: powersgd}' 8
@@ -728,7 +728,7 @@ silent megatron:AR-CE-TE
 flags --sequcen_parallel
 says error unknown-key sequence
 row S4.12
-"$program" suggest qwen3-235b-a22b --gpus 256 --platform h100 --framework megatron --top 5 >screen 2>&1
+"$program" suggest qwen3-235b-a22b --gpus 256 --platform h100 --framework megatron --top 5 --full >screen 2>&1
 part 'other layouts' ' FSDP'
 "$program" suggest qwen3-235b-a22b --gpus 256 --platform h100 --framework megatron --pin use_megatron_fsdp=true \
     --pin recompute_granularity=full --format script >plan.sh 2>errors

@@ -25,14 +25,14 @@ suggest 1 "fp8-needs-hopper" deepseek-v3 --gpus 256 --platform a100 --framework 
 suggest 0 "mxfp8" deepseek-v3 --gpus 256 --platform gb200 --framework bridge --precision mxfp8
 
 # a pin keeps its value, and what goes with it follows
-suggest 0 "x vpp 3" $large --pin vpp=3
+suggest 0 "x vpp 3" $large --pin vpp=3 --why
 kept "overlap_grad_reduce: false" $large --pin overlap_grad_reduce=false
 kept "optimizer_cpu_offload: true" $large --pin optimizer_cpu_offload=true
 kept "tp: 8" $large --pin tp=8,etp=8
 kept "pipeline_model_parallel_layout: Et*30|t*31mL" $large --pin 'pipeline_model_parallel_layout=Et*30|t*31mL'
 kept "exp_avg_dtype: bf16" $large --pin exp_avg_dtype=bf16
 suggest 0 "flex / deepep" $large --pin dispatcher=deepep
-suggest 0 "dp 4, " $large --pin dp=4
+suggest 0 "dp 4, " $large --pin dp=4 --why
 suggest 0 "recipe: mxfp8" deepseek-v3 --gpus 256 --platform gb200 --precision mxfp8 --format yaml
 suggest 1 "AutoModel has no word for nvfp4" deepseek-v3 --gpus 256 --platform gb200 --framework automodel --precision nvfp4
 
@@ -68,16 +68,16 @@ has "--gpus 32: automodel tp"
 suggest 1 '"notes":["Megatron-LM: no plan fits: the smallest needs ' qwen3-235b-a22b --gpus 8 --platform h100 --format json
 
 # a batch below the number of GPUs has a plan as far as model parallelism goes, else the nearest that has one
-suggest 0 "dp 2, " deepseek-v3 --gpus 4096 --platform h100 --framework megatron --gbs 20 --pin dp=2
+suggest 0 "dp 2, " deepseek-v3 --gpus 4096 --platform h100 --framework megatron --gbs 20 --pin dp=2 --why
 suggest 1 "no layout divides the model (61 layers, 128 heads), 1024 GPUs and a batch of 3" \
     deepseek-v3 --gpus 1024 --platform h100 --framework megatron --gbs 3 --pin tp=8,cp=1
 has "--gbs 4: megatron tp 8"
 
 # a public recipe that is near is named, unless it is not to be looked at
 near="qwen3-30b-a3b --gpus 8 --platform gb300 --framework bridge --gbs 512"
-suggest 0 "  qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config (NVIDIA-NeMo/Megatron-Bridge 067f987d, src/" $near
+suggest 0 "  qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config (NVIDIA-NeMo/Megatron-Bridge 067f987d, src/" $near --why
 suggest 0 '"playbook":[{"framework":"bridge","text":"qwen3_30b_a3b_pretrain_8gpu_gb300_bf16_config (' $near --format json
-suggest 0 "other layouts" $near --no-playbook
+suggest 0 "other layouts" $near --no-playbook --why
 lacks "public recipe"
 question='{"id":1,"model":"qwen3-30b-a3b","gpus":8,"platform":"gb300","options":{"framework":"bridge","gbs":512,"no_playbook":'
 printf '%strue}}\n%sfalse}}\n%s1}}\n' "$question" "$question" "$question" >"$dir/questions"
@@ -89,3 +89,43 @@ has "options.no_playbook must be true or false, not 1"
 suggest 0 '"rank":50,' qwen3-235b-a22b --gpus 256 --platform h100 --framework megatron --top 50 --format json
 [ "$(grep -o '"rank":[0-9]*' "$dir/out" | sort -u | wc -l)" = 50 ] || fail "not fifty plans"
 [ "$(grep -o '"plan":{[^}]*}' "$dir/out" | sort -u | wc -l)" = 50 ] || fail "two of fifty plans are the same"
+
+# the first screen: which of all frameworks wins, and why a faster one does not; the rest where it is asked for
+both="qwen3-30b-a3b --gpus 8 --platform h100"
+suggest 0 "why not" $both
+[ "$(head -n 1 "$dir/out" | grep -c ': fits, ')" = 1 ] || fail "no verdict in the first line"
+[ "$(grep -c '^ *[0-9]*  automodel ' "$dir/out")" -ge 1 ] || fail "automodel is not in the table"
+lacks "good when"
+suggest 0 "good when: " $both --verify
+suggest 0 "measurement-contract" $both --full
+
+# another layout is written, shown and saved as the table numbers it
+suggest 2 "there are 10 layouts" $both --take 11
+suggest 0 "layout 2: " $both --take 2
+json=$("$moeplan" suggest $both --format json)
+second=$(echo "$json" | sed 's/.*"rank":2,//; s/"rank":3,.*//' | number mbs)
+suggest 0 "mbs: ${second:-none}" $both --take 2 --format plan --framework megatron
+# the numbers of the table hold for every format: the second layout of both, not of one framework
+last=$("$moeplan" suggest $both | sed -n 's/^ *\([0-9]*\)  automodel .*/\1/p' | head -n 1)
+suggest 2 "layout $last is NeMo AutoModel's; its --format is yaml" $both --take "$last" --format flags
+suggest 0 "ep_size" $both --take "$last" --format yaml
+suggest 0 "wrote" $both --save-dir "$dir/saved" --take 2
+for file in plan.yaml launch.sh reasons.txt answer.json layouts.csv; do
+    [ -s "$dir/saved/$file" ] || fail "--save-dir has no $file"
+done
+run 0 "$moeplan" validate "$dir/saved/plan.yaml" "$dir/saved/launch.sh"
+[ "$(wc -l <"$dir/saved/layouts.csv")" = 11 ] || fail "not a line a layout"
+cp "$dir/saved/reasons.txt" "$dir/out"
+has "measurement-contract"
+! grep -q "$(printf '[\001-\010]')" "$dir/out" || fail "marks in reasons.txt"
+: >"$dir/none"
+suggest 2 "cannot be made" $both --save-dir "$dir/none/deeper"
+
+# a folder with a config.json needs no name
+mkdir "$dir/hf"
+cat >"$dir/hf/config.json" <<EOF
+{"model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "hidden_size": 2048, "intermediate_size": 6144,
+ "moe_intermediate_size": 768, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "num_hidden_layers": 48,
+ "num_experts": 128, "num_experts_per_tok": 8, "vocab_size": 151936, "tie_word_embeddings": false, "hidden_act": "silu"}
+EOF
+(cd "$dir/hf" && "$moeplan" suggest --gpus 8 --platform h100 --format json) | grep -q '"plans":' || fail "config.json of the folder is not read"

@@ -137,7 +137,8 @@ expect 2 "did you mean fp8_delayed, fp8_tensorwise or fp8_blockwise?" $ask --pre
 expect 2 "did you mean memory?" $ask --goal memmory
 expect 2 "did you mean pretrain?" $ask --task pretain
 expect 2 'not "jsn"; did you mean json?' $ask --format jsn
-expect 2 "MODEL, --gpus N|min|A..B, --platform P are missing" "$moeplan" suggest
+mkdir empty
+(cd empty && expect 2 "MODEL, --gpus N|min|A..B, --platform P are missing" "$moeplan" suggest)
 expect 2 "--gpus N|min|A..B, --platform P are missing" "$moeplan" suggest qwen3-30b-a3b
 has "platform name (moeplan platforms) or a platform file"
 expect 2 "--platform P is missing" "$moeplan" suggest qwen3-30b-a3b --gpus 8

@@ -26,7 +26,7 @@ static void read_as(struct str text, const char *format)
     diags_sort(&diags);
     struct buf out = buf_new(a);
     for (size_t i = 0; i < diags.n; i++)
-        render_text(&out, &diags, &diags.items[i], false);
+        render_text(&out, &diags, &diags.items[i], 0);
     arena_free(a);
 }
 

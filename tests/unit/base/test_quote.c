@@ -10,7 +10,7 @@ static void harmless_text_costs_nothing(void **state)
     struct str s = STR("Qwen3-30B-A3B/é中😀 \\ 'x'");
     assert_ptr_equal(quote_line(a, s).p, s.p);
     struct str screen = STR("a\n\tb\n");
-    assert_ptr_equal(quote_screen(a, screen, false).p, screen.p);
+    assert_ptr_equal(quote_screen(a, screen).p, screen.p);
     struct str word = STR("--a=b/c.d:e,f+g@h%i");
     assert_ptr_equal(quote_shell(a, word).p, word.p);
     word = STR("qwen3-30b-a3b");
@@ -28,12 +28,10 @@ static void people_see_what_would_act(void **state)
     assert_str(quote_line(a, STR("\xF3\xA0\x80\x81")), "\\U000e0001");
 }
 
-static void screens_keep_their_own_colours(void **state)
+static void whole_texts_keep_line_ends(void **state)
 {
-    struct arena *a = *state;
-    struct str s = STR("a\n\033[1;31mred\033[0m\033[2Jb\033[");
-    assert_str(quote_screen(a, s, true), "a\n\033[1;31mred\033[0m\\x1b[2Jb\\x1b[");
-    assert_str(quote_screen(a, s, false), "a\n\\x1b[1;31mred\\x1b[0m\\x1b[2Jb\\x1b[");
+    struct str s = STR("a\n\033[1;31mred\033[0m\tb");
+    assert_str(quote_screen(*state, s), "a\n\\x1b[1;31mred\\x1b[0m\tb");
 }
 
 static void words_of_a_shell(void **state)
@@ -166,7 +164,7 @@ static void json_escapes_what_acts_on_a_terminal(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(harmless_text_costs_nothing),
     cmocka_unit_test(people_see_what_would_act),
-    cmocka_unit_test(screens_keep_their_own_colours),
+    cmocka_unit_test(whole_texts_keep_line_ends),
     cmocka_unit_test(words_of_a_shell),
     cmocka_unit_test(ansi_quotes_read_back),
     cmocka_unit_test(ansi_escapes),

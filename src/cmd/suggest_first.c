@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first screen: the verdict, what was asked, memory, one table over all frameworks, the three
+   reasons that say most, and what can be asked next: at most 40 lines of 80 columns. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/num.h"
+#include "base/quote.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "cmd/suggest_show.h"
+#include "emit/emit.h"
+#include "emit/screen.h"
+#include "plan/framework.h"
+
+enum { MOST_ROWS = 4, REASONS = 3, LEFT_GUIDES = 2 };
+
+/* How near two steps are that the estimate cannot tell apart. */
+static const double TIE = 0.02;
+
+/* "tp1 pp2x8 ep64 mbs1": sizes of 1 that plans seldom have otherwise are left out. */
+static struct str layout_words(struct arena *a, const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    struct buf b = buf_new(a);
+    buf_printf(&b, "tp%d pp%d", k->tp, k->pp);
+    if (k->vpp > 1) buf_printf(&b, "x%d", k->vpp);
+    if (k->cp > 1) buf_printf(&b, " cp%d", k->cp);
+    if (c->model.experts > 0) buf_printf(&b, " ep%d", k->ep);
+    if (k->etp > 1) buf_printf(&b, " etp%d", k->etp);
+    buf_printf(&b, " mbs%d", k->mbs);
+    if (k->fsdp && config_traits(c)->chooses_fsdp) buf_add(&b, STR(" FSDP"));
+    return buf_str(&b);
+}
+
+/* "fits, 27.9 of 182.0 GiB to spare" */
+static struct str room_words(struct arena *a, const struct offer *o)
+{
+    const struct contender *c = &o->plan->costs;
+    double all = o->plan->config.machine.capacity_bytes;
+    if (c->fits == FITS_YES)
+        return arena_printf(a, MARK_GOOD "fits" MARK_END ", %.1f of %.1f GiB to spare",
+                            (all - c->peak) / GIB, all / GIB);
+    return arena_printf(a, MARK_WARNING "may not fit" MARK_END ": %.1f to %.1f of %.1f GiB",
+                        c->peak_low / GIB, c->peak_high / GIB, all / GIB);
+}
+
+void suggest_verdict(struct arena *a, const struct offer *o, struct buf *out)
+{
+    const struct contender *c = &o->plan->costs;
+    struct evidence evidence;
+    struct str layout = layout_words(a, &o->plan->config), room = room_words(a, o);
+    evidence_find(&o->plan->config, &evidence);
+    if (o->rank > 1) buf_printf(out, "layout %zu: ", o->rank);
+    buf_printf(out, MARK_HEADING "%s %.*s" MARK_END ": %.*s\n", framework_full_name(o->framework),
+               STR_ARG(layout), STR_ARG(room));
+    buf_printf(out,
+               "step %.2f s (%.2f to %.2f), " MARK_HEADING "%.*s tokens/s/GPU" MARK_END
+               "; evidence: %s\n",
+               c->step_s, c->low_s, c->high_s, STR_ARG(num_grouped(a, llround(offer_tokens(o)))),
+               screen_grade(&evidence));
+}
+
+/* ---- the table ---- */
+
+/* "+12 %": its step beside that of the first, of whatever framework. */
+static struct str difference(struct arena *a, const struct offer *first, const struct offer *o)
+{
+    double slower = 100 * (o->plan->costs.step_s / first->plan->costs.step_s - 1);
+    if (o == first) return STR("");
+    return arena_printf(a, "%+.0f %%", fabs(slower) < 0.5 ? 0 : slower);
+}
+
+/* In a word, why a layout is not the first. */
+static const char *word_against(const struct ask *ask, const struct offer *first,
+                                const struct offer *o)
+{
+    double ratio = o->plan->costs.step_s / first->plan->costs.step_s;
+    if (o == first) return "";
+    if (o->answer->tight > first->answer->tight) return "may not fit";
+    if (ratio >= 1 && str_is(ask->goal, "memory")) return "more memory";
+    if (ratio > 1 + TIE) return "slower";
+    if (ratio > 1 - TIE) return "a tie";
+    return o->plan->held_back.n ? "below" : "more memory";
+}
+
+/* Those that the table shows: the first ones, the best of each framework, the fastest and the one
+   that is taken. */
+static bool is_shown(const struct offers *all, const struct offer *o, const struct offer *taken)
+{
+    return o->rank <= MOST_ROWS || o->plan == o->answer->plans || o == offers_fastest(all) ||
+           o == taken;
+}
+
+static const struct table_column columns[] = {
+    {"#", true, 0}, {"framework", false, 0}, {"layout", false, 0},    {"GiB", true, 0},
+    {"s", true, 0}, {"tokens/s", true, 3},   {"difference", true, 2}, {"why not", false, 0},
+};
+
+static void add_row(struct table *t, const struct ask *ask, const struct offers *all,
+                    const struct offer *o, bool several)
+{
+    const struct contender *c = &o->plan->costs;
+    struct arena *a = t->arena;
+    table_printf(t, "%zu", o->rank);
+    table_add(t, several ? str_of(framework_name(o->framework)) : STR(""));
+    table_add(t, layout_words(a, &o->plan->config));
+    table_printf(t, "%.1f", c->peak / GIB);
+    table_printf(t, "%.2f", c->step_s);
+    table_add(t, num_grouped(a, llround(offer_tokens(o))));
+    table_add(t, difference(a, all->items, o));
+    table_add(t, str_of(word_against(ask, all->items, o)));
+}
+
+/* What the order rests on where it is not the step time. */
+static void add_held_back(const struct ask *ask, const struct offers *all, struct buf *out)
+{
+    const struct offer *first = all->items, *fastest = offers_fastest(all);
+    double faster = 100 * (1 - fastest->plan->costs.step_s / first->plan->costs.step_s);
+    struct str why = fastest->plan->held_back;
+    if (faster < 100 * TIE) return;
+    buf_printf(out, "  layout %zu is %.0f %% faster: ", fastest->rank, faster);
+    if (!why.n)
+        why = str_is(ask->goal, "memory") ? STR("the goal is memory")
+                                          : STR("the guides prefer the first");
+    buf_printf(out, "%.*s\n", LINE_ARG(out->arena, why));
+}
+
+static void add_table(struct arena *a, const struct ask *ask, const struct offers *all,
+                      const struct offer *taken, int width, struct buf *out)
+{
+    struct table t = table_new(a, columns, sizeof columns / sizeof *columns);
+    bool several = false;
+    for (size_t i = 1; i < all->n; i++)
+        several = several || all->items[i].framework != all->items[0].framework;
+    for (size_t i = 0; i < all->n; i++) {
+        if (is_shown(all, &all->items[i], taken)) add_row(&t, ask, all, &all->items[i], several);
+    }
+    buf_add(out, STR("\n" MARK_HEADING "layouts" MARK_END ": peak GiB of a GPU, s a step, tokens/s "
+                     "of a GPU, difference of the step\n"));
+    table_print(&t, width, out);
+    add_held_back(ask, all, out);
+}
+
+/* ---- why ---- */
+
+/* The reasons that say most: guides that are left, then neighbours, then guides that are kept. */
+static void pick_reasons(const struct reason_list *all, bool *picked)
+{
+    static const enum reason_kind order[] = {REASON_LEAVES, REASON_NEIGHBOURS, REASON_FOLLOWS};
+    size_t n = 0;
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+        size_t most = order[k] == REASON_LEAVES ? LEFT_GUIDES : REASONS;
+        for (size_t i = 0; i < all->n && n < most; i++) {
+            if (all->items[i].kind != order[k] || picked[i]) continue;
+            picked[i] = true;
+            n++;
+        }
+    }
+}
+
+static void add_why(struct arena *a, const struct offer *o, struct buf *out)
+{
+    const struct reason_list *all = &o->plan->because;
+    bool *picked = ARENA_ARRAY(a, bool, all->n + 1);
+    pick_reasons(all, picked);
+    buf_add(out, STR("\n" MARK_HEADING "why" MARK_END "\n"));
+    for (size_t i = 0; i < all->n; i++) {
+        struct str text = all->items[i].text, thought;
+        if (!picked[i]) continue;
+        str_split(&text, ';', &thought);
+        buf_printf(out, "  %-8s" MARK_HANG "%.*s\n", reason_phase(all->items[i].phase),
+                   LINE_ARG(a, thought));
+    }
+}
+
+/* ---- next ---- */
+
+static void add_next(const struct offers *all, const struct offer *taken, struct buf *out)
+{
+    size_t other = taken->rank == 1 ? 2 : 1;
+    buf_add(out, STR("\n" MARK_HEADING "next" MARK_END ": add to this command\n"));
+    buf_printf(out, MARK_CODE "  --take %zu --format %s -o FILE" MARK_END "\n", taken->rank,
+               emitter_of(taken->framework)->format);
+    if (other <= all->n)
+        buf_printf(out, MARK_CODE "  --take %zu" MARK_END "                 layout %zu instead\n",
+                   other, other);
+    buf_add(out, STR(MARK_CODE "  --save-dir DIR" MARK_END
+                               "           its plan, launch file, reasons, JSON and CSV\n"));
+    buf_add(out, STR(MARK_CODE "  --why --next --verify" MARK_END
+                               "  reasons, what to try, how to check; " MARK_CODE "--full" MARK_END
+                               " all of it\n"));
+}
+
+/* Whether more is assumed than what the question says so of itself. */
+static bool assumes_more(const struct ask *ask, const struct facts *f)
+{
+    size_t n = 0;
+    for (int i = 0; i < (int)param_count; i++)
+        n += f->items[i].origin == ORIGIN_ASSUMED && fact_is_known(&f->items[i]);
+    return n > (size_t)ask->seq_assumed + ask->gbs_assumed;
+}
+
+void suggest_first(struct arena *a, const struct ask *ask, const struct offers *all,
+                   const struct offer *taken, int width, struct buf *out)
+{
+    struct memory_estimate m;
+    suggest_verdict(a, taken, out);
+    buf_add_char(out, '\n');
+    suggest_question(a, ask, taken->answer, out);
+    if (assumes_more(ask, taken->plan->facts)) screen_assumed(taken->plan->facts, out);
+    screen_plan_line(a, &taken->plan->config, out);
+    suggest_numerics(ask, taken->answer, &taken->plan->config, out);
+    suggest_bill(ask, taken->plan, out);
+    if (memory_estimate(&taken->plan->config, &m, NULL)) {
+        buf_add_char(out, '\n');
+        screen_stages_that_matter(&m, out);
+    }
+    add_table(a, ask, all, taken, width, out);
+    add_why(a, taken, out);
+    add_next(all, taken, out);
+}
