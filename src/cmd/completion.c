@@ -34,7 +34,7 @@ static const struct {
 } known[] = {
     {"framework", LIST_FRAMEWORKS}, {"model", LIST_MODELS}, {"platform", LIST_PLATFORMS},
     {"FILE", LIST_FILES},           {"PATH", LIST_FILES},   {"FOLDER", LIST_FILES},
-    {"COMMAND", LIST_COMMANDS},     {"MODEL", LIST_MODELS}, {"RULE", LIST_RULES},
+    {"COMMAND", LIST_COMMANDS},     {"MODEL", LIST_MODELS}, {"NAME", LIST_RULES},
 };
 
 static enum list list_named(struct str name)

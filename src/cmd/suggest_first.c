@@ -201,6 +201,14 @@ static bool assumes_more(const struct ask *ask, const struct facts *f)
     return n > (size_t)ask->seq_assumed + ask->gbs_assumed;
 }
 
+/* Its name, with which the text begins. */
+static void add_recipe(const struct answer *answer, struct buf *out)
+{
+    struct str text = answer->playbook, name;
+    if (text.n && str_split(&text, ' ', &name))
+        buf_printf(out, "public recipe: %.*s\n", STR_ARG(name));
+}
+
 void suggest_first(struct arena *a, const struct ask *ask, const struct offers *all,
                    const struct offer *taken, int width, struct buf *out)
 {
@@ -211,6 +219,7 @@ void suggest_first(struct arena *a, const struct ask *ask, const struct offers *
     if (assumes_more(ask, taken->plan->facts)) screen_assumed(taken->plan->facts, out);
     screen_plan_line(a, &taken->plan->config, out);
     suggest_numerics(ask, taken->answer, &taken->plan->config, out);
+    add_recipe(taken->answer, out);
     suggest_bill(ask, taken->plan, out);
     if (memory_estimate(&taken->plan->config, &m, NULL)) {
         buf_add_char(out, '\n');

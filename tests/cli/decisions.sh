@@ -126,7 +126,8 @@ expect 2 "missing argument" "$moeplan" compare "$dir/plan.yaml"
 ask 0 "expert_model_parallel_size           8 -> 4; 8 does not divide 4 GPUs" qwen3-30b-a3b --gpus 4 --platform h200 --like "$source/examples/recipes/automodel/qwen3_30b_a3b_sft.yaml"
 ask 0 '"like":{"recipe":"qwen3_moe_30b_te_deepep ' qwen3-30b-a3b --gpus 8 --platform h100 --like qwen3_moe_30b_te_deepep --format json
 ask 2 "did you mean qwen3_moe_30b_te_deepep?" qwen3-30b-a3b --gpus 8 --platform h100 --like qwen3_moe_30b_te_deepp
-ask 0 "is the nearest: qwen3-30b-a3b on 8 h100" $small --gpus 24
+ask 0 "is the nearest: qwen3-30b-a3b on 8 h100" $small --gpus 24 --why
+ask 0 "public recipe: qwen3_moe_30b_quack_deepep" $small --gpus 24
 
 # trainer and inference engine
 ask 0 "binds       the trainer" $small --gpus 16 --rollout tp=8,sequences=64,context=8192

@@ -44,7 +44,7 @@ TEXTS
 n=0
 while IFS='|' read -r id text; do
     n=$((n + 1))
-    printf '%s\n' "$text" | "$moeplan" explain --error - >"$dir/out" || fail "nobody knows: $text"
+    printf '%s\n' "$text" | "$moeplan" explain --error - --format markdown >"$dir/out" || fail "nobody knows: $text"
     [ "$(grep -m 1 '^# ' "$dir/out")" = "# $id" ] || fail "$(grep -m 1 '^# ' "$dir/out") comes first, not $id: $text"
 done <"$dir/errors"
 [ "$n" -ge 30 ] || fail "$n texts only"
