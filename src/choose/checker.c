@@ -249,7 +249,7 @@ static bool reads_plan(const struct expr *e, const bool *completed)
     for (size_t i = 0; i < n; i++) {
         int param = facts_slot_param(slots[i]);
         if (param < 0) continue;
-        int scope = param_table[param].scope;
+        enum param_scope scope = param_table[param].scope;
         bool differs = scope != SCOPE_MODEL && (knob_of(param) || scope == SCOPE_DERIVED);
         if (differs || completed[param]) return true;
     }

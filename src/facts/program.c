@@ -99,12 +99,12 @@ static struct str nearest(const struct facts *f, const struct stranger *s, size_
     return param_nearest_key(FRAMEWORK_MEGATRON, s->name);
 }
 
-/* Whether every stranger can only be a slip of the pen. A launch with no stranger is one of
+/* Whether every stranger has a name that it may be a slip of. A launch with no stranger is one of
  * Megatron-LM's. */
-static bool all_slips(const struct facts *f, const struct str *near)
+static bool all_near(const struct facts *f, const struct str *near)
 {
     for (size_t i = 0; i < f->program.strangers.n; i++)
-        if (!is_slip(f->arena, f->program.strangers.items[i].name, near[i])) return false;
+        if (near[i].n == 0) return false;
     return true;
 }
 
@@ -279,7 +279,7 @@ void program_settle(struct facts *f)
         near[i] = nearest(f, &p->strangers.items[i], i);
     /* a release says which flags the training scripts have, not those of a program beside them */
     if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) p->told = false;
-    bool own = p->told || (p->origin == PROGRAM_MEGATRON && all_slips(f, near));
+    bool own = p->told || (p->origin == PROGRAM_MEGATRON && all_near(f, near));
     if (!own && p->strangers.n) p->origin = PROGRAM_FORK;
     for (size_t i = 0; own && i < p->strangers.n; i++)
         report(f, &p->strangers.items[i], near[i], SEVERITY_ERROR);

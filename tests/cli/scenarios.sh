@@ -775,7 +775,7 @@ holds "$(exposes -recompute_granularity -recompute_modules) <= $(exposes) && $(e
 holds "$(keeps -recompute_granularity -recompute_modules) > $(keeps) && $(keeps) > $(keeps $moe) && $(keeps $moe) > $(keeps $full)"
 row S4.19
 flags --dualpipe
-says error unknown-key
+says warning unknown-key
 ask qwen3-235b-a22b --gpus 256 --platform h100 --framework megatron
 part mind 'ZB-Half'
 LBS=8 am '{strategy: fsdp2, pp_size: 2, pipeline: {pp_schedule: ZBVZeroBubble, pp_microbatch_size: 1}}' 8
