@@ -18,29 +18,43 @@ static bool read_row(struct str line, struct str *names, struct str *meaning)
     return true;
 }
 
-int main(int argc, char **argv)
+/* The number of words of the text. */
+static int write_words(struct str text, struct buf *out)
 {
-    struct arena *a = arena_new(0);
-    struct str text, error, line, names, meaning, topic = STR("");
-    if (argc != 3 || !a || !io_read(a, argv[2], &text, &error)) return EXIT_FAILURE;
-    struct buf out = buf_new(a);
+    struct str line, names, meaning, topic = STR("");
     int n = 0;
-    buf_printf(&out, "/* Generated from docs/glossary.md. */\n#include \"emit/words.h\"\n"
-                     "const struct word_entry word_table[] = {\n");
     while (str_split(&text, '\n', &line)) {
         if (str_starts(line, STR("## "))) topic = str_slice(line, 3, line.n);
         if (!read_row(line, &names, &meaning)) continue;
-        buf_add(&out, STR("{"));
-        ctext_str(&out, names);
-        buf_add(&out, STR(","));
-        ctext_str(&out, meaning);
-        buf_add(&out, STR(","));
-        ctext_str(&out, topic);
-        buf_add(&out, STR("},\n"));
+        buf_add(out, STR("{"));
+        ctext_str(out, names);
+        buf_add(out, STR(","));
+        ctext_str(out, meaning);
+        buf_add(out, STR(","));
+        ctext_str(out, topic);
+        buf_add(out, STR("},\n"));
         n++;
     }
+    return n;
+}
+
+static bool generate(struct arena *a, const char *to, const char *from)
+{
+    struct str text, error;
+    struct buf out = buf_new(a);
+    if (!io_read(a, from, &text, &error)) return false;
+    buf_printf(&out, "/* Generated from docs/glossary.md. */\n#include \"emit/words.h\"\n"
+                     "const struct word_entry word_table[] = {\n");
+    int n = write_words(text, &out);
     buf_printf(&out, "};\nconst uint32_t word_count = %d;\n", n);
-    if (n && io_write(a, argv[1], buf_str(&out), &error)) return EXIT_SUCCESS;
-    fprintf(stderr, "%s: no words, or %s cannot be written\n", argv[2], argv[1]);
-    return EXIT_FAILURE;
+    return n && io_write(a, to, buf_str(&out), &error);
+}
+
+int main(int argc, char **argv)
+{
+    struct arena *a = arena_new(0);
+    bool good = argc == 3 && a && generate(a, argv[1], argv[2]);
+    if (!good) fprintf(stderr, "generate_words: a word list cannot be read or written\n");
+    arena_free(a);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
