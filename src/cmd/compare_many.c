@@ -42,17 +42,6 @@ static struct str verdict(struct arena *a, const struct candidate *base, const s
     return arena_printf(a, "%.*s (tie)", STR_ARG(gain));
 }
 
-static void add_bill(const struct bill *b, struct buf *out)
-{
-    struct arena *a = out->arena;
-    struct str days = bill_number(a, b->days.value), low = bill_number(a, b->days.low),
-               high = bill_number(a, b->days.high), hours = bill_number(a, b->gpu_hours.value),
-               cost = b->price > 0 ? bill_number(a, b->cost.value) : STR("-");
-    struct str span =
-        arena_printf(a, "%.*s (%.*s to %.*s)", STR_ARG(days), STR_ARG(low), STR_ARG(high));
-    buf_printf(out, "  %-24.*s %9.*s %8.*s", STR_ARG(span), STR_ARG(hours), STR_ARG(cost));
-}
-
 static void add_row(struct cmd_context *c, const struct candidate *base, const struct candidate *x,
                     const struct bill_wish *wish)
 {
@@ -70,7 +59,7 @@ static void add_row(struct cmd_context *c, const struct candidate *base, const s
                STR_ARG(word), STR_ARG(step), e->memory.peak / GIB, fits_words[e->memory.fits]);
     if (bill_wanted(wish)) {
         struct bill bill = bill_for(wish, e);
-        add_bill(&bill, out);
+        bill_cells(&bill, out);
     }
     if (e->refusal.errors) buf_printf(out, "  refused [%.*s]", STR_ARG(e->refusal.rule));
     buf_add_char(out, '\n');

@@ -40,17 +40,6 @@ static void add_head(const struct sizing *s, bool tasks, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-static void add_bill(const struct bill *b, struct buf *out)
-{
-    struct arena *a = out->arena;
-    struct str days = bill_number(a, b->days.value), low = bill_number(a, b->days.low),
-               high = bill_number(a, b->days.high), hours = bill_number(a, b->gpu_hours.value),
-               cost = b->price > 0 ? bill_number(a, b->cost.value) : STR("-");
-    struct str span =
-        arena_printf(a, "%.*s (%.*s to %.*s)", STR_ARG(days), STR_ARG(low), STR_ARG(high));
-    buf_printf(out, "  %-24.*s %9.*s %8.*s", STR_ARG(span), STR_ARG(hours), STR_ARG(cost));
-}
-
 static void add_row(const struct size_row *row, bool tasks, struct buf *out)
 {
     struct arena *a = out->arena;
@@ -66,7 +55,7 @@ static void add_row(const struct size_row *row, bool tasks, struct buf *out)
     buf_printf(out, "%-34.*s %9.0f %7.2f %5.0f%% %-7s %9.1f", STR_ARG(layout),
                row->time.tokens_per_s_per_gpu, row->time.step, 100 * row->efficiency,
                scaling_words[row->scaling], row->plan->costs.peak / GIB);
-    if (bill_wanted(&row->ask.wish)) add_bill(&row->bill, out);
+    if (bill_wanted(&row->ask.wish)) bill_cells(&row->bill, out);
     if (row->answers.n > 1) buf_printf(out, "  %s", framework_name(row->framework));
     if (row->bill.deadline == DEADLINE_MISSED) buf_add(out, STR("  late"));
     if (row->bill.affordable == DEADLINE_MISSED) buf_add(out, STR("  over budget"));

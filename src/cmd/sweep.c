@@ -225,11 +225,7 @@ static void show_loop_json(struct cmd_context *c, const struct question *q,
     for (size_t i = 0; i < x->n; i++) {
         const struct loop_trial *t = &x->trials[i];
         json_open(&w, NULL, '{');
-        json_str(&w, "id", t->id);
-        json_str(&w, "changes", t->what);
-        json_str(&w, "state", str_of(trial_state_word(t->state)));
-        json_number(&w, "estimated_s", t->plan->time.step, 6);
-        if (t->measured > 0) json_number(&w, "measured_s", t->measured, 6);
+        trial_json_members(&w, t);
         json_number(&w, "expected_s", exp(t->belief.mean), 6);
         json_number(&w, "sd", t->belief.sd, 4);
         json_number(&w, "chance", t->chance, 4);

@@ -5,7 +5,6 @@
 #include "base/io.h"
 #include "base/path.h"
 #include "doc/node.h"
-#include "emit/json_writer.h"
 #include "emit/trials.h"
 #include "facts/line.h"
 #include "facts/run_log.h"
@@ -158,6 +157,15 @@ bool sweep_results_read(struct cmd_context *c, struct str folder, const struct c
     return read_logs(c, folder, config, out) && read_state(c, folder, out);
 }
 
+void trial_json_members(struct json_writer *w, const struct loop_trial *t)
+{
+    json_str(w, "id", t->id);
+    json_str(w, "changes", t->what);
+    json_str(w, "state", str_of(trial_state_word(t->state)));
+    json_number(w, "estimated_s", t->plan->time.step, 6);
+    if (t->measured > 0) json_number(w, "measured_s", t->measured, 6);
+}
+
 bool sweep_state_write(struct cmd_context *c, struct str folder, struct str plan,
                        const struct sweep_loop *loop)
 {
@@ -173,11 +181,7 @@ bool sweep_state_write(struct cmd_context *c, struct str folder, struct str plan
         const struct loop_trial *t = &loop->trials[i];
         if (t->state == TRIAL_OPEN || t->state == TRIAL_DROPPED) continue;
         json_open(&w, NULL, '{');
-        json_str(&w, "id", t->id);
-        json_str(&w, "changes", t->what);
-        json_str(&w, "state", str_of(trial_state_word(t->state)));
-        json_number(&w, "estimated_s", t->plan->time.step, 6);
-        if (t->measured > 0) json_number(&w, "measured_s", t->measured, 6);
+        trial_json_members(&w, t);
         json_close(&w, '}');
     }
     json_close(&w, ']');

@@ -6,6 +6,7 @@
 
 #include "choose/sweep_loop.h"
 #include "cmd/cmd.h"
+#include "emit/json_writer.h"
 
 #define SWEEP_STATE "sweep.json"
 
@@ -23,5 +24,7 @@ bool sweep_state_write(struct cmd_context *c, struct str folder, struct str plan
                        const struct sweep_loop *loop);
 /* The words of TRIAL_OPEN to TRIAL_DROPPED. */
 const char *trial_state_word(enum trial_state state);
+/* What a trial is and how far it came, for the state and for the answer. */
+void trial_json_members(struct json_writer *w, const struct loop_trial *t);
 
 #endif

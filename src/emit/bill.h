@@ -13,4 +13,7 @@ void bill_json(struct tree *t, cJSON *to, const struct bill *b);
 /* Three digits and a unit a thousand apart: "12.3 M". */
 struct str bill_number(struct arena *a, double x);
 
+/* The cells of a table whose head is "days (low to high)", "GPU hours", "cost". */
+void bill_cells(const struct bill *b, struct buf *out);
+
 #endif
