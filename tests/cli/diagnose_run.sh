@@ -128,6 +128,9 @@ has "rank 2 waited in vain for ALLTOALL_BASE"
 has "[monitor-collective-timeouts]"
 
 # 80 MB of a log in constant memory
+# A program with sanitizers maps terabytes from its start: there the limit means nothing.
+most=400000
+(ulimit -v $most; "$moeplan" version) >/dev/null 2>&1 || most=unlimited
 awk 'BEGIN { for (i = 1; i <= 400000; i++) printf " [2026-01-01 10:00:00] iteration %8d/  400000 | elapsed time per iteration (ms): 5000.0 | global batch size:   512 | lm loss: 1.0E+00 | loss scale: 1.0 | grad norm: 1.000 | number of skipped iterations:   0 | number of nan iterations:   0 |\n", i }' |
-    (ulimit -v 400000; exec "$moeplan" diagnose - --plan "$dir/plan.yaml") >"$dir/out" || fail "a large log"
+    (ulimit -v $most; exec "$moeplan" diagnose - --plan "$dir/plan.yaml") >"$dir/out" || fail "a large log"
 has "run: 400000 logged steps, 5.00 s a step"
