@@ -30,4 +30,4 @@ if [ -z "$all" ]; then
 fi
 run release
 run dev
-run clang -LE long
+run clang -LE 'long|pages'
