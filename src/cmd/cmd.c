@@ -150,7 +150,7 @@ static void run_and_deliver(void *state)
     cmd_print_diags(c, &c->diags, &c->err);
     if (status == STATUS_CANNOT) wrong_files(c);
     call->status = deliver(c, status);
-    option_choice(c, "color", &colour);
+    if (c->command) option_choice(c, "color", &colour);
     write_all(stderr, shown(c, &c->err, terminal_view(STDERR_FILENO, colour)));
 }
 

@@ -253,3 +253,8 @@ sed 's/automodel/megatron/; s/^checkpoint_dir: .*/tokenizer_model: --load/; s/^f
 grep -qx -- '--tokenizer-model=--load' flags || fail "the value is a flag"
 ! grep -q -- '^--data-path\|^--save' flags || fail "an item of a list is a flag"
 expect 0 'tokenizer_model: "--load"' "$moeplan" convert flags --to plan
+
+# what is no command is said, whatever it looks like
+for word in report --nope ''; do
+    expect 2 "there is no command" "$moeplan" "$word"
+done
