@@ -20,7 +20,10 @@ for case in "$folder"/*.cmd; do
         # how many rules there are is not the business of a screen
         { sh "$case" 2>&1; echo "[exit $?]"; } | sed "s/\"rules_skipped\":[0-9]*/\"rules_skipped\":N/; s/[0-9]* rules\{0,1\} skipped/N rules skipped/"
     } >"$bin/actual"
-    if [ "$bless" = --bless ]; then
+    if grep -qE '^(Segmentation fault|Aborted|1[2-9][0-9]$)' "$bin/actual"; then
+        echo "screens/$name: a command ended by a signal, which is no screen"
+        failed=1
+    elif [ "$bless" = --bless ]; then
         cp "$bin/actual" "$folder/$name.txt"
     elif ! diff -u "$folder/$name.txt" "$bin/actual"; then
         echo "screens/$name differs"
