@@ -33,7 +33,8 @@ for package in $packages; do
 done
 # What asks the language server and judges the schemas as editors do; the tests that want them are skipped without.
 if [ "${1:-}" = all ] && command -v npm >/dev/null && [ ! -d "$(dirname "$0")/../tests/lsp/node_modules" ]; then
-    npm install --silent --no-audit --no-fund --no-package-lock --prefix "$(dirname "$0")/../tests/lsp" >/dev/null 2>&1 ||
+    timeout 120 npm install --silent --fetch-retries=1 --fetch-timeout=30000 --no-audit --no-fund --no-package-lock \
+        --prefix "$(dirname "$0")/../tests/lsp" >/dev/null 2>&1 ||
         echo "deps.sh: npm has no packages here; the tests with them are skipped"
 fi
 [ -n "$missing" ] || exit 0
