@@ -40,15 +40,17 @@ static void measure_step(const struct facts *f, const struct config *c,
     double flops = model_flops_per_token(c) * tokens_a_gpu(c);
     const struct {
         const char *from;
+        bool timed;
         double seconds;
-    } ways[] = {{"step time", metric(f, P_step_time_s)},
-                {"tokens/s", tokens_a_gpu(c) / metric(f, P_tokens_per_s_per_gpu)},
-                {"TFLOP/s", flops / (1e12 * metric(f, P_tflops_per_gpu))},
-                {"MFU", flops / (time->peak * stated_mfu(f))}};
+    } ways[] = {{"step time", true, metric(f, P_step_time_s)},
+                {"tokens/s", true, tokens_a_gpu(c) / metric(f, P_tokens_per_s_per_gpu)},
+                {"TFLOP/s", false, flops / (1e12 * metric(f, P_tflops_per_gpu))},
+                {"MFU", false, flops / (time->peak * stated_mfu(f))}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways && !out->known; i++) {
         if (!(ways[i].seconds > 0) || !isfinite(ways[i].seconds)) continue;
         out->known = true;
         out->from = ways[i].from;
+        out->timed = ways[i].timed;
         out->measured = ways[i].seconds;
     }
 }
@@ -76,10 +78,10 @@ static void count_flops(const struct facts *f, const struct config *c, struct ag
     double rate = metric(f, P_tflops_per_gpu) * 1e12, part = metric(f, P_mfu);
     double each = rate * out->measured / tokens_a_gpu(c);
     if (part <= 0) part = metric(f, P_mfu_percent) / 100;
-    bool timed = out->from[0] == 's' || out->from[0] == 't';
     double ours = model_flops_per_token(c);
-    if (timed && rate > 0) out->counted = each / ours;
-    if (!timed || part <= 0) return;
+    if (!out->timed) return;
+    if (rate > 0) out->counted = each / ours;
+    if (part <= 0) return;
     double reached = rate > 0 ? rate : ours * tokens_a_gpu(c) / out->measured;
     out->peak_used = reached / part;
 }
@@ -101,8 +103,9 @@ static void find_nearest(const struct config *c, struct against *out)
     out->nearest = e.nearest[0];
     out->nearest_tokens_per_s = r->tokens_per_s_per_gpu;
     out->nearest_tflops = r->tflops_per_gpu;
-    out->nearest_same = r->total_params > 0 && r->seq == c->knobs.seq &&
-                        fabs((double)r->total_params / (double)model_params(&c->model).total - 1) < 0.01;
+    out->nearest_same =
+        r->total_params > 0 && r->seq == c->knobs.seq &&
+        fabs((double)r->total_params / (double)model_params(&c->model).total - 1) < 0.01;
     if (out->nearest_same && r->tokens_per_s_per_gpu > 0 && r->tflops_per_gpu > 0)
         out->nearest_counted =
             r->tflops_per_gpu * 1e12 / (r->tokens_per_s_per_gpu * model_flops_per_token(c));
@@ -171,27 +174,32 @@ static void measured_shares(const struct facts *f, double out[PACE_TERMS])
     if (all >= 0 && all < out[TERM_EXPERTS]) out[TERM_EXCHANGE] = -1;
 }
 
+/* Both sides of each term. */
+struct terms {
+    double measured[PACE_TERMS];  /* percent of the step; below 0: not measured */
+    double estimated[PACE_TERMS]; /* s */
+};
+
 /* Kernels of the optimizer are computation where nothing tells them apart. */
-static void fold_optimizer(const double shares[PACE_TERMS], double seconds[PACE_TERMS])
+static struct terms terms_of(const struct facts *f, const struct time_estimate *time)
 {
-    if (shares[TERM_OPTIMIZER] >= 0) return;
-    seconds[TERM_COMPUTE] += seconds[TERM_OPTIMIZER];
-    seconds[TERM_OPTIMIZER] = 0;
+    struct terms t;
+    measured_shares(f, t.measured);
+    split_time(time, t.estimated);
+    if (t.measured[TERM_OPTIMIZER] >= 0) return t;
+    t.estimated[TERM_COMPUTE] += t.estimated[TERM_OPTIMIZER];
+    t.estimated[TERM_OPTIMIZER] = 0;
+    return t;
 }
 
-static void compare_terms(const struct facts *f, const struct time_estimate *time,
-                          struct against *out)
+static void compare_terms(const struct terms *terms, struct against *out)
 {
-    double shares[PACE_TERMS], estimated[PACE_TERMS], most = 0;
-    measured_shares(f, shares);
-    split_time(time, estimated);
-    fold_optimizer(shares, estimated);
-    out->worst = -1;
+    double most = 0;
     for (int i = 0; i < PACE_TERMS; i++) {
-        if (shares[i] < 0) continue;
+        if (terms->measured[i] < 0) continue;
         struct pace_term t = words[i];
-        t.measured = shares[i] / 100 * out->measured;
-        t.estimated = estimated[i];
+        t.measured = terms->measured[i] / 100 * out->measured;
+        t.estimated = terms->estimated[i];
         double apart = fabs(t.measured - t.estimated);
         if (apart > most) out->worst = out->n_terms;
         most = fmax(most, apart);
@@ -203,13 +211,11 @@ static void compare_terms(const struct facts *f, const struct time_estimate *tim
 
 /* What each term takes of what is estimated; where nothing was measured of it, what is left of the
    step takes of the rest. */
-static void scales_of(const struct facts *f, const struct time_estimate *time,
+static void scales_of(const struct terms *terms, const struct time_estimate *time,
                       const struct against *x, double out[PACE_TERMS])
 {
-    double shares[PACE_TERMS], estimated[PACE_TERMS], left = x->measured, rest = 0;
-    measured_shares(f, shares);
-    split_time(time, estimated);
-    fold_optimizer(shares, estimated);
+    const double *shares = terms->measured, *estimated = terms->estimated;
+    double left = x->measured, rest = 0;
     for (int i = 0; i < PACE_TERMS; i++) {
         bool known = shares[i] >= 0 && estimated[i] > 0.01 * time->step;
         out[i] = known ? shares[i] / 100 * x->measured / estimated[i] : -1;
@@ -244,25 +250,15 @@ static int by_step(const void *x, const void *y)
     return (a->step > b->step) - (a->step < b->step);
 }
 
-static bool rules_allow(struct arena *a, const struct rule_set *rules, const struct facts *f,
-                        struct arena *scratch)
-{
-    struct arena_mark mark = arena_mark(a);
-    struct facts *run = rules_effective_facts(a, rules, f, scratch);
-    bool allowed = !rules_first_error(rules, run, scratch);
-    arena_pop(a, mark);
-    return allowed;
-}
-
 /* The best ways to take three decisions otherwise: two ways of one gain alike. */
 static void try_levers(struct arena *a, const struct rule_set *rules, const struct facts *f,
                        const struct config *c, const struct time_estimate *time,
-                       struct arena *scratch, struct against *out)
+                       const struct terms *terms, struct arena *scratch, struct against *out)
 {
     double scales[PACE_TERMS];
     struct lever_list levers;
     bool taken[DECISIONS] = {false};
-    scales_of(f, time, out, scales);
+    scales_of(terms, time, out, scales);
     levers_list(a, c, false, scratch, &levers);
     struct ranked *all = ARENA_ARRAY(a, struct ranked, levers.items.n + 1);
     for (size_t i = 0; i < levers.items.n; i++) {
@@ -275,7 +271,7 @@ static void try_levers(struct arena *a, const struct rule_set *rules, const stru
         bool *seen = &taken[x->decision - decisions];
         if (*seen || x->fits == FITS_NO || all[i].step > out->measured * (1 - least_gain)) continue;
         struct facts *changed = levers_facts(a, f, c, &x->config);
-        if (!rules_allow(a, rules, changed, scratch)) continue;
+        if (!levers_allowed(a, rules, changed, scratch)) continue;
         *seen = true;
         out->moves[out->n_moves++] =
             (struct pace_move){levers_text(a, c, &x->config), all[i].step, x->peak, x->fits};
@@ -296,6 +292,7 @@ void against_estimate(struct arena *a, const struct rule_set *rules, const struc
     judge(c, time, out);
     count_flops(f, c, out);
     find_nearest(c, out);
-    compare_terms(f, time, out);
-    try_levers(a, rules, f, c, time, scratch, out);
+    struct terms terms = terms_of(f, time);
+    compare_terms(&terms, out);
+    try_levers(a, rules, f, c, time, &terms, scratch, out);
 }

@@ -29,6 +29,7 @@ struct pace_move {
 struct against {
     bool known;       /* the plan has a cost and the metrics say how long a step takes */
     const char *from; /* which metric says so */
+    bool timed;       /* by a time, not by FLOPs */
     double measured, estimated, low, high; /* s of a step */
     enum pace pace;
     double beyond; /* how far outside of the interval, as a part of its nearer end; 0: inside */

@@ -27,13 +27,6 @@ static double log_step(const struct config *c)
     return time_estimate(c, &time, NULL) && time.step > 0 ? log(time.step) : 0;
 }
 
-/* Standard deviation of a coefficient's logarithm, from its 80 % interval where it has one. */
-static double coefficient_sd(const struct coefficient *c)
-{
-    bool known = c->low > 0 && c->high > c->low;
-    return fmax(least_sd, known ? log(c->high / c->low) / 2.5631 : 0);
-}
-
 /* What one coefficient adds to the covariance of all plans. */
 static void add_coefficient(struct learner *l, const struct levered *const *plans, int coefficient,
                             double sd, double *slopes)
@@ -60,7 +53,8 @@ struct learner *learner_new(struct arena *a, const struct levered *const *plans,
         l->covariance[i] = common_sd * common_sd;
     for (int i = 0; i < m->n_coefficients; i++) {
         if (m->coefficients[i].value > 0)
-            add_coefficient(l, plans, i, coefficient_sd(&m->coefficients[i]), slopes);
+            add_coefficient(l, plans, i, fmax(least_sd, coefficient_log_sd(&m->coefficients[i])),
+                            slopes);
     }
     return l;
 }
@@ -99,12 +93,17 @@ struct belief learner_belief(const struct learner *l, size_t plan)
     return (struct belief){l->mean[plan], sqrt(fmax(0, l->covariance[plan * l->n + plan]))};
 }
 
+double expected_improvement(double gain, double sd, double *chance)
+{
+    double z = gain / sd;
+    *chance = 0.5 * erfc(-z / sqrt(2));
+    return gain * *chance + sd * exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846);
+}
+
 double learner_improvement(const struct learner *l, size_t plan, size_t best, double *chance)
 {
     double gain = l->mean[best] - l->mean[plan];
     double variance = l->covariance[plan * l->n + plan] + l->covariance[best * l->n + best] -
                       l->covariance[plan * l->n + best] - l->covariance[best * l->n + plan];
-    double sd = sqrt(fmax(variance, 1e-12)), z = gain / sd;
-    *chance = 0.5 * erfc(-z / sqrt(2));
-    return gain * *chance + sd * exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846);
+    return expected_improvement(gain, sqrt(fmax(variance, 1e-12)), chance);
 }

@@ -20,6 +20,9 @@ void learner_measure(struct learner *l, size_t plan, double step_s, double sd);
 /* As if a run of the plan had taken what is believed: later trials then ask for something else. */
 void learner_assume(struct learner *l, size_t plan, double sd);
 struct belief learner_belief(const struct learner *l, size_t plan);
+/* What a gain that is believed to be normal, with so large a deviation, is expected to bring where
+   it is one; *chance that it is. */
+double expected_improvement(double gain, double sd, double *chance);
 /* How much faster than `best` a plan is expected to be where it is faster, as a part of the step;
  *chance that it is faster at all. */
 double learner_improvement(const struct learner *l, size_t plan, size_t best, double *chance);

@@ -59,16 +59,40 @@ struct facts *levers_facts(struct arena *a, const struct facts *f, const struct 
     return changed;
 }
 
-/* ---- the list ---- */
+bool levers_allowed(struct arena *a, const struct rule_set *rules, const struct facts *f,
+                    struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(a);
+    struct facts *run = rules_effective_facts(a, rules, f, scratch);
+    bool allowed = !rules_first_error(rules, run, scratch);
+    arena_pop(a, mark);
+    arena_reset(scratch);
+    return allowed;
+}
+
+/* ---- what it costs ---- */
 
 /* The interval is meant to hold nine runs of ten: its ends are 1.645 standard deviations away. */
-double levered_room(const struct memory_estimate *m)
+static double room_of(const struct memory_estimate *m)
 {
     double spare = m->capacity - m->peak;
     double half = spare > 0 ? m->peak_high - m->peak : m->peak - m->peak_low;
     if (m->fits == FITS_YES) return 1;
     return half > 0 ? 0.5 * erfc(-1.645 * spare / half / sqrt(2)) : 0;
 }
+
+bool levered_estimate(struct levered *x)
+{
+    struct memory_estimate memory;
+    if (!memory_estimate(&x->config, &memory, NULL) || !time_estimate(&x->config, &x->time, NULL))
+        return false;
+    x->peak = memory.peak;
+    x->fits = (int)memory.fits;
+    x->room = room_of(&memory);
+    return true;
+}
+
+/* ---- the list ---- */
 
 /* Other stages need another split, which only a layout that lives on can hold. */
 static bool lay_out(struct lister *l, struct config *c)
@@ -105,20 +129,13 @@ static bool is_new(struct lister *l, const struct knobs *k)
 static void add(struct lister *l, const struct config *to, const struct decision *d,
                 const struct move *move)
 {
-    struct memory_estimate memory;
     struct levered x = {.config = *to, .decision = d, .move = move};
-    if (!is_new(l, &to->knobs) || !can_run(l, &x.config)) return;
-    if (!memory_estimate(&x.config, &memory, NULL) || !time_estimate(&x.config, &x.time, NULL))
-        return;
+    if (!is_new(l, &to->knobs) || !can_run(l, &x.config) || !levered_estimate(&x)) return;
     for (const struct decision *e = decisions; e < decisions + DECISIONS; e++) {
         if (!differs(l->scratch, e, &l->base->knobs, &to->knobs)) continue;
         x.changed++;
         x.variance += e->doubt * e->doubt;
     }
-    x.peak = memory.peak;
-    x.fits = (int)memory.fits;
-    x.room = levered_room(&memory);
-    l->out->tried++;
     *VEC_PUSH(l->arena, &l->out->items) = x;
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/sort.h"
 #include "base/vec.h"
-#include "choose/lever.h"
+#include "choose/learn.h"
 
 /* Of the ways to take one decision otherwise so many are listed: they mostly gain alike. */
 enum { SWEEP_MAX_TOGETHER = 2, SWEEP_OF_A_DECISION = 3 };
@@ -24,27 +24,10 @@ struct sweeper {
 
 /* ---- trials ---- */
 
-/* Expected improvement of a gain with a normal error. */
-static double expected_improvement(double gain, double sd)
-{
-    double z = gain / sd;
-    return gain * 0.5 * erfc(-z / sqrt(2)) +
-           sd * exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846);
-}
-
-static bool rules_allow(struct sweeper *s, const struct facts *f)
-{
-    struct arena_mark mark = arena_mark(s->arena);
-    struct facts *run = rules_effective_facts(s->arena, s->rules, f, s->scratch);
-    bool allowed = !rules_first_error(s->rules, run, s->scratch);
-    arena_pop(s->arena, mark);
-    arena_reset(s->scratch);
-    return allowed;
-}
-
 /* What is worth running of a plan that a lever leads to. */
 static void consider(struct sweeper *s, const struct levered *x)
 {
+    double chance;
     struct trial t = {.config = &x->config, .decision = x->decision, .changed = x->changed};
     if (x->fits == FITS_NO) {
         s->out->unfit++;
@@ -54,7 +37,7 @@ static void consider(struct sweeper *s, const struct levered *x)
     t.ratio = x->time.step / s->out->step_s;
     t.peak = x->peak;
     t.fits = x->fits;
-    t.worth = expected_improvement(-log(t.ratio), sqrt(x->variance));
+    t.worth = expected_improvement(-log(t.ratio), sqrt(x->variance), &chance);
     bool same =
         fabs(t.ratio - 1) < 1e-9 && t.peak == s->out->peak; /* recomputes what is not there */
     bool relief = s->out->fits != FITS_YES && t.fits == FITS_YES;
@@ -85,7 +68,7 @@ static void choose(struct sweeper *s, size_t most)
         size_t *alike = t->decision ? &of[t->decision - decisions] : &pairs;
         if (part[t->changed] == 0 || (t->decision && *alike == SWEEP_OF_A_DECISION)) continue;
         t->facts = levers_facts(s->arena, s->facts, s->base, t->config);
-        if (!rules_allow(s, t->facts)) {
+        if (!levers_allowed(s->arena, s->rules, t->facts, s->scratch)) {
             out->refused++;
             continue;
         }
@@ -109,7 +92,7 @@ bool sweep_plan(struct arena *a, const struct rule_set *rules, const struct fact
     out->fits = (int)memory.fits;
     struct lever_list *levers = ARENA_NEW(a, struct lever_list);
     levers_list(a, c, true, scratch, levers);
-    out->tried = levers->tried;
+    out->tried = levers->items.n;
     for (size_t i = 0; i < levers->items.n; i++)
         consider(&s, &levers->items.items[i]);
     choose(&s, most);

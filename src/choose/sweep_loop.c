@@ -38,25 +38,17 @@ static struct str trial_id(struct arena *a, struct str what)
 
 static bool levered_base(struct arena *a, const struct config *c, struct levered **out)
 {
-    struct memory_estimate memory;
-    struct levered *x = ARENA_NEW(a, struct levered);
-    x->config = *c;
-    if (!memory_estimate(c, &memory, NULL) || !time_estimate(c, &x->time, NULL)) return false;
-    x->peak = memory.peak;
-    x->fits = (int)memory.fits;
-    x->room = levered_room(&memory);
-    *out = x;
-    return true;
+    *out = ARENA_NEW(a, struct levered);
+    (*out)->config = *c;
+    return levered_estimate(*out);
 }
 
 static bool rules_allow(struct looper *l, const struct levered *plan)
 {
     struct arena_mark mark = arena_mark(l->arena);
     struct facts *changed = levers_facts(l->arena, l->facts, l->base, &plan->config);
-    struct facts *run = rules_effective_facts(l->arena, l->rules, changed, l->scratch);
-    bool allowed = !rules_first_error(l->rules, run, l->scratch);
+    bool allowed = levers_allowed(l->arena, l->rules, changed, l->scratch);
     arena_pop(l->arena, mark);
-    arena_reset(l->scratch);
     return allowed;
 }
 

@@ -206,9 +206,10 @@ static void select_coefficients(struct arena *a, struct problem *p)
     p->sd = ARENA_ARRAY(a, double, most);
     for (int i = 0; i < m->n_coefficients; i++) {
         const struct coefficient *c = &m->coefficients[i];
-        if (c->value <= 0 || c->low <= 0 || c->high <= c->low) continue;
+        double sd = coefficient_log_sd(c);
+        if (c->value <= 0 || sd <= 0) continue;
         p->index[p->k] = i;
-        p->sd[p->k++] = log(c->high / c->low) / 2.5631; /* 80 % interval */
+        p->sd[p->k++] = sd;
     }
 }
 

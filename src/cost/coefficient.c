@@ -9,7 +9,7 @@ static double value_or(const struct coefficient *c, double otherwise)
 }
 
 /* An 80 % interval spans 2 x 1.2816 standard deviations. */
-static double log_sd(const struct coefficient *c)
+double coefficient_log_sd(const struct coefficient *c)
 {
     return c && c->low > 0 && c->high > c->low ? log(c->high / c->low) / 2.5631 : 0;
 }
@@ -28,7 +28,7 @@ struct coefficient_spread coefficients_spread(const struct machine *m)
 {
     struct coefficient_spread out;
     int at = 0;
-#define READ(name) out.name = log_sd(coefficient_find(m, STR(#name), &at));
+#define READ(name) out.name = coefficient_log_sd(coefficient_find(m, STR(#name), &at));
     SPREAD_COEFFICIENTS(READ)
 #undef READ
     return out;

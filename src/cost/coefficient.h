@@ -177,8 +177,9 @@ static inline const struct coefficient *coefficient_find(const struct machine *m
     return NULL;
 }
 struct coefficients coefficients_of(const struct machine *m);
-/* Standard deviations of their logarithms, from their 80 % intervals; 0 where the platform gives
- * none. */
+/* Standard deviation of its logarithm, from its 80 % interval; 0 where the platform gives none. */
+double coefficient_log_sd(const struct coefficient *c);
+/* The same of those whose spread is added up. */
 struct coefficient_spread coefficients_spread(const struct machine *m);
 
 #endif

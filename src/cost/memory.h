@@ -78,7 +78,6 @@ bool memory_modules(const struct config *c, const struct memory_estimate *m,
 
 /* ---- a stage (memory_stage.c) ---- */
 
-/* What is computed once for all stages. */
 /* One shape of a weight, with the kinds of layers that have it: bit i. */
 struct weight_shape {
     const struct gemm *gemm;
@@ -86,6 +85,7 @@ struct weight_shape {
     uint32_t kinds;
 };
 
+/* What is computed once for all stages. */
 struct memory_work {
     const struct config *c;
     struct token_counts t;
