@@ -30,5 +30,11 @@ expect() { # STATUS TEXT COMMAND…: the status, and the text somewhere in stdou
 has() { grep -qF -- "$1" "$dir/out" || fail "no \"$1\""; }
 lacks() { ! grep -qF -- "$1" "$dir/out" || fail "there is \"$1\""; }
 
+# A plan of 64 H100, with further lines of its own.
+plan64() { # LINE…
+    printf '%s\n' "moeplan: 1" "framework: megatron" "model: qwen3-30b-a3b" "platform: h100" "gpus: 64" "seq: 4096" "mbs: 1" \
+        "gbs: 512" "ep: 8" "use_distributed_optimizer: true" "$@"
+}
+
 # The first number of that name in the JSON on stdin.
 number() { grep -o "\"$1\":[0-9.e+-]*" | head -1 | cut -d: -f2; }

@@ -29,10 +29,15 @@ bool finalists_same_layout(const struct knobs *a, const struct knobs *b)
     return a->fsdp == b->fsdp && !sizes_cmp(a, b, layout_axes, COUNT(layout_axes));
 }
 
+static int64_t model_ranks(const struct knobs *k)
+{
+    return (int64_t)k->tp * k->pp * k->cp;
+}
+
 /* Field by field in the order of the table, so that the order is total. */
 static int64_t knobs_cmp(const struct knobs *a, const struct knobs *b)
 {
-    int64_t difference = (int64_t)a->tp * a->pp * a->cp - (int64_t)b->tp * b->pp * b->cp;
+    int64_t difference = model_ranks(a) - model_ranks(b);
     if (!difference) difference = sizes_cmp(a, b, layout_axes, COUNT(layout_axes));
     if (!difference) difference = sizes_cmp(a, b, other_axes, COUNT(other_axes));
     for (size_t i = 0; i < knob_field_count && !difference; i++) {
@@ -140,33 +145,32 @@ static void move_up(struct contender *plans, size_t from, size_t to)
     plans[to] = o;
 }
 
-static int64_t model_ranks(const struct contender *o)
-{
-    return (int64_t)o->knobs.tp * o->knobs.pp * o->knobs.cp;
-}
-
-/* Scores that no estimate tells apart leave the choice to what is simpler. */
-static bool is_simpler_tie(const struct contender *o, const struct contender *first)
+/* Scores that no estimate tells apart. */
+static bool is_tie(const struct contender *o, const struct contender *first)
 {
     static const double tie = 0.005;
-    return o->risky == first->risky && o->score <= (1 + tie) * first->score &&
-           model_ranks(o) < model_ranks(first);
+    return o->risky == first->risky && o->score <= (1 + tie) * first->score;
+}
+
+static size_t simplest_tie(const struct contender *plans, size_t n)
+{
+    size_t simplest = 0;
+    for (size_t i = 1; i < n; i++)
+        if (is_tie(&plans[i], &plans[0]) &&
+            model_ranks(&plans[i].knobs) < model_ranks(&plans[simplest].knobs))
+            simplest = i;
+    return simplest;
 }
 
 void finalists_sort(struct contender *plans, size_t n)
 {
-    size_t simplest = 0;
     for (size_t i = 1; i < n; i++) {
         size_t at = i;
         while (at > 0 && before(&plans[i], &plans[at - 1]))
             at--;
         move_up(plans, i, at);
     }
-    for (size_t i = 1; i < n; i++)
-        if (is_simpler_tie(&plans[i], &plans[0]) &&
-            model_ranks(&plans[i]) < model_ranks(&plans[simplest]))
-            simplest = i;
-    if (simplest) move_up(plans, simplest, 0);
+    if (n > 0) move_up(plans, simplest_tie(plans, n), 0);
 }
 
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS])

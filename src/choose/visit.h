@@ -87,6 +87,7 @@ static inline const struct kind *present_kind(const struct search *s)
 
 /* What the preferences about a part say of the present knobs (prefer_sum). */
 double search_wish(const struct search *s, enum part part);
+/* What a contender holds of a memory estimate. */
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m);
 /* Makes s->layers those of the present knobs. */
 void search_take_layers(struct search *s);

@@ -74,8 +74,8 @@ struct rule {
     size_t n_set;
     struct str message, why, help, source, date, error_type;
     struct str error_pattern; /* a line each where the error has several texts */
-    struct str since; /* version of moeplan that brought it; empty: the first */
-    struct str suite; /* file it came from, relative to the folder loaded */
+    struct str since;         /* version of moeplan that brought it; empty: the first */
+    struct str suite;         /* file it came from, relative to the folder loaded */
     const struct expr *message_expression, *suggestion, *help_expression;
     int parameter; /* -1: none */
     struct rule_fix fix;
@@ -205,11 +205,13 @@ struct value rule_remedies(const struct rule_set *set, const struct rule *r, con
 /* Fills guide, source, covers and help of diagnostics that readers added, from the native records
    of their ids. */
 void rules_describe(const struct rule_set *set, struct diags *diags);
-/* For the planner: the first error-severity rule that fails, or NULL. No diagnostics. */
+/* For the planner: the first rule that fails and bars plans, which errors do and `plans: never`;
+   NULL: none. No diagnostics. */
 const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f,
                                      struct arena *scratch);
 
-/* The error-severity rules that a search has to look at again when it changes a few parameters. */
+/* The rules that bar plans and that a search has to look at again when it changes a few parameters.
+ */
 struct rule_step {
     const struct rule *rule;
     const uint32_t *conditions; /* those that can change; the others hold */
@@ -225,17 +227,17 @@ struct rule_subset {
 struct rule_reach {
     const struct rule_set *set;
     const bool *conditions;    /* [set->n_conditions] whether it reads what can change */
-    const uint32_t *checks;    /* the error rules that do, in themselves or in a condition */
+    const uint32_t *checks;    /* those that bar plans and do, in themselves or in a condition */
     const bool *reads;         /* [n_checks] the rule itself does */
     const uint32_t *overrides; /* those that can come out differently */
     const int *params;         /* all parameters that can change */
     size_t n_checks, n_overrides, n_params;
 };
 
-/* Splits the error rules for a search that changes only `params`, and with them derived parameters
-   and what overrides make of them. `f` is any configuration of the search, overrides applied. Rules
-   and conditions that read none of these are decided here, once: `failed` is the first such rule
-   that fails, rules whose condition is false are left out. */
+/* Splits the rules that bar plans for a search that changes only `params`, and with them derived
+   parameters and what overrides make of them. `f` is any configuration of the search, overrides
+   applied. Rules and conditions that read none of these are decided here, once: `failed` is the
+   first such rule that fails, rules whose condition is false are left out. */
 struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f,
                                  const int *params, size_t n, struct arena *scratch);
 /* The reach of the world size, whatever the framework's version. */

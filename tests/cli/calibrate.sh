@@ -4,19 +4,7 @@
 # estimate with the platform file written comes nearer to what was measured.
 . "$(dirname "$0")/../helpers.sh"
 
-cat >"$dir/plan.yaml" <<'YAML'
-moeplan: 1
-framework: megatron
-model: qwen3-30b-a3b
-platform: h100
-gpus: 64
-seq: 4096
-mbs: 1
-gbs: 512
-ep: 8
-etp: 1
-use_distributed_optimizer: true
-YAML
+plan64 "etp: 1" >"$dir/plan.yaml"
 step=$("$moeplan" estimate "$dir/plan.yaml" --format json | number step_s)
 slow=$(awk "BEGIN { print 1.2 * $step }")
 log() { # SECONDS: a Megatron-LM log of steady steps after a slow first one

@@ -71,23 +71,8 @@ exposed_all_to_all_percent: 20'
 has "profile encoder, projector and decoder apart"
 
 # with a plan: fixes that it has are left out, the others are tried
-cat >"$dir/plan.yaml" <<'YAML'
-moeplan: 1
-framework: megatron
-model: qwen3-30b-a3b
-platform: h100
-gpus: 64
-seq: 4096
-mbs: 1
-gbs: 512
-ep: 8
-etp: 1
-moe_token_dispatcher_type: alltoall
-use_distributed_optimizer: true
-moe_grouped_gemm: true
-overlap_grad_reduce: true
-overlap_param_gather: true
-YAML
+plan64 "etp: 1" "moe_token_dispatcher_type: alltoall" "moe_grouped_gemm: true" "overlap_grad_reduce: true" \
+    "overlap_param_gather: true" >"$dir/plan.yaml"
 diagnose 'exposed_all_to_all_percent: 35' --plan "$dir/plan.yaml"
 has "moe_flex_dispatcher_backend = deepep"
 has "estimated: step"

@@ -4,20 +4,7 @@
 # three formats; errors that a log tells of; texts of any size.
 . "$(dirname "$0")/../helpers.sh"
 
-cat >"$dir/plan.yaml" <<'YAML'
-moeplan: 1
-framework: megatron
-model: qwen3-30b-a3b
-platform: h100
-gpus: 64
-seq: 4096
-mbs: 1
-gbs: 512
-ep: 8
-etp: 1
-moe_token_dispatcher_type: alltoall
-use_distributed_optimizer: true
-YAML
+plan64 "etp: 1" "moe_token_dispatcher_type: alltoall" >"$dir/plan.yaml"
 estimate=$("$moeplan" estimate "$dir/plan.yaml" --format json | number step_s)
 scaled() { awk "BEGIN { print $1 * $estimate }"; }
 log() { # SECONDS: a Megatron-LM log of steady steps after a slow first one

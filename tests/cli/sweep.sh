@@ -3,24 +3,8 @@
 # sweep: single changes before pairs, each trial a valid plan whose own estimate is the one listed.
 . "$(dirname "$0")/../helpers.sh"
 
-cat >"$dir/megatron.yaml" <<'YAML'
-moeplan: 1
-framework: megatron
-model: qwen3-30b-a3b
-platform: h100
-gpus: 64
-seq: 4096
-mbs: 1
-gbs: 512
-ep: 8
-etp: 1
-use_distributed_optimizer: true
-moe_token_dispatcher_type: alltoall
-train_iters: 50
-lr: 0.0001
-mock_data: true
-tokenizer_type: NullTokenizer
-YAML
+plan64 "etp: 1" "moe_token_dispatcher_type: alltoall" "train_iters: 50" "lr: 0.0001" "mock_data: true" \
+    "tokenizer_type: NullTokenizer" >"$dir/megatron.yaml"
 sed 's/^framework: .*/framework: bridge/' "$dir/megatron.yaml" | grep -v "^tokenizer\|^mock" >"$dir/bridge.yaml"
 cat >"$dir/automodel.yaml" <<'YAML'
 moeplan: 1

@@ -4,20 +4,7 @@
 # end; and the scripts on a cluster that is other than estimated (tests/fake_cluster.py; a hundred questions in tests/long).
 . "$(dirname "$0")/../helpers.sh"
 
-cat >"$dir/plan.yaml" <<'YAML'
-moeplan: 1
-framework: megatron
-model: qwen3-30b-a3b
-platform: h100
-gpus: 64
-seq: 4096
-mbs: 1
-gbs: 512
-ep: 8
-etp: 1
-use_distributed_optimizer: true
-moe_token_dispatcher_type: alltoall
-YAML
+plan64 "etp: 1" "moe_token_dispatcher_type: alltoall" >"$dir/plan.yaml"
 plan=$dir/plan.yaml results=$dir/results
 mkdir "$results"
 ask() { "$moeplan" sweep "$plan" --results "$results" "$@" >"$dir/out" 2>"$dir/err" || { cat "$dir/err"; fail "sweep fails"; }; }

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "unit/unit.h"
+#include "ask_unit.h"
 
 static size_t wish_of(const char *name)
 {
@@ -82,17 +82,6 @@ static void wishes_go_together(void **state)
         assert_int_equal(wish_settle(&cases[i].wish, &why), cases[i].good);
 }
 
-static const struct platform *platform_of(struct arena *a, const char *name)
-{
-    struct platform_cache *cache = ARENA_NEW(a, struct platform_cache);
-    struct diags *diags = ARENA_NEW(a, struct diags);
-    cache->arena = a;
-    diags_init(diags, a);
-    const struct platform *p = platform_load(cache, diags, str_of(name), (struct span){0});
-    assert_non_null(p);
-    return p;
-}
-
 /* 3,600 steps of a second on 10 GPUs are 10 GPU hours. */
 static void a_platform_has_its_price_and_power(void **state)
 {
@@ -105,7 +94,7 @@ static void a_platform_has_its_price_and_power(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bill_wish w = {.steps = 3600, .goodput = 1};
         assert_true(given(*state, &w, "price", "H100=2.1/h, gb200=4/h"));
-        struct bill b = wish_bill(&w, platform_of(*state, cases[i].platform), &k, &second);
+        struct bill b = wish_bill(&w, ask_platform(*state, cases[i].platform), &k, &second);
         assert_true(near_zero(b.cost.value - cases[i].cost) < 1e-9);
         assert_true(near_zero(b.energy_kwh.value - cases[i].kwh) < 1e-9);
     }
