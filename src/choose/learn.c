@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "cost/coefficient.h"
+
 /* A coefficient is moved by so much to see what it does; what lies further off than so many
    standard deviations is no matter of coefficients. */
 static const double step_log = 0.02, most_sds = 3;

@@ -73,7 +73,7 @@ bool levers_allowed(struct arena *a, const struct rule_set *rules, const struct 
 /* ---- what it costs ---- */
 
 /* The interval is meant to hold nine runs of ten: its ends are 1.645 standard deviations away. */
-static double room_of(const struct memory_estimate *m)
+double levered_room(const struct memory_estimate *m)
 {
     double spare = m->capacity - m->peak;
     double half = spare > 0 ? m->peak_high - m->peak : m->peak - m->peak_low;
@@ -88,7 +88,7 @@ bool levered_estimate(struct levered *x)
         return false;
     x->peak = memory.peak;
     x->fits = (int)memory.fits;
-    x->room = room_of(&memory);
+    x->room = levered_room(&memory);
     return true;
 }
 

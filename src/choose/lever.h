@@ -33,6 +33,8 @@ struct lever_list {
    most LEVERS_PAIRED of each. Plans that do not fit are in the list. */
 void levers_list(struct arena *a, const struct config *base, bool pairs, struct arena *scratch,
                  struct lever_list *out);
+/* levered.room of an estimate. */
+double levered_room(const struct memory_estimate *m);
 /* Fills time, peak, fits and room from the configuration; false when it has no cost. */
 bool levered_estimate(struct levered *x);
 /* "mbs 1 -> 2, recompute none -> full" */
