@@ -44,7 +44,7 @@ static void add_row(const struct size_row *row, bool tasks, struct buf *out)
 {
     struct arena *a = out->arena;
     struct str gbs = num_grouped(a, row->ask.gbs), gpus = num_grouped(a, row->ask.gpus);
-    if (tasks) buf_printf(out, "  %-8.*s", STR_ARG(row->ask.task));
+    if (tasks) buf_printf(out, "  %-8.*s", STR_ARG(ask_task(&row->ask)));
     buf_printf(out, "%c %-8.*s %6.*s %7.*s  ", row->knee ? '*' : ' ',
                LINE_ARG(a, row->ask.platform->id), STR_ARG(gpus), STR_ARG(gbs));
     if (!row->plan) {
@@ -130,7 +130,7 @@ void sizing_csv(const struct sizing *s, struct buf *out)
     for (size_t i = 0; i < s->n; i++) {
         const struct size_row *row = &s->rows[i];
         const struct time_estimate *t = &row->time;
-        buf_printf(out, "%.*s,%.*s,%" PRId64 ",%" PRId64 ",%" PRId64, STR_ARG(row->ask.task),
+        buf_printf(out, "%.*s,%.*s,%" PRId64 ",%" PRId64 ",%" PRId64, STR_ARG(ask_task(&row->ask)),
                    LINE_ARG(a, row->ask.platform->id), row->ask.gpus, row->ask.gbs, row->ask.seq);
         if (!row->plan) {
             buf_add(out, STR(",,,,,,,,,,,,,,,,no,,,,,,,\n"));
@@ -155,7 +155,7 @@ static void add_json_row(struct tree *t, cJSON *to, const struct rule_set *rules
                          const struct size_row *row)
 {
     cJSON *item = tree_object(t, to, NULL);
-    tree_str(t, item, "task", row->ask.task);
+    tree_str(t, item, "task", ask_task(&row->ask));
     tree_str(t, item, "platform", row->ask.platform->id);
     tree_int(t, item, "gpus", row->ask.gpus);
     tree_int(t, item, "gbs", row->ask.gbs);

@@ -407,7 +407,7 @@ static const struct option options[] = {
     {"numerics", "N",
      "tuned (default): gradients, moments and parameters in fewer bits where the framework's tuned "
      "recipes of the chip have them so; strict: as the framework's defaults"},
-    {"task", "T", "pretrain (default), sft or peft; several, as sft,peft: a table"},
+    {"task", "T", "pretrain (default), sft, peft or qlora; several, as sft,peft,qlora: a table"},
     {"lora-rank", "N", "task peft: rank of the adapters (the framework's own)"},
     {"lora-targets", "NAME,…",
      "task peft: modules with adapters, by the framework's names: linear_qkv; *.q_proj"},

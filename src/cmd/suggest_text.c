@@ -208,6 +208,25 @@ static bool lacks_memory(const struct ask *ask, const struct answer *answer)
     return !ask->most_gpus && !answer->search->rejected;
 }
 
+static void add_fitting(struct str change, enum framework framework, const struct answer *other,
+                        struct buf *out)
+{
+    const struct plan *first = &other->plans[0];
+    const struct knobs *k = &first->config.knobs;
+    buf_printf(out, "  %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n", STR_ARG(change),
+               framework_name(framework), k->tp, k->pp, k->ep, first->costs.peak / GIB);
+}
+
+/* A line of the task that would fit on the same GPUs. */
+static bool add_lighter(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                        struct ask ask, enum framework framework, struct buf *out)
+{
+    struct answer other;
+    if (!suggest_lighter(a, scratch, rules, &ask, framework, &other)) return false;
+    add_fitting(arena_printf(a, "--task %.*s", STR_ARG(ask_task(&ask))), framework, &other, out);
+    return true;
+}
+
 /* One line of what would fit; false: nothing that was looked at. */
 static bool add_would_fit(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                           struct ask ask, enum framework framework, const struct answer *answer,
@@ -222,9 +241,7 @@ static bool add_would_fit(struct arena *a, struct arena *scratch, const struct r
         if (!suggest_larger(a, scratch, rules, &ask, framework, &other)) return false;
         change = arena_printf(a, "--gpus %" PRId64, ask.gpus);
     }
-    const struct knobs *k = &other.plans[0].config.knobs;
-    buf_printf(out, "  %.*s: %s tp %d pp %d ep %d, peak %.0f GiB\n", STR_ARG(change),
-               framework_name(framework), k->tp, k->pp, k->ep, other.plans[0].costs.peak / GIB);
+    add_fitting(change, framework, &other, out);
     return true;
 }
 
@@ -238,6 +255,8 @@ void suggest_would_fit(struct arena *a, struct arena *scratch, const struct rule
         if (one->n || one->obstacle || !mended) continue;
         if (!wanted++) buf_add(out, STR("what would fit\n"));
         found += add_would_fit(a, scratch, rules, *ask, answers->framework[i], one, out);
+        if (lacks_memory(ask, one))
+            found += add_lighter(a, scratch, rules, *ask, answers->framework[i], out);
     }
     if (wanted && !found)
         buf_printf(out, "  nothing near: no other batch, not %d times the GPUs\n",

@@ -24,7 +24,8 @@ static bool lazy_gradients(const struct knobs *k)
     return k->fsdp == FSDP_FSDP2 && k->pp == 1 && knobs_microbatches(k) == 1;
 }
 
-/* The largest of: A backward of the head, B backward of the last layer, C optimizer step. CUDA
+/* The largest of: A backward of the head, B backward of the last layer, C optimizer step, L loading
+   of 4-bit weights. CUDA
    graphs keep the tensors of the modules they capture, for every microbatch in flight, in a pool
    that nothing else may use, not even the optimizer step (transformer_engine/pytorch/graph.py: one
    memory pool, with input and output buffers reused after a backward). */
@@ -42,12 +43,14 @@ static struct phase peak_phase(const struct memory_work *w, const struct holding
         {activation_layer_transient(w, s, NULL), eager, pool, 0, early, resident, gathered, 'B', 0},
         {state_step_transient(w, s, NULL), 0, pool, 0, grads, states,
          k->fsdp == FSDP_FSDP2 ? 0 : gathered, 'C', 0},
+        {.transient = state_loading(w, s, NULL), .name = 'L'},
     };
+    enum { PHASES = sizeof phases / sizeof *phases };
     int peak = 0;
-    for (int i = 1; i < 3; i++)
+    for (int i = 1; i < PHASES; i++)
         if (phase_total(&phases[i]) > phase_total(&phases[peak])) peak = i;
     struct phase out = phases[peak];
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < PHASES; i++)
         if (i != peak && phase_total(&phases[i]) > out.next) out.next = phase_total(&phases[i]);
     return out;
 }
@@ -96,7 +99,8 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
     bool quantised = knobs_quantised(k);
     struct spread s = {0};
     spread_add(&s, m->total, x->memory_error);
-    if (peak->name != 'C') {
+    if (k->four_bit) spread_add(&s, m->total, x->four_bit_error);
+    if (peak->name == 'A' || peak->name == 'B') {
         spread_add(&s, saved->routed, w->imbalance);
         spread_add(&s, saved->offloaded, x->offload_residue);
         spread_add(&s, saved->unmeasured, x->linear_attention_saved);
@@ -147,7 +151,8 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
     if (peak.optimizer > 0) state_optimizer(w, &s, trace);
     state_buffers(w, &s, trace);
     if (peak.gathered > 0) state_gathered(w, &s, trace);
-    if (peak.name != 'C') memory_trace_tensors(w, &s, trace);
+    if (peak.name == 'L') state_loading(w, &s, trace);
+    if (peak.name == 'A' || peak.name == 'B') memory_trace_tensors(w, &s, trace);
     if (peak.name == 'A') {
         activation_logits(w, &s, trace);
         activation_head_transient(w, &s, trace);

@@ -18,6 +18,7 @@ struct holding {
     double copies;                    /* of `dense`: weights that stand on another stage too */
     double vision;                    /* of `dense` */
     double adapters, expert_adapters; /* LoRA's, beside `dense` and `experts` */
+    double four_bit, unit_four_bit;   /* of `dense` and `unit_dense`: held in 4 bits */
     double unit_dense, unit_experts;  /* the largest layer */
     double root;                      /* embedding and head: FSDP's root unit */
     double dummies;                   /* bytes of Transformer Engine's dummy weight gradients */
@@ -47,6 +48,9 @@ double state_step_transient(const struct memory_work *w, const struct holding *s
                             struct cost_trace *trace);
 /* Workspaces, dummies and communication buffers that are there in every phase. */
 double state_buffers(const struct memory_work *w, const struct holding *s,
+                     struct cost_trace *trace);
+/* What is there beside its parameters while a model with 4-bit weights is loaded; else 0. */
+double state_loading(const struct memory_work *w, const struct holding *s,
                      struct cost_trace *trace);
 /* What FSDP gathers beyond its shards. */
 double state_gathered(const struct memory_work *w, const struct holding *s,

@@ -2,6 +2,7 @@
 /* Static state of a stage: parameters, gradients, optimizer states, buffers, and what FSDP gathers.
  */
 #include "cost/memory_stage.h"
+#include "plan/peft.h"
 
 #define MIB (1024.0 * 1024.0)
 
@@ -60,6 +61,18 @@ double state_frozen_transposes(const struct memory_work *w, const struct holding
     return whole ? s->quantised + s->expert_matrices : 0;
 }
 
+/* Scales are no parameters: sharding leaves them where they are. */
+static double four_bit_parameters(const struct knobs *k, const struct holding *s, double shards,
+                                  struct cost_trace *trace)
+{
+    if (s->four_bit <= 0) return 0;
+    double scales = four_bit_scale_bytes(k);
+    return trace_term(trace, "parameters in 4 bits", four_bit_bytes * s->four_bit / shards,
+                      "%.2g B x %.0f / %.0f", four_bit_bytes, s->four_bit, shards) +
+           trace_term(trace, "scales of 4-bit parameters", scales * s->four_bit, "%.4g B x %.0f",
+                      scales, s->four_bit);
+}
+
 /* Parameters: 2 B (4 B in fp32). Quantised recipes keep FP8 copies of GEMM weights beside them for
    all microbatches of a step, or instead of them with fp8_param_gather. Megatron-FSDP gathers and
    quantises anew, so only its shards count; AutoModel quantises the experts' weights once a step
@@ -71,8 +84,10 @@ double state_parameters(const struct memory_work *w, const struct holding *s,
     const struct knobs *k = &w->c->knobs;
     double bytes = k->precision == PREC_FP32 ? 4 : 2, shards = 1, expert_shards = 1;
     if (sharded_parameters(k)) shards = w->dense_shards, expert_shards = w->expert_shards;
-    double sum = trace_term(trace, "parameters, dense", bytes * s->dense / shards,
-                            "%.0f B x %.0f / %.0f", bytes, s->dense, shards);
+    double wide = s->dense - s->four_bit;
+    double sum = trace_term(trace, "parameters, dense", bytes * wide / shards,
+                            "%.0f B x %.0f / %.0f", bytes, wide, shards);
+    sum += four_bit_parameters(k, s, shards, trace);
     sum += trace_term(trace, "parameters, experts", bytes * s->experts / expert_shards,
                       "%.0f B x %.0f / %.0f", bytes, s->experts, expert_shards);
     double copied = k->fsdp == FSDP_FSDP2   ? s->expert_matrices
@@ -190,11 +205,14 @@ static double gathered_parameters(const struct memory_work *w, const struct hold
                                   struct cost_trace *trace)
 {
     bool dense = w->dense_shards > 1, experts = w->expert_shards > 1;
+    double packed = 1 - four_bit_bytes / 2; /* what a 4-bit element lacks of a wide one */
     if (!knobs_reshards(&w->c->knobs)) {
-        double elements = (dense ? s->dense : 0) + (experts ? s->experts : 0);
+        double elements =
+            (dense ? s->dense - packed * s->four_bit : 0) + (experts ? s->experts : 0);
         return trace_term(trace, "gathered parameters", 2 * elements, "2 B x %.0f", elements);
     }
-    double unit = (dense ? s->unit_dense : 0) + (experts ? s->unit_experts : 0);
+    double unit = (dense ? s->unit_dense - packed * s->unit_four_bit : 0) +
+                  (experts ? s->unit_experts : 0);
     double root = dense ? s->root : 0;
     return trace_term(trace, "gathered parameters", 2 * root + 2 * 2 * unit,
                       "2 B x %.0f + 2 x 2 B x %.0f", root, unit);
@@ -236,9 +254,49 @@ static double head_gather_buffer(const struct memory_work *w, const struct holdi
                       "2 B x %.0f x %.0f", w->t.tokens, width);
 }
 
+/* The largest linear of a layer on this rank. */
+static double largest_linear(const struct memory_work *w)
+{
+    double largest = 0;
+    for (int i = 0; i < w->c->model.n_kinds; i++)
+        for (int j = 0; j < w->kinds[i].n_gemms; j++) {
+            const struct gemm *g = &w->kinds[i].gemms[j];
+            if (!g->grouped) largest = max(largest, g->rows * g->columns);
+        }
+    return largest;
+}
+
+/* A 4-bit weight is wide for as long as its product takes. */
+static double widened(const struct memory_work *w, const struct holding *s,
+                      struct cost_trace *trace)
+{
+    if (s->four_bit <= 0) return 0;
+    double elements = largest_linear(w);
+    return trace_term(trace, "4-bit weight made wide", 2 * elements, "2 B x %.0f", elements);
+}
+
+/* Each GPU loads the whole model, which is then sharded and its stages cut out
+   (_transformers/model_init.py _setup_bnb_loading_kwargs: device_map of one's own GPU). */
+double state_loading(const struct memory_work *w, const struct holding *s, struct cost_trace *trace)
+{
+    const struct model_shape *m = &w->c->model;
+    const struct knobs *k = &w->c->knobs;
+    struct param_counts n = model_params(m);
+    double packed = 0;
+    if (!k->four_bit) return 0;
+    for (int i = 0; i < m->num_layers; i++)
+        packed += layer_four_bit(w->c, m->kinds[m->layers[i]]);
+    packed *= k->tp; /* parts of a linear add up to it */
+    double wide = (double)(n.total + n.vision) - packed;
+    double each = four_bit_bytes + four_bit_scale_bytes(k);
+    double more = 2 * wide + each * packed - state_parameters(w, s, NULL);
+    return trace_term(trace, "whole model while it is loaded, beyond the shard", max(more, 0),
+                      "2 B x %.0f + %.4g B x %.0f - parameters", wide, each, packed);
+}
+
 double state_buffers(const struct memory_work *w, const struct holding *s, struct cost_trace *trace)
 {
     return trace_term(trace, "GEMM workspaces", w->workspace, "%.5g MiB", w->workspace / MIB) +
            trace_term(trace, "dummy weight gradients", s->dummies, "2 B x distinct weight shapes") +
-           pipeline_buffers(w, trace) + head_gather_buffer(w, s, trace);
+           pipeline_buffers(w, trace) + head_gather_buffer(w, s, trace) + widened(w, s, trace);
 }

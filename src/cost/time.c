@@ -237,8 +237,8 @@ static void breakdown(const struct timing *t, const struct chunks *c, double tim
     out->host = times * c->host + t->f.step_s;
 }
 
-/* The model's own error by what is known of such runs. */
-static double class_error(const struct timing *t)
+/* By what is known of such runs. */
+static double kind_error(const struct timing *t)
 {
     const struct model_shape *m = &t->config->model;
     const struct knobs *k = &t->config->knobs;
@@ -248,6 +248,12 @@ static double class_error(const struct timing *t)
     if (m->experts == 0) return t->f.error_dense;
     if ((double)k->ep * k->etp > t->domain) return t->f.error_across;
     return t->captured ? t->f.error_graphed_moe : t->f.error_moe;
+}
+
+/* The model's own error. */
+static double class_error(const struct timing *t)
+{
+    return hypot(kind_error(t), t->config->knobs.four_bit ? t->f.error_four_bit : 0);
 }
 
 /* Every term's share of the step times the spread of its coefficient, in quadrature, and the

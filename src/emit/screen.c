@@ -129,7 +129,11 @@ static void add_trained(const struct config *c, struct buf *out)
     if (knobs_trains_language(k)) return;
     buf_add(out, STR("  trained     "));
     if (k->task == TASK_PEFT)
-        buf_printf(out, "%s adapters of rank %d: ", k->dora ? "DoRA" : "LoRA", k->lora_rank);
+        buf_printf(out, "%s adapters of rank %d: ",
+                   k->four_bit ? "QLoRA"
+                   : k->dora   ? "DoRA"
+                               : "LoRA",
+                   k->lora_rank);
     else
         buf_add(out, STR("language model frozen: "));
     buf_printf(out, "%.1f M of %.2f B parameters (%.3g %%)\n", own / 1e6, all / 1e9,

@@ -196,6 +196,7 @@ void automodel_class_facts(struct facts *f)
     if (f->model) set_class_of_id(f, f->model->hf_id);
     struct str name = facts_str(f, P_model_architecture);
     bool forced = force_hf && !str_eq_nocase(force_hf->text, STR("false"));
+    bool quantised = facts_bool(f, P_load_in_4bit, false) || facts_bool(f, P_load_in_8bit, false);
     const struct automodel_class *class = class_find(name);
     if (stated(f, P_model_is_moe))
         fill(f, P_automodel_moe, facts_get(f, P_model_is_moe)->value, "model.is_moe");
@@ -203,7 +204,8 @@ void automodel_class_facts(struct facts *f)
         fill(f, P_automodel_has_backend, facts_get(f, P_automodel_is_custom_model)->value,
              "automodel.is_custom_model");
     if (!name.n || forced) return;
-    if (class && class->outside != KNOWN_YES)
+    /* bitsandbytes loads through Hugging Face's own classes (_transformers/model_init.py). */
+    if (class && class->outside != KNOWN_YES && !quantised)
         fill_from_class(f, class);
     else
         fill_from_outside(f, class);

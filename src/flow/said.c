@@ -23,6 +23,15 @@ static bool applies(const struct facts *f, int param)
     return !dense || !(str_starts(name, STR("expert_")) || str_starts(name, STR("moe_")));
 }
 
+/* Hugging Face's own classes take no backend: from_pretrained hands the section to a constructor
+   that does not know it (nemo_automodel/_transformers/model_init.py). */
+static bool is_for_own_class(const struct facts *f, const struct param_spelling *in)
+{
+    struct value has = facts_get(f, P_automodel_has_backend)->value;
+    bool none = f->framework == FRAMEWORK_AUTOMODEL && has.kind == VALUE_BOOL && !has.b;
+    return none && str_starts(in->key, STR("model.backend."));
+}
+
 /* Sizes that are said even where they are the default: they are what a reader looks for. */
 static bool is_headline(const struct facts *f, int param)
 {
@@ -112,6 +121,7 @@ static bool is_said(const struct rule_set *rules, const struct facts *f, int par
     const struct param_spelling *in = &p->in[f->framework];
     const struct fact *x = &f->items[param];
     if (!in->known || p->scope == SCOPE_DERIVED || p->scope == SCOPE_PLATFORM) return false;
+    if (is_for_own_class(f, in)) return false;
     if (fact_is_of_recipe(x)) return false; /* it has it without a word */
     if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL ||
         x->value.kind == VALUE_ERROR)

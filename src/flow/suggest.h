@@ -38,7 +38,8 @@ struct ask {
     int64_t gbs, seq, mbs, top;
     int64_t most_gpus; /* no number of GPUs up to this is enough: gpus is the nearest; 0: not so */
     bool gbs_assumed, seq_assumed;
-    bool late; /* no number of GPUs meets the deadline: gpus is the nearest */
+    bool four_bit; /* the task was qlora: it is peft with a pin of weights in 4 bits */
+    bool late;     /* no number of GPUs meets the deadline: gpus is the nearest */
     VEC(struct pin) pins;
     struct str *forbid;
     size_t n_forbid;
@@ -64,6 +65,8 @@ bool ask_words(struct arena *a, struct ask *ask, struct str *why);
 /* Pins a parameter by name, symbol or alias: there is one, it can be pinned, and takes the value.
  */
 bool ask_pin(struct arena *a, struct ask *ask, struct setting pin, struct str *why);
+/* The task as the user called it. */
+struct str ask_task(const struct ask *ask);
 /* The same of a list of them: "tp=2,pp=4". */
 bool ask_pins(struct arena *a, struct ask *ask, struct str list, struct str *why);
 /* What follows from words and pins: pins what is said of the adapters, which the task must have,
@@ -117,6 +120,10 @@ void ask_note_nodes(struct arena *a, const struct ask *ask, struct notes *notes)
 enum { SUGGEST_DOUBLINGS = 8 };
 bool suggest_larger(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                     struct ask *ask, enum framework framework, struct answer *out);
+/* The heaviest way to fine-tune that surely fits where the one that was asked for does not:
+   adapters for sft, adapters beside weights in 4 bits for both. False when there is none. */
+bool suggest_lighter(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                     struct ask *ask, enum framework framework, struct answer *out);
 /* The batch nearest to the one asked for that has a plan on these GPUs: ask->gbs and its answer.
    False when it is not the batch that is in the way. */
 bool suggest_batch(struct arena *a, struct arena *scratch, const struct rule_set *rules,

@@ -24,7 +24,7 @@ static const struct wish {
 } wishes[] = {
     {"goal", "throughput|bringup|memory"},
     {"numerics", "tuned|strict"},
-    {"task", "pretrain|sft|peft"},
+    {"task", "pretrain|sft|peft|qlora"},
     {"precision", "bf16|fp16|fp8_delayed|fp8_tensorwise|fp8_blockwise|mxfp8|nvfp4"},
     {"framework", "megatron|bridge|automodel"},
 };
@@ -132,6 +132,21 @@ static struct value target_list(struct arena *a, struct str targets)
     return value_list_of(a, list.items, list.n);
 }
 
+/* Task qlora is adapters beside weights in 4 bits. */
+static bool pin_four_bit(struct arena *a, struct ask *ask, struct str *why)
+{
+    struct setting pin = {.name = param_name(P_load_in_4bit), .value = value_bool(true)};
+    ask->four_bit = str_is(ask->task, "qlora");
+    if (!ask->four_bit) return true;
+    ask->task = STR("peft");
+    return ask_pin(a, ask, pin, why);
+}
+
+struct str ask_task(const struct ask *ask)
+{
+    return ask->four_bit ? STR("qlora") : ask->task;
+}
+
 static bool pin_adapters(struct arena *a, struct ask *ask, struct str *why)
 {
     struct setting rank = {.name = param_name(P_peft_dim), .value = value_int(ask->lora_rank)};
@@ -139,7 +154,7 @@ static bool pin_adapters(struct arena *a, struct ask *ask, struct str *why)
                               .value = target_list(a, ask->lora_targets)};
     if (!ask->lora_rank && !ask->lora_targets.n) return true;
     if (!str_is(ask->task, "peft")) {
-        *why = STR("the adapters' rank and targets go with task peft");
+        *why = STR("the adapters' rank and targets go with task peft or qlora");
         return false;
     }
     return (!ask->lora_rank || ask_pin(a, ask, rank, why)) &&
@@ -211,6 +226,7 @@ static bool leave_out_releases(struct arena *a, struct ask *ask, struct str *why
 bool ask_settle(struct arena *a, struct ask *ask, struct str *why)
 {
     bool named = false;
+    if (!pin_four_bit(a, ask, why)) return false;
     for (int f = 0; f < FRAMEWORK_COUNT; f++)
         named = named || ask->in[f];
     if (!named) usual_frameworks(ask);

@@ -128,15 +128,22 @@ static struct ask bare(const struct ask *ask)
     return now;
 }
 
-/* The same question with the optimizer's place settled, to the frameworks that have the choice. */
-static struct ask with_optimizer(struct arena *a, const struct ask *ask, bool on_cpu)
+/* The same question with a pin more. */
+static struct ask with_pin(struct arena *a, const struct ask *ask, struct pin pin)
 {
     struct ask now = *ask;
     now.pins.items = NULL;
     now.pins.n = now.pins.cap = 0;
     for (size_t i = 0; i < ask->pins.n; i++)
         *VEC_PUSH(a, &now.pins) = ask->pins.items[i];
-    *VEC_PUSH(a, &now.pins) = (struct pin){P_optimizer_cpu_offload, value_bool(on_cpu)};
+    *VEC_PUSH(a, &now.pins) = pin;
+    return now;
+}
+
+/* With the optimizer's place settled, to the frameworks that have the choice. */
+static struct ask with_optimizer(struct arena *a, const struct ask *ask, bool on_cpu)
+{
+    struct ask now = with_pin(a, ask, (struct pin){P_optimizer_cpu_offload, value_bool(on_cpu)});
     for (int f = 0; on_cpu && f < FRAMEWORK_COUNT; f++)
         now.in[f] = now.in[f] && param_table[P_optimizer_cpu_offload].in[f].known;
     return now;
@@ -243,6 +250,37 @@ bool suggest_larger(struct arena *a, struct arena *scratch, const struct rule_se
     ask->gpus = found;
     ask->gbs = w.ask.gbs;
     return true;
+}
+
+/* Full fine-tuning, then adapters, then adapters beside weights in 4 bits: the next of them that
+   the framework has; false: none. */
+static bool make_lighter(struct arena *a, struct ask *ask, enum framework framework)
+{
+    bool adapters = str_is(ask->task, "peft");
+    int needs = adapters ? P_load_in_4bit : P_peft_dim;
+    bool lightest = ask->four_bit || !(adapters || str_is(ask->task, "sft"));
+    if (lightest || !param_table[needs].in[framework].known) return false;
+    if (adapters)
+        *ask = with_pin(a, ask, (struct pin){P_load_in_4bit, value_bool(true)}),
+        ask->four_bit = true;
+    else
+        ask->task = STR("peft");
+    return true;
+}
+
+bool suggest_lighter(struct arena *a, struct arena *scratch, const struct rule_set *rules,
+                     struct ask *ask, enum framework framework, struct answer *out)
+{
+    struct diags quiet;
+    struct ask now = bare(ask);
+    diags_init(&quiet, a);
+    while (make_lighter(a, &now, framework)) {
+        if (!ask_framework(a, scratch, &quiet, rules, &now, framework, out)) return false;
+        if (!out->n || out->tight) continue;
+        *ask = now;
+        return true;
+    }
+    return false;
 }
 
 /* ---- what would divide ---- */

@@ -228,6 +228,8 @@ struct knobs {
     int lora_rank;                 /* TASK_PEFT: rank of the adapters */
     uint32_t lora_targets;         /* TASK_PEFT: bits of the linears that have one (plan/peft.h) */
     bool dora;                     /* their outputs have magnitudes of their own */
+    bool four_bit;     /* frozen linears in 4 bits, made wide for each product: QLoRA */
+    bool double_quant; /* four_bit: their scales are quantised too */
     bool force_balance;            /* balanced routing: a benchmark's, or assumed */
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */

@@ -59,6 +59,30 @@ void layer_adapters(const struct config *c, struct layer_kind kind, double *dens
         *(matrix_is_routed(&w.items[i]) ? experts : dense) += adapter_on_rank(c, &w.items[i]);
 }
 
+/* ---- 4-bit weights ---- */
+
+double layer_four_bit(const struct config *c, struct layer_kind kind)
+{
+    struct weights w;
+    double sum = 0;
+    if (!c->knobs.four_bit) return 0;
+    layer_linears(c, kind, &w);
+    for (int i = 0; i < w.n; i++) {
+        const struct matrix *x = &w.items[i];
+        if (matrix_is_routed(x) || x->numeric == NUMERIC_32) continue;
+        sum += matrix_out(x, &c->knobs) * matrix_in(x, &c->knobs);
+    }
+    return sum;
+}
+
+/* An fp32 scale a block; quantised twice, a byte a block and an fp32 scale a block of those
+   (bitsandbytes/functional.py quantize_4bit, compress_statistics). */
+double four_bit_scale_bytes(const struct knobs *k)
+{
+    if (!k->double_quant) return 4.0 / FOUR_BIT_BLOCK;
+    return (1 + 4.0 / FOUR_BIT_SCALES) / FOUR_BIT_BLOCK;
+}
+
 /* ---- which linears are targets ---- */
 
 /* What a linear is called in a layer; NULL: the framework has no such linear. */
