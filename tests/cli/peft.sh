@@ -64,6 +64,22 @@ all=$(sized --task sft) narrow=$(sized --task peft) wide=$(sized --task peft --l
 holds "$narrow < $all - 15"
 holds "$wide > $narrow + 5"
 
+# weights in 4 bits: the same plan read back, in Hugging Face's class without a backend
+same yaml --pin load_in_4bit=true
+has "quantization:"
+has "  load_in_4bit: true"
+lacks "backend:"
+expect 0 "four-bit-leaves-experts" "$moeplan" validate "$dir/printed.yaml" --gpus 8
+same plan --pin load_in_4bit=true
+expect 1 "four-bit-tensor-parallel" "$moeplan" validate "$dir/printed.yaml" --set tp=2
+run 1 "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task peft
+has "  --task qlora: automodel tp 1 pp 1 ep 1, peak 59 GiB"
+run 0 "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task sft,peft,qlora --format csv
+holds "$(grep -c '^qlora,h100,1,.*automodel' "$dir/out") == 1"
+run 0 "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task qlora
+has "trained     QLoRA adapters of rank 8: 103.5 M of 70.55 B parameters"
+expect 2 "no framework that is searched has the parameter load_in_4bit" "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task qlora --framework bridge
+
 # who has none is not offered
 expect 1 "no-adapters-in-megatron" "$moeplan" suggest $model --task peft --framework megatron
 run 0 "$moeplan" suggest $model --task peft

@@ -115,6 +115,41 @@ static void fsdp_gathers_two_layers_and_the_root(void **state)
     assert_near(term(*state, c, "parameters, dense"), 2 * all_parameters() / 8, 1e-12);
 }
 
+/* Half a byte of each linear's element is sharded, its scales (a byte for 64, and 4 bytes for 256
+   of those) are on every rank, and one weight at a time is wide. */
+static void four_bit_weights(void **state)
+{
+    double packed = 4 * layer_matrices, rest = all_parameters() - packed, widest = 2 * 4096 * 1024;
+    struct config *c = round_plan(*state, "automodel", "",
+                                  "strategy: fsdp2\ntask: peft\npeft_dim: 8\nload_in_4bit: true\n");
+    assert_true(c->knobs.four_bit && c->knobs.double_quant);
+    assert_near(term(*state, c, "parameters in 4 bits"), 0.5 * packed / 8, 1e-12);
+    assert_near(term(*state, c, "scales of 4-bit parameters"), 65.0 / 64 / 64 * packed, 1e-12);
+    assert_near(term(*state, c, "parameters, dense"), 2 * rest / 8, 1e-12);
+    assert_near(term(*state, c, "4-bit weight made wide"), 2 * widest, 1e-12);
+    c->knobs.double_quant = false;
+    assert_near(term(*state, c, "scales of 4-bit parameters"), 4.0 / 64 * packed, 1e-12);
+    /* full fine-tuning has none, whatever stands there */
+    c = round_plan(*state, "automodel", "", "task: sft\nload_in_4bit: true\n");
+    assert_false(c->knobs.four_bit);
+}
+
+/* Fused experts stay in 16 bit, and each GPU has all of them before they are sharded. */
+static void four_bit_models_are_loaded_whole(void **state)
+{
+    double packed = 4 * 4 * 1024.0 * 1024, experts = 4 * 64 * expert;
+    struct config *c = round_plan(
+        *state, "automodel", "num_moe_experts: 64, moe_router_topk: 2, moe_ffn_hidden_size: 512",
+        "strategy: fsdp2\ntask: peft\npeft_dim: 8\nload_in_4bit: true\n");
+    double routers = 4 * 64 * 1024, wide = 4 * norms + 1024 + 2 * table + experts + routers;
+    struct stage_memory s;
+    c->knobs.gpus = 64, c->knobs.seq = 64, c->knobs.reshard_after_forward = true;
+    s = stage_of(c);
+    assert_true(s.phase == 'L');
+    assert_near(s.params + term(*state, c, "whole model while it is loaded, beyond the shard"),
+                2 * wide + (0.5 + 65.0 / 64 / 64) * packed, 1e-12);
+}
+
 /* ---- activations ---- */
 
 /* Bytes that a dense layer keeps of a token: eight tensors as wide as the layer (both inputs and
@@ -290,6 +325,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(frozen_weights_keep_no_transposes),
     cmocka_unit_test(fsdp2_keeps_quantised_experts),
     cmocka_unit_test(fsdp_gathers_two_layers_and_the_root),
+    cmocka_unit_test(four_bit_weights),
+    cmocka_unit_test(four_bit_models_are_loaded_whole),
     cmocka_unit_test(a_dense_layer_keeps),
     cmocka_unit_test(recomputed_moe_modules_free_their_tensors),
     cmocka_unit_test(dispatched_rows_may_live_twice),
