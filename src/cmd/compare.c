@@ -301,7 +301,7 @@ static int run(struct cmd_context *c)
     struct read_options options;
     const struct rule_set *rules;
     struct candidate *items = ARENA_ARRAY(c->keep, struct candidate, c->n_arguments + 1);
-    struct bill_wish wish;
+    struct bill_wish wish = {0};
     size_t n;
     int format;
     if (!option_choice(c, "format", &format) || !paths_of(c, items, &n) ||

@@ -239,7 +239,7 @@ void estimate_answer(const struct batch_request *r)
 static int run(struct cmd_context *c)
 {
     struct read_options options;
-    struct bill_wish wish;
+    struct bill_wish wish = {0};
     struct service service = {.options = &options, .wish = &wish};
     int format;
     if (!option_choice(c, "format", &format) || !recipe_options(c, &options) ||

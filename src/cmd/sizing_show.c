@@ -26,25 +26,33 @@ static struct str layout_words(struct arena *a, const struct knobs *k)
 
 /* ---- text ---- */
 
+/* Rows may be of several frameworks. */
+static bool names_frameworks(const struct sizing *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->rows[i].answers.n > 1) return true;
+    return false;
+}
+
 static void add_head(const struct sizing *s, bool tasks, struct buf *out)
 {
     const struct ask *ask = &s->rows[0].ask;
     buf_printf(out, "%.*s, seq %" PRId64 "%s\n\n", LINE_ARG(out->arena, ask->model->name), ask->seq,
                ask->seq_assumed ? " (assumed)" : "");
-    if (tasks) buf_printf(out, "  %-8s", "task");
+    if (tasks) buf_printf(out, "  %-9s", "task");
     buf_printf(out, "  %-8s %6s %7s  %-34s %8s %7s %6s %-7s %9s", "platform", "GPUs", "gbs",
                "layout", "tok/s/GPU", "step s", "eff.", "scaling", "peak GiB");
     if (bill_wanted(&ask->wish))
         buf_printf(out, "  %-24s %9s %8s", "days (low to high)", "GPU hours", "cost");
-    if (s->rows[0].answers.n > 1) buf_add(out, STR("  framework"));
+    if (names_frameworks(s)) buf_add(out, STR("  framework"));
     buf_add_char(out, '\n');
 }
 
-static void add_row(const struct size_row *row, bool tasks, struct buf *out)
+static void add_row(const struct size_row *row, bool tasks, bool frameworks, struct buf *out)
 {
     struct arena *a = out->arena;
     struct str gbs = num_grouped(a, row->ask.gbs), gpus = num_grouped(a, row->ask.gpus);
-    if (tasks) buf_printf(out, "  %-8.*s", STR_ARG(ask_task(&row->ask)));
+    if (tasks) buf_printf(out, "  %-9.*s", STR_ARG(ask_task(&row->ask)));
     buf_printf(out, "%c %-8.*s %6.*s %7.*s  ", row->knee ? '*' : ' ',
                LINE_ARG(a, row->ask.platform->id), STR_ARG(gpus), STR_ARG(gbs));
     if (!row->plan) {
@@ -56,7 +64,7 @@ static void add_row(const struct size_row *row, bool tasks, struct buf *out)
                row->time.tokens_per_s_per_gpu, row->time.step, 100 * row->efficiency,
                scaling_words[row->scaling], row->plan->costs.peak / GIB);
     if (bill_wanted(&row->ask.wish)) bill_cells(&row->bill, out);
-    if (row->answers.n > 1) buf_printf(out, "  %s", framework_name(row->framework));
+    if (frameworks) buf_printf(out, "  %s", framework_name(row->framework));
     if (row->bill.deadline == DEADLINE_MISSED) buf_add(out, STR("  late"));
     if (row->bill.affordable == DEADLINE_MISSED) buf_add(out, STR("  over budget"));
     if (row->tight) buf_add(out, STR("  tight: may not fit"));
@@ -90,12 +98,33 @@ static void add_knee(const struct size_row *rows, size_t n, struct buf *out)
                knee->ask.gpus);
 }
 
+/* What all tasks take, one after the other. */
+static void add_stages(const struct stages *x, struct buf *out)
+{
+    struct arena *a = out->arena;
+    struct str gpus =
+        x->gpus ? arena_printf(a, "%" PRId64 " GPUs", x->gpus) : STR("the fewest GPUs of each");
+    const struct bill *b = &x->total;
+    buf_printf(out, "all stages on %.*s of %.*s: ", STR_ARG(gpus), LINE_ARG(a, x->platform->id));
+    if (!x->has_plans) {
+        buf_add(out, STR("one has no plan\n"));
+        return;
+    }
+    buf_printf(out, "%.*s days (%.*s to %.*s), %.*s GPU hours",
+               STR_ARG(bill_number(a, b->days.value)), STR_ARG(bill_number(a, b->days.low)),
+               STR_ARG(bill_number(a, b->days.high)), STR_ARG(bill_number(a, b->gpu_hours.value)));
+    if (b->price > 0) buf_printf(out, ", cost %.*s", STR_ARG(bill_number(a, b->cost.value)));
+    buf_add_char(out, '\n');
+}
+
 void sizing_text(const struct sizing_ask *ask, const struct sizing *s, struct buf *out)
 {
     size_t sizes = ask->gpus.n;
     add_head(s, ask->n_asks > 1, out);
     for (size_t i = 0; i < s->n; i++)
-        add_row(&s->rows[i], ask->n_asks > 1, out);
+        add_row(&s->rows[i], ask->n_asks > 1, names_frameworks(s), out);
+    for (size_t i = 0; i < s->n_stages; i++)
+        add_stages(&s->stages[i], out);
     buf_add(out,
             STR("\neff.: tokens/s/GPU against the smallest size of the platform; scaling: "
                 "from the size before, strong at the same batch, weak at the same batch a GPU\n"));
@@ -178,6 +207,24 @@ static void add_json_row(struct tree *t, cJSON *to, const struct rule_set *rules
     if (bill_wanted(&row->ask.wish)) bill_json(t, item, &row->bill);
 }
 
+static void add_json_stages(struct tree *t, const struct sizing *s)
+{
+    cJSON *all = s->n_stages ? tree_list(t, t->root, "stages") : NULL;
+    for (size_t i = 0; i < s->n_stages; i++) {
+        const struct bill *b = &s->stages[i].total;
+        cJSON *item = tree_object(t, all, NULL);
+        tree_str(t, item, "platform", s->stages[i].platform->id);
+        if (s->stages[i].gpus) tree_int(t, item, "gpus", s->stages[i].gpus);
+        tree_value(t, item, "has_plans", value_bool(s->stages[i].has_plans));
+        if (!s->stages[i].has_plans) continue;
+        tree_number(t, item, "days", b->days.value);
+        tree_number(t, item, "days_low", b->days.low);
+        tree_number(t, item, "days_high", b->days.high);
+        tree_number(t, item, "gpu_hours", b->gpu_hours.value);
+        if (b->price > 0) tree_number(t, item, "cost", b->cost.value);
+    }
+}
+
 static void add_json_notes(struct tree *t, const struct sizing *s)
 {
     cJSON *notes = tree_list(t, t->root, "notes");
@@ -198,5 +245,6 @@ void sizing_json(struct tree *t, const struct rule_set *rules, const struct sizi
         tree_str(t, knee, "platform", s->rows[i].ask.platform->id);
         tree_int(t, knee, "gpus", s->rows[i].ask.gpus);
     }
+    add_json_stages(t, s);
     add_json_notes(t, s);
 }

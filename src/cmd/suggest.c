@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/num.h"
 #include "base/path.h"
 #include "base/quote.h"
-#include "base/num.h"
 #include "cmd/batch.h"
 #include "cmd/beside.h"
 #include "cmd/documents.h"
@@ -116,6 +116,21 @@ static bool read_rollout(struct cmd_context *c, struct ask *ask, struct beside *
     return cmd_usage_error(c, "--rollout: %.*s", STR_ARG(why)), false;
 }
 
+/* A stage is a task with tokens of its own: projector:0.5B. */
+static bool read_stage(struct cmd_context *c, struct str task, struct ask *ask)
+{
+    struct str why, tokens = task;
+    str_split(&tokens, ':', &ask->task);
+    ask->stage = tokens.n > 0;
+    if (!ask->stage) return true;
+    if (option_given(c, "tokens"))
+        return cmd_usage_error(c, "--tokens is for all tasks, %.*s has its own", STR_ARG(task)),
+               false;
+    if (wish_read(c->keep, &ask->wish, WISH_TOKENS, "what follows a task", tokens, &why))
+        return true;
+    return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
+}
+
 /* The question, for one of the tasks. */
 static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct str task,
                      struct ask *ask, struct beside *beside)
@@ -128,10 +143,10 @@ static bool read_ask(struct cmd_context *c, const struct rule_set *rules, struct
     ask->goal = option_value(c, "goal");
     ask->version = option_value(c, "framework-version");
     ask->numerics = option_value(c, "numerics");
-    ask->task = task;
     ask->precision = option_value(c, "precision");
     ask->lora_targets = option_value(c, "lora-targets");
-    if (!read_numbers(c, ask) || !read_frameworks(c, ask) || !read_like(c, rules, ask, beside))
+    if (!read_stage(c, task, ask) || !read_numbers(c, ask) || !read_frameworks(c, ask) ||
+        !read_like(c, rules, ask, beside))
         return false;
     if (!ask_words(c->keep, ask, &why)) return cmd_usage_error(c, "%.*s", STR_ARG(why)), false;
     if (!read_pins(c, ask) || !read_reserve(c, ask) || !read_documents(c, ask) ||
@@ -333,8 +348,7 @@ static void make_picture(struct cmd_context *c)
 }
 
 static int answer(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
-                  const struct answers *answers, const struct beside *beside,
-                  double start)
+                  const struct answers *answers, const struct beside *beside, double start)
 {
     struct str format = option_value(c, "format");
     struct offers all = offers_of(c->keep, ask, answers);
@@ -407,7 +421,9 @@ static const struct option options[] = {
     {"numerics", "N",
      "tuned (default): gradients, moments and parameters in fewer bits where the framework's tuned "
      "recipes of the chip have them so; strict: as the framework's defaults"},
-    {"task", "T", "pretrain (default), sft, peft or qlora; several, as sft,peft,qlora: a table"},
+    {"task", "T",
+     "pretrain (default), sft, peft, qlora, or projector (alone); several, as sft,peft: a table; "
+     "projector:1B,sft:4B: stages"},
     {"lora-rank", "N", "task peft: rank of the adapters (the framework's own)"},
     {"lora-targets", "NAME,…",
      "task peft: modules with adapters, by the framework's names: linear_qkv; *.q_proj"},

@@ -4,7 +4,6 @@
 bool wishes_given(struct cmd_context *c, struct bill_wish *out)
 {
     struct str why;
-    *out = (struct bill_wish){0};
     for (size_t i = 0; i < WISHES; i++) {
         const char *shown = arena_printf(c->keep, "--%s", wish_names[i]).p;
         if (!option_given(c, wish_names[i]) ||

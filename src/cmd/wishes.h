@@ -28,7 +28,7 @@
     {"budget", MEMBER_ANY, P_NONE}
 /* clang-format on */
 
-/* The options of WISH_OPTIONS; false with a usage error. */
+/* The options of WISH_OPTIONS, over what *out holds; false with a usage error. */
 bool wishes_given(struct cmd_context *c, struct bill_wish *out);
 /* The members of WISH_MEMBERS in `map`, numbers or strings, over what *w holds; false with *why
    set. */

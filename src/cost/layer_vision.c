@@ -8,9 +8,8 @@
 #include "cost/vision.h"
 
 static void add_linear(const struct timing *t, struct layer_time *x, double rows, double out,
-                       double in)
+                       double in, bool frozen)
 {
-    bool frozen = !knobs_trains_vision(&t->config->knobs);
     struct linear l = {.rows = rows, .out = out, .in = in, .wide = true, .frozen = frozen};
     kernel_linear(t, l, &x->forward, &x->backward);
 }
@@ -34,12 +33,13 @@ static void add_attention(const struct timing *t, struct layer_time *x, const st
 static void add_block(const struct timing *t, struct layer_time *x, const struct vision_work *v)
 {
     double tp = t->config->knobs.tp, h = v->width, f = v->inner / tp, up = v->gated ? 2 : 1;
+    bool frozen = !knobs_trains_vision(&t->config->knobs);
     double hidden = 2 * v->patches * h, inner = 2 * v->patches * f;
-    add_linear(t, x, v->patches, 3 * h / tp, h);
+    add_linear(t, x, v->patches, 3 * h / tp, h, frozen);
     add_attention(t, x, v);
-    add_linear(t, x, v->patches, h, h / tp);
-    add_linear(t, x, v->patches, up * f, h);
-    add_linear(t, x, v->patches, h, f);
+    add_linear(t, x, v->patches, h, h / tp, frozen);
+    add_linear(t, x, v->patches, up * f, h, frozen);
+    add_linear(t, x, v->patches, h, f, frozen);
     struct work w;
     layer_work(t, layer_none, &w);
     work_stream(&w, 2 * 7 * hidden + 3 * 3 * hidden / tp + (up + 1) * inner,
@@ -50,23 +50,37 @@ static void add_block(const struct timing *t, struct layer_time *x, const struct
     layer_add_work(t, &w, x);
 }
 
+/* The mergers, with the host's operations of everything around the blocks. */
+static struct layer_time mergers_time(const struct timing *t, const struct vision_work *v)
+{
+    struct layer_time x = {0};
+    struct work w;
+    bool frozen = !knobs_trains_projector(&t->config->knobs);
+    for (int i = 0; i < v->mergers; i++) {
+        add_linear(t, &x, v->tokens, v->merged, v->merged, frozen);
+        add_linear(t, &x, v->tokens, t->config->model.hidden, v->merged, frozen);
+    }
+    layer_work(t, layer_none, &w);
+    work_host(&w, 10 + 6 * v->mergers, 0, 0);
+    layer_add_work(t, &w, &x);
+    return x;
+}
+
+/* What is frozen, with nothing trained before it, has no backward. */
 struct layer_time layer_vision(const struct timing *t)
 {
-    struct layer_time one = {0}, x = {0};
+    const struct knobs *k = &t->config->knobs;
+    struct layer_time one = {0}, x = {0}, mergers;
     struct vision_work v = vision_work(t->config);
     if (v.patches <= 0) return x;
     add_block(t, &one, &v);
     pass_add(&x.forward, &one.forward, v.layers);
     pass_add(&x.backward, &one.backward, v.layers);
-    add_linear(t, &x, v.patches, v.width, v.pixels);
-    for (int i = 0; i < v.mergers; i++) {
-        add_linear(t, &x, v.tokens, v.merged, v.merged);
-        add_linear(t, &x, v.tokens, t->config->model.hidden, v.merged);
-    }
-    struct work w;
-    layer_work(t, layer_none, &w);
-    work_host(&w, 10 + 6 * v.mergers, 0, 0);
-    layer_add_work(t, &w, &x);
-    if (!knobs_trains_vision(&t->config->knobs)) x.backward = (struct pass){0};
+    add_linear(t, &x, v.patches, v.width, v.pixels, !knobs_trains_vision(k));
+    if (!knobs_trains_vision(k)) x.backward = (struct pass){0};
+    mergers = mergers_time(t, &v);
+    pass_add(&x.forward, &mergers.forward, 1);
+    if (knobs_trains_vision(k) || knobs_trains_projector(k))
+        pass_add(&x.backward, &mergers.backward, 1);
     return x;
 }

@@ -112,7 +112,7 @@ static void trained(const struct memory_work *w, const struct holding *s, double
     const struct knobs *k = &w->c->knobs;
     bool language = knobs_trains_language(k);
     *dense = s->adapters + (language ? s->dense - s->vision : 0) +
-             (knobs_trains_vision(k) ? s->vision : 0);
+             (s->vision > 0 ? (double)vision_trained_params(w->c) : 0);
     *experts = s->expert_adapters + (language ? s->experts : 0);
 }
 

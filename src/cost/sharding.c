@@ -29,7 +29,7 @@ static void add_adapters(struct rank_params *p, const struct config *c)
 static void add_trained(struct rank_params *p, const struct config *c)
 {
     const struct knobs *k = &c->knobs;
-    double vision = knobs_trains_vision(k) ? (double)vision_params(&c->model) : 0;
+    double vision = (double)vision_trained_params(c);
     bool language = knobs_trains_language(k);
     p->dense += vision;
     p->trained_dense = language ? p->dense : vision;

@@ -31,9 +31,10 @@ struct vision_work vision_work(const struct config *c)
 double vision_kept(const struct config *c)
 {
     struct vision_work v = vision_work(c);
-    double tp = c->knobs.tp, up = v.gated ? 2 : 1;
-    if (!knobs_trains_vision(&c->knobs)) return 0;
+    const struct knobs *k = &c->knobs;
+    double tp = k->tp, up = v.gated ? 2 : 1;
     double widths = 4 * v.width + (4 * v.width + (up + 1) * v.inner) / tp;
     double mergers = v.mergers * 3 * v.tokens * v.merged;
-    return 2 * (v.patches * (v.layers * widths + v.pixels) + mergers);
+    if (knobs_trains_vision(k)) return 2 * (v.patches * (v.layers * widths + v.pixels) + mergers);
+    return knobs_trains_projector(k) ? 2 * mergers : 0;
 }

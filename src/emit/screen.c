@@ -112,7 +112,10 @@ static void add_recompute(struct arena *a, const struct knobs *k, struct buf *ou
 static void add_images(const struct config *c, struct buf *out)
 {
     const struct knobs *k = &c->knobs;
-    const char *frozen = k->freeze_vision ? "; vision tower frozen" : "";
+    bool mergers = k->freeze_projection;
+    const char *frozen = !k->freeze_vision ? mergers ? "; its mergers frozen" : ""
+                         : mergers         ? "; vision tower frozen"
+                                           : "; vision tower frozen but for its mergers";
     if (c->model.vision_layers == 0) return;
     if (k->image_tokens > 0)
         buf_printf(out, "  images      %d of %d tokens%s\n", k->image_tokens, k->seq, frozen);

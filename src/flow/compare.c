@@ -80,7 +80,8 @@ static void add_knobs(struct arena *a, const struct config *f, const struct conf
         int param = knob_table[i].param;
         struct value x = knob_get(a, &f->knobs, &knob_table[i]),
                      y = knob_get(a, &g->knobs, &knob_table[i]);
-        bool idle = param == P_freeze_vision_model && f->model.vision_layers == 0;
+        bool vision = param == P_freeze_vision_model || param == P_freeze_vision_projection;
+        bool idle = vision && f->model.vision_layers == 0;
         if (idle || value_eq(x, y) || is_listed(out, param)) continue;
         add(a, out, param, x, y);
     }

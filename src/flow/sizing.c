@@ -107,6 +107,42 @@ static void relate(struct size_row *rows, size_t n)
     mark_knee(rows, n);
 }
 
+/* ---- stages ---- */
+
+static void figure_add(struct figure *sum, struct figure x)
+{
+    sum->value += x.value, sum->low += x.low, sum->high += x.high;
+}
+
+static struct stages stages_of(const struct size_row *rows, size_t n, size_t apart)
+{
+    struct stages s = {.platform = rows[0].ask.platform, .has_plans = true};
+    for (size_t i = 0; i < n; i++) {
+        const struct bill *one = &rows[i * apart].bill;
+        s.has_plans = s.has_plans && rows[i * apart].plan;
+        figure_add(&s.total.days, one->days);
+        figure_add(&s.total.gpu_hours, one->gpu_hours);
+        figure_add(&s.total.cost, one->cost);
+        s.total.price = one->price;
+    }
+    if (!s.has_plans) s.total = (struct bill){0};
+    return s;
+}
+
+static void add_stages(struct arena *a, const struct sizing_ask *ask, struct sizing *out)
+{
+    size_t sizes = ask->gpus.n, each = ask->n_platforms * sizes;
+    out->stages = NULL, out->n_stages = 0;
+    for (size_t i = 0; i < ask->n_asks; i++)
+        if (!ask->asks[i].stage) return;
+    out->stages = ARENA_ARRAY(a, struct stages, each);
+    out->n_stages = each;
+    for (size_t i = 0; i < each; i++) {
+        out->stages[i] = stages_of(&out->rows[i], ask->n_asks, each);
+        out->stages[i].gpus = ask->gpus.items[i % sizes];
+    }
+}
+
 bool sizing_answer(struct arena *a, struct arena *scratch, struct diags *diags,
                    const struct rule_set *rules, const struct sizing_ask *ask, struct sizing *out)
 {
@@ -123,5 +159,6 @@ bool sizing_answer(struct arena *a, struct arena *scratch, struct diags *diags,
     }
     for (size_t group = 0; group < ask->n_asks * ask->n_platforms; group++)
         relate(&out->rows[group * sizes], sizes);
+    add_stages(a, ask, out);
     return true;
 }

@@ -40,9 +40,20 @@ struct size_row {
                   Eager, Zahorjan, Lazowska, IEEE Trans. Comput. 38(3), 1989 */
 };
 
+/* All tasks one after the other on one platform and size. The ends of the days add up too: what
+   makes one stage slow makes the others slow. */
+struct stages {
+    const struct platform *platform;
+    int64_t gpus;      /* as it was asked; 0: the fewest of each */
+    bool has_plans;    /* each stage has one; the figures are 0 where not */
+    struct bill total; /* days, GPU hours and cost alone */
+};
+
 struct sizing {
     struct size_row *rows; /* by task, platform, then by GPUs as they were listed */
     size_t n;
+    struct stages *stages; /* by platform, then by GPUs; none where a task is no stage */
+    size_t n_stages;
 };
 
 /* Asks them all. False when one cannot be asked (errors in `diags`). */

@@ -38,8 +38,9 @@ struct ask {
     int64_t gbs, seq, mbs, top;
     int64_t most_gpus; /* no number of GPUs up to this is enough: gpus is the nearest; 0: not so */
     bool gbs_assumed, seq_assumed;
-    bool four_bit; /* the task was qlora: it is peft with a pin of weights in 4 bits */
-    bool late;     /* no number of GPUs meets the deadline: gpus is the nearest */
+    bool stage;        /* its tokens are the task's own: one of several runs after each other */
+    struct str called; /* the task's own name where it is another one with pins; empty: it is not */
+    bool late;         /* no number of GPUs meets the deadline: gpus is the nearest */
     VEC(struct pin) pins;
     struct str *forbid;
     size_t n_forbid;

@@ -24,7 +24,7 @@ static const struct wish {
 } wishes[] = {
     {"goal", "throughput|bringup|memory"},
     {"numerics", "tuned|strict"},
-    {"task", "pretrain|sft|peft|qlora"},
+    {"task", "pretrain|sft|peft|qlora|projector"},
     {"precision", "bf16|fp16|fp8_delayed|fp8_tensorwise|fp8_blockwise|mxfp8|nvfp4"},
     {"framework", "megatron|bridge|automodel"},
 };
@@ -132,19 +132,47 @@ static struct value target_list(struct arena *a, struct str targets)
     return value_list_of(a, list.items, list.n);
 }
 
-/* Task qlora is adapters beside weights in 4 bits. */
-static bool pin_four_bit(struct arena *a, struct ask *ask, struct str *why)
+/* Tasks that are another one with pins, and what a framework must know to do them. */
+static const struct called_task {
+    const char *name, *task;
+    int needs;
+    struct {
+        int param;
+        bool value;
+    } pins[3];
+    size_t n_pins;
+} called_tasks[] = {
+    {"qlora", "peft", P_load_in_4bit, {{P_load_in_4bit, true}}, 1},
+    {"projector",
+     "sft",
+     P_freeze_vision_projection,
+     {{P_freeze_language_model, true},
+      {P_freeze_vision_model, true},
+      {P_freeze_vision_projection, false}},
+     3},
+};
+enum { CALLED_TASKS = sizeof called_tasks / sizeof *called_tasks };
+
+static const struct called_task *task_called(struct str name)
 {
-    struct setting pin = {.name = param_name(P_load_in_4bit), .value = value_bool(true)};
-    ask->four_bit = str_is(ask->task, "qlora");
-    if (!ask->four_bit) return true;
-    ask->task = STR("peft");
-    return ask_pin(a, ask, pin, why);
+    for (size_t i = 0; i < CALLED_TASKS; i++)
+        if (str_is(name, called_tasks[i].name)) return &called_tasks[i];
+    return NULL;
+}
+
+static void pin_called(struct arena *a, struct ask *ask)
+{
+    const struct called_task *t = task_called(ask->task);
+    if (!t) return;
+    ask->called = ask->task;
+    ask->task = str_of(t->task);
+    for (size_t i = 0; i < t->n_pins; i++)
+        *VEC_PUSH(a, &ask->pins) = (struct pin){t->pins[i].param, value_bool(t->pins[i].value)};
 }
 
 struct str ask_task(const struct ask *ask)
 {
-    return ask->four_bit ? STR("qlora") : ask->task;
+    return ask->called.n ? ask->called : ask->task;
 }
 
 static bool pin_adapters(struct arena *a, struct ask *ask, struct str *why)
@@ -161,13 +189,13 @@ static bool pin_adapters(struct arena *a, struct ask *ask, struct str *why)
            (!ask->lora_targets.n || ask_pin(a, ask, targets, why));
 }
 
-/* Megatron-LM and AutoModel; for adapters those that have them. */
+/* Megatron-LM and AutoModel; for tasks of their own those that have them. */
 static void usual_frameworks(struct ask *ask)
 {
-    const struct param *rank = &param_table[P_peft_dim];
-    bool adapters = str_is(ask->task, "peft");
+    const struct called_task *t = task_called(ask->called);
+    int needs = t ? t->needs : str_is(ask->task, "peft") ? P_peft_dim : P_NONE;
     for (int f = 0; f < FRAMEWORK_COUNT; f++)
-        ask->in[f] = adapters ? rank->in[f].known : f != FRAMEWORK_BRIDGE;
+        ask->in[f] = needs != P_NONE ? param_table[needs].in[f].known : f != FRAMEWORK_BRIDGE;
 }
 
 /* Whether a value only says that something is not done. */
@@ -188,8 +216,25 @@ static bool pin_applies(const struct pin *pin, enum framework framework)
     return !param_is_spelled(p) || p->in[framework].known;
 }
 
+/* A pin that something is not frozen means nothing to a framework that cannot freeze it alone. */
+static bool task_applies(const struct ask *ask, int framework)
+{
+    const struct called_task *t = task_called(ask->called);
+    return !t || param_table[t->needs].in[framework].known;
+}
+
 static bool leave_out(struct arena *a, struct ask *ask, struct str *why)
 {
+    bool able = false;
+    for (int f = 0; f < FRAMEWORK_COUNT; f++) {
+        ask->in[f] = ask->in[f] && task_applies(ask, f);
+        able = able || ask->in[f];
+    }
+    if (!able) {
+        *why =
+            arena_printf(a, "no framework that is searched can train %.*s", STR_ARG(ask_task(ask)));
+        return false;
+    }
     for (size_t i = 0; i < ask->pins.n; i++) {
         int param = ask->pins.items[i].param;
         bool any = false;
@@ -226,7 +271,7 @@ static bool leave_out_releases(struct arena *a, struct ask *ask, struct str *why
 bool ask_settle(struct arena *a, struct ask *ask, struct str *why)
 {
     bool named = false;
-    if (!pin_four_bit(a, ask, why)) return false;
+    pin_called(a, ask);
     for (int f = 0; f < FRAMEWORK_COUNT; f++)
         named = named || ask->in[f];
     if (!named) usual_frameworks(ask);

@@ -258,13 +258,14 @@ static bool make_lighter(struct arena *a, struct ask *ask, enum framework framew
 {
     bool adapters = str_is(ask->task, "peft");
     int needs = adapters ? P_load_in_4bit : P_peft_dim;
-    bool lightest = ask->four_bit || !(adapters || str_is(ask->task, "sft"));
+    bool lightest = ask->called.n || !(adapters || str_is(ask->task, "sft"));
     if (lightest || !param_table[needs].in[framework].known) return false;
-    if (adapters)
-        *ask = with_pin(a, ask, (struct pin){P_load_in_4bit, value_bool(true)}),
-        ask->four_bit = true;
-    else
+    if (!adapters) {
         ask->task = STR("peft");
+        return true;
+    }
+    *ask = with_pin(a, ask, (struct pin){P_load_in_4bit, value_bool(true)});
+    ask->called = STR("qlora");
     return true;
 }
 

@@ -7,7 +7,7 @@
 #include "choose/bill.h"
 #include "facts/platform.h"
 
-enum { WISHES = 8 };
+enum { WISHES = 8, WISH_TOKENS = 0 };
 /* Their names, as options: tokens, steps, epochs, dataset-tokens, price, goodput, deadline,
    budget. */
 extern const char *const wish_names[WISHES];

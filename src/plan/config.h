@@ -228,8 +228,8 @@ struct knobs {
     int lora_rank;                 /* TASK_PEFT: rank of the adapters */
     uint32_t lora_targets;         /* TASK_PEFT: bits of the linears that have one (plan/peft.h) */
     bool dora;                     /* their outputs have magnitudes of their own */
-    bool four_bit;     /* frozen linears in 4 bits, made wide for each product: QLoRA */
-    bool double_quant; /* four_bit: their scales are quantised too */
+    bool four_bit;                 /* frozen linears in 4 bits, made wide for each product: QLoRA */
+    bool double_quant;             /* four_bit: their scales are quantised too */
     bool force_balance;            /* balanced routing: a benchmark's, or assumed */
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */
@@ -244,7 +244,7 @@ struct knobs {
     int group_size;         /* microbatch_group_size_per_virtual_pipeline_stage; 0: pp */
     int layout;             /* 0: even or first/last; else a handle into config.layouts + 1 */
     uint32_t open_numerics; /* of the question */
-    bool freeze_vision, freeze_language;
+    bool freeze_vision, freeze_projection, freeze_language;
     double document_tokens, document_mean, document_spread, padding; /* plan/documents.h; 0: not
                                                                         stated */
     int image_tokens, images; /* of a sequence, as the language model sees them; 0: not stated */
@@ -308,6 +308,11 @@ static inline bool knobs_trains_language(const struct knobs *k)
 static inline bool knobs_trains_vision(const struct knobs *k)
 {
     return k->task != TASK_PEFT && !k->freeze_vision;
+}
+/* Whether the mergers behind the tower are. */
+static inline bool knobs_trains_projector(const struct knobs *k)
+{
+    return k->task != TASK_PEFT && !k->freeze_projection;
 }
 /* Whether FSDP2 gathers parameters anew for the backward. */
 static inline bool knobs_reshards(const struct knobs *k)
@@ -380,5 +385,7 @@ struct part_params ffn_params(const struct model_shape *m, enum ffn ffn);
  * embedding copies. */
 struct part_params mtp_params(const struct model_shape *m);
 int64_t vision_params(const struct model_shape *m);
+/* Of those the mergers', which make patches tokens of the language model. */
+int64_t vision_projector_params(const struct model_shape *m);
 
 #endif

@@ -25,6 +25,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
             .most_stages = 8,
             .dispatcher = DISPATCH_TORCH,     /* models/common/utils.py BackendConfig */
             .schedule_takes_batch = true,     /* pp_batch_size: the local batch */
+            .projector_in_tower = true,       /* components/utils/model_utils.py: by name */
             .adapter_per_expert = true,       /* components/_peft/lora_experts.py */
             .adapters_cut_with_linear = true, /* components/_peft/lora.py on sharded linears */
             .hugging_face_paths = true,       /* components/_peft/module_matcher.py */

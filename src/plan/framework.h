@@ -23,6 +23,7 @@ struct framework_traits {
     bool schedule_takes_batch; /* a pipeline schedule takes the local batch and cuts it into
                                   microbatches of another key */
     bool fused_linears;        /* one linear for q, k and v, one for gate and up */
+    bool projector_in_tower;   /* who freezes the vision tower freezes the mergers with it */
     bool adapter_per_expert;   /* each expert has an adapter; else one on every rank of experts */
     bool adapters_cut_with_linear; /* of an adapter's two matrices only the one beside the cut
                                       dimension is cut; else both */

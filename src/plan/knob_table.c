@@ -165,6 +165,12 @@ static void settle_stash(const struct facts *f, struct config *c)
     c->knobs.stash_factor = fabs(c->knobs.stash_factor);
 }
 
+static void settle_projection(const struct facts *f, struct config *c)
+{
+    (void)f;
+    if (config_traits(c)->projector_in_tower) c->knobs.freeze_projection = c->knobs.freeze_vision;
+}
+
 static void settle_adapters(const struct facts *f, struct config *c)
 {
     struct knobs *k = &c->knobs;
@@ -387,7 +393,7 @@ static const char *const numerics_words[] = {"gradients",   "moments",        "p
         param, kind, FIELD(field), NULL, absent, settle, say                                       \
     }
 
-enum { DECIDED = 53 }; /* rows of what a plan decides */
+enum { DECIDED = 54 }; /* rows of what a plan decides */
 
 const struct knob knob_table[] = {
     PLAIN(P_world_size, KNOB_INT64, gpus, NONE),
@@ -441,6 +447,7 @@ const struct knob knob_table[] = {
     PLAIN(P_account_for_embedding_in_pipeline_split, KNOB_BOOL, account_embedding, NONE),
     PLAIN(P_account_for_loss_in_pipeline_split, KNOB_BOOL, account_loss, NONE),
     PLAIN(P_freeze_vision_model, KNOB_BOOL, freeze_vision, NONE),
+    CODE(P_freeze_vision_projection, KNOB_BOOL, freeze_projection, NONE, settle_projection, NULL),
     PLAIN(P_freeze_language_model, KNOB_BOOL, freeze_language, NONE),
     PLAIN(P_image_tokens, KNOB_INT, image_tokens, 0),
     PLAIN(P_images_per_sequence, KNOB_INT, images, 1),

@@ -242,6 +242,7 @@ static const struct phrase {
     {P_transformer_impl, ALL, ALL, false, 1, {{P_transformer_impl, WORD("local")}}},
     {P_gradient_accumulation_fusion, AUTOMODEL, NOBODY, false, 0, {{0}}},
     {P_freeze_vision_model, ALL, NOBODY, true, 1, {{P_freeze_all_layers, ON}}},
+    {P_freeze_vision_projection, ALL, NOBODY, true, 1, {{P_freeze_all_layers, ON}}},
     {P_freeze_language_model, ALL, NOBODY, true, 1, {{P_freeze_all_layers, ON}}},
     {P_peft_scheme, ALL, ALL, true, 1, {{P_peft_scheme, WORD("dora")}}},
 #undef WORD

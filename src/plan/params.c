@@ -40,21 +40,28 @@ struct part_params mtp_params(const struct model_shape *m)
     return p;
 }
 
+/* A merger of merge^2 patches into the model's width, and one more with a norm as wide for each
+   deepstack level. */
+int64_t vision_projector_params(const struct model_shape *m)
+{
+    if (m->vision_layers == 0) return 0;
+    int64_t merge = m->vision_merge > 0 ? m->vision_merge : 1;
+    int64_t wide = m->vision_hidden * merge * merge;
+    int64_t merger = wide * wide + wide + wide * m->hidden + m->hidden;
+    return merger + 2 * m->vision_hidden + m->vision_deepstack * (merger + 2 * wide);
+}
+
 /* A vision transformer as in Qwen3-VL and kin: patch embedding with bias, learned positions, blocks
-   with LayerNorm and biases, a merger of merge^2 patches into the model's width, and one more
-   merger per deepstack level. */
+   with LayerNorm and biases, and the mergers. */
 int64_t vision_params(const struct model_shape *m)
 {
     if (m->vision_layers == 0) return 0;
-    int64_t h = m->vision_hidden, f = m->vision_ffn,
-            merge = m->vision_merge > 0 ? m->vision_merge : 1;
+    int64_t h = m->vision_hidden, f = m->vision_ffn;
     int64_t frames = m->vision_temporal > 0 ? m->vision_temporal : 1;
     int64_t patch = 3 * frames * m->vision_patch * m->vision_patch * h + h;
     int64_t up = m->vision_gated ? 2 : 1;
     int64_t block = 4 * h * h + 4 * h + (up + 1) * h * f + up * f + h + 4 * h;
-    int64_t wide = h * merge * merge, merger = wide * wide + wide + wide * m->hidden + m->hidden;
-    return patch + m->vision_positions * h + m->vision_layers * block + merger + 2 * h +
-           m->vision_deepstack * (merger + 2 * wide);
+    return patch + m->vision_positions * h + m->vision_layers * block + vision_projector_params(m);
 }
 
 struct param_counts model_params(const struct model_shape *m)

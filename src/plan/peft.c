@@ -246,11 +246,18 @@ static double adapters_of_model(const struct config *c)
     return sum;
 }
 
+int64_t vision_trained_params(const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    int64_t all = vision_params(&c->model), projector = vision_projector_params(&c->model);
+    return (knobs_trains_vision(k) ? all - projector : 0) +
+           (knobs_trains_projector(k) ? projector : 0);
+}
+
 int64_t config_trained_params(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     struct param_counts n = model_params(&c->model);
     if (k->task == TASK_PEFT) return (int64_t)adapters_of_model(c);
-    return (knobs_trains_language(k) ? n.total + n.mtp : 0) +
-           (knobs_trains_vision(k) ? n.vision : 0);
+    return (knobs_trains_language(k) ? n.total + n.mtp : 0) + vision_trained_params(c);
 }

@@ -39,6 +39,8 @@ uint32_t peft_targets(const struct facts *f, const struct model_shape *m);
 /* The first pattern of the plan's targets that is no linear's of the model; empty: none. */
 struct str peft_idle_target(const struct facts *f, const struct model_shape *m);
 
+/* Those of the vision tower and of its mergers that are trained. */
+int64_t vision_trained_params(const struct config *c);
 /* Parameters that the run trains, of all ranks together, MTP's and the vision tower's with them.
    Adapters of MTP layers and of the vision tower are not counted. */
 int64_t config_trained_params(const struct config *c);

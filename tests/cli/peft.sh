@@ -78,7 +78,7 @@ run 0 "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task sft,peft,ql
 holds "$(grep -c '^qlora,h100,1,.*automodel' "$dir/out") == 1"
 run 0 "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task qlora
 has "trained     QLoRA adapters of rank 8: 103.5 M of 70.55 B parameters"
-expect 2 "no framework that is searched has the parameter load_in_4bit" "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task qlora --framework bridge
+expect 2 "no framework that is searched can train qlora" "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task qlora --framework bridge
 
 # who has none is not offered
 expect 1 "no-adapters-in-megatron" "$moeplan" suggest $model --task peft --framework megatron
@@ -103,3 +103,20 @@ run 0 "$moeplan" estimate "$dir/frozen.yaml" --format json
 holds "$(number peak_gib <"$dir/out") < $(number peak_gib <"$dir/whole")"
 holds "$(number step_s <"$dir/out") < 0.9 * $(number step_s <"$dir/whole")"
 expect 0 "language model frozen" "$moeplan" estimate "$dir/frozen.yaml"
+
+# stages freeze differently: the mergers alone, then everything, each with its tokens; the whole is their sum
+vl="qwen3-vl-30b-a3b --gpus 32 --platform h100 --framework bridge --pin image_tokens=1024"
+run 0 "$moeplan" suggest $vl --task projector:0.5B,sft:3B --price 2/h
+has "all stages on 32 GPUs of h100: "
+run 0 "$moeplan" suggest $vl --task projector:0.5B,sft:3B --price 2/h --format csv
+cp "$dir/out" "$dir/stages"
+run 0 "$moeplan" suggest $vl --task projector:0.5B,sft:3B --price 2/h --format json
+holds "($(awk -F, 'NR > 1 { cost += $27 } END { print cost }' "$dir/stages") - $(sed 's/.*"stages"//' "$dir/out" | number cost)) ^ 2 < 1e-4"
+run 0 "$moeplan" suggest $vl --task projector
+has "vision tower frozen but for its mergers"
+has "trained     language model frozen: 122.7 M of 31.07 B parameters"
+"$moeplan" suggest $vl --task projector --format bridge >"$dir/out"
+has "model.freeze_vision_projection=false"
+has "model.freeze_language_model=true"
+expect 2 "can train projector" "$moeplan" suggest qwen3-vl-30b-a3b --gpus 32 --platform h100 --framework automodel --task projector
+expect 2 "projector:1B has its own" "$moeplan" suggest $vl --task projector:1B,sft:1B --tokens 1B

@@ -33,7 +33,7 @@ static struct config vl_config(struct arena *a)
         facts_set(f, param_find(str_of(sizes[i].param)), value_int(sizes[i].value), ORIGIN_OPTION,
                   NULL, none);
     assert_true(config_from_facts(a, f, &c));
-    c.knobs.freeze_vision = false;
+    c.knobs.freeze_vision = c.knobs.freeze_projection = false;
     return c;
 }
 
@@ -79,7 +79,7 @@ static void what_a_tower_keeps(void **state)
     pipeline_in_flight(&c.knobs, 0, in_flight);
     assert_near(stage_of(&c, 0) - without, in_flight[0] * 1024 * vision_kept(&c) / 1025, 1e-9);
     assert_near(stage_of(&c, 1), rear, 1e-12);
-    c.knobs.freeze_vision = true;
+    c.knobs.freeze_vision = c.knobs.freeze_projection = true;
     assert_true(vision_kept(&c) == 0 && stage_of(&c, 0) < without);
 }
 
@@ -92,7 +92,7 @@ static void what_a_tower_costs(void **state)
     c.knobs.images = 4;
     double small = step_of(&c);
     assert_true(text < small && small < images);
-    c.knobs.freeze_vision = true;
+    c.knobs.freeze_vision = c.knobs.freeze_projection = true;
     double frozen = step_of(&c);
     assert_true(text < frozen && frozen < small);
     c.knobs.image_tokens = 2048;
@@ -104,7 +104,7 @@ static void a_trained_tower_is_shared_out(void **state)
 {
     struct config c = vl_config(*state);
     double trained = sharding_params(&c).dense, step = step_of(&c);
-    c.knobs.freeze_vision = true;
+    c.knobs.freeze_vision = c.knobs.freeze_projection = true;
     assert_near(trained - sharding_params(&c).dense, (double)vision_params(&c.model), 1e-9);
     assert_true(step_of(&c) < step);
 }
@@ -143,8 +143,31 @@ static void a_frozen_language_model(void **state)
     assert_true(sharding_params(&c).dense == all.dense);
     assert_near(model_flops_per_token(&c), flops * 2 / 3, 1e-12);
     assert_true(compute_of(&c) < 0.85 * compute && compute_of(&c) > 2 * compute / 3);
-    c.knobs.freeze_vision = true;
+    c.knobs.freeze_vision = c.knobs.freeze_projection = true;
     assert_true(first_stage(&c).grads == 0 && first_stage(&c).optimizer == 0);
+}
+
+/* The mergers of Qwen3-VL: four from 4608 through 4608 to 2048, a norm of 1152 and three of 4608.
+ */
+static void mergers_alone(void **state)
+{
+    struct config c = vl_config(*state);
+    double merger = 4608.0 * 4608 + 4608 + 4608 * 2048 + 2048,
+           all = 4 * merger + 2 * 1152 + 3 * 2 * 4608;
+    c.knobs.image_tokens = 1024, c.knobs.distributed_optimizer = false;
+    c.knobs.freeze_language = true;
+    double tower = step_of(&c);
+    c.knobs.freeze_vision = true;
+    assert_true((double)config_trained_params(&c) == all);
+    assert_near(first_stage(&c).grads, 4 * all, 1e-12);
+    assert_near(first_stage(&c).optimizer, 12 * all, 1e-12);
+    /* three tensors of a token and merger: its input, normed, and the first product's output */
+    assert_near(vision_kept(&c), 2 * 4 * 3 * 1024 * 4608.0, 1e-12);
+    double mergers = step_of(&c);
+    c.knobs.freeze_projection = true;
+    assert_true(step_of(&c) < mergers && mergers < tower);
+    c.knobs.freeze_vision = false;
+    assert_true((double)config_trained_params(&c) == (double)vision_params(&c.model) - all);
 }
 
 /* Of adapters alone there are gradients and states; the base weights stay whole. */
@@ -166,8 +189,12 @@ static void adapters_alone_have_states(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_work_of_a_tower),     cmocka_unit_test(what_a_tower_keeps),
-    cmocka_unit_test(what_a_tower_costs),      cmocka_unit_test(a_trained_tower_is_shared_out),
-    cmocka_unit_test(a_frozen_language_model), cmocka_unit_test(adapters_alone_have_states),
+    cmocka_unit_test(the_work_of_a_tower),
+    cmocka_unit_test(what_a_tower_keeps),
+    cmocka_unit_test(what_a_tower_costs),
+    cmocka_unit_test(a_trained_tower_is_shared_out),
+    cmocka_unit_test(mergers_alone),
+    cmocka_unit_test(a_frozen_language_model),
+    cmocka_unit_test(adapters_alone_have_states),
 };
 UNIT_MAIN(tests)
