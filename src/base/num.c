@@ -90,6 +90,21 @@ int64_t num_gcd(int64_t a, int64_t b)
     return x > INT64_MAX ? INT64_MAX : (int64_t)x;
 }
 
+double num_normal_quantile(double p)
+{
+    double low = -8, high = 8;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        *(0.5 * erfc(-middle / sqrt(2)) < p ? &low : &high) = middle;
+    }
+    return (low + high) / 2;
+}
+
+double num_normal_largest(double n)
+{
+    return num_normal_quantile((n - 0.375) / (n + 0.25));
+}
+
 int num_hex_digit(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';

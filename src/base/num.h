@@ -16,6 +16,11 @@ struct str num_double_text(struct arena *a, double d);
 struct str num_grouped(struct arena *a, int64_t i);
 /* Greatest common divisor of the magnitudes; INT64_MAX stands for 2^63. */
 int64_t num_gcd(int64_t a, int64_t b);
+/* The value below which a normal variable of mean 0 and deviation 1 lies with probability p. */
+double num_normal_quantile(double p);
+/* The mean of the largest of n such variables, to 5 %: Blom, Statistical Estimates and Transformed
+   Beta-Variables, 1958. */
+double num_normal_largest(double n);
 /* The value of a hexadecimal digit, -1 for any other character. */
 int num_hex_digit(char c);
 /* Whole doubles up to this magnitude, 2^53, are exact. */

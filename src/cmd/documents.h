@@ -14,7 +14,7 @@
      "LENGTH COUNT lines; packed, or with ,unpacked one a sequence"}
 /* clang-format on */
 
-enum { DOCUMENT_SETTINGS = 4 };
+enum { DOCUMENT_SETTINGS = 5 };
 
 /* The option, read; `given` is false where there is none. False with a usage error. */
 bool documents_given(struct cmd_context *c, bool *given, struct documents *out);

@@ -55,6 +55,9 @@ void memory_allow_open(const struct config *c, struct memory_estimate *m);
 struct str memory_open_text(struct arena *a, const struct memory_estimate *m);
 /* Step time. False when the pipeline split is impossible. */
 bool time_estimate(const struct config *c, struct time_estimate *out, struct cost_trace *trace);
+/* Seconds of the step that go to waiting for the rank and the microbatch with most of documents'
+   attention. */
+double time_uneven_documents(const struct config *c);
 /* Widens the interval by what nobody states of a plan: its dispatcher, its virtual stages. */
 void time_allow_open(const struct config *c, struct time_estimate *t);
 /* Model FLOPs of one token, forward and backward, in Megatron's convention (causal attention

@@ -131,7 +131,7 @@ void kernel_attention(const struct timing *t, const struct core *s, struct pass 
                           .qk_dim = s->qk_dim,
                           .v_dim = s->v_dim,
                           .deterministic = k->deterministic};
-    double slowest = t->f.attention * documents_imbalance(k);
+    double slowest = t->f.attention * (1 + documents_across_ranks(k).excess);
     forward->attention += slowest * attention_forward(t, &x);
     backward->attention += slowest * attention_backward(t, &x);
 }

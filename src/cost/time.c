@@ -9,6 +9,7 @@
 #include "cost/comm.h"
 #include "cost/pipeline.h"
 #include "cost/trace.h"
+#include "plan/documents.h"
 #include "plan/framework.h"
 
 /* Time of one item of a chunk (layer, embedding, head, MTP depth) and what it is made of, after
@@ -225,6 +226,13 @@ static double schedule(const struct knobs *k, const struct chunks *c)
     return pipeline_time(&p);
 }
 
+/* What a pipeline's ramps take longer as its largest microbatch is larger than the mean. */
+static double uneven_ramps(const struct knobs *k, const struct chunks *c)
+{
+    double ramps = (double)(k->pp - 1) / (c->n / k->pp);
+    return ramps * c->busy.attention / k->pp * documents_across_microbatches(k).excess;
+}
+
 static void breakdown(const struct timing *t, const struct chunks *c, double times,
                       struct time_estimate *out)
 {
@@ -299,7 +307,8 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     if (!chunks_of(l, c, &chunks)) return false;
     *out = (struct time_estimate){0};
     double slow = straggling(t, k), n = (double)knobs_microbatches(k), stage = chunks.all / k->pp;
-    double pipeline = slow * schedule(k, &chunks), times = slow * n / k->pp;
+    double pipeline = slow * (schedule(k, &chunks) + uneven_ramps(k, &chunks)),
+           times = slow * n / k->pp;
     struct rank_params params = sharding_params(c);
     breakdown(t, &chunks, times, out);
     double window = fmax(0, stage - chunks.network / k->pp);
@@ -326,6 +335,15 @@ bool time_estimate(const struct config *c, struct time_estimate *out, struct cos
     struct time_layers layers;
     time_layers_init(c, &layers);
     return time_estimate_layers(&layers, c, out, trace);
+}
+
+double time_uneven_documents(const struct config *c)
+{
+    struct time_estimate as_is, even;
+    struct config other = *c;
+    other.knobs.document_spread = 0;
+    if (!time_estimate(c, &as_is, NULL) || !time_estimate(&other, &even, NULL)) return 0;
+    return as_is.step - even.step;
 }
 
 static double rate(const struct time_layers *l, const struct config *c,

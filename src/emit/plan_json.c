@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/plan_json.h"
 
+#include "emit/documents.h"
+
 #include "base/num.h"
 #include "base/units.h"
 #include "emit/emit.h"
@@ -129,6 +131,7 @@ void estimate_json(struct tree *t, cJSON *to, const struct rule_set *rules, cons
     add_derived(t, to, c, time);
     add_memory(t, to, memory);
     add_time(t, to, time);
+    documents_json(t, to, c);
     add_evidence(t, to, evidence);
 }
 

@@ -204,6 +204,7 @@ void screen_plan_line(struct arena *a, const struct config *c, struct buf *out)
     if (k->offload_modules) buf_add(out, STR(", activations on the CPU"));
     buf_add_char(out, '\n');
     add_images(c, out);
+    documents_screen(c, out);
     add_trained(c, out);
 }
 

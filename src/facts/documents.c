@@ -44,17 +44,6 @@ static void add_exponential(struct arena *a, struct documents *d, double mean)
     d->spread_assumed = true;
 }
 
-/* The value below which a normal variable lies with probability p. */
-static double normal_quantile(double p)
-{
-    double low = -8, high = 8;
-    for (int i = 0; i < 60; i++) {
-        double middle = (low + high) / 2;
-        *(0.5 * erfc(-middle / sqrt(2)) < p ? &low : &high) = middle;
-    }
-    return (low + high) / 2;
-}
-
 struct percentile {
     double z, log_length;
 };
@@ -81,7 +70,7 @@ static void add_percentiles(struct arena *a, struct documents *d, const struct p
                             size_t n)
 {
     for (int i = 0; i < SAMPLES; i++) {
-        double z = normal_quantile((i + 0.5) / SAMPLES);
+        double z = num_normal_quantile((i + 0.5) / SAMPLES);
         add(a, d, fmax(1, exp(log_length_at(p, n, z))), 1);
     }
 }
@@ -95,7 +84,7 @@ static bool read_percentile(struct str word, struct percentile *out)
         !read_length(str_slice(word, equals + 1, word.n), &length) || percent <= 0 ||
         percent >= 100)
         return false;
-    *out = (struct percentile){normal_quantile(percent / 100), log(length)};
+    *out = (struct percentile){num_normal_quantile(percent / 100), log(length)};
     return true;
 }
 

@@ -3,25 +3,38 @@
 
 #include <math.h>
 
+#include "base/num.h"
+
 double documents_attended(const struct knobs *k)
 {
     return k->document_tokens > 0 ? fmin(k->document_tokens, k->seq) : k->seq;
 }
 
-/* Of how many ranks the slowest is waited for, and how many sequences of each are one wait. */
-static double ranks_waiting(const struct knobs *k, double *sequences)
+/* The excess of the largest of so many sums, each of so many sequences. */
+static struct documents_wait wait_of(const struct knobs *k, double ranks, double sequences)
 {
-    *sequences = k->ep > 1 ? k->mbs : (double)knobs_microbatches(k) * k->mbs;
-    return k->ep > 1 ? k->ep : (double)knobs_dp(k);
+    struct documents_wait w = {.ranks = ranks};
+    if (k->document_tokens <= 0 || k->document_mean <= 0 || ranks < 2) return w;
+    w.documents = fmax(1, k->seq / k->document_mean) * fmax(1, sequences);
+    w.excess = k->document_spread / sqrt(w.documents) * num_normal_largest(ranks);
+    w.excess = fmin(w.excess, k->seq / documents_attended(k) - 1);
+    return w;
 }
 
-double documents_imbalance(const struct knobs *k)
+struct documents_wait documents_across_ranks(const struct knobs *k)
 {
-    double sequences, ranks = ranks_waiting(k, &sequences);
-    if (k->document_tokens <= 0 || k->document_mean <= 0 || ranks < 2) return 1;
-    double documents = fmax(1, k->seq / k->document_mean) * fmax(1, sequences);
-    double excess = k->document_spread / sqrt(documents) * sqrt(2 * log(ranks));
-    return fmin(1 + excess, k->seq / documents_attended(k));
+    if (k->ep > 1) return wait_of(k, k->ep, k->mbs);
+    return wait_of(k, (double)knobs_dp(k), (double)knobs_microbatches(k) * k->mbs);
+}
+
+struct documents_wait documents_across_microbatches(const struct knobs *k)
+{
+    double each = k->ep > 1 ? k->ep : 1, n = (double)knobs_microbatches(k);
+    if (k->pp == 1) return (struct documents_wait){.ranks = n};
+    struct documents_wait all = wait_of(k, n * each, k->mbs);
+    all.ranks = n;
+    all.excess = fmax(0, (1 + all.excess) / (1 + documents_across_ranks(k).excess) - 1);
+    return all;
 }
 
 double documents_padding(const struct knobs *k)

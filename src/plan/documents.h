@@ -9,12 +9,22 @@
 /* Tokens over which attention ranges: the length of the document in which a token stands, mean over
    tokens; the sequence where documents are not stated. */
 double documents_attended(const struct knobs *k);
-/* Attention's work on the rank that has most, over the mean: ranks that exchange tokens with one
-   another every layer (EP) wait for the slowest of each microbatch, else data-parallel ones for the
-   slowest of a step. The sum of n documents' squared lengths scatters by `spread` / sqrt(n), and
-   the largest of r normal values lies sqrt(2 ln r) deviations above the mean; never above what a
-   sequence of one document has. 1 where documents are not stated. */
-double documents_imbalance(const struct knobs *k);
+/* Ranks that wait for one another, and how far above the mean the fullest of them lies: the sum of
+   n documents' squared lengths scatters by `spread` / sqrt(n), and the largest of r normal values
+   lies num_normal_largest(r) deviations above the mean; never above what a sequence of one document
+   has. */
+struct documents_wait {
+    double ranks, documents; /* r, n */
+    double excess;           /* of attention's work over the mean; 0: none, or not stated */
+};
+/* Ranks that exchange tokens with one another every layer (EP) wait for the slowest of each
+   microbatch, else data-parallel ones for the slowest of a step. Context-parallel ranks do not:
+   each document is cut into 2 x cp parts, of which a rank has the one from the front and its match
+   from the rear. */
+struct documents_wait documents_across_ranks(const struct knobs *k);
+/* A pipeline's ramps, pp - 1 microbatches long, are as long as its largest microbatch; excess over
+   what documents_across_ranks gives each. */
+struct documents_wait documents_across_microbatches(const struct knobs *k);
 /* Part of the tokens of a step that are padding: what the data has, and what context parallelism
    adds (megatron/core/packed_seq_params.py: each document is padded to a multiple of 2 x cp). */
 double documents_padding(const struct knobs *k);

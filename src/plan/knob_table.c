@@ -481,6 +481,7 @@ const struct knob knob_table[] = {
     PLAIN(P_document_tokens, KNOB_DOUBLE, document_tokens, 0),
     PLAIN(P_document_mean, KNOB_DOUBLE, document_mean, 0),
     PLAIN(P_document_spread, KNOB_DOUBLE, document_spread, 0),
+    PLAIN(P_document_cut, KNOB_DOUBLE, document_cut, 0),
     PLAIN(P_sequence_padding, KNOB_DOUBLE, padding, 0),
     PLAIN(P_gradient_accumulation_fusion, KNOB_BOOL, grad_accumulation_fusion, NONE),
     PLAIN(P_overlap_p2p_comm, KNOB_BOOL, overlap_p2p, NONE),
