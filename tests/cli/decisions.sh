@@ -50,7 +50,7 @@ for gpus in 8 16; do
     awk -v a="$alone" -v b="$table" 'BEGIN { exit !(a / b > 0.99999 && a / b < 1.00001) }' || fail "$gpus GPUs: $alone, $table"
 done
 ask 0 "  sft        h100          8 " $small --gpus 8 --task sft,peft --tokens 1B --price 2 --budget 10
-has "  peft      h100          8 "
+has "  peft       h100          8 "
 has "over budget"
 ask 0 "budget      1.00 k: met" $small --gpus 8 --task peft --tokens 1B --price 2 --budget 1K
 ask 2 "budget needs a price" $small --gpus 8 --tokens 1B --budget 1K
