@@ -6,6 +6,9 @@
 #include "plan/documents.h"
 #include "plan/framework.h"
 
+/* Parts below this are left out. */
+static const double worth_saying = 0.005;
+
 static bool is_stated(const struct knobs *k)
 {
     return k->document_tokens > 0 || k->padding > 0;
@@ -27,21 +30,33 @@ static void add_excess(const struct knobs *k, struct documents_wait w, struct bu
                100 * w.excess, k->document_spread, w.documents, num_normal_largest(w.ranks));
 }
 
+static void add_ranks(const struct knobs *k, struct documents_wait w, struct buf *out)
+{
+    buf_printf(out, " for the fullest of %.4g %s: ", w.ranks,
+               k->ep > 1 ? "expert ranks, each microbatch" : "data-parallel ranks, each step");
+    add_excess(k, w, out);
+}
+
+static void add_ramps(struct documents_wait ranks, struct documents_wait w, struct buf *out)
+{
+    buf_printf(out,
+               "%s for the largest of %.4g microbatches in the pipeline's ramps: %.0f %% more "
+               "attention",
+               ranks.excess >= worth_saying ? ";" : "", w.ranks, 100 * w.excess);
+}
+
 /* The waiting of a step, and what is behind it. */
 static void add_waiting(const struct config *c, struct buf *out)
 {
     const struct knobs *k = &c->knobs;
-    struct documents_wait w = documents_across_ranks(k);
+    struct documents_wait ranks = documents_across_ranks(k),
+                          largest = documents_across_microbatches(k);
     struct time_estimate t;
     double waiting = time_uneven_documents(c);
-    if (w.excess < 0.005 || !time_estimate(c, &t, NULL)) return;
-    buf_printf(out, "  waiting     %.2f s (%.1f %%) for the fullest of %.4g %s: ", waiting,
-               100 * waiting / t.step, w.ranks,
-               k->ep > 1 ? "expert ranks, each microbatch" : "data-parallel ranks, each step");
-    add_excess(k, w, out);
-    if (documents_across_microbatches(k).excess >= 0.005)
-        buf_printf(out, "; a pipeline's ramps for the largest of %.4g microbatches",
-                   documents_across_microbatches(k).ranks);
+    if (!time_estimate(c, &t, NULL) || waiting < worth_saying * t.step) return;
+    buf_printf(out, "  waiting     %.2f s (%.1f %%)", waiting, 100 * waiting / t.step);
+    if (ranks.excess >= worth_saying) add_ranks(k, ranks, out);
+    if (largest.excess >= worth_saying) add_ramps(ranks, largest, out);
     if (k->cp > 1 && config_traits(c)->megatron_words)
         buf_add(out, STR("; context-parallel ranks share each document evenly"));
     buf_add_char(out, '\n');

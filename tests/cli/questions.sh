@@ -83,3 +83,25 @@ ask 0 "like qwen3_moe_30b_te_deepep (NVIDIA-NeMo/Automodel" qwen3-30b-a3b --gpus
 # which way of fine-tuning fits: all weights, or adapters
 ask 0 "fits" qwen3-30b-a3b --gpus 4 --platform h200 --task peft --framework automodel
 ask 1 "no plan fits" qwen3-235b-a22b --gpus 8 --platform h100 --task sft --framework automodel
+
+# which of all weights, adapters and adapters beside 4 bits a machine and a budget allow; two stages in one answer
+run 0 "$moeplan" suggest llama-3-70b --gpus 1,8,16 --platform h100 --framework automodel --task sft,peft,qlora --tokens 0.5B --price 2.1/h --budget 250
+[ "$(grep -c 'no plan fits' "$dir/out")" = 3 ] && grep -q '^  sft .* 16 .* over budget' "$dir/out" || fail "which of the three"
+lacks "qlora      h100          1     128  no plan fits"
+ask 0 "all stages on 32 GPUs of h100: " qwen3-vl-30b-a3b --gpus 32 --platform h100 --framework bridge --task projector:0.5B,sft:3B --price 2/h --pin image_tokens=1024
+
+# money by hand: whole steps x step time / goodput, in hours, times GPUs and price
+by_hand() { # GPUS TOKENS_A_STEP TOKENS PRICE ARGUMENTS…
+    gpus=$1 each=$2 tokens=$3 price=$4
+    shift 4
+    run 0 "$moeplan" suggest "$@" --gpus "$gpus" --tokens "$tokens" --price "$price" --format json
+    sed 's/.*"decision"//' "$dir/out" >"$dir/decision"
+    awk -v step="$(number step_s <"$dir/out")" -v cost="$(number cost <"$dir/decision")" -v goodput="$(number goodput <"$dir/decision")" \
+        -v gpus="$gpus" -v each="$each" -v tokens="$tokens" -v price="$price" 'BEGIN {
+            steps = int(tokens / each); if (steps * each < tokens) steps++
+            hand = steps * step / goodput / 3600 * gpus * price
+            exit !(cost > 0 && cost / hand > 0.9999 && cost / hand < 1.0001) }' || fail "$*: the cost is another"
+}
+by_hand 2048 8388608 10000000000000 2.1 qwen3-235b-a22b --platform h100 --framework automodel --gbs 2048
+by_hand 4096 16777216 15000000000000 2 deepseek-v3 --platform h100 --framework automodel --gbs 4096
+by_hand 8 4194304 2000000000 2.5 qwen3-30b-a3b --platform h100 --framework automodel --task peft --seq 32768 --gbs 128
