@@ -120,12 +120,17 @@ def question(moeplan, i, seed, scripts):
                 path = os.path.join(results, id_, 'log.txt')
                 if not os.path.exists(path): write_log(path, next(t['plan'] for t in trials if t['id'] == id_), truth[id_], rng)
         state = json.loads(ask(moeplan, 'sweep', plan, '--results', results, '--format', 'json', '--top', '1').stdout)
-        best = min(step for step in truth.values() if step)
+        steps = [step for step in truth.values() if step]
+        if not steps: return None  # nothing that may be tried fits there
         chosen, first = truth[state['best']], truth['baseline']
-        won = chosen <= WITHIN * best
-        print(f'{"won " if won else "lost"} {model} {gpus} {platform} {framework}: the plan is {100 * (first / best - 1):.1f} % behind the best of {len(truth)}, '
-              f'the chosen one {100 * (chosen / best - 1):.1f} %', flush=True)
+        won = chosen is not None and chosen <= WITHIN * min(steps)
+        print(f'{"won " if won else "lost"} {model} {gpus} {platform} {framework}: the plan {behind(first, min(steps))} of {len(truth)}, '
+              f'the chosen one {behind(chosen, min(steps))}', flush=True)
         return won
+
+
+def behind(step, best):
+    return f'is {100 * (step / best - 1):.1f} % behind the best' if step else 'does not run'
 
 
 if __name__ == '__main__':

@@ -5,9 +5,8 @@
 
 #include "cost/coefficient.h"
 
-/* A coefficient is moved by so much to see what it does; what lies further off than so many
-   standard deviations is no matter of coefficients. */
-static const double step_log = 0.02, most_sds = 3;
+/* What lies further off than so many standard deviations is no matter of coefficients. */
+static const double most_sds = 3;
 
 /* What the model leaves out of all plans of one question alike, as the standard deviation of the
    step's logarithm, and what a cluster's coefficients differ by at least from those of the machines
@@ -29,14 +28,28 @@ static double log_step(const struct config *c)
     return time_estimate(c, &time, NULL) && time.step > 0 ? log(time.step) : 0;
 }
 
-/* What one coefficient adds to the covariance of all plans. */
+/* The coefficient moved by so many standard deviations, parts of a whole no further than that; the
+   logarithm by which it moved. */
+static double move(struct coefficient *x, double by)
+{
+    double old = x->value, to = old * exp(by);
+    bool part = x->high <= 1;
+    x->value = part ? fmin(to, fmax(1, old)) : to;
+    return log(x->value / old);
+}
+
+/* What one coefficient adds to the covariance of all plans, and to their means: it is moved as far
+   as it may be off both ways, so that what is hidden on one side and shows on the other counts. */
 static void add_coefficient(struct learner *l, const struct levered *const *plans, int coefficient,
-                            double sd, double *slopes)
+                            double sd, double *slopes, double *bends)
 {
     for (size_t i = 0; i < l->n; i++) {
-        struct config c = plans[i]->config;
-        c.machine.coefficients[coefficient].value *= exp(step_log);
-        slopes[i] = sd * (log_step(&c) - l->mean[i]) / step_log;
+        struct config more = plans[i]->config, less = more;
+        double up = move(&more.machine.coefficients[coefficient], sd),
+               down = move(&less.machine.coefficients[coefficient], -sd),
+               own = log(plans[i]->time.step), high = log_step(&more), low = log_step(&less);
+        slopes[i] = sd * (high - low) / (up - down);
+        bends[i] += up > 0 ? (high + low - 2 * own) / 2 : 0;
     }
     for (size_t i = 0; i < l->n; i++)
         for (size_t k = 0; k < l->n; k++)
@@ -47,17 +60,19 @@ struct learner *learner_new(struct arena *a, const struct levered *const *plans,
 {
     struct learner *l = ARENA_NEW(a, struct learner);
     *l = (struct learner){n, ARENA_ARRAY(a, double, n), ARENA_ARRAY(a, double, n *n)};
-    double *slopes = ARENA_ARRAY(a, double, n);
+    double *slopes = ARENA_ARRAY(a, double, n), *bends = ARENA_ARRAY(a, double, n);
     const struct machine *m = &plans[0]->config.machine;
     for (size_t i = 0; i < n; i++)
-        l->mean[i] = log(plans[i]->time.step);
+        l->mean[i] = log(plans[i]->time.step), bends[i] = 0;
     for (size_t i = 0; i < n * n; i++)
         l->covariance[i] = common_sd * common_sd;
     for (int i = 0; i < m->n_coefficients; i++) {
         if (m->coefficients[i].value > 0)
             add_coefficient(l, plans, i, fmax(least_sd, coefficient_log_sd(&m->coefficients[i])),
-                            slopes);
+                            slopes, bends);
     }
+    for (size_t i = 0; i < n; i++)
+        l->mean[i] += bends[i];
     return l;
 }
 

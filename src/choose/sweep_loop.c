@@ -20,6 +20,8 @@ struct looper {
     const struct config *base;
     struct learner *learner;
     struct sweep_loop *out;
+    const struct levered *ran,
+        *failed; /* the largest that ran, the smallest that ran out; or NULL */
 };
 
 /* ---- the trials ---- */
@@ -82,20 +84,35 @@ static bool list_trials(struct looper *l)
 
 /* ---- what came back ---- */
 
-/* What needs no less memory than a plan that ran out of it is not asked for, unless one that needs
-   as much ran: then it was not the plan's memory. */
+/* The largest plan that ran; the smallest that ran out of memory. NULL: none. */
+static void find_ends(struct looper *l)
+{
+    for (size_t i = 0; i < l->out->n; i++) {
+        const struct loop_trial *t = &l->out->trials[i];
+        if (t->measured > 0 && (!l->ran || t->plan->peak > l->ran->peak)) l->ran = t->plan;
+        if (t->state == TRIAL_FAILED && (!l->failed || t->plan->peak < l->failed->peak))
+            l->failed = t->plan;
+    }
+    /* it was not the plan's memory where one that needs as much ran */
+    if (l->failed && l->ran && l->failed->peak <= l->ran->peak) l->failed = NULL;
+}
+
+/* What needs no less memory than a plan that ran out of it is not asked for. */
 static void drop_larger(struct looper *l)
 {
     const struct sweep_loop *out = l->out;
-    double ran = 0, least = INFINITY;
-    for (size_t i = 0; i < out->n; i++) {
-        const struct loop_trial *t = &out->trials[i];
-        if (t->measured > 0) ran = fmax(ran, t->plan->peak);
-        if (t->state == TRIAL_FAILED) least = fmin(least, t->plan->peak);
-    }
-    for (size_t i = 1; i < out->n && least > ran; i++)
-        if (out->trials[i].state == TRIAL_OPEN && out->trials[i].plan->peak >= least)
+    for (size_t i = 1; i < out->n && l->failed; i++)
+        if (out->trials[i].state == TRIAL_OPEN && out->trials[i].plan->peak >= l->failed->peak)
             out->trials[i].state = TRIAL_DROPPED;
+}
+
+/* The chance that a plan fits after what ran and what did not: memory is off by one factor for all
+   plans of a question, so that what needs no more than one that ran fits too. */
+static double room_of(const struct looper *l, const struct levered *plan)
+{
+    double ran = l->ran ? l->ran->room : 1, failed = l->failed ? l->failed->room : 0;
+    if (l->ran && plan->peak <= l->ran->peak) return 1;
+    return ran > failed ? fmax(0, fmin(1, (plan->room - failed) / (ran - failed))) : plan->room;
 }
 
 /* The scatter of a run's median, by how many steps it is of, beside that of runs. */
@@ -193,8 +210,8 @@ static size_t most_worth(struct looper *l)
     size_t found = out->n;
     for (size_t i = 1; i < out->n; i++) {
         if (out->trials[i].state != TRIAL_OPEN) continue;
-        double gain =
-            out->trials[i].plan->room * learner_improvement(l->learner, i, out->best, &chance);
+        double gain = room_of(l, out->trials[i].plan) *
+                      learner_improvement(l->learner, i, out->best, &chance);
         if (gain <= most) continue;
         most = gain;
         found = i;
@@ -228,7 +245,7 @@ bool sweep_loop(struct arena *a, const struct rule_set *rules, const struct fact
                 size_t most, struct arena *scratch, struct sweep_loop *out)
 {
     *out = (struct sweep_loop){.offset = 1, .scatter = run_scatter};
-    struct looper l = {a, scratch, rules, f, c, NULL, out};
+    struct looper l = {a, scratch, rules, f, c, NULL, out, NULL, NULL};
     if (!list_trials(&l)) return false;
     const struct levered **plans = ARENA_ARRAY(a, const struct levered *, out->n);
     for (size_t i = 0; i < out->n; i++)
@@ -236,6 +253,7 @@ bool sweep_loop(struct arena *a, const struct rule_set *rules, const struct fact
     l.learner = learner_new(a, plans, out->n);
     for (size_t i = 0; i < n_results; i++)
         take_result(&l, &results[i]);
+    find_ends(&l);
     drop_larger(&l);
     find_offset(&l);
     find_best(&l);
