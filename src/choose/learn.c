@@ -28,8 +28,8 @@ static double log_step(const struct config *c)
     return time_estimate(c, &time, NULL) && time.step > 0 ? log(time.step) : 0;
 }
 
-/* The coefficient moved by so many standard deviations, parts of a whole no further than that; the
-   logarithm by which it moved. */
+/* The logarithm by which a coefficient moved that was to move by so much: parts stay below a whole.
+ */
 static double move(struct coefficient *x, double by)
 {
     double old = x->value, to = old * exp(by);
@@ -38,18 +38,16 @@ static double move(struct coefficient *x, double by)
     return log(x->value / old);
 }
 
-/* What one coefficient adds to the covariance of all plans, and to their means: it is moved as far
-   as it may be off both ways, so that what is hidden on one side and shows on the other counts. */
+/* What one coefficient adds to the covariance of all plans: it is moved as far as it may be off
+   both ways, so that what is hidden on one side and shows on the other counts by half. */
 static void add_coefficient(struct learner *l, const struct levered *const *plans, int coefficient,
-                            double sd, double *slopes, double *bends)
+                            double sd, double *slopes)
 {
     for (size_t i = 0; i < l->n; i++) {
         struct config more = plans[i]->config, less = more;
         double up = move(&more.machine.coefficients[coefficient], sd),
-               down = move(&less.machine.coefficients[coefficient], -sd),
-               own = log(plans[i]->time.step), high = log_step(&more), low = log_step(&less);
-        slopes[i] = sd * (high - low) / (up - down);
-        bends[i] += up > 0 ? (high + low - 2 * own) / 2 : 0;
+               down = move(&less.machine.coefficients[coefficient], -sd);
+        slopes[i] = sd * (log_step(&more) - log_step(&less)) / (up - down);
     }
     for (size_t i = 0; i < l->n; i++)
         for (size_t k = 0; k < l->n; k++)
@@ -60,19 +58,17 @@ struct learner *learner_new(struct arena *a, const struct levered *const *plans,
 {
     struct learner *l = ARENA_NEW(a, struct learner);
     *l = (struct learner){n, ARENA_ARRAY(a, double, n), ARENA_ARRAY(a, double, n *n)};
-    double *slopes = ARENA_ARRAY(a, double, n), *bends = ARENA_ARRAY(a, double, n);
+    double *slopes = ARENA_ARRAY(a, double, n);
     const struct machine *m = &plans[0]->config.machine;
     for (size_t i = 0; i < n; i++)
-        l->mean[i] = log(plans[i]->time.step), bends[i] = 0;
+        l->mean[i] = log(plans[i]->time.step);
     for (size_t i = 0; i < n * n; i++)
         l->covariance[i] = common_sd * common_sd;
     for (int i = 0; i < m->n_coefficients; i++) {
         if (m->coefficients[i].value > 0)
             add_coefficient(l, plans, i, fmax(least_sd, coefficient_log_sd(&m->coefficients[i])),
-                            slopes, bends);
+                            slopes);
     }
-    for (size_t i = 0; i < n; i++)
-        l->mean[i] += bends[i];
     return l;
 }
 

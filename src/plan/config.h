@@ -245,8 +245,8 @@ struct knobs {
     int layout;             /* 0: even or first/last; else a handle into config.layouts + 1 */
     uint32_t open_numerics; /* of the question */
     bool freeze_vision, freeze_projection, freeze_language;
-    double document_tokens, document_mean, document_spread, document_cut, padding; /* plan/documents.h;
-                                                                        0: not stated */
+    /* plan/documents.h; 0: not stated */
+    double document_tokens, document_mean, document_spread, document_cut, padding;
     int image_tokens, images; /* of a sequence, as the language model sees them; 0: not stated */
     /* AutoModel */
     int dp_replicate;
