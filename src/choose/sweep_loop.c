@@ -11,7 +11,7 @@ static const double run_scatter = 0.02;
 
 /* Another run is worth its hours where it is expected to gain this part of the scatter, and one
    that is faster with less than this chance is dropped. */
-static const double least_of_scatter = 0.1, least_chance = 0.02;
+static const double least_of_scatter = 0.05, least_chance = 0.02;
 
 struct looper {
     struct arena *arena, *scratch;

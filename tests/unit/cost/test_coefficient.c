@@ -91,6 +91,8 @@ static void add_kernels(struct plans *all)
     k->precision = PREC_NVFP4;
     k = add(all, "llama-3.1-8b", "h100"); /* frozen FP8 weights */
     k->precision = PREC_FP8_DELAYED, k->fp8_param_gather = true, k->task = TASK_PEFT;
+    k = add(all, "llama-3.1-8b", "h100"); /* frozen weights in 4 bits */
+    k->four_bit = true, k->task = TASK_PEFT;
     k = add(all, "deepseek-v3", "gb200");
     k->ep = 64, k->graph_impl = GRAPH_FULL_ITERATION;
     k = add(all, "deepseek-v3", "h100");

@@ -109,8 +109,8 @@ static void what_cannot_be_asked_is_said(void **state)
         int64_t rank;
     } cases[] = {
         {"pretran", "", "",
-         "the task must be one of pretrain|sft|peft, not pretran; did you mean "
-         "pretrain?",
+         "the task must be one of pretrain|sft|peft|qlora|projector, not pretran; did "
+         "you mean pretrain?",
          0},
         {"", "megatrn", "",
          "the framework must be one of megatron|bridge|automodel, not megatrn; "
@@ -118,7 +118,8 @@ static void what_cannot_be_asked_is_said(void **state)
          0},
         {"", "", "tp", "a pin is NAME=VALUE, not tp", 0},
         {"", "", "world_size=8", "the number of GPUs is given with --gpus, not as a pin", 0},
-        {"", "", "", "the adapters' rank and targets go with task peft", 8},
+        {"", "", "", "the adapters' rank and targets go with task peft or qlora", 8},
+        {"qlora", "bridge", "", "no framework that is searched can train qlora", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ask ask = question(*state, "qwen3-30b-a3b", 8);

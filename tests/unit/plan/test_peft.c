@@ -166,11 +166,44 @@ static void frozen_parts(void **state)
     assert_int_equal(config_trained_params(&c), n.total + n.mtp + n.vision);
     set(f, "freeze_language_model", value_bool(true));
     assert_int_equal(trained(*state, f), n.vision);
+    set(f, "freeze_vision_model", value_bool(true)); /* its mergers are a matter of their own */
+    assert_int_equal(trained(*state, f), vision_projector_params(&c.model));
+    set(f, "freeze_vision_projection", value_bool(true));
+    assert_int_equal(trained(*state, f), 0);
+    set(f, "freeze_vision_model", value_bool(false));
+    set(f, "freeze_vision_projection", value_bool(false));
+    set(f, "freeze_all_layers", value_bool(true));
+    assert_int_equal(trained(*state, f), 0);
+}
+
+/* AutoModel's tower has its mergers in it: who freezes one freezes both. */
+static void mergers_in_the_tower(void **state)
+{
+    struct diags diags;
+    struct facts *f = facts_of(*state, &diags, FRAMEWORK_AUTOMODEL, "qwen3-vl-30b-a3b");
+    set(f, "task", value_string(STR("sft")));
+    set(f, "freeze_language_model", value_bool(true));
     set(f, "freeze_vision_model", value_bool(true));
     assert_int_equal(trained(*state, f), 0);
     set(f, "freeze_vision_model", value_bool(false));
-    set(f, "freeze_all_layers", value_bool(true));
-    assert_int_equal(trained(*state, f), 0);
+    assert_true(trained(*state, f) > 500000000);
+}
+
+/* Linears alone are packed: of attention q, k, v and o, neither experts nor router. */
+static void what_is_packed_in_four_bits(void **state)
+{
+    struct diags diags;
+    struct config c;
+    struct facts *f = facts_of(*state, &diags, FRAMEWORK_AUTOMODEL, "qwen3-30b-a3b");
+    assert_true(config_from_facts(*state, f, &c));
+    assert_true(layer_four_bit(&c, c.model.kinds[0]) == 0);
+    set(f, "load_in_4bit", value_bool(true));
+    assert_true(config_from_facts(*state, f, &c));
+    assert_true(layer_four_bit(&c, c.model.kinds[0]) == 2048 * (2 * 4096 + 2 * 512));
+    assert_true(four_bit_scale_bytes(&c.knobs) == (1 + 4.0 / 256) / 64);
+    set(f, "bnb_4bit_use_double_quant", value_bool(false));
+    assert_true(config_from_facts(*state, f, &c));
+    assert_true(four_bit_scale_bytes(&c.knobs) == 4.0 / 64);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -180,6 +213,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(latent_attention),
     cmocka_unit_test(names_that_no_linear_has),
     cmocka_unit_test(adapters_on_a_rank),
+    cmocka_unit_test(mergers_in_the_tower),
+    cmocka_unit_test(what_is_packed_in_four_bits),
     cmocka_unit_test(frozen_parts),
 };
 UNIT_MAIN(tests)
