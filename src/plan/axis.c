@@ -40,7 +40,7 @@ struct axis axis_tp(const struct config *base, const struct knobs *k)
     bool dense_only = base->model.experts && !config_traits(base)->tensor_beside_experts;
     for (int tp = 1; tp <= base->machine.nvlink_domain && tp <= k->gpus; tp *= 2) {
         if (k->gpus % tp || !heads_divide(&base->model, tp)) continue;
-        if (tp > 1 && (is_fsdp(k) || dense_only)) break;
+        if (tp > 1 && (k->fsdp == FSDP_DDP || dense_only)) break;
         if (base->model.dense_ffn % tp || base->model.shared_ffn % tp) continue;
         axis_add(&x, tp);
     }

@@ -56,7 +56,6 @@ static void context_parallelism_of_long_sequences(void **state)
     assert_values(&r, &k, DECISION_CP, "1 2");
 }
 
-/* DeepEP has no kernels for a rack, and alone there is nothing to exchange. */
 /* The names of a switch's states, "as it is" among them. */
 static void assert_states(const struct config *c, enum decision_id decision, const char *want)
 {
@@ -71,6 +70,7 @@ static void assert_states(const struct config *c, enum decision_id decision, con
     assert_memory_equal(&own.knobs, &c->knobs, sizeof own.knobs);
 }
 
+/* DeepEP has no kernels for a rack, and alone there is nothing to exchange. */
 static void dispatchers(void **state)
 {
     struct config *c = plan_config(*state, "megatron", "ep: 8\n");
@@ -110,6 +110,24 @@ static void degrees(void **state)
     assert_values(&r, &k, DECISION_ETP, "1");
     r.barred_batches = 1; /* of one sequence */
     assert_values(&r, &k, DECISION_MBS, "2 4 8 16");
+}
+
+/* Both shard over the ranks that tensor parallelism leaves; AutoModel's has no plan for it beside
+   experts, and its DDP none at all. */
+static void tensor_parallelism_of_sharded_models(void **state)
+{
+    struct config *c = plan_config(*state, "megatron", "");
+    struct search_request r = {.base = c};
+    struct knobs k = c->knobs;
+    k.fsdp = FSDP_OPTIM_GRADS_PARAMS;
+    assert_values(&r, &k, DECISION_TP, "1 2 4 8");
+    c->framework = FRAMEWORK_AUTOMODEL;
+    k.fsdp = FSDP_FSDP2;
+    assert_values(&r, &k, DECISION_TP, "1");
+    c->model.experts = 0;
+    assert_values(&r, &k, DECISION_TP, "1 2 4 8");
+    k.fsdp = FSDP_DDP;
+    assert_values(&r, &k, DECISION_TP, "1");
 }
 
 static bool has_state(struct config *c, enum recompute kind, uint32_t modules)
@@ -258,6 +276,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(context_parallelism_of_long_sequences),
     cmocka_unit_test(dispatchers),
     cmocka_unit_test(degrees),
+    cmocka_unit_test(tensor_parallelism_of_sharded_models),
     cmocka_unit_test(what_may_be_recomputed),
     cmocka_unit_test(interleaving_wants_groups_of_microbatches),
     cmocka_unit_test(pinned_graphs_stay_off),
