@@ -78,10 +78,12 @@ struct axis axis_vpp(const struct config *base, const struct knobs *k)
         int given = base->layouts[0].n_chunks;
         return given % k->pp ? (struct axis){0} : axis_of(given / k->pp);
     }
-    if (k->pp == 1 || !config_traits(base)->chooses_stages) return x;
-    int chunks = base->model.num_layers + 2; /* embedding and loss count as a layer each */
+    if (k->pp == 1) return x;
+    int layers = base->model.num_layers;
+    bool free = config_traits(base)->chooses_stages;
+    int chunks = layers + (free ? 2 : 0); /* embedding and loss count as a layer each */
     for (int vpp = 2; vpp <= MOST_VIRTUAL && vpp * k->pp <= chunks; vpp++)
-        axis_add(&x, vpp);
+        if (free || layout_cut(layers, vpp * k->pp, k->pp).length) axis_add(&x, vpp);
     return x;
 }
 

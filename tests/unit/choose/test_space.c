@@ -35,8 +35,10 @@ static void virtual_stages(void **state)
     assert_values(&r, &k, DECISION_VPP, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16");
     k.pp = 20;
     assert_values(&r, &k, DECISION_VPP, "1 2");
-    c->framework = FRAMEWORK_AUTOMODEL;
-    assert_values(&r, &k, DECISION_VPP, "1");
+    c->framework = FRAMEWORK_AUTOMODEL; /* stages of 2 layers, their number rounded up from 24 */
+    assert_values(&r, &k, DECISION_VPP, "1 2");
+    k.pp = 4; /* of 6, 4, 3, 2 and 1; 20 stages of 3 would be 16 */
+    assert_values(&r, &k, DECISION_VPP, "1 2 3 4 6 12");
 }
 
 /* From 8,192 tokens on, and at least 2,048 a rank. */
