@@ -28,11 +28,11 @@ expect 1 "dataset does not know the key seq_length" "$moeplan" validate "$dir/wr
 same 8 h100 qwen3-30b-a3b
 has "  seq_length: 4096"
 
-# classes of Hugging Face's own have no expert parallelism, and some no pipeline; the planner knows
+# classes of Hugging Face's own have no expert parallelism, some no pipeline, and none knows a backend; the planner knows
 for model in hunyuan-a13b granite-3.0-3b-a800m llama-4-scout mixtral-8x22b; do
     same 64 h100 $model
     has "  ep_size: 1"
-    has "    dispatcher: torch"
+    lacks "  backend:"
     sed 's/ep_size: 1/ep_size: 8/' "$dir/recipe.yaml" >"$dir/wrong.yaml"
     expect 1 "expert-parallel-class" "$moeplan" validate "$dir/wrong.yaml" --gpus 64
 done
