@@ -107,3 +107,26 @@ ln -s nowhere rules/dangling.yaml
 expect 2 "rules/dangling.yaml: error[rule-file]: cannot be read: the link leads nowhere" "$moeplan" validate r/ok.yaml --rules rules
 expect 2 "rules/dangling.yaml cannot be read: the link leads nowhere" "$moeplan" rules test rules
 expect 0 "records: 1" "$moeplan" rules test rules/own.yaml
+
+# as many threads as there are processors: what is said is the same for one
+mkdir many
+for i in $(seq 40); do
+    cp "$source/examples/recipes/automodel/qwen3_30b_a3b_broken.yaml" "many/$i.yaml"
+    cp "$source/examples/broken-recipe/launch.sh" "many/$i.sh"
+    sed "s/^gbs: .*/gbs: $i/" r/ok.yaml >"many/$i.plan.yaml"
+done
+printf 'paths: [{match: "1*", facts: {gpus: 64}}]\nseverity: {unknown-key: warning}\nignore: [duplicate-key]\n' >many/.moeplan.yaml
+echo '[1, 2' >many/20.yaml
+one=$(taskset -cp $$ 2>/dev/null | sed 's/.*: //; s/[^0-9].*//') || one=
+for format in text concise jsonl json sarif github gitlab checkstyle; do
+    [ -n "$one" ] || break
+    status=0
+    "$moeplan" validate many --set TP=2 --format "$format" >"$dir/all" 2>&1 || status=$?
+    run "$status" taskset -c "$one" "$moeplan" validate many --set TP=2 --format "$format"
+    cmp "$dir/all" "$dir/out" || fail "--format $format differs between threads"
+done
+cp -R many fixed
+cp -R many fixed-by-one
+run 2 "$moeplan" validate fixed --fix --write-baseline known
+[ -z "$one" ] || run 2 taskset -c "$one" "$moeplan" validate fixed-by-one --fix --write-baseline known-by-one
+[ -z "$one" ] || diff -r fixed fixed-by-one >"$dir/out" || fail "what is fixed differs between threads"
