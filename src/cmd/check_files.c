@@ -38,7 +38,8 @@ static struct file_report validate_file(const struct file_checker *k, struct fil
         return validate_unreadable(v, check->path, error);
     if (v->from.n) return validate_upgrade(v, check->path, check->text, k->as, options);
     if (!k->fixes) return validate_text(v, check->path, check->text, k->as, options);
-    check->fixed = fix_text(v, check->path, check->text, k->as, options, k->unsafe);
+    struct fix_wish wish = {k->unsafe, check->view.baseline, check->view.known_as};
+    check->fixed = fix_text(v, check->path, check->text, k->as, options, &wish);
     return check->fixed.report;
 }
 

@@ -259,6 +259,16 @@ static void add_skip_reason(struct run *r, const struct file_report *report)
                    STR_ARG(report->why_skipped));
 }
 
+/* As `git apply` takes it: from the current folder on, by its shortest name. */
+static struct str path_for_git(struct arena *a, struct str path)
+{
+    struct str folder = path_folder(path), here, real;
+    if (!path_real(a, ".", &here) || !path_real(a, folder.n ? str_dup(a, folder).p : ".", &real) ||
+        !path_is_below(real, here))
+        return path;
+    return path_between(a, here, path_join(a, real, str_slice(path, folder.n, path.n)));
+}
+
 /* A file is written whole or not at all; what cannot be written is an unreadable file too. */
 static void keep_fixes(struct run *r, struct file_check *check)
 {
@@ -270,7 +280,7 @@ static void keep_fixes(struct run *r, struct file_check *check)
     r->fixed += fixed->fixed;
     r->fixed_files++;
     if (r->shows_diff)
-        diff_unified(&r->c->out, check->path, check->text, fixed->text);
+        diff_unified(&r->c->out, path_for_git(a, check->path), check->text, fixed->text);
     else if (!io_write(a, str_dup(a, check->path).p, fixed->text, &error))
         check->report = validate_unreadable(&check->view.validation, check->path, error);
 }

@@ -108,6 +108,15 @@ expect 2 "rules/dangling.yaml: error[rule-file]: cannot be read: the link leads 
 expect 2 "rules/dangling.yaml cannot be read: the link leads nowhere" "$moeplan" rules test rules
 expect 0 "records: 1" "$moeplan" rules test rules/own.yaml
 
+# data with a value a line is no document that is broken; one that is broken says so
+mkdir data
+plan >data/ok.yaml
+printf '{"a": 1}\n\n{"b": [2]}\n' >data/lines.json
+expect 0 "2 files: 0 errors" "$moeplan" validate data --gpus 8
+printf '{"a": 1\n' >data/broken.json
+expect 2 "data/broken.json:2:1: error[json-syntax]" "$moeplan" validate data --gpus 8
+rm -r data
+
 # as many threads as there are processors: what is said is the same for one
 mkdir many
 for i in $(seq 40); do
