@@ -61,7 +61,10 @@ def check(value, shape, path):
 
 check(sarif, "log", "log")
 run = sarif["runs"][0]
-rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+driver = run["tool"]["driver"]
+rules = [rule["id"] for rule in driver["rules"]]
+links = {driver.get("informationUri"), *(rule.get("helpUri", "").rpartition("/rules/")[0] for rule in driver["rules"])} - {None, ""}
+assert all(link.startswith("https://") for link in links) and len(links) in (0, 2), f"links without a place to lead to: {links}"
 assert all(rules[r["ruleIndex"]] == r["ruleId"] for r in run["results"])
 assert any(r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b/%C3%BC.yaml" for r in run["results"])
 states = [r["baselineState"] for r in run["results"]]
