@@ -14,46 +14,47 @@ enum { FILES_A_WORKER = 16 };
 struct slot {
     const struct file_checker *checker;
     struct worker worker;
-    struct file_check *check;
+    struct file_check check;
     enum guard_end end;
 };
 
 /* ---- on any thread ---- */
 
 /* What the user names may be a pipe, what is found in a folder not. */
-static bool read_file(struct arena *a, const struct file_check *check, struct str *text,
+static bool read_file(struct arena *a, const struct named_file *file, struct str *text,
                       struct str *error)
 {
-    return check->explicit ? io_read(a, check->path.p, text, error)
-                           : io_read_regular(a, check->path.p, 0, text, error);
+    return file->explicit ? io_read(a, file->path.p, text, error)
+                          : io_read_regular(a, file->path.p, 0, text, error);
 }
 
 static struct file_report validate_file(const struct file_checker *k, struct file_check *check)
 {
     struct validation *v = &check->view.validation;
     const struct read_options *options = &check->view.settings.options;
+    const struct named_file *file = check->file;
     struct str error;
-    if (check->why.n) return validate_unreadable(v, check->path, check->why);
-    if (!read_file(v->arena, check, &check->text, &error))
-        return validate_unreadable(v, check->path, error);
-    if (v->from.n) return validate_upgrade(v, check->path, check->text, k->as, options);
-    if (!k->fixes) return validate_text(v, check->path, check->text, k->as, options);
+    if (file->why.n) return validate_unreadable(v, file->path, file->why);
+    if (!read_file(v->arena, file, &check->text, &error))
+        return validate_unreadable(v, file->path, error);
+    if (v->from.n) return validate_upgrade(v, file->path, check->text, k->as, options);
+    if (!k->fixes) return validate_text(v, file->path, check->text, k->as, options);
     struct fix_wish wish = {k->unsafe, check->view.baseline, check->view.known_as};
-    check->fixed = fix_text(v, check->path, check->text, k->as, options, &wish);
+    check->fixed = fix_text(v, file->path, check->text, k->as, options, &wish);
     return check->fixed.report;
 }
 
 static void check_file(void *state)
 {
     struct slot *s = state;
-    struct file_check *check = s->check;
+    struct file_check *check = &s->check;
     struct worker *w = &s->worker;
-    check->settled =
-        projects_view_in(s->checker->projects, w->keep, check->place, check->path, &check->view);
+    check->settled = projects_view_in(s->checker->projects, w->keep, check->place,
+                                      check->file->path, &check->view);
     struct file_view *view = &check->view;
     view->validation.arena = w->keep;
     view->validation.scratch = w->scratch;
-    view->validation.named = check->explicit;
+    view->validation.named = check->file->explicit;
     view->settings.options.platforms = view->settings.defaults.platforms = &w->platforms;
     if (check->settled) check->report = validate_file(s->checker, check);
 }
@@ -71,14 +72,14 @@ static void do_slot(void *state, size_t worker, size_t number)
 static void hand_out(struct slot *s, file_taker *take, void *state)
 {
     struct worker *w = &s->worker;
-    struct file_check *check = s->check;
+    struct file_check *check = &s->check;
     arena_set_guard(w->keep, arena_guard(s->checker->c->keep));
     if (s->end != GUARD_DONE) {
         worker_reset(w);
         check->settled = true;
         check->view = (struct file_view){.validation = {.arena = w->keep}};
         check->fixed = (struct fixed_text){0};
-        check->report = validate_too_large(&check->view.validation, check->path, s->end);
+        check->report = validate_too_large(&check->view.validation, check->file->path, s->end);
     }
     take(state, check);
     worker_reset(w);
@@ -91,13 +92,13 @@ struct pool {
     size_t n;
 };
 
-static void do_round(struct pool *pool, const struct file_checker *k, struct file_check *files,
-                     size_t n, file_taker *take, void *state)
+static void do_round(struct pool *pool, const struct file_checker *k,
+                     const struct named_file *files, size_t n, file_taker *take, void *state)
 {
     for (size_t i = 0; i < n; i++) {
         /* settings are read and remembered here: threads only look at them */
-        files[i].place = projects_place(k->projects, path_folder(files[i].path));
-        pool->slots[i].check = &files[i];
+        const struct place *place = projects_place(k->projects, path_folder(files[i].path));
+        pool->slots[i].check = (struct file_check){.file = &files[i], .place = place};
     }
     crew_run(pool->crew, do_slot, pool->slots, n);
     for (size_t i = 0; i < n; i++)
@@ -109,7 +110,7 @@ static void release_crew(void *crew)
     crew_end(crew);
 }
 
-void check_files(const struct file_checker *k, struct file_checks *files, file_taker *take,
+void check_files(const struct file_checker *k, const struct named_files *files, file_taker *take,
                  void *state)
 {
     struct arena *a = k->c->keep;

@@ -16,11 +16,20 @@ struct file_checker {
     bool fixes, unsafe; /* fix_text instead of validate_text */
 };
 
-/* One of them, and what came of it. */
-struct file_check {
+/* One of them. */
+struct named_file {
     struct str path;
     bool explicit;  /* the user named it, not a folder that it is in */
     struct str why; /* it cannot be looked at; empty: it can */
+};
+struct named_files {
+    struct named_file *items;
+    size_t n, cap;
+};
+
+/* What came of it. */
+struct file_check {
+    const struct named_file *file;
     const struct place *place;
     struct file_view view;
     bool settled; /* the settings for it can be used; else there is no report */
@@ -28,15 +37,11 @@ struct file_check {
     struct fixed_text fixed; /* with `fixes`: also the report */
     struct file_report report;
 };
-struct file_checks {
-    struct file_check *items;
-    size_t n, cap;
-};
 
-/* Takes one of them, on the caller's own thread; what it holds ends with the call. A file that
+/* Takes what came of one, on the caller's own thread; what it holds ends with the call. A file that
    takes more memory or time than a request may (cmd.h) has a report of its own. */
 typedef void file_taker(void *state, struct file_check *check);
-void check_files(const struct file_checker *checker, struct file_checks *files, file_taker *take,
-                 void *state);
+void check_files(const struct file_checker *checker, const struct named_files *files,
+                 file_taker *take, void *state);
 
 #endif

@@ -47,7 +47,7 @@ struct run {
     bool writes_baseline;
     bool fixes, unsafe, shows_diff; /* --fix, --unsafe-fixes, --diff */
     size_t fixed, fixed_files, unsafe_left, known;
-    struct file_checks files;
+    struct named_files files;
     struct map seen;         /* the same: one that is named twice is checked once */
     struct map environments; /* that some file was checked for */
 };
@@ -280,9 +280,9 @@ static void keep_fixes(struct run *r, struct file_check *check)
     r->fixed += fixed->fixed;
     r->fixed_files++;
     if (r->shows_diff)
-        diff_unified(&r->c->out, path_for_git(a, check->path), check->text, fixed->text);
-    else if (!io_write(a, str_dup(a, check->path).p, fixed->text, &error))
-        check->report = validate_unreadable(&check->view.validation, check->path, error);
+        diff_unified(&r->c->out, path_for_git(a, check->file->path), check->text, fixed->text);
+    else if (!io_write(a, str_dup(a, check->file->path).p, fixed->text, &error))
+        check->report = validate_unreadable(&check->view.validation, check->file->path, error);
 }
 
 /* Known findings are hidden, or all become known. */
@@ -318,7 +318,7 @@ static void take_file(void *state, struct file_check *check)
     join_lacks(&r->validation, &check->view.validation);
     count(r, &check->report);
     if (!r->shows_diff) print_report(r, &check->report);
-    if (check->explicit) add_skip_reason(r, &check->report);
+    if (check->file->explicit) add_skip_reason(r, &check->report);
 }
 
 /* The same for all words for a file; a link is a file of its own. */
@@ -333,10 +333,10 @@ static struct str place_of(struct run *r, struct str path)
 }
 
 /* A file that an earlier argument named too has been said everything about. */
-static void add_file(struct run *r, struct file_check check)
+static void add_file(struct run *r, struct named_file file)
 {
-    if (map_put(r->c->keep, &r->seen, place_of(r, check.path), 0))
-        *VEC_PUSH(r->c->keep, &r->files) = check;
+    if (map_put(r->c->keep, &r->seen, place_of(r, file.path), 0))
+        *VEC_PUSH(r->c->keep, &r->files) = file;
 }
 
 /* The files of one argument; false when it names none. */
@@ -351,11 +351,11 @@ static bool add_argument(struct run *r, struct str argument)
         return false;
     }
     for (size_t i = 0; i < files.n; i++)
-        add_file(r, (struct file_check){.path = files.items[i],
+        add_file(r, (struct named_file){.path = files.items[i],
                                         .explicit = str_eq(files.items[i], argument)});
     for (size_t i = 0; i < files.unread.n; i++) {
         const struct path_problem *p = &files.unread.items[i];
-        add_file(r, (struct file_check){.path = p->path, .why = p->why});
+        add_file(r, (struct named_file){.path = p->path, .why = p->why});
     }
     return true;
 }

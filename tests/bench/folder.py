@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-COUNTED, TIMED, ROUNDS = 60, 10_000, 3
+COUNTED, TIMED, ROUNDS = 30, 10_000, 3
 SETTINGS = """rules: "0.1"
 defaults: {sequence: 4096}
 paths:

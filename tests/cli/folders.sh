@@ -119,15 +119,15 @@ rm -r data
 
 # as many threads as there are processors: what is said is the same for one
 mkdir many
-for i in $(seq 40); do
+for i in $(seq 20); do
     cp "$source/examples/recipes/automodel/qwen3_30b_a3b_broken.yaml" "many/$i.yaml"
     cp "$source/examples/broken-recipe/launch.sh" "many/$i.sh"
     sed "s/^gbs: .*/gbs: $i/" r/ok.yaml >"many/$i.plan.yaml"
 done
 printf 'paths: [{match: "1*", facts: {gpus: 64}}]\nseverity: {unknown-key: warning}\nignore: [duplicate-key]\n' >many/.moeplan.yaml
-echo '[1, 2' >many/20.yaml
+echo '[1, 2' >many/11.yaml
 one=$(taskset -cp $$ 2>/dev/null | sed 's/.*: //; s/[^0-9].*//') || one=
-for format in text concise jsonl json sarif github gitlab checkstyle; do
+for format in text json sarif github; do
     [ -n "$one" ] || break
     status=0
     "$moeplan" validate many --set TP=2 --format "$format" >"$dir/all" 2>&1 || status=$?
