@@ -176,6 +176,7 @@ const struct place *projects_place(struct projects *p, struct str folder)
     if (known != MAP_NONE) return p->places.items[known];
     folder = str_dup(a, folder);
     struct place *place = ARENA_NEW(a, struct place);
+    place->real = STR("");
     if (path_real(a, folder.n ? folder.p : ".", &place->real)) {
         place->project = project_for(p, place->real);
         place->ignores = ignores_for(p, place->real);

@@ -181,7 +181,8 @@ void sarif_file(struct sarif *s, const struct file_report *r, struct buf *out)
         write_result(s, r, &r->diags->hidden.items[i], out);
 }
 
-/* Where the rule's page stands; only the built-in ones have one, and a build that was told where. */
+/* Where the rule's page stands; only the built-in ones have one, and a build that was told where.
+ */
 static void write_help_uri(struct json_writer *w, const struct rule *rule)
 {
     struct str page = rule->suite;
