@@ -277,7 +277,6 @@ void projects_close_view(struct projects *p, const struct file_view *view)
     for (size_t i = 0; i < p->given->n_set; i++) {
         struct setting *all = &p->given->set[i], *one = &o->set[own + i];
         all->used |= one->used;
-        all->in_text |= one->in_text;
         all->bad |= one->bad;
         if (one->bad) all->param = one->param;
     }

@@ -266,7 +266,7 @@ static struct str bad_setting(struct arena *a, const struct setting *s)
 /* What is wrong with one setting; empty when nothing is. */
 static struct str setting_error(struct arena *a, const struct setting *s)
 {
-    if (s->bad && !s->in_text) return bad_setting(a, s); /* of several files one may mean its own */
+    if (s->bad) return bad_setting(a, s);
     if (s->used) return (struct str){"", 0};
     struct str near = setting_nearest(s->name);
     return arena_printf(a, "nothing is called %.*s%s%.*s%s", STR_ARG(s->name),
