@@ -28,6 +28,9 @@ function(moeplan_generate name)
     DEPENDS ${name} ${step_INPUTS}
     COMMAND_EXPAND_LISTS VERBATIM)
   target_sources(${step_INTO} PRIVATE ${step_OUTPUT})
+  if(CMAKE_BUILD_TYPE STREQUAL Release)
+    set_source_files_properties(${step_OUTPUT} PROPERTIES COMPILE_OPTIONS -Os) # tables: their texts need no alignment
+  endif()
 endfunction()
 
 # rules/parameters, rules/releases -> the parameter table, its look-ups, the frameworks' defaults, what their releases have otherwise,

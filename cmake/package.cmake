@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cpack`: Debian's packages moeplan, libmoeplan0 and libmoeplan-dev. tools/release/release.sh makes all that is shipped.
-set(MOEPLAN_CONTACT "moeplan authors <moeplan@example.org>" CACHE STRING "Who answers for the packages")
+set(MOEPLAN_CONTACT "" CACHE STRING "Who answers for the packages, as Name <mail@host>; empty: nobody")
+set(MOEPLAN_MAINTAINER "nobody <nobody@moeplan.invalid>") # a package has one; the name cannot be anybody's (RFC 2606)
+if(MOEPLAN_CONTACT)
+  set(MOEPLAN_MAINTAINER "${MOEPLAN_CONTACT}")
+endif()
 set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_CONTACT ${MOEPLAN_CONTACT})
+set(CPACK_PACKAGE_CONTACT "${MOEPLAN_MAINTAINER}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)

@@ -95,13 +95,13 @@ static void write_flags(struct buf *out, const struct param_spelling *s)
 static void write_spelling(struct buf *out, const struct param_spelling *s)
 {
     if (!s->known) {
-        buf_printf(out, "{0},");
+        buf_printf(out, "{.known=false},");
         return;
     }
     buf_printf(out,
                "{.known=true,.inverse=%d,.recipe=%d,.provider=%d,.dtype=%d,.settled=%d,.fixed=%d,."
-               "type=%d,.item_type=%d,.n_flags=%zu,.n_choices=%zu,"
-               ".n_more_keys=%zu,.n_also=%zu,.n_unset=%zu,.key=",
+               "type=%d,.item_type=%d,.n_flags=%u,.n_choices=%u,"
+               ".n_more_keys=%u,.n_also=%u,.n_unset=%u,.key=",
                s->inverse, s->recipe, s->provider, s->dtype, s->settled, s->fixed, (int)s->type,
                (int)s->item_type, s->n_flags, s->n_choices, s->n_more_keys, s->n_also, s->n_unset);
     ctext_str(out, s->key);
@@ -150,7 +150,7 @@ static void write_table(struct buf *out, const char *name, const struct param_li
         const struct param *p = &list->items[i];
         const struct str texts[] = {p->name, p->symbol, p->unit, p->doc};
         static const char *const members[] = {"name", "symbol", "unit", "doc"};
-        buf_printf(out, "{.type=%d,.scope=%d,.affects=%d,.n_aliases=%zu,.n_choices=%zu,.asked=%d",
+        buf_printf(out, "{.type=%d,.scope=%d,.affects=%d,.n_aliases=%u,.n_choices=%u,.asked=%d",
                    (int)p->type, (int)p->scope, (int)p->affects, p->n_aliases, p->n_choices,
                    p->asked);
         buf_printf(out, ",.absent=");

@@ -24,6 +24,14 @@ void buf_add(struct buf *b, struct str s)
     b->n += s.n;
 }
 
+void buf_splice(struct buf *b, size_t from, size_t to, struct str s)
+{
+    reserve(b, s.n);
+    memmove(b->p + from + s.n, b->p + to, b->n - to);
+    if (s.n) memcpy(b->p + from, s.p, s.n);
+    b->n = b->n - (to - from) + s.n;
+}
+
 void buf_add_char(struct buf *b, char c)
 {
     buf_add(b, (struct str){&c, 1});

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "base/crew.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -128,6 +130,15 @@ void crew_end(struct crew *crew)
 
 size_t crew_processors(void)
 {
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t may;
+    bool known = sched_getaffinity(0, sizeof may, &may) == 0;
+    long n = known ? CPU_COUNT(&may) : sysconf(_SC_NPROCESSORS_ONLN);
     return n > 1 ? (size_t)n : 1;
+}
+
+size_t crew_workers(void)
+{
+    enum { MOST_WORKERS = 8 };
+    size_t n = crew_processors();
+    return n < MOST_WORKERS ? n : MOST_WORKERS;
 }

@@ -18,7 +18,9 @@ struct crew *crew_new(struct arena *a, size_t size);
 void crew_run(struct crew *crew, crew_job *job, void *state, size_t n);
 /* Ends the threads; the crew does no round after that. */
 void crew_end(struct crew *crew);
-/* Processors of the machine that are running, at least 1. */
+/* Processors that this process may use, at least 1. */
 size_t crew_processors(void);
+/* A good size of a crew whose jobs share nothing: as many as there are processors, at most 8. */
+size_t crew_workers(void);
 
 #endif

@@ -49,6 +49,13 @@ void worker_close(struct worker *w)
     arena_free(w->output);
 }
 
+void worker_reset(struct worker *w)
+{
+    arena_reset(w->keep);
+    arena_reset(w->scratch);
+    platform_cache_trim(&w->platforms);
+}
+
 void worker_empty(struct worker *w)
 {
     w->out.n = 0;
@@ -116,8 +123,6 @@ const char *worker_answer(struct worker *w, batch_answer *answer, double seconds
     if (line.n > LONGEST_REQUEST) return "the request is longer than 64 MiB";
     const char *failure = failure_of(guard_run(&w->guard, seconds, answer_line, &x));
     if (failure) w->out.n = before;
-    arena_reset(w->keep);
-    arena_reset(w->scratch);
-    platform_cache_trim(&w->platforms);
+    worker_reset(w);
     return failure;
 }

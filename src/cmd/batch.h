@@ -68,6 +68,8 @@ void worker_close(struct worker *w);
  */
 const char *worker_answer(struct worker *w, batch_answer *answer, double seconds, struct str line,
                           struct str *id);
+/* Forgets what the last request made, beside answers and platforms. */
+void worker_reset(struct worker *w);
 /* Forgets the answers, which have been handed out. */
 void worker_empty(struct worker *w);
 

@@ -173,16 +173,17 @@ const struct place *projects_place(struct projects *p, struct str folder)
 {
     struct arena *a = p->c->keep;
     int64_t known = map_get(&p->place_of, folder);
-    if (known != MAP_NONE) return &p->items[known];
+    if (known != MAP_NONE) return p->places.items[known];
     folder = str_dup(a, folder);
-    struct place place = {.real = STR("")};
-    if (path_real(a, folder.n ? folder.p : ".", &place.real)) {
-        place.project = project_for(p, place.real);
-        place.ignores = ignores_for(p, place.real);
+    struct place *place = ARENA_NEW(a, struct place);
+    place->real = STR("");
+    if (path_real(a, folder.n ? folder.p : ".", &place->real)) {
+        place->project = project_for(p, place->real);
+        place->ignores = ignores_for(p, place->real);
     }
-    *VEC_PUSH(a, p) = place;
-    map_put(a, &p->place_of, folder, (uint32_t)p->n - 1);
-    return &p->items[p->n - 1];
+    *VEC_PUSH(a, &p->places) = place;
+    map_put(a, &p->place_of, folder, (uint32_t)p->places.n - 1);
+    return place;
 }
 
 bool projects_leave_out(void *projects, struct str path, bool folder)
@@ -212,8 +213,8 @@ static void want(struct arena *a, struct diag_policy *policy, const struct diag_
     policy->wanted.least = wanted->least;
 }
 
-static void resolve(struct projects *p, struct arena *a, const struct place *place, struct str name,
-                    struct file_view *out)
+static void resolve(const struct projects *p, struct arena *a, const struct place *place,
+                    struct str name, struct file_view *out)
 {
     const struct settings *s = out->project->settings;
     struct str real = path_join(a, place->real, name);
@@ -223,9 +224,15 @@ static void resolve(struct projects *p, struct arena *a, const struct place *pla
     out->settings.options.declared = out->project->declared;
 }
 
+/* Which settings were used is noted in them: each file has its own. */
+static void own_settings(struct arena *a, struct read_options *o)
+{
+    o->set = arena_dup(a, o->set, o->n_set * sizeof *o->set);
+}
+
 /* The baseline that holds for the file, and what it is called there. */
-static void know(struct projects *p, struct arena *a, const struct place *place, struct str name,
-                 struct file_view *out)
+static void know(const struct projects *p, struct arena *a, const struct place *place,
+                 struct str name, struct file_view *out)
 {
     struct str folder = p->baseline_folder;
     out->baseline = p->baseline;
@@ -237,18 +244,20 @@ static void know(struct projects *p, struct arena *a, const struct place *place,
     if (out->baseline) out->known_as = path_between(a, folder, real);
 }
 
-bool projects_view(struct projects *p, struct arena *a, struct str path, struct file_view *out)
+bool projects_view_in(const struct projects *p, struct arena *a, const struct place *place,
+                      struct str path, struct file_view *out)
 {
-    bool input = str_is(path, "-");
-    struct str folder = input ? STR("") : path_folder(path);
-    const struct place *place = projects_place(p, folder);
+    struct str folder = path_folder(path);
     *out = (struct file_view){.validation = *p->base,
                               .settings.options = *p->given,
                               .project = place->project,
                               .path = path};
     if (place->project && !place->project->settings) return false;
     struct str name = str_slice(path, folder.n, path.n);
-    if (place->project) resolve(p, a, place, name, out);
+    if (place->project)
+        resolve(p, a, place, name, out);
+    else
+        own_settings(a, &out->settings.options);
     know(p, a, place, name, out);
     want(a, &out->settings.policy, &p->wanted);
     out->settings.policy.today = p->today;
@@ -256,12 +265,21 @@ bool projects_view(struct projects *p, struct arena *a, struct str path, struct 
     return true;
 }
 
+bool projects_view(struct projects *p, struct arena *a, struct str path, struct file_view *out)
+{
+    return projects_view_in(p, a, projects_place(p, path_folder(path)), path, out);
+}
+
 void projects_close_view(struct projects *p, const struct file_view *view)
 {
     const struct read_options *o = &view->settings.options;
     size_t own = o->n_set - p->given->n_set; /* of the settings, before those of the command line */
-    for (size_t i = 0; i < p->given->n_set; i++)
-        p->given->set[i] = o->set[own + i];
+    for (size_t i = 0; i < p->given->n_set; i++) {
+        struct setting *all = &p->given->set[i], *one = &o->set[own + i];
+        all->used |= one->used;
+        all->bad |= one->bad;
+        if (one->bad) all->param = one->param;
+    }
 }
 
 /* ---- what did nothing ---- */

@@ -36,8 +36,7 @@ struct projects {
     bool failed;                /* some settings cannot be used: the errors are said */
     struct project *forced;     /* of --config: it holds everywhere */
     struct map place_of, project_of, ignores_of;
-    struct place *items;
-    size_t n, cap;
+    VEC(const struct place *) places;
     VEC(struct project *) all;
     VEC(struct str) looked_at; /* real paths of the folders that were named */
     VEC(struct git_ignores *) ignores;
@@ -58,6 +57,9 @@ struct file_view {
     struct str path;           /* from the settings' folder on; without settings as it is named */
 };
 bool projects_view(struct projects *p, struct arena *a, struct str path, struct file_view *out);
+/* The same where the file's folder is known already: nothing but `out` and `a` is written to. */
+bool projects_view_in(const struct projects *p, struct arena *a, const struct place *place,
+                      struct str path, struct file_view *out);
 /* Afterwards: which settings of the command line were used. */
 void projects_close_view(struct projects *p, const struct file_view *view);
 /* Whether what is found in a folder is left out: a dir_leave_out. */

@@ -10,13 +10,12 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "cmd/batch.h"
+#include "cmd/check_files.h"
 #include "cmd/findings.h"
 #include "cmd/paths.h"
-#include "cmd/project.h"
 #include "cmd/recipe.h"
 #include "cmd/show_config.h"
 #include "emit/report_ci.h"
-#include "flow/fix.h"
 
 enum format {
     FORMAT_TEXT,
@@ -35,21 +34,21 @@ struct run {
     struct validation validation;
     struct read_options options;
     struct projects projects;
-    struct platform_cache platforms;
     struct str as;
     int format;
     struct report_summary summary;
     struct sarif sarif;
     struct gitlab gitlab;
     struct buf annotations[SEVERITY_ERROR + 1], rows[SEVERITY_ERROR + 1]; /* GitHub's */
-    struct findings findings; /* of a screen */
+    struct findings findings;                                             /* of a screen */
     bool quiet, worlds;
     bool read, unreadable, finding;
     bool recipe; /* of what was read, something takes settings */
     bool writes_baseline;
     bool fixes, unsafe, shows_diff; /* --fix, --unsafe-fixes, --diff */
     size_t fixed, fixed_files, unsafe_left, known;
-    struct map seen;         /* file -> status: one that is named twice is checked once */
+    struct named_files files;
+    struct map seen;         /* the same: one that is named twice is checked once */
     struct map environments; /* that some file was checked for */
 };
 
@@ -260,75 +259,43 @@ static void add_skip_reason(struct run *r, const struct file_report *report)
                    STR_ARG(report->why_skipped));
 }
 
-struct attempt {
-    struct run *run;
-    struct str path;
-    bool explicit, settled; /* settled: the settings for it can be used */
-    struct file_view view;
-    struct file_report report;
-};
-
-/* What the user names may be a pipe, what is found in a folder not. */
-static bool read_file(struct attempt *t, struct str *text, struct str *error)
+/* As `git apply` takes it: from the current folder on, by its shortest name. */
+static struct str path_for_git(struct arena *a, struct str path)
 {
-    struct arena *a = t->view.validation.arena;
-    return t->explicit ? io_read(a, t->path.p, text, error)
-                       : io_read_regular(a, t->path.p, 0, text, error);
+    struct str folder = path_folder(path), here, real;
+    if (!path_real(a, ".", &here) || !path_real(a, folder.n ? str_dup(a, folder).p : ".", &real) ||
+        !path_is_below(real, here))
+        return path;
+    return path_between(a, here, path_join(a, real, str_slice(path, folder.n, path.n)));
 }
 
 /* A file is written whole or not at all; what cannot be written is an unreadable file too. */
-static void fix_file(struct attempt *t, struct str text)
+static void keep_fixes(struct run *r, struct file_check *check)
 {
-    struct run *r = t->run;
-    struct validation *v = &t->view.validation;
+    struct arena *a = check->view.validation.arena;
+    const struct fixed_text *fixed = &check->fixed;
     struct str error;
-    struct fixed_text fixed =
-        fix_text(v, t->path, text, r->as, &t->view.settings.options, r->unsafe);
-    t->report = fixed.report;
-    r->unsafe_left += fixed.unsafe;
-    if (!fixed.fixed) return;
-    r->fixed += fixed.fixed;
+    r->unsafe_left += fixed->unsafe;
+    if (!fixed->fixed) return;
+    r->fixed += fixed->fixed;
     r->fixed_files++;
     if (r->shows_diff)
-        diff_unified(&r->c->out, t->path, text, fixed.text);
-    else if (!io_write(v->arena, str_dup(v->arena, t->path).p, fixed.text, &error))
-        t->report = validate_unreadable(v, t->path, error);
+        diff_unified(&r->c->out, path_for_git(a, check->file->path), check->text, fixed->text);
+    else if (!io_write(a, str_dup(a, check->file->path).p, fixed->text, &error))
+        check->report = validate_unreadable(&check->view.validation, check->file->path, error);
 }
 
 /* Known findings are hidden, or all become known. */
-static void heed_baseline(struct attempt *t)
+static void heed_baseline(struct run *r, struct file_check *check)
 {
-    const struct file_view *view = &t->view;
+    const struct file_view *view = &check->view;
+    r->sarif.baseline |= view->baseline != NULL;
     if (!view->baseline) return;
-    if (t->run->writes_baseline)
-        baseline_add(view->baseline, t->report.diags, view->known_as);
+    if (r->writes_baseline)
+        baseline_add(view->baseline, check->report.diags, view->known_as);
     else
-        baseline_hide(view->baseline, t->report.diags, view->known_as, t->run->projects.today);
-    validate_judge(&view->validation, &t->report);
-}
-
-static void read_and_validate(void *state)
-{
-    struct attempt *t = state;
-    struct run *r = t->run;
-    struct validation *v = &t->view.validation;
-    struct str text, error;
-    t->settled = projects_view(&r->projects, r->validation.arena, t->path, &t->view);
-    v->arena = r->validation.arena;
-    v->scratch = r->validation.scratch;
-    v->named = t->explicit;
-    if (!t->settled) return;
-    if (!read_file(t, &text, &error))
-        t->report = validate_unreadable(v, t->path, error);
-    else if (v->from.n)
-        t->report = validate_upgrade(v, t->path, text, r->as, &t->view.settings.options);
-    else if (r->fixes || r->shows_diff)
-        fix_file(t, text);
-    else
-        t->report = validate_text(v, t->path, text, r->as, &t->view.settings.options);
-    projects_close_view(&r->projects, &t->view);
-    r->sarif.baseline |= t->view.baseline != NULL;
-    heed_baseline(t);
+        baseline_hide(view->baseline, check->report.diags, view->known_as, r->projects.today);
+    validate_judge(&view->validation, &check->report);
 }
 
 /* What some file lacked is told for all. */
@@ -340,32 +307,18 @@ static void join_lacks(struct validation *all, const struct validation *one)
     all->seq_unknown |= one->seq_unknown;
 }
 
-static void add_report(struct run *r, struct file_report *report, bool explicit)
+/* A file_taker. */
+static void take_file(void *state, struct file_check *check)
 {
-    count(r, report);
-    if (!r->shows_diff) print_report(r, report);
-    if (explicit) add_skip_reason(r, report);
-    arena_reset(r->validation.arena);
-    platform_cache_trim(&r->platforms);
-}
-
-/* A file that takes too much ends here, and the next one has its turn. */
-static enum file_status validate_file(struct run *r, struct str path, bool explicit)
-{
-    struct arena *a = r->validation.arena;
-    struct attempt t = {.run = r, .path = path, .explicit = explicit};
-    enum guard_end end = guard_run(arena_guard(a), REQUEST_SECONDS, read_and_validate, &t);
-    if (end != GUARD_DONE) {
-        arena_reset(a);
-        arena_reset(r->validation.scratch);
-        t.report = validate_too_large(&r->validation, path, end);
-    } else if (!t.settled) {
-        arena_reset(a);
-        return FILE_UNREADABLE;
-    }
-    join_lacks(&r->validation, &t.view.validation);
-    add_report(r, &t.report, explicit);
-    return t.report.status;
+    struct run *r = state;
+    if (!check->settled) return;
+    keep_fixes(r, check);
+    if (check->view.settings.options.set) projects_close_view(&r->projects, &check->view);
+    heed_baseline(r, check);
+    join_lacks(&r->validation, &check->view.validation);
+    count(r, &check->report);
+    if (!r->shows_diff) print_report(r, &check->report);
+    if (check->file->explicit) add_skip_reason(r, &check->report);
 }
 
 /* The same for all words for a file; a link is a file of its own. */
@@ -380,22 +333,14 @@ static struct str place_of(struct run *r, struct str path)
 }
 
 /* A file that an earlier argument named too has been said everything about. */
-static void validate_once(struct run *r, struct str path, bool explicit)
+static void add_file(struct run *r, struct named_file file)
 {
-    struct str place = place_of(r, path);
-    if (map_get(&r->seen, place) == MAP_NONE)
-        map_put(r->c->keep, &r->seen, place, (uint32_t)validate_file(r, path, explicit));
-}
-
-static void add_problem(struct run *r, const struct path_problem *p)
-{
-    if (!map_put(r->c->keep, &r->seen, place_of(r, p->path), FILE_UNREADABLE)) return;
-    struct file_report report = validate_unreadable(&r->validation, p->path, p->why);
-    add_report(r, &report, false);
+    if (map_put(r->c->keep, &r->seen, place_of(r, file.path), 0))
+        *VEC_PUSH(r->c->keep, &r->files) = file;
 }
 
 /* The files of one argument; false when it names none. */
-static bool validate_argument(struct run *r, struct str argument)
+static bool add_argument(struct run *r, struct str argument)
 {
     struct path_list files = {0};
     struct str error;
@@ -406,9 +351,12 @@ static bool validate_argument(struct run *r, struct str argument)
         return false;
     }
     for (size_t i = 0; i < files.n; i++)
-        validate_once(r, files.items[i], str_eq(files.items[i], argument));
-    for (size_t i = 0; i < files.unread.n; i++)
-        add_problem(r, &files.unread.items[i]);
+        add_file(r, (struct named_file){.path = files.items[i],
+                                        .explicit = str_eq(files.items[i], argument)});
+    for (size_t i = 0; i < files.unread.n; i++) {
+        const struct path_problem *p = &files.unread.items[i];
+        add_file(r, (struct named_file){.path = p->path, .why = p->why});
+    }
     return true;
 }
 
@@ -460,7 +408,13 @@ static int validate_files(struct run *r)
     if (option_given(r->c, "show-config")) return show_files(r);
     print_head(r);
     for (size_t i = 0; i < r->c->n_arguments; i++)
-        all_found &= validate_argument(r, r->c->arguments[i]);
+        all_found &= add_argument(r, r->c->arguments[i]);
+    struct file_checker checker = {.c = r->c,
+                                   .projects = &r->projects,
+                                   .as = r->as,
+                                   .fixes = r->fixes || r->shows_diff,
+                                   .unsafe = r->unsafe};
+    check_files(&checker, &r->files, take_file, r);
     projects_report_unused(&r->projects);
     print_foot(r);
     bool settled = settings_error(r->c->keep, &r->options).n == 0;
@@ -535,14 +489,11 @@ static bool read_options(struct run *r)
            read_selection(c, &r->projects.wanted);
 }
 
-enum { MOST_WORKERS = 8 };
-
 static int run_batch(struct run *r)
 {
     struct service service = {
         .rules = r->validation.rules, .validation = &r->validation, .options = &r->options};
-    size_t n = crew_processors() < MOST_WORKERS ? crew_processors() : MOST_WORKERS;
-    return batch_run(r->c, validate_answer, &service, n);
+    return batch_run(r->c, validate_answer, &service, crew_workers());
 }
 
 static int run(struct cmd_context *c)
@@ -551,13 +502,7 @@ static int run(struct cmd_context *c)
     r->c = c;
     if (!read_options(r)) return STATUS_CANNOT;
     if (option_given(c, "batch")) return run_batch(r);
-    r->validation.arena = arena_child(c->keep, REQUEST_MEMORY);
-    r->platforms.arena = arena_child(c->keep, REQUEST_MEMORY);
-    r->options.platforms = &r->platforms;
-    int status = validate_files(r);
-    arena_free(r->platforms.arena);
-    arena_free(r->validation.arena);
-    return status;
+    return validate_files(r);
 }
 
 static const struct option options[] = {

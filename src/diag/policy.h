@@ -3,6 +3,8 @@
 #ifndef MOEPLAN_DIAG_POLICY_H
 #define MOEPLAN_DIAG_POLICY_H
 
+#include <stdatomic.h>
+
 #include "diag/select.h"
 
 /* The severity of the rules that match; OFF: they are left out. */
@@ -20,7 +22,7 @@ struct rule_ignore {
     struct str reason;    /* empty: none */
     struct str until;     /* the last day on which it holds, as 2026-12-31; empty: for ever */
     struct span at;       /* in the settings */
-    bool used;
+    atomic_bool used;     /* files are checked by several threads */
 };
 
 struct severity_list {

@@ -41,8 +41,8 @@ bool rule_patterns_match(const struct rule_patterns *patterns, struct str id)
 
 bool diag_is_fatal(const struct diag *d)
 {
-    return str_ends(d->rule, STR("-syntax")) || str_is(d->rule, "unreadable-file") ||
-           str_is(d->rule, "input-too-large");
+    return str_is_any(d->rule, "yaml-syntax|json-syntax|shell-syntax|plan-syntax|recipe-syntax|"
+                               "unreadable-file|input-too-large");
 }
 
 static bool is_wanted(const struct diag_selection *wanted, const struct diag *d)

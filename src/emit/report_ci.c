@@ -181,11 +181,12 @@ void sarif_file(struct sarif *s, const struct file_report *r, struct buf *out)
         write_result(s, r, &r->diags->hidden.items[i], out);
 }
 
-/* Where the rule's page stands; only the built-in ones have one. */
+/* Where the rule's page stands; only the built-in ones have one, and a build that was told where.
+ */
 static void write_help_uri(struct json_writer *w, const struct rule *rule)
 {
     struct str page = rule->suite;
-    if (!str_ends(page, STR(".yaml")) || rule->at.source) return;
+    if (!*MOEPLAN_HELP_URI || !str_ends(page, STR(".yaml")) || rule->at.source) return;
     page = str_slice(page, 0, page.n - 5);
     json_str(w, "helpUri",
              arena_printf(w->out->arena, MOEPLAN_HELP_URI "%.*s.md#%.*s", STR_ARG(page),
@@ -216,7 +217,7 @@ void sarif_foot(const struct sarif *s, struct buf *out)
     json_open(&w, NULL, '{');
     json_str(&w, "name", STR("moeplan"));
     json_str(&w, "version", STR(MOEPLAN_VERSION));
-    json_str(&w, "informationUri", STR(MOEPLAN_HELP_URI));
+    if (*MOEPLAN_HELP_URI) json_str(&w, "informationUri", STR(MOEPLAN_HELP_URI));
     json_open(&w, "rules", '[');
     for (size_t i = 0; i < s->n; i++)
         write_rule(&w, s, s->items[i]);

@@ -47,42 +47,39 @@ enum flag_action { FLAG_STORE, FLAG_TRUE, FLAG_FALSE, FLAG_CONST, FLAG_APPEND };
 
 /* One command-line spelling of a parameter (Megatron-LM). */
 struct param_flag {
-    struct str flag; /* "--tensor-model-parallel-size" */
+    struct str flag;       /* "--tensor-model-parallel-size" */
+    struct value constant; /* FLAG_CONST */
     enum flag_action action;
-    struct value constant;    /* FLAG_CONST */
     int nargs_min, nargs_max; /* values taken: 1,1 for an ordinary flag; -1 maximum: any number */
+    uint32_t releases;        /* the framework's releases that have it, as bits (profile.h) */
     struct str deprecated;    /* successor or reason; empty: not deprecated */
     struct str removed;       /* why it is no longer accepted; empty: accepted */
     struct str program;       /* another program that has it, not the pretraining scripts; empty:
                                  they do */
-    uint32_t releases;        /* the framework's releases that have it, as bits (profile.h) */
 };
 
-/* A parameter as one framework knows it. */
+/* A parameter as one framework knows it. There are thousands: what is small stands together. */
 struct param_spelling {
-    bool known;     /* the framework has it */
     struct str key; /* dotted key: Bridge "model.x", AutoModel "distributed.x"; Megatron: empty */
-    const struct str *more_keys; /* further keys for the same thing */
-    size_t n_more_keys;
+    const struct str *more_keys;    /* further keys for the same thing */
     const struct str *also, *unset; /* keys that are written beside: with the same value, as null */
-    size_t n_also, n_unset;
+    uint32_t n_more_keys, n_also, n_unset, n_flags, n_choices;
+    uint32_t releases; /* of the framework that have its key, as bits; a flag has its own */
+    const struct param_flag *flags;
+    const struct str *choices;
     struct str under; /* a parameter that decides this one where it is said: then this one is not */
+    struct str rule;  /* native rule that a bad value is reported under; empty: `value-type` or
+                         `value-choice` */
+    bool known;       /* the framework has it */
     bool recipe;      /* recipes differ in it: overrides say it whatever its value, none too */
     bool provider;    /* a model's own provider knows it: overrides of one leave it alone */
     bool dtype;       /* written by PyTorch's name of it, which is what the framework shows */
     bool settled;     /* where nothing stands the framework settles it, and no provider does */
     bool fixed;       /* the recipe's code has it: no override can name it, the file's head does */
     bool inverse;     /* the framework's boolean is the opposite of ours */
-    struct str rule;  /* native rule that a bad value is reported under; empty: `value-type` or
-                         `value-choice` */
-    const struct param_flag *flags;
-    size_t n_flags;
-    enum param_type type;      /* of a written value */
-    enum param_type item_type; /* list items */
-    const struct str *choices;
-    size_t n_choices;
+    enum param_type type;       /* of a written value */
+    enum param_type item_type;  /* list items */
     struct value default_value; /* VALUE_NULL: none; VALUE_UNKNOWN: the recipe decides */
-    uint32_t releases; /* of the framework that have its key, as bits; a flag has its own */
 };
 
 /* The numbers that a parameter can be, in its unit. Moeplan's own files and options are held to it,
@@ -97,18 +94,17 @@ struct param {
     struct str name, symbol; /* symbol may be empty */
     const struct str
         *aliases; /* further names it answers to, such as Megatron's destination name */
-    size_t n_aliases;
+    const struct str *choices;
+    uint32_t n_aliases, n_choices;
     enum param_type type;
     enum param_scope scope;
     enum param_effect affects;
-    struct str unit, doc;
-    struct param_range range;
-    const struct str *choices;
-    size_t n_choices;
-    struct value absent; /* of a model: what it means that the model does not mention the parameter;
-                            VALUE_UNKNOWN: nothing */
     bool asked; /* where the model needs it and may have more to say, it is asked for, not taken as
                    absent */
+    struct str unit, doc;
+    struct param_range range;
+    struct value absent; /* of a model: what it means that the model does not mention the parameter;
+                            VALUE_UNKNOWN: nothing */
     struct param_spelling in[FRAMEWORK_COUNT];
 };
 

@@ -88,13 +88,13 @@ static struct node_list list_at(struct reader *r, const struct node *map, const 
 }
 
 static const struct str *texts_at(struct reader *r, const struct node *map, const char *key,
-                                  size_t *n)
+                                  uint32_t *n)
 {
     struct node_list list = list_at(r, map, key);
     struct str *texts = ARENA_ARRAY(r->arena, struct str, list.n);
     for (size_t i = 0; i < list.n; i++)
         texts[i] = list.items[i]->text;
-    *n = list.n;
+    *n = (uint32_t)list.n;
     return texts;
 }
 
@@ -185,7 +185,7 @@ static void read_flags(struct reader *r, const struct node *node, struct param_s
         items[i] = read_flag(r, list.items[i], boolean);
     if (one.n) items[list.n] = read_flag(r, &single, boolean);
     s->flags = items;
-    s->n_flags = list.n + (one.n > 0);
+    s->n_flags = (uint32_t)(list.n + (one.n > 0));
 }
 
 /* `entry` is the parameter's own mapping, whose default holds where the spelling has none. */

@@ -18,6 +18,8 @@ static bool has_word(struct str text, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= text.n; i++) {
+        if ((text.p[i] | 0x20) != word[0])
+            continue; /* mostly enough; the words begin with letters */
         if (!str_eq_nocase(str_slice(text, i, i + n), str_of(word))) continue;
         bool begins = i == 0 || !is_letter(text.p[i - 1]);
         bool ends = i + n == text.n || !is_letter(text.p[i + n]);

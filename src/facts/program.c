@@ -87,11 +87,10 @@ static bool is_slip(struct arena *a, struct str name, struct str near)
     return near.n && edit_distance(dashed(a, name), dashed(a, near)) <= most;
 }
 
-/* Looking for the nearest of two thousand names takes about a millisecond: enough for the first
-   findings. */
+/* Looking for the nearest of two thousand names takes long: enough for the first findings. */
 enum { MOST_SUGGESTIONS = 32 };
 
-static struct str nearest(const struct facts *f, const struct stranger *s, size_t number)
+static struct str find_nearest(const struct facts *f, const struct stranger *s, size_t number)
 {
     struct str none = {"", 0};
     if (s->gone.n || number + f->diags->n >= MOST_SUGGESTIONS) return none;
@@ -99,12 +98,20 @@ static struct str nearest(const struct facts *f, const struct stranger *s, size_
     return param_nearest_key(FRAMEWORK_MEGATRON, s->name);
 }
 
-/* Whether every stranger has a name that it may be a slip of. A launch with no stranger is one of
- * Megatron-LM's. */
-static bool all_near(const struct facts *f, const struct str *near)
+/* The name that a stranger may be a slip of, looked for when it is first asked for; `near` has one
+   for each stranger, zeroed. */
+static struct str nearest(const struct facts *f, struct str *near, size_t i)
+{
+    if (near[i].p) return near[i];
+    struct str found = find_nearest(f, &f->program.strangers.items[i], i);
+    return near[i] = found.n ? found : (struct str){"", 0};
+}
+
+/* Whether every stranger has one. A launch with no stranger is one of Megatron-LM's. */
+static bool all_near(const struct facts *f, struct str *near)
 {
     for (size_t i = 0; i < f->program.strangers.n; i++)
-        if (near[i].n == 0) return false;
+        if (nearest(f, near, i).n == 0) return false;
     return true;
 }
 
@@ -222,8 +229,17 @@ static void report_unknown(struct facts *f, const struct crowd *c)
               "a fork's own flags are declared with kind: Parameters in a file for --rules");
 }
 
+/* The name beside a flag that is a fork's own, where it is shown. */
+static struct str slip_of(const struct facts *f, struct str *near, size_t i, size_t named)
+{
+    struct str none = {"", 0};
+    if (named >= MOST_NAMED) return none;
+    struct str found = nearest(f, near, i);
+    return is_slip(f->arena, f->program.strangers.items[i].name, found) ? found : none;
+}
+
 /* Flags that Megatron-LM had once have a word of their own each. */
-static void report_fork(struct facts *f, const struct str *near)
+static void report_fork(struct facts *f, struct str *near)
 {
     struct program *p = &f->program;
     struct crowd known = crowd_new(f->arena, p->strangers.n),
@@ -231,13 +247,15 @@ static void report_fork(struct facts *f, const struct str *near)
     if (!p->kind) p->kind = kind_by_flags(p);
     for (size_t i = 0; i < p->strangers.n; i++) {
         const struct stranger *s = &p->strangers.items[i];
-        bool slip = is_slip(f->arena, s->name, near[i]);
-        if (s->gone.n)
-            report(f, s, near[i], SEVERITY_WARNING);
+        if (s->gone.n) continue;
+        if (p->kind && program_kind_has(p->kind, s->name))
+            crowd_add(&known, s, STR(""));
         else
-            crowd_add(p->kind && program_kind_has(p->kind, s->name) ? &known : &unknown, s,
-                      slip ? near[i] : (struct str){"", 0});
+            crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));
     }
+    for (size_t i = 0; i < p->strangers.n; i++)
+        if (p->strangers.items[i].gone.n)
+            report(f, &p->strangers.items[i], STR(""), SEVERITY_WARNING);
     report_known(f, &known);
     report_unknown(f, &unknown);
 }
@@ -275,12 +293,12 @@ void program_settle(struct facts *f)
 {
     struct program *p = &f->program;
     struct str *near = ARENA_ARRAY(f->arena, struct str, p->strangers.n);
-    for (size_t i = 0; i < p->strangers.n; i++)
-        near[i] = nearest(f, &p->strangers.items[i], i);
     /* a release says which flags the training scripts have, not those of a program beside them */
     if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) p->told = false;
     bool own = p->told || (p->origin == PROGRAM_MEGATRON && all_near(f, near));
     if (!own && p->strangers.n) p->origin = PROGRAM_FORK;
+    for (size_t i = 0; own && i < p->strangers.n; i++)
+        nearest(f, near, i); /* all before the first report: they are for the first findings */
     for (size_t i = 0; own && i < p->strangers.n; i++)
         report(f, &p->strangers.items[i], near[i], SEVERITY_ERROR);
     if (!own) {

@@ -260,8 +260,8 @@ static struct str meant_key(struct facts *f, struct str key, const char **why)
 
 /* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's, a
    provider's or a data set's own code may have more fields: then only what looks like a slip is
-   worth a word. */
-static void unknown_key(struct facts *f, struct str key, struct span at)
+   worth a word. `leaf`: at the place stands the key's last part, in a section of its own. */
+static void unknown_key(struct facts *f, struct str key, struct span at, bool leaf)
 {
     enum { MOST_SUGGESTIONS = 32, LAST_LINE = 2000 }; /* looking for neighbours takes its time */
     const char *why;
@@ -274,15 +274,19 @@ static void unknown_key(struct facts *f, struct str key, struct span at)
     struct diag *d = diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
                               "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
     if (why) diag_note(f->diags, d, "%s", why);
-    diag_suggest(f->diags, d, near);
+    bool beside = leaf && str_starts(near, str_slice(key, 0, dot + 1));
+    diag_suggest(f->diags, d, beside ? str_slice(near, dot + 1, near.n) : near);
+    diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
 }
 
-static void set_key(struct facts *f, struct str key, struct value v, const struct node *node)
+/* `name` is where the key stands. */
+static void set_key(struct facts *f, struct str key, struct value v, const struct node *name,
+                    const struct node *node)
 {
     int param = param_find_key(FRAMEWORK_BRIDGE, key, NULL);
     struct span at = node_span(f->diags, node);
     if (param < 0) {
-        unknown_key(f, key, at);
+        unknown_key(f, key, node_span(f->diags, name), name != node);
         return;
     }
     if (param_table[param].in[FRAMEWORK_BRIDGE].inverse && v.kind == VALUE_BOOL) v.b = !v.b;
@@ -319,7 +323,7 @@ static void set_below(struct walk *w, const struct node *map)
         if (value->kind == NODE_MAP && !whole)
             set_below(w, value);
         else
-            set_key(w->f, key, node_value(w->f->arena, value, SCALAR_CORE), value);
+            set_key(w->f, key, node_value(w->f->arena, value, SCALAR_CORE), map->keys[i], value);
         w->path.n = before;
     }
     w->depth--;
@@ -354,7 +358,7 @@ static void set_entries(struct facts *f, struct str key, struct value v, const s
         struct str field = v.map->keys[i].s;
         struct str path = arena_printf(f->arena, "%.*s.%.*s", STR_ARG(key), STR_ARG(field));
         if (param_find_key(FRAMEWORK_BRIDGE, path, NULL) >= 0)
-            set_key(f, path, v.map->values[i], node);
+            set_key(f, path, v.map->values[i], node, node);
     }
 }
 
@@ -402,7 +406,7 @@ static void apply_word(struct facts *f, const struct flag_word *word)
     facts_add_raw(f, key, v);
     if (is_variable(f, key, v)) return;
     bool adds = str_starts(word->text, STR("+")) && !has_key(f, key); /* a field that is new */
-    if (!adds) set_key(f, key, v, node);
+    if (!adds) set_key(f, key, v, node, node);
     set_entries(f, key, v, node);
 }
 

@@ -104,6 +104,20 @@ static void name_template(struct job *job)
         diag_help(job->diags, d, "a Helm template: check what `helm template` makes of it");
 }
 
+/* A value a line, as data has it whatever the file is called: no document that is broken. */
+static bool is_json_lines(struct str text)
+{
+    struct str rest = text, first, second = {"", 0};
+    str_split(&rest, '\n', &first);
+    while (!second.n && str_split(&rest, '\n', &second))
+        second = str_trim(second);
+    first = str_trim(first);
+    return (str_starts(first, STR("{")) && str_ends(first, STR("}")) &&
+            str_starts(second, STR("{")) && str_ends(second, STR("}"))) ||
+           (str_starts(first, STR("[")) && str_ends(first, STR("]")) &&
+            str_starts(second, STR("[")) && str_ends(second, STR("]")));
+}
+
 /* The text does not parse. A file that is called a document is broken, one that is too large is a
    document; another may be flags or a script, or something else entirely. */
 static void read_broken(struct job *job, size_t diags_before)
@@ -111,6 +125,10 @@ static void read_broken(struct job *job, size_t diags_before)
     struct str path = path_of(job);
     size_t errors = job->diags->n;
     bool too_large = str_is(job->diags->items[errors - 1].rule, DOC_TOO_LARGE);
+    if (!job->forced && str_ends(path, STR(".json")) && is_json_lines(job->text)) {
+        job->diags->n = diags_before;
+        return;
+    }
     if (too_large || (!job->forced && names_document(path))) {
         if (!too_large) name_template(job);
         job->out->status = RECIPE_UNREADABLE;

@@ -100,14 +100,36 @@ bool baseline_read(struct baseline *b, struct diags *diags, uint32_t source)
 
 /* ---- use ---- */
 
+static struct known_finding *find_known(const struct baseline *b, struct diags *diags,
+                                        const struct diag *d, struct str path)
+{
+    struct known_finding k = known_of(diags, d, path);
+    return diag_is_fatal(d) ? NULL : find(b, diags->arena, &k);
+}
+
+static bool is_over(const struct baseline *b, const struct known_finding *known, struct str today)
+{
+    return day_is_over(known->until.n ? known->until : b->until, today);
+}
+
 static bool is_known(struct baseline *b, struct diags *diags, const struct diag *d, struct str path,
                      struct str today)
 {
-    struct known_finding k = known_of(diags, d, path);
-    struct known_finding *known = diag_is_fatal(d) ? NULL : find(b, diags->arena, &k);
+    struct known_finding *known = find_known(b, diags, d, path);
     if (!known || known->met == known->count) return false;
     known->met++;
-    return !day_is_over(known->until.n ? known->until : b->until, today);
+    return !is_over(b, known, today);
+}
+
+bool baseline_knows(const struct baseline *b, struct diags *diags, const struct diag *d,
+                    struct str path, struct str today)
+{
+    const struct known_finding *known = find_known(b, diags, d, path);
+    size_t same = 0;
+    if (!known || is_over(b, known, today)) return false;
+    for (size_t i = 0; i < diags->n; i++)
+        same += find_known(b, diags, &diags->items[i], path) == known;
+    return same <= known->count;
 }
 
 void baseline_hide(struct baseline *b, struct diags *diags, struct str path, struct str today)

@@ -28,6 +28,9 @@ bool baseline_read(struct baseline *b, struct diags *diags, uint32_t source);
 /* Hides the findings of a file's report that are known (DIAG_KNOWN); `path` is the file's from the
    folder of the baseline on. */
 void baseline_hide(struct baseline *b, struct diags *diags, struct str path, struct str today);
+/* Whether a finding of the file is known, and so are all that are the same; nothing is counted. */
+bool baseline_knows(const struct baseline *b, struct diags *diags, const struct diag *d,
+                    struct str path, struct str today);
 /* Adds what is found in a file. */
 void baseline_add(struct baseline *b, struct diags *diags, struct str path);
 /* How many of the known findings are gone from the files that were looked at. */

@@ -13,7 +13,7 @@ struct mending {
     const struct read_options *options;
     bool unsafe;
     struct file_report report;
-    VEC(struct diag) rejected; /* findings whose fix is none */
+    VEC(struct diag) rejected; /* findings whose fix is none, or not wanted */
     size_t fixed;
 };
 
@@ -185,6 +185,17 @@ static bool mend(struct mending *m, size_t most, size_t *tried)
     return true;
 }
 
+/* What is known is somebody else's change. */
+static void leave_known(struct mending *m, const struct fix_wish *wish)
+{
+    struct diags *all = m->report.diags;
+    const struct diag_policy *policy = m->validation->policy;
+    struct str today = policy ? policy->today : STR("");
+    for (size_t i = 0; i < all->n && wish->known; i++)
+        if (baseline_knows(wish->known, all, &all->items[i], wish->known_as, today))
+            *VEC_PUSH(m->validation->arena, &m->rejected) = all->items[i];
+}
+
 static size_t count_unsafe(const struct mending *m)
 {
     size_t n = 0;
@@ -196,17 +207,18 @@ static size_t count_unsafe(const struct mending *m)
 }
 
 struct fixed_text fix_text(struct validation *v, struct str path, struct str text, struct str as,
-                           const struct read_options *options, bool unsafe)
+                           const struct read_options *options, const struct fix_wish *wish)
 {
     struct mending m = {.validation = v,
                         .path = path,
                         .as = as,
                         .text = text,
                         .options = options,
-                        .unsafe = unsafe};
+                        .unsafe = wish->unsafe};
     m.report = check(&m, text);
+    leave_known(&m, wish);
     size_t most = SIZE_MAX, tried = 1;
     for (int round = 0; round < MOST_ROUNDS && tried; round++)
         most = mend(&m, most, &tried) ? SIZE_MAX : tried > 1 ? tried / 2 : SIZE_MAX;
-    return (struct fixed_text){m.text, m.fixed, unsafe ? 0 : count_unsafe(&m), m.report};
+    return (struct fixed_text){m.text, m.fixed, wish->unsafe ? 0 : count_unsafe(&m), m.report};
 }

@@ -131,6 +131,13 @@ static int64_t number_at(struct arena *a, const struct node *map, const char *pa
     return v.kind == VALUE_INT ? v.i : 0;
 }
 
+static struct place place_at(struct message *m, const struct node *map, const char *path)
+{
+    struct arena *a = m->server->arena;
+    return (struct place){number_at(a, map, arena_printf(a, "%s.line", path).p),
+                          number_at(a, map, arena_printf(a, "%s.character", path).p)};
+}
+
 static int hex(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';
@@ -239,16 +246,31 @@ static void did_open(struct message *m)
     if (file) file_set(m, file, uri, text_at(m->params, "textDocument.text"));
 }
 
-/* The server asks for whole texts: the last change is the text. */
+/* The text of a range is another, or the whole text is. */
+static void change_text(struct message *m, const struct node *change, struct buf *text)
+{
+    size_t from = 0, to = text->n;
+    if (!node_get(change, STR("text"))) return;
+    if (node_get(change, STR("range"))) {
+        from = text_offset(buf_str(text), place_at(m, change, "range.start"));
+        to = text_offset(buf_str(text), place_at(m, change, "range.end"));
+    }
+    buf_splice(text, from, to > from ? to : from, text_at(change, "text"));
+}
+
+/* Each change is one of the text that those before it have made. */
 static void did_change(struct message *m)
 {
+    struct arena *a = m->server->arena;
     struct str uri = text_at(m->params, "textDocument.uri");
     struct open_file *file = file_find(m->server, uri);
     const struct node *changes = node_get(m->params, STR("contentChanges"));
     if (!file || !changes || changes->kind != NODE_LIST || !changes->n) return;
-    const struct node *last = changes->items[changes->n - 1];
-    if (node_get(last, STR("text")) && !node_get(last, STR("range")))
-        file_set(m, file, str_dup(m->server->arena, uri), text_at(last, "text"));
+    struct buf text = buf_new(a);
+    buf_add(&text, file->text);
+    for (size_t i = 0; i < changes->n; i++)
+        change_text(m, changes->items[i], &text);
+    file_set(m, file, str_dup(a, uri), buf_str(&text));
 }
 
 static void did_close(struct message *m)
@@ -262,26 +284,20 @@ static void did_close(struct message *m)
 
 /* ---- questions ---- */
 
-static struct place place_at(struct message *m, const char *path)
-{
-    struct arena *a = m->server->arena;
-    return (struct place){number_at(a, m->params, arena_printf(a, "%s.line", path).p),
-                          number_at(a, m->params, arena_printf(a, "%s.character", path).p)};
-}
-
 static void hover(struct message *m, const struct lsp_request *r)
 {
-    lsp_hover(r, place_at(m, "position"));
+    lsp_hover(r, place_at(m, m->params, "position"));
 }
 
 static void complete(struct message *m, const struct lsp_request *r)
 {
-    lsp_complete(r, place_at(m, "position"));
+    lsp_complete(r, place_at(m, m->params, "position"));
 }
 
 static void actions(struct message *m, const struct lsp_request *r)
 {
-    lsp_actions(r, place_at(m, "range.start").line, place_at(m, "range.end").line);
+    lsp_actions(r, place_at(m, m->params, "range.start").line,
+                place_at(m, m->params, "range.end").line);
 }
 
 static void inlays(struct message *m, const struct lsp_request *r)
@@ -318,7 +334,7 @@ static void initialize(struct message *m)
     json_str(w, "positionEncoding", STR("utf-16"));
     json_open(w, "textDocumentSync", '{');
     json_bool(w, "openClose", true);
-    json_int(w, "change", 1); /* whole texts */
+    json_int(w, "change", 2); /* incremental */
     json_close(w, '}');
     json_bool(w, "hoverProvider", true);
     json_open(w, "completionProvider", '{');

@@ -28,6 +28,12 @@ size_t text_byte(struct str line, int64_t unit)
     return at;
 }
 
+size_t text_offset(struct str text, struct place place)
+{
+    struct str line = text_line(text, place.line);
+    return (size_t)(line.p - text.p) + text_byte(line, place.unit);
+}
+
 int64_t text_units(struct str text)
 {
     int64_t units = 0;

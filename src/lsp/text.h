@@ -14,6 +14,8 @@ struct place {
 struct str text_line(struct str text, int64_t line);
 /* The byte of a line that a place is at; a place beyond the line's end is at its end. */
 size_t text_byte(struct str line, int64_t unit);
+/* The byte of the whole text that a place is at, within the text wherever the place is. */
+size_t text_offset(struct str text, struct place place);
 /* UTF-16 units of a text. */
 int64_t text_units(struct str text);
 /* Writes {"start","end"} of a span; the whole source is its first place. */

@@ -159,12 +159,21 @@ static bool is_called(struct str pattern, bool automodel, enum linear_role role,
     return by_name || matches(pattern, full);
 }
 
-/* In any of the layers: a pattern that takes some of them is counted as if it took all. */
+static bool has_digit(struct str pattern)
+{
+    for (size_t i = 0; i < pattern.n; i++)
+        if (pattern.p[i] >= '0' && pattern.p[i] <= '9') return true;
+    return false;
+}
+
+/* In any of the layers: a pattern that takes some of them is counted as if it took all. To one
+   without digits all layers with as many digits are the same. */
 static bool is_target(struct str pattern, bool automodel, enum linear_role role,
                       const struct model_shape *m)
 {
     int layers = role == LINEAR_HEAD ? 1 : m->num_layers;
-    for (int i = 0; i < layers; i++)
+    bool each = has_digit(pattern);
+    for (int i = 0; i < layers; i = each ? i + 1 : i ? i * 10 : 10)
         if (is_called(pattern, automodel, role, i)) return true;
     return false;
 }

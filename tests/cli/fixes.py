@@ -49,6 +49,16 @@ train.global_batch_size=64 train.micro_batch_size=1
 'model.sequence_parallel=true'
 """
 
+BRIDGE = """# moeplan: format=bridge
+model:
+  num_layers: 2  # two
+  tensor_model_parallel_size: 2
+  pipeline_model_parallel_size: 1
+train:
+  global_batch_size: 64
+  micro_batch_size: 1
+"""
+
 
 def recipe():
     return (SOURCE / "examples/recipes/automodel/qwen3_30b_a3b_sft.yaml").read_text()
@@ -94,6 +104,9 @@ def planted():
     for key in keys:
         for slip in itertools.islice(slips(key), 3):
             yield "txt", OVERRIDES, OVERRIDES.replace(key, slip, 1)
+    for key in ["tensor_model_parallel_size", "pipeline_model_parallel_size", "global_batch_size", "micro_batch_size"]:
+        for slip in slips(key):
+            yield "yaml", BRIDGE, BRIDGE.replace(key, slip)
     text = recipe()
     for key in ["strategy", "global_batch_size", "local_batch_size", "step_scheduler"]:
         if text.count(key + ":") != 1:

@@ -107,3 +107,43 @@ ln -s nowhere rules/dangling.yaml
 expect 2 "rules/dangling.yaml: error[rule-file]: cannot be read: the link leads nowhere" "$moeplan" validate r/ok.yaml --rules rules
 expect 2 "rules/dangling.yaml cannot be read: the link leads nowhere" "$moeplan" rules test rules
 expect 0 "records: 1" "$moeplan" rules test rules/own.yaml
+
+# data with a value a line is no document that is broken; one that is broken says so
+mkdir data
+plan >data/ok.yaml
+printf '{"a": 1}\n\n{"b": [2]}\n' >data/lines.json
+expect 0 "2 files: 0 errors" "$moeplan" validate data --gpus 8
+printf '{"a": 1\n' >data/broken.json
+expect 2 "data/broken.json:2:1: error[json-syntax]" "$moeplan" validate data --gpus 8
+rm -r data
+
+# as many threads as there are processors: what is said is the same for one
+mkdir many
+for i in $(seq 20); do
+    cp "$source/examples/recipes/automodel/qwen3_30b_a3b_broken.yaml" "many/$i.yaml"
+    cp "$source/examples/broken-recipe/launch.sh" "many/$i.sh"
+    sed "s/^gbs: .*/gbs: $i/" r/ok.yaml >"many/$i.plan.yaml"
+done
+printf 'paths: [{match: "1*", facts: {gpus: 64}}]\nseverity: {unknown-key: warning}\nignore: [duplicate-key]\n' >many/.moeplan.yaml
+echo '[1, 2' >many/11.yaml
+one=$(taskset -cp $$ 2>/dev/null | sed 's/.*: //; s/[^0-9].*//') || one=
+for format in text json sarif github; do
+    [ -n "$one" ] || break
+    status=0
+    "$moeplan" validate many --set TP=2 --format "$format" >"$dir/all" 2>&1 || status=$?
+    run "$status" taskset -c "$one" "$moeplan" validate many --set TP=2 --format "$format"
+    cmp "$dir/all" "$dir/out" || fail "--format $format differs between threads"
+done
+cp -R many fixed
+cp -R many fixed-by-one
+run 2 "$moeplan" validate fixed --fix --write-baseline known
+[ -z "$one" ] || run 2 taskset -c "$one" "$moeplan" validate fixed-by-one --fix --write-baseline known-by-one
+[ -z "$one" ] || diff -r fixed fixed-by-one >"$dir/out" || fail "what is fixed differs between threads"
+
+# a setting that is a variable of one of the files is still no value of another's parameter, whichever file comes first
+plan >a.yaml
+printf '%s\n' 'torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --lr-decay-style $tp' >b.sh
+for order in 'a.yaml b.sh' 'b.sh a.yaml'; do
+    # shellcheck disable=SC2086 # words
+    expect 2 "tp takes an integer" "$moeplan" validate $order --set tp=cosine
+done

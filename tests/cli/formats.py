@@ -61,7 +61,11 @@ def check(value, shape, path):
 
 check(sarif, "log", "log")
 run = sarif["runs"][0]
-rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+driver = run["tool"]["driver"]
+rules = [rule["id"] for rule in driver["rules"]]
+links = [rule["helpUri"] for rule in driver["rules"] if "helpUri" in rule]
+assert bool(links) == ("informationUri" in driver), "only a build that knows where the pages are has links"
+assert all(link.startswith(driver["informationUri"]) for link in links), links
 assert all(rules[r["ruleIndex"]] == r["ruleId"] for r in run["results"])
 assert any(r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b/%C3%BC.yaml" for r in run["results"])
 states = [r["baselineState"] for r in run["results"]]

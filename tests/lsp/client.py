@@ -57,6 +57,12 @@ class Client:
         self.notify("textDocument/didChange", textDocument={"uri": uri, "version": version}, contentChanges=[{"text": text}])
         return self.notice()["params"]["diagnostics"]
 
+    def edit(self, uri, *edits, version=2):
+        """The findings after edits, each (line, character, line, character, text): its range and what comes there."""
+        changes = [{"range": {"start": {"line": a, "character": b}, "end": {"line": c, "character": d}}, "text": text} for a, b, c, d, text in edits]
+        self.notify("textDocument/didChange", textDocument={"uri": uri, "version": version}, contentChanges=changes)
+        return self.notice()["params"]["diagnostics"]
+
     def at(self, method, uri, line, character):
         """The result of a question about a place."""
         return self.request(f"textDocument/{method}", textDocument={"uri": uri}, position={"line": line, "character": character})["result"]

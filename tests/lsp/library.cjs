@@ -30,6 +30,7 @@ async function main() {
     const lines = text.split("\n");
     const line = lines.findIndex((words) => words.includes("--expert-model-parallel-size"));
     const {capabilities} = await connection.sendRequest(lsp.InitializeRequest.type, {processId: process.pid, rootUri: null, capabilities: {}});
+    assert.strictEqual(capabilities.textDocumentSync.change, lsp.TextDocumentSyncKind.Incremental);
     assert.strictEqual(capabilities.positionEncoding, lsp.PositionEncodingKind.UTF16);
     await connection.sendNotification(lsp.InitializedNotification.type, {});
 
@@ -50,6 +51,13 @@ async function main() {
     const second = await published(() => connection.sendNotification(lsp.DidChangeTextDocumentNotification.type,
         {textDocument: {uri, version: 2}, contentChanges: [{text: lines.join("\n")}]}));
     assert.strictEqual(second.version, 2);
+    const third = await published(() => connection.sendNotification(lsp.DidChangeTextDocumentNotification.type,
+        {textDocument: {uri, version: 3}, contentChanges: [{range: {start: {line, character: 4}, end: {line, character: 4}}, text: "-x"}]}));
+    assert.strictEqual(third.version, 3);
+    const back = await published(() => connection.sendNotification(lsp.DidChangeTextDocumentNotification.type,
+        {textDocument: {uri, version: 4}, contentChanges: [{range: {start: {line, character: 4}, end: {line, character: 6}}, text: ""}]}));
+    assert.deepStrictEqual(back.diagnostics, second.diagnostics);
+    assert.notDeepStrictEqual(third.diagnostics, second.diagnostics);
     const offered = await connection.sendRequest(lsp.CompletionRequest.type, {...document, position: {line, character: lines[line].length}});
     assert(offered.items.some((item) => item.label === "--expert-model-parallel-size" && item.documentation));
     const actions = await connection.sendRequest(lsp.CodeActionRequest.type,

@@ -42,6 +42,7 @@ static void one_worker_needs_no_thread(void **state)
     assert_int_equal(t.sums[0], JOBS * (JOBS - 1) / 2);
     crew_end(crew);
     assert_true(crew_processors() >= 1);
+    assert_true(crew_workers() >= 1 && crew_workers() <= 8);
 }
 
 static const struct CMUnitTest tests[] = {
