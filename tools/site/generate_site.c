@@ -286,9 +286,10 @@ static void add_rule(struct site *s, const struct rule *r)
     add_page(s, (struct page){.source = rule_source(s, r), .text = buf_str(&out), .rule = r});
 }
 
-/* The records of a file that are for a framework (FRAMEWORK_COUNT: any) under a heading; how many.
+/* The records of a file that are for a framework (FRAMEWORK_COUNT: any) below a heading; how many.
  */
-static size_t list_records(struct site *s, struct buf *out, struct str suite, int framework)
+static size_t list_records(struct site *s, struct buf *out, struct str suite, int framework,
+                           struct str heading)
 {
     struct str page = docs_page_name(s->arena, suite);
     size_t n = 0;
@@ -296,9 +297,7 @@ static size_t list_records(struct site *s, struct buf *out, struct str suite, in
         const struct rule *r = s->rules->items[i];
         if (!str_eq(r->suite, suite) || (framework < FRAMEWORK_COUNT && !r->in[framework].applies))
             continue;
-        if (n++ == 0)
-            buf_printf(out, "\n## [rules/%.*s](%.*s)\n\n" DOCS_TABLE_OF_RECORDS, STR_ARG(suite),
-                       STR_ARG(page));
+        if (n++ == 0) buf_printf(out, "%.*s\n\n" DOCS_TABLE_OF_RECORDS, STR_ARG(heading));
         docs_row(out, r, page);
     }
     return n;
@@ -309,8 +308,12 @@ static size_t add_framework(struct site *s, const struct str *suites, size_t n, 
     struct buf out = buf_new(s->arena);
     size_t count = 0;
     buf_printf(&out, "# Rules of %s\n", framework_full_name((enum framework)framework));
-    for (size_t i = 0; i < n; i++)
-        count += list_records(s, &out, suites[i], framework);
+    for (size_t i = 0; i < n; i++) {
+        struct str page = docs_page_name(s->arena, suites[i]);
+        struct str heading =
+            arena_printf(s->arena, "\n## [rules/%.*s](%.*s)", STR_ARG(suites[i]), STR_ARG(page));
+        count += list_records(s, &out, suites[i], framework, heading);
+    }
     add_text_page(
         s,
         arena_printf(s->arena, "docs/rules/in-%s.md", framework_name((enum framework)framework)).p,
@@ -321,8 +324,8 @@ static size_t add_framework(struct site *s, const struct str *suites, size_t n, 
 static size_t add_topic(struct site *s, struct str suite)
 {
     struct buf out = buf_new(s->arena);
-    buf_printf(&out, "# rules/%.*s\n", STR_ARG(suite));
-    size_t count = list_records(s, &out, suite, FRAMEWORK_COUNT);
+    struct str heading = arena_printf(s->arena, "# rules/%.*s", STR_ARG(suite));
+    size_t count = list_records(s, &out, suite, FRAMEWORK_COUNT, heading);
     add_text_page(
         s, arena_printf(s->arena, "docs/rules/%.*s", STR_ARG(docs_page_name(s->arena, suite))).p,
         &out, true);

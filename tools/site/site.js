@@ -89,7 +89,7 @@ function start (root) {
     const text = document.createElement('span')
     link.href = root + item.address
     link.textContent = item.title
-    text.textContent = ` ${item.page} · ${item.text.slice(0, 140)}`
+    text.textContent = (item.page === item.title ? ' ' : ` ${item.page} · `) + item.text.slice(0, 140)
     line.append(link, text)
     return line
   }
