@@ -112,7 +112,7 @@ static void add_titles(const struct table *t, const int *widths, struct buf *out
 {
     struct str *titles = ARENA_ARRAY(t->arena, struct str, t->n_columns);
     for (size_t i = 0; i < t->n_columns; i++)
-        titles[i] = widths[i]
+        titles[i] = widths[i] && t->columns[i].title[0]
                         ? arena_printf(t->arena, MARK_HEADING "%s" MARK_END, t->columns[i].title)
                         : STR("");
     buf_add(out, STR(MARK_WIDE));

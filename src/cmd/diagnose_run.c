@@ -155,7 +155,7 @@ static void show_moves(struct cmd_context *c, const struct against *x)
     static const char *const verdicts[] = {"fits", "tight", "does not fit"};
     if (x->n_moves == 0) return;
     buf_printf(&c->out,
-               "moves tried on the plan, each part of the step as it was measured, from %.2f s\n",
+               "  moves tried on the plan, each part of the step as it was measured, from %.2f s\n",
                x->measured);
     struct table t = table_new(c->keep, columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < x->n_moves; i++) {
