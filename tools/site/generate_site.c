@@ -303,6 +303,12 @@ static size_t list_records(struct site *s, struct buf *out, struct str suite, in
     return n;
 }
 
+/* "megatron/moe" of "megatron/moe.yaml" */
+static struct str topic(struct str suite)
+{
+    return str_slice(suite, 0, suite.n - strlen(".yaml"));
+}
+
 static size_t add_framework(struct site *s, const struct str *suites, size_t n, int framework)
 {
     struct buf out = buf_new(s->arena);
@@ -311,7 +317,7 @@ static size_t add_framework(struct site *s, const struct str *suites, size_t n, 
     for (size_t i = 0; i < n; i++) {
         struct str page = docs_page_name(s->arena, suites[i]);
         struct str heading =
-            arena_printf(s->arena, "\n## [rules/%.*s](%.*s)", STR_ARG(suites[i]), STR_ARG(page));
+            arena_printf(s->arena, "\n## [%.*s](%.*s)", STR_ARG(topic(suites[i])), STR_ARG(page));
         count += list_records(s, &out, suites[i], framework, heading);
     }
     add_text_page(
@@ -324,7 +330,7 @@ static size_t add_framework(struct site *s, const struct str *suites, size_t n, 
 static size_t add_topic(struct site *s, struct str suite)
 {
     struct buf out = buf_new(s->arena);
-    struct str heading = arena_printf(s->arena, "# rules/%.*s", STR_ARG(suite));
+    struct str heading = arena_printf(s->arena, "# Rules of %.*s", STR_ARG(topic(suite)));
     size_t count = list_records(s, &out, suite, FRAMEWORK_COUNT, heading);
     add_text_page(
         s, arena_printf(s->arena, "docs/rules/%.*s", STR_ARG(docs_page_name(s->arena, suite))).p,
@@ -352,7 +358,7 @@ static void add_rules(struct site *s)
     buf_add(&out, STR("\n## By topic\n\n"));
     for (size_t i = 0; i < n; i++) {
         size_t count = add_topic(s, suites[i]);
-        buf_printf(&out, "- [%.*s](%.*s): %zu\n", STR_ARG(suites[i]),
+        buf_printf(&out, "- [%.*s](%.*s): %zu\n", STR_ARG(topic(suites[i])),
                    STR_ARG(docs_page_name(s->arena, suites[i])), count);
     }
     for (size_t i = 0; i < s->rules->n; i++)
