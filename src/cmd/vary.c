@@ -16,11 +16,13 @@ static const char *const fits_words[] = {"yes", "tight", "no"};
 /* The marks of the best, the axes, and what each combination costs. */
 static struct table new_table(struct arena *a, const struct vary *x)
 {
-    static const struct table_column figures[] = {
-        {"tokens/s/GPU", true, 0}, {"step s (low to high)", false, 5},
-        {"TFLOP/s", true, 7},      {"peak GiB", true, 0},
-        {"fits", false, 0},        BILL_COLUMNS,
-        {"refused", false, 0}};
+    static const struct table_column figures[] = {{"tokens/s/GPU", true, 0},
+                                                  {"step s (low to high)", false, 5},
+                                                  {"TFLOP/s", true, 7},
+                                                  {"peak GiB", true, 0},
+                                                  {"fits", false, 0},
+                                                  BILL_COLUMNS,
+                                                  {"", false, 0}};
     size_t n = sizeof figures / sizeof *figures;
     struct table_column *columns = ARENA_ARRAY(a, struct table_column, 1 + x->n_axes + n);
     columns[0] = (struct table_column){"", false, 0};
@@ -51,10 +53,10 @@ static void add_row(const struct vary *x, const struct vary_row *row, bool bille
     for (int i = 0; i < FIGURES && !row->complete; i++)
         table_add(t, STR(""));
     bill_cells(billed && row->complete ? &row->bill : NULL, t);
-    if (row->complete)
-        table_add(t, row->refused);
-    else
-        table_add(t, quote_line(t->arena, row->why));
+    struct buf remark = buf_new(t->arena);
+    if (row->refused.n) buf_printf(&remark, "refused [%.*s] ", STR_ARG(row->refused));
+    if (!row->complete) buf_add(&remark, quote_line(t->arena, row->why));
+    table_add(t, str_trim(buf_str(&remark)));
 }
 
 static void show_text(const struct vary *x, bool billed, int width, struct buf *out)

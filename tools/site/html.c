@@ -104,9 +104,10 @@ static void heading(struct render *r, cmark_node *node)
 {
     struct str title = text_of(r->arena, node), anchor = anchor_of(r->arena, title, false);
     bool first = r->page.title.n == 0;
+    if (!map_put(r->arena, &r->taken, anchor, 0))
+        return; /* what is below belongs to the one before */
     end_section(r);
     if (first) r->page.title = title;
-    if (!map_put(r->arena, &r->taken, anchor, 0)) return;
     add_anchor(r, node, anchor);
     *VEC_PUSH(r->arena, &r->page.parts) =
         (struct html_part){first ? STR("") : anchor, title, STR("")};
