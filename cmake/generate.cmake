@@ -113,5 +113,6 @@ if(CMARK_FOUND AND MOEPLAN_CMARK_EXTENSIONS)
   target_link_libraries(generate_site PRIVATE ${MOEPLAN_UPTO_cmd} ${MOEPLAN_CMARK_EXTENSIONS} PkgConfig::CMARK)
   add_custom_target(site COMMAND generate_site ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/site VERBATIM)
 else()
-  add_custom_target(site COMMAND ${CMAKE_COMMAND} -E echo "no site: cmark-gfm is not here (Debian: libcmark-gfm-dev libcmark-gfm-extensions-dev)")
+  add_custom_target(site COMMAND ${CMAKE_COMMAND} -E echo
+                    "no site: cmark-gfm is not here (Debian: libcmark-gfm-dev, libcmark-gfm-extensions-dev)" VERBATIM)
 endif()
