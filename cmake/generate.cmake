@@ -98,8 +98,24 @@ moeplan_generate(generate_playbook OUTPUT playbook.c INTO moeplan_choose LINK ${
                  INPUTS ${playbook_files})
 
 # The reference pages that follow from data: `--target docs` writes them into docs/, a test compares.
-add_executable(generate_docs tools/generate_docs.c)
+add_executable(generate_docs tools/generate_docs.c tools/docs_rows.c)
 moeplan_target(generate_docs)
 moeplan_tool(generate_docs)
 target_link_libraries(generate_docs PRIVATE ${MOEPLAN_UPTO_cmd})
 add_custom_target(docs COMMAND generate_docs ${CMAKE_SOURCE_DIR}/docs VERBATIM)
+
+# The documentation as static HTML: `--target site` writes it into site/ of the build folder. It alone needs cmark-gfm, which makes
+# HTML of Markdown.
+pkg_check_modules(CMARK IMPORTED_TARGET libcmark-gfm)
+find_library(MOEPLAN_CMARK_EXTENSIONS cmark-gfm-extensions)
+if(CMARK_FOUND AND MOEPLAN_CMARK_EXTENSIONS)
+  add_executable(generate_site tools/site/generate_site.c tools/site/html.c tools/docs_rows.c)
+  moeplan_target(generate_site)
+  moeplan_tool(generate_site)
+  target_include_directories(generate_site PRIVATE ${CMAKE_SOURCE_DIR}/tools)
+  target_link_libraries(generate_site PRIVATE ${MOEPLAN_UPTO_cmd} ${MOEPLAN_CMARK_EXTENSIONS} PkgConfig::CMARK)
+  add_custom_target(site COMMAND generate_site ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/site VERBATIM)
+else()
+  add_custom_target(site COMMAND ${CMAKE_COMMAND} -E echo
+                    "no site: cmark-gfm is not here (Debian: libcmark-gfm-dev, libcmark-gfm-extensions-dev)" VERBATIM)
+endif()

@@ -7,15 +7,13 @@
 #include <stdlib.h>
 
 #include "base/io.h"
-#include "base/map.h"
-#include "base/sort.h"
 #include "cmd/commands.h"
 #include "cmd/option.h"
+#include "docs_rows.h"
 #include "emit/rule_page.h"
 #include "facts/check.h"
 
 #define GENERATED "Generated from the program's data by `cmake --build build --target docs`.\n\n"
-#define TABLE_OF_RECORDS "| record | kind | says |\n|---|---|---|\n"
 
 struct generator {
     struct arena *arena, *scratch;
@@ -32,44 +30,7 @@ static void write_page(struct generator *g, struct str name, struct buf *text)
     g->failed = true;
 }
 
-/* Text in a cell of a Markdown table, where `|` ends the cell and `<` may begin HTML. */
-static void cell(struct buf *out, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '|') buf_add_char(out, '\\');
-        if (text.p[i] == '<')
-            buf_add(out, STR("&lt;"));
-        else
-            buf_add_char(out, text.p[i] == '\n' ? ' ' : text.p[i]);
-    }
-}
-
 /* ---- rules ---- */
-
-/* "megatron/world.yaml" -> "megatron-world.md" */
-static struct str page_name(struct arena *a, struct str suite)
-{
-    struct buf out = buf_new(a);
-    for (size_t i = 0; i + strlen(".yaml") < suite.n; i++)
-        buf_add_char(&out, suite.p[i] == '/' ? '-' : suite.p[i]);
-    buf_add(&out, STR(".md"));
-    return buf_str(&out);
-}
-
-static const char *kind_of(const struct rule *r)
-{
-    if (r->role == ROLE_OVERRIDE && !r->message.n) return "silent";
-    return r->rule || r->native || r->role == ROLE_OVERRIDE ? severity_name(r->severity) : "guide";
-}
-
-/* A line of a table of records; `page` is the one they stand on, empty when it is the same. */
-static void row(struct buf *out, const struct rule *r, struct str page)
-{
-    buf_printf(out, "| [%.*s](%.*s#%.*s) | %s | ", STR_ARG(r->id), STR_ARG(page), STR_ARG(r->id),
-               kind_of(r));
-    cell(out, r->message);
-    buf_add(out, STR(" |\n"));
-}
 
 /* The page of a rule below a page's own heading: every heading one level deeper. */
 static void section(struct generator *g, struct buf *out, const struct rule *r)
@@ -86,36 +47,19 @@ static void section(struct generator *g, struct buf *out, const struct rule *r)
 static void write_suite(struct generator *g, struct str suite)
 {
     struct buf out = buf_new(g->arena);
-    buf_printf(&out, "# rules/%.*s\n\n" GENERATED TABLE_OF_RECORDS, STR_ARG(suite));
+    buf_printf(&out, "# rules/%.*s\n\n" GENERATED DOCS_TABLE_OF_RECORDS, STR_ARG(suite));
     for (size_t i = 0; i < g->set->n; i++)
-        if (str_eq(g->set->items[i]->suite, suite)) row(&out, g->set->items[i], STR(""));
+        if (str_eq(g->set->items[i]->suite, suite)) docs_row(&out, g->set->items[i], STR(""));
     for (size_t i = 0; i < g->set->n; i++)
         if (str_eq(g->set->items[i]->suite, suite)) section(g, &out, g->set->items[i]);
-    write_page(g, arena_printf(g->arena, "rules/%.*s", STR_ARG(page_name(g->arena, suite))), &out);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
-/* The files the records came from, each once, in alphabetical order. */
-static const struct str *suites(struct generator *g, size_t *n)
-{
-    struct map seen = {0};
-    struct str *list = ARENA_ARRAY(g->arena, struct str, g->set->n);
-    *n = 0;
-    for (size_t i = 0; i < g->set->n; i++)
-        if (map_put(g->arena, &seen, g->set->items[i]->suite, 0))
-            list[(*n)++] = g->set->items[i]->suite;
-    sort_items(list, *n, sizeof *list, by_text);
-    return list;
+    write_page(g, arena_printf(g->arena, "rules/%.*s", STR_ARG(docs_page_name(g->arena, suite))),
+               &out);
 }
 
 static void write_rules(struct generator *g)
 {
     size_t n;
-    const struct str *list = suites(g, &n);
+    const struct str *list = docs_suites(g->arena, g->set, &n);
     struct buf out = buf_new(g->arena);
     buf_printf(
         &out,
@@ -125,11 +69,12 @@ static void write_rules(struct generator *g)
         "`moeplan explain ID` prints the same pages; with `--in FILE`, the file's numbers.\n",
         g->set->n);
     for (size_t i = 0; i < n; i++) {
-        struct str page = page_name(g->arena, list[i]);
+        struct str page = docs_page_name(g->arena, list[i]);
         write_suite(g, list[i]);
-        buf_printf(&out, "\n## [%.*s](%.*s)\n\n" TABLE_OF_RECORDS, STR_ARG(list[i]), STR_ARG(page));
+        buf_printf(&out, "\n## [%.*s](%.*s)\n\n" DOCS_TABLE_OF_RECORDS, STR_ARG(list[i]),
+                   STR_ARG(page));
         for (size_t k = 0; k < g->set->n; k++)
-            if (str_eq(g->set->items[k]->suite, list[i])) row(&out, g->set->items[k], page);
+            if (str_eq(g->set->items[k]->suite, list[i])) docs_row(&out, g->set->items[k], page);
     }
     write_page(g, STR("rules/README.md"), &out);
 }
@@ -137,15 +82,15 @@ static void write_rules(struct generator *g)
 static void guide_row(struct generator *g, struct buf *out, const struct guide_row *guide)
 {
     buf_printf(out, "| %.*s | ", STR_ARG(guide->id));
-    cell(out, guide->text);
+    docs_cell(out, guide->text);
     if (guide->why.n) buf_add(out, STR(" *"));
-    cell(out, guide->why);
+    docs_cell(out, guide->why);
     buf_add(out, guide->why.n ? STR("* |") : STR(" |"));
     for (size_t i = 0; i < g->set->n; i++) {
         const struct rule *r = g->set->items[i];
         if (!rule_cites(r, guide->id)) continue;
         buf_printf(out, " [%.*s](rules/%.*s#%.*s)", STR_ARG(r->id),
-                   STR_ARG(page_name(g->arena, r->suite)), STR_ARG(r->id));
+                   STR_ARG(docs_page_name(g->arena, r->suite)), STR_ARG(r->id));
     }
     buf_add(out, STR(" |\n"));
 }
@@ -199,7 +144,7 @@ static void value_cell(struct generator *g, struct buf *out, const struct param 
 static void meaning_cells(struct generator *g, struct buf *out, const struct param *p)
 {
     buf_add_char(out, ' ');
-    cell(out, p->doc);
+    docs_cell(out, p->doc);
     buf_add(out, STR(" |"));
     value_cell(g, out, p);
 }

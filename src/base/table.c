@@ -55,19 +55,37 @@ static int least_width(const struct table *t, const int *widths)
     return sum + (widths[last] < LEAST ? widths[last] : LEAST);
 }
 
-/* Leaves out columns until the rest fits; gives their titles. */
+/* The column that is missed most among those left out and not tried; none: n_columns. */
+static size_t most_missed(const struct table *t, const int *natural, const bool *tried)
+{
+    size_t best = t->n_columns;
+    for (size_t i = 0; i < t->n_columns; i++) {
+        bool candidate = natural[i] && t->columns[i].drop && !tried[i];
+        bool better = best == t->n_columns || t->columns[i].drop < t->columns[best].drop;
+        if (candidate && better) best = i;
+    }
+    return best;
+}
+
+/* Leaves out the columns that there is no room for, the important ones having the first choice;
+   gives their titles. */
 static struct str leave_out(const struct table *t, int *widths, int width)
 {
     struct buf names = buf_new(t->arena);
-    while (width && least_width(t, widths) > width) {
-        size_t worst = 0;
-        for (size_t i = 1; i < t->n_columns; i++)
-            if (widths[i] && (!widths[worst] || t->columns[i].drop > t->columns[worst].drop))
-                worst = i;
-        if (!t->columns[worst].drop) break;
-        widths[worst] = 0;
-        buf_printf(&names, "%s%s", names.n ? ", " : "", t->columns[worst].title);
+    int *natural = ARENA_ARRAY(t->arena, int, t->n_columns);
+    bool *tried = ARENA_ARRAY(t->arena, bool, t->n_columns);
+    if (!width || least_width(t, widths) <= width) return STR("");
+    memcpy(natural, widths, t->n_columns * sizeof *natural);
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (t->columns[i].drop) widths[i] = 0;
+    for (size_t i; (i = most_missed(t, natural, tried)) < t->n_columns;) {
+        tried[i] = true;
+        widths[i] = natural[i];
+        if (least_width(t, widths) > width) widths[i] = 0;
     }
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (natural[i] && !widths[i])
+            buf_printf(&names, "%s%s", names.n ? ", " : "", t->columns[i].title);
     return buf_str(&names);
 }
 
@@ -94,7 +112,7 @@ static void add_titles(const struct table *t, const int *widths, struct buf *out
 {
     struct str *titles = ARENA_ARRAY(t->arena, struct str, t->n_columns);
     for (size_t i = 0; i < t->n_columns; i++)
-        titles[i] = widths[i]
+        titles[i] = widths[i] && t->columns[i].title[0]
                         ? arena_printf(t->arena, MARK_HEADING "%s" MARK_END, t->columns[i].title)
                         : STR("");
     buf_add(out, STR(MARK_WIDE));

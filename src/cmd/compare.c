@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/quote.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "cmd/compare_many.h"
 #include "cmd/load.h"
@@ -30,35 +31,52 @@ static struct str shown(struct arena *a, struct value v)
     return v.kind == VALUE_UNKNOWN ? STR("not said") : emit_scalar(a, v);
 }
 
-static void add_differences(struct cmd_context *c, const struct comparison *x,
-                            enum param_effect affects, const char *title)
+static const struct table_column columns[] = {
+    {"", false, 0}, {"first", false, 0}, {"second", false, 0}, {"difference", true, 1}};
+
+/* The four cells of a row; what stands below a title is indented. */
+static void add_cells(struct table *t, struct str name, struct str a, struct str b,
+                      struct str difference)
+{
+    table_printf(t, "  %.*s", STR_ARG(name));
+    table_add(t, a);
+    table_add(t, b);
+    table_add(t, difference);
+}
+
+static void add_title(struct table *t, struct str title)
+{
+    table_printf(t, MARK_HEADING "%.*s" MARK_END, STR_ARG(title));
+    for (int i = 0; i < 3; i++)
+        table_add(t, STR(""));
+}
+
+static void add_differences(struct table *t, const struct comparison *x, enum param_effect affects,
+                            struct str title)
 {
     bool first = true;
     for (size_t i = 0; i < x->differences.n; i++) {
         const struct difference *d = &x->differences.items[i];
         const struct param *p = &param_table[d->param];
         if (p->affects != affects) continue;
-        if (first) buf_printf(&c->out, "%s\n", title);
+        if (first) add_title(t, title);
         first = false;
-        struct str old = shown(c->keep, d->a), new = shown(c->keep, d->b);
-        buf_printf(&c->out, "  %-36.*s %-24.*s %.*s\n", STR_ARG(p->name), LINE_ARG(c->keep, old),
-                   LINE_ARG(c->keep, new));
+        struct str old = shown(t->arena, d->a), new = shown(t->arena, d->b);
+        add_cells(t, p->name, quote_line(t->arena, old), quote_line(t->arena, new), STR(""));
     }
 }
 
 struct row {
-    const char *name, *unit;
+    const char *name;
     double a, b;
 };
 
-static void add_row(struct buf *out, const struct row *r)
+static void add_row(struct table *t, const struct row *r)
 {
-    buf_printf(out, "  %-36s %-24.6g %-24.6g", r->name, r->a, r->b);
-    if (r->a > 0 && r->b > 0)
-        buf_printf(out, " %+.1f %%", 100 * (r->b / r->a - 1));
-    else if (r->unit[0])
-        buf_printf(out, " %s", r->unit);
-    buf_add_char(out, '\n');
+    bool both = r->a > 0 && r->b > 0;
+    add_cells(t, str_of(r->name), arena_printf(t->arena, "%.6g", r->a),
+              arena_printf(t->arena, "%.6g", r->b),
+              both ? arena_printf(t->arena, "%+.1f %%", 100 * (r->b / r->a - 1)) : STR(""));
 }
 
 static double rounded(double x, int digits)
@@ -72,34 +90,33 @@ static double tokens_of(const struct estimate *x)
     return (double)x->config.knobs.gbs * x->config.knobs.seq;
 }
 
-static void add_costs(struct cmd_context *c, const struct estimate *a, const struct estimate *b)
+static void add_costs(struct table *t, const struct estimate *a, const struct estimate *b)
 {
     static const char *const verdicts[] = {"fits", "tight", "does not fit"};
     double days = 1e9 / 3600;
     const struct row rows[] = {
-        {"tokens/s/GPU", "", rounded(a->time.tokens_per_s_per_gpu, 1),
+        {"tokens/s/GPU", rounded(a->time.tokens_per_s_per_gpu, 1),
          rounded(b->time.tokens_per_s_per_gpu, 1)},
-        {"GPU hours for 10^9 tokens", "", rounded(days / a->time.tokens_per_s_per_gpu, 1),
+        {"GPU hours for 10^9 tokens", rounded(days / a->time.tokens_per_s_per_gpu, 1),
          rounded(days / b->time.tokens_per_s_per_gpu, 1)},
-        {"tokens per step, millions", "", rounded(tokens_of(a) / 1e6, 3),
+        {"tokens per step, millions", rounded(tokens_of(a) / 1e6, 3),
          rounded(tokens_of(b) / 1e6, 3)},
-        {"step time, s", "", rounded(a->time.step, 3), rounded(b->time.step, 3)},
-        {"model TFLOP/s/GPU", "", rounded(a->time.model_flops_per_gpu / 1e12, 1),
+        {"step time, s", rounded(a->time.step, 3), rounded(b->time.step, 3)},
+        {"model TFLOP/s/GPU", rounded(a->time.model_flops_per_gpu / 1e12, 1),
          rounded(b->time.model_flops_per_gpu / 1e12, 1)},
-        {"MFU, % of the format's peak", "", rounded(100 * a->time.mfu, 2),
+        {"MFU, % of the format's peak", rounded(100 * a->time.mfu, 2),
          rounded(100 * b->time.mfu, 2)},
-        {"memory peak, GiB", "", rounded(a->memory.peak / GIB, 1),
-         rounded(b->memory.peak / GIB, 1)},
+        {"memory peak, GiB", rounded(a->memory.peak / GIB, 1), rounded(b->memory.peak / GIB, 1)},
     };
-    buf_add(&c->out, STR("estimates\n"));
+    add_title(t, STR("estimates"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        add_row(&c->out, &rows[i]);
-    buf_printf(&c->out, "  %-36s %-24s %s\n", "memory", verdicts[a->memory.fits],
-               verdicts[b->memory.fits]);
+        add_row(t, &rows[i]);
+    add_cells(t, STR("memory"), str_of(verdicts[a->memory.fits]), str_of(verdicts[b->memory.fits]),
+              STR(""));
 }
 
 /* What a run takes with each, where the wish says how much is trained. */
-static void add_bills(struct cmd_context *c, const struct pair *x)
+static void add_bills(struct table *t, const struct pair *x)
 {
     struct bill bills[2];
     if (!bill_wanted(x->wish)) return;
@@ -108,17 +125,18 @@ static void add_bills(struct cmd_context *c, const struct pair *x)
                              &x->sides[i].time);
     const struct bill *a = &bills[0], *b = &bills[1];
     const struct row rows[] = {
-        {"days", "", rounded(a->days.value, 2), rounded(b->days.value, 2)},
-        {"  the short end", "", rounded(a->days.low, 2), rounded(b->days.low, 2)},
-        {"  the long end", "", rounded(a->days.high, 2), rounded(b->days.high, 2)},
-        {"GPU hours", "", rounded(a->gpu_hours.value, 0), rounded(b->gpu_hours.value, 0)},
-        {"cost", "", rounded(a->cost.value, 0), rounded(b->cost.value, 0)},
-        {"energy, kWh", "", rounded(a->energy_kwh.value, 0), rounded(b->energy_kwh.value, 0)},
-        {"goodput, %", "", rounded(100 * a->goodput.value, 1), rounded(100 * b->goodput.value, 1)},
+        {"days", rounded(a->days.value, 2), rounded(b->days.value, 2)},
+        {"  the short end", rounded(a->days.low, 2), rounded(b->days.low, 2)},
+        {"  the long end", rounded(a->days.high, 2), rounded(b->days.high, 2)},
+        {"GPU hours", rounded(a->gpu_hours.value, 0), rounded(b->gpu_hours.value, 0)},
+        {"cost", rounded(a->cost.value, 0), rounded(b->cost.value, 0)},
+        {"energy, kWh", rounded(a->energy_kwh.value, 0), rounded(b->energy_kwh.value, 0)},
+        {"goodput, %", rounded(100 * a->goodput.value, 1), rounded(100 * b->goodput.value, 1)},
     };
-    buf_printf(&c->out, "to train %.*s tokens\n", STR_ARG(bill_number(c->keep, a->tokens)));
+    add_title(t, arena_printf(t->arena, "to train %.*s tokens",
+                              STR_ARG(bill_number(t->arena, a->tokens))));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].a > 0 || rows[i].b > 0) add_row(&c->out, &rows[i]);
+        if (rows[i].a > 0 || rows[i].b > 0) add_row(t, &rows[i]);
 }
 
 /* "the second is 12 % faster by useful tokens": what the two are ranked by. */
@@ -134,6 +152,18 @@ static void add_verdict(struct cmd_context *c, const struct estimate *a, const s
         buf_add(&c->out, STR("  which is a tie to the estimate: measure both\n"));
 }
 
+static void add_table(struct cmd_context *c, const struct pair *x)
+{
+    struct table t = table_new(c->keep, columns, sizeof columns / sizeof *columns);
+    add_differences(&t, &x->comparison, AFFECTS_CONVERGENCE, STR("what changes convergence"));
+    add_differences(&t, &x->comparison, AFFECTS_EXECUTION, STR("what changes execution only"));
+    if (x->sides[0].complete && x->sides[1].complete) {
+        add_costs(&t, &x->sides[0], &x->sides[1]);
+        add_bills(&t, x);
+    }
+    if (t.cells.n) table_print(&t, c->view.width, &c->out);
+}
+
 static void show_text(struct cmd_context *c, const struct pair *x)
 {
     const struct estimate *a = &x->sides[0], *b = &x->sides[1];
@@ -143,13 +173,8 @@ static void show_text(struct cmd_context *c, const struct pair *x)
         refused_text(c, x->paths[i], &x->sides[i].refusal, &c->out);
     }
     if (x->equal) buf_add(&c->out, STR("the two are the same configuration\n"));
-    add_differences(c, &x->comparison, AFFECTS_CONVERGENCE, "what changes convergence");
-    add_differences(c, &x->comparison, AFFECTS_EXECUTION, "what changes execution only");
-    if (a->complete && b->complete) {
-        add_costs(c, a, b);
-        add_bills(c, x);
-        if (!x->equal) add_verdict(c, a, b);
-    }
+    add_table(c, x);
+    if (a->complete && b->complete && !x->equal) add_verdict(c, a, b);
     for (int i = 0; i < 2; i++)
         if (!x->sides[i].complete)
             buf_printf(&c->out, "%.*s has no estimate: %.*s\n", LINE_ARG(c->keep, x->paths[i]),

@@ -3,7 +3,9 @@
 
 #include <math.h>
 
+#include "base/num.h"
 #include "base/quote.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "cmd/refused.h"
 #include "emit/bill.h"
@@ -42,27 +44,35 @@ static struct str verdict(struct arena *a, const struct candidate *base, const s
     return arena_printf(a, "%.*s (tie)", STR_ARG(gain));
 }
 
-static void add_row(struct cmd_context *c, const struct candidate *base, const struct candidate *x,
+static const struct table_column columns[] = {
+    {"tokens/s/GPU", true, 0}, {"difference", false, 0}, {"step s (low to high)", false, 5},
+    {"peak GiB", true, 2},     {"memory", false, 1},     BILL_COLUMNS,
+    {"file", false, 0}};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static void add_row(struct table *t, const struct candidate *base, const struct candidate *x,
                     const struct bill_wish *wish)
 {
     const struct estimate *e = &x->estimate;
-    struct buf *out = &c->out;
-    buf_printf(out, "  %-28.*s ", LINE_ARG(c->keep, x->path));
+    struct str file = quote_line(t->arena, x->path);
     if (!e->complete) {
-        buf_printf(out, "no estimate: %.*s\n", LINE_ARG(c->keep, e->missing));
+        for (int i = 1; i < COLUMNS; i++)
+            table_add(t, STR(""));
+        table_printf(t, "%.*s: no estimate: %.*s", STR_ARG(file), LINE_ARG(t->arena, e->missing));
         return;
     }
-    struct str step =
-        arena_printf(c->keep, "%.4g (%.4g to %.4g)", e->time.step, e->time.low, e->time.high);
-    struct str word = verdict(c->keep, base, x);
-    buf_printf(out, "%9.0f %-14.*s %-24.*s %9.1f %-12s", e->time.tokens_per_s_per_gpu,
-               STR_ARG(word), STR_ARG(step), e->memory.peak / GIB, fits_words[e->memory.fits]);
-    if (bill_wanted(wish)) {
-        struct bill bill = bill_for(wish, e);
-        bill_cells(&bill, out);
-    }
-    if (e->refusal.errors) buf_printf(out, "  refused [%.*s]", STR_ARG(e->refusal.rule));
-    buf_add_char(out, '\n');
+    table_add(t, num_grouped(t->arena, llround(e->time.tokens_per_s_per_gpu)));
+    table_add(t, verdict(t->arena, base, x));
+    table_printf(t, "%.4g (%.4g to %.4g)", e->time.step, e->time.low, e->time.high);
+    table_printf(t, "%.1f", e->memory.peak / GIB);
+    table_add(t, str_of(fits_words[e->memory.fits]));
+    struct bill bill;
+    if (bill_wanted(wish)) bill = bill_for(wish, e);
+    bill_cells(bill_wanted(wish) ? &bill : NULL, t);
+    if (e->refusal.errors)
+        file =
+            arena_printf(t->arena, "%.*s: refused [%.*s]", STR_ARG(file), STR_ARG(e->refusal.rule));
+    table_add(t, file);
 }
 
 static struct str shown(struct arena *a, struct value v)
@@ -91,13 +101,10 @@ static void add_differences(struct cmd_context *c, const struct candidate *x)
 static void show_text(struct cmd_context *c, const struct candidate *items, size_t n,
                       const struct bill_wish *wish)
 {
-    buf_printf(&c->out, "  %-28s %9s %-14s %-24s %9s %-12s", "", "tok/s/GPU", "",
-               "step s (low to high)", "peak GiB", "memory");
-    if (bill_wanted(wish))
-        buf_printf(&c->out, "  %-24s %9s %8s", "days (low to high)", "GPU hours", "cost");
-    buf_add_char(&c->out, '\n');
+    struct table t = table_new(c->keep, columns, COLUMNS);
     for (size_t i = 0; i < n; i++)
-        add_row(c, &items[0], &items[i], wish);
+        add_row(&t, &items[0], &items[i], wish);
+    table_print(&t, c->view.width, &c->out);
     buf_printf(&c->out, "\nwhat differs from %.*s\n", LINE_ARG(c->keep, items[0].path));
     for (size_t i = 1; i < n; i++)
         add_differences(c, &items[i]);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/quote.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "facts/param_ids.h"
 
@@ -120,17 +121,26 @@ static void show_verdict(struct cmd_context *c, const struct against *x)
 
 static void show_terms(struct cmd_context *c, const struct against *x)
 {
+    static const struct table_column columns[] = {{"  part of the step", false, 0},
+                                                  {"measured s", true, 0},
+                                                  {"estimated s", true, 0},
+                                                  {"difference", true, 1},
+                                                  {"", false, 0}};
     if (x->n_terms == 0) {
         buf_add(&c->out,
                 STR("  which part of the step differs is not measured: give a trace of a few "
                     "steady steps beside the log\n"));
         return;
     }
-    for (int i = 0; i < x->n_terms; i++)
-        buf_printf(&c->out, "  %-17s measured %6.2f s, estimated %6.2f s (%+.2f)%s\n",
-                   x->terms[i].name, x->terms[i].measured, x->terms[i].estimated,
-                   x->terms[i].measured - x->terms[i].estimated,
-                   i == x->worst ? "  <- differs most" : "");
+    struct table t = table_new(c->keep, columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < x->n_terms; i++) {
+        table_printf(&t, "  %s", x->terms[i].name);
+        table_printf(&t, "%.2f", x->terms[i].measured);
+        table_printf(&t, "%.2f", x->terms[i].estimated);
+        table_printf(&t, "%+.2f", x->terms[i].measured - x->terms[i].estimated);
+        table_add(&t, i == x->worst ? STR("<- differs most") : STR(""));
+    }
+    table_print(&t, c->view.width, &c->out);
     const struct pace_term *worst = x->worst >= 0 ? &x->terms[x->worst] : NULL;
     if (worst && worst->measured > worst->estimated)
         buf_printf(&c->out, "  %s: %s\n", worst->name, worst->meaning);
@@ -138,14 +148,24 @@ static void show_terms(struct cmd_context *c, const struct against *x)
 
 static void show_moves(struct cmd_context *c, const struct against *x)
 {
-    static const char *const verdicts[] = {"", ", tight", ", does not fit"};
+    static const struct table_column columns[] = {
+        {"  step s", true, 0}, {"change", true, 0}, {"peak GiB", true, 2},
+        {"memory", false, 1},  {"move", false, 0},
+    };
+    static const char *const verdicts[] = {"fits", "tight", "does not fit"};
     if (x->n_moves == 0) return;
-    buf_add(&c->out, STR("  moves tried on the plan, each part of the step as it was measured\n"));
-    for (int i = 0; i < x->n_moves; i++)
-        buf_printf(&c->out, "    %.*s: %.2f -> %.2f s (%+.1f %%), %.1f GiB%s\n",
-                   LINE_ARG(c->keep, x->moves[i].what), x->measured, x->moves[i].step,
-                   100 * (x->moves[i].step / x->measured - 1), x->moves[i].peak / GIB,
-                   verdicts[x->moves[i].fits]);
+    buf_printf(&c->out,
+               "  moves tried on the plan, each part of the step as it was measured, from %.2f s\n",
+               x->measured);
+    struct table t = table_new(c->keep, columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < x->n_moves; i++) {
+        table_printf(&t, "%.2f", x->moves[i].step);
+        table_printf(&t, "%+.1f %%", 100 * (x->moves[i].step / x->measured - 1));
+        table_printf(&t, "%.1f", x->moves[i].peak / GIB);
+        table_add(&t, str_of(verdicts[x->moves[i].fits]));
+        table_add(&t, quote_line(c->keep, x->moves[i].what));
+    }
+    table_print(&t, c->view.width, &c->out);
 }
 
 static void show_memory(struct cmd_context *c, const struct against *x)

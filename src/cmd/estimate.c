@@ -43,12 +43,12 @@ static void show_changes(struct cmd_context *c, const struct rule_set *rules,
     screen_changes(c->keep, &e->config, changes, n, &c->out);
 }
 
-static void show_terms(const struct estimate_terms *terms, struct buf *out)
+static void show_terms(const struct estimate_terms *terms, int width, struct buf *out)
 {
     buf_add_char(out, '\n');
-    screen_terms(&terms->memory, "memory, every term", true, out);
+    screen_terms(&terms->memory, "memory, every term", true, width, out);
     buf_add_char(out, '\n');
-    screen_terms(&terms->time, "time, every term", false, out);
+    screen_terms(&terms->time, "time, every term", false, width, out);
 }
 
 static void show_text(struct cmd_context *c, const struct service *service,
@@ -100,7 +100,7 @@ static int estimate_one(struct cmd_context *c, const struct service *service,
     if (!estimate_reading(c->keep, service->rules, reading, c->scratch, e, explain ? &terms : NULL))
         return STATUS_CANNOT;
     show(c, service, e, reading->label, format);
-    if (explain && format == FORMAT_TEXT) show_terms(&terms, &c->out);
+    if (explain && format == FORMAT_TEXT) show_terms(&terms, c->view.width, &c->out);
     return refused_status(e->refusal.errors, (int)e->memory.fits);
 }
 

@@ -31,8 +31,8 @@ void help_command(const struct command *command, struct buf *out)
     struct str rest = str_of(command->examples), line;
     buf_add(out, STR("\n" MARK_HEADING "examples" MARK_END "\n"));
     while (str_split(&rest, '\n', &line))
-        buf_printf(out, MARK_VERBATIM MARK_CODE "  moeplan %s %.*s" MARK_END "\n", command->name,
-                   STR_ARG(line));
+        buf_printf(out, MARK_VERBATIM MARK_CODE "  moeplan %s%s%.*s" MARK_END "\n", command->name,
+                   line.n ? " " : "", STR_ARG(line));
 }
 
 void help_program(struct buf *out)

@@ -141,7 +141,7 @@ int sizing_run(struct cmd_context *c, const struct rule_set *rules, const struct
     else if (str_is(format, "csv"))
         sizing_csv(&found, &c->out);
     else
-        sizing_text(&sizes, &found, &c->out);
+        sizing_text(&sizes, &found, c->view.width, &c->out);
     return any_plan(&found) ? STATUS_OK : STATUS_NO;
 }
 

@@ -20,7 +20,8 @@ void sizing_answer_request(const struct batch_request *request, const struct ask
 
 /* ---- how it is shown (sizing_show.c) ---- */
 
-void sizing_text(const struct sizing_ask *ask, const struct sizing *s, struct buf *out);
+/* The table fits a terminal of `width` columns (0: none). */
+void sizing_text(const struct sizing_ask *ask, const struct sizing *s, int width, struct buf *out);
 void sizing_csv(const struct sizing *s, struct buf *out);
 /* Adds the members sizes, knees and notes. */
 void sizing_json(struct tree *t, const struct rule_set *rules, const struct sizing *s);

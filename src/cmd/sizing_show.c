@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/num.h"
 #include "base/quote.h"
@@ -34,41 +35,51 @@ static bool names_frameworks(const struct sizing *s)
     return false;
 }
 
-static void add_head(const struct sizing *s, bool tasks, struct buf *out)
+static const struct table_column columns[] = {
+    {"task", false, 0},        {"", false, 0}, /* the knee */
+    {"platform", false, 0},    {"GPUs", true, 0},   {"gbs", true, 10},       {"layout", false, 0},
+    {"tokens/s/GPU", true, 0}, {"step s", true, 7}, {"eff.", true, 8},       {"scaling", false, 9},
+    {"peak GiB", true, 5},     BILL_COLUMNS,        {"framework", false, 2}, {"", false, 0}};
+
+enum {
+    COLUMNS = sizeof columns / sizeof *columns,
+    ASKED = 5 /* what is asked, before the answer */
+};
+
+/* What is against the row, in a word each. */
+static struct str remarks(struct arena *a, const struct size_row *row)
 {
-    const struct ask *ask = &s->rows[0].ask;
-    buf_printf(out, "%.*s, seq %" PRId64 "%s\n\n", LINE_ARG(out->arena, ask->model->name), ask->seq,
-               ask->seq_assumed ? " (assumed)" : "");
-    if (tasks) buf_printf(out, "  %-9s", "task");
-    buf_printf(out, "  %-8s %6s %7s  %-34s %8s %7s %6s %-7s %9s", "platform", "GPUs", "gbs",
-               "layout", "tok/s/GPU", "step s", "eff.", "scaling", "peak GiB");
-    if (bill_wanted(&ask->wish))
-        buf_printf(out, "  %-24s %9s %8s", "days (low to high)", "GPU hours", "cost");
-    if (names_frameworks(s)) buf_add(out, STR("  framework"));
-    buf_add_char(out, '\n');
+    struct str words[3];
+    size_t n = 0;
+    if (row->bill.deadline == DEADLINE_MISSED) words[n++] = STR("late");
+    if (row->bill.affordable == DEADLINE_MISSED) words[n++] = STR("over budget");
+    if (row->tight) words[n++] = STR("tight: may not fit");
+    return str_joined(a, words, n);
 }
 
-static void add_row(const struct size_row *row, bool tasks, bool frameworks, struct buf *out)
+static void add_row(const struct size_row *row, bool tasks, bool frameworks, struct table *t)
 {
-    struct arena *a = out->arena;
-    struct str gbs = num_grouped(a, row->ask.gbs), gpus = num_grouped(a, row->ask.gpus);
-    if (tasks) buf_printf(out, "  %-9.*s", STR_ARG(ask_task(&row->ask)));
-    buf_printf(out, "%c %-8.*s %6.*s %7.*s  ", row->knee ? '*' : ' ',
-               LINE_ARG(a, row->ask.platform->id), STR_ARG(gpus), STR_ARG(gbs));
+    struct arena *a = t->arena;
+    table_add(t, tasks ? ask_task(&row->ask) : STR(""));
+    table_add(t, row->knee ? STR("*") : STR(""));
+    table_add(t, quote_line(a, row->ask.platform->id));
+    table_add(t, num_grouped(a, row->ask.gpus));
+    table_add(t, num_grouped(a, row->ask.gbs));
     if (!row->plan) {
-        buf_add(out, STR("no plan fits\n"));
+        table_add(t, STR("no plan fits"));
+        for (int i = ASKED + 1; i < COLUMNS; i++)
+            table_add(t, STR(""));
         return;
     }
-    struct str layout = layout_words(a, &row->plan->config.knobs);
-    buf_printf(out, "%-34.*s %9.0f %7.2f %5.0f%% %-7s %9.1f", STR_ARG(layout),
-               row->time.tokens_per_s_per_gpu, row->time.step, 100 * row->efficiency,
-               scaling_words[row->scaling], row->plan->costs.peak / GIB);
-    if (bill_wanted(&row->ask.wish)) bill_cells(&row->bill, out);
-    if (frameworks) buf_printf(out, "  %s", framework_name(row->framework));
-    if (row->bill.deadline == DEADLINE_MISSED) buf_add(out, STR("  late"));
-    if (row->bill.affordable == DEADLINE_MISSED) buf_add(out, STR("  over budget"));
-    if (row->tight) buf_add(out, STR("  tight: may not fit"));
-    buf_add_char(out, '\n');
+    table_add(t, layout_words(a, &row->plan->config.knobs));
+    table_add(t, num_grouped(a, llround(row->time.tokens_per_s_per_gpu)));
+    table_printf(t, "%.2f", row->time.step);
+    table_printf(t, "%.0f%%", 100 * row->efficiency);
+    table_add(t, str_of(scaling_words[row->scaling]));
+    table_printf(t, "%.1f", row->plan->costs.peak / GIB);
+    bill_cells(bill_wanted(&row->ask.wish) ? &row->bill : NULL, t);
+    table_add(t, frameworks ? str_of(framework_name(row->framework)) : STR(""));
+    table_add(t, remarks(a, row));
 }
 
 /* What is to be known of single rows. */
@@ -117,12 +128,16 @@ static void add_stages(const struct stages *x, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-void sizing_text(const struct sizing_ask *ask, const struct sizing *s, struct buf *out)
+void sizing_text(const struct sizing_ask *ask, const struct sizing *s, int width, struct buf *out)
 {
+    const struct ask *first = &s->rows[0].ask;
     size_t sizes = ask->gpus.n;
-    add_head(s, ask->n_asks > 1, out);
+    struct table t = table_new(out->arena, columns, COLUMNS);
+    buf_printf(out, "%.*s, seq %" PRId64 "%s\n\n", LINE_ARG(out->arena, first->model->name),
+               first->seq, first->seq_assumed ? " (assumed)" : "");
     for (size_t i = 0; i < s->n; i++)
-        add_row(&s->rows[i], ask->n_asks > 1, names_frameworks(s), out);
+        add_row(&s->rows[i], ask->n_asks > 1, names_frameworks(s), &t);
+    table_print(&t, width, out);
     for (size_t i = 0; i < s->n_stages; i++)
         add_stages(&s->stages[i], out);
     buf_add(out,

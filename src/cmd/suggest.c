@@ -186,17 +186,17 @@ static void emit_taken(struct cmd_context *c, const struct emit_input *in, struc
 
 /* Frameworks without a plan, and what would fit there. */
 static void show_none(struct cmd_context *c, const struct rule_set *rules, const struct ask *ask,
-                      const struct answers *answers)
+                      const struct answers *answers, struct buf *out)
 {
     bool first = !answers->any;
-    if (!first) buf_add_char(&c->out, '\n');
+    if (!first) buf_add_char(out, '\n');
     for (size_t i = 0; i < answers->n; i++) {
         const struct answer *one = &answers->items[i];
         if (one->n) continue;
-        suggest_no_plan(c->keep, ask, answers->framework[i], one, first, &c->out);
+        suggest_no_plan(c->keep, ask, answers->framework[i], one, first, out);
         first = false;
     }
-    suggest_would_fit(c->keep, c->scratch, rules, ask, answers, &c->out);
+    suggest_would_fit(c->keep, c->scratch, rules, ask, answers, out);
 }
 
 static bool lacks_some(const struct answers *answers)
@@ -228,11 +228,14 @@ static void show(struct cmd_context *c, const struct rule_set *rules, const stru
     struct depth depth = {option_given(c, "why"), option_given(c, "next"),
                           option_given(c, "verify")};
     bool deep = depth.why || depth.next || depth.verify, full = option_given(c, "full");
+    struct buf none = buf_new(c->keep);
+    if (lacks_some(answers) && (full || !deep)) show_none(c, rules, ask, answers, &none);
     if (taken && deep && !full)
         suggest_verdict(c->keep, taken, &c->out);
     else if (taken)
-        suggest_first(c->keep, ask, all, taken, c->view.width, &c->out);
-    if (lacks_some(answers) && (full || !deep)) show_none(c, rules, ask, answers);
+        suggest_first(c->keep, ask, all, taken, c->view, buf_str(&none), &c->out);
+    else
+        buf_add(&c->out, buf_str(&none));
     if (taken && full)
         show_full(c, ask, all, taken, &c->out);
     else if (taken)
@@ -287,7 +290,7 @@ static void save_reasons(struct saving *s, const struct ask *ask, const struct o
 {
     struct arena *a = s->c->keep;
     struct buf marked = buf_new(a), text = buf_new(a);
-    suggest_first(a, ask, all, taken, 0, &marked);
+    suggest_first(a, ask, all, taken, (struct view){0}, STR(""), &marked);
     show_full(s->c, ask, all, taken, &marked);
     buf_add(&text, page_render(a, buf_str(&marked), (struct view){0}));
     save(s, "reasons.txt", &text);

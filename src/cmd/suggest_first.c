@@ -13,7 +13,7 @@
 #include "emit/screen.h"
 #include "plan/framework.h"
 
-enum { MOST_ROWS = 4, REASONS = 3, LEFT_GUIDES = 2 };
+enum { MOST_ROWS = 4, REASONS = 3, LEFT_GUIDES = 2, MOST_LINES = 40 };
 
 /* How near two steps are that the estimate cannot tell apart. */
 static const double TIE = 0.02;
@@ -144,27 +144,33 @@ static void add_table(struct arena *a, const struct ask *ask, const struct offer
 
 /* ---- why ---- */
 
-/* The reasons that say most: guides that are left, then neighbours, then guides that are kept. */
-static void pick_reasons(const struct reason_list *all, bool *picked)
+/* The `wanted` reasons that say most: guides that are left, then neighbours, then guides that are
+   kept. Gives how many there are. */
+static size_t pick_reasons(const struct reason_list *all, size_t wanted, bool *picked)
 {
     static const enum reason_kind order[] = {REASON_LEAVES, REASON_NEIGHBOURS, REASON_FOLLOWS};
     size_t n = 0;
     for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
-        size_t most = order[k] == REASON_LEAVES ? LEFT_GUIDES : REASONS;
+        bool leaves = order[k] == REASON_LEAVES && wanted > LEFT_GUIDES;
+        size_t most = leaves ? LEFT_GUIDES : wanted;
         for (size_t i = 0; i < all->n && n < most; i++) {
             if (all->items[i].kind != order[k] || picked[i]) continue;
             picked[i] = true;
             n++;
         }
     }
+    return n;
 }
 
-static void add_why(struct arena *a, const struct offer *o, struct buf *out)
+static void add_why(struct arena *a, const struct offer *o, size_t wanted, struct buf *out)
 {
     const struct reason_list *all = &o->plan->because;
     bool *picked = ARENA_ARRAY(a, bool, all->n + 1);
-    pick_reasons(all, picked);
-    buf_add(out, STR("\n" MARK_HEADING "why" MARK_END "\n"));
+    size_t n = pick_reasons(all, wanted, picked);
+    buf_add(out, STR("\n" MARK_HEADING "why" MARK_END));
+    if (n == wanted && wanted < REASONS)
+        buf_add(out, STR(MARK_FAINT " (no room for more here: --why has it)" MARK_END));
+    buf_add_char(out, '\n');
     for (size_t i = 0; i < all->n; i++) {
         struct str text = all->items[i].text, thought;
         if (!picked[i]) continue;
@@ -211,8 +217,29 @@ static void add_recipe(const struct answer *answer, struct buf *out)
                    STR_ARG(name));
 }
 
+static size_t lines_of(struct arena *a, struct str marked, struct view view)
+{
+    struct str shown = page_render(a, marked, view);
+    size_t n = 0;
+    for (size_t i = 0; i < shown.n; i++)
+        n += shown.p[i] == '\n';
+    return n;
+}
+
+/* As many reasons as leave the screen its height, one at least. */
+static struct str reasons_that_fit(struct arena *a, const struct offer *taken, size_t other_lines,
+                                   struct view view)
+{
+    for (size_t wanted = REASONS;; wanted--) {
+        struct buf why = buf_new(a);
+        add_why(a, taken, wanted, &why);
+        if (wanted == 1 || !view.width) return buf_str(&why);
+        if (other_lines + lines_of(a, buf_str(&why), view) <= MOST_LINES) return buf_str(&why);
+    }
+}
+
 void suggest_first(struct arena *a, const struct ask *ask, const struct offers *all,
-                   const struct offer *taken, int width, struct buf *out)
+                   const struct offer *taken, struct view view, struct str below, struct buf *out)
 {
     struct memory_estimate m;
     suggest_verdict(a, taken, out);
@@ -227,7 +254,11 @@ void suggest_first(struct arena *a, const struct ask *ask, const struct offers *
         buf_add_char(out, '\n');
         screen_stages_that_matter(&m, out);
     }
-    add_table(a, ask, all, taken, width, out);
-    add_why(a, taken, out);
-    add_next(all, taken, out);
+    add_table(a, ask, all, taken, view.width, out);
+    struct buf next = buf_new(a);
+    add_next(all, taken, &next);
+    buf_add(&next, below);
+    size_t others = lines_of(a, buf_str(out), view) + lines_of(a, buf_str(&next), view);
+    buf_add(out, reasons_that_fit(a, taken, others, view));
+    buf_add(out, buf_str(&next));
 }

@@ -3,6 +3,7 @@
 #ifndef MOEPLAN_CMD_SUGGEST_SHOW_H
 #define MOEPLAN_CMD_SUGGEST_SHOW_H
 
+#include "base/page.h"
 #include "emit/plan_json.h"
 #include "flow/suggest_rank.h"
 
@@ -10,9 +11,9 @@
 
 /* The layout that is taken, whether it fits and how fast it is: two lines. */
 void suggest_verdict(struct arena *a, const struct offer *o, struct buf *out);
-/* The first screen, its table fitted to `width` columns (0: any). */
+/* The first screen, and what stands below it: at most 40 lines of a terminal of 80 columns. */
 void suggest_first(struct arena *a, const struct ask *ask, const struct offers *all,
-                   const struct offer *taken, int width, struct buf *out);
+                   const struct offer *taken, struct view view, struct str below, struct buf *out);
 
 /* ---- depth (suggest_text.c) ---- */
 

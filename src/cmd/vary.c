@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/vary.h"
 
+#include <math.h>
+
+#include "base/num.h"
 #include "base/quote.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "emit/bill.h"
 
@@ -9,59 +13,61 @@ static const char *const fits_words[] = {"yes", "tight", "no"};
 
 /* ---- text ---- */
 
-static int width_of(const struct vary_axis *axis)
+/* The marks of the best, the axes, and what each combination costs. */
+static struct table new_table(struct arena *a, const struct vary *x)
 {
-    size_t width = axis->name.n;
-    for (size_t i = 0; i < axis->values.n; i++)
-        if (axis->values.items[i].n > width) width = axis->values.items[i].n;
-    return (int)width;
-}
-
-static void add_head(const struct vary *x, bool billed, struct buf *out)
-{
-    buf_add(out, STR("  "));
+    static const struct table_column figures[] = {{"tokens/s/GPU", true, 0},
+                                                  {"step s (low to high)", false, 5},
+                                                  {"TFLOP/s", true, 7},
+                                                  {"peak GiB", true, 0},
+                                                  {"fits", false, 0},
+                                                  BILL_COLUMNS,
+                                                  {"", false, 0}};
+    size_t n = sizeof figures / sizeof *figures;
+    struct table_column *columns = ARENA_ARRAY(a, struct table_column, 1 + x->n_axes + n);
+    columns[0] = (struct table_column){"", false, 0};
     for (size_t i = 0; i < x->n_axes; i++)
-        buf_printf(out, "%*.*s  ", width_of(&x->axes[i]), STR_ARG(x->axes[i].name));
-    buf_printf(out, "%9s  %-24s %8s %9s %s", "tok/s/GPU", "step s (low to high)", "TFLOP/s",
-               "peak GiB", "fits");
-    if (billed) buf_printf(out, "  %8s %9s %8s", "days", "GPU hours", "cost");
-    buf_add_char(out, '\n');
+        columns[1 + i] = (struct table_column){str_dup(a, x->axes[i].name).p, true, 0};
+    memcpy(columns + 1 + x->n_axes, figures, sizeof figures);
+    return table_new(a, columns, 1 + x->n_axes + n);
 }
 
-static void add_bill(const struct bill *b, struct buf *out)
+enum { FIGURES = 5 };
+
+static void add_figures(const struct vary_row *row, struct table *t)
 {
-    struct arena *a = out->arena;
-    struct str days = bill_number(a, b->days.value), hours = bill_number(a, b->gpu_hours.value),
-               cost = b->price > 0 ? bill_number(a, b->cost.value) : STR("-");
-    buf_printf(out, " %8.*s %9.*s %8.*s", STR_ARG(days), STR_ARG(hours), STR_ARG(cost));
+    const struct time_estimate *e = &row->time;
+    table_add(t, num_grouped(t->arena, llround(e->tokens_per_s_per_gpu)));
+    table_printf(t, "%.4g (%.4g to %.4g)", e->step, e->low, e->high);
+    table_printf(t, "%.0f", e->model_flops_per_gpu / 1e12);
+    table_printf(t, "%.1f", row->peak / GIB);
+    table_add(t, str_of(fits_words[row->fits]));
 }
 
-static void add_row(const struct vary *x, const struct vary_row *row, bool billed, struct buf *out)
+static void add_row(const struct vary *x, const struct vary_row *row, bool billed, struct table *t)
 {
-    const struct time_estimate *t = &row->time;
-    buf_add(out, row->best ? STR("* ") : STR("  "));
+    table_add(t, row->best ? STR("*") : STR(""));
     for (size_t i = 0; i < x->n_axes; i++)
-        buf_printf(out, "%*.*s  ", width_of(&x->axes[i]), LINE_ARG(out->arena, row->values[i]));
-    if (row->complete) {
-        struct str step = arena_printf(out->arena, "%.4g (%.4g to %.4g)", t->step, t->low, t->high);
-        buf_printf(out, "%9.0f  %-24.*s %8.0f %9.1f %s", t->tokens_per_s_per_gpu, STR_ARG(step),
-                   t->model_flops_per_gpu / 1e12, row->peak / GIB, fits_words[row->fits]);
-        if (billed) buf_add_n(out, ' ', 5 - strlen(fits_words[row->fits]));
-        if (billed) add_bill(&row->bill, out);
-    }
-    if (row->refused.n) buf_printf(out, "  refused [%.*s]", STR_ARG(row->refused));
-    if (!row->complete) buf_printf(out, "%.*s", LINE_ARG(out->arena, row->why));
-    buf_add_char(out, '\n');
+        table_add(t, quote_line(t->arena, row->values[i]));
+    if (row->complete) add_figures(row, t);
+    for (int i = 0; i < FIGURES && !row->complete; i++)
+        table_add(t, STR(""));
+    bill_cells(billed && row->complete ? &row->bill : NULL, t);
+    struct buf remark = buf_new(t->arena);
+    if (row->refused.n) buf_printf(&remark, "refused [%.*s] ", STR_ARG(row->refused));
+    if (!row->complete) buf_add(&remark, quote_line(t->arena, row->why));
+    table_add(t, str_trim(buf_str(&remark)));
 }
 
-static void show_text(const struct vary *x, bool billed, struct buf *out)
+static void show_text(const struct vary *x, bool billed, int width, struct buf *out)
 {
     bool best = false;
-    add_head(x, billed, out);
+    struct table t = new_table(out->arena, x);
     for (size_t i = 0; i < x->n; i++) {
-        add_row(x, &x->rows[i], billed, out);
+        add_row(x, &x->rows[i], billed, &t);
         best = best || x->rows[i].best;
     }
+    table_print(&t, width, out);
     if (best)
         buf_add(out, STR("* the fastest by useful tokens of those that run and surely fit\n"));
 }
@@ -203,6 +209,6 @@ int vary_run(struct cmd_context *c, const struct service *service, struct str pa
     else if (str_is(format, "json"))
         show_json(c->keep, &x, billed, &c->out);
     else
-        show_text(&x, billed, &c->out);
+        show_text(&x, billed, c->view.width, &c->out);
     return any_runs(&x) ? STATUS_OK : STATUS_NO;
 }

@@ -34,6 +34,7 @@ struct diag {
     VEC(struct str) notes; /* the arithmetic, and where each operand came from */
     struct str help;       /* nearest valid values or the fix; may be empty */
     struct str guide, source, fix; /* from the rule; may be empty */
+    struct str page;               /* where the rule's page can be read; empty: nowhere */
     const struct str *covers;      /* constraint ids */
     size_t n_covers;
     int document;            /* 0-based number of the YAML document */

@@ -117,5 +117,6 @@ void render_text(struct buf *out, struct diags *all, const struct diag *d, int w
     for (size_t i = 0; i < d->notes.n; i++)
         add_remark(out, "note", d->notes.items[i]);
     if (d->help.n) add_remark(out, "help", d->help);
-    buf_printf(out, MARK_VERBATIM "       = more: moeplan explain %.*s\n", STR_ARG(d->rule));
+    buf_printf(out, MARK_VERBATIM "       = more: moeplan explain %.*s%s%.*s\n", STR_ARG(d->rule),
+               d->page.n ? ", " : "", STR_ARG(d->page));
 }

@@ -5,7 +5,7 @@
              |            ^^
           = note: ...
           = help: ...
-          = more: moeplan explain rule-id */
+          = more: moeplan explain rule-id, https://… where its page is */
 #ifndef MOEPLAN_DIAG_RENDER_TEXT_H
 #define MOEPLAN_DIAG_RENDER_TEXT_H
 

@@ -108,13 +108,16 @@ void bill_json(struct tree *t, cJSON *to, const struct bill *b)
     tree_text(t, object, "within_budget", bill_word(b->affordable));
 }
 
-void bill_cells(const struct bill *b, struct buf *out)
+void bill_cells(const struct bill *b, struct table *t)
 {
-    struct arena *a = out->arena;
-    struct str days = bill_number(a, b->days.value), low = bill_number(a, b->days.low),
-               high = bill_number(a, b->days.high), hours = bill_number(a, b->gpu_hours.value),
-               cost = b->price > 0 ? bill_number(a, b->cost.value) : STR("-");
-    struct str span =
-        arena_printf(a, "%.*s (%.*s to %.*s)", STR_ARG(days), STR_ARG(low), STR_ARG(high));
-    buf_printf(out, "  %-24.*s %9.*s %8.*s", STR_ARG(span), STR_ARG(hours), STR_ARG(cost));
+    struct arena *a = t->arena;
+    if (!b) {
+        for (int i = 0; i < 3; i++)
+            table_add(t, STR(""));
+        return;
+    }
+    table_printf(t, "%.*s (%.*s to %.*s)", STR_ARG(bill_number(a, b->days.value)),
+                 STR_ARG(bill_number(a, b->days.low)), STR_ARG(bill_number(a, b->days.high)));
+    table_add(t, bill_number(a, b->gpu_hours.value));
+    table_add(t, b->price > 0 ? bill_number(a, b->cost.value) : STR("-"));
 }

@@ -3,6 +3,7 @@
 #ifndef MOEPLAN_EMIT_BILL_H
 #define MOEPLAN_EMIT_BILL_H
 
+#include "base/table.h"
 #include "choose/bill.h"
 #include "emit/tree.h"
 
@@ -13,7 +14,13 @@ void bill_json(struct tree *t, cJSON *to, const struct bill *b);
 /* Three digits and a unit a thousand apart: "12.3 M". */
 struct str bill_number(struct arena *a, double x);
 
-/* The cells of a table whose head is "days (low to high)", "GPU hours", "cost". */
-void bill_cells(const struct bill *b, struct buf *out);
+/* Columns of a table, for bill_cells. */
+#define BILL_COLUMNS                                                                               \
+    {"days (low to high)", false, 3}, {"GPU hours", true, 6},                                      \
+    {                                                                                              \
+        "cost", true, 4                                                                            \
+    }
+/* The cells below them; NULL: nothing is asked of the run. */
+void bill_cells(const struct bill *b, struct table *t);
 
 #endif

@@ -181,18 +181,6 @@ void sarif_file(struct sarif *s, const struct file_report *r, struct buf *out)
         write_result(s, r, &r->diags->hidden.items[i], out);
 }
 
-/* Where the rule's page stands; only the built-in ones have one, and a build that was told where.
- */
-static void write_help_uri(struct json_writer *w, const struct rule *rule)
-{
-    struct str page = rule->suite;
-    if (!*MOEPLAN_HELP_URI || !str_ends(page, STR(".yaml")) || rule->at.source) return;
-    page = str_slice(page, 0, page.n - 5);
-    json_str(w, "helpUri",
-             arena_printf(w->out->arena, MOEPLAN_HELP_URI "%.*s.md#%.*s", STR_ARG(page),
-                          STR_ARG(rule->id)));
-}
-
 static void write_rule(struct json_writer *w, const struct sarif *s, struct str id)
 {
     const struct rule *rule = rules_find(s->rules, id);
@@ -202,7 +190,7 @@ static void write_rule(struct json_writer *w, const struct sarif *s, struct str 
         write_text(w, "shortDescription", rule->message.n ? rule->message : id);
         if (rule->why.n) write_text(w, "fullDescription", rule->why);
         if (rule->help.n) write_text(w, "help", rule->help);
-        write_help_uri(w, rule);
+        json_optional_str(w, "helpUri", rule_address(w->out->arena, rule));
         json_open(w, "defaultConfiguration", '{');
         json_str(w, "level", str_of(level_of(rule->severity)));
         json_close(w, '}');
@@ -217,7 +205,7 @@ void sarif_foot(const struct sarif *s, struct buf *out)
     json_open(&w, NULL, '{');
     json_str(&w, "name", STR("moeplan"));
     json_str(&w, "version", STR(MOEPLAN_VERSION));
-    if (*MOEPLAN_HELP_URI) json_str(&w, "informationUri", STR(MOEPLAN_HELP_URI));
+    json_optional_str(&w, "informationUri", STR(MOEPLAN_SITE_URI));
     json_open(&w, "rules", '[');
     for (size_t i = 0; i < s->n; i++)
         write_rule(&w, s, s->items[i]);

@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "base/page.h"
 #include "base/quote.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "cost/memory.h"
 #include "emit/documents.h"
@@ -379,14 +380,16 @@ void screen_evidence(const struct evidence *e, struct buf *out)
                    e->nearest[i].distance, STR_ARG(e->nearest[i].source));
 }
 
-void screen_terms(const struct cost_trace *trace, const char *title, bool bytes, struct buf *out)
+void screen_terms(const struct cost_trace *trace, const char *title, bool bytes, int width,
+                  struct buf *out)
 {
-    buf_printf(out, "%s\n", title);
+    const struct table_column columns[] = {{bytes ? "GiB" : "ms", true, 0}, {title, false, 0}};
+    struct table table = table_new(out->arena, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < trace->terms.n; i++) {
         const struct cost_term *t = &trace->terms.items[i];
-        double shown = bytes ? t->value / GIB : 1e3 * t->value;
-        buf_printf(out, "  %-44s %12.4f %s", t->name, shown, bytes ? "GiB" : "ms");
-        if (t->formula && t->formula[0]) buf_printf(out, "  = %s", t->formula);
-        buf_add_char(out, '\n');
+        const char *equals = t->formula && t->formula[0] ? " = " : "";
+        table_printf(&table, "%.4f", bytes ? t->value / GIB : 1e3 * t->value);
+        table_printf(&table, "%s%s%s", t->name, equals, equals[0] ? t->formula : "");
     }
+    table_print(&table, width, out);
 }

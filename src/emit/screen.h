@@ -43,7 +43,8 @@ void screen_time(const struct time_estimate *t, struct buf *out);
 const char *screen_grade(const struct evidence *e);
 /* The same with what it means, and the nearest of them. */
 void screen_evidence(const struct evidence *e, struct buf *out);
-/* Every term of a trace with its numbers put in. */
-void screen_terms(const struct cost_trace *trace, const char *title, bool bytes, struct buf *out);
+/* Every term of a trace with its numbers put in, fitted to `width` columns (0: any). */
+void screen_terms(const struct cost_trace *trace, const char *title, bool bytes, int width,
+                  struct buf *out);
 
 #endif

@@ -79,11 +79,12 @@ static void add_exports(const struct facts *f, struct buf *out)
 static void add_launch(const struct emit_input *in, int64_t nodes, int64_t node, struct buf *out)
 {
     bool fill_in = is_to_fill_in(in->facts);
+    /* one node needs no srun: a batch script runs there, and a machine of one's own has none */
     buf_printf(out,
-               "\nsrun torchrun \\\n    --nnodes %lld \\\n    --nproc-per-node %lld \\\n"
+               "\n%storchrun \\\n    --nnodes %lld \\\n    --nproc-per-node %lld \\\n"
                "    --rdzv-backend c10d \\\n"
                "    --rdzv-endpoint \"${MASTER_ADDR:-localhost}:29500\" \\\n    pretrain_gpt.py",
-               (long long)nodes, (long long)node);
+               nodes > 1 ? "srun " : "", (long long)nodes, (long long)node);
     flags_add(in,
               &(struct flags_form){.indent = " \\\n    ",
                                    .end = "",

@@ -35,6 +35,11 @@ static void finding(const struct lsp_request *r, struct diags *diags, const stru
     text_range(w, "range", &diags->sources, d->at);
     json_int(w, "severity", severity_number(d->severity));
     json_str(w, "code", d->rule);
+    if (d->page.n) {
+        json_open(w, "codeDescription", '{');
+        json_str(w, "href", d->page);
+        json_close(w, '}');
+    }
     json_str(w, "source", STR("moeplan"));
     json_str(w, "message", whole_message(r->arena, d));
     json_close(w, '}');

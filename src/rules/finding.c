@@ -331,11 +331,18 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     return d;
 }
 
+struct str rule_address(struct arena *a, const struct rule *r)
+{
+    bool any = sizeof(MOEPLAN_SITE_URI) > 1 && !r->at.source;
+    return any ? arena_printf(a, MOEPLAN_SITE_URI "rule/%.*s.html", STR_ARG(r->id)) : STR("");
+}
+
 void rules_describe(const struct rule_set *set, struct diags *diags)
 {
     for (size_t i = 0; i < diags->n; i++) {
         struct diag *d = &diags->items[i];
         const struct rule *r = rules_find(set, d->rule);
+        if (r) d->page = rule_address(diags->arena, r);
         if (!r || !r->native) continue;
         if (!d->guide.n && r->n_guides) d->guide = r->guides[0];
         if (!d->source.n) d->source = r->source;

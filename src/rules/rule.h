@@ -202,8 +202,11 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
    already; all of them when there is none. */
 struct value rule_remedies(const struct rule_set *set, const struct rule *r, const struct facts *f,
                            struct value values, struct arena *scratch);
-/* Fills guide, source, covers and help of diagnostics that readers added, from the native records
-   of their ids. */
+/* The rule's page on the site of the documentation; empty where the build knows of none, and for
+   rules that are not built in. */
+struct str rule_address(struct arena *a, const struct rule *r);
+/* Fills the pages of all diagnostics, and guide, source, covers and help of those that readers
+   added, from the native records of their ids. */
 void rules_describe(const struct rule_set *set, struct diags *diags);
 /* For the planner: the first rule that fails and bars plans, which errors do and `plans: never`;
    NULL: none. No diagnostics. */

@@ -8,7 +8,7 @@ compare() { # STATUS A B [options]
     shift
     run "$want" "$moeplan" compare "$@"
 }
-part() { awk -v title="$1" '/^[^ ]/ { on = $0 == title } on' "$dir/out"; }
+part() { awk -v title="$1" '/^[^ ]/ { on = index($0, title) == 1 } on' "$dir/out"; }
 
 cat >"$dir/a.yaml" <<'YAML'
 moeplan: 1

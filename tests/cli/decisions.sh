@@ -49,8 +49,8 @@ for gpus in 8 16; do
     table=$(awk -F, -v gpus=$gpus '$3 == gpus { print $14 }' "$dir/table")
     awk -v a="$alone" -v b="$table" 'BEGIN { exit !(a / b > 0.99999 && a / b < 1.00001) }' || fail "$gpus GPUs: $alone, $table"
 done
-ask 0 "  sft        h100          8 " $small --gpus 8 --task sft,peft --tokens 1B --price 2 --budget 10
-has "  peft       h100          8 "
+ask 0 "sft   h100         8 " $small --gpus 8 --task sft,peft --tokens 1B --price 2 --budget 10
+has "peft  h100         8 "
 has "over budget"
 ask 0 "budget      1.00 k: met" $small --gpus 8 --task peft --tokens 1B --price 2 --budget 1K
 ask 2 "budget needs a price" $small --gpus 8 --tokens 1B --budget 1K
@@ -113,7 +113,7 @@ recompute_method: uniform
 recompute_num_layers: 1
 EOF
 run 0 "$moeplan" estimate "$dir/plan.yaml" --sweep mbs=1,2 --sweep seq=2048..4096 --tokens 1T --price 2
-[ "$(grep -c '^[* ] *[12]  ' "$dir/out")" = 4 ] || fail "four combinations"
+[ "$(grep -c '^[* ] *[12]  *[24]' "$dir/out")" = 4 ] || fail "four combinations"
 has "the fastest by useful tokens"
 run 0 "$moeplan" estimate "$dir/plan.yaml" --sweep mbs=1,3 --format csv
 grep -q '^3,.*batch-divides-into-microbatches' "$dir/out" || fail "three do not divide"

@@ -16,7 +16,7 @@ has "fits"
 has "cost        "
 
 # 48 GPUs or 72
-ask 0 "  h100         72 " qwen3-235b-a22b --gpus 48,72 --platform h100 --framework automodel
+ask 0 "h100        72 " qwen3-235b-a22b --gpus 48,72 --platform h100 --framework automodel
 lacks "no plan fits"
 
 # thousands of GPUs: days, with what fails meanwhile
@@ -28,7 +28,7 @@ ask 0 "GPUs without offload" qwen3-30b-a3b --gpus min --platform h200 --seq 1310
 ask 0 "GPUs are the fewest that are done in 14 days" qwen3-30b-a3b --platform h200 --seq 32768 --gbs 64 --framework automodel --tokens 50B --deadline 14d
 
 # the same run on another machine
-ask 0 "  gb300        64 " qwen3-30b-a3b --gpus 64 --platform h100,gb300 --framework automodel --tokens 1T --price h100=2/h,gb300=5/h
+ask 0 "gb300       64 " qwen3-30b-a3b --gpus 64 --platform h100,gb300 --framework automodel --tokens 1T --price h100=2/h,gb300=5/h
 lacks "no plan fits"
 
 # ten trillion tokens on 2,048 GPUs

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# script.sh PROGRAM SOURCE_DIR: the launch script is clean shell for every model and task, says in one line what its user
+# script.sh PROGRAM SOURCE_DIR [all]: the launch script is clean shell for every eighth (all: every) model and task, says in one line what its user
 # left out, finds its rendezvous under Slurm, and reads back as the plan it is.
 . "$2/tests/helpers.sh"
 command -v bash >/dev/null || { echo "no bash"; exit 77; }
 
 written=0
-for model in $("$moeplan" models | awk 'NR > 1 && NF > 3 { print $1 }'); do
+step=8 least=10
+[ "${3:-}" != all ] || step=1 least=100
+for model in $("$moeplan" models | awk -v step=$step 'NR > 1 && NF > 3 && (NR % step == 0 || $1 == "qwen3-30b-a3b") { print $1 }'); do
     for task in pretrain sft; do
         "$moeplan" suggest "$model" --gpus 256 --platform h100 --task $task --framework megatron --format script \
             >"$dir/out" 2>/dev/null || continue # no plan fits
@@ -14,7 +16,7 @@ for model in $("$moeplan" models | awk 'NR > 1 && NF > 3 { print $1 }'); do
         written=$((written + 1))
     done
 done
-[ $written -gt 100 ] || fail "only $written scripts"
+[ $written -gt $least ] || fail "only $written scripts"
 if command -v shellcheck >/dev/null; then (cd "$dir" && shellcheck ./*.sh >out) || fail "shellcheck finds faults"; fi
 
 # What srun is given, and MASTER_ADDR, as `launch NAME=VALUE...` sets the environment.
@@ -25,6 +27,7 @@ printf '<%s>\n' "$@"
 STUB
 printf '#!/bin/sh\n[ "$1 $2 $3" = "show hostnames n[1-2]" ] && printf "n1\\nn2\\n"\n' >"$dir/scontrol"
 chmod +x "$dir/srun" "$dir/scontrol"
+ln -s srun "$dir/torchrun" # which starts a single node
 bash=$(command -v bash) path=$PATH
 launch() { env -i PATH="$dir:$path" "$@" "$bash" "$script" >"$dir/out" 2>"$dir/err"; }
 one_line() { [ "$(wc -l <"$dir/err")" = 1 ] && grep -qF -- "$1" "$dir/err" || fail "said: $(cat "$dir/err")"; }

@@ -17,7 +17,8 @@ kept() { # TEXT ARGUMENTS…: a plan file with the text in it, which validate ac
     run 0 "$moeplan" validate "$dir/plan.yaml"
 }
 
-large="deepseek-v3 --gpus 256 --platform h100 --framework megatron"
+large="deepseek-v3 --gpus 256 --platform h100 --framework megatron" # a second each: for what the size is needed for
+small="qwen3-30b-a3b --gpus 16 --platform h100 --framework megatron"
 
 # what no layout can mend is said at once, with what would help
 suggest 1 "take fp8_blockwise on Hopper" $large --precision mxfp8
@@ -26,13 +27,13 @@ suggest 0 "mxfp8" deepseek-v3 --gpus 256 --platform gb200 --framework bridge --p
 
 # a pin keeps its value, and what goes with it follows
 suggest 0 "x vpp 3" $large --pin vpp=3 --why
-kept "overlap_grad_reduce: false" $large --pin overlap_grad_reduce=false
-kept "optimizer_cpu_offload: true" $large --pin optimizer_cpu_offload=true
+kept "overlap_grad_reduce: false" $small --pin overlap_grad_reduce=false
+kept "optimizer_cpu_offload: true" $small --pin optimizer_cpu_offload=true
 kept "tp: 8" $large --pin tp=8,etp=8
 kept "pipeline_model_parallel_layout: Et*30|t*31mL" $large --pin 'pipeline_model_parallel_layout=Et*30|t*31mL'
-kept "exp_avg_dtype: bf16" $large --pin exp_avg_dtype=bf16
-suggest 0 "flex / deepep" $large --pin dispatcher=deepep
-suggest 0 "dp 4, " $large --pin dp=4 --why
+kept "exp_avg_dtype: bf16" $small --pin exp_avg_dtype=bf16
+suggest 0 "flex / deepep" $small --pin dispatcher=deepep
+suggest 0 "dp 4, " $small --pin dp=4 --why
 suggest 0 "recipe: mxfp8" deepseek-v3 --gpus 256 --platform gb200 --precision mxfp8 --format yaml
 suggest 1 "AutoModel has no word for nvfp4" deepseek-v3 --gpus 256 --platform gb200 --framework automodel --precision nvfp4
 
@@ -86,7 +87,7 @@ printf '%strue}}\n%sfalse}}\n%s1}}\n' "$question" "$question" "$question" >"$dir
 has "options.no_playbook must be true or false, not 1"
 
 # as many plans as are asked for, no two alike
-suggest 0 '"rank":50,' qwen3-235b-a22b --gpus 256 --platform h100 --framework megatron --top 50 --format json
+suggest 0 '"rank":50,' qwen3-30b-a3b --gpus 64 --platform h100 --framework megatron --top 50 --format json
 [ "$(grep -o '"rank":[0-9]*' "$dir/out" | sort -u | wc -l)" = 50 ] || fail "not fifty plans"
 [ "$(grep -o '"plan":{[^}]*}' "$dir/out" | sort -u | wc -l)" = 50 ] || fail "two of fifty plans are the same"
 

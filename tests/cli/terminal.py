@@ -11,6 +11,9 @@ mode = sys.argv[3] if len(sys.argv) > 3 else ''
 golden = os.path.join(source, 'tests/cli/screens/terminal')
 WIDTHS, ESCAPES, END = (60, 80, 100, 160), re.compile('\x1b\\[[0-9;]*m'), b'<the end>'
 QUESTION = ['qwen3-30b-a3b', '--gpus', '8', '--platform', 'h100']
+PLAN, SLOW = 'tests/cli/screens/inputs/qwen3-235b.yaml', 'examples/slow-run/plan.yaml'
+WORTH = [f'examples/is-it-worth-it/{name}.yaml' for name in ('base', 'overlap')]
+BILL = ['--tokens', '1T', '--price', '2/h']
 SCREENS = {
     'suggest': ['suggest', *QUESTION],
     'suggest-take': ['suggest', *QUESTION, '--take', '2', '--next', '--verify'],
@@ -19,7 +22,13 @@ SCREENS = {
     'validate': ['validate', 'examples/broken-recipe'],
     'validate-concise': ['validate', 'examples/recipes', '--format', 'concise'],
     'validate-statistics': ['validate', 'examples/recipes', 'examples/broken-recipe', '--statistics'],
-    'estimate': ['estimate', 'tests/cli/screens/inputs/plan.yaml', '--gpus', '64', '--platform', 'h100'],
+    'estimate': ['estimate', PLAN],
+    'estimate-explain': ['estimate', PLAN, '--explain'],
+    'estimate-sweep': ['estimate', PLAN, '--sweep', 'mbs=1,2', '--sweep', 'pp=4,8', *BILL],
+    'compare': ['compare', *WORTH],
+    'compare-many': ['compare', *WORTH, SLOW, *BILL],
+    'diagnose': ['diagnose', 'examples/slow-run/train.log', '--plan', SLOW],
+    'sizing': ['suggest', 'qwen3-30b-a3b', '--gpus', '8..32', '--platform', 'h100', *BILL],
     'explain-rule': ['explain', 'ep-divides-experts'],
     'explain-parameter': ['explain', 'tp'],
     'explain-word': ['explain', 'bubble'],

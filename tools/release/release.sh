@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # release.sh OUT: makes in OUT all that is shipped of the last commit: the source, the static program, Debian's packages, the
 # list of what is inside (SPDX) and the checksums. Everything is built twice, in two places, and must come out alike.
-# OPTIONS=… are further words for cmake. MOEPLAN_HELP_URI=… is where docs/rules can be read, MOEPLAN_CONTACT=… who answers for the
-# packages (Name <mail@host>).
+# OPTIONS=… are further words for cmake. MOEPLAN_SITE_URI=… is where the site of the documentation can be read,
+# MOEPLAN_CONTACT=… who answers for the packages (Name <mail@host>).
 set -eu
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -17,7 +17,7 @@ grep -q "^## $version" CHANGELOG.md || {
     echo "release.sh: CHANGELOG.md says nothing about $version" >&2
     exit 1
 }
-[ "${MOEPLAN_HELP_URI:-}" ] || echo "release.sh: without MOEPLAN_HELP_URI findings have no links" >&2
+[ "${MOEPLAN_SITE_URI:-}" ] || echo "release.sh: without MOEPLAN_SITE_URI findings have no links" >&2
 [ "${MOEPLAN_CONTACT:-}" ] || echo "release.sh: without MOEPLAN_CONTACT the packages name nobody" >&2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,7 +31,7 @@ build() { # FOLDER BUILD OPTION…: of the source that lies in FOLDER
     shift 2
     # shellcheck disable=SC2086 # words
     CFLAGS="-ffile-prefix-map=$source=." cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DMOEPLAN_TESTS=OFF \
-        -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON "-DMOEPLAN_HELP_URI=${MOEPLAN_HELP_URI:-}" \
+        -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON "-DMOEPLAN_SITE_URI=${MOEPLAN_SITE_URI:-}" \
         "-DMOEPLAN_CONTACT=${MOEPLAN_CONTACT:-}" "$@" ${OPTIONS:-} >"$work/log" 2>&1 &&
         cmake --build "$build" -j "$(nproc)" >>"$work/log" 2>&1 || {
         tail -n 30 "$work/log" >&2

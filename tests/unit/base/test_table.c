@@ -42,8 +42,25 @@ static void what_there_is_no_room_for_is_named(void **state)
                                   "  pipe, has it)\n");
 }
 
+/* A wide column that goes makes room for a narrow one that matters less. */
+static void room_is_given_by_importance(void **state)
+{
+    static const struct table_column wide[] = {
+        {"a", false, 0}, {"wide one", false, 1}, {"c", true, 2}};
+    struct table t = table_new(*state, wide, 3);
+    struct buf out = buf_new(*state);
+    table_add(&t, STR("first"));
+    table_add(&t, STR("a cell of thirty characters.."));
+    table_add(&t, STR("12"));
+    table_print(&t, 12, &out);
+    const char *shown = page_render(*state, buf_str(&out), (struct view){0}).p;
+    assert_memory_equal(shown, "a       c\nfirst  12\n", strlen("a       c\nfirst  12\n"));
+    assert_non_null(strstr(shown, "(no room for: wide one;"));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(figures_stand_at_the_right_and_empty_columns_are_left_out),
     cmocka_unit_test(what_there_is_no_room_for_is_named),
+    cmocka_unit_test(room_is_given_by_importance),
 };
 UNIT_MAIN(tests)

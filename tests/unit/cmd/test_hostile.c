@@ -292,14 +292,14 @@ static void write_file(const char *path, struct str text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* The words that srun is given, with the script as a file of that name in an empty folder. */
+/* The words that torchrun is given, with the script as a file of that name in an empty folder. */
 static void check_run(struct str script, struct str words_wanted)
 {
     static const char stub[] = "#!/bin/sh\nprintf '%s\\n' \"$@\"\n";
     char folder[] = "/tmp/hostile-XXXXXX", text[65536];
     assert_non_null(mkdtemp(folder));
     char command[256], path[64];
-    snprintf(path, sizeof path, "%s/srun", folder);
+    snprintf(path, sizeof path, "%s/torchrun", folder);
     write_file(path, str_of(stub));
     assert_int_equal(chmod(path, 0755), 0);
     snprintf(path, sizeof path, "%s/run.sh", folder);
@@ -311,25 +311,25 @@ static void check_run(struct str script, struct str words_wanted)
     size_t n = fread(text, 1, sizeof text, pipe);
     assert_int_equal(pclose(pipe), 0);
     assert_true(str_eq((struct str){text, n}, words_wanted));
-    snprintf(command, sizeof command, "cd %s && [ \"$(ls)\" = \"$(printf 'run.sh\\nsrun')\" ]",
+    snprintf(command, sizeof command, "cd %s && [ \"$(ls)\" = \"$(printf 'run.sh\\ntorchrun')\" ]",
              folder);
     assert_int_equal(system(command), 0);
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
 }
 
-/* What a script gives srun: its last command's words, a line each, as the flags have them. */
+/* What a script gives torchrun: its last command's words, a line each, as the flags have them. */
 static struct str words_of(struct arena *a, struct str script)
 {
     struct buf out = buf_new(a);
     struct str line;
     bool begun = false;
     while (str_split(&script, '\n', &line)) {
-        if (str_starts(line, STR("srun "))) begun = true;
+        if (str_starts(line, STR("torchrun "))) begun = true;
         if (!begun) continue;
         struct str word, rest = str_trim(line);
         while (str_split(&rest, ' ', &word)) {
-            if (str_is(word, "srun") || str_is(word, "\\") || !word.n) continue;
+            if (str_is(word, "torchrun") || str_is(word, "\\") || !word.n) continue;
             if (str_is(word, "\"${DATA[@]}\""))
                 word = STR("--mock-data\n--tokenizer-type\nNullTokenizer");
             if (str_starts(word, STR("\"${MASTER"))) word = STR("localhost:29500");

@@ -29,6 +29,19 @@ static void caret_stands_under_the_place(void **state)
                         "       = more: moeplan explain some-rule\n");
 }
 
+static void page_of_the_rule_stands_behind_the_command(void **state)
+{
+    struct diags all;
+    diags_init(&all, *state);
+    struct diag *d = diag_add(&all, SEVERITY_INFO, "some-rule", (struct span){0}, "bad");
+    d->page = STR("https://docs/rule/some-rule.html");
+    struct buf out = buf_new(*state);
+    render_text(&out, &all, d, 0);
+    assert_non_null(
+        strstr(page_render(*state, buf_str(&out), (struct view){0}).p,
+               "= more: moeplan explain some-rule, https://docs/rule/some-rule.html\n"));
+}
+
 static const char *second_and_third_line(const char *text)
 {
     return strchr(text, '\n') + 1;
@@ -79,6 +92,7 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(caret_stands_under_the_place),
+    cmocka_unit_test(page_of_the_rule_stands_behind_the_command),
     cmocka_unit_test(tabs_and_wide_characters_keep_the_caret_in_place),
     cmocka_unit_test(place_at_the_end_of_a_line_has_a_caret),
     cmocka_unit_test(long_lines_are_cut_around_the_place),
