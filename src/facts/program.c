@@ -4,6 +4,7 @@
 #include "base/edit.h"
 #include "facts/facts.h"
 #include "facts/param_ids.h"
+#include "facts/profile.h"
 #include "facts/program_kind.h"
 
 /* ---- by name ---- */
@@ -99,12 +100,20 @@ static struct str nearest(const struct facts *f, const struct stranger *s, size_
     return param_nearest_key(FRAMEWORK_MEGATRON, s->name);
 }
 
+/* Whether a program of rules/programs has the flag: then it is no slip. */
+static bool is_anothers(struct str name)
+{
+    for (uint32_t i = 0; i < program_kind_count; i++)
+        if (program_kind_has(&program_kinds[i], name)) return true;
+    return false;
+}
+
 /* Whether every stranger has a name that it may be a slip of. A launch with no stranger is one of
  * Megatron-LM's. */
 static bool all_near(const struct facts *f, const struct str *near)
 {
     for (size_t i = 0; i < f->program.strangers.n; i++)
-        if (near[i].n == 0) return false;
+        if (near[i].n == 0 || is_anothers(f->program.strangers.items[i].name)) return false;
     return true;
 }
 
@@ -271,9 +280,18 @@ static void set_facts(struct facts *f)
               STR("the launch"));
 }
 
+/* Flags that this release lacks say that another one runs, and a fork may stand on any. */
+static void settle_releases(struct facts *f)
+{
+    uint32_t may = ~f->program.lacking;
+    bool here = may & facts_release(f) && f->program.origin != PROGRAM_FORK;
+    if (!here) f->releases = profile_newest(f->framework, may) ? may : RELEASES_ALL;
+}
+
 void program_settle(struct facts *f)
 {
     struct program *p = &f->program;
+    bool told = p->told || f->release_told;
     struct str *near = ARENA_ARRAY(f->arena, struct str, p->strangers.n);
     for (size_t i = 0; i < p->strangers.n; i++)
         near[i] = nearest(f, &p->strangers.items[i], i);
@@ -287,6 +305,7 @@ void program_settle(struct facts *f)
         report_fork(f, near);
         lessen_doubts(f);
     }
+    if (!told) settle_releases(f);
     set_facts(f);
 }
 

@@ -35,6 +35,7 @@ struct program {
     bool told;    /* said, not guessed: flags alone, or a release that the user names */
     bool bare;    /* flags alone: which program takes them, they say themselves */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
+    uint32_t lacking; /* the releases that lack one of its flags, as bits */
     VEC(struct stranger) strangers;
     VEC(size_t) doubts; /* findings, by index, that hold for Megatron-LM of this release alone */
 };
