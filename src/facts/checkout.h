@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checkout of a framework that a file lies in: its scripts and tests are for its own release. */
+/* The checkout of a framework that a file lies in: its scripts and tests are for its own release.
+ */
 #ifndef MOEPLAN_FACTS_CHECKOUT_H
 #define MOEPLAN_FACTS_CHECKOUT_H
 

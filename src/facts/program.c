@@ -21,7 +21,7 @@ static const struct {
     {"pretrain_bert.py", TASK_TRAINING},
     {"pretrain_t5.py", TASK_TRAINING},
     {"pretrain_ict.py", TASK_TRAINING},
-    {"pretrain_retro.py", TASK_TRAINING},
+    {"pretrain_retro.py", TASK_UNSAID}, /* a folder of its own sets lengths and data */
     {"pretrain_vlm.py", TASK_TRAINING},
     {"train_rl.py", TASK_TRAINING},
     {"run_text_generation_server.py", TASK_INFERENCE},
@@ -212,14 +212,18 @@ static void report_known(struct facts *f, const struct crowd *known)
              STR_ARG(first), STR_ARG(others), STR_ARG(title));
 }
 
+static bool is_beside_training(const struct program *p)
+{
+    return p->task != TASK_TRAINING && p->task != TASK_UNSAID;
+}
+
 /* One warning for the flags that nobody knows; a program that serves, judges or converts has some
    of its own. */
 static void report_unknown(struct facts *f, const struct crowd *c)
 {
     if (c->n == 0) return;
     const struct stranger *first = c->items[0];
-    bool other = f->program.task != TASK_TRAINING && f->program.task != TASK_UNSAID;
-    enum severity severity = other ? SEVERITY_INFO : SEVERITY_WARNING;
+    enum severity severity = is_beside_training(&f->program) ? SEVERITY_INFO : SEVERITY_WARNING;
     struct diag *d = diag_add(f->diags, severity, "unknown-key", first->at,
                               c->n == 1 ? "Megatron-LM %.*s has no %s %.*s"
                                         : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
@@ -258,7 +262,8 @@ static void lessen_doubts(struct facts *f)
     enum severity most = program_vouches(&f->program) ? SEVERITY_WARNING : SEVERITY_INFO;
     for (size_t i = 0; i < f->program.doubts.n; i++) {
         struct diag *d = &f->diags->items[f->program.doubts.items[i]];
-        if (d->severity > most) d->severity = most;
+        bool command = is_beside_training(&f->program) && str_is(d->rule, "value-unexpected");
+        if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;
     }
 }
 
@@ -330,6 +335,22 @@ static bool is_closed(const struct facts *f)
 bool program_vouches(const struct program *p)
 {
     return !p->kind || p->kind->checked_by_megatron;
+}
+
+static size_t count_written(const struct facts *f)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < param_count; i++)
+        n += f->items[i].origin == ORIGIN_FILE && param_table[i].in[FRAMEWORK_MEGATRON].n_flags;
+    return n;
+}
+
+bool program_is_megatrons(const struct facts *f)
+{
+    const struct program *p = &f->program;
+    bool another = p->origin == PROGRAM_OTHER || p->origin == PROGRAM_FORK;
+    return !str_is(f->format, "megatron") || p->kind || !another ||
+           count_written(f) > p->strangers.n;
 }
 
 /* With --use-checkpoint-args a checkpoint says what the model is. */

@@ -330,8 +330,7 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     /* a recipe is code: what its source does not show may mend it before the run */
     bool doubtful = is_of_recipe(f, &operands) || is_of_some_release(f, &operands) ||
                     is_of_usual_world(f, &operands);
-    const struct profile *without =
-        d->severity == SEVERITY_ERROR ? release_without(r, f) : NULL;
+    const struct profile *without = d->severity == SEVERITY_ERROR ? release_without(r, f) : NULL;
     if (d->severity == SEVERITY_ERROR && (doubtful || without)) d->severity = SEVERITY_WARNING;
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
     if (r->n_guides) d->guide = r->guides[0];
