@@ -202,6 +202,9 @@ static void foreign_flag(struct occurrence *o)
         p->told = p->bare = false;
     }
     if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) return;
+    /* the training scripts take these too where the package is installed */
+    bool installed = str_is(o->flag->program, "examples/post_training/modelopt");
+    if (installed && !p->told) return;
     struct diag *d = complain(
         o, "other-program-option", &o->name,
         arena_printf(o->f->arena, "%.*s is an option of %.*s, not of the pretraining scripts",

@@ -22,7 +22,6 @@ static const struct {
     {"pretrain_t5.py", TASK_TRAINING},
     {"pretrain_ict.py", TASK_TRAINING},
     {"pretrain_retro.py", TASK_UNSAID}, /* a folder of its own sets lengths and data */
-    {"pretrain_vlm.py", TASK_TRAINING},
     {"train_rl.py", TASK_TRAINING},
     {"run_text_generation_server.py", TASK_INFERENCE},
     {"run_dynamic_text_generation_server.py", TASK_INFERENCE},
