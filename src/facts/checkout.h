@@ -4,7 +4,7 @@
 #ifndef MOEPLAN_FACTS_CHECKOUT_H
 #define MOEPLAN_FACTS_CHECKOUT_H
 
-#include "diag/diag.h"
+#include "doc/node.h"
 #include "facts/param.h"
 
 /* The known release that the checkout around a source's file has: the oldest one for what is older,

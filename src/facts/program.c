@@ -99,11 +99,12 @@ static struct str nearest(const struct facts *f, const struct stranger *s, size_
     return param_nearest_key(FRAMEWORK_MEGATRON, s->name);
 }
 
-/* Whether a program of rules/programs has the flag: then it is no slip. */
-static bool is_anothers(struct str name)
+/* Whether Megatron-LM had the flag once: then it is no slip. */
+static bool was_there(struct str name)
 {
     for (uint32_t i = 0; i < program_kind_count; i++)
-        if (program_kind_has(&program_kinds[i], name)) return true;
+        if (str_is(program_kinds[i].name, "megatron-former"))
+            return program_kind_has(&program_kinds[i], name);
     return false;
 }
 
@@ -112,7 +113,7 @@ static bool is_anothers(struct str name)
 static bool all_near(const struct facts *f, const struct str *near)
 {
     for (size_t i = 0; i < f->program.strangers.n; i++)
-        if (near[i].n == 0 || is_anothers(f->program.strangers.items[i].name)) return false;
+        if (near[i].n == 0 || was_there(f->program.strangers.items[i].name)) return false;
     return true;
 }
 

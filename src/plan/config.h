@@ -350,8 +350,9 @@ void layout_start(const struct config *c, int n_chunks, struct layout *out);
 /* A layout as Megatron's string: "Ett|(ttt|)*14tmL". */
 struct str layout_text(struct arena *a, const struct layout *layout);
 
-/* Whether two models are the same in every field. */
-bool model_same(const struct model_shape *a, const struct model_shape *b);
+/* How many fields that say something about their layers differ in two models; 0: they are the same.
+ */
+int model_differences(const struct model_shape *a, const struct model_shape *b);
 
 /* ---- exact parameter counts (include every weight, norm and bias of the checkpoint; both
  * embeddings, once if tied) ---- */
