@@ -58,12 +58,13 @@ static bool is_plan_word(const struct param *p)
     return p->scope == SCOPE_PLAN && !param_is_spelled(p);
 }
 
-/* Whether the target has only words for it that are on their way out: what they do is said in
-   others. */
-static bool is_former(const struct facts *to, int param)
+/* Whether a framework's newest release has only words for it that are on their way out: what they
+   do is said in others. */
+static bool is_former(const struct facts *f, int param)
 {
-    const struct param_spelling *s = &param_table[param].in[to->framework];
-    return s->n_flags && !s->flags[0].program.n && !param_flag_in(s, facts_release(to));
+    const struct param_spelling *s = &param_table[param].in[f->framework];
+    return s->n_flags && !s->flags[0].program.n &&
+           !param_flag_in(s, profile_newest(f->framework, RELEASES_ALL)->bit);
 }
 
 /* What the user wrote, with the value that the framework makes of it. */
@@ -120,8 +121,8 @@ static void carry_virtual(const struct facts *effective, struct facts *to)
     facts_set(to, P_virtual_pipeline_model_parallel_size, vpp, ORIGIN_FILE, NULL, nothing);
 }
 
-/* Whether a model fact that a plan leaves out is missing there, or would make another model, and one
-   that is no farther from the source's. */
+/* Whether a model fact that a plan leaves out is missing there, or would make another model, and
+   one that is no farther from the source's. */
 static bool makes_another_model(const struct facts *source, const struct facts *result, int param,
                                 struct value v)
 {
@@ -243,6 +244,7 @@ static void lose_written(struct arena *a, const struct facts *from, const struct
         const struct param *p = &param_table[i];
         const struct fact *x = &from->items[i];
         if (!fact_is_set(x) || !is_carried_scope(p->scope) || p->in[to].known) continue;
+        if (is_former(from, i)) continue;
         if (is_plan_word(p) || asks_nothing(x->value)) continue;
         if (comes_with_model(from, out->facts, i)) continue;
         if (convert_has_word(effective, out->facts, i) || is_section(from->framework, i)) continue;
@@ -264,15 +266,15 @@ static bool decides_another(struct arena *a, const struct rule_set *rules, const
     return false;
 }
 
-/* Words that the target is about to forget, and whose work nothing else does. */
+/* Words that their framework is about to forget, and whose work nothing else does. */
 static void lose_former(struct arena *a, const struct rule_set *rules, const struct facts *from,
                         const struct facts *effective, struct arena *scratch,
                         struct conversion *out)
 {
     for (int i = 0; i < (int)param_count; i++) {
         const struct fact *x = &from->items[i];
-        if (!fact_is_set(x) || !is_former(out->facts, i) || asks_nothing(x->value)) continue;
-        const struct param_flag *flag = &param_table[i].in[out->facts->framework].flags[0];
+        if (!fact_is_set(x) || !is_former(from, i) || asks_nothing(x->value)) continue;
+        const struct param_flag *flag = &param_table[i].in[from->framework].flags[0];
         bool idle = str_starts(flag->deprecated, STR("has no effect"));
         if (idle || decides_another(a, rules, from, effective, i, scratch)) continue;
         struct str instead = flag->deprecated.n ? flag->deprecated : flag->removed;
