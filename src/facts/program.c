@@ -337,6 +337,16 @@ bool program_vouches(const struct program *p)
     return !p->kind || p->kind->checked_by_megatron;
 }
 
+void program_assume(struct facts *f)
+{
+    for (int i = 0; str_is(f->format, "megatron") && i < (int)param_count; i++) {
+        struct value off = facts_default(f, i);
+        bool open = f->items[i].origin == ORIGIN_UNKNOWN && !fact_is_known(&f->items[i]);
+        if (open && off.kind == VALUE_BOOL && !off.b && param_table[i].in[f->framework].n_flags)
+            facts_set(f, i, off, ORIGIN_ASSUMED, NULL, STR("the launch"));
+    }
+}
+
 static size_t count_written(const struct facts *f)
 {
     size_t n = 0;

@@ -50,6 +50,9 @@ void program_settle(struct facts *f);
 /* Whether Megatron-LM's own checks see the arguments: not in a program that is known to check them
  * itself. */
 bool program_vouches(const struct program *p);
+/* What a cost is estimated of: the switches that are off by default, and that neither a launch nor
+   anything else sets, are off in a fork too. */
+void program_assume(struct facts *f);
 /* Whether a launch takes Megatron-LM's arguments: a script of somebody's own whose flags are mostly
    other ones has but a few names in common with it. */
 bool program_is_megatrons(const struct facts *f);
