@@ -36,17 +36,25 @@ static bool fits(enum param_type type, struct value v)
     return true;
 }
 
-static bool is_choice(const struct param *p, struct value v)
+/* The words that a framework has beside the parameter's own. */
+struct words {
+    const struct str *items;
+    size_t n;
+};
+
+static bool is_choice(const struct param *p, struct words also, struct value v)
 {
-    return v.kind != VALUE_STRING || !p->n_choices || str_among(v.s, p->choices, p->n_choices);
+    return v.kind != VALUE_STRING || !p->n_choices || str_among(v.s, p->choices, p->n_choices) ||
+           str_among(v.s, also.items, also.n);
 }
 
 /* The first item, or the value itself, that is none of the choices; NULL: all are. */
-static const struct value *foreign_item(const struct param *p, const struct value *v)
+static const struct value *foreign_item(const struct param *p, struct words also,
+                                        const struct value *v)
 {
-    if (v->kind != VALUE_LIST) return is_choice(p, *v) ? NULL : v;
+    if (v->kind != VALUE_LIST) return is_choice(p, also, *v) ? NULL : v;
     for (size_t i = 0; i < v->list->n; i++)
-        if (!is_choice(p, v->list->items[i])) return &v->list->items[i];
+        if (!is_choice(p, also, v->list->items[i])) return &v->list->items[i];
     return NULL;
 }
 
@@ -80,7 +88,9 @@ bool value_check(struct facts *f, int param, struct value *value, struct span at
         d->parameter = p->name;
         return false;
     }
-    const struct value *foreign = foreign_item(p, &v);
+    struct words also;
+    also.items = facts_choices(f, param, &also.n);
+    const struct value *foreign = foreign_item(p, also, &v);
     if (foreign) bad_choice(f, param, *foreign, at, written);
     return !foreign;
 }
@@ -191,7 +201,7 @@ bool value_check_own(struct arena *a, struct diags *diags, const struct param *p
     struct value v = *value = param_coerce(a, p, *value);
     if (v.kind == VALUE_NULL || v.kind == VALUE_UNKNOWN) return true;
     if (!fits(p->type, v) || !items_fit(p->type, v)) return bad_type(a, diags, p, v, at, written);
-    const struct value *foreign = foreign_item(p, &v);
+    const struct value *foreign = foreign_item(p, (struct words){0}, &v);
     if (!foreign) return value_check_range(a, diags, p, v, at, written);
     struct str text = value_text(a, *foreign);
     struct diag *d = diag_add(diags, SEVERITY_ERROR, "value-choice", at,

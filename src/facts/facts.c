@@ -41,6 +41,7 @@ struct facts *facts_new(struct arena *a, struct diags *diags, enum framework fra
     f->framework = framework;
     f->version = version;
     f->profile = profile_find(framework, version);
+    f->releases = facts_release(f);
     f->items = arena_dup(a, param_defaults[framework], param_count * sizeof *f->items);
     if (f->profile) apply_release(f);
     return f;

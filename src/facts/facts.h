@@ -62,7 +62,10 @@ struct facts {
                              megatron) */
     struct str version;   /* of the framework profile: "main@2026-08-22" or a release number */
     const struct profile *profile; /* the same, in full; NULL: a version that nobody knows */
-    struct str format;             /* automodel, megatron, bridge, plan */
+    bool release_told; /* by the user, a setting, or the checkout that the file lies in */
+    uint32_t releases; /* those that it may be for, as bits: what not all of them refuse is no sure
+                          error */
+    struct str format; /* automodel, megatron, bridge, plan */
     uint32_t source;
     struct fact *items;              /* [param_count] */
     const struct model_input *model; /* what the model facts were read from; NULL: none */

@@ -202,6 +202,9 @@ static void foreign_flag(struct occurrence *o)
         p->told = p->bare = false;
     }
     if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) return;
+    /* the training scripts take these too where the package is installed */
+    bool installed = str_is(o->flag->program, "examples/post_training/modelopt");
+    if (installed && !p->told) return;
     struct diag *d = complain(
         o, "other-program-option", &o->name,
         arena_printf(o->f->arena, "%.*s is an option of %.*s, not of the pretraining scripts",
@@ -209,11 +212,12 @@ static void foreign_flag(struct occurrence *o)
     if (!p->told) d->severity = SEVERITY_WARNING;
 }
 
-/* The releases that have a flag: none of them is this one. */
+/* The releases that have a flag; 0: none has. */
 static uint32_t releases_of(const struct occurrence *o)
 {
+    if (o->flag) return o->flag->releases;
     const struct profile_setting *s = profile_setting_find(FRAMEWORK_MEGATRON, o->name.text);
-    return o->flag ? o->flag->releases : s ? s->releases : 0;
+    return s ? s->releases : 0;
 }
 
 /* What is said of a flag that other releases have, and what this one has in its place; empty where
@@ -501,6 +505,7 @@ void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_w
     struct occurrence o = {.f = f, .name = name, .values = values, .n = n};
     o.param = param_find_key(FRAMEWORK_MEGATRON, name.text, &o.flag);
     if (o.param >= 0) o.spelling = &param_table[o.param].in[FRAMEWORK_MEGATRON];
+    if (releases_of(&o)) f->program.lacking |= ~releases_of(&o);
     if (o.param < 0 || !flag_fits(f, o.flag)) {
         const struct param_flag *flag = o.flag;
         const struct param *p = declared_find(f->declared, name.text, &flag);

@@ -4,6 +4,7 @@
 #include "base/edit.h"
 #include "facts/facts.h"
 #include "facts/param_ids.h"
+#include "facts/profile.h"
 #include "facts/program_kind.h"
 
 /* ---- by name ---- */
@@ -20,8 +21,7 @@ static const struct {
     {"pretrain_bert.py", TASK_TRAINING},
     {"pretrain_t5.py", TASK_TRAINING},
     {"pretrain_ict.py", TASK_TRAINING},
-    {"pretrain_retro.py", TASK_TRAINING},
-    {"pretrain_vlm.py", TASK_TRAINING},
+    {"pretrain_retro.py", TASK_UNSAID}, /* a folder of its own sets lengths and data */
     {"train_rl.py", TASK_TRAINING},
     {"run_text_generation_server.py", TASK_INFERENCE},
     {"run_dynamic_text_generation_server.py", TASK_INFERENCE},
@@ -107,11 +107,21 @@ static struct str nearest(const struct facts *f, struct str *near, size_t i)
     return near[i] = found.n ? found : (struct str){"", 0};
 }
 
+/* Whether Megatron-LM had the flag once: then it is no slip. */
+static bool was_there(struct str name)
+{
+    for (uint32_t i = 0; i < program_kind_count; i++)
+        if (str_is(program_kinds[i].name, "megatron-former"))
+            return program_kind_has(&program_kinds[i], name);
+    return false;
+}
+
 /* Whether every stranger has one. A launch with no stranger is one of Megatron-LM's. */
 static bool all_near(const struct facts *f, struct str *near)
 {
     for (size_t i = 0; i < f->program.strangers.n; i++)
-        if (nearest(f, near, i).n == 0) return false;
+        if (was_there(f->program.strangers.items[i].name) || nearest(f, near, i).n == 0)
+            return false;
     return true;
 }
 
@@ -210,14 +220,18 @@ static void report_known(struct facts *f, const struct crowd *known)
              STR_ARG(first), STR_ARG(others), STR_ARG(title));
 }
 
+static bool is_beside_training(const struct program *p)
+{
+    return p->task != TASK_TRAINING && p->task != TASK_UNSAID;
+}
+
 /* One warning for the flags that nobody knows; a program that serves, judges or converts has some
    of its own. */
 static void report_unknown(struct facts *f, const struct crowd *c)
 {
     if (c->n == 0) return;
     const struct stranger *first = c->items[0];
-    bool other = f->program.task != TASK_TRAINING && f->program.task != TASK_UNSAID;
-    enum severity severity = other ? SEVERITY_INFO : SEVERITY_WARNING;
+    enum severity severity = is_beside_training(&f->program) ? SEVERITY_INFO : SEVERITY_WARNING;
     struct diag *d = diag_add(f->diags, severity, "unknown-key", first->at,
                               c->n == 1 ? "Megatron-LM %.*s has no %s %.*s"
                                         : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
@@ -267,7 +281,8 @@ static void lessen_doubts(struct facts *f)
     enum severity most = program_vouches(&f->program) ? SEVERITY_WARNING : SEVERITY_INFO;
     for (size_t i = 0; i < f->program.doubts.n; i++) {
         struct diag *d = &f->diags->items[f->program.doubts.items[i]];
-        if (d->severity > most) d->severity = most;
+        bool command = is_beside_training(&f->program) && str_is(d->rule, "value-unexpected");
+        if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;
     }
 }
 
@@ -289,9 +304,18 @@ static void set_facts(struct facts *f)
               STR("the launch"));
 }
 
+/* Flags that this release lacks say that another one runs, and a fork may stand on any. */
+static void settle_releases(struct facts *f)
+{
+    uint32_t may = ~f->program.lacking;
+    bool here = may & facts_release(f) && f->program.origin != PROGRAM_FORK;
+    if (!here) f->releases = profile_newest(f->framework, may) ? may : RELEASES_ALL;
+}
+
 void program_settle(struct facts *f)
 {
     struct program *p = &f->program;
+    bool told = p->told || f->release_told;
     struct str *near = ARENA_ARRAY(f->arena, struct str, p->strangers.n);
     /* a release says which flags the training scripts have, not those of a program beside them */
     if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) p->told = false;
@@ -305,6 +329,7 @@ void program_settle(struct facts *f)
         report_fork(f, near);
         lessen_doubts(f);
     }
+    if (!told) settle_releases(f);
     set_facts(f);
 }
 
@@ -329,6 +354,32 @@ static bool is_closed(const struct facts *f)
 bool program_vouches(const struct program *p)
 {
     return !p->kind || p->kind->checked_by_megatron;
+}
+
+void program_assume(struct facts *f)
+{
+    for (int i = 0; str_is(f->format, "megatron") && i < (int)param_count; i++) {
+        struct value off = facts_default(f, i);
+        bool open = f->items[i].origin == ORIGIN_UNKNOWN && !fact_is_known(&f->items[i]);
+        if (open && off.kind == VALUE_BOOL && !off.b && param_table[i].in[f->framework].n_flags)
+            facts_set(f, i, off, ORIGIN_ASSUMED, NULL, STR("the launch"));
+    }
+}
+
+static size_t count_written(const struct facts *f)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < param_count; i++)
+        n += f->items[i].origin == ORIGIN_FILE && param_table[i].in[FRAMEWORK_MEGATRON].n_flags;
+    return n;
+}
+
+bool program_is_megatrons(const struct facts *f)
+{
+    const struct program *p = &f->program;
+    bool another = p->origin == PROGRAM_OTHER || p->origin == PROGRAM_FORK;
+    return !str_is(f->format, "megatron") || p->kind || !another ||
+           count_written(f) > p->strangers.n;
 }
 
 /* With --use-checkpoint-args a checkpoint says what the model is. */

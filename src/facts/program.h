@@ -32,9 +32,10 @@ struct stranger {
 struct program {
     enum program_origin origin;
     enum program_task task;
-    bool told;    /* said, not guessed: flags alone, or a release that the user names */
-    bool bare;    /* flags alone: which program takes them, they say themselves */
+    bool told; /* said, not guessed: flags alone, or a release that the user names */
+    bool bare; /* flags alone: which program takes them, they say themselves */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
+    uint32_t lacking;                /* the releases that lack one of its flags, as bits */
     VEC(struct stranger) strangers;
     VEC(size_t) doubts; /* findings, by index, that hold for Megatron-LM of this release alone */
 };
@@ -49,6 +50,12 @@ void program_settle(struct facts *f);
 /* Whether Megatron-LM's own checks see the arguments: not in a program that is known to check them
  * itself. */
 bool program_vouches(const struct program *p);
+/* What a cost is estimated of: the switches that are off by default, and that neither a launch nor
+   anything else sets, are off in a fork too. */
+void program_assume(struct facts *f);
+/* Whether a launch takes Megatron-LM's arguments: a script of somebody's own whose flags are mostly
+   other ones has but a few names in common with it. */
+bool program_is_megatrons(const struct facts *f);
 /* Makes what nobody wrote unknown where the program may have set it: a fork's, a tool's or a part's
    defaults are not Megatron-LM's. */
 void program_open(struct facts *f);

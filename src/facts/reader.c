@@ -4,6 +4,7 @@
 #include "facts/automodel.h"
 #include "facts/bridge.h"
 #include "facts/check.h"
+#include "facts/checkout.h"
 #include "facts/formats.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
@@ -50,10 +51,12 @@ struct facts *reader_facts(struct arena *a, struct diags *diags, uint32_t source
                            const struct read_options *options)
 {
     struct str version = options->version.n ? options->version : options->versions[framework];
+    if (!version.n) version = checkout_release(a, diags, source, framework);
     const struct profile *profile = profile_find(framework, version);
     if (!profile) profile = profile_find(framework, STR(""));
     struct facts *f = facts_new(a, diags, framework, profile->version);
     f->framework_known = true;
+    f->release_told = version.n > 0;
     f->format = format;
     f->source = source;
     f->declared = options->declared;

@@ -58,6 +58,15 @@ static bool is_plan_word(const struct param *p)
     return p->scope == SCOPE_PLAN && !param_is_spelled(p);
 }
 
+/* Whether a framework's newest release has only words for it that are on their way out: what they
+   do is said in others. */
+static bool is_former(const struct facts *f, int param)
+{
+    const struct param_spelling *s = &param_table[param].in[f->framework];
+    return s->n_flags && !s->flags[0].program.n &&
+           !param_flag_in(s, profile_newest(f->framework, RELEASES_ALL)->bit);
+}
+
 /* What the user wrote, with the value that the framework makes of it. */
 static void carry_written(const struct facts *from, const struct facts *effective, struct facts *to)
 {
@@ -67,7 +76,7 @@ static void carry_written(const struct facts *from, const struct facts *effectiv
         bool size = p->scope == SCOPE_PLATFORM && fact_is_set(x);
         bool carried =
             is_carried_scope(p->scope) && (p->in[to->framework].known || is_plan_word(p));
-        if (!fact_is_set(x) || !(carried || size)) continue;
+        if (!fact_is_set(x) || !(carried || size) || is_former(to, i)) continue;
         facts_set(to, i, is_known(effective->items[i].value) ? effective->items[i].value : x->value,
                   ORIGIN_FILE, NULL, nothing);
     }
@@ -112,15 +121,19 @@ static void carry_virtual(const struct facts *effective, struct facts *to)
     facts_set(to, P_virtual_pipeline_model_parallel_size, vpp, ORIGIN_FILE, NULL, nothing);
 }
 
-/* Whether a model fact that a plan leaves out would make another model. */
-static bool makes_another_model(const struct facts *result, int param, struct value v)
+/* Whether a model fact that a plan leaves out is missing there, or would make another model, and
+   one that is no farther from the source's. */
+static bool makes_another_model(const struct facts *source, const struct facts *result, int param,
+                                struct value v)
 {
-    struct model_shape without, with;
+    struct model_shape wanted, without, with;
     struct facts *f = facts_copy(result->arena, result);
-    config_model(f, &without, true);
+    config_model(source, &wanted, true);
+    bool whole = config_model(f, &without, true);
     f->items[param].value = v;
-    config_model(f, &with, true);
-    return !model_same(&without, &with);
+    if (config_model(f, &with, true) && !whole) return true;
+    return model_differences(&without, &with) > 0 &&
+           model_differences(&with, &wanted) <= model_differences(&without, &wanted);
 }
 
 static bool differs(struct value source, struct value target)
@@ -151,12 +164,13 @@ static bool carry_defaults(const struct rule_set *rules, const struct facts *fro
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
         bool plain = p->scope == SCOPE_PLAN || p->scope == SCOPE_MODEL;
-        if (!plain || fact_is_set(&to->items[i]) || !means_the_same(rules, from, effective, to, i))
+        if (!plain || fact_is_set(&to->items[i]) || is_former(to, i) ||
+            !means_the_same(rules, from, effective, to, i))
             continue;
         struct value v = effective->items[i].value;
         if (!differs(v, result->items[i].value)) continue;
         if (p->scope == SCOPE_MODEL && !is_known(result->items[i].value) &&
-            !fact_is_set(&from->items[i]) && !makes_another_model(result, i, v))
+            !fact_is_set(&from->items[i]) && !makes_another_model(effective, result, i, v))
             continue;
         facts_set(to, i, v, ORIGIN_FILE, NULL, nothing);
         changed = true;
@@ -230,11 +244,41 @@ static void lose_written(struct arena *a, const struct facts *from, const struct
         const struct param *p = &param_table[i];
         const struct fact *x = &from->items[i];
         if (!fact_is_set(x) || !is_carried_scope(p->scope) || p->in[to].known) continue;
+        if (is_former(from, i)) continue;
         if (is_plan_word(p) || asks_nothing(x->value)) continue;
         if (comes_with_model(from, out->facts, i)) continue;
         if (convert_has_word(effective, out->facts, i) || is_section(from->framework, i)) continue;
         lose(a, out, spelling(from, i), value_text(a, x->value),
              arena_printf(a, "%s has no such setting", framework_name(to)));
+    }
+}
+
+/* Whether a setting decides another one, which is carried in its place. */
+static bool decides_another(struct arena *a, const struct rule_set *rules, const struct facts *from,
+                            const struct facts *effective, int param, struct arena *scratch)
+{
+    struct facts *f = facts_copy(a, from);
+    f->items[param] = (struct fact){.value = facts_default(from, param), .origin = ORIGIN_DEFAULT};
+    const struct facts *without = rules_whole_facts(a, rules, f, scratch);
+    for (int i = 0; i < (int)param_count; i++)
+        if (i != param && !value_eq(without->items[i].value, effective->items[i].value))
+            return true;
+    return false;
+}
+
+/* Words that their framework is about to forget, and whose work nothing else does. */
+static void lose_former(struct arena *a, const struct rule_set *rules, const struct facts *from,
+                        const struct facts *effective, struct arena *scratch,
+                        struct conversion *out)
+{
+    for (int i = 0; i < (int)param_count; i++) {
+        const struct fact *x = &from->items[i];
+        if (!fact_is_set(x) || !is_former(from, i) || asks_nothing(x->value)) continue;
+        const struct param_flag *flag = &param_table[i].in[from->framework].flags[0];
+        bool idle = str_starts(flag->deprecated, STR("has no effect"));
+        if (idle || decides_another(a, rules, from, effective, i, scratch)) continue;
+        struct str instead = flag->deprecated.n ? flag->deprecated : flag->removed;
+        lose(a, out, spelling(from, i), value_text(a, x->value), instead);
     }
 }
 
@@ -323,6 +367,7 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
     convert_drop_keys(a, out);
     facts_derive(out->facts);
     lose_written(a, from, effective, out);
+    lose_former(a, rules, from, effective, scratch, out);
     lose_expert_tensor(a, effective, out);
     lose_foreign(a, from, out);
     if (complete) lose_unsayable(a, rules, out);

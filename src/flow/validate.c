@@ -162,6 +162,13 @@ static bool says_something(const struct readings *readings)
     return false;
 }
 
+static bool is_anothers(const struct readings *readings)
+{
+    for (size_t i = 0; i < readings->n; i++)
+        if (program_is_megatrons(readings->items[i].facts)) return false;
+    return readings->n > 0;
+}
+
 /* A file in which nothing can be checked is no file without errors. */
 static enum recipe_status check_said(const struct recipe *recipe, struct file_report *report)
 {
@@ -172,6 +179,11 @@ static enum recipe_status check_said(const struct recipe *recipe, struct file_re
                                  recipe->format->title)
                   : STR("no recipe that moeplan knows");
         return recipe->status;
+    }
+    if (recipe->status == RECIPE_READ && is_anothers(&recipe->readings)) {
+        report->diags->n = 0;
+        report->why_skipped = STR("arguments of a program that moeplan does not know");
+        return RECIPE_SKIPPED;
     }
     if (recipe->status != RECIPE_READ || report->diags->n || says_something(&recipe->readings))
         return recipe->status;

@@ -369,8 +369,9 @@ struct stage_cut {
 };
 struct stage_cut layout_cut(int layers, int stages, int pp);
 
-/* Whether two models are the same in every field. */
-bool model_same(const struct model_shape *a, const struct model_shape *b);
+/* How many fields that say something about their layers differ in two models; 0: they are the same.
+ */
+int model_differences(const struct model_shape *a, const struct model_shape *b);
 
 /* ---- exact parameter counts (include every weight, norm and bias of the checkpoint; both
  * embeddings, once if tied) ---- */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether two models are the same: field by field, as what lies between the fields of a struct may
-   be anything. */
+/* How many fields of two models differ: field by field, as what lies between the fields of a struct
+   may be anything. The sizes of layers that neither model has make no difference. */
 #include "plan/config.h"
 
-#define FIELD(name)                                                                                \
+enum part { PART_ALL, PART_MLA, PART_EXPERTS, PART_MAMBA, PART_LINEAR };
+
+#define FIELD_OF(part, name)                                                                       \
     {                                                                                              \
-        offsetof(struct model_shape, name), sizeof((struct model_shape *)0)->name                  \
+        part, offsetof(struct model_shape, name), sizeof((struct model_shape *)0)->name            \
     }
+#define FIELD(name) FIELD_OF(PART_ALL, name)
 
 /* All but the name. None has room between its own parts. */
 static const struct {
+    enum part part;
     size_t offset, size;
 } fields[] = {FIELD(num_layers),
               FIELD(hidden),
@@ -44,31 +48,31 @@ static const struct {
               FIELD(window),
               FIELD(mla),
               FIELD(q_lora),
-              FIELD(kv_lora),
-              FIELD(qk_nope),
-              FIELD(qk_rope),
-              FIELD(mla_v),
+              FIELD_OF(PART_MLA, kv_lora),
+              FIELD_OF(PART_MLA, qk_nope),
+              FIELD_OF(PART_MLA, qk_rope),
+              FIELD_OF(PART_MLA, mla_v),
               FIELD(o_lora),
               FIELD(o_groups),
               FIELD(experts),
-              FIELD(topk),
-              FIELD(expert_ffn),
-              FIELD(shared_ffn),
-              FIELD(latent),
-              FIELD(router_groups),
-              FIELD(router_group_topk),
-              FIELD(shared_gate),
-              FIELD(router_bias),
-              FIELD(mamba_heads),
-              FIELD(mamba_head_dim),
-              FIELD(mamba_state),
-              FIELD(mamba_groups),
-              FIELD(mamba_conv),
-              FIELD(lin_k_heads),
-              FIELD(lin_v_heads),
-              FIELD(lin_k_dim),
-              FIELD(lin_v_dim),
-              FIELD(lin_conv),
+              FIELD_OF(PART_EXPERTS, topk),
+              FIELD_OF(PART_EXPERTS, expert_ffn),
+              FIELD_OF(PART_EXPERTS, shared_ffn),
+              FIELD_OF(PART_EXPERTS, latent),
+              FIELD_OF(PART_EXPERTS, router_groups),
+              FIELD_OF(PART_EXPERTS, router_group_topk),
+              FIELD_OF(PART_EXPERTS, shared_gate),
+              FIELD_OF(PART_EXPERTS, router_bias),
+              FIELD_OF(PART_MAMBA, mamba_heads),
+              FIELD_OF(PART_MAMBA, mamba_head_dim),
+              FIELD_OF(PART_MAMBA, mamba_state),
+              FIELD_OF(PART_MAMBA, mamba_groups),
+              FIELD_OF(PART_MAMBA, mamba_conv),
+              FIELD_OF(PART_LINEAR, lin_k_heads),
+              FIELD_OF(PART_LINEAR, lin_v_heads),
+              FIELD_OF(PART_LINEAR, lin_k_dim),
+              FIELD_OF(PART_LINEAR, lin_v_dim),
+              FIELD_OF(PART_LINEAR, lin_conv),
               FIELD(mtp_layers),
               FIELD(mtp_repeated),
               FIELD(mtp_kinds),
@@ -89,11 +93,34 @@ static const struct {
               FIELD(kinds),
               FIELD(layers)};
 
-bool model_same(const struct model_shape *a, const struct model_shape *b)
+static bool has_mixer(const struct model_shape *m, enum mixer mixer)
 {
-    bool same = str_eq(a->name, b->name);
-    for (size_t i = 0; i < sizeof fields / sizeof *fields && same; i++)
-        same = memcmp((const char *)a + fields[i].offset, (const char *)b + fields[i].offset,
-                      fields[i].size) == 0;
-    return same;
+    for (int i = 0; i < m->n_kinds; i++)
+        if (m->kinds[i].mixer == mixer) return true;
+    for (int i = 0; i < m->n_mtp_kinds; i++)
+        if (m->mtp_kinds[i].mixer == mixer) return true;
+    return false;
+}
+
+static bool has_part(const struct model_shape *m, enum part part)
+{
+    switch (part) {
+    case PART_ALL: return true;
+    case PART_MLA: return m->mla;
+    case PART_EXPERTS: return m->experts > 0;
+    case PART_MAMBA: return has_mixer(m, MIXER_MAMBA);
+    case PART_LINEAR: return has_mixer(m, MIXER_LINEAR);
+    }
+    return true;
+}
+
+int model_differences(const struct model_shape *a, const struct model_shape *b)
+{
+    int n = !str_eq(a->name, b->name);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (!has_part(a, fields[i].part) && !has_part(b, fields[i].part)) continue;
+        n += memcmp((const char *)a + fields[i].offset, (const char *)b + fields[i].offset,
+                    fields[i].size) != 0;
+    }
+    return n;
 }

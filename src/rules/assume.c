@@ -42,6 +42,7 @@ static void assume_all(const struct rule_set *set, struct facts *f, bool model_o
 {
     const struct rule_lane *lane = &set->lanes[f->framework];
     model_assume(f);
+    program_assume(f);
     facts_derive(f);
     for (size_t i = 0; i < lane->n_assumptions; i++) {
         const struct rule *r = set->items[lane->assumptions[i]];

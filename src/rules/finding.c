@@ -5,8 +5,10 @@
 
 #include "base/buf.h"
 #include "base/edit.h"
+#include "base/version.h"
 #include "facts/bridge.h"
 #include "facts/param_ids.h"
+#include "facts/profile.h"
 #include "facts/rewrite.h"
 #include "rules/rule.h"
 
@@ -307,6 +309,16 @@ static bool is_of_usual_world(const struct facts *f, const struct operands *oper
     return world && f->items[P_world_size].origin == ORIGIN_FILE;
 }
 
+/* Whether one of the releases that the launch may be for lacks the check. */
+static const struct profile *release_without(const struct rule *r, const struct facts *f)
+{
+    const struct version_range *range = &r->in[f->framework];
+    const struct profile *p;
+    for (uint32_t left = f->releases; (p = profile_newest(f->framework, left)); left &= ~p->bit)
+        if (!version_between(p->version, range->from, range->to)) return p;
+    return NULL;
+}
+
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch)
 {
@@ -318,7 +330,8 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     /* a recipe is code: what its source does not show may mend it before the run */
     bool doubtful = is_of_recipe(f, &operands) || is_of_some_release(f, &operands) ||
                     is_of_usual_world(f, &operands);
-    if (d->severity == SEVERITY_ERROR && doubtful) d->severity = SEVERITY_WARNING;
+    const struct profile *without = d->severity == SEVERITY_ERROR ? release_without(r, f) : NULL;
+    if (d->severity == SEVERITY_ERROR && (doubtful || without)) d->severity = SEVERITY_WARNING;
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
     if (r->n_guides) d->guide = r->guides[0];
     d->source = r->source;
@@ -326,6 +339,9 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     d->n_covers = r->n_covers;
     d->values = str_dup(f->diags->arena, values_text(f, &operands, scratch));
     add_notes(d, r, f, &operands, scratch);
+    if (without)
+        diag_note(f->diags, d, "release %.*s does not refuse it, and its flags may be of that one",
+                  STR_ARG(without->version));
     add_help(d, set, r, f, scratch);
     arena_pop(scratch, mark);
     return d;

@@ -131,3 +131,38 @@ expect 0 "0 errors" "$moeplan" validate serve.args
 printf '#!/bin/bash\ntorchrun --nproc-per-node 8 --nnodes ${WORLD_SIZE:-1} pretrain_gpt.py %s\n' \
     "$sizes $data --pipeline-model-parallel-size 16" >r.sh
 expect 1 "warning[world-size-divides]" "$moeplan" validate r.sh
+
+# what only later releases refuse is no error of a launch that may be for an earlier one, nor of a fork
+te="--cross-entropy-loss-fusion --cross-entropy-fusion-impl te"
+script pretrain_gpt.py "$data $te"
+expect 1 "error[cross-entropy-fusion-not-te]" "$moeplan" validate r.sh
+script pretrain_gpt.py "$data $te --legacy-tokenizer"
+expect 0 "warning[cross-entropy-fusion-not-te]" "$moeplan" validate r.sh
+has "release 0.16 does not refuse it"
+run 1 "$moeplan" validate r.sh --framework-version main
+script pretrain_gpt.py "$data $te --hop --hip 3"
+expect 0 "warning[cross-entropy-fusion-not-te]" "$moeplan" validate r.sh
+# a flag of a former release is no slip of one of today's
+script pretrain_gpt.py "$data --encoder-pipeline-model-parallel-size 1"
+expect 0 "--encoder-pipeline-model-parallel-size" "$moeplan" validate r.sh
+
+# a script in a checkout is for the release of the checkout
+mkdir -p tree/megatron/core tree/examples/a
+printf "MAJOR = 0\nMINOR = 16\nPATCH = 0\nPRE_RELEASE = 'rc1'\n" >tree/megatron/core/package_info.py
+script pretrain_gpt.py "$data $te"
+cp r.sh tree/examples/a/
+expect 0 "Megatron-LM 0.16's lock file" "$moeplan" validate tree/examples/a/r.sh
+lacks "cross-entropy-fusion-not-te"
+run 1 "$moeplan" validate tree/examples/a/r.sh --framework-version main
+printf 'MAJOR = 0\nMINOR = 9\n' >tree/megatron/core/package_info.py
+expect 0 "Megatron-LM 0.14's lock file" "$moeplan" validate tree/examples/a/r.sh
+printf 'MAJOR = 7\nMINOR = 9\n' >tree/megatron/core/package_info.py
+expect 1 "Megatron-LM main@" "$moeplan" validate tree/examples/a/r.sh
+printf 'version = "none"\n' >tree/megatron/core/package_info.py
+expect 1 "Megatron-LM main@" "$moeplan" validate tree/examples/a/r.sh
+
+# a program whose flags are mostly its own has but names in common with Megatron-LM
+printf '#!/bin/bash\ntorchrun hop.py --hop 1 --hip 2 --hap 3 --hup 4 --bf16 --seed 1 --num-layers 3\n' >r.sh
+expect 2 "arguments of a program that moeplan does not know" "$moeplan" validate r.sh
+printf '#!/bin/bash\npython convert_hops.py import --seed 1 --bf16 --num-layers 3 --hop 1\n' >r.sh
+expect 0 "info[value-unexpected]" "$moeplan" validate r.sh

@@ -154,7 +154,7 @@ static void slurm_ignores_late_headers(void **state)
 static void options_of_other_programs_are_named(void **state)
 {
     struct facts *f = script(state, HEAD "python pretrain_gpt.py --bf16 --num-layers 4 "
-                                         "--export-model-type GPTModel --swiglu\n");
+                                         "--image-seq-length 4 --swiglu\n");
     assert_int_equal(f->diags->n, 1);
     assert_str(f->diags->items[0].rule, "other-program-option");
     assert_int_equal(f->diags->items[0].severity, SEVERITY_WARNING);

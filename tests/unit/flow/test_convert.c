@@ -132,6 +132,37 @@ static void what_has_no_counterpart_is_named(void **state)
 }
 
 /* A text that the target's framework refuses, with the place in it. */
+/* What a spelling that is on its way out decides is said in today's words; one that does nothing is
+   not missed. */
+static void former_spellings_are_carried_as_what_they_decide(void **state)
+{
+    struct facts *f = text_facts(*state, "megatron",
+                                 STR("--hybrid-override-pattern M*M- --use-mcore-models "
+                                     "--use-rotary-position-embeddings --hidden-size 64 "
+                                     "--num-attention-heads 4 --num-layers 4"));
+    struct conversion x = converted(f, FRAMEWORK_MEGATRON);
+    assert_str(facts_str(x.facts, P_hybrid_layer_pattern), "M*M-");
+    assert_str(facts_str(x.facts, P_position_embedding_type), "rope");
+    assert_false(fact_is_set(facts_get(x.facts, P_hybrid_override_pattern)));
+    assert_false(fact_is_set(facts_get(x.facts, P_use_rotary_position_embeddings)));
+    assert_int_equal(x.lost.n, 0);
+}
+
+/* The sizes of parts that a model has not would make it another one where they are read back. */
+static void a_plan_gets_no_size_that_its_model_has_not(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    struct facts *f = text_facts(*state, "megatron",
+                                 STR("--hidden-size 64 --num-attention-heads 4 --num-layers 4 "
+                                     "--swiglu --vocab-size 128"));
+    struct conversion x;
+    convert_facts(f->arena, rules_builtin(), f, FRAMEWORK_MEGATRON, false, scratch, &x);
+    arena_free(scratch);
+    assert_false(fact_is_set(facts_get(x.facts, P_v_head_dim)));
+    assert_false(fact_is_set(facts_get(x.facts, P_mamba_head_dim)));
+    assert_true(fact_is_set(facts_get(x.facts, P_ffn_hidden_size)));
+}
+
 static void the_result_is_checked_as_its_framework_does(void **state)
 {
     struct arena *scratch = arena_new(0);
@@ -160,6 +191,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pipelines_in_automodels_words),
     cmocka_unit_test(what_is_open_stays_open),
     cmocka_unit_test(what_has_no_counterpart_is_named),
+    cmocka_unit_test(former_spellings_are_carried_as_what_they_decide),
+    cmocka_unit_test(a_plan_gets_no_size_that_its_model_has_not),
     cmocka_unit_test(the_result_is_checked_as_its_framework_does),
 };
 UNIT_MAIN(tests)

@@ -340,16 +340,27 @@ static void layers_of_every_kind_are_told_apart(void **state)
     }
 }
 
+/* A model with layers of every kind that has sizes of its own. */
+static struct model_shape *model_of_all_parts(struct arena *a)
+{
+    struct model_shape *m = ARENA_NEW(a, struct model_shape);
+    m->mla = true;
+    m->experts = 8;
+    m->n_kinds = 2;
+    m->kinds[0].mixer = MIXER_MAMBA;
+    m->kinds[1].mixer = MIXER_LINEAR;
+    return m;
+}
+
 /* Every byte counts but those between the fields. */
 static void models_are_compared_in_every_field(void **state)
 {
-    struct model_shape *m = ARENA_NEW(*state, struct model_shape);
-    struct model_shape *other = ARENA_NEW(*state, struct model_shape);
+    struct model_shape *m = model_of_all_parts(*state), *other = model_of_all_parts(*state);
     size_t ignored = 0, longest = 0, run = 0;
     for (size_t i = 0; i < sizeof *m; i++) {
         bool in_name = i - offsetof(struct model_shape, name) < sizeof m->name;
         ((unsigned char *)other)[i] ^= !in_name;
-        bool same = model_same(m, other) && !in_name;
+        bool same = model_differences(m, other) == 0 && !in_name;
         ((unsigned char *)other)[i] ^= !in_name;
         run = same ? run + 1 : 0;
         ignored += same;
@@ -358,14 +369,27 @@ static void models_are_compared_in_every_field(void **state)
     assert_true(longest < _Alignof(struct model_shape));
     assert_true(ignored < 32);
     other->name = STR("other");
-    assert_false(model_same(m, other));
+    assert_int_equal(model_differences(m, other), 1);
     m->name = (struct str){other->name.p, 4};
     other->name = STR("othe");
-    assert_true(model_same(m, other));
+    assert_int_equal(model_differences(m, other), 0);
+}
+
+static void sizes_of_layers_that_no_model_has_make_no_difference(void **state)
+{
+    struct model_shape *m = ARENA_NEW(*state, struct model_shape);
+    struct model_shape *other = ARENA_NEW(*state, struct model_shape);
+    other->kv_lora = other->topk = other->mamba_state = other->lin_conv = 7;
+    assert_int_equal(model_differences(m, other), 0);
+    other->mla = true;
+    assert_int_equal(model_differences(m, other), 2);
+    other->experts = 8;
+    assert_int_equal(model_differences(m, other), 4);
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(models_are_compared_in_every_field),
+    cmocka_unit_test(sizes_of_layers_that_no_model_has_make_no_difference),
     cmocka_unit_test(sizes_and_degrees_are_read),
     cmocka_unit_test(unset_expert_tp_follows_the_framework),
     cmocka_unit_test(precision_comes_from_the_word_or_the_switches),
