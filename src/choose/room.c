@@ -14,11 +14,14 @@ static void fill(const struct search *s, struct contender *o, const struct memor
     contender_fill_memory(o, memory);
 }
 
+/* Fills s->memory too. */
 static bool estimate(struct search *s, struct contender *o, struct memory_estimate *memory)
 {
-    bool possible = memory_estimate(&s->c, memory, NULL);
-    if (possible) fill(s, o, memory);
-    return possible;
+    search_take_memory(s);
+    if (!memory_divide(&s->c, s->memory)) return false;
+    memory_peaks(s->memory, memory);
+    fill(s, o, memory);
+    return true;
 }
 
 /* Whether it fits; the least of all is remembered. */
@@ -48,7 +51,7 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved)
     if (!estimate(s, o, &memory)) return false;
     if (!fits(s, o)) {
         search_take_layers(s);
-        *moved = split_to_fit(&s->c, s->layers, &memory, &s->layout);
+        *moved = split_to_fit(&s->c, s->layers, s->memory, &memory, &s->layout);
         if (*moved) fill(s, o, &memory);
     }
     return judge(s, o);

@@ -15,15 +15,29 @@ double search_wish(const struct search *s, enum part part)
     return prefer_sum(r->preferences, r->n_preferences, s->wishes[part], &s->c.knobs);
 }
 
+static uint32_t slot_of(const struct knobs *key, uint32_t slots)
+{
+    return str_hash((struct str){(const char *)key, sizeof *key}) % slots;
+}
+
 void search_take_layers(struct search *s)
 {
     struct knobs key = time_layers_key(&s->c.knobs);
-    uint32_t slot = str_hash((struct str){(const char *)&key, sizeof key}) % SEARCH_KNOWN_LAYERS;
-    struct known_layers *known = &s->known_layers[slot];
+    struct known_layers *known = &s->known_layers[slot_of(&key, SEARCH_KNOWN_LAYERS)];
     s->layers = &known->layers;
     if (memcmp(&known->key, &key, sizeof key) == 0) return;
     known->key = key;
     time_layers_init(&s->c, &known->layers);
+}
+
+void search_take_memory(struct search *s)
+{
+    struct knobs key = memory_layers_key(&s->c.knobs);
+    struct known_memory *known = &s->known_memory[slot_of(&key, SEARCH_KNOWN_MEMORY)];
+    s->memory = &known->work;
+    if (memcmp(&known->key, &key, sizeof key) == 0) return;
+    known->key = key;
+    memory_measure(&s->c, &known->work);
 }
 
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
@@ -352,6 +366,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->timing = timing_of(&s->c);
     s->kinds = (struct kinds){.request = request, .arena = a};
     s->known_layers = ARENA_ARRAY(a, struct known_layers, SEARCH_KNOWN_LAYERS);
+    s->known_memory = ARENA_ARRAY(a, struct known_memory, SEARCH_KNOWN_MEMORY);
     part_wishes(s);
     s->spots = (struct spots){
         .request = request, .arena = a, .about_spot = s->wishes[PART_SPOT], .c = &s->c};

@@ -48,13 +48,18 @@ struct family {
                             does, as far as was asked: 0 and INT_MAX at first */
 };
 
-/* Times of layers that were worked out; they are asked for again and again, as plans differ in what
-   is around the layers. */
-enum { SEARCH_KNOWN_LAYERS = 512 };
+/* Times of layers that were worked out, and what they keep; they are asked for again and again, as
+   plans differ in what is around the layers. */
+enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 64 };
 
 struct known_layers {
     struct knobs key; /* time_layers_key */
     struct time_layers layers;
+};
+
+struct known_memory {
+    struct knobs key; /* memory_layers_key */
+    struct memory_work work;
 };
 
 struct search {
@@ -76,6 +81,8 @@ struct search {
     double wish; /* of all parts of the present plan but PART_STATE */
     const struct time_layers *layers;
     struct known_layers *known_layers; /* [SEARCH_KNOWN_LAYERS] */
+    struct memory_work *memory;
+    struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
     struct finalists finalists;
     bool tight, risky; /* risky: of the variant being tried, false while it is open */
 };
@@ -91,6 +98,8 @@ double search_wish(const struct search *s, enum part part);
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m);
 /* Makes s->layers those of the present knobs. */
 void search_take_layers(struct search *s);
+/* Makes s->memory what theirs keep; memory_divide does the rest. */
+void search_take_memory(struct search *s);
 
 /* Whether the present knobs take a risk that is not usual. */
 bool search_is_risky(const struct search *s);

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <math.h>
 
-#include "cost/memory.h"
 #include "plan/framework.h"
 
 /* A layout string is worth this part of a step. */
@@ -364,13 +363,15 @@ static bool find_room(struct memory_work *w, const struct memory_estimate *m, in
 
 /* One round: divides anew within the room that the stages of the present split have. False: there
    is none. */
-static bool fit_once(struct config *c, const struct time_layers *layers, struct memory_estimate *m,
-                     struct layout *slot)
+static bool fit_once(struct config *c, const struct time_layers *layers, struct memory_work *w,
+                     struct memory_estimate *m, struct layout *slot)
 {
-    struct memory_work w;
     int most[COST_MAX_STAGES];
-    return memory_prepare(c, &w) && find_room(&w, m, most) && plan(c, layers, most, slot) &&
-           memory_estimate(c, m, NULL);
+    if (!memory_divide(c, w) || !find_room(w, m, most) || !plan(c, layers, most, slot) ||
+        !memory_divide(c, w))
+        return false;
+    memory_peaks(w, m);
+    return true;
 }
 
 /* Whether a stage has room to spare: of any other split some stage has as many layers as now. */
@@ -381,12 +382,12 @@ static bool has_spare(const struct memory_estimate *m)
     return false;
 }
 
-bool split_to_fit(struct config *c, const struct time_layers *layers, struct memory_estimate *m,
-                  struct layout *slot)
+bool split_to_fit(struct config *c, const struct time_layers *layers, struct memory_work *w,
+                  struct memory_estimate *m, struct layout *slot)
 {
     if (m->fits == FITS_YES || !split_is_free(c) || !has_spare(m)) return false;
     /* again where other kinds of layers came to stand on a stage than its room was counted in */
-    for (int i = 0; i < MOST_ROUNDS && fit_once(c, layers, m, slot); i++)
+    for (int i = 0; i < MOST_ROUNDS && fit_once(c, layers, w, m, slot); i++)
         if (m->fits == FITS_YES) return true;
     split_by_time(c, layers, slot);
     return false;
@@ -394,8 +395,11 @@ bool split_to_fit(struct config *c, const struct time_layers *layers, struct mem
 
 bool split_plan(struct config *c, const struct time_layers *layers, struct layout *slot)
 {
+    struct memory_work w;
     struct memory_estimate m;
     if (!split_by_time(c, layers, slot)) return false;
-    if (split_is_free(c) && memory_estimate(c, &m, NULL)) split_to_fit(c, layers, &m, slot);
+    if (!split_is_free(c) || !memory_prepare(c, &w)) return true;
+    memory_peaks(&w, &m);
+    split_to_fit(c, layers, &w, &m, slot);
     return true;
 }
