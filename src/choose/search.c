@@ -137,7 +137,7 @@ static enum result try_plan(struct search *s, const struct time_rates *rates)
     double least = spots_bound_of_split(&s->c, rates, &s->layout);
     least += around_pipeline(s, least);
     if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
-    if (!room_is_found(s, &o, &moved)) return NO_ROOM;
+    if (room_is_denied(s, s->c.knobs.vpp) || !room_is_found(s, &o, &moved)) return NO_ROOM;
     return !offer(s, &o) ? REFUSED : moved ? SQUEEZED : GOOD;
 }
 
@@ -184,7 +184,7 @@ struct relief {
 };
 
 /* Whether it is known already that there is no room. */
-static bool room_is_denied(const struct search *s, const struct relief *x)
+static bool is_cramped(const struct search *s, const struct relief *x)
 {
     return !s->request->exhaustive && s->rooms[x->offload].cramped >> x->recompute & 1;
 }
@@ -259,7 +259,7 @@ static void visit_stages(struct search *s, const struct spot *spot)
         if (o == 1 && !needs_offload(s)) break;
         struct relief x = {.offload = o, .seconds = cpu_seconds(s, &kind->offloads[o])};
         for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-            if (!room_is_denied(s, &x)) try_variants(s, spot, wish, &x);
+            if (!is_cramped(s, &x)) try_variants(s, spot, wish, &x);
     }
 }
 

@@ -110,6 +110,12 @@ bool search_is_risky(const struct search *s);
 bool room_is_there(struct search *s, struct contender *o);
 /* The same, divided otherwise where that makes room; *moved: they were. */
 bool room_is_found(struct search *s, struct contender *o, bool *moved);
+/* Whether the present plan has no room however its layers are divided, with its virtual stages or
+   any number from there to `most_vpp`: quick, and false where it is not known. */
+bool room_is_denied(struct search *s, int most_vpp);
+/* The states of recomputation, as bits, of which that is so with an offload on the present spot,
+   whatever the other switches. */
+uint64_t room_never(struct search *s, int offload, int most_vpp);
 /* Forgets what is known of the spot and stages before. */
 void room_forget(struct search *s);
 /* Whether a state of recomputation has no room on the present spot and stages with an offload,

@@ -92,17 +92,22 @@ struct knobs memory_layers_key(const struct knobs *k)
     return x;
 }
 
-bool memory_divide(const struct config *c, struct memory_work *w)
+void memory_place(const struct config *c, struct memory_work *w)
 {
     const struct knobs *k = &c->knobs;
-    if (k->pp > COST_MAX_STAGES) return false;
     w->c = c;
-    w->n_chunks = pipeline_chunks(c, w->chunks);
     double replicas = k->fsdp == FSDP_NONE ? 1 : knobs_replicas(k);
     w->dense_shards = at_least_one((double)knobs_dp(k) * k->cp / replicas);
     w->expert_shards = at_least_one((double)knobs_edp(k) / replicas);
     w->workspace = workspaces(c, &w->x);
     w->imbalance = imbalance(c, w->x.routing_imbalance);
+}
+
+bool memory_divide(const struct config *c, struct memory_work *w)
+{
+    if (c->knobs.pp > COST_MAX_STAGES) return false;
+    memory_place(c, w);
+    w->n_chunks = pipeline_chunks(c, w->chunks);
     return w->n_chunks > 0;
 }
 
