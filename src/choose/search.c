@@ -263,20 +263,90 @@ static void visit_stages(struct search *s, const struct spot *spot)
     }
 }
 
-/* With most virtual stages first, which have the shortest ramps. */
-static void visit(struct search *s, const struct spot *spot)
+/* The numbers of virtual stages of a spot in two classes, whose plans have different bounds: one
+   stage, and more. */
+struct stages {
+    int n, values[AXIS_MAX_VALUES];
+};
+
+static struct stages stages_of(const struct axis *vpp, bool more)
+{
+    struct stages x = {0};
+    for (int i = 0; i < vpp->n; i++)
+        if ((vpp->values[i] > 1) == more) x.values[x.n++] = vpp->values[i];
+    return x;
+}
+
+/* Makes a spot the present one, with the fewest stages; false: nothing of it matters. */
+static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
 {
     guard_tick(arena_guard(s->arena));
     set_spot(s, spot, 1);
-    if (!matters(s, spot->bound, spot->wish)) return;
-    struct axis vpp = spots_stages(s->request, &s->c);
-    s->c.knobs.vpp = vpp.values[0];
+    if (!matters(s, spot->bound, spot->wish)) return false;
+    *vpp = spots_stages(s->request, &s->c);
+    s->c.knobs.vpp = vpp->values[0];
     s->kind = kinds_of(&s->kinds, &s->c);
-    if (room_is_hopeless(s, spot)) return;
+    return !room_is_hopeless(s, spot);
+}
+
+/* Gives a spot its turn, by what has room. */
+static void queue(struct search *s, const struct spot *spot)
+{
+    struct axis vpp;
+    struct turn turn = {.spot = spot, .bound = INFINITY, .plain = {INFINITY, INFINITY}};
+    if (!enter(s, spot, &vpp)) return;
+    for (int more = 0; more < 2; more++) {
+        struct stages x = stages_of(&vpp, more);
+        if (x.n == 0) continue;
+        set_spot(s, spot, x.values[0]);
+        turn.plain[more] = order_bound(s, x.values[x.n - 1], 0);
+        turn.bound = fmin(turn.bound, turn.plain[more] * prefer_factor(spot->wish));
+    }
+    order_add(s, turn);
+}
+
+/* Whether any plan with these stages does, of which the fewest are the present ones. */
+static bool stages_matter(struct search *s, const struct turn *turn, const struct stages *x)
+{
+    const struct kind *kind = present_kind(s);
+    double wish = turn->spot->wish;
+    if (matters(s, turn->plain[x->values[0] > 1], wish)) return true;
+    return kind->n_offloads > 1 &&
+           matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish) &&
+           matters(s, order_bound(s, x->values[x->n - 1], kind->leanest), wish);
+}
+
+/* With most virtual stages first, which have the shortest ramps. */
+static void visit(struct search *s, const struct turn *turn)
+{
+    struct axis vpp;
+    if (!enter(s, turn->spot, &vpp)) return;
     s->params = sharding_params(&s->c);
-    for (int i = vpp.n - 1; i >= 0; i--) {
-        set_spot(s, spot, vpp.values[i]);
-        visit_stages(s, spot);
+    for (int more = 1; more >= 0; more--) {
+        struct stages x = stages_of(&vpp, more);
+        if (x.n == 0) continue;
+        set_spot(s, turn->spot, x.values[0]);
+        if (!stages_matter(s, turn, &x)) continue;
+        for (int i = x.n - 1; i >= 0; i--) {
+            set_spot(s, turn->spot, x.values[i]);
+            visit_stages(s, turn->spot);
+        }
+    }
+}
+
+/* A spot waits while others have smaller bounds, of either kind. */
+static void visit_all(struct search *s)
+{
+    const struct spot *spot = s->spots.items.items, *end = spot + s->spots.items.n;
+    s->turns.n = 0;
+    while (spot < end || s->turns.n > 0) {
+        bool queued = s->turns.n > 0 && (spot == end || s->turns.items[0].bound <= spot->bound);
+        if (queued) {
+            struct turn turn = order_take(s);
+            visit(s, &turn);
+        } else {
+            queue(s, spot++);
+        }
     }
 }
 
@@ -386,8 +456,7 @@ void search_within(struct search *s, double capacity_bytes, bool tight, struct s
     finalists_start(&s->finalists, most < SEARCH_MAX_PLANS ? most : SEARCH_MAX_PLANS,
                     s->spots.two_kinds);
     visit_known(s);
-    for (size_t i = 0; i < s->spots.items.n; i++)
-        visit(s, &s->spots.items.items[i]);
+    visit_all(s);
     out->n = finalists_take(&s->finalists, out->plans);
     polish(s);
 }

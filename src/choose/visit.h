@@ -57,6 +57,13 @@ struct known_layers {
     struct time_layers layers;
 };
 
+/* A spot that waits for its visit. */
+struct turn {
+    const struct spot *spot;
+    double bound;    /* of the score, seconds, of plans without offload that may have room */
+    double plain[2]; /* of their step time, without and with virtual stages */
+};
+
 struct known_memory {
     struct knobs key; /* memory_layers_key */
     struct memory_work work;
@@ -71,6 +78,7 @@ struct search {
     bool *wishes[PARTS];  /* [n_preferences]: which preferences are about this part of a plan */
     struct spots spots;
     struct family *families; /* [spots.n_families] */
+    VEC(struct turn) turns;  /* a heap */
     struct timing timing;    /* for what does not depend on the layout */
     struct kinds kinds;
     /* of the spot being looked at */
@@ -124,6 +132,15 @@ bool room_is_cramped(struct search *s, int recompute, int offload);
 /* Whether nothing can fit on a spot: where even the low end of the estimate of every leanest plan
    is too much, so is all else with as large a micro-batch. */
 bool room_is_hopeless(struct search *s, const struct spot *spot);
+
+/* ---- order.c ---- */
+
+/* Seconds of a step that no plan undercuts which may have room on the present spot with an offload,
+   with the present number of virtual stages or any to `most_vpp`; infinite: none has. */
+double order_bound(struct search *s, int most_vpp, int offload);
+void order_add(struct search *s, struct turn turn);
+/* Takes the one with the smallest bound of those that there are. */
+struct turn order_take(struct search *s);
 
 /* ---- variants.c ---- */
 
