@@ -316,7 +316,25 @@ static bool stages_matter(struct search *s, const struct turn *turn, const struc
            matters(s, order_bound(s, x->values[x->n - 1], kind->leanest), wish);
 }
 
-/* With most virtual stages first, which have the shortest ramps. */
+/* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
+static int waited_for(const struct search *s, int vpp)
+{
+    int chunks = s->c.knobs.pp * vpp, items = s->c.model.num_layers + 2;
+    return (items + chunks - 1) / chunks * vpp;
+}
+
+/* Those first whose chunks come out even; of these with most virtual stages, whose ramps are the
+   shortest: a good plan found early bounds the others away. */
+static void order_stages(const struct search *s, struct stages *x)
+{
+    for (int i = 1; i < x->n; i++) {
+        int at = i, vpp = x->values[i];
+        for (; at > 0 && waited_for(s, vpp) <= waited_for(s, x->values[at - 1]); at--)
+            x->values[at] = x->values[at - 1];
+        x->values[at] = vpp;
+    }
+}
+
 static void visit(struct search *s, const struct turn *turn)
 {
     struct axis vpp;
@@ -327,7 +345,8 @@ static void visit(struct search *s, const struct turn *turn)
         if (x.n == 0) continue;
         set_spot(s, turn->spot, x.values[0]);
         if (!stages_matter(s, turn, &x)) continue;
-        for (int i = x.n - 1; i >= 0; i--) {
+        order_stages(s, &x);
+        for (int i = 0; i < x.n; i++) {
             set_spot(s, turn->spot, x.values[i]);
             visit_stages(s, turn->spot);
         }
