@@ -51,7 +51,7 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved)
     if (!estimate(s, o, &memory)) return false;
     if (!fits(s, o)) {
         search_take_layers(s);
-        *moved = split_to_fit(&s->c, s->layers, s->memory, &memory, &s->layout);
+        *moved = split_to_fit(&s->c, s->rates, s->memory, &memory, &s->layout);
         if (*moved) fill(s, o, &memory);
     }
     return judge(s, o);
@@ -99,7 +99,7 @@ static bool lean_has_room(struct search *s, int recompute, int offload, struct c
     bool room = make_lean(s, recompute, offload);
     if (room) {
         search_take_layers(s);
-        split_by_time(&s->c, s->layers, &s->layout);
+        split_by_time(&s->c, s->rates, &s->layout);
         room = room_is_found(s, o, &moved);
     }
     s->c.knobs = present;

@@ -20,14 +20,33 @@ static uint32_t slot_of(const struct knobs *key, uint32_t slots)
     return str_hash((struct str){(const char *)key, sizeof *key}) % slots;
 }
 
+/* What hides communication behind the same layers (hide, cost/time.c). */
+static unsigned way_to_hide(const struct knobs *k)
+{
+    bool in_flight = k->vpp > 1 || k->pp == 1;
+    return k->overlap_ep | k->shared_expert_overlap << 1 | k->tp_comm_overlap << 2 | in_flight << 3;
+}
+
+static void take_rates(struct search *s, struct known_layers *known)
+{
+    unsigned way = way_to_hide(&s->c.knobs);
+    s->rates = &known->rates[way];
+    if (known->known >> way & 1) return;
+    known->known |= 1u << way;
+    time_rates_of(&known->layers, &s->c, &known->rates[way]);
+}
+
 void search_take_layers(struct search *s)
 {
     struct knobs key = time_layers_key(&s->c.knobs);
     struct known_layers *known = &s->known_layers[slot_of(&key, SEARCH_KNOWN_LAYERS)];
     s->layers = &known->layers;
-    if (memcmp(&known->key, &key, sizeof key) == 0) return;
-    known->key = key;
-    time_layers_init(&s->c, &known->layers);
+    if (memcmp(&known->key, &key, sizeof key) != 0) {
+        known->key = key;
+        known->known = 0;
+        time_layers_init(&s->c, &known->layers);
+    }
+    take_rates(s, known);
 }
 
 void search_take_memory(struct search *s)
@@ -133,7 +152,7 @@ static enum result try_plan(struct search *s, const struct time_rates *rates)
     bool moved;
     if (is_refused(s)) return REFUSED;
     search_take_layers(s);
-    if (!split_by_time(&s->c, s->layers, &s->layout)) return NO_ROOM;
+    if (!split_by_time(&s->c, s->rates, &s->layout)) return NO_ROOM;
     double least = spots_bound_of_split(&s->c, rates, &s->layout);
     least += around_pipeline(s, least);
     if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
@@ -377,7 +396,7 @@ static void visit_known(struct search *s)
         s->c.knobs = s->request->known[i];
         s->wish =
             search_wish(s, PART_SPOT) + search_wish(s, PART_STAGES) + search_wish(s, PART_VARIANT);
-        if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, NULL, &s->layout)) continue;
+        if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, &s->layout)) continue;
         s->risky = search_is_risky(s);
         if (room_is_there(s, &o)) offer(s, &o);
         s->risky = false;
@@ -411,7 +430,7 @@ static void part_wishes(struct search *s)
 
 bool search_divide(struct config *c, struct layout *slot)
 {
-    if (!split_plan(c, NULL, slot)) return false;
+    if (!split_plan(c, slot)) return false;
     split_polish(c, slot);
     return true;
 }

@@ -52,9 +52,13 @@ struct family {
    plans differ in what is around the layers. */
 enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 64 };
 
+enum { SEARCH_WAYS_TO_HIDE = 16 };
+
 struct known_layers {
     struct knobs key; /* time_layers_key */
     struct time_layers layers;
+    uint32_t known; /* bit i: rates[i] are worked out */
+    struct time_rates rates[SEARCH_WAYS_TO_HIDE];
 };
 
 /* A spot that waits for its visit. */
@@ -88,6 +92,7 @@ struct search {
     struct room rooms[KINDS_MOST_OFFLOADS];
     double wish; /* of all parts of the present plan but PART_STATE */
     const struct time_layers *layers;
+    const struct time_rates *rates;
     struct known_layers *known_layers; /* [SEARCH_KNOWN_LAYERS] */
     struct memory_work *memory;
     struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
@@ -104,7 +109,7 @@ static inline const struct kind *present_kind(const struct search *s)
 double search_wish(const struct search *s, enum part part);
 /* What a contender holds of a memory estimate. */
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m);
-/* Makes s->layers those of the present knobs. */
+/* Makes s->layers and s->rates those of the present knobs. */
 void search_take_layers(struct search *s);
 /* Makes s->memory what theirs keep; memory_divide does the rest. */
 void search_take_memory(struct search *s);

@@ -124,7 +124,7 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
 
 /* Bytes that the estimate of `c`, or its upper end, reaches on some stage however the search divides
    its layers, with its virtual stages or any number from there to `most_vpp`; 0 where the layout is
-   given, or without a pipeline. `counts`: layers of each kind. *w has measured them. */
+   given. `counts`: layers of each kind. *w has measured them. */
 double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
                     bool high, struct memory_work *w);
 

@@ -202,12 +202,22 @@ static double least_backward(const struct memory_work *w)
     return least;
 }
 
+/* Without a pipeline there is nothing to divide. */
+static double undivided(const struct config *c, bool high, struct memory_work *w)
+{
+    struct stage_memory m;
+    if (!memory_divide(c, w)) return 0;
+    stage_estimate(w, 0, &m);
+    return high ? m.high : m.total;
+}
+
 double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
                     bool high, struct memory_work *w)
 {
     struct floor f = {.w = w, .counts = counts, .certain = 1};
     struct holding nothing = {0};
-    if (c->layout_given || c->knobs.pp == 1 || c->knobs.pp > COST_MAX_STAGES) return 0;
+    if (c->layout_given || c->knobs.pp > COST_MAX_STAGES) return 0;
+    if (c->knobs.pp == 1) return undivided(c, high, w);
     memory_place(c, w);
     f.backward = least_backward(w);
     set_flight(&f, most_vpp);

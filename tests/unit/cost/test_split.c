@@ -26,7 +26,7 @@ static void assert_split(struct config *c, const char *want)
 {
     struct layout slot, l;
     char got[128] = "";
-    assert_true(split_plan(c, NULL, &slot) && config_layout(c, &l));
+    assert_true(split_plan(c, &slot) && config_layout(c, &l));
     for (int i = 0; i < l.n_chunks; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", l.decoders[i]);
     assert_string_equal(got, want);
@@ -80,7 +80,7 @@ static double ours(struct config *c, bool polished, struct memory_estimate *memo
 {
     struct layout slot;
     struct time_estimate time;
-    assert_true(split_plan(c, NULL, &slot));
+    assert_true(split_plan(c, &slot));
     if (polished) split_polish(c, &slot);
     assert_true(time_estimate(c, &time, NULL) && memory_estimate(c, memory, NULL));
     return time.step;
@@ -186,14 +186,14 @@ static void a_pattern_takes_no_layout(void **state)
     assert_split(c, "2 2 2 2");
     assert_int_equal(c->knobs.layout, 0);
     c->model.num_layers = 7;
-    assert_false(split_plan(c, NULL, &slot));
+    assert_false(split_plan(c, &slot));
 }
 
 static void more_chunks_than_layers_are_no_split(void **state)
 {
     struct layout slot;
     assert_split(plan_of(*state, "", 4, 3, 2), "0 1 1 1 1 0");
-    assert_false(split_plan(plan_of(*state, "", 3, 3, 2), NULL, &slot));
+    assert_false(split_plan(plan_of(*state, "", 3, 3, 2), &slot));
 }
 
 static const struct CMUnitTest tests[] = {cmocka_unit_test(near_the_fastest),
