@@ -324,15 +324,19 @@ static void queue(struct search *s, const struct spot *spot)
     order_add(s, turn);
 }
 
-/* Whether any plan with these stages does, of which the fewest are the present ones. */
+/* Whether any plan with these stages does, of which the fewest are the present ones. How much comes
+   back late of activations on the CPU is uncertain: more of them there may need more room. */
 static bool stages_matter(struct search *s, const struct turn *turn, const struct stages *x)
 {
     const struct kind *kind = present_kind(s);
     double wish = turn->spot->wish;
     if (matters(s, turn->plain[x->values[0] > 1], wish)) return true;
-    return kind->n_offloads > 1 &&
-           matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish) &&
-           matters(s, order_bound(s, x->values[x->n - 1], kind->leanest), wish);
+    if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish)) return false;
+    for (int o = 1; o < kind->n_offloads; o++)
+        if (kind->leanest_beside >> o & 1 &&
+            matters(s, order_bound(s, x->values[x->n - 1], o), wish))
+            return true;
+    return false;
 }
 
 /* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
