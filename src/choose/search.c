@@ -265,7 +265,8 @@ static bool needs_offload(struct search *s)
     return room_is_cramped(s, kind->part, 0) && !room_is_cramped(s, kind->fullest, kind->leanest);
 }
 
-static void visit_stages(struct search *s, const struct spot *spot)
+/* `plain`: plans without offload matter too. */
+static void visit_stages(struct search *s, const struct spot *spot, bool plain)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
     if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish) || is_barred(s)) return;
@@ -274,7 +275,7 @@ static void visit_stages(struct search *s, const struct spot *spot)
     room_forget(s);
     s->out->visited++;
     const struct kind *kind = present_kind(s);
-    for (int o = 0; o < kind->n_offloads; o++) {
+    for (int o = plain ? 0 : 1; o < kind->n_offloads; o++) {
         if (o == 1 && !needs_offload(s)) break;
         struct relief x = {.offload = o, .seconds = cpu_seconds(s, &kind->offloads[o])};
         for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
@@ -324,13 +325,12 @@ static void queue(struct search *s, const struct spot *spot)
     order_add(s, turn);
 }
 
-/* Whether any plan with these stages does, of which the fewest are the present ones. How much comes
-   back late of activations on the CPU is uncertain: more of them there may need more room. */
-static bool stages_matter(struct search *s, const struct turn *turn, const struct stages *x)
+/* Whether any plan with offload and these stages does, of which the fewest are the present ones. How
+   much comes back late of activations on the CPU is uncertain: more of them there may need more
+   room. */
+static bool offload_matters(struct search *s, const struct stages *x, double wish)
 {
     const struct kind *kind = present_kind(s);
-    double wish = turn->spot->wish;
-    if (matters(s, turn->plain[x->values[0] > 1], wish)) return true;
     if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish)) return false;
     for (int o = 1; o < kind->n_offloads; o++)
         if (kind->leanest_beside >> o & 1 &&
@@ -367,11 +367,12 @@ static void visit(struct search *s, const struct turn *turn)
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         set_spot(s, turn->spot, x.values[0]);
-        if (!stages_matter(s, turn, &x)) continue;
+        bool plain = matters(s, turn->plain[more], turn->spot->wish);
+        if (!plain && !offload_matters(s, &x, turn->spot->wish)) continue;
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
             set_spot(s, turn->spot, x.values[i]);
-            visit_stages(s, turn->spot);
+            visit_stages(s, turn->spot, plain);
         }
     }
 }
