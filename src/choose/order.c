@@ -26,10 +26,9 @@ static const struct time_rates *least_rates(struct search *s, int recompute)
 }
 
 /* States that repeat more than another that may have room are no faster. */
-double order_bound(struct search *s, int most_vpp, int offload)
+double order_bound(struct search *s, uint64_t never)
 {
     const struct kind *kind = present_kind(s);
-    uint64_t never = room_never(s, offload, most_vpp);
     double least = INFINITY;
     for (int r = 0; r < kind->n_recompute; r++) {
         if (never >> r & 1) continue;

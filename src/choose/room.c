@@ -106,9 +106,10 @@ static bool lean_has_room(struct search *s, int recompute, int offload, struct c
     return room;
 }
 
-void room_forget(struct search *s)
+void room_forget(struct search *s, uint64_t never)
 {
     memset(s->rooms, 0, sizeof s->rooms);
+    s->rooms[0].cramped = never;
 }
 
 /* ---- states of recomputation by what they keep ---- */
@@ -200,9 +201,7 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
     const struct room *room = &s->rooms[offload];
     uint64_t bit = (uint64_t)1 << recompute;
     if (!s->group->ladder) make_ladder(s);
-    if (!(room->roomy | room->cramped)) ask_lean(s, present_kind(s)->fullest, offload);
-    while (!((room->roomy | room->cramped) & bit))
-        ask_lean(s, middle_state(s, room), offload);
+    if (!((room->roomy | room->cramped) & bit)) ask_lean(s, recompute, offload);
     return !(room->roomy & bit);
 }
 

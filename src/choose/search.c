@@ -265,14 +265,15 @@ static bool needs_offload(struct search *s)
     return room_is_cramped(s, kind->part, 0) && !room_is_cramped(s, kind->fullest, kind->leanest);
 }
 
-/* `plain`: plans without offload matter too. */
-static void visit_stages(struct search *s, const struct spot *spot, bool plain)
+/* `plain`: plans without offload matter too. `never`: states of recomputation for which they have no
+   room. */
+static void visit_stages(struct search *s, const struct spot *spot, bool plain, uint64_t never)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
     if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish) || is_barred(s)) return;
     variants_list(s);
     variants_open(s);
-    room_forget(s);
+    room_forget(s, never);
     s->out->visited++;
     const struct kind *kind = present_kind(s);
     for (int o = plain ? 0 : 1; o < kind->n_offloads; o++) {
@@ -319,7 +320,8 @@ static void queue(struct search *s, const struct spot *spot)
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         set_spot(s, spot, x.values[0]);
-        turn.plain[more] = order_bound(s, x.values[x.n - 1], 0);
+        turn.never[more] = room_never(s, 0, x.values[x.n - 1]);
+        turn.plain[more] = order_bound(s, turn.never[more]);
         turn.bound = fmin(turn.bound, turn.plain[more] * prefer_factor(spot->wish));
     }
     order_add(s, turn);
@@ -334,7 +336,7 @@ static bool offload_matters(struct search *s, const struct stages *x, double wis
     if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish)) return false;
     for (int o = 1; o < kind->n_offloads; o++)
         if (kind->leanest_beside >> o & 1 &&
-            matters(s, order_bound(s, x->values[x->n - 1], o), wish))
+            matters(s, order_bound(s, room_never(s, o, x->values[x->n - 1])), wish))
             return true;
     return false;
 }
@@ -372,7 +374,7 @@ static void visit(struct search *s, const struct turn *turn)
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
             set_spot(s, turn->spot, x.values[i]);
-            visit_stages(s, turn->spot, plain);
+            visit_stages(s, turn->spot, plain, turn->never[more]);
         }
     }
 }

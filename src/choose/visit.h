@@ -65,7 +65,9 @@ struct known_layers {
 struct turn {
     const struct spot *spot;
     double bound;    /* of the score, seconds, of plans without offload that may have room */
-    double plain[2]; /* of their step time, without and with virtual stages */
+    /* without and with virtual stages: of their step time; what has no room (room_never) */
+    double plain[2];
+    uint64_t never[2];
 };
 
 struct known_memory {
@@ -129,8 +131,9 @@ bool room_is_denied(struct search *s, int most_vpp);
 /* The states of recomputation, as bits, of which that is so with an offload on the present spot,
    whatever the other switches. */
 uint64_t room_never(struct search *s, int offload, int most_vpp);
-/* Forgets what is known of the spot and stages before. */
-void room_forget(struct search *s);
+/* Forgets what is known of the spot and stages before; of the present ones it is known with which
+   states of recomputation there is no room without offload. */
+void room_forget(struct search *s, uint64_t never);
 /* Whether a state of recomputation has no room on the present spot and stages with an offload,
    whatever the other switches. */
 bool room_is_cramped(struct search *s, int recompute, int offload);
@@ -140,9 +143,9 @@ bool room_is_hopeless(struct search *s, const struct spot *spot);
 
 /* ---- order.c ---- */
 
-/* Seconds of a step that no plan undercuts which may have room on the present spot with an offload,
-   with the present number of virtual stages or any to `most_vpp`; infinite: none has. */
-double order_bound(struct search *s, int most_vpp, int offload);
+/* Seconds of a step that no plan on the present spot and stages undercuts which has another state of
+   recomputation than these (room_never); infinite: there is none. */
+double order_bound(struct search *s, uint64_t never);
 void order_add(struct search *s, struct turn turn);
 /* Takes the one with the smallest bound of those that there are. */
 struct turn order_take(struct search *s);
