@@ -90,14 +90,10 @@ static bool offloads_within(const struct knobs *a, const struct knobs *b)
 static void order_offloads(const struct knobs *found, struct kind *kind)
 {
     for (int i = 0; i < kind->n_offloads; i++) {
-        bool most = true;
         for (int j = 0; j < kind->n_offloads; j++) {
-            most = most && (found[i].offload_modules != found[j].offload_modules ||
-                            offloads_within(&found[j], &found[i]));
             if (offloads_within(&found[i], &found[j])) kind->more_offload[i] |= 1u << j;
             if (offloads_within(&found[j], &found[i])) kind->less_offload[i] |= 1u << j;
         }
-        kind->leanest_beside |= (uint32_t)most << i;
         if (offloads_within(&found[kind->leanest], &found[i])) kind->leanest = i;
     }
 }

@@ -37,7 +37,6 @@ struct kind {
     uint32_t more_offload[KINDS_MOST_OFFLOADS], less_offload[KINDS_MOST_OFFLOADS]; /* bit o: offload
                                             o keeps at least, at most, as much on the CPU */
     int leanest;                      /* of offloads, which keeps most there */
-    uint32_t leanest_beside; /* bit o: of those with the same activations there offload o does */
     uint32_t worse[KINDS_MOST_SIDES]; /* bit j: side j is in nothing better than this one */
     int grad_bytes;                   /* the fewest of the sides */
     const struct move *recompute[SPACE_MAX_STATES]; /* the fastest first */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of the visits. The bounds that spots are enumerated with know nothing of memory, so that
-   those with most in flight come first, of which none fits unless it recomputes much. So a spot's
-   turn comes twice: first it gets a bound of what may have room, then it waits until no other has
-   less. The plans that will be kept are then found early, and bound away the rest. */
+/* The order of the visits. The bounds that spots are enumerated with know nothing of memory, so
+   that those with most in flight come first, of which none fits unless it recomputes much. So a
+   spot's turn comes twice: first it gets a bound of what may have room, then it waits until no
+   other has less. The plans that will be kept are then found early, and bound away the rest. */
 #include <math.h>
 
 #include "choose/visit.h"
@@ -13,8 +13,7 @@ static const struct time_rates *least_rates(struct search *s, int recompute)
     const struct kind *kind = present_kind(s);
     struct group *g = s->group;
     if (!g->recomputing)
-        g->recomputing =
-            ARENA_ARRAY(s->arena, struct time_rates *, (size_t)kind->n_recompute);
+        g->recomputing = ARENA_ARRAY(s->arena, struct time_rates *, (size_t)kind->n_recompute);
     if (g->recomputing[recompute]) return g->recomputing[recompute];
     struct knobs present = s->c.knobs;
     s->c.knobs = g->knobs;

@@ -196,16 +196,22 @@ static int middle_state(const struct search *s, const struct room *room)
     return open[n / 2];
 }
 
+/* Of plans without offload it is known from the spot where nothing has room: the one state is
+   asked. With offload nothing is known, and most states are asked for: halves of them settle it
+   sooner. */
 bool room_is_cramped(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];
     uint64_t bit = (uint64_t)1 << recompute;
     if (!s->group->ladder) make_ladder(s);
-    if (!((room->roomy | room->cramped) & bit)) ask_lean(s, recompute, offload);
+    if (offload > 0 && !(room->roomy | room->cramped))
+        ask_lean(s, present_kind(s)->fullest, offload);
+    while (!((room->roomy | room->cramped) & bit))
+        ask_lean(s, offload > 0 ? middle_state(s, room) : recompute, offload);
     return !(room->roomy & bit);
 }
 
-uint64_t room_never(struct search *s, int offload, int most_vpp)
+uint64_t room_never(struct search *s, int most_vpp)
 {
     struct room known = {0};
     uint64_t all = ((uint64_t)1 << present_kind(s)->n_recompute) - 1;
@@ -213,7 +219,7 @@ uint64_t room_never(struct search *s, int offload, int most_vpp)
     if (!s->group->ladder) make_ladder(s);
     while (~(known.roomy | known.cramped) & all) {
         int state = middle_state(s, &known);
-        if (lean_is_denied(s, state, offload, most_vpp))
+        if (lean_is_denied(s, state, 0, most_vpp))
             known.cramped |= s->group->ladder->less[state];
         else
             known.roomy |= s->group->ladder->more[state];

@@ -265,15 +265,16 @@ static bool needs_offload(struct search *s)
     return room_is_cramped(s, kind->part, 0) && !room_is_cramped(s, kind->fullest, kind->leanest);
 }
 
-/* `plain`: plans without offload matter too. `never`: states of recomputation for which they have no
-   room. */
+/* `plain`: plans without offload matter too. `never`: states of recomputation for which they have
+   no room. */
 static void visit_stages(struct search *s, const struct spot *spot, bool plain, uint64_t never)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
     if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish) || is_barred(s)) return;
+    room_forget(s, never);
+    if (!plain && !needs_offload(s)) return;
     variants_list(s);
     variants_open(s);
-    room_forget(s, never);
     s->out->visited++;
     const struct kind *kind = present_kind(s);
     for (int o = plain ? 0 : 1; o < kind->n_offloads; o++) {
@@ -320,25 +321,18 @@ static void queue(struct search *s, const struct spot *spot)
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         set_spot(s, spot, x.values[0]);
-        turn.never[more] = room_never(s, 0, x.values[x.n - 1]);
+        turn.never[more] = room_never(s, x.values[x.n - 1]);
         turn.plain[more] = order_bound(s, turn.never[more]);
         turn.bound = fmin(turn.bound, turn.plain[more] * prefer_factor(spot->wish));
     }
     order_add(s, turn);
 }
 
-/* Whether any plan with offload and these stages does, of which the fewest are the present ones. How
-   much comes back late of activations on the CPU is uncertain: more of them there may need more
-   room. */
-static bool offload_matters(struct search *s, const struct stages *x, double wish)
+/* Whether any plan with offload does. What has room with it is asked where nothing else has. */
+static bool offload_matters(struct search *s, double wish)
 {
-    const struct kind *kind = present_kind(s);
-    if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish)) return false;
-    for (int o = 1; o < kind->n_offloads; o++)
-        if (kind->leanest_beside >> o & 1 &&
-            matters(s, order_bound(s, room_never(s, o, x->values[x->n - 1])), wish))
-            return true;
-    return false;
+    return present_kind(s)->n_offloads > 1 &&
+           matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish);
 }
 
 /* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
@@ -370,7 +364,7 @@ static void visit(struct search *s, const struct turn *turn)
         if (x.n == 0) continue;
         set_spot(s, turn->spot, x.values[0]);
         bool plain = matters(s, turn->plain[more], turn->spot->wish);
-        if (!plain && !offload_matters(s, &x, turn->spot->wish)) continue;
+        if (!plain && !offload_matters(s, turn->spot->wish)) continue;
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
             set_spot(s, turn->spot, x.values[i]);

@@ -64,7 +64,7 @@ struct known_layers {
 /* A spot that waits for its visit. */
 struct turn {
     const struct spot *spot;
-    double bound;    /* of the score, seconds, of plans without offload that may have room */
+    double bound; /* of the score, seconds, of plans without offload that may have room */
     /* without and with virtual stages: of their step time; what has no room (room_never) */
     double plain[2];
     uint64_t never[2];
@@ -128,9 +128,9 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved);
 /* Whether the present plan has no room however its layers are divided, with its virtual stages or
    any number from there to `most_vpp`: quick, and false where it is not known. */
 bool room_is_denied(struct search *s, int most_vpp);
-/* The states of recomputation, as bits, of which that is so with an offload on the present spot,
+/* The states of recomputation, as bits, of which that is so without offload on the present spot,
    whatever the other switches. */
-uint64_t room_never(struct search *s, int offload, int most_vpp);
+uint64_t room_never(struct search *s, int most_vpp);
 /* Forgets what is known of the spot and stages before; of the present ones it is known with which
    states of recomputation there is no room without offload. */
 void room_forget(struct search *s, uint64_t never);
@@ -143,8 +143,8 @@ bool room_is_hopeless(struct search *s, const struct spot *spot);
 
 /* ---- order.c ---- */
 
-/* Seconds of a step that no plan on the present spot and stages undercuts which has another state of
-   recomputation than these (room_never); infinite: there is none. */
+/* Seconds of a step that no plan on the present spot and stages undercuts which has another state
+   of recomputation than these (room_never); infinite: there is none. */
 double order_bound(struct search *s, uint64_t never);
 void order_add(struct search *s, struct turn turn);
 /* Takes the one with the smallest bound of those that there are. */

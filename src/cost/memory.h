@@ -122,9 +122,9 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
 
 /* ---- without a division (memory_floor.c) ---- */
 
-/* Bytes that the estimate of `c`, or its upper end, reaches on some stage however the search divides
-   its layers, with its virtual stages or any number from there to `most_vpp`; 0 where the layout is
-   given. `counts`: layers of each kind. *w has measured them. */
+/* Bytes that the estimate of `c`, or its upper end, reaches on some stage however the search
+   divides its layers, with its virtual stages or any number from there to `most_vpp`; 0 where the
+   layout is given. `counts`: layers of each kind. *w has measured them. */
 double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
                     bool high, struct memory_work *w);
 

@@ -17,7 +17,7 @@ struct bytes {
 
 struct floor {
     const struct memory_work *w;
-    const int *counts; /* layers of each kind */
+    const int *counts;                                         /* layers of each kind */
     double flight[COST_MAX_STAGES], least_flight, most_flight; /* microbatches at least */
     double backward; /* transient bytes of the layer whose backward needs least */
     double certain;  /* bytes at the upper end of the estimate for one of the estimate */
@@ -85,8 +85,7 @@ static double end_bytes(const struct floor *f, int rank)
     struct holding s = holding_of_ends(w, rank == 0, rank > 0);
     double head = activation_head_transient(w, &s, NULL) + activation_logits(w, &s, NULL);
     double own = s.n_mtp * (w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed);
-    if (rank == 0)
-        own += f->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
+    if (rank == 0) own += f->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
     return f->certain * (held(w, &s) + own + fmax(0, head - f->backward));
 }
 

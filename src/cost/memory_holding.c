@@ -109,8 +109,7 @@ static void hold_mtp(const struct memory_work *w, struct holding *s)
 
 struct holding holding_of_ends(const struct memory_work *w, bool first, bool last)
 {
-    struct holding s = {
-        .first = first, .last = last, .n_mtp = last ? w->c->model.mtp_layers : 0};
+    struct holding s = {.first = first, .last = last, .n_mtp = last ? w->c->model.mtp_layers : 0};
     hold_mtp(w, &s);
     hold_embeddings(w, &s);
     return s;

@@ -16,8 +16,8 @@ bool split_is_free(const struct config *c);
    long as `c` uses it. Sets knobs.layout. False when the split is
    impossible. */
 bool split_plan(struct config *c, struct layout *slot);
-/* Its two parts, for a search that estimates memory anyway and knows the rates of `c`, which are read
-   where split_is_free. Without a look at memory; */
+/* Its two parts, for a search that estimates memory anyway and knows the rates of `c`, which are
+   read where split_is_free. Without a look at memory; */
 bool split_by_time(struct config *c, const struct time_rates *rates, struct layout *slot);
 /* and then, when *m, the memory of that split, does not fit: the fastest split that does, if there
    is one, with its memory in *m; false: the split does not change, and *m is of none. *w has
