@@ -63,10 +63,11 @@ static double floor_of(struct search *s, int most_vpp, bool high)
     return memory_floor(&s->c, most_vpp, s->spots.kind_counts, high, s->memory);
 }
 
+/* What surely fits has room for the upper end of its estimate, what may for the estimate. */
 bool room_is_denied(struct search *s, int most_vpp)
 {
-    if (s->request->exhaustive || floor_of(s, most_vpp, true) <= s->c.machine.capacity_bytes)
-        return false;
+    if (s->request->exhaustive || !s->c.machine_known) return false;
+    if (floor_of(s, most_vpp, !s->tight) <= s->c.machine.capacity_bytes) return false;
     if (s->finalists.has_fastest) return true; /* else what needs least is told of */
     return s->out->has_least && floor_of(s, most_vpp, false) >= s->out->least.peak;
 }
@@ -214,7 +215,7 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
 uint64_t room_never(struct search *s, int most_vpp)
 {
     struct room known = {0};
-    uint64_t all = ((uint64_t)1 << present_kind(s)->n_recompute) - 1;
+    uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute);
     if (s->request->exhaustive) return 0;
     if (!s->group->ladder) make_ladder(s);
     while (~(known.roomy | known.cramped) & all) {
