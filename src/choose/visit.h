@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A search under way: what its steps share. Layouts with their micro-batches, spots, are visited in
-   the order of lower bounds of their step times (search.c). A visit tries every number of virtual
-   stages and every combination of switches, each first by a bound, then by its memory, its time and
-   the rules, which are asked of what would be kept alone. Switches are taken in three parts:
+   the order of lower bounds of the step times of what may have room (order.c). A visit tries every
+   number of virtual stages and every combination of switches, each first by a bound, then by its
+   memory, its time and the rules, which are asked of what would be kept alone. Switches are taken
+   in three parts:
    - what makes room (room.c): states of recomputation, and offload where none of these does
      short of whole layers (the guides' order, S1.4). Whether one has room whatever the other
    switches is asked once, of the leanest plan with it;
