@@ -107,10 +107,9 @@ static bool lean_has_room(struct search *s, int recompute, int offload, struct c
     return room;
 }
 
-void room_forget(struct search *s, uint64_t never)
+void room_forget(struct search *s)
 {
     memset(s->rooms, 0, sizeof s->rooms);
-    s->rooms[0].cramped = never;
 }
 
 /* ---- states of recomputation by what they keep ---- */
@@ -197,18 +196,14 @@ static int middle_state(const struct search *s, const struct room *room)
     return open[n / 2];
 }
 
-/* Of plans without offload it is known from the spot where nothing has room: the one state is
-   asked. With offload nothing is known, and most states are asked for: halves of them settle it
-   sooner. */
 bool room_is_cramped(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];
     uint64_t bit = (uint64_t)1 << recompute;
     if (!s->group->ladder) make_ladder(s);
-    if (offload > 0 && !(room->roomy | room->cramped))
-        ask_lean(s, present_kind(s)->fullest, offload);
+    if (!(room->roomy | room->cramped)) ask_lean(s, present_kind(s)->fullest, offload);
     while (!((room->roomy | room->cramped) & bit))
-        ask_lean(s, offload > 0 ? middle_state(s, room) : recompute, offload);
+        ask_lean(s, middle_state(s, room), offload);
     return !(room->roomy & bit);
 }
 

@@ -265,13 +265,12 @@ static bool needs_offload(struct search *s)
     return room_is_cramped(s, kind->part, 0) && !room_is_cramped(s, kind->fullest, kind->leanest);
 }
 
-/* `plain`: plans without offload matter too. `never`: states of recomputation for which they have
-   no room. */
-static void visit_stages(struct search *s, const struct spot *spot, bool plain, uint64_t never)
+/* `plain`: plans without offload matter too. */
+static void visit_stages(struct search *s, const struct spot *spot, bool plain)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
     if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish) || is_barred(s)) return;
-    room_forget(s, never);
+    room_forget(s);
     if (!plain && !needs_offload(s)) return;
     variants_list(s);
     variants_open(s);
@@ -321,8 +320,7 @@ static void queue(struct search *s, const struct spot *spot)
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         set_spot(s, spot, x.values[0]);
-        turn.never[more] = room_never(s, x.values[x.n - 1]);
-        turn.plain[more] = order_bound(s, turn.never[more]);
+        turn.plain[more] = order_bound(s, room_never(s, x.values[x.n - 1]));
         turn.bound = fmin(turn.bound, turn.plain[more] * prefer_factor(spot->wish));
     }
     order_add(s, turn);
@@ -368,7 +366,7 @@ static void visit(struct search *s, const struct turn *turn)
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
             set_spot(s, turn->spot, x.values[i]);
-            visit_stages(s, turn->spot, plain, turn->never[more]);
+            visit_stages(s, turn->spot, plain);
         }
     }
 }

@@ -65,10 +65,8 @@ struct known_layers {
 /* A spot that waits for its visit. */
 struct turn {
     const struct spot *spot;
-    double bound; /* of the score, seconds, of plans without offload that may have room */
-    /* without and with virtual stages: of their step time; what has no room (room_never) */
-    double plain[2];
-    uint64_t never[2];
+    double bound;    /* of the score, seconds, of plans without offload that may have room */
+    double plain[2]; /* of their step time, without and with virtual stages */
 };
 
 struct known_memory {
@@ -132,9 +130,8 @@ bool room_is_denied(struct search *s, int most_vpp);
 /* The states of recomputation, as bits, of which that is so without offload on the present spot,
    whatever the other switches. */
 uint64_t room_never(struct search *s, int most_vpp);
-/* Forgets what is known of the spot and stages before; of the present ones it is known with which
-   states of recomputation there is no room without offload. */
-void room_forget(struct search *s, uint64_t never);
+/* Forgets what is known of the spot and stages before. */
+void room_forget(struct search *s);
 /* Whether a state of recomputation has no room on the present spot and stages with an offload,
    whatever the other switches. */
 bool room_is_cramped(struct search *s, int recompute, int offload);
