@@ -274,7 +274,7 @@ static double peak_with(const struct combination *offload, struct config c)
 {
     struct memory_estimate memory;
     struct layout layout;
-    bool possible = combination_set(offload, &c) && split_plan(&c, NULL, &layout) &&
+    bool possible = combination_set(offload, &c) && split_plan(&c, &layout) &&
                     memory_estimate(&c, &memory, NULL);
     return possible ? memory.peak : INFINITY;
 }
@@ -359,7 +359,7 @@ size_t kinds_of(struct kinds *all, const struct config *spot)
     struct config c = *spot;
     struct kind *kind = VEC_PUSH(all->arena, &all->items);
     *kind = (struct kind){.given = given};
-    split_plan(&c, NULL, &layout);
+    split_plan(&c, &layout);
     find_offloads(all, &c, kind);
     find_sides(all, &c, kind);
     if (!take_recompute(all, kind)) find_recompute(all, &c, kind);

@@ -22,6 +22,12 @@ struct lean {
     const struct move *states[DECISIONS];
 };
 
+/* One combination of the switches that stand in no kind but make variants (variants.c). */
+struct way {
+    const struct move *states[DECISIONS];
+    bool risky; /* struct contender */
+};
+
 /* What holds wherever the same moves are possible; found on the first spot of the kind. */
 struct kind {
     unsigned given; /* bits of move_need, and of what the data-parallel ranks share */
@@ -39,6 +45,7 @@ struct kind {
     int fullest;                                    /* of recompute, which repeats most */
     int part; /* which repeats most short of whole layers, if any does */
     struct lean leans[KINDS_MOST_OFFLOADS];
+    VEC(struct way) ways; /* of the search: found on the first group that asks */
 };
 
 struct kinds {

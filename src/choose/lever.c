@@ -102,7 +102,7 @@ static bool lay_out(struct lister *l, struct config *c)
     if (k->vpp > 1 && k->pp == 1) return false;
     c->layout_given = false;
     c->knobs.layout = 0;
-    return split_plan(c, NULL, ARENA_NEW(l->arena, struct layout));
+    return split_plan(c, ARENA_NEW(l->arena, struct layout));
 }
 
 static bool can_run(struct lister *l, struct config *c)

@@ -292,10 +292,10 @@ static bool search_sharded(const struct planner *p, struct search_request search
 enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
 
 /* The plans of least memory: the fastest ones on a GPU that is made smaller until nothing fits.
-   Gives the bytes that it was left with; `bytes` where nothing smaller will do. */
-static double search_least_memory(struct planner *p, struct search *search, double bytes)
+   Gives the bytes that it was left with; 0 where nothing smaller will do. */
+static double search_least_memory(struct planner *p, struct search *search)
 {
-    double low = 0, high = p->out->base.machine.capacity_bytes;
+    double low = 0, high = p->out->base.machine.capacity_bytes, bytes = 0;
     struct search_result *tried = ARENA_NEW(p->arena, struct search_result);
     for (int i = 0; i < CAPACITY_STEPS; i++) {
         double middle = (low + high) / 2;
@@ -308,12 +308,15 @@ static double search_least_memory(struct planner *p, struct search *search, doub
     return bytes;
 }
 
-/* A wish to use less of the GPU than there is; the whole when no plan is that small. Gives the
-   bytes searched for. */
+/* A wish to use as little of the GPU as may be, or less than there is; the whole when no plan is
+   that small, of which then nothing need be known before. Gives the bytes searched for. */
 static double search_limited(struct planner *p, struct search *search)
 {
-    double whole = p->out->base.machine.capacity_bytes,
+    double whole = p->out->base.machine.capacity_bytes, least = 0,
            limit = GIB * facts_double(p->request->facts, P_memory_limit_gib, 0);
+    if (str_is(facts_str(p->request->facts, P_plan_order), "memory"))
+        least = search_least_memory(p, search);
+    if (least > 0) return least;
     if (limit > 0 && limit < whole) {
         search_within(search, limit, false, p->out->search);
         if (p->out->search->n) return limit;
@@ -336,10 +339,7 @@ static void search_all(struct planner *p)
         out->capacity = search_limited(p, search);
     }
     out->tight = out->search->n == 0;
-    if (out->tight)
-        search_within(search, out->base.machine.capacity_bytes, true, out->search);
-    else if (str_is(facts_str(p->request->facts, P_plan_order), "memory"))
-        out->capacity = search_least_memory(p, search, out->capacity);
+    if (out->tight) search_within(search, out->base.machine.capacity_bytes, true, out->search);
     out->searched = out->search->layouts;
     out->feasible = out->search->feasible;
     arena_pop(p->scratch, mark);

@@ -51,7 +51,7 @@ static bool is_plan(struct config *c, struct layout *slot)
     const struct knobs *k = &c->knobs;
     if (!knobs_divide(k) || (k->vpp > 1 && k->pp == 1)) return false;
     if (k->ep > 1 && c->model.experts % k->ep) return false;
-    return split_plan(c, NULL, slot);
+    return split_plan(c, slot);
 }
 
 static struct config as_searched(const struct plan *plan)

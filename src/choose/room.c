@@ -14,11 +14,14 @@ static void fill(const struct search *s, struct contender *o, const struct memor
     contender_fill_memory(o, memory);
 }
 
+/* Fills s->memory too. */
 static bool estimate(struct search *s, struct contender *o, struct memory_estimate *memory)
 {
-    bool possible = memory_estimate(&s->c, memory, NULL);
-    if (possible) fill(s, o, memory);
-    return possible;
+    search_take_memory(s);
+    if (!memory_divide(&s->c, s->memory)) return false;
+    memory_peaks(s->memory, memory);
+    fill(s, o, memory);
+    return true;
 }
 
 /* Whether it fits; the least of all is remembered. */
@@ -48,27 +51,56 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved)
     if (!estimate(s, o, &memory)) return false;
     if (!fits(s, o)) {
         search_take_layers(s);
-        *moved = split_to_fit(&s->c, s->layers, &memory, &s->layout);
+        *moved = split_to_fit(&s->c, s->rates, s->memory, &memory, &s->layout);
         if (*moved) fill(s, o, &memory);
     }
     return judge(s, o);
 }
 
-/* The same of the leanest plan of the present spot and stages with a state of recomputation and an
-   offload. */
-static bool lean_has_room(struct search *s, int recompute, int offload, struct contender *o)
+static double floor_of(struct search *s, int most_vpp, bool high)
+{
+    search_take_memory(s);
+    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, high, s->memory);
+}
+
+/* What surely fits has room for the upper end of its estimate, what may for the estimate. */
+bool room_is_denied(struct search *s, int most_vpp)
+{
+    if (s->request->exhaustive || !s->c.machine_known) return false;
+    if (floor_of(s, most_vpp, !s->tight) <= s->c.machine.capacity_bytes) return false;
+    if (s->finalists.has_fastest) return true; /* else what needs least is told of */
+    return s->out->has_least && floor_of(s, most_vpp, false) >= s->out->least.peak;
+}
+
+/* Makes the present knobs the leanest of the spot and stages with a state of recomputation and an
+   offload; false: there is none. */
+static bool make_lean(struct search *s, int recompute, int offload)
 {
     struct knobs present = s->c.knobs;
-    bool moved;
     s->c.knobs = s->group->knobs;
     s->c.knobs.pp = present.pp;
     s->c.knobs.vpp = present.vpp;
     s->c.knobs.mbs = present.mbs;
+    return kinds_make_lean(&s->kinds, s->kind, offload, recompute, &s->c);
+}
+
+static bool lean_is_denied(struct search *s, int recompute, int offload, int most_vpp)
+{
+    struct knobs present = s->c.knobs;
+    bool denied = !make_lean(s, recompute, offload) || room_is_denied(s, most_vpp);
+    s->c.knobs = present;
+    return denied;
+}
+
+static bool lean_has_room(struct search *s, int recompute, int offload, struct contender *o)
+{
+    struct knobs present = s->c.knobs;
+    bool moved;
     *o = (struct contender){.fits = FITS_NO};
-    bool room = kinds_make_lean(&s->kinds, s->kind, offload, recompute, &s->c);
+    bool room = make_lean(s, recompute, offload);
     if (room) {
         search_take_layers(s);
-        split_by_time(&s->c, s->layers, &s->layout);
+        split_by_time(&s->c, s->rates, &s->layout);
         room = room_is_found(s, o, &moved);
     }
     s->c.knobs = present;
@@ -143,7 +175,8 @@ static void ask_lean(struct search *s, int recompute, int offload)
     struct contender o;
     const struct kind *kind = present_kind(s);
     const struct ladder *ladder = s->group->ladder;
-    bool roomy = lean_has_room(s, recompute, offload, &o);
+    bool roomy = !lean_is_denied(s, recompute, offload, s->c.knobs.vpp) &&
+                 lean_has_room(s, recompute, offload, &o);
     uint32_t which = roomy ? kind->more_offload[offload] : kind->less_offload[offload];
     for (int i = 0; i < kind->n_offloads; i++) {
         if (!(which >> i & 1)) continue;
@@ -172,6 +205,22 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
     while (!((room->roomy | room->cramped) & bit))
         ask_lean(s, middle_state(s, room), offload);
     return !(room->roomy & bit);
+}
+
+uint64_t room_never(struct search *s, int most_vpp)
+{
+    struct room known = {0};
+    uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute);
+    if (s->request->exhaustive) return 0;
+    if (!s->group->ladder) make_ladder(s);
+    while (~(known.roomy | known.cramped) & all) {
+        int state = middle_state(s, &known);
+        if (lean_is_denied(s, state, 0, most_vpp))
+            known.cramped |= s->group->ladder->less[state];
+        else
+            known.roomy |= s->group->ladder->more[state];
+    }
+    return known.cramped & all;
 }
 
 /* ---- hopeless spots ---- */

@@ -15,15 +15,48 @@ double search_wish(const struct search *s, enum part part)
     return prefer_sum(r->preferences, r->n_preferences, s->wishes[part], &s->c.knobs);
 }
 
+static uint32_t slot_of(const struct knobs *key, uint32_t slots)
+{
+    return str_hash((struct str){(const char *)key, sizeof *key}) % slots;
+}
+
+/* What hides communication behind the same layers (hide, cost/time.c). */
+static unsigned way_to_hide(const struct knobs *k)
+{
+    bool in_flight = k->vpp > 1 || k->pp == 1;
+    return k->overlap_ep | k->shared_expert_overlap << 1 | k->tp_comm_overlap << 2 | in_flight << 3;
+}
+
+static void take_rates(struct search *s, struct known_layers *known)
+{
+    unsigned way = way_to_hide(&s->c.knobs);
+    s->rates = &known->rates[way];
+    if (known->known >> way & 1) return;
+    known->known |= 1u << way;
+    time_rates_of(&known->layers, &s->c, &known->rates[way]);
+}
+
 void search_take_layers(struct search *s)
 {
     struct knobs key = time_layers_key(&s->c.knobs);
-    uint32_t slot = str_hash((struct str){(const char *)&key, sizeof key}) % SEARCH_KNOWN_LAYERS;
-    struct known_layers *known = &s->known_layers[slot];
+    struct known_layers *known = &s->known_layers[slot_of(&key, SEARCH_KNOWN_LAYERS)];
     s->layers = &known->layers;
+    if (memcmp(&known->key, &key, sizeof key) != 0) {
+        known->key = key;
+        known->known = 0;
+        time_layers_init(&s->c, &known->layers);
+    }
+    take_rates(s, known);
+}
+
+void search_take_memory(struct search *s)
+{
+    struct knobs key = memory_layers_key(&s->c.knobs);
+    struct known_memory *known = &s->known_memory[slot_of(&key, SEARCH_KNOWN_MEMORY)];
+    s->memory = &known->work;
     if (memcmp(&known->key, &key, sizeof key) == 0) return;
     known->key = key;
-    time_layers_init(&s->c, &known->layers);
+    memory_measure(&s->c, &known->work);
 }
 
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
@@ -119,11 +152,11 @@ static enum result try_plan(struct search *s, const struct time_rates *rates)
     bool moved;
     if (is_refused(s)) return REFUSED;
     search_take_layers(s);
-    if (!split_by_time(&s->c, s->layers, &s->layout)) return NO_ROOM;
+    if (!split_by_time(&s->c, s->rates, &s->layout)) return NO_ROOM;
     double least = spots_bound_of_split(&s->c, rates, &s->layout);
     least += around_pipeline(s, least);
     if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
-    if (!room_is_found(s, &o, &moved)) return NO_ROOM;
+    if (room_is_denied(s, s->c.knobs.vpp) || !room_is_found(s, &o, &moved)) return NO_ROOM;
     return !offer(s, &o) ? REFUSED : moved ? SQUEEZED : GOOD;
 }
 
@@ -170,7 +203,7 @@ struct relief {
 };
 
 /* Whether it is known already that there is no room. */
-static bool room_is_denied(const struct search *s, const struct relief *x)
+static bool is_cramped(const struct search *s, const struct relief *x)
 {
     return !s->request->exhaustive && s->rooms[x->offload].cramped >> x->recompute & 1;
 }
@@ -232,37 +265,125 @@ static bool needs_offload(struct search *s)
     return room_is_cramped(s, kind->part, 0) && !room_is_cramped(s, kind->fullest, kind->leanest);
 }
 
-static void visit_stages(struct search *s, const struct spot *spot)
+/* `plain`: plans without offload matter too. */
+static void visit_stages(struct search *s, const struct spot *spot, bool plain)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
     if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish) || is_barred(s)) return;
+    room_forget(s);
+    if (!plain && !needs_offload(s)) return;
     variants_list(s);
     variants_open(s);
-    room_forget(s);
     s->out->visited++;
     const struct kind *kind = present_kind(s);
-    for (int o = 0; o < kind->n_offloads; o++) {
+    for (int o = plain ? 0 : 1; o < kind->n_offloads; o++) {
         if (o == 1 && !needs_offload(s)) break;
         struct relief x = {.offload = o, .seconds = cpu_seconds(s, &kind->offloads[o])};
         for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-            if (!room_is_denied(s, &x)) try_variants(s, spot, wish, &x);
+            if (!is_cramped(s, &x)) try_variants(s, spot, wish, &x);
     }
 }
 
-/* With most virtual stages first, which have the shortest ramps. */
-static void visit(struct search *s, const struct spot *spot)
+/* The numbers of virtual stages of a spot in two classes, whose plans have different bounds: one
+   stage, and more. */
+struct stages {
+    int n, values[AXIS_MAX_VALUES];
+};
+
+static struct stages stages_of(const struct axis *vpp, bool more)
+{
+    struct stages x = {0};
+    for (int i = 0; i < vpp->n; i++)
+        if ((vpp->values[i] > 1) == more) x.values[x.n++] = vpp->values[i];
+    return x;
+}
+
+/* Makes a spot the present one, with the fewest stages; false: nothing of it matters. */
+static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
 {
     guard_tick(arena_guard(s->arena));
     set_spot(s, spot, 1);
-    if (!matters(s, spot->bound, spot->wish)) return;
-    struct axis vpp = spots_stages(s->request, &s->c);
-    s->c.knobs.vpp = vpp.values[0];
+    if (!matters(s, spot->bound, spot->wish)) return false;
+    *vpp = spots_stages(s->request, &s->c);
+    s->c.knobs.vpp = vpp->values[0];
     s->kind = kinds_of(&s->kinds, &s->c);
-    if (room_is_hopeless(s, spot)) return;
+    return !room_is_hopeless(s, spot);
+}
+
+/* Gives a spot its turn, by what has room. */
+static void queue(struct search *s, const struct spot *spot)
+{
+    struct axis vpp;
+    struct turn turn = {.spot = spot, .bound = INFINITY, .plain = {INFINITY, INFINITY}};
+    if (!enter(s, spot, &vpp)) return;
+    for (int more = 0; more < 2; more++) {
+        struct stages x = stages_of(&vpp, more);
+        if (x.n == 0) continue;
+        set_spot(s, spot, x.values[0]);
+        turn.plain[more] = order_bound(s, room_never(s, x.values[x.n - 1]));
+        turn.bound = fmin(turn.bound, turn.plain[more] * prefer_factor(spot->wish));
+    }
+    order_add(s, turn);
+}
+
+/* Whether any plan with offload does. What has room with it is asked where nothing else has. */
+static bool offload_matters(struct search *s, double wish)
+{
+    return present_kind(s)->n_offloads > 1 &&
+           matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish);
+}
+
+/* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
+static int waited_for(const struct search *s, int vpp)
+{
+    int chunks = s->c.knobs.pp * vpp, items = s->c.model.num_layers + 2;
+    return (items + chunks - 1) / chunks * vpp;
+}
+
+/* Those first whose chunks come out even; of these with most virtual stages, whose ramps are the
+   shortest: a good plan found early bounds the others away. */
+static void order_stages(const struct search *s, struct stages *x)
+{
+    for (int i = 1; i < x->n; i++) {
+        int at = i, vpp = x->values[i];
+        for (; at > 0 && waited_for(s, vpp) <= waited_for(s, x->values[at - 1]); at--)
+            x->values[at] = x->values[at - 1];
+        x->values[at] = vpp;
+    }
+}
+
+static void visit(struct search *s, const struct turn *turn)
+{
+    struct axis vpp;
+    if (!enter(s, turn->spot, &vpp)) return;
     s->params = sharding_params(&s->c);
-    for (int i = vpp.n - 1; i >= 0; i--) {
-        set_spot(s, spot, vpp.values[i]);
-        visit_stages(s, spot);
+    for (int more = 1; more >= 0; more--) {
+        struct stages x = stages_of(&vpp, more);
+        if (x.n == 0) continue;
+        set_spot(s, turn->spot, x.values[0]);
+        bool plain = matters(s, turn->plain[more], turn->spot->wish);
+        if (!plain && !offload_matters(s, turn->spot->wish)) continue;
+        order_stages(s, &x);
+        for (int i = 0; i < x.n; i++) {
+            set_spot(s, turn->spot, x.values[i]);
+            visit_stages(s, turn->spot, plain);
+        }
+    }
+}
+
+/* A spot waits while others have smaller bounds, of either kind. */
+static void visit_all(struct search *s)
+{
+    const struct spot *spot = s->spots.items.items, *end = spot + s->spots.items.n;
+    s->turns.n = 0;
+    while (spot < end || s->turns.n > 0) {
+        bool queued = s->turns.n > 0 && (spot == end || s->turns.items[0].bound <= spot->bound);
+        if (queued) {
+            struct turn turn = order_take(s);
+            visit(s, &turn);
+        } else {
+            queue(s, spot++);
+        }
     }
 }
 
@@ -274,7 +395,7 @@ static void visit_known(struct search *s)
         s->c.knobs = s->request->known[i];
         s->wish =
             search_wish(s, PART_SPOT) + search_wish(s, PART_STAGES) + search_wish(s, PART_VARIANT);
-        if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, NULL, &s->layout)) continue;
+        if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, &s->layout)) continue;
         s->risky = search_is_risky(s);
         if (room_is_there(s, &o)) offer(s, &o);
         s->risky = false;
@@ -308,7 +429,7 @@ static void part_wishes(struct search *s)
 
 bool search_divide(struct config *c, struct layout *slot)
 {
-    if (!split_plan(c, NULL, slot)) return false;
+    if (!split_plan(c, slot)) return false;
     split_polish(c, slot);
     return true;
 }
@@ -352,6 +473,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->timing = timing_of(&s->c);
     s->kinds = (struct kinds){.request = request, .arena = a};
     s->known_layers = ARENA_ARRAY(a, struct known_layers, SEARCH_KNOWN_LAYERS);
+    s->known_memory = ARENA_ARRAY(a, struct known_memory, SEARCH_KNOWN_MEMORY);
     part_wishes(s);
     s->spots = (struct spots){
         .request = request, .arena = a, .about_spot = s->wishes[PART_SPOT], .c = &s->c};
@@ -371,8 +493,7 @@ void search_within(struct search *s, double capacity_bytes, bool tight, struct s
     finalists_start(&s->finalists, most < SEARCH_MAX_PLANS ? most : SEARCH_MAX_PLANS,
                     s->spots.two_kinds);
     visit_known(s);
-    for (size_t i = 0; i < s->spots.items.n; i++)
-        visit(s, &s->spots.items.items[i]);
+    visit_all(s);
     out->n = finalists_take(&s->finalists, out->plans);
     polish(s);
 }

@@ -24,6 +24,7 @@ struct group {
     struct knobs knobs;      /* as in the base, with the group's sizes; pp 1 */
     struct time_rates least; /* nothing recomputed; no switch gives less */
     /* of the search: not worked out yet where there are none */
+    struct time_rates **recomputing; /* with each state of recomputation, as `least` */
     struct variant *variants;
     size_t n_variants;
     struct ladder *ladder;

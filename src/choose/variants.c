@@ -2,8 +2,6 @@
 #include "base/sort.h"
 #include "choose/visit.h"
 
-typedef VEC(struct variant) variants;
-
 bool search_is_risky(const struct search *s)
 {
     unsigned open = s->request->base->knobs.open_numerics;
@@ -11,22 +9,24 @@ bool search_is_risky(const struct search *s)
 }
 
 /* Every combination of the switches from `d` on. */
-static void add_variants(struct search *s, const struct decision *d, variants *all)
+static void add_ways(struct search *s, const struct decision *d, struct way *now, struct kind *kind)
 {
     while (d < decisions + DECISIONS && (kinds_decide(d) || !space_is_switch(d)))
         d++;
     if (d == decisions + DECISIONS) {
-        *VEC_PUSH(s->arena, all) = (struct variant){
-            .knobs = s->c.knobs, .wish = search_wish(s, PART_VARIANT), .risky = search_is_risky(s)};
+        now->risky = search_is_risky(s);
+        *VEC_PUSH(s->arena, &kind->ways) = *now;
         return;
     }
     struct states x = space_states(s->request, d, &s->c);
     struct knobs saved = s->c.knobs;
     for (int i = 0; i < x.n; i++) {
         space_set(x.items[i], &s->c);
-        add_variants(s, d + 1, all);
+        now->states[d - decisions] = x.items[i];
+        add_ways(s, d + 1, now, kind);
         s->c.knobs = saved;
     }
+    now->states[d - decisions] = NULL;
 }
 
 void variant_set(struct search *s, const struct variant *v, int recompute)
@@ -48,7 +48,7 @@ const struct time_rates *variant_rates(struct search *s, struct variant *v, int 
     s->c.knobs.grad_bytes = present_kind(s)->grad_bytes;
     *rates = ARENA_NEW(s->arena, struct time_rates);
     search_take_layers(s);
-    time_rates_of(s->layers, &s->c, *rates);
+    **rates = *s->rates;
     s->c.knobs = present;
     return *rates;
 }
@@ -88,19 +88,32 @@ static void compare(struct search *s, struct group *g)
     }
 }
 
+static void make_variant(struct search *s, const struct way *way, struct variant *v)
+{
+    s->c.knobs = s->group->knobs;
+    for (int i = 0; i < DECISIONS; i++)
+        space_set(way->states[i], &s->c);
+    *v = (struct variant){
+        .knobs = s->c.knobs, .wish = search_wish(s, PART_VARIANT), .risky = way->risky};
+    measure(s, v);
+}
+
+/* Which switches there are to combine is asked once for all groups of a kind: it takes longer than
+   to work out what they do. */
 void variants_list(struct search *s)
 {
-    variants all = {0};
+    struct kind *kind = &s->kinds.items.items[s->kind];
     struct group *g = s->group;
     struct knobs saved = s->c.knobs;
+    struct way none = {0};
     if (g->n_variants) return;
     s->c.knobs = g->knobs;
-    add_variants(s, decisions, &all);
-    for (size_t i = 0; i < all.n; i++)
-        measure(s, &all.items[i]);
-    sort_items(all.items, all.n, sizeof *all.items, variant_cmp);
-    g->variants = all.items;
-    g->n_variants = all.n;
+    if (kind->ways.n == 0) add_ways(s, decisions, &none, kind);
+    g->n_variants = kind->ways.n;
+    g->variants = ARENA_ARRAY(s->arena, struct variant, g->n_variants);
+    for (size_t i = 0; i < g->n_variants; i++)
+        make_variant(s, &kind->ways.items[i], &g->variants[i]);
+    sort_items(g->variants, g->n_variants, sizeof *g->variants, variant_cmp);
     compare(s, g);
     s->c.knobs = saved;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A search under way: what its steps share. Layouts with their micro-batches, spots, are visited in
-   the order of lower bounds of their step times (search.c). A visit tries every number of virtual
-   stages and every combination of switches, each first by a bound, then by its memory, its time and
-   the rules, which are asked of what would be kept alone. Switches are taken in three parts:
+   the order of lower bounds of the step times of what may have room (order.c). A visit tries every
+   number of virtual stages and every combination of switches, each first by a bound, then by its
+   memory, its time and the rules, which are asked of what would be kept alone. Switches are taken
+   in three parts:
    - what makes room (room.c): states of recomputation, and offload where none of these does
      short of whole layers (the guides' order, S1.4). Whether one has room whatever the other
    switches is asked once, of the leanest plan with it;
@@ -48,13 +49,29 @@ struct family {
                             does, as far as was asked: 0 and INT_MAX at first */
 };
 
-/* Times of layers that were worked out; they are asked for again and again, as plans differ in what
-   is around the layers. */
-enum { SEARCH_KNOWN_LAYERS = 512 };
+/* Times of layers that were worked out, and what they keep; they are asked for again and again, as
+   plans differ in what is around the layers. */
+enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 64 };
+
+enum { SEARCH_WAYS_TO_HIDE = 16 };
 
 struct known_layers {
     struct knobs key; /* time_layers_key */
     struct time_layers layers;
+    uint32_t known; /* bit i: rates[i] are worked out */
+    struct time_rates rates[SEARCH_WAYS_TO_HIDE];
+};
+
+/* A spot that waits for its visit. */
+struct turn {
+    const struct spot *spot;
+    double bound;    /* of the score, seconds, of plans without offload that may have room */
+    double plain[2]; /* of their step time, without and with virtual stages */
+};
+
+struct known_memory {
+    struct knobs key; /* memory_layers_key */
+    struct memory_work work;
 };
 
 struct search {
@@ -66,6 +83,7 @@ struct search {
     bool *wishes[PARTS];  /* [n_preferences]: which preferences are about this part of a plan */
     struct spots spots;
     struct family *families; /* [spots.n_families] */
+    VEC(struct turn) turns;  /* a heap */
     struct timing timing;    /* for what does not depend on the layout */
     struct kinds kinds;
     /* of the spot being looked at */
@@ -75,7 +93,10 @@ struct search {
     struct room rooms[KINDS_MOST_OFFLOADS];
     double wish; /* of all parts of the present plan but PART_STATE */
     const struct time_layers *layers;
+    const struct time_rates *rates;
     struct known_layers *known_layers; /* [SEARCH_KNOWN_LAYERS] */
+    struct memory_work *memory;
+    struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
     struct finalists finalists;
     bool tight, risky; /* risky: of the variant being tried, false while it is open */
 };
@@ -89,8 +110,10 @@ static inline const struct kind *present_kind(const struct search *s)
 double search_wish(const struct search *s, enum part part);
 /* What a contender holds of a memory estimate. */
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m);
-/* Makes s->layers those of the present knobs. */
+/* Makes s->layers and s->rates those of the present knobs. */
 void search_take_layers(struct search *s);
+/* Makes s->memory what theirs keep; memory_divide does the rest. */
+void search_take_memory(struct search *s);
 
 /* Whether the present knobs take a risk that is not usual. */
 bool search_is_risky(const struct search *s);
@@ -101,6 +124,12 @@ bool search_is_risky(const struct search *s);
 bool room_is_there(struct search *s, struct contender *o);
 /* The same, divided otherwise where that makes room; *moved: they were. */
 bool room_is_found(struct search *s, struct contender *o, bool *moved);
+/* Whether the present plan has no room however its layers are divided, with its virtual stages or
+   any number from there to `most_vpp`: quick, and false where it is not known. */
+bool room_is_denied(struct search *s, int most_vpp);
+/* The states of recomputation, as bits, of which that is so without offload on the present spot,
+   whatever the other switches. */
+uint64_t room_never(struct search *s, int most_vpp);
 /* Forgets what is known of the spot and stages before. */
 void room_forget(struct search *s);
 /* Whether a state of recomputation has no room on the present spot and stages with an offload,
@@ -109,6 +138,15 @@ bool room_is_cramped(struct search *s, int recompute, int offload);
 /* Whether nothing can fit on a spot: where even the low end of the estimate of every leanest plan
    is too much, so is all else with as large a micro-batch. */
 bool room_is_hopeless(struct search *s, const struct spot *spot);
+
+/* ---- order.c ---- */
+
+/* Seconds of a step that no plan on the present spot and stages undercuts which has another state
+   of recomputation than these (room_never); infinite: there is none. */
+double order_bound(struct search *s, uint64_t never);
+void order_add(struct search *s, struct turn turn);
+/* Takes the one with the smallest bound of those that there are. */
+struct turn order_take(struct search *s);
 
 /* ---- variants.c ---- */
 

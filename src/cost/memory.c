@@ -67,27 +67,54 @@ static void find_shapes(struct memory_work *w)
             find_shape(w, &w->kinds[i].gemms[g])->kinds |= 1u << i;
 }
 
-bool memory_prepare(const struct config *c, struct memory_work *w)
+void memory_measure(const struct config *c, struct memory_work *w)
 {
-    const struct knobs *k = &c->knobs;
-    if (k->pp > COST_MAX_STAGES) return false;
     w->c = c;
-    w->n_chunks = pipeline_chunks(c, w->chunks);
-    if (w->n_chunks == 0) return false;
     w->x = memory_coefficients_of(&c->machine);
     w->t = token_counts(c, &w->x);
     for (int i = 0; i < c->model.n_kinds; i++)
         layer_measure(c, &w->t, c->model.kinds[i], &w->kinds[i]);
     layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
     find_shapes(w);
-    w->embedding = padded_vocab(c) * c->model.hidden / k->tp;
+    w->embedding = padded_vocab(c) * c->model.hidden / c->knobs.tp;
     w->vision = (double)vision_params(&c->model);
+}
+
+struct knobs memory_layers_key(const struct knobs *k)
+{
+    struct knobs x = *k;
+    x.pp = x.vpp = 1, x.layout = 0;
+    x.overlap_ep = x.shared_expert_overlap = x.tp_comm_overlap = false;
+    x.optimizer_instances = x.dp_replicate = 1;
+    x.fp8_param_gather = x.precision_aware = false;
+    x.grad_bytes = x.exp_avg_bytes = x.exp_avg_sq_bytes = 0;
+    x.optimizer_offload = 0;
+    return x;
+}
+
+void memory_place(const struct config *c, struct memory_work *w)
+{
+    const struct knobs *k = &c->knobs;
+    w->c = c;
     double replicas = k->fsdp == FSDP_NONE ? 1 : knobs_replicas(k);
     w->dense_shards = at_least_one((double)knobs_dp(k) * k->cp / replicas);
     w->expert_shards = at_least_one((double)knobs_edp(k) / replicas);
     w->workspace = workspaces(c, &w->x);
     w->imbalance = imbalance(c, w->x.routing_imbalance);
-    return true;
+}
+
+bool memory_divide(const struct config *c, struct memory_work *w)
+{
+    if (c->knobs.pp > COST_MAX_STAGES) return false;
+    memory_place(c, w);
+    w->n_chunks = pipeline_chunks(c, w->chunks);
+    return w->n_chunks > 0;
+}
+
+bool memory_prepare(const struct config *c, struct memory_work *w)
+{
+    memory_measure(c, w);
+    return memory_divide(c, w);
 }
 
 static void judge(const struct config *c, double slack, struct memory_estimate *out)
@@ -99,23 +126,28 @@ static void judge(const struct config *c, double slack, struct memory_estimate *
                                                                      : FITS_TIGHT;
 }
 
-bool memory_estimate(const struct config *c, struct memory_estimate *out, struct cost_trace *trace)
+void memory_peaks(const struct memory_work *w, struct memory_estimate *out)
 {
-    struct memory_work w;
-    if (!memory_prepare(c, &w)) return false;
-    out->n_stages = c->knobs.pp;
+    out->n_stages = w->c->knobs.pp;
     out->open = 0;
     out->fullest = 0;
     out->peak = out->peak_low = out->peak_high = 0;
     for (int i = 0; i < out->n_stages; i++) {
         struct stage_memory *s = &out->stages[i];
-        stage_estimate(&w, i, s);
+        stage_estimate(w, i, s);
         if (s->total > out->stages[out->fullest].total) out->fullest = i;
         if (s->low > out->peak_low) out->peak_low = s->low;
         if (s->high > out->peak_high) out->peak_high = s->high;
     }
     out->peak = out->stages[out->fullest].total;
-    judge(c, w.x.allocator_slack.value, out);
+    judge(w->c, w->x.allocator_slack.value, out);
+}
+
+bool memory_estimate(const struct config *c, struct memory_estimate *out, struct cost_trace *trace)
+{
+    struct memory_work w;
+    if (!memory_prepare(c, &w)) return false;
+    memory_peaks(&w, out);
     if (trace) stage_explain(&w, out->fullest, trace);
     return true;
 }

@@ -85,7 +85,7 @@ struct weight_shape {
     uint32_t kinds;
 };
 
-/* What is computed once for all stages. */
+/* What is computed once for all stages: first what the layers are, then how they are divided. */
 struct memory_work {
     const struct config *c;
     struct token_counts t;
@@ -102,11 +102,30 @@ struct memory_work {
     struct chunk chunks[LAYOUT_MAX_CHUNKS];
 };
 
-/* Everything but the stages; false when the pipeline split is impossible. */
+/* Everything but the stages, in three parts, of which the first is most of the work; false when the
+   pipeline split is impossible. */
 bool memory_prepare(const struct config *c, struct memory_work *w);
+void memory_measure(const struct config *c, struct memory_work *w);
+/* What is around the same layers under a `c` with an equal memory_layers_key; */
+void memory_place(const struct config *c, struct memory_work *w);
+/* that, and their division. */
+bool memory_divide(const struct config *c, struct memory_work *w);
+/* The knobs without what is around the layers: equal, byte by byte, for plans whose layers measure
+   the same. */
+struct knobs memory_layers_key(const struct knobs *k);
+/* memory_estimate of what was prepared. */
+void memory_peaks(const struct memory_work *w, struct memory_estimate *out);
 /* The memory of one stage at its peak. */
 void stage_estimate(const struct memory_work *w, int stage, struct stage_memory *out);
 /* The terms of that peak, which add up to its total. */
 void stage_explain(const struct memory_work *w, int stage, struct cost_trace *trace);
+
+/* ---- without a division (memory_floor.c) ---- */
+
+/* Bytes that the estimate of `c`, or its upper end, reaches on some stage however the search
+   divides its layers, with its virtual stages or any number from there to `most_vpp`; 0 where the
+   layout is given. `counts`: layers of each kind. *w has measured them. */
+double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
+                    bool high, struct memory_work *w);
 
 #endif

@@ -101,6 +101,31 @@ static void hold_four_bit(const struct memory_work *w, const int counts[MODEL_MA
     }
 }
 
+struct holding holding_of_layer(const struct memory_work *w, int kind)
+{
+    struct holding s = {0};
+    int counts[MODEL_MAX_KINDS] = {0};
+    counts[kind] = 1;
+    hold_layer(&s, &w->kinds[kind], 1);
+    hold_adapters(w, counts, &s);
+    hold_four_bit(w, counts, &s);
+    return s;
+}
+
+/* Layers of MTP depths, which may be one and the same. */
+static void hold_mtp(const struct memory_work *w, struct holding *s)
+{
+    if (s->n_mtp > 0) hold_layer(s, &w->mtp, w->c->model.mtp_repeated ? 1 : s->n_mtp);
+}
+
+struct holding holding_of_ends(const struct memory_work *w, bool first, bool last)
+{
+    struct holding s = {.first = first, .last = last, .n_mtp = last ? w->c->model.mtp_layers : 0};
+    hold_mtp(w, &s);
+    hold_embeddings(w, &s);
+    return s;
+}
+
 struct holding holding_of_stage(const struct memory_work *w, int stage)
 {
     struct holding s = {.stage = stage};
@@ -112,7 +137,7 @@ struct holding holding_of_stage(const struct memory_work *w, int stage)
         hold_units(&s, &w->kinds[i]);
     }
     hold_chunk_ends(w, stage, &s);
-    if (s.n_mtp > 0) hold_layer(&s, &w->mtp, w->c->model.mtp_repeated ? 1 : s.n_mtp);
+    hold_mtp(w, &s);
     hold_embeddings(w, &s);
     hold_dummies(w, counts, &s);
     hold_adapters(w, counts, &s);

@@ -28,6 +28,9 @@ struct holding {
 };
 
 struct holding holding_of_stage(const struct memory_work *w, int stage);
+/* Of one layer of a kind alone, and of what stands at the ends of the model beside its layers. */
+struct holding holding_of_layer(const struct memory_work *w, int kind);
+struct holding holding_of_ends(const struct memory_work *w, bool first, bool last);
 static inline const struct chunk *stage_chunk(const struct memory_work *w, int stage, int v)
 {
     return &w->chunks[v * w->c->knobs.pp + stage];

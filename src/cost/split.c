@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <math.h>
 
-#include "cost/memory.h"
 #include "plan/framework.h"
 
 /* A layout string is worth this part of a step. */
@@ -21,7 +20,7 @@ struct split {
     int pp, vpp, layers;
     double mean;        /* of a decoder layer, but those of a kind that only stands in front */
     double first, last; /* beside as many mean layers on the first and on the last chunk */
-    struct time_rates rates;
+    const struct time_rates *rates;
     const int *most;               /* [pp] layers that a rank has room for; NULL: all */
     int counts[LAYOUT_MAX_CHUNKS]; /* [pp] layers of a rank */
 };
@@ -38,12 +37,12 @@ static int front_layers(const struct model_shape *m)
 }
 
 /* Field by field: the search asks too often to clear what is not used. */
-static void split_init(struct split *s, const struct config *c, const struct time_layers *layers)
+static void split_init(struct split *s, const struct config *c, const struct time_rates *rates)
 {
     const struct model_shape *m = &c->model;
-    const double *kinds = s->rates.kinds;
+    const double *kinds = rates->kinds;
     int front = front_layers(m);
-    time_rates_of(layers, c, &s->rates);
+    s->rates = rates;
     s->c = c;
     s->pp = c->knobs.pp, s->vpp = c->knobs.vpp, s->layers = m->num_layers;
     s->most = NULL;
@@ -51,8 +50,8 @@ static void split_init(struct split *s, const struct config *c, const struct tim
     for (int i = front; i < m->num_layers; i++)
         s->mean += kinds[m->layers[i]];
     s->mean /= m->num_layers - front;
-    s->first = s->rates.embedding + front * (kinds[m->layers[0]] - s->mean);
-    s->last = s->rates.head + m->mtp_layers * s->rates.mtp;
+    s->first = rates->embedding + front * (kinds[m->layers[0]] - s->mean);
+    s->last = rates->head + m->mtp_layers * rates->mtp;
 }
 
 static int chunks_of(const struct split *s)
@@ -229,7 +228,7 @@ bool split_is_free(const struct config *c)
 static double pipeline_of(const struct split *s, const struct layout *layout)
 {
     double all = s->layers * s->mean + s->first + s->last;
-    return (double)knobs_microbatches(&s->c->knobs) * split_busiest(s->c, &s->rates, layout) +
+    return (double)knobs_microbatches(&s->c->knobs) * split_busiest(s->c, s->rates, layout) +
            (all - all / s->pp) / s->vpp;
 }
 
@@ -265,18 +264,16 @@ static bool choose(struct split *s, struct config *c, struct layout *slot)
 }
 
 /* Divides `c` into *slot; `most`: what its ranks have room for. */
-static bool plan(struct config *c, const struct time_layers *layers, const int *most,
+static bool plan(struct config *c, const struct time_rates *rates, const int *most,
                  struct layout *slot)
 {
-    struct time_layers own;
     struct split s;
-    if (!layers) time_layers_init(c, &own);
-    split_init(&s, c, layers ? layers : &own);
+    split_init(&s, c, rates);
     s.most = most;
     return choose(&s, c, slot);
 }
 
-bool split_by_time(struct config *c, const struct time_layers *layers, struct layout *slot)
+bool split_by_time(struct config *c, const struct time_rates *rates, struct layout *slot)
 {
     int64_t chunks = (int64_t)c->knobs.pp * c->knobs.vpp;
     c->knobs.layout = c->layout_given;
@@ -285,7 +282,7 @@ bool split_by_time(struct config *c, const struct time_layers *layers, struct la
         return !uneven && config_layout(c, slot);
     }
     if (chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
-    return plan(c, layers, NULL, slot);
+    return plan(c, rates, NULL, slot);
 }
 
 /* ---- room ---- */
@@ -364,13 +361,15 @@ static bool find_room(struct memory_work *w, const struct memory_estimate *m, in
 
 /* One round: divides anew within the room that the stages of the present split have. False: there
    is none. */
-static bool fit_once(struct config *c, const struct time_layers *layers, struct memory_estimate *m,
-                     struct layout *slot)
+static bool fit_once(struct config *c, const struct time_rates *rates, struct memory_work *w,
+                     struct memory_estimate *m, struct layout *slot)
 {
-    struct memory_work w;
     int most[COST_MAX_STAGES];
-    return memory_prepare(c, &w) && find_room(&w, m, most) && plan(c, layers, most, slot) &&
-           memory_estimate(c, m, NULL);
+    if (!memory_divide(c, w) || !find_room(w, m, most) || !plan(c, rates, most, slot) ||
+        !memory_divide(c, w))
+        return false;
+    memory_peaks(w, m);
+    return true;
 }
 
 /* Whether a stage has room to spare: of any other split some stage has as many layers as now. */
@@ -381,21 +380,31 @@ static bool has_spare(const struct memory_estimate *m)
     return false;
 }
 
-bool split_to_fit(struct config *c, const struct time_layers *layers, struct memory_estimate *m,
-                  struct layout *slot)
+bool split_to_fit(struct config *c, const struct time_rates *rates, struct memory_work *w,
+                  struct memory_estimate *m, struct layout *slot)
 {
     if (m->fits == FITS_YES || !split_is_free(c) || !has_spare(m)) return false;
     /* again where other kinds of layers came to stand on a stage than its room was counted in */
-    for (int i = 0; i < MOST_ROUNDS && fit_once(c, layers, m, slot); i++)
+    for (int i = 0; i < MOST_ROUNDS && fit_once(c, rates, w, m, slot); i++)
         if (m->fits == FITS_YES) return true;
-    split_by_time(c, layers, slot);
+    split_by_time(c, rates, slot);
     return false;
 }
 
-bool split_plan(struct config *c, const struct time_layers *layers, struct layout *slot)
+bool split_plan(struct config *c, struct layout *slot)
 {
+    struct time_layers layers;
+    struct time_rates rates;
+    struct memory_work w;
     struct memory_estimate m;
-    if (!split_by_time(c, layers, slot)) return false;
-    if (split_is_free(c) && memory_estimate(c, &m, NULL)) split_to_fit(c, layers, &m, slot);
+    bool open = split_is_free(c);
+    if (open) {
+        time_layers_init(c, &layers);
+        time_rates_of(&layers, c, &rates);
+    }
+    if (!split_by_time(c, &rates, slot)) return false;
+    if (!open || !memory_prepare(c, &w)) return true;
+    memory_peaks(&w, &m);
+    split_to_fit(c, &rates, &w, &m, slot);
     return true;
 }

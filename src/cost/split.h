@@ -3,6 +3,7 @@
 #ifndef MOEPLAN_COST_SPLIT_H
 #define MOEPLAN_COST_SPLIT_H
 
+#include "cost/memory.h"
 #include "cost/time.h"
 
 /* Whether the planner divides the layers of `c`: the framework takes a layout, there is more than
@@ -12,15 +13,17 @@ bool split_is_free(const struct config *c);
    where it takes no layout or settings say the split, else the split whose busiest rank is
    shortest, as far as every stage fits into memory. One that is no more than 0.5 % behind is kept
    where it is even and needs no layout. An explicit layout is put into *slot, which must live as
-   long as `c` uses it. Sets knobs.layout. `layers`: the times of `c`, NULL: worked out here. False
-   when the split is impossible. */
-bool split_plan(struct config *c, const struct time_layers *layers, struct layout *slot);
-/* Its two parts, for a search that estimates memory anyway. Without a look at memory; */
-bool split_by_time(struct config *c, const struct time_layers *layers, struct layout *slot);
+   long as `c` uses it. Sets knobs.layout. False when the split is
+   impossible. */
+bool split_plan(struct config *c, struct layout *slot);
+/* Its two parts, for a search that estimates memory anyway and knows the rates of `c`, which are
+   read where split_is_free. Without a look at memory; */
+bool split_by_time(struct config *c, const struct time_rates *rates, struct layout *slot);
 /* and then, when *m, the memory of that split, does not fit: the fastest split that does, if there
-   is one, with its memory in *m; false: the split does not change, and *m is of none. */
-bool split_to_fit(struct config *c, const struct time_layers *layers, struct memory_estimate *m,
-                  struct layout *slot);
+   is one, with its memory in *m; false: the split does not change, and *m is of none. *w has
+   measured the layers of `c`. */
+bool split_to_fit(struct config *c, const struct time_rates *rates, struct memory_work *w,
+                  struct memory_estimate *m, struct layout *slot);
 /* After split_plan, for plans that are shown, as it takes hundreds of estimates: moves layers
    between chunks while the estimated step gains by it and what fits goes on to fit. Whether it
    moved any. */

@@ -158,7 +158,7 @@ static void try_plan(struct loops *l)
     struct memory_estimate memory;
     struct time_estimate time;
     l->combinations++;
-    if (l->counts || !split_plan(&l->c, NULL, &l->layout)) return;
+    if (l->counts || !split_plan(&l->c, &l->layout)) return;
     if (!memory_estimate(&l->c, &memory, NULL) || !has_room(l, &memory)) return;
     l->fits = l->fits || l->c.knobs.recompute != RECOMPUTE_FULL ||
               is_pinned(l, knob_of(P_recompute_granularity));

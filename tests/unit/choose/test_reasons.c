@@ -121,7 +121,7 @@ static bool check_neighbour(const struct plan *plan, struct str text)
     *field_of(&c.knobs, name) = value;
     c.knobs.sequence_parallel = c.knobs.tp > 1;
     assert_true(contender_estimate(&plan->config, &now));
-    assert_true(split_plan(&c, NULL, &slot) && contender_estimate(&c, &other));
+    assert_true(split_plan(&c, &slot) && contender_estimate(&c, &other));
     double slower = 100 * (other.step_s / now.step_s - 1);
     assert_within(fabs(slower), percent, 0.51);
     assert_string_equal(verb, slower > 0 ? "slower" : "faster");

@@ -26,7 +26,7 @@ static void assert_split(struct config *c, const char *want)
 {
     struct layout slot, l;
     char got[128] = "";
-    assert_true(split_plan(c, NULL, &slot) && config_layout(c, &l));
+    assert_true(split_plan(c, &slot) && config_layout(c, &l));
     for (int i = 0; i < l.n_chunks; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", l.decoders[i]);
     assert_string_equal(got, want);
@@ -37,7 +37,8 @@ static void assert_split(struct config *c, const char *want)
 struct search {
     struct config *c;
     struct layout layout;
-    double best; /* seconds of the fastest that fits */
+    double best;       /* seconds of the fastest that fits */
+    double peak, high; /* bytes: the least of all */
 };
 
 static void estimate_one(struct search *s)
@@ -46,6 +47,8 @@ static void estimate_one(struct search *s)
     struct memory_estimate memory;
     assert_true(time_estimate(s->c, &time, NULL) && memory_estimate(s->c, &memory, NULL));
     if (memory.fits == FITS_YES) s->best = fmin(s->best, time.step);
+    s->peak = fmin(s->peak, memory.peak);
+    s->high = fmin(s->high, memory.peak_high);
 }
 
 /* All ways to put the layers that are left on the chunks from `chunk` on. */
@@ -63,16 +66,21 @@ static void try_all(struct search *s, int chunk, int left)
     }
 }
 
-/* Seconds of the fastest of all splits that fit; INFINITY: none does. */
-static double fastest(const struct config *plan)
+static struct search all_splits(const struct config *plan)
 {
     struct config c = *plan;
-    struct search s = {.c = &c, .best = INFINITY};
+    struct search s = {.c = &c, .best = INFINITY, .peak = INFINITY, .high = INFINITY};
     layout_start(&c, c.knobs.pp * c.knobs.vpp, &s.layout);
     c.layouts = &s.layout;
     c.n_layouts = c.knobs.layout = 1;
     try_all(&s, 0, c.model.num_layers);
-    return s.best;
+    return s;
+}
+
+/* Seconds of the fastest of all splits that fit; INFINITY: none does. */
+static double fastest(const struct config *plan)
+{
+    return all_splits(plan).best;
 }
 
 /* The planner's split, with its memory. */
@@ -80,7 +88,7 @@ static double ours(struct config *c, bool polished, struct memory_estimate *memo
 {
     struct layout slot;
     struct time_estimate time;
-    assert_true(split_plan(c, NULL, &slot));
+    assert_true(split_plan(c, &slot));
     if (polished) split_polish(c, &slot);
     assert_true(time_estimate(c, &time, NULL) && memory_estimate(c, memory, NULL));
     return time.step;
@@ -139,6 +147,43 @@ static void the_fastest_that_fits(void **state)
             assert_fastest_that_fits(model_of(*state, i / SHAPES, &shapes[i % SHAPES]));
 }
 
+/* ---- bytes that none undercuts ---- */
+
+/* Of what little stands far above it, as on an end with a head larger than all layers. */
+static void assert_below(const struct config *c, bool high, double bytes)
+{
+    static struct memory_work w;
+    int counts[MODEL_MAX_KINDS] = {0};
+    for (int i = 0; i < c->model.num_layers; i++)
+        counts[c->model.layers[i]]++;
+    memory_measure(c, &w);
+    double floor = memory_floor(c, c->knobs.vpp, counts, high, &w);
+    if (floor > bytes * (1 + 1e-9) || floor < 0.4 * bytes)
+        fail_msg("%d layers on %d x %d chunks, recompute %d: %.3f GiB, not below %.3f",
+                 c->model.num_layers, c->knobs.pp, c->knobs.vpp, c->knobs.recompute, floor / GIB,
+                 bytes / GIB);
+}
+
+/* With one chunk a rank no split at all is below, with more none of the planner's. */
+static void no_split_is_below_the_floor(void **state)
+{
+    for (size_t i = 0; i < SHAPES * MODELS * 2; i++) {
+        const struct shape *x = &shapes[i % SHAPES];
+        struct config *c = model_of(*state, i / SHAPES % MODELS, x);
+        struct memory_estimate memory;
+        if (i >= SHAPES * MODELS) c->knobs.recompute = RECOMPUTE_FULL;
+        if (x->vpp == 1) {
+            struct search all = all_splits(c);
+            assert_below(c, false, all.peak);
+            assert_below(c, true, all.high);
+        }
+        ours(c, false, &memory);
+        c->knobs.layout = 0;
+        assert_below(c, false, memory.peak);
+        assert_below(c, true, memory.peak_high);
+    }
+}
+
 /* ---- by hand ---- */
 
 /* The head is 32,768 x 1024 weights, those of two layers of 4 x 1024 x 1024 and 3 x 1024 x 4096,
@@ -186,18 +231,19 @@ static void a_pattern_takes_no_layout(void **state)
     assert_split(c, "2 2 2 2");
     assert_int_equal(c->knobs.layout, 0);
     c->model.num_layers = 7;
-    assert_false(split_plan(c, NULL, &slot));
+    assert_false(split_plan(c, &slot));
 }
 
 static void more_chunks_than_layers_are_no_split(void **state)
 {
     struct layout slot;
     assert_split(plan_of(*state, "", 4, 3, 2), "0 1 1 1 1 0");
-    assert_false(split_plan(plan_of(*state, "", 3, 3, 2), NULL, &slot));
+    assert_false(split_plan(plan_of(*state, "", 3, 3, 2), &slot));
 }
 
 static const struct CMUnitTest tests[] = {cmocka_unit_test(near_the_fastest),
                                           cmocka_unit_test(the_fastest_that_fits),
+                                          cmocka_unit_test(no_split_is_below_the_floor),
                                           cmocka_unit_test(ends_weigh_what_they_take),
                                           cmocka_unit_test(an_even_split_needs_no_layout),
                                           cmocka_unit_test(settings_that_say_the_split_are_kept),

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The order of the visits. The bounds that spots are enumerated with know nothing of memory, so
+   that those with most in flight come first, of which none fits unless it recomputes much. So a
+   spot's turn comes twice: first it gets a bound of what may have room, then it waits until no
+   other has less. The plans that will be kept are then found early, and bound away the rest. */
+#include <math.h>
+
+#include "choose/visit.h"
+
+/* Rates of the present group with a state of recomputation that no switch undercuts. */
+static const struct time_rates *least_rates(struct search *s, int recompute)
+{
+    const struct kind *kind = present_kind(s);
+    struct group *g = s->group;
+    if (!g->recomputing)
+        g->recomputing = ARENA_ARRAY(s->arena, struct time_rates *, (size_t)kind->n_recompute);
+    if (g->recomputing[recompute]) return g->recomputing[recompute];
+    struct knobs present = s->c.knobs;
+    s->c.knobs = g->knobs;
+    space_set(kind->recompute[recompute], &s->c);
+    g->recomputing[recompute] = ARENA_NEW(s->arena, struct time_rates);
+    *g->recomputing[recompute] = spots_least_rates(&s->spots);
+    s->c.knobs = present;
+    return g->recomputing[recompute];
+}
+
+/* States that repeat more than another that may have room are no faster. */
+double order_bound(struct search *s, uint64_t never)
+{
+    const struct kind *kind = present_kind(s);
+    double least = INFINITY;
+    for (int r = 0; r < kind->n_recompute; r++) {
+        if (never >> r & 1) continue;
+        least = fmin(least, spots_bound(&s->spots, &s->c, least_rates(s, r)));
+        never |= kind->needless[r];
+    }
+    return least;
+}
+
+/* ---- the queue ---- */
+
+static bool is_before(const struct turn *a, const struct turn *b)
+{
+    if (a->bound != b->bound) return a->bound < b->bound;
+    return a->spot->number < b->spot->number;
+}
+
+static void swap(struct turn *a, struct turn *b)
+{
+    struct turn x = *a;
+    *a = *b;
+    *b = x;
+}
+
+void order_add(struct search *s, struct turn turn)
+{
+    *VEC_PUSH(s->arena, &s->turns) = turn;
+    struct turn *items = s->turns.items;
+    for (size_t i = s->turns.n - 1; i > 0 && is_before(&items[i], &items[(i - 1) / 2]);
+         i = (i - 1) / 2)
+        swap(&items[i], &items[(i - 1) / 2]);
+}
+
+struct turn order_take(struct search *s)
+{
+    struct turn *items = s->turns.items, first = items[0];
+    size_t n = --s->turns.n;
+    items[0] = items[n];
+    for (size_t i = 0, child = 1; child < n; i = child, child = 2 * i + 1) {
+        if (child + 1 < n && is_before(&items[child + 1], &items[child])) child++;
+        if (!is_before(&items[child], &items[i])) break;
+        swap(&items[i], &items[child]);
+    }
+    return first;
+}

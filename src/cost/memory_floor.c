@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes that no division of the layers over the stages of a pipeline undercuts: a mean over the
+   ranks, some of which has as much. What a rank has adds up layer by layer but for its intervals,
+   and those are no smaller than any straight line below them. */
+#include <math.h>
+
+#include "cost/memory_stage.h"
+#include "cost/vision.h"
+
+enum { CAUSES = 5 };
+
+/* A layer, or another part of a rank. */
+struct bytes {
+    double held, kept;     /* always; of every microbatch in flight */
+    double spread[CAUSES]; /* half of what `kept` may be more, by independent causes */
+};
+
+struct floor {
+    const struct memory_work *w;
+    const int *counts;                                         /* layers of each kind */
+    double flight[COST_MAX_STAGES], least_flight, most_flight; /* microbatches at least */
+    double backward; /* transient bytes of the layer whose backward needs least */
+    double certain;  /* bytes at the upper end of the estimate for one of the estimate */
+    double spread[CAUSES];
+};
+
+/* ---- parts ---- */
+
+/* Parameters, gradients and optimizer states while the passes run. */
+static double held(const struct memory_work *w, const struct holding *s)
+{
+    double states = w->c->knobs.offload_optimizer_states ? 0 : state_optimizer(w, s, NULL);
+    return state_parameters(w, s, NULL) + state_gradients(w, s, NULL) + states;
+}
+
+static double half(struct range x)
+{
+    return x.high - x.value;
+}
+
+/* As stage_interval has them (memory_stage.c). */
+static void add_spread(const struct memory_work *w, const struct layer_memory *l, struct bytes *out)
+{
+    const struct memory_coefficients *x = &w->x;
+    bool quantised = knobs_quantised(&w->c->knobs);
+    double copies = w->t.dispatch_copies;
+    struct range more = quantised ? x->hybridep_quantised_copies : x->hybridep_copies;
+    out->spread[0] = l->routed * half(w->imbalance);
+    out->spread[1] = l->unmeasured * half(x->linear_attention_saved);
+    out->spread[2] = copies > 0 ? l->dispatched / copies * half(more) : 0;
+    out->spread[4] = l->offloaded * half(x->offload_residue);
+    out->spread[3] = quantised ? out->kept * half(x->quantised_activations) : 0;
+}
+
+/* One layer. Of the ways to recompute whole layers the one that keeps least. */
+static struct bytes layer_bytes(const struct memory_work *w, int kind)
+{
+    const struct knobs *k = &w->c->knobs;
+    const struct layer_memory *l = &w->kinds[kind];
+    struct holding s = holding_of_layer(w, kind);
+    struct bytes out = {.held = held(w, &s)};
+    bool grouped = k->recompute_method == METHOD_UNIFORM && k->recompute_num_layers > 1;
+    if (k->layers_offloaded > 0) return out;
+    out.kept = l->kept + (w->imbalance.value - 1) * l->routed;
+    if (k->recompute != RECOMPUTE_FULL)
+        add_spread(w, l, &out);
+    else
+        out.kept = fmin(out.kept, grouped ? l->input / k->recompute_num_layers : l->input);
+    return out;
+}
+
+static double on(const struct floor *f, const struct bytes *x, double flight)
+{
+    double spread = 0;
+    for (int i = 0; i < CAUSES; i++)
+        spread += f->spread[i] * x->spread[i];
+    return f->certain * (x->held + flight * x->kept) + flight * spread;
+}
+
+/* What stands at an end beside the layers: the head's backward may be the peak in place of a
+   layer's. */
+static double end_bytes(const struct floor *f, int rank)
+{
+    const struct memory_work *w = f->w;
+    struct holding s = holding_of_ends(w, rank == 0, rank > 0);
+    double head = activation_head_transient(w, &s, NULL) + activation_logits(w, &s, NULL);
+    double own = s.n_mtp * (w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed);
+    if (rank == 0) own += f->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
+    return f->certain * (held(w, &s) + own + fmax(0, head - f->backward));
+}
+
+/* ---- microbatches in flight ---- */
+
+/* Of the chunks of a rank those in front hold more, in layers and in microbatches, so that a layer
+   has the chunks' mean at least; but for the first chunk of all, beside the embedding. */
+static double mean_flight(const struct knobs *k, int rank)
+{
+    double chunks[LAYOUT_MAX_CHUNKS], sum = 0;
+    pipeline_in_flight(k, rank, chunks);
+    for (int v = 0; v < k->vpp; v++)
+        sum += chunks[v];
+    return rank == 0 ? chunks[k->vpp - 1] : sum / k->vpp;
+}
+
+/* It rises or falls with the number of virtual stages. */
+static void set_flight(struct floor *f, int most_vpp)
+{
+    struct knobs k = f->w->c->knobs, most = k;
+    most.vpp = most_vpp;
+    f->least_flight = INFINITY;
+    for (int r = 0; r < k.pp; r++) {
+        double one = mean_flight(&k, r);
+        if (most_vpp > k.vpp) one = fmin(one, mean_flight(&most, r));
+        f->flight[r] = one;
+        f->least_flight = fmin(f->least_flight, one);
+        f->most_flight = fmax(f->most_flight, one);
+    }
+}
+
+/* ---- intervals ---- */
+
+/* Whether no optimizer step needs more than the passes, whose interval is the wider. */
+static bool passes_need_most(const struct floor *f)
+{
+    const struct memory_work *w = f->w;
+    bool most = !w->c->knobs.offload_optimizer_states;
+    for (int i = 0; i < w->c->model.n_kinds && most; i++) {
+        struct holding s = holding_of_layer(w, i);
+        struct bytes x = layer_bytes(w, i);
+        double eager = x.kept - (x.spread[0] > 0 || x.kept > 0 ? w->kinds[i].captured : 0);
+        most = state_step_transient(w, &s, NULL) <= f->least_flight * eager;
+    }
+    for (int last = 0; last < 2 && most; last++) {
+        struct holding s = holding_of_ends(w, !last, last);
+        most = state_step_transient(w, &s, NULL) <= f->backward;
+    }
+    return most;
+}
+
+/* The straight line that touches the interval of a rank in the middle that has layers of a kind
+   alone. */
+static void set_interval(struct floor *f, const struct bytes *x)
+{
+    double flight = f->flight[f->w->c->knobs.pp / 2], error = half(f->w->x.memory_error);
+    double widths[CAUSES] = {0}, sure = error * (x->held + flight * x->kept), all = sure * sure;
+    bool wide = passes_need_most(f);
+    for (int i = 0; i < CAUSES && wide; i++) {
+        widths[i] = flight * x->spread[i];
+        all += widths[i] * widths[i];
+    }
+    double length = sqrt(all);
+    f->certain = 1 + (length > 0 ? error * sure / length : 0);
+    for (int i = 0; i < CAUSES; i++)
+        f->spread[i] = length > 0 ? widths[i] / length : 0;
+}
+
+/* ---- the mean ---- */
+
+static int most_frequent(const int counts[MODEL_MAX_KINDS])
+{
+    int most = 0;
+    for (int i = 1; i < MODEL_MAX_KINDS; i++)
+        if (counts[i] > counts[most]) most = i;
+    return most;
+}
+
+/* All layers in terms of one of the most frequent kind, each where its share of that is least: as
+   ratios of straight lines these rise or fall with the microbatches in flight. */
+static double layers_in(const struct floor *f, const struct bytes *unit)
+{
+    double low = f->least_flight, high = f->most_flight, sum = 0;
+    for (int i = 0; i < f->w->c->model.n_kinds; i++) {
+        struct bytes x = layer_bytes(f->w, i);
+        sum += f->counts[i] *
+               fmin(on(f, &x, low) / on(f, unit, low), on(f, &x, high) / on(f, unit, high));
+    }
+    return sum;
+}
+
+/* Weighted by how many layers a byte holds on a rank, which adds up to the same however they are
+   divided. An end that stands empty needs no backward, but leaves its layers to the others. */
+static double weighted_mean(const struct floor *f, const struct bytes *unit)
+{
+    int last = f->w->c->knobs.pp - 1;
+    double layers = layers_in(f, unit), weights = 0, first = 1 / on(f, unit, f->flight[0]);
+    for (int r = 0; r <= last; r++)
+        weights += 1 / on(f, unit, f->flight[r]);
+    double end = 1 / on(f, unit, f->flight[last]);
+    double ends = first * end_bytes(f, 0) + end * end_bytes(f, last);
+    return fmin(f->certain * f->backward + (layers + ends) / weights,
+                layers / (weights - fmin(first, end)));
+}
+
+static double least_backward(const struct memory_work *w)
+{
+    double least = INFINITY;
+    for (int i = 0; i < w->c->model.n_kinds; i++) {
+        struct holding s = {.last_layer = &w->kinds[i]};
+        least = fmin(least, activation_layer_transient(w, &s, NULL));
+    }
+    return least;
+}
+
+/* Without a pipeline there is nothing to divide. */
+static double undivided(const struct config *c, bool high, struct memory_work *w)
+{
+    struct stage_memory m;
+    if (!memory_divide(c, w)) return 0;
+    stage_estimate(w, 0, &m);
+    return high ? m.high : m.total;
+}
+
+double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
+                    bool high, struct memory_work *w)
+{
+    struct floor f = {.w = w, .counts = counts, .certain = 1};
+    struct holding nothing = {0};
+    if (c->layout_given || c->knobs.pp > COST_MAX_STAGES) return 0;
+    if (c->knobs.pp == 1) return undivided(c, high, w);
+    memory_place(c, w);
+    f.backward = least_backward(w);
+    set_flight(&f, most_vpp);
+    struct bytes unit = layer_bytes(w, most_frequent(counts));
+    if (high) set_interval(&f, &unit);
+    return weighted_mean(&f, &unit) + f.certain * state_buffers(w, &nothing, NULL);
+}
