@@ -36,7 +36,7 @@
     X(grouped_fp4_inner, 90)     /* same, 4 bit */                                                 \
     X(grouped_pad, 30)           /* rows an expert's tiles compute for nothing */                  \
     X(grouped_training, 0.8)     /* rate of training's grouped GEMMs in 16 bit against a GEMM's */ \
-    X(grouped_training_low, 0.85)          /* same in FP8 and FP4, against those kernels */        \
+    X(grouped_training_low, 0.8)           /* same in FP8 and FP4 */                               \
     X(grouped_expert_s, 3.8e-6)            /* s an expert and grouped GEMM */                      \
     X(grouped_expert_captured, 0.4)        /* part of it left in a captured iteration */           \
     X(experts_start_s, 25e-6)              /* s of start of the kernels around grouped GEMMs */    \
@@ -61,9 +61,8 @@
     X(throttling_low, 0.12)       /* same, in FP8 and FP4 */                                       \
     X(hbm_stream, 0.85)           /* part of the HBM rate that streaming kernels reach */          \
     X(activation_passes, 1.2)     /* time of elementwise kernels against counted bytes */          \
-    X(bias_passes, 4.0)           /* same, of biased and clamped experts */                        \
-    X(scan, 4.5)                  /* time of state-space scans against counted FLOPs and bytes */  \
-    X(scan_mamba_peak, 0.25)      /* part of the 16-bit peak that Mamba's scan tends to */         \
+    X(bias_passes, 4.0)           /* same, of eager biases and clamps of experts */                \
+    X(scan, 2.5)                  /* time of a scan against a delta rule's state elements */       \
     X(scan_delta_rate, 7.6e10)    /* state elements/s an SM of a gated delta rule */               \
     X(scan_delta_bytes, 0.12)     /* bytes that its chunks move for a state element */             \
     X(scan_delta_chunk_s, 1.1e-6) /* s a chunk of its sequential part */                           \

@@ -157,8 +157,8 @@ void kernel_scan(const struct timing *t, const struct scan *s, struct pass *forw
 {
     double stream = kernel_stream(t, s->bytes);
     double rate = t->f.scan_delta_rate * t->config->machine.sms;
-    double compute = s->delta ? delta_forward(t, s->states, t->config->knobs.seq)
-                              : t->f.scan * s->states / rate;
+    double compute =
+        s->delta ? delta_forward(t, s->states, t->config->knobs.seq) : t->f.scan * s->states / rate;
     forward->scan += compute + stream;
     backward->scan += 2.5 * compute + 2 * stream;
 }
