@@ -68,20 +68,13 @@ static struct gemm_law gemm_of(const struct row *r)
     return law;
 }
 
-/* An inference engine's experts in one kernel, of the same tables. */
 static struct gemm_law grouped_of(const struct row *r)
 {
-    const struct coefficients *f = &r->timing.f;
-    struct gemm_law law = gemm_of(r);
-    bool low = r->timing.low, fp4 = is_fp4(r), block = is(r, "dtype", "fp8_block");
-    law.rate *= !low    ? f->grouped_bf16
-                : fp4   ? f->grouped_fp4
-                : block ? f->grouped_block
-                        : f->grouped_fp8;
-    law.inner = !low    ? f->grouped_inner
-                : fp4   ? f->grouped_fp4_inner
-                : block ? f->grouped_block_inner
-                        : f->grouped_fp8_inner;
+    const struct timing *t = &r->timing;
+    struct gemm_law law = t->low ? t->grouped_low : t->gemm_16;
+    law.rate *= t->low ? 1 / t->f.grouped_training_low : t->f.grouped_bf16;
+    if (!t->low) law.inner = t->f.grouped_inner;
+    if (is_fp4(r)) law.rate /= t->f.gemm_fp4_training;
     return law;
 }
 

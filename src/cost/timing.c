@@ -144,7 +144,9 @@ static void set_precision(struct timing *t)
     t->grouped_16 = grouped(t->gemm_16, f->grouped_training, f->gemm_inner);
     t->gemm_low = fp4 ? law_fp4(t) : block ? law_block(t) : law_fp8(t, p == PREC_MXFP8);
     double low = f->grouped_training_low;
-    t->grouped_low = grouped(t->gemm_low, low, t->gemm_low.inner);
+    t->grouped_low = fp4     ? grouped(t->gemm_low, low * f->grouped_fp4, f->grouped_fp4_inner)
+                     : block ? grouped(t->gemm_low, low * f->grouped_block, f->grouped_block_inner)
+                             : grouped(t->gemm_low, low * f->grouped_fp8, f->grouped_fp8_inner);
     t->peak = !t->low ? m->peak_bf16 : fp4 ? m->peak_fp4 : m->peak_fp8;
     t->peak_name = !t->low ? "BF16" : fp4 ? "FP4" : "FP8";
     double part = fp4                        ? f->quantise_fp4

@@ -42,6 +42,7 @@ NOISE = 0.025
 WEIGHTS = {'runs.jsonl': 3}   # runs of training proper count for more than a benchmark's races
 HELD = 1e-4   # log sd of what stays at its prior
 WITHIN = 1.645   # standard deviations that hold nine of ten
+FEWEST = 15   # runs that make a class
 LEAST_ERROR = 0.03   # log sd below which no class of runs is said to be known: identical runs differ by that
 
 
@@ -315,12 +316,12 @@ def errors_of(fit, made):
     holds('intervals of runs left out by (model, chip)', left, alone, errors, classes)
     new = fit.left_out(lambda r: r['chip'])
     beyond = {i: math.hypot(alone[i], errors[classes[i]][0]) for i in new}
-    chip = model_errors(new, beyond, dict.fromkeys(new, 'error_chip'))['error_chip']
-    holds('of runs left out by chip', new, alone, errors, classes, chip[0])
+    chip = max(x for x, n in model_errors(new, beyond, classes).values() if n >= FEWEST)   # holds in each class
+    holds('of runs left out by chip', new, alone, errors, classes, chip)
     run = {r['chip'] for r in fit.rows}
     result = {('common', k): (x, 0.0, n) for k, (x, n) in errors.items()}
     for own in (own for own, name in fit.platforms.stated if name == 'error_chip'):
-        result[own, 'error_chip'] = (0.0, 0.0, sum(r['chip'] == own for r in fit.rows)) if own in run else (chip[0], 0.0, 0)
+        result[own, 'error_chip'] = (0.0, 0.0, sum(r['chip'] == own for r in fit.rows)) if own in run else (chip, 0.0, 0)
     return result
 
 
