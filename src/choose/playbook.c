@@ -144,12 +144,13 @@ static double log_ratio(int64_t x, int64_t y)
 static const double same_model = 0.02;
 
 /* A doubling of the model's parameters weighs as much as another platform or task. Infinite: the
-   catalogue's model is not one that the question's framework builds. */
+   catalogue's model is not one that the question's framework builds, or only one of both has
+   experts. */
 static double model_distance(const struct playbook_recipe *r, const struct facts *f,
                              const struct config *base)
 {
     struct model_shape shape;
-    if (!recipe_model(r, f, &shape)) return INFINITY;
+    if (!recipe_model(r, f, &shape) || !shape.experts != !base->model.experts) return INFINITY;
     struct param_counts x = model_params(&shape), y = model_params(&base->model);
     double distance = log_ratio(x.total, y.total) + log_ratio(x.active, y.active);
     return distance + 2 * (distance > same_model);

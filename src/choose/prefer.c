@@ -63,7 +63,7 @@ double prefer_sum(const struct preference *preferences, size_t n, const bool *wh
 
 double prefer_factor(double sum)
 {
-    return 1 - PREFER_MOST * expm1(-sum / PREFER_MOST);
+    return 1 - PREFER_MOST * expm1(-sum / PREFER_SPREAD);
 }
 
 /* The preference of a knob, new when there is none: a later rule replaces an earlier one. */

@@ -201,12 +201,14 @@ static bool assumes_more(const struct ask *ask, const struct facts *f)
     return n > (size_t)ask->seq_assumed + ask->gbs_assumed;
 }
 
-/* Its name, with which the text begins. */
+/* Its name, with which the text begins; the nearest may be another model's. */
 static void add_recipe(const struct answer *answer, struct buf *out)
 {
     struct str text = answer->playbook, name;
+    bool nearest = str_find_str(text, STR(" is the nearest: ")) < text.n;
     if (text.n && str_split(&text, ' ', &name))
-        buf_printf(out, "public recipe: %.*s\n", STR_ARG(name));
+        buf_printf(out, "%s: %.*s\n", nearest ? "nearest public recipe" : "public recipe",
+                   STR_ARG(name));
 }
 
 void suggest_first(struct arena *a, const struct ask *ask, const struct offers *all,

@@ -114,8 +114,12 @@ static void batch_to_automodel(const struct facts *f, struct conversion *out)
     bool interleaved = facts_int(f, P_virtual_pipeline_model_parallel_size, 1) > 1;
     put_word(out, P_pp_schedule, interleaved ? "interleaved1f1b" : "1f1b");
     int64_t chunks = facts_int(f, P_pipeline_chunks, 0), layers = facts_int(f, P_num_layers, 0);
-    if (interleaved && chunks > 0 && layers % chunks == 0)
-        put(out, P_pp_layers_per_stage, value_int(layers / chunks));
+    struct stage_cut cut = {0};
+    if (interleaved && chunks > 0 && chunks <= layers)
+        cut = layout_cut((int)layers, (int)chunks,
+                         (int)facts_int(f, P_pipeline_model_parallel_size, 1));
+    if (cut.length > 0) put(out, P_pp_layers_per_stage, value_int(cut.length));
+    if (cut.rounded) put(out, P_round_virtual_stages_to_pp_multiple, value_string(LAYOUT_ROUND_UP));
     if (!__builtin_mul_overflow(mbs, facts_int(f, P_num_microbatches, 1), &batch))
         put(out, P_micro_batch_size, value_int(batch));
 }

@@ -40,7 +40,7 @@ struct axis axis_tp(const struct config *base, const struct knobs *k)
     bool dense_only = base->model.experts && !config_traits(base)->tensor_beside_experts;
     for (int tp = 1; tp <= base->machine.nvlink_domain && tp <= k->gpus; tp *= 2) {
         if (k->gpus % tp || !heads_divide(&base->model, tp)) continue;
-        if (tp > 1 && (is_fsdp(k) || dense_only)) break;
+        if (tp > 1 && (k->fsdp == FSDP_DDP || dense_only)) break;
         if (base->model.dense_ffn % tp || base->model.shared_ffn % tp) continue;
         axis_add(&x, tp);
     }
@@ -78,10 +78,12 @@ struct axis axis_vpp(const struct config *base, const struct knobs *k)
         int given = base->layouts[0].n_chunks;
         return given % k->pp ? (struct axis){0} : axis_of(given / k->pp);
     }
-    if (k->pp == 1 || !config_traits(base)->chooses_stages) return x;
-    int chunks = base->model.num_layers + 2; /* embedding and loss count as a layer each */
+    if (k->pp == 1) return x;
+    int layers = base->model.num_layers;
+    bool free = config_traits(base)->chooses_stages;
+    int chunks = layers + (free ? 2 : 0); /* embedding and loss count as a layer each */
     for (int vpp = 2; vpp <= MOST_VIRTUAL && vpp * k->pp <= chunks; vpp++)
-        axis_add(&x, vpp);
+        if (free || layout_cut(layers, vpp * k->pp, k->pp).length) axis_add(&x, vpp);
     return x;
 }
 

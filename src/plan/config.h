@@ -349,6 +349,18 @@ bool config_layout(const struct config *c, struct layout *out);
 void layout_start(const struct config *c, int n_chunks, struct layout *out);
 /* A layout as Megatron's string: "Ett|(ttt|)*14tmL". */
 struct str layout_text(struct arena *a, const struct layout *layout);
+/* NeMo AutoModel cuts stages of so many layers, and rounds their number to a multiple of the ranks
+   where it is told to, up or down (components/distributed/pipelining/functional.py
+   calculate_virtual_stages). The stages of a length; 0: it would refuse them. */
+#define LAYOUT_ROUND_UP STR("up")
+int layout_stages_of_length(int layers, int length, int pp, struct str rounding);
+/* What gives so many stages: their length, 0 when none does, and whether it has to be rounded up.
+ */
+struct stage_cut {
+    int length;
+    bool rounded;
+};
+struct stage_cut layout_cut(int layers, int stages, int pp);
 
 /* Whether two models are the same in every field. */
 bool model_same(const struct model_shape *a, const struct model_shape *b);

@@ -16,6 +16,22 @@ static bool is_true(const struct facts *f, int param)
     return facts_bool(f, param, false);
 }
 
+/* Of a schedule that takes the local batch: one stage a rank unless it interleaves them, then as
+   many as their length makes, two where it has none. */
+static int scheduled_stages(const struct facts *f, const struct config *c)
+{
+    struct str schedule = facts_str(f, P_pp_schedule);
+    bool single = !schedule.n || str_eq_nocase(schedule, STR("1f1b")) ||
+                  str_eq_nocase(schedule, STR("gpipe")) ||
+                  str_eq_nocase(schedule, STR("pipelineschedulesingle"));
+    int64_t length = facts_int(f, P_pp_layers_per_stage, 0);
+    if (single || c->knobs.pp == 1) return 1;
+    if (length <= 0 || length > c->model.num_layers) return 2;
+    int stages = layout_stages_of_length(c->model.num_layers, (int)length, c->knobs.pp,
+                                         facts_str(f, P_round_virtual_stages_to_pp_multiple));
+    return stages / c->knobs.pp;
+}
+
 /* An explicit layout decides the virtual stages before whichever of their spellings is used. */
 static void settle_stages(const struct facts *f, struct config *c)
 {
@@ -24,6 +40,7 @@ static void settle_stages(const struct facts *f, struct config *c)
     if (vpp <= 0) vpp = facts_int(f, P_num_virtual_stages_per_pipeline_rank, 0);
     int64_t layers = facts_int(f, P_num_layers_per_virtual_pipeline_stage, 0);
     if (vpp <= 0 && layers > 0 && k->pp > 1) vpp = c->model.num_layers / k->pp / layers;
+    if (vpp <= 0 && config_traits(c)->schedule_takes_batch) vpp = scheduled_stages(f, c);
     k->vpp = vpp > 0 ? (int)vpp : 1;
     if (!c->layout_given) return;
     k->vpp = c->layouts[0].n_chunks / k->pp;
@@ -237,7 +254,20 @@ static void say_pipeline(const struct knob_saying *s, const struct config *c,
     if (!config_traits(c)->schedule_takes_batch || k->pp == 1) return;
     knob_put(s, P_pp_microbatch_size, value_int(k->mbs));
     knob_put(s, P_micro_batch_size, value_int(k->mbs * knobs_microbatches(k)));
-    knob_put(s, P_pp_schedule, value_string(STR("1f1b")));
+}
+
+/* In the words of a schedule that cuts stages by their length. */
+static void say_schedule(const struct knob_saying *s, const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    bool virtual = k->vpp > 1;
+    struct stage_cut cut = {0};
+    if (virtual) cut = layout_cut(c->model.num_layers, k->pp * k->vpp, k->pp);
+    if (k->pp > 1)
+        knob_put(s, P_pp_schedule, value_string(virtual ? STR("interleaved1f1b") : STR("1f1b")));
+    say_beside(s, cut.length > 0, P_pp_layers_per_stage, value_int(cut.length));
+    say_beside(s, cut.rounded, P_round_virtual_stages_to_pp_multiple,
+               value_string(LAYOUT_ROUND_UP));
 }
 
 /* Megatron-LM counts the virtual stages only where no layout says them. */
@@ -255,6 +285,7 @@ static void say_stages(const struct knob_saying *s, const struct config *c, cons
     say_beside(s, wanted && counts, P_num_virtual_stages_per_pipeline_rank, value_int(k->vpp));
     say_beside(s, wanted && !counts, P_virtual_pipeline_model_parallel_size, value_int(k->vpp));
     say_beside(s, false, P_num_layers_per_virtual_pipeline_stage, value_null());
+    if (config_traits(c)->schedule_takes_batch) say_schedule(s, c);
 }
 
 static void say_dispatcher(const struct knob_saying *s, const struct config *c,

@@ -102,3 +102,21 @@ bool config_layout(const struct config *c, struct layout *out)
         out->decoders[i] = (uint16_t)(each + (i < extra));
     return true;
 }
+
+/* ---- stages that are cut by their length ---- */
+
+int layout_stages_of_length(int layers, int length, int pp, struct str rounding)
+{
+    int stages = (layers + length - 1) / length, left = stages % pp;
+    if (left == 0) return stages;
+    if (str_eq(rounding, LAYOUT_ROUND_UP)) return stages + pp - left;
+    return str_eq(rounding, STR("down")) ? stages - left : 0;
+}
+
+struct stage_cut layout_cut(int layers, int stages, int pp)
+{
+    int length = (layers + stages - 1) / stages;
+    if (layout_stages_of_length(layers, length, pp, LAYOUT_ROUND_UP) != stages)
+        return (struct stage_cut){0};
+    return (struct stage_cut){length, !layout_stages_of_length(layers, length, pp, STR(""))};
+}

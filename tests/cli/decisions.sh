@@ -127,7 +127,9 @@ ask 0 "expert_model_parallel_size           8 -> 4; 8 does not divide 4 GPUs" qw
 ask 0 '"like":{"recipe":"qwen3_moe_30b_te_deepep ' qwen3-30b-a3b --gpus 8 --platform h100 --like qwen3_moe_30b_te_deepep --format json
 ask 2 "did you mean qwen3_moe_30b_te_deepep?" qwen3-30b-a3b --gpus 8 --platform h100 --like qwen3_moe_30b_te_deepp
 ask 0 "is the nearest: qwen3-30b-a3b on 8 h100" $small --gpus 24 --why
-ask 0 "public recipe: qwen3_moe_30b_quack_deepep" $small --gpus 24
+ask 0 "nearest public recipe: qwen3_moe_30b_quack_deepep" $small --gpus 24
+ask 0 "NeMo AutoModel" llama-3.1-8b --gpus 8 --platform h100 --framework automodel
+lacks "public recipe"  # a dense model has no neighbour with experts
 
 # trainer and inference engine
 ask 0 "binds       the trainer" $small --gpus 16 --rollout tp=8,sequences=64,context=8192

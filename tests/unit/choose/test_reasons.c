@@ -87,9 +87,10 @@ static void distances_by_kind(void **state)
     assert_within(exp(prefer_sum(both, 2, first, &k)), 1.05 * 1.05, 1e-12);
     /* all of them together are worth a bounded part of a step */
     assert_within(prefer_factor(0), 1, 0);
-    assert_within(prefer_factor(1e-4), 1 + 1e-4, 1e-6);
-    assert_true(prefer_factor(sum) < 1 + PREFER_MOST && prefer_factor(sum) > 1 + 0.9 * PREFER_MOST);
+    assert_within(prefer_factor(1e-4), 1 + 1e-4 * PREFER_MOST / PREFER_SPREAD, 1e-7);
+    assert_within(prefer_factor(PREFER_SPREAD), 1 + 0.632 * PREFER_MOST, 1e-4);
     assert_true(prefer_factor(2 * sum) > prefer_factor(sum));
+    assert_true(prefer_factor(9 * sum) < 1 + PREFER_MOST && prefer_factor(9 * sum) > 1.0299);
 }
 
 /* ---- neighbours ---- */

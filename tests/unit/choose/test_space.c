@@ -35,8 +35,10 @@ static void virtual_stages(void **state)
     assert_values(&r, &k, DECISION_VPP, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16");
     k.pp = 20;
     assert_values(&r, &k, DECISION_VPP, "1 2");
-    c->framework = FRAMEWORK_AUTOMODEL;
-    assert_values(&r, &k, DECISION_VPP, "1");
+    c->framework = FRAMEWORK_AUTOMODEL; /* stages of 2 layers, their number rounded up from 24 */
+    assert_values(&r, &k, DECISION_VPP, "1 2");
+    k.pp = 4; /* of 6, 4, 3, 2 and 1; 20 stages of 3 would be 16 */
+    assert_values(&r, &k, DECISION_VPP, "1 2 3 4 6 12");
 }
 
 /* From 8,192 tokens on, and at least 2,048 a rank. */
@@ -56,7 +58,6 @@ static void context_parallelism_of_long_sequences(void **state)
     assert_values(&r, &k, DECISION_CP, "1 2");
 }
 
-/* DeepEP has no kernels for a rack, and alone there is nothing to exchange. */
 /* The names of a switch's states, "as it is" among them. */
 static void assert_states(const struct config *c, enum decision_id decision, const char *want)
 {
@@ -71,6 +72,7 @@ static void assert_states(const struct config *c, enum decision_id decision, con
     assert_memory_equal(&own.knobs, &c->knobs, sizeof own.knobs);
 }
 
+/* DeepEP has no kernels for a rack, and alone there is nothing to exchange. */
 static void dispatchers(void **state)
 {
     struct config *c = plan_config(*state, "megatron", "ep: 8\n");
@@ -110,6 +112,24 @@ static void degrees(void **state)
     assert_values(&r, &k, DECISION_ETP, "1");
     r.barred_batches = 1; /* of one sequence */
     assert_values(&r, &k, DECISION_MBS, "2 4 8 16");
+}
+
+/* Both shard over the ranks that tensor parallelism leaves; AutoModel's has no plan for it beside
+   experts, and its DDP none at all. */
+static void tensor_parallelism_of_sharded_models(void **state)
+{
+    struct config *c = plan_config(*state, "megatron", "");
+    struct search_request r = {.base = c};
+    struct knobs k = c->knobs;
+    k.fsdp = FSDP_OPTIM_GRADS_PARAMS;
+    assert_values(&r, &k, DECISION_TP, "1 2 4 8");
+    c->framework = FRAMEWORK_AUTOMODEL;
+    k.fsdp = FSDP_FSDP2;
+    assert_values(&r, &k, DECISION_TP, "1");
+    c->model.experts = 0;
+    assert_values(&r, &k, DECISION_TP, "1 2 4 8");
+    k.fsdp = FSDP_DDP;
+    assert_values(&r, &k, DECISION_TP, "1");
 }
 
 static bool has_state(struct config *c, enum recompute kind, uint32_t modules)
@@ -258,6 +278,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(context_parallelism_of_long_sequences),
     cmocka_unit_test(dispatchers),
     cmocka_unit_test(degrees),
+    cmocka_unit_test(tensor_parallelism_of_sharded_models),
     cmocka_unit_test(what_may_be_recomputed),
     cmocka_unit_test(interleaving_wants_groups_of_microbatches),
     cmocka_unit_test(pinned_graphs_stay_off),

@@ -425,6 +425,29 @@ static void stages_are_counted_as_the_framework_does(void **state)
     }
 }
 
+/* Of 48 layers; on 20 ranks they are 24 stages of 2, rounded up. */
+static void a_schedule_cuts_stages_by_their_length(void **state)
+{
+    static const struct {
+        int pp, vpp, length;
+        const char *schedule, *rounding;
+    } cuts[] = {{4, 2, 6, "interleaved1f1b", ""},
+                {4, 3, 4, "interleaved1f1b", ""},
+                {6, 2, 4, "interleaved1f1b", ""},
+                {20, 2, 2, "interleaved1f1b", "up"},
+                {4, 1, 0, "1f1b", ""}};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        struct facts *f = question(*state, FRAMEWORK_AUTOMODEL);
+        struct config c;
+        assert_true(config_from_facts(*state, f, &c));
+        c.knobs.pp = cuts[i].pp, c.knobs.vpp = cuts[i].vpp;
+        config_to_facts(&c, f);
+        assert_str(facts_str(f, P_pp_schedule), cuts[i].schedule);
+        assert_int_equal(facts_int(f, P_pp_layers_per_stage, 0), cuts[i].length);
+        assert_str(facts_str(f, P_round_virtual_stages_to_pp_multiple), cuts[i].rounding);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_field_has_a_row),
     cmocka_unit_test(no_field_has_two_rows),
@@ -438,6 +461,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(changes_replace_what_plans_keep),
     cmocka_unit_test(assumed_work_stays_assumed),
     cmocka_unit_test(a_schedule_has_its_own_microbatch),
+    cmocka_unit_test(a_schedule_cuts_stages_by_their_length),
     cmocka_unit_test(stages_are_counted_as_the_framework_does),
 };
 UNIT_MAIN(tests)

@@ -311,6 +311,29 @@ static void virtual_stages_in_three_words(void **state)
         assert_int_equal(plan_knobs(*state, "megatron", bodies[i])->vpp, 6);
 }
 
+/* AutoModel's schedules: 48 layers on 4 ranks. */
+static void schedules_interleave(void **state)
+{
+    static const struct {
+        const char *body;
+        int vpp;
+    } cases[] = {{"", 1},
+                 {"pp_layers_per_stage: 4", 1},
+                 {"pp_schedule: Interleaved1F1B", 2},
+                 {"pp_schedule: interleaved1f1b\npp_layers_per_stage: 4", 3},
+                 {"pp_schedule: LoopedBFS\npp_layers_per_stage: 5\n"
+                  "round_virtual_stages_to_pp_multiple: up",
+                  3},
+                 {"pp_schedule: interleaved1f1b\npp_layers_per_stage: 5\n"
+                  "round_virtual_stages_to_pp_multiple: down",
+                  2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char body[256];
+        snprintf(body, sizeof body, "pp: 4\n%s", cases[i].body);
+        assert_int_equal(plan_knobs(*state, "automodel", body)->vpp, cases[i].vpp);
+    }
+}
+
 /* Straight from facts that nothing has been derived from: the words themselves. */
 static void words_without_derivation(void **state)
 {
@@ -553,6 +576,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(gradient_and_state_bytes),
     cmocka_unit_test(resharding_words),
     cmocka_unit_test(virtual_stages_in_three_words),
+    cmocka_unit_test(schedules_interleave),
     cmocka_unit_test(words_without_derivation),
     cmocka_unit_test(offloaded_layers_by_their_number),
     cmocka_unit_test(a_single_tensor_rank_has_no_sequence_parallelism),
