@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "base/units.h"
 #include "cmd/calibrate_check.h"
+#include "cmd/calibrate_shapes.h"
 #include "cmd/load.h"
 #include "cmd/microbenchmark.h"
 #include "facts/platform.h"
@@ -290,10 +291,12 @@ static int run(struct cmd_context *c)
     struct job *job = ARENA_NEW(c->keep, struct job);
     struct calibration x;
     struct str check = option_value(c, "check");
+    struct str plan = option_value(c, "plan");
     if (check.n) return calibrate_check(c, check);
-    if (c->n_arguments == 0)
-        return cmd_usage_error(c, "give a log or a microbenchmark, or --check FILE");
+    if (c->n_arguments == 0 && !plan.n)
+        return cmd_usage_error(c, "give a log or a microbenchmark, --plan FILE or --check FILE");
     if (!recipe_options(c, &job->options) || !cmd_load_rules(c, &job->rules)) return STATUS_CANNOT;
+    if (plan.n) return calibrate_shapes(c, job->rules, &job->options, plan);
     if (!add_inputs(c, job) || !recipe_settings_used(c, &job->options)) return STATUS_CANNOT;
     if (job->observations.n == 0)
         return cmd_usage_error(c, "there is nothing measured in the input");
@@ -309,6 +312,7 @@ static int run(struct cmd_context *c)
 static const struct option options[] = {
     {"check", "FILE", "hold the laws of kernels against each row of a file, and fit nothing"},
     {"format", "text|jsonl", "with --check: errors by kind, or the law's seconds of every row"},
+    {"plan", "FILE", "print the shapes that this recipe or plan runs, for tools/microbenchmark.py"},
     {"recipe", "FILE", "the recipe or plan that produced the log (repeatable: one for each log)"},
     {"gpus", "N", "number of GPUs of the runs"},
     {"platform", "P", "GPU platform whose coefficients are the start: h100, gb200, … or a file"},
@@ -325,7 +329,7 @@ const struct command command_calibrate = {
     .arguments = "[LOG…]",
     .min_arguments = 0,
     .max_arguments = -1,
-    .examples = "run.log --plan plan.yaml",
+    .examples = "run.log --recipe plan.yaml",
     .help = "The user's own coefficients, from training logs and microbenchmarks",
     .details =
         "LOG is a training log of Megatron-LM, Megatron-Bridge or NeMo AutoModel, or what\n"
@@ -333,6 +337,8 @@ const struct command command_calibrate = {
         "--platform "
         "FILE; stderr says\n"
         "which coefficients the measurements determined and which stayed as they were.\n"
+        "--plan prints what one rank of a plan runs in a step, for tools/microbenchmark.py "
+        "--shapes.\n"
         "--check reads measured times of kernels, collectives and exchanges, one JSON object "
         "a line.\n",
     .options = options,

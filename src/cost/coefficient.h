@@ -61,9 +61,8 @@
     X(throttling_low, 0.12)       /* same, in FP8 and FP4 */                                       \
     X(hbm_stream, 0.85)           /* part of the HBM rate that streaming kernels reach */          \
     X(activation_passes, 1.2)     /* time of elementwise kernels against counted bytes */          \
-    X(bias_passes, 4.0)           /* same, of biased and clamped experts */                        \
-    X(scan, 4.5)                  /* time of state-space scans against counted FLOPs and bytes */  \
-    X(scan_mamba_peak, 0.25)      /* part of the 16-bit peak that Mamba's scan tends to */         \
+    X(bias_passes, 4.0)           /* same, of eager biases and clamps of experts */                \
+    X(scan, 2.5)                  /* time of a scan against a delta rule's state elements */       \
     X(scan_delta_rate, 7.6e10)    /* state elements/s an SM of a gated delta rule */               \
     X(scan_delta_bytes, 0.12)     /* bytes that its chunks move for a state element */             \
     X(scan_delta_chunk_s, 1.1e-6) /* s a chunk of its sequential part */                           \

@@ -149,17 +149,16 @@ double delta_forward(const struct timing *t, double states, double seq)
            states * t->f.scan_delta_bytes / t->hbm + t->f.scan_delta_chunk_s * seq / delta_chunk;
 }
 
-/* Backward as of attention, and over every tensor twice: to read it and to write its gradient. */
+/* Backward as of attention, and over every tensor twice: to read it and to write its gradient.
+   Mamba2's kernels are written in the same language as the delta rule's, and like them have one
+   rate an SM on all chips. */
 void kernel_scan(const struct timing *t, const struct scan *s, struct pass *forward,
                  struct pass *backward)
 {
-    double stream = kernel_stream(t, s->bytes), compute;
-    if (s->states > 0) {
-        compute = delta_forward(t, s->states, t->config->knobs.seq);
-    } else {
-        compute = t->f.scan * s->flops / (t->f.scan_mamba_peak * t->config->machine.peak_bf16);
-        stream *= t->f.scan;
-    }
+    double stream = kernel_stream(t, s->bytes);
+    double rate = t->f.scan_delta_rate * t->config->machine.sms;
+    double compute =
+        s->delta ? delta_forward(t, s->states, t->config->knobs.seq) : t->f.scan * s->states / rate;
     forward->scan += compute + stream;
     backward->scan += 2.5 * compute + 2 * stream;
 }

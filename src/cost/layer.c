@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "cost/comm.h"
-#include "cost/kernel.h"
 #include "cost/memory.h"
 #include "plan/framework.h"
 #include "plan/ops.h"
@@ -16,8 +15,7 @@ static const double fp32_slower = 2;
 
 /* ---- weights ---- */
 
-/* A linear of the layer on this rank. */
-static struct linear linear_of(const struct timing *t, const struct matrix *x, bool fused_experts)
+struct linear layer_linear(const struct timing *t, const struct matrix *x, bool fused_experts)
 {
     const struct model_shape *m = &t->config->model;
     const struct knobs *k = &t->config->knobs;
@@ -115,7 +113,7 @@ static void add_weights(const struct timing *t, const struct weights *w, bool fu
     struct pass unused = {0};
     for (int i = 0; i < w->n; i++) {
         const struct matrix *own = &w->items[i];
-        struct linear l = linear_of(t, own, fused_experts);
+        struct linear l = layer_linear(t, own, fused_experts);
         bool again = t->repeated & own->freed_by;
         if (own->numeric == NUMERIC_32) {
             add_fp32(l, t, x, again);

@@ -4,7 +4,7 @@
 #ifndef MOEPLAN_COST_LAYER_H
 #define MOEPLAN_COST_LAYER_H
 
-#include "cost/timing.h"
+#include "cost/kernel.h"
 #include "plan/ops.h"
 
 struct layer_time {
@@ -26,6 +26,8 @@ struct layer_time layer_head(const struct timing *t);
 struct layer_time layer_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
                             const struct layer_time *head);
 
+/* A linear of a layer on this rank. */
+struct linear layer_linear(const struct timing *t, const struct matrix *x, bool fused_experts);
 /* What a layer does on this rank; of layer_none nothing, for lists of other parts. */
 extern const struct layer_kind layer_none;
 void layer_work(const struct timing *t, struct layer_kind kind, struct work *w);

@@ -70,20 +70,22 @@ static void router_work(struct work *w)
     work_host(w, 8, scope, left)->freed_by = FREED_MOE;
 }
 
-/* Separate bias additions read and write the experts' inner and outer rows once more each, a
-   separate clamp the inner rows twice; AutoModel compiles gate and clamp into one kernel
-   (nemo_automodel/components/moe/experts.py:752). Fused experts add and clamp in the product's end,
-   and only add up the biases' gradients. */
-static void bias_work(struct work *w, double inner_bytes, double outer_bytes)
+/* Experts with biases run eagerly, tensor by tensor: bytes of what each kernel reads and writes.
+   Forward: both halves of the inner rows clamped and joined again; the outer ones with bias times
+   probability in fp32 added, joined and cast. Backward: the clamp's mask and the halves' gradients
+   joined; of the outer rows casts both ways, the pieces joined, and two products that are added up
+   (megatron/core/transformer/moe/experts.py bias_act_func, _apply_bias). AutoModel compiles the
+   clamp into its gate and adds the inner bias apart (nemo_automodel/components/moe/experts.py).
+   Fused experts add and clamp in the product's end, and only add up the biases' gradients. */
+static void bias_work(struct work *w, double inner, double outer)
 {
     bool compiled = config_traits(w->c)->compiled_clamp;
-    double up = w->m->gated ? 2 : 1, clamp = compiled ? 0 : 4 * inner_bytes;
-    double bytes = 2 * (up * inner_bytes + outer_bytes) + clamp;
     if (w->fused_experts) {
-        work_stream(w, 0, up * inner_bytes + outer_bytes)->freed_by = FREED_MOE;
+        work_stream(w, 0, 2 * (inner + outer))->freed_by = FREED_MOE;
         return;
     }
-    struct stream *s = work_stream(w, bytes, 1.5 * bytes);
+    double backward = (compiled ? 2 : 10) * inner + 40 * outer;
+    struct stream *s = work_stream(w, 8 * inner + 28 * outer, backward);
     s->bias = true, s->freed_by = FREED_MOE;
 }
 
@@ -109,7 +111,7 @@ static void experts_work(struct work *w)
                                         : work_activation(w, rows, inner);
     s->freed_by = FREED_ACT;
     work_repeat(w, MOD_MOE_ACT, 0, 2);
-    if (m->add_bias) bias_work(w, 2 * rows * inner, 2 * rows * width(m));
+    if (m->add_bias) bias_work(w, up * rows * inner, rows * width(m));
     double local = (double)m->experts / k->ep;
     work_host(w, 12 + 0.5 * local + (w->low ? 8 + 0.25 * local : 0), SCOPE_MOE | SCOPE_FULL, 0)
         ->freed_by = FREED_MOE;

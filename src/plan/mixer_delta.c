@@ -27,7 +27,8 @@ static void delta_work(struct work *w)
 {
     double tp = w->tp, tokens = w->t.tokens, k = key(w->m), v = value(w->m);
     work_scan(w, (struct scan){.states = tokens * v * w->m->lin_k_dim / tp,
-                               .bytes = 8 * (2 * tokens * (2 * k + 2 * v) / tp)});
+                               .bytes = 8 * (2 * tokens * (2 * k + 2 * v) / tp),
+                               .delta = true});
     work_context(w, 2 * tokens * 2 * k / tp, 2 * tokens * v / tp);
     work_host(w, w->low ? 38 : 30, SCOPE_ATTN | SCOPE_FULL, 2);
 }

@@ -27,7 +27,7 @@ static void mamba_weights(struct weights *w)
 static void mamba_work(struct work *w)
 {
     double n = inner(w->m), tokens = w->t.tokens;
-    work_scan(w, (struct scan){.flops = 7 * tokens * n * w->m->mamba_state / w->tp,
+    work_scan(w, (struct scan){.states = tokens * n * w->m->mamba_state / w->tp,
                                .bytes = 8 * (2 * tokens * (n + states(w->m)) / w->tp)});
     work_host(w, w->low ? 28 : 20, SCOPE_MAMBA | SCOPE_FULL, 2);
 }

@@ -137,10 +137,10 @@ struct core {
     bool forward_only;
 };
 
-/* A chunked scan: FLOPs, or of a delta rule the state elements that all tokens update; and bytes
-   streamed. */
+/* A chunked scan: state elements that all tokens update, and bytes streamed. */
 struct scan {
-    double flops, states, bytes;
+    double states, bytes;
+    bool delta; /* of a delta rule, whose chunks come one after another */
 };
 
 /* Operations that the host launches; captured by CUDA graphs of one of the scopes, `left` of them

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""growth.py MOEPLAN: how the cost of suggest grows with GPUs, layers, experts and sequence, as the page docs/performance.md.
+"""growth.py MOEPLAN LIBRARY_SPEED: how the cost of suggest grows with GPUs, layers, experts and sequence, and what the benchmark
+of the library says (bench_library_speed), as the page docs/performance.md.
 Instructions are counted by valgrind where it is installed; CPU seconds are the least of three runs. One size changes at a time."""
 import os
 import re
@@ -83,7 +84,7 @@ def row(moeplan, name, size, folder):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
     moeplan = os.path.abspath(sys.argv[1])
     print(HEAD.format(**BASE))
@@ -91,6 +92,8 @@ def main():
         for name, sizes in SERIES.items():
             for size in sizes:
                 print(row(moeplan, name, size, folder), flush=True)
+    best = subprocess.run([sys.argv[2]], capture_output=True, text=True).stdout.strip()
+    print(f"\n{best[0].upper()}{best[1:]} (`tests/bench/library_speed.c`, a plan of DeepSeek-V3 as a request of JSON).")
 
 
 if __name__ == "__main__":

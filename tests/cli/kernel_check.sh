@@ -43,4 +43,4 @@ awk "BEGIN { r = $(law a --platform "$dir/half.yaml") / $(law a); exit !(r > 1.9
 expect 2 "cannot be read" "$moeplan" calibrate --check "$dir/nowhere.jsonl"
 echo "no rows" >"$dir/empty"
 expect 2 "holds no rows" "$moeplan" calibrate --check "$dir/empty"
-expect 2 "give a log or a microbenchmark, or --check FILE" "$moeplan" calibrate
+expect 2 "give a log or a microbenchmark, --plan FILE or --check FILE" "$moeplan" calibrate

@@ -26,12 +26,12 @@ TABLE = os.path.join(ACCURACY, '..', '..', 'src', 'cmd', 'left_out.h')
 
 # name: the prior's value, and its log sd. A coefficient of CHIPS has a third number, the log sd of a chip's deviation.
 SHARED = {'grouped_training': (0.95, 0.15), 'grouped_training_low': (0.85, 0.2), 'grouped_expert_s': (3e-6, 0.4),
-          'activation_passes': (1.0, 0.2), 'scan': (5.5, 0.4), 'gpu_gap_s': (2e-6, 0.4), 'ep_hidden': (0.65, 0.2),
+          'activation_passes': (1.0, 0.2), 'scan': (1.0, 0.5), 'gpu_gap_s': (2e-6, 0.4), 'ep_hidden': (0.65, 0.2),
           'p2p_exposed': (0.25, 0.4), 'dp_window': (0.8, 0.08), 'dp_contention': (0.15, 0.4), 'fsdp_hidden': (0.9, 0.1),
           'step_s': (0.03, 0.4), 'straggling': (0.007, 0.5), 'imbalance': (1.2, 0.05), 'tp_hidden': (0.4, 0.3),
           'nic_bulk': (0.9, 0.05), 'dispatch': (1.05, 0.08), 'dispatch_across': (1.05, 0.2), 'quantise_mxfp8': (0.9, 0.2),
-          'quantise_delayed': (0.65, 0.3), 'bias_passes': (6.0, 0.4), 'sync_s': (6e-5, 0.3)}
-CHIPS = {'throttling': (0.2, 0.3, 0.2), 'throttling_low': (0.2, 0.3, 0.2), 'host_op_s': (3e-5, 0.3, 0.1), 'attention': (0.95, 0.08, 0.05)}
+          'quantise_delayed': (0.65, 0.3), 'bias_passes': (2.0, 0.4), 'sync_s': (6e-5, 0.3)}
+CHIPS = {'throttling': (0.2, 0.3, 0.1), 'throttling_low': (0.2, 0.3, 0.1), 'host_op_s': (3e-5, 0.3, 0.1), 'attention': (0.95, 0.08, 0.05)}
 # Watts of a GPU (data sheets) for its dense BF16 peak in TFLOP/s. Chips of one process need about the same energy for a product, so
 # the more of them a watt is asked for, the more the clocks give way: the prior of a chip's throttling, one that nobody ran included.
 POWER = {'a100': (400, 312), 'h20': (400, 148), 'h100': (700, 989), 'h200': (700, 989), 'b200': (1000, 2250), 'b300': (1100, 2250),
@@ -42,6 +42,7 @@ NOISE = 0.025
 WEIGHTS = {'runs.jsonl': 3}   # runs of training proper count for more than a benchmark's races
 HELD = 1e-4   # log sd of what stays at its prior
 WITHIN = 1.645   # standard deviations that hold nine of ten
+FEWEST = 15   # runs that make a class
 LEAST_ERROR = 0.03   # log sd below which no class of runs is said to be known: identical runs differ by that
 
 
@@ -315,12 +316,12 @@ def errors_of(fit, made):
     holds('intervals of runs left out by (model, chip)', left, alone, errors, classes)
     new = fit.left_out(lambda r: r['chip'])
     beyond = {i: math.hypot(alone[i], errors[classes[i]][0]) for i in new}
-    chip = model_errors(new, beyond, dict.fromkeys(new, 'error_chip'))['error_chip']
-    holds('of runs left out by chip', new, alone, errors, classes, chip[0])
+    chip = max(x for x, n in model_errors(new, beyond, classes).values() if n >= FEWEST)   # holds in each class
+    holds('of runs left out by chip', new, alone, errors, classes, chip)
     run = {r['chip'] for r in fit.rows}
     result = {('common', k): (x, 0.0, n) for k, (x, n) in errors.items()}
     for own in (own for own, name in fit.platforms.stated if name == 'error_chip'):
-        result[own, 'error_chip'] = (0.0, 0.0, sum(r['chip'] == own for r in fit.rows)) if own in run else (chip[0], 0.0, 0)
+        result[own, 'error_chip'] = (0.0, 0.0, sum(r['chip'] == own for r in fit.rows)) if own in run else (chip, 0.0, 0)
     return result
 
 
