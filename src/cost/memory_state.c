@@ -281,9 +281,9 @@ double state_loading(const struct memory_work *w, const struct holding *s, struc
 {
     const struct model_shape *m = &w->c->model;
     const struct knobs *k = &w->c->knobs;
-    struct param_counts n = model_params(m);
     double packed = 0;
     if (!k->four_bit) return 0;
+    struct param_counts n = model_params(m);
     for (int i = 0; i < m->num_layers; i++)
         packed += layer_four_bit(w->c, m->kinds[m->layers[i]]);
     packed *= k->tp; /* parts of a linear add up to it */
