@@ -25,10 +25,10 @@ static bool lazy_gradients(const struct knobs *k)
 }
 
 /* The largest of: A backward of the head, B backward of the last layer, C optimizer step, L loading
-   of 4-bit weights. CUDA
-   graphs keep the tensors of the modules they capture, for every microbatch in flight, in a pool
-   that nothing else may use, not even the optimizer step (transformer_engine/pytorch/graph.py: one
-   memory pool, with input and output buffers reused after a backward). */
+   of 4-bit weights. CUDA graphs keep the tensors of the modules they capture, for every microbatch
+   in flight, in a pool that nothing else may use, not even the optimizer step
+   (transformer_engine/pytorch/graph.py: one memory pool, with input and output buffers reused after
+   a backward). */
 static struct phase peak_phase(const struct memory_work *w, const struct holding *s,
                                const struct in_flight *saved)
 {
@@ -100,7 +100,7 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
     struct spread s = {0};
     spread_add(&s, m->total, x->memory_error);
     if (k->four_bit) spread_add(&s, m->total, x->four_bit_error);
-    if (peak->name == 'A' || peak->name == 'B') {
+    if (phase_is_backward(peak->name)) {
         spread_add(&s, saved->routed, w->imbalance);
         spread_add(&s, saved->offloaded, x->offload_residue);
         spread_add(&s, saved->unmeasured, x->linear_attention_saved);
@@ -152,7 +152,7 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
     state_buffers(w, &s, trace);
     if (peak.gathered > 0) state_gathered(w, &s, trace);
     if (peak.name == 'L') state_loading(w, &s, trace);
-    if (peak.name == 'A' || peak.name == 'B') memory_trace_tensors(w, &s, trace);
+    if (phase_is_backward(peak.name)) memory_trace_tensors(w, &s, trace);
     if (peak.name == 'A') {
         activation_logits(w, &s, trace);
         activation_head_transient(w, &s, trace);

@@ -92,6 +92,12 @@ double activation_head_transient(const struct memory_work *w, const struct holdi
 double activation_layer_transient(const struct memory_work *w, const struct holding *s,
                                   struct cost_trace *trace);
 
+/* Of stage_memory.phase: whether all that is kept for a backward is still there. */
+static inline bool phase_is_backward(char phase)
+{
+    return phase == 'A' || phase == 'B';
+}
+
 /* ---- explanation (memory_trace.c) ---- */
 
 /* The tensors behind activation_in_flight, one term for each tensor and kind of layer: their sum is
