@@ -68,6 +68,14 @@ static void spread_add(struct spread *s, double bytes, struct range relative)
     s->high += high * high;
 }
 
+static void add_causes(const struct memory_work *w, const struct in_flight *saved, struct spread *s)
+{
+    struct cause causes[ACTIVATION_CAUSES];
+    activation_causes(w, saved, causes);
+    for (int i = 0; i < ACTIVATION_CAUSES; i++)
+        spread_add(s, causes[i].bytes, causes[i].relative);
+}
+
 /* A plan that does not say whether FSDP2 reshards may be one that does. */
 static struct range gathered_range(const struct memory_work *w)
 {
@@ -100,14 +108,7 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
     struct spread s = {0};
     spread_add(&s, m->total, x->memory_error);
     if (k->four_bit) spread_add(&s, m->total, x->four_bit_error);
-    if (phase_is_backward(peak->name)) {
-        spread_add(&s, saved->routed, w->imbalance);
-        spread_add(&s, saved->offloaded, x->offload_residue);
-        spread_add(&s, saved->unmeasured, x->linear_attention_saved);
-        if (w->t.dispatch_copies > 0)
-            spread_add(&s, saved->dispatched / w->t.dispatch_copies,
-                       quantised ? x->hybridep_quantised_copies : x->hybridep_copies);
-    }
+    if (phase_is_backward(peak->name)) add_causes(w, saved, &s);
     spread_add(&s, step_excess(peak), x->adam_expansion);
     spread_add(&s, transposes, x->frozen_transposes);
     if (quantised) spread_add(&s, m->activations + m->graphs, x->quantised_activations);
