@@ -23,8 +23,12 @@ static uint32_t slot_of(const struct knobs *key, uint32_t slots)
 /* What hides communication behind the same layers (hide, cost/time.c). */
 static unsigned way_to_hide(const struct knobs *k)
 {
-    bool in_flight = k->vpp > 1 || k->pp == 1;
-    return k->overlap_ep | k->shared_expert_overlap << 1 | k->tp_comm_overlap << 2 | in_flight << 3;
+    const bool bits[] = {k->overlap_ep, k->shared_expert_overlap, k->tp_comm_overlap,
+                         k->vpp > 1 || k->pp == 1};
+    unsigned out = 0;
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        out |= (unsigned)bits[i] << i;
+    return out;
 }
 
 static void take_rates(struct search *s, struct known_layers *known)
