@@ -56,8 +56,12 @@ static bool has_second_in_flight(const struct knobs *k)
 /* All that hide reads of the knobs. */
 unsigned time_way_to_hide(const struct knobs *k)
 {
-    return (unsigned)(k->overlap_ep | k->shared_expert_overlap << 1 | k->tp_comm_overlap << 2 |
-                      has_second_in_flight(k) << 3);
+    const bool bits[] = {k->overlap_ep, k->shared_expert_overlap, k->tp_comm_overlap,
+                         has_second_in_flight(k)};
+    unsigned out = 0;
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        out |= (unsigned)bits[i] << i;
+    return out;
 }
 
 /* What communication is left after it ran beside kernels. The shared expert covers a part of the
