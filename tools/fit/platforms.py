@@ -9,11 +9,13 @@ ENTRY = re.compile(r'^  (\w+): \{value: ([^,]+), low: ([^,]+), high: ([^,]+), un
 
 
 class Platforms:
-    """bases: file -> the file it starts from; stated: (file, coefficient) -> value; spread: the log sd of its interval."""
+    """bases: file -> the file it starts from; stated: (file, coefficient) -> value; spread: the log sd of its interval;
+    power: file -> watts of a GPU, where it states them."""
 
     def __init__(self):
         self.texts = {}
         self.bases = {}
+        self.power = {}
         self.stated = {}
         self.spread = {}
         for name in sorted(os.listdir(ROOT)):
@@ -23,11 +25,22 @@ class Platforms:
             base = re.search(r'^base: (\w+)', text, re.M)
             self.texts[own] = text
             self.bases[own] = base.group(1) if base else None
+            if self.rate(own, 'gpu_power_w'):
+                self.power[own] = self.rate(own, 'gpu_power_w')
             part = text.split('\ncoefficients:')[-1] if '\ncoefficients:' in text else ''
             for m in ENTRY.finditer(part):
                 value, low, high = (float(x) for x in m.groups()[1:4])
                 self.stated[own, m.group(1)] = value
                 self.spread[own, m.group(1)] = math.log(high / low) / 2.5631 if 0 < low < high else 0
+
+    def rate(self, own, name):
+        """A number that the file states beside the coefficients, or None."""
+        m = re.search(rf'^{name}: ([0-9.]+)', self.texts[own], re.M)
+        return float(m.group(1)) if m else None
+
+    def peak(self, chip):
+        """TFLOP/s, dense in BF16, of the file or of the one it starts from."""
+        return self.rate(chip, 'bf16_tflops') or self.peak(self.bases[chip])
 
     def place(self, chip, name):
         """The file that states the coefficient for a chip."""

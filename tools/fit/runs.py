@@ -32,10 +32,8 @@ SHARED = {'grouped_training': (0.95, 0.15), 'grouped_training_low': (0.85, 0.2),
           'nic_bulk': (0.9, 0.05), 'dispatch': (1.05, 0.08), 'dispatch_across': (1.05, 0.2), 'quantise_mxfp8': (0.9, 0.2),
           'quantise_delayed': (0.65, 0.3), 'bias_passes': (2.0, 0.4), 'sync_s': (6e-5, 0.3)}
 CHIPS = {'throttling': (0.2, 0.3, 0.1), 'throttling_low': (0.2, 0.3, 0.1), 'host_op_s': (3e-5, 0.3, 0.1), 'attention': (0.95, 0.08, 0.05)}
-# Watts of a GPU (data sheets) for its dense BF16 peak in TFLOP/s. Chips of one process need about the same energy for a product, so
-# the more of them a watt is asked for, the more the clocks give way: the prior of a chip's throttling, one that nobody ran included.
-POWER = {'a100': (400, 312), 'h20': (400, 148), 'h100': (700, 989), 'h200': (700, 989), 'b200': (1000, 2250), 'b300': (1100, 2250),
-         'gb200': (1200, 2450), 'gb300': (1400, 2500)}
+# Chips of one process need about the same energy for a product, so the more of them (the dense BF16 peak) a watt is asked for, the
+# more the clocks give way: the prior of a chip's throttling, one that nobody ran included.
 TYPICAL = 1.7   # TFLOP/s a watt of a chip that throttles as the shared value says
 CLUSTER_SD = 0.03   # of the pace of a publisher's cluster, where several publish the same model on the same chip
 NOISE = 0.025
@@ -98,11 +96,10 @@ def measured_step(r, answer):
     return t['step_s'] * t['model_tflops_per_gpu'] / r['tflops_per_gpu']
 
 
-def prior(chip, name):
+def prior(platforms, chip, name):
     if not name.startswith('throttling'):
         return 1.0
-    watts, tflops = POWER[chip]
-    return tflops / watts / TYPICAL
+    return platforms.peak(chip) / platforms.power[chip] / TYPICAL
 
 
 def deviation(platforms, values, chip, name):
@@ -129,10 +126,10 @@ class Fit:
         for n in names:
             start[n], sd[n] = (CHIPS[n] if n in CHIPS else SHARED[n])[:2]
         for n, (_, _, deviation) in CHIPS.items():
-            for c in {r['chip'] for r in rows} | POWER.keys():
+            for c in {r['chip'] for r in rows} | platforms.power.keys():
                 several = len(self.models(c, n)) >= 2   # one model's ways are no chip's
                 if several or (c, n) in platforms.stated:
-                    start[c, n], sd[c, n] = prior(c, n), deviation if several else HELD
+                    start[c, n], sd[c, n] = prior(platforms, c, n), deviation if several else HELD
         publishers = defaultdict(set)
         for r in rows:
             publishers[r['name'], r['chip']].add(r['cluster'])
