@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "emit/bill.h"
+#include "emit/plan_json.h"
 
 static const char *const fits_words[] = {"yes", "tight", "no"};
 
@@ -128,13 +129,7 @@ static void show_csv(const struct vary *x, bool billed, struct buf *out)
 
 static void add_json_figures(struct tree *t, cJSON *to, const struct vary_row *row)
 {
-    const struct time_estimate *e = &row->time;
-    tree_number(t, to, "step_s", e->step);
-    tree_number(t, to, "step_low_s", e->low);
-    tree_number(t, to, "step_high_s", e->high);
-    tree_number(t, to, "tokens_per_s_per_gpu", e->tokens_per_s_per_gpu);
-    tree_number(t, to, "model_tflops_per_gpu", e->model_flops_per_gpu / 1e12);
-    tree_number(t, to, "mfu", e->mfu);
+    figures_json(t, to, &row->time);
     tree_number(t, to, "peak_gib", row->peak / GIB);
     tree_number(t, to, "peak_low_gib", row->peak_low / GIB);
     tree_number(t, to, "peak_high_gib", row->peak_high / GIB);
