@@ -47,8 +47,7 @@ static void add_cells(struct table *t, struct str name, struct str a, struct str
 static void add_title(struct table *t, struct str title)
 {
     table_printf(t, MARK_HEADING "%.*s" MARK_END, STR_ARG(title));
-    for (int i = 0; i < 3; i++)
-        table_add(t, STR(""));
+    table_skip(t, t->n_columns - 1);
 }
 
 static void add_differences(struct table *t, const struct comparison *x, enum param_effect affects,

@@ -56,8 +56,7 @@ static void add_row(struct table *t, const struct candidate *base, const struct 
     const struct estimate *e = &x->estimate;
     struct str file = quote_line(t->arena, x->path);
     if (!e->complete) {
-        for (int i = 1; i < COLUMNS; i++)
-            table_add(t, STR(""));
+        table_skip(t, COLUMNS - 1);
         table_printf(t, "%.*s: no estimate: %.*s", STR_ARG(file), LINE_ARG(t->arena, e->missing));
         return;
     }

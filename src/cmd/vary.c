@@ -50,9 +50,10 @@ static void add_row(const struct vary *x, const struct vary_row *row, bool bille
     table_add(t, row->best ? STR("*") : STR(""));
     for (size_t i = 0; i < x->n_axes; i++)
         table_add(t, quote_line(t->arena, row->values[i]));
-    if (row->complete) add_figures(row, t);
-    for (int i = 0; i < FIGURES && !row->complete; i++)
-        table_add(t, STR(""));
+    if (row->complete)
+        add_figures(row, t);
+    else
+        table_skip(t, FIGURES);
     bill_cells(billed && row->complete ? &row->bill : NULL, t);
     struct buf remark = buf_new(t->arena);
     if (row->refused.n) buf_printf(&remark, "refused [%.*s] ", STR_ARG(row->refused));
