@@ -12,8 +12,6 @@
 #include "emit/emit.h"
 #include "emit/plan_json.h"
 
-static const char *const fits_words[] = {"fits", "tight", "does not fit"};
-
 /* Layouts this near are ties: rules/guides, ties-are-measured. */
 static const double tie = 0.02;
 
@@ -64,7 +62,7 @@ static void add_row(struct table *t, const struct candidate *base, const struct 
     table_add(t, verdict(t->arena, base, x));
     table_printf(t, "%.4g (%.4g to %.4g)", e->time.step, e->time.low, e->time.high);
     table_printf(t, "%.1f", e->memory.peak / GIB);
-    table_add(t, str_of(fits_words[e->memory.fits]));
+    table_add(t, str_of(memory_verdict((int)e->memory.fits)));
     struct bill bill;
     if (bill_wanted(wish)) bill = bill_for(wish, e);
     bill_cells(bill_wanted(wish) ? &bill : NULL, t);

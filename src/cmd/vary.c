@@ -10,8 +10,6 @@
 #include "emit/bill.h"
 #include "emit/plan_json.h"
 
-static const char *const fits_words[] = {"yes", "tight", "no"};
-
 /* ---- text ---- */
 
 /* The marks of the best, the axes, and what each combination costs. */
@@ -42,7 +40,7 @@ static void add_figures(const struct vary_row *row, struct table *t)
     table_printf(t, "%.4g (%.4g to %.4g)", e->step, e->low, e->high);
     table_printf(t, "%.0f", e->model_flops_per_gpu / 1e12);
     table_printf(t, "%.1f", row->peak / GIB);
-    table_add(t, str_of(fits_words[row->fits]));
+    table_add(t, str_of(memory_fits(row->fits)));
 }
 
 static void add_row(const struct vary *x, const struct vary_row *row, bool billed, struct table *t)
@@ -101,7 +99,7 @@ static void add_csv_row(const struct vary *x, const struct vary_row *row, bool b
         buf_printf(out, "%.6g,%.6g,%.6g,%.6g,%.6g,%.5g,%.4g,%.4g,%.4g,%s,", t->step, t->low,
                    t->high, t->tokens_per_s_per_gpu, t->model_flops_per_gpu / 1e12, t->mfu,
                    row->peak / GIB, row->peak_low / GIB, row->peak_high / GIB,
-                   fits_words[row->fits]);
+                   memory_fits(row->fits));
     else
         buf_add(out, STR(",,,,,,,,,,"));
     add_field(row->refused, out);
@@ -134,7 +132,7 @@ static void add_json_figures(struct tree *t, cJSON *to, const struct vary_row *r
     tree_number(t, to, "peak_gib", row->peak / GIB);
     tree_number(t, to, "peak_low_gib", row->peak_low / GIB);
     tree_number(t, to, "peak_high_gib", row->peak_high / GIB);
-    tree_text(t, to, "fits", fits_words[row->fits]);
+    tree_text(t, to, "fits", memory_fits(row->fits));
 }
 
 static void add_json_row(struct tree *t, cJSON *list, const struct vary *x,

@@ -67,14 +67,13 @@ static void add_stage(struct tree *t, cJSON *stages, int number, const struct st
 
 static void add_memory(struct tree *t, cJSON *to, const struct memory_estimate *m)
 {
-    static const char *const verdicts[] = {"yes", "tight", "no"};
     cJSON *object = tree_object(t, to, "memory");
     tree_number(t, object, "peak_gib", m->peak / GIB);
     tree_number(t, object, "peak_low_gib", m->peak_low / GIB);
     tree_number(t, object, "peak_high_gib", m->peak_high / GIB);
     tree_number(t, object, "reserved_gib", m->reserved / GIB);
     tree_number(t, object, "capacity_gib", m->capacity / GIB);
-    tree_text(t, object, "fits", verdicts[m->fits]);
+    tree_text(t, object, "fits", memory_fits((int)m->fits));
     cJSON *stages = tree_list(t, object, "stages");
     for (int i = 0; i < m->n_stages; i++)
         add_stage(t, stages, i, &m->stages[i]);
