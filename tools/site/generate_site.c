@@ -335,13 +335,7 @@ static void add_rules(struct site *s)
     size_t n;
     const struct str *suites = docs_suites(s->arena, s->rules, &n);
     struct buf out = buf_new(s->arena);
-    buf_printf(&out,
-               "# Rules\n\n%zu records: what the frameworks refuse or change by themselves, what "
-               "runs but wastes or "
-               "risks, and the decision guides ([by their rows](../guides.md)). `moeplan explain "
-               "ID` prints the same "
-               "pages; with `--in FILE`, the file's numbers.\n\n## By framework\n\n",
-               s->rules->n);
+    buf_printf(&out, "# Rules\n\n" DOCS_OF_RECORDS "\n## By framework\n\n", s->rules->n);
     for (int f = 0; f < FRAMEWORK_COUNT; f++) {
         size_t count = add_framework(s, suites, n, f);
         buf_printf(&out, "- [%s](in-%s.md): %zu\n", framework_full_name((enum framework)f),
