@@ -28,8 +28,8 @@ static double log_step(const struct config *c)
     return time_estimate(c, &time, NULL) && time.step > 0 ? log(time.step) : 0;
 }
 
-/* The logarithm by which a coefficient moved that was to move by so much: parts stay below a whole.
- */
+/* The logarithm by which a coefficient moved that was to move by so much: a part of a whole does
+   not grow beyond it. */
 static double move(struct coefficient *x, double by)
 {
     double old = x->value, to = old * exp(by);

@@ -20,16 +20,9 @@ static uint32_t slot_of(const struct knobs *key, uint32_t slots)
     return str_hash((struct str){(const char *)key, sizeof *key}) % slots;
 }
 
-/* What hides communication behind the same layers (hide, cost/time.c). */
-static unsigned way_to_hide(const struct knobs *k)
-{
-    bool in_flight = k->vpp > 1 || k->pp == 1;
-    return k->overlap_ep | k->shared_expert_overlap << 1 | k->tp_comm_overlap << 2 | in_flight << 3;
-}
-
 static void take_rates(struct search *s, struct known_layers *known)
 {
-    unsigned way = way_to_hide(&s->c.knobs);
+    unsigned way = time_way_to_hide(&s->c.knobs);
     s->rates = &known->rates[way];
     if (known->known >> way & 1) return;
     known->known |= 1u << way;

@@ -53,13 +53,11 @@ struct family {
    plans differ in what is around the layers. */
 enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 64 };
 
-enum { SEARCH_WAYS_TO_HIDE = 16 };
-
 struct known_layers {
     struct knobs key; /* time_layers_key */
     struct time_layers layers;
     uint32_t known; /* bit i: rates[i] are worked out */
-    struct time_rates rates[SEARCH_WAYS_TO_HIDE];
+    struct time_rates rates[TIME_WAYS_TO_HIDE];
 };
 
 /* A spot that waits for its visit. */

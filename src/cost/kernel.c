@@ -51,11 +51,16 @@ static void add_grouped(const struct timing *t, struct linear l, const struct ge
                                                 l.rows + pad, t->wgrad_bytes);
 }
 
+bool kernel_is_low(const struct timing *t, const struct linear *l)
+{
+    return t->low && !l->wide && (l->experts > 0 || !t->experts_only);
+}
+
 void kernel_linear(const struct timing *t, struct linear l, struct pass *forward,
                    struct pass *backward)
 {
     if (l.rows <= 0 || l.out <= 0 || l.in <= 0) return;
-    bool low = t->low && !l.wide && (l.experts > 0 || !t->experts_only);
+    bool low = kernel_is_low(t, &l);
     const struct gemm_law *law = low ? &t->gemm_low : &t->gemm_16;
     if (l.experts > 0) {
         add_grouped(t, l, law, low ? &t->grouped_low : &t->grouped_16, forward, backward);

@@ -23,6 +23,8 @@ struct linear {
     bool quantised_in, quantised_out; /* its input (output's gradient) comes quantised */
 };
 
+/* Whether its GEMMs run in the plan's FP8 or FP4. */
+bool kernel_is_low(const struct timing *t, const struct linear *l);
 /* Adds a linear's forward to one pass, and the gradients of its input and weights to the other. */
 void kernel_linear(const struct timing *t, struct linear l, struct pass *forward,
                    struct pass *backward);

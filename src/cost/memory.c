@@ -2,6 +2,8 @@
 /* Memory of a configuration: every stage, the fullest, and whether it fits. */
 #include "cost/memory.h"
 
+#include "cost/time.h"
+
 #define MIB (1024.0 * 1024.0)
 
 /* Workspaces that count as allocated: torch's cuBLAS handles of the forward and the backward thread
@@ -82,13 +84,8 @@ void memory_measure(const struct config *c, struct memory_work *w)
 
 struct knobs memory_layers_key(const struct knobs *k)
 {
-    struct knobs x = *k;
-    x.pp = x.vpp = 1, x.layout = 0;
-    x.overlap_ep = x.shared_expert_overlap = x.tp_comm_overlap = false;
-    x.optimizer_instances = x.dp_replicate = 1;
-    x.fp8_param_gather = x.precision_aware = false;
-    x.grad_bytes = x.exp_avg_bytes = x.exp_avg_sq_bytes = 0;
-    x.optimizer_offload = 0;
+    struct knobs x = time_layers_key(k);
+    x.grad_bytes = 0;
     return x;
 }
 

@@ -79,6 +79,19 @@ struct in_flight activation_in_flight(const struct memory_work *w, const struct 
     return sum;
 }
 
+void activation_causes(const struct memory_work *w, const struct in_flight *kept,
+                       struct cause out[ACTIVATION_CAUSES])
+{
+    const struct memory_coefficients *x = &w->x;
+    double copies = w->t.dispatch_copies;
+    bool quantised = knobs_quantised(&w->c->knobs);
+    out[0] = (struct cause){kept->routed, w->imbalance};
+    out[1] = (struct cause){kept->offloaded, x->offload_residue};
+    out[2] = (struct cause){kept->unmeasured, x->linear_attention_saved};
+    out[3] = (struct cause){copies > 0 ? kept->dispatched / copies : 0,
+                            quantised ? x->hybridep_quantised_copies : x->hybridep_copies};
+}
+
 /* Bytes of one logit at the peak. None: bf16 logits and an fp32 copy. Native fusion: the compiled
    loss cannot work in place, one more fp32 copy. Transformer Engine: in place on bf16. Linear: one
    chunk of tokens at a time. */

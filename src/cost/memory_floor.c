@@ -7,7 +7,7 @@
 #include "cost/memory_stage.h"
 #include "cost/vision.h"
 
-enum { CAUSES = 5 };
+enum { QUANTISED = ACTIVATION_CAUSES, CAUSES };
 
 /* A layer, or another part of a rank. */
 struct bytes {
@@ -41,15 +41,16 @@ static double half(struct range x)
 /* As stage_interval has them (memory_stage.c). */
 static void add_spread(const struct memory_work *w, const struct layer_memory *l, struct bytes *out)
 {
-    const struct memory_coefficients *x = &w->x;
-    bool quantised = knobs_quantised(&w->c->knobs);
-    double copies = w->t.dispatch_copies;
-    struct range more = quantised ? x->hybridep_quantised_copies : x->hybridep_copies;
-    out->spread[0] = l->routed * half(w->imbalance);
-    out->spread[1] = l->unmeasured * half(x->linear_attention_saved);
-    out->spread[2] = copies > 0 ? l->dispatched / copies * half(more) : 0;
-    out->spread[4] = l->offloaded * half(x->offload_residue);
-    out->spread[3] = quantised ? out->kept * half(x->quantised_activations) : 0;
+    struct cause causes[ACTIVATION_CAUSES];
+    struct in_flight one = {.routed = l->routed,
+                            .dispatched = l->dispatched,
+                            .unmeasured = l->unmeasured,
+                            .offloaded = l->offloaded};
+    activation_causes(w, &one, causes);
+    for (int i = 0; i < ACTIVATION_CAUSES; i++)
+        out->spread[i] = causes[i].bytes * half(causes[i].relative);
+    if (knobs_quantised(&w->c->knobs))
+        out->spread[QUANTISED] = out->kept * half(w->x.quantised_activations);
 }
 
 /* One layer. Of the ways to recompute whole layers the one that keeps least. */
@@ -127,7 +128,7 @@ static bool passes_need_most(const struct floor *f)
     for (int i = 0; i < w->c->model.n_kinds && most; i++) {
         struct holding s = holding_of_layer(w, i);
         struct bytes x = layer_bytes(w, i);
-        double eager = x.kept - (x.spread[0] > 0 || x.kept > 0 ? w->kinds[i].captured : 0);
+        double eager = x.kept - (x.kept > 0 ? w->kinds[i].captured : 0);
         most = state_step_transient(w, &s, NULL) <= f->least_flight * eager;
     }
     for (int last = 0; last < 2 && most; last++) {

@@ -10,7 +10,7 @@ static double held(const struct memory_work *w, int stage, const struct stage_me
     struct in_flight saved = activation_in_flight(w, &s);
     return state_parameters(w, &s, NULL) + (peak->grads > 0 ? state_gradients(w, &s, NULL) : 0) +
            (peak->optimizer > 0 ? state_optimizer(w, &s, NULL) : 0) +
-           (peak->phase == 'A' || peak->phase == 'B' ? saved.kept : saved.captured);
+           (phase_is_backward(peak->phase) ? saved.kept : saved.captured);
 }
 
 /* The same stage with layers that have only one half, or none. */

@@ -25,10 +25,10 @@ static bool lazy_gradients(const struct knobs *k)
 }
 
 /* The largest of: A backward of the head, B backward of the last layer, C optimizer step, L loading
-   of 4-bit weights. CUDA
-   graphs keep the tensors of the modules they capture, for every microbatch in flight, in a pool
-   that nothing else may use, not even the optimizer step (transformer_engine/pytorch/graph.py: one
-   memory pool, with input and output buffers reused after a backward). */
+   of 4-bit weights. CUDA graphs keep the tensors of the modules they capture, for every microbatch
+   in flight, in a pool that nothing else may use, not even the optimizer step
+   (transformer_engine/pytorch/graph.py: one memory pool, with input and output buffers reused after
+   a backward). */
 static struct phase peak_phase(const struct memory_work *w, const struct holding *s,
                                const struct in_flight *saved)
 {
@@ -68,6 +68,14 @@ static void spread_add(struct spread *s, double bytes, struct range relative)
     s->high += high * high;
 }
 
+static void add_causes(const struct memory_work *w, const struct in_flight *saved, struct spread *s)
+{
+    struct cause causes[ACTIVATION_CAUSES];
+    activation_causes(w, saved, causes);
+    for (int i = 0; i < ACTIVATION_CAUSES; i++)
+        spread_add(s, causes[i].bytes, causes[i].relative);
+}
+
 /* A plan that does not say whether FSDP2 reshards may be one that does. */
 static struct range gathered_range(const struct memory_work *w)
 {
@@ -100,14 +108,7 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
     struct spread s = {0};
     spread_add(&s, m->total, x->memory_error);
     if (k->four_bit) spread_add(&s, m->total, x->four_bit_error);
-    if (peak->name == 'A' || peak->name == 'B') {
-        spread_add(&s, saved->routed, w->imbalance);
-        spread_add(&s, saved->offloaded, x->offload_residue);
-        spread_add(&s, saved->unmeasured, x->linear_attention_saved);
-        if (w->t.dispatch_copies > 0)
-            spread_add(&s, saved->dispatched / w->t.dispatch_copies,
-                       quantised ? x->hybridep_quantised_copies : x->hybridep_copies);
-    }
+    if (phase_is_backward(peak->name)) add_causes(w, saved, &s);
     spread_add(&s, step_excess(peak), x->adam_expansion);
     spread_add(&s, transposes, x->frozen_transposes);
     if (quantised) spread_add(&s, m->activations + m->graphs, x->quantised_activations);
@@ -152,7 +153,7 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
     state_buffers(w, &s, trace);
     if (peak.gathered > 0) state_gathered(w, &s, trace);
     if (peak.name == 'L') state_loading(w, &s, trace);
-    if (peak.name == 'A' || peak.name == 'B') memory_trace_tensors(w, &s, trace);
+    if (phase_is_backward(peak.name)) memory_trace_tensors(w, &s, trace);
     if (peak.name == 'A') {
         activation_logits(w, &s, trace);
         activation_head_transient(w, &s, trace);

@@ -81,6 +81,15 @@ struct in_flight {
 };
 
 struct in_flight activation_in_flight(const struct memory_work *w, const struct holding *s);
+/* Bytes of those that are uncertain by a cause of their own, as each coefficient is relative to
+   them. */
+enum { ACTIVATION_CAUSES = 4 };
+struct cause {
+    double bytes;
+    struct range relative;
+};
+void activation_causes(const struct memory_work *w, const struct in_flight *kept,
+                       struct cause out[ACTIVATION_CAUSES]);
 /* What the embedding keeps of a microbatch. */
 double activation_embedding_bytes(const struct memory_work *w);
 double activation_logits(const struct memory_work *w, const struct holding *s,
@@ -91,6 +100,12 @@ double activation_head_transient(const struct memory_work *w, const struct holdi
 /* Backward of the stage's last layer. */
 double activation_layer_transient(const struct memory_work *w, const struct holding *s,
                                   struct cost_trace *trace);
+
+/* Of stage_memory.phase: whether all that is kept for a backward is still there. */
+static inline bool phase_is_backward(char phase)
+{
+    return phase == 'A' || phase == 'B';
+}
 
 /* ---- explanation (memory_trace.c) ---- */
 

@@ -211,8 +211,8 @@ static double gathered_parameters(const struct memory_work *w, const struct hold
             (dense ? s->dense - packed * s->four_bit : 0) + (experts ? s->experts : 0);
         return trace_term(trace, "gathered parameters", 2 * elements, "2 B x %.0f", elements);
     }
-    double unit = (dense ? s->unit_dense - packed * s->unit_four_bit : 0) +
-                  (experts ? s->unit_experts : 0);
+    double unit =
+        (dense ? s->unit_dense - packed * s->unit_four_bit : 0) + (experts ? s->unit_experts : 0);
     double root = dense ? s->root : 0;
     return trace_term(trace, "gathered parameters", 2 * root + 2 * 2 * unit,
                       "2 B x %.0f + 2 x 2 B x %.0f", root, unit);
@@ -281,9 +281,9 @@ double state_loading(const struct memory_work *w, const struct holding *s, struc
 {
     const struct model_shape *m = &w->c->model;
     const struct knobs *k = &w->c->knobs;
-    struct param_counts n = model_params(m);
     double packed = 0;
     if (!k->four_bit) return 0;
+    struct param_counts n = model_params(m);
     for (int i = 0; i < m->num_layers; i++)
         packed += layer_four_bit(w->c, m->kinds[m->layers[i]]);
     packed *= k->tp; /* parts of a linear add up to it */

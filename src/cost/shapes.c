@@ -48,10 +48,9 @@ static bool again(const struct walk *w, uint32_t freed_by)
 static void add_linear(struct walk *w, const struct matrix *m, bool fused_experts)
 {
     struct linear l = layer_linear(w->t, m, fused_experts);
-    bool low = w->t->low && !l.wide && (l.experts > 0 || !w->t->experts_only);
     enum matrix_numeric numeric = m->numeric == NUMERIC_32 ? NUMERIC_32 : NUMERIC_16;
     struct shape x = {.kind = l.experts > 0 ? SHAPE_GROUPED : SHAPE_GEMM,
-                      .numeric = low ? NUMERIC_LOW : numeric,
+                      .numeric = kernel_is_low(w->t, &l) ? NUMERIC_LOW : numeric,
                       .rows = ceil(l.rows),
                       .out = l.out,
                       .in = l.in,

@@ -13,8 +13,7 @@ bool split_is_free(const struct config *c);
    where it takes no layout or settings say the split, else the split whose busiest rank is
    shortest, as far as every stage fits into memory. One that is no more than 0.5 % behind is kept
    where it is even and needs no layout. An explicit layout is put into *slot, which must live as
-   long as `c` uses it. Sets knobs.layout. False when the split is
-   impossible. */
+   long as `c` uses it. Sets knobs.layout. False when the split is impossible. */
 bool split_plan(struct config *c, struct layout *slot);
 /* Its two parts, for a search that estimates memory anyway and knows the rates of `c`, which are
    read where split_is_free. Without a look at memory; */

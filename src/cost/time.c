@@ -46,13 +46,30 @@ struct knobs time_layers_key(const struct knobs *k)
     return x;
 }
 
-/* What communication is left after it ran beside kernels. 1F1B overlap needs a second microbatch in
-   flight on the rank: virtual stages, or no pipeline at all. The shared expert covers a part of the
+/* 1F1B overlap needs a second microbatch in flight on the rank: virtual stages, or no pipeline at
+   all. */
+static bool has_second_in_flight(const struct knobs *k)
+{
+    return k->vpp > 1 || k->pp == 1;
+}
+
+/* All that hide reads of the knobs. */
+unsigned time_way_to_hide(const struct knobs *k)
+{
+    const bool bits[] = {k->overlap_ep, k->shared_expert_overlap, k->tp_comm_overlap,
+                         has_second_in_flight(k)};
+    unsigned out = 0;
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        out |= (unsigned)bits[i] << i;
+    return out;
+}
+
+/* What communication is left after it ran beside kernels. The shared expert covers a part of the
    exchange at most. */
 static void hide(const struct timing *t, const struct knobs *k, struct pass *x)
 {
     double kernels = pass_kernels(x);
-    if (k->overlap_ep && (k->vpp > 1 || k->pp == 1))
+    if (k->overlap_ep && has_second_in_flight(k))
         x->ep -= t->f.ep_hidden * fmin(x->ep, kernels);
     else if (k->shared_expert_overlap)
         x->ep -= t->f.shared_expert_hidden * fmin(x->ep, t->f.shared_expert_window * kernels);

@@ -15,8 +15,8 @@ struct time_layers {
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out);
-/* The knobs without what is around the layers, or hidden behind them: equal, byte by byte, for plans
-   whose layers take the same times. */
+/* The knobs without what is around the layers, or hidden behind them: equal, byte by byte, for
+   plans whose layers take the same times. */
 struct knobs time_layers_key(const struct knobs *k);
 /* The rest of time_estimate. The knobs that time_layers_init read must be those of `c`. */
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
@@ -31,5 +31,9 @@ struct time_rates {
         fixed; /* factor of the slowest of many ranks; seconds of a step beside its pipeline */
 };
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out);
+/* Of the same layers the rates of plans with the same number are equal: how their communication is
+   hidden. */
+enum { TIME_WAYS_TO_HIDE = 16 };
+unsigned time_way_to_hide(const struct knobs *k);
 
 #endif

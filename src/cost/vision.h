@@ -17,8 +17,8 @@ struct vision_work {
 };
 
 struct vision_work vision_work(const struct config *c);
-/* Bytes that the tower keeps of one microbatch for its backward; 0 when it is frozen
-   with its mergers. */
+/* Bytes that the tower keeps of one microbatch for its backward; 0 when it is frozen with its
+   mergers. */
 double vision_kept(const struct config *c);
 
 #endif

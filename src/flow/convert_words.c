@@ -109,15 +109,15 @@ static void precision_to_automodel(struct arena *a, const struct facts *f, struc
 static void batch_to_automodel(const struct facts *f, struct conversion *out)
 {
     int64_t mbs = facts_int(f, P_micro_batch_size, 1), batch = 0;
-    if (facts_int(f, P_pipeline_model_parallel_size, 1) <= 1) return;
+    int64_t pp = facts_int(f, P_pipeline_model_parallel_size, 1);
+    if (pp <= 1) return;
     put(out, P_pp_microbatch_size, value_int(mbs));
     bool interleaved = facts_int(f, P_virtual_pipeline_model_parallel_size, 1) > 1;
     put_word(out, P_pp_schedule, interleaved ? "interleaved1f1b" : "1f1b");
     int64_t chunks = facts_int(f, P_pipeline_chunks, 0), layers = facts_int(f, P_num_layers, 0);
     struct stage_cut cut = {0};
     if (interleaved && chunks > 0 && chunks <= layers)
-        cut = layout_cut((int)layers, (int)chunks,
-                         (int)facts_int(f, P_pipeline_model_parallel_size, 1));
+        cut = layout_cut((int)layers, (int)chunks, (int)pp);
     if (cut.length > 0) put(out, P_pp_layers_per_stage, value_int(cut.length));
     if (cut.rounded) put(out, P_round_virtual_stages_to_pp_multiple, value_string(LAYOUT_ROUND_UP));
     if (!__builtin_mul_overflow(mbs, facts_int(f, P_num_microbatches, 1), &batch))
