@@ -36,5 +36,12 @@ plan64() { # LINE…
         "gbs: 512" "ep: 8" "use_distributed_optimizer: true" "$@"
 }
 
+# A log of Megatron-LM: steady steps after a slow first one.
+megatron_log() { # SECONDS
+    for i in 1 2 3 4 5 6; do
+        awk "BEGIN { printf \" [2026-01-01 10:00:00] iteration %8d/     100 | consumed samples: 512 | elapsed time per iteration (ms): %.1f | learning rate: 1.0E-06 | global batch size:   512 |\n\", $i, 1000 * ($i == 1 ? 60 : $1) }"
+    done
+}
+
 # The first number of that name in the JSON on stdin.
 number() { grep -o "\"$1\":[0-9.e+-]*" | head -1 | cut -d: -f2; }

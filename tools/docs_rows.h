@@ -7,6 +7,11 @@
 #include "rules/rule.h"
 
 #define DOCS_TABLE_OF_RECORDS "| record | kind | says |\n|---|---|---|\n"
+/* What the page of all rules begins with; a format of how many there are. */
+#define DOCS_OF_RECORDS                                                                            \
+    "%zu records: what the frameworks refuse or change by themselves, what runs but wastes or "    \
+    "risks, and the decision\nguides ([by their rows](../guides.md)). `moeplan explain ID` "       \
+    "prints the same pages; with `--in FILE`, the file's numbers.\n"
 
 /* Text in a cell of a table, where `|` ends the cell and `<` may begin HTML. */
 void docs_cell(struct buf *out, struct str text);

@@ -61,13 +61,7 @@ static void write_rules(struct generator *g)
     size_t n;
     const struct str *list = docs_suites(g->arena, g->set, &n);
     struct buf out = buf_new(g->arena);
-    buf_printf(
-        &out,
-        "# Rules\n\n" GENERATED
-        "%zu records: what the frameworks refuse or change by themselves, what runs but "
-        "wastes or risks, and the decision\nguides ([by their rows](../guides.md)). "
-        "`moeplan explain ID` prints the same pages; with `--in FILE`, the file's numbers.\n",
-        g->set->n);
+    buf_printf(&out, "# Rules\n\n" GENERATED DOCS_OF_RECORDS, g->set->n);
     for (size_t i = 0; i < n; i++) {
         struct str page = docs_page_name(g->arena, list[i]);
         write_suite(g, list[i]);

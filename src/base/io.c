@@ -109,3 +109,12 @@ bool io_is_folder(const char *path)
 {
     return is_of_kind(path, S_IFDIR);
 }
+
+bool io_make_folders(struct arena *a, struct str path)
+{
+    for (size_t i = 1; i < path.n; i++) {
+        if (path.p[i] != '/') continue;
+        if (mkdir(str_dup(a, str_slice(path, 0, i)).p, 0777) != 0 && errno != EEXIST) return false;
+    }
+    return true;
+}

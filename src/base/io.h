@@ -19,6 +19,8 @@ bool io_stream(struct arena *a, const char *path, io_take *take, void *context, 
 /* Whether an ordinary file, or a folder, is there. */
 bool io_is_file(const char *path);
 bool io_is_folder(const char *path);
+/* Makes the folders on the way to a file that are not there; false with errno set. */
+bool io_make_folders(struct arena *a, struct str path);
 /* A regular file is written whole or not at all, in a new file that then gets its name: whatever
    happens, a signal too, the old one is there, or the new one, and nothing else. It keeps mode and
    owner, a new one heeds the umask, and a symbolic link stays and is followed. Another hard link

@@ -67,8 +67,7 @@ bool path_is_below(struct str real, struct str folder)
     return real.n == folder.n || folder.p[folder.n - 1] == '/' || real.p[folder.n] == '/';
 }
 
-/* The real path of where a name lies, and the name, which may be a link. */
-static bool real_place(struct arena *a, struct str path, struct str *out)
+bool path_place(struct arena *a, struct str path, struct str *out)
 {
     struct str folder = path_folder(path), real;
     if (!path_real(a, folder.n ? str_dup(a, folder).p : ".", &real)) return false;
@@ -94,6 +93,6 @@ struct str path_seen_from(struct arena *a, struct str folder, struct str path)
 {
     struct str from, to;
     if (folder.n == 0 || str_starts(path, STR("/"))) return path;
-    if (!path_real(a, str_dup(a, folder).p, &from) || !real_place(a, path, &to)) return path;
+    if (!path_real(a, str_dup(a, folder).p, &from) || !path_place(a, path, &to)) return path;
     return path_between(a, from, to);
 }

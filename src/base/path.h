@@ -13,6 +13,8 @@ struct str path_join(struct arena *a, struct str folder, struct str name);
 struct str path_plain(struct arena *a, struct str path);
 /* The path from "/" on without links, "." and ".."; false with errno set when nothing is there. */
 bool path_real(struct arena *a, const char *path, struct str *out);
+/* The real path of the folder that a name lies in, and the name, which may be a link. */
+bool path_place(struct arena *a, struct str path, struct str *out);
 /* The folder that a real path lies in; empty of "/". */
 struct str path_parent(struct str real);
 /* Whether anything is there, a link to nothing too; the path ends in a NUL. */

@@ -30,6 +30,14 @@ size_t str_find(struct str s, char c)
     return at ? (size_t)(at - s.p) : s.n;
 }
 
+size_t str_count(struct str s, char c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s.n; i++)
+        n += s.p[i] == c;
+    return n;
+}
+
 size_t str_find_str(struct str s, struct str needle)
 {
     if (!needle.n) return 0;

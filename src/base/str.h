@@ -56,6 +56,8 @@ struct str str_slice(struct str s, size_t from, size_t to);
 struct str str_trim(struct str s);
 /* Byte offset of the first `c`, or s.n when there is none. */
 size_t str_find(struct str s, char c);
+/* How many of the bytes are `c`. */
+size_t str_count(struct str s, char c);
 /* Byte offset of the first `needle`, or s.n when there is none. */
 size_t str_find_str(struct str s, struct str needle);
 /* Cuts the text up to the first `sep` off the front of *rest and returns it; false when *rest is

@@ -22,6 +22,12 @@ void table_printf(struct table *t, const char *format, ...)
     va_end(args);
 }
 
+void table_skip(struct table *t, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        table_add(t, STR(""));
+}
+
 /* Columns of a terminal that each column takes; 0: it has nothing in it. */
 static int *natural_widths(const struct table *t)
 {

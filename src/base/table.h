@@ -23,6 +23,8 @@ struct table table_new(struct arena *a, const struct table_column *columns, size
 /* The next cell, of one line, marks allowed; rows are complete. */
 void table_add(struct table *t, struct str cell);
 __attribute__((format(printf, 2, 3))) void table_printf(struct table *t, const char *format, ...);
+/* The next `n` cells, with nothing in them. */
+void table_skip(struct table *t, size_t n);
 /* Heading and rows, fitted to `width` columns (0: any): columns without a figure or word are left
    out; others that there is no room for are named below. The last column is wrapped. */
 void table_print(const struct table *t, int width, struct buf *out);

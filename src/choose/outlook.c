@@ -64,8 +64,7 @@ static bool set_all(struct facts *f, const struct config *c, struct memory_estim
 {
     if (!c->machine_known || !memory_estimate(c, m, NULL)) return false;
     memory_allow_open(c, m);
-    static const char *const words[] = {"yes", "tight", "no"};
-    set(f, P_fits, value_string(str_of(words[m->fits])));
+    set(f, P_fits, value_string(str_of(memory_fits((int)m->fits))));
     set(f, P_peak_memory_gib, value_double(m->peak / GIB));
     set_fits_with(f, c);
     set_offload_policy(f, m->fits == FITS_YES);

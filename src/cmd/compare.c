@@ -47,8 +47,7 @@ static void add_cells(struct table *t, struct str name, struct str a, struct str
 static void add_title(struct table *t, struct str title)
 {
     table_printf(t, MARK_HEADING "%.*s" MARK_END, STR_ARG(title));
-    for (int i = 0; i < 3; i++)
-        table_add(t, STR(""));
+    table_skip(t, t->n_columns - 1);
 }
 
 static void add_differences(struct table *t, const struct comparison *x, enum param_effect affects,
@@ -92,7 +91,6 @@ static double tokens_of(const struct estimate *x)
 
 static void add_costs(struct table *t, const struct estimate *a, const struct estimate *b)
 {
-    static const char *const verdicts[] = {"fits", "tight", "does not fit"};
     double days = 1e9 / 3600;
     const struct row rows[] = {
         {"tokens/s/GPU", rounded(a->time.tokens_per_s_per_gpu, 1),
@@ -111,8 +109,8 @@ static void add_costs(struct table *t, const struct estimate *a, const struct es
     add_title(t, STR("estimates"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         add_row(t, &rows[i]);
-    add_cells(t, STR("memory"), str_of(verdicts[a->memory.fits]), str_of(verdicts[b->memory.fits]),
-              STR(""));
+    add_cells(t, STR("memory"), str_of(memory_verdict((int)a->memory.fits)),
+              str_of(memory_verdict((int)b->memory.fits)), STR(""));
 }
 
 /* What a run takes with each, where the wish says how much is trained. */

@@ -12,8 +12,6 @@
 #include "emit/emit.h"
 #include "emit/plan_json.h"
 
-static const char *const fits_words[] = {"fits", "tight", "does not fit"};
-
 /* Layouts this near are ties: rules/guides, ties-are-measured. */
 static const double tie = 0.02;
 
@@ -56,8 +54,7 @@ static void add_row(struct table *t, const struct candidate *base, const struct 
     const struct estimate *e = &x->estimate;
     struct str file = quote_line(t->arena, x->path);
     if (!e->complete) {
-        for (int i = 1; i < COLUMNS; i++)
-            table_add(t, STR(""));
+        table_skip(t, COLUMNS - 1);
         table_printf(t, "%.*s: no estimate: %.*s", STR_ARG(file), LINE_ARG(t->arena, e->missing));
         return;
     }
@@ -65,7 +62,7 @@ static void add_row(struct table *t, const struct candidate *base, const struct 
     table_add(t, verdict(t->arena, base, x));
     table_printf(t, "%.4g (%.4g to %.4g)", e->time.step, e->time.low, e->time.high);
     table_printf(t, "%.1f", e->memory.peak / GIB);
-    table_add(t, str_of(fits_words[e->memory.fits]));
+    table_add(t, str_of(memory_verdict((int)e->memory.fits)));
     struct bill bill;
     if (bill_wanted(wish)) bill = bill_for(wish, e);
     bill_cells(bill_wanted(wish) ? &bill : NULL, t);

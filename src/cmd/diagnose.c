@@ -176,7 +176,6 @@ static void add_json_fix(struct json_writer *w, const struct diagnosis *d, const
 /* "plan": null without one; whether it fits is null where it is incomplete. */
 static void add_json_plan(struct json_writer *w, const struct diagnosed *x)
 {
-    static const char *const fits[] = {"yes", "tight", "no"};
     if (!x->planned) {
         json_null(w, "plan");
         return;
@@ -184,7 +183,7 @@ static void add_json_plan(struct json_writer *w, const struct diagnosed *x)
     json_open(w, "plan", '{');
     refusal_json_member(w, &x->refusal);
     if (x->found.costed)
-        json_str(w, "fits", str_of(fits[x->fits]));
+        json_str(w, "fits", str_of(memory_fits(x->fits)));
     else
         json_null(w, "fits");
     json_close(w, '}');

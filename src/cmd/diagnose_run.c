@@ -152,7 +152,6 @@ static void show_moves(struct cmd_context *c, const struct against *x)
         {"  step s", true, 0}, {"change", true, 0}, {"peak GiB", true, 2},
         {"memory", false, 1},  {"move", false, 0},
     };
-    static const char *const verdicts[] = {"fits", "tight", "does not fit"};
     if (x->n_moves == 0) return;
     buf_printf(&c->out,
                "  moves tried on the plan, each part of the step as it was measured, from %.2f s\n",
@@ -162,7 +161,7 @@ static void show_moves(struct cmd_context *c, const struct against *x)
         table_printf(&t, "%.2f", x->moves[i].step);
         table_printf(&t, "%+.1f %%", 100 * (x->moves[i].step / x->measured - 1));
         table_printf(&t, "%.1f", x->moves[i].peak / GIB);
-        table_add(&t, str_of(verdicts[x->moves[i].fits]));
+        table_add(&t, str_of(memory_verdict(x->moves[i].fits)));
         table_add(&t, quote_line(c->keep, x->moves[i].what));
     }
     table_print(&t, c->view.width, &c->out);

@@ -38,7 +38,7 @@ void documents_settings(const struct documents *d, int64_t seq,
     out[1] = (struct setting){.name = param_name(P_document_mean), .value = value_double(m.mean)};
     out[2] =
         (struct setting){.name = param_name(P_document_spread), .value = value_double(m.spread)};
-    out[4] = (struct setting){.name = param_name(P_document_cut), .value = value_double(m.cut)};
     out[3] =
         (struct setting){.name = param_name(P_sequence_padding), .value = value_double(m.padding)};
+    out[4] = (struct setting){.name = param_name(P_document_cut), .value = value_double(m.cut)};
 }

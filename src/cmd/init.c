@@ -2,7 +2,6 @@
 /* init: looks at a repository and writes what makes moeplan a step of its checks. */
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/io.h"
 #include "base/path.h"
@@ -41,20 +40,10 @@ static bool look_at_recipes(struct init *in)
     return true;
 }
 
-/* The folders on the way to a file. */
-static bool make_folders(struct arena *a, struct str path)
-{
-    for (size_t i = 1; i < path.n; i++) {
-        if (path.p[i] != '/') continue;
-        if (mkdir(str_dup(a, str_slice(path, 0, i)).p, 0777) != 0 && errno != EEXIST) return false;
-    }
-    return true;
-}
-
 static void write_file(struct init *in, struct str path, struct str text)
 {
     struct str error;
-    if (make_folders(in->c->keep, path) && io_write(in->c->keep, path.p, text, &error)) return;
+    if (io_make_folders(in->c->keep, path) && io_write(in->c->keep, path.p, text, &error)) return;
     in->failed = true;
     cmd_usage_error(in->c, "%.*s cannot be written: %s", STR_ARG(path), strerror(errno));
 }

@@ -67,8 +67,7 @@ static void add_row(const struct size_row *row, bool tasks, bool frameworks, str
     table_add(t, num_grouped(a, row->ask.gbs));
     if (!row->plan) {
         table_add(t, STR("no plan fits"));
-        for (int i = ASKED + 1; i < COLUMNS; i++)
-            table_add(t, STR(""));
+        table_skip(t, COLUMNS - ASKED - 1);
         return;
     }
     table_add(t, layout_words(a, &row->plan->config.knobs));

@@ -219,11 +219,7 @@ static void add_recipe(const struct answer *answer, struct buf *out)
 
 static size_t lines_of(struct arena *a, struct str marked, struct view view)
 {
-    struct str shown = page_render(a, marked, view);
-    size_t n = 0;
-    for (size_t i = 0; i < shown.n; i++)
-        n += shown.p[i] == '\n';
-    return n;
+    return str_count(page_render(a, marked, view), '\n');
 }
 
 /* As many reasons as leave the screen its height, one at least. */

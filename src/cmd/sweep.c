@@ -91,13 +91,12 @@ static void show_files(struct cmd_context *c, const struct rule_set *rules, cons
 static void show_json(struct cmd_context *c, const struct rule_set *rules, const struct sweep *s,
                       const struct refusal *refusal)
 {
-    static const char *const verdicts[] = {"yes", "tight", "no"};
     struct json_writer w = json_writer_new(&c->out);
     json_open(&w, NULL, '{');
     json_open(&w, "baseline", '{');
     json_number(&w, "step_s", s->step_s, 6);
     json_number(&w, "peak_gib", s->peak / GIB, 6);
-    json_str(&w, "fits", str_of(verdicts[s->fits]));
+    json_str(&w, "fits", str_of(memory_fits(s->fits)));
     refusal_json_member(&w, refusal);
     json_close(&w, '}');
     json_open(&w, "trials", '[');

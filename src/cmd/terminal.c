@@ -97,10 +97,7 @@ static const char *pager(void)
 
 static bool is_longer(struct str text, int height)
 {
-    int lines = 0;
-    for (size_t i = 0; i < text.n; i++)
-        lines += text.p[i] == '\n';
-    return lines >= height;
+    return (int)str_count(text, '\n') >= height;
 }
 
 bool terminal_page(struct str text)

@@ -262,11 +262,9 @@ static void add_skip_reason(struct run *r, const struct file_report *report)
 /* As `git apply` takes it: from the current folder on, by its shortest name. */
 static struct str path_for_git(struct arena *a, struct str path)
 {
-    struct str folder = path_folder(path), here, real;
-    if (!path_real(a, ".", &here) || !path_real(a, folder.n ? str_dup(a, folder).p : ".", &real) ||
-        !path_is_below(real, here))
-        return path;
-    return path_between(a, here, path_join(a, real, str_slice(path, folder.n, path.n)));
+    struct str here, place;
+    bool there = path_real(a, ".", &here) && path_place(a, path, &place);
+    return there && path_is_below(place, here) ? path_between(a, here, place) : path;
 }
 
 /* A file is written whole or not at all; what cannot be written is an unreadable file too. */
@@ -324,12 +322,9 @@ static void take_file(void *state, struct file_check *check)
 /* The same for all words for a file; a link is a file of its own. */
 static struct str place_of(struct run *r, struct str path)
 {
-    struct arena *a = r->c->keep;
-    struct str folder = path_folder(path), real;
-    if (r->c->n_arguments < 2 || str_is(path, "-") ||
-        !path_real(a, folder.n ? str_dup(a, folder).p : ".", &real))
-        return path;
-    return path_join(a, real, str_slice(path, folder.n, path.n));
+    struct str place;
+    bool one = r->c->n_arguments < 2 || str_is(path, "-");
+    return !one && path_place(r->c->keep, path, &place) ? place : path;
 }
 
 /* A file that an earlier argument named too has been said everything about. */

@@ -8,8 +8,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "emit/bill.h"
-
-static const char *const fits_words[] = {"yes", "tight", "no"};
+#include "emit/plan_json.h"
 
 /* ---- text ---- */
 
@@ -41,7 +40,7 @@ static void add_figures(const struct vary_row *row, struct table *t)
     table_printf(t, "%.4g (%.4g to %.4g)", e->step, e->low, e->high);
     table_printf(t, "%.0f", e->model_flops_per_gpu / 1e12);
     table_printf(t, "%.1f", row->peak / GIB);
-    table_add(t, str_of(fits_words[row->fits]));
+    table_add(t, str_of(memory_fits(row->fits)));
 }
 
 static void add_row(const struct vary *x, const struct vary_row *row, bool billed, struct table *t)
@@ -49,9 +48,10 @@ static void add_row(const struct vary *x, const struct vary_row *row, bool bille
     table_add(t, row->best ? STR("*") : STR(""));
     for (size_t i = 0; i < x->n_axes; i++)
         table_add(t, quote_line(t->arena, row->values[i]));
-    if (row->complete) add_figures(row, t);
-    for (int i = 0; i < FIGURES && !row->complete; i++)
-        table_add(t, STR(""));
+    if (row->complete)
+        add_figures(row, t);
+    else
+        table_skip(t, FIGURES);
     bill_cells(billed && row->complete ? &row->bill : NULL, t);
     struct buf remark = buf_new(t->arena);
     if (row->refused.n) buf_printf(&remark, "refused [%.*s] ", STR_ARG(row->refused));
@@ -99,7 +99,7 @@ static void add_csv_row(const struct vary *x, const struct vary_row *row, bool b
         buf_printf(out, "%.6g,%.6g,%.6g,%.6g,%.6g,%.5g,%.4g,%.4g,%.4g,%s,", t->step, t->low,
                    t->high, t->tokens_per_s_per_gpu, t->model_flops_per_gpu / 1e12, t->mfu,
                    row->peak / GIB, row->peak_low / GIB, row->peak_high / GIB,
-                   fits_words[row->fits]);
+                   memory_fits(row->fits));
     else
         buf_add(out, STR(",,,,,,,,,,"));
     add_field(row->refused, out);
@@ -128,17 +128,11 @@ static void show_csv(const struct vary *x, bool billed, struct buf *out)
 
 static void add_json_figures(struct tree *t, cJSON *to, const struct vary_row *row)
 {
-    const struct time_estimate *e = &row->time;
-    tree_number(t, to, "step_s", e->step);
-    tree_number(t, to, "step_low_s", e->low);
-    tree_number(t, to, "step_high_s", e->high);
-    tree_number(t, to, "tokens_per_s_per_gpu", e->tokens_per_s_per_gpu);
-    tree_number(t, to, "model_tflops_per_gpu", e->model_flops_per_gpu / 1e12);
-    tree_number(t, to, "mfu", e->mfu);
+    figures_json(t, to, &row->time);
     tree_number(t, to, "peak_gib", row->peak / GIB);
     tree_number(t, to, "peak_low_gib", row->peak_low / GIB);
     tree_number(t, to, "peak_high_gib", row->peak_high / GIB);
-    tree_text(t, to, "fits", fits_words[row->fits]);
+    tree_text(t, to, "fits", memory_fits(row->fits));
 }
 
 static void add_json_row(struct tree *t, cJSON *list, const struct vary *x,

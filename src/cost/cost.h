@@ -30,6 +30,11 @@ struct memory_estimate {
     uint32_t open; /* UNSTATED_* bits: what nobody states, without which it does not fit */
 };
 
+/* A FITS_* as the answer to whether it fits (yes, tight, no), and as a word of its own (fits,
+   tight, does not fit). */
+const char *memory_fits(int fits);
+const char *memory_verdict(int fits);
+
 struct time_estimate {
     double step, low, high; /* seconds of one optimizer step */
     double tokens_per_s_per_gpu, model_flops_per_gpu /* FLOP/s */, mfu;

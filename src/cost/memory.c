@@ -148,3 +148,17 @@ bool memory_estimate(const struct config *c, struct memory_estimate *out, struct
     if (trace) stage_explain(&w, out->fullest, trace);
     return true;
 }
+
+const char *memory_fits(int fits)
+{
+    static const char *const answers[] = {
+        [FITS_YES] = "yes", [FITS_TIGHT] = "tight", [FITS_NO] = "no"};
+    return answers[fits];
+}
+
+const char *memory_verdict(int fits)
+{
+    static const char *const words[] = {
+        [FITS_YES] = "fits", [FITS_TIGHT] = "tight", [FITS_NO] = "does not fit"};
+    return words[fits];
+}

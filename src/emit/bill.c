@@ -112,8 +112,7 @@ void bill_cells(const struct bill *b, struct table *t)
 {
     struct arena *a = t->arena;
     if (!b) {
-        for (int i = 0; i < 3; i++)
-            table_add(t, STR(""));
+        table_skip(t, 3);
         return;
     }
     table_printf(t, "%.*s (%.*s to %.*s)", STR_ARG(bill_number(a, b->days.value)),

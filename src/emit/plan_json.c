@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/plan_json.h"
 
-#include "emit/documents.h"
-
 #include "base/num.h"
 #include "base/units.h"
+#include "emit/documents.h"
 #include "emit/emit.h"
 #include "facts/model.h"
 #include "facts/platform.h"
@@ -68,17 +67,26 @@ static void add_stage(struct tree *t, cJSON *stages, int number, const struct st
 
 static void add_memory(struct tree *t, cJSON *to, const struct memory_estimate *m)
 {
-    static const char *const verdicts[] = {"yes", "tight", "no"};
     cJSON *object = tree_object(t, to, "memory");
     tree_number(t, object, "peak_gib", m->peak / GIB);
     tree_number(t, object, "peak_low_gib", m->peak_low / GIB);
     tree_number(t, object, "peak_high_gib", m->peak_high / GIB);
     tree_number(t, object, "reserved_gib", m->reserved / GIB);
     tree_number(t, object, "capacity_gib", m->capacity / GIB);
-    tree_text(t, object, "fits", verdicts[m->fits]);
+    tree_text(t, object, "fits", memory_fits((int)m->fits));
     cJSON *stages = tree_list(t, object, "stages");
     for (int i = 0; i < m->n_stages; i++)
         add_stage(t, stages, i, &m->stages[i]);
+}
+
+void figures_json(struct tree *t, cJSON *to, const struct time_estimate *e)
+{
+    tree_number(t, to, "step_s", e->step);
+    tree_number(t, to, "step_low_s", e->low);
+    tree_number(t, to, "step_high_s", e->high);
+    tree_number(t, to, "tokens_per_s_per_gpu", e->tokens_per_s_per_gpu);
+    tree_number(t, to, "model_tflops_per_gpu", e->model_flops_per_gpu / 1e12);
+    tree_number(t, to, "mfu", e->mfu);
 }
 
 static void add_time(struct tree *t, cJSON *to, const struct time_estimate *e)
@@ -97,12 +105,7 @@ static void add_time(struct tree *t, cJSON *to, const struct time_estimate *e)
                  {"host_s", e->host},
                  {"optimizer_s", e->optimizer}};
     cJSON *object = tree_object(t, to, "time");
-    tree_number(t, object, "step_s", e->step);
-    tree_number(t, object, "step_low_s", e->low);
-    tree_number(t, object, "step_high_s", e->high);
-    tree_number(t, object, "tokens_per_s_per_gpu", e->tokens_per_s_per_gpu);
-    tree_number(t, object, "model_tflops_per_gpu", e->model_flops_per_gpu / 1e12);
-    tree_number(t, object, "mfu", e->mfu);
+    figures_json(t, object, e);
     cJSON *breakdown = tree_object(t, object, "breakdown");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         tree_number(t, breakdown, parts[i].name, parts[i].seconds);

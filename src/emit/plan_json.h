@@ -21,6 +21,8 @@ void assumed_json(struct tree *t, cJSON *to, const struct facts *f);
 void estimate_json(struct tree *t, cJSON *to, const struct rule_set *rules, const struct facts *f,
                    const struct config *c, const struct memory_estimate *memory,
                    const struct time_estimate *time, const struct evidence *evidence);
+/* The members of a step's time, and what follows from it: no breakdown. */
+void figures_json(struct tree *t, cJSON *to, const struct time_estimate *time);
 /* Adds "refused": null, or how many errors and the first of them. */
 void refusal_json(struct tree *t, cJSON *to, const struct refusal *r);
 /* The same in a text that is being written. */

@@ -58,9 +58,7 @@ void svg_screen(struct str marked, int width, struct buf *out)
 {
     struct view view = {.width = width, .colour = true};
     struct str shown = page_render(out->arena, marked, view), rest = shown, line;
-    int n = 0;
-    for (size_t i = 0; i < shown.n; i++)
-        n += shown.p[i] == '\n';
+    int n = (int)str_count(shown, '\n');
     int wide = 2 * EDGE + width * ADVANCE, high = 2 * EDGE + n * LEADING;
     buf_printf(out,
                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "

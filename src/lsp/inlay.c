@@ -55,13 +55,12 @@ static void hint_batches(const struct lsp_request *r, const struct facts *f)
 static void hint_memory(const struct lsp_request *r, const struct estimate *e)
 {
     static const int params[] = {P_micro_batch_size};
-    static const char *const verdicts[] = {
-        [FITS_YES] = "fits", [FITS_TIGHT] = "tight", [FITS_NO] = "does not fit"};
     const struct memory_estimate *m = &e->memory;
     int64_t line = line_of(e->facts, params, 1);
     hint(r, line < 0 ? 0 : line,
          arena_printf(r->arena, "%.1f GiB (%.1f to %.1f) of %.1f: %s", m->peak / GIB,
-                      m->peak_low / GIB, m->peak_high / GIB, m->capacity / GIB, verdicts[m->fits]));
+                      m->peak_low / GIB, m->peak_high / GIB, m->capacity / GIB,
+                      memory_verdict((int)m->fits)));
 }
 
 static void hint_reading(const struct lsp_request *r, const struct reading *reading)

@@ -6,12 +6,13 @@ runs. With --most only the instructions are counted, and the exit status is 1 wh
 no valgrind)."""
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+
+from growth import COUNTER, counted
 
 COUNTED, TIMED, ROUNDS = 30, 10_000, 3
 SETTINGS = """rules: "0.1"
@@ -59,8 +60,7 @@ def instructions(moeplan, files, number):
     """Of a run over so many recipes."""
     with tempfile.TemporaryDirectory() as folder:
         plant(folder, files, number)
-        counting = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
-        return int(re.search(r"I +refs: +([\d,]+)", validate(moeplan, folder, counting)).group(1).replace(",", ""))
+        return counted(validate(moeplan, folder, COUNTER))
 
 
 def seconds(moeplan, files, number):

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 ROUNDS = 3
+COUNTER = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
 LONGEST_COUNTED = 5  # CPU seconds; under valgrind it is some thirty times as long
 BASE = {"gpus": 256, "layers": 64, "experts": 256, "seq": 4096}
 SERIES = {
@@ -63,14 +64,18 @@ def run(words):
     return code == 0, 1e3 * (used.ru_utime + used.ru_stime), used.ru_maxrss / 1024
 
 
+def counted(said):
+    """The instructions in what a run under COUNTER says on stderr; None where there are none."""
+    count = re.search(r"I +refs: +([\d,]+)", said)
+    return int(count.group(1).replace(",", "")) if count else None
+
+
 def instructions(words):
     """Millions of them; None without valgrind."""
     if not shutil.which("valgrind"):
         return None
-    counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-    said = subprocess.run(counter + words, capture_output=True, text=True).stderr
-    count = re.search(r"I +refs: +([\d,]+)", said)
-    return int(count.group(1).replace(",", "")) / 1e6 if count else None
+    count = counted(subprocess.run(COUNTER + words, capture_output=True, text=True).stderr)
+    return count / 1e6 if count else None
 
 
 def row(moeplan, name, size, folder):

@@ -7,12 +7,7 @@
 plan64 "etp: 1" >"$dir/plan.yaml"
 step=$("$moeplan" estimate "$dir/plan.yaml" --format json | number step_s)
 slow=$(awk "BEGIN { print 1.2 * $step }")
-log() { # SECONDS: a Megatron-LM log of steady steps after a slow first one
-    for i in 1 2 3 4 5 6; do
-        awk "BEGIN { printf \" [2026-01-01 10:00:00] iteration %8d/     100 | consumed samples: 512 | elapsed time per iteration (ms): %.1f | learning rate: 1.0E-06 |\n\", $i, 1000 * ($i == 1 ? 60 : $1) }"
-    done
-}
-log "$slow" >"$dir/slow.log"
+megatron_log "$slow" >"$dir/slow.log"
 "$moeplan" calibrate "$dir/slow.log" --recipe "$dir/plan.yaml" -o "$dir/own.yaml" 2>"$dir/told" ||
     { cat "$dir/told"; fail "calibrate fails"; }
 grep -q "slow.log: measured .*before (-16.7 %)" "$dir/told" || { cat "$dir/told"; fail "the measurement is not shown"; }
@@ -35,7 +30,7 @@ other=$(moved 's/qwen3-30b-a3b/moonlight-16b-a3b/')
 awk "BEGIN { exit !($pair > 1.1 && $other == 1) }" || fail "own runs move the pair by $pair, another model by $other"
 
 # what confirms the estimate leaves it where it was
-log "$step" >"$dir/same.log"
+megatron_log "$step" >"$dir/same.log"
 "$moeplan" calibrate "$dir/same.log" --recipe "$dir/plan.yaml" -o "$dir/same.yaml" 2>/dev/null
 same=$(grep -v "^platform:" "$dir/plan.yaml" | "$moeplan" estimate - --platform "$dir/same.yaml" --format json | number step_s)
 awk "BEGIN { d = $same / $step - 1; exit !(d > -0.005 && d < 0.005) }" || fail "$step s confirmed became $same"

@@ -7,26 +7,21 @@
 plan64 "etp: 1" "moe_token_dispatcher_type: alltoall" >"$dir/plan.yaml"
 estimate=$("$moeplan" estimate "$dir/plan.yaml" --format json | number step_s)
 scaled() { awk "BEGIN { print $1 * $estimate }"; }
-log() { # SECONDS: a Megatron-LM log of steady steps after a slow first one
-    for i in 1 2 3 4 5 6; do
-        awk "BEGIN { printf \" [2026-01-01 10:00:00] iteration %8d/     100 | elapsed time per iteration (ms): %.1f | global batch size:   512 |\n\", $i, 1000 * ($i == 1 ? 60 : $1) }"
-    done
-}
 diagnose() { # FILE…: against the plan, the answer in $dir/out
     "$moeplan" diagnose "$@" --plan "$dir/plan.yaml" >"$dir/out" 2>"$dir/err" || { cat "$dir/err"; fail "diagnose fails"; }
 }
 
 # as fast as estimated, slower, faster: each said, with how much
-log "$(scaled 1.03)" >"$dir/good.log"
+megatron_log "$(scaled 1.03)" >"$dir/good.log"
 diagnose "$dir/good.log"
 has "as fast as estimated: +3.0 %, inside the interval"
 has "nearest public run: "
-log "$(scaled 2)" >"$dir/slow.log"
+megatron_log "$(scaled 2)" >"$dir/slow.log"
 diagnose "$dir/slow.log"
 has "slow: 2.00 times the estimate"
 has "beyond the interval's end"
 has "give a trace of a few steady steps"
-log "$(scaled 0.5)" >"$dir/fast.log"
+megatron_log "$(scaled 0.5)" >"$dir/fast.log"
 diagnose "$dir/fast.log"
 has "faster than the interval by"
 sed 's/size:   512/size:   256/' "$dir/slow.log" >"$dir/other.log"

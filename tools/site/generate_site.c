@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/io.h"
 #include "base/map.h"
@@ -144,21 +143,14 @@ static struct str resolve(void *state, struct str to)
 
 /* ---- writing ---- */
 
-static void make_folders(struct site *s, struct str path)
-{
-    for (size_t i = s->folder.n; i < path.n; i++) {
-        struct str part = arena_printf(s->scratch, "%.*s", (int)i, path.p);
-        if (path.p[i] == '/' && mkdir(part.p, 0777) != 0 && errno != EEXIST)
-            complain(s, part, str_of(strerror(errno)));
-    }
-}
-
 static void write_file(struct site *s, struct str address, struct str text)
 {
     struct str error;
     struct str path = arena_printf(s->scratch, "%.*s/%.*s", STR_ARG(s->folder), STR_ARG(address));
-    make_folders(s, path);
-    if (!io_write(s->scratch, path.p, text, &error)) complain(s, path, error);
+    if (!io_make_folders(s->scratch, path))
+        complain(s, path, str_of(strerror(errno)));
+    else if (!io_write(s->scratch, path.p, text, &error))
+        complain(s, path, error);
 }
 
 static struct str read_file(struct site *s, struct str path)
@@ -343,13 +335,7 @@ static void add_rules(struct site *s)
     size_t n;
     const struct str *suites = docs_suites(s->arena, s->rules, &n);
     struct buf out = buf_new(s->arena);
-    buf_printf(&out,
-               "# Rules\n\n%zu records: what the frameworks refuse or change by themselves, what "
-               "runs but wastes or "
-               "risks, and the decision guides ([by their rows](../guides.md)). `moeplan explain "
-               "ID` prints the same "
-               "pages; with `--in FILE`, the file's numbers.\n\n## By framework\n\n",
-               s->rules->n);
+    buf_printf(&out, "# Rules\n\n" DOCS_OF_RECORDS "\n## By framework\n\n", s->rules->n);
     for (int f = 0; f < FRAMEWORK_COUNT; f++) {
         size_t count = add_framework(s, suites, n, f);
         buf_printf(&out, "- [%s](in-%s.md): %zu\n", framework_full_name((enum framework)f),
