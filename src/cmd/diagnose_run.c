@@ -98,6 +98,7 @@ static void show_verdict(struct cmd_context *c, const struct against *x)
                x->measured, x->from, x->estimated);
     buf_printf(&c->out, "(%.2f to %.2f)\n", x->low, x->high);
     double apart = 100 * (x->measured / x->estimated - 1);
+    if (fabs(apart) < 0.05) apart = 0; /* +0.0 on either side */
     switch (x->pace) {
     case PACE_AS_ESTIMATED:
         buf_printf(&c->out, "  as fast as estimated: %+.1f %%, inside the interval\n", apart);
