@@ -367,15 +367,16 @@ static void visit(struct search *s, const struct turn *turn)
 /* A spot waits while others have smaller bounds, of either kind. */
 static void visit_all(struct search *s)
 {
-    const struct spot *spot = s->spots.items.items, *end = spot + s->spots.items.n;
+    const struct spot *spots = s->spots.items.items;
+    size_t next = 0, n = s->spots.items.n;
     s->turns.n = 0;
-    while (spot < end || s->turns.n > 0) {
-        bool queued = s->turns.n > 0 && (spot == end || s->turns.items[0].bound <= spot->bound);
+    while (next < n || s->turns.n > 0) {
+        bool queued = s->turns.n > 0 && (next == n || s->turns.items[0].bound <= spots[next].bound);
         if (queued) {
             struct turn turn = order_take(s);
             visit(s, &turn);
         } else {
-            queue(s, spot++);
+            queue(s, &spots[next++]);
         }
     }
 }
