@@ -16,22 +16,28 @@ static void silence_is_one_document(void **state)
     assert_true(documents_padding(&k) == 0);
 }
 
+/* 64 sequences a step on 8 GPUs, of documents of 1,024 tokens. */
+static struct knobs packed(int pp, int ep)
+{
+    return (struct knobs){.gpus = 8,
+                          .tp = 1,
+                          .pp = pp,
+                          .cp = 1,
+                          .ep = ep,
+                          .mbs = 1,
+                          .gbs = 64,
+                          .seq = 4096,
+                          .document_tokens = 1280,
+                          .document_mean = 1024,
+                          .document_spread = 0.5};
+}
+
 /* 4,096 tokens hold four documents of 1,024; of 8 expert ranks the fullest lies 1.4342
    deviations of 0.5 / 2 above the mean. Of four sequences a microbatch sixteen documents.
  */
 static void the_slowest_of_many_is_waited_for(void **state)
 {
-    struct knobs k = {.gpus = 8,
-                      .tp = 1,
-                      .pp = 1,
-                      .cp = 1,
-                      .ep = 8,
-                      .mbs = 1,
-                      .gbs = 64,
-                      .seq = 4096,
-                      .document_tokens = 1280,
-                      .document_mean = 1024,
-                      .document_spread = 0.5};
+    struct knobs k = packed(1, 8);
     (void)state;
     assert_true(documents_attended(&k) == 1280);
     assert_true(fabs(documents_across_ranks(&k).excess - 1.4342 * 0.5 / 2) < 1e-4);
@@ -51,17 +57,7 @@ static void the_slowest_of_many_is_waited_for(void **state)
    documents have theirs 1.0491 of 0.5 / 8 above. */
 static void ramps_wait_for_the_largest_microbatch(void **state)
 {
-    struct knobs k = {.gpus = 8,
-                      .tp = 1,
-                      .pp = 2,
-                      .cp = 1,
-                      .ep = 1,
-                      .mbs = 1,
-                      .gbs = 64,
-                      .seq = 4096,
-                      .document_tokens = 1280,
-                      .document_mean = 1024,
-                      .document_spread = 0.5};
+    struct knobs k = packed(2, 1);
     (void)state;
     double ranks = 1.0491 * 0.5 / 8, largest = 1.7688 * 0.5 / 2;
     assert_true(fabs(documents_across_ranks(&k).excess - ranks) < 1e-4);
