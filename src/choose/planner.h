@@ -23,7 +23,8 @@ struct plan_request {
     bool exhaustive;  /* no bound is used: everything is looked at */
 };
 
-/* What a reason says: the plan follows a guide, it leaves one, or what its neighbours would cost. */
+/* What a reason says: the plan follows a guide, it leaves one, or what its neighbours would cost.
+ */
 enum reason_kind { REASON_FOLLOWS, REASON_LEAVES, REASON_NEIGHBOURS };
 
 /* Why a knob has its value, or one piece of advice. */
@@ -73,6 +74,7 @@ struct answer {
     struct playbook_candidate *recipes; /* public ones for the same question */
     size_t n_recipes;
     struct str playbook; /* the public recipe that is near (choose/playbook.h); empty: none is */
+    bool playbook_far;   /* it is the nearest alone, and may be another model's */
     const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
 };
 

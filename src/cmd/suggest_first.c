@@ -211,10 +211,8 @@ static bool assumes_more(const struct ask *ask, const struct facts *f)
 static void add_recipe(const struct answer *answer, struct buf *out)
 {
     struct str text = answer->playbook, name;
-    bool nearest = str_find_str(text, STR(" is the nearest: ")) < text.n;
-    if (text.n && str_split(&text, ' ', &name))
-        buf_printf(out, "%s: %.*s\n", nearest ? "nearest public recipe" : "public recipe",
-                   STR_ARG(name));
+    const char *how = answer->playbook_far ? "nearest public recipe" : "public recipe";
+    if (text.n && str_split(&text, ' ', &name)) buf_printf(out, "%s: %.*s\n", how, STR_ARG(name));
 }
 
 static size_t lines_of(struct arena *a, struct str marked, struct view view)

@@ -482,15 +482,16 @@ static const struct expr *const *forbidden(struct arena *a, struct diags *diags,
     return list;
 }
 
-/* The public recipe that is near to what is shown, or the nearest that there is. */
-static struct str near_recipe(struct arena *a, const struct facts *f, const struct answer *answer)
+/* Names the public recipe that is near to what is shown, or the nearest that there is. */
+static void name_recipe(struct arena *a, const struct facts *f, struct answer *answer)
 {
     struct contender *plans = ARENA_ARRAY(a, struct contender, answer->n);
     for (size_t i = 0; i < answer->n; i++)
         plans[i] = answer->plans[i].costs;
-    struct str near =
+    answer->playbook =
         playbook_name(a, answer->recipes, answer->n_recipes, &answer->base, plans, answer->n);
-    return near.n ? near : playbook_nearest(a, f, &answer->base);
+    answer->playbook_far = answer->playbook.n == 0;
+    if (answer->playbook_far) answer->playbook = playbook_nearest(a, f, &answer->base);
 }
 
 bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
@@ -507,7 +508,7 @@ bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
     if (!check_sayable(diags, q.facts)) return false;
     q.pins = pinned_params(a, ask, q.facts, &q.n_pins);
     if (!planner_answer(a, &q, scratch, out)) return false;
-    if (!ask->no_playbook) out->playbook = near_recipe(a, q.facts, out);
+    if (!ask->no_playbook) name_recipe(a, q.facts, out);
     return true;
 }
 
