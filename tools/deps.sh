@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # deps.sh [test|all]: installs what building needs (a C compiler, CMake, libyaml, cJSON), with "test" also what the tests
-# need (cmocka), with "all" also clang and its sanitizers, and cmark-gfm for the site. Through apt-get, with sudo when not root; does nothing when
-# everything is there.
+# need (cmocka), with "all" also clang and its sanitizers, and cmark-gfm for the site. Through apt-get, with sudo when not
+# root; does nothing when everything is there.
 set -eu
 packages="gcc libc6-dev cmake make pkg-config libyaml-dev libcjson-dev"
 case ${1:-} in

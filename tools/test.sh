@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # test.sh [--all]: installs what building and testing need, builds with every warning an error, and runs the quick tests
-# on the release build. --all runs everything again with AddressSanitizer and
-# UndefinedBehaviorSanitizer under gcc, and the quick ones so under clang.
+# on the release build. --all runs everything again with AddressSanitizer and UndefinedBehaviorSanitizer under gcc, and
+# the quick ones so under clang.
 set -eu
 cd "$(dirname "$0")/.."
 all=${1:-}
