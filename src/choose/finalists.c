@@ -5,6 +5,7 @@
 
 static const enum decision_id layout_axes[] = {DECISION_TP, DECISION_CP, DECISION_ETP, DECISION_EP,
                                                DECISION_PP};
+static const enum decision_id split_axes[] = {DECISION_TP, DECISION_ETP, DECISION_EP, DECISION_PP};
 /* What else orders plans with equal scores, as a whole total. */
 static const enum decision_id other_axes[] = {DECISION_MBS, DECISION_VPP};
 
@@ -27,6 +28,13 @@ static int64_t sizes_cmp(const struct knobs *a, const struct knobs *b, const enu
 bool finalists_same_layout(const struct knobs *a, const struct knobs *b)
 {
     return a->fsdp == b->fsdp && !sizes_cmp(a, b, layout_axes, COUNT(layout_axes));
+}
+
+/* Cut sequences and sharded states are ways to run a split of the model: a list that had them all
+   would hold two splits and their variants. */
+static bool same_split(const struct knobs *a, const struct knobs *b)
+{
+    return !sizes_cmp(a, b, split_axes, COUNT(split_axes));
 }
 
 static int64_t model_ranks(const struct knobs *k)
@@ -73,10 +81,10 @@ void finalists_start(struct finalists *f, size_t most, bool two_kinds)
     f->two_kinds = two_kinds;
 }
 
-static const struct contender *of_layout(const struct finalists *f, const struct knobs *layout)
+static const struct contender *of_split(const struct finalists *f, const struct knobs *k)
 {
     for (size_t i = 0; i < f->n; i++)
-        if (finalists_same_layout(&f->ranked[i].knobs, layout)) return &f->ranked[i];
+        if (same_split(&f->ranked[i].knobs, k)) return &f->ranked[i];
     return NULL;
 }
 
@@ -86,7 +94,7 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
     int kind = kind_of(layout);
     if (!f->has_fastest || step_s <= f->fastest.step_s) return true;
     if (risky) return false;
-    const struct contender *own = of_layout(f, layout);
+    const struct contender *own = of_split(f, layout);
     if (!own && f->n == f->most) own = &f->ranked[f->n - 1];
     return !own || score <= own->score ||
            (f->two_kinds && (!f->has_kind[kind] || score <= f->of_kind[kind].score));
@@ -95,7 +103,7 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
 /* Puts a plan into its place; the last drops out when the list is full. */
 static void rank(struct finalists *f, const struct contender *o)
 {
-    const struct contender *own = of_layout(f, &o->knobs);
+    const struct contender *own = of_split(f, &o->knobs);
     size_t at = own ? (size_t)(own - f->ranked) : f->n;
     if (own && !before(o, own)) return;
     if (at == f->most && !before(o, &f->ranked[--at])) return;

@@ -7,7 +7,7 @@
 
 struct finalists {
     size_t most, n;
-    struct contender ranked[SEARCH_MAX_PLANS]; /* best first, one a layout */
+    struct contender ranked[SEARCH_MAX_PLANS]; /* best first, one for a tp, pp, ep and etp */
     struct contender fastest;                  /* of all, whatever the guides prefer */
     struct contender of_kind[2];               /* the best without and with sharded parameters */
     bool has_fastest, has_kind[2], two_kinds;  /* two_kinds: the second is asked for */
