@@ -227,19 +227,47 @@ static struct str letters(struct hf *h, const struct node *n)
     return buf_str(&b);
 }
 
-/* Jamba: a mixer and an FFN a layer, attention and experts at their periods. */
+/* A mixer and an FFN a layer: `state` are the layers with Mamba, `sparse` those with experts. */
+static struct str pair_letters(struct hf *h, const struct flags *state, const struct flags *sparse)
+{
+    struct buf b = buf_new(h->arena);
+    for (int64_t i = 0; i < h->layers; i++) {
+        buf_add_char(&b, state->on[i] ? 'M' : '*');
+        buf_add_char(&b, sparse->on[i] ? 'E' : '-');
+    }
+    return buf_str(&b);
+}
+
+/* Jamba: attention and experts at their periods. */
 static struct str jamba_letters(struct hf *h)
 {
     int64_t period = hf_count(h, "attn_layer_period"), offset = hf_count(h, "attn_layer_offset");
     int64_t sparse = hf_count(h, "expert_layer_period"), at = hf_count(h, "expert_layer_offset");
-    struct buf b = buf_new(h->arena);
+    struct flags state = {.n = h->layers}, moe = {.n = h->layers};
     for (int64_t i = 0; i < h->layers; i++) {
-        buf_add_char(&b, period > 0 && i % period == offset ? '*' : 'M');
-        buf_add_char(&b, sparse > 0 && i % sparse == at ? 'E' : '-');
+        state.on[i] = period <= 0 || i % period != offset;
+        moe.on[i] = sparse > 0 && i % sparse == at;
     }
     model_add_note(h->arena, h->m,
                    "Mamba-1 layers are counted as Mamba-2 layers of the same width");
-    return buf_str(&b);
+    return pair_letters(h, &state, &moe);
+}
+
+/* Granite 4: layer_types names the mixers, and every layer has the experts where there are any.
+   Empty when there is no Mamba among them. */
+static struct str typed_letters(struct hf *h)
+{
+    struct flags state = {.n = h->layers}, moe = {.n = h->layers};
+    if (!flags_of_list(h, "layer_types", "mamba mamba2", &state) || !any_on(&state))
+        return (struct str){"", 0};
+    if (state.n != h->layers) {
+        hf_defect(h, h->text, P_hybrid_layer_pattern,
+                  "layer_types is not as long as there are layers");
+        return (struct str){"", 0};
+    }
+    for (int64_t i = 0; i < h->layers; i++)
+        moe.on[i] = hf_given(h, P_num_moe_experts) > 1;
+    return pair_letters(h, &state, &moe);
 }
 
 static void read_hybrid(struct hf *h)
@@ -249,10 +277,10 @@ static void read_hybrid(struct hf *h)
     const struct node *n =
         hf_look(h, "hybrid_override_pattern layers_block_type hybrid_layer_pattern", &alias);
     bool jamba = hf_look(h, "attn_layer_period", NULL) != NULL;
-    if (!n && !jamba) return;
-    struct str pattern = n ? letters(h, n) : jamba_letters(h);
+    struct str pattern = n ? letters(h, n) : jamba ? jamba_letters(h) : typed_letters(h);
+    if (pattern.n == 0) return;
     if (h->layers == 0) h->layers = (int64_t)pattern.n;
-    if (!jamba && (int64_t)pattern.n != h->layers)
+    if (n && (int64_t)pattern.n != h->layers)
         hf_defect(h, n, P_hybrid_layer_pattern, "the pattern is not as long as there are layers");
     const struct node *depth =
         hf_look(h, "mtp_hybrid_override_pattern mtp_layers_block_type", NULL);
@@ -260,6 +288,22 @@ static void read_hybrid(struct hf *h)
     for (int64_t i = 0; i < hf_given(h, P_mtp_num_layers) && i < 16; i++)
         pattern = arena_printf(h->arena, "%.*s/%.*s", STR_ARG(pattern), STR_ARG(part));
     model_add_field(h->arena, h->m, P_hybrid_layer_pattern, value_string(pattern), n, alias);
+}
+
+/* What layer_types names and nothing here counts. */
+static void note_unknown_kinds(struct hf *h)
+{
+    static const char known[] = "full_attention attention sliding_attention linear_attention "
+                                "deepseek_sparse_attention chunked_attention mamba mamba2";
+    const struct node *list = node_get(h->text, STR("layer_types"));
+    for (size_t i = 0; list && list->kind == NODE_LIST && i < list->n; i++) {
+        struct str word = list->items[i]->text;
+        if (list->items[i]->kind != NODE_SCALAR || hf_has_word(known, word)) continue;
+        model_add_note(h->arena, h->m,
+                       "layer_types: %.*s is not known, and counted as full attention",
+                       STR_ARG(word));
+        return;
+    }
 }
 
 /* MTP depths: what the publisher trained. A switch may turn them off. */
@@ -282,6 +326,7 @@ void hf_layers(struct hf *h)
         return;
     }
     read_mtp(h);
+    note_unknown_kinds(h);
     read_hybrid(h);
     if (h->layers == 0) {
         hf_missing(

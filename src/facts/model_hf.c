@@ -340,6 +340,7 @@ static void note_unmodelled(struct hf *h)
          "block-sparse attention is counted as full attention, its index heads left out"},
         {"attention_chunk_size", "chunked attention is counted as full attention"},
         {"zero_expert_num", "identity experts are left out"},
+        {"use_cla", "keys and values that layers share are counted in each"},
         {"hidden_size_per_layer_input", "per-layer embeddings are left out"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -381,12 +382,13 @@ static void read_family(struct hf *h)
     if (known) return;
     bool wide = hf_look(h, EXPERT_WIDTH_KEYS, NULL) != NULL;
     if (!wide) h->traits |= HF_EXPERT_WIDTH;
-    model_add_note(h->arena, h->m,
-                   "model_type %.*s is not known: RMSNorm, a gated FFN and no biases are assumed%s",
-                   STR_ARG(type.n > 0 ? type : STR("(none)")),
-                   wide
-                       ? ", and intermediate_size as the width of the dense FFN"
-                       : ", and intermediate_size as the width of the experts where there are any");
+    model_add_note(
+        h->arena, h->m,
+        "model_type %.*s is not known: RMSNorm, a gated FFN and no biases are assumed%s; "
+        "compare the number of parameters with the published one",
+        STR_ARG(type.n > 0 ? type : STR("(none)")),
+        wide ? ", and intermediate_size as the width of the dense FFN"
+             : ", and intermediate_size as the width of the experts where there are any");
 }
 
 static void check_needed(struct hf *h)

@@ -171,6 +171,12 @@ static void families_mean_what_they_do_not_say(void **state)
          "period\":2,"
          "\"expert_layer_offset\":1}",
          "hybrid_layer_pattern:M-ME*-ME; moe_ffn_hidden_size:256; ffn_hidden_size:256"},
+        {"{\"model_type\":\"granitemoehybrid\"," BASE
+         "\"num_hidden_layers\":3,\"intermediate_size\":256,\"num_local_experts\":8,"
+         "\"num_experts_per_tok\":2,\"shared_intermediate_size\":96,"
+         "\"layer_types\":[\"mamba\",\"attention\",\"mamba\"]}",
+         "hybrid_layer_pattern:ME*EME; moe_ffn_hidden_size:256; "
+         "moe_shared_expert_intermediate_size:96"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct reading r = read_model(*state, cases[i].config);
@@ -188,6 +194,17 @@ static void an_unknown_family_is_taken_with_a_note(void **state)
     assert_non_null(r.model);
     assert_int_equal(r.model->notes.n, 1);
     assert_fields(*state, r.model, "ffn_hidden_size:256; normalization:RMSNorm");
+}
+
+static void a_kind_of_layer_that_nothing_counts_is_noted(void **state)
+{
+    struct reading r =
+        read_model(*state, "{\"model_type\":\"llama\"," BASE
+                           "\"num_hidden_layers\":3,\"intermediate_size\":256,"
+                           "\"layer_types\":[\"full_attention\",\"conv\",\"conv\"]}");
+    assert_non_null(r.model);
+    assert_int_equal(r.model->notes.n, 1);
+    assert_true(str_starts(r.model->notes.items[0], STR("layer_types: conv is not known")));
 }
 
 static void assert_error(struct reading r, const char *rule, const char *in_message,
@@ -313,6 +330,7 @@ static void platforms_are_found_and_missed_with_names(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(families_mean_what_they_do_not_say),
     cmocka_unit_test(an_unknown_family_is_taken_with_a_note),
+    cmocka_unit_test(a_kind_of_layer_that_nothing_counts_is_noted),
     cmocka_unit_test(a_missing_field_is_named_with_its_aliases),
     cmocka_unit_test(what_is_no_model_is_an_error),
     cmocka_unit_test(own_mappings_start_from_the_catalogue),
