@@ -438,7 +438,8 @@ static const struct option options[] = {
      "with several sizes: a batch that grows with the GPUs from A to B (weak scaling)"},
     {"mbs", "N", "micro-batch size; without it searched"},
     {"precision", "P",
-     "bf16 (default), fp16, fp8_delayed, fp8_tensorwise, fp8_blockwise, mxfp8 or nvfp4"},
+     "bf16 (default), fp16, fp8_delayed, fp8_tensorwise (Bridge: fp8_cs), fp8_blockwise "
+     "(fp8_sc), mxfp8 (fp8_mx) or nvfp4"},
     {"pin", "NAME=VALUE,…", "parameters with a fixed value"},
     {"forbid", "EXPR", "leave out plans on which the expression is true, as 'plan.etp > 1'"},
     {"like", "RECIPE",

@@ -59,6 +59,20 @@ static const struct switches *row_of(struct str word)
     return NULL;
 }
 
+/* --compute_dtype of scripts/performance/argument_parser.py. */
+struct str precision_word(struct str word)
+{
+    static const struct {
+        const char *spelling;
+        enum precision precision;
+    } spellings[] = {
+        {"fp8_cs", PREC_FP8_TENSORWISE}, {"fp8_sc", PREC_FP8_BLOCKWISE}, {"fp8_mx", PREC_MXFP8}};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        if (str_is(word, spellings[i].spelling))
+            return str_of(precision_words[spellings[i].precision]);
+    return word;
+}
+
 int precision_of_automodel(enum precision precision, const char **word)
 {
     const struct switches *row = &rows[precision];

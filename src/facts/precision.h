@@ -19,6 +19,8 @@ enum { PREC_COUNT = PREC_NVFP4 + 1 };
 
 /* The word of each, as the parameter `precision` has it; NULL-terminated. */
 extern const char *const precision_words[PREC_COUNT + 1];
+/* The word of a precision that is spelt as Bridge's performance scripts do; any other as it is. */
+struct str precision_word(struct str word);
 /* AutoModel's setting that stands for a precision, its value in *word; P_NONE: it has none. */
 int precision_of_automodel(enum precision precision, const char **word);
 /* Where `precision` (or Bridge's mixed_precision) is written, sets the switches it stands for; else

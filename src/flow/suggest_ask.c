@@ -7,6 +7,7 @@
 #include "choose/playbook.h"
 #include "facts/check.h"
 #include "facts/param_ids.h"
+#include "facts/precision.h"
 #include "facts/profile.h"
 #include "flow/suggest.h"
 
@@ -51,6 +52,7 @@ static bool check_word(struct arena *a, const struct wish *wish, struct str *wor
 
 bool ask_words(struct arena *a, struct ask *ask, struct str *why)
 {
+    ask->precision = precision_word(ask->precision);
     return check_word(a, &wishes[WISH_GOAL], &ask->goal, why) &&
            check_word(a, &wishes[WISH_NUMERICS], &ask->numerics, why) &&
            check_word(a, &wishes[WISH_TASK], &ask->task, why) &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Number formats by every name that a framework has for them. */
+#include "facts/precision.h"
 #include "facts_unit.h"
 
 static struct facts *derived(struct arena *a, const char *framework, const char *line)
@@ -67,9 +68,22 @@ static void automodels_words(void **state)
         assert_fact(derived(*state, "automodel", cases[i][0]), "precision", cases[i][1]);
 }
 
+static void bridges_short_words(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"fp8_cs", "fp8_tensorwise"},
+                                           {"fp8_sc", "fp8_blockwise"},
+                                           {"fp8_mx", "mxfp8"},
+                                           {"nvfp4", "nvfp4"},
+                                           {"fp8", "fp8"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_true(str_is(precision_word(str_of(cases[i][0])), cases[i][1]));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(mixed_precision_recipes),
     cmocka_unit_test(words_are_switches),
     cmocka_unit_test(automodels_words),
+    cmocka_unit_test(bridges_short_words),
 };
 UNIT_MAIN(tests)
