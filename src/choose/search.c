@@ -82,6 +82,7 @@ bool contender_estimate(const struct config *c, struct contender *out)
 /* Whether a plan of the present layout that takes at least `step_s` would change anything. */
 static bool matters(const struct search *s, double step_s, double wish)
 {
+    if (s->any) return !s->finalists.has_fastest;
     return s->request->exhaustive || finalists_want(&s->finalists, &s->c.knobs,
                                                     step_s * prefer_factor(wish), step_s, s->risky);
 }
@@ -370,7 +371,7 @@ static void visit_all(struct search *s)
     const struct spot *spots = s->spots.items.items;
     size_t next = 0, n = s->spots.items.n;
     s->turns.n = 0;
-    while (next < n || s->turns.n > 0) {
+    while ((next < n || s->turns.n > 0) && !(s->any && s->finalists.has_fastest)) {
         bool queued = s->turns.n > 0 && (next == n || s->turns.items[0].bound <= spots[next].bound);
         if (queued) {
             struct turn turn = order_take(s);
@@ -476,11 +477,10 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     return s;
 }
 
-void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out)
+static void visit_within(struct search *s, double capacity_bytes, struct search_result *out)
 {
     size_t top = s->request->top, most = top < 1 ? 1 : top;
     s->out = out;
-    s->tight = tight;
     s->c.machine.capacity_bytes = capacity_bytes;
     *out = (struct search_result){.layouts = s->spots.layouts};
     forget_families(s);
@@ -488,6 +488,22 @@ void search_within(struct search *s, double capacity_bytes, bool tight, struct s
                     s->spots.two_kinds);
     visit_known(s);
     visit_all(s);
+}
+
+bool search_finds_any(struct search *s, double capacity_bytes)
+{
+    struct search_result unused;
+    s->tight = false;
+    s->any = true;
+    visit_within(s, capacity_bytes, &unused);
+    s->any = false;
+    return s->finalists.has_fastest;
+}
+
+void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out)
+{
+    s->tight = tight;
+    visit_within(s, capacity_bytes, out);
     out->n = finalists_take(&s->finalists, out->plans);
     polish(s);
 }

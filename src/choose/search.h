@@ -67,7 +67,9 @@ struct search *search_new(struct arena *a, const struct search_request *request)
 /* The best plans for GPUs of so many bytes. `tight`: also those whose memory interval reaches above
    it. */
 void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out);
-/* Both, for the machine's memory; `scratch` is used and given back. */
+/* Whether any plan fits GPUs of so many bytes and is let by the rules. */
+bool search_finds_any(struct search *s, double capacity_bytes);
+/* A new search and its best plans, for the machine's memory; `scratch` is used and given back. */
 void search_run(const struct search_request *request, struct arena *scratch,
                 struct search_result *out);
 

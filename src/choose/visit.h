@@ -97,6 +97,7 @@ struct search {
     struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
     struct finalists finalists;
     bool tight, risky; /* risky: of the variant being tried, false while it is open */
+    bool any;          /* one plan that fits will do */
 };
 
 static inline const struct kind *present_kind(const struct search *s)
