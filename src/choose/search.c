@@ -217,7 +217,6 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
 {
     bool all = s->request->exhaustive;
     const struct combination *offload = &present_kind(s)->offloads[x->offload];
-    if (!all && variant_is_settled(v, x->recompute, x->offload)) return true;
     variant_set(s, v, x->recompute);
     const struct time_rates *rates = variant_rates(s, v, x->recompute);
     double least = spots_bound(&s->spots, &s->c, rates) + x->seconds;
@@ -237,8 +236,9 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
 {
     struct group *g = s->group;
     int vpp = s->c.knobs.vpp;
-    bool room = true;
+    bool room = true, all = s->request->exhaustive;
     for (size_t i = 0; i < g->n_variants && room; i++) {
+        if (!all && variant_is_settled(&g->variants[i], x->recompute, x->offload)) continue;
         set_spot(s, spot, vpp);
         s->wish = wish + g->variants[i].wish;
         room = try_variant(s, &g->variants[i], x);
@@ -301,7 +301,7 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
     *vpp = spots_stages(s->request, &s->c);
     s->c.knobs.vpp = vpp->values[0];
     s->kind = kinds_of(&s->kinds, &s->c);
-    return !room_is_hopeless(s, spot);
+    return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
 }
 
 /* Gives a spot its turn, by what has room. */
@@ -446,15 +446,27 @@ static void polish(struct search *s)
     finalists_sort(out->plans, out->n);
 }
 
-static void forget_families(struct search *s)
+static void make_families(struct search *s)
 {
+    s->families = ARENA_ARRAY(s->arena, struct family, s->spots.n_families);
     for (size_t i = 0; i < s->spots.n_families; i++)
-        s->families[i] = (struct family){.least_mbs = INT_MAX, .hopeless = INT_MAX};
+        s->families[i].least_mbs = INT_MAX;
     for (size_t i = 0; i < s->spots.items.n; i++) {
         const struct spot *spot = &s->spots.items.items[i];
         int mbs = s->spots.groups.items[spot->group].knobs.mbs,
             *least = &s->families[spot->family].least_mbs;
         if (mbs < *least) *least = mbs;
+    }
+}
+
+/* What has no room on a GPU has none on a smaller one. Where nothing surely fits, what needs least
+   is looked for again. */
+static void forget_families(struct search *s)
+{
+    for (size_t i = 0; i < s->spots.n_families; i++) {
+        struct family *f = &s->families[i];
+        f->roomy = 0;
+        if (s->tight || s->c.machine.capacity_bytes > f->within) f->hopeless = INT_MAX;
     }
 }
 
@@ -473,7 +485,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->spots = (struct spots){
         .request = request, .arena = a, .about_spot = s->wishes[PART_SPOT], .c = &s->c};
     spots_fill(&s->spots);
-    s->families = ARENA_ARRAY(a, struct family, s->spots.n_families);
+    make_families(s);
     return s;
 }
 

@@ -47,6 +47,7 @@ struct family {
     int least_mbs;       /* of all of them */
     int roomy, hopeless; /* the largest for which something may fit, the smallest for which nothing
                             does, as far as was asked: 0 and INT_MAX at first */
+    double within;       /* bytes of the GPU for which it was asked that it is hopeless */
 };
 
 /* Times of layers that were worked out, and what they keep; they are asked for again and again, as
@@ -136,7 +137,7 @@ void room_forget(struct search *s);
 bool room_is_cramped(struct search *s, int recompute, int offload);
 /* Whether nothing can fit on a spot: where even the low end of the estimate of every leanest plan
    is too much, so is all else with as large a micro-batch. */
-bool room_is_hopeless(struct search *s, const struct spot *spot);
+bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp);
 
 /* ---- order.c ---- */
 
