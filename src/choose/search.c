@@ -147,7 +147,7 @@ static enum result try_plan(struct search *s, const struct time_rates *rates)
     if (is_refused(s)) return REFUSED;
     search_take_layers(s);
     if (!split_by_time(&s->c, s->rates, &s->layout)) return NO_ROOM;
-    double least = spots_bound_of_split(&s->c, rates, &s->layout);
+    double least = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
     least += around_pipeline(s, least);
     if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
     if (room_is_denied(s, s->c.knobs.vpp) || !room_is_found(s, &o, &moved)) return NO_ROOM;
@@ -219,7 +219,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     const struct combination *offload = &present_kind(s)->offloads[x->offload];
     variant_set(s, v, x->recompute);
     const struct time_rates *rates = variant_rates(s, v, x->recompute);
-    double least = spots_bound(&s->spots, &s->c, rates) + x->seconds;
+    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) + x->seconds;
     s->risky = v->risky;
     bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)),
          cramped = !slow && !all && room_is_cramped(s, x->recompute, x->offload);
@@ -259,11 +259,17 @@ static bool needs_offload(struct search *s)
     return room_is_cramped(s, kind->part, 0) && !room_is_cramped(s, kind->fullest, kind->leanest);
 }
 
+/* Seconds that no plan on the present spot undercuts, with its virtual stages or up to so many. */
+static double least_of_stages(const struct search *s, int most_vpp)
+{
+    return spots_bound(&s->spots, &s->c, &s->group->least, most_vpp);
+}
+
 /* `plain`: plans without offload matter too. */
 static void visit_stages(struct search *s, const struct spot *spot, bool plain)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
-    if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish) || is_barred(s)) return;
+    if (!matters(s, least_of_stages(s, s->c.knobs.vpp), wish) || is_barred(s)) return;
     room_forget(s);
     if (!plain && !needs_offload(s)) return;
     variants_list(s);
@@ -314,17 +320,17 @@ static void queue(struct search *s, const struct spot *spot)
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         set_spot(s, spot, x.values[0]);
-        turn.plain[more] = order_bound(s, room_never(s, x.values[x.n - 1]));
+        int most = x.values[x.n - 1];
+        turn.plain[more] = order_bound(s, room_never(s, most), most);
         turn.bound = fmin(turn.bound, turn.plain[more] * prefer_factor(spot->wish));
     }
     order_add(s, turn);
 }
 
 /* Whether any plan with offload does. What has room with it is asked where nothing else has. */
-static bool offload_matters(struct search *s, double wish)
+static bool offload_matters(struct search *s, int most_vpp, double wish)
 {
-    return present_kind(s)->n_offloads > 1 &&
-           matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish);
+    return present_kind(s)->n_offloads > 1 && matters(s, least_of_stages(s, most_vpp), wish);
 }
 
 /* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
@@ -356,7 +362,7 @@ static void visit(struct search *s, const struct turn *turn)
         if (x.n == 0) continue;
         set_spot(s, turn->spot, x.values[0]);
         bool plain = matters(s, turn->plain[more], turn->spot->wish);
-        if (!plain && !offload_matters(s, turn->spot->wish)) continue;
+        if (!plain && !offload_matters(s, x.values[x.n - 1], turn->spot->wish)) continue;
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
             set_spot(s, turn->spot, x.values[i]);
@@ -482,8 +488,11 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->known_layers = ARENA_ARRAY(a, struct known_layers, SEARCH_KNOWN_LAYERS);
     s->known_memory = ARENA_ARRAY(a, struct known_memory, SEARCH_KNOWN_MEMORY);
     part_wishes(s);
-    s->spots = (struct spots){
-        .request = request, .arena = a, .about_spot = s->wishes[PART_SPOT], .c = &s->c};
+    s->spots = (struct spots){.request = request,
+                              .arena = a,
+                              .about_spot = s->wishes[PART_SPOT],
+                              .c = &s->c,
+                              .timing = &s->timing};
     spots_fill(&s->spots);
     make_families(s);
     return s;

@@ -141,9 +141,10 @@ bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp);
 
 /* ---- order.c ---- */
 
-/* Seconds of a step that no plan on the present spot and stages undercuts which has another state
-   of recomputation than these (room_never); infinite: there is none. */
-double order_bound(struct search *s, uint64_t never);
+/* Seconds of a step that no plan on the present spot undercuts with its virtual stages or any
+   number from there to `most_vpp`, which has another state of recomputation than these
+   (room_never); infinite: there is none. */
+double order_bound(struct search *s, uint64_t never, int most_vpp);
 void order_add(struct search *s, struct turn turn);
 /* Takes the one with the smallest bound of those that there are. */
 struct turn order_take(struct search *s);
