@@ -43,18 +43,26 @@ bool room_is_there(struct search *s, struct contender *o)
     return estimate(s, o, &memory) && judge(s, o);
 }
 
-bool room_is_found(struct search *s, struct contender *o, bool *moved)
+/* *in_step: it is the optimizer's step that needs most, before its layers are moved. */
+static bool find_room(struct search *s, struct contender *o, bool *moved, bool *in_step)
 {
     struct memory_estimate memory;
     *o = (struct contender){.fits = FITS_NO};
-    *moved = false;
+    *moved = *in_step = false;
     if (!estimate(s, o, &memory)) return false;
+    *in_step = memory.stages[memory.fullest].phase == 'C';
     if (!fits(s, o)) {
         search_take_layers(s);
         *moved = split_to_fit(&s->c, s->rates, s->memory, &memory, &s->layout);
         if (*moved) fill(s, o, &memory);
     }
     return judge(s, o);
+}
+
+bool room_is_found(struct search *s, struct contender *o, bool *moved)
+{
+    bool in_step;
+    return find_room(s, o, moved, &in_step);
 }
 
 static double floor_of(struct search *s, int most_vpp, bool high)
@@ -72,39 +80,54 @@ bool room_is_denied(struct search *s, int most_vpp)
     return s->out->has_least && floor_of(s, most_vpp, false) >= s->out->least.peak;
 }
 
-/* Makes the present knobs the leanest of the spot and stages with a state of recomputation and an
-   offload; false: there is none. */
-static bool make_lean(struct search *s, int recompute, int offload)
+/* Makes the present knobs the leanest of the spot and stages at an end with a state of
+   recomputation and an offload; false: there is none. */
+static bool make_lean(struct search *s, int recompute, int offload, enum lean_end end)
 {
     struct knobs present = s->c.knobs;
     s->c.knobs = s->group->knobs;
     s->c.knobs.pp = present.pp;
     s->c.knobs.vpp = present.vpp;
     s->c.knobs.mbs = present.mbs;
-    return kinds_make_lean(&s->kinds, s->kind, offload, recompute, &s->c);
+    return kinds_make_lean(&s->kinds, s->kind, offload, recompute, end, &s->c);
 }
 
+/* The floors of pipelines are those of the passes. */
 static bool lean_is_denied(struct search *s, int recompute, int offload, int most_vpp)
 {
     struct knobs present = s->c.knobs;
-    bool denied = !make_lean(s, recompute, offload) || room_is_denied(s, most_vpp);
-    s->c.knobs = present;
+    int ends = present.pp > 1 ? 1 : LEAN_ENDS;
+    bool denied = true;
+    for (int end = 0; end < ends && denied; end++) {
+        denied =
+            !make_lean(s, recompute, offload, (enum lean_end)end) || room_is_denied(s, most_vpp);
+        s->c.knobs = present;
+    }
     return denied;
+}
+
+/* Whether the leanest at an end has room. */
+static bool end_has_room(struct search *s, int recompute, int offload, enum lean_end end,
+                         struct contender *o, bool *in_step)
+{
+    struct knobs present = s->c.knobs;
+    bool moved, room = make_lean(s, recompute, offload, end);
+    *in_step = false;
+    if (room) {
+        search_take_layers(s);
+        split_by_time(&s->c, s->rates, &s->layout);
+        room = find_room(s, o, &moved, in_step);
+    }
+    s->c.knobs = present;
+    return room;
 }
 
 static bool lean_has_room(struct search *s, int recompute, int offload, struct contender *o)
 {
-    struct knobs present = s->c.knobs;
-    bool moved;
+    bool in_step;
     *o = (struct contender){.fits = FITS_NO};
-    bool room = make_lean(s, recompute, offload);
-    if (room) {
-        search_take_layers(s);
-        split_by_time(&s->c, s->rates, &s->layout);
-        room = room_is_found(s, o, &moved);
-    }
-    s->c.knobs = present;
-    return room;
+    if (end_has_room(s, recompute, offload, LEAN_PASSES, o, &in_step)) return true;
+    return in_step && end_has_room(s, recompute, offload, LEAN_STEP, o, &in_step);
 }
 
 void room_forget(struct search *s)
