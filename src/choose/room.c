@@ -219,6 +219,15 @@ static int middle_state(const struct search *s, const struct room *room)
     return open[n / 2];
 }
 
+bool room_is_cramped_now(struct search *s, int recompute, int offload)
+{
+    const struct room *room = &s->rooms[offload];
+    uint64_t bit = (uint64_t)1 << recompute;
+    if (!s->group->ladder) make_ladder(s);
+    if (!((room->roomy | room->cramped) & bit)) ask_lean(s, recompute, offload);
+    return !(room->roomy & bit);
+}
+
 bool room_is_cramped(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];

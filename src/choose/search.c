@@ -256,7 +256,8 @@ static bool is_barred(struct search *s)
 static bool needs_offload(struct search *s)
 {
     const struct kind *kind = present_kind(s);
-    return room_is_cramped(s, kind->part, 0) && !room_is_cramped(s, kind->fullest, kind->leanest);
+    return room_is_cramped_now(s, kind->part, 0) &&
+           !room_is_cramped_now(s, kind->fullest, kind->leanest);
 }
 
 /* Seconds that no plan on the present spot undercuts, with its virtual stages or up to so many. */

@@ -135,6 +135,8 @@ void room_forget(struct search *s);
 /* Whether a state of recomputation has no room on the present spot and stages with an offload,
    whatever the other switches. */
 bool room_is_cramped(struct search *s, int recompute, int offload);
+/* The same where nothing will be asked of other states: directly. */
+bool room_is_cramped_now(struct search *s, int recompute, int offload);
 /* Whether nothing can fit on a spot: where even the low end of the estimate of every leanest plan
    is too much, so is all else with as large a micro-batch. */
 bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp);
