@@ -55,9 +55,11 @@ static void finish_plan(struct arena *a, const struct plan_request *request,
 {
     *plan = (struct plan){.costs = *costs, .config = answer->base, .capacity = answer->capacity};
     plan->config.knobs = costs->knobs;
-    plan->config.machine.capacity_bytes = answer->capacity; /* as it was searched */
-    search_divide(&plan->config, &plan->layout);
-    plan->config.machine.capacity_bytes = answer->base.machine.capacity_bytes;
+    plan->layout = answer->search->splits[costs->slot];
+    if (costs->knobs.layout > 0 && !answer->base.layout_given) {
+        plan->config.layouts = &plan->layout;
+        plan->config.n_layouts = 1;
+    }
     plan->facts = checker_facts(a, request, &plan->config, request->facts->diags, scratch);
 }
 

@@ -445,7 +445,8 @@ static void polish(struct search *s)
         double preferred = o->score / o->step_s, before = o->step_s;
         bool risky = o->risky;
         s->c.knobs = o->knobs;
-        if (!search_divide(&s->c, &s->layout) || !contender_estimate(&s->c, o)) continue;
+        if (!search_divide(&s->c, &out->splits[i]) || !contender_estimate(&s->c, o)) continue;
+        o->slot = (int)i;
         o->score = o->step_s * preferred;
         o->risky = risky;
         out->polished = fmax(out->polished, 1 - o->step_s / before);
