@@ -260,20 +260,28 @@ static bool needs_offload(struct search *s)
            !room_is_cramped_now(s, kind->fullest, kind->leanest);
 }
 
-/* Seconds that no plan on the present spot undercuts, with its virtual stages or up to so many. */
-static double least_of_stages(const struct search *s, int most_vpp)
+/* Whether any plan on the present spot matters which takes at least so many seconds, with its
+   virtual stages or up to so many. */
+static bool any_matters(struct search *s, double least, int most_vpp, double wish)
 {
-    return spots_bound(&s->spots, &s->c, &s->group->least, most_vpp);
+    bool any = false;
+    for (int risky = 0; risky < 2 && !any; risky++) {
+        const struct variants_least *x = &s->group->variants_least[risky];
+        s->risky = risky;
+        any = x->any && matters(s, fmax(least, spots_bound(&s->spots, &s->c, &x->rates, most_vpp)),
+                                wish + x->wish);
+    }
+    s->risky = false;
+    return any;
 }
 
 /* `plain`: plans without offload matter too. */
 static void visit_stages(struct search *s, const struct spot *spot, bool plain)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
-    if (!matters(s, least_of_stages(s, s->c.knobs.vpp), wish) || is_barred(s)) return;
+    if (!any_matters(s, 0, s->c.knobs.vpp, wish) || is_barred(s)) return;
     room_forget(s);
     if (!plain && !needs_offload(s)) return;
-    variants_list(s);
     variants_open(s);
     s->out->visited++;
     const struct kind *kind = present_kind(s);
@@ -331,7 +339,7 @@ static void queue(struct search *s, const struct spot *spot)
 /* Whether any plan with offload does. What has room with it is asked where nothing else has. */
 static bool offload_matters(struct search *s, int most_vpp, double wish)
 {
-    return present_kind(s)->n_offloads > 1 && matters(s, least_of_stages(s, most_vpp), wish);
+    return present_kind(s)->n_offloads > 1 && any_matters(s, 0, most_vpp, wish);
 }
 
 /* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
@@ -358,12 +366,15 @@ static void visit(struct search *s, const struct turn *turn)
     struct axis vpp;
     if (!enter(s, turn->spot, &vpp)) return;
     s->params = sharding_params(&s->c);
+    variants_list(s);
     for (int more = 1; more >= 0; more--) {
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         set_spot(s, turn->spot, x.values[0]);
-        bool plain = matters(s, turn->plain[more], turn->spot->wish);
-        if (!plain && !offload_matters(s, x.values[x.n - 1], turn->spot->wish)) continue;
+        double wish = turn->spot->wish;
+        int most = x.values[x.n - 1];
+        bool plain = any_matters(s, turn->plain[more], most, wish);
+        if (!plain && !offload_matters(s, most, wish)) continue;
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
             set_spot(s, turn->spot, x.values[i]);

@@ -16,7 +16,7 @@ enum { AXES = sizeof axes / sizeof *axes };
 
 /* ---- bounds ---- */
 
-static void take_least(struct time_rates *least, const struct time_rates *one)
+void spots_take_least(struct time_rates *least, const struct time_rates *one)
 {
     const double *from = (const double *)one;
     double *to = (double *)least;
@@ -41,7 +41,7 @@ struct time_rates spots_least_rates(const struct spots *s)
         time_layers_init(s->c, &layers);
         time_rates_of(&layers, s->c, &one);
         if (i == 0) least = one;
-        take_least(&least, &one);
+        spots_take_least(&least, &one);
     }
     *k = saved;
     return least;

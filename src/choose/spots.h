@@ -17,6 +17,7 @@ struct spot {
 };
 
 struct variant;
+struct variants_least;
 struct ladder;
 
 /* Spots that share all but pp, and with it their layers' times. */
@@ -27,6 +28,7 @@ struct group {
     struct time_rates **recomputing; /* with each state of recomputation, as `least` */
     struct variant *variants;
     size_t n_variants;
+    struct variants_least *variants_least; /* [2]: without and with a risk */
     struct ladder *ladder;
 };
 
@@ -46,6 +48,8 @@ struct spots {
 
 /* Every layout of the request; fills what is after `c`. */
 void spots_fill(struct spots *s);
+/* Takes of each rate the smaller one. */
+void spots_take_least(struct time_rates *least, const struct time_rates *one);
 /* Rates that no combination of switches undercuts, with what *c recomputes, pp 1. */
 struct time_rates spots_least_rates(const struct spots *s);
 /* The numbers of virtual stages that the layout of *c may have. */

@@ -37,6 +37,13 @@ struct variant {
                                   with state r of recomputation */
 };
 
+/* What no variant of a group undercuts, of those with a risk or of those without. */
+struct variants_least {
+    bool any;
+    struct time_rates rates; /* whatever is recomputed */
+    double wish;
+};
+
 /* States of recomputation that have, or have not, room on the present spot and stages: bit r. */
 struct room {
     uint64_t roomy, cramped;
