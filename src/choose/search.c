@@ -37,7 +37,7 @@ void search_take_layers(struct search *s)
     if (memcmp(&known->key, &key, sizeof key) != 0) {
         known->key = key;
         known->known = 0;
-        time_layers_init(&s->c, &known->layers);
+        time_layers_init_known(&s->c, s->known_linears, &known->layers);
     }
     take_rates(s, known);
 }
@@ -499,13 +499,15 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->timing = timing_of(&s->c);
     s->kinds = (struct kinds){.request = request, .arena = a};
     s->known_layers = ARENA_ARRAY(a, struct known_layers, SEARCH_KNOWN_LAYERS);
+    s->known_linears = ARENA_NEW(a, struct known_linears);
     s->known_memory = ARENA_ARRAY(a, struct known_memory, SEARCH_KNOWN_MEMORY);
     part_wishes(s);
     s->spots = (struct spots){.request = request,
                               .arena = a,
                               .about_spot = s->wishes[PART_SPOT],
                               .c = &s->c,
-                              .timing = &s->timing};
+                              .timing = &s->timing,
+                              .linears = s->known_linears};
     spots_fill(&s->spots);
     make_families(s);
     return s;

@@ -38,7 +38,8 @@ struct spots {
     const bool *about_spot;      /* [n_preferences]: those of a spot's wish */
     struct config *c;            /* scratch: the base with changing knobs */
     const struct timing *timing; /* what of it does not depend on the layout */
-    VEC(struct spot) items;      /* by bound */
+    struct known_linears *linears;
+    VEC(struct spot) items; /* by bound */
     VEC(struct group) groups;
     int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */
     size_t layouts;                   /* with every number of virtual stages */

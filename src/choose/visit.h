@@ -101,6 +101,7 @@ struct search {
     const struct time_layers *layers;
     const struct time_rates *rates;
     struct known_layers *known_layers; /* [SEARCH_KNOWN_LAYERS] */
+    struct known_linears *known_linears;
     struct memory_work *memory;
     struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
     struct finalists finalists;

@@ -32,6 +32,8 @@ struct gemm_law {
     double start_s;
 };
 
+struct known_linears;
+
 struct timing {
     const struct config *config;
     struct coefficients f;
@@ -57,6 +59,7 @@ struct timing {
     uint32_t captured;     /* bits SCOPE_*: what CUDA graphs hold */
     uint32_t repeated;     /* bits MOD_*: what selective recomputation repeats */
     struct dispatch_law law;
+    struct known_linears *known; /* NULL: every product is worked out */
 };
 
 /* Seconds of one pass (forward, backward, or a repeated forward) by what takes them, and host
