@@ -37,7 +37,7 @@ void search_take_layers(struct search *s)
     if (memcmp(&known->key, &key, sizeof key) != 0) {
         known->key = key;
         known->known = 0;
-        time_layers_init_known(&s->c, s->known_linears, &known->layers);
+        time_layers_init_known(&s->c, s->known_kernels, &known->layers);
     }
     take_rates(s, known);
 }
@@ -49,7 +49,7 @@ void search_take_memory(struct search *s)
     s->memory = &known->work;
     if (memcmp(&known->key, &key, sizeof key) == 0) return;
     known->key = key;
-    memory_measure(&s->c, &known->work);
+    memory_measure(&s->c, &s->memory_coefficients, &known->work);
 }
 
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
@@ -499,7 +499,9 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->timing = timing_of(&s->c);
     s->kinds = (struct kinds){.request = request, .arena = a};
     s->known_layers = ARENA_ARRAY(a, struct known_layers, SEARCH_KNOWN_LAYERS);
-    s->known_linears = ARENA_NEW(a, struct known_linears);
+    s->known_kernels = ARENA_NEW(a, struct known_kernels);
+    s->known_kernels->f = s->timing.f;
+    s->memory_coefficients = memory_coefficients_of(&s->c.machine);
     s->known_memory = ARENA_ARRAY(a, struct known_memory, SEARCH_KNOWN_MEMORY);
     part_wishes(s);
     s->spots = (struct spots){.request = request,
@@ -507,7 +509,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
                               .about_spot = s->wishes[PART_SPOT],
                               .c = &s->c,
                               .timing = &s->timing,
-                              .linears = s->known_linears};
+                              .kernels = s->known_kernels};
     spots_fill(&s->spots);
     make_families(s);
     return s;

@@ -38,7 +38,7 @@ struct time_rates spots_least_rates(const struct spots *s)
         k->graph_impl = GRAPH_FULL_ITERATION;
         k->overlap_ep = k->tp_comm_overlap = true;
         k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
-        time_layers_init_known(s->c, s->linears, &layers);
+        time_layers_init_known(s->c, s->kernels, &layers);
         time_rates_of(&layers, s->c, &one);
         if (i == 0) least = one;
         spots_take_least(&least, &one);

@@ -38,7 +38,7 @@ struct spots {
     const bool *about_spot;      /* [n_preferences]: those of a spot's wish */
     struct config *c;            /* scratch: the base with changing knobs */
     const struct timing *timing; /* what of it does not depend on the layout */
-    struct known_linears *linears;
+    struct known_kernels *kernels;
     VEC(struct spot) items; /* by bound */
     VEC(struct group) groups;
     int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */

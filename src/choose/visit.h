@@ -101,7 +101,8 @@ struct search {
     const struct time_layers *layers;
     const struct time_rates *rates;
     struct known_layers *known_layers; /* [SEARCH_KNOWN_LAYERS] */
-    struct known_linears *known_linears;
+    struct known_kernels *known_kernels;
+    struct memory_coefficients memory_coefficients;
     struct memory_work *memory;
     struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
     struct finalists finalists;

@@ -92,7 +92,7 @@ static struct products known_products(const struct timing *t, const struct linea
 {
     bool captured = t->captured & SCOPE_FULL;
     if (!t->known) return products_of(t, l);
-    struct known_linear *x = &t->known->items[slot_of(l)];
+    struct known_linear *x = &t->known->linears[slot_of(l)];
     if (!is_same(x, l, t->wgrad_bytes, captured))
         *x = (struct known_linear){*l, t->wgrad_bytes, captured, products_of(t, l)};
     return x->products;

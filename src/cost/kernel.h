@@ -29,7 +29,8 @@ struct products {
     double forward, input, weights;
 };
 
-/* Those of linears that were worked out, of one machine and precision (struct timing). */
+/* What plans for one machine in one precision share: its coefficients, and the products of linears
+   that were worked out. */
 enum { KNOWN_LINEARS = 1 << 10 };
 struct known_linear {
     struct linear linear; /* rows 0: none */
@@ -37,8 +38,9 @@ struct known_linear {
     bool captured;
     struct products products;
 };
-struct known_linears {
-    struct known_linear items[KNOWN_LINEARS];
+struct known_kernels {
+    struct coefficients f;
+    struct known_linear linears[KNOWN_LINEARS];
 };
 
 /* Whether its GEMMs run in the plan's FP8 or FP4. */

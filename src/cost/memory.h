@@ -107,7 +107,8 @@ struct memory_work {
 /* Everything but the stages, in three parts, of which the first is most of the work; false when the
    pipeline split is impossible. */
 bool memory_prepare(const struct config *c, struct memory_work *w);
-void memory_measure(const struct config *c, struct memory_work *w);
+void memory_measure(const struct config *c, const struct memory_coefficients *x,
+                    struct memory_work *w);
 /* What is around the same layers under a `c` with an equal memory_layers_key; */
 void memory_place(const struct config *c, struct memory_work *w);
 /* that, and their division. */

@@ -27,11 +27,10 @@ void time_layers_init(const struct config *c, struct time_layers *out)
     time_layers_init_known(c, NULL, out);
 }
 
-void time_layers_init_known(const struct config *c, struct known_linears *known,
+void time_layers_init_known(const struct config *c, struct known_kernels *known,
                             struct time_layers *out)
 {
-    out->timing = timing_of(c);
-    out->timing.known = known;
+    out->timing = timing_of_known(c, known);
     for (int i = 0; i < c->model.n_kinds; i++)
         out->kinds[i] = layer_time(&out->timing, c->model.kinds[i]);
     out->embedding = layer_embedding(&out->timing);
