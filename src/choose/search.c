@@ -390,7 +390,8 @@ static void visit_all(struct search *s)
     size_t next = 0, n = s->spots.items.n;
     s->turns.n = 0;
     while ((next < n || s->turns.n > 0) && !(s->any && s->finalists.has_fastest)) {
-        bool queued = s->turns.n > 0 && (next == n || s->turns.items[0].bound <= spots[next].bound);
+        bool queued = s->turns.n > 0 && (s->any || next == n ||
+                                         s->turns.items[0].bound <= spots[next].bound);
         if (queued) {
             struct turn turn = order_take(s);
             visit(s, &turn);
