@@ -89,7 +89,7 @@ static bool matters(const struct search *s, double step_s, double wish)
 
 static void set_spot(struct search *s, const struct spot *spot, int vpp)
 {
-    s->group = &s->spots.groups.items[spot->group];
+    s->group = s->spots.groups.items[spot->group];
     s->c.knobs = s->group->knobs;
     s->c.knobs.pp = spot->pp;
     s->c.knobs.vpp = vpp;
@@ -473,7 +473,7 @@ static void make_families(struct search *s)
         s->families[i].least_mbs = INT_MAX;
     for (size_t i = 0; i < s->spots.items.n; i++) {
         const struct spot *spot = &s->spots.items.items[i];
-        int mbs = s->spots.groups.items[spot->group].knobs.mbs,
+        int mbs = s->spots.groups.items[spot->group]->knobs.mbs,
             *least = &s->families[spot->family].least_mbs;
         if (mbs < *least) *least = mbs;
     }

@@ -144,7 +144,7 @@ static void add_spot(struct spots *s)
 {
     struct knobs *k = &s->c->knobs;
     const struct search_request *r = s->request;
-    const struct group *group = &s->groups.items[s->groups.n - 1];
+    const struct group *group = s->groups.items[s->groups.n - 1];
     guard_tick(arena_guard(s->arena));
     struct axis vpp = spots_stages(r, s->c);
     double bound = INFINITY;
@@ -179,8 +179,9 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     if (axis == DECISION_MBS) s->n_families += AXIS_MAX_PP + 1;
     if (axis != DECISION_PP) return;
     follow_tp(s);
-    struct group *group = VEC_PUSH(s->arena, &s->groups);
-    *group = (struct group){.knobs = s->c->knobs};
+    struct group *group = ARENA_NEW(s->arena, struct group);
+    *VEC_PUSH(s->arena, &s->groups) = group;
+    group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
     group->least = spots_least_rates(s);
     s->c->knobs = group->knobs;

@@ -40,7 +40,7 @@ struct spots {
     const struct timing *timing; /* what of it does not depend on the layout */
     struct known_kernels *kernels;
     VEC(struct spot) items; /* by bound */
-    VEC(struct group) groups;
+    VEC(struct group *) groups;
     int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */
     size_t layouts;                   /* with every number of virtual stages */
     uint32_t n_families;
