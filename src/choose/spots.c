@@ -134,8 +134,9 @@ struct axis spots_stages(const struct search_request *r, const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     struct axis all = space_values(r, &decisions[DECISION_VPP], k), x = {0};
+    bool grouped = knobs_microbatches(k) % k->pp == 0;
     for (int i = 0; i < all.n; i++)
-        if (all.values[i] == 1 || knobs_microbatches(k) % k->pp == 0)
+        if (all.values[i] == 1 || grouped)
             x.values[x.n++] = all.values[i];
     return x;
 }
