@@ -116,26 +116,53 @@ static void find_offloads(const struct kinds *all, const struct config *spot, st
     order_offloads(found, kind);
 }
 
+/* ---- what needs the least ---- */
+
+/* Makes a spot the whole model on a rank, with sequences so long that the activations are what
+   counts, or so short that the states are: on any other spot it is something between these. */
+static void go_to_end(enum lean_end end, struct config *c)
+{
+    enum { LONG = 1 << 24 };
+    struct knobs *k = &c->knobs;
+    k->gpus /= k->pp; /* as many ranks share what is shared */
+    k->pp = k->vpp = 1;
+    k->layout = 0;
+    k->seq = end == LEAN_PASSES ? LONG : 2 * k->cp * k->tp;
+}
+
+/* Bytes at most of the plan with the offload set too; infinite: it cannot be. */
+static double peak_with(const struct combination *offload, enum lean_end end, struct config c)
+{
+    struct memory_estimate memory;
+    bool possible = combination_set(offload, &c);
+    go_to_end(end, &c);
+    possible = possible && memory_estimate(&c, &memory, NULL);
+    return possible ? memory.peak_high : INFINITY;
+}
+
 /* ---- sides ---- */
 
-/* A side with its costs on the first spot of its kind. */
+/* A side with its time on the first spot of its kind, and its bytes on all. */
 struct side {
     struct combination moves;
-    double peak, step_s, wish;
+    double peaks[LEAN_ENDS], step_s, wish;
 };
 
 static int side_cmp(const void *left, const void *right)
 {
     const struct side *a = left, *b = right;
     if (a->step_s != b->step_s) return a->step_s < b->step_s ? -1 : 1;
-    return a->peak != b->peak ? (a->peak < b->peak ? -1 : 1) : 0;
+    double peak = a->peaks[LEAN_PASSES], other = b->peaks[LEAN_PASSES];
+    return peak != other ? (peak < other ? -1 : 1) : 0;
 }
 
 /* Whether `b` is in nothing better than `a`. What replicas save depends on the layout. */
 static bool is_worse(const struct side *a, const struct side *b)
 {
-    return a->moves.moves[0] == b->moves.moves[0] && a->step_s <= b->step_s && a->peak <= b->peak &&
-           a->wish <= b->wish;
+    bool worse = a->moves.moves[0] == b->moves.moves[0];
+    for (int end = 0; end < LEAN_ENDS; end++)
+        worse = worse && a->peaks[end] <= b->peaks[end];
+    return worse && a->step_s <= b->step_s && a->wish <= b->wish;
 }
 
 /* The fastest first, so that one that is better in everything stands before the other. */
@@ -152,7 +179,9 @@ static void find_sides(const struct kinds *all, const struct config *spot, struc
         c.knobs = spot->knobs;
         combination_set(&found[i], &c);
         contender_estimate(&c, &o);
-        costs[i] = (struct side){found[i], o.peak, o.step_s, wish_of(all, &c.knobs)};
+        costs[i] = (struct side){found[i], {0}, o.step_s, wish_of(all, &c.knobs)};
+        for (int end = 0; end < LEAN_ENDS; end++)
+            costs[i].peaks[end] = peak_with(&kind->offloads[0], (enum lean_end)end, c);
         if (c.knobs.grad_bytes < kind->grad_bytes) kind->grad_bytes = c.knobs.grad_bytes;
     }
     sort_items(costs, (size_t)out.n, sizeof *costs, side_cmp);
@@ -183,11 +212,8 @@ void kinds_kept(const struct config *c, double kept[MODEL_MAX_KINDS])
 {
     struct memory_coefficients x = memory_coefficients_of(&c->machine);
     struct token_counts tokens = token_counts(c, &x);
-    for (int i = 0; i < c->model.n_kinds; i++) {
-        struct layer_memory layer;
-        layer_measure(c, &tokens, c->model.kinds[i], &layer);
-        kept[i] = c->knobs.recompute == RECOMPUTE_FULL ? layer.input : layer.kept;
-    }
+    for (int i = 0; i < c->model.n_kinds; i++)
+        kept[i] = layer_kept(c, &tokens, c->model.kinds[i]);
 }
 
 static void measure(const struct config *c, struct rung *out)
@@ -269,57 +295,62 @@ static void find_recompute(const struct kinds *all, const struct config *spot, s
 
 /* ---- the leanest ---- */
 
-/* Bytes of the plan with the offload set too; infinite: it cannot be. */
-static double peak_with(const struct combination *offload, struct config c)
-{
-    struct memory_estimate memory;
-    struct layout layout;
-    bool possible = combination_set(offload, &c) && split_plan(&c, &layout) &&
-                    memory_estimate(&c, &memory, NULL);
-    return possible ? memory.peak : INFINITY;
-}
-
 /* Takes the state of one switch that needs the least memory. */
-static void lean_switch(const struct kinds *all, enum decision_id id,
+static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_end end,
                         const struct combination *offload, struct config *c, struct lean *lean)
 {
     struct states x = space_states(all->request, &decisions[id], c);
     struct knobs best = c->knobs, before = best;
-    double least = x.n > 1 ? peak_with(offload, *c) : 0;
+    double least = x.n > 1 ? peak_with(offload, end, *c) : 0;
     for (int i = 1; i < x.n; i++) {
         c->knobs = before;
         space_set(x.items[i], c);
-        double peak = peak_with(offload, *c);
+        double peak = peak_with(offload, end, *c);
         if (!(peak < least)) continue;
         least = peak;
         best = c->knobs;
-        lean->states[id] = x.items[i];
+        lean->states[end][id] = x.items[i];
     }
     c->knobs = best;
 }
 
 /* Switch by switch; the parameters' format first, on which it depends whether the offload can be.
  */
-static void find_lean(const struct kinds *all, const struct config *spot,
+static void find_lean(const struct kinds *all, const struct config *spot, enum lean_end end,
                       const struct combination *offload, struct lean *lean)
 {
     struct config c = *spot;
-    lean->known = true;
-    lean_switch(all, DECISION_PARAMETER_GATHER, offload, &c, lean);
+    lean_switch(all, DECISION_PARAMETER_GATHER, end, offload, &c, lean);
     for (int id = 0; id < DECISIONS; id++)
         if (space_is_switch(&decisions[id]) && !is_offload(&decisions[id]) &&
             id != DECISION_PARAMETER_GATHER && id != DECISION_RECOMPUTE)
-            lean_switch(all, (enum decision_id)id, offload, &c, lean);
+            lean_switch(all, (enum decision_id)id, end, offload, &c, lean);
 }
 
-bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, struct config *c)
+static void find_leans(const struct kinds *all, const struct config *spot,
+                       const struct combination *offload, struct lean *lean)
+{
+    lean->known = true;
+    for (int end = 0; end < LEAN_ENDS; end++)
+        find_lean(all, spot, (enum lean_end)end, offload, lean);
+    /* what is beside the states' formats counts among activations */
+    for (int id = 0; id < DECISIONS; id++)
+        if (!is_among(&decisions[id], sides, SIDES))
+            lean->states[LEAN_STEP][id] = lean->states[LEAN_PASSES][id];
+    lean->same =
+        !memcmp(lean->states[LEAN_STEP], lean->states[LEAN_PASSES], sizeof lean->states[0]);
+}
+
+bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, enum lean_end end,
+                     struct config *c)
 {
     struct kind *k = &all->items.items[kind];
     struct lean *lean = &k->leans[offload];
-    if (!lean->known) find_lean(all, c, &k->offloads[offload], lean);
+    if (!lean->known) find_leans(all, c, &k->offloads[offload], lean);
+    if (end != LEAN_PASSES && lean->same) return false;
     space_set(k->recompute[recompute], c);
     for (int id = 0; id < DECISIONS; id++)
-        space_set(lean->states[id], c);
+        space_set(lean->states[end][id], c);
     return combination_set(&k->offloads[offload], c);
 }
 

@@ -16,10 +16,14 @@ struct combination {
     const struct move *moves[KINDS_MOST_SWITCHES];
 };
 
-/* The states of all switches that need the least memory beside an offload. */
+/* Which formats of states need the least memory depends on whether the peak is in the passes or in
+   the optimizer's step, which makes copies of some. */
+enum lean_end { LEAN_PASSES, LEAN_STEP, LEAN_ENDS };
+
+/* The states of all switches that need the least memory beside an offload, at each end. */
 struct lean {
-    bool known;
-    const struct move *states[DECISIONS];
+    bool known, same;
+    const struct move *states[LEAN_ENDS][DECISIONS];
 };
 
 /* One combination of the switches that stand in no kind but make variants (variants.c). */
@@ -56,9 +60,11 @@ struct kinds {
 
 /* The index of the kind of a spot, whose switches are as in the base. */
 size_t kinds_of(struct kinds *all, const struct config *spot);
-/* Makes *c, a spot of the kind whose switches are as in the base, the leanest with an offload and a
-   state of recomputation; false: no state of the others lets the offload be. */
-bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, struct config *c);
+/* Makes *c, a spot of the kind whose switches are as in the base, the leanest at an end with an
+   offload and a state of recomputation; false: no state of the others lets the offload be, or the
+   first end has the same. */
+bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, enum lean_end end,
+                     struct config *c);
 
 /* Bytes that a layer of each of the model's kinds keeps of a microbatch, as the knobs are. */
 void kinds_kept(const struct config *c, double kept[MODEL_MAX_KINDS]);

@@ -43,18 +43,26 @@ bool room_is_there(struct search *s, struct contender *o)
     return estimate(s, o, &memory) && judge(s, o);
 }
 
-bool room_is_found(struct search *s, struct contender *o, bool *moved)
+/* *in_step: it is the optimizer's step that needs most, before its layers are moved. */
+static bool find_room(struct search *s, struct contender *o, bool *moved, bool *in_step)
 {
     struct memory_estimate memory;
     *o = (struct contender){.fits = FITS_NO};
-    *moved = false;
+    *moved = *in_step = false;
     if (!estimate(s, o, &memory)) return false;
+    *in_step = memory.stages[memory.fullest].phase == 'C';
     if (!fits(s, o)) {
         search_take_layers(s);
         *moved = split_to_fit(&s->c, s->rates, s->memory, &memory, &s->layout);
         if (*moved) fill(s, o, &memory);
     }
     return judge(s, o);
+}
+
+bool room_is_found(struct search *s, struct contender *o, bool *moved)
+{
+    bool in_step;
+    return find_room(s, o, moved, &in_step);
 }
 
 static double floor_of(struct search *s, int most_vpp, bool high)
@@ -72,39 +80,54 @@ bool room_is_denied(struct search *s, int most_vpp)
     return s->out->has_least && floor_of(s, most_vpp, false) >= s->out->least.peak;
 }
 
-/* Makes the present knobs the leanest of the spot and stages with a state of recomputation and an
-   offload; false: there is none. */
-static bool make_lean(struct search *s, int recompute, int offload)
+/* Makes the present knobs the leanest of the spot and stages at an end with a state of
+   recomputation and an offload; false: there is none. */
+static bool make_lean(struct search *s, int recompute, int offload, enum lean_end end)
 {
     struct knobs present = s->c.knobs;
     s->c.knobs = s->group->knobs;
     s->c.knobs.pp = present.pp;
     s->c.knobs.vpp = present.vpp;
     s->c.knobs.mbs = present.mbs;
-    return kinds_make_lean(&s->kinds, s->kind, offload, recompute, &s->c);
+    return kinds_make_lean(&s->kinds, s->kind, offload, recompute, end, &s->c);
 }
 
+/* The floors of pipelines are those of the passes. */
 static bool lean_is_denied(struct search *s, int recompute, int offload, int most_vpp)
 {
     struct knobs present = s->c.knobs;
-    bool denied = !make_lean(s, recompute, offload) || room_is_denied(s, most_vpp);
-    s->c.knobs = present;
+    int ends = present.pp > 1 ? 1 : LEAN_ENDS;
+    bool denied = true;
+    for (int end = 0; end < ends && denied; end++) {
+        denied =
+            !make_lean(s, recompute, offload, (enum lean_end)end) || room_is_denied(s, most_vpp);
+        s->c.knobs = present;
+    }
     return denied;
+}
+
+/* Whether the leanest at an end has room. */
+static bool end_has_room(struct search *s, int recompute, int offload, enum lean_end end,
+                         struct contender *o, bool *in_step)
+{
+    struct knobs present = s->c.knobs;
+    bool moved, room = make_lean(s, recompute, offload, end);
+    *in_step = false;
+    if (room) {
+        search_take_layers(s);
+        split_by_time(&s->c, s->rates, &s->layout);
+        room = find_room(s, o, &moved, in_step);
+    }
+    s->c.knobs = present;
+    return room;
 }
 
 static bool lean_has_room(struct search *s, int recompute, int offload, struct contender *o)
 {
-    struct knobs present = s->c.knobs;
-    bool moved;
+    bool in_step;
     *o = (struct contender){.fits = FITS_NO};
-    bool room = make_lean(s, recompute, offload);
-    if (room) {
-        search_take_layers(s);
-        split_by_time(&s->c, s->rates, &s->layout);
-        room = room_is_found(s, o, &moved);
-    }
-    s->c.knobs = present;
-    return room;
+    if (end_has_room(s, recompute, offload, LEAN_PASSES, o, &in_step)) return true;
+    return in_step && end_has_room(s, recompute, offload, LEAN_STEP, o, &in_step);
 }
 
 void room_forget(struct search *s)
@@ -137,10 +160,9 @@ static int step_cmp(const void *left, const void *right)
 static bool keeps_less(const struct step *a, const struct step *b, int n)
 {
     static const double clearly = 0.97;
-    bool less = true;
     for (int i = 0; i < n; i++)
-        less = less && (a->kept[i] == b->kept[i] || a->kept[i] <= clearly * b->kept[i]);
-    return less;
+        if (a->kept[i] != b->kept[i] && a->kept[i] > clearly * b->kept[i]) return false;
+    return true;
 }
 
 static void make_ladder(struct search *s)
@@ -196,6 +218,15 @@ static int middle_state(const struct search *s, const struct room *room)
     return open[n / 2];
 }
 
+bool room_is_cramped_now(struct search *s, int recompute, int offload)
+{
+    const struct room *room = &s->rooms[offload];
+    uint64_t bit = (uint64_t)1 << recompute;
+    if (!s->group->ladder) make_ladder(s);
+    if (!((room->roomy | room->cramped) & bit)) ask_lean(s, recompute, offload);
+    return !(room->roomy & bit);
+}
+
 bool room_is_cramped(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];
@@ -225,26 +256,38 @@ uint64_t room_never(struct search *s, int most_vpp)
 
 /* ---- hopeless spots ---- */
 
-static bool is_hopeless_with(struct search *s, int mbs)
+/* Bytes that the estimates of the leanest plan with an offload begin above, or no division of its
+   layers has room for. */
+static bool lean_is_hopeless(struct search *s, int offload, int most_vpp)
 {
     struct contender o;
-    const struct kind *kind = present_kind(s);
+    int fullest = present_kind(s)->fullest;
+    if (lean_is_denied(s, fullest, offload, most_vpp)) return true;
+    return !lean_has_room(s, fullest, offload, &o) && o.fits == FITS_NO;
+}
+
+static bool is_hopeless_with(struct search *s, int mbs, int most_vpp)
+{
+    int leanest = present_kind(s)->leanest;
     struct knobs present = s->c.knobs;
     s->c.knobs.mbs = mbs;
-    bool none = !lean_has_room(s, kind->fullest, 0, &o) && o.fits == FITS_NO &&
-                !lean_has_room(s, kind->fullest, kind->leanest, &o) && o.fits == FITS_NO;
+    bool none = lean_is_hopeless(s, 0, most_vpp) &&
+                (leanest == 0 || lean_is_hopeless(s, leanest, most_vpp));
     s->c.knobs = present;
     return none;
 }
 
 /* Virtual stages only move activations, of which the leanest plans keep next to nothing. The
    smallest micro-batch is asked first: most families have room for it, or for none. */
-bool room_is_hopeless(struct search *s, const struct spot *spot)
+bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp)
 {
     struct family *f = &s->families[spot->family];
     int mbs = s->c.knobs.mbs, ask = f->roomy ? mbs : f->least_mbs;
     if (s->request->exhaustive) return false;
-    for (; mbs < f->hopeless && mbs > f->roomy; ask = mbs)
-        *(is_hopeless_with(s, ask) ? &f->hopeless : &f->roomy) = ask;
+    for (; mbs < f->hopeless && mbs > f->roomy; ask = mbs) {
+        bool none = is_hopeless_with(s, ask, most_vpp);
+        *(none ? &f->hopeless : &f->roomy) = ask;
+        if (none) f->within = s->c.machine.capacity_bytes;
+    }
     return mbs >= f->hopeless;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "base/sort.h"
 #include "choose/visit.h"
 
@@ -67,7 +69,7 @@ static void measure(struct search *s, struct variant *v)
     v->settled = ARENA_ARRAY(s->arena, uint64_t, (size_t)kind->n_offloads);
     s->c.knobs = v->knobs;
     space_set(kind->recompute[0], &s->c);
-    v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0));
+    v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0), 1);
 }
 
 static bool is_slower(const struct variant *v, const struct variant *other)
@@ -85,6 +87,22 @@ static void compare(struct search *s, struct group *g)
         v->slower = ARENA_ARRAY(s->arena, bool, g->n_variants);
         for (size_t j = 0; j < g->n_variants; j++)
             v->slower[j] = j == i || is_slower(&g->variants[j], v);
+    }
+}
+
+/* Of the state that repeats least; where there is none that does, of the group. */
+static void find_least(struct search *s, struct group *g)
+{
+    const struct kind *kind = present_kind(s);
+    uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - kind->n_recompute);
+    g->variants_least = ARENA_ARRAY(s->arena, struct variants_least, 2);
+    for (size_t i = 0; i < g->n_variants; i++) {
+        const struct variant *v = &g->variants[i];
+        const struct time_rates *rates = kind->needless[0] == all ? v->rates[0] : &g->least;
+        struct variants_least *x = &g->variants_least[v->risky];
+        if (!x->any) *x = (struct variants_least){true, *rates, v->wish};
+        spots_take_least(&x->rates, rates);
+        x->wish = fmin(x->wish, v->wish);
     }
 }
 
@@ -115,6 +133,7 @@ void variants_list(struct search *s)
         make_variant(s, &kind->ways.items[i], &g->variants[i]);
     sort_items(g->variants, g->n_variants, sizeof *g->variants, variant_cmp);
     compare(s, g);
+    find_least(s, g);
     s->c.knobs = saved;
 }
 

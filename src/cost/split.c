@@ -309,12 +309,25 @@ static double high_of(const struct memory_work *w, int stage)
     return m.high;
 }
 
+enum { PROBED = 4 };
+
 /* A stage whose number of layers is changed to see what it has room for. */
 struct probe {
     struct memory_work *w;
-    int stage, n;
+    int stage, n, n_known;
     double high; /* bytes, upper end of the estimate */
+    struct {
+        int n;
+        double high;
+    } known[PROBED]; /* the last ones */
 };
+
+static void note_high(struct probe *p, double high)
+{
+    int at = p->n_known++ % PROBED;
+    p->known[at].n = p->n;
+    p->known[at].high = p->high = high;
+}
 
 static void set_layers(struct probe *p, int n)
 {
@@ -322,7 +335,12 @@ static void set_layers(struct probe *p, int n)
         change_stage(p->w, p->stage, 1);
     for (; p->n > n; p->n--)
         change_stage(p->w, p->stage, -1);
-    p->high = high_of(p->w, p->stage);
+    for (int i = 0; i < PROBED && i < p->n_known; i++)
+        if (p->known[i].n == n) {
+            p->high = p->known[i].high;
+            return;
+        }
+    note_high(p, high_of(p->w, p->stage));
 }
 
 /* Layers that a stage has room for; fewer than its chunks have to have where these are too many.
@@ -331,10 +349,11 @@ static int room_of(struct memory_work *w, int stage, double high)
 {
     const struct knobs *k = &w->c->knobs;
     double capacity = w->c->machine.capacity_bytes;
-    struct probe p = {.w = w, .stage = stage, .high = high};
+    struct probe p = {.w = w, .stage = stage};
     int low = k->vpp - (stage == 0) - (stage == k->pp - 1), most = w->c->model.num_layers;
     for (int i = stage; i < w->n_chunks; i += k->pp)
         p.n += w->chunks[i].layers;
+    note_high(&p, high);
     int n = p.n;
     set_layers(&p, n + 1);
     double more = p.high > high ? (capacity - high) / (p.high - high) : 0;
