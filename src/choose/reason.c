@@ -181,35 +181,45 @@ static struct str word(struct arena *a, struct value v)
     return v.kind == VALUE_NULL ? STR("none") : value_text(a, v);
 }
 
-/* The costs of the plan as the guide would have it; false when that is no plan. */
-static bool as_guided(const struct preference *p, const struct plan *plan, struct contender *out)
+/* The plan as the guide would have it, judged as the rules would; false when that is no plan. */
+static bool as_guided(const struct search_request *request, const struct preference *p,
+                      const struct plan *plan, struct neighbour *x)
 {
-    struct layout slot;
-    struct config c = as_searched(plan);
-    knob_set(&c.knobs, p->knob, p->value);
-    c.knobs.sequence_parallel = c.knobs.tp > 1;
-    return is_plan(&c, &slot) && contender_estimate(&c, out);
+    struct knobs *k = &x->config.knobs;
+    x->config = as_searched(plan);
+    knob_set(k, p->knob, p->value);
+    k->sequence_parallel = k->tp > 1;
+    if (k->pp == 1) k->vpp = 1;
+    if (!is_plan(&x->config, &x->slot) || !estimate_memory(x)) return false;
+    if (x->fits != FITS_YES) return true;
+    x->refused = request->reject(request->context, &x->config);
+    return estimate_time(x);
 }
 
 /* Why the plan does not follow the guide. */
-static struct str departure(struct arena *a, const struct preference *p, const struct plan *plan)
+static struct str departure(struct arena *a, const struct search_request *request,
+                            const struct preference *p, const struct plan *plan)
 {
-    struct contender other;
+    struct neighbour x = {0};
     if (p->pinned) return STR("pinned");
-    if (!as_guided(p, plan, &other)) return STR("which this layout does not allow");
-    if (other.fits != FITS_YES)
-        return arena_printf(a, "which %s: %.0f of %.0f GiB",
-                            other.fits == FITS_NO ? "does not fit" : "is tight in memory",
-                            other.peak / GIB, plan->capacity / GIB);
-    return arena_printf(a, "for a gain above its margin of %.0f %% per step", 100 * p->margin);
+    if (!as_guided(request, p, plan, &x)) return STR("which this plan's other sizes do not allow");
+    if (x.refused) return arena_printf(a, "which is refused [%s]", x.refused);
+    if (x.fits == FITS_YES) {
+        struct str text = verdict(a, &plan->costs, &x);
+        return arena_printf(a, "which is %.*s", STR_ARG(text));
+    }
+    return arena_printf(a, "which %s: %.0f of %.0f GiB",
+                        x.fits == FITS_NO ? "does not fit" : "is tight in memory", x.peak / GIB,
+                        plan->capacity / GIB);
 }
 
-static void add_guide(struct arena *a, const struct preference *p, struct plan *plan)
+static void add_guide(struct arena *a, const struct search_request *request,
+                      const struct preference *p, struct plan *plan)
 {
     struct str now = word(a, knob_get(a, &plan->config.knobs, p->knob));
     struct str message = p->rule->message;
     if (prefer_distance(p, &plan->config.knobs) > 0) {
-        struct str usual = word(a, p->value), why = departure(a, p, plan);
+        struct str usual = word(a, p->value), why = departure(a, request, p, plan);
         add(a, plan, p->rule, PHASE_FIT, REASON_LEAVES,
             arena_printf(a, "%.*s %.*s instead of the guide's %.*s, %.*s",
                          STR_ARG(param_name(p->knob->param)), STR_ARG(now), STR_ARG(usual),
@@ -244,7 +254,7 @@ void reason_plan(struct arena *a, const struct rule_set *rules, const struct ans
         if (rules->items[i]->n_guides && rules->items[i]->role == ROLE_CHECK)
             add_completion(a, rules->items[i], plan);
     for (size_t i = 0; i < answer->n_preferences; i++)
-        add_guide(a, &answer->preferences[i], plan);
+        add_guide(a, request, &answer->preferences[i], plan);
     add_neighbours(a, request, plan);
 }
 
