@@ -25,13 +25,13 @@ static const struct time_rates *least_rates(struct search *s, int recompute)
 }
 
 /* States that repeat more than another that may have room are no faster. */
-double order_bound(struct search *s, uint64_t never)
+double order_bound(struct search *s, uint64_t never, int most_vpp)
 {
     const struct kind *kind = present_kind(s);
     double least = INFINITY;
     for (int r = 0; r < kind->n_recompute; r++) {
         if (never >> r & 1) continue;
-        least = fmin(least, spots_bound(&s->spots, &s->c, least_rates(s, r)));
+        least = fmin(least, spots_bound(&s->spots, &s->c, least_rates(s, r), most_vpp));
         never |= kind->needless[r];
     }
     return least;

@@ -55,9 +55,11 @@ static void finish_plan(struct arena *a, const struct plan_request *request,
 {
     *plan = (struct plan){.costs = *costs, .config = answer->base, .capacity = answer->capacity};
     plan->config.knobs = costs->knobs;
-    plan->config.machine.capacity_bytes = answer->capacity; /* as it was searched */
-    search_divide(&plan->config, &plan->layout);
-    plan->config.machine.capacity_bytes = answer->base.machine.capacity_bytes;
+    plan->layout = answer->search->splits[costs->slot];
+    if (costs->knobs.layout > 0 && !answer->base.layout_given) {
+        plan->config.layouts = &plan->layout;
+        plan->config.n_layouts = 1;
+    }
     plan->facts = checker_facts(a, request, &plan->config, request->facts->diags, scratch);
 }
 
@@ -291,19 +293,16 @@ static bool search_sharded(const struct planner *p, struct search_request search
 
 enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
 
-/* The plans of least memory: the fastest ones on a GPU that is made smaller until nothing fits.
-   Gives the bytes that it was left with; 0 where nothing smaller will do. */
-static double search_least_memory(struct planner *p, struct search *search)
+/* The least memory that some plan fits, bytes: a GPU is made smaller until nothing does. 0 where
+   nothing smaller will do. */
+static double least_memory(struct planner *p, struct search *search)
 {
     double low = 0, high = p->out->base.machine.capacity_bytes, bytes = 0;
-    struct search_result *tried = ARENA_NEW(p->arena, struct search_result);
     for (int i = 0; i < CAPACITY_STEPS; i++) {
         double middle = (low + high) / 2;
-        search_within(search, middle, false, tried);
-        *(tried->n ? &high : &low) = middle;
-        if (!tried->n) continue;
-        *p->out->search = *tried;
-        bytes = middle;
+        bool any = search_finds_any(search, middle);
+        *(any ? &high : &low) = middle;
+        if (any) bytes = middle;
     }
     return bytes;
 }
@@ -315,8 +314,11 @@ static double search_limited(struct planner *p, struct search *search)
     double whole = p->out->base.machine.capacity_bytes, least = 0,
            limit = GIB * facts_double(p->request->facts, P_memory_limit_gib, 0);
     if (str_is(facts_str(p->request->facts, P_plan_order), "memory"))
-        least = search_least_memory(p, search);
-    if (least > 0) return least;
+        least = least_memory(p, search);
+    if (least > 0) {
+        search_within(search, least, false, p->out->search);
+        return least;
+    }
     if (limit > 0 && limit < whole) {
         search_within(search, limit, false, p->out->search);
         if (p->out->search->n) return limit;

@@ -64,10 +64,28 @@ static struct config as_searched(const struct plan *plan)
 /* A plan with one knob changed. */
 struct neighbour {
     struct config config;
-    struct layout slot; /* its pipeline split */
-    struct contender costs;
+    struct layout slot;  /* its pipeline split */
+    double peak, step_s; /* bytes; seconds, not of one that does not fit */
+    int fits;            /* of struct memory_estimate */
     const char *refused; /* the rule that refuses it; NULL: none does */
 };
+
+static bool estimate_memory(struct neighbour *x)
+{
+    struct memory_estimate m;
+    if (!memory_estimate(&x->config, &m, NULL)) return false;
+    x->peak = m.peak;
+    x->fits = (int)m.fits;
+    return true;
+}
+
+static bool estimate_time(struct neighbour *x)
+{
+    struct time_estimate t;
+    if (!time_estimate(&x->config, &t, NULL)) return false;
+    x->step_s = t.step;
+    return true;
+}
 
 /* Recomputes as little as fits and the rules allow, or what the plan does where nothing serves.
    `free`: the knob is not pinned; the rules would see the pin. False when that is no plan. */
@@ -81,26 +99,25 @@ static bool settle(struct neighbour *x, const struct search_request *request, bo
     for (int i = 0; i < states.n; i++) {
         x->config.knobs = none;
         space_set(states.items[i], &x->config);
-        if (!contender_estimate(&x->config, &x->costs)) return false;
-        if (x->costs.fits != FITS_YES) continue;
-        if (!free || !request->reject(request->context, &x->config)) return true;
+        if (!estimate_memory(x)) return false;
+        if (x->fits != FITS_YES) continue;
+        if (!free || !request->reject(request->context, &x->config)) return estimate_time(x);
     }
     x->config.knobs = plan;
-    if (!contender_estimate(&x->config, &x->costs)) return false;
-    bool judged = free && x->costs.fits != FITS_NO;
-    x->refused = judged ? request->reject(request->context, &x->config) : NULL;
-    return true;
+    if (!estimate_memory(x)) return false;
+    if (x->fits == FITS_NO) return true;
+    x->refused = free ? request->reject(request->context, &x->config) : NULL;
+    return estimate_time(x);
 }
 
 /* "TP 2: 6 % slower", "PP 2: does not fit, 92 of 79 GiB". */
-static struct str verdict(struct arena *a, const struct config *plan, const struct contender *now,
-                          const struct contender *other)
+static struct str verdict(struct arena *a, const struct contender *now, const struct neighbour *x)
 {
-    if (other->fits == FITS_NO)
-        return arena_printf(a, "does not fit: %.0f of %.0f GiB", other->peak / GIB,
-                            plan->machine.capacity_bytes / GIB);
-    double slower = percent(other->step_s, now->step_s);
-    const char *tight = other->fits == FITS_TIGHT ? ", tight in memory" : "";
+    if (x->fits == FITS_NO)
+        return arena_printf(a, "does not fit: %.0f of %.0f GiB", x->peak / GIB,
+                            x->config.machine.capacity_bytes / GIB);
+    double slower = percent(x->step_s, now->step_s);
+    const char *tight = x->fits == FITS_TIGHT ? ", tight in memory" : "";
     if (fabs(slower) < 0.5) return arena_printf(a, "as fast%s", tight);
     return arena_printf(a, "%.0f %% %s%s", fabs(slower), slower > 0 ? "slower" : "faster", tight);
 }
@@ -127,7 +144,7 @@ static void add_neighbour(struct arena *a, const struct search_request *request,
     if (!settle(&x, request, !space_is_settled(request, d))) return;
     struct str recompute = other_recompute(a, &plan->config.knobs, k),
                text = x.refused ? arena_printf(a, "refused [%s]", x.refused)
-                                : verdict(a, &x.config, &plan->costs, &x.costs);
+                                : verdict(a, &plan->costs, &x);
     buf_printf(out, "%s%s %d%.*s: %.*s", out->n ? "; " : "", d->symbol, *decision_size(d, k),
                STR_ARG(recompute), STR_ARG(text));
 }

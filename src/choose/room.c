@@ -219,6 +219,15 @@ static int middle_state(const struct search *s, const struct room *room)
     return open[n / 2];
 }
 
+bool room_is_cramped_now(struct search *s, int recompute, int offload)
+{
+    const struct room *room = &s->rooms[offload];
+    uint64_t bit = (uint64_t)1 << recompute;
+    if (!s->group->ladder) make_ladder(s);
+    if (!((room->roomy | room->cramped) & bit)) ask_lean(s, recompute, offload);
+    return !(room->roomy & bit);
+}
+
 bool room_is_cramped(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];
@@ -248,26 +257,38 @@ uint64_t room_never(struct search *s, int most_vpp)
 
 /* ---- hopeless spots ---- */
 
-static bool is_hopeless_with(struct search *s, int mbs)
+/* Bytes that the estimates of the leanest plan with an offload begin above, or no division of its
+   layers has room for. */
+static bool lean_is_hopeless(struct search *s, int offload, int most_vpp)
 {
     struct contender o;
-    const struct kind *kind = present_kind(s);
+    int fullest = present_kind(s)->fullest;
+    if (lean_is_denied(s, fullest, offload, most_vpp)) return true;
+    return !lean_has_room(s, fullest, offload, &o) && o.fits == FITS_NO;
+}
+
+static bool is_hopeless_with(struct search *s, int mbs, int most_vpp)
+{
+    int leanest = present_kind(s)->leanest;
     struct knobs present = s->c.knobs;
     s->c.knobs.mbs = mbs;
-    bool none = !lean_has_room(s, kind->fullest, 0, &o) && o.fits == FITS_NO &&
-                !lean_has_room(s, kind->fullest, kind->leanest, &o) && o.fits == FITS_NO;
+    bool none = lean_is_hopeless(s, 0, most_vpp) &&
+                (leanest == 0 || lean_is_hopeless(s, leanest, most_vpp));
     s->c.knobs = present;
     return none;
 }
 
 /* Virtual stages only move activations, of which the leanest plans keep next to nothing. The
    smallest micro-batch is asked first: most families have room for it, or for none. */
-bool room_is_hopeless(struct search *s, const struct spot *spot)
+bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp)
 {
     struct family *f = &s->families[spot->family];
     int mbs = s->c.knobs.mbs, ask = f->roomy ? mbs : f->least_mbs;
     if (s->request->exhaustive) return false;
-    for (; mbs < f->hopeless && mbs > f->roomy; ask = mbs)
-        *(is_hopeless_with(s, ask) ? &f->hopeless : &f->roomy) = ask;
+    for (; mbs < f->hopeless && mbs > f->roomy; ask = mbs) {
+        bool none = is_hopeless_with(s, ask, most_vpp);
+        *(none ? &f->hopeless : &f->roomy) = ask;
+        if (none) f->within = s->c.machine.capacity_bytes;
+    }
     return mbs >= f->hopeless;
 }

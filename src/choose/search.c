@@ -82,6 +82,7 @@ bool contender_estimate(const struct config *c, struct contender *out)
 /* Whether a plan of the present layout that takes at least `step_s` would change anything. */
 static bool matters(const struct search *s, double step_s, double wish)
 {
+    if (s->any) return s->finalists.n_fast == 0;
     return s->request->exhaustive || finalists_want(&s->finalists, &s->c.knobs,
                                                     step_s * prefer_factor(wish), step_s, s->risky);
 }
@@ -146,7 +147,7 @@ static enum result try_plan(struct search *s, const struct time_rates *rates)
     if (is_refused(s)) return REFUSED;
     search_take_layers(s);
     if (!split_by_time(&s->c, s->rates, &s->layout)) return NO_ROOM;
-    double least = spots_bound_of_split(&s->c, rates, &s->layout);
+    double least = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
     least += around_pipeline(s, least);
     if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
     if (room_is_denied(s, s->c.knobs.vpp) || !room_is_found(s, &o, &moved)) return NO_ROOM;
@@ -216,10 +217,9 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
 {
     bool all = s->request->exhaustive;
     const struct combination *offload = &present_kind(s)->offloads[x->offload];
-    if (!all && variant_is_settled(v, x->recompute, x->offload)) return true;
     variant_set(s, v, x->recompute);
     const struct time_rates *rates = variant_rates(s, v, x->recompute);
-    double least = spots_bound(&s->spots, &s->c, rates) + x->seconds;
+    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) + x->seconds;
     s->risky = v->risky;
     bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)),
          cramped = !slow && !all && room_is_cramped(s, x->recompute, x->offload);
@@ -236,8 +236,9 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
 {
     struct group *g = s->group;
     int vpp = s->c.knobs.vpp;
-    bool room = true;
+    bool room = true, all = s->request->exhaustive;
     for (size_t i = 0; i < g->n_variants && room; i++) {
+        if (!all && variant_is_settled(&g->variants[i], x->recompute, x->offload)) continue;
         set_spot(s, spot, vpp);
         s->wish = wish + g->variants[i].wish;
         room = try_variant(s, &g->variants[i], x);
@@ -255,14 +256,21 @@ static bool is_barred(struct search *s)
 static bool needs_offload(struct search *s)
 {
     const struct kind *kind = present_kind(s);
-    return room_is_cramped(s, kind->part, 0) && !room_is_cramped(s, kind->fullest, kind->leanest);
+    return room_is_cramped_now(s, kind->part, 0) &&
+           !room_is_cramped_now(s, kind->fullest, kind->leanest);
+}
+
+/* Seconds that no plan on the present spot undercuts, with its virtual stages or up to so many. */
+static double least_of_stages(const struct search *s, int most_vpp)
+{
+    return spots_bound(&s->spots, &s->c, &s->group->least, most_vpp);
 }
 
 /* `plain`: plans without offload matter too. */
 static void visit_stages(struct search *s, const struct spot *spot, bool plain)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
-    if (!matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish) || is_barred(s)) return;
+    if (!matters(s, least_of_stages(s, s->c.knobs.vpp), wish) || is_barred(s)) return;
     room_forget(s);
     if (!plain && !needs_offload(s)) return;
     variants_list(s);
@@ -300,7 +308,7 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
     *vpp = spots_stages(s->request, &s->c);
     s->c.knobs.vpp = vpp->values[0];
     s->kind = kinds_of(&s->kinds, &s->c);
-    return !room_is_hopeless(s, spot);
+    return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
 }
 
 /* Gives a spot its turn, by what has room. */
@@ -313,17 +321,17 @@ static void queue(struct search *s, const struct spot *spot)
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         set_spot(s, spot, x.values[0]);
-        turn.plain[more] = order_bound(s, room_never(s, x.values[x.n - 1]));
+        int most = x.values[x.n - 1];
+        turn.plain[more] = order_bound(s, room_never(s, most), most);
         turn.bound = fmin(turn.bound, turn.plain[more] * prefer_factor(spot->wish));
     }
     order_add(s, turn);
 }
 
 /* Whether any plan with offload does. What has room with it is asked where nothing else has. */
-static bool offload_matters(struct search *s, double wish)
+static bool offload_matters(struct search *s, int most_vpp, double wish)
 {
-    return present_kind(s)->n_offloads > 1 &&
-           matters(s, spots_bound(&s->spots, &s->c, &s->group->least), wish);
+    return present_kind(s)->n_offloads > 1 && matters(s, least_of_stages(s, most_vpp), wish);
 }
 
 /* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
@@ -355,7 +363,7 @@ static void visit(struct search *s, const struct turn *turn)
         if (x.n == 0) continue;
         set_spot(s, turn->spot, x.values[0]);
         bool plain = matters(s, turn->plain[more], turn->spot->wish);
-        if (!plain && !offload_matters(s, turn->spot->wish)) continue;
+        if (!plain && !offload_matters(s, x.values[x.n - 1], turn->spot->wish)) continue;
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
             set_spot(s, turn->spot, x.values[i]);
@@ -370,7 +378,7 @@ static void visit_all(struct search *s)
     const struct spot *spots = s->spots.items.items;
     size_t next = 0, n = s->spots.items.n;
     s->turns.n = 0;
-    while (next < n || s->turns.n > 0) {
+    while ((next < n || s->turns.n > 0) && !(s->any && s->finalists.n_fast > 0)) {
         bool queued = s->turns.n > 0 && (next == n || s->turns.items[0].bound <= spots[next].bound);
         if (queued) {
             struct turn turn = order_take(s);
@@ -428,13 +436,13 @@ bool search_divide(struct config *c, struct layout *slot)
     return true;
 }
 
-/* A plan as it is shown; the part of its step that it gains so. */
-static double polish_one(struct search *s, struct contender *o)
+/* A plan as it is shown, its layers divided into *slot; the part of its step that it gains so. */
+static double polish_one(struct search *s, struct contender *o, struct layout *slot)
 {
     double preferred = o->score / o->step_s, before = o->step_s;
     bool risky = o->risky;
     s->c.knobs = o->knobs;
-    if (!search_divide(&s->c, &s->layout) || !contender_estimate(&s->c, o)) return 0;
+    if (!search_divide(&s->c, slot) || !contender_estimate(&s->c, o)) return 0;
     o->score = o->step_s * preferred;
     o->risky = risky;
     return 1 - o->step_s / before;
@@ -443,15 +451,14 @@ static double polish_one(struct search *s, struct contender *o)
 /* Puts the one first that is the fastest as it is shown. */
 static void settle_fastest(struct search *s)
 {
-    struct contender *fast = s->finalists.fast, first, shown;
-    size_t fastest = 0;
+    struct contender *fast = s->finalists.fast, first = fast[0], shown;
+    size_t n = s->finalists.n_fast, fastest = 0;
     double least = INFINITY;
-    for (size_t i = 0; i < s->finalists.n_fast && s->finalists.n_fast > 1; i++) {
+    for (size_t i = 0; i < n && n > 1; i++) {
         shown = fast[i];
-        polish_one(s, &shown);
+        polish_one(s, &shown, &s->layout);
         if (shown.step_s < least) least = shown.step_s, fastest = i;
     }
-    first = fast[0];
     fast[0] = fast[fastest];
     fast[fastest] = first;
 }
@@ -460,20 +467,35 @@ static void settle_fastest(struct search *s)
 static void polish(struct search *s)
 {
     struct search_result *out = s->out;
-    for (size_t i = 0; i < out->n; i++)
-        out->polished = fmax(out->polished, polish_one(s, &out->plans[i]));
+    for (size_t i = 0; i < out->n; i++) {
+        double gain = polish_one(s, &out->plans[i], &out->splits[i]);
+        out->plans[i].slot = (int)i;
+        out->polished = fmax(out->polished, gain);
+    }
     finalists_sort(out->plans, out->n);
 }
 
-static void forget_families(struct search *s)
+static void make_families(struct search *s)
 {
+    s->families = ARENA_ARRAY(s->arena, struct family, s->spots.n_families);
     for (size_t i = 0; i < s->spots.n_families; i++)
-        s->families[i] = (struct family){.least_mbs = INT_MAX, .hopeless = INT_MAX};
+        s->families[i].least_mbs = INT_MAX;
     for (size_t i = 0; i < s->spots.items.n; i++) {
         const struct spot *spot = &s->spots.items.items[i];
         int mbs = s->spots.groups.items[spot->group].knobs.mbs,
             *least = &s->families[spot->family].least_mbs;
         if (mbs < *least) *least = mbs;
+    }
+}
+
+/* What has no room on a GPU has none on a smaller one. Where nothing surely fits, what needs least
+   is looked for again. */
+static void forget_families(struct search *s)
+{
+    for (size_t i = 0; i < s->spots.n_families; i++) {
+        struct family *f = &s->families[i];
+        f->roomy = 0;
+        if (s->tight || s->c.machine.capacity_bytes > f->within) f->hopeless = INT_MAX;
     }
 }
 
@@ -489,18 +511,20 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->known_layers = ARENA_ARRAY(a, struct known_layers, SEARCH_KNOWN_LAYERS);
     s->known_memory = ARENA_ARRAY(a, struct known_memory, SEARCH_KNOWN_MEMORY);
     part_wishes(s);
-    s->spots = (struct spots){
-        .request = request, .arena = a, .about_spot = s->wishes[PART_SPOT], .c = &s->c};
+    s->spots = (struct spots){.request = request,
+                              .arena = a,
+                              .about_spot = s->wishes[PART_SPOT],
+                              .c = &s->c,
+                              .timing = &s->timing};
     spots_fill(&s->spots);
-    s->families = ARENA_ARRAY(a, struct family, s->spots.n_families);
+    make_families(s);
     return s;
 }
 
-void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out)
+static void visit_within(struct search *s, double capacity_bytes, struct search_result *out)
 {
     size_t top = s->request->top, most = top < 1 ? 1 : top;
     s->out = out;
-    s->tight = tight;
     s->c.machine.capacity_bytes = capacity_bytes;
     *out = (struct search_result){.layouts = s->spots.layouts};
     forget_families(s);
@@ -508,6 +532,22 @@ void search_within(struct search *s, double capacity_bytes, bool tight, struct s
                     s->spots.two_kinds);
     visit_known(s);
     visit_all(s);
+}
+
+bool search_finds_any(struct search *s, double capacity_bytes)
+{
+    struct search_result unused;
+    s->tight = false;
+    s->any = true;
+    visit_within(s, capacity_bytes, &unused);
+    s->any = false;
+    return s->finalists.n_fast > 0;
+}
+
+void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out)
+{
+    s->tight = tight;
+    visit_within(s, capacity_bytes, out);
     settle_fastest(s);
     out->n = finalists_take(&s->finalists, out->plans);
     polish(s);

@@ -43,6 +43,7 @@ struct contender {
     int fits;                         /* of struct memory_estimate */
     bool risky;   /* takes a risk that tuned recipes of the chip do not: never first */
     double score; /* step time with the guides' preference: what the ranking compares, seconds */
+    int slot;     /* of a plan that is given: its split in search_result.splits */
 };
 
 struct search_result {
@@ -50,6 +51,7 @@ struct search_result {
        last places have the best of the other kind of sharding, if two places are asked for, and the
        fastest plan of all. */
     struct contender plans[SEARCH_MAX_PLANS];
+    struct layout splits[SEARCH_MAX_PLANS]; /* knobs.layout of a plan, where it has one */
     size_t n;
     struct contender least; /* the plan with the smallest memory peak that was looked at */
     bool has_least;
@@ -67,7 +69,9 @@ struct search *search_new(struct arena *a, const struct search_request *request)
 /* The best plans for GPUs of so many bytes. `tight`: also those whose memory interval reaches above
    it. */
 void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out);
-/* Both, for the machine's memory; `scratch` is used and given back. */
+/* Whether any plan fits GPUs of so many bytes and is let by the rules. */
+bool search_finds_any(struct search *s, double capacity_bytes);
+/* A new search and its best plans, for the machine's memory; `scratch` is used and given back. */
 void search_run(const struct search_request *request, struct arena *scratch,
                 struct search_result *out);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/sort.h"
+#include "cost/comm.h"
 #include "facts/param_ids.h"
 #include "plan/framework.h"
 
@@ -46,42 +47,74 @@ struct time_rates spots_least_rates(const struct spots *s)
     return least;
 }
 
+/* Seconds of one microbatch's layers, on all ranks together. */
+struct microbatch {
+    double all;          /* with the ends */
+    double least, above; /* of the shortest kind of layer; what all layers take beyond that */
+    double transfers;    /* of a chunk, to and fro */
+};
+
+static struct microbatch microbatch_of(const struct spots *s, const struct config *c,
+                                       const struct time_rates *rates)
+{
+    struct microbatch w = {.least = INFINITY,
+                           .transfers = 2 * comm_stage_exposed(s->timing, &c->knobs)};
+    double layers = 0;
+    for (int i = 0; i < c->model.n_kinds; i++) {
+        layers += s->kind_counts[i] * rates->kinds[i];
+        w.least = fmin(w.least, rates->kinds[i]);
+    }
+    w.all = rates->embedding + rates->head + c->model.mtp_layers * rates->mtp + layers;
+    w.above = layers - c->model.num_layers * w.least;
+    return w;
+}
+
+/* Of virtual stages. A rank between the ends has an even part of its layers, or more, in its first
+   chunk (cost/split.c), which those behind it wait for: the weights of the ranks' inequalities are
+   such that it does not matter which rank has a layer. What a layer takes beyond the shortest kind
+   may stand where the weight is least. */
+static double shortest_interleaved(const struct microbatch *w, double n, double p, double v)
+{
+    double ranks = v * (1 - pow(1 - 1 / (n * v), p - 1)), even = 1 / (ranks + 1 / n);
+    return even * (w->all - w->above) + fmax(0, even - 1 / v) * w->above;
+}
+
 /* Seconds from the first forward to the last backward. On rank r, T >= n load(r) + W(r): it does
    its chunks of every microbatch and waits for one to pass the chunks before its first. Added up
    over the ranks, whose loads are all that is to be done, this bounds T; without virtual stages
    W(r) is what the ranks before r do. A rank has whole layers besides. */
 static double shortest_schedule(const struct spots *s, const struct config *c,
-                                const struct time_rates *rates)
+                                const struct time_rates *rates, int most_vpp)
 {
     const struct knobs *k = &c->knobs;
-    double n = (double)knobs_microbatches(k), p = k->pp, least = INFINITY;
-    double all = rates->embedding + rates->head + c->model.mtp_layers * rates->mtp;
-    for (int i = 0; i < c->model.n_kinds; i++) {
-        all += s->kind_counts[i] * rates->kinds[i];
-        least = fmin(least, rates->kinds[i]);
-    }
-    if (k->pp == 1) return n * all;
-    double whole = ceil(c->model.num_layers / p) * n * least;
-    double waits = (p - 1) * (p - 2) / (2 * p) * least; /* chunks between the ends have a layer */
-    double even = k->vpp == 1 ? all / (1 - pow(1 - 1 / n, p)) : n * all / p + waits;
-    return fmax(whole, even);
+    struct microbatch w = microbatch_of(s, c, rates);
+    double n = (double)knobs_microbatches(k), p = k->pp;
+    if (k->pp == 1) return n * w.all;
+    double whole = ceil(c->model.num_layers / p) * n * w.least, sent = n * k->vpp * w.transfers;
+    if (k->vpp == 1) return sent + fmax(whole, w.all / (1 - pow(1 - 1 / n, p)));
+    double waits = (p - 1) * (p - 2) / (2 * p) * w.least; /* chunks between the ends have a layer */
+    double even = c->layout_given ? 0 : shortest_interleaved(&w, n, p, most_vpp);
+    return sent + fmax(fmax(whole, even), n * w.all / p + waits);
 }
 
-double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates)
+double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates,
+                   int most_vpp)
 {
-    return rates->slow * shortest_schedule(s, c, rates) + rates->fixed;
+    return rates->slow * shortest_schedule(s, c, rates, most_vpp) + rates->fixed;
 }
 
-double spots_bound_of_split(const struct config *c, const struct time_rates *rates,
-                            const struct layout *layout)
+double spots_bound_of_split(const struct spots *s, const struct config *c,
+                            const struct time_rates *rates, const struct layout *layout)
 {
+    double transfers = 2 * comm_stage_exposed(s->timing, &c->knobs);
     double ranks[LAYOUT_MAX_CHUNKS], waits[LAYOUT_MAX_CHUNKS], before = 0, longest = 0;
     double n = (double)knobs_microbatches(&c->knobs);
     int layer = 0, pp = c->knobs.pp;
     for (int r = 0; r < pp; r++) /* only what is used: this runs for tens of thousands */
         ranks[r] = waits[r] = 0;
     for (int i = 0, r = 0; i < layout->n_chunks; i++, r = r + 1 < pp ? r + 1 : 0) {
-        double chunk = rates->mtp * layout->mtp[i] + (layout->embedding[i] ? rates->embedding : 0) +
+        double chunk = transfers + rates->mtp * layout->mtp[i] +
+                       (layout->embedding[i] ? rates->embedding : 0) +
                        (layout->loss[i] ? rates->head : 0);
         for (int end = layer + layout->decoders[i]; layer < end; layer++)
             chunk += rates->kinds[c->model.layers[layer]];
@@ -116,9 +149,10 @@ static void add_spot(struct spots *s)
     struct axis vpp = spots_stages(r, s->c);
     double bound = INFINITY;
     s->layouts += (size_t)vpp.n;
-    for (int i = 0; i < vpp.n && i < 2; i++) { /* all virtual ones have the same bound */
+    for (int i = 0; i < vpp.n && i < 2; i++) { /* one stage, and all numbers of virtual ones */
         k->vpp = vpp.values[i];
-        bound = fmin(bound, spots_bound(s, s->c, &group->least));
+        int most = k->vpp > 1 ? vpp.values[vpp.n - 1] : 1;
+        bound = fmin(bound, spots_bound(s, s->c, &group->least, most));
     }
     k->vpp = 1;
     if (vpp.n == 0) return;

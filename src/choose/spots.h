@@ -33,9 +33,10 @@ struct group {
 struct spots {
     const struct search_request *request;
     struct arena *arena;
-    const bool *about_spot; /* [n_preferences]: those of a spot's wish */
-    struct config *c;       /* scratch: the base with changing knobs */
-    VEC(struct spot) items; /* by bound */
+    const bool *about_spot;      /* [n_preferences]: those of a spot's wish */
+    struct config *c;            /* scratch: the base with changing knobs */
+    const struct timing *timing; /* what of it does not depend on the layout */
+    VEC(struct spot) items;      /* by bound */
     VEC(struct group) groups;
     int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */
     size_t layouts;                   /* with every number of virtual stages */
@@ -49,11 +50,13 @@ void spots_fill(struct spots *s);
 struct time_rates spots_least_rates(const struct spots *s);
 /* The numbers of virtual stages that the layout of *c may have. */
 struct axis spots_stages(const struct search_request *r, const struct config *c);
-/* Seconds of a step of *c that no division of the layers over the chunks can undercut, with its
-   layers' rates; beside optimizer and data parallelism. */
-double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates);
+/* Seconds of a step of *c, with its virtual stages or any number from there to `most_vpp`, that no
+   division of the layers over the chunks can undercut, with its layers' rates; beside optimizer and
+   data parallelism. */
+double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates,
+                   int most_vpp);
 /* The same of one division. */
-double spots_bound_of_split(const struct config *c, const struct time_rates *rates,
-                            const struct layout *layout);
+double spots_bound_of_split(const struct spots *s, const struct config *c,
+                            const struct time_rates *rates, const struct layout *layout);
 
 #endif

@@ -67,7 +67,7 @@ static void measure(struct search *s, struct variant *v)
     v->settled = ARENA_ARRAY(s->arena, uint64_t, (size_t)kind->n_offloads);
     s->c.knobs = v->knobs;
     space_set(kind->recompute[0], &s->c);
-    v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0));
+    v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0), 1);
 }
 
 static bool is_slower(const struct variant *v, const struct variant *other)

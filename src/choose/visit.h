@@ -47,6 +47,7 @@ struct family {
     int least_mbs;       /* of all of them */
     int roomy, hopeless; /* the largest for which something may fit, the smallest for which nothing
                             does, as far as was asked: 0 and INT_MAX at first */
+    double within;       /* bytes of the GPU for which it was asked that it is hopeless */
 };
 
 /* Times of layers that were worked out, and what they keep; they are asked for again and again, as
@@ -97,6 +98,7 @@ struct search {
     struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
     struct finalists finalists;
     bool tight, risky; /* risky: of the variant being tried, false while it is open */
+    bool any;          /* one plan that fits will do */
 };
 
 static inline const struct kind *present_kind(const struct search *s)
@@ -133,15 +135,18 @@ void room_forget(struct search *s);
 /* Whether a state of recomputation has no room on the present spot and stages with an offload,
    whatever the other switches. */
 bool room_is_cramped(struct search *s, int recompute, int offload);
+/* The same where nothing will be asked of other states: directly. */
+bool room_is_cramped_now(struct search *s, int recompute, int offload);
 /* Whether nothing can fit on a spot: where even the low end of the estimate of every leanest plan
    is too much, so is all else with as large a micro-batch. */
-bool room_is_hopeless(struct search *s, const struct spot *spot);
+bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp);
 
 /* ---- order.c ---- */
 
-/* Seconds of a step that no plan on the present spot and stages undercuts which has another state
-   of recomputation than these (room_never); infinite: there is none. */
-double order_bound(struct search *s, uint64_t never);
+/* Seconds of a step that no plan on the present spot undercuts with its virtual stages or any
+   number from there to `most_vpp`, which has another state of recomputation than these
+   (room_never); infinite: there is none. */
+double order_bound(struct search *s, uint64_t never, int most_vpp);
 void order_add(struct search *s, struct turn turn);
 /* Takes the one with the smallest bound of those that there are. */
 struct turn order_take(struct search *s);

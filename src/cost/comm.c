@@ -143,7 +143,8 @@ double comm_context(const struct timing *t, double kv_bytes, double q_bytes, dou
    (of 8 GPUs at most), most of them share one. */
 double comm_stage(const struct timing *t, const struct knobs *k)
 {
-    double bytes = 2 * t->tokens * t->config->model.hidden / k->tp,
+    double tokens = (double)k->mbs * k->seq / k->cp,
+           bytes = 2 * tokens * t->config->model.hidden / k->tp,
            nvlink = t->f.p2p_nvlink * machine_of(t)->nvlink_bytes_per_s;
     bool all_inside = k->gpus <= t->domain,
          mostly_inside = (double)k->gpus / k->pp < t->domain && t->domain > 8;
@@ -151,4 +152,11 @@ double comm_stage(const struct timing *t, const struct knobs *k)
                   : mostly_inside ? t->f.p2p_mixed * nvlink
                                   : t->f.nic * machine_of(t)->nic_bytes_per_s;
     return t->f.p2p_start_s + bytes / rate;
+}
+
+/* Plain 1F1B has nothing to hide it behind. */
+double comm_stage_exposed(const struct timing *t, const struct knobs *k)
+{
+    if (k->pp <= 1) return 0;
+    return comm_stage(t, k) * (k->vpp > 1 ? t->f.p2p_exposed : 1);
 }

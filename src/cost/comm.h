@@ -26,5 +26,7 @@ double comm_dispatch(const struct timing *t, double width);
 double comm_context(const struct timing *t, double kv_bytes, double q_bytes, double core_s);
 /* One transfer between pipeline stages. */
 double comm_stage(const struct timing *t, const struct knobs *k);
+/* What of it a chunk shows in one direction; of `t` what does not depend on the layout is used. */
+double comm_stage_exposed(const struct timing *t, const struct knobs *k);
 
 #endif

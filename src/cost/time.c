@@ -200,11 +200,10 @@ static void fill(const struct time_layers *l, const struct config *c, const stru
     }
 }
 
-/* Every chunk sends once forward and once backward. Plain 1F1B has nothing to hide it behind. */
+/* Every chunk sends once forward and once backward. */
 static void add_transfers(const struct timing *t, const struct knobs *k, struct chunks *c)
 {
-    if (k->pp <= 1) return;
-    double one = comm_stage(t, k) * (k->vpp > 1 ? t->f.p2p_exposed : 1);
+    double one = comm_stage_exposed(t, k);
     for (int i = 0; i < c->n; i++) {
         c->forward[i] += one;
         c->backward[i] += one;
