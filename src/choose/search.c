@@ -220,7 +220,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     variant_set(s, v, x->recompute);
     const struct time_rates *rates = variant_rates(s, v, x->recompute);
     double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) + x->seconds;
-    s->risky = v->risky;
+    s->risky = v->risky || s->last_resort;
     bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)),
          cramped = !slow && !all && room_is_cramped(s, x->recompute, x->offload);
     bool settled = slow;
@@ -252,10 +252,12 @@ static bool is_barred(struct search *s)
     return note_rejection(s, r->barred ? r->barred(r->context, &s->c) : NULL);
 }
 
-/* Offload is for spots and stages on which recomputation short of whole layers makes no room. */
+/* Offload is for spots and stages on which recomputation short of whole layers makes no room, or
+   for all where the best plan offloads. */
 static bool needs_offload(struct search *s)
 {
     const struct kind *kind = present_kind(s);
+    if (s->offload_alone) return kind->n_offloads > 1;
     return room_is_cramped_now(s, kind->part, 0) &&
            !room_is_cramped_now(s, kind->fullest, kind->leanest);
 }
@@ -275,7 +277,7 @@ static void visit_stages(struct search *s, const struct spot *spot, bool plain)
     if (!plain && !needs_offload(s)) return;
     variants_list(s);
     variants_open(s);
-    s->out->visited++;
+    s->out->visited += !s->offload_alone;
     const struct kind *kind = present_kind(s);
     for (int o = plain ? 0 : 1; o < kind->n_offloads; o++) {
         if (o == 1 && !needs_offload(s)) break;
@@ -362,7 +364,7 @@ static void visit(struct search *s, const struct turn *turn)
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         set_spot(s, turn->spot, x.values[0]);
-        bool plain = matters(s, turn->plain[more], turn->spot->wish);
+        bool plain = !s->offload_alone && matters(s, turn->plain[more], turn->spot->wish);
         if (!plain && !offload_matters(s, x.values[x.n - 1], turn->spot->wish)) continue;
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
@@ -387,6 +389,71 @@ static void visit_all(struct search *s)
             queue(s, &spots[next++]);
         }
     }
+}
+
+/* ---- offload where there is room without ---- */
+
+static const struct spot *spot_of(const struct search *s, const struct knobs *k)
+{
+    for (size_t i = 0; i < s->spots.items.n; i++) {
+        const struct spot *spot = &s->spots.items.items[i];
+        struct knobs layout = s->spots.groups.items[spot->group].knobs;
+        layout.pp = spot->pp;
+        if (layout.mbs == k->mbs && finalists_same_layout(&layout, k)) return spot;
+    }
+    return NULL;
+}
+
+/* Tries what needs offload on a spot on which other plans do without. */
+static void visit_offloads(struct search *s, const struct spot *spot, int vpp)
+{
+    set_spot(s, spot, vpp);
+    s->kind = kinds_of(&s->kinds, &s->c);
+    const struct kind *kind = present_kind(s);
+    s->params = sharding_params(&s->c);
+    room_forget(s);
+    if (kind->n_offloads == 1 || needs_offload(s)) return;
+    variants_list(s);
+    variants_open(s);
+    for (int o = 1; o < kind->n_offloads; o++) {
+        struct relief x = {.offload = o, .seconds = cpu_seconds(s, &kind->offloads[o])};
+        for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
+            if (!is_cramped(s, &x)) try_variants(s, spot, spot->wish, &x);
+    }
+}
+
+/* A faster variant may have room with offload alone. Guides leave it for last (S1.4), and to ask
+   everywhere takes as long as the search: where the best plan does without, it is tried on the
+   layouts that are shown, and never first. */
+static void visit_shown(struct search *s)
+{
+    enum { MOST = 5 };
+    struct knobs kept[MOST + FINALISTS_FAST];
+    const struct finalists *f = &s->finalists;
+    size_t n = 0;
+    for (size_t i = 0; i < f->n && i < MOST; i++)
+        kept[n++] = f->ranked[i].knobs;
+    for (size_t i = 0; i < f->n_fast; i++)
+        kept[n++] = f->fast[i].knobs;
+    s->last_resort = true;
+    for (size_t i = 0; i < n; i++) {
+        const struct spot *spot = spot_of(s, &kept[i]);
+        if (spot) visit_offloads(s, spot, kept[i].vpp);
+    }
+    s->last_resort = false;
+}
+
+static void visit_with_offload(struct search *s)
+{
+    const struct finalists *f = &s->finalists;
+    if (s->any || f->n == 0) return;
+    if (!knobs_offload(&f->ranked[0].knobs)) {
+        visit_shown(s);
+        return;
+    }
+    s->offload_alone = true;
+    visit_all(s);
+    s->offload_alone = false;
 }
 
 /* Plans that are known from elsewhere. */
@@ -548,6 +615,7 @@ void search_within(struct search *s, double capacity_bytes, bool tight, struct s
 {
     s->tight = tight;
     visit_within(s, capacity_bytes, out);
+    visit_with_offload(s);
     settle_fastest(s);
     out->n = finalists_take(&s->finalists, out->plans);
     polish(s);

@@ -56,6 +56,8 @@ FIXED_BUFFERS = {'cuda_graph_impl': 'full_iteration', 'cuda_graph_scope': None, 
                  'moe_token_dispatcher_type': 'flex', 'moe_flex_dispatcher_backend': 'hybridep', 'moe_paged_stash': True,
                  'moe_expert_rank_capacity_factor': 1.5, 'moe_paged_stash_buffer_size_factor_cuda': 1.2,
                  'moe_paged_stash_buffer_size_factor_cpu': 1.0, 'use_transformer_engine_op_fuser': True}
+OF_OWN_OPTIMIZER = ['main_grads_dtype', 'exp_avg_dtype', 'exp_avg_sq_dtype', 'use_precision_aware_optimizer', 'optimizer_cpu_offload',
+                    'optimizer_offload_fraction', 'fp8_param_gather', 'grad_reduce_in_bf16']  # Megatron-FSDP has another
 NO_BUFFERS = {k: None for k in FIXED_BUFFERS if k.startswith('moe_') and 'dispatcher' not in k}
 
 
@@ -93,7 +95,7 @@ def pipelines(plan, layers):
 
 
 def sizes(plan):
-    for name in ('tp', 'cp', 'ep', 'mbs') if plan['framework'] == 'automodel' else ('tp', 'cp', 'ep', 'etp', 'mbs'):
+    for name in ('cp', 'ep', 'mbs') if plan['framework'] == 'automodel' else ('tp', 'cp', 'ep', 'etp', 'mbs'):
         now = plan.get(name) or 1
         for value in {1, now * 2, now * 4, now // 2, now // 4, 3 * now // 2}:
             if value > 0 and value != now:
@@ -113,23 +115,25 @@ def switches(plan):
             yield f'recompute {"not " if m in now else ""}{m}', {'recompute_granularity': 'selective', 'recompute_modules': sorted(new),
                                                                  'recompute_method': None, 'recompute_num_layers': None}
     yield 'alltoall', {'moe_token_dispatcher_type': 'alltoall', 'moe_flex_dispatcher_backend': None}
-    yield 'deepep', {'moe_token_dispatcher_type': 'flex', 'moe_flex_dispatcher_backend': 'deepep'}
+    if not plan['platform'].startswith('gb'):  # it has no kernels for racks
+        yield 'deepep', {'moe_token_dispatcher_type': 'flex', 'moe_flex_dispatcher_backend': 'deepep'}
     yield 'hybridep', {'moe_token_dispatcher_type': 'flex', 'moe_flex_dispatcher_backend': 'hybridep'}
     yield 'no graphs', {'cuda_graph_impl': 'none', 'cuda_graph_scope': None, **NO_BUFFERS}
     for scope in (['moe_router', 'moe_preprocess'], ['attn'], ['attn', 'moe_router', 'moe_preprocess'], ['attn', 'moe_router', 'moe_preprocess', 'mlp']):
         yield 'graphs ' + ' '.join(scope), {'cuda_graph_impl': 'transformer_engine', 'cuda_graph_scope': scope, 'te_rng_tracker': True, **NO_BUFFERS}
-    yield 'a graph of the iteration', FIXED_BUFFERS
+    if plan.get('ep', 1) * plan.get('etp', 1) > 1:
+        yield 'a graph of the iteration', FIXED_BUFFERS
     for on in (True, False):
         yield f'ep overlap {on}', {'overlap_moe_expert_parallel_comm': on, **({'moe_shared_expert_overlap': False} if on else {})}
         yield f'shared overlap {on}', {'moe_shared_expert_overlap': on, **({'overlap_moe_expert_parallel_comm': False} if on else {})}
         yield f'tp overlap {on}', {'tp_comm_overlap': on}
         yield f'delayed wgrad {on}', {'delay_wgrad_compute': on}
     yield 'fsdp', {'use_megatron_fsdp': True, 'data_parallel_sharding_strategy': 'optim_grads_params', 'ckpt_format': 'fsdp_dtensor', 'pp': 1,
-                   'pipeline_model_parallel_layout': None, 'fp8_param_gather': None}
+                   'pipeline_model_parallel_layout': None, **dict.fromkeys(OF_OWN_OPTIMIZER)}
     yield 'no fsdp', {'use_megatron_fsdp': None, 'data_parallel_sharding_strategy': None, 'ckpt_format': None}
     for n in (1, 2, 4, 8):
         yield f'instances {n}', {'num_distributed_optimizer_instances': n if n > 1 else None}
-    for part in (None, 0.5, 1.0):
+    for part in (None,) if plan.get('use_megatron_fsdp') else (None, 0.5, 1.0):
         yield f'optimizer offload {part}', {'optimizer_cpu_offload': True if part else None, 'optimizer_offload_fraction': part,
                                             'use_precision_aware_optimizer': True if part else plan.get('use_precision_aware_optimizer')}
     for some in ([], ['core_attn', 'attn_proj'], ['expert_fc1', 'moe_act'], ['core_attn', 'attn_proj', 'expert_fc1', 'moe_act']):
@@ -138,9 +142,7 @@ def switches(plan):
 
 def changes(plan, layers):
     out = list(sizes(plan))
-    if plan['framework'] == 'automodel':
-        out += [(f'vpp {v}', {'vpp': v}) for v in (1, 2, 4)] + [(f'pp {p}', {'pp': p, 'vpp': None}) for p in (1, 2, 4, 8)]
-    else:
+    if plan['framework'] != 'automodel':
         out += list(pipelines(plan, layers)) + list(switches(plan))
     return [(what, x) for what, x in out if any(plan.get(k) != v for k, v in x.items())]
 
