@@ -77,7 +77,7 @@ static void hide(const struct timing *t, const struct knobs *k, struct pass *x)
     double kernels = pass_kernels(x);
     if (k->overlap_ep && has_second_in_flight(k))
         x->ep -= t->f.ep_hidden * fmin(x->ep, kernels);
-    else if (k->shared_expert_overlap)
+    else if (k->shared_expert_overlap && t->config->model.shared_ffn > 0)
         x->ep -= t->f.shared_expert_hidden * fmin(x->ep, t->f.shared_expert_window * kernels);
     if (k->tp_comm_overlap) x->tp *= 1 - t->f.tp_hidden;
 }
