@@ -70,7 +70,7 @@ void kernel_linear(const struct timing *t, struct linear l, struct pass *forward
         if (!l.frozen) backward->gemm += kernel_gemm(t, law, l.out, l.in, l.rows, t->wgrad_bytes);
     }
     if (!low) return;
-    double rows = fmax(1, l.experts) * l.rows;
+    double rows = (1 - l.quantised_before) * fmax(1, l.experts) * l.rows;
     if (!l.quantised_in) forward->quantise += kernel_quantise(t, rows * l.in);
     if (!l.quantised_out) backward->quantise += kernel_quantise(t, rows * l.out);
 }

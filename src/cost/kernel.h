@@ -21,6 +21,7 @@ struct linear {
     bool wide;            /* 16 bit whatever the precision (logits, router) */
     bool frozen;          /* no weight gradient */
     bool quantised_in, quantised_out; /* its input (output's gradient) comes quantised */
+    double quantised_before;          /* part of that work which other kernels of its layer do */
 };
 
 /* Whether its GEMMs run in the plan's FP8 or FP4. */

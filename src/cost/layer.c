@@ -24,7 +24,8 @@ struct linear layer_linear(const struct timing *t, const struct matrix *x, bool 
                        .out = matrix_out(x, k),
                        .in = matrix_in(x, k),
                        .wide = x->numeric != NUMERIC_LOW,
-                       .frozen = !knobs_trains_language(k)};
+                       .frozen = !knobs_trains_language(k),
+                       .quantised_before = 1 - t->f.quantise_own};
     if (x->groups > 0) l.out += copies * x->group_width / k->tp;
     if (!matrix_is_routed(x)) return l;
     l.experts = (double)m->experts / k->ep;
