@@ -76,50 +76,63 @@ static int kind_of(const struct knobs *k)
 void finalists_start(struct finalists *f, size_t most, bool two_kinds)
 {
     f->most = most;
-    f->n = 0;
-    f->has_fastest = f->has_kind[0] = f->has_kind[1] = false;
+    f->n = f->n_fast = 0;
+    f->has_kind[0] = f->has_kind[1] = false;
     f->two_kinds = two_kinds;
 }
 
-static const struct contender *of_split(const struct finalists *f, const struct knobs *k)
+static const struct contender *of_split(const struct contender *plans, size_t n,
+                                        const struct knobs *k)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (same_split(&f->ranked[i].knobs, k)) return &f->ranked[i];
+    for (size_t i = 0; i < n; i++)
+        if (same_split(&plans[i].knobs, k)) return &plans[i];
     return NULL;
+}
+
+/* Whether it may be the fastest once layers are moved, by which steps gain a percent or two. */
+static bool is_fast(const struct finalists *f, const struct knobs *layout, double step_s)
+{
+    static const double moving = 0.01;
+    if (f->n_fast == 0 || step_s <= f->fast[0].step_s) return true;
+    const struct contender *own = of_split(f->fast, f->n_fast, layout);
+    if (!own && f->n_fast == FINALISTS_FAST) own = &f->fast[FINALISTS_FAST - 1];
+    return step_s <= (1 + moving) * f->fast[0].step_s && (!own || step_s <= own->step_s);
 }
 
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
                     double step_s, bool risky)
 {
     int kind = kind_of(layout);
-    if (!f->has_fastest || step_s <= f->fastest.step_s) return true;
+    if (is_fast(f, layout, step_s)) return true;
     if (risky) return false;
-    const struct contender *own = of_split(f, layout);
+    const struct contender *own = of_split(f->ranked, f->n, layout);
     if (!own && f->n == f->most) own = &f->ranked[f->n - 1];
     return !own || score <= own->score ||
            (f->two_kinds && (!f->has_kind[kind] || score <= f->of_kind[kind].score));
 }
 
+typedef bool contender_order(const struct contender *a, const struct contender *b);
+
 /* Puts a plan into its place; the last drops out when the list is full. */
-static void rank(struct finalists *f, const struct contender *o)
+static void rank(struct contender *plans, size_t *n, size_t most, contender_order *is_before,
+                 const struct contender *o)
 {
-    const struct contender *own = of_split(f, &o->knobs);
-    size_t at = own ? (size_t)(own - f->ranked) : f->n;
-    if (own && !before(o, own)) return;
-    if (at == f->most && !before(o, &f->ranked[--at])) return;
-    if (at == f->n) f->n++;
-    for (; at > 0 && before(o, &f->ranked[at - 1]); at--)
-        f->ranked[at] = f->ranked[at - 1];
-    f->ranked[at] = *o;
+    const struct contender *own = of_split(plans, *n, &o->knobs);
+    size_t at = own ? (size_t)(own - plans) : *n;
+    if (own && !is_before(o, own)) return;
+    if (at == most && !is_before(o, &plans[--at])) return;
+    if (at == *n) ++*n;
+    for (; at > 0 && is_before(o, &plans[at - 1]); at--)
+        plans[at] = plans[at - 1];
+    plans[at] = *o;
 }
 
 void finalists_add(struct finalists *f, const struct contender *o)
 {
     int kind = kind_of(&o->knobs);
-    if (!f->has_fastest || faster(o, &f->fastest)) f->fastest = *o;
-    f->has_fastest = true;
+    rank(f->fast, &f->n_fast, FINALISTS_FAST, faster, o);
     if (o->risky) return;
-    rank(f, o);
+    rank(f->ranked, &f->n, f->most, before, o);
     if (!f->has_kind[kind] || before(o, &f->of_kind[kind])) f->of_kind[kind] = *o;
     f->has_kind[kind] = true;
 }
@@ -185,7 +198,7 @@ size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_M
 {
     size_t n = f->n, added = 0;
     memcpy(plans, f->ranked, n * sizeof *plans);
-    if (f->has_fastest) add_last(plans, &n, f->most, &added, &f->fastest);
+    if (f->n_fast) add_last(plans, &n, f->most, &added, &f->fast[0]);
     for (int kind = 0; kind < 2 && f->two_kinds && f->most > 1; kind++)
         if (f->has_kind[kind] && !has_kind(plans, n, kind))
             add_last(plans, &n, f->most, &added, &f->of_kind[kind]);

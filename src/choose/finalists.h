@@ -5,12 +5,15 @@
 
 #include "choose/search.h"
 
+enum { FINALISTS_FAST = 3 };
+
 struct finalists {
-    size_t most, n;
+    size_t most, n, n_fast;
     struct contender ranked[SEARCH_MAX_PLANS]; /* best first, one for a tp, pp, ep and etp */
-    struct contender fastest;                  /* of all, whatever the guides prefer */
+    struct contender fast[FINALISTS_FAST];     /* the fastest, whatever the guides prefer, one
+                                                  each too: moving layers may change their order */
     struct contender of_kind[2];               /* the best without and with sharded parameters */
-    bool has_fastest, has_kind[2], two_kinds;  /* two_kinds: the second is asked for */
+    bool has_kind[2], two_kinds;               /* two_kinds: the second is asked for */
 };
 
 /* Whether two plans have the same tp, pp, cp, ep, etp and sharding. */
@@ -18,11 +21,11 @@ bool finalists_same_layout(const struct knobs *a, const struct knobs *b);
 /* Keeps so many; `two_kinds`: and the best of each kind of sharding. */
 void finalists_start(struct finalists *f, size_t most, bool two_kinds);
 /* Whether a plan of this layout with at least this score and step time, seconds, would be kept; of
-   one that is risky only whether it is the fastest. */
+   one that is risky only whether it is among the fastest. */
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
                     double step_s, bool risky);
 void finalists_add(struct finalists *f, const struct contender *o);
-/* All of them, best first; at most `most`. */
+/* All of them, of the fastest but the first, best first; at most `most`. */
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS]);
 /* Best first; of those within 0.5 % of the best, with no more risk, one with the fewest
    model-parallel ranks. */

@@ -90,7 +90,7 @@ static void collect_plans(const struct planner *p)
     }
     for (size_t i = 1; i < out->n; i++)
         if (out->plans[i].costs.risky && !out->plans[0].costs.risky)
-            out->plans[0].risk = out->plans[i].risk = STR("dynamic_graphs");
+            out->plans[0].risk = out->plans[i].risk = reason_risk(out, &out->plans[i].costs);
 }
 
 /* The model's size is what many guides go by. */

@@ -97,6 +97,8 @@ void reason_plan(struct arena *a, const struct rule_set *rules, const struct ans
 void reason_add(struct arena *a, struct reason_list *list, struct reason reason);
 /* fit, scale, profile or retune; empty for none. */
 const char *reason_phase(enum phase phase);
+/* The risk for which a plan is never first: dynamic_graphs, or offload where plans do without. */
+struct str reason_risk(const struct answer *answer, const struct contender *plan);
 /* What keeps a plan that may be faster from being the first: a risk, or a guide; empty: nothing. */
 struct str reason_held_back(struct arena *a, const struct answer *answer,
                             const struct contender *plan);

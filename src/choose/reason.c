@@ -275,11 +275,22 @@ static const struct preference *held_back_by(const struct answer *answer,
     return most;
 }
 
+struct str reason_risk(const struct answer *answer, const struct contender *plan)
+{
+    struct config c = answer->base;
+    c.knobs = plan->knobs;
+    unsigned risks = move_risks_of(&answer->base, &c) & ~c.knobs.open_numerics;
+    return risks & RISK_DYNAMIC_GRAPHS ? STR("dynamic_graphs") : STR("offload");
+}
+
 struct str reason_held_back(struct arena *a, const struct answer *answer,
                             const struct contender *plan)
 {
     const struct contender *first = &answer->plans[0].costs;
-    if (plan->risky && !first->risky)
+    bool risk = plan->risky && !first->risky;
+    if (risk && str_is(reason_risk(answer, plan), "offload"))
+        return STR("it offloads to the CPU, which guides leave for what has no room otherwise");
+    if (risk)
         return STR("its graph of the whole iteration has buffers of a fixed size, "
                    "which recipes of this chip and format seldom risk");
     const struct preference *p = held_back_by(answer, plan, first);

@@ -76,7 +76,7 @@ bool room_is_denied(struct search *s, int most_vpp)
 {
     if (s->request->exhaustive || !s->c.machine_known) return false;
     if (floor_of(s, most_vpp, !s->tight) <= s->c.machine.capacity_bytes) return false;
-    if (s->finalists.has_fastest) return true; /* else what needs least is told of */
+    if (s->finalists.n_fast) return true; /* else what needs least is told of */
     return s->out->has_least && floor_of(s, most_vpp, false) >= s->out->least.peak;
 }
 

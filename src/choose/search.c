@@ -82,7 +82,7 @@ bool contender_estimate(const struct config *c, struct contender *out)
 /* Whether a plan of the present layout that takes at least `step_s` would change anything. */
 static bool matters(const struct search *s, double step_s, double wish)
 {
-    if (s->any) return !s->finalists.has_fastest;
+    if (s->any) return s->finalists.n_fast == 0;
     return s->request->exhaustive || finalists_want(&s->finalists, &s->c.knobs,
                                                     step_s * prefer_factor(wish), step_s, s->risky);
 }
@@ -220,7 +220,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     variant_set(s, v, x->recompute);
     const struct time_rates *rates = variant_rates(s, v, x->recompute);
     double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) + x->seconds;
-    s->risky = v->risky;
+    s->risky = v->risky || s->last_resort;
     bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)),
          cramped = !slow && !all && room_is_cramped(s, x->recompute, x->offload);
     bool settled = slow;
@@ -252,10 +252,12 @@ static bool is_barred(struct search *s)
     return note_rejection(s, r->barred ? r->barred(r->context, &s->c) : NULL);
 }
 
-/* Offload is for spots and stages on which recomputation short of whole layers makes no room. */
+/* Offload is for spots and stages on which recomputation short of whole layers makes no room, or
+   for all where the best plan offloads. */
 static bool needs_offload(struct search *s)
 {
     const struct kind *kind = present_kind(s);
+    if (s->offload_alone) return kind->n_offloads > 1;
     return room_is_cramped_now(s, kind->part, 0) &&
            !room_is_cramped_now(s, kind->fullest, kind->leanest);
 }
@@ -283,7 +285,7 @@ static void visit_stages(struct search *s, const struct spot *spot, bool plain)
     room_forget(s);
     if (!plain && !needs_offload(s)) return;
     variants_open(s);
-    s->out->visited++;
+    s->out->visited += !s->offload_alone;
     const struct kind *kind = present_kind(s);
     for (int o = plain ? 0 : 1; o < kind->n_offloads; o++) {
         if (o == 1 && !needs_offload(s)) break;
@@ -373,7 +375,7 @@ static void visit(struct search *s, const struct turn *turn)
         set_spot(s, turn->spot, x.values[0]);
         double wish = turn->spot->wish;
         int most = x.values[x.n - 1];
-        bool plain = any_matters(s, turn->plain[more], most, wish);
+        bool plain = !s->offload_alone && any_matters(s, turn->plain[more], most, wish);
         if (!plain && !offload_matters(s, most, wish)) continue;
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
@@ -389,9 +391,9 @@ static void visit_all(struct search *s)
     const struct spot *spots = s->spots.items.items;
     size_t next = 0, n = s->spots.items.n;
     s->turns.n = 0;
-    while ((next < n || s->turns.n > 0) && !(s->any && s->finalists.has_fastest)) {
-        bool queued = s->turns.n > 0 && (s->any || next == n ||
-                                         s->turns.items[0].bound <= spots[next].bound);
+    while ((next < n || s->turns.n > 0) && !(s->any && s->finalists.n_fast > 0)) {
+        bool queued =
+            s->turns.n > 0 && (s->any || next == n || s->turns.items[0].bound <= spots[next].bound);
         if (queued) {
             struct turn turn = order_take(s);
             visit(s, &turn);
@@ -399,6 +401,71 @@ static void visit_all(struct search *s)
             queue(s, &spots[next++]);
         }
     }
+}
+
+/* ---- offload where there is room without ---- */
+
+static const struct spot *spot_of(const struct search *s, const struct knobs *k)
+{
+    for (size_t i = 0; i < s->spots.items.n; i++) {
+        const struct spot *spot = &s->spots.items.items[i];
+        struct knobs layout = s->spots.groups.items[spot->group]->knobs;
+        layout.pp = spot->pp;
+        if (layout.mbs == k->mbs && finalists_same_layout(&layout, k)) return spot;
+    }
+    return NULL;
+}
+
+/* Tries what needs offload on a spot on which other plans do without. */
+static void visit_offloads(struct search *s, const struct spot *spot, int vpp)
+{
+    set_spot(s, spot, vpp);
+    s->kind = kinds_of(&s->kinds, &s->c);
+    const struct kind *kind = present_kind(s);
+    s->params = sharding_params(&s->c);
+    room_forget(s);
+    if (kind->n_offloads == 1 || needs_offload(s)) return;
+    variants_list(s);
+    variants_open(s);
+    for (int o = 1; o < kind->n_offloads; o++) {
+        struct relief x = {.offload = o, .seconds = cpu_seconds(s, &kind->offloads[o])};
+        for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
+            if (!is_cramped(s, &x)) try_variants(s, spot, spot->wish, &x);
+    }
+}
+
+/* A faster variant may have room with offload alone. Guides leave it for last (S1.4), and to ask
+   everywhere takes as long as the search: where the best plan does without, it is tried on the
+   layouts that are shown, and never first. */
+static void visit_shown(struct search *s)
+{
+    enum { MOST = 5 };
+    struct knobs kept[MOST + FINALISTS_FAST];
+    const struct finalists *f = &s->finalists;
+    size_t n = 0;
+    for (size_t i = 0; i < f->n && i < MOST; i++)
+        kept[n++] = f->ranked[i].knobs;
+    for (size_t i = 0; i < f->n_fast; i++)
+        kept[n++] = f->fast[i].knobs;
+    s->last_resort = true;
+    for (size_t i = 0; i < n; i++) {
+        const struct spot *spot = spot_of(s, &kept[i]);
+        if (spot) visit_offloads(s, spot, kept[i].vpp);
+    }
+    s->last_resort = false;
+}
+
+static void visit_with_offload(struct search *s)
+{
+    const struct finalists *f = &s->finalists;
+    if (s->any || f->n == 0) return;
+    if (!knobs_offload(&f->ranked[0].knobs)) {
+        visit_shown(s);
+        return;
+    }
+    s->offload_alone = true;
+    visit_all(s);
+    s->offload_alone = false;
 }
 
 /* Plans that are known from elsewhere. */
@@ -448,20 +515,41 @@ bool search_divide(struct config *c, struct layout *slot)
     return true;
 }
 
+/* A plan as it is shown, its layers divided into *slot; the part of its step that it gains so. */
+static double polish_one(struct search *s, struct contender *o, struct layout *slot)
+{
+    double preferred = o->score / o->step_s, before = o->step_s;
+    bool risky = o->risky;
+    s->c.knobs = o->knobs;
+    if (!search_divide(&s->c, slot) || !contender_estimate(&s->c, o)) return 0;
+    o->score = o->step_s * preferred;
+    o->risky = risky;
+    return 1 - o->step_s / before;
+}
+
+/* Puts the one first that is the fastest as it is shown. */
+static void settle_fastest(struct search *s)
+{
+    struct contender *fast = s->finalists.fast, first = fast[0], shown;
+    size_t n = s->finalists.n_fast, fastest = 0;
+    double least = INFINITY;
+    for (size_t i = 0; i < n && n > 1; i++) {
+        shown = fast[i];
+        polish_one(s, &shown, &s->layout);
+        if (shown.step_s < least) least = shown.step_s, fastest = i;
+    }
+    fast[0] = fast[fastest];
+    fast[fastest] = first;
+}
+
 /* The plans as they are shown, which may change their order. */
 static void polish(struct search *s)
 {
     struct search_result *out = s->out;
     for (size_t i = 0; i < out->n; i++) {
-        struct contender *o = &out->plans[i];
-        double preferred = o->score / o->step_s, before = o->step_s;
-        bool risky = o->risky;
-        s->c.knobs = o->knobs;
-        if (!search_divide(&s->c, &out->splits[i]) || !contender_estimate(&s->c, o)) continue;
-        o->slot = (int)i;
-        o->score = o->step_s * preferred;
-        o->risky = risky;
-        out->polished = fmax(out->polished, 1 - o->step_s / before);
+        double gain = polish_one(s, &out->plans[i], &out->splits[i]);
+        out->plans[i].slot = (int)i;
+        out->polished = fmax(out->polished, gain);
     }
     finalists_sort(out->plans, out->n);
 }
@@ -536,13 +624,15 @@ bool search_finds_any(struct search *s, double capacity_bytes)
     s->any = true;
     visit_within(s, capacity_bytes, &unused);
     s->any = false;
-    return s->finalists.has_fastest;
+    return s->finalists.n_fast > 0;
 }
 
 void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out)
 {
     s->tight = tight;
     visit_within(s, capacity_bytes, out);
+    visit_with_offload(s);
+    settle_fastest(s);
     out->n = finalists_take(&s->finalists, out->plans);
     polish(s);
 }

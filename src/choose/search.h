@@ -41,7 +41,8 @@ struct contender {
     double step_s, low_s, high_s;
     double peak, peak_low, peak_high; /* bytes */
     int fits;                         /* of struct memory_estimate */
-    bool risky;   /* takes a risk that tuned recipes of the chip do not: never first */
+    bool risky;   /* takes a risk that tuned recipes of the chip do not, or offloads where others do
+                     without: never first */
     double score; /* step time with the guides' preference: what the ranking compares, seconds */
     int slot;     /* of a plan that is given: its split in search_result.splits */
 };

@@ -83,18 +83,27 @@ static double shortest_interleaved(const struct microbatch *w, double n, double 
    its chunks of every microbatch and waits for one to pass the chunks before its first. Added up
    over the ranks, whose loads are all that is to be done, this bounds T; without virtual stages
    W(r) is what the ranks before r do. A rank has whole layers besides. */
+static double shortest_pipeline(const struct config *c, const struct microbatch *w, int most_vpp)
+{
+    const struct knobs *k = &c->knobs;
+    double n = (double)knobs_microbatches(k), p = k->pp;
+    double whole = ceil(c->model.num_layers / p) * n * w->least, sent = n * k->vpp * w->transfers;
+    if (k->vpp == 1) return sent + fmax(whole, w->all / (1 - pow(1 - 1 / n, p)));
+    double waits =
+        (p - 1) * (p - 2) / (2 * p) * w->least; /* chunks between the ends have a layer */
+    double even = c->layout_given ? 0 : shortest_interleaved(w, n, p, most_vpp);
+    return sent + fmax(fmax(whole, even), n * w->all / p + waits);
+}
+
 static double shortest_schedule(const struct spots *s, const struct config *c,
                                 const struct time_rates *rates, int most_vpp)
 {
     const struct knobs *k = &c->knobs;
     struct microbatch w = microbatch_of(s, c, rates);
-    double n = (double)knobs_microbatches(k), p = k->pp;
+    double n = (double)knobs_microbatches(k);
     if (k->pp == 1) return n * w.all;
-    double whole = ceil(c->model.num_layers / p) * n * w.least, sent = n * k->vpp * w.transfers;
-    if (k->vpp == 1) return sent + fmax(whole, w.all / (1 - pow(1 - 1 / n, p)));
-    double waits = (p - 1) * (p - 2) / (2 * p) * w.least; /* chunks between the ends have a layer */
-    double even = c->layout_given ? 0 : shortest_interleaved(&w, n, p, most_vpp);
-    return sent + fmax(fmax(whole, even), n * w.all / p + waits);
+    double busy = n * (w.all / k->pp + k->vpp * w.transfers);
+    return time_least_pipeline(rates, busy, shortest_pipeline(c, &w, most_vpp));
 }
 
 double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates,
@@ -108,7 +117,7 @@ double spots_bound_of_split(const struct spots *s, const struct config *c,
 {
     double transfers = 2 * comm_stage_exposed(s->timing, &c->knobs);
     double ranks[LAYOUT_MAX_CHUNKS], waits[LAYOUT_MAX_CHUNKS], before = 0, longest = 0;
-    double n = (double)knobs_microbatches(&c->knobs);
+    double n = (double)knobs_microbatches(&c->knobs), all = 0;
     int layer = 0, pp = c->knobs.pp;
     for (int r = 0; r < pp; r++) /* only what is used: this runs for tens of thousands */
         ranks[r] = waits[r] = 0;
@@ -122,9 +131,11 @@ double spots_bound_of_split(const struct spots *s, const struct config *c,
         before += chunk;
         ranks[r] += chunk;
     }
-    for (int r = 0; r < pp; r++)
+    for (int r = 0; r < pp; r++) {
         longest = fmax(longest, n * ranks[r] + waits[r]);
-    return rates->slow * longest + rates->fixed;
+        all += ranks[r];
+    }
+    return rates->slow * time_least_pipeline(rates, n * all / pp, longest) + rates->fixed;
 }
 
 /* ---- enumeration ---- */
@@ -136,8 +147,7 @@ struct axis spots_stages(const struct search_request *r, const struct config *c)
     struct axis all = space_values(r, &decisions[DECISION_VPP], k), x = {0};
     bool grouped = knobs_microbatches(k) % k->pp == 0;
     for (int i = 0; i < all.n; i++)
-        if (all.values[i] == 1 || grouped)
-            x.values[x.n++] = all.values[i];
+        if (all.values[i] == 1 || grouped) x.values[x.n++] = all.values[i];
     return x;
 }
 

@@ -106,8 +106,10 @@ struct search {
     struct memory_work *memory;
     struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
     struct finalists finalists;
-    bool tight, risky; /* risky: of the variant being tried, false while it is open */
-    bool any;          /* one plan that fits will do */
+    bool tight, risky;               /* risky: of the variant being tried, false while it is open */
+    bool last_resort, offload_alone; /* the plans being tried all offload: where others have room
+                                        without, where the best offloads too */
+    bool any;                        /* one plan that fits will do */
 };
 
 static inline const struct kind *present_kind(const struct search *s)

@@ -113,7 +113,7 @@ void kernel_linear(const struct timing *t, struct linear l, struct pass *forward
     *(grouped ? &backward->grouped : &backward->gemm) += x.input;
     *(grouped ? &backward->grouped : &backward->gemm) += x.weights;
     if (!kernel_is_low(t, &l)) return;
-    double rows = fmax(1, l.experts) * l.rows;
+    double rows = (1 - l.quantised_before) * fmax(1, l.experts) * l.rows;
     if (!l.quantised_in) forward->quantise += kernel_quantise(t, rows * l.in);
     if (!l.quantised_out) backward->quantise += kernel_quantise(t, rows * l.out);
 }

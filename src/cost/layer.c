@@ -24,7 +24,8 @@ struct linear layer_linear(const struct timing *t, const struct matrix *x, bool 
                        .out = matrix_out(x, k),
                        .in = matrix_in(x, k),
                        .wide = x->numeric != NUMERIC_LOW,
-                       .frozen = !knobs_trains_language(k)};
+                       .frozen = !knobs_trains_language(k),
+                       .quantised_before = 1 - t->f.quantise_own};
     if (x->groups > 0) l.out += copies * x->group_width / k->tp;
     if (!matrix_is_routed(x)) return l;
     l.experts = (double)m->experts / k->ep;
@@ -94,6 +95,22 @@ static void add_adapter(const struct timing *t, const struct linear *l, struct l
     add_ops(t, &host, x);
 }
 
+/* Bridge's adapters run apart from their linear's own collectives: beside one that cuts its input
+   the output is gathered, and its gradient in backward; beside one that cuts its output the input
+   is, and that gradient scattered, unless the linear hands its own over, which it does not where
+   it overlaps them (bridge/peft/utils.py, ParallelLinearAdapter). */
+static void add_adapter_exchange(const struct timing *t, const struct matrix *m,
+                                 struct layer_time *x)
+{
+    const struct knobs *k = &t->config->knobs;
+    if (config_traits(t->config)->adapters_cut_with_linear || matrix_is_routed(m)) return;
+    if (m->cut == CUT_NOT || (m->cut == CUT_OUTPUT && !k->tp_comm_overlap)) return;
+    double bytes = 2 * t->tokens * (m->cut == CUT_INPUT ? m->out : m->in);
+    double one = comm_collective(t, bytes, k->tp, k->tp);
+    x->forward.tp += one;
+    x->backward.tp += one;
+}
+
 /* A 4-bit weight is read packed and written wide for every product with it: forward, repeated
    forward, and the input's gradient. The product's own kernel reads it again. */
 static void add_widening(const struct timing *t, const struct linear *l, bool again,
@@ -120,7 +137,10 @@ static void add_weights(const struct timing *t, const struct weights *w, bool fu
             continue;
         }
         kernel_linear(t, l, &x->forward, own->forward_only ? &unused : &x->backward);
-        if (linear_has_adapter(&t->config->knobs, own->role)) add_adapter(t, &l, x);
+        if (linear_has_adapter(&t->config->knobs, own->role)) {
+            add_adapter(t, &l, x);
+            add_adapter_exchange(t, own, x);
+        }
         if (again) kernel_linear(t, l, &x->again, &unused);
         if (t->config->knobs.four_bit && !matrix_is_routed(own)) add_widening(t, &l, again, x);
     }
@@ -153,6 +173,13 @@ static void add_dispatch(const struct timing *t, const struct exchange *e, struc
     x->sync_again = true;
 }
 
+/* The products of weight gradients hide a part of backward's, where there are any. */
+double layer_tp_backward(const struct timing *t, const struct exchange *e)
+{
+    if (e->backward > 0) return e->backward;
+    return knobs_trains_language(&t->config->knobs) ? t->f.tp_backward : e->forward;
+}
+
 /* Context parallelism runs beside attention's own kernels; backward carries the gradients of KV
    beside KV. */
 static void add_exchange(const struct timing *t, const struct exchange *e, struct layer_time *x)
@@ -162,7 +189,7 @@ static void add_exchange(const struct timing *t, const struct exchange *e, struc
     case EXCHANGE_TP:
         one = comm_collective(t, e->bytes, tp, tp);
         x->forward.tp += e->forward * one;
-        x->backward.tp += (e->backward > 0 ? e->backward : t->f.tp_backward) * one;
+        x->backward.tp += layer_tp_backward(t, e) * one;
         if (t->repeated & e->freed_by) x->again.tp += e->forward * one;
         break;
     case EXCHANGE_CP:

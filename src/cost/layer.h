@@ -31,6 +31,8 @@ struct linear layer_linear(const struct timing *t, const struct matrix *x, bool 
 /* What a layer does on this rank; of layer_none nothing, for lists of other parts. */
 extern const struct layer_kind layer_none;
 void layer_work(const struct timing *t, struct layer_kind kind, struct work *w);
+/* Collectives of a TP exchange that backward shows, for one of forward's bytes. */
+double layer_tp_backward(const struct timing *t, const struct exchange *e);
 /* Adds its time. */
 void layer_add_work(const struct timing *t, const struct work *w, struct layer_time *x);
 

@@ -77,9 +77,8 @@ static void add_exchange(struct walk *w, const struct exchange *e)
                        .topk = w->t->config->model.topk,
                        .experts = w->t->config->model.experts,
                        .ranks = k->ep};
-    double backward = e->backward > 0 ? e->backward : w->t->f.tp_backward;
     if (e->kind == EXCHANGE_TP && k->tp > 1)
-        add(w, tp, w->times * (forward * e->forward + backward));
+        add(w, tp, w->times * (forward * e->forward + layer_tp_backward(w->t, e)));
     if (e->kind == EXCHANGE_CP && k->cp > 1) add(w, cp, w->times * (forward + 2));
     if (e->kind == EXCHANGE_EP && k->ep > 1) add(w, ep, w->times * 2 * (forward + 1));
 }

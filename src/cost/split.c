@@ -317,15 +317,28 @@ struct probe {
     int stage, n, n_known;
     double high; /* bytes, upper end of the estimate */
     struct {
-        int n;
+        uint64_t layers;
         double high;
     } known[PROBED]; /* the last ones */
 };
 
-static void note_high(struct probe *p, double high)
+/* Which layers stand where on the stage: the same number may be divided otherwise. */
+static uint64_t layers_of(const struct probe *p)
+{
+    const struct memory_work *w = p->w;
+    uint64_t sum = 0;
+    for (int i = p->stage; i < w->n_chunks; i += w->c->knobs.pp) {
+        sum = sum * 0x100000001b3 + (uint64_t)(w->chunks[i].last_kind + 1);
+        for (int k = 0; k < w->c->model.n_kinds; k++)
+            sum = sum * 0x100000001b3 + (uint64_t)w->chunks[i].counts[k];
+    }
+    return sum;
+}
+
+static void note_high(struct probe *p, uint64_t layers, double high)
 {
     int at = p->n_known++ % PROBED;
-    p->known[at].n = p->n;
+    p->known[at].layers = layers;
     p->known[at].high = p->high = high;
 }
 
@@ -335,12 +348,13 @@ static void set_layers(struct probe *p, int n)
         change_stage(p->w, p->stage, 1);
     for (; p->n > n; p->n--)
         change_stage(p->w, p->stage, -1);
+    uint64_t layers = layers_of(p);
     for (int i = 0; i < PROBED && i < p->n_known; i++)
-        if (p->known[i].n == n) {
+        if (p->known[i].layers == layers) {
             p->high = p->known[i].high;
             return;
         }
-    note_high(p, high_of(p->w, p->stage));
+    note_high(p, layers, high_of(p->w, p->stage));
 }
 
 /* Layers that a stage has room for; fewer than its chunks have to have where these are too many.
@@ -353,7 +367,7 @@ static int room_of(struct memory_work *w, int stage, double high)
     int low = k->vpp - (stage == 0) - (stage == k->pp - 1), most = w->c->model.num_layers;
     for (int i = stage; i < w->n_chunks; i += k->pp)
         p.n += w->chunks[i].layers;
-    note_high(&p, high);
+    note_high(&p, layers_of(&p), high);
     int n = p.n;
     set_layers(&p, n + 1);
     double more = p.high > high ? (capacity - high) / (p.high - high) : 0;

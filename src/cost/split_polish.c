@@ -17,6 +17,7 @@ struct polish {
     const struct time_layers *layers;
     struct time_rates rates;
     struct layout layout;
+    double mean;    /* seconds of a microbatch on a rank */
     int fits;       /* of the plan before */
     double seconds; /* of its step now */
 };
@@ -37,12 +38,22 @@ static bool may_move(const struct polish *p, int from, int to)
     return from != to && close && p->layout.decoders[from] > !end;
 }
 
+static double mean_of(const struct config *c, const struct time_rates *rates)
+{
+    double all = rates->embedding + rates->head + c->model.mtp_layers * rates->mtp;
+    for (int i = 0; i < c->model.num_layers; i++)
+        all += rates->kinds[c->model.layers[i]];
+    return all / c->knobs.pp;
+}
+
 /* Seconds that the step cannot undercut. */
 static double least_seconds(const struct polish *p)
 {
     double busiest = split_busiest(p->c, &p->rates, &p->layout);
     double microbatches = (double)knobs_microbatches(&p->c->knobs);
-    return p->rates.slow * microbatches * busiest + p->rates.fixed;
+    double pipeline =
+        time_least_pipeline(&p->rates, microbatches * p->mean, microbatches * busiest);
+    return p->rates.slow * pipeline + p->rates.fixed;
 }
 
 static double step_of(const struct polish *p)
@@ -114,6 +125,7 @@ bool split_polish(struct config *c, struct layout *slot)
     trial.n_layouts = trial.knobs.layout = 1;
     time_layers_init(&trial, &layers);
     time_rates_of(&layers, &trial, &p.rates);
+    p.mean = mean_of(&trial, &p.rates);
     p.fits = (int)m.fits;
     double before = p.seconds = step_of(&p), wanted = c->knobs.layout > 0 ? 0 : LAYOUT_GAINS;
     int moves = take_moves(&p);

@@ -19,7 +19,8 @@ struct item {
         again;        /* seconds on the rank; again: what recomputation adds to backward */
     struct pass busy; /* kernels and exposed communication of both passes, without recomputation */
     double recompute, host;
-    double network; /* seconds of both passes' exchanges between domains, hidden or not */
+    double network;          /* seconds of both passes' exchanges between domains, hidden or not */
+    double heat, heat_again; /* of them: what power makes tensor cores slower; in repeats */
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out)
@@ -44,7 +45,8 @@ struct knobs time_layers_key(const struct knobs *k)
 {
     struct knobs x = *k;
     x.pp = x.vpp = 1, x.layout = 0;
-    x.overlap_ep = x.shared_expert_overlap = x.tp_comm_overlap = false;
+    x.overlap_ep = x.shared_expert_overlap = false;
+    x.tp_comm_overlap = k->task == TASK_PEFT && k->tp_comm_overlap; /* adapters' own exchange */
     x.optimizer_instances = x.dp_replicate = 1;
     x.fp8_param_gather = x.precision_aware = false;
     x.exp_avg_bytes = x.exp_avg_sq_bytes = 0;
@@ -77,7 +79,7 @@ static void hide(const struct timing *t, const struct knobs *k, struct pass *x)
     double kernels = pass_kernels(x);
     if (k->overlap_ep && has_second_in_flight(k))
         x->ep -= t->f.ep_hidden * fmin(x->ep, kernels);
-    else if (k->shared_expert_overlap)
+    else if (k->shared_expert_overlap && t->config->model.shared_ffn > 0)
         x->ep -= t->f.shared_expert_hidden * fmin(x->ep, t->f.shared_expert_window * kernels);
     if (k->tp_comm_overlap) x->tp *= 1 - t->f.tp_hidden;
 }
@@ -104,8 +106,8 @@ static double duration(const struct timing *t, const struct pass *x, double sync
 
 /* Tensor cores that are busy all the time draw the power that holds the clocks down: their kernels
    slow down with their share of the time. The same GEMM runs slower in a dense model than between
-   exchanges and launches. */
-static void throttle(const struct timing *t, struct pass *x, bool waits)
+   exchanges and launches. Gives the seconds lost. */
+static double throttle(const struct timing *t, struct pass *x, bool waits)
 {
     double tensor = x->gemm + x->grouped + x->attention, whole = duration(t, x, 0, waits);
     double most = t->low ? t->f.throttling_low : t->f.throttling;
@@ -113,6 +115,7 @@ static void throttle(const struct timing *t, struct pass *x, bool waits)
     x->gemm *= slower;
     x->grouped *= slower;
     x->attention *= slower;
+    return (slower - 1) * tensor;
 }
 
 /* What a transfer to or from the CPU takes longer than the pass it runs beside. */
@@ -139,10 +142,12 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
     hide(t, k, &backward);
     struct pass both = backward; /* with what recomputation repeats, of which nothing is hidden */
     pass_add(&both, &l->again, 1);
-    throttle(t, &forward, waits);
-    throttle(t, &backward, waits);
-    throttle(t, &both, waits);
-    struct item x = {.busy = forward, .network = between_domains(t, l)};
+    struct item x = {.network = between_domains(t, l)};
+    x.heat = throttle(t, &forward, waits);
+    double heat = throttle(t, &backward, waits);
+    x.heat_again = throttle(t, &both, waits) - heat;
+    x.heat += heat;
+    x.busy = forward;
     x.forward = duration(t, &forward, l->syncs, waits);
     x.backward = duration(t, &backward, 0, waits);
     x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x.backward;
@@ -158,7 +163,7 @@ struct chunks {
     int n;
     double forward[LAYOUT_MAX_CHUNKS], backward[LAYOUT_MAX_CHUNKS];
     struct pass busy; /* of all chunks together */
-    double recompute, host, transfers, network, all;
+    double recompute, host, transfers, network, heat, all;
 };
 
 static void put(struct chunks *c, int at, const struct item *x, double count, double again)
@@ -168,6 +173,7 @@ static void put(struct chunks *c, int at, const struct item *x, double count, do
     pass_add(&c->busy, &x->busy, count);
     c->recompute += count * again * x->recompute;
     c->network += count * x->network;
+    c->heat += count * (x->heat + again * x->heat_again);
     c->host += count * (x->host - (1 - again) * (x->again - x->recompute));
 }
 
@@ -255,6 +261,13 @@ static double uneven_ramps(const struct knobs *k, const struct chunks *c)
     return ramps * c->busy.attention / k->pp * documents_across_microbatches(k).excess;
 }
 
+/* Stages that wait draw little power, which lets the clocks of their next kernels rise: of what
+   throttling takes of a busy stage, as much is saved as it waits. */
+static double cooled(const struct chunks *c, double bubble)
+{
+    return bubble * (1 - c->heat / c->all);
+}
+
 static void breakdown(const struct timing *t, const struct chunks *c, double times,
                       struct time_estimate *out)
 {
@@ -329,15 +342,15 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     if (!chunks_of(l, c, &chunks)) return false;
     *out = (struct time_estimate){0};
     double slow = straggling(t, k), n = (double)knobs_microbatches(k), stage = chunks.all / k->pp;
-    double pipeline = slow * (schedule(k, &chunks) + uneven_ramps(k, &chunks)),
-           times = slow * n / k->pp;
+    double waiting = schedule(k, &chunks) + uneven_ramps(k, &chunks) - n * stage;
+    double times = slow * n / k->pp;
     struct rank_params params = sharding_params(c);
     breakdown(t, &chunks, times, out);
     double window = fmax(0, stage - chunks.network / k->pp);
     out->dp_exposed = slow * sharding_exposed(t, k, params, window);
-    out->bubble = pipeline - slow * n * stage;
+    out->bubble = slow * cooled(&chunks, waiting);
     out->optimizer = sharding_optimizer(t, k, params);
-    out->step = pipeline + out->dp_exposed + out->optimizer + t->f.step_s;
+    out->step = slow * n * stage + out->bubble + out->dp_exposed + out->optimizer + t->f.step_s;
     double p = k->pp - 1;
     out->bubble_fraction = p / (n * chunks.n / k->pp + p);
     double tokens = (double)k->gbs * k->seq / (out->step * (double)k->gpus);
@@ -375,9 +388,20 @@ static double rate(const struct time_layers *l, const struct config *c,
     return x.forward + x.backward + x.again;
 }
 
+/* Of an item that is nothing but tensor cores' work, which no item is hotter than. */
+static double least_cooled(const struct timing *t)
+{
+    return 1 / (1 + (t->low ? t->f.throttling_low : t->f.throttling));
+}
+
+double time_least_pipeline(const struct time_rates *rates, double busy, double whole)
+{
+    return busy + rates->cooled * fmax(0, whole - busy);
+}
+
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out)
 {
-    *out = (struct time_rates){0};
+    *out = (struct time_rates){.cooled = least_cooled(&l->timing)};
     for (int i = 0; i < c->model.n_kinds; i++)
         out->kinds[i] = rate(l, c, &l->kinds[i]);
     out->embedding = rate(l, c, &l->embedding);

@@ -31,8 +31,12 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
 struct time_rates {
     double kinds[MODEL_MAX_KINDS], embedding, head, mtp;
     double slow,
-        fixed; /* factor of the slowest of many ranks; seconds of a step beside its pipeline */
+        fixed;     /* factor of the slowest of many ranks; seconds of a step beside its pipeline */
+    double cooled; /* part of what a rank waits that the step shows at least */
 };
+/* Seconds of a pipeline whose ranks are busy for `busy` in the mean and which takes `whole` at
+   least, both of them by rates: ranks that wait cool. */
+double time_least_pipeline(const struct time_rates *rates, double busy, double whole);
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out);
 /* Of the same layers the rates of plans with the same number are equal: how their communication is
    hidden. */

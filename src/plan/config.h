@@ -319,6 +319,12 @@ static inline bool knobs_reshards(const struct knobs *k)
 {
     return k->reshard_after_forward && (k->reshard_stated || k->pp == 1);
 }
+
+/* Whether activations or optimizer states are kept on the CPU. */
+static inline bool knobs_offload(const struct knobs *k)
+{
+    return k->optimizer_offload > 0 || k->offload_modules;
+}
 /* Whether the optimizer keeps its fp32 main parameter as the 16 bits that the bf16 parameter lacks:
    a precision-aware one does, unless the parameters are FP8. */
 static inline bool knobs_keeps_remainder(const struct knobs *k)

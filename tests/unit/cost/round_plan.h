@@ -47,6 +47,7 @@ static inline void use_round_machine(struct config *c)
                                        "hybridep_nic",
                                        "hybridep_nvlink",
                                        "deepep_nvlink",
+                                       "quantise_own",
                                        "quantise_delayed",
                                        "quantise_mxfp8",
                                        "dummy_wgrads",
