@@ -238,8 +238,7 @@ static bool is_power(int n)
 static bool serves_tp(const struct config *base, const struct knobs *k, int tp)
 {
     const struct model_shape *m = &base->model;
-    bool alone =
-        k->fsdp != FSDP_NONE || (m->experts && !config_traits(base)->tensor_beside_experts);
+    bool alone = k->fsdp == FSDP_DDP || (m->experts && !config_traits(base)->tensor_beside_experts);
     bool heads = m->heads % tp == 0 && (m->mla || m->groups % tp == 0 || tp % m->groups == 0);
     return tp == 1 || (!alone && is_power(tp) && tp <= base->machine.nvlink_domain && heads &&
                        m->dense_ffn % tp == 0 && m->shared_ffn % tp == 0);
@@ -261,10 +260,15 @@ static bool serves_pp(const struct config *base, const struct knobs *k, int pp)
                        (most == 0 || pp <= most));
 }
 
+/* Whether stages of some length are so many, where the framework cuts them. */
 static bool serves_vpp(const struct config *base, const struct knobs *k, int vpp)
 {
-    return vpp == 1 || (k->pp > 1 && config_traits(base)->chooses_stages &&
-                        k->pp * vpp <= base->model.num_layers + 2);
+    int layers = base->model.num_layers, stages = k->pp * vpp;
+    if (vpp == 1 || k->pp == 1) return vpp == 1;
+    if (config_traits(base)->chooses_stages) return stages <= layers + 2;
+    for (int length = 1; length <= layers; length++)
+        if (layout_stages_of_length(layers, length, k->pp, LAYOUT_ROUND_UP) == stages) return true;
+    return false;
 }
 
 static bool serves_etp(const struct config *base, const struct knobs *k, int etp)
