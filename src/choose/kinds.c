@@ -212,11 +212,8 @@ void kinds_kept(const struct config *c, double kept[MODEL_MAX_KINDS])
 {
     struct memory_coefficients x = memory_coefficients_of(&c->machine);
     struct token_counts tokens = token_counts(c, &x);
-    for (int i = 0; i < c->model.n_kinds; i++) {
-        struct layer_memory layer;
-        layer_measure(c, &tokens, c->model.kinds[i], &layer);
-        kept[i] = c->knobs.recompute == RECOMPUTE_FULL ? layer.input : layer.kept;
-    }
+    for (int i = 0; i < c->model.n_kinds; i++)
+        kept[i] = layer_kept(c, &tokens, c->model.kinds[i]);
 }
 
 static void measure(const struct config *c, struct rung *out)

@@ -160,10 +160,9 @@ static int step_cmp(const void *left, const void *right)
 static bool keeps_less(const struct step *a, const struct step *b, int n)
 {
     static const double clearly = 0.97;
-    bool less = true;
     for (int i = 0; i < n; i++)
-        less = less && (a->kept[i] == b->kept[i] || a->kept[i] <= clearly * b->kept[i]);
-    return less;
+        if (a->kept[i] != b->kept[i] && a->kept[i] > clearly * b->kept[i]) return false;
+    return true;
 }
 
 static void make_ladder(struct search *s)

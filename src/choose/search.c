@@ -37,7 +37,7 @@ void search_take_layers(struct search *s)
     if (memcmp(&known->key, &key, sizeof key) != 0) {
         known->key = key;
         known->known = 0;
-        time_layers_init(&s->c, &known->layers);
+        time_layers_init_known(&s->c, s->known_kernels, &known->layers);
     }
     take_rates(s, known);
 }
@@ -49,7 +49,7 @@ void search_take_memory(struct search *s)
     s->memory = &known->work;
     if (memcmp(&known->key, &key, sizeof key) == 0) return;
     known->key = key;
-    memory_measure(&s->c, &known->work);
+    memory_measure(&s->c, &s->memory_coefficients, &known->work);
 }
 
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
@@ -89,7 +89,7 @@ static bool matters(const struct search *s, double step_s, double wish)
 
 static void set_spot(struct search *s, const struct spot *spot, int vpp)
 {
-    s->group = &s->spots.groups.items[spot->group];
+    s->group = s->spots.groups.items[spot->group];
     s->c.knobs = s->group->knobs;
     s->c.knobs.pp = spot->pp;
     s->c.knobs.vpp = vpp;
@@ -262,20 +262,28 @@ static bool needs_offload(struct search *s)
            !room_is_cramped_now(s, kind->fullest, kind->leanest);
 }
 
-/* Seconds that no plan on the present spot undercuts, with its virtual stages or up to so many. */
-static double least_of_stages(const struct search *s, int most_vpp)
+/* Whether any plan on the present spot matters which takes at least so many seconds, with its
+   virtual stages or up to so many. */
+static bool any_matters(struct search *s, double least, int most_vpp, double wish)
 {
-    return spots_bound(&s->spots, &s->c, &s->group->least, most_vpp);
+    bool any = false;
+    for (int risky = 0; risky < 2 && !any; risky++) {
+        const struct variants_least *x = &s->group->variants_least[risky];
+        s->risky = risky;
+        any = x->any && matters(s, fmax(least, spots_bound(&s->spots, &s->c, &x->rates, most_vpp)),
+                                wish + x->wish);
+    }
+    s->risky = false;
+    return any;
 }
 
 /* `plain`: plans without offload matter too. */
 static void visit_stages(struct search *s, const struct spot *spot, bool plain)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
-    if (!matters(s, least_of_stages(s, s->c.knobs.vpp), wish) || is_barred(s)) return;
+    if (!any_matters(s, 0, s->c.knobs.vpp, wish) || is_barred(s)) return;
     room_forget(s);
     if (!plain && !needs_offload(s)) return;
-    variants_list(s);
     variants_open(s);
     s->out->visited += !s->offload_alone;
     const struct kind *kind = present_kind(s);
@@ -333,7 +341,7 @@ static void queue(struct search *s, const struct spot *spot)
 /* Whether any plan with offload does. What has room with it is asked where nothing else has. */
 static bool offload_matters(struct search *s, int most_vpp, double wish)
 {
-    return present_kind(s)->n_offloads > 1 && matters(s, least_of_stages(s, most_vpp), wish);
+    return present_kind(s)->n_offloads > 1 && any_matters(s, 0, most_vpp, wish);
 }
 
 /* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
@@ -360,12 +368,15 @@ static void visit(struct search *s, const struct turn *turn)
     struct axis vpp;
     if (!enter(s, turn->spot, &vpp)) return;
     s->params = sharding_params(&s->c);
+    variants_list(s);
     for (int more = 1; more >= 0; more--) {
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         set_spot(s, turn->spot, x.values[0]);
-        bool plain = !s->offload_alone && matters(s, turn->plain[more], turn->spot->wish);
-        if (!plain && !offload_matters(s, x.values[x.n - 1], turn->spot->wish)) continue;
+        double wish = turn->spot->wish;
+        int most = x.values[x.n - 1];
+        bool plain = !s->offload_alone && any_matters(s, turn->plain[more], most, wish);
+        if (!plain && !offload_matters(s, most, wish)) continue;
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
             set_spot(s, turn->spot, x.values[i]);
@@ -381,7 +392,8 @@ static void visit_all(struct search *s)
     size_t next = 0, n = s->spots.items.n;
     s->turns.n = 0;
     while ((next < n || s->turns.n > 0) && !(s->any && s->finalists.n_fast > 0)) {
-        bool queued = s->turns.n > 0 && (next == n || s->turns.items[0].bound <= spots[next].bound);
+        bool queued =
+            s->turns.n > 0 && (s->any || next == n || s->turns.items[0].bound <= spots[next].bound);
         if (queued) {
             struct turn turn = order_take(s);
             visit(s, &turn);
@@ -397,7 +409,7 @@ static const struct spot *spot_of(const struct search *s, const struct knobs *k)
 {
     for (size_t i = 0; i < s->spots.items.n; i++) {
         const struct spot *spot = &s->spots.items.items[i];
-        struct knobs layout = s->spots.groups.items[spot->group].knobs;
+        struct knobs layout = s->spots.groups.items[spot->group]->knobs;
         layout.pp = spot->pp;
         if (layout.mbs == k->mbs && finalists_same_layout(&layout, k)) return spot;
     }
@@ -549,7 +561,7 @@ static void make_families(struct search *s)
         s->families[i].least_mbs = INT_MAX;
     for (size_t i = 0; i < s->spots.items.n; i++) {
         const struct spot *spot = &s->spots.items.items[i];
-        int mbs = s->spots.groups.items[spot->group].knobs.mbs,
+        int mbs = s->spots.groups.items[spot->group]->knobs.mbs,
             *least = &s->families[spot->family].least_mbs;
         if (mbs < *least) *least = mbs;
     }
@@ -576,13 +588,17 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->timing = timing_of(&s->c);
     s->kinds = (struct kinds){.request = request, .arena = a};
     s->known_layers = ARENA_ARRAY(a, struct known_layers, SEARCH_KNOWN_LAYERS);
+    s->known_kernels = ARENA_NEW(a, struct known_kernels);
+    s->known_kernels->f = s->timing.f;
+    s->memory_coefficients = memory_coefficients_of(&s->c.machine);
     s->known_memory = ARENA_ARRAY(a, struct known_memory, SEARCH_KNOWN_MEMORY);
     part_wishes(s);
     s->spots = (struct spots){.request = request,
                               .arena = a,
                               .about_spot = s->wishes[PART_SPOT],
                               .c = &s->c,
-                              .timing = &s->timing};
+                              .timing = &s->timing,
+                              .kernels = s->known_kernels};
     spots_fill(&s->spots);
     make_families(s);
     return s;

@@ -16,7 +16,7 @@ enum { AXES = sizeof axes / sizeof *axes };
 
 /* ---- bounds ---- */
 
-static void take_least(struct time_rates *least, const struct time_rates *one)
+void spots_take_least(struct time_rates *least, const struct time_rates *one)
 {
     const double *from = (const double *)one;
     double *to = (double *)least;
@@ -38,10 +38,10 @@ struct time_rates spots_least_rates(const struct spots *s)
         k->graph_impl = GRAPH_FULL_ITERATION;
         k->overlap_ep = k->tp_comm_overlap = true;
         k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
-        time_layers_init(s->c, &layers);
+        time_layers_init_known(s->c, s->kernels, &layers);
         time_rates_of(&layers, s->c, &one);
         if (i == 0) least = one;
-        take_least(&least, &one);
+        spots_take_least(&least, &one);
     }
     *k = saved;
     return least;
@@ -134,8 +134,9 @@ struct axis spots_stages(const struct search_request *r, const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     struct axis all = space_values(r, &decisions[DECISION_VPP], k), x = {0};
+    bool grouped = knobs_microbatches(k) % k->pp == 0;
     for (int i = 0; i < all.n; i++)
-        if (all.values[i] == 1 || knobs_microbatches(k) % k->pp == 0)
+        if (all.values[i] == 1 || grouped)
             x.values[x.n++] = all.values[i];
     return x;
 }
@@ -144,7 +145,7 @@ static void add_spot(struct spots *s)
 {
     struct knobs *k = &s->c->knobs;
     const struct search_request *r = s->request;
-    const struct group *group = &s->groups.items[s->groups.n - 1];
+    const struct group *group = s->groups.items[s->groups.n - 1];
     guard_tick(arena_guard(s->arena));
     struct axis vpp = spots_stages(r, s->c);
     double bound = INFINITY;
@@ -179,8 +180,9 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     if (axis == DECISION_MBS) s->n_families += AXIS_MAX_PP + 1;
     if (axis != DECISION_PP) return;
     follow_tp(s);
-    struct group *group = VEC_PUSH(s->arena, &s->groups);
-    *group = (struct group){.knobs = s->c->knobs};
+    struct group *group = ARENA_NEW(s->arena, struct group);
+    *VEC_PUSH(s->arena, &s->groups) = group;
+    group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
     group->least = spots_least_rates(s);
     s->c->knobs = group->knobs;

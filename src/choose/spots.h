@@ -17,6 +17,7 @@ struct spot {
 };
 
 struct variant;
+struct variants_least;
 struct ladder;
 
 /* Spots that share all but pp, and with it their layers' times. */
@@ -27,6 +28,7 @@ struct group {
     struct time_rates **recomputing; /* with each state of recomputation, as `least` */
     struct variant *variants;
     size_t n_variants;
+    struct variants_least *variants_least; /* [2]: without and with a risk */
     struct ladder *ladder;
 };
 
@@ -36,8 +38,9 @@ struct spots {
     const bool *about_spot;      /* [n_preferences]: those of a spot's wish */
     struct config *c;            /* scratch: the base with changing knobs */
     const struct timing *timing; /* what of it does not depend on the layout */
-    VEC(struct spot) items;      /* by bound */
-    VEC(struct group) groups;
+    struct known_kernels *kernels;
+    VEC(struct spot) items; /* by bound */
+    VEC(struct group *) groups;
     int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */
     size_t layouts;                   /* with every number of virtual stages */
     uint32_t n_families;
@@ -46,6 +49,8 @@ struct spots {
 
 /* Every layout of the request; fills what is after `c`. */
 void spots_fill(struct spots *s);
+/* Takes of each rate the smaller one. */
+void spots_take_least(struct time_rates *least, const struct time_rates *one);
 /* Rates that no combination of switches undercuts, with what *c recomputes, pp 1. */
 struct time_rates spots_least_rates(const struct spots *s);
 /* The numbers of virtual stages that the layout of *c may have. */

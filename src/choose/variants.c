@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "base/sort.h"
 #include "choose/visit.h"
 
@@ -88,6 +90,22 @@ static void compare(struct search *s, struct group *g)
     }
 }
 
+/* Of the state that repeats least; where there is none that does, of the group. */
+static void find_least(struct search *s, struct group *g)
+{
+    const struct kind *kind = present_kind(s);
+    uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - kind->n_recompute);
+    g->variants_least = ARENA_ARRAY(s->arena, struct variants_least, 2);
+    for (size_t i = 0; i < g->n_variants; i++) {
+        const struct variant *v = &g->variants[i];
+        const struct time_rates *rates = kind->needless[0] == all ? v->rates[0] : &g->least;
+        struct variants_least *x = &g->variants_least[v->risky];
+        if (!x->any) *x = (struct variants_least){true, *rates, v->wish};
+        spots_take_least(&x->rates, rates);
+        x->wish = fmin(x->wish, v->wish);
+    }
+}
+
 static void make_variant(struct search *s, const struct way *way, struct variant *v)
 {
     s->c.knobs = s->group->knobs;
@@ -115,6 +133,7 @@ void variants_list(struct search *s)
         make_variant(s, &kind->ways.items[i], &g->variants[i]);
     sort_items(g->variants, g->n_variants, sizeof *g->variants, variant_cmp);
     compare(s, g);
+    find_least(s, g);
     s->c.knobs = saved;
 }
 

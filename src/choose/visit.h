@@ -37,6 +37,13 @@ struct variant {
                                   with state r of recomputation */
 };
 
+/* What no variant of a group undercuts, of those with a risk or of those without. */
+struct variants_least {
+    bool any;
+    struct time_rates rates; /* whatever is recomputed */
+    double wish;
+};
+
 /* States of recomputation that have, or have not, room on the present spot and stages: bit r. */
 struct room {
     uint64_t roomy, cramped;
@@ -94,6 +101,8 @@ struct search {
     const struct time_layers *layers;
     const struct time_rates *rates;
     struct known_layers *known_layers; /* [SEARCH_KNOWN_LAYERS] */
+    struct known_kernels *known_kernels;
+    struct memory_coefficients memory_coefficients;
     struct memory_work *memory;
     struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
     struct finalists finalists;

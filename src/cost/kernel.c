@@ -34,21 +34,68 @@ double kernel_grouped(const struct timing *t, const struct gemm_law *law, double
     return beside(compute, experts * bytes / t->hbm);
 }
 
-/* The three products of a grouped linear. An expert's weight gradient has the rows as its inner
-   side, whose start and end take what they do in a plain GEMM. */
-static void add_grouped(const struct timing *t, struct linear l, const struct gemm_law *plain,
-                        const struct gemm_law *law, struct pass *forward, struct pass *backward)
+/* An expert's weight gradient has the rows as its inner side, whose start and end take what they do
+   in a plain GEMM. */
+static struct products grouped_products(const struct timing *t, const struct linear *l,
+                                        const struct gemm_law *plain, const struct gemm_law *law)
 {
     double launch = t->captured & SCOPE_FULL ? t->f.grouped_expert_captured : 1;
-    double start = l.one_kernel ? 0 : l.experts * launch * t->f.grouped_expert_s;
+    double start = l->one_kernel ? 0 : l->experts * launch * t->f.grouped_expert_s;
     struct gemm_law gradient = *law;
     gradient.inner = plain->inner;
-    forward->grouped += start + kernel_grouped(t, law, l.experts, l.rows, l.out, l.in, 2);
-    backward->grouped += start + kernel_grouped(t, law, l.experts, l.rows, l.in, l.out, 2);
-    if (l.frozen) return;
     double pad = t->f.grouped_pad; /* its rows are the inner side here */
-    backward->grouped += start + kernel_grouped(t, &gradient, l.experts, l.out - pad, l.in,
-                                                l.rows + pad, t->wgrad_bytes);
+    return (struct products){start + kernel_grouped(t, law, l->experts, l->rows, l->out, l->in, 2),
+                             start + kernel_grouped(t, law, l->experts, l->rows, l->in, l->out, 2),
+                             l->frozen
+                                 ? 0
+                                 : start + kernel_grouped(t, &gradient, l->experts, l->out - pad,
+                                                          l->in, l->rows + pad, t->wgrad_bytes)};
+}
+
+static struct products plain_products(const struct timing *t, const struct linear *l,
+                                      const struct gemm_law *law)
+{
+    return (struct products){
+        kernel_gemm(t, law, l->rows, l->out, l->in, 2),
+        kernel_gemm(t, law, l->rows, l->in, l->out, 2),
+        l->frozen ? 0 : kernel_gemm(t, law, l->out, l->in, l->rows, t->wgrad_bytes)};
+}
+
+static struct products products_of(const struct timing *t, const struct linear *l)
+{
+    bool low = kernel_is_low(t, l);
+    const struct gemm_law *law = low ? &t->gemm_low : &t->gemm_16;
+    if (l->experts <= 0) return plain_products(t, l, law);
+    return grouped_products(t, l, law, low ? &t->grouped_low : &t->grouped_16);
+}
+
+/* ---- known products ---- */
+
+static bool is_same(const struct known_linear *x, const struct linear *l, double wgrad_bytes,
+                    bool captured)
+{
+    const struct linear *k = &x->linear;
+    return k->rows == l->rows && k->out == l->out && k->in == l->in && k->experts == l->experts &&
+           k->one_kernel == l->one_kernel && k->wide == l->wide && k->frozen == l->frozen &&
+           x->wgrad_bytes == wgrad_bytes && x->captured == captured;
+}
+
+/* Where a linear's products are kept, if they are. */
+static size_t slot_of(const struct linear *l)
+{
+    uint64_t sum = (uint64_t)l->rows * 31 + (uint64_t)l->out * 7 + (uint64_t)l->in * 3;
+    sum = (sum + (uint64_t)l->experts) * 0x9e3779b97f4a7c15u;
+    return sum >> 40 & (KNOWN_LINEARS - 1);
+}
+
+static struct products known_products(const struct timing *t, const struct linear *l)
+{
+    bool captured = t->captured & SCOPE_FULL;
+    if (!t->known) return products_of(t, l);
+    struct known_linear *x = &t->known->linears[slot_of(l)];
+    if (!is_same(x, l, t->wgrad_bytes, captured))
+        *x = (struct known_linear){*l, t->wgrad_bytes, captured, products_of(t, l)};
+    return x->products;
 }
 
 bool kernel_is_low(const struct timing *t, const struct linear *l)
@@ -60,16 +107,12 @@ void kernel_linear(const struct timing *t, struct linear l, struct pass *forward
                    struct pass *backward)
 {
     if (l.rows <= 0 || l.out <= 0 || l.in <= 0) return;
-    bool low = kernel_is_low(t, &l);
-    const struct gemm_law *law = low ? &t->gemm_low : &t->gemm_16;
-    if (l.experts > 0) {
-        add_grouped(t, l, law, low ? &t->grouped_low : &t->grouped_16, forward, backward);
-    } else {
-        forward->gemm += kernel_gemm(t, law, l.rows, l.out, l.in, 2);
-        backward->gemm += kernel_gemm(t, law, l.rows, l.in, l.out, 2);
-        if (!l.frozen) backward->gemm += kernel_gemm(t, law, l.out, l.in, l.rows, t->wgrad_bytes);
-    }
-    if (!low) return;
+    struct products x = known_products(t, &l);
+    bool grouped = l.experts > 0;
+    *(grouped ? &forward->grouped : &forward->gemm) += x.forward;
+    *(grouped ? &backward->grouped : &backward->gemm) += x.input;
+    *(grouped ? &backward->grouped : &backward->gemm) += x.weights;
+    if (!kernel_is_low(t, &l)) return;
     double rows = fmax(1, l.experts) * l.rows;
     if (!l.quantised_in) forward->quantise += kernel_quantise(t, rows * l.in);
     if (!l.quantised_out) backward->quantise += kernel_quantise(t, rows * l.out);

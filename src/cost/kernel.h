@@ -23,6 +23,26 @@ struct linear {
     bool quantised_in, quantised_out; /* its input (output's gradient) comes quantised */
 };
 
+/* Seconds of a linear's products: forward, and the gradients of its input and of its weights (0: it
+   is frozen). */
+struct products {
+    double forward, input, weights;
+};
+
+/* What plans for one machine in one precision share: its coefficients, and the products of linears
+   that were worked out. */
+enum { KNOWN_LINEARS = 1 << 10 };
+struct known_linear {
+    struct linear linear; /* rows 0: none */
+    double wgrad_bytes;
+    bool captured;
+    struct products products;
+};
+struct known_kernels {
+    struct coefficients f;
+    struct known_linear linears[KNOWN_LINEARS];
+};
+
 /* Whether its GEMMs run in the plan's FP8 or FP4. */
 bool kernel_is_low(const struct timing *t, const struct linear *l);
 /* Adds a linear's forward to one pass, and the gradients of its input and weights to the other. */

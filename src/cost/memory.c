@@ -69,10 +69,11 @@ static void find_shapes(struct memory_work *w)
             find_shape(w, &w->kinds[i].gemms[g])->kinds |= 1u << i;
 }
 
-void memory_measure(const struct config *c, struct memory_work *w)
+void memory_measure(const struct config *c, const struct memory_coefficients *x,
+                    struct memory_work *w)
 {
     w->c = c;
-    w->x = memory_coefficients_of(&c->machine);
+    w->x = *x;
     w->t = token_counts(c, &w->x);
     for (int i = 0; i < c->model.n_kinds; i++)
         layer_measure(c, &w->t, c->model.kinds[i], &w->kinds[i]);
@@ -110,7 +111,8 @@ bool memory_divide(const struct config *c, struct memory_work *w)
 
 bool memory_prepare(const struct config *c, struct memory_work *w)
 {
-    memory_measure(c, w);
+    struct memory_coefficients x = memory_coefficients_of(&c->machine);
+    memory_measure(c, &x, w);
     return memory_divide(c, w);
 }
 

@@ -43,6 +43,8 @@ struct layer_memory {
 
 void layer_measure(const struct config *c, const struct token_counts *t, struct layer_kind kind,
                    struct layer_memory *out);
+/* Of these, what is kept for the backward: `kept`, or `input` where whole layers are recomputed. */
+double layer_kept(const struct config *c, const struct token_counts *t, struct layer_kind kind);
 /* The layers of one MTP depth and its projection, added up. `kinds`: what the model's kinds of
    layers measure. */
 void layer_measure_mtp(const struct config *c, const struct token_counts *t,
@@ -105,7 +107,8 @@ struct memory_work {
 /* Everything but the stages, in three parts, of which the first is most of the work; false when the
    pipeline split is impossible. */
 bool memory_prepare(const struct config *c, struct memory_work *w);
-void memory_measure(const struct config *c, struct memory_work *w);
+void memory_measure(const struct config *c, const struct memory_coefficients *x,
+                    struct memory_work *w);
 /* What is around the same layers under a `c` with an equal memory_layers_key; */
 void memory_place(const struct config *c, struct memory_work *w);
 /* that, and their division. */

@@ -18,6 +18,7 @@ struct bytes {
 struct floor {
     const struct memory_work *w;
     const int *counts;                                         /* layers of each kind */
+    struct bytes layers[MODEL_MAX_KINDS];                      /* of each kind */
     double flight[COST_MAX_STAGES], least_flight, most_flight; /* microbatches at least */
     double backward; /* transient bytes of the layer whose backward needs least */
     double certain;  /* bytes at the upper end of the estimate for one of the estimate */
@@ -109,6 +110,7 @@ static void set_flight(struct floor *f, int most_vpp)
     struct knobs k = f->w->c->knobs, most = k;
     most.vpp = most_vpp;
     f->least_flight = INFINITY;
+    f->most_flight = 0;
     for (int r = 0; r < k.pp; r++) {
         double one = mean_flight(&k, r);
         if (most_vpp > k.vpp) one = fmin(one, mean_flight(&most, r));
@@ -127,8 +129,8 @@ static bool passes_need_most(const struct floor *f)
     bool most = !w->c->knobs.offload_optimizer_states;
     for (int i = 0; i < w->c->model.n_kinds && most; i++) {
         struct holding s = holding_of_layer(w, i);
-        struct bytes x = layer_bytes(w, i);
-        double eager = x.kept - (x.kept > 0 ? w->kinds[i].captured : 0);
+        const struct bytes *x = &f->layers[i];
+        double eager = x->kept - (x->kept > 0 ? w->kinds[i].captured : 0);
         most = state_step_transient(w, &s, NULL) <= f->least_flight * eager;
     }
     for (int last = 0; last < 2 && most; last++) {
@@ -171,9 +173,9 @@ static double layers_in(const struct floor *f, const struct bytes *unit)
 {
     double low = f->least_flight, high = f->most_flight, sum = 0;
     for (int i = 0; i < f->w->c->model.n_kinds; i++) {
-        struct bytes x = layer_bytes(f->w, i);
+        const struct bytes *x = &f->layers[i];
         sum += f->counts[i] *
-               fmin(on(f, &x, low) / on(f, unit, low), on(f, &x, high) / on(f, unit, high));
+               fmin(on(f, x, low) / on(f, unit, low), on(f, x, high) / on(f, unit, high));
     }
     return sum;
 }
@@ -211,17 +213,30 @@ static double undivided(const struct config *c, bool high, struct memory_work *w
     return high ? m.high : m.total;
 }
 
+/* Field by field: the search asks too often to clear what is not used. */
+static void start(struct floor *f, const struct memory_work *w, const int counts[MODEL_MAX_KINDS])
+{
+    f->w = w;
+    f->counts = counts;
+    f->certain = 1;
+    for (int i = 0; i < CAUSES; i++)
+        f->spread[i] = 0;
+    for (int i = 0; i < w->c->model.n_kinds; i++)
+        f->layers[i] = layer_bytes(w, i);
+    f->backward = least_backward(w);
+}
+
 double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
                     bool high, struct memory_work *w)
 {
-    struct floor f = {.w = w, .counts = counts, .certain = 1};
+    struct floor f;
     struct holding nothing = {0};
     if (c->layout_given || c->knobs.pp > COST_MAX_STAGES) return 0;
     if (c->knobs.pp == 1) return undivided(c, high, w);
     memory_place(c, w);
-    f.backward = least_backward(w);
+    start(&f, w, counts);
     set_flight(&f, most_vpp);
-    struct bytes unit = layer_bytes(w, most_frequent(counts));
-    if (high) set_interval(&f, &unit);
-    return weighted_mean(&f, &unit) + f.certain * state_buffers(w, &nothing, NULL);
+    const struct bytes *unit = &f.layers[most_frequent(counts)];
+    if (high) set_interval(&f, unit);
+    return weighted_mean(&f, unit) + f.certain * state_buffers(w, &nothing, NULL);
 }

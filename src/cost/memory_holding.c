@@ -80,8 +80,8 @@ static void hold_dummies(const struct memory_work *w, const int counts[MODEL_MAX
 static void hold_adapters(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
                           struct holding *s)
 {
-    struct matrix head = head_linear(w->c);
     if (w->c->knobs.task != TASK_PEFT) return;
+    struct matrix head = head_linear(w->c);
     for (int i = 0; i < w->c->model.n_kinds; i++) {
         double dense, experts;
         layer_adapters(w->c, w->kinds[i].kind, &dense, &experts);
@@ -94,6 +94,7 @@ static void hold_adapters(const struct memory_work *w, const int counts[MODEL_MA
 static void hold_four_bit(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
                           struct holding *s)
 {
+    if (!w->c->knobs.four_bit) return;
     for (int i = 0; i < w->c->model.n_kinds; i++) {
         double one = counts[i] > 0 ? layer_four_bit(w->c, w->kinds[i].kind) : 0;
         s->four_bit += counts[i] * one;

@@ -104,6 +104,17 @@ void layer_measure(const struct config *c, const struct token_counts *t, struct 
     measure_activations(&c->knobs, &list, out);
 }
 
+double layer_kept(const struct config *c, const struct token_counts *t, struct layer_kind kind)
+{
+    struct saved_list list;
+    double kept = 0;
+    op_saved(c, t, kind, &list);
+    if (c->knobs.recompute == RECOMPUTE_FULL) return list.n > 0 ? saved_bytes(&list.items[0]) : 0;
+    for (int i = 0; i < list.n; i++)
+        if (saved_is_kept(&list.items[i], &c->knobs)) kept += saved_bytes(&list.items[i]);
+    return kept;
+}
+
 static void add_layer(const struct knobs *k, const struct layer_memory *one,
                       struct layer_memory *sum)
 {

@@ -9,24 +9,25 @@
 
 enum { MAX_SLOTS = 4096, MAX_RANKS = 128 };
 
-/* Where a rank stands in its order of forwards (or backwards): groups of microbatches go through
- * all its chunks in turn. */
-struct cursor {
-    int base, turn,
-        at; /* first microbatch of the group, chunk of the rank, microbatch in the group */
-    int done;
+struct rank {
+    int forwards, backwards; /* that are done */
+    int warmup;              /* forwards before the first backward */
+    double clock;
 };
 
-struct rank {
-    struct cursor forward, backward;
-    int warmup; /* forwards before the first backward */
-    double clock;
+/* One place in the order of forwards, which all ranks share: groups of microbatches go through all
+   chunks of a rank in turn. Backwards go through the chunks the other way. */
+struct place {
+    int chunk; /* of rank 0 */
+    int microbatch;
 };
 
 struct simulation {
     const struct pipeline *p;
-    int n, group, each; /* microbatches, of one group, slots of one kind on a rank */
+    int n, group, each, last; /* microbatches, of one group, slots of one kind on a rank; last chunk
+                                 of rank 0 */
     struct rank ranks[MAX_RANKS];
+    struct place order[MAX_SLOTS]; /* [each] */
     double forward_end[MAX_SLOTS],
         backward_end[MAX_SLOTS]; /* [chunk * n + microbatch]; negative: not yet */
 };
@@ -43,26 +44,27 @@ static int warmup(const struct simulation *s, int rank)
     return least(s->each, v == 1 ? p - rank - 1 : 2 * (p - rank - 1) + (v - 1) * s->group);
 }
 
+static void put_in_order(struct simulation *s)
+{
+    struct place *next = s->order;
+    for (int base = 0; base < s->n; base += s->group)
+        for (int turn = 0; turn < s->p->chunks_per_stage; turn++)
+            for (int at = base; at < least(base + s->group, s->n); at++)
+                *next++ = (struct place){turn * s->p->stages, at};
+}
+
 static void start(struct simulation *s, const struct pipeline *p, int n)
 {
     s->p = p;
     s->n = n;
     s->group = p->group > 0 ? p->group : p->stages;
     s->each = n * p->chunks_per_stage;
+    s->last = (p->chunks_per_stage - 1) * p->stages;
+    put_in_order(s);
     for (int i = 0; i < p->stages * s->each; i++)
         s->forward_end[i] = s->backward_end[i] = -1;
     for (int r = 0; r < p->stages; r++)
         s->ranks[r] = (struct rank){.warmup = warmup(s, r)};
-}
-
-static void step(struct cursor *c, const struct simulation *s)
-{
-    c->done++;
-    if (++c->at < least(s->group, s->n - c->base)) return;
-    c->at = 0;
-    if (++c->turn < s->p->chunks_per_stage) return;
-    c->turn = 0;
-    c->base += s->group;
 }
 
 /* fmax without its care for what is no number, which costs a call. */
@@ -75,26 +77,27 @@ static double later(double a, double b)
 static bool run_forward(struct simulation *s, int rank)
 {
     struct rank *r = &s->ranks[rank];
-    int chunk = r->forward.turn * s->p->stages + rank,
-        slot = chunk * s->n + r->forward.base + r->forward.at;
+    const struct place *at = &s->order[r->forwards];
+    int chunk = at->chunk + rank, slot = chunk * s->n + at->microbatch;
     double input = chunk == 0 ? 0 : s->forward_end[slot - s->n];
     if (input < 0) return false;
     r->clock = later(r->clock, input) + s->p->forward[chunk];
     s->forward_end[slot] = r->clock;
-    step(&r->forward, s);
+    r->forwards++;
     return true;
 }
 
 static bool run_backward(struct simulation *s, int rank)
 {
     struct rank *r = &s->ranks[rank];
-    int p = s->p->stages, v = s->p->chunks_per_stage, chunk = (v - 1 - r->backward.turn) * p + rank;
-    int slot = chunk * s->n + r->backward.base + r->backward.at;
-    double input = chunk == p * v - 1 ? s->forward_end[slot] : s->backward_end[slot + s->n];
+    const struct place *at = &s->order[r->backwards];
+    int chunk = s->last - at->chunk + rank, slot = chunk * s->n + at->microbatch;
+    bool first = chunk == s->last + s->p->stages - 1;
+    double input = first ? s->forward_end[slot] : s->backward_end[slot + s->n];
     if (input < 0) return false;
     r->clock = later(r->clock, input) + s->p->backward[chunk];
     s->backward_end[slot] = r->clock;
-    step(&r->backward, s);
+    r->backwards++;
     return true;
 }
 
@@ -103,10 +106,9 @@ static bool advance(struct simulation *s, int rank)
 {
     struct rank *r = &s->ranks[rank];
     bool ran = false;
-    while (r->backward.done < s->each) {
-        bool warm = r->forward.done < r->warmup,
-             turn = r->forward.done - r->warmup == r->backward.done;
-        bool forward = r->forward.done < s->each && (warm || turn);
+    while (r->backwards < s->each) {
+        int most = least(s->each, r->warmup + r->backwards + 1);
+        bool forward = r->forwards < most;
         if (!(forward ? run_forward(s, rank) : run_backward(s, rank))) break;
         ran = true;
     }
@@ -117,7 +119,7 @@ double pipeline_simulate(const struct pipeline *p, int64_t microbatches)
 {
     if (p->stages > MAX_RANKS || microbatches > MAX_SLOTS / (p->stages * p->chunks_per_stage))
         return -1;
-    struct simulation s; /* 68 KiB, of which only what is used is set */
+    struct simulation s; /* 100 KiB, of which only what is used is set */
     start(&s, p, (int)microbatches);
     bool ran = true;
     while (ran) {
@@ -127,7 +129,7 @@ double pipeline_simulate(const struct pipeline *p, int64_t microbatches)
     }
     double end = 0;
     for (int rank = 0; rank < p->stages; rank++) {
-        if (s.ranks[rank].backward.done < s.each) return -1;
+        if (s.ranks[rank].backwards < s.each) return -1;
         end = fmax(end, s.ranks[rank].clock);
     }
     return end;

@@ -24,7 +24,13 @@ struct item {
 
 void time_layers_init(const struct config *c, struct time_layers *out)
 {
-    out->timing = timing_of(c);
+    time_layers_init_known(c, NULL, out);
+}
+
+void time_layers_init_known(const struct config *c, struct known_kernels *known,
+                            struct time_layers *out)
+{
+    out->timing = timing_of_known(c, known);
     for (int i = 0; i < c->model.n_kinds; i++)
         out->kinds[i] = layer_time(&out->timing, c->model.kinds[i]);
     out->embedding = layer_embedding(&out->timing);
@@ -374,7 +380,8 @@ void time_rates_of(const struct time_layers *l, const struct config *c, struct t
     *out = (struct time_rates){0};
     for (int i = 0; i < c->model.n_kinds; i++)
         out->kinds[i] = rate(l, c, &l->kinds[i]);
-    out->embedding = rate(l, c, &l->embedding) + rate(l, c, &l->vision);
+    out->embedding = rate(l, c, &l->embedding);
+    if (c->model.vision_layers > 0) out->embedding += rate(l, c, &l->vision);
     out->head = rate(l, c, &l->head);
     out->mtp = c->model.mtp_layers > 0 ? rate(l, c, &l->mtp) : 0;
     out->slow = straggling(&l->timing, &c->knobs);

@@ -15,6 +15,9 @@ struct time_layers {
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out);
+/* The same with what is known of other plans for the machine; NULL: nothing. */
+void time_layers_init_known(const struct config *c, struct known_kernels *known,
+                            struct time_layers *out);
 /* The knobs without what is around the layers, or hidden behind them: equal, byte by byte, for
    plans whose layers take the same times. */
 struct knobs time_layers_key(const struct knobs *k);

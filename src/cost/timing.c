@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cost/timing.h"
+#include "cost/kernel.h"
 #include "plan/framework.h"
 
 #include <math.h>
@@ -166,8 +166,14 @@ static uint32_t repeated(const struct knobs *k)
 
 struct timing timing_of(const struct config *c)
 {
+    return timing_of_known(c, NULL);
+}
+
+struct timing timing_of_known(const struct config *c, struct known_kernels *known)
+{
     const struct knobs *k = &c->knobs;
-    struct timing t = {.config = c, .f = coefficients_of(&c->machine)};
+    struct timing t = {
+        .config = c, .f = known ? known->f : coefficients_of(&c->machine), .known = known};
     t.law = dispatch_law(&t.f, &c->machine, k->dispatcher, 0);
     t.tokens = (double)k->mbs * k->seq / k->cp;
     t.tokens_rank = t.tokens / k->tp;

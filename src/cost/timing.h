@@ -32,6 +32,8 @@ struct gemm_law {
     double start_s;
 };
 
+struct known_kernels;
+
 struct timing {
     const struct config *config;
     struct coefficients f;
@@ -57,6 +59,7 @@ struct timing {
     uint32_t captured;     /* bits SCOPE_*: what CUDA graphs hold */
     uint32_t repeated;     /* bits MOD_*: what selective recomputation repeats */
     struct dispatch_law law;
+    struct known_kernels *known; /* NULL: every product is worked out */
 };
 
 /* Seconds of one pass (forward, backward, or a repeated forward) by what takes them, and host
@@ -75,6 +78,8 @@ void pass_add_since(struct pass *to, const struct pass *x, const struct pass *be
 double pass_kernels(const struct pass *x);
 
 struct timing timing_of(const struct config *c);
+/* The same with what is known of other plans for the machine; NULL: nothing. */
+struct timing timing_of_known(const struct config *c, struct known_kernels *known);
 /* The law of a dispatcher whose kernels have so many SMs; 0: as many as it takes by itself. */
 struct dispatch_law dispatch_law(const struct coefficients *f, const struct machine *m,
                                  enum dispatcher dispatcher, double sms);

@@ -156,7 +156,8 @@ static void assert_below(const struct config *c, bool high, double bytes)
     int counts[MODEL_MAX_KINDS] = {0};
     for (int i = 0; i < c->model.num_layers; i++)
         counts[c->model.layers[i]]++;
-    memory_measure(c, &w);
+    struct memory_coefficients x = memory_coefficients_of(&c->machine);
+    memory_measure(c, &x, &w);
     double floor = memory_floor(c, c->knobs.vpp, counts, high, &w);
     if (floor > bytes * (1 + 1e-9) || floor < 0.4 * bytes)
         fail_msg("%d layers on %d x %d chunks, recompute %d: %.3f GiB, not below %.3f",
