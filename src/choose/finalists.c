@@ -92,7 +92,7 @@ static const struct contender *of_split(const struct contender *plans, size_t n,
 /* Whether it may be the fastest once layers are moved, by which steps gain a percent or two. */
 static bool is_fast(const struct finalists *f, const struct knobs *layout, double step_s)
 {
-    static const double moving = 0.01;
+    static const double moving = 0.02;
     if (f->n_fast == 0 || step_s <= f->fast[0].step_s) return true;
     const struct contender *own = of_split(f->fast, f->n_fast, layout);
     if (!own && f->n_fast == FINALISTS_FAST) own = &f->fast[FINALISTS_FAST - 1];

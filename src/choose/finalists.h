@@ -5,7 +5,7 @@
 
 #include "choose/search.h"
 
-enum { FINALISTS_FAST = 3 };
+enum { FINALISTS_FAST = 4 };
 
 struct finalists {
     size_t most, n, n_fast;

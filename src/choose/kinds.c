@@ -130,14 +130,15 @@ static void go_to_end(enum lean_end end, struct config *c)
     k->seq = end == LEAN_PASSES ? LONG : 2 * k->cp * k->tp;
 }
 
-/* Bytes at most of the plan with the offload set too; infinite: it cannot be. */
+/* Bytes of the plan with the offload set too; infinite: it cannot be. Not their upper end, as what
+   is uncertain of the whole says nothing at an end. */
 static double peak_with(const struct combination *offload, enum lean_end end, struct config c)
 {
     struct memory_estimate memory;
     bool possible = combination_set(offload, &c);
     go_to_end(end, &c);
     possible = possible && memory_estimate(&c, &memory, NULL);
-    return possible ? memory.peak_high : INFINITY;
+    return possible ? memory.peak : INFINITY;
 }
 
 /* ---- sides ---- */

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""local_search.py MOEPLAN [QUESTIONS] [SEED]: is there a plan beside those that suggest shows which is faster by its own
-estimate? Each question is drawn: a model of the catalogue, a platform, GPUs, a precision and a sequence length. Of the plans
-shown one or two settings are changed, to any value that the framework might take: nothing here knows what the search looks
-at. What estimate refuses or does not surely fit does not count; what is over 1 % faster than all that is shown is climbed
-from, and the question counts as lost. Prints those; fails where more than one in twenty is."""
+"""run.py MOEPLAN [QUESTIONS [SEED [FOUND]]]: is there a plan beside those that suggest shows which is faster by its own
+estimate? Each question is drawn: a model of the catalogue, a platform, GPUs, a precision and a sequence length; without
+a number they are a few on which an earlier search lost. Of the plans shown one or two settings are changed, to any value
+that the framework might take: nothing here knows what the search looks at. What estimate refuses or does not surely fit
+does not count; what is over 1 % faster than all that is shown is climbed from, and the question counts as lost. Prints
+those, with their plans as JSON lines into FOUND; fails where it is more than one in twenty of many, or any of the few."""
 import json
 import os
 import random
@@ -21,7 +22,8 @@ PRECISIONS = {'a100': ['bf16'], 'h100': ['bf16', 'fp8_blockwise', 'fp8_tensorwis
               'h200': ['bf16', 'fp8_blockwise'], 'h800': ['bf16'], 'b200': ['bf16', 'mxfp8', 'fp8_tensorwise'], 'b300': ['bf16', 'mxfp8'],
               'gb200': ['bf16', 'mxfp8', 'fp8_tensorwise'], 'gb300': ['bf16', 'mxfp8', 'nvfp4']}
 GPUS = [1, 2, 4, 8, 8, 16, 16, 24, 32, 48, 64, 64, 72, 96, 128, 256, 512, 1024]
-FASTER, LOST = 0.01, 0.05
+FEW = [('minimax-m2', 64, 'gb200', 'mxfp8', 128, 4096, 'megatron'), ('llama-3.1-8b', 4, 'a100', 'bf16', 16, 32768, 'megatron')]
+FASTER, LOST, PAIRS = 0.01, 0.05, 60
 
 
 def ask(program, verb, requests):
@@ -38,16 +40,19 @@ def catalogue(program):
     return {r[0]: int(r[3]) for r in rows if len(r) > 3 and r[3].isdigit()}
 
 
-def draw(rng, models):
-    platform = rng.choice(sorted(PRECISIONS))
-    gpus = rng.choice(GPUS)
+def question(model, gpus, platform, precision, gbs, seq, framework):
+    return {'model': model, 'gpus': gpus, 'platform': platform,
+            'options': {'gbs': gbs, 'seq': seq, 'precision': precision, 'framework': framework, 'goal': 'throughput', 'top': 5,
+                        'no_playbook': True}}
+
+
+def draw(rng):
+    platform, gpus = rng.choice(sorted(PRECISIONS)), rng.choice(GPUS)
     seq = rng.choice([2048, 4096, 4096, 8192, 16384, 32768, 131072])
     gbs = max(gpus, 4) * rng.choice([1, 2, 4, 8, 16]) if seq <= 8192 else max(8, gpus // rng.choice([1, 2, 4, 8]))
     framework = rng.choice(['megatron', 'megatron', 'megatron', 'bridge', 'automodel'])
     precision = 'bf16' if framework == 'automodel' else rng.choice(PRECISIONS[platform])
-    return {'model': rng.choice(models), 'gpus': gpus, 'platform': platform,
-            'options': {'gbs': gbs, 'seq': seq, 'precision': precision, 'framework': framework, 'goal': 'throughput', 'top': 5,
-                        'no_playbook': True}}
+    return question(rng.choice(MODELS), gpus, platform, precision, gbs, seq, framework)
 
 
 # ---- changes: a list of (what, settings); None takes a setting away ----
@@ -177,7 +182,7 @@ def climb(program, rng, plan, seconds, layers):
     """The best that changes lead to from here: its seconds, and what was changed."""
     trail = []
     for _ in range(8):
-        tried = neighbours(rng, plan, layers, 60)
+        tried = neighbours(rng, plan, layers, PAIRS)
         answers = ask(program, 'estimate', [{'plan': p} for _, p in tried])
         good = [(step(z), what, p) for (what, p), z in zip(tried, answers) if counts(z) and step(z) < 0.998 * seconds]
         if not good:
@@ -187,38 +192,37 @@ def climb(program, rng, plan, seconds, layers):
     return seconds, trail, plan
 
 
+def lost(program, rng, asked, shown, layers, n_pairs, found):
+    """Whether changes of the plans shown are faster than all of them; prints how, if so."""
+    best = min(step(z['estimate']) for z in shown)
+    tried = [t for z in shown if step(z['estimate']) < 1.15 * best for t in neighbours(rng, z['plan'], layers, n_pairs)]
+    answers = ask(program, 'estimate', [{'plan': plan} for _, plan in tried])
+    faster = [(step(z), what, plan) for (what, plan), z in zip(tried, answers) if counts(z) and step(z) * (1 + FASTER) < best]
+    if not faster:
+        return False
+    seconds, what, plan = min(faster, key=lambda f: f[:2])
+    end, trail, plan = climb(program, rng, plan, seconds, layers)
+    print(f'{100 * (best / seconds - 1):.1f} % by {what}; {100 * (best / end - 1):.1f} % after {"; ".join(trail) or "no more"}: '
+          f'{json.dumps(asked)}', flush=True)
+    if found:
+        shown = [(step(z['estimate']), z['plan']) for z in shown]
+        print(json.dumps({'question': asked, 'shown': shown, 'plan': plan, 'step_s': end}), file=found, flush=True)
+    return True
+
+
 def main():
-    program = os.path.abspath(sys.argv[1])
-    n, seed = (int(x) for x in (sys.argv[2:] + ['40', '1'])[:2]) if len(sys.argv) > 3 else (int((sys.argv + ['40'])[2]), 1)
-    rng = random.Random(seed)
+    program, numbers = os.path.abspath(sys.argv[1]), [int(x) for x in sys.argv[2:4]]
+    rng = random.Random(numbers[1] if len(numbers) > 1 else 1)
     shapes = catalogue(program)
-    questions = [draw(rng, [m for m in MODELS if m in shapes]) for _ in range(n)]
-    answers = ask(program, 'suggest', questions)
-    lost = with_plan = tried_all = 0
-    for q, a in zip(questions, answers):
-        good = [z for z in a.get('plans') or [] if z['estimate']['memory']['fits'] == 'yes']
-        if not good:
-            continue
-        with_plan += 1
-        best = min(step(z['estimate']) for z in good)
-        layers = shapes[q['model']]
-        tried = [t for z in good if step(z['estimate']) < 1.15 * best for t in neighbours(rng, z['plan'], layers, 60)]
-        tried_all += len(tried)
-        found = ask(program, 'estimate', [{'plan': p} for _, p in tried])
-        faster = [(step(z), what, p) for (what, p), z in zip(tried, found) if counts(z) and step(z) < best]
-        if not faster or min(faster, key=lambda f: f[:2])[0] * (1 + FASTER) > best:
-            continue
-        seconds, what, plan = min(faster, key=lambda f: f[:2])
-        lost += 1
-        end, trail, last = climb(program, rng, plan, seconds, layers)
-        o = q['options']
-        print(f"{100 * (best / seconds - 1):.1f} % by {what}; {100 * (best / end - 1):.1f} % after {'; '.join(trail)}: {q['model']} {q['gpus']} {q['platform']} "
-              f"{o['precision']} gbs {o['gbs']} seq {o['seq']} {o['framework']}")
-        if os.environ.get('TRAIL'):
-            print(json.dumps({'question': q, 'shown': [(z['plan'], step(z['estimate'])) for z in good], 'plan': last, 'step_s': end}), file=open(os.environ['TRAIL'], 'a'))
-        sys.stdout.flush()
-    print(f'{n} questions, {with_plan} with a plan, {tried_all} changed plans; over 1 % faster than all that is shown: {lost}')
-    return 0 if lost <= LOST * with_plan else 1
+    questions = [draw(rng) for _ in range(numbers[0])] if numbers else [question(*q) for q in FEW]
+    found = open(sys.argv[4], 'w', encoding='utf-8') if len(sys.argv) > 4 else None
+    n_lost = with_plan = 0
+    for q, a in zip(questions, ask(program, 'suggest', questions)):
+        shown = [z for z in a.get('plans') or [] if z['estimate']['memory']['fits'] == 'yes']
+        with_plan += bool(shown)
+        n_lost += bool(shown) and lost(program, rng, q, shown, shapes[q['model']], PAIRS if numbers else 5, found)
+    print(f'{len(questions)} questions, {with_plan} with a plan; over 1 % faster than all that is shown: {n_lost}')
+    return 0 if with_plan and n_lost <= (LOST * with_plan if numbers else 0) else 1
 
 
 if __name__ == '__main__':
