@@ -28,11 +28,13 @@ static bool has_word(struct str text, const char *word)
     return false;
 }
 
-/* <...> with a letter right behind its beginning. */
+/* <...>, or <<<...>>>, with a letter right behind its beginning. */
 static bool has_brackets(struct str text)
 {
     size_t open = str_find(text, '<');
-    struct str rest = str_slice(text, open < text.n ? open + 1 : text.n, text.n);
+    while (open < text.n && text.p[open] == '<')
+        open++;
+    struct str rest = str_slice(text, open, text.n);
     size_t close = str_find(rest, '>');
     return close > 0 && close < rest.n && is_letter(rest.p[0]);
 }
