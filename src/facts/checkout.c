@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/checkout.h"
 
+#include <ctype.h>
+
 #include "base/io.h"
 #include "base/num.h"
 #include "base/path.h"
@@ -14,7 +16,7 @@ static const char *const version_files[FRAMEWORK_COUNT] = {
     [FRAMEWORK_AUTOMODEL] = "nemo_automodel/package_info.py",
 };
 
-enum { DEEPEST = 24 }; /* folders up */
+enum { DEEPEST = 24, MOST_BYTES = 1 << 20 }; /* folders up, of a file */
 
 static bool read_number(struct str text, struct str name, int64_t *out)
 {
@@ -30,7 +32,6 @@ static bool read_number(struct str text, struct str name, int64_t *out)
 /* "0.16" of a package_info.py; empty where it is written in another way. */
 static struct str version_in(struct arena *a, const char *path)
 {
-    enum { MOST_BYTES = 1 << 20 };
     struct str text, why;
     int64_t major, minor;
     if (!io_read_regular(a, path, MOST_BYTES, &text, &why)) return STR("");
@@ -46,15 +47,74 @@ static struct str known_release(enum framework framework, struct str version)
     return version_cmp(version, oldest->version) < 0 ? oldest->version : STR("main");
 }
 
-struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t source,
-                            enum framework framework)
+/* The folder that a framework's checkout around a source's file begins at; empty: there is none. */
+static struct str root_of(struct arena *a, const struct diags *diags, uint32_t source,
+                          enum framework framework)
 {
     struct str real, path = source_get(&diags->sources, source)->path;
     if (diags->sources.requests || !path_real(a, str_dup(a, path).p, &real)) return STR("");
     for (int i = 0; i < DEEPEST && real.n > 1; i++) {
         real = path_parent(real);
-        struct str file = path_join(a, real, str_of(version_files[framework]));
-        if (io_is_file(file.p)) return known_release(framework, version_in(a, file.p));
+        if (io_is_file(path_join(a, real, str_of(version_files[framework])).p)) return real;
     }
     return STR("");
+}
+
+struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t source,
+                            enum framework framework)
+{
+    struct str root = root_of(a, diags, source, framework);
+    if (!root.n) return STR("");
+    struct str file = path_join(a, root, str_of(version_files[framework]));
+    return known_release(framework, version_in(a, file.p));
+}
+
+/* ---- names of a checkout ---- */
+
+static bool is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Whether a Python file has the word. */
+static bool mentions(struct arena *a, struct str file, struct str word)
+{
+    struct str text, why;
+    if (!io_read_regular(a, file.p, MOST_BYTES, &text, &why)) return false;
+    while (text.n) {
+        size_t at = str_find_str(text, word), to = at + word.n;
+        if (at == text.n) return false;
+        bool begins = at == 0 || !is_word_char(text.p[at - 1]);
+        if (begins && (to == text.n || !is_word_char(text.p[to]))) return true;
+        text = str_slice(text, to, text.n);
+    }
+    return false;
+}
+
+bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
+                  enum framework framework, struct str path)
+{
+    struct str folder = root_of(a, diags, source, framework), part;
+    while (folder.n && str_split(&path, '.', &part)) {
+        struct str next = path_join(a, folder, part);
+        struct str file = arena_printf(a, "%.*s.py", STR_ARG(next));
+        if (io_is_folder(next.p)) {
+            folder = next;
+            continue;
+        }
+        bool module = io_is_file(file.p), last = !path.n;
+        if (!module) return mentions(a, path_join(a, folder, STR("__init__.py")), part);
+        return last || !str_split(&path, '.', &part) || mentions(a, file, part);
+    }
+    return folder.n;
+}
+
+bool checkout_has_beside(struct arena *a, const struct diags *diags, uint32_t source,
+                         struct str name, struct str word)
+{
+    struct str real, path = source_get(&diags->sources, source)->path;
+    if (diags->sources.requests || !word.n || !path_real(a, str_dup(a, path).p, &real))
+        return false;
+    struct str file = arena_printf(a, "%.*s.py", STR_ARG(name));
+    return mentions(a, path_join(a, path_parent(real), file), word);
 }

@@ -7,6 +7,14 @@
 #include "doc/node.h"
 #include "facts/param.h"
 
+/* Whether a Python file at the root of the checkout around a source's file has what a dotted path
+   names: a module, or a name in one that it mentions. */
+bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
+                  enum framework framework, struct str path);
+/* Whether NAME.py beside a source's file mentions a word. */
+bool checkout_has_beside(struct arena *a, const struct diags *diags, uint32_t source,
+                         struct str name, struct str word);
+
 /* The known release that the checkout around a source's file has: the oldest one for what is older,
    "main" for what is newer; empty where there is no checkout, or the source is no file. */
 struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t source,

@@ -116,12 +116,22 @@ static bool was_there(struct str name)
     return false;
 }
 
+/* Whether a program of rules/programs has the flag: it is that one's, not a slip. */
+static bool is_elsewhere(struct str name)
+{
+    for (uint32_t i = 0; i < program_kind_count; i++)
+        if (program_kind_has(&program_kinds[i], name)) return true;
+    return false;
+}
+
 /* Whether every stranger has one. A launch with no stranger is one of Megatron-LM's. */
 static bool all_near(const struct facts *f, struct str *near)
 {
-    for (size_t i = 0; i < f->program.strangers.n; i++)
-        if (was_there(f->program.strangers.items[i].name) || nearest(f, near, i).n == 0)
-            return false;
+    for (size_t i = 0; i < f->program.strangers.n; i++) {
+        struct str name = f->program.strangers.items[i].name;
+        if (was_there(name) || nearest(f, near, i).n == 0) return false;
+        if (is_elsewhere(name) && !is_slip(f->arena, name, near[i])) return false;
+    }
     return true;
 }
 
