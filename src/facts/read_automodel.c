@@ -43,8 +43,11 @@ static int detect(struct str text, const struct node *doc)
     int best = 0;
     if (!doc || doc->kind != NODE_MAP || node_get(doc, STR("moeplan")) || bridge_target(doc).n)
         return 0;
+    const struct node *recipe = node_get(doc, STR("recipe"));
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        bool both = node_get(doc, str_of(signs[i].first)) && node_get(doc, str_of(signs[i].second));
+        const struct node *first = node_get(doc, str_of(signs[i].first));
+        bool both = first && node_get(doc, str_of(signs[i].second));
+        if (both && first == recipe && bridge_is_arguments(recipe)) continue;
         if (both && signs[i].score > best) best = signs[i].score;
     }
     return best && has_section(doc) ? best : 0;

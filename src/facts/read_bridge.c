@@ -95,11 +95,18 @@ struct str bridge_target(const struct node *doc)
     return ours ? target->text : (struct str){"", 0};
 }
 
+bool bridge_is_arguments(const struct node *recipe)
+{
+    return recipe && recipe->kind == NODE_MAP && !node_get(recipe, STR("_target_"));
+}
+
 static int detect_map(const struct node *doc)
 {
     if (bridge_target(doc).n) return 97;
-    static const char *const foreign[] = {"moeplan", "recipe",      "step_scheduler", "distributed",
-                                          "trainer", "exp_manager", "hydra",          "defaults"};
+    static const char *const foreign[] = {"moeplan",     "step_scheduler", "distributed", "trainer",
+                                          "exp_manager", "hydra",          "defaults"};
+    const struct node *recipe = node_get(doc, STR("recipe"));
+    if (recipe && !bridge_is_arguments(recipe)) return 0;
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (node_get(doc, str_of(foreign[i]))) return 0;
     if (is_dump(doc)) return 95;
