@@ -95,6 +95,30 @@ struct str bridge_target(const struct node *doc)
     return ours ? target->text : (struct str){"", 0};
 }
 
+/* Fields of a section that no release of Bridge has, and of those that one has the other way. */
+static int count_balance(const struct node *doc, const char *section)
+{
+    const struct node *map = node_get(doc, str_of(section));
+    int foreign = 0;
+    for (size_t i = 0; map && map->kind == NODE_MAP && i < map->n; i++) {
+        struct path path = {.n = 0};
+        if (!path_add(&path, str_of(section)) || !path_add(&path, map->keys[i]->text)) continue;
+        struct str key = {path.text, path.n};
+        bool known = param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0 ||
+                     profile_setting_find(FRAMEWORK_BRIDGE, key);
+        foreign += known ? -1 : 1;
+    }
+    return foreign;
+}
+
+/* Whether most of what the sections hold is no field of theirs: another program has sections of
+   these names. */
+static bool is_mostly_foreign(const struct node *doc)
+{
+    return count_balance(doc, "model") + count_balance(doc, "train") + count_balance(doc, "ddp") >
+           0;
+}
+
 bool bridge_is_arguments(const struct node *recipe)
 {
     return recipe && recipe->kind == NODE_MAP && !node_get(recipe, STR("_target_"));
@@ -113,7 +137,7 @@ static int detect_map(const struct node *doc)
     bool sections =
         node_get(doc, STR("model")) || node_get(doc, STR("train")) || node_get(doc, STR("ddp"));
     bool dotted = doc->n && str_find(doc->keys[0]->text, '.') < doc->keys[0]->text.n;
-    if (!sections && !dotted) return 0;
+    if ((!sections && !dotted) || is_mostly_foreign(doc)) return 0;
     struct path path = {.n = 0};
     return count_keys(doc, &path, 0) >= 2 ? 85 : 0;
 }
