@@ -181,6 +181,7 @@ static void read_documents(struct job *job)
     }
     if (job->out->format) return;
     job->diags->n = before; /* no document of ours: its duplicate keys are not either */
+    if (has_mapping(&docs) && str_ends(path_of(job), STR(".json"))) return; /* data, mostly prose */
     if (has_mapping(&docs) && !language_is_shell(path_of(job), job->text))
         read_embedded(job, &docs);
     else
