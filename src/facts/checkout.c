@@ -69,6 +69,45 @@ struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t
     return known_release(framework, version_in(a, file.p));
 }
 
+/* ---- checks of a checkout ---- */
+
+/* The first words of a check that its source has in one piece: what stands before a value is put in
+   and before Python's line ends. */
+static struct str first_words(struct str text)
+{
+    enum { MOST = 24 };
+    size_t from = 0, to, end;
+    while (from < text.n && strchr("{} ", text.p[from]))
+        from++;
+    for (to = from; to < text.n && to < from + MOST && !strchr("{'\"`\\", text.p[to]);)
+        to++;
+    for (end = to; to < text.n && end > from && text.p[end - 1] != ' ';)
+        end--;
+    return str_trim(str_slice(text, from, end));
+}
+
+/* Where the framework's own package lies in its repository. */
+static const char *const packages[FRAMEWORK_COUNT][2] = {
+    [FRAMEWORK_MEGATRON] = {"megatron/", ""},
+    [FRAMEWORK_BRIDGE] = {"megatron/bridge/", "src/"},
+    [FRAMEWORK_AUTOMODEL] = {"nemo_automodel/", ""},
+};
+
+bool checkout_lacks(struct arena *a, const struct diags *diags, uint32_t source,
+                    enum framework framework, struct str check)
+{
+    enum { FEWEST = 8 };
+    size_t colon = str_find_str(check, STR(".py: "));
+    if (colon == check.n || !str_starts(check, str_of(packages[framework][0]))) return false;
+    struct str words = first_words(str_slice(check, colon + 5, check.n)), text, why;
+    struct str root = root_of(a, diags, source, framework);
+    if (!root.n || words.n < FEWEST) return false;
+    struct str file = arena_printf(a, "%.*s/%s%.*s", STR_ARG(root), packages[framework][1],
+                                   (int)colon + 3, check.p);
+    if (!io_read_regular(a, file.p, MOST_BYTES, &text, &why)) return true;
+    return str_find_str(text, words) == text.n;
+}
+
 /* ---- names of a checkout ---- */
 
 static bool is_word_char(char c)

@@ -15,6 +15,10 @@ bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
 bool checkout_has_beside(struct arena *a, const struct diags *diags, uint32_t source,
                          struct str name, struct str word);
 
+/* Whether the checkout around a source's file lacks a check: its text, "FILE.py: words", is not in
+   that file of the framework's own. */
+bool checkout_lacks(struct arena *a, const struct diags *diags, uint32_t source,
+                    enum framework framework, struct str check);
 /* The known release that the checkout around a source's file has: the oldest one for what is older,
    "main" for what is newer; empty where there is no checkout, or the source is no file. */
 struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t source,
