@@ -69,21 +69,57 @@ struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t
     return known_release(framework, version_in(a, file.p));
 }
 
-/* ---- checks of a checkout ---- */
-
-/* The first words of a check that its source has in one piece: what stands before a value is put in
-   and before Python's line ends. */
-static struct str first_words(struct str text)
+struct str checkout_text(struct arena *a, const struct diags *diags, uint32_t source,
+                         enum framework framework, struct str path)
 {
-    enum { MOST = 24 };
-    size_t from = 0, to, end;
-    while (from < text.n && strchr("{} ", text.p[from]))
-        from++;
-    for (to = from; to < text.n && to < from + MOST && !strchr("{'\"`\\", text.p[to]);)
-        to++;
-    for (end = to; to < text.n && end > from && text.p[end - 1] != ' ';)
-        end--;
-    return str_trim(str_slice(text, from, end));
+    struct str root = root_of(a, diags, source, framework), text, why;
+    bool read = root.n && io_read_regular(a, path_join(a, root, path).p, MOST_BYTES, &text, &why);
+    return read ? text : STR("");
+}
+
+bool checkout_is_older(struct arena *a, const struct diags *diags, uint32_t source,
+                       enum framework framework)
+{
+    struct str root = root_of(a, diags, source, framework);
+    if (!root.n) return false;
+    struct str version = version_in(a, path_join(a, root, str_of(version_files[framework])).p);
+    return version.n && !profile_find(framework, version) &&
+           str_eq(known_release(framework, version),
+                  profile_oldest(framework, RELEASES_ALL)->version);
+}
+
+/* ---- words of a checkout ---- */
+
+static bool is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '-';
+}
+
+bool checkout_mentions(struct str text, struct str word)
+{
+    while (text.n) {
+        size_t at = str_find_str(text, word), to = at + word.n;
+        if (at == text.n) return false;
+        bool begins = at == 0 || !is_word_char(text.p[at - 1]);
+        if (begins && (to == text.n || !is_word_char(text.p[to]))) return true;
+        text = str_slice(text, to, text.n);
+    }
+    return false;
+}
+
+/* Whether a text has at least half of the long words of another. */
+static bool has_most_words(struct str text, struct str words)
+{
+    enum { LONG = 5 };
+    size_t n = 0, found = 0;
+    for (size_t from = 0, to; from < words.n; from = to + 1) {
+        for (to = from; to < words.n && is_word_char(words.p[to]);)
+            to++;
+        if (to < from + LONG) continue;
+        n++;
+        found += str_find_str(text, str_slice(words, from, to)) < text.n;
+    }
+    return 2 * found >= n;
 }
 
 /* Where the framework's own package lies in its repository. */
@@ -96,38 +132,21 @@ static const char *const packages[FRAMEWORK_COUNT][2] = {
 bool checkout_lacks(struct arena *a, const struct diags *diags, uint32_t source,
                     enum framework framework, struct str check)
 {
-    enum { FEWEST = 8 };
     size_t colon = str_find_str(check, STR(".py: "));
     if (colon == check.n || !str_starts(check, str_of(packages[framework][0]))) return false;
-    struct str words = first_words(str_slice(check, colon + 5, check.n)), text, why;
-    struct str root = root_of(a, diags, source, framework);
-    if (!root.n || words.n < FEWEST) return false;
-    struct str file = arena_printf(a, "%.*s/%s%.*s", STR_ARG(root), packages[framework][1],
-                                   (int)colon + 3, check.p);
-    if (!io_read_regular(a, file.p, MOST_BYTES, &text, &why)) return true;
-    return str_find_str(text, words) == text.n;
+    if (!root_of(a, diags, source, framework).n) return false;
+    struct str file = arena_printf(a, "%s%.*s", packages[framework][1], (int)colon + 3, check.p);
+    return !has_most_words(checkout_text(a, diags, source, framework, file),
+                           str_slice(check, colon + 5, check.n));
 }
 
 /* ---- names of a checkout ---- */
 
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Whether a Python file has the word. */
-static bool mentions(struct arena *a, struct str file, struct str word)
+static bool file_mentions(struct arena *a, struct str file, struct str word)
 {
     struct str text, why;
-    if (!io_read_regular(a, file.p, MOST_BYTES, &text, &why)) return false;
-    while (text.n) {
-        size_t at = str_find_str(text, word), to = at + word.n;
-        if (at == text.n) return false;
-        bool begins = at == 0 || !is_word_char(text.p[at - 1]);
-        if (begins && (to == text.n || !is_word_char(text.p[to]))) return true;
-        text = str_slice(text, to, text.n);
-    }
-    return false;
+    return io_read_regular(a, file.p, MOST_BYTES, &text, &why) && checkout_mentions(text, word);
 }
 
 bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
@@ -142,8 +161,8 @@ bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
             continue;
         }
         bool module = io_is_file(file.p), last = !path.n;
-        if (!module) return mentions(a, path_join(a, folder, STR("__init__.py")), part);
-        return last || !str_split(&path, '.', &part) || mentions(a, file, part);
+        if (!module) return file_mentions(a, path_join(a, folder, STR("__init__.py")), part);
+        return last || !str_split(&path, '.', &part) || file_mentions(a, file, part);
     }
     return folder.n;
 }
@@ -155,5 +174,5 @@ bool checkout_has_beside(struct arena *a, const struct diags *diags, uint32_t so
     if (diags->sources.requests || !word.n || !path_real(a, str_dup(a, path).p, &real))
         return false;
     struct str file = arena_printf(a, "%.*s.py", STR_ARG(name));
-    return mentions(a, path_join(a, path_parent(real), file), word);
+    return file_mentions(a, path_join(a, path_parent(real), file), word);
 }

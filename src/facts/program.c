@@ -2,6 +2,7 @@
 #include "facts/program.h"
 
 #include "base/edit.h"
+#include "facts/checkout.h"
 #include "facts/facts.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
@@ -124,12 +125,25 @@ static bool is_elsewhere(struct str name)
     return false;
 }
 
+/* Notes which flags the parser of a checkout around the file adds: a fork's scripts use its own. */
+static void find_here(struct facts *f)
+{
+    struct program *p = &f->program;
+    struct str file = STR("megatron/training/arguments.py");
+    struct str text = p->strangers.n
+                          ? checkout_text(f->arena, f->diags, f->source, FRAMEWORK_MEGATRON, file)
+                          : STR("");
+    for (size_t i = 0; i < p->strangers.n && text.n; i++)
+        p->strangers.items[i].here = checkout_mentions(text, p->strangers.items[i].name);
+}
+
 /* Whether every stranger has one. A launch with no stranger is one of Megatron-LM's. */
 static bool all_near(const struct facts *f, struct str *near)
 {
     for (size_t i = 0; i < f->program.strangers.n; i++) {
         struct str name = f->program.strangers.items[i].name;
-        if (was_there(name) || nearest(f, near, i).n == 0) return false;
+        if (f->program.strangers.items[i].here || was_there(name)) return false;
+        if (nearest(f, near, i).n == 0) return false;
         if (is_elsewhere(name) && !is_slip(f->arena, name, near[i])) return false;
     }
     return true;
@@ -218,11 +232,12 @@ static struct crowd crowd_new(struct arena *a, size_t most)
                           ARENA_ARRAY(a, struct str, most), 0};
 }
 
-/* One word for the flags of a program that is known. */
+/* One word for the flags of a program that is known, or is there. */
 static void report_known(struct facts *f, const struct crowd *known)
 {
     if (known->n == 0) return;
-    struct str title = f->program.kind->title, first = known->items[0]->name;
+    struct str title = f->program.kind ? f->program.kind->title : STR("this checkout");
+    struct str first = known->items[0]->name;
     struct str others = known->n == 1
                             ? STR("is a flag")
                             : arena_printf(f->arena, "and %zu others are flags", known->n - 1);
@@ -272,7 +287,7 @@ static void report_fork(struct facts *f, struct str *near)
     for (size_t i = 0; i < p->strangers.n; i++) {
         const struct stranger *s = &p->strangers.items[i];
         if (s->gone.n) continue;
-        if (p->kind && program_kind_has(p->kind, s->name))
+        if (s->here || (p->kind && program_kind_has(p->kind, s->name)))
             crowd_add(&known, s, STR(""));
         else
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));
@@ -322,11 +337,24 @@ static void settle_releases(struct facts *f)
     if (!here) f->releases = profile_newest(f->framework, may) ? may : RELEASES_ALL;
 }
 
+/* Flags alone that say neither what a step takes nor how many there are: a part of a command line,
+   such as a model's sizes. */
+static bool is_part(const struct facts *f)
+{
+    static const int of_run[] = {P_micro_batch_size, P_global_batch_size, P_train_iters,
+                                 P_train_samples, P_lr};
+    for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)
+        if (fact_is_set(&f->items[of_run[i]])) return false;
+    return f->program.bare;
+}
+
 void program_settle(struct facts *f)
 {
     struct program *p = &f->program;
+    if (is_part(f)) *p = (struct program){.strangers = p->strangers, .doubts = p->doubts};
     bool told = p->told || f->release_told;
     struct str *near = ARENA_ARRAY(f->arena, struct str, p->strangers.n);
+    find_here(f);
     /* a release says which flags the training scripts have, not those of a program beside them */
     if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) p->told = false;
     bool own = p->told || (p->origin == PROGRAM_MEGATRON && all_near(f, near));

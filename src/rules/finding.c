@@ -320,12 +320,13 @@ static const struct profile *release_without(const struct rule *r, const struct 
     return NULL;
 }
 
-/* Whether the check came with the release that the checkout around the file says it is, but not
-   with its source: it is on the way there. */
+/* Whether the check is not in the source of the checkout around the file, which is on the way to
+   the release that it came with, or older than all that are known. */
 static bool is_ahead_of_checkout(const struct rule *r, const struct facts *f, struct arena *scratch)
 {
-    return str_eq(r->in[f->framework].from, f->version) &&
-           checkout_lacks(scratch, f->diags, f->source, f->framework, r->source);
+    bool doubtful = str_eq(r->in[f->framework].from, f->version) ||
+                    checkout_is_older(scratch, f->diags, f->source, f->framework);
+    return doubtful && checkout_lacks(scratch, f->diags, f->source, f->framework, r->source);
 }
 
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,

@@ -68,6 +68,25 @@ expect 1 "error[import-path]" "$moeplan" validate am/examples/bad.yaml
 expect 1 "error[import-path]" "$moeplan" validate alone.yaml
 expect 0 "mine.py beside this file has it" "$moeplan" validate copied.yaml
 
+# what the parser of a fork's checkout adds is no slip
+mkdir -p fork/megatron/core fork/megatron/training
+printf 'MAJOR = 0\nMINOR = 19\n' >fork/megatron/core/package_info.py
+script pretrain_gpt.py "$data --num-expert 8"
+cp r.sh fork/
+expect 1 "error[unknown-key]" "$moeplan" validate fork/r.sh
+printf 'group.add_argument("--num-expert", type=int)\n' >fork/megatron/training/arguments.py
+expect 0 "info[fork-flags]: --num-expert is a flag of this checkout" "$moeplan" validate fork/r.sh
+
+# a model's sizes alone are a part of a command line, which lacks nothing
+printf '%s\n' "--num-layers 4" "--hidden-size 64" "--num-attention-heads 8" "--seq-length 128" >sizes.args
+expect 0 "0 errors" "$moeplan" validate sizes.args
+echo "--train-iters 10" >>sizes.args
+expect 1 "error[micro-batch-size-required]" "$moeplan" validate sizes.args
+
+# Bridge takes a number for a switch
+printf 'train.manual_gc_eval=100\ntrain.manual_gc=true\n' >gc.ov
+expect 0 "warning[value-type]" "$moeplan" validate gc.ov --as bridge
+
 # a check that is new in the release that a checkout is on the way to is looked for in its source
 mkdir -p tree/megatron/core tree/megatron/training tree/a
 printf 'MAJOR = 0\nMINOR = 19\n' >tree/megatron/core/package_info.py
@@ -75,7 +94,7 @@ script pretrain_gpt.py "$data --deterministic-mode --tp-comm-overlap --tensor-mo
 cp r.sh tree/a/
 export NCCL_ALGO=Ring
 expect 0 "the checkout that this file lies in has no such check" "$moeplan" validate tree/a/r.sh
-printf 'x = "--deterministic-mode requires: {}"\n' >tree/megatron/training/determinism.py
+printf 'x = "--deterministic-mode requires: {}. Adjust these options"\n' >tree/megatron/training/determinism.py
 expect 1 "error[deterministic-options]" "$moeplan" validate tree/a/r.sh
 
 # data is no recipe: vocabularies, value after value, comments, prose about commands, options that are handed on
