@@ -128,13 +128,15 @@ static bool is_elsewhere(struct str name)
 /* Notes which flags the parser of a checkout around the file adds: a fork's scripts use its own. */
 static void find_here(struct facts *f)
 {
+    static const char *const parsers[] = {"megatron/training/arguments.py",
+                                          "megatron/arguments.py"}; /* of former releases */
     struct program *p = &f->program;
-    struct str file = STR("megatron/training/arguments.py");
-    struct str text = p->strangers.n
-                          ? checkout_text(f->arena, f->diags, f->source, FRAMEWORK_MEGATRON, file)
-                          : STR("");
-    for (size_t i = 0; i < p->strangers.n && text.n; i++)
-        p->strangers.items[i].here = checkout_mentions(text, p->strangers.items[i].name);
+    for (size_t k = 0; p->strangers.n && k < sizeof parsers / sizeof *parsers; k++) {
+        struct str text =
+            checkout_text(f->arena, f->diags, f->source, FRAMEWORK_MEGATRON, str_of(parsers[k]));
+        for (size_t i = 0; i < p->strangers.n; i++)
+            p->strangers.items[i].here |= checkout_mentions(text, p->strangers.items[i].name);
+    }
 }
 
 /* Whether every stranger has one. A launch with no stranger is one of Megatron-LM's. */
