@@ -353,7 +353,7 @@ static bool is_part(const struct facts *f)
 void program_settle(struct facts *f)
 {
     struct program *p = &f->program;
-    if (is_part(f)) *p = (struct program){.strangers = p->strangers, .doubts = p->doubts};
+    if (is_part(f)) p->task = TASK_UNSAID;
     bool told = p->told || f->release_told;
     struct str *near = ARENA_ARRAY(f->arena, struct str, p->strangers.n);
     find_here(f);

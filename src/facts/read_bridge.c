@@ -738,11 +738,12 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     bool map = doc && doc->kind == NODE_MAP;
     if (!map || !is_dump(doc)) forget_defaults(f);
     bool ok = true;
-    if (map) stand_on_target(f, last_part(bridge_target(doc)));
-    if (map)
+    if (map) {
+        stand_on_target(f, last_part(bridge_target(doc)));
         read_yaml(f, doc);
-    else
+    } else {
         ok = read_overrides(f, options);
+    }
     placeholder_tell(f);
     return ok;
 }
