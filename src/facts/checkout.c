@@ -47,15 +47,23 @@ static struct str known_release(enum framework framework, struct str version)
     return version_cmp(version, oldest->version) < 0 ? oldest->version : STR("main");
 }
 
+/* The folder that a source's file lies in; empty where it is no file. */
+static struct str folder_of(struct arena *a, const struct diags *diags, uint32_t source)
+{
+    struct str real;
+    const struct source *s = source_get(&diags->sources, source);
+    bool file = s && !diags->sources.requests && path_real(a, str_dup(a, s->path).p, &real);
+    return file ? path_parent(real) : STR("");
+}
+
 /* The folder that a framework's checkout around a source's file begins at; empty: there is none. */
 static struct str root_of(struct arena *a, const struct diags *diags, uint32_t source,
                           enum framework framework)
 {
-    struct str real, path = source_get(&diags->sources, source)->path;
-    if (diags->sources.requests || !path_real(a, str_dup(a, path).p, &real)) return STR("");
-    for (int i = 0; i < DEEPEST && real.n > 1; i++) {
-        real = path_parent(real);
-        if (io_is_file(path_join(a, real, str_of(version_files[framework])).p)) return real;
+    struct str folder = folder_of(a, diags, source);
+    for (int i = 0; i < DEEPEST && folder.n > 1; i++) {
+        if (io_is_file(path_join(a, folder, str_of(version_files[framework])).p)) return folder;
+        folder = path_parent(folder);
     }
     return STR("");
 }
@@ -170,9 +178,7 @@ bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
 bool checkout_has_beside(struct arena *a, const struct diags *diags, uint32_t source,
                          struct str name, struct str word)
 {
-    struct str real, path = source_get(&diags->sources, source)->path;
-    if (diags->sources.requests || !word.n || !path_real(a, str_dup(a, path).p, &real))
-        return false;
+    struct str folder = folder_of(a, diags, source);
     struct str file = arena_printf(a, "%.*s.py", STR_ARG(name));
-    return file_mentions(a, path_join(a, path_parent(real), file), word);
+    return folder.n && word.n && file_mentions(a, path_join(a, folder, file), word);
 }
