@@ -6,6 +6,7 @@
 
 #include "base/edit.h"
 #include "facts/automodel.h"
+#include "facts/checkout.h"
 
 static void complain(struct facts *f, const struct node *value, const char *why)
 {
@@ -120,17 +121,33 @@ static struct str without_alias(struct facts *f, struct str path)
     return arena_printf(f->arena, "nemo_automodel.components.models.%.*s", STR_ARG(rest));
 }
 
-/* Behind the module stands a name that it has, or a class of it and a method. */
+/* A module that lies beside the recipe is one to be copied into the package. */
+static void allow_copy(struct facts *f, struct diag *d, struct str module, struct str path)
+{
+    struct str name, word;
+    if (!str_split(&path, '.', &name) || !str_split(&path, '.', &word)) return;
+    if (!checkout_has_beside(f->arena, f->diags, f->source, name, word)) return;
+    d->severity = SEVERITY_WARNING;
+    diag_help(f->diags, d, "%.*s.py beside this file has it: it has to be copied to %.*s first",
+              STR_ARG(name), STR_ARG(module));
+}
+
+/* Behind the module stands a name that it has, or a class of it and a method; a fork's own examples
+   name what the fork has. */
 static void check_own_target(struct facts *f, const struct node *value)
 {
     struct str path = without_alias(f, value->text), first;
     struct str module = str_slice(path, 0, module_length(f, path));
-    struct str rest = str_slice(path, module.n + 1, path.n);
+    struct str behind = str_slice(path, module.n + 1, path.n), rest = behind;
     bool other_name = module.n && str_split(&rest, '.', &first) && !str_starts(first, STR("_"));
-    if (!other_name || has_name(module_at(f, module), first)) return;
+    if (!other_name || has_name(module_at(f, module), first) ||
+        checkout_has(f->arena, f->diags, f->source, FRAMEWORK_AUTOMODEL, path))
+        return;
     complain(f, value,
              arena_printf(f->arena, "%.*s has no %.*s", STR_ARG(module), STR_ARG(first)).p);
-    diag_suggest(f->diags, &f->diags->items[f->diags->n - 1], module_nearest(f, module, first));
+    struct diag *d = &f->diags->items[f->diags->n - 1];
+    diag_suggest(f->diags, d, module_nearest(f, module, first));
+    allow_copy(f, d, module, behind);
 }
 
 /* ---- all paths ---- */

@@ -57,6 +57,9 @@ extern const uint32_t bridge_provider_count, bridge_plain_provider_count;
 /* The function under recipe: _target_ of a document, where it is one of Bridge's recipes; else
  * empty. */
 struct str bridge_target(const struct node *doc);
+/* Whether a section `recipe` holds arguments of a recipe function, and names no class or function.
+ */
+bool bridge_is_arguments(const struct node *recipe);
 /* A recipe, or the common one of a task, by the name of its function in one of some releases; NULL
    when there is none. */
 const struct bridge_recipe *bridge_recipe_find(struct str name, uint32_t releases);

@@ -82,9 +82,11 @@ bool value_check(struct facts *f, int param, struct value *value, struct span at
     struct value v = *value = fact_coerce(f->arena, param, *value);
     if (v.kind == VALUE_NULL || v.kind == VALUE_UNKNOWN) return true;
     if (!fits(p->type, v)) {
-        struct diag *d =
-            diag_add(f->diags, SEVERITY_ERROR, "value-type", at, "%.*s takes %s, not %s",
-                     STR_ARG(written), param_type_words(p->type), value_text(f->arena, v).p);
+        /* Bridge does not look at types, and a number is as true as Python has it */
+        bool taken = str_is(f->format, "bridge") && p->type == PARAM_BOOL && v.kind == VALUE_INT;
+        struct diag *d = diag_add(f->diags, taken ? SEVERITY_WARNING : SEVERITY_ERROR, "value-type",
+                                  at, "%.*s takes %s, not %s", STR_ARG(written),
+                                  param_type_words(p->type), value_text(f->arena, v).p);
         d->parameter = p->name;
         return false;
     }

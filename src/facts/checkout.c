@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/checkout.h"
 
+#include <ctype.h>
+
 #include "base/io.h"
 #include "base/num.h"
 #include "base/path.h"
@@ -14,7 +16,7 @@ static const char *const version_files[FRAMEWORK_COUNT] = {
     [FRAMEWORK_AUTOMODEL] = "nemo_automodel/package_info.py",
 };
 
-enum { DEEPEST = 24 }; /* folders up */
+enum { DEEPEST = 24, MOST_BYTES = 1 << 20 }; /* folders up, of a file */
 
 static bool read_number(struct str text, struct str name, int64_t *out)
 {
@@ -30,7 +32,6 @@ static bool read_number(struct str text, struct str name, int64_t *out)
 /* "0.16" of a package_info.py; empty where it is written in another way. */
 static struct str version_in(struct arena *a, const char *path)
 {
-    enum { MOST_BYTES = 1 << 20 };
     struct str text, why;
     int64_t major, minor;
     if (!io_read_regular(a, path, MOST_BYTES, &text, &why)) return STR("");
@@ -46,15 +47,138 @@ static struct str known_release(enum framework framework, struct str version)
     return version_cmp(version, oldest->version) < 0 ? oldest->version : STR("main");
 }
 
+/* The folder that a source's file lies in; empty where it is no file. */
+static struct str folder_of(struct arena *a, const struct diags *diags, uint32_t source)
+{
+    struct str real;
+    const struct source *s = source_get(&diags->sources, source);
+    bool file = s && !diags->sources.requests && path_real(a, str_dup(a, s->path).p, &real);
+    return file ? path_parent(real) : STR("");
+}
+
+/* The folder that a framework's checkout around a source's file begins at; empty: there is none. */
+static struct str root_of(struct arena *a, const struct diags *diags, uint32_t source,
+                          enum framework framework)
+{
+    struct str folder = folder_of(a, diags, source);
+    for (int i = 0; i < DEEPEST && folder.n > 1; i++) {
+        if (io_is_file(path_join(a, folder, str_of(version_files[framework])).p)) return folder;
+        folder = path_parent(folder);
+    }
+    return STR("");
+}
+
 struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t source,
                             enum framework framework)
 {
-    struct str real, path = source_get(&diags->sources, source)->path;
-    if (diags->sources.requests || !path_real(a, str_dup(a, path).p, &real)) return STR("");
-    for (int i = 0; i < DEEPEST && real.n > 1; i++) {
-        real = path_parent(real);
-        struct str file = path_join(a, real, str_of(version_files[framework]));
-        if (io_is_file(file.p)) return known_release(framework, version_in(a, file.p));
+    struct str root = root_of(a, diags, source, framework);
+    if (!root.n) return STR("");
+    struct str file = path_join(a, root, str_of(version_files[framework]));
+    return known_release(framework, version_in(a, file.p));
+}
+
+struct str checkout_text(struct arena *a, const struct diags *diags, uint32_t source,
+                         enum framework framework, struct str path)
+{
+    struct str root = root_of(a, diags, source, framework), text, why;
+    bool read = root.n && io_read_regular(a, path_join(a, root, path).p, MOST_BYTES, &text, &why);
+    return read ? text : STR("");
+}
+
+bool checkout_is_older(struct arena *a, const struct diags *diags, uint32_t source,
+                       enum framework framework)
+{
+    struct str root = root_of(a, diags, source, framework);
+    if (!root.n) return false;
+    struct str version = version_in(a, path_join(a, root, str_of(version_files[framework])).p);
+    return version.n && !profile_find(framework, version) &&
+           str_eq(known_release(framework, version),
+                  profile_oldest(framework, RELEASES_ALL)->version);
+}
+
+/* ---- words of a checkout ---- */
+
+static bool is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '-';
+}
+
+bool checkout_mentions(struct str text, struct str word)
+{
+    while (text.n) {
+        size_t at = str_find_str(text, word), to = at + word.n;
+        if (at == text.n) return false;
+        bool begins = at == 0 || !is_word_char(text.p[at - 1]);
+        if (begins && (to == text.n || !is_word_char(text.p[to]))) return true;
+        text = str_slice(text, to, text.n);
     }
-    return STR("");
+    return false;
+}
+
+/* Whether a text has at least half of the long words of another. */
+static bool has_most_words(struct str text, struct str words)
+{
+    enum { LONG = 5 };
+    size_t n = 0, found = 0;
+    for (size_t from = 0, to; from < words.n; from = to + 1) {
+        for (to = from; to < words.n && is_word_char(words.p[to]);)
+            to++;
+        if (to < from + LONG) continue;
+        n++;
+        found += str_find_str(text, str_slice(words, from, to)) < text.n;
+    }
+    return 2 * found >= n;
+}
+
+/* Where the framework's own package lies in its repository. */
+static const char *const packages[FRAMEWORK_COUNT][2] = {
+    [FRAMEWORK_MEGATRON] = {"megatron/", ""},
+    [FRAMEWORK_BRIDGE] = {"megatron/bridge/", "src/"},
+    [FRAMEWORK_AUTOMODEL] = {"nemo_automodel/", ""},
+};
+
+bool checkout_lacks(struct arena *a, const struct diags *diags, uint32_t source,
+                    enum framework framework, struct str check)
+{
+    size_t colon = str_find_str(check, STR(".py: "));
+    if (colon == check.n || !str_starts(check, str_of(packages[framework][0]))) return false;
+    if (!root_of(a, diags, source, framework).n) return false;
+    struct str file = arena_printf(a, "%s%.*s", packages[framework][1], (int)colon + 3, check.p);
+    return !has_most_words(checkout_text(a, diags, source, framework, file),
+                           str_slice(check, colon + 5, check.n));
+}
+
+/* ---- names of a checkout ---- */
+
+/* Whether a Python file has the word. */
+static bool file_mentions(struct arena *a, struct str file, struct str word)
+{
+    struct str text, why;
+    return io_read_regular(a, file.p, MOST_BYTES, &text, &why) && checkout_mentions(text, word);
+}
+
+bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
+                  enum framework framework, struct str path)
+{
+    struct str folder = root_of(a, diags, source, framework), part;
+    while (folder.n && str_split(&path, '.', &part)) {
+        struct str next = path_join(a, folder, part);
+        struct str file = arena_printf(a, "%.*s.py", STR_ARG(next));
+        if (io_is_folder(next.p)) {
+            folder = next;
+            continue;
+        }
+        bool module = io_is_file(file.p), last = !path.n;
+        if (!module) return file_mentions(a, path_join(a, folder, STR("__init__.py")), part);
+        return last || !str_split(&path, '.', &part) || file_mentions(a, file, part);
+    }
+    return folder.n;
+}
+
+bool checkout_has_beside(struct arena *a, const struct diags *diags, uint32_t source,
+                         struct str name, struct str word)
+{
+    struct str folder = folder_of(a, diags, source);
+    struct str file = arena_printf(a, "%.*s.py", STR_ARG(name));
+    return folder.n && word.n && file_mentions(a, path_join(a, folder, file), word);
 }

@@ -37,12 +37,13 @@ static void add_scalar(struct script *s, const struct node *scalar)
     s->n++;
 }
 
-/* A scalar that calls a program with options. */
+/* A scalar that calls a program with options; options alone, in quotes of their own or not, are
+   handed on to somebody's. */
 static bool is_command(const struct node *node)
 {
     struct str t = node->text;
-    return node->kind == NODE_SCALAR &&
-           (str_find_str(t, STR(" --")) < t.n || str_find_str(t, STR(".py ")) < t.n);
+    if (node->kind != NODE_SCALAR || !t.n || strchr("\"'-", t.p[0])) return false;
+    return str_find_str(t, STR(" --")) < t.n || str_find_str(t, STR(".py ")) < t.n;
 }
 
 /* The commands below a node; what stands in a list beside a command is run before or behind it. */

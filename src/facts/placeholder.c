@@ -28,11 +28,13 @@ static bool has_word(struct str text, const char *word)
     return false;
 }
 
-/* <...> with a letter right behind its beginning. */
+/* <...>, or <<<...>>>, with a letter right behind its beginning. */
 static bool has_brackets(struct str text)
 {
     size_t open = str_find(text, '<');
-    struct str rest = str_slice(text, open < text.n ? open + 1 : text.n, text.n);
+    while (open < text.n && text.p[open] == '<')
+        open++;
+    struct str rest = str_slice(text, open, text.n);
     size_t close = str_find(rest, '>');
     return close > 0 && close < rest.n && is_letter(rest.p[0]);
 }
@@ -56,12 +58,25 @@ static bool has_crosses(struct str text)
     return false;
 }
 
+/* Words of letters alone that speak of a file: "vocab file for training". */
+static bool is_phrase(struct str text)
+{
+    static const char *const things[] = {"file", "path", "folder", "directory", "dir"};
+    bool thing = false;
+    for (size_t i = 0; i < text.n; i++)
+        if (!isalpha((unsigned char)text.p[i]) && text.p[i] != ' ') return false;
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++)
+        thing |= has_word(text, things[i]);
+    return thing && str_find(text, ' ') < text.n;
+}
+
 bool placeholder_is(struct str text)
 {
     static const char *const words[] = {"your",      "path/to",    "path_to", "path to", "changeme",
                                         "change_me", "replace_me", "fill_me", "todo"};
     if (text.n < 3 || text.n > LONGEST) return false;
-    if (str_is(text, "...") || has_brackets(text) || has_crosses(text)) return true;
+    if (str_is(text, "...") || has_brackets(text) || has_crosses(text) || is_phrase(text))
+        return true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (has_word(text, words[i])) return true;
     return false;

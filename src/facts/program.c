@@ -2,6 +2,7 @@
 #include "facts/program.h"
 
 #include "base/edit.h"
+#include "facts/checkout.h"
 #include "facts/facts.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
@@ -116,12 +117,37 @@ static bool was_there(struct str name)
     return false;
 }
 
+/* Whether a program of rules/programs has the flag: it is that one's, not a slip. */
+static bool is_elsewhere(struct str name)
+{
+    for (uint32_t i = 0; i < program_kind_count; i++)
+        if (program_kind_has(&program_kinds[i], name)) return true;
+    return false;
+}
+
+/* Notes which flags the parser of a checkout around the file adds: a fork's scripts use its own. */
+static void find_here(struct facts *f)
+{
+    static const char *const parsers[] = {"megatron/training/arguments.py",
+                                          "megatron/arguments.py"}; /* of former releases */
+    struct program *p = &f->program;
+    for (size_t k = 0; p->strangers.n && k < sizeof parsers / sizeof *parsers; k++) {
+        struct str text =
+            checkout_text(f->arena, f->diags, f->source, FRAMEWORK_MEGATRON, str_of(parsers[k]));
+        for (size_t i = 0; i < p->strangers.n; i++)
+            p->strangers.items[i].here |= checkout_mentions(text, p->strangers.items[i].name);
+    }
+}
+
 /* Whether every stranger has one. A launch with no stranger is one of Megatron-LM's. */
 static bool all_near(const struct facts *f, struct str *near)
 {
-    for (size_t i = 0; i < f->program.strangers.n; i++)
-        if (was_there(f->program.strangers.items[i].name) || nearest(f, near, i).n == 0)
-            return false;
+    for (size_t i = 0; i < f->program.strangers.n; i++) {
+        struct str name = f->program.strangers.items[i].name;
+        if (f->program.strangers.items[i].here || was_there(name)) return false;
+        if (nearest(f, near, i).n == 0) return false;
+        if (is_elsewhere(name) && !is_slip(f->arena, name, near[i])) return false;
+    }
     return true;
 }
 
@@ -208,11 +234,12 @@ static struct crowd crowd_new(struct arena *a, size_t most)
                           ARENA_ARRAY(a, struct str, most), 0};
 }
 
-/* One word for the flags of a program that is known. */
+/* One word for the flags of a program that is known, or is there. */
 static void report_known(struct facts *f, const struct crowd *known)
 {
     if (known->n == 0) return;
-    struct str title = f->program.kind->title, first = known->items[0]->name;
+    struct str title = f->program.kind ? f->program.kind->title : STR("this checkout");
+    struct str first = known->items[0]->name;
     struct str others = known->n == 1
                             ? STR("is a flag")
                             : arena_printf(f->arena, "and %zu others are flags", known->n - 1);
@@ -262,7 +289,7 @@ static void report_fork(struct facts *f, struct str *near)
     for (size_t i = 0; i < p->strangers.n; i++) {
         const struct stranger *s = &p->strangers.items[i];
         if (s->gone.n) continue;
-        if (p->kind && program_kind_has(p->kind, s->name))
+        if (s->here || (p->kind && program_kind_has(p->kind, s->name)))
             crowd_add(&known, s, STR(""));
         else
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));
@@ -312,11 +339,24 @@ static void settle_releases(struct facts *f)
     if (!here) f->releases = profile_newest(f->framework, may) ? may : RELEASES_ALL;
 }
 
+/* Flags alone that say neither what a step takes nor how many there are: a part of a command line,
+   such as a model's sizes. */
+static bool is_part(const struct facts *f)
+{
+    static const int of_run[] = {P_micro_batch_size, P_global_batch_size, P_train_iters,
+                                 P_train_samples, P_lr};
+    for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)
+        if (fact_is_set(&f->items[of_run[i]])) return false;
+    return f->program.bare;
+}
+
 void program_settle(struct facts *f)
 {
     struct program *p = &f->program;
+    if (is_part(f)) p->task = TASK_UNSAID;
     bool told = p->told || f->release_told;
     struct str *near = ARENA_ARRAY(f->arena, struct str, p->strangers.n);
+    find_here(f);
     /* a release says which flags the training scripts have, not those of a program beside them */
     if (p->origin != PROGRAM_MEGATRON || p->task != TASK_TRAINING) p->told = false;
     bool own = p->told || (p->origin == PROGRAM_MEGATRON && all_near(f, near));

@@ -27,6 +27,7 @@ struct stranger {
     struct str name;
     struct str gone; /* what took its place, of one that this release no longer has; else empty */
     struct str instead; /* the flag of this release that says the same with as many values */
+    bool here;          /* the checkout that the file lies in has it */
 };
 
 struct program {

@@ -11,6 +11,14 @@
 /* A section alone may be anybody's: taken where the format is said. */
 enum { PART = 10 };
 
+/* A tokenizer's vocabulary has every word as a key, and numbers behind them. */
+static bool has_section(const struct node *doc)
+{
+    for (size_t i = 0; i < doc->n; i++)
+        if (doc->items[i]->kind == NODE_MAP) return true;
+    return false;
+}
+
 static int detect(struct str text, const struct node *doc)
 {
     static const struct {
@@ -35,11 +43,14 @@ static int detect(struct str text, const struct node *doc)
     int best = 0;
     if (!doc || doc->kind != NODE_MAP || node_get(doc, STR("moeplan")) || bridge_target(doc).n)
         return 0;
+    const struct node *recipe = node_get(doc, STR("recipe"));
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        bool both = node_get(doc, str_of(signs[i].first)) && node_get(doc, str_of(signs[i].second));
+        const struct node *first = node_get(doc, str_of(signs[i].first));
+        bool both = first && node_get(doc, str_of(signs[i].second));
+        if (both && first == recipe && bridge_is_arguments(recipe)) continue;
         if (both && signs[i].score > best) best = signs[i].score;
     }
-    return best;
+    return best && has_section(doc) ? best : 0;
 }
 
 struct walk {

@@ -10,6 +10,7 @@
 #include "facts/check.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
+#include "facts/placeholder.h"
 #include "facts/profile.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
@@ -94,18 +95,49 @@ struct str bridge_target(const struct node *doc)
     return ours ? target->text : (struct str){"", 0};
 }
 
+/* Fields of a section that no release of Bridge has, and of those that one has the other way. */
+static int count_balance(const struct node *doc, const char *section)
+{
+    const struct node *map = node_get(doc, str_of(section));
+    int foreign = 0;
+    for (size_t i = 0; map && map->kind == NODE_MAP && i < map->n; i++) {
+        struct path path = {.n = 0};
+        if (!path_add(&path, str_of(section)) || !path_add(&path, map->keys[i]->text)) continue;
+        struct str key = {path.text, path.n};
+        bool known = param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0 ||
+                     profile_setting_find(FRAMEWORK_BRIDGE, key);
+        foreign += known ? -1 : 1;
+    }
+    return foreign;
+}
+
+/* Whether most of what the sections hold is no field of theirs: another program has sections of
+   these names. */
+static bool is_mostly_foreign(const struct node *doc)
+{
+    return count_balance(doc, "model") + count_balance(doc, "train") + count_balance(doc, "ddp") >
+           0;
+}
+
+bool bridge_is_arguments(const struct node *recipe)
+{
+    return recipe && recipe->kind == NODE_MAP && !node_get(recipe, STR("_target_"));
+}
+
 static int detect_map(const struct node *doc)
 {
     if (bridge_target(doc).n) return 97;
-    static const char *const foreign[] = {"moeplan", "recipe",      "step_scheduler", "distributed",
-                                          "trainer", "exp_manager", "hydra",          "defaults"};
+    static const char *const foreign[] = {"moeplan",     "step_scheduler", "distributed", "trainer",
+                                          "exp_manager", "hydra",          "defaults"};
+    const struct node *recipe = node_get(doc, STR("recipe"));
+    if (recipe && !bridge_is_arguments(recipe)) return 0;
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (node_get(doc, str_of(foreign[i]))) return 0;
     if (is_dump(doc)) return 95;
     bool sections =
         node_get(doc, STR("model")) || node_get(doc, STR("train")) || node_get(doc, STR("ddp"));
     bool dotted = doc->n && str_find(doc->keys[0]->text, '.') < doc->keys[0]->text.n;
-    if (!sections && !dotted) return 0;
+    if ((!sections && !dotted) || is_mostly_foreign(doc)) return 0;
     struct path path = {.n = 0};
     return count_keys(doc, &path, 0) >= 2 ? 85 : 0;
 }
@@ -231,16 +263,33 @@ static struct str key_of_flag(struct facts *f, struct str name)
     return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE].key : (struct str){"", 0};
 }
 
+/* Sections of a run's configuration, those first that a misplaced field is mostly of. */
+static const char *const sections[] = {
+    "model",          "train",     "optimizer",          "ddp",          "scheduler",
+    "dist",           "dataset",   "checkpoint",         "rng",          "logger",
+    "peft",           "tokenizer", "mixed_precision",    "comm_overlap", "profiling",
+    "validation",     "straggler", "nvrx_straggler",     "ft",           "inprocess_restart",
+    "tensor_inspect", "env_vars",  "rerun_state_machine"};
+enum { N_SECTIONS = sizeof sections / sizeof *sections };
+
 /* The same field in another section; empty: none has it. */
 static struct str key_elsewhere(struct facts *f, struct str name)
 {
-    static const char *const sections[] = {"model", "train",   "optimizer",  "ddp", "scheduler",
-                                           "dist",  "dataset", "checkpoint", "rng", "logger"};
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+    for (size_t i = 0; i < N_SECTIONS; i++) {
         struct str key = arena_printf(f->arena, "%s.%.*s", sections[i], STR_ARG(name));
         if (has_key(f, key)) return key;
     }
     return (struct str){"", 0};
+}
+
+/* Whether a key's section is one of a run's, or a slip of one: a document of somebody's own runner
+   has sections that Bridge never sees. */
+static bool is_of_run(struct str key)
+{
+    struct str section = str_slice(key, 0, str_find(key, '.'));
+    for (size_t i = 0; i < N_SECTIONS; i++)
+        if (edit_distance(section, str_of(sections[i])) <= (section.n > 4)) return true;
+    return false;
 }
 
 /* What was meant, and why it is not taken. */
@@ -268,6 +317,7 @@ static void unknown_key(struct facts *f, struct str key, struct span at, bool le
     size_t dot = str_find(key, '.');
     bool plain = dot < key.n && str_find(str_slice(key, dot + 1, key.n), '.') == key.n - dot - 1;
     if (!plain || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE || has_key(f, key)) return;
+    if (leaf && !is_of_run(key)) return;
     struct str near = meant_key(f, key, &why);
     if (!near.n) return;
     bool over = facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
@@ -277,6 +327,15 @@ static void unknown_key(struct facts *f, struct str key, struct span at, bool le
     bool beside = leaf && str_starts(near, str_slice(key, 0, dot + 1));
     diag_suggest(f->diags, d, beside ? str_slice(near, dot + 1, near.n) : near);
     diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
+}
+
+/* Words that stand for what is to be filled in, where they are no value themselves. */
+static bool is_open(struct facts *f, int param, struct value v, struct span at)
+{
+    bool any_text = param_table[param].type == PARAM_STRING && !param_table[param].n_choices;
+    if (v.kind != VALUE_STRING || !placeholder_is(v.s)) return false;
+    placeholder_note(f, at, v.s);
+    return !any_text;
 }
 
 /* `name` is where the key stands. */
@@ -290,7 +349,7 @@ static void set_key(struct facts *f, struct str key, struct value v, const struc
         return;
     }
     if (param_table[param].in[FRAMEWORK_BRIDGE].inverse && v.kind == VALUE_BOOL) v.b = !v.b;
-    bool good = value_check(f, param, &v, at, key);
+    bool good = !is_open(f, param, v, at) && value_check(f, param, &v, at, key);
     const struct fact *x = &f->items[param];
     bool other_key = fact_is_set(x) && !str_eq(x->written, key);
     if (other_key && v.kind == VALUE_NULL)
@@ -305,6 +364,15 @@ struct walk {
     struct buf path;
     int depth;
 };
+
+/* The scalar of a document; an interpolation, of OmegaConf's or of somebody's resolver, is said
+   elsewhere. */
+static struct value document_value(struct arena *a, const struct node *node)
+{
+    bool elsewhere =
+        node->kind == NODE_SCALAR && str_find_str(node->text, STR("${")) < node->text.n;
+    return elsewhere ? value_unknown() : node_value(a, node, SCALAR_CORE);
+}
 
 static void set_below(struct walk *w, const struct node *map)
 {
@@ -323,7 +391,7 @@ static void set_below(struct walk *w, const struct node *map)
         if (value->kind == NODE_MAP && !whole)
             set_below(w, value);
         else
-            set_key(w->f, key, node_value(w->f->arena, value, SCALAR_CORE), map->keys[i], value);
+            set_key(w->f, key, document_value(w->f->arena, value), map->keys[i], value);
         w->path.n = before;
     }
     w->depth--;
@@ -669,10 +737,15 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     bool map = doc && doc->kind == NODE_MAP;
     if (!map || !is_dump(doc)) forget_defaults(f);
-    if (!map) return read_overrides(f, options);
-    stand_on_target(f, last_part(bridge_target(doc)));
-    read_yaml(f, doc);
-    return true;
+    bool ok = true;
+    if (map) {
+        stand_on_target(f, last_part(bridge_target(doc)));
+        read_yaml(f, doc);
+    } else {
+        ok = read_overrides(f, options);
+    }
+    placeholder_tell(f);
+    return ok;
 }
 
 const struct reader reader_bridge = {.name = "bridge", .detect = detect, .read = read};

@@ -104,18 +104,33 @@ static void name_template(struct job *job)
         diag_help(job->diags, d, "a Helm template: check what `helm template` makes of it");
 }
 
-/* A value a line, as data has it whatever the file is called: no document that is broken. */
-static bool is_json_lines(struct str text)
+/* Whether a value that begins a line comes behind another one's end. */
+static bool has_lines(struct str text, const char *end, const char *begin)
 {
-    struct str rest = text, first, second = {"", 0};
-    str_split(&rest, '\n', &first);
-    while (!second.n && str_split(&rest, '\n', &second))
-        second = str_trim(second);
-    first = str_trim(first);
-    return (str_starts(first, STR("{")) && str_ends(first, STR("}")) &&
-            str_starts(second, STR("{")) && str_ends(second, STR("}"))) ||
-           (str_starts(first, STR("[")) && str_ends(first, STR("]")) &&
-            str_starts(second, STR("[")) && str_ends(second, STR("]")));
+    struct str line, before = {"", 0};
+    while (str_split(&text, '\n', &line)) {
+        if (!str_trim(line).n) continue;
+        if (str_ends(before, str_of(end)) && str_starts(line, str_of(begin))) return true;
+        before = str_trim(line);
+    }
+    return false;
+}
+
+static bool has_comment(struct str text)
+{
+    struct str line;
+    while (str_split(&text, '\n', &line)) {
+        line = str_trim(line);
+        if (str_starts(line, STR("//")) || str_starts(line, STR("/*"))) return true;
+    }
+    return false;
+}
+
+/* Value after value, as data has it whatever the file is called, or the comments of an editor's and
+   a compiler's settings: no document that is broken. */
+static bool is_other_json(struct str text)
+{
+    return has_lines(text, "}", "{") || has_lines(text, "]", "[") || has_comment(text);
 }
 
 /* The text does not parse. A file that is called a document is broken, one that is too large is a
@@ -125,7 +140,7 @@ static void read_broken(struct job *job, size_t diags_before)
     struct str path = path_of(job);
     size_t errors = job->diags->n;
     bool too_large = str_is(job->diags->items[errors - 1].rule, DOC_TOO_LARGE);
-    if (!job->forced && str_ends(path, STR(".json")) && is_json_lines(job->text)) {
+    if (!job->forced && str_ends(path, STR(".json")) && is_other_json(job->text)) {
         job->diags->n = diags_before;
         return;
     }
@@ -166,6 +181,7 @@ static void read_documents(struct job *job)
     }
     if (job->out->format) return;
     job->diags->n = before; /* no document of ours: its duplicate keys are not either */
+    if (has_mapping(&docs) && str_ends(path_of(job), STR(".json"))) return; /* data, mostly prose */
     if (has_mapping(&docs) && !language_is_shell(path_of(job), job->text))
         read_embedded(job, &docs);
     else

@@ -285,12 +285,31 @@ void shell_halt(struct shell *sh, enum shell_halt how)
     sh->live = SHELL_DEAD;
 }
 
+/* Where set only perhaps runs, what it adds to the arguments may not be there, and others than they
+   were are not known. */
+static void set_args_perhaps(struct shell *sh, const struct shell_fields *words, size_t from)
+{
+    struct shell_fields all = {0};
+    bool same = sh->args_known && words->n - from >= sh->args.n;
+    for (size_t i = 0; same && i < sh->args.n; i++) {
+        same = str_eq(shell_str(sh->args.items[i]), shell_str(words->items[from + i]));
+        shell_push(sh, &all, sh->args.items[i]);
+    }
+    for (size_t i = from + sh->args.n; same && i < words->n; i++)
+        shell_push(sh, &all, shell_mark_words(sh, words->items[i]));
+    sh->args = same ? all : (struct shell_fields){0};
+    sh->args_known = same;
+}
+
 /* set -- WORDS; and whether a variable that is not set stops the script. */
 static void run_set(struct shell *sh, const struct shell_fields *words)
 {
     for (size_t i = 1; i < words->n; i++) {
         struct str word = shell_str(words->items[i]);
-        if (str_is(word, "--")) set_args(sh, words, i + 1);
+        if (str_is(word, "--") && sh->live == SHELL_PERHAPS)
+            set_args_perhaps(sh, words, i + 1);
+        else if (str_is(word, "--"))
+            set_args(sh, words, i + 1);
         if (!word.n || (word.p[0] != '-' && word.p[0] != '+') || str_is(word, "--")) return;
         bool named = i + 1 < words->n && str_is(shell_str(words->items[i + 1]), "nounset");
         bool letter = str_find(word, 'u') < word.n, option = str_find(word, 'o') < word.n;

@@ -242,6 +242,8 @@ void shell_exhaust(struct shell *sh, const char *why);
 void shell_descend(struct shell *sh);
 /* Counts work done, in bytes of text made, and ends the reading beyond SHELL_MAX_WORK. */
 void shell_charge(struct shell *sh, size_t work);
+/* The text with every word marked as one that may not be there. */
+struct shell_text shell_mark_words(struct shell *sh, struct shell_text t);
 /* One more field, paid for; beyond SHELL_MAX_FIELDS the reading ends. */
 void shell_push(struct shell *sh, struct shell_fields *to, struct shell_text t);
 /* The length of a placeholder, <path>, at the reading position; 0: there is none. Between

@@ -106,8 +106,7 @@ static bool begins_word(struct shell_text t, size_t i)
     return !shell_is_blank(t.p[i]) && (i == 0 || shell_is_blank(t.p[i - 1]));
 }
 
-/* The text with every word marked as one that may not be there. */
-static struct shell_text mark_words(struct shell *sh, struct shell_text t)
+struct shell_text shell_mark_words(struct shell *sh, struct shell_text t)
 {
     size_t words = 0;
     for (size_t i = 0; i < t.n; i++)
@@ -149,7 +148,7 @@ static struct shell_text merged(struct shell *sh, struct shell_text old, struct 
     if (same_text(old, new)) return old;
     if (str_starts(shell_str(new), shell_str(old))) {
         struct shell_text more = {new.p + old.n, new.at + old.n, new.n - old.n};
-        return joined(sh, old, mark_words(sh, more));
+        return joined(sh, old, shell_mark_words(sh, more));
     }
     return shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, new.n ? new.at[0] : 0);
 }
@@ -162,9 +161,10 @@ static void set_array(struct shell *sh, struct shell_var *var, const struct shel
     var->items = (struct shell_fields){0};
     var->is_array = true;
     for (size_t i = 0; (append || perhaps) && i < old.n; i++)
-        shell_push(sh, &var->items, append ? old.items[i] : mark_words(sh, old.items[i]));
+        shell_push(sh, &var->items, append ? old.items[i] : shell_mark_words(sh, old.items[i]));
     for (size_t i = 0; i < items->n; i++)
-        shell_push(sh, &var->items, perhaps ? mark_words(sh, items->items[i]) : items->items[i]);
+        shell_push(sh, &var->items,
+                   perhaps ? shell_mark_words(sh, items->items[i]) : items->items[i]);
 }
 
 static void set_plain(struct shell *sh, struct shell_var *var, bool is_new, struct shell_text value,
@@ -172,7 +172,8 @@ static void set_plain(struct shell *sh, struct shell_var *var, bool is_new, stru
 {
     struct shell_text old = var->items.n ? var->items.items[0] : (struct shell_text){"", NULL, 0};
     if (append) value = joined(sh, old, value);
-    if (sh->live == SHELL_PERHAPS) value = is_new ? mark_words(sh, value) : merged(sh, old, value);
+    if (sh->live == SHELL_PERHAPS)
+        value = is_new ? shell_mark_words(sh, value) : merged(sh, old, value);
     if (var->items.n == 0) VEC_PUSH(sh->arena, &var->items);
     var->items.items[0] = value;
 }

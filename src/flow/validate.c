@@ -63,6 +63,7 @@ static bool validate_configuration(struct validation *v, const struct reading *r
     bool memory;
     struct rules_summary sum = check_configuration(v->rules, f, &estimate, &memory, v->scratch);
     report->rules_skipped += sum.skipped;
+    report->rules_decided += sum.evaluated;
     validate_newer_software(v, f);
     validate_changed_defaults(v, f);
     if (memory)
@@ -169,6 +170,14 @@ static bool is_anothers(const struct readings *readings)
     return readings->n > 0;
 }
 
+/* Whether anything was found that somebody should mend. */
+static bool has_faults(const struct diags *diags)
+{
+    for (size_t i = 0; i < diags->n; i++)
+        if (diags->items[i].severity > SEVERITY_INFO) return true;
+    return false;
+}
+
 /* A file in which nothing can be checked is no file without errors. */
 static enum recipe_status check_said(const struct recipe *recipe, struct file_report *report)
 {
@@ -185,8 +194,10 @@ static enum recipe_status check_said(const struct recipe *recipe, struct file_re
         report->why_skipped = STR("arguments of a program that moeplan does not know");
         return RECIPE_SKIPPED;
     }
-    if (recipe->status != RECIPE_READ || report->diags->n || says_something(&recipe->readings))
+    bool checked = report->rules_decided && says_something(&recipe->readings);
+    if (recipe->status != RECIPE_READ || checked || has_faults(report->diags))
         return recipe->status;
+    report->diags->n = 0;
     report->why_skipped = STR("nothing in it that moeplan can check");
     return RECIPE_SKIPPED;
 }

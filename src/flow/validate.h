@@ -26,7 +26,7 @@ struct file_report {
     struct str why_skipped; /* of FILE_SKIPPED: what it is, or that nothing in it is known */
     struct diags *diags;    /* sorted */
     struct str environment; /* the versions that are assumed, and whose they are; empty: none */
-    size_t rules_skipped;
+    size_t rules_skipped, rules_decided;
     struct world_sizes world;
 };
 

@@ -7,6 +7,7 @@
 #include "base/edit.h"
 #include "base/version.h"
 #include "facts/bridge.h"
+#include "facts/checkout.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
 #include "facts/rewrite.h"
@@ -319,6 +320,15 @@ static const struct profile *release_without(const struct rule *r, const struct 
     return NULL;
 }
 
+/* Whether the check is not in the source of the checkout around the file, which is on the way to
+   the release that it came with, or older than all that are known. */
+static bool is_ahead_of_checkout(const struct rule *r, const struct facts *f, struct arena *scratch)
+{
+    bool doubtful = str_eq(r->in[f->framework].from, f->version) ||
+                    checkout_is_older(scratch, f->diags, f->source, f->framework);
+    return doubtful && checkout_lacks(scratch, f->diags, f->source, f->framework, r->source);
+}
+
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch)
 {
@@ -331,7 +341,9 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     bool doubtful = is_of_recipe(f, &operands) || is_of_some_release(f, &operands) ||
                     is_of_usual_world(f, &operands);
     const struct profile *without = d->severity == SEVERITY_ERROR ? release_without(r, f) : NULL;
-    if (d->severity == SEVERITY_ERROR && (doubtful || without)) d->severity = SEVERITY_WARNING;
+    bool lacks = d->severity == SEVERITY_ERROR && !without && is_ahead_of_checkout(r, f, scratch);
+    if (d->severity == SEVERITY_ERROR && (doubtful || without || lacks))
+        d->severity = SEVERITY_WARNING;
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
     if (r->n_guides) d->guide = r->guides[0];
     d->source = r->source;
@@ -342,6 +354,7 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     if (without)
         diag_note(f->diags, d, "release %.*s does not refuse it, and its flags may be of that one",
                   STR_ARG(without->version));
+    if (lacks) diag_note(f->diags, d, "the checkout that this file lies in has no such check");
     add_help(d, set, r, f, scratch);
     arena_pop(scratch, mark);
     return d;

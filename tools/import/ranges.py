@@ -16,6 +16,8 @@ import rules
 FRAMEWORK = "megatron"
 FILES = ("megatron/core/", "megatron/training/")
 REWORDED = 0.85  # of the two texts' letters are the same
+# Megatron-LM's release that each of Bridge's stands on, the oldest first (3rdparty/Megatron-LM at its tag)
+CORES = (("0.4", "0.17"), ("0.5", "0.18"), ("0.6", "0.19"), ("0.7", "0.20"))
 
 
 def reworded(text, other):
@@ -51,9 +53,19 @@ def next_of(version):
     return f"{major}.{int(minor) + 1}"
 
 
-def declared(rule):
+def number(version):
+    return [int(part) for part in version.split(".")]
+
+
+def on_core(since):
+    """Since which release Bridge stands on one of Megatron-LM, as a range."""
+    bridge = [b for b, core in CORES if number(core) >= number(since)]
+    return "*" if bridge[0] == CORES[0][0] else f">={bridge[0]}"
+
+
+def declared(rule, framework=FRAMEWORK):
     """The version in a rule's `frameworks: {megatron: ">=0.17", …}`; "" where it has none."""
-    found = re.search(rf'{FRAMEWORK}: ">=([\d.]+)"', rule.frameworks)
+    found = re.search(rf'{framework}: ">=([\d.]+)"', rule.frameworks)
     return found.group(1) if found else ""
 
 
@@ -66,9 +78,17 @@ def wrong(folder):
         if not rule.text or not rule.file.startswith(FILES) or FRAMEWORK not in rule.frameworks:
             continue
         since = first_release(rule, releases, known)
-        if since is not None and since != declared(rule):
+        if since is None:
+            continue
+        other_core = since and "bridge" in rule.frameworks and on_core(since) != range_of(rule)
+        if since != declared(rule) or other_core:
             found.append((rule, since))
     return found
+
+
+def range_of(rule):
+    """Bridge's range in a rule's `frameworks`."""
+    return f">={declared(rule, 'bridge')}" if declared(rule, "bridge") else "*"
 
 
 def spelled(rule, since):
@@ -76,7 +96,8 @@ def spelled(rule, since):
     others = [name for name in ("bridge", "automodel") if name in rule.frameworks]
     if not since:
         return "[" + ", ".join([FRAMEWORK, *others]) + "]"
-    return "{" + ", ".join([f'{FRAMEWORK}: ">={since}"', *(f'{name}: "*"' for name in others)]) + "}"
+    ranges = {"bridge": on_core(since), "automodel": "*"}
+    return "{" + ", ".join([f'{FRAMEWORK}: ">={since}"', *(f'{name}: "{ranges[name]}"' for name in others)]) + "}"
 
 
 def write(rule, since):
@@ -98,7 +119,7 @@ def write(rule, since):
 def main():
     found = wrong(sys.argv[1])
     for rule, since in found:
-        print(f"{rule.path}:{rule.line} {rule.id}: its check is there since {since or 'the oldest'}, not {declared(rule) or 'ever'}")
+        print(f"{rule.path}:{rule.line} {rule.id}: frameworks: {spelled(rule, since)}, by where its check is")
         if "--write" in sys.argv:
             write(rule, since)
     return 1 if found else 0

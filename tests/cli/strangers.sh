@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Files of other people's repositories: what a fork, a runner of one's own or a tokenizer makes of names that are ours is no fault.
+. "$(dirname "$0")/../helpers.sh"
+cd "$dir"
+
+sizes="--num-layers 4 --hidden-size 64 --num-attention-heads 8 --seq-length 128 --max-position-embeddings 128 --micro-batch-size 1"
+data="--train-iters 10 --mock-data --tokenizer-type NullTokenizer --vocab-size 128 --lr 1e-4 --bf16"
+script() { printf '#!/bin/bash\ntorchrun --nproc-per-node 8 %s \\\n  %s\n' "$1" "$sizes $2" >r.sh; }
+
+# a flag that a known program has is no slip of Megatron-LM's, however near
+script pretrain_gpt.py "--train-iters 10 --lr 1e-4 --bf16 --tokenizer-type PretrainedFromHF --tokenizer-name-or-path hop"
+expect 0 "warning[value-choice]: --tokenizer-type does not take 'PretrainedFromHF'" "$moeplan" validate r.sh
+script pretrain_gpt.py "$data --num-expert 8"
+expect 1 "error[unknown-key]: Megatron-LM has no flag --num-expert" "$moeplan" validate r.sh
+
+# words about a file are to be filled in
+printf '#!/bin/bash\nV="vocab file for training"\ntorchrun --nproc-per-node 8 pretrain_gpt.py --vocab-file $V %s\n' "$sizes $data" >r.sh
+expect 0 "to be filled in: vocab file for training" "$moeplan" validate r.sh
+sed -i 's/vocab file for training/hop skip jump/' r.sh
+expect 1 "'skip' belongs to no flag" "$moeplan" validate r.sh
+
+# what perhaps is added to the arguments of a script is no more than that
+grid='set -- --num-experts 8 --expert-model-parallel-size 8'
+printf '#!/bin/bash\n%s\nif [ "$NODES" -gt 1 ]; then set -- "$@" --pipeline-model-parallel-size 2; fi\ntorchrun --nproc-per-node 8 pretrain_gpt.py %s "$@"\n' \
+    "$grid" "$sizes $data" >r.sh
+expect 0 "0 errors" "$moeplan" validate r.sh
+printf '#!/bin/bash\n%s\nset -- "$@" --pipeline-model-parallel-size 2\ntorchrun --nproc-per-node 8 pretrain_gpt.py %s "$@"\n' "$grid" "$sizes $data" >r.sh
+expect 1 "error[expert-grid-divides]" "$moeplan" validate r.sh
+
+# a document of a runner of somebody's own: sections and arguments that Bridge never sees, and values that are said elsewhere
+runner() { printf 'run:\n  data: hop:latest\nrecipe:\n  _target_: megatron.bridge.recipes.qwen.qwen3.qwen3_8b_pretrain_config\n  seq_length: 4096\n%s\n' "$1" >r.yaml; }
+runner "model:
+  seq_length: \${art:data,pack_size}
+  vocab_size: <<<VOCAB>>>
+convert_to_hf: {hf_model_id: hop}"
+expect 0 "to be filled in: <<<VOCAB>>>" "$moeplan" validate r.yaml
+lacks "unknown-key"
+runner "model: {tensor_model_paralel_size: 2}"
+expect 1 "did you mean model.tensor_model_parallel_size?" "$moeplan" validate r.yaml
+runner "trian: {global_batch_size: 8}"
+expect 1 "error[unknown-key]" "$moeplan" validate r.yaml
+runner "peft: {type: lora, dim: 8}"
+expect 0 "0 errors" "$moeplan" validate r.yaml
+runner "peft: {dim: 8}"
+expect 1 "error[bridge-adapters-are-code]" "$moeplan" validate r.yaml
+printf 'recipe: {seq_length: 128}\nmodel: {tensor_model_parallel_size: 2, pipeline_model_parallel_size: 1}\nscheduler: {lr_warmup_iters: 1}\n' >r.yaml
+expect 0 "1 Bridge override list" "$moeplan" validate r.yaml
+lacks "nobody reads"
+
+# what came with a newer core holds in Bridge since the release that stands on it
+printf 'model.moe_use_grouped_tensor=true\nmodel.moe_grouped_gemm=false\nmodel.num_moe_experts=8\nmodel.num_layers=4\n' >b.ov
+expect 1 "error[grouped-tensor-needs-grouped-gemm]" "$moeplan" validate b.ov --as bridge
+run 0 "$moeplan" validate b.ov --as bridge --framework-version 0.6
+
+# a fork of AutoModel has what its recipes name; a module beside a recipe is one to be copied
+mkdir -p am/nemo_automodel/components/datasets/hops am/examples
+printf 'MAJOR = 0\nMINOR = 4\n' >am/nemo_automodel/package_info.py
+printf 'def hop_dataset():\n    pass\n' >am/nemo_automodel/components/datasets/hops/hop.py
+recipe() { printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nstep_scheduler: {global_batch_size: 8, local_batch_size: 1}\ndistributed: {strategy: fsdp2}\ndataset:\n  _target_: nemo_automodel.components.datasets.%s\n' "$1"; }
+recipe hops.hop.hop_dataset >am/examples/r.yaml
+recipe hops.hop.hip_dataset >am/examples/bad.yaml
+recipe hops.hop.hop_dataset >alone.yaml
+recipe llm.mine.my_dataset >copied.yaml
+printf 'def my_dataset():\n    pass\n' >mine.py
+expect 0 "0 errors" "$moeplan" validate am/examples/r.yaml
+expect 1 "error[import-path]" "$moeplan" validate am/examples/bad.yaml
+expect 1 "error[import-path]" "$moeplan" validate alone.yaml
+expect 0 "mine.py beside this file has it" "$moeplan" validate copied.yaml
+
+# what the parser of a fork's checkout adds is no slip
+mkdir -p fork/megatron/core fork/megatron/training
+printf 'MAJOR = 0\nMINOR = 19\n' >fork/megatron/core/package_info.py
+script pretrain_gpt.py "$data --num-expert 8"
+cp r.sh fork/
+expect 1 "error[unknown-key]" "$moeplan" validate fork/r.sh
+printf 'group.add_argument("--num-expert", type=int)\n' >fork/megatron/training/arguments.py
+expect 0 "info[fork-flags]: --num-expert is a flag of this checkout" "$moeplan" validate fork/r.sh
+
+# a model's sizes alone are a part of a command line, which lacks nothing
+printf '%s\n' "--num-layers 4" "--hidden-size 64" "--num-attention-heads 8" "--seq-length 128" >sizes.args
+expect 0 "0 errors" "$moeplan" validate sizes.args
+echo "--train-iters 10" >>sizes.args
+expect 1 "error[micro-batch-size-required]" "$moeplan" validate sizes.args
+
+# Bridge takes a number for a switch
+printf 'train.manual_gc_eval=100\ntrain.manual_gc=true\n' >gc.ov
+expect 0 "warning[value-type]" "$moeplan" validate gc.ov --as bridge
+
+# a check that is new in the release that a checkout is on the way to is looked for in its source
+mkdir -p tree/megatron/core tree/megatron/training tree/a
+printf 'MAJOR = 0\nMINOR = 19\n' >tree/megatron/core/package_info.py
+script pretrain_gpt.py "$data --deterministic-mode --tp-comm-overlap --tensor-model-parallel-size 2 --sequence-parallel"
+cp r.sh tree/a/
+export NCCL_ALGO=Ring
+expect 0 "the checkout that this file lies in has no such check" "$moeplan" validate tree/a/r.sh
+printf 'x = "--deterministic-mode requires: {}. Adjust these options"\n' >tree/megatron/training/determinism.py
+expect 1 "error[deterministic-options]" "$moeplan" validate tree/a/r.sh
+
+# data is no recipe: vocabularies, value after value, comments, prose about commands, options that are handed on
+mkdir none
+printf '{"model": 1, "distributed": 2, "recipe": 3, "step_scheduler": 4}\n' >none/vocab.json
+printf '{\n  "a": 1\n}\n{\n  "a": 2\n}\n' >none/many.json
+printf '{\n  // hop\n  "compilerOptions": {}\n}\n' >none/tsconfig.json
+printf '[{"question": "set run_recipe.py --recipe hop_config model.moe_permute_fusion=true, now"}]\n' >none/evals.json
+printf 'products:\n  - {extra_args: ["\\"--qk-layernorm --test-mode\\"", "--swiglu --no-such"]}\n' >none/ci.yaml
+printf 'run: {time_limit: 1}\nmodel:\n  model_type: gpt\n  checkpoint_name: latest\n  hparams_file: hop\n  tensor_model_parallel_size: 2\n  pipeline_model_parallel_size: 1\n' >none/launcher.yaml
+expect 2 "6 files: 0 errors, 0 warnings, 0 infos; 6 no recipe" "$moeplan" validate none
+printf '[\n  {"a": 1}\n  {"a": 2}\n]\n' >broken.json
+expect 2 "error[json-syntax]" "$moeplan" validate broken.json
+
+# MindSpeed-MM holds Megatron-LM's arguments in a section
+printf 'gpt_args:\n  expert_model_parallel_size: 3\n  num_experts: 8\n  bf16: true\n' >mm.yaml
+expect 1 "mm.yaml:2:31: error[ep-divides-experts]" "$moeplan" validate mm.yaml
