@@ -178,12 +178,14 @@ static bool as_guided(const struct preference *p, const struct plan *plan, struc
 static struct str departure(struct arena *a, const struct preference *p, const struct plan *plan)
 {
     struct contender other;
+    bool limited = plan->capacity < plan->config.machine.capacity_bytes;
     if (p->pinned) return STR("pinned");
     if (!as_guided(p, plan, &other)) return STR("which this layout does not allow");
     if (other.fits != FITS_YES)
-        return arena_printf(a, "which %s: %.0f of %.0f GiB",
+        return arena_printf(a, "which %s: %.0f of %s%.0f GiB%s",
                             other.fits == FITS_NO ? "does not fit" : "is tight in memory",
-                            other.peak / GIB, plan->capacity / GIB);
+                            other.peak / GIB, limited ? "the " : "", plan->capacity / GIB,
+                            limited ? " aimed at" : "");
     return arena_printf(a, "for a gain above its margin of %.0f %% per step", 100 * p->margin);
 }
 

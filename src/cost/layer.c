@@ -94,12 +94,13 @@ static void add_adapter(const struct timing *t, const struct linear *l, struct l
     add_ops(t, &host, x);
 }
 
-/* A 4-bit weight is read packed and written wide for every product with it: forward, repeated
+/* A packed weight is read so and written wide for every product with it: forward, repeated
    forward, and the input's gradient. The product's own kernel reads it again. */
 static void add_widening(const struct timing *t, const struct linear *l, bool again,
                          struct layer_time *x)
 {
-    double bytes = (2 + four_bit_bytes + four_bit_scale_bytes(&t->config->knobs)) * l->in * l->out;
+    const struct knobs *k = &t->config->knobs;
+    double bytes = (2 + packed_bytes(k) + packed_scale_bytes(k)) * l->in * l->out;
     struct stream streams = {.forward = bytes, .backward = bytes};
     struct host host = {.ops = 2, .scope = SCOPE_FULL};
     add_stream(t, &streams, x);
@@ -122,7 +123,7 @@ static void add_weights(const struct timing *t, const struct weights *w, bool fu
         kernel_linear(t, l, &x->forward, own->forward_only ? &unused : &x->backward);
         if (linear_has_adapter(&t->config->knobs, own->role)) add_adapter(t, &l, x);
         if (again) kernel_linear(t, l, &x->again, &unused);
-        if (t->config->knobs.four_bit && !matrix_is_routed(own)) add_widening(t, &l, again, x);
+        if (knobs_packs(&t->config->knobs) && !matrix_is_routed(own)) add_widening(t, &l, again, x);
     }
 }
 

@@ -87,6 +87,8 @@ has "attention over"
 printf 'length,count\n1000,3\n3000,1\n' >"$dir/lengths"
 expect 0 "of 1500 tokens on average, attention over 2000 of 4096" "$moeplan" estimate "$dir/plan.yaml" --documents "$dir/lengths"
 expect 0 "63.4 % of the tokens are padding" "$moeplan" estimate "$dir/plan.yaml" --documents "$dir/lengths,unpacked"
+has "attention over 4096 of 4096 tokens"
+has "; packed, a sequence holds 3 of them"
 # lengths of 1,000 and 9,000 alike: of the 10,000 tokens 4,904 are beyond a sequence of 4,096
 printf '1000 1\n9000 1\n' >"$dir/long"
 expect 0 "49.0 % of the tokens are cut, beyond the sequence" "$moeplan" estimate "$dir/plan.yaml" --documents "$dir/long"
