@@ -101,9 +101,9 @@ static bool is_extra(const struct rule_set *rules, const struct facts *f, int pa
     const struct fact *x = &f->items[param];
     const struct param_spelling *in = &param_table[param].in[f->framework];
     if (x->value.kind == VALUE_NULL && in->known) {
-        /* a plan that is silent about it may describe a run that recomputes */
-        if (param == P_recompute_granularity) return true;
-        return fact_is_set(x) && !says_nothing(in->default_value);
+        /* a plan that is silent about recomputation may describe a run that recomputes */
+        bool open = param == P_recompute_granularity;
+        return fact_is_set(x) && (open || !says_nothing(in->default_value));
     }
     if (says_nothing(x->value)) return false;
     if (is_size(param)) return true;

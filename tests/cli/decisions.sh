@@ -145,3 +145,8 @@ ask 0 "binds       the trainer" $small --gpus 16 --rollout tp=8,sequences=64,con
 ask 0 '"binds":"both"' $small --gpus 16 --reserve-memory 30 --rollout tp=4,sequences=999,context=16384 --format json
 ask 0 "of 64 train 40, make rollouts 24 (3 engines)" $small --gpus 64 --rollout tp=8,ratio=0.6
 ask 2 "--rollout: rollout must be such as" $small --gpus 16 --rollout tp=x
+
+# what suggest writes recomputes nothing where it says so: four times the micro-batch does not fit, and is not "tight"
+"$moeplan" suggest qwen3-30b-a3b --gpus 16 --platform h100 --framework megatron --format plan -o "$dir/stated.yaml"
+run 0 "$moeplan" estimate "$dir/stated.yaml" --sweep mbs=1,4 --format csv
+grep -q "^4,.*,no,$" "$dir/out" || fail "what is not recomputed may be"
