@@ -355,15 +355,16 @@ static bool add_argument(struct run *r, struct str argument)
     return true;
 }
 
-/* The run then answers that the file is written. */
+/* The run then answers that the file is written; where some files cannot be read, that of the
+ * others.
+ */
 static int write_baseline(struct run *r, int status)
 {
     struct cmd_context *c = r->c;
     struct str path = str_dup(c->keep, option_value(c, "write-baseline")), error;
     struct buf text = buf_new(c->keep);
     const struct baseline *b = r->projects.baseline;
-    bool some =
-        r->read && r->unreadable && !r->projects.failed; /* the others' are known all the same */
+    bool some = r->read && r->unreadable && !r->projects.failed;
     if (status == STATUS_CANNOT && !some) return status;
     baseline_write(r->projects.baseline, &text);
     if (!io_write(c->keep, path.p, buf_str(&text), &error))

@@ -92,7 +92,7 @@ static void hold_adapters(const struct memory_work *w, const int counts[MODEL_MA
 }
 
 static void hold_packed(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
-                          struct holding *s)
+                        struct holding *s)
 {
     for (int i = 0; i < w->c->model.n_kinds; i++) {
         double one = counts[i] > 0 ? layer_packed(w->c, w->kinds[i].kind) : 0;

@@ -25,8 +25,9 @@ double adapter_on_rank(const struct config *c, const struct matrix *l);
 /* Those of a layer on one rank: of its routed experts, and of everything else. */
 void layer_adapters(const struct config *c, struct layer_kind kind, double *dense, double *experts);
 
-/* Elements of a layer on one rank that are held in 4 or 8 bits: its linears. Routed experts are none, as
-   they are fused parameters of Hugging Face's classes, and the router is a class of its own. */
+/* Elements of a layer on one rank that are held in 4 or 8 bits: its linears. Routed experts are
+   none, as they are fused parameters of Hugging Face's classes, and the router is a class of its
+   own. */
 double layer_packed(const struct config *c, struct layer_kind kind);
 /* Weights that share a scale, and scales that share a second one. */
 enum { FOUR_BIT_BLOCK = 64, FOUR_BIT_SCALES = 256 };
