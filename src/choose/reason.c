@@ -201,6 +201,7 @@ static struct str departure(struct arena *a, const struct search_request *reques
                             const struct preference *p, const struct plan *plan)
 {
     struct neighbour x = {0};
+    bool limited = plan->capacity < plan->config.machine.capacity_bytes;
     if (p->pinned) return STR("pinned");
     if (!as_guided(request, p, plan, &x)) return STR("which this plan's other sizes do not allow");
     if (x.refused) return arena_printf(a, "which is refused [%s]", x.refused);
@@ -208,9 +209,9 @@ static struct str departure(struct arena *a, const struct search_request *reques
         struct str text = verdict(a, &plan->costs, &x);
         return arena_printf(a, "which is %.*s", STR_ARG(text));
     }
-    return arena_printf(a, "which %s: %.0f of %.0f GiB",
+    return arena_printf(a, "which %s: %.0f of %s%.0f GiB%s",
                         x.fits == FITS_NO ? "does not fit" : "is tight in memory", x.peak / GIB,
-                        plan->capacity / GIB);
+                        limited ? "the " : "", plan->capacity / GIB, limited ? " aimed at" : "");
 }
 
 static void add_guide(struct arena *a, const struct search_request *request,

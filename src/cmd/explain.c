@@ -128,8 +128,10 @@ static int explain(struct cmd_context *c, const struct rule_set *set)
 {
     struct str text = option_value(c, "error"), problem;
     if (!option_given(c, "error")) return explain_words(c, set);
-    if (str_is(text, "-") && !io_read(c->keep, "-", &text, &problem))
-        return cmd_usage_error(c, "standard input cannot be read: %.*s", STR_ARG(problem));
+    bool named = str_is(text, "-") || io_is_file(str_dup(c->scratch, text).p);
+    if (named && !io_read(c->keep, str_dup(c->scratch, text).p, &text, &problem))
+        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(option_value(c, "error")),
+                               STR_ARG(problem));
     return explain_error(c, set, text);
 }
 
@@ -152,7 +154,7 @@ static int run(struct cmd_context *c)
 
 static const struct option options[] = {
     {"error", "TEXT",
-     "find the rule by a pasted error or traceback (- reads it from standard input)"},
+     "find the rule by a pasted error or traceback, or by a file of one (-: standard input)"},
     {"format", "text|markdown", "for a screen, or as the page is written"},
     {"in", "FILE", "put in the numbers of this recipe; the options below as in validate"},
     {"gpus", "N", "world size"},

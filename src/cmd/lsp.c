@@ -61,6 +61,11 @@ static bool read_more(struct session *s)
     return true;
 }
 
+static bool open_settings(const void *server, struct arena *a, struct str real, struct str *text)
+{
+    return lsp_open_text(server, a, real, text);
+}
+
 /* The settings that hold for the file, over the command line; settings that cannot be used say so
    where they are open. */
 static void look(void *state, struct arena *a, struct arena *scratch, struct str path,
@@ -75,9 +80,10 @@ static void look(void *state, struct arena *a, struct arena *scratch, struct str
     c->err = buf_new(a);
     diags_init(&c->diags, a);
     *out = (struct lsp_view){s->validation, s->options};
-    if (!projects_open(projects, c, &s->validation, &s->options) ||
-        !projects_view(projects, a, path, view))
-        return;
+    if (!projects_open(projects, c, &s->validation, &s->options)) return;
+    projects->opened = open_settings;
+    projects->opened_state = s->server;
+    if (!projects_view(projects, a, path, view)) return;
     *out = (struct lsp_view){view->validation, view->settings.options};
 }
 

@@ -62,9 +62,10 @@ static struct baseline *open_baseline(struct cmd_context *c, struct str path)
 static bool read_settings(struct projects *p, struct str path, struct project *project)
 {
     struct cmd_context *c = p->c;
-    struct str text, error, real;
-    if (!io_read_regular(c->keep, path.p, LARGEST, &text, &error) ||
-        !path_real(c->keep, path.p, &real)) {
+    struct str text, error, real = STR("");
+    bool found = path_real(c->keep, path.p, &real);
+    bool open = found && p->opened && p->opened(p->opened_state, c->keep, real, &text);
+    if (!open && !(io_read_regular(c->keep, path.p, LARGEST, &text, &error) && found)) {
         cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error));
         return false;
     }

@@ -32,9 +32,13 @@ struct projects {
     struct str today;
     struct baseline *baseline;  /* of the command line: it holds everywhere; NULL: none */
     struct str baseline_folder; /* real path */
-    bool isolated;              /* no settings are looked for */
-    bool failed;                /* some settings cannot be used: the errors are said */
-    struct project *forced;     /* of --config: it holds everywhere */
+    /* The text of settings that an editor has open, by their real path; NULL, or false: the file's.
+     */
+    bool (*opened)(const void *state, struct arena *a, struct str real, struct str *text);
+    const void *opened_state;
+    bool isolated;          /* no settings are looked for */
+    bool failed;            /* some settings cannot be used: the errors are said */
+    struct project *forced; /* of --config: it holds everywhere */
     struct map place_of, project_of, ignores_of;
     VEC(const struct place *) places;
     VEC(struct project *) all;

@@ -92,14 +92,28 @@ static void add_notes(const struct sizing *s, struct buf *out)
     }
 }
 
-static void add_knee(const struct size_row *rows, size_t n, struct buf *out)
+/* A row has no room for what the plan's own screen says. */
+static void add_images(const struct sizing *s, struct buf *out)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct plan *plan = s->rows[i].plan;
+        if (!plan || !plan->config.model.vision_layers || plan->config.knobs.image_tokens) continue;
+        buf_add(out, STR("images: none counted: image_tokens is not given (--pin "
+                         "image_tokens=N)\n"));
+        return;
+    }
+}
+
+static void add_knee(const struct size_row *rows, size_t n, bool tasks, struct buf *out)
 {
     const struct str platform = rows[0].ask.platform->id;
     const struct size_row *knee = NULL;
     for (size_t i = 0; i < n; i++)
         if (rows[i].knee) knee = &rows[i];
     if (n < 2) return;
-    buf_printf(out, "knee on %.*s: ", LINE_ARG(out->arena, platform));
+    buf_printf(out, "knee on %.*s", LINE_ARG(out->arena, platform));
+    if (tasks) buf_printf(out, " of %.*s", STR_ARG(ask_task(&rows[0].ask)));
+    buf_add(out, STR(": "));
     if (!knee) {
         buf_add(out, STR("none up to the largest size\n"));
         return;
@@ -143,7 +157,8 @@ void sizing_text(const struct sizing_ask *ask, const struct sizing *s, int width
             STR("\neff.: tokens/s/GPU against the smallest size of the platform; scaling: "
                 "from the size before, strong at the same batch, weak at the same batch a GPU\n"));
     for (size_t group = 0; group < ask->n_asks * ask->n_platforms; group++)
-        add_knee(&s->rows[group * sizes], sizes, out);
+        add_knee(&s->rows[group * sizes], sizes, ask->n_asks > 1, out);
+    add_images(s, out);
     add_notes(s, out);
 }
 

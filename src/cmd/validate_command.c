@@ -355,20 +355,25 @@ static bool add_argument(struct run *r, struct str argument)
     return true;
 }
 
-/* The run then answers that the file is written. */
+/* The run then answers that the file is written; where some files cannot be read, that of the
+ * others.
+ */
 static int write_baseline(struct run *r, int status)
 {
     struct cmd_context *c = r->c;
     struct str path = str_dup(c->keep, option_value(c, "write-baseline")), error;
     struct buf text = buf_new(c->keep);
     const struct baseline *b = r->projects.baseline;
-    if (status == STATUS_CANNOT) return status;
+    bool some = r->read && r->unreadable && !r->projects.failed;
+    if (status == STATUS_CANNOT && !some) return status;
     baseline_write(r->projects.baseline, &text);
     if (!io_write(c->keep, path.p, buf_str(&text), &error))
         return cmd_usage_error(c, "%.*s cannot be written: %.*s", STR_ARG(path), STR_ARG(error));
     buf_printf(&c->err, "%zu different finding%s written to %.*s\n", b->n, plural(b->n),
                LINE_ARG(c->keep, path));
-    return STATUS_OK;
+    if (!some) return STATUS_OK;
+    buf_add(&c->err, STR("what cannot be read is not in it: mend or `exclude` those files\n"));
+    return status;
 }
 
 static int exit_status(const struct run *r, bool all_found)

@@ -111,12 +111,13 @@ static void add_adapter_exchange(const struct timing *t, const struct matrix *m,
     x->backward.tp += one;
 }
 
-/* A 4-bit weight is read packed and written wide for every product with it: forward, repeated
+/* A packed weight is read so and written wide for every product with it: forward, repeated
    forward, and the input's gradient. The product's own kernel reads it again. */
 static void add_widening(const struct timing *t, const struct linear *l, bool again,
                          struct layer_time *x)
 {
-    double bytes = (2 + four_bit_bytes + four_bit_scale_bytes(&t->config->knobs)) * l->in * l->out;
+    const struct knobs *k = &t->config->knobs;
+    double bytes = (2 + packed_bytes(k) + packed_scale_bytes(k)) * l->in * l->out;
     struct stream streams = {.forward = bytes, .backward = bytes};
     struct host host = {.ops = 2, .scope = SCOPE_FULL};
     add_stream(t, &streams, x);
@@ -142,7 +143,7 @@ static void add_weights(const struct timing *t, const struct weights *w, bool fu
             add_adapter_exchange(t, own, x);
         }
         if (again) kernel_linear(t, l, &x->again, &unused);
-        if (t->config->knobs.four_bit && !matrix_is_routed(own)) add_widening(t, &l, again, x);
+        if (knobs_packs(&t->config->knobs) && !matrix_is_routed(own)) add_widening(t, &l, again, x);
     }
 }
 

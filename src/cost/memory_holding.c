@@ -91,14 +91,14 @@ static void hold_adapters(const struct memory_work *w, const int counts[MODEL_MA
     if (s->last) s->adapters += adapter_on_rank(w->c, &head);
 }
 
-static void hold_four_bit(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
-                          struct holding *s)
+static void hold_packed(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
+                        struct holding *s)
 {
     if (!w->c->knobs.four_bit) return;
     for (int i = 0; i < w->c->model.n_kinds; i++) {
-        double one = counts[i] > 0 ? layer_four_bit(w->c, w->kinds[i].kind) : 0;
-        s->four_bit += counts[i] * one;
-        s->unit_four_bit = max(s->unit_four_bit, one);
+        double one = counts[i] > 0 ? layer_packed(w->c, w->kinds[i].kind) : 0;
+        s->packed += counts[i] * one;
+        s->unit_packed = max(s->unit_packed, one);
     }
 }
 
@@ -109,7 +109,7 @@ struct holding holding_of_layer(const struct memory_work *w, int kind)
     counts[kind] = 1;
     hold_layer(&s, &w->kinds[kind], 1);
     hold_adapters(w, counts, &s);
-    hold_four_bit(w, counts, &s);
+    hold_packed(w, counts, &s);
     return s;
 }
 
@@ -142,6 +142,6 @@ struct holding holding_of_stage(const struct memory_work *w, int stage)
     hold_embeddings(w, &s);
     hold_dummies(w, counts, &s);
     hold_adapters(w, counts, &s);
-    hold_four_bit(w, counts, &s);
+    hold_packed(w, counts, &s);
     return s;
 }

@@ -107,7 +107,7 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
     bool quantised = knobs_quantised(k);
     struct spread s = {0};
     spread_add(&s, m->total, x->memory_error);
-    if (k->four_bit) spread_add(&s, m->total, x->four_bit_error);
+    if (knobs_packs(k)) spread_add(&s, m->total, x->four_bit_error);
     if (phase_is_backward(peak->name)) add_causes(w, saved, &s);
     spread_add(&s, step_excess(peak), x->adam_expansion);
     spread_add(&s, transposes, x->frozen_transposes);

@@ -18,7 +18,7 @@ struct holding {
     double copies;                    /* of `dense`: weights that stand on another stage too */
     double vision;                    /* of `dense` */
     double adapters, expert_adapters; /* LoRA's, beside `dense` and `experts` */
-    double four_bit, unit_four_bit;   /* of `dense` and `unit_dense`: held in 4 bits */
+    double packed, unit_packed;       /* of `dense` and `unit_dense`: in 4 or 8 bits */
     double unit_dense, unit_experts;  /* the largest layer */
     double root;                      /* embedding and head: FSDP's root unit */
     double dummies;                   /* bytes of Transformer Engine's dummy weight gradients */

@@ -62,15 +62,17 @@ double state_frozen_transposes(const struct memory_work *w, const struct holding
 }
 
 /* Scales are no parameters: sharding leaves them where they are. */
-static double four_bit_parameters(const struct knobs *k, const struct holding *s, double shards,
-                                  struct cost_trace *trace)
+static double packed_parameters(const struct knobs *k, const struct holding *s, double shards,
+                                struct cost_trace *trace)
 {
-    if (s->four_bit <= 0) return 0;
-    double scales = four_bit_scale_bytes(k);
-    return trace_term(trace, "parameters in 4 bits", four_bit_bytes * s->four_bit / shards,
-                      "%.2g B x %.0f / %.0f", four_bit_bytes, s->four_bit, shards) +
-           trace_term(trace, "scales of 4-bit parameters", scales * s->four_bit, "%.4g B x %.0f",
-                      scales, s->four_bit);
+    if (s->packed <= 0) return 0;
+    double each = packed_bytes(k), scales = packed_scale_bytes(k);
+    const char *name = k->four_bit ? "parameters in 4 bits" : "parameters in 8 bits";
+    double sum = trace_term(trace, name, each * s->packed / shards, "%.2g B x %.0f / %.0f", each,
+                            s->packed, shards);
+    if (scales <= 0) return sum;
+    return sum + trace_term(trace, "scales of 4-bit parameters", scales * s->packed,
+                            "%.4g B x %.0f", scales, s->packed);
 }
 
 /* Parameters: 2 B (4 B in fp32). Quantised recipes keep FP8 copies of GEMM weights beside them for
@@ -84,10 +86,10 @@ double state_parameters(const struct memory_work *w, const struct holding *s,
     const struct knobs *k = &w->c->knobs;
     double bytes = k->precision == PREC_FP32 ? 4 : 2, shards = 1, expert_shards = 1;
     if (sharded_parameters(k)) shards = w->dense_shards, expert_shards = w->expert_shards;
-    double wide = s->dense - s->four_bit;
+    double wide = s->dense - s->packed;
     double sum = trace_term(trace, "parameters, dense", bytes * wide / shards,
                             "%.0f B x %.0f / %.0f", bytes, wide, shards);
-    sum += four_bit_parameters(k, s, shards, trace);
+    sum += packed_parameters(k, s, shards, trace);
     sum += trace_term(trace, "parameters, experts", bytes * s->experts / expert_shards,
                       "%.0f B x %.0f / %.0f", bytes, s->experts, expert_shards);
     double copied = k->fsdp == FSDP_FSDP2   ? s->expert_matrices
@@ -205,14 +207,13 @@ static double gathered_parameters(const struct memory_work *w, const struct hold
                                   struct cost_trace *trace)
 {
     bool dense = w->dense_shards > 1, experts = w->expert_shards > 1;
-    double packed = 1 - four_bit_bytes / 2; /* what a 4-bit element lacks of a wide one */
+    double packed = 1 - packed_bytes(&w->c->knobs) / 2; /* what an element lacks of a wide one */
     if (!knobs_reshards(&w->c->knobs)) {
-        double elements =
-            (dense ? s->dense - packed * s->four_bit : 0) + (experts ? s->experts : 0);
+        double elements = (dense ? s->dense - packed * s->packed : 0) + (experts ? s->experts : 0);
         return trace_term(trace, "gathered parameters", 2 * elements, "2 B x %.0f", elements);
     }
     double unit =
-        (dense ? s->unit_dense - packed * s->unit_four_bit : 0) + (experts ? s->unit_experts : 0);
+        (dense ? s->unit_dense - packed * s->unit_packed : 0) + (experts ? s->unit_experts : 0);
     double root = dense ? s->root : 0;
     return trace_term(trace, "gathered parameters", 2 * root + 2 * 2 * unit,
                       "2 B x %.0f + 2 x 2 B x %.0f", root, unit);
@@ -266,13 +267,13 @@ static double largest_linear(const struct memory_work *w)
     return largest;
 }
 
-/* A 4-bit weight is wide for as long as its product takes. */
+/* A packed weight is wide for as long as its product takes. */
 static double widened(const struct memory_work *w, const struct holding *s,
                       struct cost_trace *trace)
 {
-    if (s->four_bit <= 0) return 0;
+    if (s->packed <= 0) return 0;
     double elements = largest_linear(w);
-    return trace_term(trace, "4-bit weight made wide", 2 * elements, "2 B x %.0f", elements);
+    return trace_term(trace, "packed weight made wide", 2 * elements, "2 B x %.0f", elements);
 }
 
 /* Each GPU loads the whole model, which is then sharded and its stages cut out
@@ -282,13 +283,13 @@ double state_loading(const struct memory_work *w, const struct holding *s, struc
     const struct model_shape *m = &w->c->model;
     const struct knobs *k = &w->c->knobs;
     double packed = 0;
-    if (!k->four_bit) return 0;
+    if (!knobs_packs(k)) return 0;
     struct param_counts n = model_params(m);
     for (int i = 0; i < m->num_layers; i++)
-        packed += layer_four_bit(w->c, m->kinds[m->layers[i]]);
+        packed += layer_packed(w->c, m->kinds[m->layers[i]]);
     packed *= k->tp; /* parts of a linear add up to it */
     double wide = (double)(n.total + n.vision) - packed;
-    double each = four_bit_bytes + four_bit_scale_bytes(k);
+    double each = packed_bytes(k) + packed_scale_bytes(k);
     double more = 2 * wide + each * packed - state_parameters(w, s, NULL);
     return trace_term(trace, "whole model while it is loaded, beyond the shard", max(more, 0),
                       "2 B x %.0f + %.4g B x %.0f - parameters", wide, each, packed);

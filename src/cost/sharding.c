@@ -52,7 +52,7 @@ struct rank_params sharding_params(const struct config *c)
         add_part(&one, layer_params(m, m->kinds[i]), k);
         p.dense += count[i] * one.dense;
         p.experts += count[i] * one.experts;
-        p.four_bit += count[i] * layer_four_bit(c, m->kinds[i]) / k->pp;
+        p.packed += count[i] * layer_packed(c, m->kinds[i]) / k->pp;
     }
     if (m->mtp_layers > 0) {
         struct part_params depth = mtp_params(m);
@@ -95,7 +95,7 @@ static struct collectives collectives_of(const struct timing *t, const struct kn
     bool narrow = config_traits(t->config)->bf16_grads || k->fsdp != FSDP_NONE;
     double grad = narrow ? 2 : k->grad_bytes, param = t->low && k->fp8_param_gather ? 1 : 2;
     bool whole = shards_parameters(k); /* else only what the optimizer changed */
-    double packed = (1 - four_bit_bytes / 2) * p.four_bit;
+    double packed = (1 - packed_bytes(k) / 2) * p.packed;
     double dense = whole ? p.dense - packed : p.trained_dense;
     double experts = whole ? p.experts : p.trained_experts;
     struct collectives x = {0};

@@ -10,7 +10,7 @@
    parallel ranks; and those that are trained. */
 struct rank_params {
     double dense, experts;
-    double four_bit; /* of `dense`: held in 4 bits */
+    double packed; /* of `dense`: held in 4 or 8 bits */
     double trained_dense, trained_experts;
 };
 struct rank_params sharding_params(const struct config *c);

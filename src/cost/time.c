@@ -296,7 +296,7 @@ static double kind_error(const struct timing *t)
 /* The model's own error. */
 static double class_error(const struct timing *t)
 {
-    return hypot(kind_error(t), t->config->knobs.four_bit ? t->f.error_four_bit : 0);
+    return hypot(kind_error(t), knobs_packs(&t->config->knobs) ? t->f.error_four_bit : 0);
 }
 
 /* Every term's share of the step times the spread of its coefficient, in quadrature, and the

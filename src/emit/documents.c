@@ -73,7 +73,11 @@ void documents_screen(const struct config *c, struct buf *out)
         buf_printf(out, "; %.1f %% of the tokens are cut, beyond the sequence",
                    100 * k->document_cut);
     if (padding >= 0.05) buf_printf(out, "; %.1f %% of the tokens are padding", padding);
-    buf_printf(out, "; one document a sequence: %.2f s a step\n", step_of_one(c));
+    if (documents_attended(k) < k->seq)
+        buf_printf(out, "; one document a sequence: %.2f s a step", step_of_one(c));
+    else if (k->document_mean > 0 && 2 * k->document_mean <= k->seq)
+        buf_printf(out, "; packed, a sequence holds %.0f of them", k->seq / k->document_mean);
+    buf_add_char(out, '\n');
     add_waiting(c, out);
 }
 

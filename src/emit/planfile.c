@@ -100,8 +100,11 @@ static bool is_extra(const struct rule_set *rules, const struct facts *f, int pa
 {
     const struct fact *x = &f->items[param];
     const struct param_spelling *in = &param_table[param].in[f->framework];
-    if (x->value.kind == VALUE_NULL)
-        return fact_is_set(x) && in->known && !says_nothing(in->default_value);
+    if (x->value.kind == VALUE_NULL && in->known) {
+        /* a plan that is silent about recomputation may describe a run that recomputes */
+        bool open = param == P_recompute_granularity;
+        return fact_is_set(x) && (open || !says_nothing(in->default_value));
+    }
     if (says_nothing(x->value)) return false;
     if (is_size(param)) return true;
     if (!in->known) return fact_is_set(x) && is_own_word(param);

@@ -134,9 +134,10 @@ static void add_trained(const struct config *c, struct buf *out)
     buf_add(out, STR("  trained     "));
     if (k->task == TASK_PEFT)
         buf_printf(out, "%s adapters of rank %d: ",
-                   k->four_bit ? "QLoRA"
-                   : k->dora   ? "DoRA"
-                               : "LoRA",
+                   k->four_bit    ? "QLoRA"
+                   : k->eight_bit ? "8-bit LoRA"
+                   : k->dora      ? "DoRA"
+                                  : "LoRA",
                    k->lora_rank);
     else
         buf_add(out, STR("language model frozen: "));

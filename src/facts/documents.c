@@ -187,10 +187,13 @@ struct document_moments documents_moments(const struct documents *d, double seq)
         whole += c->count * c->length;
     }
     double mean_square = squares / n;
-    return (struct document_moments){
-        .mean = sum / n,
-        .attended = squares / sum,
-        .spread = sqrt(fmax(0, fourths / n - mean_square * mean_square)) / mean_square,
-        .padding = d->packed ? 0 : 1 - sum / n / seq,
-        .cut = 1 - sum / whole};
+    struct document_moments m = {.mean = sum / n, .cut = 1 - sum / whole};
+    if (!d->packed) {
+        m.attended = seq;
+        m.padding = 1 - m.mean / seq;
+        return m;
+    }
+    m.attended = squares / sum;
+    m.spread = sqrt(fmax(0, fourths / n - mean_square * mean_square)) / mean_square;
+    return m;
 }

@@ -20,8 +20,9 @@ struct documents {
 /* What plans and costs read of them, each document cut at the sequence. */
 struct document_moments {
     double mean;     /* tokens of a document */
-    double attended; /* of the document in which a token stands: mean of squares over mean */
-    double spread;   /* standard deviation of squared lengths over their mean */
+    double attended; /* of the document in which a token stands: mean of squares over mean; the
+                        whole sequence where it is padded, as its mask is causal and no more */
+    double spread;   /* standard deviation of squared lengths over their mean; of padded ones 0 */
     double padding;  /* part of a sequence that is padding: of unpacked ones */
     double cut;      /* part of the tokens that are cut off */
 };

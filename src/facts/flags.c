@@ -421,7 +421,16 @@ static struct str words_instead(struct str text)
     return str_starts(text, STR("write --")) ? str_trim(words) : (struct str){"", 0};
 }
 
-/* The flag's own bytes become other words: where it stands as it is, and takes what they take. */
+/* Whether the file has said by then what the words "--x y" say. */
+static bool is_said(struct occurrence *o, int param, struct str value)
+{
+    const struct fact *x = &o->f->items[param];
+    bool one = value.n && str_find(value, ' ') == value.n;
+    return one && x->origin == ORIGIN_FILE && str_eq(value_text(o->f->arena, x->value), value);
+}
+
+/* The flag's own bytes become other words: where it stands as it is, and takes what they take. As
+   the key of a mapping it cannot bring a value, and what is said already needs no words. */
 static void write_instead(struct occurrence *o, struct diag *d, struct str words)
 {
     size_t from, to;
@@ -433,6 +442,11 @@ static void write_instead(struct occurrence *o, struct diag *d, struct str words
     bool same = whole ? o->flag->nargs_max == 0
                       : param == o->param && flag->nargs_max == o->flag->nargs_max;
     if (param < 0 || !flag_fits(o->f, flag) || !same || !str_starts(text, o->name.text)) return;
+    if (whole && o->name.node) return;
+    if (whole && is_said(o, param, str_trim(str_slice(words, name.n, words.n)))) {
+        d->safe = drop(o, d);
+        return;
+    }
     diag_edit(o->f->diags, d, from, from + o->name.text.n, words);
     d->safe = true;
 }

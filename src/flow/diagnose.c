@@ -156,10 +156,23 @@ void diagnose_text_piece(void *text, struct str piece)
     if (!(x->trace.timeline && x->trace.depth > 0)) line_cut(&x->lines, piece, take_line, x);
 }
 
+/* What unpacks a file that begins so; NULL: it is not packed. */
+static const char *unpacker(struct str head)
+{
+    if (str_starts(head, STR("\x1f\x8b"))) return "gzip";
+    return str_starts(head, STR("\x28\xb5\x2f\xfd")) ? "zstd" : NULL;
+}
+
 bool diagnose_text_end(struct diagnose_text *x, struct str path, struct str *why)
 {
     struct diagnosed *d = x->d;
+    const char *packed = unpacker(buf_str(&x->head));
     *why = STR("");
+    if (packed) {
+        *why = arena_printf(d->facts->arena, "%.*s is packed: %s -dc FILE | moeplan diagnose -",
+                            STR_ARG(path), packed);
+        return false;
+    }
     line_cut_end(&x->lines, take_line, x);
     if (x->trace.timeline || x->trace.sums) {
         d->trace = &x->trace;

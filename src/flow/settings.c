@@ -13,7 +13,7 @@
 struct str settings_find(struct arena *a, struct str folder)
 {
     while (folder.n > 0) {
-        struct str path = path_join(a, folder, STR(".moeplan.yaml"));
+        struct str path = path_join(a, folder, STR(SETTINGS_NAME));
         if (io_is_file(path.p)) return path;
         if (path_exists(path_join(a, folder, STR(".git")))) break;
         folder = path_parent(folder);

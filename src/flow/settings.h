@@ -56,6 +56,7 @@ struct settings *settings_read(struct arena *a, struct diags *diags, uint32_t so
 /* False with errors added where a pattern of rule ids matches no rule of the set. */
 bool settings_check_rules(const struct settings *s, const struct rule_set *rules,
                           struct diags *diags);
+#define SETTINGS_NAME ".moeplan.yaml"
 /* The nearest .moeplan.yaml upward from a folder (a real path) to the root of its repository, where
    .git is; empty: there is none. */
 struct str settings_find(struct arena *a, struct str folder);

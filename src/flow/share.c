@@ -113,12 +113,24 @@ static bool settle_apart(struct arena *a, struct ask *ask, struct share *s, stru
     return true;
 }
 
+/* What the engine lacks, and what would do. */
+static struct str too_large(struct arena *a, const struct share *s)
+{
+    int64_t room = engine_sequences(&s->need, s->capacity);
+    struct str less = room > 0 ? arena_printf(a, "of its sequences %" PRId64 " would fit", room)
+                               : STR("not even its weights fit");
+    return arena_printf(a,
+                        "the engine needs %.1f GiB of each GPU, which has %.1f: %.*s without a "
+                        "trainer; a larger tp than %d, fewer sequences, a shorter context, or "
+                        "ratio=R for GPUs of its own",
+                        s->engine / GIB, s->capacity / GIB, STR_ARG(less), s->wish.tp);
+}
+
 static bool settle_together(struct arena *a, struct ask *ask, struct share *s, struct str *why)
 {
     double gib = reserved_gib(ask);
     s->engine = gib > 0 ? gib * GIB : ceil(10 * s->need.total / GIB) / 10 * GIB;
-    *why = arena_printf(a, "the engine needs %.0f GiB of each GPU, which has %.0f", s->engine / GIB,
-                        s->capacity / GIB);
+    *why = too_large(a, s);
     if (s->engine >= s->capacity) return false;
     struct setting pin = {.name = param_name(P_reserve_memory_gib),
                           .value = value_double(s->engine / GIB)};

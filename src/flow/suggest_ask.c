@@ -294,13 +294,17 @@ static int64_t multiple(int64_t grain, int64_t enough)
     return grain * ((enough + grain - 1) / grain);
 }
 
-/* Every data-parallel size that the GPUs can have divides it. */
+/* Every data-parallel size that the GPUs can have divides it, and so do micro-batches, as far as
+   that leaves it near what is enough: neighbouring numbers of GPUs are to be asked about alike. */
 static int64_t usual_batch(const struct ask *ask)
 {
     if (str_is_any(ask->task, "sft|peft")) return multiple(ask->gpus, TUNING_SEQUENCES);
-    int64_t grain = ask->gpus / num_gcd(ask->gpus, BATCH_GRAIN) * BATCH_GRAIN;
     int64_t seq = ask->seq < 1 ? TOKENS_A_STEP : ask->seq;
-    return multiple(grain, (TOKENS_A_STEP + seq - 1) / seq);
+    int64_t enough = (TOKENS_A_STEP + seq - 1) / seq, batch = 0;
+    int64_t near = enough > BATCH_GRAIN ? enough : BATCH_GRAIN;
+    for (int64_t even = BATCH_GRAIN; even >= 1 && (!batch || 2 * batch > 3 * near); even /= 2)
+        batch = multiple(ask->gpus / num_gcd(ask->gpus, even) * even, enough);
+    return batch;
 }
 
 void ask_complete(struct ask *ask)

@@ -69,6 +69,7 @@ struct fewest {
     bool in_time;    /* a plan has to meet the deadline too */
     double least;    /* bytes that the nearest miss needs; days where it has to be in time */
     int64_t nearest; /* its GPUs */
+    int64_t failed;  /* the largest size that was not enough */
 };
 
 /* Days that the first plan takes; none takes for ever. */
@@ -109,6 +110,7 @@ static bool is_enough(void *context, int64_t gpus)
         w->nearest = gpus;
     }
     arena_pop(w->arena, mark);
+    if (!found && gpus > w->failed) w->failed = gpus;
     return found;
 }
 
@@ -193,9 +195,14 @@ void ask_in_time(struct arena *a, struct arena *scratch, const struct rule_set *
     ask->late = !ask->gpus;
     if (ask->late) ask->gpus = w.nearest ? w.nearest : SUGGEST_MOST_MIN_GPUS;
     double days = ask->wish.deadline_days;
+    bool gap = ask->gpus - w.failed > s.node;
     *VEC_PUSH(a, notes) =
         ask->late ? arena_printf(a, "no number of GPUs up to %d is done in %.4g days",
                                  SUGGEST_MOST_MIN_GPUS, days)
+        : gap     ? arena_printf(a,
+                                 "%" PRId64 " GPUs are done in %.4g days, %" PRId64
+                                 " are not; sizes between were not tried, --gpus tries one",
+                                 ask->gpus, days, w.failed)
                   : arena_printf(a, "%" PRId64 " GPUs are the fewest that are done in %.4g days",
                                  ask->gpus, days);
 }

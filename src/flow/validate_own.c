@@ -132,7 +132,7 @@ static void run_check(struct check *c, const struct kind *kind)
 static bool is_settings(struct str path)
 {
     struct str folder = path_folder(path);
-    return str_is(str_slice(path, folder.n, path.n), ".moeplan.yaml");
+    return str_is(str_slice(path, folder.n, path.n), SETTINGS_NAME);
 }
 
 bool validate_own(struct validation *v, struct file_report *report, uint32_t source)

@@ -3,6 +3,8 @@
    but for the texts of files, which have an arena each. */
 #include "lsp/server.h"
 
+#include "base/path.h"
+#include "flow/settings.h"
 #include "lsp/feature.h"
 
 /* JSON-RPC's and the protocol's error codes. */
@@ -23,6 +25,7 @@ struct open_file {
 };
 
 enum { MOST_FILES = 1000 };
+#define SETTINGS STR("/" SETTINGS_NAME)
 enum stage { STAGE_NEW, STAGE_RUNNING, STAGE_ASKED, STAGE_ENDED, STAGE_LEFT };
 
 struct lsp_server {
@@ -170,6 +173,19 @@ static struct open_file *file_find(struct lsp_server *s, struct str uri)
     return NULL;
 }
 
+bool lsp_open_text(const struct lsp_server *s, struct arena *a, struct str real, struct str *text)
+{
+    for (size_t i = 0; i < MOST_FILES; i++) {
+        const struct open_file *file = &s->files[i];
+        struct str own, path = file->arena ? path_of(a, file->uri) : STR("");
+        if (!str_ends(path, SETTINGS) || !path_real(a, path.p, &own) || !str_eq(own, real))
+            continue;
+        *text = str_dup(a, file->text);
+        return true;
+    }
+    return false;
+}
+
 /* What reads the file, with the message's own arenas. */
 static void request_open(struct message *m, struct open_file *file, struct lsp_request *r)
 {
@@ -215,6 +231,19 @@ static void publish(struct message *m, struct open_file *file, bool open)
     close_message(m);
 }
 
+/* The findings of the files for which other settings may hold now. */
+static void publish_below(struct message *m, const struct open_file *settings)
+{
+    struct lsp_server *s = m->server;
+    struct str path = path_of(s->arena, settings->uri), folder = path_parent(path);
+    if (!str_ends(path, SETTINGS)) return;
+    for (size_t i = 0; i < MOST_FILES; i++) {
+        struct open_file *file = &s->files[i];
+        if (file == settings || !file->arena) continue;
+        if (path_is_below(path_of(s->arena, file->uri), folder)) publish(m, file, true);
+    }
+}
+
 /* A text that cannot be kept leaves the file empty. */
 static void file_set(struct message *m, struct open_file *file, struct str uri, struct str text)
 {
@@ -224,6 +253,7 @@ static void file_set(struct message *m, struct open_file *file, struct str uri, 
     file->text = str_dup(file->arena, text);
     file->version = number_at(m->server->arena, m->params, "textDocument.version");
     publish(m, file, true);
+    publish_below(m, file);
 }
 
 static struct open_file *file_new(struct lsp_server *s)
@@ -277,9 +307,11 @@ static void did_close(struct message *m)
 {
     struct open_file *file = file_find(m->server, text_at(m->params, "textDocument.uri"));
     if (!file) return;
+    struct open_file was = *file;
     publish(m, file, false);
-    arena_free(file->arena);
     *file = (struct open_file){0};
+    publish_below(m, &was); /* what is in the file holds again */
+    arena_free(was.arena);
 }
 
 /* ---- questions ---- */

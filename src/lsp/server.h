@@ -37,6 +37,9 @@ enum lsp_frame lsp_frame_next(struct str *text, struct str *message);
 
 /* Appends frames to `out`; `seconds` of CPU at most. */
 void lsp_answer(struct lsp_server *s, double seconds, struct str message, struct buf *out);
+/* The text of a file as the client has it open, which is not saved, perhaps; false: it is not open.
+   `real`: its real path. */
+bool lsp_open_text(const struct lsp_server *s, struct arena *a, struct str real, struct str *text);
 /* Whether the client has said that this is the end, and whether it had asked for it before. */
 bool lsp_ended(const struct lsp_server *s, bool *asked);
 

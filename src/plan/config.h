@@ -230,6 +230,7 @@ struct knobs {
     bool dora;                     /* their outputs have magnitudes of their own */
     bool four_bit;                 /* frozen linears in 4 bits, made wide for each product: QLoRA */
     bool double_quant;             /* four_bit: their scales are quantised too */
+    bool eight_bit;                /* the same in 8 bits, where four_bit is off */
     bool force_balance;            /* balanced routing: a benchmark's, or assumed */
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */
@@ -300,6 +301,11 @@ bool knobs_divide(const struct knobs *k);
 uint32_t knobs_captured(const struct knobs *k);
 /* Whether both recompute the same: the granularity, and of selective recomputation the modules. */
 bool knobs_same_recompute(const struct knobs *a, const struct knobs *b);
+/* Whether frozen linears are held in fewer bits than they are computed in. */
+static inline bool knobs_packs(const struct knobs *k)
+{
+    return k->four_bit || k->eight_bit;
+}
 /* Whether the weights of the language model, and of the vision tower, are trained. */
 static inline bool knobs_trains_language(const struct knobs *k)
 {

@@ -59,13 +59,13 @@ void layer_adapters(const struct config *c, struct layer_kind kind, double *dens
         *(matrix_is_routed(&w.items[i]) ? experts : dense) += adapter_on_rank(c, &w.items[i]);
 }
 
-/* ---- 4-bit weights ---- */
+/* ---- weights in 4 or 8 bits ---- */
 
-double layer_four_bit(const struct config *c, struct layer_kind kind)
+double layer_packed(const struct config *c, struct layer_kind kind)
 {
     struct weights w;
     double sum = 0;
-    if (!c->knobs.four_bit) return 0;
+    if (!knobs_packs(&c->knobs)) return 0;
     layer_linears(c, kind, &w);
     for (int i = 0; i < w.n; i++) {
         const struct matrix *x = &w.items[i];
@@ -75,10 +75,17 @@ double layer_four_bit(const struct config *c, struct layer_kind kind)
     return sum;
 }
 
-/* An fp32 scale a block; quantised twice, a byte a block and an fp32 scale a block of those
-   (bitsandbytes/functional.py quantize_4bit, compress_statistics). */
-double four_bit_scale_bytes(const struct knobs *k)
+double packed_bytes(const struct knobs *k)
 {
+    return k->four_bit ? 0.5 : 1;
+}
+
+/* An fp32 scale a block; quantised twice, a byte a block and an fp32 scale a block of those
+   (bitsandbytes/functional.py quantize_4bit, compress_statistics). In 8 bits a row has one scale,
+   which is nothing beside it (bitsandbytes/nn/modules.py Int8Params). */
+double packed_scale_bytes(const struct knobs *k)
+{
+    if (!k->four_bit) return 0;
     if (!k->double_quant) return 4.0 / FOUR_BIT_BLOCK;
     return (1 + 4.0 / FOUR_BIT_SCALES) / FOUR_BIT_BLOCK;
 }

@@ -25,14 +25,15 @@ double adapter_on_rank(const struct config *c, const struct matrix *l);
 /* Those of a layer on one rank: of its routed experts, and of everything else. */
 void layer_adapters(const struct config *c, struct layer_kind kind, double *dense, double *experts);
 
-/* Elements of a layer on one rank that are held in 4 bits: its linears. Routed experts are none, as
-   they are fused parameters of Hugging Face's classes, and the router is a class of its own. */
-double layer_four_bit(const struct config *c, struct layer_kind kind);
+/* Elements of a layer on one rank that are held in 4 or 8 bits: its linears. Routed experts are
+   none, as they are fused parameters of Hugging Face's classes, and the router is a class of its
+   own. */
+double layer_packed(const struct config *c, struct layer_kind kind);
 /* Weights that share a scale, and scales that share a second one. */
 enum { FOUR_BIT_BLOCK = 64, FOUR_BIT_SCALES = 256 };
 /* Bytes of an element held so: what is sharded, and its scales, which every rank has. */
-static const double four_bit_bytes = 0.5;
-double four_bit_scale_bytes(const struct knobs *k);
+double packed_bytes(const struct knobs *k);
+double packed_scale_bytes(const struct knobs *k);
 
 /* The bits of the linears that are targets: of the plan's patterns as the framework matches them.
  */

@@ -57,6 +57,8 @@ static bool pattern_matches(struct str text, struct str pattern)
 static size_t score(struct str text, const struct pattern *p)
 {
     if (!p->text.n || !pattern_matches(text, p->text)) return 0;
+    /* an info says where to look for the error: any record of one comes first */
+    if (p->rule->severity == SEVERITY_INFO) return 1;
     bool typed = p->type.n && str_find_str(text, p->type) < text.n;
     return p->text.n + (typed ? p->type.n : 0);
 }

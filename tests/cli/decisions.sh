@@ -87,6 +87,8 @@ has "attention over"
 printf 'length,count\n1000,3\n3000,1\n' >"$dir/lengths"
 expect 0 "of 1500 tokens on average, attention over 2000 of 4096" "$moeplan" estimate "$dir/plan.yaml" --documents "$dir/lengths"
 expect 0 "63.4 % of the tokens are padding" "$moeplan" estimate "$dir/plan.yaml" --documents "$dir/lengths,unpacked"
+has "attention over 4096 of 4096 tokens"
+has "; packed, a sequence holds 3 of them"
 # lengths of 1,000 and 9,000 alike: of the 10,000 tokens 4,904 are beyond a sequence of 4,096
 printf '1000 1\n9000 1\n' >"$dir/long"
 expect 0 "49.0 % of the tokens are cut, beyond the sequence" "$moeplan" estimate "$dir/plan.yaml" --documents "$dir/long"
@@ -143,3 +145,8 @@ ask 0 "binds       the trainer" $small --gpus 16 --rollout tp=8,sequences=64,con
 ask 0 '"binds":"both"' $small --gpus 16 --reserve-memory 30 --rollout tp=4,sequences=999,context=16384 --format json
 ask 0 "of 64 train 40, make rollouts 24 (3 engines)" $small --gpus 64 --rollout tp=8,ratio=0.6
 ask 2 "--rollout: rollout must be such as" $small --gpus 16 --rollout tp=x
+
+# what suggest writes recomputes nothing where it says so: four times the micro-batch does not fit, and is not "tight"
+"$moeplan" suggest qwen3-30b-a3b --gpus 16 --platform h100 --framework megatron --format plan -o "$dir/stated.yaml"
+run 0 "$moeplan" estimate "$dir/stated.yaml" --sweep mbs=1,4 --format csv
+grep -q "^4,.*,no,$" "$dir/out" || fail "what is not recomputed may be"

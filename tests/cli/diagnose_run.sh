@@ -116,3 +116,9 @@ most=400000
 awk 'BEGIN { for (i = 1; i <= 400000; i++) printf " [2026-01-01 10:00:00] iteration %8d/  400000 | elapsed time per iteration (ms): 5000.0 | global batch size:   512 | lm loss: 1.0E+00 | loss scale: 1.0 | grad norm: 1.000 | number of skipped iterations:   0 | number of nan iterations:   0 |\n", i }' |
     (ulimit -v $most; exec "$moeplan" diagnose - --plan "$dir/plan.yaml") >"$dir/out" || fail "a large log"
 has "run: 400000 logged steps, 5.00 s a step"
+
+# a packed trace says what unpacks it
+if command -v gzip >/dev/null; then
+    printf '{"traceEvents": []}' | gzip >"$dir/trace.json.gz"
+    expect 2 "is packed: gzip -dc FILE | moeplan diagnose -" "$moeplan" diagnose "$dir/trace.json.gz"
+fi

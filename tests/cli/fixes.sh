@@ -46,3 +46,13 @@ EOF
 expect 1 "is not mended by the rule's fix" "$moeplan" rules test r.yaml
 sed -i 's/ep: "8"/ep: "2"/' r.yaml
 run 0 "$moeplan" rules test r.yaml
+
+# a flag as a key cannot bring a value, what is said already needs no second word, another number in a name is no slip
+printf 'ENV_VARS: {A: 1}\nMODEL_ARGS:\n  --num-layers: 2\n  --enable-cuda-graph: true\n' >model_config.yaml
+printf '%s\n' '--num-layers 2 --position-embedding-type rope --use-rotary-position-embeddings --bf16' >c.args
+printf 'moeplan: 1\ntokenizer_type: Llama3Tokenizer\n' >d.yaml
+cp model_config.yaml kept; cp d.yaml d.kept
+"$moeplan" validate --fix model_config.yaml c.args d.yaml >out 2>&1 || true
+cmp model_config.yaml kept || fail "a key became two words"
+cmp d.yaml d.kept || fail "what was written became something else"
+[ "$(cat c.args)" = '--num-layers 2 --position-embedding-type rope --bf16' ] || fail "said twice: $(cat c.args)"

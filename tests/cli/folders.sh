@@ -147,3 +147,16 @@ for order in 'a.yaml b.sh' 'b.sh a.yaml'; do
     # shellcheck disable=SC2086 # words
     expect 2 "tp takes an integer" "$moeplan" validate $order --set tp=cosine
 done
+
+# a template of Helm is no broken recipe, and one broken file keeps no baseline from being written
+mkdir -p "$dir/mixed"
+printf '{{ $nodes := div .Values.gpus 8 }}\n{{- $root := . -}}\napiVersion: v1\n' >"$dir/mixed/job.yaml"
+plan64 "ep: 48" >"$dir/mixed/plan.yaml"
+expect 1 "1 no recipe" "$moeplan" validate "$dir/mixed"
+lacks "yaml-syntax"
+printf 'moeplan: 1\nep: [1\n' >"$dir/mixed/broken.yaml"
+expect 2 "what cannot be read is not in it" "$moeplan" validate "$dir/mixed" --write-baseline "$dir/known.json"
+expect 2 "known finding" "$moeplan" validate "$dir/mixed" --baseline "$dir/known.json"
+has "yaml-syntax"
+rm "$dir/mixed/broken.yaml"
+run 0 "$moeplan" validate "$dir/mixed" --baseline "$dir/known.json"

@@ -107,7 +107,9 @@ expect 0 "language model frozen" "$moeplan" estimate "$dir/frozen.yaml"
 # stages freeze differently: the mergers alone, then everything, each with its tokens; the whole is their sum
 vl="qwen3-vl-30b-a3b --gpus 32 --platform h100 --framework bridge --pin image_tokens=1024"
 run 0 "$moeplan" suggest $vl --task projector:0.5B,sft:3B --price 2/h
+lacks "images: none counted"
 has "all stages on 32 GPUs of h100: "
+expect 0 "images: none counted" "$moeplan" suggest qwen3-vl-30b-a3b --gpus 32 --platform h100 --task projector:1B,sft:1B
 run 0 "$moeplan" suggest $vl --task projector:0.5B,sft:3B --price 2/h --format csv
 cp "$dir/out" "$dir/stages"
 run 0 "$moeplan" suggest $vl --task projector:0.5B,sft:3B --price 2/h --format json

@@ -80,8 +80,8 @@ def yaml_completions():
     completes(plan.replace("platform: h800\n", "") + "platform: gb2", "gb200")
     recipe = "recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
     completes(recipe + "distributed:\n  tp", "tp_size", uri="file:///w/recipe.yaml")
-    completes("defaults:\n  gp", "gpus", uri="file:///w/.moeplan.yaml")
-    completes("moeplan: 1\nkind: Settings\ndefaults:\n  platform: h1", "h100", uri="file:///w/.moeplan.yaml")
+    completes("defaults:\n  gp", "gpus", uri="file:///alone/.moeplan.yaml")
+    completes("moeplan: 1\nkind: Settings\ndefaults:\n  platform: h1", "h100", uri="file:///alone/.moeplan.yaml")
     completes("moeplan: 1\nkind: Rules\nrules:\n  - id: x\n    mess", "message", uri="file:///w/rules.yaml")
     completes("model.pipeline_model_parallel_size=2\nmodel.tensor_model_par", "model.tensor_model_parallel_size", uri="file:///w/overrides")
 
@@ -137,6 +137,13 @@ def settings():
         expect({d["severity"] for d in client.change(uri, broken) if d["code"] == "ep-divides-experts"} == {3}, "settings do not hold")
         found = client.open(f"file://{folder}/.moeplan.yaml", "severty: {}\n")
         expect(any("severty" in d["message"] for d in found), "a misspelt setting passes")
+        severities = lambda: {d["severity"] for d in client.notice()["params"]["diagnostics"] if d["code"] == "ep-divides-experts"}
+        severities()
+        client.change(f"file://{folder}/.moeplan.yaml", "moeplan: 1\nkind: Settings\nseverity: {ep-divides-experts: warning}\n")
+        expect(severities() == {2}, "settings that are not saved do not hold")
+        client.notify("textDocument/didClose", textDocument={"uri": f"file://{folder}/.moeplan.yaml"})
+        client.notice()
+        expect(severities() == {3}, "settings that were closed hold")
 
 
 def own_files():

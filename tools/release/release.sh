@@ -39,11 +39,14 @@ build() { # FOLDER BUILD OPTION…: of the source that lies in FOLDER
     }
 }
 
-# CPack has the library's scripts call ldconfig, which the trigger beside them does.
+# CPack has the library's scripts call ldconfig, which the trigger beside them does, and counts what a link leads to again.
 tidy() { # PACKAGE FOLDER
     rm -rf "$work/open"
     dpkg-deb -R "$1" "$work/open"
     rm -f "$work/open/DEBIAN/postinst" "$work/open/DEBIAN/postrm"
+    kib=$(find "$work/open" -path "$work/open/DEBIAN" -prune -o -type f -printf '%s\n' -o -printf '1\n' |
+        awk '{ sum += int(($1 + 1023) / 1024) } END { print sum }')
+    sed -i "s/^Installed-Size: .*/Installed-Size: $kib/" "$work/open/DEBIAN/control"
     dpkg-deb --root-owner-group -Zxz -b "$work/open" "$2" >/dev/null
 }
 

@@ -126,7 +126,7 @@ static void four_bit_weights(void **state)
     assert_near(term(*state, c, "parameters in 4 bits"), 0.5 * packed / 8, 1e-12);
     assert_near(term(*state, c, "scales of 4-bit parameters"), 65.0 / 64 / 64 * packed, 1e-12);
     assert_near(term(*state, c, "parameters, dense"), 2 * rest / 8, 1e-12);
-    assert_near(term(*state, c, "4-bit weight made wide"), 2 * widest, 1e-12);
+    assert_near(term(*state, c, "packed weight made wide"), 2 * widest, 1e-12);
     c->knobs.double_quant = false;
     assert_near(term(*state, c, "scales of 4-bit parameters"), 4.0 / 64 * packed, 1e-12);
     /* full fine-tuning has none, whatever stands there */

@@ -58,16 +58,26 @@ static void a_mean_alone_is_exponential(void **state)
    exp(sigma^2 / 2) medians and whose mean of squares over mean is exp(3 / 2 sigma^2) of them. */
 static void percentiles_are_kept(void **state)
 {
-    struct documents d = words(*state, "p50=1000,p84.134=2000,unpacked");
+    struct documents d = words(*state, "p50=1000,p84.134=2000");
     double sigma = log(2);
     struct document_moments m = documents_moments(&d, 1e9);
-    assert_false(d.packed || d.spread_assumed);
+    assert_false(d.spread_assumed);
     assert_true(fabs(m.mean / (1000 * exp(sigma * sigma / 2)) - 1) < 0.01);
     assert_true(fabs(m.attended / (1000 * exp(1.5 * sigma * sigma)) - 1) < 0.02);
     d = words(*state, "p10=100,p50=1000,p90=1000");
     for (size_t i = 0; i < d.classes.n; i++) /* flat above the middle, steep below */
         assert_true(d.classes.items[i].length < 1001 &&
                     (i < d.classes.n / 2 || d.classes.items[i].length > 999));
+}
+
+/* Every token of a padded sequence has its row of the causal mask, in all sequences alike. */
+static void padding_is_computed_too(void **state)
+{
+    struct documents d = words(*state, "p50=1000,p84.134=2000,unpacked");
+    struct document_moments m = documents_moments(&d, 1e6);
+    assert_false(d.packed);
+    assert_true(m.attended == 1e6 && m.spread == 0 && m.cut == 0);
+    assert_true(fabs(m.padding - (1 - m.mean / 1e6)) < 1e-12 && m.mean < 2000);
 }
 
 static void what_makes_no_sense_is_refused(void **state)
@@ -93,8 +103,11 @@ static void what_makes_no_sense_is_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(moments_are_those_of_the_classes), cmocka_unit_test(what_is_longer_is_cut),
-    cmocka_unit_test(a_mean_alone_is_exponential),      cmocka_unit_test(percentiles_are_kept),
+    cmocka_unit_test(moments_are_those_of_the_classes),
+    cmocka_unit_test(what_is_longer_is_cut),
+    cmocka_unit_test(a_mean_alone_is_exponential),
+    cmocka_unit_test(percentiles_are_kept),
+    cmocka_unit_test(padding_is_computed_too),
     cmocka_unit_test(what_makes_no_sense_is_refused),
 };
 

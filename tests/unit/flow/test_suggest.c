@@ -55,12 +55,14 @@ static void a_question_is_answered_as_it_was_put(void **state)
     assert_str(ask.goal, "throughput");
 }
 
-/* A multiple of the GPUs and of 64: the smallest that has four million tokens. */
+/* A multiple of the GPUs and of 64: the smallest that has four million tokens. Of fewer than 64
+   where that would be half as much again. */
 static void a_batch_that_is_left_open_is_cut_for_the_gpus(void **state)
 {
     static const struct {
         int64_t gpus, seq, gbs;
-    } cases[] = {{8, 4096, 1024}, {24, 4096, 1152}, {8, 1 << 20, 64}, {24, 4000000, 192}};
+    } cases[] = {{8, 4096, 1024},   {24, 4096, 1152},  {8, 1 << 20, 64},  {24, 4000000, 96},
+                 {584, 4096, 1168}, {648, 4096, 1296}, {576, 4096, 1152}, {4096, 4096, 4096}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ask ask = question(*state, "qwen3-30b-a3b", cases[i].gpus);
         ask.seq = cases[i].seq;

@@ -196,14 +196,20 @@ static void what_is_packed_in_four_bits(void **state)
     struct config c;
     struct facts *f = facts_of(*state, &diags, FRAMEWORK_AUTOMODEL, "qwen3-30b-a3b");
     assert_true(config_from_facts(*state, f, &c));
-    assert_true(layer_four_bit(&c, c.model.kinds[0]) == 0);
+    assert_true(layer_packed(&c, c.model.kinds[0]) == 0);
     set(f, "load_in_4bit", value_bool(true));
     assert_true(config_from_facts(*state, f, &c));
-    assert_true(layer_four_bit(&c, c.model.kinds[0]) == 2048 * (2 * 4096 + 2 * 512));
-    assert_true(four_bit_scale_bytes(&c.knobs) == (1 + 4.0 / 256) / 64);
+    assert_true(layer_packed(&c, c.model.kinds[0]) == 2048 * (2 * 4096 + 2 * 512));
+    assert_true(packed_scale_bytes(&c.knobs) == (1 + 4.0 / 256) / 64);
     set(f, "bnb_4bit_use_double_quant", value_bool(false));
     assert_true(config_from_facts(*state, f, &c));
-    assert_true(four_bit_scale_bytes(&c.knobs) == 4.0 / 64);
+    assert_true(packed_scale_bytes(&c.knobs) == 4.0 / 64 && packed_bytes(&c.knobs) == 0.5);
+    set(f, "load_in_8bit", value_bool(true)); /* 4 bits come first */
+    assert_true(config_from_facts(*state, f, &c) && packed_bytes(&c.knobs) == 0.5);
+    set(f, "load_in_4bit", value_bool(false));
+    assert_true(config_from_facts(*state, f, &c) && packed_bytes(&c.knobs) == 1);
+    assert_true(layer_packed(&c, c.model.kinds[0]) == 2048 * (2 * 4096 + 2 * 512));
+    assert_true(packed_scale_bytes(&c.knobs) == 0);
 }
 
 static const struct CMUnitTest tests[] = {
