@@ -3,6 +3,8 @@
    _match_argument. */
 #include "facts/flags.h"
 
+#include <math.h>
+
 #include "base/buf.h"
 #include "base/edit.h"
 #include "base/num.h"
@@ -167,8 +169,36 @@ static struct diag *complain(struct occurrence *o, const char *rule, const struc
         d->covers = argparse_other;
         d->n_covers = 1;
     }
-    *VEC_PUSH(o->f->arena, &o->f->program.doubts) = o->f->diags->n - 1;
+    *VEC_PUSH(o->f->arena, &o->f->program.doubts) =
+        (struct doubt){.diag = o->f->diags->n - 1, .flag = o->name.text};
     return d;
+}
+
+/* The last finding holds whoever takes the flag. */
+static void mark_plain(struct occurrence *o, bool plain)
+{
+    o->f->program.doubts.items[o->f->program.doubts.n - 1].plain = plain;
+}
+
+static bool is_number_type(enum param_type type)
+{
+    return type == PARAM_INT || type == PARAM_DOUBLE;
+}
+
+/* A whole number as YAML files write it, 1e6 or 10.0: a program may round it. */
+static bool is_whole(struct str word)
+{
+    double d = 0;
+    return num_parse_double(word, &d) && d == floor(d);
+}
+
+/* A fork may take more choices, but none that is another one with a letter wrong. */
+static bool is_misspelt(struct str word, const struct str *choices, size_t n)
+{
+    enum { SHORTEST = 4 };
+    for (size_t i = 0; i < n && word.n >= SHORTEST; i++)
+        if (edit_is_slip(word, choices[i], 1)) return true;
+    return false;
 }
 
 /* The rule of a bad value: the flag's own, else the general one. */
@@ -290,6 +320,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
         complain(o, rule_or(o, "value-type"), word,
                  arena_printf(a, "%.*s takes %s, not '%.*s'", STR_ARG(o->name.text),
                               param_type_words(type), STR_ARG(word->text)));
+        mark_plain(o, is_number_type(type) && !(o->name.node && is_whole(word->text)));
         return value_unknown();
     }
     size_t n = o->spelling->n_choices;
@@ -299,6 +330,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct diag *d = complain(
         o, rule_or(o, "value-choice"), word,
         arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
+    mark_plain(o, is_misspelt(word->text, choices, n));
     diag_choices(o->f->diags, d, word->text, choices, n);
     return value_unknown();
 }
@@ -357,6 +389,8 @@ static bool check_count(struct occurrence *o)
         struct diag *d =
             complain(o, "value-for-switch", &o->values[0],
                      arena_printf(a, "%.*s is a switch and takes no value", STR_ARG(o->name.text)));
+        static const struct str truths[] = {{"true", 4}, {"false", 5}};
+        mark_plain(o, o->name.node && is_misspelt(o->values[0].text, truths, 2));
         diag_help(o->f->diags, d, "leave out '%.*s'", STR_ARG(o->values[0].text));
         drop_value(o, d);
         return false;
@@ -365,11 +399,14 @@ static bool check_count(struct occurrence *o)
         complain(o, "value-unexpected", &o->values[flag->nargs_max],
                  arena_printf(a, "'%.*s' is one value too many for %.*s",
                               STR_ARG(o->values[flag->nargs_max].text), STR_ARG(o->name.text)));
+        /* a fork's parser may take several, a list in YAML is one value */
+        mark_plain(o, o->name.node && is_number_type(o->spelling->type));
         return true;
     }
     complain(o, "value-missing", &o->name,
              arena_printf(a, "%.*s needs %d value%s, not %zu", STR_ARG(o->name.text),
                           flag->nargs_min, flag->nargs_min == 1 ? "" : "s", o->n));
+    mark_plain(o, is_number_type(o->spelling->type));
     return false;
 }
 
@@ -563,7 +600,7 @@ static void stray_word(struct facts *f, const struct flag_word *w)
 {
     diag_add(f->diags, SEVERITY_ERROR, "value-unexpected", span_of(f, w),
              "'%.*s' belongs to no flag", STR_ARG(w->text));
-    *VEC_PUSH(f->arena, &f->program.doubts) = f->diags->n - 1;
+    *VEC_PUSH(f->arena, &f->program.doubts) = (struct doubt){.diag = f->diags->n - 1};
 }
 
 /* Values of the flag at words[at]: those that follow, up to as many as it takes, at least one more

@@ -84,7 +84,7 @@ static bool is_slip(struct arena *a, struct str name, struct str near)
 {
     enum { LONG = 18 };
     size_t most = name.n >= LONG ? 2 : 1;
-    return near.n && edit_distance(dashed(a, name), dashed(a, near)) <= most;
+    return edit_is_slip(dashed(a, name), dashed(a, near), most);
 }
 
 /* Looking for the nearest of two thousand names takes long: enough for the first findings. */
@@ -274,13 +274,26 @@ static void report_fork(struct facts *f, struct str *near)
     report_unknown(f, &unknown);
 }
 
+/* A flag, or the destination of one, that the program has a meaning of its own for. */
+static bool is_own(const struct facts *f, struct str flag)
+{
+    const struct program_kind *kind = f->program.kind;
+    struct str name = dashed(f->arena, flag);
+    for (size_t i = 0; i < kind->n_flags; i++)
+        if (str_eq(dashed(f->arena, kind->flags[i]), name)) return true;
+    return false;
+}
+
 /* What argparse of Megatron-LM's would refuse a fork may take, and a program with a parser of its
- * own mostly does. */
+ * own mostly does, but for what nobody takes. */
 static void lessen_doubts(struct facts *f)
 {
-    enum severity most = program_vouches(&f->program) ? SEVERITY_WARNING : SEVERITY_INFO;
+    bool vouches = program_vouches(&f->program);
     for (size_t i = 0; i < f->program.doubts.n; i++) {
-        struct diag *d = &f->diags->items[f->program.doubts.items[i]];
+        const struct doubt *doubt = &f->program.doubts.items[i];
+        struct diag *d = &f->diags->items[doubt->diag];
+        bool holds = vouches || (doubt->plain && !is_own(f, doubt->flag));
+        enum severity most = holds ? SEVERITY_WARNING : SEVERITY_INFO;
         bool command = is_beside_training(&f->program) && str_is(d->rule, "value-unexpected");
         if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;
     }

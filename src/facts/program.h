@@ -29,6 +29,13 @@ struct stranger {
     struct str instead; /* the flag of this release that says the same with as many values */
 };
 
+/* A finding that holds for Megatron-LM of this release alone. */
+struct doubt {
+    size_t diag; /* its index */
+    struct str flag;
+    bool plain; /* no program that takes the flag from Megatron-LM takes this either */
+};
+
 struct program {
     enum program_origin origin;
     enum program_task task;
@@ -37,7 +44,7 @@ struct program {
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
     uint32_t lacking;                /* the releases that lack one of its flags, as bits */
     VEC(struct stranger) strangers;
-    VEC(size_t) doubts; /* findings, by index, that hold for Megatron-LM of this release alone */
+    VEC(struct doubt) doubts;
 };
 
 /* By the words in front of the arguments, the last of which is the script or module; none of them

@@ -451,30 +451,6 @@ static void stand_on(struct facts *f, const struct bridge_recipe *r, enum fact_o
     bridge_recipe_apply(f, r);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Whether two names have the same numbers in the same order. */
-static bool same_numbers(struct str a, struct str b)
-{
-    for (size_t i = 0, k = 0;; i++, k++) {
-        while (i < a.n && !is_digit(a.p[i]))
-            i++;
-        while (k < b.n && !is_digit(b.p[k]))
-            k++;
-        if (i == a.n || k == b.n) return i == a.n && k == b.n;
-        if (a.p[i] != b.p[k]) return false;
-    }
-}
-
-/* A name that can only be a slip of the other: of other sizes it may be the user's own recipe. */
-static bool is_slip(struct str name, struct str near)
-{
-    return near.n && edit_distance(name, near) <= 2 && same_numbers(name, near);
-}
-
 /* A recipe of Bridge's that this release does not have. One of the user's own package is not for us
    to know: only what is near a name, and one that another release has, is worth a word. */
 static void unknown_recipe(struct facts *f, const struct flag_word *at, struct str name)
@@ -484,7 +460,8 @@ static void unknown_recipe(struct facts *f, const struct flag_word *at, struct s
     struct str near = other ? (struct str){"", 0} : bridge_recipe_nearest(name, facts_release(f));
     if (!other && !near.n) return;
     struct diag *d =
-        diag_add(f->diags, is_slip(name, near) ? SEVERITY_ERROR : SEVERITY_WARNING,
+        /* of other sizes it may be the user's own */
+        diag_add(f->diags, edit_is_slip(name, near, 2) ? SEVERITY_ERROR : SEVERITY_WARNING,
                  "bridge-recipe-unknown", node_span(f->diags, node),
                  "Megatron-Bridge %.*s has no recipe %.*s", STR_ARG(f->version), STR_ARG(name));
     if (near.n) diag_suggest(f->diags, d, near);

@@ -98,29 +98,15 @@ void shell_note_argument(struct shell *sh, struct str name, uint32_t at)
     note(sh, &sh->arguments, name, at);
 }
 
-/* Names that differ by their numbers are different things: GPU_0, GPU_1. */
-static bool same_digits(struct str a, struct str b)
-{
-    for (char c = '0'; c <= '9'; c++) {
-        int n = 0;
-        for (size_t i = 0; i < a.n; i++)
-            n += a.p[i] == c;
-        for (size_t i = 0; i < b.n; i++)
-            n -= b.p[i] == c;
-        if (n) return false;
-    }
-    return true;
-}
-
 /* Whether a name is most likely a slip of the other's. What is set and read elsewhere may well have
    a neighbour in the environment (NODES, NNODES): then the slip must be inside the word. */
 static bool is_slip(struct str name, const struct shell_var *var)
 {
     enum { SHORTEST = 6, LONG = 10 };
     struct str other = var->name;
-    if (name.n < SHORTEST || other.n < SHORTEST || !same_digits(name, other)) return false;
+    if (name.n < SHORTEST || other.n < SHORTEST) return false;
     bool inside = name.p[0] == other.p[0] && name.p[name.n - 1] == other.p[other.n - 1];
-    return (inside || !var->used) && edit_distance(name, other) <= (name.n >= LONG ? 2 : 1);
+    return (inside || !var->used) && edit_is_slip(name, other, name.n >= LONG ? 2 : 1);
 }
 
 static const struct shell_var *meant_by(const struct shell *sh, struct str name)
