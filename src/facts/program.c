@@ -243,13 +243,35 @@ static void report_unknown(struct facts *f, const struct crowd *c)
               "a fork's own flags are declared with kind: Parameters in a file for --rules");
 }
 
+/* The nearest key that a program's own files can have: its own, or a destination of Megatron-LM's. */
+static struct str nearest_key(const struct program_kind *kind, struct str name)
+{
+    struct str own = program_kind_nearest(kind, name), other = param_nearest(name);
+    bool first = own.n && (!other.n || edit_distance(name, own) <= edit_distance(name, other));
+    return first ? own : other;
+}
+
+/* A key in a program's own file: what is no slip may be its own, which nobody has listed. */
+static void report_key(struct facts *f, const struct stranger *s)
+{
+    enum { SHORTEST = 5 };
+    struct str near = nearest_key(f->program.kind, s->name);
+    if (s->name.n < SHORTEST || !is_slip(f->arena, s->name, near)) return;
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "unknown-key", s->at, "%.*s has no key %.*s",
+                 STR_ARG(f->program.kind->title), STR_ARG(s->name));
+    diag_suggest(f->diags, d, near);
+}
+
 /* The name beside a flag that is a fork's own, where it is shown. */
 static struct str slip_of(const struct facts *f, struct str *near, size_t i, size_t named)
 {
     struct str none = {"", 0};
     if (named >= MOST_NAMED) return none;
-    struct str found = nearest(f, near, i);
-    return is_slip(f->arena, f->program.strangers.items[i].name, found) ? found : none;
+    struct str name = f->program.strangers.items[i].name, found = nearest(f, near, i);
+    if (is_slip(f->arena, name, found) || !f->program.kind) return found;
+    found = program_kind_nearest(f->program.kind, name);
+    return is_slip(f->arena, name, found) ? found : none;
 }
 
 /* Flags that Megatron-LM had once have a word of their own each. */
@@ -262,7 +284,9 @@ static void report_fork(struct facts *f, struct str *near)
     for (size_t i = 0; i < p->strangers.n; i++) {
         const struct stranger *s = &p->strangers.items[i];
         if (s->gone.n) continue;
-        if (p->kind && program_kind_has(p->kind, s->name))
+        if (p->kind && !str_starts(s->name, STR("-")))
+            report_key(f, s);
+        else if (p->kind && program_kind_has(p->kind, s->name))
             crowd_add(&known, s, STR(""));
         else
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));
@@ -274,14 +298,14 @@ static void report_fork(struct facts *f, struct str *near)
     report_unknown(f, &unknown);
 }
 
-/* A flag, or the destination of one, that the program has a meaning of its own for. */
-static bool is_own(const struct facts *f, struct str flag)
+/* Whether the program has a meaning of its own for what is in doubt: its own parser says which words
+   and numbers the flag takes. */
+static bool is_own(const struct facts *f, const struct doubt *doubt)
 {
-    const struct program_kind *kind = f->program.kind;
-    struct str name = dashed(f->arena, flag);
-    for (size_t i = 0; i < kind->n_flags; i++)
-        if (str_eq(dashed(f->arena, kind->flags[i]), name)) return true;
-    return false;
+    const struct program_setting *own = program_kind_own(f->program.kind, doubt->flag);
+    bool choice = str_is(f->diags->items[doubt->diag].rule, "value-choice");
+    bool open = own && own->type == PARAM_ANY && str_starts(own->name, STR("-"));
+    return own && (own->type == PARAM_STRING || (open && !choice));
 }
 
 /* What argparse of Megatron-LM's would refuse a fork may take, and a program with a parser of its
@@ -292,7 +316,7 @@ static void lessen_doubts(struct facts *f)
     for (size_t i = 0; i < f->program.doubts.n; i++) {
         const struct doubt *doubt = &f->program.doubts.items[i];
         struct diag *d = &f->diags->items[doubt->diag];
-        bool holds = vouches || (doubt->plain && !is_own(f, doubt->flag));
+        bool holds = vouches || (doubt->plain && !is_own(f, doubt));
         enum severity most = holds ? SEVERITY_WARNING : SEVERITY_INFO;
         bool command = is_beside_training(&f->program) && str_is(d->rule, "value-unexpected");
         if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;

@@ -5,6 +5,7 @@
 #include "facts/flags.h"
 #include "facts/megatron.h"
 #include "facts/placeholder.h"
+#include "facts/program_kind.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 #include "facts/unsaid.h"
@@ -303,15 +304,22 @@ static void apply_mapping(struct yaml *y, const struct node *doc, bool strict)
     }
 }
 
+/* A key that is neither Megatron-LM's nor the program's own. */
+static void note_key(struct facts *f, const struct node *key)
+{
+    bool own = f->program.kind && program_kind_own(f->program.kind, key->text);
+    if (!own && param_find(key->text) < 0 && param_of_key(key->text) < 0) unknown_key(f, key);
+}
+
 static void apply_leaves(struct yaml *y, const struct node *map, int depth)
 {
     enum { DEEPEST = 20 };
     for (size_t i = 0; i < map->n && depth < DEEPEST; i++) {
-        const struct node *value = map->items[i];
-        if (value->kind == NODE_MAP)
-            apply_leaves(y, value, depth + 1);
-        else if (node_get(map, map->keys[i]->text) == value && !is_null(value))
-            apply_name(y, map->keys[i], value);
+        const struct node *key = map->keys[i], *value = map->items[i];
+        bool leaf = value->kind != NODE_MAP;
+        if (node_get(map, key->text) != value) continue;
+        if (!leaf) apply_leaves(y, value, depth + 1);
+        if (!leaf || is_null(value) || !apply_name(y, key, value)) note_key(y->f, key);
     }
 }
 
@@ -348,8 +356,10 @@ void megatron_read_setting(struct facts *f, struct str key, struct str value,
                            const struct flag_word *at, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
-    struct node *node = node_of(f, value, at);
-    if (!is_null(node)) apply_name(&y, node_of(f, key, at), node);
+    while (str_find(key, '.') < key.n) /* parts of a section are no part of the name */
+        key = str_slice(key, str_find(key, '.') + 1, key.n);
+    struct node *node = node_of(f, value, at), *name = node_of(f, key, at);
+    if (is_null(node) || !apply_name(&y, name, node)) note_key(f, name);
 }
 
 /* Megatron-LM's own tests train where they do not say otherwise. Settings by their names alone may
