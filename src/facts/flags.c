@@ -14,6 +14,7 @@
 #include "facts/pattern.h"
 #include "facts/placeholder.h"
 #include "facts/profile.h"
+#include "facts/program_kind.h"
 #include "facts/rewrite.h"
 
 /* ---- words ---- */
@@ -331,6 +332,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
         o, rule_or(o, "value-choice"), word,
         arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
     mark_plain(o, is_misspelt(word->text, choices, n));
+    o->f->program.doubts.items[o->f->program.doubts.n - 1].choice = true;
     diag_choices(o->f->diags, d, word->text, choices, n);
     return value_unknown();
 }
@@ -504,6 +506,8 @@ static void note_repeated(struct occurrence *o, struct value v)
                               STR_ARG(o->name.text), STR_ARG(value_text(a, v)),
                               STR_ARG(value_text(a, old->value)), old->node ? old->node->line : 0));
     d->severity = SEVERITY_WARNING;
+    /* of two sections each may have its own */
+    mark_plain(o, o->f->program.kind ? o->f->program.kind->n_commands > 0 : !o->name.node);
     if (old->node && !o->name.node) d->safe = rewrite_drop_words(o->f, old->node, &d->edits);
 }
 

@@ -303,9 +303,8 @@ static void report_fork(struct facts *f, struct str *near)
 static bool is_own(const struct facts *f, const struct doubt *doubt)
 {
     const struct program_setting *own = program_kind_own(f->program.kind, doubt->flag);
-    bool choice = str_is(f->diags->items[doubt->diag].rule, "value-choice");
     bool open = own && own->type == PARAM_ANY && str_starts(own->name, STR("-"));
-    return own && (own->type == PARAM_STRING || (open && !choice));
+    return own && (own->type == PARAM_STRING || (open && !doubt->choice));
 }
 
 /* What argparse of Megatron-LM's would refuse a fork may take, and a program with a parser of its

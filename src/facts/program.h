@@ -33,7 +33,8 @@ struct stranger {
 struct doubt {
     size_t diag; /* its index */
     struct str flag;
-    bool plain; /* no program that takes the flag from Megatron-LM takes this either */
+    bool plain;  /* no program that takes the flag from Megatron-LM takes this either */
+    bool choice; /* of a word that is none of the flag's */
 };
 
 struct program {

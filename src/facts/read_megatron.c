@@ -352,14 +352,29 @@ static struct node *node_of(struct facts *f, struct str text, const struct flag_
     return node;
 }
 
+/* The name behind the parts of a section. */
+static struct node *name_of_setting(struct facts *f, struct str key, const struct flag_word *at)
+{
+    while (str_find(key, '.') < key.n)
+        key = str_slice(key, str_find(key, '.') + 1, key.n);
+    return node_of(f, key, at);
+}
+
+void megatron_note_setting(struct facts *f, struct str key, const struct flag_word *at)
+{
+    note_key(f, name_of_setting(f, key, at));
+}
+
 void megatron_read_setting(struct facts *f, struct str key, struct str value,
                            const struct flag_word *at, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
-    while (str_find(key, '.') < key.n) /* parts of a section are no part of the name */
-        key = str_slice(key, str_find(key, '.') + 1, key.n);
-    struct node *node = node_of(f, value, at), *name = node_of(f, key, at);
-    if (is_null(node) || !apply_name(&y, name, node)) note_key(f, name);
+    struct node *name = name_of_setting(f, key, at), *node = node_of(f, value, at);
+    struct node alone = {.kind = NODE_LIST, .source = node->source, .from = at->from, .to = at->to};
+    if (value.p && is_null(node))
+        note_key(f, name);
+    else if (!apply_name(&y, name, value.p ? node : &alone))
+        note_key(f, name);
 }
 
 /* Megatron-LM's own tests train where they do not say otherwise. Settings by their names alone may

@@ -36,23 +36,18 @@ static void read_document(struct facts *f, const struct node *doc,
         megatron_read_section(f, node_at(doc, kind->sections[i]), options);
 }
 
-/* The value of a setting: behind its equals sign, or the one word behind it that is no flag. */
-static bool find_value(const struct flag_words *words, size_t at, struct str *value)
+enum value_at { VALUE_NONE, VALUE_THERE, VALUE_OPEN };
+
+/* The value of a setting: behind its equals sign, or the one word behind it that is no flag.
+   VALUE_OPEN: there may be one, nobody knows which. */
+static enum value_at find_value(const struct flag_words *words, size_t at, struct str *value)
 {
     const struct flag_word *next = at + 1 < words->n ? &words->items[at + 1] : NULL;
-    if (value->n) return !words->items[at].dynamic;
-    if (words->items[at].dynamic || !next || next->dynamic || next->maybe) return false;
+    if (words->items[at].dynamic || words->items[at].maybe) return VALUE_OPEN;
+    if (value->n) return VALUE_THERE;
+    if (!next || (next->known > 2 && str_starts(next->text, STR("--")))) return VALUE_NONE;
     *value = next->text;
-    return !str_starts(next->text, STR("--"));
-}
-
-/* The setting of a word; false where it is none, or its value is not known. */
-static bool find_setting(const struct facts *f, const struct flag_words *words, size_t at,
-                         struct str *key, struct str *value)
-{
-    const struct flag_word *w = &words->items[at];
-    return !w->maybe && program_kind_takes(f->program.kind, w->text, key, value) &&
-           find_value(words, at, value);
+    return next->dynamic || next->maybe ? VALUE_OPEN : VALUE_THERE;
 }
 
 /* The model's sizes are below what the settings say of them. */
@@ -60,18 +55,36 @@ static void read_model(struct facts *f, const struct flag_words *words)
 {
     struct str key, value, name = f->program.kind->model;
     for (size_t i = 0; name.n && i < words->n; i++)
-        if (find_setting(f, words, i, &key, &value) && str_eq(key, name)) take_model(f, value);
+        if (program_kind_takes(f->program.kind, words->items[i].text, &key, &value) &&
+            str_eq(key, name) && find_value(words, i, &value) == VALUE_THERE)
+            take_model(f, value);
+}
+
+static void read_setting(struct facts *f, const struct flag_words *words, size_t at,
+                         const struct read_options *options)
+{
+    struct str key, value, none = {NULL, 0};
+    if (!program_kind_takes(f->program.kind, words->items[at].text, &key, &value)) return;
+    switch (find_value(words, at, &value)) {
+    case VALUE_NONE:
+        megatron_read_setting(f, key, none, &words->items[at], options);
+        break;
+    case VALUE_THERE:
+        megatron_read_setting(f, key, value, &words->items[at], options);
+        break;
+    case VALUE_OPEN:
+        megatron_note_setting(f, key, &words->items[at]);
+        break;
+    }
 }
 
 static bool read_script(struct facts *f, struct str text, const struct read_options *options)
 {
     struct flag_words words = {0};
-    struct str key, value;
     bool ok = shell_read(f, text, options, &words);
     read_model(f, &words);
     for (size_t i = 0; i < words.n; i++)
-        if (find_setting(f, &words, i, &key, &value))
-            megatron_read_setting(f, key, value, &words.items[i], options);
+        read_setting(f, &words, i, options);
     return ok;
 }
 
