@@ -281,10 +281,13 @@ static void unknown_flag(struct occurrence *o)
     const struct param_flag *now =
         o->spelling ? param_flag_in(o->spelling, facts_release(f)) : NULL;
     bool renamed = now && o->flag && now->nargs_max == o->flag->nargs_max && !o->flag->removed.n;
+    bool one = o->n == 1 && !o->values[0].dynamic && !o->values[0].maybe;
     *VEC_PUSH(f->arena, &f->program.strangers) =
         (struct stranger){.at = span_of(f, &o->name),
                           .name = o->name.text,
                           .gone = other_release(o),
+                          .value = one ? o->values[0].text : (struct str){NULL, 0},
+                          .value_at = one ? span_of(f, &o->values[0]) : (struct span){0},
                           .instead = renamed ? now->flag : (struct str){"", 0}};
     o->param = -1;
     facts_add_raw(f, o->name.text, o->n ? value_string(o->values[0].text) : value_bool(true));

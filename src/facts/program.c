@@ -4,6 +4,9 @@
 #include "base/edit.h"
 #include "facts/facts.h"
 #include "facts/param_ids.h"
+#include "facts/check.h"
+#include "facts/pattern.h"
+#include "facts/placeholder.h"
 #include "facts/profile.h"
 #include "facts/program_kind.h"
 
@@ -243,6 +246,25 @@ static void report_unknown(struct facts *f, const struct crowd *c)
               "a fork's own flags are declared with kind: Parameters in a file for --rules");
 }
 
+static bool is_of_type(enum param_type type, struct str value)
+{
+    int64_t i;
+    double d;
+    return type == PARAM_INT ? python_int(value, &i) : python_float(value, &d);
+}
+
+void program_check_own(struct facts *f, const struct program_setting *own, struct str value,
+                       struct span at)
+{
+    bool number = own->type == PARAM_INT || own->type == PARAM_DOUBLE;
+    bool open = !value.n || str_find(value, '$') < value.n || placeholder_is(value);
+    if (!number || open || is_of_type(own->type, value)) return;
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "value-type", at, "%.*s takes %s, not '%.*s'",
+                 STR_ARG(own->name), param_type_words(own->type), STR_ARG(value));
+    diag_note(f->diags, d, "as %.*s reads it", STR_ARG(f->program.kind->title));
+}
+
 /* The nearest key that a program's own files can have: its own, or a destination of Megatron-LM's. */
 static struct str nearest_key(const struct program_kind *kind, struct str name)
 {
@@ -284,12 +306,15 @@ static void report_fork(struct facts *f, struct str *near)
     for (size_t i = 0; i < p->strangers.n; i++) {
         const struct stranger *s = &p->strangers.items[i];
         if (s->gone.n) continue;
-        if (p->kind && !str_starts(s->name, STR("-")))
+        if (p->kind && !str_starts(s->name, STR("-"))) {
             report_key(f, s);
-        else if (p->kind && program_kind_has(p->kind, s->name))
+        } else if (p->kind && program_kind_has(p->kind, s->name)) {
+            const struct program_setting *own = program_kind_own(p->kind, s->name);
+            if (own) program_check_own(f, own, s->value, s->value_at); /* not by its prefix */
             crowd_add(&known, s, STR(""));
-        else
+        } else {
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));
+        }
     }
     for (size_t i = 0; i < p->strangers.n; i++)
         if (p->strangers.items[i].gone.n)

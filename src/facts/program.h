@@ -20,6 +20,7 @@ enum program_task { TASK_UNSAID, TASK_TRAINING, TASK_INFERENCE, TASK_EVALUATION,
 
 struct facts;
 struct program_kind;
+struct program_setting;
 
 /* A flag, or a key that stands for one, that Megatron-LM does not take. */
 struct stranger {
@@ -27,6 +28,8 @@ struct stranger {
     struct str name;
     struct str gone; /* what took its place, of one that this release no longer has; else empty */
     struct str instead; /* the flag of this release that says the same with as many values */
+    struct str value;   /* its one value; NULL bytes: none, several, or not known */
+    struct span value_at;
 };
 
 /* A finding that holds for Megatron-LM of this release alone. */
@@ -55,6 +58,10 @@ struct program program_of(struct str script);
    (each an error where it can only be a slip, else one warning for all) and lessens the doubtful
    findings of a fork to warnings; sets the facts program, program_task and program_told. */
 void program_settle(struct facts *f);
+/* A setting of the program's own, and the value written for it: no number where it takes one is a
+   warning. */
+void program_check_own(struct facts *f, const struct program_setting *own, struct str value,
+                       struct span at);
 /* Whether Megatron-LM's own checks see the arguments: not in a program that is known to check them
  * itself. */
 bool program_vouches(const struct program *p);

@@ -304,10 +304,14 @@ static void apply_mapping(struct yaml *y, const struct node *doc, bool strict)
     }
 }
 
-/* A key that is neither Megatron-LM's nor the program's own. */
-static void note_key(struct facts *f, const struct node *key)
+/* A key that Megatron-LM does not have: the program's own, with its value where that is known, or
+   nobody's. */
+static void note_key(struct facts *f, const struct node *key, const struct node *value)
 {
-    bool own = f->program.kind && program_kind_own(f->program.kind, key->text);
+    const struct program_kind *kind = f->program.kind;
+    const struct program_setting *own = kind ? program_kind_own(kind, key->text) : NULL;
+    bool here = value && value->kind == NODE_SCALAR && !is_null(value);
+    if (own && here) program_check_own(f, own, value->text, node_span(f->diags, value));
     if (!own && param_find(key->text) < 0 && param_of_key(key->text) < 0) unknown_key(f, key);
 }
 
@@ -319,7 +323,7 @@ static void apply_leaves(struct yaml *y, const struct node *map, int depth)
         bool leaf = value->kind != NODE_MAP;
         if (node_get(map, key->text) != value) continue;
         if (!leaf) apply_leaves(y, value, depth + 1);
-        if (!leaf || is_null(value) || !apply_name(y, key, value)) note_key(y->f, key);
+        if (!leaf || is_null(value) || !apply_name(y, key, value)) note_key(y->f, key, value);
     }
 }
 
@@ -362,7 +366,7 @@ static struct node *name_of_setting(struct facts *f, struct str key, const struc
 
 void megatron_note_setting(struct facts *f, struct str key, const struct flag_word *at)
 {
-    note_key(f, name_of_setting(f, key, at));
+    note_key(f, name_of_setting(f, key, at), NULL);
 }
 
 void megatron_read_setting(struct facts *f, struct str key, struct str value,
@@ -371,10 +375,9 @@ void megatron_read_setting(struct facts *f, struct str key, struct str value,
     struct yaml y = {.f = f, .options = options};
     struct node *name = name_of_setting(f, key, at), *node = node_of(f, value, at);
     struct node alone = {.kind = NODE_LIST, .source = node->source, .from = at->from, .to = at->to};
-    if (value.p && is_null(node))
-        note_key(f, name);
-    else if (!apply_name(&y, name, value.p ? node : &alone))
-        note_key(f, name);
+    bool null = value.p && is_null(node);
+    if (null || !apply_name(&y, name, value.p ? node : &alone))
+        note_key(f, name, value.p ? node : NULL);
 }
 
 /* Megatron-LM's own tests train where they do not say otherwise. Settings by their names alone may
