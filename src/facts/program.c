@@ -273,16 +273,28 @@ static struct str nearest_key(const struct program_kind *kind, struct str name)
     return first ? own : other;
 }
 
+/* The destination that another framework's key says: tp_size of distributed.tp_size; empty: none. */
+static struct str meant_by_key(struct str name)
+{
+    for (uint32_t i = 0; i < param_count; i++) {
+        struct str key = param_table[i].in[FRAMEWORK_AUTOMODEL].key;
+        bool same = str_ends(key, name) && key.n > name.n && key.p[key.n - name.n - 1] == '.';
+        if (same && param_table[i].in[FRAMEWORK_MEGATRON].n_flags) return param_table[i].name;
+    }
+    return (struct str){"", 0};
+}
+
 /* A key in a program's own file: what is no slip may be its own, which nobody has listed. */
 static void report_key(struct facts *f, const struct stranger *s)
 {
     enum { SHORTEST = 5 };
-    struct str near = nearest_key(f->program.kind, s->name);
-    if (s->name.n < SHORTEST || !is_slip(f->arena, s->name, near)) return;
+    struct str near = nearest_key(f->program.kind, s->name), meant = meant_by_key(s->name);
+    bool slip = s->name.n >= SHORTEST && is_slip(f->arena, s->name, near);
+    if (!slip && !meant.n) return;
     struct diag *d =
         diag_add(f->diags, SEVERITY_WARNING, "unknown-key", s->at, "%.*s has no key %.*s",
                  STR_ARG(f->program.kind->title), STR_ARG(s->name));
-    diag_suggest(f->diags, d, near);
+    diag_suggest(f->diags, d, slip ? near : meant);
 }
 
 /* The name beside a flag that is a fork's own, where it is shown. */

@@ -102,6 +102,11 @@ static int param_of_key(struct str key)
     return param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags ? param : -1;
 }
 
+bool megatron_has_key(struct str key)
+{
+    return param_of_key(key) >= 0;
+}
+
 /* NeMo's tests write MODEL_ARGS too, of dotted keys that are not Megatron's. */
 static bool holds_flags(const struct node *args)
 {
@@ -312,7 +317,14 @@ static void note_key(struct facts *f, const struct node *key, const struct node 
     const struct program_setting *own = kind ? program_kind_own(kind, key->text) : NULL;
     bool here = value && value->kind == NODE_SCALAR && !is_null(value);
     if (own && here) program_check_own(f, own, value->text, node_span(f->diags, value));
-    if (!own && param_find(key->text) < 0 && param_of_key(key->text) < 0) unknown_key(f, key);
+    bool aside = str_starts(key->text, STR("_")); /* a name of the file's own, for anchors */
+    if (!own && !aside && param_find(key->text) < 0 && param_of_key(key->text) < 0)
+        unknown_key(f, key);
+}
+
+void megatron_note_key(struct facts *f, const struct node *key)
+{
+    note_key(f, key, NULL);
 }
 
 static void apply_leaves(struct yaml *y, const struct node *map, int depth)

@@ -51,11 +51,26 @@ static void move_comment(struct shell *sh, struct diag *d)
     d->safe = true;
 }
 
+/* "--flag". */
+static bool is_flag(struct str word)
+{
+    return str_starts(word, STR("--")) && word.n > 2 && shell_begins_name(word.p[2]);
+}
+
+/* "a.b=value", an override: bash assigns to no name with a dot. */
+static bool is_override(struct str word)
+{
+    struct str name = str_slice(word, 0, str_find(word, '='));
+    for (size_t i = 0; i < name.n; i++)
+        if (!shell_is_name(name.p[i]) && (i == 0 || name.p[i] != '.')) return false;
+    return name.n < word.n && str_find(name, '.') < name.n;
+}
+
 bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known)
 {
     struct str name = shell_str(words->items[0]);
-    bool flag = str_starts(name, STR("--")) && name.n > 2 && shell_begins_name(name.p[2]);
-    if (!flag || (!sh->launch_flags && !known)) return false;
+    bool flag = is_flag(name), override = (sh->launch_goes_on || known) && is_override(name);
+    if ((!flag || (!sh->launch_flags && !known)) && !override) return false;
     struct diags *diags = sh->f->diags;
     struct diag *d;
     if (sh->cut) {
