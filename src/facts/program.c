@@ -228,13 +228,21 @@ static bool is_beside_training(const struct program *p)
     return p->task != TASK_TRAINING && p->task != TASK_UNSAID;
 }
 
+static bool has_near(const struct crowd *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->near[i].n) return true;
+    return false;
+}
+
 /* One warning for the flags that nobody knows; a program that serves, judges or converts has some
    of its own. */
 static void report_unknown(struct facts *f, const struct crowd *c)
 {
     if (c->n == 0) return;
     const struct stranger *first = c->items[0];
-    enum severity severity = is_beside_training(&f->program) ? SEVERITY_INFO : SEVERITY_WARNING;
+    bool aside = is_beside_training(&f->program) && !has_near(c);
+    enum severity severity = aside ? SEVERITY_INFO : SEVERITY_WARNING;
     struct diag *d = diag_add(f->diags, severity, "unknown-key", first->at,
                               c->n == 1 ? "Megatron-LM %.*s has no %s %.*s"
                                         : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
@@ -303,8 +311,8 @@ static struct str slip_of(const struct facts *f, struct str *near, size_t i, siz
     struct str none = {"", 0};
     if (named >= MOST_NAMED) return none;
     struct str name = f->program.strangers.items[i].name, found = nearest(f, near, i);
-    if (is_slip(f->arena, name, found) || !f->program.kind) return found;
-    found = program_kind_nearest(f->program.kind, name);
+    if (!is_slip(f->arena, name, found) && f->program.kind)
+        found = program_kind_nearest(f->program.kind, name);
     return is_slip(f->arena, name, found) ? found : none;
 }
 
@@ -340,8 +348,9 @@ static void report_fork(struct facts *f, struct str *near)
 static bool is_own(const struct facts *f, const struct doubt *doubt)
 {
     const struct program_setting *own = program_kind_own(f->program.kind, doubt->flag);
-    bool open = own && own->type == PARAM_ANY && str_starts(own->name, STR("-"));
-    return own && (own->type == PARAM_STRING || (open && !doubt->choice));
+    if (!own || own->type == PARAM_INT || own->type == PARAM_DOUBLE) return false;
+    bool flag = str_starts(own->name, STR("-")), text = own->type == PARAM_STRING;
+    return doubt->choice ? flag && text : flag || text;
 }
 
 /* What argparse of Megatron-LM's would refuse a fork may take, and a program with a parser of its

@@ -258,6 +258,12 @@ static struct str meant_key(struct facts *f, struct str key, const char **why)
     return found.n && edit_distance(key, found) <= 2 ? found : (struct str){"", 0};
 }
 
+/* Sections that nobody but Bridge makes: their fields are all known. */
+static bool is_closed(struct str section)
+{
+    return str_is_any(section, "train|optimizer|scheduler|ddp|logger|checkpoint|rng|dist");
+}
+
 /* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's, a
    provider's or a data set's own code may have more fields: then only what looks like a slip is
    worth a word. `leaf`: at the place stands the key's last part, in a section of its own. */
@@ -269,11 +275,12 @@ static void unknown_key(struct facts *f, struct str key, struct span at, bool le
     bool plain = dot < key.n && str_find(str_slice(key, dot + 1, key.n), '.') == key.n - dot - 1;
     if (!plain || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE || has_key(f, key)) return;
     struct str near = meant_key(f, key, &why);
-    if (!near.n) return;
-    bool over = facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
+    if (!near.n && !is_closed(str_slice(key, 0, dot))) return;
+    bool over = near.n && facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
     struct diag *d = diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
                               "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
     if (why) diag_note(f->diags, d, "%s", why);
+    if (!near.n) return;
     bool beside = leaf && str_starts(near, str_slice(key, 0, dot + 1));
     diag_suggest(f->diags, d, beside ? str_slice(near, dot + 1, near.n) : near);
     diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
