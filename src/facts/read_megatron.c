@@ -102,9 +102,10 @@ static int param_of_key(struct str key)
     return param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags ? param : -1;
 }
 
-bool megatron_has_key(struct str key)
+bool megatron_has_size(struct str key)
 {
-    return param_of_key(key) >= 0;
+    int param = param_of_key(key);
+    return param >= 0 && param_table[param].type != PARAM_STRING;
 }
 
 /* NeMo's tests write MODEL_ARGS too, of dotted keys that are not Megatron's. */

@@ -40,7 +40,8 @@ static void note_outside(struct facts *f, const struct node *map, size_t at)
 {
     const struct program_kind *kind = f->program.kind;
     struct str key = map->keys[at]->text;
-    if (program_kind_own(kind, key) || !megatron_has_key(key)) return;
+    bool leaf = map->items[at]->kind == NODE_SCALAR;
+    if (!leaf || program_kind_own(kind, key) || !megatron_has_size(key)) return;
     for (size_t i = 0; i < kind->n_sections; i++) {
         const struct node *section = node_at(f->document, kind->sections[i]);
         for (size_t k = 0; section && k < map->n; k++) {

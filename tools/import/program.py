@@ -99,6 +99,12 @@ def listed(member, names):
     return [f"{member}:"] + [f"  - {name} {kind}" if kind else f"  - {name}" for name, kind in sorted(names.items())]
 
 
+def own_keys(settings, ours):
+    """The keys that are no destination of Megatron-LM's, and those that are but take words of the program's own."""
+    flag = "--{}".format
+    return {k: t for k, t in settings.items() if t == "string" or flag(k.replace("_", "-")) not in ours}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("file", type=pathlib.Path)
@@ -124,7 +130,7 @@ def main():
     if not args.no_flags:
         lines += listed("flags", flags)
     if args.keys:
-        lines += listed("keys", settings)
+        lines += listed("keys", own_keys(settings, ours))
     args.file.write_text("\n".join(lines) + "\n")
     print(f"{args.file}: {len(flags)} flags, {len(settings)} settings")
 
