@@ -47,9 +47,9 @@ static void write_settings(struct generator *g, const char *member, const struct
 
 static void write_program(struct generator *g, const struct node *root)
 {
-    static const char *const known[] = {"moeplan", "kind",   "name",     "title",    "source",
-                                        "commit",  "date",   "proof",    "sections", "commands",
-                                        "model",   "checks", "prefixes", "flags",    "keys",     NULL};
+    static const char *const known[] = {
+        "moeplan",  "kind",     "name",  "title",  "source",   "commit", "date", "proof",
+        "sections", "commands", "model", "checks", "prefixes", "flags",  "keys", NULL};
     static const char *const texts[] = {"name", "title", "source", "model", NULL};
     static const char *const lists[] = {"proof", "sections", "commands", "prefixes", NULL};
     tables_check_keys(g, root, known);

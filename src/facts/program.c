@@ -2,9 +2,9 @@
 #include "facts/program.h"
 
 #include "base/edit.h"
+#include "facts/check.h"
 #include "facts/facts.h"
 #include "facts/param_ids.h"
-#include "facts/check.h"
 #include "facts/pattern.h"
 #include "facts/placeholder.h"
 #include "facts/profile.h"
@@ -273,7 +273,8 @@ void program_check_own(struct facts *f, const struct program_setting *own, struc
     diag_note(f->diags, d, "as %.*s reads it", STR_ARG(f->program.kind->title));
 }
 
-/* The nearest key that a program's own files can have: its own, or a destination of Megatron-LM's. */
+/* The nearest key that a program's own files can have: its own, or a destination of Megatron-LM's.
+ */
 static struct str nearest_key(const struct program_kind *kind, struct str name)
 {
     struct str own = program_kind_nearest(kind, name), other = param_nearest(name);
@@ -281,7 +282,8 @@ static struct str nearest_key(const struct program_kind *kind, struct str name)
     return first ? own : other;
 }
 
-/* The destination that another framework's key says: tp_size of distributed.tp_size; empty: none. */
+/* The destination that another framework's key says: tp_size of distributed.tp_size; empty: none.
+ */
 static struct str meant_by_key(struct str name)
 {
     for (uint32_t i = 0; i < param_count; i++) {
@@ -343,8 +345,8 @@ static void report_fork(struct facts *f, struct str *near)
     report_unknown(f, &unknown);
 }
 
-/* Whether the program has a meaning of its own for what is in doubt: its own parser says which words
-   and numbers the flag takes. */
+/* Whether the program has a meaning of its own for what is in doubt: its own parser says which
+   words and numbers the flag takes. */
 static bool is_own(const struct facts *f, const struct doubt *doubt)
 {
     const struct program_setting *own = program_kind_own(f->program.kind, doubt->flag);

@@ -558,6 +558,21 @@ static bool is_script(struct arena *a, struct str text)
     return false;
 }
 
+/* The launchers hand on what they do not know, and the run then stops or goes without it. */
+static void check_options(struct facts *f, struct str text, const struct flag_words *words)
+{
+    for (size_t i = 0; i < words->n && calls_launcher(text); i++) {
+        const struct flag_word *w = &words->items[i];
+        struct str near = bridge_command_slip(w->text);
+        if (w->maybe || !near.n) continue;
+        struct str name = str_slice(w->text, 0, str_find(w->text, '='));
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key",
+                                  node_span(f->diags, word_node(f, w)),
+                                  "Bridge's launchers have no option %.*s", STR_ARG(name));
+        diag_suggest(f->diags, d, near);
+    }
+}
+
 static void apply_words(struct facts *f, const struct flag_words *words)
 {
     for (size_t i = 0; i < words->n; i++)
@@ -637,6 +652,7 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     find_recipe(f, text, &words, options);
     read_head(f, text);
     bridge_command_overrides(f->arena, &words, &told);
+    check_options(f, text, &words);
     apply_words(f, &told);
     apply_words(f, &words);
     check_sequence_length(f, &words);

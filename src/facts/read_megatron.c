@@ -319,7 +319,7 @@ static void note_key(struct facts *f, const struct node *key, const struct node 
     bool here = value && value->kind == NODE_SCALAR && !is_null(value);
     if (own && here) program_check_own(f, own, value->text, node_span(f->diags, value));
     bool aside = str_starts(key->text, STR("_")); /* a name of the file's own, for anchors */
-    int param = param_find(key->text);            /* a field of Megatron-core's, or a symbol of ours */
+    int param = param_find(key->text); /* a field of Megatron-core's, or a symbol of ours */
     bool core = param >= 0 && str_eq(param_table[param].name, key->text);
     if (!own && !aside && !core && param_of_key(key->text) < 0) unknown_key(f, key);
 }

@@ -109,15 +109,9 @@ static void read_setting(struct facts *f, const struct flag_words *words, size_t
     struct str key, value, none = {NULL, 0};
     if (!program_kind_takes(f->program.kind, words->items[at].text, &key, &value)) return;
     switch (find_value(words, at, &value)) {
-    case VALUE_NONE:
-        megatron_read_setting(f, key, none, &words->items[at], options);
-        break;
-    case VALUE_THERE:
-        megatron_read_setting(f, key, value, &words->items[at], options);
-        break;
-    case VALUE_OPEN:
-        megatron_note_setting(f, key, &words->items[at]);
-        break;
+    case VALUE_NONE: megatron_read_setting(f, key, none, &words->items[at], options); break;
+    case VALUE_THERE: megatron_read_setting(f, key, value, &words->items[at], options); break;
+    case VALUE_OPEN: megatron_note_setting(f, key, &words->items[at]); break;
     }
 }
 
@@ -152,8 +146,8 @@ static void note_bare(struct facts *f, const struct flag_word *w)
         bool inside = str_starts(w->text, section) && w->text.n > section.n + 1 &&
                       w->text.p[section.n] == '.';
         if (!inside || str_find(w->text, '=') < w->text.n || !is_override(w->text)) continue;
-        struct span at = source_span(&f->diags->sources, w->source ? w->source : f->source, w->from,
-                                     w->to);
+        struct span at =
+            source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
         struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", at,
                                   "%.*s has no value", STR_ARG(w->text));
         diag_help(f->diags, d, "write %.*s=VALUE, without blanks", STR_ARG(w->text));

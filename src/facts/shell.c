@@ -140,7 +140,8 @@ void shell_launch(struct shell *sh, const struct shell_fields *words)
 {
     struct shell_fields all;
     bool known = is_argument(sh, words->items[0]);
-    if (!sh->launch_flags && count_flags(sh, words, 0)) known = true; /* the launch so far has none */
+    if (!sh->launch_flags && count_flags(sh, words, 0))
+        known = true; /* the launch so far has none */
     if (shell_is_tail(sh, words, known)) {
         if (sh->launch_goes_on) {
             go_on(sh, words);
