@@ -13,20 +13,43 @@ static int in_order(const void *a, const void *b)
     return str_cmp((*x)->text, (*y)->text);
 }
 
-/* The flags are looked up by halving. */
-static void write_flags(struct generator *g, const struct node *root)
+/* "--name type": a setting and, where it is known, the type of its one value. */
+static void write_setting(struct generator *g, const struct node *item)
 {
-    const struct node *list = node_get(root, STR("flags"));
+    static const struct {
+        const char *word, *type;
+    } types[] = {{"", "PARAM_ANY"},
+                 {"int", "PARAM_INT"},
+                 {"double", "PARAM_DOUBLE"},
+                 {"string", "PARAM_STRING"}};
+    size_t end = str_find(item->text, ' '), i = 0;
+    struct str type = str_trim(str_slice(item->text, end, item->text.n));
+    while (i < sizeof types / sizeof *types && !str_is(type, types[i].word))
+        i++;
+    if (i == sizeof types / sizeof *types) {
+        tables_bad(g, item, "a type is int, double or string");
+        return;
+    }
+    buf_printf(&g->out, "{{\"%.*s\", %zu}, %s},", STR_ARG(str_slice(item->text, 0, end)), end,
+               types[i].type);
+}
+
+/* Settings are looked up by halving. */
+static void write_settings(struct generator *g, const char *member, const struct node *list)
+{
     if (!list) return;
     sort_items(list->items, list->n, sizeof *list->items, in_order);
-    tables_write_texts(g, "flags", list);
+    buf_printf(&g->out, ".%s=(const struct program_setting[]){", member);
+    for (size_t i = 0; i < list->n; i++)
+        write_setting(g, list->items[i]);
+    buf_printf(&g->out, "},.n_%s=%zu,", member, list->n);
 }
 
 static void write_program(struct generator *g, const struct node *root)
 {
-    static const char *const known[] = {"moeplan", "kind",   "name",     "title",    "source",
-                                        "commit",  "date",   "proof",    "sections", "commands",
-                                        "model",   "checks", "prefixes", "flags",    NULL};
+    static const char *const known[] = {
+        "moeplan",  "kind",     "name",  "title",  "source",   "commit", "date", "proof",
+        "sections", "commands", "model", "checks", "prefixes", "flags",  "keys", NULL};
     static const char *const texts[] = {"name", "title", "source", "model", NULL};
     static const char *const lists[] = {"proof", "sections", "commands", "prefixes", NULL};
     tables_check_keys(g, root, known);
@@ -39,7 +62,8 @@ static void write_program(struct generator *g, const struct node *root)
     struct str checks = tables_text(root, "checks");
     if (checks.n && !str_is(checks, "megatron")) tables_bad(g, root, "checks is megatron");
     if (checks.n) buf_printf(&g->out, ".checked_by_megatron=true,");
-    write_flags(g, root);
+    write_settings(g, "flags", node_get(root, STR("flags")));
+    write_settings(g, "keys", node_get(root, STR("keys")));
     buf_printf(&g->out, "},\n");
 }
 

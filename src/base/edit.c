@@ -42,6 +42,29 @@ size_t edit_distance(struct str a, struct str b)
     return bounded_distance(a, b, LONGEST);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Whether two words have the same digits in the same order. */
+static bool same_numbers(struct str a, struct str b)
+{
+    for (size_t i = 0, k = 0;; i++, k++) {
+        while (i < a.n && !is_digit(a.p[i]))
+            i++;
+        while (k < b.n && !is_digit(b.p[k]))
+            k++;
+        if (i == a.n || k == b.n) return i == a.n && k == b.n;
+        if (a.p[i] != b.p[k]) return false;
+    }
+}
+
+bool edit_is_slip(struct str a, struct str b, size_t most)
+{
+    return a.n && b.n && same_numbers(a, b) && edit_distance(a, b) <= most;
+}
+
 /* Letters that only one of the words has, counted with their number: each costs a change. */
 static size_t least_distance(struct str a, struct str b)
 {

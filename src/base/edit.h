@@ -8,6 +8,9 @@
 /* Insertions, deletions, changes and swaps of neighbours that turn a into b; words above 64 bytes
    are far (SIZE_MAX). */
 size_t edit_distance(struct str a, struct str b);
+/* Whether one word is most likely a slip of the other: up to `most` changes away, and with the same
+   numbers, as names that differ in these are different things (GPU_0, GPU_1). */
+bool edit_is_slip(struct str a, struct str b, size_t most);
 
 /* Collects the nearest of many words: start zeroed with `word` set, offer each, then read best (n
    bytes 0: none near enough). A third of the letters may be wrong, but a long word must begin or

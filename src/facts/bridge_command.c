@@ -2,6 +2,7 @@
 /* The command lines of Megatron-Bridge's own launchers: scripts/training/run_recipe.py, train.sh
    and setup_experiment.py name a recipe, scripts/performance/setup_experiment.py and run_script.py
    what to choose one by. Their options stand for overrides. */
+#include "base/edit.h"
 #include "base/num.h"
 #include "facts/bridge.h"
 #include "facts/flags.h"
@@ -31,6 +32,67 @@ static const struct option {
     {"--hidden_size", NULL, "model.hidden_size", NULL},
     {"--num_moe_experts", NULL, "model.num_moe_experts", NULL},
     {"--pipeline_model_parallel_layout", NULL, "model.pipeline_model_parallel_layout", NULL},
+};
+
+/* Their other options, for slips: scripts/performance/argument_parser.py, scripts/training. */
+static const char *const more_options[] = {
+    "--model_family_name",
+    "--model_recipe_name",
+    "--num_gpus",
+    "--gpus_per_node",
+    "--compute_dtype",
+    "--config_variant",
+    "--optimizer_type",
+    "--container_image",
+    "--cuda_graph_impl",
+    "--cuda_graph_scope",
+    "--recompute_modules",
+    "--recompute_num_layers",
+    "--activation_offload_layers",
+    "--moe_flex_dispatcher_backend",
+    "--use_megatron_fsdp",
+    "--use_tokendrop",
+    "--tokenizer_model",
+    "--tokenizer_type",
+    "--vocab_size",
+    "--warmup_iters",
+    "--pretrained_checkpoint",
+    "--save_interval",
+    "--save_dir",
+    "--load_dir",
+    "--log_dir",
+    "--most_recent_k",
+    "--dataset_name",
+    "--dataset_paths",
+    "--dataset_root",
+    "--index_mapping_dir",
+    "--packed_sequence",
+    "--time_limit",
+    "--partition",
+    "--account",
+    "--packager",
+    "--additional_slurm_params",
+    "--custom_mounts",
+    "--custom_env_vars",
+    "--custom_srun_args",
+    "--custom_bash_cmds",
+    "--enable_vboost",
+    "--enable_nsys",
+    "--enable_pct_binding",
+    "--pytorch_profiler",
+    "--profiling_start_step",
+    "--profiling_stop_step",
+    "--profiling_ranks",
+    "--record_memory_history",
+    "--first_k_dense_replace",
+    "--deterministic",
+    "--max_retries",
+    "--distributed_timeout_minutes",
+    "--wandb_project_name",
+    "--wandb_entity_name",
+    "--wandb_experiment_name",
+    "--wandb_save_dir",
+    "--recipe",
 };
 
 /* The value of the option that is at words[*at], behind = or in the next word; NULL: another word
@@ -157,6 +219,25 @@ static void add_sequence_parallel(struct arena *a, const struct flag_words *word
         return;
     tp.text = n > 1 ? STR("true") : STR("false");
     add_override(a, &tp, "model.sequence_parallel", out);
+}
+
+/* Looks at one more option: the word itself ends the search with nothing. */
+static bool is_other(struct str name, const char *option, struct str *found)
+{
+    enum { SHORTEST = 9, LONG = 18 }; /* --min_lr and --env have other neighbours */
+    struct str other = str_of(option);
+    if (other.n >= SHORTEST && edit_is_slip(name, other, name.n >= LONG ? 2 : 1)) *found = other;
+    return !str_eq(name, other);
+}
+
+struct str bridge_command_slip(struct str word)
+{
+    struct str name = str_slice(word, 0, str_find(word, '=')), none = {"", 0}, found = none;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (!is_other(name, options[i].name, &found)) return none;
+    for (size_t i = 0; i < sizeof more_options / sizeof *more_options; i++)
+        if (!is_other(name, more_options[i], &found)) return none;
+    return found;
 }
 
 void bridge_command_overrides(struct arena *a, const struct flag_words *words,

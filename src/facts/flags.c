@@ -3,6 +3,8 @@
    _match_argument. */
 #include "facts/flags.h"
 
+#include <math.h>
+
 #include "base/buf.h"
 #include "base/edit.h"
 #include "base/num.h"
@@ -12,6 +14,7 @@
 #include "facts/pattern.h"
 #include "facts/placeholder.h"
 #include "facts/profile.h"
+#include "facts/program_kind.h"
 #include "facts/rewrite.h"
 
 /* ---- words ---- */
@@ -167,8 +170,36 @@ static struct diag *complain(struct occurrence *o, const char *rule, const struc
         d->covers = argparse_other;
         d->n_covers = 1;
     }
-    *VEC_PUSH(o->f->arena, &o->f->program.doubts) = o->f->diags->n - 1;
+    *VEC_PUSH(o->f->arena, &o->f->program.doubts) =
+        (struct doubt){.diag = o->f->diags->n - 1, .flag = o->name.text};
     return d;
+}
+
+/* The last finding holds whoever takes the flag. */
+static void mark_plain(struct occurrence *o, bool plain)
+{
+    o->f->program.doubts.items[o->f->program.doubts.n - 1].plain = plain;
+}
+
+static bool is_number_type(enum param_type type)
+{
+    return type == PARAM_INT || type == PARAM_DOUBLE;
+}
+
+/* A whole number as YAML files write it, 1e6 or 10.0: a program may round it. */
+static bool is_whole(struct str word)
+{
+    double d = 0;
+    return num_parse_double(word, &d) && d == floor(d);
+}
+
+/* A fork may take more choices, but none that is another one with a letter wrong. */
+static bool is_misspelt(struct str word, const struct str *choices, size_t n)
+{
+    enum { SHORTEST = 4 };
+    for (size_t i = 0; i < n && word.n >= SHORTEST; i++)
+        if (edit_is_slip(word, choices[i], 1)) return true;
+    return false;
 }
 
 /* The rule of a bad value: the flag's own, else the general one. */
@@ -250,10 +281,13 @@ static void unknown_flag(struct occurrence *o)
     const struct param_flag *now =
         o->spelling ? param_flag_in(o->spelling, facts_release(f)) : NULL;
     bool renamed = now && o->flag && now->nargs_max == o->flag->nargs_max && !o->flag->removed.n;
+    bool one = o->n == 1 && !o->values[0].dynamic && !o->values[0].maybe;
     *VEC_PUSH(f->arena, &f->program.strangers) =
         (struct stranger){.at = span_of(f, &o->name),
                           .name = o->name.text,
                           .gone = other_release(o),
+                          .value = one ? o->values[0].text : (struct str){NULL, 0},
+                          .value_at = one ? span_of(f, &o->values[0]) : (struct span){0},
                           .instead = renamed ? now->flag : (struct str){"", 0}};
     o->param = -1;
     facts_add_raw(f, o->name.text, o->n ? value_string(o->values[0].text) : value_bool(true));
@@ -290,6 +324,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
         complain(o, rule_or(o, "value-type"), word,
                  arena_printf(a, "%.*s takes %s, not '%.*s'", STR_ARG(o->name.text),
                               param_type_words(type), STR_ARG(word->text)));
+        mark_plain(o, is_number_type(type) && !(o->name.node && is_whole(word->text)));
         return value_unknown();
     }
     size_t n = o->spelling->n_choices;
@@ -299,6 +334,8 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct diag *d = complain(
         o, rule_or(o, "value-choice"), word,
         arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
+    mark_plain(o, is_misspelt(word->text, choices, n));
+    o->f->program.doubts.items[o->f->program.doubts.n - 1].choice = true;
     diag_choices(o->f->diags, d, word->text, choices, n);
     return value_unknown();
 }
@@ -357,6 +394,8 @@ static bool check_count(struct occurrence *o)
         struct diag *d =
             complain(o, "value-for-switch", &o->values[0],
                      arena_printf(a, "%.*s is a switch and takes no value", STR_ARG(o->name.text)));
+        static const struct str truths[] = {{"true", 4}, {"false", 5}};
+        mark_plain(o, o->name.node && is_misspelt(o->values[0].text, truths, 2));
         diag_help(o->f->diags, d, "leave out '%.*s'", STR_ARG(o->values[0].text));
         drop_value(o, d);
         return false;
@@ -365,11 +404,14 @@ static bool check_count(struct occurrence *o)
         complain(o, "value-unexpected", &o->values[flag->nargs_max],
                  arena_printf(a, "'%.*s' is one value too many for %.*s",
                               STR_ARG(o->values[flag->nargs_max].text), STR_ARG(o->name.text)));
+        /* a fork's parser may take several, a list in YAML is one value */
+        mark_plain(o, o->name.node && is_number_type(o->spelling->type));
         return true;
     }
     complain(o, "value-missing", &o->name,
              arena_printf(a, "%.*s needs %d value%s, not %zu", STR_ARG(o->name.text),
                           flag->nargs_min, flag->nargs_min == 1 ? "" : "s", o->n));
+    mark_plain(o, is_number_type(o->spelling->type));
     return false;
 }
 
@@ -481,6 +523,8 @@ static void note_repeated(struct occurrence *o, struct value v)
                               STR_ARG(o->name.text), STR_ARG(value_text(a, v)),
                               STR_ARG(value_text(a, old->value)), old->node ? old->node->line : 0));
     d->severity = SEVERITY_WARNING;
+    /* of two sections each may have its own */
+    mark_plain(o, o->f->program.kind ? o->f->program.kind->n_commands > 0 : !o->name.node);
     if (old->node && !o->name.node) d->safe = rewrite_drop_words(o->f, old->node, &d->edits);
 }
 
@@ -577,7 +621,7 @@ static void stray_word(struct facts *f, const struct flag_word *w)
 {
     diag_add(f->diags, SEVERITY_ERROR, "value-unexpected", span_of(f, w),
              "'%.*s' belongs to no flag", STR_ARG(w->text));
-    *VEC_PUSH(f->arena, &f->program.doubts) = f->diags->n - 1;
+    *VEC_PUSH(f->arena, &f->program.doubts) = (struct doubt){.diag = f->diags->n - 1};
 }
 
 /* Values of the flag at words[at]: those that follow, up to as many as it takes, at least one more

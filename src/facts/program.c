@@ -2,9 +2,12 @@
 #include "facts/program.h"
 
 #include "base/edit.h"
+#include "facts/check.h"
 #include "facts/checkout.h"
 #include "facts/facts.h"
 #include "facts/param_ids.h"
+#include "facts/pattern.h"
+#include "facts/placeholder.h"
 #include "facts/profile.h"
 #include "facts/program_kind.h"
 
@@ -85,7 +88,7 @@ static bool is_slip(struct arena *a, struct str name, struct str near)
 {
     enum { LONG = 18 };
     size_t most = name.n >= LONG ? 2 : 1;
-    return near.n && edit_distance(dashed(a, name), dashed(a, near)) <= most;
+    return edit_is_slip(dashed(a, name), dashed(a, near), most);
 }
 
 /* Looking for the nearest of two thousand names takes long: enough for the first findings. */
@@ -252,13 +255,21 @@ static bool is_beside_training(const struct program *p)
     return p->task != TASK_TRAINING && p->task != TASK_UNSAID;
 }
 
+static bool has_near(const struct crowd *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->near[i].n) return true;
+    return false;
+}
+
 /* One warning for the flags that nobody knows; a program that serves, judges or converts has some
    of its own. */
 static void report_unknown(struct facts *f, const struct crowd *c)
 {
     if (c->n == 0) return;
     const struct stranger *first = c->items[0];
-    enum severity severity = is_beside_training(&f->program) ? SEVERITY_INFO : SEVERITY_WARNING;
+    bool aside = is_beside_training(&f->program) && !has_near(c);
+    enum severity severity = aside ? SEVERITY_INFO : SEVERITY_WARNING;
     struct diag *d = diag_add(f->diags, severity, "unknown-key", first->at,
                               c->n == 1 ? "Megatron-LM %.*s has no %s %.*s"
                                         : "Megatron-LM %.*s has no %s %.*s, nor %zu others here",
@@ -270,13 +281,68 @@ static void report_unknown(struct facts *f, const struct crowd *c)
               "a fork's own flags are declared with kind: Parameters in a file for --rules");
 }
 
+static bool is_of_type(enum param_type type, struct str value)
+{
+    int64_t i;
+    double d;
+    return type == PARAM_INT ? python_int(value, &i) : python_float(value, &d);
+}
+
+void program_check_own(struct facts *f, const struct program_setting *own, struct str value,
+                       struct span at)
+{
+    bool number = own->type == PARAM_INT || own->type == PARAM_DOUBLE;
+    bool open = !value.n || str_find(value, '$') < value.n || placeholder_is(value);
+    if (!number || open || is_of_type(own->type, value)) return;
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "value-type", at, "%.*s takes %s, not '%.*s'",
+                 STR_ARG(own->name), param_type_words(own->type), STR_ARG(value));
+    diag_note(f->diags, d, "as %.*s reads it", STR_ARG(f->program.kind->title));
+}
+
+/* The nearest key that a program's own files can have: its own, or a destination of Megatron-LM's.
+ */
+static struct str nearest_key(const struct program_kind *kind, struct str name)
+{
+    struct str own = program_kind_nearest(kind, name), other = param_nearest(name);
+    bool first = own.n && (!other.n || edit_distance(name, own) <= edit_distance(name, other));
+    return first ? own : other;
+}
+
+/* The destination that another framework's key says: tp_size of distributed.tp_size; empty: none.
+ */
+static struct str meant_by_key(struct str name)
+{
+    for (uint32_t i = 0; i < param_count; i++) {
+        struct str key = param_table[i].in[FRAMEWORK_AUTOMODEL].key;
+        bool same = str_ends(key, name) && key.n > name.n && key.p[key.n - name.n - 1] == '.';
+        if (same && param_table[i].in[FRAMEWORK_MEGATRON].n_flags) return param_table[i].name;
+    }
+    return (struct str){"", 0};
+}
+
+/* A key in a program's own file: what is no slip may be its own, which nobody has listed. */
+static void report_key(struct facts *f, const struct stranger *s)
+{
+    enum { SHORTEST = 5 };
+    struct str near = nearest_key(f->program.kind, s->name), meant = meant_by_key(s->name);
+    bool slip = s->name.n >= SHORTEST && is_slip(f->arena, s->name, near);
+    if (!slip && !meant.n) return;
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "unknown-key", s->at, "%.*s has no key %.*s",
+                 STR_ARG(f->program.kind->title), STR_ARG(s->name));
+    diag_suggest(f->diags, d, slip ? near : meant);
+}
+
 /* The name beside a flag that is a fork's own, where it is shown. */
 static struct str slip_of(const struct facts *f, struct str *near, size_t i, size_t named)
 {
     struct str none = {"", 0};
     if (named >= MOST_NAMED) return none;
-    struct str found = nearest(f, near, i);
-    return is_slip(f->arena, f->program.strangers.items[i].name, found) ? found : none;
+    struct str name = f->program.strangers.items[i].name, found = nearest(f, near, i);
+    if (!is_slip(f->arena, name, found) && f->program.kind)
+        found = program_kind_nearest(f->program.kind, name);
+    return is_slip(f->arena, name, found) ? found : none;
 }
 
 /* Flags that Megatron-LM had once have a word of their own each. */
@@ -289,10 +355,17 @@ static void report_fork(struct facts *f, struct str *near)
     for (size_t i = 0; i < p->strangers.n; i++) {
         const struct stranger *s = &p->strangers.items[i];
         if (s->gone.n) continue;
-        if (s->here || (p->kind && program_kind_has(p->kind, s->name)))
+        if (s->here) {
             crowd_add(&known, s, STR(""));
-        else
+        } else if (p->kind && !str_starts(s->name, STR("-"))) {
+            report_key(f, s);
+        } else if (p->kind && program_kind_has(p->kind, s->name)) {
+            const struct program_setting *own = program_kind_own(p->kind, s->name);
+            if (own) program_check_own(f, own, s->value, s->value_at); /* not by its prefix */
+            crowd_add(&known, s, STR(""));
+        } else {
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));
+        }
     }
     for (size_t i = 0; i < p->strangers.n; i++)
         if (p->strangers.items[i].gone.n)
@@ -301,13 +374,26 @@ static void report_fork(struct facts *f, struct str *near)
     report_unknown(f, &unknown);
 }
 
+/* Whether the program has a meaning of its own for what is in doubt: its own parser says which
+   words and numbers the flag takes. */
+static bool is_own(const struct facts *f, const struct doubt *doubt)
+{
+    const struct program_setting *own = program_kind_own(f->program.kind, doubt->flag);
+    if (!own || own->type == PARAM_INT || own->type == PARAM_DOUBLE) return false;
+    bool flag = str_starts(own->name, STR("-")), text = own->type == PARAM_STRING;
+    return doubt->choice ? flag && text : flag || text;
+}
+
 /* What argparse of Megatron-LM's would refuse a fork may take, and a program with a parser of its
- * own mostly does. */
+ * own mostly does, but for what nobody takes. */
 static void lessen_doubts(struct facts *f)
 {
-    enum severity most = program_vouches(&f->program) ? SEVERITY_WARNING : SEVERITY_INFO;
+    bool vouches = program_vouches(&f->program);
     for (size_t i = 0; i < f->program.doubts.n; i++) {
-        struct diag *d = &f->diags->items[f->program.doubts.items[i]];
+        const struct doubt *doubt = &f->program.doubts.items[i];
+        struct diag *d = &f->diags->items[doubt->diag];
+        bool holds = vouches || (doubt->plain && !is_own(f, doubt));
+        enum severity most = holds ? SEVERITY_WARNING : SEVERITY_INFO;
         bool command = is_beside_training(&f->program) && str_is(d->rule, "value-unexpected");
         if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;
     }

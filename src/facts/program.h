@@ -20,6 +20,7 @@ enum program_task { TASK_UNSAID, TASK_TRAINING, TASK_INFERENCE, TASK_EVALUATION,
 
 struct facts;
 struct program_kind;
+struct program_setting;
 
 /* A flag, or a key that stands for one, that Megatron-LM does not take. */
 struct stranger {
@@ -28,6 +29,16 @@ struct stranger {
     struct str gone; /* what took its place, of one that this release no longer has; else empty */
     struct str instead; /* the flag of this release that says the same with as many values */
     bool here;          /* the checkout that the file lies in has it */
+    struct str value;   /* its one value; NULL bytes: none, several, or not known */
+    struct span value_at;
+};
+
+/* A finding that holds for Megatron-LM of this release alone. */
+struct doubt {
+    size_t diag; /* its index */
+    struct str flag;
+    bool plain;  /* no program that takes the flag from Megatron-LM takes this either */
+    bool choice; /* of a word that is none of the flag's */
 };
 
 struct program {
@@ -38,7 +49,7 @@ struct program {
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
     uint32_t lacking;                /* the releases that lack one of its flags, as bits */
     VEC(struct stranger) strangers;
-    VEC(size_t) doubts; /* findings, by index, that hold for Megatron-LM of this release alone */
+    VEC(struct doubt) doubts;
 };
 
 /* By the words in front of the arguments, the last of which is the script or module; none of them
@@ -48,6 +59,10 @@ struct program program_of(struct str script);
    (each an error where it can only be a slip, else one warning for all) and lessens the doubtful
    findings of a fork to warnings; sets the facts program, program_task and program_told. */
 void program_settle(struct facts *f);
+/* A setting of the program's own, and the value written for it: no number where it takes one is a
+   warning. */
+void program_check_own(struct facts *f, const struct program_setting *own, struct str value,
+                       struct span at);
 /* Whether Megatron-LM's own checks see the arguments: not in a program that is known to check them
  * itself. */
 bool program_vouches(const struct program *p);

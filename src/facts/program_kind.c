@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/edit.h"
+
 static bool is_there(const struct node *doc, struct str proof)
 {
     size_t eq = str_find(proof, '=');
@@ -79,16 +81,59 @@ bool program_kind_takes(const struct program_kind *kind, struct str word, struct
     return key->n && (flag || eq < rest.n);
 }
 
-static int compare(const void *flag, const void *item)
+static int compare(const void *name, const void *item)
 {
-    const struct str *a = flag, *b = item;
-    return str_cmp(*a, *b);
+    const struct program_setting *s = item;
+    return str_cmp(*(const struct str *)name, s->name);
+}
+
+static const struct program_setting *find(const struct program_setting *list, size_t n,
+                                          struct str name)
+{
+    return n ? bsearch(&name, list, n, sizeof *list, compare) : NULL;
 }
 
 bool program_kind_has(const struct program_kind *kind, struct str flag)
 {
     for (size_t i = 0; i < kind->n_prefixes; i++)
         if (str_starts(flag, kind->prefixes[i])) return true;
-    return kind->n_flags &&
-           bsearch(&flag, kind->flags, kind->n_flags, sizeof *kind->flags, compare);
+    return find(kind->flags, kind->n_flags, flag);
+}
+
+/* Whether a flag and a flag or key are the same destination: - for _, dashes before or none. */
+static bool is_same(struct str flag, struct str name)
+{
+    struct str a = str_slice(flag, str_starts(flag, STR("--")) ? 2 : 0, flag.n);
+    struct str b = str_slice(name, str_starts(name, STR("--")) ? 2 : 0, name.n);
+    if (a.n != b.n) return false;
+    for (size_t i = 0; i < a.n; i++)
+        if ((a.p[i] == '_' ? '-' : a.p[i]) != (b.p[i] == '_' ? '-' : b.p[i])) return false;
+    return true;
+}
+
+const struct program_setting *program_kind_own(const struct program_kind *kind, struct str name)
+{
+    const struct program_setting *s = find(kind->flags, kind->n_flags, name);
+    if (!s) s = find(kind->keys, kind->n_keys, name);
+    for (size_t i = 0; !s && i < kind->n_flags; i++)
+        if (is_same(kind->flags[i].name, name)) s = &kind->flags[i];
+    for (size_t i = 0; !s && i < kind->n_keys; i++)
+        if (is_same(kind->keys[i].name, name)) s = &kind->keys[i];
+    return s;
+}
+
+static void offer_all(struct edit_nearest *near, const struct program_setting *list, size_t n,
+                      size_t skip)
+{
+    for (size_t i = 0; i < n; i++)
+        edit_offer(near, str_slice(list[i].name, skip, list[i].name.n));
+}
+
+struct str program_kind_nearest(const struct program_kind *kind, struct str name)
+{
+    struct edit_nearest near = {.word = name};
+    bool flag = str_starts(name, STR("-"));
+    offer_all(&near, kind->flags, kind->n_flags, flag ? 0 : 2);
+    if (!flag) offer_all(&near, kind->keys, kind->n_keys, 0);
+    return near.best;
 }

@@ -6,6 +6,13 @@
 #define MOEPLAN_FACTS_PROGRAM_KIND_H
 
 #include "doc/node.h"
+#include "facts/param.h"
+
+/* A flag or key of a program's own. */
+struct program_setting {
+    struct str name;
+    enum param_type type; /* int, double or string of one value, else PARAM_ANY: not known */
+};
 
 struct program_kind {
     struct str name, title, source; /* source: the repository and commit that it was read from */
@@ -20,8 +27,10 @@ struct program_kind {
     bool checked_by_megatron; /* Megatron-LM's own checks of its arguments run on them */
     struct str
         model; /* the dotted key, or flag without dashes, that names the model; empty: none */
-    const struct str *flags; /* of its own, sorted */
+    const struct program_setting *flags; /* of its own, sorted */
     size_t n_flags;
+    const struct program_setting *keys; /* of its own YAML files and overrides, sorted */
+    size_t n_keys;
     const struct str *prefixes; /* of flags that it makes of another program's settings */
     size_t n_prefixes;
 };
@@ -39,5 +48,9 @@ const struct program_kind *program_kind_of_script(struct str text);
 bool program_kind_takes(const struct program_kind *kind, struct str word, struct str *key,
                         struct str *value);
 bool program_kind_has(const struct program_kind *kind, struct str flag);
+/* The program's own flag, key, or destination of a flag; NULL when it has none of that name. */
+const struct program_setting *program_kind_own(const struct program_kind *kind, struct str name);
+/* The nearest of its own flags, or keys where the name has no dashes; empty when none is near. */
+struct str program_kind_nearest(const struct program_kind *kind, struct str name);
 
 #endif

@@ -307,6 +307,12 @@ static struct str meant_key(struct facts *f, struct str key, const char **why)
     return found.n && edit_distance(key, found) <= 2 ? found : (struct str){"", 0};
 }
 
+/* Sections that nobody but Bridge makes: their fields are all known. */
+static bool is_closed(struct str section)
+{
+    return str_is_any(section, "train|optimizer|scheduler|ddp|logger|checkpoint|rng|dist");
+}
+
 /* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's, a
    provider's or a data set's own code may have more fields: then only what looks like a slip is
    worth a word. `leaf`: at the place stands the key's last part, in a section of its own. */
@@ -319,11 +325,12 @@ static void unknown_key(struct facts *f, struct str key, struct span at, bool le
     if (!plain || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE || has_key(f, key)) return;
     if (leaf && !is_of_run(key)) return;
     struct str near = meant_key(f, key, &why);
-    if (!near.n) return;
-    bool over = facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
+    if (!near.n && !is_closed(str_slice(key, 0, dot))) return;
+    bool over = near.n && facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
     struct diag *d = diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
                               "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
     if (why) diag_note(f->diags, d, "%s", why);
+    if (!near.n) return;
     bool beside = leaf && str_starts(near, str_slice(key, 0, dot + 1));
     diag_suggest(f->diags, d, beside ? str_slice(near, dot + 1, near.n) : near);
     diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
@@ -519,30 +526,6 @@ static void stand_on(struct facts *f, const struct bridge_recipe *r, enum fact_o
     bridge_recipe_apply(f, r);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Whether two names have the same numbers in the same order. */
-static bool same_numbers(struct str a, struct str b)
-{
-    for (size_t i = 0, k = 0;; i++, k++) {
-        while (i < a.n && !is_digit(a.p[i]))
-            i++;
-        while (k < b.n && !is_digit(b.p[k]))
-            k++;
-        if (i == a.n || k == b.n) return i == a.n && k == b.n;
-        if (a.p[i] != b.p[k]) return false;
-    }
-}
-
-/* A name that can only be a slip of the other: of other sizes it may be the user's own recipe. */
-static bool is_slip(struct str name, struct str near)
-{
-    return near.n && edit_distance(name, near) <= 2 && same_numbers(name, near);
-}
-
 /* A recipe of Bridge's that this release does not have. One of the user's own package is not for us
    to know: only what is near a name, and one that another release has, is worth a word. */
 static void unknown_recipe(struct facts *f, const struct flag_word *at, struct str name)
@@ -552,7 +535,8 @@ static void unknown_recipe(struct facts *f, const struct flag_word *at, struct s
     struct str near = other ? (struct str){"", 0} : bridge_recipe_nearest(name, facts_release(f));
     if (!other && !near.n) return;
     struct diag *d =
-        diag_add(f->diags, is_slip(name, near) ? SEVERITY_ERROR : SEVERITY_WARNING,
+        /* of other sizes it may be the user's own */
+        diag_add(f->diags, edit_is_slip(name, near, 2) ? SEVERITY_ERROR : SEVERITY_WARNING,
                  "bridge-recipe-unknown", node_span(f->diags, node),
                  "Megatron-Bridge %.*s has no recipe %.*s", STR_ARG(f->version), STR_ARG(name));
     if (near.n) diag_suggest(f->diags, d, near);
@@ -642,6 +626,21 @@ static bool is_script(struct arena *a, struct str text)
     return false;
 }
 
+/* The launchers hand on what they do not know, and the run then stops or goes without it. */
+static void check_options(struct facts *f, struct str text, const struct flag_words *words)
+{
+    for (size_t i = 0; i < words->n && calls_launcher(text); i++) {
+        const struct flag_word *w = &words->items[i];
+        struct str near = bridge_command_slip(w->text);
+        if (w->maybe || !near.n) continue;
+        struct str name = str_slice(w->text, 0, str_find(w->text, '='));
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key",
+                                  node_span(f->diags, word_node(f, w)),
+                                  "Bridge's launchers have no option %.*s", STR_ARG(name));
+        diag_suggest(f->diags, d, near);
+    }
+}
+
 static void apply_words(struct facts *f, const struct flag_words *words)
 {
     for (size_t i = 0; i < words->n; i++)
@@ -721,6 +720,7 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     find_recipe(f, text, &words, options);
     read_head(f, text);
     bridge_command_overrides(f->arena, &words, &told);
+    check_options(f, text, &words);
     apply_words(f, &told);
     apply_words(f, &words);
     check_sequence_length(f, &words);

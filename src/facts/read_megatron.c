@@ -5,6 +5,7 @@
 #include "facts/flags.h"
 #include "facts/megatron.h"
 #include "facts/placeholder.h"
+#include "facts/program_kind.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 #include "facts/unsaid.h"
@@ -99,6 +100,12 @@ static int param_of_key(struct str key)
         name[i] = key.p[i] == '-' ? '_' : key.p[i];
     int param = param_find((struct str){name, key.n});
     return param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags ? param : -1;
+}
+
+bool megatron_has_size(struct str key)
+{
+    int param = param_of_key(key);
+    return param >= 0 && param_table[param].type != PARAM_STRING;
 }
 
 /* NeMo's tests write MODEL_ARGS too, of dotted keys that are not Megatron's. */
@@ -303,15 +310,34 @@ static void apply_mapping(struct yaml *y, const struct node *doc, bool strict)
     }
 }
 
+/* A key that Megatron-LM does not have: the program's own, with its value where that is known, or
+   nobody's. */
+static void note_key(struct facts *f, const struct node *key, const struct node *value)
+{
+    const struct program_kind *kind = f->program.kind;
+    const struct program_setting *own = kind ? program_kind_own(kind, key->text) : NULL;
+    bool here = value && value->kind == NODE_SCALAR && !is_null(value);
+    if (own && here) program_check_own(f, own, value->text, node_span(f->diags, value));
+    bool aside = str_starts(key->text, STR("_")); /* a name of the file's own, for anchors */
+    int param = param_find(key->text); /* a field of Megatron-core's, or a symbol of ours */
+    bool core = param >= 0 && str_eq(param_table[param].name, key->text);
+    if (!own && !aside && !core && param_of_key(key->text) < 0) unknown_key(f, key);
+}
+
+void megatron_note_key(struct facts *f, const struct node *key)
+{
+    note_key(f, key, NULL);
+}
+
 static void apply_leaves(struct yaml *y, const struct node *map, int depth)
 {
     enum { DEEPEST = 20 };
     for (size_t i = 0; i < map->n && depth < DEEPEST; i++) {
-        const struct node *value = map->items[i];
-        if (value->kind == NODE_MAP)
-            apply_leaves(y, value, depth + 1);
-        else if (node_get(map, map->keys[i]->text) == value && !is_null(value))
-            apply_name(y, map->keys[i], value);
+        const struct node *key = map->keys[i], *value = map->items[i];
+        bool leaf = value->kind != NODE_MAP;
+        if (node_get(map, key->text) != value) continue;
+        if (!leaf) apply_leaves(y, value, depth + 1);
+        if (!leaf || is_null(value) || !apply_name(y, key, value)) note_key(y->f, key, value);
     }
 }
 
@@ -344,12 +370,28 @@ static struct node *node_of(struct facts *f, struct str text, const struct flag_
     return node;
 }
 
+/* The name behind the parts of a section. */
+static struct node *name_of_setting(struct facts *f, struct str key, const struct flag_word *at)
+{
+    while (str_find(key, '.') < key.n)
+        key = str_slice(key, str_find(key, '.') + 1, key.n);
+    return node_of(f, key, at);
+}
+
+void megatron_note_setting(struct facts *f, struct str key, const struct flag_word *at)
+{
+    note_key(f, name_of_setting(f, key, at), NULL);
+}
+
 void megatron_read_setting(struct facts *f, struct str key, struct str value,
                            const struct flag_word *at, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
-    struct node *node = node_of(f, value, at);
-    if (!is_null(node)) apply_name(&y, node_of(f, key, at), node);
+    struct node *name = name_of_setting(f, key, at), *node = node_of(f, value, at);
+    struct node alone = {.kind = NODE_LIST, .source = node->source, .from = at->from, .to = at->to};
+    bool null = value.p && is_null(node);
+    if (null || !apply_name(&y, name, value.p ? node : &alone))
+        note_key(f, name, value.p ? node : NULL);
 }
 
 /* Megatron-LM's own tests train where they do not say otherwise. Settings by their names alone may

@@ -17,12 +17,54 @@ static int detect(struct str text, const struct node *doc)
 /* The catalogue's model of that name, where it is one; scripts write dashes as underscores. */
 static void take_model(struct facts *f, struct str name)
 {
+    if (str_ends(name, STR(".yaml"))) name.n -= STR(".yaml").n;
     char *dashed = arena_alloc(f->arena, name.n + 1);
     for (size_t i = 0; i < name.n; i++)
         dashed[i] = name.p[i] == '_' ? '-' : name.p[i];
     const struct model_input *m = model_find(f->arena, name);
     if (!m) m = model_find(f->arena, (struct str){dashed, name.n});
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
+}
+
+static bool is_section(const struct program_kind *kind, const struct node *doc,
+                       const struct node *node)
+{
+    for (size_t i = 0; i < kind->n_sections; i++)
+        if (node_at(doc, kind->sections[i]) == node) return true;
+    return false;
+}
+
+/* A destination of Megatron-LM's beside a section, where the program has nothing of that name: it
+   slipped out of the section. */
+static void note_outside(struct facts *f, const struct node *map, size_t at)
+{
+    const struct program_kind *kind = f->program.kind;
+    struct str key = map->keys[at]->text;
+    bool leaf = map->items[at]->kind == NODE_SCALAR;
+    if (!leaf || program_kind_own(kind, key) || !megatron_has_size(key)) return;
+    for (size_t i = 0; i < kind->n_sections; i++) {
+        const struct node *section = node_at(f->document, kind->sections[i]);
+        for (size_t k = 0; section && k < map->n; k++) {
+            if (map->items[k] != section) continue;
+            struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key",
+                                      node_span(f->diags, map->keys[at]), "%.*s reads no %.*s here",
+                                      STR_ARG(kind->title), STR_ARG(key));
+            diag_help(f->diags, d, "it belongs into %.*s", STR_ARG(kind->sections[i]));
+            return;
+        }
+    }
+}
+
+/* Keys around the sections. */
+static void note_keys(struct facts *f, const struct node *map, int depth)
+{
+    enum { DEEPEST = 20 };
+    for (size_t i = 0; map->kind == NODE_MAP && i < map->n && depth < DEEPEST; i++) {
+        if (is_section(f->program.kind, f->document, map->items[i])) continue;
+        megatron_note_key(f, map->keys[i]);
+        note_outside(f, map, i);
+        note_keys(f, map->items[i], depth + 1);
+    }
 }
 
 static void read_document(struct facts *f, const struct node *doc,
@@ -34,25 +76,21 @@ static void read_document(struct facts *f, const struct node *doc,
     if (model && model->kind == NODE_SCALAR) take_model(f, model->text);
     for (size_t i = 0; i < kind->n_sections; i++)
         megatron_read_section(f, node_at(doc, kind->sections[i]), options);
+    if (kind->n_keys) note_keys(f, doc, 0);
 }
 
-/* The value of a setting: behind its equals sign, or the one word behind it that is no flag. */
-static bool find_value(const struct flag_words *words, size_t at, struct str *value)
+enum value_at { VALUE_NONE, VALUE_THERE, VALUE_OPEN };
+
+/* The value of a setting: behind its equals sign, or the one word behind it that is no flag.
+   VALUE_OPEN: there may be one, nobody knows which. */
+static enum value_at find_value(const struct flag_words *words, size_t at, struct str *value)
 {
     const struct flag_word *next = at + 1 < words->n ? &words->items[at + 1] : NULL;
-    if (value->n) return !words->items[at].dynamic;
-    if (words->items[at].dynamic || !next || next->dynamic || next->maybe) return false;
+    if (words->items[at].dynamic || words->items[at].maybe) return VALUE_OPEN;
+    if (value->n) return VALUE_THERE;
+    if (!next || (next->known > 2 && str_starts(next->text, STR("--")))) return VALUE_NONE;
     *value = next->text;
-    return !str_starts(next->text, STR("--"));
-}
-
-/* The setting of a word; false where it is none, or its value is not known. */
-static bool find_setting(const struct facts *f, const struct flag_words *words, size_t at,
-                         struct str *key, struct str *value)
-{
-    const struct flag_word *w = &words->items[at];
-    return !w->maybe && program_kind_takes(f->program.kind, w->text, key, value) &&
-           find_value(words, at, value);
+    return next->dynamic || next->maybe ? VALUE_OPEN : VALUE_THERE;
 }
 
 /* The model's sizes are below what the settings say of them. */
@@ -60,18 +98,72 @@ static void read_model(struct facts *f, const struct flag_words *words)
 {
     struct str key, value, name = f->program.kind->model;
     for (size_t i = 0; name.n && i < words->n; i++)
-        if (find_setting(f, words, i, &key, &value) && str_eq(key, name)) take_model(f, value);
+        if (program_kind_takes(f->program.kind, words->items[i].text, &key, &value) &&
+            str_eq(key, name) && find_value(words, i, &value) == VALUE_THERE)
+            take_model(f, value);
+}
+
+static void read_setting(struct facts *f, const struct flag_words *words, size_t at,
+                         const struct read_options *options)
+{
+    struct str key, value, none = {NULL, 0};
+    if (!program_kind_takes(f->program.kind, words->items[at].text, &key, &value)) return;
+    switch (find_value(words, at, &value)) {
+    case VALUE_NONE: megatron_read_setting(f, key, none, &words->items[at], options); break;
+    case VALUE_THERE: megatron_read_setting(f, key, value, &words->items[at], options); break;
+    case VALUE_OPEN: megatron_note_setting(f, key, &words->items[at]); break;
+    }
+}
+
+/* "a.b.c" or "a.b.c=value", a setting in the words of Hydra; what a plus adds may have any name. */
+static bool is_override(struct str word)
+{
+    struct str name = str_slice(word, 0, str_find(word, '='));
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && (i == 0 || (c != '.' && (c < '0' || c > '9')))) return false;
+    }
+    return str_find(name, '.') < name.n;
+}
+
+/* Looks at the parts of a setting's name; the last one of a section's was read with its value. */
+static void note_parts(struct facts *f, const struct flag_word *w)
+{
+    struct str key, value, part, name = str_slice(w->text, 0, str_find(w->text, '='));
+    if (w->maybe || name.n > w->known || name.n == w->text.n || !is_override(w->text)) return;
+    bool read = program_kind_takes(f->program.kind, w->text, &key, &value);
+    while (str_split(&name, '.', &part))
+        if (name.n || !read) megatron_note_setting(f, part, w);
+}
+
+/* A blank before the equals sign: Hydra takes the name alone for a mistake. */
+static void note_bare(struct facts *f, const struct flag_word *w)
+{
+    const struct program_kind *kind = f->program.kind;
+    for (size_t i = 0; i < kind->n_sections && !w->dynamic && !w->maybe; i++) {
+        struct str section = kind->sections[i];
+        bool inside = str_starts(w->text, section) && w->text.n > section.n + 1 &&
+                      w->text.p[section.n] == '.';
+        if (!inside || str_find(w->text, '=') < w->text.n || !is_override(w->text)) continue;
+        struct span at =
+            source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", at,
+                                  "%.*s has no value", STR_ARG(w->text));
+        diag_help(f->diags, d, "write %.*s=VALUE, without blanks", STR_ARG(w->text));
+    }
 }
 
 static bool read_script(struct facts *f, struct str text, const struct read_options *options)
 {
     struct flag_words words = {0};
-    struct str key, value;
     bool ok = shell_read(f, text, options, &words);
     read_model(f, &words);
-    for (size_t i = 0; i < words.n; i++)
-        if (find_setting(f, &words, i, &key, &value))
-            megatron_read_setting(f, key, value, &words.items[i], options);
+    for (size_t i = 0; i < words.n; i++) {
+        read_setting(f, &words, i, options);
+        if (f->program.kind->n_keys) note_parts(f, &words.items[i]);
+        note_bare(f, &words.items[i]);
+    }
     return ok;
 }
 

@@ -139,7 +139,10 @@ static struct shell_fields with_program(struct shell *sh, const struct shell_fie
 void shell_launch(struct shell *sh, const struct shell_fields *words)
 {
     struct shell_fields all;
-    if (shell_is_tail(sh, words, is_argument(sh, words->items[0]))) {
+    bool known = is_argument(sh, words->items[0]);
+    if (!sh->launch_flags && count_flags(sh, words, 0))
+        known = true; /* the launch so far has none */
+    if (shell_is_tail(sh, words, known)) {
         if (sh->launch_goes_on) {
             go_on(sh, words);
             return;

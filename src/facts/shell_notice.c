@@ -51,11 +51,26 @@ static void move_comment(struct shell *sh, struct diag *d)
     d->safe = true;
 }
 
+/* "--flag". */
+static bool is_flag(struct str word)
+{
+    return str_starts(word, STR("--")) && word.n > 2 && shell_begins_name(word.p[2]);
+}
+
+/* "a.b=value", an override: bash assigns to no name with a dot. */
+static bool is_override(struct str word)
+{
+    struct str name = str_slice(word, 0, str_find(word, '='));
+    for (size_t i = 0; i < name.n; i++)
+        if (!shell_is_name(name.p[i]) && (i == 0 || name.p[i] != '.')) return false;
+    return name.n < word.n && str_find(name, '.') < name.n;
+}
+
 bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known)
 {
     struct str name = shell_str(words->items[0]);
-    bool flag = str_starts(name, STR("--")) && name.n > 2 && shell_begins_name(name.p[2]);
-    if (!flag || (!sh->launch_flags && !known)) return false;
+    bool flag = is_flag(name), override = (sh->launch_goes_on || known) && is_override(name);
+    if ((!flag || (!sh->launch_flags && !known)) && !override) return false;
     struct diags *diags = sh->f->diags;
     struct diag *d;
     if (sh->cut) {
@@ -98,29 +113,15 @@ void shell_note_argument(struct shell *sh, struct str name, uint32_t at)
     note(sh, &sh->arguments, name, at);
 }
 
-/* Names that differ by their numbers are different things: GPU_0, GPU_1. */
-static bool same_digits(struct str a, struct str b)
-{
-    for (char c = '0'; c <= '9'; c++) {
-        int n = 0;
-        for (size_t i = 0; i < a.n; i++)
-            n += a.p[i] == c;
-        for (size_t i = 0; i < b.n; i++)
-            n -= b.p[i] == c;
-        if (n) return false;
-    }
-    return true;
-}
-
 /* Whether a name is most likely a slip of the other's. What is set and read elsewhere may well have
    a neighbour in the environment (NODES, NNODES): then the slip must be inside the word. */
 static bool is_slip(struct str name, const struct shell_var *var)
 {
     enum { SHORTEST = 6, LONG = 10 };
     struct str other = var->name;
-    if (name.n < SHORTEST || other.n < SHORTEST || !same_digits(name, other)) return false;
+    if (name.n < SHORTEST || other.n < SHORTEST) return false;
     bool inside = name.p[0] == other.p[0] && name.p[name.n - 1] == other.p[other.n - 1];
-    return (inside || !var->used) && edit_distance(name, other) <= (name.n >= LONG ? 2 : 1);
+    return (inside || !var->used) && edit_is_slip(name, other, name.n >= LONG ? 2 : 1);
 }
 
 static const struct shell_var *meant_by(const struct shell *sh, struct str name)

@@ -302,8 +302,9 @@ int64_t shell_slurm_variable(const struct slurm *s, struct str name);
 /* A variable, or an argument $1 ..., that nobody sets is used at `at`. */
 void shell_note_missing(struct shell *sh, struct str name, uint32_t at);
 void shell_note_argument(struct shell *sh, struct str name, uint32_t at);
-/* A command that is a flag, of the framework's when `known`: the backslash before it is lost, or a
-   comment ended the command. True when it is one; its words then belong to the launch before it. */
+/* A command that is a flag or an override, the framework's when `known`: the backslash before it is
+   lost, or a comment ended the command. True when it is one; its words then belong to the launch
+   before it. */
 bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known);
 /* What is known only at the end: misspelt variables, arguments that matter, CR LF. */
 void shell_tell(struct shell *sh, struct str text);

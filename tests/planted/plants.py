@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples, and the mistakes that run.py plants in them."""
 
-# the example's file below examples/, and what validate is told beside it
+# the example's file below examples/, or programs/ here, and what validate is told beside it
 EXAMPLES = {
     'script': ('recipes/megatron/launch.sh', []),
     'flags': ('recipes/megatron/qwen3_235b.args', ['--gpus', '256']),
@@ -11,6 +11,11 @@ EXAMPLES = {
     'plan': ('qwen3-235b-256-h800/plan.yaml', []),
     'model': ('deepseek-v3-256-gb200/model.yaml', []),
     'platform': ('qwen3-vl-30b-32-gpus/platform.yaml', []),
+    'swift': ('programs/swift.sh', []),
+    'verl': ('programs/verl.sh', []),
+    'nemo-rl': ('programs/nemo_rl.yaml', []),
+    'primus': ('programs/primus.yaml', []),
+    'slime': ('programs/slime.sh', []),
 }
 
 
@@ -86,9 +91,9 @@ PLANTS = [
     P('automodel', 'misspelt recipe', 'TrainFinetuneRecipeForNextTokenPrediction',
       'TrainFinetuneRecipeForNextTokenPredicton', 'TrainFinetuneRecipeForNextTokenPredicton'),
     P('automodel', 'misspelt target', 'NeMoAutoModelForCausalLM', 'NemoAutoModelForCausalLM',
-      'nemo_automodel.NemoAutoModelForCausalLM.from_pretrained'),
+      'NemoAutoModelForCausalLM'),
     P('automodel-full', 'misspelt target', 'MaskedCrossEntropy', 'MaskedCrossEntropyLoss',
-      'nemo_automodel.components.loss.masked_ce.MaskedCrossEntropyLoss'),
+      'MaskedCrossEntropyLoss'),
 
     # ---- values ----
     P('script', 'misspelt value', 'dispatcher-type alltoall', 'dispatcher-type alltoal', 'alltoal'),
@@ -161,4 +166,44 @@ PLANTS = [
     P('plan', 'unclosed bracket', '[moe_act, layernorm]', '[moe_act, layernorm', words='close'),
     P('automodel-full', 'unclosed bracket', '[0.9, 0.95]', '[0.9, 0.95', words='close'),
     P('model', 'unclosed bracket', 'v_head_dim: 128}', 'v_head_dim: 128', words='close'),
+
+    # ---- programs built on Megatron-LM ----
+    P('swift', 'misspelt flag', '--micro_batch_size', '--mirco_batch_size', 'mirco_batch_size'),
+    P('swift', "misspelt flag of the program's own", '--lora_rank', '--lora_rnak', 'lora_rnak'),
+    P('swift', 'wrong type', '--lora_rank 16', '--lora_rank 16x', words='.'),
+    P('swift', 'wrong type', '--global_batch_size 32', '--global_batch_size 32k', words='.'),
+    P('swift', 'misspelt value', '--recompute_granularity selective', '--recompute_granularity selectiv', 'selectiv'),
+    P('swift', 'missing value', '--lr 2e-5', '--lr', words='.'),
+    P('swift', 'repeated', '--lr 2e-5', '--lr 2e-5 --lr 3e-5', words='.'),
+    P('swift', 'experts do not divide', 'expert_model_parallel_size 4', 'expert_model_parallel_size 3', '3'),
+    P('swift', 'lost backslash', '--global_batch_size 32 \\', '--global_batch_size 32', words='backslash', at='--lr'),
+    P('verl', 'misspelt key', 'tensor_model_parallel_size', 'tensro_model_parallel_size', 'tensro_model_parallel_size'),
+    P('verl', 'misspelt section', 'actor.megatron.expert', 'actor.megatorn.expert', 'megatorn'),
+    P('verl', "misspelt key of the program's own", 'gpu_memory_utilization', 'gpu_memory_utilisation',
+      'gpu_memory_utilisation'),
+    P('verl', 'wrong type', 'tensor_model_parallel_size=2', 'tensor_model_parallel_size=two', words='.'),
+    P('verl', 'experts do not divide', 'expert_model_parallel_size=8', 'expert_model_parallel_size=7', '7'),
+    P('verl', 'blank before =', 'expert_model_parallel_size=8', 'expert_model_parallel_size =8', words='blank'),
+    P('verl', 'lost backslash', 'expert_model_parallel_size=8 \\', 'expert_model_parallel_size=8', words='backslash',
+      at='actor_rollout_ref.rollout'),
+    P('verl', 'comment in a command', '    actor_rollout_ref.rollout', '    # more \\\n    actor_rollout_ref.rollout',
+      words='comment', at='# more'),
+    P('nemo-rl', 'misspelt key', 'tensor_model_parallel_size', 'tensor_model_paralel_size', 'tensor_model_paralel_size'),
+    P('nemo-rl', "misspelt key of the program's own", 'train_micro_batch_size', 'train_mirco_batch_size',
+      'train_mirco_batch_size'),
+    P('nemo-rl', 'misspelt value', 'alltoall', 'alltoal', 'alltoal'),
+    P('nemo-rl', 'misspelt value', 'sequence_parallel: true', 'sequence_parallel: ture', words='.'),
+    P('nemo-rl', 'wrong type', 'expert_model_parallel_size: 8', 'expert_model_parallel_size: [8, 8]', words='.'),
+    P('nemo-rl', 'wrong type', 'tensor_model_parallel_size: 2', 'tensor_model_parallel_size: true', words='.'),
+    P('nemo-rl', 'indentation slip', '    expert_model_parallel', '  expert_model_parallel', words='belongs'),
+    P('nemo-rl', 'experts do not divide', 'expert_model_parallel_size: 8', 'expert_model_parallel_size: 7', '7'),
+    P('primus', 'misspelt key', 'moe_grouped_gemm', 'moe_gruoped_gemm', 'moe_gruoped_gemm'),
+    P('primus', "misspelt key of the program's own", 'enable_primus_turbo', 'enable_pirmus_turbo', 'enable_pirmus_turbo'),
+    P('primus', 'wrong type', 'seq_length: 2048', 'seq_length: 2k', words='.'),
+    P('primus', 'misspelt value', 'recompute_granularity: selective', 'recompute_granularity: selectve', 'selectve'),
+    P('slime', "misspelt flag of the program's own", '--rollout-batch-size', '--rollout-bacth-size', '--rollout-bacth-size',
+      words='declared', mend=lambda text: text.replace('--rollout-bacth-size', '--rollout-batch-size')),
+    P('slime', 'wrong type', '--n-samples-per-prompt 8', '--n-samples-per-prompt eight', words='.'),
+    P('slime', 'lost backslash', '--actor-num-nodes 2 \\', '--actor-num-nodes 2', words='backslash',
+      at='--actor-num-gpus'),
 ]

@@ -63,7 +63,8 @@ def followed(plant, text, at, diag):
 def check(binary, folder, plant):
     """'' when all is well, else what is not."""
     name, options = EXAMPLES[plant.example]
-    with open(os.path.join(sys.argv[2], name)) as f:
+    own = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(own if name.startswith('programs/') else sys.argv[2], name)) as f:
         clean = f.read()
     before = findings(binary, folder, name, clean, options)
     text, line = plant.planted(clean)

@@ -115,6 +115,11 @@ static void nearest_word_is_found(void **state)
     edit_offer(&n, STR("unrelated"));
     assert_str(n.best, "pp_schedule");
     assert_int_equal(edit_distance(STR("ab"), STR("ba")), 1);
+    assert_true(edit_is_slip(STR("alltoal"), STR("alltoall"), 1));
+    assert_false(edit_is_slip(STR("altoal"), STR("alltoall"), 1));
+    assert_false(edit_is_slip(STR("Llama3Tokenizer"), STR("Llama2Tokenizer"), 1)); /* numbers */
+    assert_false(edit_is_slip(STR("gpu"), STR("gpu_0"), 3));
+    assert_false(edit_is_slip(STR(""), STR("x"), 1));
 }
 
 /* Of a word that is cut off the shortest whole one; any slip is nearer. */
