@@ -6,6 +6,7 @@
 
 #include "base/finite.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "base/quote.h"
 #include "emit/emit.h"
 
@@ -47,7 +48,9 @@ cJSON *tree_list(struct tree *t, cJSON *to, const char *key)
 
 void tree_number(struct tree *t, cJSON *to, const char *key, double d)
 {
-    add(t, to, key, cJSON_CreateNumber(finite_check(d)));
+    char text[NUM_TEXT];
+    num_write_figure(text, finite_check(d)); /* cJSON's own numbers take printf and scanf each */
+    add(t, to, key, cJSON_CreateRaw(text));
 }
 
 void tree_int(struct tree *t, cJSON *to, const char *key, int64_t i)

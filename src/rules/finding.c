@@ -319,19 +319,38 @@ static const struct profile *release_without(const struct rule *r, const struct 
     return NULL;
 }
 
+/* *without: the release that does not refuse it, and so makes a warning of an error; NULL: none. */
+static struct diag *add_finding(const struct rule *r, const struct facts *f,
+                                const struct operands *operands, const struct profile **without,
+                                struct arena *scratch)
+{
+    struct str message = rule_message(r, f, scratch);
+    struct diag *d = diag_add(f->diags, severity_of(r, f), r->id.p, place(r, f, operands), "%.*s",
+                              STR_ARG(message));
+    /* a recipe is code: what its source does not show may mend it before the run */
+    bool doubtful = is_of_recipe(f, operands) || is_of_some_release(f, operands) ||
+                    is_of_usual_world(f, operands);
+    *without = d->severity == SEVERITY_ERROR ? release_without(r, f) : NULL;
+    if (d->severity == SEVERITY_ERROR && (doubtful || *without)) d->severity = SEVERITY_WARNING;
+    return d;
+}
+
+void rule_report_briefly(const struct rule *r, const struct facts *f, struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct operands operands = operands_of(r);
+    const struct profile *without;
+    add_finding(r, f, &operands, &without, scratch);
+    arena_pop(scratch, mark);
+}
+
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct operands operands = operands_of(r);
-    struct str message = rule_message(r, f, scratch);
-    struct diag *d = diag_add(f->diags, severity_of(r, f), r->id.p, place(r, f, &operands), "%.*s",
-                              STR_ARG(message));
-    /* a recipe is code: what its source does not show may mend it before the run */
-    bool doubtful = is_of_recipe(f, &operands) || is_of_some_release(f, &operands) ||
-                    is_of_usual_world(f, &operands);
-    const struct profile *without = d->severity == SEVERITY_ERROR ? release_without(r, f) : NULL;
-    if (d->severity == SEVERITY_ERROR && (doubtful || without)) d->severity = SEVERITY_WARNING;
+    const struct profile *without;
+    struct diag *d = add_finding(r, f, &operands, &without, scratch);
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
     if (r->n_guides) d->guide = r->guides[0];
     d->source = r->source;

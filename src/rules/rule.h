@@ -192,12 +192,19 @@ struct rules_summary {
 /* Runs all checks that apply to the facts' framework and version and adds a diagnostic (message,
    arithmetic, origin of every operand, nearest valid values) to f->diags for each that fails. */
 struct rules_summary rules_run(const struct rule_set *set, struct facts *f, struct arena *scratch);
+/* The same of the rules of severity error alone, in fewer words: the diagnostics have severity,
+   place and message. False where one met an unknown and reads one of the parameters that are marked
+   as open: to work these out may decide it. */
+bool rules_run_errors(const struct rule_set *set, struct facts *f, const bool *open,
+                      struct arena *scratch);
 /* The message with its values on these facts; as it is written where they cannot be put in. */
 struct str rule_message(const struct rule *r, const struct facts *f, struct arena *a);
 /* Adds the diagnostic of one rule that failed on the facts. Its help offers values; with the set,
    only such as make no other rule of it fail. */
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch);
+/* Severity, place and message of that diagnostic alone. */
+void rule_report_briefly(const struct rule *r, const struct facts *f, struct arena *scratch);
 /* Those of a list of values of the rule's parameter at which nothing fails that does not fail
    already; all of them when there is none. */
 struct value rule_remedies(const struct rule_set *set, const struct rule *r, const struct facts *f,
