@@ -188,7 +188,8 @@ static struct str valid_values(const struct rule_set *set, const struct rule *r,
     struct expr_scope scope = facts_scope(f);
     struct value v = expr_eval(r->suggestion, scratch, &scope);
     if (v.kind != VALUE_LIST || !v.list->n) return STR("");
-    if (set) v = rule_remedies(set, r, f, v, scratch);
+    /* one more than is shown says that there are more */
+    if (set) v = rule_remedies(set, r, f, v, MOST_VALID + 1, scratch);
     size_t from =
         window_start(v.list, r->parameter >= 0 ? value_number(f->items[r->parameter].value) : NAN);
     struct buf out = buf_new(scratch);

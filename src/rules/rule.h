@@ -206,9 +206,10 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
 /* Severity, place and message of that diagnostic alone. */
 void rule_report_briefly(const struct rule *r, const struct facts *f, struct arena *scratch);
 /* Those of a list of values of the rule's parameter at which nothing fails that does not fail
-   already; all of them when there is none. */
+   already, of rising numbers at most so many, those nearest to what the parameter is; all of the
+   list when there is none. */
 struct value rule_remedies(const struct rule_set *set, const struct rule *r, const struct facts *f,
-                           struct value values, struct arena *scratch);
+                           struct value values, size_t most, struct arena *scratch);
 /* The rule's page on the site of the documentation; empty where the build knows of none, and for
    rules that are not built in. */
 struct str rule_address(struct arena *a, const struct rule *r);
@@ -250,7 +251,10 @@ struct rule_reach {
    first such rule that fails, rules whose condition is false are left out. */
 struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f,
                                  const int *params, size_t n, struct arena *scratch);
-/* The reach of the world size, whatever the framework's version. */
+/* The reach of some parameters, whatever the framework's version. */
+struct rule_reach rules_reach_of(struct arena *a, const struct rule_set *set,
+                                 enum framework framework, const int *params, size_t n);
+/* The reach of the world size. */
 struct rule_reach rules_reach_of_world(struct arena *a, const struct rule_set *set,
                                        enum framework framework);
 /* The rules in reach that can fail on a configuration of some world size; `failed` is not looked
