@@ -86,6 +86,9 @@ static double distance(const struct config *c, const struct param_counts *size,
                        const struct evidence_record *r, double most)
 {
     const struct knobs *k = &c->knobs;
+    double d = platform_distance(&c->machine, r->platform) +
+               precision_distance(k->precision, r->precision);
+    if (d > most) return d;
     const struct {
         int64_t mine, measured;
         double weight;
@@ -103,8 +106,6 @@ static double distance(const struct config *c, const struct param_counts *size,
         {k->ep, r->ep, 0.5},
         {k->etp, r->etp > 0 ? r->etp : 1, 0.25},
     };
-    double d = platform_distance(&c->machine, r->platform) +
-               precision_distance(k->precision, r->precision);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && d <= most; i++)
         d += doublings((double)sizes[i].mine, (double)sizes[i].measured, sizes[i].weight);
     return d + differ(same_dispatcher(c, r->dispatcher), 0.5) +

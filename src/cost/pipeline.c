@@ -12,8 +12,9 @@ enum { MAX_SLOTS = 4096, MAX_RANKS = 128 };
 /* Where a rank stands in its order of forwards (or backwards): groups of microbatches go through
  * all its chunks in turn. */
 struct cursor {
-    int base, turn,
-        at; /* first microbatch of the group, chunk of the rank, microbatch in the group */
+    int base, turn, left; /* first microbatch of the group, its turn among the rank's chunks,
+                             microbatches of the group that are to come */
+    int chunk, slot;      /* of the next one */
     int done;
 };
 
@@ -43,6 +44,13 @@ static int warmup(const struct simulation *s, int rank)
     return least(s->each, v == 1 ? p - rank - 1 : 2 * (p - rank - 1) + (v - 1) * s->group);
 }
 
+static void group_start(const struct simulation *s, struct cursor *c, int chunk)
+{
+    c->left = least(s->group, s->n - c->base);
+    c->chunk = chunk;
+    c->slot = chunk * s->n + c->base;
+}
+
 static void start(struct simulation *s, const struct pipeline *p, int n)
 {
     s->p = p;
@@ -51,18 +59,25 @@ static void start(struct simulation *s, const struct pipeline *p, int n)
     s->each = n * p->chunks_per_stage;
     for (int i = 0; i < p->stages * s->each; i++)
         s->forward_end[i] = s->backward_end[i] = -1;
-    for (int r = 0; r < p->stages; r++)
+    for (int r = 0; r < p->stages; r++) {
         s->ranks[r] = (struct rank){.warmup = warmup(s, r)};
+        group_start(s, &s->ranks[r].forward, r);
+        group_start(s, &s->ranks[r].backward, (p->chunks_per_stage - 1) * p->stages + r);
+    }
 }
 
-static void step(struct cursor *c, const struct simulation *s)
+/* Goes on to the next; `chunks` leads from one chunk of the rank to its next: stages, or back. */
+static void step(const struct simulation *s, struct cursor *c, int chunks)
 {
     c->done++;
-    if (++c->at < least(s->group, s->n - c->base)) return;
-    c->at = 0;
-    if (++c->turn < s->p->chunks_per_stage) return;
-    c->turn = 0;
-    c->base += s->group;
+    c->slot++;
+    if (--c->left) return;
+    int first = c->chunk - c->turn * chunks;
+    if (++c->turn == s->p->chunks_per_stage) {
+        c->turn = 0;
+        c->base += s->group;
+    }
+    group_start(s, c, first + c->turn * chunks);
 }
 
 /* fmax without its care for what is no number, which costs a call. */
@@ -72,42 +87,38 @@ static double later(double a, double b)
 }
 
 /* Runs the rank's next forward; false while its input is not there. */
-static bool run_forward(struct simulation *s, int rank)
+static bool run_forward(struct simulation *s, struct rank *r)
 {
-    struct rank *r = &s->ranks[rank];
-    int chunk = r->forward.turn * s->p->stages + rank,
-        slot = chunk * s->n + r->forward.base + r->forward.at;
+    int chunk = r->forward.chunk, slot = r->forward.slot;
     double input = chunk == 0 ? 0 : s->forward_end[slot - s->n];
     if (input < 0) return false;
     r->clock = later(r->clock, input) + s->p->forward[chunk];
     s->forward_end[slot] = r->clock;
-    step(&r->forward, s);
+    step(s, &r->forward, s->p->stages);
     return true;
 }
 
-static bool run_backward(struct simulation *s, int rank)
+static bool run_backward(struct simulation *s, struct rank *r)
 {
-    struct rank *r = &s->ranks[rank];
-    int p = s->p->stages, v = s->p->chunks_per_stage, chunk = (v - 1 - r->backward.turn) * p + rank;
-    int slot = chunk * s->n + r->backward.base + r->backward.at;
-    double input = chunk == p * v - 1 ? s->forward_end[slot] : s->backward_end[slot + s->n];
+    int chunk = r->backward.chunk, slot = r->backward.slot;
+    bool last = chunk == s->p->stages * s->p->chunks_per_stage - 1;
+    double input = last ? s->forward_end[slot] : s->backward_end[slot + s->n];
     if (input < 0) return false;
     r->clock = later(r->clock, input) + s->p->backward[chunk];
     s->backward_end[slot] = r->clock;
-    step(&r->backward, s);
+    step(s, &r->backward, -s->p->stages);
     return true;
 }
 
 /* Runs a rank until it waits; whether it ran anything. */
-static bool advance(struct simulation *s, int rank)
+static bool advance(struct simulation *s, struct rank *r)
 {
-    struct rank *r = &s->ranks[rank];
     bool ran = false;
     while (r->backward.done < s->each) {
         bool warm = r->forward.done < r->warmup,
              turn = r->forward.done - r->warmup == r->backward.done;
         bool forward = r->forward.done < s->each && (warm || turn);
-        if (!(forward ? run_forward(s, rank) : run_backward(s, rank))) break;
+        if (!(forward ? run_forward(s, r) : run_backward(s, r))) break;
         ran = true;
     }
     return ran;
@@ -123,7 +134,7 @@ double pipeline_simulate(const struct pipeline *p, int64_t microbatches)
     while (ran) {
         ran = false;
         for (int rank = 0; rank < p->stages; rank++)
-            ran = advance(&s, rank) || ran;
+            ran = advance(&s, &s.ranks[rank]) || ran;
     }
     double end = 0;
     for (int rank = 0; rank < p->stages; rank++) {

@@ -27,9 +27,9 @@ static bool applies(const struct facts *f, int param)
    that does not know it (nemo_automodel/_transformers/model_init.py). */
 static bool is_for_own_class(const struct facts *f, const struct param_spelling *in)
 {
+    if (f->framework != FRAMEWORK_AUTOMODEL) return false;
     struct value has = facts_get(f, P_automodel_has_backend)->value;
-    bool none = f->framework == FRAMEWORK_AUTOMODEL && has.kind == VALUE_BOOL && !has.b;
-    return none && str_starts(in->key, STR("model.backend."));
+    return has.kind == VALUE_BOOL && !has.b && str_starts(in->key, STR("model.backend."));
 }
 
 /* Sizes that are said even where they are the default: they are what a reader looks for. */
@@ -126,12 +126,12 @@ static bool is_said(const struct rule_set *rules, const struct facts *f, int par
     const struct param *p = &param_table[param];
     const struct param_spelling *in = &p->in[f->framework];
     const struct fact *x = &f->items[param];
-    if (!in->known || p->scope == SCOPE_DERIVED || p->scope == SCOPE_PLATFORM) return false;
-    if (is_for_own_class(f, in)) return false;
-    if (fact_is_of_recipe(x)) return false; /* it has it without a word */
     if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL ||
         x->value.kind == VALUE_ERROR)
         return false;
+    if (!in->known || p->scope == SCOPE_DERIVED || p->scope == SCOPE_PLATFORM) return false;
+    if (is_for_own_class(f, in)) return false;
+    if (fact_is_of_recipe(x)) return false; /* it has it without a word */
     /* Overrides change a recipe, whose model may be any: the model's own sizes are said even where
        they are Bridge's defaults. */
     bool own =
