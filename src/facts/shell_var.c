@@ -3,16 +3,11 @@
 
 /* ---- texts ---- */
 
-void shell_buf_add(struct shell_buf *b, char c, uint32_t at)
+void shell_buf_grow(struct shell_buf *b)
 {
-    if (b->n == SHELL_MAX_TEXT) return;
-    if (b->n == b->cap) {
-        size_t cap = b->cap;
-        b->p = vec_grow(b->arena, b->p, &cap, sizeof *b->p);
-        b->at = vec_grow(b->arena, b->at, &b->cap, sizeof *b->at);
-    }
-    b->p[b->n] = c;
-    b->at[b->n++] = at;
+    size_t cap = b->cap;
+    b->p = vec_grow(b->arena, b->p, &cap, sizeof *b->p);
+    b->at = vec_grow(b->arena, b->at, &b->cap, sizeof *b->at);
 }
 
 /* An empty buffer with room for a text whose length is known: growing leaves twice its size behind.

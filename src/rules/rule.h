@@ -107,6 +107,7 @@ struct rule_set {
     const struct rule *const
         *items; /* overrides first, then assumptions, then the rest, each in file order */
     size_t n;
+    const uint32_t *by_id;                /* [n] the items in the order of their ids */
     const struct expr *const *conditions; /* each different condition once */
     size_t n_conditions;
     struct rule_lane lanes[FRAMEWORK_COUNT];
