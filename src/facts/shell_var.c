@@ -16,8 +16,8 @@ static struct shell_buf with_room(struct arena *a, size_t n)
 
 void shell_buf_grow(struct shell_buf *b)
 {
-    enum { USUAL_WORD = 32 };
-    struct shell_buf more = with_room(b->arena, b->cap ? 2 * b->cap : USUAL_WORD);
+    enum { FIRST = 8 }; /* an array may be of a million words of a letter */
+    struct shell_buf more = with_room(b->arena, b->cap ? 2 * b->cap : FIRST);
     if (b->n) memcpy(more.p, b->p, b->n);
     if (b->n) memcpy(more.at, b->at, b->n * sizeof *b->at);
     more.n = b->n;
