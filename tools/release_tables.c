@@ -179,8 +179,9 @@ struct writer {
     const struct releases *all;
     struct buf *out;
     const struct param *param;
-    size_t number; /* of the parameter */
-    uint32_t n;    /* rows so far */
+    size_t number;  /* of the parameter */
+    uint32_t n;     /* rows so far */
+    uint32_t *ends; /* of each release: the rows up to its last */
 };
 
 /* A switch that some release turned round says nothing about the other's default. */
@@ -197,7 +198,8 @@ static void write_default(struct writer *w, const struct release *r, const struc
                  b = default_of(w->all->arena, w->param, then);
     if (a.kind == VALUE_UNKNOWN || b.kind == VALUE_UNKNOWN || value_eq(a, b)) return;
     if (!same_action(now, then)) return;
-    buf_printf(w->out, "{%d,%zu,1u<<%u,", (int)r->framework, w->number, release_number(w->all, r));
+    (void)r;
+    buf_printf(w->out, "{%zu,", w->number);
     ctext_value(w->out, b);
     buf_printf(w->out, "},\n");
     w->n++;
@@ -236,8 +238,9 @@ static void write_changes(struct writer *w, const struct param_list *params, con
             w->number = k;
             if (now && then) row(w, r, now, then);
         }
+        w->ends[i] = w->n;
     }
-    buf_printf(w->out, "{.framework=FRAMEWORK_COUNT}};\n");
+    buf_printf(w->out, "{.param=-1}};\n"); /* no table is empty */
 }
 
 /* ---- settings that the table has not ---- */
@@ -311,7 +314,9 @@ static void write_profiles(struct writer *w)
             ctext_str(w->out, texts[k]);
             buf_add_char(w->out, ',');
         }
-        buf_printf(w->out, "1u<<%u},\n", release_number(w->all, r));
+        uint32_t first = i ? w->ends[i - 1] : 0;
+        buf_printf(w->out, "1u<<%u,profile_defaults+%u,%u},\n", release_number(w->all, r), first,
+                   w->ends[i] - first);
     }
     buf_printf(w->out, "};\nconst uint32_t profile_table_count = %zu;\n", w->all->items.n);
 }
@@ -319,10 +324,11 @@ static void write_profiles(struct writer *w)
 void release_tables_write(const struct releases *all, const struct param_list *params,
                           struct buf *out)
 {
-    struct writer w = {.all = all, .out = out};
-    write_profiles(&w);
+    struct writer w = {
+        .all = all, .out = out, .ends = ARENA_ARRAY(all->arena, uint32_t, all->items.n)};
+    buf_add(out, STR("static "));
     write_changes(&w, params, "profile_default", "profile_defaults", write_default);
-    buf_printf(out, "const uint32_t profile_defaults_count = %u;\n", w.n);
+    write_profiles(&w);
     w.n = 0;
     write_changes(&w, params, "profile_choices", "profile_choices_table", write_choices);
     buf_printf(out, "const uint32_t profile_choices_count = %u;\n", w.n);

@@ -21,9 +21,17 @@ struct arguments {
 /* Flags, width and precision; a `*` takes an argument. */
 static const char *skip_sizes(const char *p, struct arguments *args)
 {
-    for (; *p && strchr("-+ #0123456789.*", *p); p++)
-        if (*p == '*') (void)va_arg(args->list, int);
-    return p;
+    for (;; p++)
+        switch (*p) {
+        case '*': (void)va_arg(args->list, int); break;
+        case '-':
+        case '+':
+        case ' ':
+        case '#':
+        case '.': break;
+        default:
+            if (*p < '0' || *p > '9') return p;
+        }
 }
 
 static void take_integer(struct arguments *args, char length)
@@ -42,7 +50,7 @@ static void take_integer(struct arguments *args, char length)
 static char length_of(const char **p)
 {
     char length = 0;
-    for (; **p && strchr("hljzt", **p); ++*p)
+    for (; **p == 'h' || **p == 'l' || **p == 'j' || **p == 'z' || **p == 't'; ++*p)
         length = **p == 'l' && length == 'l' ? 'L' : **p;
     return length;
 }
@@ -55,7 +63,9 @@ void finite_arguments(const char *format, va_list list)
         p = skip_sizes(p + 1, &args);
         char length = length_of(&p);
         if (*p == '\0') break;
-        if (strchr("diouxXc", *p))
+        if (*p == 's')
+            (void)va_arg(args.list, const char *); /* most */
+        else if (strchr("diouxXc", *p))
             take_integer(&args, length);
         else if (strchr("fFeEgGaA", *p))
             finite_check(va_arg(args.list, double));

@@ -2,6 +2,7 @@
 #include "base/num.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,16 +55,165 @@ bool num_parse_double(struct str s, double *out)
     return true;
 }
 
+/* ---- doubles as text ---- */
+
+/* digits * 10^-scale, with `n` digits. */
+struct decimal {
+    uint64_t digits;
+    int n, scale;
+};
+
+__extension__ typedef unsigned __int128 wide;
+
+static const uint64_t powers_of_5[] = {1,
+                                       5,
+                                       25,
+                                       125,
+                                       625,
+                                       3125,
+                                       15625,
+                                       78125,
+                                       390625,
+                                       1953125,
+                                       9765625,
+                                       48828125,
+                                       244140625,
+                                       1220703125,
+                                       6103515625,
+                                       30517578125,
+                                       152587890625,
+                                       762939453125,
+                                       3814697265625,
+                                       19073486328125,
+                                       95367431640625,
+                                       476837158203125,
+                                       2384185791015625,
+                                       11920928955078125,
+                                       59604644775390625,
+                                       298023223876953125,
+                                       1490116119384765625,
+                                       7450580596923828125};
+
+enum { MOST_FIVES = sizeof powers_of_5 / sizeof *powers_of_5 - 1, MANTISSA = 53 };
+
+static uint64_t power_of_10(int n)
+{
+    return powers_of_5[n] << n;
+}
+
+/* mantissa * 2^exponent * 10^scale to the nearest integer, ties to even, as printf rounds. False
+   where 128 bits do not hold what decides it. */
+static bool scale_exactly(uint64_t mantissa, int exponent, int scale, uint64_t *out)
+{
+    int shift = -(exponent + scale);
+    if (scale < 0 || scale > MOST_FIVES || shift < 1 || shift > 127) return false;
+    wide product = (wide)mantissa * powers_of_5[scale], half = (wide)1 << (shift - 1);
+    wide whole = product >> shift, rest = product & (2 * half - 1);
+    *out = (uint64_t)whole + (rest > half || (rest == half && whole & 1));
+    return whole >> 63 == 0;
+}
+
+/* A positive number to `n` digits, exactly; false where that takes more than a few steps. */
+static bool decimal_of(double d, int n, struct decimal *out)
+{
+    int exponent;
+    uint64_t mantissa = (uint64_t)ldexp(frexp(d, &exponent), MANTISSA);
+    int tens =
+        (int)floor((exponent - 1) * 0.30102999566398120); /* of the number: this or one more */
+    for (int scale = n - 1 - tens; scale >= n - 2 - tens; scale--) {
+        if (!scale_exactly(mantissa, exponent - MANTISSA, scale, &out->digits)) return false;
+        out->n = n;
+        out->scale = scale;
+        if (out->digits < power_of_10(n)) return out->digits >= power_of_10(n - 1);
+    }
+    return false;
+}
+
+static void drop_zeros(struct decimal *x)
+{
+    for (; x->n > 1 && x->digits % 10 == 0; x->n--, x->scale--)
+        x->digits /= 10;
+}
+
+/* As %g prints what it writes without an exponent. */
+static void write_decimal(char *out, struct decimal x)
+{
+    char digits[20];
+    int whole = x.n - x.scale; /* digits before the point */
+    for (int i = x.n; i > 0; x.digits /= 10)
+        digits[--i] = (char)('0' + x.digits % 10);
+    if (whole <= 0) *out++ = '0';
+    for (int i = 0; i < whole; i++)
+        *out++ = i < x.n ? digits[i] : '0';
+    if (x.scale > 0) *out++ = '.';
+    for (int i = whole; i < 0; i++)
+        *out++ = '0';
+    for (int i = whole > 0 ? whole : 0; i < x.n; i++)
+        *out++ = digits[i];
+    *out = '\0';
+}
+
+/* The double nearest to a decimal, by one division of two exact numbers, which rounds once; NAN
+   where they are not exact. */
+static double value_of(struct decimal x)
+{
+    enum { EXACT_TENS = 22, EXACT_WORD = 19 };
+    if (x.scale > EXACT_TENS || (double)x.digits > NUM_EXACT) return NAN;
+    int more = x.scale > EXACT_WORD ? x.scale - EXACT_WORD : 0;
+    return (double)x.digits / ((double)power_of_10(x.scale - more) * (double)power_of_10(more));
+}
+
+/* Most numbers take a multiplication; the C library, which can do every one, does the others. */
+static bool is_quick(double d, int digits, struct decimal *out)
+{
+    return d != 0 && decimal_of(fabs(d), digits, out) && out->scale < digits + 4;
+}
+
+/* "%.*g" of a finite number. */
+static void write_digits(char text[NUM_TEXT], int digits, double d)
+{
+    struct decimal x;
+    if (!is_quick(d, digits, &x)) {
+        snprintf(text, NUM_TEXT, "%.*g", digits, d);
+        return;
+    }
+    drop_zeros(&x);
+    *text = '-';
+    write_decimal(d < 0 ? text + 1 : text, x);
+}
+
+/* What that text reads back as. */
+static double read_digits(int digits, double d)
+{
+    struct decimal x;
+    double back = is_quick(d, digits, &x) ? value_of(x) : NAN;
+    if (!isnan(back)) return copysign(back, d);
+    char text[NUM_TEXT];
+    write_digits(text, digits, d);
+    return strtod(text, NULL);
+}
+
 struct str num_double_text(struct arena *a, double d)
 {
     if (isnan(d)) return STR("nan");
     if (isinf(d)) return d > 0 ? STR("inf") : STR("-inf");
-    char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, d);
-        if (strtod(text, NULL) == d) break; /* the shortest that round-trips */
-    }
+    char text[NUM_TEXT];
+    int digits = 15;
+    while (digits < 17 && read_digits(digits, d) != d)
+        digits++; /* the shortest that round-trips */
+    write_digits(text, digits, d);
     return str_dup(a, str_of(text));
+}
+
+void num_write_figure(char text[NUM_TEXT], double d)
+{
+    if (d == 0) {
+        memcpy(text, "0", sizeof "0"); /* of either sign */
+        return;
+    }
+    double back = read_digits(15, d);
+    bool near = fabs(back - d) <= fmax(fabs(back), fabs(d)) * DBL_EPSILON;
+    write_digits(text, near ? 15 : 17, d);
 }
 
 struct str num_grouped(struct arena *a, int64_t i)

@@ -12,6 +12,10 @@ bool num_parse_double(struct str s, double *out);
 /* The shortest decimal text that reads back as the same double; inf, -inf, nan for those. 1.0
    prints as "1". */
 struct str num_double_text(struct arena *a, double d);
+/* A finite number with 15 digits where these are it to within its rounding, else with 17: figures of
+   estimates, which JSON prints by the hundred. */
+enum { NUM_TEXT = 40 };
+void num_write_figure(char text[NUM_TEXT], double d);
 /* With thousands separated: 131,072. */
 struct str num_grouped(struct arena *a, int64_t i);
 /* Greatest common divisor of the magnitudes; INT64_MAX stands for 2^63. */

@@ -20,8 +20,13 @@ struct str path_folder(struct str path)
 struct str path_join(struct arena *a, struct str folder, struct str name)
 {
     if (folder.n == 0 || str_starts(name, STR("/"))) return str_dup(a, name);
-    return arena_printf(a, "%.*s%s%.*s", STR_ARG(folder), str_ends(folder, STR("/")) ? "" : "/",
-                        STR_ARG(name));
+    bool parted = str_ends(folder, STR("/"));
+    char *p = arena_alloc(a, folder.n + 1 + name.n + 1), *rest = p + folder.n + !parted;
+    memcpy(p, folder.p, folder.n);
+    if (!parted) p[folder.n] = '/';
+    if (name.n) memcpy(rest, name.p, name.n);
+    rest[name.n] = '\0';
+    return (struct str){p, (size_t)(rest - p) + name.n};
 }
 
 struct str path_plain(struct arena *a, struct str path)

@@ -73,6 +73,24 @@ static bool set_all(struct facts *f, const struct config *c, struct memory_estim
     return true;
 }
 
+void outlook_mark(bool *params)
+{
+    static const int own[] = {P_fits,
+                              P_peak_memory_gib,
+                              P_fits_without_offload,
+                              P_zero1_saves_gib,
+                              P_exposed_communication,
+                              P_exposed_expert_communication,
+                              P_exposed_pipeline_communication,
+                              P_host_share,
+                              P_estimated_mfu};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        params[own[i]] = true;
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
+        for (const struct move *move = d->moves; move->name; move++)
+            if (move->uses & MOVE_OUTLOOK) params[move->outlook] = true;
+}
+
 void outlook_of(struct facts *f, const struct config *c)
 {
     struct memory_estimate m;

@@ -14,5 +14,7 @@ bool outlook_facts(const struct rule_set *rules, struct facts *f, struct memory_
                    struct arena *scratch);
 /* The same for a configuration that was made of these facts already. */
 void outlook_of(struct facts *f, const struct config *c);
+/* Marks these parameters in a list of all. */
+void outlook_mark(bool *params);
 
 #endif

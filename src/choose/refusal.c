@@ -40,18 +40,32 @@ static struct refusal first_error(const struct diags *found)
     return out;
 }
 
+/* The errors of the rules. What the cost models say takes longer than all of them, and so is worked
+   out only where an error hangs on it. */
+static void find_errors(const struct rule_set *rules, struct facts *f, struct arena *scratch)
+{
+    struct memory_estimate memory;
+    program_open(f);
+    rules_apply_overrides(rules, f, scratch);
+    size_t before = f->diags->n;
+    bool *open = ARENA_ARRAY(f->arena, bool, param_count);
+    outlook_mark(open);
+    if (rules_run_errors(rules, f, open, scratch) || !outlook_facts(rules, f, &memory, scratch))
+        return;
+    f->diags->n = before;
+    rules_run_errors(rules, f, open, scratch);
+}
+
 struct refusal refusal_find(struct arena *a, const struct rule_set *rules,
                             const struct reading *reading, struct arena *scratch)
 {
-    struct memory_estimate memory;
-    bool decided;
     struct diags found = {
         .arena = a, .sources = reading->facts->diags->sources, .document = reading->document};
     struct facts *f = facts_copy(a, reading->facts);
     f->diags = &found;
     take_reader_errors(reading, &found);
     struct arena_mark mark = arena_mark(scratch);
-    check_configuration(rules, f, &memory, &decided, scratch);
+    find_errors(rules, f, scratch);
     arena_pop(scratch, mark);
     diags_suppress(&found, f->source, STR(""), say_nothing, NULL);
     diags_sort(&found);

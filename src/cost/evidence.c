@@ -22,7 +22,8 @@ static const double SAME = 1e-9;
 
 static double doublings(double a, double b, double weight)
 {
-    if (a <= 0 || b <= 0) return a == b ? 0 : weight;
+    if (a == b) return 0;
+    if (a <= 0 || b <= 0) return weight;
     double d = weight * fabs(log2(a / b));
     return d < 1e-3 * weight ? 0 : d; /* rounding of published sizes */
 }
@@ -80,10 +81,14 @@ static bool same_sharding(const struct config *c, struct str measured)
     return (c->knobs.fsdp == FSDP_NONE) == (measured.n == 0);
 }
 
+/* Of a record farther away than `most`, some distance that is. */
 static double distance(const struct config *c, const struct param_counts *size,
-                       const struct evidence_record *r)
+                       const struct evidence_record *r, double most)
 {
     const struct knobs *k = &c->knobs;
+    double d = platform_distance(&c->machine, r->platform) +
+               precision_distance(k->precision, r->precision);
+    if (d > most) return d;
     const struct {
         int64_t mine, measured;
         double weight;
@@ -101,9 +106,7 @@ static double distance(const struct config *c, const struct param_counts *size,
         {k->ep, r->ep, 0.5},
         {k->etp, r->etp > 0 ? r->etp : 1, 0.25},
     };
-    double d = platform_distance(&c->machine, r->platform) +
-               precision_distance(k->precision, r->precision);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && d <= most; i++)
         d += doublings((double)sizes[i].mine, (double)sizes[i].measured, sizes[i].weight);
     return d + differ(same_dispatcher(c, r->dispatcher), 0.5) +
            recompute_distance(k, r->recompute) +
@@ -130,8 +133,11 @@ void evidence_find(const struct config *c, struct evidence *out)
 {
     *out = (struct evidence){.grade = EVIDENCE_MODELLED};
     struct param_counts size = model_params(&c->model);
-    for (size_t i = 0; i < evidence_record_count; i++)
-        offer(out, &evidence_records[i], distance(c, &size, &evidence_records[i]));
+    for (size_t i = 0; i < evidence_record_count; i++) {
+        double most = out->n < EVIDENCE_NEAREST ? INFINITY : out->nearest[out->n - 1].distance;
+        const struct evidence_record *r = &evidence_records[i];
+        offer(out, r, distance(c, &size, r, most));
+    }
     if (out->n == 0) return;
     if (out->nearest[0].distance < SAME)
         out->grade = EVIDENCE_MEASURED;

@@ -6,6 +6,7 @@
 
 #include "base/finite.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "base/quote.h"
 #include "emit/emit.h"
 
@@ -29,10 +30,18 @@ void tree_open(struct tree *t, struct arena *a)
 static cJSON *add(struct tree *t, cJSON *to, const char *key, cJSON *item)
 {
     bool added =
-        item && (key ? cJSON_AddItemToObject(to, key, item) : cJSON_AddItemToArray(to, item));
+        item && (key ? cJSON_AddItemToObjectCS(to, key, item) : cJSON_AddItemToArray(to, item));
     if (added) return item;
     cJSON_Delete(item);
     fail(t);
+}
+
+/* JSON that is written already and lives as long as the tree, which only refers to it. */
+static void add_json(struct tree *t, cJSON *to, const char *key, const char *text)
+{
+    cJSON *item = cJSON_CreateStringReference(text);
+    if (item) item->type = cJSON_Raw | cJSON_IsReference;
+    add(t, to, key, item);
 }
 
 cJSON *tree_object(struct tree *t, cJSON *to, const char *key)
@@ -47,7 +56,9 @@ cJSON *tree_list(struct tree *t, cJSON *to, const char *key)
 
 void tree_number(struct tree *t, cJSON *to, const char *key, double d)
 {
-    add(t, to, key, cJSON_CreateNumber(finite_check(d)));
+    char *text = arena_alloc(t->arena, NUM_TEXT);
+    num_write_figure(text, finite_check(d)); /* cJSON's own numbers take printf and scanf each */
+    add_json(t, to, key, text);
 }
 
 void tree_int(struct tree *t, cJSON *to, const char *key, int64_t i)
@@ -56,7 +67,7 @@ void tree_int(struct tree *t, cJSON *to, const char *key, int64_t i)
     if (i <= exact && i >= -exact)
         tree_number(t, to, key, (double)i);
     else
-        add(t, to, key, cJSON_CreateRaw(arena_printf(t->arena, "%" PRId64, i).p));
+        add_json(t, to, key, arena_printf(t->arena, "%" PRId64, i).p);
 }
 
 /* The one way of a string into a tree: what cJSON would print as it is, or cut off at a NUL, is
@@ -65,7 +76,8 @@ void tree_str(struct tree *t, cJSON *to, const char *key, struct str s)
 {
     struct buf text = buf_new(t->arena);
     json_add_string(&text, s);
-    add(t, to, key, cJSON_CreateRaw(str_dup(t->arena, buf_str(&text)).p));
+    buf_add_char(&text, '\0');
+    add_json(t, to, key, text.p);
 }
 
 void tree_text(struct tree *t, cJSON *to, const char *key, const char *text)
@@ -77,7 +89,7 @@ void tree_text(struct tree *t, cJSON *to, const char *key, const char *text)
 static void add_double(struct tree *t, cJSON *to, const char *key, double d)
 {
     if (isfinite(d))
-        add(t, to, key, cJSON_CreateRaw(emit_scalar(t->arena, value_double(d)).p));
+        add_json(t, to, key, emit_scalar(t->arena, value_double(d)).p);
     else
         add(t, to, key, cJSON_CreateNull());
 }

@@ -15,10 +15,9 @@ static const struct fact nobody_says = {.value = {.kind = VALUE_UNKNOWN}, .origi
 /* What a release has otherwise than the newest one, whose defaults the table has. */
 static void apply_release(struct facts *f)
 {
-    for (uint32_t i = 0; i < profile_defaults_count; i++) {
-        const struct profile_default *d = &profile_defaults[i];
-        if (d->framework == f->framework && d->releases & f->profile->bit)
-            f->items[d->param].value = d->value;
+    for (uint32_t i = 0; i < f->profile->n_defaults; i++) {
+        const struct profile_default *d = &f->profile->defaults[i];
+        f->items[d->param].value = d->value;
     }
     const struct {
         int param;

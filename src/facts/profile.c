@@ -70,11 +70,8 @@ struct str profile_span(struct arena *a, enum framework framework, uint32_t rele
 
 struct value profile_default_of(const struct profile *profile, int param)
 {
-    for (uint32_t i = 0; i < profile_defaults_count; i++) {
-        const struct profile_default *d = &profile_defaults[i];
-        if (d->framework == profile->framework && d->param == param && d->releases & profile->bit)
-            return d->value;
-    }
+    for (uint32_t i = 0; i < profile->n_defaults; i++)
+        if (profile->defaults[i].param == param) return profile->defaults[i].value;
     return param_table[param].in[profile->framework].default_value;
 }
 

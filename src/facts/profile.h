@@ -9,6 +9,12 @@
 #include "base/buf.h"
 #include "facts/param.h"
 
+/* A default that is another one than in the newest release. */
+struct profile_default {
+    int param;
+    struct value value;
+};
+
 /* All releases, those that nobody has imported too. */
 #define RELEASES_ALL UINT32_MAX
 
@@ -18,14 +24,8 @@ struct profile {
     struct str commit, date;              /* of the framework's repository, that it was read from */
     struct str transformer_engine, torch; /* versions that its own lock file pins; empty: none */
     uint32_t bit;
-};
-
-/* A default that is another one in some releases. */
-struct profile_default {
-    enum framework framework;
-    int param;
-    uint32_t releases;
-    struct value value;
+    const struct profile_default *defaults;
+    uint32_t n_defaults;
 };
 
 /* Choices that are others in some releases. */
@@ -65,11 +65,9 @@ const struct str *profile_choices_of(const struct profile *profile, int param, s
 /* A setting that the table has not; NULL where no release has it. */
 const struct profile_setting *profile_setting_find(enum framework framework, struct str key);
 
-/* Generated from rules/releases. The defaults are sorted by framework. */
+/* Generated from rules/releases. */
 extern const struct profile profile_table[];
 extern const uint32_t profile_table_count;
-extern const struct profile_default profile_defaults[];
-extern const uint32_t profile_defaults_count;
 extern const struct profile_choices profile_choices_table[];
 extern const uint32_t profile_choices_count;
 extern const struct profile_setting profile_settings[]; /* sorted by framework, then key */

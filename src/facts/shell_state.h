@@ -170,7 +170,15 @@ static inline struct str shell_str(struct shell_text t)
 {
     return (struct str){t.p ? t.p : "", t.n};
 }
-void shell_buf_add(struct shell_buf *b, char c, uint32_t at);
+void shell_buf_grow(struct shell_buf *b);
+/* Nothing is added to a text of SHELL_MAX_TEXT. */
+static inline void shell_buf_add(struct shell_buf *b, char c, uint32_t at)
+{
+    if (b->n == SHELL_MAX_TEXT) return;
+    if (b->n == b->cap) shell_buf_grow(b);
+    b->p[b->n] = c;
+    b->at[b->n++] = at;
+}
 void shell_buf_text(struct shell_buf *b, struct shell_text t);
 struct shell_text shell_buf_get(struct shell_buf *b);
 /* The same, paid for; a text that has reached SHELL_MAX_TEXT ends the reading. */
@@ -214,7 +222,21 @@ static inline bool shell_is_name(char c)
 }
 static inline bool shell_ends_word(char c)
 {
-    return c == '\0' || strchr(" \t\r\n;&|<>()", c);
+    switch (c) { /* for every character of a script */
+    case '\0':
+    case ' ':
+    case '\t':
+    case '\r':
+    case '\n':
+    case ';':
+    case '&':
+    case '|':
+    case '<':
+    case '>':
+    case '(':
+    case ')': return true;
+    default: return false;
+    }
 }
 
 /* ---- variables (shell_var.c) ---- */

@@ -3,18 +3,6 @@
 
 /* ---- texts ---- */
 
-void shell_buf_add(struct shell_buf *b, char c, uint32_t at)
-{
-    if (b->n == SHELL_MAX_TEXT) return;
-    if (b->n == b->cap) {
-        size_t cap = b->cap;
-        b->p = vec_grow(b->arena, b->p, &cap, sizeof *b->p);
-        b->at = vec_grow(b->arena, b->at, &b->cap, sizeof *b->at);
-    }
-    b->p[b->n] = c;
-    b->at[b->n++] = at;
-}
-
 /* An empty buffer with room for a text whose length is known: growing leaves twice its size behind.
  */
 static struct shell_buf with_room(struct arena *a, size_t n)
@@ -24,6 +12,16 @@ static struct shell_buf with_room(struct arena *a, size_t n)
                               .p = arena_room(a, cap),
                               .at = arena_room(a, cap * sizeof(uint32_t)),
                               .cap = cap};
+}
+
+void shell_buf_grow(struct shell_buf *b)
+{
+    enum { FIRST = 8 }; /* an array may be of a million words of a letter */
+    struct shell_buf more = with_room(b->arena, b->cap ? 2 * b->cap : FIRST);
+    if (b->n) memcpy(more.p, b->p, b->n);
+    if (b->n) memcpy(more.at, b->at, b->n * sizeof *b->at);
+    more.n = b->n;
+    *b = more;
 }
 
 void shell_buf_text(struct shell_buf *b, struct shell_text t)

@@ -27,15 +27,14 @@ static bool applies(const struct facts *f, int param)
    that does not know it (nemo_automodel/_transformers/model_init.py). */
 static bool is_for_own_class(const struct facts *f, const struct param_spelling *in)
 {
+    if (f->framework != FRAMEWORK_AUTOMODEL) return false;
     struct value has = facts_get(f, P_automodel_has_backend)->value;
-    bool none = f->framework == FRAMEWORK_AUTOMODEL && has.kind == VALUE_BOOL && !has.b;
-    return none && str_starts(in->key, STR("model.backend."));
+    return has.kind == VALUE_BOOL && !has.b && str_starts(in->key, STR("model.backend."));
 }
 
 /* Sizes that are said even where they are the default: they are what a reader looks for. */
 static bool is_headline(const struct facts *f, int param)
 {
-    if (!applies(f, param)) return false;
     static const int names[] = {P_strategy,
                                 P_tensor_model_parallel_size,
                                 P_pipeline_model_parallel_size,
@@ -47,7 +46,7 @@ static bool is_headline(const struct facts *f, int param)
                                 P_peft_dim,
                                 P_peft_alpha,
                                 P_moe_router_force_load_balancing};
-    return param_among(param, names, sizeof names / sizeof *names);
+    return param_among(param, names, sizeof names / sizeof *names) && applies(f, param);
 }
 
 /* AutoModel refuses a pipeline without its block, whatever the block says. */
@@ -115,24 +114,30 @@ static bool is_out_of_reach(const struct saying *s, int param)
            (s->own_provider && p->in[FRAMEWORK_BRIDGE].provider);
 }
 
+/* Nobody said it, and to say its default would mean something else. */
+static bool is_left_open(const struct rule_set *rules, const struct facts *f, int param)
+{
+    return f->items[param].origin == ORIGIN_DEFAULT &&
+           rules_plans_silent(rules, f->framework, param);
+}
+
 static bool is_said(const struct rule_set *rules, const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
     const struct param_spelling *in = &p->in[f->framework];
     const struct fact *x = &f->items[param];
-    if (!in->known || p->scope == SCOPE_DERIVED || p->scope == SCOPE_PLATFORM) return false;
-    if (is_for_own_class(f, in)) return false;
-    if (fact_is_of_recipe(x)) return false; /* it has it without a word */
     if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL ||
         x->value.kind == VALUE_ERROR)
         return false;
+    if (!in->known || p->scope == SCOPE_DERIVED || p->scope == SCOPE_PLATFORM) return false;
+    if (is_for_own_class(f, in)) return false;
+    if (fact_is_of_recipe(x)) return false; /* it has it without a word */
     /* Overrides change a recipe, whose model may be any: the model's own sizes are said even where
        they are Bridge's defaults. */
     bool own =
         f->framework == FRAMEWORK_BRIDGE && p->scope == SCOPE_MODEL && x->origin != ORIGIN_DEFAULT;
-    bool left_open = x->origin == ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);
-    return (is_headline(f, param) && !left_open) || is_pipeline_block(f, param) || own ||
-           !is_default(x->value, facts_default(f, param));
+    return own || is_pipeline_block(f, param) || !is_default(x->value, facts_default(f, param)) ||
+           (is_headline(f, param) && !is_left_open(rules, f, param));
 }
 
 enum { RANKS = 3 };

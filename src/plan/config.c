@@ -230,10 +230,15 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
 bool config_is_decided(const struct facts *f)
 {
     static const int names[] = {
-        P_tensor_model_parallel_size, P_pipeline_model_parallel_size,
-        P_context_parallel_size,      P_expert_model_parallel_size,
-        P_micro_batch_size,           P_seq_length,
+        P_tensor_model_parallel_size,
+        P_pipeline_model_parallel_size,
+        P_context_parallel_size,
+        P_expert_model_parallel_size,
+        P_micro_batch_size,
+        P_seq_length,
         P_recompute_granularity,
+        P_world_size,
+        P_num_layers,
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!fact_is_known(facts_get(f, names[i]))) return false;

@@ -189,7 +189,8 @@ static struct str valid_values(const struct rule_set *set, const struct rule *r,
     struct expr_scope scope = facts_scope(f);
     struct value v = expr_eval(r->suggestion, scratch, &scope);
     if (v.kind != VALUE_LIST || !v.list->n) return STR("");
-    if (set) v = rule_remedies(set, r, f, v, scratch);
+    /* one more than is shown says that there are more */
+    if (set) v = rule_remedies(set, r, f, v, MOST_VALID + 1, scratch);
     size_t from =
         window_start(v.list, r->parameter >= 0 ? value_number(f->items[r->parameter].value) : NAN);
     struct buf out = buf_new(scratch);
@@ -329,21 +330,45 @@ static bool is_ahead_of_checkout(const struct rule *r, const struct facts *f, st
     return doubtful && checkout_lacks(scratch, f->diags, f->source, f->framework, r->source);
 }
 
+/* What makes a warning of an error, beside what the finding rests on. */
+struct exemption {
+    const struct profile *without; /* the release that does not refuse it; NULL: none */
+    bool lacks;                    /* the checkout around the file has no such check */
+};
+
+static struct diag *add_finding(const struct rule *r, const struct facts *f,
+                                const struct operands *operands, struct exemption *x,
+                                struct arena *scratch)
+{
+    struct str message = rule_message(r, f, scratch);
+    struct diag *d = diag_add(f->diags, severity_of(r, f), r->id.p, place(r, f, operands), "%.*s",
+                              STR_ARG(message));
+    /* a recipe is code: what its source does not show may mend it before the run */
+    bool error = d->severity == SEVERITY_ERROR;
+    bool doubtful = is_of_recipe(f, operands) || is_of_some_release(f, operands) ||
+                    is_of_usual_world(f, operands);
+    x->without = error ? release_without(r, f) : NULL;
+    x->lacks = error && !x->without && is_ahead_of_checkout(r, f, scratch);
+    if (error && (doubtful || x->without || x->lacks)) d->severity = SEVERITY_WARNING;
+    return d;
+}
+
+void rule_report_briefly(const struct rule *r, const struct facts *f, struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct operands operands = operands_of(r);
+    struct exemption exemption;
+    add_finding(r, f, &operands, &exemption, scratch);
+    arena_pop(scratch, mark);
+}
+
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct operands operands = operands_of(r);
-    struct str message = rule_message(r, f, scratch);
-    struct diag *d = diag_add(f->diags, severity_of(r, f), r->id.p, place(r, f, &operands), "%.*s",
-                              STR_ARG(message));
-    /* a recipe is code: what its source does not show may mend it before the run */
-    bool doubtful = is_of_recipe(f, &operands) || is_of_some_release(f, &operands) ||
-                    is_of_usual_world(f, &operands);
-    const struct profile *without = d->severity == SEVERITY_ERROR ? release_without(r, f) : NULL;
-    bool lacks = d->severity == SEVERITY_ERROR && !without && is_ahead_of_checkout(r, f, scratch);
-    if (d->severity == SEVERITY_ERROR && (doubtful || without || lacks))
-        d->severity = SEVERITY_WARNING;
+    struct exemption x;
+    struct diag *d = add_finding(r, f, &operands, &x, scratch);
     if (r->parameter >= 0) d->parameter = param_table[r->parameter].name;
     if (r->n_guides) d->guide = r->guides[0];
     d->source = r->source;
@@ -351,10 +376,10 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     d->n_covers = r->n_covers;
     d->values = str_dup(f->diags->arena, values_text(f, &operands, scratch));
     add_notes(d, r, f, &operands, scratch);
-    if (without)
+    if (x.without)
         diag_note(f->diags, d, "release %.*s does not refuse it, and its flags may be of that one",
-                  STR_ARG(without->version));
-    if (lacks) diag_note(f->diags, d, "the checkout that this file lies in has no such check");
+                  STR_ARG(x.without->version));
+    if (x.lacks) diag_note(f->diags, d, "the checkout that this file lies in has no such check");
     add_help(d, set, r, f, scratch);
     arena_pop(scratch, mark);
     return d;

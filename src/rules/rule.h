@@ -107,6 +107,7 @@ struct rule_set {
     const struct rule *const
         *items; /* overrides first, then assumptions, then the rest, each in file order */
     size_t n;
+    const uint32_t *by_id;                /* [n] the items in the order of their ids */
     const struct expr *const *conditions; /* each different condition once */
     size_t n_conditions;
     struct rule_lane lanes[FRAMEWORK_COUNT];
@@ -192,16 +193,24 @@ struct rules_summary {
 /* Runs all checks that apply to the facts' framework and version and adds a diagnostic (message,
    arithmetic, origin of every operand, nearest valid values) to f->diags for each that fails. */
 struct rules_summary rules_run(const struct rule_set *set, struct facts *f, struct arena *scratch);
+/* The same of the rules of severity error alone, in fewer words: the diagnostics have severity,
+   place and message. False where one met an unknown and reads one of the parameters that are marked
+   as open: to work these out may decide it. */
+bool rules_run_errors(const struct rule_set *set, struct facts *f, const bool *open,
+                      struct arena *scratch);
 /* The message with its values on these facts; as it is written where they cannot be put in. */
 struct str rule_message(const struct rule *r, const struct facts *f, struct arena *a);
 /* Adds the diagnostic of one rule that failed on the facts. Its help offers values; with the set,
    only such as make no other rule of it fail. */
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch);
+/* Severity, place and message of that diagnostic alone. */
+void rule_report_briefly(const struct rule *r, const struct facts *f, struct arena *scratch);
 /* Those of a list of values of the rule's parameter at which nothing fails that does not fail
-   already; all of them when there is none. */
+   already, of rising numbers at most so many, those nearest to what the parameter is; all of the
+   list when there is none. */
 struct value rule_remedies(const struct rule_set *set, const struct rule *r, const struct facts *f,
-                           struct value values, struct arena *scratch);
+                           struct value values, size_t most, struct arena *scratch);
 /* The rule's page on the site of the documentation; empty where the build knows of none, and for
    rules that are not built in. */
 struct str rule_address(struct arena *a, const struct rule *r);
@@ -243,7 +252,10 @@ struct rule_reach {
    first such rule that fails, rules whose condition is false are left out. */
 struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f,
                                  const int *params, size_t n, struct arena *scratch);
-/* The reach of the world size, whatever the framework's version. */
+/* The reach of some parameters, whatever the framework's version. */
+struct rule_reach rules_reach_of(struct arena *a, const struct rule_set *set,
+                                 enum framework framework, const int *params, size_t n);
+/* The reach of the world size. */
 struct rule_reach rules_reach_of_world(struct arena *a, const struct rule_set *set,
                                        enum framework framework);
 /* The rules in reach that can fail on a configuration of some world size; `failed` is not looked

@@ -102,3 +102,22 @@ struct rules_summary rules_run(const struct rule_set *set, struct facts *f, stru
     arena_pop(scratch, mark);
     return sum;
 }
+
+bool rules_run_errors(const struct rule_set *set, struct facts *f, const bool *open,
+                      struct arena *scratch)
+{
+    bool decided = true;
+    struct arena_mark mark = arena_mark(scratch);
+    struct run run = run_start(set, f, scratch);
+    const struct rule_lane *lane = &set->lanes[f->framework];
+    for (size_t i = 0; i < lane->n_checks; i++) {
+        const struct rule *r = set->items[lane->checks[i]];
+        if (r->severity != SEVERITY_ERROR || !rule_is_for(r, f)) continue;
+        enum outcome outcome = run_check(&run, r, r->condition_numbers, r->n_conditions);
+        if (outcome == OUTCOME_FAIL) rule_report_briefly(r, f, scratch);
+        if (outcome == OUTCOME_UNKNOWN)
+            decided = decided && !rule_reads(r, open) && !expr_reads(r->rule, open);
+    }
+    arena_pop(scratch, mark);
+    return decided;
+}

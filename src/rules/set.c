@@ -2,6 +2,7 @@
 #include "rules/set.h"
 
 #include "base/edit.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 static size_t put(const struct rule **items, size_t at, const struct rule *const *from, size_t n,
@@ -24,6 +25,30 @@ static const struct rule **order_items(struct arena *a, const struct rule_set *b
         at = put(items, at, (const struct rule *const *)fresh->items, fresh->n, order[i]);
     }
     return items;
+}
+
+struct place {
+    struct str id;
+    uint32_t number;
+};
+
+static int order_of_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    int order = str_cmp(x->id, y->id);
+    return order ? order : x->number < y->number ? -1 : x->number > y->number;
+}
+
+static const uint32_t *order_ids(struct arena *a, const struct rule_set *set)
+{
+    struct place *places = ARENA_ARRAY(a, struct place, set->n);
+    uint32_t *numbers = ARENA_ARRAY(a, uint32_t, set->n);
+    for (uint32_t i = 0; i < set->n; i++)
+        places[i] = (struct place){set->items[i]->id, i};
+    sort_items(places, set->n, sizeof *places, order_of_places);
+    for (size_t i = 0; i < set->n; i++)
+        numbers[i] = places[i].number;
+    return numbers;
 }
 
 static bool is_check(const struct rule *r)
@@ -85,6 +110,7 @@ struct rule_set set_build(struct arena *a, const struct rule_set *base,
         order_conditions(a, &set, uses, fresh->items[i]);
     for (int k = 0; k < FRAMEWORK_COUNT; k++)
         set.lanes[k] = lane_build(a, &set, (enum framework)k);
+    set.by_id = order_ids(a, &set);
     return set;
 }
 
@@ -111,14 +137,22 @@ struct rule_set rules_except(struct arena *a, const struct rule_set *set,
         if (!guide_find(replaced, set->guides[i].id)) guides[rest.n_guides++] = set->guides[i];
     for (int k = 0; k < FRAMEWORK_COUNT; k++)
         rest.lanes[k] = lane_build(a, &rest, (enum framework)k);
+    rest.by_id = order_ids(a, &rest);
     return rest;
 }
 
 const struct rule *rules_find(const struct rule_set *set, struct str id)
 {
-    for (size_t i = 0; i < set->n; i++)
-        if (str_eq(set->items[i]->id, id)) return set->items[i];
-    return NULL;
+    size_t from = 0, to = set->n;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (str_cmp(set->items[set->by_id[middle]]->id, id) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    const struct rule *r = from < set->n ? set->items[set->by_id[from]] : NULL;
+    return r && str_eq(r->id, id) ? r : NULL;
 }
 
 static void add_uses(struct arena *a, struct expr_use_list *all, const struct expr *e)

@@ -188,15 +188,21 @@ const struct rule *rules_first_error(const struct rule_set *set, const struct fa
     return found;
 }
 
+struct rule_reach rules_reach_of(struct arena *a, const struct rule_set *set,
+                                 enum framework framework, const int *params, size_t n)
+{
+    bool *varies = ARENA_ARRAY(a, bool, param_count);
+    mark_derived(varies);
+    for (size_t i = 0; i < n; i++)
+        varies[params[i]] = true;
+    return make_reach(a, set, framework, varies);
+}
+
 struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f,
                                  const int *params, size_t n, struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
-    bool *varies = ARENA_ARRAY(scratch, bool, param_count);
-    mark_derived(varies);
-    for (size_t i = 0; i < n; i++)
-        varies[params[i]] = true;
-    struct rule_reach reach = make_reach(scratch, set, f->framework, varies);
+    struct rule_reach reach = rules_reach_of(scratch, set, f->framework, params, n);
     struct rule_subset subset = rules_reached(a, &reach, f, scratch);
     subset.failed = first_fixed_error(&reach, f, scratch);
     arena_pop(scratch, mark);

@@ -215,7 +215,9 @@ static void write_items(struct writer *w, const struct rule_set *set)
     buf_printf(w->out, "    .n = %zu, .items = (const struct rule *const[]){", set->n);
     for (size_t i = 0; i < set->n; i++)
         buf_printf(w->out, "&r%zu, ", i);
-    buf_add(w->out, STR("},\n"));
+    buf_add(w->out, STR("},\n    .by_id = "));
+    numbers(w, set->by_id, set->n);
+    buf_add(w->out, STR(",\n"));
 }
 
 static void write_guides(struct writer *w, const struct rule_set *set)

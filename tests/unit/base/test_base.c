@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit/unit.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/edit.h"
@@ -67,6 +70,42 @@ static void doubles_print_shortest(void **state)
     assert_str(num_double_text(*state, 1e30), "1e+30");
     assert_str(num_double_text(*state, 1.0 / 3), "0.3333333333333333");
     assert_str(num_grouped(*state, -1234567), "-1,234,567");
+}
+
+/* What the C library prints with so many digits, and whether that is the number. */
+static bool printed(char text[NUM_TEXT], int digits, double d, double error)
+{
+    snprintf(text, NUM_TEXT, "%.*g", digits, d);
+    return fabs(strtod(text, NULL) - d) <= error * fabs(d);
+}
+
+static void doubles_print_as_the_c_library_prints_them(void **state)
+{
+    static const double edges[] = {9.9999999999999995e22,
+                                   999999999999999.5,
+                                   99999999999999.95,
+                                   9.99999999999999e-5,
+                                   1e-4,
+                                   0.5,
+                                   5e-324,
+                                   1.7e308,
+                                   4503599627370497.5,
+                                   123456789012345.62,
+                                   2.5e-7,
+                                   8.5};
+    uint64_t random = 88172645463325252u;
+    for (int i = 0; i < 20000; i++) {
+        char figure[NUM_TEXT], text[NUM_TEXT];
+        int edge = (int)(sizeof edges / sizeof *edges), digits = 15;
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        double d = i < edge ? edges[i] : ldexp((double)(int64_t)random, -(i % 130));
+        num_write_figure(figure, d);
+        if (!printed(text, 15, d, DBL_EPSILON)) printed(text, 17, d, 0);
+        assert_string_equal(figure, text);
+        while (!printed(text, digits, d, 0))
+            digits++;
+        assert_str(num_double_text(*state, d), text);
+    }
 }
 
 static void numbers_compare_across_kinds_exactly(void **state)
@@ -200,6 +239,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(arena_pop_gives_back_and_reuses),
     cmocka_unit_test(numbers_are_strict),
     cmocka_unit_test(doubles_print_shortest),
+    cmocka_unit_test(doubles_print_as_the_c_library_prints_them),
     cmocka_unit_test(numbers_compare_across_kinds_exactly),
     cmocka_unit_test(map_keeps_every_key),
     cmocka_unit_test(vec_and_buf_grow),

@@ -101,12 +101,32 @@ static void the_estimate_speaks_where_platform_and_plan_are_known(void **state)
     arena_free(scratch);
 }
 
+static void what_the_estimate_speaks_of_is_marked(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    struct memory_estimate m;
+    bool *marked = ARENA_ARRAY(*state, bool, param_count);
+    struct facts *f = facts_of(*state, "qwen3-30b-a3b", "gb200");
+    static const int sizes[] = {P_tensor_model_parallel_size, P_pipeline_model_parallel_size,
+                                P_context_parallel_size, P_micro_batch_size};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        facts_set(f, sizes[k], value_int(1), ORIGIN_OPTION, NULL, STR(""));
+    struct facts *before = facts_copy(*state, f);
+    assert_true(outlook_facts(rules_builtin(), f, &m, scratch));
+    outlook_mark(marked);
+    for (int i = 0; i < (int)param_count; i++)
+        if (fact_is_known(facts_get(f, i)) && !fact_is_known(facts_get(before, i)))
+            assert_true(marked[i]);
+    arena_free(scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_vision_model_is_brought_up_in_stages),
         cmocka_unit_test(the_goal_memory_takes_less_than_the_goal_throughput),
         cmocka_unit_test(the_estimate_speaks_where_platform_and_plan_are_known),
+        cmocka_unit_test(what_the_estimate_speaks_of_is_marked),
     };
     return cmocka_run_group_tests(tests, unit_open_arena, unit_close_arena);
 }

@@ -2,6 +2,7 @@
 /* A text -> its configurations -> what they cost, or why they cannot be estimated. */
 #include "flow/estimate.h"
 #include "unit/plan_text.h"
+#include "unit/rules/rule_files.h"
 
 #define SAID "recompute_granularity: null\nuse_megatron_fsdp: false\nmain_grads_dtype: fp32\n"
 #define HEAD "moeplan: 1\nframework: megatron\nmodel: qwen3-30b-a3b\nseq: 4096\ngbs: 64\nmbs: 1\n"
@@ -14,7 +15,7 @@ struct asked {
     bool read, done;
 };
 
-static struct asked *ask(struct arena *a, const char *text)
+static struct asked *ask_of(struct arena *a, const struct rule_set *rules, const char *text)
 {
     struct arena *scratch = arena_new(0);
     struct asked *x = ARENA_NEW(a, struct asked);
@@ -24,10 +25,15 @@ static struct asked *ask(struct arena *a, const char *text)
     diags_init(&x->diags, a);
     x->read =
         estimate_read(a, &x->diags, STR("plan.yaml"), str_of(text), STR(""), &options, &x->recipe);
-    x->done = x->read && estimate_reading(a, rules_builtin(), &x->recipe.readings.items[0], scratch,
+    x->done = x->read && estimate_reading(a, rules, &x->recipe.readings.items[0], scratch,
                                           &x->estimate, &x->terms);
     arena_free(scratch);
     return x;
+}
+
+static struct asked *ask(struct arena *a, const char *text)
+{
+    return ask_of(a, rules_builtin(), text);
 }
 
 static const struct diag *error_of(const struct asked *x, const char *rule)
@@ -49,6 +55,22 @@ static void a_plan_has_memory_time_and_evidence(void **state)
     assert_true(e->memory.peak_low < e->memory.peak && e->memory.peak < e->memory.peak_high);
     assert_true(e->time.low < e->time.step && e->time.step < e->time.high);
     assert_true(x->terms.memory.terms.n > 0 && x->terms.time.terms.n > 0);
+}
+
+/* An error of the user's own may hang on what the estimate says. */
+static void the_estimate_may_refuse(void **state)
+{
+    static const char rule[] = RULE_FILE
+        "rules:\n"
+        "  - id: room-to-spare\n    severity: error\n    frameworks: [megatron]\n"
+        "    matchConditions: ['plan.peak_memory_gib > 0.0']\n    rule: 'plan.fits == \"yes\"'\n"
+        "    message: no room is left\n    why: w\n    source: s\n    help: h\n"
+        "    examples:\n      good: [{fits: 'yes', peak_memory_gib: 1.0}]\n"
+        "      bad: [{fits: 'no', peak_memory_gib: 1.0}]\n";
+    static const char plan[] = HEAD "platform: h100\ngpus: 8\nep: 8\n";
+    struct rule_set own = load_good(*state, rule);
+    assert_int_equal(ask(*state, plan)->estimate.refusal.errors, 0);
+    assert_str(ask_of(*state, &own, plan)->estimate.refusal.rule, "room-to-spare");
 }
 
 /* It is estimated as if it ran. */
@@ -139,6 +161,7 @@ static void changes_make_it_fit(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_plan_has_memory_time_and_evidence),
+    cmocka_unit_test(the_estimate_may_refuse),
     cmocka_unit_test(a_plan_that_is_refused_says_so),
     cmocka_unit_test(what_is_missing_is_a_diagnostic),
     cmocka_unit_test(facts_can_be_estimated_in_passing),
