@@ -170,6 +170,11 @@ static double closed_form(const struct pipeline *p, struct totals t)
     return (double)p->microbatches * t.largest + ramp;
 }
 
+double pipeline_busiest(const struct pipeline *p)
+{
+    return totals_of(p).largest;
+}
+
 double pipeline_time(const struct pipeline *p)
 {
     struct totals t = totals_of(p);

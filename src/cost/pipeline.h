@@ -16,6 +16,8 @@ struct pipeline {
 /* Seconds from the first forward to the last backward. Exact for equal chunks and for short
    schedules; long ones are simulated until they repeat and continued at that rate. */
 double pipeline_time(const struct pipeline *p);
+/* Seconds that one microbatch takes of the busiest rank. */
+double pipeline_busiest(const struct pipeline *p);
 /* Every microbatch simulated, up to an internal bound on stages * chunks * microbatches; -1 above
  * it. */
 double pipeline_simulate(const struct pipeline *p, int64_t microbatches);

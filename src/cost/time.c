@@ -243,6 +243,15 @@ static double straggling(const struct timing *t, const struct knobs *k)
     return pace * (k->gpus > 64 ? 1 + t->f.straggling * log2((double)k->gpus / 64) : 1);
 }
 
+/* What a pipeline's ramps take longer as its largest microbatch is larger than the mean. */
+static double uneven_ramps(const struct knobs *k, const struct chunks *c)
+{
+    double ramps = (double)(k->pp - 1) / (c->n / k->pp);
+    return ramps * c->busy.attention / k->pp * documents_across_microbatches(k).excess;
+}
+
+/* While the busiest stage waits it draws little power, which lets the clocks of its next kernels
+   rise: of what throttling takes of a busy stage, as much is saved as it waits. */
 static double schedule(const struct knobs *k, const struct chunks *c)
 {
     struct pipeline p = {.stages = k->pp,
@@ -251,21 +260,9 @@ static double schedule(const struct knobs *k, const struct chunks *c)
                          .group = k->group_size > 0 && k->group_size != k->pp ? k->group_size : 0,
                          .forward = c->forward,
                          .backward = c->backward};
-    return pipeline_time(&p);
-}
-
-/* What a pipeline's ramps take longer as its largest microbatch is larger than the mean. */
-static double uneven_ramps(const struct knobs *k, const struct chunks *c)
-{
-    double ramps = (double)(k->pp - 1) / (c->n / k->pp);
-    return ramps * c->busy.attention / k->pp * documents_across_microbatches(k).excess;
-}
-
-/* Stages that wait draw little power, which lets the clocks of their next kernels rise: of what
-   throttling takes of a busy stage, as much is saved as it waits. */
-static double cooled(const struct chunks *c, double bubble)
-{
-    return bubble * (1 - c->heat / c->all);
+    double busy = (double)p.microbatches * pipeline_busiest(&p);
+    double waits = pipeline_time(&p) - busy + uneven_ramps(k, c);
+    return busy + waits * (1 - c->heat / c->all);
 }
 
 static void breakdown(const struct timing *t, const struct chunks *c, double times,
@@ -342,15 +339,14 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     if (!chunks_of(l, c, &chunks)) return false;
     *out = (struct time_estimate){0};
     double slow = straggling(t, k), n = (double)knobs_microbatches(k), stage = chunks.all / k->pp;
-    double waiting = schedule(k, &chunks) + uneven_ramps(k, &chunks) - n * stage;
-    double times = slow * n / k->pp;
+    double pipeline = slow * schedule(k, &chunks), times = slow * n / k->pp;
     struct rank_params params = sharding_params(c);
     breakdown(t, &chunks, times, out);
     double window = fmax(0, stage - chunks.network / k->pp);
     out->dp_exposed = slow * sharding_exposed(t, k, params, window);
-    out->bubble = slow * cooled(&chunks, waiting);
+    out->bubble = pipeline - slow * n * stage;
     out->optimizer = sharding_optimizer(t, k, params);
-    out->step = slow * n * stage + out->bubble + out->dp_exposed + out->optimizer + t->f.step_s;
+    out->step = pipeline + out->dp_exposed + out->optimizer + t->f.step_s;
     double p = k->pp - 1;
     out->bubble_fraction = p / (n * chunks.n / k->pp + p);
     double tokens = (double)k->gbs * k->seq / (out->step * (double)k->gpus);

@@ -43,6 +43,39 @@ static void four_bit_weights_are_made_wide(void **state)
     assert_true(after.low / after.step < 0.95 * before.low / before.step);
 }
 
+/* On two ranks each sub-block has two collectives of 8 MB a pass and direction, of which half
+   travels at 0.1 TB/s after the start; frozen weights hide none of backward's. LoRA of the
+   projections adds one a direction for each output, and the inputs of the others only where their
+   linears overlap theirs. */
+static void adapters_gather_for_themselves(void **state)
+{
+    const char *plan = "tp: 2\nsequence_parallel: true\ntask: peft\npeft_dim: 8\n"
+                       "peft_target_modules: [linear_qkv, linear_proj, linear_fc2]\n";
+    struct config *c = round_plan(*state, "bridge", "", plan);
+    coefficient(c, "tp_backward", 0.5);
+    struct timing t = timing_of(c);
+    double one = comm_collective(&t, 2 * 4096 * 1024.0, 2, 2);
+    struct layer_time x = layer_of(c, dense_layer);
+    assert_near(x.forward.tp, (4 + 2) * one, 1e-12);
+    assert_near(x.backward.tp, (4 + 2) * one, 1e-12);
+    c->knobs.tp_comm_overlap = true;
+    assert_near(layer_of(c, dense_layer).forward.tp, (4 + 3) * one, 1e-12);
+    c->knobs.tp_comm_overlap = false, c->knobs.task = TASK_PRETRAIN;
+    assert_near(layer_of(c, dense_layer).forward.tp, 4 * one, 1e-12);
+    assert_near(layer_of(c, dense_layer).backward.tp, 2 * 0.5 * one, 1e-12);
+}
+
+/* A quarter of 4 bytes an element of QKV's, the projection's and the MLP's inputs. */
+static void layers_quantise_a_part_alone(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    c->knobs.precision = PREC_FP8_TENSORWISE;
+    double all = 4 * 4096.0 * (3 * 1024 + 4096) / 1e12;
+    assert_near(layer_of(c, dense_layer).forward.quantise, all, 1e-12);
+    coefficient(c, "quantise_own", 0.25);
+    assert_near(layer_of(c, dense_layer).forward.quantise, all / 4, 1e-12);
+}
+
 /* ---- communication ---- */
 
 /* 4096 tokens of 1024 bf16 elements, two experts each. */
@@ -151,8 +184,8 @@ static void automodel_stops_recomputing_early(void **state)
     assert_near(moe.again.gemm, moe.forward.gemm, 1e-12);
 }
 
-/* 8192 routed rows, of gate and up of 2 x 512 and of 1024: 8 and 28 bytes an element forward, 10 and
-   40 backward. */
+/* 8192 routed rows, of gate and up of 2 x 512 and of 1024: 8 and 28 bytes an element forward, 10
+   and 40 backward. */
 static void biases_of_experts_are_passes(void **state)
 {
     struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
@@ -326,6 +359,18 @@ static void many_ranks_straggle(void **state)
     }
 }
 
+/* Throttling makes what a stage does longer, and its waiting not, but for the transfers in it. */
+static void waiting_stages_cool(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "pp: 2\n");
+    c->model.vocab = 0; /* stages do the same */
+    struct time_estimate cold = time_of(c);
+    coefficient(c, "throttling", 0.5);
+    struct time_estimate hot = time_of(c);
+    assert_true(hot.compute > 1.1 * cold.compute);
+    assert_near(hot.bubble, cold.bubble, 5e-3);
+}
+
 /* 8 MB between the stages of one node at 0.8 of NVLink, after 20 us; each of two chunks sends once
    each way with every of 16 microbatches, in the mean over both ranks. Virtual stages send twice as
    often and show a quarter. */
@@ -390,6 +435,8 @@ static void graphs_leave_operations_to_the_host(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(four_bit_weights_are_made_wide),
+    cmocka_unit_test(adapters_gather_for_themselves),
+    cmocka_unit_test(layers_quantise_a_part_alone),
     cmocka_unit_test(an_exchange_inside_a_domain),
     cmocka_unit_test(copies_spread_over_the_domains),
     cmocka_unit_test(context_parallelism_takes_the_cheaper_way),
@@ -406,6 +453,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(groups_of_the_same_shards),
     cmocka_unit_test(updates_move_bytes),
     cmocka_unit_test(many_ranks_straggle),
+    cmocka_unit_test(waiting_stages_cool),
     cmocka_unit_test(transfers_between_stages),
     cmocka_unit_test(neighbouring_stages_by_their_distance),
     cmocka_unit_test(gaps_between_operations),
