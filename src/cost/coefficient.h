@@ -67,7 +67,6 @@
     X(scan_delta_bytes, 0.12)     /* bytes that its chunks move for a state element */             \
     X(scan_delta_chunk_s, 1.1e-6) /* s a chunk of its sequential part */                           \
     X(quantise, 8.2)              /* streamed bytes to quantise an element, with its amax */       \
-    X(quantise_own, 0.6)          /* part of it that norms and activations do not do */            \
     X(quantise_delayed, 0.4)      /* part of that with the amax of earlier steps */                \
     X(quantise_mxfp8, 0.86)       /* same to MXFP8, or by blocks */                                \
     X(quantise_fp4, 1.2)          /* same to FP4 */                                                \

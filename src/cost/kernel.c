@@ -103,6 +103,9 @@ bool kernel_is_low(const struct timing *t, const struct linear *l)
     return t->low && !l->wide && (l->experts > 0 || !t->experts_only);
 }
 
+/* The columns are for the weight's gradient: without one 2 B are read and 1 written, not 2. */
+static const double rows_alone = 3.0 / 4;
+
 void kernel_linear(const struct timing *t, struct linear l, struct pass *forward,
                    struct pass *backward)
 {
@@ -113,7 +116,7 @@ void kernel_linear(const struct timing *t, struct linear l, struct pass *forward
     *(grouped ? &backward->grouped : &backward->gemm) += x.input;
     *(grouped ? &backward->grouped : &backward->gemm) += x.weights;
     if (!kernel_is_low(t, &l)) return;
-    double rows = (1 - l.quantised_before) * fmax(1, l.experts) * l.rows;
+    double rows = (l.frozen ? rows_alone : 1) * fmax(1, l.experts) * l.rows;
     if (!l.quantised_in) forward->quantise += kernel_quantise(t, rows * l.in);
     if (!l.quantised_out) backward->quantise += kernel_quantise(t, rows * l.out);
 }

@@ -21,7 +21,6 @@ struct linear {
     bool wide;            /* 16 bit whatever the precision (logits, router) */
     bool frozen;          /* no weight gradient */
     bool quantised_in, quantised_out; /* its input (output's gradient) comes quantised */
-    double quantised_before;          /* part of that work which other kernels of its layer do */
 };
 
 /* Seconds of a linear's products: forward, and the gradients of its input and of its weights (0: it

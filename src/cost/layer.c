@@ -15,6 +15,20 @@ static const double fp32_slower = 2;
 
 /* ---- weights ---- */
 
+/* A norm that is one module with its linear writes FP8 itself where the amax is known before: with
+   delayed scaling. Of the other recipes only MXFP8 has such a norm, cuDNN's, which a variable of
+   the environment asks for; no activation function of Megatron-core's is Transformer Engine's
+   (transformer_engine/pytorch/csrc/extensions/normalization.cpp, rmsnorm_fwd). An adapter needs
+   the norm's output as it is. */
+static bool norm_quantises(const struct knobs *k, enum linear_role role)
+{
+    static const uint32_t behind_norm = LINEAR_BIT(LINEAR_QKV) | LINEAR_BIT(LINEAR_Q_UP) |
+                                        LINEAR_BIT(LINEAR_KV_UP) | LINEAR_BIT(LINEAR_MAMBA_IN) |
+                                        LINEAR_BIT(LINEAR_DELTA_IN) | LINEAR_BIT(LINEAR_FC1);
+    return k->precision == PREC_FP8_DELAYED && k->transformer_engine &&
+           behind_norm & LINEAR_BIT(role) && !linear_has_adapter(k, role);
+}
+
 struct linear layer_linear(const struct timing *t, const struct matrix *x, bool fused_experts)
 {
     const struct model_shape *m = &t->config->model;
@@ -25,7 +39,7 @@ struct linear layer_linear(const struct timing *t, const struct matrix *x, bool 
                        .in = matrix_in(x, k),
                        .wide = x->numeric != NUMERIC_LOW,
                        .frozen = !knobs_trains_language(k),
-                       .quantised_before = 1 - t->f.quantise_own};
+                       .quantised_in = norm_quantises(k, x->role)};
     if (x->groups > 0) l.out += copies * x->group_width / k->tp;
     if (!matrix_is_routed(x)) return l;
     l.experts = (double)m->experts / k->ep;

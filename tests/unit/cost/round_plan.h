@@ -47,7 +47,6 @@ static inline void use_round_machine(struct config *c)
                                        "hybridep_nic",
                                        "hybridep_nvlink",
                                        "deepep_nvlink",
-                                       "quantise_own",
                                        "quantise_delayed",
                                        "quantise_mxfp8",
                                        "dummy_wgrads",

@@ -65,15 +65,32 @@ static void adapters_gather_for_themselves(void **state)
     assert_near(layer_of(c, dense_layer).backward.tp, 2 * 0.5 * one, 1e-12);
 }
 
-/* A quarter of 4 bytes an element of QKV's, the projection's and the MLP's inputs. */
-static void layers_quantise_a_part_alone(void **state)
+/* 4 bytes an element of QKV's, the projection's and the MLP's inputs; with delayed scaling QKV's
+   and the first of the MLP's come from norms, 1024 wide, that wrote FP8. */
+static void norms_write_fp8_with_delayed_scaling(void **state)
 {
     struct config *c = round_plan(*state, "megatron", "", "");
+    double behind_norms = 2 * 1024, others = 1024 + 4096, element = 4 * 4096.0 / 1e12;
     c->knobs.precision = PREC_FP8_TENSORWISE;
-    double all = 4 * 4096.0 * (3 * 1024 + 4096) / 1e12;
-    assert_near(layer_of(c, dense_layer).forward.quantise, all, 1e-12);
-    coefficient(c, "quantise_own", 0.25);
-    assert_near(layer_of(c, dense_layer).forward.quantise, all / 4, 1e-12);
+    assert_near(layer_of(c, dense_layer).forward.quantise, element * (behind_norms + others),
+                1e-12);
+    c->knobs.precision = PREC_FP8_DELAYED;
+    assert_near(layer_of(c, dense_layer).forward.quantise, element * others, 1e-12);
+    c->knobs.transformer_engine = false;
+    assert_near(layer_of(c, dense_layer).forward.quantise, element * (behind_norms + others),
+                1e-12);
+}
+
+/* No weight's gradient takes the columns, 1 of 4 bytes; and the adapter of QKV reads what its norm
+   writes, in bf16. */
+static void frozen_linears_quantise_rows_alone(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    double element = 3 * 4096.0 / 1e12;
+    c->knobs.task = TASK_PEFT, c->knobs.precision = PREC_FP8_DELAYED;
+    assert_near(layer_of(c, dense_layer).forward.quantise, element * (1024 + 4096), 1e-12);
+    c->knobs.lora_targets = LINEAR_BIT(LINEAR_QKV);
+    assert_near(layer_of(c, dense_layer).forward.quantise, element * (2 * 1024 + 4096), 1e-12);
 }
 
 /* ---- communication ---- */
@@ -436,7 +453,8 @@ static void graphs_leave_operations_to_the_host(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(four_bit_weights_are_made_wide),
     cmocka_unit_test(adapters_gather_for_themselves),
-    cmocka_unit_test(layers_quantise_a_part_alone),
+    cmocka_unit_test(norms_write_fp8_with_delayed_scaling),
+    cmocka_unit_test(frozen_linears_quantise_rows_alone),
     cmocka_unit_test(an_exchange_inside_a_domain),
     cmocka_unit_test(copies_spread_over_the_domains),
     cmocka_unit_test(context_parallelism_takes_the_cheaper_way),
