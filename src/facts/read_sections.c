@@ -18,11 +18,8 @@ static int detect(struct str text, const struct node *doc)
 static void take_model(struct facts *f, struct str name)
 {
     if (str_ends(name, STR(".yaml"))) name.n -= STR(".yaml").n;
-    char *dashed = arena_alloc(f->arena, name.n + 1);
-    for (size_t i = 0; i < name.n; i++)
-        dashed[i] = name.p[i] == '_' ? '-' : name.p[i];
     const struct model_input *m = model_find(f->arena, name);
-    if (!m) m = model_find(f->arena, (struct str){dashed, name.n});
+    if (!m) m = model_find(f->arena, str_exchange(f->arena, name, '_', '-'));
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
 }
 
@@ -146,9 +143,7 @@ static void note_bare(struct facts *f, const struct flag_word *w)
         bool inside = str_starts(w->text, section) && w->text.n > section.n + 1 &&
                       w->text.p[section.n] == '.';
         if (!inside || str_find(w->text, '=') < w->text.n || !is_override(w->text)) continue;
-        struct span at =
-            source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
-        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", at,
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", flag_word_span(f, w),
                                   "%.*s has no value", STR_ARG(w->text));
         diag_help(f->diags, d, "write %.*s=VALUE, without blanks", STR_ARG(w->text));
     }
