@@ -180,10 +180,10 @@ static struct diag *complain(struct occurrence *o, const char *rule, const struc
     return d;
 }
 
-/* The last finding holds whoever takes the flag. */
-static void mark_plain(struct occurrence *o, bool plain)
+/* What holds of the last finding. */
+static struct doubt *last_doubt(struct occurrence *o)
 {
-    o->f->program.doubts.items[o->f->program.doubts.n - 1].plain = plain;
+    return &o->f->program.doubts.items[o->f->program.doubts.n - 1];
 }
 
 /* A whole number as YAML files write it, 1e6 or 10.0: a program may round it. */
@@ -324,7 +324,8 @@ static struct value read_value(struct occurrence *o, enum param_type type,
         complain(o, rule_or(o, "value-type"), word,
                  arena_printf(a, "%.*s takes %s, not '%.*s'", STR_ARG(o->name.text),
                               param_type_words(type), STR_ARG(word->text)));
-        mark_plain(o, param_type_is_number(type) && !(o->name.node && is_whole(word->text)));
+        last_doubt(o)->plain =
+            param_type_is_number(type) && !(o->name.node && is_whole(word->text));
         return value_unknown();
     }
     size_t n = o->spelling->n_choices;
@@ -334,8 +335,8 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct diag *d = complain(
         o, rule_or(o, "value-choice"), word,
         arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
-    mark_plain(o, is_misspelt(word->text, choices, n));
-    o->f->program.doubts.items[o->f->program.doubts.n - 1].choice = true;
+    last_doubt(o)->plain = is_misspelt(word->text, choices, n);
+    last_doubt(o)->choice = true;
     diag_choices(o->f->diags, d, word->text, choices, n);
     return value_unknown();
 }
@@ -395,7 +396,7 @@ static bool check_count(struct occurrence *o)
             complain(o, "value-for-switch", &o->values[0],
                      arena_printf(a, "%.*s is a switch and takes no value", STR_ARG(o->name.text)));
         static const struct str truths[] = {{"true", 4}, {"false", 5}};
-        mark_plain(o, o->name.node && is_misspelt(o->values[0].text, truths, 2));
+        last_doubt(o)->plain = o->name.node && is_misspelt(o->values[0].text, truths, 2);
         diag_help(o->f->diags, d, "leave out '%.*s'", STR_ARG(o->values[0].text));
         drop_value(o, d);
         return false;
@@ -405,13 +406,13 @@ static bool check_count(struct occurrence *o)
                  arena_printf(a, "'%.*s' is one value too many for %.*s",
                               STR_ARG(o->values[flag->nargs_max].text), STR_ARG(o->name.text)));
         /* a fork's parser may take several, a list in YAML is one value */
-        mark_plain(o, o->name.node && param_type_is_number(o->spelling->type));
+        last_doubt(o)->plain = o->name.node && param_type_is_number(o->spelling->type);
         return true;
     }
     complain(o, "value-missing", &o->name,
              arena_printf(a, "%.*s needs %d value%s, not %zu", STR_ARG(o->name.text),
                           flag->nargs_min, flag->nargs_min == 1 ? "" : "s", o->n));
-    mark_plain(o, param_type_is_number(o->spelling->type));
+    last_doubt(o)->plain = param_type_is_number(o->spelling->type);
     return false;
 }
 
@@ -524,7 +525,7 @@ static void note_repeated(struct occurrence *o, struct value v)
                               STR_ARG(value_text(a, old->value)), old->node ? old->node->line : 0));
     d->severity = SEVERITY_WARNING;
     /* of two sections each may have its own */
-    mark_plain(o, o->f->program.kind ? o->f->program.kind->n_commands > 0 : !o->name.node);
+    last_doubt(o)->plain = o->f->program.kind ? o->f->program.kind->n_commands > 0 : !o->name.node;
     if (old->node && !o->name.node) d->safe = rewrite_drop_words(o->f, old->node, &d->edits);
 }
 
