@@ -97,7 +97,7 @@ static void set_spot(struct search *s, const struct spot *spot, int vpp)
 
 /* ---- one plan ---- */
 
-/* Seconds of a step around its pipeline, at least: transfers between stages are left out. */
+/* Seconds of a step around its pipeline, at least; of several stages the optimizer alone. */
 static double around_pipeline(const struct search *s, double pipeline_s)
 {
     const struct knobs *k = &s->c.knobs;
