@@ -439,7 +439,7 @@ static void visit_offloads(struct search *s, const struct spot *spot, int vpp)
 
 /* A faster variant may have room with offload alone. Guides leave it for last (S1.4), and to ask
    everywhere takes as long as the search: where the best plan does without, it is tried on the
-   layouts that are shown, and never first. */
+   layouts of a few of the best and of the fastest plans, and never first. */
 static void visit_shown(struct search *s)
 {
     enum { MOST = 5 };
