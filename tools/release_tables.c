@@ -178,6 +178,7 @@ void release_tables_check(const struct releases *all, const struct param_list *p
 struct writer {
     const struct releases *all;
     struct buf *out;
+    const struct release *release; /* of the row */
     const struct param *param;
     size_t number;  /* of the parameter */
     uint32_t n;     /* rows so far */
@@ -191,28 +192,25 @@ static bool same_action(const struct node *now, const struct node *then)
     return !a == !b && (!a || str_eq(a->text, b->text));
 }
 
-static void write_default(struct writer *w, const struct release *r, const struct node *now,
-                          const struct node *then)
+static void write_default(struct writer *w, const struct node *now, const struct node *then)
 {
     struct value a = default_of(w->all->arena, w->param, now),
                  b = default_of(w->all->arena, w->param, then);
     if (a.kind == VALUE_UNKNOWN || b.kind == VALUE_UNKNOWN || value_eq(a, b)) return;
     if (!same_action(now, then)) return;
-    (void)r;
     buf_printf(w->out, "{%zu,", w->number);
     ctext_value(w->out, b);
     buf_printf(w->out, "},\n");
     w->n++;
 }
 
-static void write_choices(struct writer *w, const struct release *r, const struct node *now,
-                          const struct node *then)
+static void write_choices(struct writer *w, const struct node *now, const struct node *then)
 {
     const struct str *a = NULL, *b = NULL;
     size_t n_a = choices_of(w->all->arena, now, &a), n_b = choices_of(w->all->arena, then, &b);
     if (!n_b || same_choices(a, n_a, b, n_b)) return;
-    buf_printf(w->out, "{%d,%zu,1u<<%u,(const struct str[]){", (int)r->framework, w->number,
-               release_number(w->all, r));
+    buf_printf(w->out, "{%d,%zu,1u<<%u,(const struct str[]){", (int)w->release->framework,
+               w->number, release_number(w->all, w->release));
     for (size_t i = 0; i < n_b; i++) {
         ctext_str(w->out, b[i]);
         buf_add_char(w->out, ',');
@@ -221,8 +219,7 @@ static void write_choices(struct writer *w, const struct release *r, const struc
     w->n++;
 }
 
-typedef void write_row(struct writer *w, const struct release *r, const struct node *now,
-                       const struct node *then);
+typedef void write_row(struct writer *w, const struct node *now, const struct node *then);
 
 /* A row for every parameter and older release that the newest one differs from. */
 static void write_changes(struct writer *w, const struct param_list *params, const char *type,
@@ -234,9 +231,10 @@ static void write_changes(struct writer *w, const struct param_list *params, con
         for (size_t k = 0; r != last && k < params->n; k++) {
             const struct node *now = setting_of(last, &params->items[k]),
                               *then = setting_of(r, &params->items[k]);
+            w->release = r;
             w->param = &params->items[k];
             w->number = k;
-            if (now && then) row(w, r, now, then);
+            if (now && then) row(w, now, then);
         }
         w->ends[i] = w->n;
     }

@@ -9,7 +9,8 @@
    are far (SIZE_MAX). */
 size_t edit_distance(struct str a, struct str b);
 /* Whether one word is most likely a slip of the other: up to `most` changes away, and with the same
-   numbers, as names that differ in these are different things (GPU_0, GPU_1). */
+   numbers, as names that differ in these are different things (GPU_0, GPU_1; Llama2Tokenizer,
+   Llama3Tokenizer). */
 bool edit_is_slip(struct str a, struct str b, size_t most);
 
 /* Collects the nearest of many words: start zeroed with `word` set, offer each, then read best (n

@@ -57,6 +57,14 @@ bool str_split(struct str *rest, char sep, struct str *out)
     return true;
 }
 
+struct str str_last_part(struct str s, char sep)
+{
+    size_t from = s.n;
+    while (from > 0 && s.p[from - 1] != sep)
+        from--;
+    return str_slice(s, from, s.n);
+}
+
 int str_cmp(struct str a, struct str b)
 {
     size_t n = a.n < b.n ? a.n : b.n;
@@ -106,6 +114,14 @@ struct str str_lower(struct arena *a, struct str s)
     char *p = arena_alloc(a, s.n + 1);
     for (size_t i = 0; i < s.n; i++)
         p[i] = lower(s.p[i]);
+    return (struct str){p, s.n};
+}
+
+struct str str_exchange(struct arena *a, struct str s, char from, char to)
+{
+    char *p = arena_alloc(a, s.n + 1);
+    for (size_t i = 0; i < s.n; i++)
+        p[i] = s.p[i] == from ? to : s.p[i];
     return (struct str){p, s.n};
 }
 

@@ -63,6 +63,8 @@ size_t str_find_str(struct str s, struct str needle);
 /* Cuts the text up to the first `sep` off the front of *rest and returns it; false when *rest is
    used up. */
 bool str_split(struct str *rest, char sep, struct str *out);
+/* The text behind the last `sep`; all of it when there is none. */
+struct str str_last_part(struct str s, char sep);
 /* Byte order, as memcmp and then by length: <0, 0 or >0. */
 int str_cmp(struct str a, struct str b);
 /* Equal when ASCII letters are compared without case. */
@@ -71,6 +73,8 @@ bool str_eq_nocase(struct str a, struct str b);
 struct str str_dup(struct arena *a, struct str s);
 /* The same with ASCII letters in lower case. */
 struct str str_lower(struct arena *a, struct str s);
+/* A NUL-terminated copy with `to` for every `from`. */
+struct str str_exchange(struct arena *a, struct str s, char from, char to);
 /* For look-up tables, eight bytes at a time; the tables made at build time rely on it. */
 uint32_t str_hash(struct str s);
 

@@ -89,14 +89,22 @@ static const struct contender *of_split(const struct contender *plans, size_t n,
     return NULL;
 }
 
+/* What a plan has to come before to get into a list: the one of its split, or the last of a full
+   list; NULL: nothing. */
+static const struct contender *rival(const struct contender *plans, size_t n, size_t most,
+                                     const struct knobs *k)
+{
+    const struct contender *own = of_split(plans, n, k);
+    return own || n < most ? own : &plans[n - 1];
+}
+
 /* Whether it may be the fastest once layers are moved, by which steps gain a percent or two. */
 static bool is_fast(const struct finalists *f, const struct knobs *layout, double step_s)
 {
     static const double moving = 0.02;
     if (f->n_fast == 0 || step_s <= f->fast[0].step_s) return true;
-    const struct contender *own = of_split(f->fast, f->n_fast, layout);
-    if (!own && f->n_fast == FINALISTS_FAST) own = &f->fast[FINALISTS_FAST - 1];
-    return step_s <= (1 + moving) * f->fast[0].step_s && (!own || step_s <= own->step_s);
+    const struct contender *other = rival(f->fast, f->n_fast, FINALISTS_FAST, layout);
+    return step_s <= (1 + moving) * f->fast[0].step_s && (!other || step_s <= other->step_s);
 }
 
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
@@ -105,9 +113,8 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
     int kind = kind_of(layout);
     if (is_fast(f, layout, step_s)) return true;
     if (risky) return false;
-    const struct contender *own = of_split(f->ranked, f->n, layout);
-    if (!own && f->n == f->most) own = &f->ranked[f->n - 1];
-    return !own || score <= own->score ||
+    const struct contender *other = rival(f->ranked, f->n, f->most, layout);
+    return !other || score <= other->score ||
            (f->two_kinds && (!f->has_kind[kind] || score <= f->of_kind[kind].score));
 }
 

@@ -25,7 +25,7 @@ void finalists_start(struct finalists *f, size_t most, bool two_kinds);
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
                     double step_s, bool risky);
 void finalists_add(struct finalists *f, const struct contender *o);
-/* All of them, of the fastest but the first, best first; at most `most`. */
+/* All of them, but of the fastest only the first; best first, at most `most`. */
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS]);
 /* Best first; of those within 0.5 % of the best, with no more risk, one with the fewest
    model-parallel ranks. */

@@ -176,11 +176,11 @@ static void find_sides(const struct kinds *all, const struct config *spot, struc
     combine(all, sides, SIDES, 0, &c, &now, &out);
     kind->grad_bytes = c.knobs.grad_bytes;
     for (int i = 0; i < out.n; i++) {
-        struct contender o;
+        struct time_estimate time = {0};
         c.knobs = spot->knobs;
         combination_set(&found[i], &c);
-        contender_estimate(&c, &o);
-        costs[i] = (struct side){found[i], {0}, o.step_s, wish_of(all, &c.knobs)};
+        time_estimate(&c, &time, NULL);
+        costs[i] = (struct side){found[i], {0}, time.step, wish_of(all, &c.knobs)};
         for (int end = 0; end < LEAN_ENDS; end++)
             costs[i].peaks[end] = peak_with(&kind->offloads[0], (enum lean_end)end, c);
         if (c.knobs.grad_bytes < kind->grad_bytes) kind->grad_bytes = c.knobs.grad_bytes;

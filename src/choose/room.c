@@ -256,8 +256,8 @@ uint64_t room_never(struct search *s, int most_vpp)
 
 /* ---- hopeless spots ---- */
 
-/* Bytes that the estimates of the leanest plan with an offload begin above, or no division of its
-   layers has room for. */
+/* Whether the leanest plan with an offload has no room however its layers are divided, or needs
+   more than there is even at the low end of its estimate. */
 static bool lean_is_hopeless(struct search *s, int offload, int most_vpp)
 {
     struct contender o;

@@ -97,7 +97,7 @@ static void set_spot(struct search *s, const struct spot *spot, int vpp)
 
 /* ---- one plan ---- */
 
-/* Seconds of a step around its pipeline, at least: transfers between stages are left out. */
+/* Seconds of a step around its pipeline, at least; of several stages the optimizer alone. */
 static double around_pipeline(const struct search *s, double pipeline_s)
 {
     const struct knobs *k = &s->c.knobs;
@@ -246,6 +246,15 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
     set_spot(s, spot, vpp);
 }
 
+/* Tries every state of recomputation with an offload. */
+static void try_offload(struct search *s, const struct spot *spot, double wish, int offload)
+{
+    const struct kind *kind = present_kind(s);
+    struct relief x = {.offload = offload, .seconds = cpu_seconds(s, &kind->offloads[offload])};
+    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
+        if (!is_cramped(s, &x)) try_variants(s, spot, wish, &x);
+}
+
 static bool is_barred(struct search *s)
 {
     const struct search_request *r = s->request;
@@ -286,12 +295,9 @@ static void visit_stages(struct search *s, const struct spot *spot, bool plain)
     if (!plain && !needs_offload(s)) return;
     variants_open(s);
     s->out->visited += !s->offload_alone;
-    const struct kind *kind = present_kind(s);
-    for (int o = plain ? 0 : 1; o < kind->n_offloads; o++) {
+    for (int o = plain ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
         if (o == 1 && !needs_offload(s)) break;
-        struct relief x = {.offload = o, .seconds = cpu_seconds(s, &kind->offloads[o])};
-        for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-            if (!is_cramped(s, &x)) try_variants(s, spot, wish, &x);
+        try_offload(s, spot, wish, o);
     }
 }
 
@@ -421,22 +427,19 @@ static void visit_offloads(struct search *s, const struct spot *spot, int vpp)
 {
     set_spot(s, spot, vpp);
     s->kind = kinds_of(&s->kinds, &s->c);
-    const struct kind *kind = present_kind(s);
+    int n = present_kind(s)->n_offloads;
     s->params = sharding_params(&s->c);
     room_forget(s);
-    if (kind->n_offloads == 1 || needs_offload(s)) return;
+    if (n == 1 || needs_offload(s)) return;
     variants_list(s);
     variants_open(s);
-    for (int o = 1; o < kind->n_offloads; o++) {
-        struct relief x = {.offload = o, .seconds = cpu_seconds(s, &kind->offloads[o])};
-        for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-            if (!is_cramped(s, &x)) try_variants(s, spot, spot->wish, &x);
-    }
+    for (int o = 1; o < n; o++)
+        try_offload(s, spot, spot->wish, o);
 }
 
 /* A faster variant may have room with offload alone. Guides leave it for last (S1.4), and to ask
    everywhere takes as long as the search: where the best plan does without, it is tried on the
-   layouts that are shown, and never first. */
+   layouts of a few of the best and of the fastest plans, and never first. */
 static void visit_shown(struct search *s)
 {
     enum { MOST = 5 };
@@ -458,7 +461,7 @@ static void visit_shown(struct search *s)
 static void visit_with_offload(struct search *s)
 {
     const struct finalists *f = &s->finalists;
-    if (s->any || f->n == 0) return;
+    if (f->n == 0) return;
     if (!knobs_offload(&f->ranked[0].knobs)) {
         visit_shown(s);
         return;

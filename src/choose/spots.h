@@ -47,7 +47,7 @@ struct spots {
     bool two_kinds; /* with and without sharded parameters */
 };
 
-/* Every layout of the request; fills what is after `c`. */
+/* Every layout of the request; fills what is after `kernels`. */
 void spots_fill(struct spots *s);
 /* Takes of each rate the smaller one. */
 void spots_take_least(struct time_rates *least, const struct time_rates *one);

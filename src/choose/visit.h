@@ -5,8 +5,9 @@
    memory, its time and the rules, which are asked of what would be kept alone. Switches are taken
    in three parts:
    - what makes room (room.c): states of recomputation, and offload where none of these does
-     short of whole layers (the guides' order, S1.4). Whether one has room whatever the other
-   switches is asked once, of the leanest plan with it;
+     short of whole layers (the guides' order, S1.4); after all spots offload is tried where there
+     is room without, on every spot if the best plan offloads, else on those of the best plans.
+     Whether one has room whatever the other switches is asked once, of the leanest plan with it;
    - variants (variants.c), which change the layers' times: dispatcher, graphs, overlap. One that is
      settled with a state, as good as it gets or too slow, is so with all that recompute more;
    - sides (kinds.h), beside the layers. */
@@ -148,8 +149,8 @@ void room_forget(struct search *s);
 bool room_is_cramped(struct search *s, int recompute, int offload);
 /* The same where nothing will be asked of other states: directly. */
 bool room_is_cramped_now(struct search *s, int recompute, int offload);
-/* Whether nothing can fit on a spot: where even the low end of the estimate of every leanest plan
-   is too much, so is all else with as large a micro-batch. */
+/* Whether nothing can fit on a spot, with its virtual stages or any number from there to
+   `most_vpp`: where no leanest plan may fit, nothing does with as large a micro-batch. */
 bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp);
 
 /* ---- order.c ---- */

@@ -106,7 +106,7 @@ static void say_survey(struct init *in)
 static void offer_all(struct init *in)
 {
     const struct init_survey *s = &in->survey;
-    offer(in, ".moeplan.yaml", init_settings(in->c->keep, s));
+    offer(in, SETTINGS_NAME, init_settings(in->c->keep, s));
     if (s->github)
         offer(in, ".github/workflows/moeplan.yml", init_github(in->c->keep, in->release));
     if (s->gitlab) offer_gitlab(in);

@@ -19,10 +19,7 @@ bool wishes_given(struct cmd_context *c, struct bill_wish *out)
 /* A member is named as the option, with _ for -. */
 static const char *member_name(struct arena *a, const char *option)
 {
-    struct buf name = buf_new(a);
-    for (const char *c = option; *c; c++)
-        buf_add_char(&name, *c == '-' ? '_' : *c);
-    return buf_str(&name).p;
+    return str_exchange(a, str_of(option), '-', '_').p;
 }
 
 bool wishes_asked(const struct batch_request *request, const struct node *map, struct bill_wish *w,

@@ -129,7 +129,7 @@
     X(error_fsdp2, 0.25)          /* FSDP2, whose kernels a plan does not name */                  \
     X(error_bias, 0.25)           /* biased experts, whose kernels depend on the release */        \
     X(error_peft, 0.15)           /* adapters alone trained */                                     \
-    X(error_four_bit, 0.2)        /* more of it with weights in 4 bits */                          \
+    X(error_four_bit, 0.2)        /* more of it with weights in 4 or 8 bits */                     \
     X(error_across, 0.15)         /* MoE whose exchange crosses domains */                         \
     X(error_chip, 0)              /* more of it on a chip that nobody ran */
 

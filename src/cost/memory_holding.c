@@ -94,7 +94,7 @@ static void hold_adapters(const struct memory_work *w, const int counts[MODEL_MA
 static void hold_packed(const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
                         struct holding *s)
 {
-    if (!w->c->knobs.four_bit) return;
+    if (!knobs_packs(&w->c->knobs)) return;
     for (int i = 0; i < w->c->model.n_kinds; i++) {
         double one = counts[i] > 0 ? layer_packed(w->c, w->kinds[i].kind) : 0;
         s->packed += counts[i] * one;

@@ -107,12 +107,10 @@ void layer_measure(const struct config *c, const struct token_counts *t, struct 
 double layer_kept(const struct config *c, const struct token_counts *t, struct layer_kind kind)
 {
     struct saved_list list;
-    double kept = 0;
+    struct layer_memory l = {0};
     op_saved(c, t, kind, &list);
-    if (c->knobs.recompute == RECOMPUTE_FULL) return list.n > 0 ? saved_bytes(&list.items[0]) : 0;
-    for (int i = 0; i < list.n; i++)
-        if (saved_is_kept(&list.items[i], &c->knobs)) kept += saved_bytes(&list.items[i]);
-    return kept;
+    measure_activations(&c->knobs, &list, &l);
+    return c->knobs.recompute == RECOMPUTE_FULL ? l.input : l.kept;
 }
 
 static void add_layer(const struct knobs *k, const struct layer_memory *one,

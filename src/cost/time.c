@@ -20,7 +20,7 @@ struct item {
     struct pass busy; /* kernels and exposed communication of both passes, without recomputation */
     double recompute, host;
     double network;          /* seconds of both passes' exchanges between domains, hidden or not */
-    double heat, heat_again; /* of them: what power makes tensor cores slower; in repeats */
+    double heat, heat_again; /* seconds that throttling adds to both passes; to what is repeated */
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out)

@@ -66,25 +66,6 @@ static bool same_letters(struct str a, struct str b)
     return a.n == b.n;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Whether words have the same digits: a Llama3Tokenizer is no slip of a Llama2Tokenizer. */
-static bool same_digits(struct str a, struct str b)
-{
-    size_t i = 0, j = 0;
-    for (;;) {
-        while (i < a.n && !is_digit(a.p[i]))
-            i++;
-        while (j < b.n && !is_digit(b.p[j]))
-            j++;
-        if (i == a.n || j == b.n) return i == a.n && j == b.n;
-        if (a.p[i++] != b.p[j++]) return false;
-    }
-}
-
 /* A slip of the keyboard, and hardly another word: a few letters, not among the first, where short
    names of parallel dimensions differ. */
 static bool is_slip(struct str word, struct str near)
@@ -94,11 +75,10 @@ static bool is_slip(struct str word, struct str near)
     while (head < word.n && word.p[head] == '-')
         head++;
     if (same_letters(word, near)) return true;
-    if (!same_digits(word, near)) return false;
     if (word.n < SHORT || near.n < SHORT ||
         !str_eq(str_slice(word, 0, head + HEAD), str_slice(near, 0, head + HEAD)))
         return false;
-    return edit_distance(word, near) <= (word.n >= VERY_LONG ? 3 : word.n >= LONG ? 2 : 1);
+    return edit_is_slip(word, near, word.n >= VERY_LONG ? 3 : word.n >= LONG ? 2 : 1);
 }
 
 /* The wrong word where the finding stands: the text there, or what it begins with up to a "=". */

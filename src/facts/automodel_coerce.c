@@ -2,7 +2,6 @@
 /* What AutoModel makes of a written value before it checks it. Sizes that are no positive integer
    silently become 1 (nemo_automodel/components/distributed/mesh_utils.py:44), a data-parallel size
    that is not positive is inferred (mesh_utils.py:113), words are compared without case. */
-#include "base/buf.h"
 #include "facts/automodel.h"
 
 /* Python counts a boolean as an integer. */
@@ -39,11 +38,7 @@ static struct value as_dp_size(struct arena *a, struct value v)
 /* In lower case, dashes as underscores. */
 static struct str plain_word(struct arena *a, struct str s)
 {
-    struct buf out = buf_new(a);
-    struct str low = str_lower(a, s);
-    for (size_t i = 0; i < low.n; i++)
-        buf_add_char(&out, low.p[i] == '-' ? '_' : low.p[i]);
-    return buf_str(&out);
+    return str_exchange(a, str_lower(a, s), '-', '_');
 }
 
 struct word {

@@ -40,14 +40,6 @@ static void warn_missing(struct facts *f, const struct node *recipe)
     cover(d, covers, 1, STR("nemo_automodel/cli/app.py:115"));
 }
 
-static struct str last_part(struct str path)
-{
-    size_t from = path.n;
-    while (from > 0 && path.p[from - 1] != '.')
-        from--;
-    return str_slice(path, from, path.n);
-}
-
 /* What a file without a class is, by its sections. */
 static struct str kind_by_sections(const struct node *recipe)
 {
@@ -66,7 +58,7 @@ struct str automodel_kind(struct facts *f, const struct node *recipe)
         warn_missing(f, recipe);
         return kind_by_sections(recipe);
     }
-    struct str class = last_part(name);
+    struct str class = str_last_part(name, '.');
     for (uint32_t i = 0; i < automodel_recipe_count; i++)
         if (str_eq(automodel_recipes[i].name, class)) return automodel_recipes[i].kind;
     bool bare = class.n == name.n;

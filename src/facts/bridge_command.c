@@ -221,22 +221,20 @@ static void add_sequence_parallel(struct arena *a, const struct flag_words *word
     add_override(a, &tp, "model.sequence_parallel", out);
 }
 
-/* Looks at one more option: the word itself ends the search with nothing. */
-static bool is_other(struct str name, const char *option, struct str *found)
-{
-    enum { SHORTEST = 9, LONG = 18 }; /* --min_lr and --env have other neighbours */
-    struct str other = str_of(option);
-    if (other.n >= SHORTEST && edit_is_slip(name, other, name.n >= LONG ? 2 : 1)) *found = other;
-    return !str_eq(name, other);
-}
+enum {
+    N_OPTIONS = sizeof options / sizeof *options,
+    N_ALL_OPTIONS = N_OPTIONS + sizeof more_options / sizeof *more_options
+};
 
 struct str bridge_command_slip(struct str word)
 {
+    enum { SHORTEST = 9, LONG = 18 }; /* --min_lr and --env have other neighbours */
     struct str name = str_slice(word, 0, str_find(word, '=')), none = {"", 0}, found = none;
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (!is_other(name, options[i].name, &found)) return none;
-    for (size_t i = 0; i < sizeof more_options / sizeof *more_options; i++)
-        if (!is_other(name, more_options[i], &found)) return none;
+    for (size_t i = 0; i < N_ALL_OPTIONS; i++) {
+        struct str other = str_of(i < N_OPTIONS ? options[i].name : more_options[i - N_OPTIONS]);
+        if (str_eq(name, other)) return none;
+        if (other.n >= SHORTEST && edit_is_slip(name, other, name.n >= LONG ? 2 : 1)) found = other;
+    }
     return found;
 }
 
@@ -245,7 +243,7 @@ void bridge_command_overrides(struct arena *a, const struct flag_words *words,
 {
     add_sequence_parallel(a, words, out);
     for (size_t i = 0; i < words->n; i++) {
-        for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        for (size_t k = 0; k < N_OPTIONS; k++) {
             struct flag_word value;
             if (!option_at(words, i, options[k].name, options[k].brief, &value)) continue;
             add_override(a, &value, options[k].key, out);

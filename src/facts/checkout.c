@@ -29,22 +29,34 @@ static bool read_number(struct str text, struct str name, int64_t *out)
     return false;
 }
 
-/* "0.16" of a package_info.py; empty where it is written in another way. */
-static struct str version_in(struct arena *a, const char *path)
+/* The text of a file in a folder; empty: it cannot be read. */
+static struct str text_in(struct arena *a, struct str folder, struct str path)
 {
     struct str text, why;
+    bool read = io_read_regular(a, path_join(a, folder, path).p, MOST_BYTES, &text, &why);
+    return read ? text : STR("");
+}
+
+/* "0.16" of a checkout's package_info.py; empty where it is written in another way. */
+static struct str version_of(struct arena *a, struct str root, enum framework framework)
+{
+    struct str text = text_in(a, root, str_of(version_files[framework]));
     int64_t major, minor;
-    if (!io_read_regular(a, path, MOST_BYTES, &text, &why)) return STR("");
     if (!read_number(text, STR("MAJOR"), &major) || !read_number(text, STR("MINOR"), &minor))
         return STR("");
     return arena_printf(a, "%lld.%lld", (long long)major, (long long)minor);
+}
+
+static bool is_before(struct str version, const struct profile *release)
+{
+    return version_cmp(version, release->version) < 0;
 }
 
 static struct str known_release(enum framework framework, struct str version)
 {
     if (!version.n || profile_find(framework, version)) return version;
     const struct profile *oldest = profile_oldest(framework, RELEASES_ALL);
-    return version_cmp(version, oldest->version) < 0 ? oldest->version : STR("main");
+    return is_before(version, oldest) ? oldest->version : STR("main");
 }
 
 /* The folder that a source's file lies in; empty where it is no file. */
@@ -72,28 +84,22 @@ struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t
                             enum framework framework)
 {
     struct str root = root_of(a, diags, source, framework);
-    if (!root.n) return STR("");
-    struct str file = path_join(a, root, str_of(version_files[framework]));
-    return known_release(framework, version_in(a, file.p));
+    return root.n ? known_release(framework, version_of(a, root, framework)) : STR("");
 }
 
 struct str checkout_text(struct arena *a, const struct diags *diags, uint32_t source,
                          enum framework framework, struct str path)
 {
-    struct str root = root_of(a, diags, source, framework), text, why;
-    bool read = root.n && io_read_regular(a, path_join(a, root, path).p, MOST_BYTES, &text, &why);
-    return read ? text : STR("");
+    struct str root = root_of(a, diags, source, framework);
+    return root.n ? text_in(a, root, path) : STR("");
 }
 
 bool checkout_is_older(struct arena *a, const struct diags *diags, uint32_t source,
                        enum framework framework)
 {
     struct str root = root_of(a, diags, source, framework);
-    if (!root.n) return false;
-    struct str version = version_in(a, path_join(a, root, str_of(version_files[framework])).p);
-    return version.n && !profile_find(framework, version) &&
-           str_eq(known_release(framework, version),
-                  profile_oldest(framework, RELEASES_ALL)->version);
+    struct str version = root.n ? version_of(a, root, framework) : STR("");
+    return version.n && is_before(version, profile_oldest(framework, RELEASES_ALL));
 }
 
 /* ---- words of a checkout ---- */
@@ -142,20 +148,12 @@ bool checkout_lacks(struct arena *a, const struct diags *diags, uint32_t source,
 {
     size_t colon = str_find_str(check, STR(".py: "));
     if (colon == check.n || !str_starts(check, str_of(packages[framework][0]))) return false;
-    if (!root_of(a, diags, source, framework).n) return false;
+    struct str root = root_of(a, diags, source, framework);
     struct str file = arena_printf(a, "%s%.*s", packages[framework][1], (int)colon + 3, check.p);
-    return !has_most_words(checkout_text(a, diags, source, framework, file),
-                           str_slice(check, colon + 5, check.n));
+    return root.n && !has_most_words(text_in(a, root, file), str_slice(check, colon + 5, check.n));
 }
 
 /* ---- names of a checkout ---- */
-
-/* Whether a Python file has the word. */
-static bool file_mentions(struct arena *a, struct str file, struct str word)
-{
-    struct str text, why;
-    return io_read_regular(a, file.p, MOST_BYTES, &text, &why) && checkout_mentions(text, word);
-}
 
 bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
                   enum framework framework, struct str path)
@@ -169,8 +167,9 @@ bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
             continue;
         }
         bool module = io_is_file(file.p), last = !path.n;
-        if (!module) return file_mentions(a, path_join(a, folder, STR("__init__.py")), part);
-        return last || !str_split(&path, '.', &part) || file_mentions(a, file, part);
+        if (!module) return checkout_mentions(text_in(a, folder, STR("__init__.py")), part);
+        return last || !str_split(&path, '.', &part) ||
+               checkout_mentions(text_in(a, folder, file), part);
     }
     return folder.n;
 }
@@ -180,5 +179,5 @@ bool checkout_has_beside(struct arena *a, const struct diags *diags, uint32_t so
 {
     struct str folder = folder_of(a, diags, source);
     struct str file = arena_printf(a, "%.*s.py", STR_ARG(name));
-    return folder.n && word.n && file_mentions(a, path_join(a, folder, file), word);
+    return folder.n && word.n && checkout_mentions(text_in(a, folder, file), word);
 }

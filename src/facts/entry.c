@@ -322,19 +322,11 @@ static void rank(struct ranking *r, struct str id, size_t far)
     r->items[at].distance = far;
 }
 
-/* Of "org/Model" only the model, in lower case as ids are. */
-static struct str bare_name(struct arena *a, struct str name)
-{
-    size_t from = name.n;
-    while (from > 0 && name.p[from - 1] != '/')
-        from--;
-    return str_lower(a, str_slice(name, from, name.n));
-}
-
 struct str entry_nearest(struct arena *a, const struct entry *entries, size_t n, struct str name)
 {
     struct ranking ranking = {0};
-    struct str bare = bare_name(a, name);
+    /* of "org/Model" only the model, in lower case as ids are */
+    struct str bare = str_lower(a, str_last_part(name, '/'));
     for (size_t i = 0; i < n; i++) {
         size_t far = distance(bare, entries[i].id);
         if (far != SIZE_MAX) rank(&ranking, entries[i].id, far);

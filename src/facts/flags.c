@@ -150,7 +150,12 @@ struct occurrence {
     const struct param_spelling *spelling;
 };
 
-static struct span span_of(const struct facts *f, const struct flag_word *w)
+struct str flag_of_destination(struct arena *a, struct str name)
+{
+    return arena_printf(a, "--%.*s", STR_ARG(str_exchange(a, name, '_', '-')));
+}
+
+struct span flag_word_span(const struct facts *f, const struct flag_word *w)
 {
     if (w->node) return node_span(f->diags, w->node);
     return source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
@@ -163,8 +168,8 @@ static const struct str argparse_other[] = {{"megatron:ARGPARSE-OTHER", 23}};
 static struct diag *complain(struct occurrence *o, const char *rule, const struct flag_word *at,
                              struct str message)
 {
-    struct diag *d =
-        diag_add(o->f->diags, SEVERITY_ERROR, rule, span_of(o->f, at), "%.*s", STR_ARG(message));
+    struct diag *d = diag_add(o->f->diags, SEVERITY_ERROR, rule, flag_word_span(o->f, at), "%.*s",
+                              STR_ARG(message));
     if (o->param >= 0) d->parameter = param_table[o->param].name;
     if (str_is(d->rule, "value-type") || str_is(d->rule, "value-choice")) {
         d->covers = argparse_other;
@@ -175,15 +180,10 @@ static struct diag *complain(struct occurrence *o, const char *rule, const struc
     return d;
 }
 
-/* The last finding holds whoever takes the flag. */
-static void mark_plain(struct occurrence *o, bool plain)
+/* What holds of the last finding. */
+static struct doubt *last_doubt(struct occurrence *o)
 {
-    o->f->program.doubts.items[o->f->program.doubts.n - 1].plain = plain;
-}
-
-static bool is_number_type(enum param_type type)
-{
-    return type == PARAM_INT || type == PARAM_DOUBLE;
+    return &o->f->program.doubts.items[o->f->program.doubts.n - 1];
 }
 
 /* A whole number as YAML files write it, 1e6 or 10.0: a program may round it. */
@@ -283,11 +283,11 @@ static void unknown_flag(struct occurrence *o)
     bool renamed = now && o->flag && now->nargs_max == o->flag->nargs_max && !o->flag->removed.n;
     bool one = o->n == 1 && !o->values[0].dynamic && !o->values[0].maybe;
     *VEC_PUSH(f->arena, &f->program.strangers) =
-        (struct stranger){.at = span_of(f, &o->name),
+        (struct stranger){.at = flag_word_span(f, &o->name),
                           .name = o->name.text,
                           .gone = other_release(o),
                           .value = one ? o->values[0].text : (struct str){NULL, 0},
-                          .value_at = one ? span_of(f, &o->values[0]) : (struct span){0},
+                          .value_at = one ? flag_word_span(f, &o->values[0]) : (struct span){0},
                           .instead = renamed ? now->flag : (struct str){"", 0}};
     o->param = -1;
     facts_add_raw(f, o->name.text, o->n ? value_string(o->values[0].text) : value_bool(true));
@@ -317,14 +317,15 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct arena *a = o->f->arena;
     if (word->dynamic) return v;
     if (placeholder_is(word->text)) {
-        placeholder_note(o->f, span_of(o->f, word), word->text);
+        placeholder_note(o->f, flag_word_span(o->f, word), word->text);
         return type == PARAM_STRING && !o->spelling->n_choices ? value_string(word->text) : v;
     }
     if (!convert(a, type, word->text, &v)) {
         complain(o, rule_or(o, "value-type"), word,
                  arena_printf(a, "%.*s takes %s, not '%.*s'", STR_ARG(o->name.text),
                               param_type_words(type), STR_ARG(word->text)));
-        mark_plain(o, is_number_type(type) && !(o->name.node && is_whole(word->text)));
+        last_doubt(o)->plain =
+            param_type_is_number(type) && !(o->name.node && is_whole(word->text));
         return value_unknown();
     }
     size_t n = o->spelling->n_choices;
@@ -334,8 +335,8 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     struct diag *d = complain(
         o, rule_or(o, "value-choice"), word,
         arena_printf(a, "%.*s does not take '%.*s'", STR_ARG(o->name.text), STR_ARG(word->text)));
-    mark_plain(o, is_misspelt(word->text, choices, n));
-    o->f->program.doubts.items[o->f->program.doubts.n - 1].choice = true;
+    last_doubt(o)->plain = is_misspelt(word->text, choices, n);
+    last_doubt(o)->choice = true;
     diag_choices(o->f->diags, d, word->text, choices, n);
     return value_unknown();
 }
@@ -395,7 +396,7 @@ static bool check_count(struct occurrence *o)
             complain(o, "value-for-switch", &o->values[0],
                      arena_printf(a, "%.*s is a switch and takes no value", STR_ARG(o->name.text)));
         static const struct str truths[] = {{"true", 4}, {"false", 5}};
-        mark_plain(o, o->name.node && is_misspelt(o->values[0].text, truths, 2));
+        last_doubt(o)->plain = o->name.node && is_misspelt(o->values[0].text, truths, 2);
         diag_help(o->f->diags, d, "leave out '%.*s'", STR_ARG(o->values[0].text));
         drop_value(o, d);
         return false;
@@ -405,13 +406,13 @@ static bool check_count(struct occurrence *o)
                  arena_printf(a, "'%.*s' is one value too many for %.*s",
                               STR_ARG(o->values[flag->nargs_max].text), STR_ARG(o->name.text)));
         /* a fork's parser may take several, a list in YAML is one value */
-        mark_plain(o, o->name.node && is_number_type(o->spelling->type));
+        last_doubt(o)->plain = o->name.node && param_type_is_number(o->spelling->type);
         return true;
     }
     complain(o, "value-missing", &o->name,
              arena_printf(a, "%.*s needs %d value%s, not %zu", STR_ARG(o->name.text),
                           flag->nargs_min, flag->nargs_min == 1 ? "" : "s", o->n));
-    mark_plain(o, is_number_type(o->spelling->type));
+    last_doubt(o)->plain = param_type_is_number(o->spelling->type);
     return false;
 }
 
@@ -524,7 +525,7 @@ static void note_repeated(struct occurrence *o, struct value v)
                               STR_ARG(value_text(a, old->value)), old->node ? old->node->line : 0));
     d->severity = SEVERITY_WARNING;
     /* of two sections each may have its own */
-    mark_plain(o, o->f->program.kind ? o->f->program.kind->n_commands > 0 : !o->name.node);
+    last_doubt(o)->plain = o->f->program.kind ? o->f->program.kind->n_commands > 0 : !o->name.node;
     if (old->node && !o->name.node) d->safe = rewrite_drop_words(o->f, old->node, &d->edits);
 }
 
@@ -619,7 +620,7 @@ static bool split_equals(struct flag_word *name, struct flag_word *value)
 
 static void stray_word(struct facts *f, const struct flag_word *w)
 {
-    diag_add(f->diags, SEVERITY_ERROR, "value-unexpected", span_of(f, w),
+    diag_add(f->diags, SEVERITY_ERROR, "value-unexpected", flag_word_span(f, w),
              "'%.*s' belongs to no flag", STR_ARG(w->text));
     *VEC_PUSH(f->arena, &f->program.doubts) = (struct doubt){.diag = f->diags->n - 1};
 }

@@ -26,6 +26,10 @@ struct flag_words {
     size_t n, cap;
 };
 
+/* "--micro-batch-size" of micro_batch_size. */
+struct str flag_of_destination(struct arena *a, struct str name);
+/* The bytes that the word stands in. */
+struct span flag_word_span(const struct facts *f, const struct flag_word *w);
 /* Splits plain text as a shell would: blanks and newlines between words, quotes, backslashes,
    comments from # to the end of the line. Nothing is expanded. False with an error of rule
    `shell-syntax` when a quote is not closed. */

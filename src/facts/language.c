@@ -34,14 +34,6 @@ static const struct language {
      {"perl", "ruby", "node", "lua", "expect", "awk"}},
 };
 
-static struct str file_name(struct str path)
-{
-    size_t from = path.n;
-    while (from > 0 && path.p[from - 1] != '/')
-        from--;
-    return str_slice(path, from, path.n);
-}
-
 /* "Dockerfile" of Dockerfile and of Dockerfile.cuda; ".py" of train.py. */
 static bool is_called(struct str name, const char *word)
 {
@@ -59,7 +51,7 @@ static struct str interpreter(struct str text)
     line = str_slice(line, 2, line.n);
     while (str_split(&line, ' ', &word)) {
         if (!word.n || word.p[0] == '-') continue;
-        name = file_name(word);
+        name = str_last_part(word, '/');
         if (!str_is(name, "env")) break;
     }
     while (name.n && ((name.p[name.n - 1] >= '0' && name.p[name.n - 1] <= '9') ||
@@ -70,7 +62,7 @@ static struct str interpreter(struct str text)
 
 const struct reader *language_of(struct str path, struct str text)
 {
-    struct str name = file_name(path), program = interpreter(text);
+    struct str name = str_last_part(path, '/'), program = interpreter(text);
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         const struct language *l = &languages[i];
         for (size_t k = 0; k < MOST_NAMES && l->names[k] && !program.n; k++)
@@ -86,7 +78,7 @@ bool language_is_shell(struct str path, struct str text)
     static const char *const names[] = {".sh",  ".bash", ".sbatch", ".slurm", ".sub", ".pbs",
                                         ".lsf", ".qsub", ".args",   ".job",   NULL};
     static const char *const programs[] = {"bash", "sh", "dash", "ksh", NULL};
-    struct str name = file_name(path), program = interpreter(text);
+    struct str name = str_last_part(path, '/'), program = interpreter(text);
     for (const char *const *p = programs; *p; p++)
         if (str_is(program, *p)) return true;
     for (const char *const *n = names; *n && !program.n; n++)

@@ -14,12 +14,12 @@ void megatron_read_section(struct facts *f, const struct node *section,
    the word or words they stand in. A value of NULL bytes: there is none. */
 void megatron_read_setting(struct facts *f, struct str key, struct str value,
                            const struct flag_word *at, const struct read_options *options);
-/* A key of a program's own file outside of its sections: only its name is looked at. */
+/* A setting whose value nobody knows: only its name is looked at. */
+void megatron_note_setting(struct facts *f, struct str key, const struct flag_word *at);
+/* The same of a key of a program's own file outside of its sections. */
 void megatron_note_key(struct facts *f, const struct node *key);
 /* Whether a key is a destination of Megatron-LM's that takes no word, which programs have many of.
  */
 bool megatron_has_size(struct str key);
-/* The same of a setting whose value nobody knows: only its name is looked at. */
-void megatron_note_setting(struct facts *f, struct str key, const struct flag_word *at);
 
 #endif

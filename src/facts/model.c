@@ -162,10 +162,7 @@ static struct str folder_name(struct str path)
         end--;
     while (end > 0 && path.p[end - 1] == '/')
         end--;
-    size_t from = end;
-    while (from > 0 && path.p[from - 1] != '/')
-        from--;
-    struct str name = str_slice(path, from, end);
+    struct str name = str_last_part(str_slice(path, 0, end), '/');
     return str_is(name, ".") || str_is(name, "..") ? STR("") : name;
 }
 

@@ -22,6 +22,11 @@ enum param_type {
     PARAM_TUPLE,   /* ints in one word, "128,0" or "(128,0)"; a list once read */
 };
 
+static inline bool param_type_is_number(enum param_type type)
+{
+    return type == PARAM_INT || type == PARAM_DOUBLE;
+}
+
 /* What kind of thing a parameter is about; `model.x`, `plan.x` and `platform.x` in expressions name
    the same table. SCOPE_RUN: data, schedule, checkpoints, logging; SCOPE_METRIC: what a run reports
    about itself, no setting. A plan file is silent about the model where it writes nothing: its

@@ -236,7 +236,7 @@ static void read_range(struct reader *r, const struct node *node, struct param *
         range->min = above;
     }
     if (!range->has_min && !range->has_max) return;
-    if (p->type != PARAM_INT && p->type != PARAM_DOUBLE) bad(r, node, "only numbers have a range");
+    if (!param_type_is_number(p->type)) bad(r, node, "only numbers have a range");
     if (range->has_min && range->has_max && range->min >= range->max)
         bad(r, node, "the range is empty");
 }

@@ -48,14 +48,6 @@ static const struct {
     {"sft", TASK_TRAINING},
 };
 
-static struct str base_name(struct str path)
-{
-    size_t from = path.n;
-    while (from > 0 && path.p[from - 1] != '/')
-        from--;
-    return str_slice(path, from, path.n);
-}
-
 static enum program_task task_of_name(struct str name)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -65,7 +57,7 @@ static enum program_task task_of_name(struct str name)
 
 struct program program_of(struct str script)
 {
-    struct str name = base_name(script);
+    struct str name = str_last_part(script, '/');
     for (size_t i = 0; i < sizeof own_scripts / sizeof *own_scripts; i++)
         if (str_is(name, own_scripts[i].script))
             return (struct program){.origin = PROGRAM_MEGATRON, .task = own_scripts[i].task};
@@ -74,21 +66,13 @@ struct program program_of(struct str script)
 
 /* ---- by its flags ---- */
 
-/* A flag in the form in which slips are counted: words between dashes. */
-static struct str dashed(struct arena *a, struct str name)
-{
-    char *p = arena_alloc(a, name.n + 1);
-    for (size_t i = 0; i < name.n; i++)
-        p[i] = name.p[i] == '_' ? '-' : name.p[i];
-    return (struct str){p, name.n};
-}
-
-/* Whether one name is the other but for a slip: what differs more is another flag. */
+/* Whether one name is the other but for a slip: what differs more is another flag. A dash for an
+   underscore is none. */
 static bool is_slip(struct arena *a, struct str name, struct str near)
 {
     enum { LONG = 18 };
     size_t most = name.n >= LONG ? 2 : 1;
-    return edit_is_slip(dashed(a, name), dashed(a, near), most);
+    return edit_is_slip(str_exchange(a, name, '_', '-'), str_exchange(a, near, '_', '-'), most);
 }
 
 /* Looking for the nearest of two thousand names takes long: enough for the first findings. */
@@ -291,9 +275,8 @@ static bool is_of_type(enum param_type type, struct str value)
 void program_check_own(struct facts *f, const struct program_setting *own, struct str value,
                        struct span at)
 {
-    bool number = own->type == PARAM_INT || own->type == PARAM_DOUBLE;
     bool open = !value.n || str_find(value, '$') < value.n || placeholder_is(value);
-    if (!number || open || is_of_type(own->type, value)) return;
+    if (!param_type_is_number(own->type) || open || is_of_type(own->type, value)) return;
     struct diag *d =
         diag_add(f->diags, SEVERITY_WARNING, "value-type", at, "%.*s takes %s, not '%.*s'",
                  STR_ARG(own->name), param_type_words(own->type), STR_ARG(value));
@@ -379,7 +362,7 @@ static void report_fork(struct facts *f, struct str *near)
 static bool is_own(const struct facts *f, const struct doubt *doubt)
 {
     const struct program_setting *own = program_kind_own(f->program.kind, doubt->flag);
-    if (!own || own->type == PARAM_INT || own->type == PARAM_DOUBLE) return false;
+    if (!own || param_type_is_number(own->type)) return false;
     bool flag = str_starts(own->name, STR("-")), text = own->type == PARAM_STRING;
     return doubt->choice ? flag && text : flag || text;
 }

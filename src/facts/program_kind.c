@@ -53,7 +53,7 @@ const struct program_kind *program_kind_of_script(struct str text)
     return NULL;
 }
 
-static struct str behind_section(const struct program_kind *kind, struct str word)
+struct str program_kind_behind(const struct program_kind *kind, struct str word)
 {
     while (word.n && word.p[0] == '+')
         word = str_slice(word, 1, word.n);
@@ -69,7 +69,7 @@ bool program_kind_takes(const struct program_kind *kind, struct str word, struct
                         struct str *value)
 {
     bool flag = kind->n_commands && str_starts(word, STR("--"));
-    struct str rest = flag ? str_slice(word, 2, word.n) : behind_section(kind, word);
+    struct str rest = flag ? str_slice(word, 2, word.n) : program_kind_behind(kind, word);
     size_t eq = str_find(rest, '=');
     if (!flag && kind->model.n && str_starts(word, kind->model) && kind->model.n < word.n &&
         word.p[kind->model.n] == '=') {

@@ -42,6 +42,9 @@ const struct program_kind *program_kind_of(const struct node *doc);
 /* The program whose keys stand as section.key=value in a script, or one of whose commands does;
  * NULL when it is none's. */
 const struct program_kind *program_kind_of_script(struct str text);
+/* What stands behind a section and its dot, plusses before them aside; empty: the word begins with
+   no section. */
+struct str program_kind_behind(const struct program_kind *kind, struct str word);
 /* Whether a word of a command line is a setting of the program's, and which destination it names:
    what stands behind the section, or behind the dashes. *value is what stands behind an equals
    sign; empty text at its end: nothing. */

@@ -255,11 +255,7 @@ static bool has_key(const struct facts *f, struct str key)
 /* The key that Megatron-LM's name of a parameter stands for, such as num_experts; empty: none. */
 static struct str key_of_flag(struct facts *f, struct str name)
 {
-    struct buf flag = buf_new(f->arena);
-    buf_add(&flag, STR("--"));
-    for (size_t i = 0; i < name.n; i++)
-        buf_add_char(&flag, name.p[i] == '_' ? '-' : name.p[i]);
-    int param = param_find_key(FRAMEWORK_MEGATRON, buf_str(&flag), NULL);
+    int param = param_find_key(FRAMEWORK_MEGATRON, flag_of_destination(f->arena, name), NULL);
     return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE].key : (struct str){"", 0};
 }
 
@@ -507,14 +503,6 @@ static void read_head(struct facts *f, struct str text)
     }
 }
 
-static struct str last_part(struct str path)
-{
-    size_t from = path.n;
-    while (from > 0 && path.p[from - 1] != '.')
-        from--;
-    return str_slice(path, from, path.n);
-}
-
 /* What the overrides stand on: the recipe's values become the defaults. */
 static void stand_on(struct facts *f, const struct bridge_recipe *r, enum fact_origin origin)
 {
@@ -634,8 +622,7 @@ static void check_options(struct facts *f, struct str text, const struct flag_wo
         struct str near = bridge_command_slip(w->text);
         if (w->maybe || !near.n) continue;
         struct str name = str_slice(w->text, 0, str_find(w->text, '='));
-        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key",
-                                  node_span(f->diags, word_node(f, w)),
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", flag_word_span(f, w),
                                   "Bridge's launchers have no option %.*s", STR_ARG(name));
         diag_suggest(f->diags, d, near);
     }
@@ -739,7 +726,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     if (!map || !is_dump(doc)) forget_defaults(f);
     bool ok = true;
     if (map) {
-        stand_on_target(f, last_part(bridge_target(doc)));
+        stand_on_target(f, str_last_part(bridge_target(doc), '.'));
         read_yaml(f, doc);
     } else {
         ok = read_overrides(f, options);

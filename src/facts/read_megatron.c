@@ -287,11 +287,7 @@ static bool apply_name(struct yaml *y, const struct node *key, const struct node
         facts_set(y->f, param, value_bool(on), ORIGIN_FILE, value, key->text);
         return true;
     }
-    struct buf flag = buf_new(y->f->arena);
-    buf_printf(&flag, "--");
-    for (size_t i = 0; i < key->text.n; i++)
-        buf_add_char(&flag, key->text.p[i] == '_' ? '-' : key->text.p[i]);
-    struct str name = s ? s->flags[0].flag : buf_str(&flag);
+    struct str name = s ? s->flags[0].flag : flag_of_destination(y->f->arena, key->text);
     bool known = param_find_key(FRAMEWORK_MEGATRON, name, NULL) >= 0;
     if (known && !is_null(value)) apply_flag(y, name, key, value);
     return known;
@@ -370,24 +366,16 @@ static struct node *node_of(struct facts *f, struct str text, const struct flag_
     return node;
 }
 
-/* The name behind the parts of a section. */
-static struct node *name_of_setting(struct facts *f, struct str key, const struct flag_word *at)
-{
-    while (str_find(key, '.') < key.n)
-        key = str_slice(key, str_find(key, '.') + 1, key.n);
-    return node_of(f, key, at);
-}
-
 void megatron_note_setting(struct facts *f, struct str key, const struct flag_word *at)
 {
-    note_key(f, name_of_setting(f, key, at), NULL);
+    note_key(f, node_of(f, str_last_part(key, '.'), at), NULL);
 }
 
 void megatron_read_setting(struct facts *f, struct str key, struct str value,
                            const struct flag_word *at, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
-    struct node *name = name_of_setting(f, key, at), *node = node_of(f, value, at);
+    struct node *name = node_of(f, str_last_part(key, '.'), at), *node = node_of(f, value, at);
     struct node alone = {.kind = NODE_LIST, .source = node->source, .from = at->from, .to = at->to};
     bool null = value.p && is_null(node);
     if (null || !apply_name(&y, name, value.p ? node : &alone))

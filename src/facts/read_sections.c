@@ -18,11 +18,8 @@ static int detect(struct str text, const struct node *doc)
 static void take_model(struct facts *f, struct str name)
 {
     if (str_ends(name, STR(".yaml"))) name.n -= STR(".yaml").n;
-    char *dashed = arena_alloc(f->arena, name.n + 1);
-    for (size_t i = 0; i < name.n; i++)
-        dashed[i] = name.p[i] == '_' ? '-' : name.p[i];
     const struct model_input *m = model_find(f->arena, name);
-    if (!m) m = model_find(f->arena, (struct str){dashed, name.n});
+    if (!m) m = model_find(f->arena, str_exchange(f->arena, name, '_', '-'));
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
 }
 
@@ -140,18 +137,12 @@ static void note_parts(struct facts *f, const struct flag_word *w)
 /* A blank before the equals sign: Hydra takes the name alone for a mistake. */
 static void note_bare(struct facts *f, const struct flag_word *w)
 {
-    const struct program_kind *kind = f->program.kind;
-    for (size_t i = 0; i < kind->n_sections && !w->dynamic && !w->maybe; i++) {
-        struct str section = kind->sections[i];
-        bool inside = str_starts(w->text, section) && w->text.n > section.n + 1 &&
-                      w->text.p[section.n] == '.';
-        if (!inside || str_find(w->text, '=') < w->text.n || !is_override(w->text)) continue;
-        struct span at =
-            source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
-        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", at,
-                                  "%.*s has no value", STR_ARG(w->text));
-        diag_help(f->diags, d, "write %.*s=VALUE, without blanks", STR_ARG(w->text));
-    }
+    bool bare = !w->dynamic && !w->maybe && str_find(w->text, '=') == w->text.n;
+    bool inside = program_kind_behind(f->program.kind, w->text).n;
+    if (!bare || !inside || !is_override(w->text)) return;
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", flag_word_span(f, w),
+                              "%.*s has no value", STR_ARG(w->text));
+    diag_help(f->diags, d, "write %.*s=VALUE, without blanks", STR_ARG(w->text));
 }
 
 static bool read_script(struct facts *f, struct str text, const struct read_options *options)

@@ -54,19 +54,11 @@ static const struct launcher {
 };
 enum { N_LAUNCHERS = sizeof launchers / sizeof *launchers };
 
-/* The name without its folder. */
-static struct str base_name(struct str s)
-{
-    for (size_t i = s.n; i > 0; i--)
-        if (s.p[i - 1] == '/') return str_slice(s, i, s.n);
-    return s;
-}
-
 static const struct launcher *launcher_at(const struct flag_words *words, size_t i)
 {
     const struct flag_word *w = &words->items[i];
     for (size_t k = 0; k < N_LAUNCHERS && !w->dynamic; k++)
-        if (str_is_any(base_name(w->text), launchers[k].names)) return &launchers[k];
+        if (str_is_any(str_last_part(w->text, '/'), launchers[k].names)) return &launchers[k];
     return NULL;
 }
 

@@ -252,8 +252,7 @@ static bool offload_modules(struct config *c, int modules)
 static bool keep_on_gpu(struct config *c, int none)
 {
     struct knobs *k = &c->knobs;
-    bool taken = k->optimizer_offload > 0 || k->layers_offloaded > 0 || k->offload_modules ||
-                 k->offload_optimizer_states;
+    bool taken = knobs_offload(k) || k->layers_offloaded > 0 || k->offload_optimizer_states;
     k->optimizer_offload = k->layers_offloaded = none;
     k->offload_modules = 0;
     k->offload_optimizer_states = false;

@@ -110,7 +110,7 @@ def sizes(plan):
 
 def switches(plan):
     """Of Megatron-core."""
-    modules = [m for m in ('layernorm', 'moe_act', 'mla_up_proj', 'shared_experts', 'mlp', 'moe', 'core_attn')]
+    modules = ('layernorm', 'moe_act', 'mla_up_proj', 'shared_experts', 'mlp', 'moe', 'core_attn')
     now = set(plan.get('recompute_modules') or [])
     yield 'recompute nothing', {'recompute_granularity': None, 'recompute_modules': None, 'recompute_method': None, 'recompute_num_layers': None}
     yield 'recompute layers', {'recompute_granularity': 'full', 'recompute_modules': None, 'recompute_method': 'uniform', 'recompute_num_layers': 1}

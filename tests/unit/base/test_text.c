@@ -125,6 +125,10 @@ static void strings_are_cut(void **state)
     assert_str(part, "b");
     assert_false(str_split(&rest, ',', &part));
     assert_str(str_lower(*state, STR("Qwen3-\xC3\x89")), "qwen3-\xC3\x89");
+    assert_str(str_exchange(*state, STR("a_b-c"), '_', '-'), "a-b-c");
+    assert_str(str_last_part(STR("a.b.c"), '.'), "c");
+    assert_str(str_last_part(STR("a/"), '/'), "");
+    assert_str(str_last_part(STR("abc"), '/'), "abc");
     assert_str(str_dup(*state, STR("x")), "x");
 }
 

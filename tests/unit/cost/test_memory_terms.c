@@ -134,6 +134,18 @@ static void four_bit_weights(void **state)
     assert_false(c->knobs.four_bit);
 }
 
+/* A byte an element, and no scales that count. */
+static void eight_bit_weights(void **state)
+{
+    double packed = 4 * layer_matrices, rest = all_parameters() - packed;
+    struct config *c = round_plan(*state, "automodel", "",
+                                  "strategy: fsdp2\ntask: peft\npeft_dim: 8\nload_in_8bit: true\n");
+    assert_near(term(*state, c, "parameters in 8 bits"), packed / 8, 1e-12);
+    assert_near(term(*state, c, "parameters, dense"), 2 * rest / 8, 1e-12);
+    assert_near(term(*state, c, "packed weight made wide"), 2 * 2 * 4096 * 1024.0, 1e-12);
+    assert_true(term(*state, c, "scales of 4-bit parameters") == 0);
+}
+
 /* Fused experts stay in 16 bit, and each GPU has all of them before they are sharded. */
 static void four_bit_models_are_loaded_whole(void **state)
 {
@@ -326,6 +338,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fsdp2_keeps_quantised_experts),
     cmocka_unit_test(fsdp_gathers_two_layers_and_the_root),
     cmocka_unit_test(four_bit_weights),
+    cmocka_unit_test(eight_bit_weights),
     cmocka_unit_test(four_bit_models_are_loaded_whole),
     cmocka_unit_test(a_dense_layer_keeps),
     cmocka_unit_test(recomputed_moe_modules_free_their_tensors),
