@@ -119,8 +119,9 @@ static void find_offloads(const struct kinds *all, const struct config *spot, st
 /* ---- what needs the least ---- */
 
 /* Makes a spot the whole model on a rank, with sequences so long that the activations are what
-   counts, or so short that the states are: on any other spot it is something between these. */
-static void go_to_end(enum lean_end end, struct config *c)
+   counts, or so short that the states are: on any other spot it is something between these. But
+   for the loss there is no vocabulary, as ranks without the head are not at their peak there. */
+static void go_to_end(enum lean_end end, bool loss, struct config *c)
 {
     enum { LONG = 1 << 24 };
     struct knobs *k = &c->knobs;
@@ -128,15 +129,17 @@ static void go_to_end(enum lean_end end, struct config *c)
     k->pp = k->vpp = 1;
     k->layout = 0;
     k->seq = end == LEAN_PASSES ? LONG : 2 * k->cp * k->tp;
+    if (end == LEAN_PASSES && !loss) c->model.vocab = 1;
 }
 
 /* Bytes of the plan with the offload set too; infinite: it cannot be. Not their upper end, as what
    is uncertain of the whole says nothing at an end. */
-static double peak_with(const struct combination *offload, enum lean_end end, struct config c)
+static double peak_with(const struct combination *offload, enum lean_end end, bool loss,
+                        struct config c)
 {
     struct memory_estimate memory;
     bool possible = combination_set(offload, &c);
-    go_to_end(end, &c);
+    go_to_end(end, loss, &c);
     possible = possible && memory_estimate(&c, &memory, NULL);
     return possible ? memory.peak : INFINITY;
 }
@@ -182,7 +185,7 @@ static void find_sides(const struct kinds *all, const struct config *spot, struc
         time_estimate(&c, &time, NULL);
         costs[i] = (struct side){found[i], {0}, time.step, wish_of(all, &c.knobs)};
         for (int end = 0; end < LEAN_ENDS; end++)
-            costs[i].peaks[end] = peak_with(&kind->offloads[0], (enum lean_end)end, c);
+            costs[i].peaks[end] = peak_with(&kind->offloads[0], (enum lean_end)end, true, c);
         if (c.knobs.grad_bytes < kind->grad_bytes) kind->grad_bytes = c.knobs.grad_bytes;
     }
     sort_items(costs, (size_t)out.n, sizeof *costs, side_cmp);
@@ -302,11 +305,12 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
 {
     struct states x = space_states(all->request, &decisions[id], c);
     struct knobs best = c->knobs, before = best;
-    double least = x.n > 1 ? peak_with(offload, end, *c) : 0;
+    bool loss = id == DECISION_LOSS;
+    double least = x.n > 1 ? peak_with(offload, end, loss, *c) : 0;
     for (int i = 1; i < x.n; i++) {
         c->knobs = before;
         space_set(x.items[i], c);
-        double peak = peak_with(offload, end, *c);
+        double peak = peak_with(offload, end, loss, *c);
         if (!(peak < least)) continue;
         least = peak;
         best = c->knobs;
@@ -357,13 +361,16 @@ bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute,
 
 /* ---- the whole ---- */
 
-enum { SHARED = 1 << 29, EXPERTS_SHARED = 1 << 30 };
+enum { MORE_THAN_CHOSEN = 1 << 28, SHARED = 1 << 29, EXPERTS_SHARED = 1 << 30 };
 
-/* What replicas and formats of what ranks exchange are worth depends on whether there are any. */
-static unsigned shared_bits(const struct config *c)
+/* What replicas and formats of what ranks exchange are worth depends on whether there are any; what
+   a dispatcher holds that gathers the tokens of all ranks, on whether others send them to fewer. */
+static unsigned rank_bits(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
-    return (knobs_dp(k) * k->cp > 1 ? SHARED : 0u) | (knobs_edp(k) > 1 ? EXPERTS_SHARED : 0u);
+    bool more = k->dispatcher == DISPATCH_TORCH && k->ep > c->model.topk;
+    return (knobs_dp(k) * k->cp > 1 ? SHARED : 0u) | (knobs_edp(k) > 1 ? EXPERTS_SHARED : 0u) |
+           (more ? MORE_THAN_CHOSEN : 0u);
 }
 
 /* The same states in the same order as in another kind, on whose spots the same moves are possible:
@@ -371,7 +378,8 @@ static unsigned shared_bits(const struct config *c)
 static bool take_recompute(const struct kinds *all, struct kind *kind)
 {
     for (const struct kind *k = all->items.items; k < kind; k++) {
-        if ((k->given ^ kind->given) & ~(unsigned)(SHARED | EXPERTS_SHARED)) continue;
+        if ((k->given ^ kind->given) & ~(unsigned)(MORE_THAN_CHOSEN | SHARED | EXPERTS_SHARED))
+            continue;
         memcpy(kind->recompute, k->recompute, sizeof k->recompute);
         memcpy(kind->needless, k->needless, sizeof k->needless);
         kind->n_recompute = k->n_recompute;
@@ -384,7 +392,7 @@ static bool take_recompute(const struct kinds *all, struct kind *kind)
 
 size_t kinds_of(struct kinds *all, const struct config *spot)
 {
-    unsigned given = move_given(spot) | shared_bits(spot);
+    unsigned given = move_given(spot) | rank_bits(spot);
     for (size_t i = 0; i < all->items.n; i++)
         if (all->items.items[i].given == given) return i;
     struct layout layout;
