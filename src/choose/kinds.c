@@ -361,16 +361,17 @@ bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute,
 
 /* ---- the whole ---- */
 
-enum { MORE_THAN_CHOSEN = 1 << 28, SHARED = 1 << 29, EXPERTS_SHARED = 1 << 30 };
+enum { GATHERED = 14, SHARED = 1 << 29, EXPERTS_SHARED = 1 << 30 };
+static const unsigned of_move_need = (1u << GATHERED) - 1;
 
 /* What replicas and formats of what ranks exchange are worth depends on whether there are any; what
-   a dispatcher holds that gathers the tokens of all ranks, on whether others send them to fewer. */
+   a dispatcher holds that gathers the tokens of all ranks, on how many they are. */
 static unsigned rank_bits(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
-    bool more = k->dispatcher == DISPATCH_TORCH && k->ep > c->model.topk;
+    unsigned gathered = k->dispatcher == DISPATCH_TORCH ? (unsigned)k->ep % (1 << 14) : 0u;
     return (knobs_dp(k) * k->cp > 1 ? SHARED : 0u) | (knobs_edp(k) > 1 ? EXPERTS_SHARED : 0u) |
-           (more ? MORE_THAN_CHOSEN : 0u);
+           gathered << GATHERED;
 }
 
 /* The same states in the same order as in another kind, on whose spots the same moves are possible:
@@ -378,8 +379,7 @@ static unsigned rank_bits(const struct config *c)
 static bool take_recompute(const struct kinds *all, struct kind *kind)
 {
     for (const struct kind *k = all->items.items; k < kind; k++) {
-        if ((k->given ^ kind->given) & ~(unsigned)(MORE_THAN_CHOSEN | SHARED | EXPERTS_SHARED))
-            continue;
+        if ((k->given ^ kind->given) & of_move_need) continue;
         memcpy(kind->recompute, k->recompute, sizeof k->recompute);
         memcpy(kind->needless, k->needless, sizeof k->needless);
         kind->n_recompute = k->n_recompute;

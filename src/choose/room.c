@@ -278,12 +278,14 @@ static bool is_hopeless_with(struct search *s, int mbs, int most_vpp)
 }
 
 /* Virtual stages only move activations, of which the leanest plans keep next to nothing. The
-   smallest micro-batch is asked first: most families have room for it, or for none. */
+   smallest micro-batch is asked first: most families have room for it, or for none. A step of one
+   microbatch keeps no gradients for the next, and may have room where smaller ones have none. */
 bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp)
 {
     struct family *f = &s->families[spot->family];
     int mbs = s->c.knobs.mbs, ask = f->roomy ? mbs : f->least_mbs;
     if (s->request->exhaustive) return false;
+    if (knobs_microbatches(&s->c.knobs) == 1) return is_hopeless_with(s, mbs, most_vpp);
     for (; mbs < f->hopeless && mbs > f->roomy; ask = mbs) {
         bool none = is_hopeless_with(s, ask, most_vpp);
         *(none ? &f->hopeless : &f->roomy) = ask;
