@@ -285,11 +285,11 @@ bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp)
     struct family *f = &s->families[spot->family];
     int mbs = s->c.knobs.mbs, ask = f->roomy ? mbs : f->least_mbs;
     if (s->request->exhaustive) return false;
-    if (knobs_microbatches(&s->c.knobs) == 1) return is_hopeless_with(s, mbs, most_vpp);
     for (; mbs < f->hopeless && mbs > f->roomy; ask = mbs) {
         bool none = is_hopeless_with(s, ask, most_vpp);
         *(none ? &f->hopeless : &f->roomy) = ask;
         if (none) f->within = s->c.machine.capacity_bytes;
     }
-    return mbs >= f->hopeless;
+    if (mbs < f->hopeless) return false;
+    return knobs_microbatches(&s->c.knobs) > 1 || is_hopeless_with(s, mbs, most_vpp);
 }
