@@ -86,8 +86,7 @@ static bool make_lean(struct search *s, int recompute, int offload, enum lean_en
 {
     struct knobs present = s->c.knobs;
     s->c.knobs = s->group->knobs;
-    s->c.knobs.pp = present.pp;
-    s->c.knobs.vpp = present.vpp;
+    knobs_take_pipeline(&s->c.knobs, &present);
     s->c.knobs.mbs = present.mbs;
     return kinds_make_lean(&s->kinds, s->kind, offload, recompute, end, &s->c);
 }
@@ -285,6 +284,8 @@ bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp)
     struct family *f = &s->families[spot->family];
     int mbs = s->c.knobs.mbs, ask = f->roomy ? mbs : f->least_mbs;
     if (s->request->exhaustive) return false;
+    if (knobs_schedules(&s->c.knobs) > 1) /* keeps less than one pass does */
+        return mbs > f->roomy && is_hopeless_with(s, mbs, most_vpp);
     for (; mbs < f->hopeless && mbs > f->roomy; ask = mbs) {
         bool none = is_hopeless_with(s, ask, most_vpp);
         *(none ? &f->hopeless : &f->roomy) = ask;

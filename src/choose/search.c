@@ -92,6 +92,7 @@ static void set_spot(struct search *s, const struct spot *spot, int vpp)
     s->group = s->spots.groups.items[spot->group];
     s->c.knobs = s->group->knobs;
     s->c.knobs.pp = spot->pp;
+    s->c.knobs.schedules = spot->schedules;
     s->c.knobs.vpp = vpp;
 }
 
@@ -417,7 +418,8 @@ static const struct spot *spot_of(const struct search *s, const struct knobs *k)
         const struct spot *spot = &s->spots.items.items[i];
         struct knobs layout = s->spots.groups.items[spot->group]->knobs;
         layout.pp = spot->pp;
-        if (layout.mbs == k->mbs && finalists_same_layout(&layout, k)) return spot;
+        bool same = layout.mbs == k->mbs && spot->schedules == k->schedules;
+        if (same && finalists_same_layout(&layout, k)) return spot;
     }
     return NULL;
 }

@@ -10,8 +10,8 @@
 
 /* The axes, outermost first: what an axis's values depend on stands before it. Layers' times depend
    on none of those after the micro-batch, weights not on the micro-batch. */
-static const enum decision_id axes[] = {DECISION_TP, DECISION_CP,  DECISION_ETP,
-                                        DECISION_EP, DECISION_MBS, DECISION_PP};
+static const enum decision_id axes[] = {DECISION_TP,  DECISION_CP, DECISION_ETP,      DECISION_EP,
+                                        DECISION_MBS, DECISION_PP, DECISION_SCHEDULES};
 enum { AXES = sizeof axes / sizeof *axes };
 
 /* ---- bounds ---- */
@@ -86,7 +86,7 @@ static double shortest_interleaved(const struct microbatch *w, double n, double 
 static double shortest_pipeline(const struct config *c, const struct microbatch *w, int most_vpp)
 {
     const struct knobs *k = &c->knobs;
-    double n = (double)knobs_microbatches(k), p = k->pp;
+    double n = (double)knobs_scheduled(k), p = k->pp;
     double whole = ceil(c->model.num_layers / p) * n * w->least, sent = n * k->vpp * w->transfers;
     if (k->vpp == 1) return sent + fmax(whole, w->all / (1 - pow(1 - 1 / n, p)));
     double waits =
@@ -100,10 +100,11 @@ static double shortest_schedule(const struct spots *s, const struct config *c,
 {
     const struct knobs *k = &c->knobs;
     struct microbatch w = microbatch_of(s, c, rates);
-    double n = (double)knobs_microbatches(k);
+    double n = (double)knobs_scheduled(k);
     if (k->pp == 1) return n * w.all;
     double busy = n * (w.all / k->pp + k->vpp * w.transfers);
-    return time_least_pipeline(rates, busy, shortest_pipeline(c, &w, most_vpp));
+    return knobs_schedules(k) *
+           time_least_pipeline(rates, busy, shortest_pipeline(c, &w, most_vpp));
 }
 
 double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates,
@@ -117,7 +118,7 @@ double spots_bound_of_split(const struct spots *s, const struct config *c,
 {
     double transfers = 2 * comm_stage_exposed(s->timing, &c->knobs);
     double ranks[LAYOUT_MAX_CHUNKS], waits[LAYOUT_MAX_CHUNKS], before = 0, longest = 0;
-    double n = (double)knobs_microbatches(&c->knobs), all = 0;
+    double n = (double)knobs_scheduled(&c->knobs), all = 0;
     int layer = 0, pp = c->knobs.pp;
     for (int r = 0; r < pp; r++) /* only what is used: this runs for tens of thousands */
         ranks[r] = waits[r] = 0;
@@ -135,7 +136,8 @@ double spots_bound_of_split(const struct spots *s, const struct config *c,
         longest = fmax(longest, n * ranks[r] + waits[r]);
         all += ranks[r];
     }
-    return rates->slow * time_least_pipeline(rates, n * all / pp, longest) + rates->fixed;
+    double pass = time_least_pipeline(rates, n * all / pp, longest);
+    return rates->slow * knobs_schedules(&c->knobs) * pass + rates->fixed;
 }
 
 /* ---- enumeration ---- */
@@ -145,7 +147,7 @@ struct axis spots_stages(const struct search_request *r, const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     struct axis all = space_values(r, &decisions[DECISION_VPP], k), x = {0};
-    bool grouped = knobs_microbatches(k) % k->pp == 0;
+    bool grouped = knobs_scheduled(k) % k->pp == 0;
     for (int i = 0; i < all.n; i++)
         if (all.values[i] == 1 || grouped) x.values[x.n++] = all.values[i];
     return x;
@@ -173,7 +175,8 @@ static void add_spot(struct spots *s)
         .number = (uint32_t)s->items.n,
         .group = (uint32_t)s->groups.n - 1,
         .family = s->n_families + (uint32_t)(k->pp < AXIS_MAX_PP ? k->pp : AXIS_MAX_PP),
-        .pp = k->pp};
+        .pp = k->pp,
+        .schedules = k->schedules};
 }
 
 /* Sequence parallelism goes with tensor parallelism unless the user decides. */

@@ -13,14 +13,14 @@ struct spot {
     double wish;            /* prefer_sum of its sizes and sharding */
     uint32_t number;        /* in the order of enumeration: ties keep it */
     uint32_t group, family; /* family: of spots that share all but the micro-batch */
-    int pp;
+    int pp, schedules;
 };
 
 struct variant;
 struct variants_least;
 struct ladder;
 
-/* Spots that share all but pp, and with it their layers' times. */
+/* Spots that share all but pp and its schedule, and with it their layers' times. */
 struct group {
     struct knobs knobs;      /* as in the base, with the group's sizes; pp 1 */
     struct time_rates least; /* nothing recomputed; no switch gives less */

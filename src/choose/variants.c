@@ -33,11 +33,9 @@ static void add_ways(struct search *s, const struct decision *d, struct way *now
 
 void variant_set(struct search *s, const struct variant *v, int recompute)
 {
-    struct knobs *k = &s->c.knobs;
-    int pp = k->pp, vpp = k->vpp;
-    *k = v->knobs;
-    k->pp = pp;
-    k->vpp = vpp;
+    struct knobs present = s->c.knobs;
+    s->c.knobs = v->knobs;
+    knobs_take_pipeline(&s->c.knobs, &present);
     space_set(present_kind(s)->recompute[recompute], &s->c);
 }
 

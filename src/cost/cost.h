@@ -19,7 +19,8 @@ struct stage_memory {
     double params, grads, optimizer, activations, logits, buffers,
         graphs;              /* bytes, as they stand at the peak phase */
     double total, low, high; /* bytes; low..high meant to hold 9 runs of 10 */
-    char phase; /* 'A' head backward, 'B' last layer's backward, 'C' optimizer step, 'F' forward */
+    char phase; /* 'A' head backward, 'B' last layer's backward, 'M' outputs put together, 'C'
+                   optimizer step, 'L' loading */
 };
 
 struct memory_estimate {

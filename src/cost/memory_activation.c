@@ -2,6 +2,7 @@
 /* Activations of a stage: microbatches in flight, logits, and the transients of the backward. */
 #include "cost/memory_stage.h"
 #include "cost/vision.h"
+#include "plan/framework.h"
 
 #include <math.h>
 
@@ -106,6 +107,17 @@ static double logit_bytes(const struct knobs *k)
     return 0;
 }
 
+/* The logits of every microbatch of a pass, which PyTorch's schedule keeps to return them
+   (torch/distributed/pipelining/stage.py: output_chunks) until the next pass. */
+double activation_outputs(const struct memory_work *w, const struct holding *s,
+                          struct cost_trace *trace)
+{
+    if (!s->last || !config_has_schedule(w->c)) return 0;
+    double n = (double)knobs_scheduled(&w->c->knobs), vocab = w->embedding / w->c->model.hidden;
+    return trace_term(trace, "outputs that the schedule keeps", n * 2 * w->t.tokens * vocab,
+                      "%.0f microbatches x 2 B x %.0f x %.0f", n, w->t.tokens, vocab);
+}
+
 /* Logits of the main loss and, until their backward, of every MTP depth; deferred embedding weight
    gradients keep the gradients of some microbatches' logits and the head's inputs. */
 double activation_logits(const struct memory_work *w, const struct holding *s,
@@ -114,7 +126,10 @@ double activation_logits(const struct memory_work *w, const struct holding *s,
     const struct knobs *k = &w->c->knobs;
     if (!s->last) return 0;
     double vocab = w->embedding / w->c->model.hidden, elements = w->t.tokens * vocab;
-    double bytes = logit_bytes(k), mtp = s->n_mtp * (k->ce_fusion == CE_TE ? 2 : bytes > 0 ? 4 : 0);
+    double kept = config_has_schedule(w->c) ? 2 : 0; /* among the outputs */
+    double bytes = fmax(0, logit_bytes(k) - kept), mtp = s->n_mtp * (k->ce_fusion == CE_TE ? 2
+                                                                     : bytes > 0           ? 4
+                                                                                           : 0);
     double sum = trace_term(trace, "logits and loss", (bytes + mtp) * elements,
                             "%.0f B x %.0f x %.0f", bytes + mtp, w->t.tokens, vocab);
     if (!k->defer_embedding_wgrad) return sum;

@@ -86,7 +86,8 @@ static double end_bytes(const struct floor *f, int rank)
     const struct memory_work *w = f->w;
     struct holding s = holding_of_ends(w, rank == 0, rank > 0);
     double head = activation_head_transient(w, &s, NULL) + activation_logits(w, &s, NULL);
-    double own = s.n_mtp * (w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed);
+    double own = activation_outputs(w, &s, NULL) +
+                 s.n_mtp * (w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed);
     if (rank == 0) own += f->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
     return f->certain * (held(w, &s) + own + fmax(0, head - f->backward));
 }

@@ -35,7 +35,7 @@ static double min(double a, double b)
    of the forward before the first backward. */
 void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOUT_MAX_CHUNKS])
 {
-    double microbatches = (double)knobs_microbatches(k), behind = k->pp - stage - 1;
+    double microbatches = (double)knobs_scheduled(k), behind = k->pp - stage - 1;
     if (k->pp == 1 || k->vpp == 1) {
         for (int v = 0; v < k->vpp; v++)
             in_flight[v] = k->pp == 1 ? 1 : min(microbatches, behind + 1);

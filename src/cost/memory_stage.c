@@ -24,11 +24,11 @@ static bool lazy_gradients(const struct knobs *k)
     return k->fsdp == FSDP_FSDP2 && k->pp == 1 && knobs_microbatches(k) == 1;
 }
 
-/* The largest of: A backward of the head, B backward of the last layer, C optimizer step, L loading
-   of 4-bit weights. CUDA graphs keep the tensors of the modules they capture, for every microbatch
-   in flight, in a pool that nothing else may use, not even the optimizer step
-   (transformer_engine/pytorch/graph.py: one memory pool, with input and output buffers reused after
-   a backward). */
+/* The largest of: A backward of the head, B backward of the last layer, M the outputs of a pass put
+   together, C optimizer step, L loading of 4-bit weights. CUDA graphs keep the tensors of the
+   modules they capture, for every microbatch in flight, in a pool that nothing else may use, not
+   even the optimizer step (transformer_engine/pytorch/graph.py: one memory pool, with input and
+   output buffers reused after a backward). */
 static struct phase peak_phase(const struct memory_work *w, const struct holding *s,
                                const struct in_flight *saved)
 {
@@ -37,11 +37,14 @@ static struct phase peak_phase(const struct memory_work *w, const struct holding
     double states = state_optimizer(w, s, NULL), gathered = state_gathered(w, s, NULL);
     double resident = k->offload_optimizer_states ? 0 : states;
     double pool = saved->captured, eager = saved->kept - pool;
+    double outputs = activation_outputs(w, s, NULL);
     const struct phase phases[] = {
-        {activation_head_transient(w, s, NULL), eager, pool, activation_logits(w, s, NULL), early,
-         resident, gathered, 'A', 0},
-        {activation_layer_transient(w, s, NULL), eager, pool, 0, early, resident, gathered, 'B', 0},
-        {state_step_transient(w, s, NULL), 0, pool, 0, grads, states,
+        {activation_head_transient(w, s, NULL), eager, pool,
+         outputs + activation_logits(w, s, NULL), early, resident, gathered, 'A', 0},
+        {activation_layer_transient(w, s, NULL), eager, pool, outputs, early, resident, gathered,
+         'B', 0},
+        {0, 0, pool, 2 * outputs, grads, resident, gathered, 'M', 0},
+        {state_step_transient(w, s, NULL), 0, pool, outputs, grads, states,
          k->fsdp == FSDP_FSDP2 ? 0 : gathered, 'C', 0},
         {.transient = state_loading(w, s, NULL), .name = 'L'},
     };
@@ -159,9 +162,10 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
         activation_head_transient(w, &s, trace);
     }
     if (peak.name == 'B') activation_layer_transient(w, &s, trace);
-    if (peak.name == 'C') {
-        state_step_transient(w, &s, trace);
-        if (peak.graphs > 0)
-            trace_term(trace, "pool of the CUDA graphs", peak.graphs, "%.6g B", peak.graphs);
-    }
+    if (peak.name != 'L') activation_outputs(w, &s, trace);
+    if (peak.name == 'M')
+        trace_term(trace, "these outputs as one", peak.logits / 2, "%.6g B", peak.logits / 2);
+    if (peak.name == 'C') state_step_transient(w, &s, trace);
+    if (!phase_is_backward(peak.name) && peak.graphs > 0)
+        trace_term(trace, "pool of the CUDA graphs", peak.graphs, "%.6g B", peak.graphs);
 }

@@ -94,6 +94,8 @@ void activation_causes(const struct memory_work *w, const struct in_flight *kept
 double activation_embedding_bytes(const struct memory_work *w);
 double activation_logits(const struct memory_work *w, const struct holding *s,
                          struct cost_trace *trace);
+double activation_outputs(const struct memory_work *w, const struct holding *s,
+                          struct cost_trace *trace);
 /* Backward of the head. */
 double activation_head_transient(const struct memory_work *w, const struct holding *s,
                                  struct cost_trace *trace);

@@ -2,6 +2,7 @@
 /* Static state of a stage: parameters, gradients, optimizer states, buffers, and what FSDP gathers.
  */
 #include "cost/memory_stage.h"
+#include "plan/framework.h"
 #include "plan/peft.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -234,10 +235,31 @@ double state_gathered(const struct memory_work *w, const struct holding *s,
                       "%.0f B + 2 x %.0f B x %.0f", root, bytes, unit);
 }
 
+/* PyTorch's schedule has a tensor to receive each microbatch of a pass, to and fro, at each chunk
+   (torch/distributed/pipelining/stage.py: args_recv_info, grad_recv_info). Those in flight count
+   among what their chunk's first layer keeps. */
+static double schedule_buffers(const struct memory_work *w, const struct holding *s,
+                               struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    double n = (double)knobs_scheduled(k), in_flight[LAYOUT_MAX_CHUNKS], tensors = 0;
+    pipeline_in_flight(k, s->stage, in_flight);
+    for (int v = 0; v < k->vpp; v++) {
+        bool first = v == 0 && s->first, last = v == k->vpp - 1 && s->last;
+        tensors += (first ? 0 : n - in_flight[v]) + (last ? 0 : n);
+    }
+    double width = w->c->model.hidden;
+    return trace_term(trace, "receive tensors of the schedule",
+                      tensors * 2 * w->t.sp_tokens * width, "%.0f x 2 B x %.0f x %.0f", tensors,
+                      w->t.sp_tokens, width);
+}
+
 /* Receive and send tensors of the pipeline: two of each. */
-static double pipeline_buffers(const struct memory_work *w, struct cost_trace *trace)
+static double pipeline_buffers(const struct memory_work *w, const struct holding *s,
+                               struct cost_trace *trace)
 {
     if (w->c->knobs.pp == 1) return 0;
+    if (config_has_schedule(w->c)) return schedule_buffers(w, s, trace);
     double width = w->c->model.hidden;
     return trace_term(trace, "pipeline receive and send", 2 * 2 * w->t.sp_tokens * width,
                       "2 x 2 B x %.0f x %.0f", w->t.sp_tokens, width);
@@ -299,5 +321,5 @@ double state_buffers(const struct memory_work *w, const struct holding *s, struc
 {
     return trace_term(trace, "GEMM workspaces", w->workspace, "%.5g MiB", w->workspace / MIB) +
            trace_term(trace, "dummy weight gradients", s->dummies, "2 B x distinct weight shapes") +
-           pipeline_buffers(w, trace) + head_gather_buffer(w, s, trace) + widened(w, s, trace);
+           pipeline_buffers(w, s, trace) + head_gather_buffer(w, s, trace) + widened(w, s, trace);
 }

@@ -228,7 +228,7 @@ bool split_is_free(const struct config *c)
 static double pipeline_of(const struct split *s, const struct layout *layout)
 {
     double all = s->layers * s->mean + s->first + s->last;
-    return (double)knobs_microbatches(&s->c->knobs) * split_busiest(s->c, s->rates, layout) +
+    return (double)knobs_scheduled(&s->c->knobs) * split_busiest(s->c, s->rates, layout) +
            (all - all / s->pp) / s->vpp;
 }
 

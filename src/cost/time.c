@@ -44,7 +44,7 @@ void time_layers_init_known(const struct config *c, struct known_kernels *known,
 struct knobs time_layers_key(const struct knobs *k)
 {
     struct knobs x = *k;
-    x.pp = x.vpp = 1, x.layout = 0;
+    x.pp = x.vpp = x.schedules = 1, x.layout = 0;
     x.overlap_ep = x.shared_expert_overlap = false;
     x.tp_comm_overlap = k->task == TASK_PEFT && k->tp_comm_overlap; /* adapters' own exchange */
     x.optimizer_instances = x.dp_replicate = 1;
@@ -256,13 +256,13 @@ static double schedule(const struct knobs *k, const struct chunks *c)
 {
     struct pipeline p = {.stages = k->pp,
                          .chunks_per_stage = c->n / k->pp,
-                         .microbatches = knobs_microbatches(k),
+                         .microbatches = knobs_scheduled(k),
                          .group = k->group_size > 0 && k->group_size != k->pp ? k->group_size : 0,
                          .forward = c->forward,
                          .backward = c->backward};
     double busy = (double)p.microbatches * pipeline_busiest(&p);
     double waits = pipeline_time(&p) - busy + uneven_ramps(k, c);
-    return busy + waits * (1 - c->heat / c->all);
+    return knobs_schedules(k) * (busy + waits * (1 - c->heat / c->all));
 }
 
 static void breakdown(const struct timing *t, const struct chunks *c, double times,
@@ -347,8 +347,8 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     out->bubble = pipeline - slow * n * stage;
     out->optimizer = sharding_optimizer(t, k, params);
     out->step = pipeline + out->dp_exposed + out->optimizer + t->f.step_s;
-    double p = k->pp - 1;
-    out->bubble_fraction = p / (n * chunks.n / k->pp + p);
+    double p = k->pp - 1, scheduled = (double)knobs_scheduled(k);
+    out->bubble_fraction = p / (scheduled * chunks.n / k->pp + p);
     double tokens = (double)k->gbs * k->seq / (out->step * (double)k->gpus);
     out->tokens_per_s_per_gpu = tokens;
     out->model_flops_per_gpu = tokens * model_flops_per_token(c);

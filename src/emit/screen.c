@@ -74,8 +74,12 @@ static void add_parallelism(struct arena *a, const struct config *c, struct buf 
     buf_printf(out, ", cp %d, ep %d, etp %d; dp %" PRId64 ", expert dp %" PRId64 "%s\n", k->cp,
                k->ep, k->etp, knobs_dp(k), knobs_edp(k),
                k->sequence_parallel ? "; sequence parallel" : "");
-    buf_printf(out, "  batch       mbs %d, %" PRId64 " microbatches, %.1f M tokens per step\n",
-               k->mbs, knobs_microbatches(k), (double)k->gbs * k->seq / 1e6);
+    buf_printf(out, "  batch       mbs %d, %" PRId64 " microbatches", k->mbs,
+               knobs_microbatches(k));
+    if (knobs_schedules(k) > 1)
+        buf_printf(out, " in %d local batches of %" PRId64, k->schedules,
+                   k->mbs * knobs_scheduled(k));
+    buf_printf(out, ", %.1f M tokens per step\n", (double)k->gbs * k->seq / 1e6);
     if (k->layout > 0)
         buf_printf(out, "  stages      %.*s\n",
                    STR_ARG(layout_text(a, &c->layouts[k->layout - 1])));

@@ -105,7 +105,17 @@ static void precision_to_automodel(struct arena *a, const struct facts *f, struc
                                   STR("AutoModel has no such number format; bf16 stays")};
 }
 
-/* With a pipeline AutoModel's local batch is what one schedule takes: the whole step's here. */
+/* Microbatches of a local batch, which a pass of the pipeline's schedule takes: PyTorch's keeps the
+   logits of them all, so that they are the fewest that keep the pipeline busy for twice its ramp.
+ */
+static int64_t scheduled_of(int64_t microbatches, int64_t pp, bool interleaved)
+{
+    int64_t passes = microbatches / (2 * pp);
+    while (passes > 1 && (microbatches % passes || (interleaved && microbatches / passes % pp)))
+        passes--;
+    return passes > 1 ? microbatches / passes : microbatches;
+}
+
 static void batch_to_automodel(const struct facts *f, struct conversion *out)
 {
     int64_t mbs = facts_int(f, P_micro_batch_size, 1), batch = 0;
@@ -120,8 +130,8 @@ static void batch_to_automodel(const struct facts *f, struct conversion *out)
         cut = layout_cut((int)layers, (int)chunks, (int)pp);
     if (cut.length > 0) put(out, P_pp_layers_per_stage, value_int(cut.length));
     if (cut.rounded) put(out, P_round_virtual_stages_to_pp_multiple, value_string(LAYOUT_ROUND_UP));
-    if (!__builtin_mul_overflow(mbs, facts_int(f, P_num_microbatches, 1), &batch))
-        put(out, P_micro_batch_size, value_int(batch));
+    int64_t n = scheduled_of(facts_int(f, P_num_microbatches, 1), pp, interleaved);
+    if (!__builtin_mul_overflow(mbs, n, &batch)) put(out, P_micro_batch_size, value_int(batch));
 }
 
 /* A plan that is silent about the run has the framework's default. */

@@ -86,6 +86,11 @@ int64_t knobs_microbatches(const struct knobs *k)
     return at_least_one(k->gbs / (k->mbs * knobs_dp(k)));
 }
 
+int64_t knobs_scheduled(const struct knobs *k)
+{
+    return at_least_one(knobs_microbatches(k) / knobs_schedules(k));
+}
+
 /* ---- the machine ---- */
 
 bool config_machine(const struct facts *f, struct machine *out)
@@ -131,6 +136,7 @@ static struct knobs knobs_unsaid(enum framework framework)
         .ep = 1,
         .etp = 1,
         .mbs = 1,
+        .schedules = 1,
         .precision = PREC_BF16,
         .attention = ATTN_AUTO,
         .dispatcher = (uint8_t)framework_traits(framework)->dispatcher,

@@ -250,6 +250,7 @@ struct knobs {
     double document_tokens, document_mean, document_spread, document_cut, padding;
     int image_tokens, images; /* of a sequence, as the language model sees them; 0: not stated */
     /* AutoModel */
+    int schedules; /* passes of the pipeline's schedule a step, each over one local batch */
     int dp_replicate;
     bool reshard_after_forward; /* FSDP2: parameters are gathered anew for the backward, as the plan
                                    states, or where it does not unless it is pipelined */
@@ -301,6 +302,13 @@ bool knobs_divide(const struct knobs *k);
 uint32_t knobs_captured(const struct knobs *k);
 /* Whether both recompute the same: the granularity, and of selective recomputation the modules. */
 bool knobs_same_recompute(const struct knobs *a, const struct knobs *b);
+/* Takes the pipeline of other knobs: its stages, virtual ones, and the passes of its schedule. */
+static inline void knobs_take_pipeline(struct knobs *k, const struct knobs *other)
+{
+    k->pp = other->pp;
+    k->vpp = other->vpp;
+    k->schedules = other->schedules;
+}
 /* Whether frozen linears are held in fewer bits than they are computed in. */
 static inline bool knobs_packs(const struct knobs *k)
 {
@@ -358,6 +366,13 @@ double knobs_kept_capacity(const struct knobs *k);
 int knobs_replicas(const struct knobs *k);
 /* Microbatches of a step on one pipeline: gbs/(mbs·dp), at least 1. */
 int64_t knobs_microbatches(const struct knobs *k);
+/* Those that one pass of the pipeline's schedule takes, at least 1. */
+int64_t knobs_scheduled(const struct knobs *k);
+/* The passes of a step, at least 1. */
+static inline int knobs_schedules(const struct knobs *k)
+{
+    return k->pp > 1 && k->schedules > 1 ? k->schedules : 1;
+}
 /* The decoder layers, MTP depths, embedding and loss of every chunk (chunk c is on rank c % pp):
    explicit layout, first/last, accounting, even, or the planner's own uneven split, in this order.
    False when the split is impossible. */

@@ -44,5 +44,10 @@ static inline const struct framework_traits *config_traits(const struct config *
 {
     return framework_traits(c->framework);
 }
+/* Whether a pipeline's schedule takes the local batch. */
+static inline bool config_has_schedule(const struct config *c)
+{
+    return config_traits(c)->schedule_takes_batch && c->knobs.pp > 1;
+}
 
 #endif

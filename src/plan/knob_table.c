@@ -60,8 +60,7 @@ static void settle_microbatch(const struct facts *f, struct config *c)
 {
     struct knobs *k = &c->knobs;
     int64_t own = facts_int(f, P_pp_microbatch_size, 0);
-    if (config_traits(c)->schedule_takes_batch && k->pp > 1 && own > 0 && own < k->mbs)
-        k->mbs = (int)own;
+    if (config_has_schedule(c) && own > 0 && own < k->mbs) k->mbs = (int)own;
 }
 
 /* arguments.py: one microbatch a rank */
@@ -69,6 +68,18 @@ static void settle_batch(const struct facts *f, struct config *c)
 {
     (void)f;
     if (c->knobs.gbs == 0) c->knobs.gbs = c->knobs.mbs * knobs_dp(&c->knobs);
+}
+
+/* A local batch that is stated is what a pass of the schedule takes. A plan that is silent of its
+   microbatches means the schedule's, in one pass. */
+static void settle_schedules(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    int64_t local = facts_int(f, P_micro_batch_size, 0);
+    bool stated = local > k->mbs || fact_is_set(facts_get(f, P_pp_microbatch_size));
+    if (!config_has_schedule(c) || !stated || local <= 0) return;
+    int64_t passes = k->gbs / (local * knobs_dp(k));
+    if (passes > 1 && passes <= INT32_MAX) k->schedules = (int)passes;
 }
 
 static void settle_sequence_parallel(const struct facts *f, struct config *c)
@@ -244,22 +255,29 @@ static void say_words(const struct knob_saying *s, const struct config *c, const
     knob_say_words(s, &c->knobs, knob);
 }
 
-/* Where a schedule takes the local batch, that is the whole step's here. */
+/* Where a schedule takes the local batch, the microbatch has a key of its own. */
 static void say_microbatch(const struct knob_saying *s, const struct config *c,
                            const struct knob *knob)
 {
-    bool scheduled = config_traits(c)->schedule_takes_batch && c->knobs.pp > 1;
-    knob_put(s, scheduled ? P_pp_microbatch_size : knob->param, value_int(c->knobs.mbs));
+    knob_put(s, config_has_schedule(c) ? P_pp_microbatch_size : knob->param,
+             value_int(c->knobs.mbs));
+}
+
+static void say_schedules(const struct knob_saying *s, const struct config *c,
+                          const struct knob *knob)
+{
+    const struct knobs *k = &c->knobs;
+    (void)knob;
+    if (!config_has_schedule(c)) return;
+    knob_put(s, P_pp_microbatch_size, value_int(k->mbs));
+    knob_put(s, P_micro_batch_size, value_int(k->mbs * knobs_scheduled(k)));
 }
 
 static void say_pipeline(const struct knob_saying *s, const struct config *c,
                          const struct knob *knob)
 {
-    const struct knobs *k = &c->knobs;
-    knob_put(s, knob->param, value_int(k->pp));
-    if (!config_traits(c)->schedule_takes_batch || k->pp == 1) return;
-    knob_put(s, P_pp_microbatch_size, value_int(k->mbs));
-    knob_put(s, P_micro_batch_size, value_int(k->mbs * knobs_microbatches(k)));
+    knob_put(s, knob->param, value_int(c->knobs.pp));
+    say_schedules(s, c, knob);
 }
 
 /* In the words of a schedule that cuts stages by their length. */
@@ -489,6 +507,7 @@ const struct knob knob_table[] = {
     [DECIDED] =
         WORDS(P_cross_entropy_loss_fusion, KNOB_WORD, ce_fusion, loss_words, NONE, say_words),
     CODE(P_NONE, KNOB_INT, layout, 0, NULL, say_stages),
+    CODE(P_NONE, KNOB_INT, schedules, 1, settle_schedules, say_schedules),
     CODE(P_NONE, KNOB_BOOL, muon, NONE, settle_optimizer, say_nothing),
     CODE(P_NONE, KNOB_BOOL, layer_wise_optimizer, NONE, NULL, say_nothing),
     CODE(P_bias_swiglu_fusion, KNOB_BOOL, act_fusion, NONE, settle_activation, say_nothing),

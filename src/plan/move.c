@@ -323,6 +323,11 @@ static struct str loss_text(struct arena *a, const struct knobs *k)
     return str_of(words[k->ce_fusion]);
 }
 
+static struct str schedules_text(struct arena *a, const struct knobs *k)
+{
+    return arena_printf(a, "%d", knobs_schedules(k));
+}
+
 static struct str resharding_text(struct arena *a, const struct knobs *k)
 {
     (void)a;
@@ -350,6 +355,9 @@ static const struct move pp_moves[] = {
     {"PP times 2", scale_pp, 2, 0, MOVE_NEIGHBOUR | MOVE_RELIEF, 0, 0},
     {"PP times 4", scale_pp, 4, 0, MOVE_RELIEF, 0, 0},
     {0}};
+
+/* The search's alone: a pass takes a divisor of the step's microbatches. */
+static const struct move schedules_moves[] = {{0}};
 
 static const struct move ep_moves[] = {
     {"EP over 2", NULL, -2, 0, MOVE_NEIGHBOUR, 0, 0},
@@ -604,6 +612,14 @@ const struct decision decisions[DECISIONS] = {
                       .values = axis_mbs,
                       .doubt = 0.03,
                       .params = PARAMS(P_micro_batch_size)},
+    [DECISION_SCHEDULES] = {.word = "passes of the schedule",
+                            .phase = PHASE_FIT,
+                            .moves = schedules_moves,
+                            .text = schedules_text,
+                            SIZE(schedules),
+                            .values = axis_schedules,
+                            .doubt = 0.03,
+                            .params = PARAMS(P_NONE)},
     [DECISION_RECOMPUTE] = {.word = "recompute",
                             .phase = PHASE_FIT,
                             .guide = "S1.3",

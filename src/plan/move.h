@@ -96,6 +96,7 @@ enum decision_id {
     DECISION_CP,
     DECISION_VPP,
     DECISION_MBS,
+    DECISION_SCHEDULES,
     DECISION_RECOMPUTE,
     DECISION_DISPATCHER,
     DECISION_GRAPHS,
@@ -148,5 +149,6 @@ struct axis axis_vpp(const struct config *base, const struct knobs *k);
 struct axis axis_etp(const struct config *base, const struct knobs *k);
 struct axis axis_ep(const struct config *base, const struct knobs *k);
 struct axis axis_mbs(const struct config *base, const struct knobs *k);
+struct axis axis_schedules(const struct config *base, const struct knobs *k);
 
 #endif

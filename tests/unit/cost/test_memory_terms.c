@@ -105,6 +105,28 @@ static void fsdp2_keeps_quantised_experts(void **state)
     assert_near(term(*state, c, "quantised weights"), 2 * 33.0 / 32 * 4 * expert, 1e-12);
 }
 
+/* 16 microbatches on each of 4 pipelines. A pass of the schedule keeps the logits of all its
+   microbatches and puts them together at its end, and has tensors to receive them to and fro; more
+   passes a step keep fewer. */
+static void a_schedule_keeps_its_outputs(void **state)
+{
+    struct config *c = round_plan(*state, "automodel", "", "strategy: fsdp2\npp: 2\n");
+    double logits = 2 * 4096.0 * 32768, hidden = 2 * 4096.0 * 1024;
+    struct memory_estimate m;
+    assert_true(memory_estimate(c, &m, NULL));
+    assert_true(m.stages[1].phase == 'M');
+    assert_near(m.stages[1].logits, 2 * 16 * logits, 1e-12);
+    assert_near(term(*state, c, "outputs that the schedule keeps"), 16 * logits, 1e-12);
+    /* the last stage receives forwards alone, of which one is in flight */
+    assert_near(term(*state, c, "receive tensors of the schedule"), 15 * hidden, 1e-12);
+    c->knobs.schedules = 4;
+    assert_true(memory_estimate(c, &m, NULL));
+    assert_near(term(*state, c, "receive tensors of the schedule"), 3 * hidden, 1e-12);
+    assert_true(m.stages[1].logits < 2 * 5 * logits);
+    c->framework = FRAMEWORK_MEGATRON;
+    assert_true(term(*state, c, "outputs that the schedule keeps") == 0);
+}
+
 /* Megatron-FSDP holds embedding and head, and twice a layer's parameters and gradients. */
 static void fsdp_gathers_two_layers_and_the_root(void **state)
 {
@@ -336,6 +358,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(mxfp8_weights_have_two_copies),
     cmocka_unit_test(frozen_weights_keep_no_transposes),
     cmocka_unit_test(fsdp2_keeps_quantised_experts),
+    cmocka_unit_test(a_schedule_keeps_its_outputs),
     cmocka_unit_test(fsdp_gathers_two_layers_and_the_root),
     cmocka_unit_test(four_bit_weights),
     cmocka_unit_test(eight_bit_weights),

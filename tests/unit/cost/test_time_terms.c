@@ -450,7 +450,23 @@ static void graphs_leave_operations_to_the_host(void **state)
     assert_near(both.forward.gpu_ops, plain.forward.ops, 1e-12);
 }
 
+/* Each pass of a schedule fills and drains the pipeline anew. */
+static void every_pass_has_its_ramps(void **state)
+{
+    struct config *c = round_plan(*state, "automodel", "", "strategy: fsdp2\npp: 2\n");
+    struct time_estimate one = time_of(c), four, quarter;
+    c->knobs.schedules = 4;
+    four = time_of(c);
+    c->knobs.schedules = 1, c->knobs.gbs /= 4;
+    quarter = time_of(c);
+    assert_near(four.bubble, 4 * quarter.bubble, 1e-9);
+    assert_near(four.step - one.step, four.bubble - one.bubble, 1e-9);
+    assert_near(one.bubble_fraction, 1.0 / 17, 1e-12);
+    assert_near(four.bubble_fraction, 1.0 / 5, 1e-12);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_pass_has_its_ramps),
     cmocka_unit_test(four_bit_weights_are_made_wide),
     cmocka_unit_test(adapters_gather_for_themselves),
     cmocka_unit_test(norms_write_fp8_with_delayed_scaling),

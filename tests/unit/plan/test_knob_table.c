@@ -35,7 +35,7 @@ static struct facts *question(struct arena *a, enum framework framework)
 /* In order: a field without a value here does not compile, a row without a field stays. */
 /* clang-format off */
 static const struct knobs every_field = {
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -411,6 +411,27 @@ static void a_schedule_has_its_own_microbatch(void **state)
     assert_int_equal(facts_int(f, P_micro_batch_size, 0), 8);
 }
 
+/* Eight sequences for each of 32 pipelines, in local batches of two. */
+static void a_stated_local_batch_is_a_pass(void **state)
+{
+    struct facts *f = question(*state, FRAMEWORK_AUTOMODEL);
+    set(f, P_pipeline_model_parallel_size, value_int(2));
+    set(f, P_global_batch_size, value_int(256));
+    set(f, P_micro_batch_size, value_int(2));
+    struct config c;
+    assert_true(config_from_facts(*state, f, &c));
+    assert_int_equal(c.knobs.schedules, 4);
+    assert_int_equal(knobs_scheduled(&c.knobs), 2);
+    struct facts *out = question(*state, FRAMEWORK_AUTOMODEL);
+    config_to_facts(&c, out);
+    assert_int_equal(facts_int(out, P_micro_batch_size, 0), 2);
+    assert_int_equal(facts_int(out, P_pp_microbatch_size, 0), 1);
+    struct knobs to = c.knobs;
+    to.schedules = 2;
+    knobs_say_changes(&c, &to, f);
+    assert_int_equal(facts_int(f, P_micro_batch_size, 0), 4);
+}
+
 static void stages_are_counted_as_the_framework_does(void **state)
 {
     for (int framework = 0; framework < FRAMEWORK_COUNT; framework++) {
@@ -461,6 +482,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(changes_replace_what_plans_keep),
     cmocka_unit_test(assumed_work_stays_assumed),
     cmocka_unit_test(a_schedule_has_its_own_microbatch),
+    cmocka_unit_test(a_stated_local_batch_is_a_pass),
     cmocka_unit_test(a_schedule_cuts_stages_by_their_length),
     cmocka_unit_test(stages_are_counted_as_the_framework_does),
 };
