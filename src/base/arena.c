@@ -128,9 +128,9 @@ static void advance(struct arena *a, size_t need)
     a->current = *link;
 }
 
-static void *take(struct arena *a, size_t size)
+static inline void *take(struct arena *a, size_t size)
 {
-    if (size > SIZE_MAX / 2) fail(a, GUARD_TOO_LARGE);
+    if (__builtin_expect(size > SIZE_MAX / 2, 0)) fail(a, GUARD_TOO_LARGE);
     size_t need = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (!a->current || a->current->size - a->current->used < need) advance(a, need);
     unsigned char *p = a->current->bytes + a->current->used;

@@ -53,11 +53,9 @@ static bool is_continuation(struct loader *l, size_t byte)
     return byte < l->text.n && ((unsigned char)l->text.p[byte] & 0xC0) == 0x80;
 }
 
-/* libyaml counts code points. Marks come almost in order, so walking from the last one is cheap. */
-static uint32_t byte_of(struct loader *l, size_t point)
+/* Marks come almost in order, so walking from the last one is cheap. */
+static uint32_t walk_to(struct loader *l, size_t point)
 {
-    if (l->repair.inserted.n) point = yaml_repair_origin(&l->repair, point);
-    if (l->ascii) return l->base + (uint32_t)(point < l->text.n ? point : l->text.n);
     while (l->point < point && l->byte < l->text.n) {
         do
             l->byte++;
@@ -71,6 +69,14 @@ static uint32_t byte_of(struct loader *l, size_t point)
         l->point--;
     }
     return l->base + (uint32_t)l->byte;
+}
+
+/* libyaml counts code points. */
+static inline uint32_t byte_of(struct loader *l, size_t point)
+{
+    if (l->repair.inserted.n) point = yaml_repair_origin(&l->repair, point);
+    if (!l->ascii) return walk_to(l, point);
+    return l->base + (uint32_t)(point < l->text.n ? point : l->text.n);
 }
 
 static bool complain(struct loader *l, size_t byte, const char *what)
