@@ -7,13 +7,12 @@
 
 bool expr_reads(const struct expr *e, const bool *params)
 {
-    const uint32_t *slots;
+    const uint32_t *slots, count = param_count; /* above it: no parameters */
     size_t n = expr_slots(e, &slots);
-    for (size_t i = 0; i < n; i++) {
-        int param = facts_slot_param(slots[i]);
-        if (param >= 0 && (params ? params[param] : param_table[param].scope == SCOPE_DERIVED))
+    for (size_t i = 0; i < n; i++)
+        if (slots[i] < count &&
+            (params ? params[slots[i]] : param_table[slots[i]].scope == SCOPE_DERIVED))
             return true;
-    }
     return false;
 }
 
@@ -70,7 +69,8 @@ static void list_varying(struct arena *a, const struct rule_lane *lane, const bo
     out->params = params;
 }
 
-/* Whether a condition of the rule can change; marks those that do. `seen`: those that were asked. */
+/* Whether a condition of the rule can change; marks those that do. `seen`: those that were asked.
+ */
 static bool one_varies(const struct rule *r, const struct rule_set *set, const bool *varies,
                        bool *seen, bool *conditions)
 {
