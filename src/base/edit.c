@@ -91,7 +91,7 @@ static bool share_an_end(struct str a, struct str b)
 
 /* Whether the word is the beginning of the candidate, cut off between two of its parts: gpu_memory
    of gpu_memory_gib, fp8 of fp8_delayed. */
-static inline bool is_beginning(struct str word, struct str candidate)
+static bool is_beginning(struct str word, struct str candidate)
 {
     if (word.n < SHORTEST_PART || word.n >= candidate.n || word.p[0] != candidate.p[0])
         return false;

@@ -29,21 +29,18 @@ static void report(struct diags *all, const struct node *map, size_t first, size
     d->safe = rewrite_remove(all, map, first, &d->edits);
 }
 
-/* The last entry before the i-th that has its key, if there is one. */
-static void report_last_before(struct diags *all, const struct node *map, size_t i)
-{
-    struct str key = map->keys[i]->text;
-    for (size_t k = i; k-- > 0;) {
-        if (map->keys[k]->kind != NODE_SCALAR || !str_eq(map->keys[k]->text, key)) continue;
-        report(all, map, k, i);
-        return;
-    }
-}
-
 static void compare_pairs(struct diags *all, const struct node *map)
 {
-    for (size_t i = 1; i < map->n; i++)
-        if (map->keys[i]->kind == NODE_SCALAR) report_last_before(all, map, i);
+    for (size_t i = 1; i < map->n; i++) {
+        if (map->keys[i]->kind != NODE_SCALAR) continue;
+        for (size_t k = i; k-- > 0;) {
+            if (map->keys[k]->kind != NODE_SCALAR ||
+                !str_eq(map->keys[k]->text, map->keys[i]->text))
+                continue;
+            report(all, map, k, i);
+            break;
+        }
+    }
 }
 
 void map_report_duplicates(struct arena *a, struct diags *all, struct node *map)
@@ -56,9 +53,11 @@ void map_report_duplicates(struct arena *a, struct diags *all, struct node *map)
     for (index->cap = 2 * SMALL_MAP; index->cap < 2 * map->n;)
         index->cap *= 2; /* it does not grow, which costs more than all else here */
     index->slots = ARENA_ARRAY(a, struct map_slot, index->cap);
-    for (size_t i = 0; i < map->n; i++)
-        if (map->keys[i]->kind == NODE_SCALAR &&
-            !map_put(a, index, map->keys[i]->text, (uint32_t)i))
-            report_last_before(all, map, i);
+    for (size_t i = 0; i < map->n; i++) {
+        if (map->keys[i]->kind != NODE_SCALAR) continue;
+        int64_t before = map_get(index, map->keys[i]->text);
+        if (before != MAP_NONE) report(all, map, (size_t)before, i);
+        map_put(a, index, map->keys[i]->text, (uint32_t)i);
+    }
     map->index = index;
 }

@@ -86,8 +86,8 @@ bool run_equal(struct run *r, struct value a, struct value b, struct value *out)
     return paid;
 }
 
-/* run_node for an operand, without the call where it is a name, a literal or a variable that has its
-   value: most are. */
+/* run_node for an operand, without the call where it is a name, a literal or a variable that has
+   its value: most are. */
 static inline struct value operand(struct run *r, uint32_t at)
 {
     const struct expr_node *n = &r->e->nodes[at];

@@ -130,7 +130,10 @@ static struct value as_scopes(struct arena *a, struct value v)
     return good ? value_list_of(a, words.items, words.n) : value_unknown();
 }
 
-#define KEY(text) {"" text, sizeof(text) - 1}
+#define KEY(text)                                                                                  \
+    {                                                                                              \
+        "" text, sizeof(text) - 1                                                                  \
+    }
 
 static const struct coercion {
     struct str key;
