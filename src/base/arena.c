@@ -2,10 +2,9 @@
 #include "base/arena.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/finite.h"
+#include "base/print.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
@@ -129,9 +128,9 @@ static void advance(struct arena *a, size_t need)
     a->current = *link;
 }
 
-static void *take(struct arena *a, size_t size)
+static inline void *take(struct arena *a, size_t size)
 {
-    if (size > SIZE_MAX / 2) fail(a, GUARD_TOO_LARGE);
+    if (__builtin_expect(size > SIZE_MAX / 2, 0)) fail(a, GUARD_TOO_LARGE);
     size_t need = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (!a->current || a->current->size - a->current->used < need) advance(a, need);
     unsigned char *p = a->current->bytes + a->current->used;
@@ -210,17 +209,12 @@ struct str arena_vprintf(struct arena *a, const char *format, va_list args)
 {
     char text[256];
     text[0] = '\0';
-    va_list again;
-    va_copy(again, args);
-    finite_arguments(format, args);
-    int written = vsnprintf(text, sizeof text, format, args);
-    size_t n = written < 0 ? 0 : (size_t)written;
+    size_t n = print_args(text, sizeof text, format, args);
     char *p = arena_room(a, n + 1);
     if (n < sizeof text)
         memcpy(p, text, n + 1); /* nearly always: printed once, not once more for its length */
     else
-        vsnprintf(p, n + 1, format, again);
-    va_end(again);
+        print_args(p, n + 1, format, args);
     return (struct str){p, n};
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 
-#include <stdio.h>
-
-#include "base/finite.h"
+#include "base/print.h"
 
 static void reserve(struct buf *b, size_t more)
 {
@@ -46,19 +44,15 @@ void buf_add_n(struct buf *b, char c, size_t times)
 
 void buf_printf(struct buf *b, const char *format, ...)
 {
-    va_list args, again;
+    va_list args;
     va_start(args, format);
-    va_copy(again, args);
-    finite_arguments(format, args);
     reserve(b, 0);
-    int written = vsnprintf(b->p + b->n, b->cap - b->n, format, args);
-    size_t n = written < 0 ? 0 : (size_t)written;
+    size_t n = print_args(b->p + b->n, b->cap - b->n, format, args);
     if (n >= b->cap - b->n) {
         reserve(b, n);
-        vsnprintf(b->p + b->n, n + 1, format, again);
+        print_args(b->p + b->n, n + 1, format, args);
     }
     b->n += n;
-    va_end(again);
     va_end(args);
 }
 

@@ -93,9 +93,22 @@ static bool share_an_end(struct str a, struct str b)
    of gpu_memory_gib, fp8 of fp8_delayed. */
 static bool is_beginning(struct str word, struct str candidate)
 {
-    if (word.n < SHORTEST_PART || word.n >= candidate.n) return false;
+    if (word.n < SHORTEST_PART || word.n >= candidate.n || word.p[0] != candidate.p[0])
+        return false;
     char next = candidate.p[word.n];
     return (next == '_' || next == '-' || next == '.') && str_starts(candidate, word);
+}
+
+/* Notes the candidate when it is at most so many slips away. Apart from edit_offer, which comes to
+   this for few candidates and then needs no room for the rows. */
+__attribute__((noinline)) static void offer_slip(struct edit_nearest *n, struct str candidate,
+                                                 size_t most)
+{
+    if (!share_an_end(n->word, candidate) || least_distance(n->word, candidate) > most) return;
+    size_t d = bounded_distance(n->word, candidate, most);
+    if (d > most) return;
+    n->best = candidate;
+    n->distance = d;
 }
 
 void edit_offer(struct edit_nearest *n, struct str candidate)
@@ -109,12 +122,7 @@ void edit_offer(struct edit_nearest *n, struct str candidate)
     size_t most = n->word.n / 3 < 1 ? 1 : n->word.n / 3; /* a third of the letters may be wrong */
     if (n->best.n && n->distance <= most) most = n->distance - 1;
     size_t longer = n->word.n > candidate.n ? n->word.n - candidate.n : candidate.n - n->word.n;
-    if (longer > most || !share_an_end(n->word, candidate)) return;
-    if (least_distance(n->word, candidate) > most) return;
-    size_t d = bounded_distance(n->word, candidate, most);
-    if (d > most) return;
-    n->best = candidate;
-    n->distance = d;
+    if (longer <= most) offer_slip(n, candidate, most);
 }
 
 /* "x", "x or y", "x, y or z" */

@@ -7,9 +7,15 @@
 
 struct place {
     const struct batch_request *request;
-    struct str name; /* with its path */
+    const char *path; /* before the name */
+    const struct node *key;
     struct str *why;
 };
+
+static struct str name_of(const struct place *p)
+{
+    return arena_printf(p->request->arena, "%s%.*s", p->path, STR_ARG(p->key->text));
+}
 
 static bool is_text(const struct node *node)
 {
@@ -30,9 +36,8 @@ static bool wrong(const struct place *p, const char *expected, const struct node
     struct arena *a = p->request->arena;
     struct buf found = buf_new(a);
     json_add_value(&found, node_value(a, node, SCALAR_JSON));
-    struct str text = buf_str(&found);
-    *p->why =
-        arena_printf(a, "%.*s must be %s, not %.*s", STR_ARG(p->name), expected, STR_ARG(text));
+    struct str text = buf_str(&found), name = name_of(p);
+    *p->why = arena_printf(a, "%.*s must be %s, not %.*s", STR_ARG(name), expected, STR_ARG(text));
     return false;
 }
 
@@ -45,7 +50,7 @@ static bool check_number(const struct place *p, const struct member *m, const st
     if (m->param < 0) return true;
     struct diags found;
     diags_init(&found, a);
-    if (value_check_own(a, &found, &param_table[m->param], &v, (struct span){0}, p->name))
+    if (value_check_own(a, &found, &param_table[m->param], &v, (struct span){0}, name_of(p)))
         return true;
     *p->why = found.items[0].message;
     return false;
@@ -66,13 +71,13 @@ static bool check_kind(const struct place *p, const struct member *m, const stru
     return false;
 }
 
-static bool unknown(const struct place *p, const struct node *key, const struct member *known)
+static bool unknown(const struct place *p, const struct member *known)
 {
-    struct edit_nearest nearest = {.word = key->text};
+    struct edit_nearest nearest = {.word = p->key->text};
     for (const struct member *m = known; m->name; m++)
         edit_offer(&nearest, str_of(m->name));
-    struct str near = nearest.best;
-    *p->why = arena_printf(p->request->arena, "there is no member %.*s%s%.*s%s", STR_ARG(p->name),
+    struct str near = nearest.best, name = name_of(p);
+    *p->why = arena_printf(p->request->arena, "there is no member %.*s%s%.*s%s", STR_ARG(name),
                            near.n ? "; did you mean " : "", STR_ARG(near), near.n ? "?" : "");
     return false;
 }
@@ -81,13 +86,11 @@ bool members_check(const struct batch_request *request, const struct node *map, 
                    const struct member *known, struct str *why)
 {
     for (size_t i = 0; map && i < map->n; i++) {
-        const struct node *key = map->keys[i];
-        struct place p = {request, arena_printf(request->arena, "%s%.*s", path, STR_ARG(key->text)),
-                          why};
+        struct place p = {request, path, map->keys[i], why};
         const struct member *m = known;
-        while (m->name && !str_is(key->text, m->name))
+        while (m->name && !str_is(p.key->text, m->name))
             m++;
-        if (!m->name) return unknown(&p, key, known);
+        if (!m->name) return unknown(&p, known);
         if (!check_kind(&p, m, map->items[i])) return false;
     }
     return true;

@@ -47,8 +47,10 @@ struct node *node_at(const struct node *root, struct str path)
     struct node *found = NULL;
     size_t from = 0;
     while (root && from <= path.n) {
-        size_t to = from + str_find(str_slice(path, from, path.n), '.');
-        root = found = step(root, str_slice(path, from, to));
+        size_t to = from;
+        while (to < path.n && path.p[to] != '.') /* words are short */
+            to++;
+        root = found = step(root, (struct str){path.p + from, to - from});
         from = to + 1;
     }
     return found;

@@ -36,7 +36,7 @@ struct loader {
     bool ascii;
     size_t byte,
         point; /* a known pair of byte and code point offset, near the last one asked for */
-    struct frame frames[MAX_DEPTH];
+    struct frame *frames; /* [MAX_DEPTH] */
     size_t depth;
     VEC(struct node *) stack;
     VEC(struct anchor) anchors;
@@ -53,11 +53,9 @@ static bool is_continuation(struct loader *l, size_t byte)
     return byte < l->text.n && ((unsigned char)l->text.p[byte] & 0xC0) == 0x80;
 }
 
-/* libyaml counts code points. Marks come almost in order, so walking from the last one is cheap. */
-static uint32_t byte_of(struct loader *l, size_t point)
+/* Marks come almost in order, so walking from the last one is cheap. */
+static uint32_t walk_to(struct loader *l, size_t point)
 {
-    if (l->repair.inserted.n) point = yaml_repair_origin(&l->repair, point);
-    if (l->ascii) return l->base + (uint32_t)(point < l->text.n ? point : l->text.n);
     while (l->point < point && l->byte < l->text.n) {
         do
             l->byte++;
@@ -71,6 +69,14 @@ static uint32_t byte_of(struct loader *l, size_t point)
         l->point--;
     }
     return l->base + (uint32_t)l->byte;
+}
+
+/* libyaml counts code points. */
+static inline uint32_t byte_of(struct loader *l, size_t point)
+{
+    if (l->repair.inserted.n) point = yaml_repair_origin(&l->repair, point);
+    if (!l->ascii) return walk_to(l, point);
+    return l->base + (uint32_t)(point < l->text.n ? point : l->text.n);
 }
 
 static bool complain(struct loader *l, size_t byte, const char *what)
@@ -124,12 +130,12 @@ static bool complain_parser(struct loader *l)
 static struct node *node_new(struct loader *l, enum node_kind kind, const yaml_event_t *event,
                              size_t text_size)
 {
-    struct node *node = arena_alloc(l->arena, sizeof *node + text_size);
-    node->kind = kind;
-    node->source = l->source;
-    node->line = (uint32_t)event->start_mark.line + 1;
-    node->from = byte_of(l, event->start_mark.index);
-    node->to = byte_of(l, event->end_mark.index);
+    struct node *node = arena_room(l->arena, sizeof *node + text_size);
+    *node = (struct node){.kind = kind,
+                          .source = l->source,
+                          .line = (uint32_t)event->start_mark.line + 1,
+                          .from = byte_of(l, event->start_mark.index),
+                          .to = byte_of(l, event->end_mark.index)};
     return node;
 }
 
@@ -204,6 +210,7 @@ static bool on_scalar(struct loader *l, const yaml_event_t *event)
     struct node *node = node_new(l, NODE_SCALAR, event, n + 1);
     char *text = (char *)(node + 1); /* lies behind the node: one allocation for both */
     memcpy(text, event->data.scalar.value, n);
+    text[n] = '\0';
     n = yaml_repair_scalar(&l->repair, text, n);
     node->text = (struct str){text, n};
     node->tag = tag_text(l, event->data.scalar.tag);
@@ -466,6 +473,7 @@ bool doc_load_yaml(struct arena *a, struct diags *all, uint32_t source, struct n
     l->text = str_slice(l->text, l->base, l->text.n);
     if (!check_encoding(l)) return false;
 
+    l->frames = arena_room(a, MAX_DEPTH * sizeof *l->frames);
     l->repair = (struct yaml_repair){.arena = a, .text = l->text};
     int document = all->document;
     size_t n_docs = docs->n, n_diags = all->n;

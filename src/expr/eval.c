@@ -86,12 +86,18 @@ bool run_equal(struct run *r, struct value a, struct value b, struct value *out)
     return paid;
 }
 
-/* run_node for an operand, without the call where it is a name or a literal: most are. */
+/* run_node for an operand, without the call where it is a name, a literal or a variable that has
+   its value: most are. */
 static inline struct value operand(struct run *r, uint32_t at)
 {
     const struct expr_node *n = &r->e->nodes[at];
-    if (n->op == OP_SLOT) return r->scope->get(r->scope->context, n->a);
-    if (n->op == OP_CONST) return r->e->constants[n->a];
+    switch (n->op) {
+    case OP_SLOT: return r->scope->get(r->scope->context, n->a);
+    case OP_CONST: return r->e->constants[n->a];
+    case OP_LOCAL: return r->locals[n->a];
+    case OP_VARIABLE:
+        if (r->known >> n->b & 1) return r->variables[n->b];
+    }
     return run_node(r, at);
 }
 
@@ -177,7 +183,7 @@ static struct value arithmetic(struct run *r, const struct expr_node *n)
 
 static struct value negation(struct run *r, const struct expr_node *n)
 {
-    struct value a = run_node(r, n->a);
+    struct value a = operand(r, n->a);
     if (a.kind == VALUE_INT) return int_arithmetic(OP_SUB, 0, a.i);
     if (a.kind == VALUE_DOUBLE) return value_double(-a.d);
     return is_plain(a) ? run_error(r, "no such overload: -%s", value_kind_name(a.kind)) : a;
@@ -247,24 +253,24 @@ static struct value undecided(struct run *r, const struct expr_node *n, struct v
 /* && and ||: the operand `decider` decides alone, whatever the other is. */
 static struct value logic(struct run *r, const struct expr_node *n, bool decider)
 {
-    struct value a = run_node(r, n->a);
+    struct value a = operand(r, n->a);
     if (a.kind == VALUE_BOOL && a.b == decider) return a;
-    struct value b = run_node(r, n->b);
+    struct value b = operand(r, n->b);
     if (b.kind == VALUE_BOOL && (b.b == decider || a.kind == VALUE_BOOL)) return b;
     return undecided(r, n, a, b);
 }
 
 static struct value inversion(struct run *r, const struct expr_node *n)
 {
-    struct value a = run_node(r, n->a);
+    struct value a = operand(r, n->a);
     if (a.kind == VALUE_BOOL) return value_bool(!a.b);
     return is_plain(a) ? run_error(r, "no such overload: !%s", value_kind_name(a.kind)) : a;
 }
 
 static struct value condition(struct run *r, const struct expr_node *n)
 {
-    struct value a = run_node(r, n->a);
-    if (a.kind == VALUE_BOOL) return run_node(r, a.b ? n->b : n->c);
+    struct value a = operand(r, n->a);
+    if (a.kind == VALUE_BOOL) return operand(r, a.b ? n->b : n->c);
     return is_plain(a) ? run_error(r, "no such overload: %s ? :", value_kind_name(a.kind)) : a;
 }
 
@@ -307,7 +313,7 @@ static struct value free_variable(struct run *r, struct str path)
 
 static struct value lookup(struct run *r, const struct expr_node *n)
 {
-    struct value key = run_node(r, n->b);
+    struct value key = operand(r, n->b);
     if (!is_plain(key)) return key;
     if (key.kind != VALUE_STRING) return value_error(STR("the key must be a string"));
     if (!run_spend_value(r, key)) return run_exhausted();
@@ -342,7 +348,7 @@ static struct value map_item(struct run *r, const struct value_map *map, struct 
 
 static struct value item(struct run *r, const struct expr_node *n)
 {
-    struct value a = run_node(r, n->a), key = run_node(r, n->b);
+    struct value a = operand(r, n->a), key = operand(r, n->b);
     if (!is_plain(a) || !is_plain(key)) return failure(a, key);
     if (a.kind == VALUE_LIST) return list_item(r, a.list, key);
     if (a.kind == VALUE_MAP) return map_item(r, a.map, key);
@@ -362,7 +368,7 @@ static inline struct value all_args(struct run *r, const struct expr_node *n, st
 {
     struct value failed = value_null();
     for (uint32_t i = 0; i < n->b; i++) {
-        out[i] = run_node(r, r->e->args[n->a + i]);
+        out[i] = operand(r, r->e->args[n->a + i]);
         if (!is_plain(out[i])) failed = is_plain(failed) ? out[i] : failure(failed, out[i]);
     }
     return failed;
@@ -459,7 +465,7 @@ void run_bind(struct run *r, const struct expr_node *n, const struct run_range *
 /* A predicate's value, anything but a bool made an error or unknown. */
 static struct value predicate(struct run *r, uint32_t at)
 {
-    struct value v = run_node(r, at);
+    struct value v = operand(r, at);
     if (v.kind == VALUE_BOOL || !is_plain(v)) return v;
     return run_error(r, "a predicate must be a bool, this is %s", value_kind_name(v.kind));
 }
@@ -505,7 +511,7 @@ static struct value transform(struct run *r, const struct expr_node *n,
         run_bind(r, n, range, i);
         struct value pass = n->b ? predicate(r, n->b) : value_bool(true);
         struct value v = pass;
-        if (pass.kind == VALUE_BOOL && pass.b) v = n->c ? run_node(r, n->c) : r->locals[n->local];
+        if (pass.kind == VALUE_BOOL && pass.b) v = n->c ? operand(r, n->c) : r->locals[n->local];
         if (!is_plain(v)) failed = is_plain(failed) ? v : failure(failed, v);
         if (pass.kind != VALUE_BOOL || !pass.b) continue;
         if (keys) keys[kept] = r->locals[n->local];
@@ -519,7 +525,7 @@ static struct value transform(struct run *r, const struct expr_node *n,
 static struct value macro(struct run *r, const struct expr_node *n)
 {
     struct run_range range;
-    struct value v = run_node(r, n->a);
+    struct value v = operand(r, n->a);
     if (!is_plain(v)) return v;
     if (!run_range_of(v, &range))
         return run_error(r, "a list or a map is needed, this is %s", value_kind_name(v.kind));
@@ -536,6 +542,29 @@ static struct value macro(struct run *r, const struct expr_node *n)
     return v;
 }
 
+/* What few expressions have: apart from what all have, which then needs less of the stack. */
+__attribute__((noinline)) static struct value run_rare(struct run *r, const struct expr_node *n)
+{
+    switch ((enum expr_op)n->op) {
+    case OP_FREE: return free_variable(r, r->e->constants[n->a].s);
+    case OP_SELECT: return field_of(r, run_node(r, n->a), r->e->constants[n->b].s);
+    case OP_HAS: return has_field(r, n);
+    case OP_INDEX: return item(r, n);
+    case OP_NEG: return negation(r, n);
+    case OP_TEXT: return places(r, n);
+    case OP_LIST: return list_literal(r, n);
+    case OP_MAP: return map_literal(r, n);
+    case OP_CALL: return call(r, n);
+    case OP_ALL:
+    case OP_EXISTS:
+    case OP_EXISTS_ONE:
+    case OP_FILTER:
+    case OP_MAP_LIST:
+    case OP_MAP_MAP: return macro(r, n);
+    default: return value_error(STR("not an expression")); /* OP_IDENT: every name was bound */
+    }
+}
+
 struct value run_node(struct run *r, uint32_t at)
 {
     const struct expr_node *n = &r->e->nodes[at];
@@ -550,12 +579,7 @@ struct value run_node(struct run *r, uint32_t at)
     case OP_LOOKUP_HAS: return lookup(r, n);
     case OP_LOCAL: return r->locals[n->a];
     case OP_VARIABLE: return variable(r, n);
-    case OP_FREE: return free_variable(r, r->e->constants[n->a].s);
-    case OP_SELECT: return field_of(r, run_node(r, n->a), r->e->constants[n->b].s);
-    case OP_HAS: return has_field(r, n);
-    case OP_INDEX: return item(r, n);
     case OP_NOT: return inversion(r, n);
-    case OP_NEG: return negation(r, n);
     case OP_ADD:
     case OP_SUB:
     case OP_MUL:
@@ -571,19 +595,8 @@ struct value run_node(struct run *r, uint32_t at)
     case OP_AND: return logic(r, n, false);
     case OP_OR: return logic(r, n, true);
     case OP_COND: return condition(r, n);
-    case OP_TEXT: return places(r, n);
-    case OP_LIST: return list_literal(r, n);
-    case OP_MAP: return map_literal(r, n);
-    case OP_CALL: return call(r, n);
-    case OP_ALL:
-    case OP_EXISTS:
-    case OP_EXISTS_ONE:
-    case OP_FILTER:
-    case OP_MAP_LIST:
-    case OP_MAP_MAP: return macro(r, n);
-    case OP_IDENT: break; /* every name was bound */
+    default: return run_rare(r, n);
     }
-    return value_error(STR("not an expression"));
 }
 
 void run_init(struct run *r, const struct expr *e, struct arena *scratch,

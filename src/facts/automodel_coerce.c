@@ -130,21 +130,26 @@ static struct value as_scopes(struct arena *a, struct value v)
     return good ? value_list_of(a, words.items, words.n) : value_unknown();
 }
 
+#define KEY(text)                                                                                  \
+    {                                                                                              \
+        "" text, sizeof(text) - 1                                                                  \
+    }
+
 static const struct coercion {
-    const char *key;
+    struct str key;
     struct value (*as)(struct arena *a, struct value v);
 } coercions[] = {
-    {"distributed.strategy", as_strategy},
-    {"distributed.dp_size", as_dp_size},
-    {"distributed.tp_size", as_degree},
-    {"distributed.cp_size", as_degree},
-    {"distributed.pp_size", as_size},
-    {"distributed.ep_size", as_size},
-    {"distributed.dp_replicate_size", as_size},
-    {"distributed.activation_checkpointing", as_checkpointing},
-    {"distributed.activation_checkpointing_scope", as_scopes},
-    {"teacher_distributed.strategy", as_strategy},
-    {"teacher_distributed.pp_size", as_size},
+    {KEY("distributed.strategy"), as_strategy},
+    {KEY("distributed.dp_size"), as_dp_size},
+    {KEY("distributed.tp_size"), as_degree},
+    {KEY("distributed.cp_size"), as_degree},
+    {KEY("distributed.pp_size"), as_size},
+    {KEY("distributed.ep_size"), as_size},
+    {KEY("distributed.dp_replicate_size"), as_size},
+    {KEY("distributed.activation_checkpointing"), as_checkpointing},
+    {KEY("distributed.activation_checkpointing_scope"), as_scopes},
+    {KEY("teacher_distributed.strategy"), as_strategy},
+    {KEY("teacher_distributed.pp_size"), as_size},
 };
 
 static bool fits(enum param_type type, struct value v)
@@ -167,7 +172,7 @@ struct value automodel_coerce(struct arena *a, int param, struct str key, struct
 {
     if (written.kind == VALUE_UNKNOWN) return written;
     for (size_t i = 0; i < sizeof coercions / sizeof *coercions; i++)
-        if (str_is(key, coercions[i].key)) return coercions[i].as(a, written);
+        if (str_eq(key, coercions[i].key)) return coercions[i].as(a, written);
     const struct param *p = &param_table[param];
     struct value v = p->type == PARAM_INT ? as_int(written) : written;
     bool optional = p->in[FRAMEWORK_AUTOMODEL].default_value.kind == VALUE_NULL;

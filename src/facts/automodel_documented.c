@@ -48,6 +48,7 @@ int64_t automodel_documented_gpus(struct str text)
     int64_t found = 0;
     for (size_t at = 0; take_comment(text, &at, &line);) {
         int64_t gpus;
+        if (str_find_str(line, STR("--n")) == line.n) continue; /* most */
         int64_t per_node = either_option(line, STR("--nproc-per-node"), STR("--nproc_per_node"));
         int64_t nodes = either_option(line, STR("--nnodes"), STR("--num-nodes"));
         if (per_node <= 0 || __builtin_mul_overflow(per_node, nodes > 0 ? nodes : 1, &gpus))

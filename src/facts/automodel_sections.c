@@ -203,9 +203,11 @@ void automodel_check_sections(struct facts *f, struct str kind)
 {
     struct check c = {f, kind};
     struct str done = {"", 0};
+    const struct node *section = NULL;
     for (uint32_t i = 0; i < automodel_section_count; i++) {
         const struct automodel_section *s = &automodel_sections[i];
-        const struct node *section = node_at(f->document, s->path);
+        bool same = i > 0 && str_eq(s->path, s[-1].path); /* those of a path stand together */
+        if (!same) section = node_at(f->document, s->path);
         if (str_is(s->path, ".")) check_top_level(f, s);
         if (!section || str_eq(s->path, done) || !applies(&c, s, section)) continue;
         check_section(&c, s, section);

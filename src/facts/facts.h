@@ -181,6 +181,9 @@ struct expr_scope;
 extern const struct expr_names facts_names;
 struct expr_scope facts_scope(const struct facts *f);
 /* The parameter that a slot of facts_names reads; -1 for env, raw, framework and version. */
-int facts_slot_param(uint32_t slot);
+static inline int facts_slot_param(uint32_t slot)
+{
+    return slot < param_count ? (int)slot : -1;
+}
 
 #endif

@@ -93,11 +93,6 @@ static struct str nearest(void *context, struct arena *a, struct str path)
 
 const struct expr_names facts_names = {.resolve = resolve, .nearest = nearest};
 
-int facts_slot_param(uint32_t slot)
-{
-    return slot < param_count ? (int)slot : -1;
-}
-
 static struct value get(void *context, uint32_t slot)
 {
     const struct facts *f = context;

@@ -63,11 +63,12 @@ static bool is_phrase(struct str text)
 {
     static const char *const things[] = {"file", "path", "folder", "directory", "dir"};
     bool thing = false;
+    if (str_find(text, ' ') == text.n) return false;
     for (size_t i = 0; i < text.n; i++)
         if (!isalpha((unsigned char)text.p[i]) && text.p[i] != ' ') return false;
     for (size_t i = 0; i < sizeof things / sizeof *things; i++)
         thing |= has_word(text, things[i]);
-    return thing && str_find(text, ' ') < text.n;
+    return thing;
 }
 
 bool placeholder_is(struct str text)

@@ -78,7 +78,8 @@ struct value profile_default_of(const struct profile *profile, int param)
 const struct str *profile_choices_of(const struct profile *profile, int param, size_t *n)
 {
     const struct param_spelling *s = &param_table[param].in[profile->framework];
-    for (size_t i = 0; i < profile_choices_count; i++) {
+    bool newest = profile->bit == 1; /* its choices are the parameter table's */
+    for (size_t i = 0; i < profile_choices_count && !newest; i++) {
         const struct profile_choices *c = &profile_choices_table[i];
         if (c->framework != profile->framework || c->param != param) continue;
         if (!(c->releases & profile->bit)) continue;

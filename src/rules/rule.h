@@ -238,7 +238,7 @@ struct rule_subset {
 /* What a change of a few parameters can reach: made once for a set and framework. */
 struct rule_reach {
     const struct rule_set *set;
-    const bool *conditions;    /* [set->n_conditions] whether it reads what can change */
+    const bool *conditions;    /* [set->n_conditions] of the checks below: whether it can change */
     const uint32_t *checks;    /* those that bar plans and do, in themselves or in a condition */
     const bool *reads;         /* [n_checks] the rule itself does */
     const uint32_t *overrides; /* those that can come out differently */

@@ -7,13 +7,12 @@
 
 bool expr_reads(const struct expr *e, const bool *params)
 {
-    const uint32_t *slots;
+    const uint32_t *slots, count = param_count; /* above it: no parameters */
     size_t n = expr_slots(e, &slots);
-    for (size_t i = 0; i < n; i++) {
-        int param = facts_slot_param(slots[i]);
-        if (param < 0) continue;
-        if (params ? params[param] : param_table[param].scope == SCOPE_DERIVED) return true;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (slots[i] < count &&
+            (params ? params[slots[i]] : param_table[slots[i]].scope == SCOPE_DERIVED))
+            return true;
     return false;
 }
 
@@ -70,11 +69,19 @@ static void list_varying(struct arena *a, const struct rule_lane *lane, const bo
     out->params = params;
 }
 
-static bool one_varies(const struct rule *r, const bool *conditions)
+/* Whether a condition of the rule can change; marks those that do. `seen`: those that were asked.
+ */
+static bool one_varies(const struct rule *r, const struct rule_set *set, const bool *varies,
+                       bool *seen, bool *conditions)
 {
-    for (size_t i = 0; i < r->n_conditions; i++)
-        if (conditions[r->condition_numbers[i]]) return true;
-    return false;
+    bool any = false;
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        uint32_t number = r->condition_numbers[i];
+        if (!seen[number]) conditions[number] = expr_reads(set->conditions[number], varies);
+        seen[number] = true;
+        any = any || conditions[number];
+    }
+    return any;
 }
 
 static bool bars_plans(const struct rule *r)
@@ -87,10 +94,15 @@ static void list_checks(struct arena *a, const struct rule_lane *lane, const boo
 {
     uint32_t *checks = ARENA_ARRAY(a, uint32_t, lane->n_checks);
     bool *reads = ARENA_ARRAY(a, bool, lane->n_checks);
+    bool *conditions = ARENA_ARRAY(a, bool, out->set->n_conditions),
+         *seen = ARENA_ARRAY(a, bool, out->set->n_conditions);
+    out->conditions = conditions;
     for (size_t i = 0; i < lane->n_checks; i++) {
         const struct rule *r = out->set->items[lane->checks[i]];
-        bool itself = expr_reads(r->rule, varies);
-        if (!bars_plans(r) || !(itself || one_varies(r, out->conditions))) continue;
+        if (!bars_plans(r)) continue;
+        bool itself = expr_reads(r->rule, varies),
+             asked = one_varies(r, out->set, varies, seen, conditions);
+        if (!itself && !asked) continue;
         checks[out->n_checks] = lane->checks[i];
         reads[out->n_checks++] = itself;
     }
@@ -102,11 +114,8 @@ static struct rule_reach make_reach(struct arena *a, const struct rule_set *set,
                                     enum framework framework, bool *varies)
 {
     const struct rule_lane *lane = &set->lanes[framework];
-    bool *conditions = ARENA_ARRAY(a, bool, set->n_conditions);
-    struct rule_reach reach = {.set = set, .conditions = conditions};
+    struct rule_reach reach = {.set = set};
     add_consequences(set, lane, varies);
-    for (size_t i = 0; i < set->n_conditions; i++)
-        conditions[i] = expr_reads(set->conditions[i], varies);
     list_checks(a, lane, varies, &reach);
     list_varying(a, lane, varies, &reach);
     return reach;
