@@ -198,20 +198,12 @@ class Recipes:
             return unknown
 
     def functions(self):
-        """{name: module} of the recipes; of those in both packages the one that the runner takes."""
-        found, preferred = {}, self.preferred_benchmarks()
+        """{name: module} of the recipes; of those in both packages the library's is the one of that name."""
+        found = {}
         for path in self.checkout.files("src/megatron/bridge/perf_recipes/", "src/megatron/bridge/recipes/"):
-            taken = {name for name in self.names_in(path) if "/recipes/" not in path or name not in preferred}
-            found.update((name, module_of(path)) for name in taken if "/recipes/" in path or name not in found)
+            names = self.names_in(path)
+            found.update((name, module_of(path)) for name in names if "/recipes/" in path or name not in found)
         return found
-
-    def preferred_benchmarks(self):
-        """Names in both packages of which the runner takes the benchmark's; else it takes the library's."""
-        path = "scripts/training/recipe_metadata.py"
-        body = self.checkout.tree(path).body if self.checkout.text(path) else []
-        named = [node.value for node in body if isinstance(node, ast.Assign)
-                 and source.name_of(node.targets[0]) == "BENCHMARK_RECIPE_PRECEDENCE_COLLISIONS"]
-        return {word.value for node in named for word in ast.walk(node) if isinstance(word, ast.Constant)}
 
     def names_in(self, path):
         body = self.checkout.tree(path).body
