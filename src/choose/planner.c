@@ -18,6 +18,15 @@ static bool is_knob(int param)
     return knob_of(param) != NULL;
 }
 
+/* Whether the release has the word; without it an earlier rule's stands, or the release's default.
+ */
+static bool has_word(const struct facts *f, int param, struct value v)
+{
+    size_t n;
+    const struct str *choices = facts_choices(f, param, &n);
+    return v.kind != VALUE_STRING || !n || str_among(v.s, choices, n);
+}
+
 void planner_complete(const struct rule_set *rules, struct facts *f, struct arena *scratch)
 {
     struct expr_scope scope = facts_scope(f);
@@ -31,8 +40,8 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
         for (size_t s = 0; s < r->n_set; s++) {
             int param = r->set[s].param;
             if (is_knob(param) || fact_is_set(&f->items[param])) continue;
-            facts_set(f, param, expr_eval(r->set[s].value, f->arena, &scope), ORIGIN_DERIVED, NULL,
-                      r->id);
+            struct value v = expr_eval(r->set[s].value, f->arena, &scope);
+            if (has_word(f, param, v)) facts_set(f, param, v, ORIGIN_DERIVED, NULL, r->id);
         }
     }
 }

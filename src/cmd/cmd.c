@@ -97,7 +97,7 @@ static int run(struct cmd_context *c, int argc, char **argv)
     int colour;
     if (!options_parse(c, argc - 2, argv + 2) || !option_choice(c, "color", &colour))
         return STATUS_CANNOT;
-    c->plain = is_plain(c);
+    c->plain = is_plain(c) && !option_given(c, "help");
     c->view = terminal_view(STDOUT_FILENO, colour);
     if (!option_given(c, "help")) return c->command->run(c);
     help_command(c->command, &c->out);

@@ -154,12 +154,17 @@ static bool is_about(int param)
     return param_among(param, bridge_about, bridge_about_count);
 }
 
+static void apply_beside_model(struct facts *f, const struct bridge_recipe *r, int param)
+{
+    if (f->items[param].origin != ORIGIN_CATALOGUE) apply_one(f, r, param);
+}
+
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
 {
     for (uint32_t i = 0; i < bridge_about_count; i++)
-        if (f->items[bridge_about[i]].origin != ORIGIN_CATALOGUE) apply_one(f, r, bridge_about[i]);
+        apply_beside_model(f, r, bridge_about[i]);
     for (size_t i = 0; i < r->n_sets; i++)
-        if (!is_about(r->sets[i].param)) apply_one(f, r, r->sets[i].param);
+        if (!is_about(r->sets[i].param)) apply_beside_model(f, r, r->sets[i].param);
 }
 
 void bridge_recipe_apply_model(struct facts *f, const struct bridge_recipe *r)

@@ -3,6 +3,7 @@
 
 #include "facts/automodel.h"
 #include "facts/param_ids.h"
+#include "facts/reader.h"
 #include "plan/framework.h"
 #include "plan/knob.h"
 
@@ -90,19 +91,35 @@ static void recompute_to_automodel(struct arena *a, const struct facts *f, struc
         note(a, out, "AutoModel checkpoints every layer, not a block of them");
 }
 
+/* Whether the model is one of AutoModel's own MoE classes, or of none that is known: they alone
+   have Transformer Engine's layers (rule `automodel-fp8-layers`). */
+static bool has_engine_layers(struct arena *a, const struct facts *target)
+{
+    struct facts *f = facts_copy(a, target);
+    framework_facts(f);
+    return facts_get(f, P_num_moe_experts)->value.kind != VALUE_NULL &&
+           facts_bool(f, P_automodel_moe, true);
+}
+
 static void precision_to_automodel(struct arena *a, const struct facts *f, struct conversion *out)
 {
     struct knobs k = {.precision = PREC_BF16};
     const char *word;
     knob_read(f, knob_of(P_precision), &k);
-    int param = precision_of_automodel(k.precision, &word);
     if (k.precision == PREC_BF16) return; /* AutoModel's own */
-    if (param != P_NONE)
+    int param = precision_of_automodel(k.precision, &word);
+    bool engine = param != P_backend_te_fp8_recipe || has_engine_layers(a, out->facts);
+    bool dense = facts_get(out->facts, P_num_moe_experts)->value.kind == VALUE_NULL;
+    if (param != P_NONE && engine) {
         put_word(out, param, word);
-    else
-        *VEC_PUSH(a, &out->lost) =
-            (struct convert_loss){STR("precision"), facts_str(f, P_precision),
-                                  STR("AutoModel has no such number format; bf16 stays")};
+    } else if (dense && k.precision == PREC_FP8_TENSORWISE) {
+        put(out, P_torchao_fp8_enabled, value_bool(true));
+    } else {
+        put_word(out, P_precision, precision_words[PREC_BF16]);
+        *VEC_PUSH(a, &out->lost) = (struct convert_loss){
+            STR("precision"), facts_str(f, P_precision),
+            STR("AutoModel computes this in none of the model's layers; bf16 stays")};
+    }
 }
 
 /* Microbatches of a local batch, which a pass of the pipeline's schedule takes: PyTorch's keeps the

@@ -109,9 +109,9 @@ static bool is_out_of_reach(const struct saying *s, int param)
     const struct facts *f = s->facts;
     if (p->in[f->framework].fixed || (s->recipe && bridge_recipe_lacks(s->recipe, param)))
         return true;
-    if (p->scope != SCOPE_MODEL || f->items[param].node) return false;
+    if (f->items[param].node) return false;
     return param_among(param, s->provider->without, s->provider->n_without) ||
-           (s->own_provider && p->in[FRAMEWORK_BRIDGE].provider);
+           (p->scope == SCOPE_MODEL && s->own_provider && p->in[FRAMEWORK_BRIDGE].provider);
 }
 
 /* Nobody said it, and to say its default would mean something else. */

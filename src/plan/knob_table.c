@@ -53,6 +53,7 @@ static void settle_expert_tensor(const struct facts *f, struct config *c)
     bool follows = config_traits(c)->experts_follow_tensor && c->model.experts > 0;
     bool said = facts_int(f, P_expert_tensor_parallel_size, 0) > 0;
     if (!said && follows) c->knobs.etp = c->knobs.tp;
+    if (c->model.experts == 0) c->knobs.etp = 1; /* whatever the framework lets follow */
 }
 
 /* Where a schedule takes the local batch, its microbatches have a key of their own. */
@@ -108,6 +109,17 @@ static void settle_layers_offloaded(const struct facts *f, struct config *c)
 static bool states_as_params(const struct config *c)
 {
     return config_traits(c)->states_as_params && c->knobs.fsdp == FSDP_FSDP2;
+}
+
+/* Both frameworks refuse a narrow format where the optimizer is another one: who states a format
+   and no optimizer gets that one (rule `optimizer-is-precision-aware`). */
+static void settle_precise(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    bool narrow = k->grad_bytes < 4 || k->main_param_bytes < 4 || k->exp_avg_bytes < 4 ||
+                  k->exp_avg_sq_bytes < 4;
+    bool stated = fact_is_set(facts_get(f, P_use_precision_aware_optimizer));
+    if (narrow && !stated) k->precision_aware = true;
 }
 
 static void settle_grads(const struct facts *f, struct config *c)
@@ -469,7 +481,7 @@ const struct knob knob_table[] = {
     WORDS(P_cuda_graph_impl, KNOB_WORD, graph_impl, graph_words, NONE, say_graphs),
     WORDS(P_cuda_graph_scope, KNOB_MODULES, graph_scope, scope_words, 0, say_graphs),
     PLAIN(P_use_distributed_optimizer, KNOB_BOOL, distributed_optimizer, NONE),
-    PLAIN(P_use_precision_aware_optimizer, KNOB_BOOL, precision_aware, NONE),
+    CODE(P_use_precision_aware_optimizer, KNOB_BOOL, precision_aware, NONE, settle_precise, NULL),
     CODE(P_main_grads_dtype, KNOB_DTYPE, grad_bytes, NONE, settle_grads, say_grads),
     CODE(P_main_params_dtype, KNOB_DTYPE, main_param_bytes, NONE, settle_main_params, say_nothing),
     CODE(P_exp_avg_dtype, KNOB_DTYPE, exp_avg_bytes, NONE, settle_moments, say_state),

@@ -263,6 +263,8 @@ static const struct {
     {P_fp4, P_precision},
     {P_mixed_precision, P_precision},
     {P_backend_te_fp8_recipe, P_precision},
+    {P_torchao_fp8_enabled, P_precision},
+    {P_torchao_fp8_recipe_name, P_precision},
     {P_mp_policy_param_dtype, P_precision},
     {P_accumulate_allreduce_grads_in_fp32, P_main_grads_dtype},
     {P_grad_reduce_in_bf16, P_main_grads_dtype},

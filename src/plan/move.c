@@ -188,7 +188,8 @@ static bool shard_optimizer(struct config *c, int on)
     return open;
 }
 
-/* As few groups of the same shards as let each stand in one NVLink domain. */
+/* As few groups of the same shards as let each stand in one NVLink domain. AutoModel has a word for
+   them with FSDP2 alone (nemo_automodel/components/distributed/mesh_utils.py). */
 static bool shard_inside(struct config *c, int unused)
 {
     (void)unused;
@@ -200,7 +201,8 @@ static bool shard_inside(struct config *c, int unused)
                                ranks % groups || expert_ranks % groups))
         groups++;
     *field = (int)groups;
-    return groups <= ranks && ranks * k->tp > c->machine.nvlink_domain && k->fsdp != FSDP_DDP;
+    bool said = k->fsdp == FSDP_FSDP2 || config_traits(c)->megatron_words;
+    return said && groups <= ranks && ranks * k->tp > c->machine.nvlink_domain;
 }
 
 static bool reduce_gradients(struct config *c, int bytes)

@@ -146,6 +146,13 @@ expect 2 "--to megatron|bridge|automodel|plan is missing" "$moeplan" convert pla
 expect 2 "did you mean suggest?" "$moeplan" help sugest
 expect 2 "did you mean megatron?" "$moeplan" validate plan.yaml --as megtron
 expect 0 "bf16 (default), fp16, fp8_delayed" "$moeplan" suggest --help
+# the help of what prints a file is a screen all the same
+expect 0 "
+options
+  --to megatron" "$moeplan" convert --help
+expect 0 "
+options
+  --gpus" "$moeplan" suggest --format json --help
 
 # ---- batch requests: one that is not understood is an error of its own ----
 

@@ -36,6 +36,11 @@ class Emitted:
         lines = [line for line in self.text.splitlines() if not line.startswith("#")]
         return shlex.split("\n".join(lines))
 
+    def environment(self):
+        """The variables that the head of flags says."""
+        said = re.search(r"^# environment: (.*)$", self.text, re.M)
+        return dict(word.split("=", 1) for word in said[1].split()) if said else {}
+
     def stands_on_model(self):
         """What the head says the model is made by: the Hugging Face name, or a plain provider's class."""
         said = re.search(r'^# stands on \w+\(\) with the model (?:AutoBridge\.from_hf_pretrained\("(.*)"\)|(\w+)\(\))',
@@ -62,13 +67,19 @@ def read(path, gpus=0, platform=""):
                    gpus or (int(said[1]) if said else 0), platform or (said[2] if said else "h100"))
 
 
-def chip(name):
-    """A platform of rules/platforms as (compute capability, GPUs per node, GiB)."""
+def platform(name):
+    """A platform of rules/platforms: its own keys over those of the one that it stands on."""
     path = os.path.join(PLATFORMS, name + ".yaml")
     if not os.path.exists(path):
         raise Unable(f"no platform {name} in rules/platforms: name one with --platform")
     with open(path, encoding="utf-8") as f:
-        p = yaml.safe_load(f)
+        keys = yaml.safe_load(f)
+    return (platform(keys["base"]) if "base" in keys else {}) | keys
+
+
+def chip(name):
+    """A platform as (compute capability, GPUs per node, GiB)."""
+    p = platform(name)
     major, _, minor = str(p["compute_capability"]).partition(".")
     return (int(major), int(minor or 0)), int(p["gpus_per_node"]), float(p["gpu_memory_gib"])
 

@@ -16,6 +16,7 @@ import json
 import os
 import sys
 import traceback
+import types
 
 import emitted
 import standins
@@ -42,9 +43,11 @@ def framework_module(name):
 # ---- values ----
 
 def plain(value):
-    """A value as it is written: types by their name, enumerations by their value."""
+    """A value as it is written: types and functions by their name, enumerations by their value."""
     if isinstance(value, enum.Enum):
         value = value.value
+    if isinstance(value, types.FunctionType):
+        return value.__name__
     if isinstance(value, (list, tuple, set)):
         return [plain(v) for v in value]
     if isinstance(value, (bool, int, float)) or value is None:

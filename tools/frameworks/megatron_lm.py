@@ -29,12 +29,13 @@ def option(words, name, otherwise):
 
 
 def command(file):
-    """(entry point, arguments, GPUs). Flags get the connections that Megatron asks for by its own message, as they have no
-    place to say them in."""
+    """(entry point, arguments, GPUs). Flags get the environment that their head says, and the connections that Megatron
+    asks for by its own message where it says none."""
     if file.format == "flags":
         words = file.words()
         many = {"--overlap-moe-expert-parallel-comm", "--use-megatron-fsdp", "--use-torch-fsdp2"} & set(words)
         os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "32" if many else "1"
+        os.environ.update(file.environment())
         return "pretrain_gpt.py", words, file.gpus
     words, environment = started(file.path)
     os.environ.update(environment)
@@ -68,7 +69,10 @@ def check_moe_layer(args, config):
 
 
 def check_ranks(args):
+    from einops import rearrange
     from megatron.core import parallel_state
+    if args.num_distributed_optimizer_instances > 1 and getattr(rearrange, "stands_in", False):
+        raise Unable("groups of optimizer instances are worked out with einops, which is not installed")
     standins.process_group(args.world_size)
     parallel_state.initialize_model_parallel(
         args.tensor_model_parallel_size, args.pipeline_model_parallel_size, args.virtual_pipeline_model_parallel_size,

@@ -28,6 +28,9 @@ TYPED = {
     "fp8": ("FP8Config",),
     "compile": ("CompileConfig",),
 }
+# Releases before 0.5 take a section's keys by the arguments of a plain class and, of the mesh, by a table.
+SIZES = (PACKAGE + "recipes/_dist_setup.py", "_PARALLELISM_DEFAULTS")
+GIVEN = ("optimizer", "dataloader", "dp_size", "local_batch_size")  # such arguments, which the recipe hands over itself
 SAYS = re.compile(r"(supports?_\w+|_tp_plan|_pp_plan|_no_split_modules|_keep_in_fp32\w*)$")
 
 
@@ -50,7 +53,7 @@ def read(checkout):
     names = {module_of(path): " ".join(names_of(checkout.tree(path))) for path in paths}
     found = source.checks(checkout, paths)
     missing = [f"class {name}" for listed in TYPED.values() for name in listed[:1] if name not in known]
-    return {"settings": settings(known), "names": names, "recipes": recipes(known), "classes": classes(known),
+    return {"settings": sizes(checkout) | settings(known), "names": names, "recipes": recipes(known), "classes": classes(known),
             "checks": [[c["file"], c["function"], c["text"], c["mark"]] for c in found]}, missing
 
 
@@ -89,17 +92,27 @@ def outside_functions(body):
 
 # ---- keys ----
 
+def sizes(checkout):
+    """The sizes of the mesh, where a table has them."""
+    path, name = SIZES
+    tree = checkout.tree(path) if checkout.text(path) else ast.Module([], [])
+    tables = [n.value for n in tree.body if isinstance(n, ast.AnnAssign) and source.name_of(n.target) == name]
+    return {f"distributed.{key}": {"type": "int"} | ({} if value is None else {"default": value})
+            for table in tables for key, value in ast.literal_eval(table).items()}
+
+
 def settings(known):
     """{dotted key: {type, default, choices}} of the typed sections."""
     found = {}
     for section, readers in TYPED.items():
-        for reader in readers:
-            for field in source.fields(reader, known).values():
-                if field.init and field.name[0] != "_":
-                    told = source.type_of(field.annotation, known)
-                    default = field.value()
-                    told.update({"default": default} if default is not None else {})
-                    found.setdefault(f"{section}.{field.name}", {k: v for k, v in told.items() if (k, v) not in NOT_SAID})
+        typed = [field for reader in readers for field in source.fields(reader, known).values()]
+        plain = [field for field in source.arguments(readers[-1], known) if field.name not in GIVEN]
+        for field in typed or plain:
+            if field.init and field.name[0] != "_":
+                told = source.type_of(field.annotation, known)
+                default = field.value()
+                told.update({"default": default} if default is not None else {})
+                found.setdefault(f"{section}.{field.name}", {k: v for k, v in told.items() if (k, v) not in NOT_SAID})
     return found
 
 

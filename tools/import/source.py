@@ -125,6 +125,21 @@ def fields(name, known, seen=()):
     return found
 
 
+def arguments(name, known):
+    """[Field] of what the constructor of a plain class takes."""
+    path, node = known.get(name, ("", ast.Module([], [])))
+    made = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+    found = []
+    for taken in (item.args for item in made):
+        words = taken.args[1:]
+        defaults = [None] * (len(words) - len(taken.defaults)) + taken.defaults
+        for word, default in zip(words, defaults):
+            if word.annotation is not None:
+                target = ast.Name(word.arg)
+                found.append(Field(ast.AnnAssign(target, word.annotation, default, 1), path))
+    return found
+
+
 # ---- types ----
 
 

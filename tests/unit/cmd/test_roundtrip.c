@@ -16,8 +16,8 @@
 
 enum { GPUS = 256 };
 
-/* Two figures that are the same: what emitted numbers are rounded by. */
-static const double SAME = 0.001;
+/* Two figures that are the same: what the order of a sum may change. */
+static const double SAME = 1e-9;
 
 static const char *const platforms[] = {"a100", "h100", "h200",  "h800",  "b200",
                                         "b300", "h20",  "gb200", "gb300", NULL};
@@ -82,6 +82,7 @@ static const char *difference(const struct knobs *x, const struct knobs *y)
                  {"gbs", x->gbs, y->gbs},
                  {"seq", x->seq, y->seq},
                  {"fsdp", x->fsdp, y->fsdp},
+                 {"precision", x->precision, y->precision},
                  {"recompute", x->recompute, y->recompute},
                  {"modules", x->recompute_modules, y->recompute_modules},
                  {"dispatcher", x->ep > 1 ? x->dispatcher : 0, x->ep > 1 ? y->dispatcher : 0},
@@ -198,11 +199,21 @@ static struct ask question_of(struct bench *b, struct str model, const char *pla
     return ask;
 }
 
+/* Every other model in a format of eight bits that the platform has. */
+static struct str precision_of(uint32_t model, const char *platform)
+{
+    static const char *const hopper[] = {"bf16", "fp8_tensorwise", "bf16", "fp8_blockwise"};
+    static const char *const blackwell[] = {"bf16", "mxfp8", "bf16", "fp8_tensorwise"};
+    if (*platform == 'a') return STR("bf16");
+    return str_of(*platform == 'h' ? hopper[model % 4] : blackwell[model % 4]);
+}
+
 static void ask_of(struct bench *b, uint32_t model, const char *platform, const char *task,
                    enum framework framework)
 {
     struct ask ask = question_of(b, model_catalogue(b->keep, model)->id, platform);
     ask.task = str_of(task);
+    ask.precision = precision_of(model, platform);
     ask_complete(&ask);
     try_question(b, &ask, framework);
 }

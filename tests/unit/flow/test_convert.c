@@ -49,6 +49,31 @@ static void precisions_in_automodels_words(void **state)
     }
 }
 
+/* Where no layer is Transformer Engine's: torchao's for dense models, tensor by tensor, else none.
+ */
+static void precisions_of_other_layers(void **state)
+{
+    static const struct {
+        const char *model, *precision;
+        bool torchao;
+    } cases[] = {{"qwen3-8b", "fp8_tensorwise", true},
+                 {"qwen3-8b", "mxfp8", false},
+                 {"mixtral-8x7b", "fp8_tensorwise", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str size = arena_printf(
+            *state, "model: %s\nplatform: b200\ngpus: 8\ngbs: 64\nmbs: 1", cases[i].model);
+        struct str body = arena_printf(*state, "precision: %s", cases[i].precision);
+        struct conversion x =
+            converted(sized_plan(*state, "megatron", size.p, body.p), FRAMEWORK_AUTOMODEL);
+        bool lost = false;
+        for (size_t k = 0; k < x.lost.n; k++)
+            lost |= str_is(x.lost.items[k].name, "precision");
+        assert_false(fact_is_set(facts_get(x.facts, P_backend_te_fp8_recipe)));
+        assert_int_equal(facts_bool(x.facts, P_torchao_fp8_enabled, false), cases[i].torchao);
+        assert_int_equal(lost, !cases[i].torchao);
+    }
+}
+
 /* fsdp2 shards everything; with a pipeline Megatron has the distributed optimizer alone, and ddp
    has neither. */
 static void strategies_in_megatrons_words(void **state)
@@ -187,6 +212,7 @@ static void the_result_is_checked_as_its_framework_does(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(dispatchers_in_the_others_words),
     cmocka_unit_test(precisions_in_automodels_words),
+    cmocka_unit_test(precisions_of_other_layers),
     cmocka_unit_test(strategies_in_megatrons_words),
     cmocka_unit_test(pipelines_in_automodels_words),
     cmocka_unit_test(what_is_open_stays_open),
