@@ -286,11 +286,16 @@ static bool any_matters(struct search *s, double least, int most_vpp, double wis
     return any;
 }
 
-/* `plain`: plans without offload matter too. */
-static void visit_stages(struct search *s, const struct spot *spot, bool plain)
+/* From here on bounds are of the present stages alone, until they are left. */
+static void take_schedule(struct search *s)
 {
-    double wish = spot->wish + search_wish(s, PART_STAGES);
-    if (!any_matters(s, 0, s->c.knobs.vpp, wish) || is_barred(s)) return;
+    const struct variants_least *x = s->group->variants_least;
+    spots_take_schedule(&s->spots, &x[!x->any].rates);
+}
+
+/* `plain`: plans without offload matter too. */
+static void try_stages(struct search *s, const struct spot *spot, double wish, bool plain)
+{
     room_forget(s);
     if (!plain && !needs_offload(s)) return;
     variants_open(s);
@@ -299,6 +304,16 @@ static void visit_stages(struct search *s, const struct spot *spot, bool plain)
         if (o == 1 && !needs_offload(s)) break;
         try_offload(s, spot, wish, o);
     }
+}
+
+static void visit_stages(struct search *s, const struct spot *spot, bool plain)
+{
+    double wish = spot->wish + search_wish(s, PART_STAGES);
+    int vpp = s->c.knobs.vpp;
+    if (!any_matters(s, 0, vpp, wish) || is_barred(s)) return;
+    take_schedule(s);
+    if (any_matters(s, 0, vpp, wish)) try_stages(s, spot, wish, plain);
+    spots_leave_schedule(&s->spots);
 }
 
 /* The numbers of virtual stages of a spot in two classes, whose plans have different bounds: one
