@@ -60,7 +60,7 @@ struct family {
 
 /* Times of layers that were worked out, and what they keep; they are asked for again and again, as
    plans differ in what is around the layers. */
-enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 64 };
+enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 256 };
 
 struct known_layers {
     struct knobs key; /* time_layers_key */
@@ -101,11 +101,11 @@ struct search {
     double wish; /* of all parts of the present plan but PART_STATE */
     const struct time_layers *layers;
     const struct time_rates *rates;
-    struct known_layers *known_layers; /* [SEARCH_KNOWN_LAYERS] */
+    struct known_layers **known_layers; /* [SEARCH_KNOWN_LAYERS]; NULL: none yet */
     struct known_kernels *known_kernels;
     struct memory_coefficients memory_coefficients;
     struct memory_work *memory;
-    struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
+    struct known_memory **known_memory; /* [SEARCH_KNOWN_MEMORY], likewise */
     struct finalists finalists;
     bool tight, risky;               /* risky: of the variant being tried, false while it is open */
     bool last_resort, offload_alone; /* the plans being tried all offload: where others have room
