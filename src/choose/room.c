@@ -191,6 +191,8 @@ static void make_ladder(struct search *s)
         ladder->order[i] = steps[i].state;
 }
 
+enum { UNKNOWN_EDGE = -1 };
+
 /* Where one has no room, none has that keeps more on the GPU; where one has, all that keep less. */
 static void ask_lean(struct search *s, int recompute, int offload)
 {
@@ -207,15 +209,27 @@ static void ask_lean(struct search *s, int recompute, int offload)
     }
 }
 
-/* The state in the middle of those of which nothing is known. */
-static int middle_state(const struct search *s, const struct room *room)
+/* A state of which nothing is known: where room began the last time, or just before that, else the
+   one in the middle. */
+static int next_state(const struct search *s, const struct room *room, int edge)
 {
-    int open[SPACE_MAX_STATES], n = 0;
+    int open[SPACE_MAX_STATES], n = 0, near = -1;
     for (int i = 0; i < present_kind(s)->n_recompute; i++) {
         int state = s->group->ladder->order[i];
-        if (!((room->roomy | room->cramped) >> state & 1)) open[n++] = state;
+        if ((room->roomy | room->cramped) >> state & 1) continue;
+        if (i == edge || i == edge - 1) near = state;
+        open[n++] = state;
     }
-    return open[n / 2];
+    return near >= 0 ? near : open[n / 2];
+}
+
+/* The place in the ladder from which on there is room; past its end: nowhere. */
+static int edge_of(const struct search *s, const struct room *room)
+{
+    int at = 0, n = present_kind(s)->n_recompute;
+    while (at < n && !(room->roomy >> s->group->ladder->order[at] & 1))
+        at++;
+    return at;
 }
 
 bool room_is_cramped_now(struct search *s, int recompute, int offload)
@@ -231,10 +245,14 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];
     uint64_t bit = (uint64_t)1 << recompute;
+    int *edge = &s->edges[offload];
     if (!s->group->ladder) make_ladder(s);
-    if (!(room->roomy | room->cramped)) ask_lean(s, present_kind(s)->fullest, offload);
+    if (!(room->roomy | room->cramped) && *edge == UNKNOWN_EDGE)
+        ask_lean(s, present_kind(s)->fullest, offload);
+    if ((room->roomy | room->cramped) & bit) return !(room->roomy & bit);
     while (!((room->roomy | room->cramped) & bit))
-        ask_lean(s, middle_state(s, room), offload);
+        ask_lean(s, next_state(s, room, *edge), offload);
+    *edge = edge_of(s, room);
     return !(room->roomy & bit);
 }
 
@@ -245,7 +263,7 @@ uint64_t room_never(struct search *s, int most_vpp)
     if (s->request->exhaustive) return 0;
     if (!s->group->ladder) make_ladder(s);
     while (~(known.roomy | known.cramped) & all) {
-        int state = middle_state(s, &known);
+        int state = next_state(s, &known, UNKNOWN_EDGE);
         if (lean_is_denied(s, state, 0, most_vpp))
             known.cramped |= s->group->ladder->less[state];
         else

@@ -98,7 +98,8 @@ struct search {
     size_t kind; /* index */
     struct rank_params params;
     struct room rooms[KINDS_MOST_OFFLOADS];
-    double wish; /* of all parts of the present plan but PART_STATE */
+    int edges[KINDS_MOST_OFFLOADS]; /* of stages before: where room began (room.c); -1: not known */
+    double wish;                    /* of all parts of the present plan but PART_STATE */
     const struct time_layers *layers;
     const struct time_rates *rates;
     struct known_layers **known_layers; /* [SEARCH_KNOWN_LAYERS]; NULL: none yet */
