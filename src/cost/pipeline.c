@@ -15,6 +15,12 @@ struct rank {
     int warmup; /* forwards before the first backward */
     double clock;
     double *forward_end, *backward_end; /* [each]; before the first: 0 */
+    /* What it waits for: forwards of the rank before, backwards of the one behind, in a ring. The
+       first rank's forwards come from the last one a turn before, and the other way round with
+       backwards; the last rank's first backward of a microbatch waits for its own forward alone,
+       which is done. */
+    const struct rank *before, *behind;
+    const double *forward, *backward; /* seconds of its first forward and backward */
 };
 
 /* One place in that order: groups of microbatches go through all chunks of a rank in turn.
@@ -62,12 +68,17 @@ static void start(struct simulation *s, const struct pipeline *p, int n)
     s->group = p->group > 0 ? p->group : p->stages;
     s->each = n * p->chunks_per_stage;
     put_in_order(s);
-    for (int r = 0; r < p->stages; r++) {
+    int last = (p->chunks_per_stage - 1) * p->stages;
+    for (int r = 0, end = p->stages - 1; r <= end; r++) {
         int at = r * (s->each + 1);
         s->forward_ends[at] = s->backward_ends[at] = 0;
         s->ranks[r] = (struct rank){.warmup = warmup(s, r),
                                     .forward_end = &s->forward_ends[at + 1],
-                                    .backward_end = &s->backward_ends[at + 1]};
+                                    .backward_end = &s->backward_ends[at + 1],
+                                    .before = &s->ranks[r > 0 ? r - 1 : end],
+                                    .behind = &s->ranks[r < end ? r + 1 : 0],
+                                    .forward = &p->forward[r],
+                                    .backward = &p->backward[last + r]};
     }
 }
 
@@ -77,37 +88,29 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* Runs a rank until it waits; whether it ran anything. The first rank's forwards come from the last
-   one's a turn before, and the other way round with backwards; the last rank's first backward of a
-   microbatch waits for its own forward alone, which is done. */
-static bool advance(struct simulation *s, int rank)
+/* Runs a rank until it waits; whether it ran anything. */
+static bool advance(struct rank *r, const struct place *order, int each, bool first, bool last)
 {
-    int end = s->p->stages - 1, f, b, each = s->each;
-    struct rank *r = &s->ranks[rank];
-    const struct rank *before = rank > 0 ? r - 1 : &s->ranks[end],
-                      *behind = rank < end ? r + 1 : s->ranks;
-    const double *forward = s->p->forward + rank,
-                 *backward = s->p->backward + rank + (s->p->chunks_per_stage - 1) * s->p->stages;
-    int forwards = end > 0 ? before->forwards : each,
-        backwards = end > 0 ? behind->backwards : each;
+    const struct rank *before = r->before, *behind = r->behind;
+    int f = r->forwards, b = r->backwards, most = r->warmup + b; /* forwards before this backward */
+    int forwards = first && last ? each : before->forwards;
+    int backwards = first && last ? each : behind->backwards;
     double clock = r->clock;
-    for (f = r->forwards, b = r->backwards; b < each;) {
-        const struct place *at;
-        if (f < each && f <= r->warmup + b) {
-            at = &s->order[f];
-            int from = rank > 0 ? f : at->from;
+    while (b < each) {
+        if (f <= most && f < each) {
+            int from = first ? order[f].from : f;
             if (from >= forwards) break;
-            clock = later(clock, before->forward_end[from]) + forward[at->chunk];
+            clock = later(clock, before->forward_end[from]) + r->forward[order[f].chunk];
             r->forward_end[f++] = clock;
         } else {
-            at = &s->order[b];
-            int from = rank < end ? b : at->from;
+            int from = last ? order[b].from : b;
             if (from >= backwards) break;
-            clock = later(clock, behind->backward_end[from]) + backward[-at->chunk];
+            clock = later(clock, behind->backward_end[from]) + r->backward[-order[b].chunk];
             r->backward_end[b++] = clock;
+            most++;
         }
     }
-    bool ran = f + b > r->forwards + r->backwards;
+    bool ran = b > r->backwards || f > r->forwards;
     r->forwards = f, r->backwards = b, r->clock = clock;
     return ran;
 }
@@ -122,7 +125,7 @@ double pipeline_simulate(const struct pipeline *p, int64_t microbatches)
     while (ran) {
         ran = false;
         for (int rank = 0; rank < p->stages; rank++)
-            ran = advance(&s, rank) || ran;
+            ran = advance(&s.ranks[rank], s.order, s.each, rank == 0, rank == p->stages - 1) || ran;
     }
     double end = 0;
     for (int rank = 0; rank < p->stages; rank++) {
