@@ -76,7 +76,7 @@ bool room_is_denied(struct search *s, int most_vpp)
 {
     if (s->request->exhaustive || !s->c.machine_known) return false;
     if (floor_of(s, most_vpp, !s->tight) <= s->c.machine.capacity_bytes) return false;
-    if (s->finalists.n_fast) return true; /* else what needs least is told of */
+    if (s->any || s->finalists.n_fast) return true; /* else what needs least is told of */
     return s->out->has_least && floor_of(s, most_vpp, false) >= s->out->least.peak;
 }
 
@@ -293,6 +293,13 @@ static bool is_hopeless_with(struct search *s, int mbs, int most_vpp)
                 (leanest == 0 || lean_is_hopeless(s, leanest, most_vpp));
     s->c.knobs = present;
     return none;
+}
+
+bool room_is_known_hopeless(const struct search *s, const struct spot *spot)
+{
+    const struct knobs *k = &s->c.knobs;
+    return k->mbs >= s->families[spot->family].hopeless && !s->request->exhaustive &&
+           knobs_microbatches(k) > 1;
 }
 
 /* Virtual stages only move activations, of which the leanest plans keep next to nothing. The

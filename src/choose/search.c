@@ -333,7 +333,7 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
 {
     guard_tick(arena_guard(s->arena));
     set_spot(s, spot, 1);
-    if (!matters(s, spot->bound, spot->wish)) return false;
+    if (!matters(s, spot->bound, spot->wish) || room_is_known_hopeless(s, spot)) return false;
     *vpp = spots_stages(s->request, &s->c);
     s->c.knobs.vpp = vpp->values[0];
     s->kind = kinds_of(&s->kinds, &s->c);

@@ -150,6 +150,8 @@ void room_forget(struct search *s);
 bool room_is_cramped(struct search *s, int recompute, int offload);
 /* The same where nothing will be asked of other states: directly. */
 bool room_is_cramped_now(struct search *s, int recompute, int offload);
+/* Whether it is known already that nothing can fit on the present spot. */
+bool room_is_known_hopeless(const struct search *s, const struct spot *spot);
 /* Whether nothing can fit on a spot, with its virtual stages or any number from there to
    `most_vpp`: where no leanest plan may fit, nothing does with as large a micro-batch. */
 bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp);
