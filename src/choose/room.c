@@ -191,8 +191,6 @@ static void make_ladder(struct search *s)
         ladder->order[i] = steps[i].state;
 }
 
-enum { UNKNOWN_EDGE = -1 };
-
 /* Where one has no room, none has that keeps more on the GPU; where one has, all that keep less. */
 static void ask_lean(struct search *s, int recompute, int offload)
 {

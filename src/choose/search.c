@@ -608,7 +608,8 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->known_kernels->f = s->timing.f;
     s->memory_coefficients = memory_coefficients_of(&s->c.machine);
     s->known_memory = ARENA_ARRAY(a, struct known_memory *, SEARCH_KNOWN_MEMORY);
-    memset(s->edges, -1, sizeof s->edges);
+    for (int i = 0; i < KINDS_MOST_OFFLOADS; i++)
+        s->edges[i] = UNKNOWN_EDGE;
     part_wishes(s);
     s->spots = (struct spots){.request = request,
                               .arena = a,

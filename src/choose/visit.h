@@ -49,6 +49,7 @@ struct variants_least {
 struct room {
     uint64_t roomy, cramped;
 };
+enum { UNKNOWN_EDGE = -1 };
 
 /* What is known of spots that share all but the micro-batch. */
 struct family {
@@ -98,7 +99,8 @@ struct search {
     size_t kind; /* index */
     struct rank_params params;
     struct room rooms[KINDS_MOST_OFFLOADS];
-    int edges[KINDS_MOST_OFFLOADS]; /* of stages before: where room began (room.c); -1: not known */
+    int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
+                                       ladder's order; or UNKNOWN_EDGE */
     double wish;                    /* of all parts of the present plan but PART_STATE */
     const struct time_layers *layers;
     const struct time_rates *rates;
