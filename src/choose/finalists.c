@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/finalists.h"
 
+#include "cost/split.h"
 #include "plan/move.h"
 
 static const enum decision_id layout_axes[] = {DECISION_TP, DECISION_CP, DECISION_ETP, DECISION_EP,
@@ -98,13 +99,12 @@ static const struct contender *rival(const struct contender *plans, size_t n, si
     return own || n < most ? own : &plans[n - 1];
 }
 
-/* Whether it may be the fastest once layers are moved, by which steps gain a percent or two. */
+/* Whether it may be the fastest once layers are moved. */
 static bool is_fast(const struct finalists *f, const struct knobs *layout, double step_s)
 {
-    static const double moving = 0.02;
     if (f->n_fast == 0 || step_s <= f->fast[0].step_s) return true;
     const struct contender *other = rival(f->fast, f->n_fast, FINALISTS_FAST, layout);
-    return step_s <= (1 + moving) * f->fast[0].step_s && (!other || step_s <= other->step_s);
+    return step_s <= (1 + SPLIT_MOVING) * f->fast[0].step_s && (!other || step_s <= other->step_s);
 }
 
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,

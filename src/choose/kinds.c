@@ -135,12 +135,16 @@ static void go_to_end(enum lean_end end, bool loss, struct config *c)
 /* Bytes of the plan with the offload set too; infinite: it cannot be. Not their upper end, as what
    is uncertain of the whole says nothing at an end. */
 static double peak_with(const struct combination *offload, enum lean_end end, bool loss,
-                        struct config c)
+                        struct config *c)
 {
+    const struct knobs saved = c->knobs;
+    int vocab = c->model.vocab;
     struct memory_estimate memory;
-    bool possible = combination_set(offload, &c);
-    go_to_end(end, loss, &c);
-    possible = possible && memory_estimate(&c, &memory, NULL);
+    bool possible = combination_set(offload, c);
+    go_to_end(end, loss, c);
+    possible = possible && memory_estimate(c, &memory, NULL);
+    c->knobs = saved;
+    c->model.vocab = vocab;
     return possible ? memory.peak : INFINITY;
 }
 
@@ -185,7 +189,7 @@ static void find_sides(const struct kinds *all, const struct config *spot, struc
         time_estimate(&c, &time, NULL);
         costs[i] = (struct side){found[i], {0}, time.step, wish_of(all, &c.knobs)};
         for (int end = 0; end < LEAN_ENDS; end++)
-            costs[i].peaks[end] = peak_with(&kind->offloads[0], (enum lean_end)end, true, c);
+            costs[i].peaks[end] = peak_with(&kind->offloads[0], (enum lean_end)end, true, &c);
         if (c.knobs.grad_bytes < kind->grad_bytes) kind->grad_bytes = c.knobs.grad_bytes;
     }
     sort_items(costs, (size_t)out.n, sizeof *costs, side_cmp);
@@ -306,11 +310,11 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
     struct states x = space_states(all->request, &decisions[id], c);
     struct knobs best = c->knobs, before = best;
     bool loss = id == DECISION_LOSS;
-    double least = x.n > 1 ? peak_with(offload, end, loss, *c) : 0;
+    double least = x.n > 1 ? peak_with(offload, end, loss, c) : 0;
     for (int i = 1; i < x.n; i++) {
         c->knobs = before;
         space_set(x.items[i], c);
-        double peak = peak_with(offload, end, loss, *c);
+        double peak = peak_with(offload, end, loss, c);
         if (!(peak < least)) continue;
         least = peak;
         best = c->knobs;

@@ -92,7 +92,6 @@ static void collect_plans(const struct planner *p)
     for (size_t i = 0; i < out->n; i++) {
         finish_plan(a, request, out, &out->search->plans[i], &out->plans[i], scratch);
         outlook_of(out->plans[i].facts, &out->plans[i].config);
-        reason_plan(a, request->rules, out, &p->search, &out->plans[i]);
         if (i == 0) continue;
         out->plans[i].why_not_first = reason_against(a, out, &out->plans[i].costs);
         out->plans[i].held_back = reason_held_back(a, out, &out->plans[i].costs);
@@ -381,10 +380,13 @@ bool planner_answer(struct arena *a, const struct plan_request *request, struct 
                     struct answer *out)
 {
     *out = (struct answer){.search = ARENA_NEW(a, struct search_result)};
-    struct planner p = {.request = request, .arena = a, .scratch = scratch, .out = out};
+    struct plan_request *kept = arena_dup(a, request, sizeof *request); /* reasons ask it */
+    struct planner p = {.request = kept, .arena = a, .scratch = scratch, .out = out};
     if (!prepare(&p)) return false;
     if (out->obstacle) return true;
     search_all(&p);
+    out->rules = request->rules;
+    out->request = p.search;
     collect_plans(&p);
     for (size_t i = 0; i < out->n; i++) {
         if (i == 0) set_gain(&p, &out->plans[0]);

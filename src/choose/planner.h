@@ -47,7 +47,7 @@ struct plan {
     double capacity; /* bytes a GPU that it was searched for */
     struct layout layout;
     struct facts *facts;
-    struct reason_list because, next, verify, pitfalls, notes;
+    struct reason_list next, verify, pitfalls, notes;
     struct str why_not_first; /* empty for the first */
     struct str held_back;     /* what keeps a faster plan from being the first; empty: nothing */
     struct str risk; /* that the plan takes and the first does not; of the first, which keeps it
@@ -76,6 +76,8 @@ struct answer {
     struct str playbook; /* the public recipe that is near (choose/playbook.h); empty: none is */
     bool playbook_far;   /* it is the nearest alone, and may be another model's */
     const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
+    const struct rule_set *rules;
+    struct search_request request; /* that was searched; its base is `base` */
 };
 
 /* Answers. False when the request itself is incomplete (diagnostics in facts->diags). An empty
@@ -89,11 +91,12 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
 
 /* ---- reasons (reason.c) ---- */
 
-/* The guides that the plan follows, in the order of the phases, and for every neighbour one step
-   away in a layout knob what it would cost with the least recomputation that fits. `request` is
-   what was searched. */
-void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
-                 const struct search_request *request, struct plan *plan);
+/* Why a plan of an answer is what it is: the guides that it follows, in the order of the phases,
+   and for every neighbour one step away in a layout knob what it would cost with the least
+   recomputation that fits. Worked out where it is shown, as each takes a percent of a search;
+   `scratch` of planner_answer must be there still. */
+struct reason_list reason_plan(struct arena *a, const struct answer *answer,
+                               const struct plan *plan);
 void reason_add(struct arena *a, struct reason_list *list, struct reason reason);
 /* fit, scale, profile or retune; empty for none. */
 const char *reason_phase(enum phase phase);

@@ -32,7 +32,7 @@ void reason_add(struct arena *a, struct reason_list *list, struct reason reason)
 }
 
 /* `phase` where the rule says none, or there is none. */
-static void add(struct arena *a, struct plan *plan, const struct rule *r, enum phase phase,
+static void add(struct arena *a, struct reason_list *out, const struct rule *r, enum phase phase,
                 enum reason_kind kind, struct str text)
 {
     struct reason reason = {.text = text, .phase = r && r->phase ? r->phase : phase, .kind = kind};
@@ -41,7 +41,7 @@ static void add(struct arena *a, struct plan *plan, const struct rule *r, enum p
         reason.source = r->source;
         reason.guide = str_joined(a, r->guides, r->n_guides);
     }
-    reason_add(a, &plan->because, reason);
+    reason_add(a, out, reason);
 }
 
 /* Whether a changed plan is one at all; its pipeline layout is put into *slot, which must outlive
@@ -150,21 +150,23 @@ static void add_neighbour(struct arena *a, const struct search_request *request,
 }
 
 /* A line for each decision that has neighbours. */
-static void add_neighbours(struct arena *a, const struct search_request *request, struct plan *plan)
+static void add_neighbours(struct arena *a, const struct search_request *request,
+                           const struct plan *plan, struct reason_list *out)
 {
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
         struct buf text = buf_new(a);
         for (const struct move *move = d->moves; move->name; move++)
             if (move->uses & MOVE_NEIGHBOUR) add_neighbour(a, request, plan, d, move, &text);
-        if (text.n) add(a, plan, NULL, d->phase, REASON_NEIGHBOURS, buf_str(&text));
+        if (text.n) add(a, out, NULL, d->phase, REASON_NEIGHBOURS, buf_str(&text));
     }
 }
 
 /* What one rule decides of several knobs is one reason. False when the rule has none yet. */
-static bool join(struct arena *a, const struct preference *p, struct str value, struct plan *plan)
+static bool join(struct arena *a, const struct preference *p, struct str value,
+                 struct reason_list *out)
 {
-    for (size_t i = 0; i < plan->because.n; i++) {
-        struct reason *r = &plan->because.items[i];
+    for (size_t i = 0; i < out->n; i++) {
+        struct reason *r = &out->items[i];
         if (!str_eq(r->rule, p->rule->id) || !str_ends(r->text, p->rule->message)) continue;
         size_t at = r->text.n - p->rule->message.n - strlen(": ");
         struct str head = str_slice(r->text, 0, at);
@@ -215,25 +217,26 @@ static struct str departure(struct arena *a, const struct search_request *reques
 }
 
 static void add_guide(struct arena *a, const struct search_request *request,
-                      const struct preference *p, struct plan *plan)
+                      const struct preference *p, const struct plan *plan, struct reason_list *out)
 {
     struct str now = word(a, knob_get(a, &plan->config.knobs, p->knob));
     struct str message = p->rule->message;
     if (prefer_distance(p, &plan->config.knobs) > 0) {
         struct str usual = word(a, p->value), why = departure(a, request, p, plan);
-        add(a, plan, p->rule, PHASE_FIT, REASON_LEAVES,
+        add(a, out, p->rule, PHASE_FIT, REASON_LEAVES,
             arena_printf(a, "%.*s %.*s instead of the guide's %.*s, %.*s",
                          STR_ARG(param_name(p->knob->param)), STR_ARG(now), STR_ARG(usual),
                          STR_ARG(why)));
-    } else if (!join(a, p, now, plan)) {
-        add(a, plan, p->rule, PHASE_FIT, REASON_FOLLOWS,
+    } else if (!join(a, p, now, out)) {
+        add(a, out, p->rule, PHASE_FIT, REASON_FOLLOWS,
             arena_printf(a, "%.*s %.*s: %.*s", STR_ARG(param_name(p->knob->param)), STR_ARG(now),
                          STR_ARG(message)));
     }
 }
 
 /* What a guide has set that is no knob: it stands in the facts under the rule's id. */
-static void add_completion(struct arena *a, const struct rule *r, struct plan *plan)
+static void add_completion(struct arena *a, const struct rule *r, const struct plan *plan,
+                           struct reason_list *out)
 {
     struct buf names = buf_new(a);
     for (size_t i = 0; i < r->n_set; i++) {
@@ -244,19 +247,24 @@ static void add_completion(struct arena *a, const struct rule *r, struct plan *p
     }
     if (!names.n) return;
     struct str what = buf_str(&names);
-    add(a, plan, r, PHASE_FIT, REASON_FOLLOWS,
+    add(a, out, r, PHASE_FIT, REASON_FOLLOWS,
         arena_printf(a, "%.*s: %.*s", STR_ARG(what), STR_ARG(r->message)));
 }
 
-void reason_plan(struct arena *a, const struct rule_set *rules, const struct answer *answer,
-                 const struct search_request *request, struct plan *plan)
+struct reason_list reason_plan(struct arena *a, const struct answer *answer,
+                               const struct plan *plan)
 {
+    struct reason_list out = {0};
+    const struct rule_set *rules = answer->rules;
+    struct search_request request = answer->request;
+    request.base = &answer->base;
     for (size_t i = 0; i < rules->n; i++)
         if (rules->items[i]->n_guides && rules->items[i]->role == ROLE_CHECK)
-            add_completion(a, rules->items[i], plan);
+            add_completion(a, rules->items[i], plan, &out);
     for (size_t i = 0; i < answer->n_preferences; i++)
-        add_guide(a, request, &answer->preferences[i], plan);
-    add_neighbours(a, request, plan);
+        add_guide(a, &request, &answer->preferences[i], plan, &out);
+    add_neighbours(a, &request, plan, &out);
+    return out;
 }
 
 /* The guide that holds a plan back most against another one; NULL: none does. */

@@ -76,7 +76,7 @@ bool room_is_denied(struct search *s, int most_vpp)
 {
     if (s->request->exhaustive || !s->c.machine_known) return false;
     if (floor_of(s, most_vpp, !s->tight) <= s->c.machine.capacity_bytes) return false;
-    if (s->finalists.n_fast) return true; /* else what needs least is told of */
+    if (s->any || s->finalists.n_fast) return true; /* else what needs least is told of */
     return s->out->has_least && floor_of(s, most_vpp, false) >= s->out->least.peak;
 }
 
@@ -206,15 +206,27 @@ static void ask_lean(struct search *s, int recompute, int offload)
     }
 }
 
-/* The state in the middle of those of which nothing is known. */
-static int middle_state(const struct search *s, const struct room *room)
+/* A state of which nothing is known: where room began the last time, or just before that, else the
+   one in the middle. */
+static int next_state(const struct search *s, const struct room *room, int edge)
 {
-    int open[SPACE_MAX_STATES], n = 0;
+    int open[SPACE_MAX_STATES], n = 0, near = -1;
     for (int i = 0; i < present_kind(s)->n_recompute; i++) {
         int state = s->group->ladder->order[i];
-        if (!((room->roomy | room->cramped) >> state & 1)) open[n++] = state;
+        if ((room->roomy | room->cramped) >> state & 1) continue;
+        if (i == edge || i == edge - 1) near = state;
+        open[n++] = state;
     }
-    return open[n / 2];
+    return near >= 0 ? near : open[n / 2];
+}
+
+/* The place in the ladder from which on there is room; past its end: nowhere. */
+static int edge_of(const struct search *s, const struct room *room)
+{
+    int at = 0, n = present_kind(s)->n_recompute;
+    while (at < n && !(room->roomy >> s->group->ladder->order[at] & 1))
+        at++;
+    return at;
 }
 
 bool room_is_cramped_now(struct search *s, int recompute, int offload)
@@ -230,10 +242,14 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];
     uint64_t bit = (uint64_t)1 << recompute;
+    int *edge = &s->edges[offload];
     if (!s->group->ladder) make_ladder(s);
-    if (!(room->roomy | room->cramped)) ask_lean(s, present_kind(s)->fullest, offload);
+    if (!(room->roomy | room->cramped) && *edge == UNKNOWN_EDGE)
+        ask_lean(s, present_kind(s)->fullest, offload);
+    if ((room->roomy | room->cramped) & bit) return !(room->roomy & bit);
     while (!((room->roomy | room->cramped) & bit))
-        ask_lean(s, middle_state(s, room), offload);
+        ask_lean(s, next_state(s, room, *edge), offload);
+    *edge = edge_of(s, room);
     return !(room->roomy & bit);
 }
 
@@ -244,7 +260,7 @@ uint64_t room_never(struct search *s, int most_vpp)
     if (s->request->exhaustive) return 0;
     if (!s->group->ladder) make_ladder(s);
     while (~(known.roomy | known.cramped) & all) {
-        int state = middle_state(s, &known);
+        int state = next_state(s, &known, UNKNOWN_EDGE);
         if (lean_is_denied(s, state, 0, most_vpp))
             known.cramped |= s->group->ladder->less[state];
         else
@@ -274,6 +290,13 @@ static bool is_hopeless_with(struct search *s, int mbs, int most_vpp)
                 (leanest == 0 || lean_is_hopeless(s, leanest, most_vpp));
     s->c.knobs = present;
     return none;
+}
+
+bool room_is_known_hopeless(const struct search *s, const struct spot *spot)
+{
+    const struct knobs *k = &s->c.knobs;
+    return k->mbs >= s->families[spot->family].hopeless && !s->request->exhaustive &&
+           knobs_microbatches(k) > 1 && knobs_schedules(k) == 1;
 }
 
 /* Virtual stages only move activations, of which the leanest plans keep next to nothing. The

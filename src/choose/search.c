@@ -32,24 +32,28 @@ static void take_rates(struct search *s, struct known_layers *known)
 void search_take_layers(struct search *s)
 {
     struct knobs key = time_layers_key(&s->c.knobs);
-    struct known_layers *known = &s->known_layers[slot_of(&key, SEARCH_KNOWN_LAYERS)];
-    s->layers = &known->layers;
-    if (memcmp(&known->key, &key, sizeof key) != 0) {
-        known->key = key;
-        known->known = 0;
-        time_layers_init_known(&s->c, s->known_kernels, &known->layers);
+    struct known_layers **slot = &s->known_layers[slot_of(&key, SEARCH_KNOWN_LAYERS)];
+    bool known = *slot && memcmp(&(*slot)->key, &key, sizeof key) == 0;
+    if (!*slot) *slot = arena_room(s->arena, sizeof **slot);
+    s->layers = &(*slot)->layers;
+    if (!known) {
+        (*slot)->key = key;
+        (*slot)->known = 0;
+        time_layers_init_known(&s->c, s->known_kernels, &(*slot)->layers);
     }
-    take_rates(s, known);
+    take_rates(s, *slot);
 }
 
 void search_take_memory(struct search *s)
 {
     struct knobs key = memory_layers_key(&s->c.knobs);
-    struct known_memory *known = &s->known_memory[slot_of(&key, SEARCH_KNOWN_MEMORY)];
-    s->memory = &known->work;
-    if (memcmp(&known->key, &key, sizeof key) == 0) return;
-    known->key = key;
-    memory_measure(&s->c, &s->memory_coefficients, &known->work);
+    struct known_memory **slot = &s->known_memory[slot_of(&key, SEARCH_KNOWN_MEMORY)];
+    bool known = *slot && memcmp(&(*slot)->key, &key, sizeof key) == 0;
+    if (!*slot) *slot = arena_room(s->arena, sizeof **slot);
+    s->memory = &(*slot)->work;
+    if (known) return;
+    (*slot)->key = key;
+    memory_measure(&s->c, &s->memory_coefficients, s->memory);
 }
 
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
@@ -60,13 +64,6 @@ void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
     o->fits = (int)m->fits;
 }
 
-static void fill_time(struct contender *o, const struct time_estimate *t)
-{
-    o->step_s = t->step;
-    o->low_s = t->low;
-    o->high_s = t->high;
-}
-
 bool contender_estimate(const struct config *c, struct contender *out)
 {
     struct memory_estimate memory;
@@ -74,8 +71,9 @@ bool contender_estimate(const struct config *c, struct contender *out)
     *out = (struct contender){.knobs = c->knobs};
     if (!memory_estimate(c, &memory, NULL) || !time_estimate(c, &time, NULL)) return false;
     contender_fill_memory(out, &memory);
-    fill_time(out, &time);
-    out->score = time.step;
+    out->step_s = out->score = time.step;
+    out->low_s = time.low;
+    out->high_s = time.high;
     return true;
 }
 
@@ -118,13 +116,13 @@ static bool note_rejection(struct search *s, const char *why)
 /* Keeps the plan, if it is worth it and the rules let it. False: they refuse it. */
 static bool offer(struct search *s, struct contender *o)
 {
-    struct time_estimate time;
     search_take_layers(s);
-    if (!time_estimate_layers(s->layers, &s->c, &time, NULL)) return true;
-    fill_time(o, &time);
-    o->score = time.step * prefer_factor(s->wish + search_wish(s, PART_STATE));
+    o->step_s = time_step(s->layers, &s->c);
+    o->score = o->step_s * prefer_factor(s->wish + search_wish(s, PART_STATE));
     o->risky = s->risky;
-    if (!finalists_want(&s->finalists, &o->knobs, o->score, o->step_s, o->risky)) return true;
+    if (isinf(o->step_s) ||
+        !finalists_want(&s->finalists, &o->knobs, o->score, o->step_s, o->risky))
+        return true;
     const struct search_request *r = s->request;
     if (note_rejection(s, r->reject ? r->reject(r->context, &s->c) : NULL)) return false;
     finalists_add(&s->finalists, o);
@@ -287,11 +285,16 @@ static bool any_matters(struct search *s, double least, int most_vpp, double wis
     return any;
 }
 
-/* `plain`: plans without offload matter too. */
-static void visit_stages(struct search *s, const struct spot *spot, bool plain)
+/* From here on bounds are of the present stages alone, until they are left. */
+static void take_schedule(struct search *s)
 {
-    double wish = spot->wish + search_wish(s, PART_STAGES);
-    if (!any_matters(s, 0, s->c.knobs.vpp, wish) || is_barred(s)) return;
+    const struct variants_least *x = s->group->variants_least;
+    spots_take_schedule(&s->spots, &x[!x->any].rates);
+}
+
+/* `plain`: plans without offload matter too. */
+static void try_stages(struct search *s, const struct spot *spot, double wish, bool plain)
+{
     room_forget(s);
     if (!plain && !needs_offload(s)) return;
     variants_open(s);
@@ -300,6 +303,16 @@ static void visit_stages(struct search *s, const struct spot *spot, bool plain)
         if (o == 1 && !needs_offload(s)) break;
         try_offload(s, spot, wish, o);
     }
+}
+
+static void visit_stages(struct search *s, const struct spot *spot, bool plain)
+{
+    double wish = spot->wish + search_wish(s, PART_STAGES);
+    int vpp = s->c.knobs.vpp;
+    if (!any_matters(s, 0, vpp, wish) || is_barred(s)) return;
+    take_schedule(s);
+    if (any_matters(s, 0, vpp, wish)) try_stages(s, spot, wish, plain);
+    spots_leave_schedule(&s->spots);
 }
 
 /* The numbers of virtual stages of a spot in two classes, whose plans have different bounds: one
@@ -321,7 +334,7 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
 {
     guard_tick(arena_guard(s->arena));
     set_spot(s, spot, 1);
-    if (!matters(s, spot->bound, spot->wish)) return false;
+    if (!matters(s, spot->bound, spot->wish) || room_is_known_hopeless(s, spot)) return false;
     *vpp = spots_stages(s->request, &s->c);
     s->c.knobs.vpp = vpp->values[0];
     s->kind = kinds_of(&s->kinds, &s->c);
@@ -592,11 +605,13 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->c.knobs.layout = 0;
     s->timing = timing_of(&s->c);
     s->kinds = (struct kinds){.request = request, .arena = a};
-    s->known_layers = ARENA_ARRAY(a, struct known_layers, SEARCH_KNOWN_LAYERS);
+    s->known_layers = ARENA_ARRAY(a, struct known_layers *, SEARCH_KNOWN_LAYERS);
     s->known_kernels = ARENA_NEW(a, struct known_kernels);
     s->known_kernels->f = s->timing.f;
     s->memory_coefficients = memory_coefficients_of(&s->c.machine);
-    s->known_memory = ARENA_ARRAY(a, struct known_memory, SEARCH_KNOWN_MEMORY);
+    s->known_memory = ARENA_ARRAY(a, struct known_memory *, SEARCH_KNOWN_MEMORY);
+    for (int i = 0; i < KINDS_MOST_OFFLOADS; i++)
+        s->edges[i] = UNKNOWN_EDGE;
     part_wishes(s);
     s->spots = (struct spots){.request = request,
                               .arena = a,

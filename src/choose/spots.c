@@ -5,6 +5,8 @@
 
 #include "base/sort.h"
 #include "cost/comm.h"
+#include "cost/pipeline.h"
+#include "cost/split.h"
 #include "facts/param_ids.h"
 #include "plan/framework.h"
 
@@ -103,14 +105,54 @@ static double shortest_schedule(const struct spots *s, const struct config *c,
     double n = (double)knobs_scheduled(k);
     if (k->pp == 1) return n * w.all;
     double busy = n * (w.all / k->pp + k->vpp * w.transfers);
-    return knobs_schedules(k) *
-           time_least_pipeline(rates, busy, shortest_pipeline(c, &w, most_vpp));
+    return time_least_pipeline(rates, busy, shortest_pipeline(c, &w, most_vpp));
+}
+
+static double lacking(double times, double before, double now)
+{
+    return fmax(0, times * before - now);
+}
+
+/* A pipeline whose items all take so many times as long as in another does too. Of what takes less,
+   as much may be missing in every microbatch. */
+static double shortest_by_schedule(const struct spots *s, const struct config *c,
+                                   const struct time_rates *rates)
+{
+    const struct time_rates *r = &s->schedule.rates;
+    const struct model_shape *m = &c->model;
+    struct microbatch w = microbatch_of(s, c, rates);
+    int most = m->layers[m->num_layers - 1];
+    double n = (double)knobs_scheduled(&c->knobs), sent = c->knobs.vpp * w.transfers;
+    double times = rates->kinds[most] / r->kinds[most];
+    double missing = lacking(times, r->embedding, rates->embedding) +
+                     lacking(times, r->head, rates->head) +
+                     m->mtp_layers * lacking(times, r->mtp, rates->mtp) +
+                     c->knobs.pp * lacking(times, sent, sent);
+    for (int i = 0; i < m->n_kinds; i++)
+        missing += s->kind_counts[i] * lacking(times, r->kinds[i], rates->kinds[i]);
+    double busy = n * (w.all / c->knobs.pp + sent);
+    return time_least_pipeline(rates, busy, times * s->schedule.seconds - n * missing);
 }
 
 double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates,
                    int most_vpp)
 {
-    return rates->slow * shortest_schedule(s, c, rates, most_vpp) + rates->fixed;
+    double pass = shortest_schedule(s, c, rates, most_vpp);
+    if (s->schedule.seconds > 0) pass = fmax(pass, shortest_by_schedule(s, c, rates));
+    return rates->slow * knobs_schedules(&c->knobs) * pass + rates->fixed;
+}
+
+/* Seconds of the next chunk of a layout, beside its transfers; *layer: its first one, then that of
+   the chunk behind it. */
+static double chunk_seconds(const struct config *c, const struct time_rates *rates,
+                            const struct layout *layout, int chunk, int *layer)
+{
+    double sum = rates->mtp * layout->mtp[chunk] +
+                 (layout->embedding[chunk] ? rates->embedding : 0) +
+                 (layout->loss[chunk] ? rates->head : 0);
+    for (int end = *layer + layout->decoders[chunk]; *layer < end; ++*layer)
+        sum += rates->kinds[c->model.layers[*layer]];
+    return sum;
 }
 
 double spots_bound_of_split(const struct spots *s, const struct config *c,
@@ -123,11 +165,7 @@ double spots_bound_of_split(const struct spots *s, const struct config *c,
     for (int r = 0; r < pp; r++) /* only what is used: this runs for tens of thousands */
         ranks[r] = waits[r] = 0;
     for (int i = 0, r = 0; i < layout->n_chunks; i++, r = r + 1 < pp ? r + 1 : 0) {
-        double chunk = transfers + rates->mtp * layout->mtp[i] +
-                       (layout->embedding[i] ? rates->embedding : 0) +
-                       (layout->loss[i] ? rates->head : 0);
-        for (int end = layer + layout->decoders[i]; layer < end; layer++)
-            chunk += rates->kinds[c->model.layers[layer]];
+        double chunk = transfers + chunk_seconds(c, rates, layout, i, &layer);
         if (i < pp) waits[i] = before;
         before += chunk;
         ranks[r] += chunk;
@@ -138,6 +176,34 @@ double spots_bound_of_split(const struct spots *s, const struct config *c,
     }
     double pass = time_least_pipeline(rates, n * all / pp, longest);
     return rates->slow * knobs_schedules(&c->knobs) * pass + rates->fixed;
+}
+
+void spots_take_schedule(struct spots *s, const struct time_rates *rates)
+{
+    struct config *c = s->c;
+    const struct knobs saved = c->knobs, *k = &saved;
+    struct layout layout;
+    double forward[LAYOUT_MAX_CHUNKS], backward[LAYOUT_MAX_CHUNKS];
+    double transfer = comm_stage_exposed(s->timing, k);
+    bool divided = k->pp > 1 && split_by_time(c, rates, &layout);
+    for (int i = 0, layer = 0; divided && i < layout.n_chunks; i++) {
+        double chunk = chunk_seconds(c, rates, &layout, i, &layer);
+        forward[i] = transfer + chunk / 3; /* how they share it hardly changes the whole */
+        backward[i] = transfer + 2 * chunk / 3;
+    }
+    c->knobs = saved;
+    if (!divided) return;
+    struct pipeline p = {.stages = k->pp,
+                         .chunks_per_stage = k->vpp,
+                         .microbatches = knobs_scheduled(k),
+                         .forward = forward,
+                         .backward = backward};
+    s->schedule = (struct schedule){*rates, (1 - SPLIT_MOVING) * pipeline_time(&p)};
+}
+
+void spots_leave_schedule(struct spots *s)
+{
+    s->schedule.seconds = 0;
 }
 
 /* ---- enumeration ---- */

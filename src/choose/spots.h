@@ -32,6 +32,12 @@ struct group {
     struct ladder *ladder;
 };
 
+/* How long pipelines take whose stages wait for one another. */
+struct schedule {
+    struct time_rates rates;
+    double seconds; /* of a pipeline at these rates, that no division undercuts; 0: not known */
+};
+
 struct spots {
     const struct search_request *request;
     struct arena *arena;
@@ -41,6 +47,7 @@ struct spots {
     struct known_kernels *kernels;
     VEC(struct spot) items; /* by bound */
     VEC(struct group *) groups;
+    struct schedule schedule;
     int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */
     size_t layouts;                   /* with every number of virtual stages */
     uint32_t n_families;
@@ -63,5 +70,10 @@ double spots_bound(const struct spots *s, const struct config *c, const struct t
 /* The same of one division. */
 double spots_bound_of_split(const struct spots *s, const struct config *c,
                             const struct time_rates *rates, const struct layout *layout);
+/* From here on spots_bound is of the present knobs' stages alone and knows their schedule, not the
+   sums alone: worked out at these rates, it holds for all. */
+void spots_take_schedule(struct spots *s, const struct time_rates *rates);
+/* Of any stages again. */
+void spots_leave_schedule(struct spots *s);
 
 #endif

@@ -49,6 +49,7 @@ struct variants_least {
 struct room {
     uint64_t roomy, cramped;
 };
+enum { UNKNOWN_EDGE = -1 };
 
 /* What is known of spots that share all but the micro-batch. */
 struct family {
@@ -60,7 +61,7 @@ struct family {
 
 /* Times of layers that were worked out, and what they keep; they are asked for again and again, as
    plans differ in what is around the layers. */
-enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 64 };
+enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 256 };
 
 struct known_layers {
     struct knobs key; /* time_layers_key */
@@ -98,14 +99,16 @@ struct search {
     size_t kind; /* index */
     struct rank_params params;
     struct room rooms[KINDS_MOST_OFFLOADS];
-    double wish; /* of all parts of the present plan but PART_STATE */
+    int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
+                                       ladder's order; or UNKNOWN_EDGE */
+    double wish;                    /* of all parts of the present plan but PART_STATE */
     const struct time_layers *layers;
     const struct time_rates *rates;
-    struct known_layers *known_layers; /* [SEARCH_KNOWN_LAYERS] */
+    struct known_layers **known_layers; /* [SEARCH_KNOWN_LAYERS]; NULL: none yet */
     struct known_kernels *known_kernels;
     struct memory_coefficients memory_coefficients;
     struct memory_work *memory;
-    struct known_memory *known_memory; /* [SEARCH_KNOWN_MEMORY] */
+    struct known_memory **known_memory; /* [SEARCH_KNOWN_MEMORY], likewise */
     struct finalists finalists;
     bool tight, risky;               /* risky: of the variant being tried, false while it is open */
     bool last_resort, offload_alone; /* the plans being tried all offload: where others have room
@@ -149,6 +152,8 @@ void room_forget(struct search *s);
 bool room_is_cramped(struct search *s, int recompute, int offload);
 /* The same where nothing will be asked of other states: directly. */
 bool room_is_cramped_now(struct search *s, int recompute, int offload);
+/* Whether it is known already that nothing can fit on the present spot. */
+bool room_is_known_hopeless(const struct search *s, const struct spot *spot);
 /* Whether nothing can fit on a spot, with its virtual stages or any number from there to
    `most_vpp`: where no leanest plan may fit, nothing does with as large a micro-batch. */
 bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp);

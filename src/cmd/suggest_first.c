@@ -162,9 +162,8 @@ static size_t pick_reasons(const struct reason_list *all, size_t wanted, bool *p
     return n;
 }
 
-static void add_why(struct arena *a, const struct offer *o, size_t wanted, struct buf *out)
+static void add_why(struct arena *a, const struct reason_list *all, size_t wanted, struct buf *out)
 {
-    const struct reason_list *all = &o->plan->because;
     bool *picked = ARENA_ARRAY(a, bool, all->n + 1);
     size_t n = pick_reasons(all, wanted, picked);
     buf_add(out, STR("\n" MARK_HEADING "why" MARK_END));
@@ -224,9 +223,10 @@ static size_t lines_of(struct arena *a, struct str marked, struct view view)
 static struct str reasons_that_fit(struct arena *a, const struct offer *taken, size_t other_lines,
                                    struct view view)
 {
+    struct reason_list because = reason_plan(a, taken->answer, taken->plan);
     for (size_t wanted = REASONS;; wanted--) {
         struct buf why = buf_new(a);
-        add_why(a, taken, wanted, &why);
+        add_why(a, &because, wanted, &why);
         if (wanted == 1 || !view.width) return buf_str(&why);
         if (other_lines + lines_of(a, buf_str(&why), view) <= MOST_LINES) return buf_str(&why);
     }

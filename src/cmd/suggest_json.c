@@ -36,14 +36,16 @@ static void add_estimate(struct tree *t, cJSON *item, const struct rule_set *rul
 }
 
 static void add_plan(struct tree *t, cJSON *plans, const struct rule_set *rules,
-                     const struct ask *ask, const struct plan *plan, int rank)
+                     const struct ask *ask, const struct offer *o)
 {
+    const struct plan *plan = o->plan;
+    struct reason_list because = reason_plan(t->arena, o->answer, plan);
     cJSON *item = tree_object(t, plans, NULL);
-    tree_number(t, item, "rank", rank);
+    tree_number(t, item, "rank", (double)o->rank);
     plan_json(t, item, rules, plan->facts);
     add_estimate(t, item, rules, plan);
     suggest_bill_json(t, item, ask, plan);
-    add_reasons(t, item, "because", plan->because.items, plan->because.n);
+    add_reasons(t, item, "because", because.items, because.n);
     tree_str(t, item, "why_not_first", plan->why_not_first);
     tree_str(t, item, "risk", plan->risk);
     add_reasons(t, item, "next", plan->next.items, plan->next.n);
@@ -125,7 +127,7 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask
         ahead = fmax(ahead, one->search->polished);
     }
     for (size_t i = 0; i < all.n; i++)
-        add_plan(t, plans, rules, ask, all.items[i].plan, (int)all.items[i].rank);
+        add_plan(t, plans, rules, ask, &all.items[i]);
     assumed_json(t, t->root, all.n ? all.items[0].plan->facts : NULL);
     if (all.n) suggest_bill_json(t, t->root, ask, all.items[0].plan);
     tree_number(t, t->root, "searched", (double)searched);

@@ -53,11 +53,12 @@ static void add_costs(const struct config *c, struct buf *out)
     screen_evidence(&e, out);
 }
 
-static void add_reasons(const struct plan *plan, struct buf *out)
+static void add_reasons(const struct offer *o, struct buf *out)
 {
+    struct reason_list because = reason_plan(out->arena, o->answer, o->plan);
     buf_add(out, STR("\n" MARK_HEADING "why" MARK_END "\n"));
-    for (size_t i = 0; i < plan->because.n; i++) {
-        const struct reason *r = &plan->because.items[i];
+    for (size_t i = 0; i < because.n; i++) {
+        const struct reason *r = &because.items[i];
         buf_printf(out, "  %-8s" MARK_HANG "%.*s", reason_phase(r->phase),
                    LINE_ARG(out->arena, r->text));
         if (r->rule.n) buf_printf(out, "  [%.*s]", STR_ARG(r->rule));
@@ -117,7 +118,7 @@ static void add_plan(struct arena *a, const struct ask *ask, const struct offer 
     screen_plan(a, &o->plan->config, out);
     suggest_numerics(ask, o->answer, &o->plan->config, out);
     add_costs(&o->plan->config, out);
-    add_reasons(o->plan, out);
+    add_reasons(o, out);
     add_alternatives(o->answer, out);
     if (o->answer->playbook.n)
         buf_printf(out, "\n" MARK_HEADING "public recipe" MARK_END "\n  %.*s\n",

@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-/* How the layers of a chunk keep their tensors, as parts of its layers. Whole-layer recomputation
-   keeps the layer input alone: of all layers, of the first n (block), or one input for n layers
-   (uniform). */
+/* How the layers of a chunk keep their tensors, as parts of its layers, where whole layers are
+   recomputed, which keeps the layer input alone: of all layers, of the first n (block), or one
+   input for n layers (uniform). */
 static void recompute_parts(const struct knobs *k, double layers, double *whole, double *inputs)
 {
     double n = k->recompute_num_layers;
     *whole = 1, *inputs = 0;
-    if (k->recompute != RECOMPUTE_FULL || layers == 0) return;
+    if (layers == 0) return;
     *whole = 0, *inputs = 1;
     if (n > 1 && k->recompute_method == METHOD_UNIFORM) *inputs = ceil(layers / n) / layers;
     if (n > 0 && n < layers && k->recompute_method == METHOD_BLOCK)
@@ -34,20 +34,23 @@ struct layers_in_flight activation_layers(const struct memory_work *w, int stage
     struct layers_in_flight out = {0};
     double in_flight[LAYOUT_MAX_CHUNKS], layers = 0;
     pipeline_in_flight(k, stage, in_flight);
-    for (int v = 0; v < k->vpp; v++) {
-        const struct chunk *chunk = stage_chunk(w, stage, v);
-        double whole, inputs;
-        recompute_parts(k, chunk->layers, &whole, &inputs);
-        for (int i = 0; i < w->c->model.n_kinds; i++) {
-            out.whole[i] += in_flight[v] * chunk->counts[i] * whole;
-            out.inputs[i] += in_flight[v] * chunk->counts[i] * inputs;
+    const struct chunk *chunk = stage_chunk(w, stage, 0);
+    int n_kinds = w->c->model.n_kinds;
+    bool full = k->recompute == RECOMPUTE_FULL;
+    for (int v = 0; v < k->vpp; v++, chunk += k->pp) {
+        double whole = 1, inputs = 0;
+        if (full) recompute_parts(k, chunk->layers, &whole, &inputs);
+        for (int i = 0; i < n_kinds; i++) {
+            double flight = in_flight[v] * chunk->counts[i];
+            out.whole[i] += flight * whole;
+            if (full) out.inputs[i] += flight * inputs;
         }
         layers += chunk->layers;
         out.mtp += in_flight[v] * chunk->mtp;
         if (chunk->embedding) out.embeddings += in_flight[v];
     }
     double resident = resident_part(k, layers);
-    for (int i = 0; i < w->c->model.n_kinds; i++)
+    for (int i = 0; i < n_kinds && resident < 1; i++)
         out.whole[i] *= resident, out.inputs[i] *= resident;
     return out;
 }

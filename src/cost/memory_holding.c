@@ -8,16 +8,6 @@ static double max(double a, double b)
     return a > b ? a : b;
 }
 
-/* Layers of each kind on the stage. */
-static void count_kinds(const struct memory_work *w, int stage, int counts[MODEL_MAX_KINDS])
-{
-    for (int i = 0; i < w->c->model.n_kinds; i++)
-        counts[i] = 0;
-    for (int v = 0; v < w->c->knobs.vpp; v++)
-        for (int i = 0; i < w->c->model.n_kinds; i++)
-            counts[i] += stage_chunk(w, stage, v)->counts[i];
-}
-
 static void hold_layer(struct holding *s, const struct layer_memory *l, double count)
 {
     s->dense += l->dense * count;
@@ -33,15 +23,22 @@ static void hold_units(struct holding *s, const struct layer_memory *l)
     s->unit_experts = max(s->unit_experts, l->experts);
 }
 
-static void hold_chunk_ends(const struct memory_work *w, int stage, struct holding *s)
+/* Layers of each kind on the stage, and what else stands there. */
+static void hold_chunks(const struct memory_work *w, int counts[MODEL_MAX_KINDS], struct holding *s)
 {
-    for (int v = 0; v < w->c->knobs.vpp; v++) {
-        const struct chunk *chunk = stage_chunk(w, stage, v);
+    const struct chunk *chunk = stage_chunk(w, s->stage, 0);
+    int n_kinds = w->c->model.n_kinds, pp = w->c->knobs.pp, last_kind = -1;
+    for (int i = 0; i < n_kinds; i++)
+        counts[i] = 0;
+    for (int v = 0; v < w->c->knobs.vpp; v++, chunk += pp) {
+        for (int i = 0; i < n_kinds; i++)
+            counts[i] += chunk->counts[i];
         s->first = s->first || chunk->embedding;
         s->last = s->last || chunk->loss;
         s->n_mtp += chunk->mtp;
-        if (chunk->last_kind >= 0) s->last_layer = &w->kinds[chunk->last_kind];
+        if (chunk->last_kind >= 0) last_kind = chunk->last_kind;
     }
+    if (last_kind >= 0) s->last_layer = &w->kinds[last_kind];
 }
 
 /* The embedding on the first stage and the head on the last; tied, they are one weight where one
@@ -131,13 +128,12 @@ struct holding holding_of_stage(const struct memory_work *w, int stage)
 {
     struct holding s = {.stage = stage};
     int counts[MODEL_MAX_KINDS];
-    count_kinds(w, stage, counts);
+    hold_chunks(w, counts, &s);
     for (int i = 0; i < w->c->model.n_kinds; i++) {
         if (counts[i] == 0) continue;
         hold_layer(&s, &w->kinds[i], counts[i]);
         hold_units(&s, &w->kinds[i]);
     }
-    hold_chunk_ends(w, stage, &s);
     hold_mtp(w, &s);
     hold_embeddings(w, &s);
     hold_dummies(w, counts, &s);

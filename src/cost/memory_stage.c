@@ -49,12 +49,15 @@ static struct phase peak_phase(const struct memory_work *w, const struct holding
         {.transient = state_loading(w, s, NULL), .name = 'L'},
     };
     enum { PHASES = sizeof phases / sizeof *phases };
+    double most = phase_total(&phases[0]), next = 0;
     int peak = 0;
-    for (int i = 1; i < PHASES; i++)
-        if (phase_total(&phases[i]) > phase_total(&phases[peak])) peak = i;
+    for (int i = 1; i < PHASES; i++) {
+        double total = phase_total(&phases[i]);
+        next = fmax(next, fmin(total, most));
+        if (total > most) most = total, peak = i;
+    }
     struct phase out = phases[peak];
-    for (int i = 0; i < PHASES; i++)
-        if (i != peak && phase_total(&phases[i]) > out.next) out.next = phase_total(&phases[i]);
+    out.next = next;
     return out;
 }
 

@@ -9,27 +9,33 @@
 
 enum { MAX_SLOTS = 4096, MAX_RANKS = 128 };
 
+/* What a rank has done, in the order of forwards that all ranks share, and of backwards. */
 struct rank {
-    int forwards, backwards; /* that are done */
-    int warmup;              /* forwards before the first backward */
+    int forwards, backwards;
+    int warmup; /* forwards before the first backward */
     double clock;
+    double *forward_end, *backward_end; /* [each]; before the first: 0 */
+    /* What it waits for: forwards of the rank before, backwards of the one behind, in a ring. The
+       first rank's forwards come from the last one a turn before, and the other way round with
+       backwards; the last rank's first backward of a microbatch waits for its own forward alone,
+       which is done. */
+    const struct rank *before, *behind;
+    const double *forward, *backward; /* seconds of its first forward and backward */
 };
 
-/* One place in the order of forwards, which all ranks share: groups of microbatches go through all
-   chunks of a rank in turn. Backwards go through the chunks the other way. */
+/* One place in that order: groups of microbatches go through all chunks of a rank in turn.
+   Backwards go through the chunks the other way. */
 struct place {
     int chunk; /* of rank 0 */
-    int microbatch;
+    int from;  /* place of the same microbatch one turn before; -1: there is none */
 };
 
 struct simulation {
     const struct pipeline *p;
-    int n, group, each, last; /* microbatches, of one group, slots of one kind on a rank; last chunk
-                                 of rank 0 */
+    int n, group, each; /* microbatches, of one group, slots of one kind on a rank */
     struct rank ranks[MAX_RANKS];
     struct place order[MAX_SLOTS]; /* [each] */
-    double forward_end[MAX_SLOTS],
-        backward_end[MAX_SLOTS]; /* [chunk * n + microbatch]; negative: not yet */
+    double forward_ends[MAX_SLOTS + MAX_RANKS], backward_ends[MAX_SLOTS + MAX_RANKS];
 };
 
 static int least(int a, int b)
@@ -46,11 +52,13 @@ static int warmup(const struct simulation *s, int rank)
 
 static void put_in_order(struct simulation *s)
 {
-    struct place *next = s->order;
-    for (int base = 0; base < s->n; base += s->group)
+    int at = 0;
+    for (int base = 0; base < s->n; base += s->group) {
+        int size = least(s->group, s->n - base);
         for (int turn = 0; turn < s->p->chunks_per_stage; turn++)
-            for (int at = base; at < least(base + s->group, s->n); at++)
-                *next++ = (struct place){turn * s->p->stages, at};
+            for (int i = 0; i < size; i++, at++)
+                s->order[at] = (struct place){turn * s->p->stages, turn > 0 ? at - size : -1};
+    }
 }
 
 static void start(struct simulation *s, const struct pipeline *p, int n)
@@ -59,12 +67,19 @@ static void start(struct simulation *s, const struct pipeline *p, int n)
     s->n = n;
     s->group = p->group > 0 ? p->group : p->stages;
     s->each = n * p->chunks_per_stage;
-    s->last = (p->chunks_per_stage - 1) * p->stages;
     put_in_order(s);
-    for (int i = 0; i < p->stages * s->each; i++)
-        s->forward_end[i] = s->backward_end[i] = -1;
-    for (int r = 0; r < p->stages; r++)
-        s->ranks[r] = (struct rank){.warmup = warmup(s, r)};
+    int last = (p->chunks_per_stage - 1) * p->stages;
+    for (int r = 0, end = p->stages - 1; r <= end; r++) {
+        int at = r * (s->each + 1);
+        s->forward_ends[at] = s->backward_ends[at] = 0;
+        s->ranks[r] = (struct rank){.warmup = warmup(s, r),
+                                    .forward_end = &s->forward_ends[at + 1],
+                                    .backward_end = &s->backward_ends[at + 1],
+                                    .before = &s->ranks[r > 0 ? r - 1 : end],
+                                    .behind = &s->ranks[r < end ? r + 1 : 0],
+                                    .forward = &p->forward[r],
+                                    .backward = &p->backward[last + r]};
+    }
 }
 
 /* fmax without its care for what is no number, which costs a call. */
@@ -73,45 +88,30 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* Runs the rank's next forward; false while its input is not there. */
-static bool run_forward(struct simulation *s, int rank)
-{
-    struct rank *r = &s->ranks[rank];
-    const struct place *at = &s->order[r->forwards];
-    int chunk = at->chunk + rank, slot = chunk * s->n + at->microbatch;
-    double input = chunk == 0 ? 0 : s->forward_end[slot - s->n];
-    if (input < 0) return false;
-    r->clock = later(r->clock, input) + s->p->forward[chunk];
-    s->forward_end[slot] = r->clock;
-    r->forwards++;
-    return true;
-}
-
-static bool run_backward(struct simulation *s, int rank)
-{
-    struct rank *r = &s->ranks[rank];
-    const struct place *at = &s->order[r->backwards];
-    int chunk = s->last - at->chunk + rank, slot = chunk * s->n + at->microbatch;
-    bool first = chunk == s->last + s->p->stages - 1;
-    double input = first ? s->forward_end[slot] : s->backward_end[slot + s->n];
-    if (input < 0) return false;
-    r->clock = later(r->clock, input) + s->p->backward[chunk];
-    s->backward_end[slot] = r->clock;
-    r->backwards++;
-    return true;
-}
-
 /* Runs a rank until it waits; whether it ran anything. */
-static bool advance(struct simulation *s, int rank)
+static bool advance(struct rank *r, const struct place *order, int each, bool first, bool last)
 {
-    struct rank *r = &s->ranks[rank];
-    bool ran = false;
-    while (r->backwards < s->each) {
-        int most = least(s->each, r->warmup + r->backwards + 1);
-        bool forward = r->forwards < most;
-        if (!(forward ? run_forward(s, rank) : run_backward(s, rank))) break;
-        ran = true;
+    const struct rank *before = r->before, *behind = r->behind;
+    int f = r->forwards, b = r->backwards, most = r->warmup + b; /* forwards before this backward */
+    int forwards = first && last ? each : before->forwards;
+    int backwards = first && last ? each : behind->backwards;
+    double clock = r->clock;
+    while (b < each) {
+        if (f <= most && f < each) {
+            int from = first ? order[f].from : f;
+            if (from >= forwards) break;
+            clock = later(clock, before->forward_end[from]) + r->forward[order[f].chunk];
+            r->forward_end[f++] = clock;
+        } else {
+            int from = last ? order[b].from : b;
+            if (from >= backwards) break;
+            clock = later(clock, behind->backward_end[from]) + r->backward[-order[b].chunk];
+            r->backward_end[b++] = clock;
+            most++;
+        }
     }
+    bool ran = b > r->backwards || f > r->forwards;
+    r->forwards = f, r->backwards = b, r->clock = clock;
     return ran;
 }
 
@@ -125,7 +125,7 @@ double pipeline_simulate(const struct pipeline *p, int64_t microbatches)
     while (ran) {
         ran = false;
         for (int rank = 0; rank < p->stages; rank++)
-            ran = advance(&s, rank) || ran;
+            ran = advance(&s.ranks[rank], s.order, s.each, rank == 0, rank == p->stages - 1) || ran;
     }
     double end = 0;
     for (int rank = 0; rank < p->stages; rank++) {

@@ -27,6 +27,9 @@ bool split_to_fit(struct config *c, const struct time_rates *rates, struct memor
    between chunks while the estimated step gains by it and what fits goes on to fit. Whether it
    moved any. */
 bool split_polish(struct config *c, struct layout *slot);
+/* The part of a step that any other division gains at most over the one by time: a percent or two
+   where polishing moves layers. */
+static const double SPLIT_MOVING = 0.02;
 /* Seconds of a microbatch on the rank that takes longest: a step's pipeline needs at least that for
    each of its microbatches. */
 double split_busiest(const struct config *c, const struct time_rates *rates,

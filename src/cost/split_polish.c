@@ -56,12 +56,6 @@ static double least_seconds(const struct polish *p)
     return p->rates.slow * pipeline + p->rates.fixed;
 }
 
-static double step_of(const struct polish *p)
-{
-    struct time_estimate t;
-    return time_estimate_layers(p->layers, p->c, &t, NULL) ? t.step : INFINITY;
-}
-
 static bool goes_on_to_fit(const struct polish *p)
 {
     struct memory_estimate m;
@@ -74,7 +68,7 @@ static bool try_move(struct polish *p, int from, int to)
     double most = p->seconds * (1 - MOVE_GAINS);
     move_layer(&p->layout, from, to);
     if (least_seconds(p) < most) {
-        double seconds = step_of(p);
+        double seconds = time_step(p->layers, p->c);
         if (seconds < most && goes_on_to_fit(p)) {
             p->seconds = seconds;
             return true;
@@ -127,7 +121,8 @@ bool split_polish(struct config *c, struct layout *slot)
     time_rates_of(&layers, &trial, &p.rates);
     p.mean = mean_of(&trial, &p.rates);
     p.fits = (int)m.fits;
-    double before = p.seconds = step_of(&p), wanted = c->knobs.layout > 0 ? 0 : LAYOUT_GAINS;
+    double before = p.seconds = time_step(&layers, &trial),
+           wanted = c->knobs.layout > 0 ? 0 : LAYOUT_GAINS;
     int moves = take_moves(&p);
     while (take_pair(&p))
         moves += 2 + take_moves(&p);

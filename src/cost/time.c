@@ -227,7 +227,11 @@ static bool chunks_of(const struct time_layers *l, const struct config *c, struc
 {
     struct layout layout;
     if (!config_layout(c, &layout)) return false;
-    *out = (struct chunks){.n = layout.n_chunks};
+    out->n = layout.n_chunks;
+    out->busy = (struct pass){0};
+    out->recompute = out->host = out->network = out->heat = out->all = 0;
+    for (int i = 0; i < out->n; i++) /* only what is used: the search asks thousands of times */
+        out->forward[i] = out->backward[i] = 0;
     fill(l, c, &layout, out);
     add_transfers(&l->timing, &c->knobs, out);
     for (int i = 0; i < out->n; i++)
@@ -330,25 +334,42 @@ static void set_interval(const struct time_layers *l, const struct chunks *c, do
     out->high = out->step * exp(half);
 }
 
+/* The step and what it is made of. */
+static bool estimate_step(const struct time_layers *l, const struct config *c,
+                          struct chunks *chunks, struct time_estimate *out)
+{
+    const struct knobs *k = &c->knobs;
+    const struct timing *t = &l->timing;
+    if (!chunks_of(l, c, chunks)) return false;
+    *out = (struct time_estimate){0};
+    double slow = straggling(t, k), n = (double)knobs_microbatches(k), stage = chunks->all / k->pp;
+    double pipeline = slow * schedule(k, chunks);
+    struct rank_params params = sharding_params(c);
+    double window = fmax(0, stage - chunks->network / k->pp);
+    out->dp_exposed = slow * sharding_exposed(t, k, params, window);
+    out->bubble = pipeline - slow * n * stage;
+    out->optimizer = sharding_optimizer(t, k, params);
+    out->step = pipeline + out->dp_exposed + out->optimizer + t->f.step_s;
+    return true;
+}
+
+double time_step(const struct time_layers *l, const struct config *c)
+{
+    struct chunks chunks;
+    struct time_estimate t;
+    return estimate_step(l, c, &chunks, &t) ? t.step : INFINITY;
+}
+
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
                           struct time_estimate *out, struct cost_trace *trace)
 {
     const struct knobs *k = &c->knobs;
     const struct timing *t = &l->timing;
     struct chunks chunks;
-    if (!chunks_of(l, c, &chunks)) return false;
-    *out = (struct time_estimate){0};
-    double slow = straggling(t, k), n = (double)knobs_microbatches(k), stage = chunks.all / k->pp;
-    double pipeline = slow * schedule(k, &chunks), times = slow * n / k->pp;
-    struct rank_params params = sharding_params(c);
+    if (!estimate_step(l, c, &chunks, out)) return false;
+    double n = (double)knobs_microbatches(k), times = straggling(t, k) * n / k->pp, p = k->pp - 1;
     breakdown(t, &chunks, times, out);
-    double window = fmax(0, stage - chunks.network / k->pp);
-    out->dp_exposed = slow * sharding_exposed(t, k, params, window);
-    out->bubble = pipeline - slow * n * stage;
-    out->optimizer = sharding_optimizer(t, k, params);
-    out->step = pipeline + out->dp_exposed + out->optimizer + t->f.step_s;
-    double p = k->pp - 1, scheduled = (double)knobs_scheduled(k);
-    out->bubble_fraction = p / (scheduled * chunks.n / k->pp + p);
+    out->bubble_fraction = p / ((double)knobs_scheduled(k) * chunks.n / k->pp + p);
     double tokens = (double)k->gbs * k->seq / (out->step * (double)k->gpus);
     out->tokens_per_s_per_gpu = tokens;
     out->model_flops_per_gpu = tokens * model_flops_per_token(c);
@@ -357,7 +378,7 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     out->mfu = out->model_flops_per_gpu / t->peak;
     set_interval(l, &chunks, times, out);
     trace_layers(trace, l);
-    trace_step(trace, c, out, params);
+    trace_step(trace, c, out, sharding_params(c));
     return true;
 }
 

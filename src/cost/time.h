@@ -24,6 +24,8 @@ struct knobs time_layers_key(const struct knobs *k);
 /* The rest of time_estimate. The knobs that time_layers_init read must be those of `c`. */
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
                           struct time_estimate *out, struct cost_trace *trace);
+/* Seconds of the step alone; infinite when the pipeline split is impossible. */
+double time_step(const struct time_layers *l, const struct config *c);
 
 /* Seconds that one item of a chunk takes on its rank, forward and backward with recomputation,
    communication hidden as the knobs of `c` allow. A rank needs at least microbatches times the sum

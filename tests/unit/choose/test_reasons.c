@@ -20,9 +20,8 @@ static void put(struct facts *f, int param, const char *word)
 }
 
 /* How to train Qwen3-30B-A3B fast on 64 H100. */
-static const struct answer *answer(struct arena *a)
+static const struct answer *answer(struct arena *a, struct arena *scratch)
 {
-    struct arena *scratch = arena_new(0);
     struct answer *out = ARENA_NEW(a, struct answer);
     struct facts *f =
         sized_plan(a, "bridge", "model: qwen3-30b-a3b\nplatform: h100\ngpus: 64\ngbs: 1024", "");
@@ -31,7 +30,6 @@ static const struct answer *answer(struct arena *a)
     put(f, P_task, "pretrain");
     assert_true(planner_answer(a, &q, scratch, out));
     assert_true(out->n > 0);
-    arena_free(scratch);
     return out;
 }
 
@@ -40,8 +38,10 @@ static const struct answer *answer(struct arena *a)
 /* A guide without a margin of its own is left for a gain of a tenth, times its confidence. */
 static void margins_follow_confidence(void **state)
 {
-    const struct answer *x = answer(*state);
+    struct arena *scratch = arena_new(0);
+    const struct answer *x = answer(*state, scratch);
     size_t by_confidence = 0;
+    arena_free(scratch);
     for (size_t i = 0; i < x->n_preferences; i++) {
         const struct preference *p = &x->preferences[i];
         double margin = p->rule->margin >= 0 ? p->rule->margin : 0.10 * p->rule->confidence;
@@ -131,17 +131,19 @@ static bool check_neighbour(const struct plan *plan, struct str text)
 /* Each neighbour that is told is what the estimate makes of the plan with that one size changed. */
 static void neighbours_cost_what_is_said(void **state)
 {
-    const struct answer *x = answer(*state);
+    struct arena *scratch = arena_new(0);
+    const struct answer *x = answer(*state, scratch);
     size_t told = 0;
     for (size_t i = 0; i < x->n; i++) {
-        const struct plan *plan = &x->plans[i];
-        for (size_t k = 0; k < plan->because.n; k++) {
-            struct str rest = plan->because.items[k].text, part;
-            if (plan->because.items[k].rule.n) continue;
+        struct reason_list because = reason_plan(*state, x, &x->plans[i]);
+        for (size_t k = 0; k < because.n; k++) {
+            struct str rest = because.items[k].text, part;
+            if (because.items[k].rule.n) continue;
             while (str_split(&rest, ';', &part))
-                told += check_neighbour(plan, str_trim(part));
+                told += check_neighbour(&x->plans[i], str_trim(part));
         }
     }
+    arena_free(scratch);
     assert_true(told >= 4);
 }
 
