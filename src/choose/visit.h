@@ -111,9 +111,8 @@ struct search {
     bool tight, risky;               /* risky: of the variant being tried, false while it is open */
     bool last_resort, offload_alone; /* the plans being tried all offload: where others have room
                                         without, where the best offloads too */
-    double
-        worth; /* seconds of a step that one has to take at most where others have room without */
-    bool any;  /* one plan that fits will do */
+    double worth; /* seconds that a step takes at most of what is kept of the former */
+    bool any;     /* one plan that fits will do */
 };
 
 static inline const struct kind *present_kind(const struct search *s)
