@@ -336,10 +336,10 @@ static void find_lean(const struct kinds *all, const struct config *spot, enum l
             lean_switch(all, (enum decision_id)id, end, offload, &c, lean);
 }
 
-static void find_leans(const struct kinds *all, const struct config *spot,
-                       const struct combination *offload, struct lean *lean)
+static struct lean *find_leans(const struct kinds *all, const struct config *spot,
+                               const struct combination *offload)
 {
-    lean->known = true;
+    struct lean *lean = ARENA_NEW(all->arena, struct lean);
     for (int end = 0; end < LEAN_ENDS; end++)
         find_lean(all, spot, (enum lean_end)end, offload, lean);
     /* what is beside the states' formats counts among activations */
@@ -348,18 +348,19 @@ static void find_leans(const struct kinds *all, const struct config *spot,
             lean->states[LEAN_STEP][id] = lean->states[LEAN_PASSES][id];
     lean->same =
         !memcmp(lean->states[LEAN_STEP], lean->states[LEAN_PASSES], sizeof lean->states[0]);
+    return lean;
 }
 
 bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, enum lean_end end,
                      struct config *c)
 {
     struct kind *k = &all->items.items[kind];
-    struct lean *lean = &k->leans[offload];
-    if (!lean->known) find_leans(all, c, &k->offloads[offload], lean);
-    if (end != LEAN_PASSES && lean->same) return false;
     space_set(k->recompute[recompute], c);
+    struct lean **lean = &k->leans[offload][c->knobs.recompute == RECOMPUTE_FULL];
+    if (!*lean) *lean = find_leans(all, c, &k->offloads[offload]);
+    if (end != LEAN_PASSES && (*lean)->same) return false;
     for (int id = 0; id < DECISIONS; id++)
-        space_set(lean->states[end][id], c);
+        space_set((*lean)->states[end][id], c);
     return combination_set(&k->offloads[offload], c);
 }
 

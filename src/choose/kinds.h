@@ -22,7 +22,7 @@ enum lean_end { LEAN_PASSES, LEAN_STEP, LEAN_ENDS };
 
 /* The states of all switches that need the least memory beside an offload, at each end. */
 struct lean {
-    bool known, same;
+    bool same;
     const struct move *states[LEAN_ENDS][DECISIONS];
 };
 
@@ -48,7 +48,8 @@ struct kind {
                                                        one does, and is no better liked */
     int fullest;                                    /* of recompute, which repeats most */
     int part; /* which repeats most short of whole layers, if any does */
-    struct lean leans[KINDS_MOST_OFFLOADS];
+    struct lean *leans[KINDS_MOST_OFFLOADS][2]; /* [1]: where whole layers are repeated; NULL: not
+                                                   asked yet */
     VEC(struct way) ways; /* of the search: found on the first group that asks */
 };
 

@@ -253,7 +253,7 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
     return !(room->roomy & bit);
 }
 
-uint64_t room_never(struct search *s, int most_vpp)
+uint64_t room_never(struct search *s, int offload, int most_vpp)
 {
     struct room known = {0};
     uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute);
@@ -261,7 +261,7 @@ uint64_t room_never(struct search *s, int most_vpp)
     if (!s->group->ladder) make_ladder(s);
     while (~(known.roomy | known.cramped) & all) {
         int state = next_state(s, &known, UNKNOWN_EDGE);
-        if (lean_is_denied(s, state, 0, most_vpp))
+        if (lean_is_denied(s, state, offload, most_vpp))
             known.cramped |= s->group->ladder->less[state];
         else
             known.roomy |= s->group->ladder->more[state];

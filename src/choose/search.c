@@ -77,12 +77,20 @@ bool contender_estimate(const struct config *c, struct contender *out)
     return true;
 }
 
+/* Whether a plan of the present layout would be kept. One that offloads where others do without is
+   for its speed alone. */
+static bool is_wanted(const struct search *s, double score, double step_s)
+{
+    const struct finalists *f = &s->finalists;
+    if (s->last_resort) return step_s <= fmin(s->worth, f->fast[0].step_s);
+    return finalists_want(f, &s->c.knobs, score, step_s, s->risky);
+}
+
 /* Whether a plan of the present layout that takes at least `step_s` would change anything. */
 static bool matters(const struct search *s, double step_s, double wish)
 {
     if (s->any) return s->finalists.n_fast == 0;
-    return s->request->exhaustive || finalists_want(&s->finalists, &s->c.knobs,
-                                                    step_s * prefer_factor(wish), step_s, s->risky);
+    return s->request->exhaustive || is_wanted(s, step_s * prefer_factor(wish), step_s);
 }
 
 static void set_spot(struct search *s, const struct spot *spot, int vpp)
@@ -120,9 +128,7 @@ static bool offer(struct search *s, struct contender *o)
     o->step_s = time_step(s->layers, &s->c);
     o->score = o->step_s * prefer_factor(s->wish + search_wish(s, PART_STATE));
     o->risky = s->risky;
-    if (isinf(o->step_s) ||
-        !finalists_want(&s->finalists, &o->knobs, o->score, o->step_s, o->risky))
-        return true;
+    if (isinf(o->step_s) || !is_wanted(s, o->score, o->step_s)) return true;
     const struct search_request *r = s->request;
     if (note_rejection(s, r->reject ? r->reject(r->context, &s->c) : NULL)) return false;
     finalists_add(&s->finalists, o);
@@ -195,20 +201,29 @@ struct relief {
     double seconds; /* that the offload adds at least */
 };
 
-/* Whether it is known already that there is no room. */
-static bool is_cramped(const struct search *s, const struct relief *x)
-{
-    return !s->request->exhaustive && s->rooms[x->offload].cramped >> x->recompute & 1;
-}
-
-/* Whether refusals that are known hold with the offload, whatever the sides. */
+/* Whether the present variant cannot have the offload, or refusals that are known hold with it,
+   whatever the sides. */
 static bool is_refused_with(struct search *s, const struct combination *offload)
 {
     struct knobs without = s->c.knobs;
-    combination_set(offload, &s->c); /* whether it may be, sides decide */
-    bool refused = is_refused(s);
+    s->c.knobs.fp8_param_gather = false; /* beside which sides decide whether it may be */
+    bool possible = combination_set(offload, &s->c);
+    s->c.knobs.fp8_param_gather = without.fp8_param_gather;
+    bool refused = !possible || is_refused(s);
     s->c.knobs = without;
     return refused;
+}
+
+/* Settles a variant that is too slow without offload, and so with any: its layers divided as is
+   best for them, and nothing beside them. */
+static void settle_slow(struct search *s, const struct variant *v, int recompute,
+                        const struct time_rates *rates)
+{
+    double least = INFINITY;
+    if (split_by_time(&s->c, rates, &s->layout))
+        least = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
+    if (!matters(s, least, s->wish + search_wish(s, PART_STATE)))
+        variant_settle(s, v, recompute, 0);
 }
 
 /* Tries a variant; false: no other has room either. */
@@ -220,11 +235,14 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     const struct time_rates *rates = variant_rates(s, v, x->recompute);
     double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) + x->seconds;
     s->risky = v->risky || s->last_resort;
-    bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)),
-         cramped = !slow && !all && room_is_cramped(s, x->recompute, x->offload);
-    bool settled = slow;
-    if (!slow && !cramped && !is_refused_with(s, offload))
-        settled = try_sides(s, rates, x->offload);
+    bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
+         settled = slow;
+    if (!slow && s->offload_alone && x->offload == 0) {
+        settle_slow(s, v, x->recompute, rates);
+    } else if (!slow && !is_refused_with(s, offload)) {
+        cramped = !all && room_is_cramped(s, x->recompute, x->offload);
+        settled = !cramped && try_sides(s, rates, x->offload);
+    }
     s->risky = false;
     if (settled) variant_settle(s, v, x->recompute, x->offload);
     return !cramped;
@@ -245,13 +263,20 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
     set_spot(s, spot, vpp);
 }
 
+/* Whether it is known already that there is no room, or that every variant is settled. */
+static bool is_idle(const struct search *s, const struct relief *x)
+{
+    uint64_t idle = s->rooms[x->offload].cramped | variants_settled(s, x->offload);
+    return !s->request->exhaustive && idle >> x->recompute & 1;
+}
+
 /* Tries every state of recomputation with an offload. */
 static void try_offload(struct search *s, const struct spot *spot, double wish, int offload)
 {
     const struct kind *kind = present_kind(s);
     struct relief x = {.offload = offload, .seconds = cpu_seconds(s, &kind->offloads[offload])};
     for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-        if (!is_cramped(s, &x)) try_variants(s, spot, wish, &x);
+        if (!is_idle(s, &x)) try_variants(s, spot, wish, &x);
 }
 
 static bool is_barred(struct search *s)
@@ -292,14 +317,15 @@ static void take_schedule(struct search *s)
     spots_take_schedule(&s->spots, &x[!x->any].rates);
 }
 
-/* `plain`: plans without offload matter too. */
+/* `plain`: plans without offload matter too; where offload is tried alone, theirs are the times
+   that none with it undercuts. */
 static void try_stages(struct search *s, const struct spot *spot, double wish, bool plain)
 {
     room_forget(s);
     if (!plain && !needs_offload(s)) return;
     variants_open(s);
     s->out->visited += !s->offload_alone;
-    for (int o = plain ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
+    for (int o = plain || s->offload_alone ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
         if (o == 1 && !needs_offload(s)) break;
         try_offload(s, spot, wish, o);
     }
@@ -345,15 +371,16 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
 static void queue(struct search *s, const struct spot *spot)
 {
     struct axis vpp;
-    struct turn turn = {.spot = spot, .bound = INFINITY, .plain = {INFINITY, INFINITY}};
+    struct turn turn = {.spot = spot, .bound = INFINITY, .least = {INFINITY, INFINITY}};
     if (!enter(s, spot, &vpp)) return;
     for (int more = 0; more < 2; more++) {
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         set_spot(s, spot, x.values[0]);
         int most = x.values[x.n - 1];
-        turn.plain[more] = order_bound(s, room_never(s, most), most);
-        turn.bound = fmin(turn.bound, turn.plain[more] * prefer_factor(spot->wish));
+        uint64_t never = room_never(s, s->offload_alone ? present_kind(s)->leanest : 0, most);
+        turn.least[more] = order_bound(s, never, most);
+        turn.bound = fmin(turn.bound, turn.least[more] * prefer_factor(spot->wish));
     }
     order_add(s, turn);
 }
@@ -395,8 +422,8 @@ static void visit(struct search *s, const struct turn *turn)
         set_spot(s, turn->spot, x.values[0]);
         double wish = turn->spot->wish;
         int most = x.values[x.n - 1];
-        bool plain = !s->offload_alone && any_matters(s, turn->plain[more], most, wish);
-        if (!plain && !offload_matters(s, most, wish)) continue;
+        bool any = any_matters(s, turn->least[more], most, wish), plain = any && !s->offload_alone;
+        if (!any && (s->offload_alone || !offload_matters(s, most, wish))) continue;
         order_stages(s, &x);
         for (int i = 0; i < x.n; i++) {
             set_spot(s, turn->spot, x.values[i]);
@@ -425,65 +452,19 @@ static void visit_all(struct search *s)
 
 /* ---- offload where there is room without ---- */
 
-static const struct spot *spot_of(const struct search *s, const struct knobs *k)
-{
-    for (size_t i = 0; i < s->spots.items.n; i++) {
-        const struct spot *spot = &s->spots.items.items[i];
-        struct knobs layout = s->spots.groups.items[spot->group]->knobs;
-        layout.pp = spot->pp;
-        bool same = layout.mbs == k->mbs && spot->schedules == k->schedules;
-        if (same && finalists_same_layout(&layout, k)) return spot;
-    }
-    return NULL;
-}
-
-/* Tries what needs offload on a spot on which other plans do without. */
-static void visit_offloads(struct search *s, const struct spot *spot, int vpp)
-{
-    set_spot(s, spot, vpp);
-    s->kind = kinds_of(&s->kinds, &s->c);
-    int n = present_kind(s)->n_offloads;
-    s->params = sharding_params(&s->c);
-    room_forget(s);
-    if (n == 1 || needs_offload(s)) return;
-    variants_list(s);
-    variants_open(s);
-    for (int o = 1; o < n; o++)
-        try_offload(s, spot, spot->wish, o);
-}
-
-/* A faster variant may have room with offload alone. Guides leave it for last (S1.4), and to ask
-   everywhere takes as long as the search: where the best plan does without, it is tried on the
-   layouts of a few of the best and of the fastest plans, and never first. */
-static void visit_shown(struct search *s)
-{
-    enum { MOST = 5 };
-    struct knobs kept[MOST + FINALISTS_FAST];
-    const struct finalists *f = &s->finalists;
-    size_t n = 0;
-    for (size_t i = 0; i < f->n && i < MOST; i++)
-        kept[n++] = f->ranked[i].knobs;
-    for (size_t i = 0; i < f->n_fast; i++)
-        kept[n++] = f->fast[i].knobs;
-    s->last_resort = true;
-    for (size_t i = 0; i < n; i++) {
-        const struct spot *spot = spot_of(s, &kept[i]);
-        if (spot) visit_offloads(s, spot, kept[i].vpp);
-    }
-    s->last_resort = false;
-}
-
+/* A faster variant may have room with offload alone. Guides leave it for last (S1.4): where the
+   best plan does without, what offloads is never first, and has to be clearly faster than all
+   others. */
 static void visit_with_offload(struct search *s)
 {
+    static const double clearly = 0.01;
     const struct finalists *f = &s->finalists;
     if (f->n == 0) return;
-    if (!knobs_offload(&f->ranked[0].knobs)) {
-        visit_shown(s);
-        return;
-    }
+    s->last_resort = !knobs_offload(&f->ranked[0].knobs);
+    s->worth = f->fast[0].step_s / (1 + clearly);
     s->offload_alone = true;
     visit_all(s);
-    s->offload_alone = false;
+    s->offload_alone = s->last_resort = false;
 }
 
 /* Plans that are known from elsewhere. */

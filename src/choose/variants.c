@@ -156,3 +156,11 @@ bool variant_is_settled(const struct variant *v, int recompute, int offload)
 {
     return v->settled[offload] >> recompute & 1;
 }
+
+uint64_t variants_settled(const struct search *s, int offload)
+{
+    uint64_t all = UINT64_MAX;
+    for (size_t i = 0; i < s->group->n_variants; i++)
+        all &= s->group->variants[i].settled[offload];
+    return all;
+}

@@ -5,8 +5,8 @@
    memory, its time and the rules, which are asked of what would be kept alone. Switches are taken
    in three parts:
    - what makes room (room.c): states of recomputation, and offload where none of these does
-     short of whole layers (the guides' order, S1.4); after all spots offload is tried where there
-     is room without, on every spot if the best plan offloads, else on those of the best plans.
+     short of whole layers (the guides' order, S1.4); after all spots, in a second pass, offload is
+     tried where there is room without.
      Whether one has room whatever the other switches is asked once, of the leanest plan with it;
    - variants (variants.c), which change the layers' times: dispatcher, graphs, overlap. One that is
      settled with a state, as good as it gets or too slow, is so with all that recompute more;
@@ -73,8 +73,9 @@ struct known_layers {
 /* A spot that waits for its visit. */
 struct turn {
     const struct spot *spot;
-    double bound;    /* of the score, seconds, of plans without offload that may have room */
-    double plain[2]; /* of their step time, without and with virtual stages */
+    double bound; /* of the score, seconds, of plans that may have room, in the first pass without
+                     offload, in the second beside the one that moves most */
+    double least[2]; /* of their step time, without and with virtual stages */
 };
 
 struct known_memory {
@@ -113,7 +114,8 @@ struct search {
     bool tight, risky;               /* risky: of the variant being tried, false while it is open */
     bool last_resort, offload_alone; /* the plans being tried all offload: where others have room
                                         without, where the best offloads too */
-    bool any;                        /* one plan that fits will do */
+    double worth; /* seconds that a step takes at most of what is kept of the former */
+    bool any;     /* one plan that fits will do */
 };
 
 static inline const struct kind *present_kind(const struct search *s)
@@ -142,9 +144,9 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved);
 /* Whether the present plan has no room however its layers are divided, with its virtual stages or
    any number from there to `most_vpp`: quick, and false where it is not known. */
 bool room_is_denied(struct search *s, int most_vpp);
-/* The states of recomputation, as bits, of which that is so without offload on the present spot,
+/* The states of recomputation, as bits, of which that is so with an offload on the present spot,
    whatever the other switches. */
-uint64_t room_never(struct search *s, int most_vpp);
+uint64_t room_never(struct search *s, int offload, int most_vpp);
 /* Forgets what is known of the spot and stages before. */
 void room_forget(struct search *s);
 /* Whether a state of recomputation has no room on the present spot and stages with an offload,
@@ -183,5 +185,7 @@ void variants_open(struct search *s);
    those that are no faster, repeat no less and offload no less. */
 void variant_settle(struct search *s, const struct variant *v, int recompute, int offload);
 bool variant_is_settled(const struct variant *v, int recompute, int offload);
+/* The states of recomputation, as bits, with which all variants are. */
+uint64_t variants_settled(const struct search *s, int offload);
 
 #endif

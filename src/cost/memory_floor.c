@@ -123,32 +123,13 @@ static void set_flight(struct floor *f, int most_vpp)
 
 /* ---- intervals ---- */
 
-/* Whether no optimizer step needs more than the passes, whose interval is the wider. */
-static bool passes_need_most(const struct floor *f)
-{
-    const struct memory_work *w = f->w;
-    bool most = !w->c->knobs.offload_optimizer_states;
-    for (int i = 0; i < w->c->model.n_kinds && most; i++) {
-        struct holding s = holding_of_layer(w, i);
-        const struct bytes *x = &f->layers[i];
-        double eager = x->kept - (x->kept > 0 ? w->kinds[i].captured : 0);
-        most = state_step_transient(w, &s, NULL) <= f->least_flight * eager;
-    }
-    for (int last = 0; last < 2 && most; last++) {
-        struct holding s = holding_of_ends(w, !last, last);
-        most = state_step_transient(w, &s, NULL) <= f->backward;
-    }
-    return most;
-}
-
 /* The straight line that touches the interval of a rank in the middle that has layers of a kind
    alone. */
 static void set_interval(struct floor *f, const struct bytes *x)
 {
     double flight = f->flight[f->w->c->knobs.pp / 2], error = half(f->w->x.memory_error);
     double widths[CAUSES] = {0}, sure = error * (x->held + flight * x->kept), all = sure * sure;
-    bool wide = passes_need_most(f);
-    for (int i = 0; i < CAUSES && wide; i++) {
+    for (int i = 0; i < CAUSES; i++) {
         widths[i] = flight * x->spread[i];
         all += widths[i] * widths[i];
     }

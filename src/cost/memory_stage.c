@@ -28,9 +28,9 @@ static bool lazy_gradients(const struct knobs *k)
    together, C optimizer step, L loading of 4-bit weights. CUDA graphs keep the tensors of the
    modules they capture, for every microbatch in flight, in a pool that nothing else may use, not
    even the optimizer step (transformer_engine/pytorch/graph.py: one memory pool, with input and
-   output buffers reused after a backward). */
+   output buffers reused after a backward). *passes: the larger of the first two. */
 static struct phase peak_phase(const struct memory_work *w, const struct holding *s,
-                               const struct in_flight *saved)
+                               const struct in_flight *saved, struct phase *passes)
 {
     const struct knobs *k = &w->c->knobs;
     double grads = state_gradients(w, s, NULL), early = lazy_gradients(k) ? 0 : grads;
@@ -58,6 +58,7 @@ static struct phase peak_phase(const struct memory_work *w, const struct holding
     }
     struct phase out = phases[peak];
     out.next = next;
+    *passes = phases[phase_total(&phases[1]) > phase_total(&phases[0])];
     return out;
 }
 
@@ -128,23 +129,34 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
     m->high = m->total + sqrt(s.high);
 }
 
+/* The stage in a phase. */
+static struct stage_memory stage_in(const struct memory_work *w, const struct holding *s,
+                                    const struct in_flight *saved, const struct phase *phase)
+{
+    struct stage_memory out = {.params = state_parameters(w, s, NULL),
+                               .grads = phase->grads,
+                               .optimizer = phase->optimizer,
+                               .activations = phase->activations,
+                               .graphs = phase->graphs,
+                               .logits = phase->logits,
+                               .buffers =
+                                   state_buffers(w, s, NULL) + phase->gathered + phase->transient,
+                               .phase = phase->name};
+    out.total = out.params + out.grads + out.optimizer + out.activations + out.graphs + out.logits +
+                out.buffers;
+    stage_interval(w, phase, saved, state_frozen_transposes(w, s), &out);
+    return out;
+}
+
+/* Of what the passes keep less is known than of what the optimizer's step needs. */
 void stage_estimate(const struct memory_work *w, int stage, struct stage_memory *out)
 {
     struct holding s = holding_of_stage(w, stage);
     struct in_flight saved = activation_in_flight(w, &s);
-    struct phase peak = peak_phase(w, &s, &saved);
-    *out = (struct stage_memory){.params = state_parameters(w, &s, NULL),
-                                 .grads = peak.grads,
-                                 .optimizer = peak.optimizer,
-                                 .activations = peak.activations,
-                                 .graphs = peak.graphs,
-                                 .logits = peak.logits,
-                                 .buffers =
-                                     state_buffers(w, &s, NULL) + peak.gathered + peak.transient,
-                                 .phase = peak.name};
-    out->total = out->params + out->grads + out->optimizer + out->activations + out->graphs +
-                 out->logits + out->buffers;
-    stage_interval(w, &peak, &saved, state_frozen_transposes(w, &s), out);
+    struct phase passes, peak = peak_phase(w, &s, &saved, &passes);
+    *out = stage_in(w, &s, &saved, &peak);
+    if (!phase_is_backward(peak.name))
+        out->high = fmax(out->high, stage_in(w, &s, &saved, &passes).high);
 }
 
 /* Only terms of the peak's phase, so that they add up to its total. */
@@ -152,7 +164,7 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
 {
     struct holding s = holding_of_stage(w, stage);
     struct in_flight saved = activation_in_flight(w, &s);
-    struct phase peak = peak_phase(w, &s, &saved);
+    struct phase passes, peak = peak_phase(w, &s, &saved, &passes);
     state_parameters(w, &s, trace);
     if (peak.grads > 0) state_gradients(w, &s, trace);
     if (peak.optimizer > 0) state_optimizer(w, &s, trace);
