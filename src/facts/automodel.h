@@ -16,10 +16,11 @@ struct automodel_recipe {
 extern const struct automodel_recipe automodel_recipes[];
 extern const uint32_t automodel_recipe_count;
 
-/* What a section must be besides a mapping. */
-enum automodel_shape { SHAPE_MAPPING_OR_NULL, SHAPE_ANY, SHAPE_STRICT };
+/* What a section must be besides a mapping. SHAPE_OPEN: it takes any key, and only what is a slip of
+   one that it knows is a finding. */
+enum automodel_shape { SHAPE_MAPPING_OR_NULL, SHAPE_ANY, SHAPE_STRICT, SHAPE_OPEN };
 
-/* A section that refuses keys it does not know. The first record of a path that applies is the one
+/* A section that refuses keys it does not know, or is open. The first record of a path that applies is the one
    used. */
 struct automodel_section {
     struct str path;
@@ -93,6 +94,11 @@ const struct node *automodel_with(struct arena *a, const struct node *map, struc
 /* What the framework makes of a value before it looks at it: VALUE_UNKNOWN when it would fail on
    it, or when its type is not the parameter's. */
 struct value automodel_coerce(struct arena *a, int param, struct str key, struct value written);
+
+/* A value that no type of the parameter's can be is a warning of rule `value-type`: nobody looks at
+   types before the value is used. */
+void automodel_check_type(struct facts *f, int param, struct str key, struct value written,
+                          const struct node *node);
 
 /* Import paths under `_target_` and keys that end in _fn; rule `import-path`. */
 void automodel_check_targets(struct facts *f, const struct node *recipe);

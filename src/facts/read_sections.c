@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML files of programs built on Megatron-LM, which hold its arguments by destination in sections
    of their own (rules/programs). What the sections leave out, the program decides. */
+#include "facts/dtypes.h"
 #include "facts/megatron.h"
 #include "facts/model.h"
 #include "facts/placeholder.h"
@@ -74,6 +75,7 @@ static void read_document(struct facts *f, const struct node *doc,
     for (size_t i = 0; i < kind->n_sections; i++)
         megatron_read_section(f, node_at(doc, kind->sections[i]), options);
     if (kind->n_keys) note_keys(f, doc, 0);
+    dtypes_check(f, doc);
 }
 
 enum value_at { VALUE_NONE, VALUE_THERE, VALUE_OPEN };
