@@ -5,6 +5,7 @@
 #include "facts/check.h"
 #include "facts/checkout.h"
 #include "facts/facts.h"
+#include "facts/flags.h"
 #include "facts/param_ids.h"
 #include "facts/pattern.h"
 #include "facts/placeholder.h"
@@ -265,22 +266,39 @@ static void report_unknown(struct facts *f, const struct crowd *c)
               "a fork's own flags are declared with kind: Parameters in a file for --rules");
 }
 
-static bool is_of_type(enum param_type type, struct str value)
-{
-    int64_t i;
-    double d;
-    return type == PARAM_INT ? python_int(value, &i) : python_float(value, &d);
-}
+static const struct str truths[] = {{"true", 4}, {"false", 5}};
+enum { N_TRUTHS = 2 };
 
-void program_check_own(struct facts *f, const struct program_setting *own, struct str value,
-                       struct span at)
+void program_check_own(struct facts *f, const struct program_kind *kind,
+                       const struct program_setting *own, struct str value, struct span at)
 {
     bool open = !value.n || str_find(value, '$') < value.n || placeholder_is(value);
-    if (!param_type_is_number(own->type) || open || is_of_type(own->type, value)) return;
+    if (open || program_setting_takes(own, value)) return;
+    bool choice = own->n_choices;
+    if (choice && f->program.kind_guessed && !program_setting_is_near(own, value)) return;
     struct diag *d =
-        diag_add(f->diags, SEVERITY_WARNING, "value-type", at, "%.*s takes %s, not '%.*s'",
-                 STR_ARG(own->name), param_type_words(own->type), STR_ARG(value));
-    diag_note(f->diags, d, "as %.*s reads it", STR_ARG(f->program.kind->title));
+        diag_add(f->diags, SEVERITY_WARNING, choice ? "value-choice" : "value-type", at,
+                 "%.*s takes %s, not '%.*s'", STR_ARG(own->name),
+                 choice ? "one of a few words" : param_type_words(own->type), STR_ARG(value));
+    diag_note(f->diags, d, "as %.*s reads it", STR_ARG(kind->title));
+    if (choice) diag_choices(f->diags, d, value, own->choices, own->n_choices);
+    if (own->type == PARAM_BOOL) diag_choices(f->diags, d, value, truths, N_TRUTHS);
+}
+
+/* The values behind a flag of the program's own. */
+static void check_values(struct facts *f, const struct program_setting *own,
+                         const struct stranger *s)
+{
+    const struct flag_word *w = s->values;
+    if (own->alone && !f->program.kind_guessed && s->n_values && !w->dynamic && !w->maybe) {
+        struct diag *d =
+            diag_add(f->diags, SEVERITY_WARNING, "value-for-switch", flag_word_span(f, w),
+                     "%.*s is a switch and takes no value", STR_ARG(s->name));
+        diag_help(f->diags, d, "leave out '%.*s'", STR_ARG(w->text));
+    }
+    for (size_t i = 0; i < s->n_values && (own->list || i == 0); i++)
+        if (!w[i].dynamic && !w[i].maybe)
+            program_check_own(f, f->program.kind, own, w[i].text, flag_word_span(f, &w[i]));
 }
 
 /* The nearest key that a program's own files can have: its own, or a destination of Megatron-LM's.
@@ -334,6 +352,7 @@ static void report_fork(struct facts *f, struct str *near)
     struct program *p = &f->program;
     struct crowd known = crowd_new(f->arena, p->strangers.n),
                  unknown = crowd_new(f->arena, p->strangers.n);
+    p->kind_guessed = !p->kind;
     if (!p->kind) p->kind = kind_by_flags(p);
     for (size_t i = 0; i < p->strangers.n; i++) {
         const struct stranger *s = &p->strangers.items[i];
@@ -344,7 +363,7 @@ static void report_fork(struct facts *f, struct str *near)
             report_key(f, s);
         } else if (p->kind && program_kind_has(p->kind, s->name)) {
             const struct program_setting *own = program_kind_own(p->kind, s->name);
-            if (own) program_check_own(f, own, s->value, s->value_at); /* not by its prefix */
+            if (own) check_values(f, own, s); /* not by its prefix */
             crowd_add(&known, s, STR(""));
         } else {
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));
@@ -357,14 +376,28 @@ static void report_fork(struct facts *f, struct str *near)
     report_unknown(f, &unknown);
 }
 
-/* Whether the program has a meaning of its own for what is in doubt: its own parser says which
-   words and numbers the flag takes. */
-static bool is_own(const struct facts *f, const struct doubt *doubt)
+/* Whether the program's own parser refuses what is in doubt. */
+static bool is_refused(const struct program_setting *own, const struct doubt *doubt,
+                       struct str rule)
 {
-    const struct program_setting *own = program_kind_own(f->program.kind, doubt->flag);
-    if (!own || param_type_is_number(own->type)) return false;
-    bool flag = str_starts(own->name, STR("-")), text = own->type == PARAM_STRING;
-    return doubt->choice ? flag && text : flag || text;
+    if (str_is(rule, "value-for-switch") && own->alone) return true;
+    if (str_is(rule, "value-missing")) return param_type_is_number(own->type) && !own->list;
+    if (str_is(rule, "value-unexpected")) return doubt->plain && param_type_is_number(own->type);
+    return !program_setting_takes(own, doubt->value);
+}
+
+/* Whether a finding holds for the program: its own parser says which words and numbers the flag
+   takes; else Megatron-LM's does where that is the one that reads it, and what nobody takes is
+   wrong everywhere. */
+static bool is_sure(const struct program *p, const struct doubt *doubt, struct str rule)
+{
+    const struct program_setting *own = p->kind ? program_kind_own(p->kind, doubt->flag) : NULL;
+    bool flag = own && str_starts(own->name, STR("-"));
+    if (own && program_setting_is_told(own)) return is_refused(own, doubt, rule);
+    if (flag) return doubt->plain && doubt->choice;
+    bool parsed = p->kind && p->kind->parsed_by_megatron;
+    return doubt->plain ||
+           (parsed && str_is_any(rule, "value-for-switch|value-type|value-missing"));
 }
 
 /* What argparse of Megatron-LM's would refuse a fork may take, and a program with a parser of its
@@ -375,7 +408,7 @@ static void lessen_doubts(struct facts *f)
     for (size_t i = 0; i < f->program.doubts.n; i++) {
         const struct doubt *doubt = &f->program.doubts.items[i];
         struct diag *d = &f->diags->items[doubt->diag];
-        bool holds = vouches || (doubt->plain && !is_own(f, doubt));
+        bool holds = vouches || is_sure(&f->program, doubt, d->rule);
         enum severity most = holds ? SEVERITY_WARNING : SEVERITY_INFO;
         bool command = is_beside_training(&f->program) && str_is(d->rule, "value-unexpected");
         if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;
