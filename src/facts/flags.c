@@ -543,9 +543,10 @@ static void set_fact(struct occurrence *o)
     facts_add_raw(o->f, o->name.text, v);
 }
 
-/* The flag may or may not be there. */
+/* The flag may or may not be there: its values are wrong where it is. */
 static void forget_fact(struct occurrence *o)
 {
+    if (check_count(o)) value_of(o);
     facts_set(o->f, o->param, value_unknown(), ORIGIN_FILE, make_node(o), o->name.text);
     facts_add_raw(o->f, o->name.text, value_unknown());
 }

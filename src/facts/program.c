@@ -392,9 +392,9 @@ static bool is_refused(const struct program_setting *own, const struct doubt *do
 static bool is_sure(const struct program *p, const struct doubt *doubt, struct str rule)
 {
     const struct program_setting *own = p->kind ? program_kind_own(p->kind, doubt->flag) : NULL;
-    bool flag = own && str_starts(own->name, STR("-"));
     if (own && program_setting_is_told(own)) return is_refused(own, doubt, rule);
-    if (flag) return doubt->plain && doubt->choice;
+    bool flag = own && str_starts(own->name, STR("-")), text = own && own->type == PARAM_STRING;
+    if (flag || text) return doubt->plain && doubt->choice && !(flag && text);
     bool parsed = p->kind && p->kind->parsed_by_megatron;
     return doubt->plain ||
            (parsed && str_is_any(rule, "value-for-switch|value-type|value-missing"));

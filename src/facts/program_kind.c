@@ -142,7 +142,8 @@ struct str program_kind_nearest(const struct program_kind *kind, struct str name
 
 bool program_setting_is_told(const struct program_setting *s)
 {
-    return s->type != PARAM_ANY || s->alone;
+    bool any_text = s->type == PARAM_STRING && !s->n_choices;
+    return (s->type != PARAM_ANY && !any_text) || s->alone;
 }
 
 static bool is_choice(const struct program_setting *s, struct str word)

@@ -55,7 +55,7 @@ struct str program_kind_behind(const struct program_kind *kind, struct str word)
    sign; empty text at its end: nothing. */
 bool program_kind_takes(const struct program_kind *kind, struct str word, struct str *key,
                         struct str *value);
-/* Whether it is known what the setting takes, and whether it takes a word. */
+/* Whether it is known what the setting takes beside text, and whether it takes a word. */
 bool program_setting_is_told(const struct program_setting *s);
 bool program_setting_takes(const struct program_setting *s, struct str word);
 /* Whether a word that it does not take is a slip of one of its choices. */
