@@ -76,10 +76,10 @@ static void write_settings(struct generator *g, const char *member, const struct
 
 static void write_program(struct generator *g, const struct node *root)
 {
-    static const char *const known[] = {"moeplan", "kind",   "name",     "title",    "source",
-                                        "commit",  "date",   "proof",    "sections", "commands",
-                                        "model",   "checks", "prefixes", "flags",    "keys",
-                                        "parser",  NULL};
+    static const char *const known[] = {"moeplan", "kind",      "name",     "title",    "source",
+                                        "commit",  "date",      "proof",    "sections", "commands",
+                                        "model",   "checks",    "prefixes", "flags",    "keys",
+                                        "parser",  "framework", NULL};
     static const char *const texts[] = {"name", "title", "source", "model", NULL};
     static const char *const lists[] = {"proof", "sections", "commands", "prefixes", NULL};
     tables_check_keys(g, root, known);
@@ -95,6 +95,9 @@ static void write_program(struct generator *g, const struct node *root)
     struct str parser = tables_text(root, "parser");
     if (parser.n && !str_is(parser, "megatron")) tables_bad(g, root, "parser is megatron");
     if (parser.n) buf_printf(&g->out, ".parsed_by_megatron=true,");
+    struct str framework = tables_text(root, "framework");
+    if (framework.n && !str_is(framework, "bridge")) tables_bad(g, root, "framework is bridge");
+    if (framework.n) buf_printf(&g->out, ".of_bridge=true,");
     write_settings(g, "flags", node_get(root, STR("flags")));
     write_settings(g, "keys", node_get(root, STR("keys")));
     buf_printf(&g->out, "},\n");

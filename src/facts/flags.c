@@ -161,6 +161,13 @@ struct span flag_word_span(const struct facts *f, const struct flag_word *w)
     return source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
 }
 
+void flag_word_bare(struct facts *f, const struct flag_word *w)
+{
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", flag_word_span(f, w),
+                              "%.*s has no value", STR_ARG(w->text));
+    diag_help(f->diags, d, "write %.*s=VALUE, without blanks", STR_ARG(w->text));
+}
+
 /* argparse's refusals that have no rule of their own; rules that other formats share have no covers
    in their record */
 static const struct str argparse_other[] = {{"megatron:ARGPARSE-OTHER", 23}};

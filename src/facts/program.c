@@ -99,17 +99,15 @@ static struct str nearest(const struct facts *f, struct str *near, size_t i)
 /* Whether Megatron-LM had the flag once: then it is no slip. */
 static bool was_there(struct str name)
 {
-    for (uint32_t i = 0; i < program_kind_count; i++)
-        if (str_is(program_kinds[i].name, "megatron-former"))
-            return program_kind_has(&program_kinds[i], name);
-    return false;
+    const struct program_kind *former = program_kind_named("megatron-former");
+    return former && program_kind_has(former, name);
 }
 
 /* Whether a program of rules/programs has the flag: it is that one's, not a slip. */
 static bool is_elsewhere(struct str name)
 {
     for (uint32_t i = 0; i < program_kind_count; i++)
-        if (program_kind_has(&program_kinds[i], name)) return true;
+        if (!program_kinds[i].of_bridge && program_kind_has(&program_kinds[i], name)) return true;
     return false;
 }
 
@@ -193,7 +191,7 @@ static const struct program_kind *kind_by_flags(const struct program *p)
     size_t most = p->strangers.n / 2 > 1 ? p->strangers.n / 2 : 1;
     for (uint32_t i = 0; i < program_kind_count; i++) {
         size_t n = 0;
-        for (size_t k = 0; k < p->strangers.n; k++)
+        for (size_t k = 0; k < p->strangers.n && !program_kinds[i].of_bridge; k++)
             n += program_kind_has(&program_kinds[i], p->strangers.items[k].name);
         if (n == most) best = NULL; /* two have as many */
         if (n <= most) continue;
@@ -275,7 +273,8 @@ void program_check_own(struct facts *f, const struct program_kind *kind,
     bool open = !value.n || str_find(value, '$') < value.n || placeholder_is(value);
     if (open || program_setting_takes(own, value)) return;
     bool choice = own->n_choices;
-    if (choice && f->program.kind_guessed && !program_setting_is_near(own, value)) return;
+    bool other = f->program.kind_guessed || f->program.kind != kind; /* a fork, or a release */
+    if (choice && other && !program_setting_is_near(own, value)) return;
     struct diag *d =
         diag_add(f->diags, SEVERITY_WARNING, choice ? "value-choice" : "value-type", at,
                  "%.*s takes %s, not '%.*s'", STR_ARG(own->name),
@@ -314,12 +313,9 @@ static struct str nearest_key(const struct program_kind *kind, struct str name)
  */
 static struct str meant_by_key(struct str name)
 {
-    for (uint32_t i = 0; i < param_count; i++) {
-        struct str key = param_table[i].in[FRAMEWORK_AUTOMODEL].key;
-        bool same = str_ends(key, name) && key.n > name.n && key.p[key.n - name.n - 1] == '.';
-        if (same && param_table[i].in[FRAMEWORK_MEGATRON].n_flags) return param_table[i].name;
-    }
-    return (struct str){"", 0};
+    int param = param_named_by(FRAMEWORK_AUTOMODEL, name);
+    bool here = param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags;
+    return here ? param_table[param].name : (struct str){"", 0};
 }
 
 /* A key in a program's own file: what is no slip may be its own, which nobody has listed. */

@@ -22,6 +22,14 @@ static bool is_proven(const struct program_kind *kind, const struct node *doc)
     return kind->n_proof > 0;
 }
 
+const struct program_kind *program_kind_named(const char *name)
+{
+    uint32_t i = 0;
+    while (i < program_kind_count && !str_is(program_kinds[i].name, name))
+        i++;
+    return i < program_kind_count ? &program_kinds[i] : NULL;
+}
+
 const struct program_kind *program_kind_of(const struct node *doc)
 {
     if (!doc || doc->kind != NODE_MAP || node_get(doc, STR("moeplan"))) return NULL;

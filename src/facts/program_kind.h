@@ -28,6 +28,7 @@ struct program_kind {
     const struct str *commands; /* that take its flags, which are destinations behind dashes:
                                    "--micro_batch_size 1" */
     size_t n_commands;
+    bool of_bridge; /* a launcher of Megatron-Bridge's, which takes no flags of Megatron-LM's */
     bool checked_by_megatron; /* Megatron-LM's own checks of its arguments run on them */
     bool parsed_by_megatron;  /* Megatron-LM's own parser reads what is none of the flags below */
     struct str
@@ -42,6 +43,8 @@ struct program_kind {
 extern const struct program_kind program_kinds[];
 extern const uint32_t program_kind_count;
 
+/* The program of that name; NULL when there is none. */
+const struct program_kind *program_kind_named(const char *name);
 /* The program whose file the document is; NULL when it is none's. */
 const struct program_kind *program_kind_of(const struct node *doc);
 /* The program whose keys stand as section.key=value in a script, or one of whose commands does;

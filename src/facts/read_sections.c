@@ -141,10 +141,7 @@ static void note_bare(struct facts *f, const struct flag_word *w)
 {
     bool bare = !w->dynamic && !w->maybe && str_find(w->text, '=') == w->text.n;
     bool inside = program_kind_behind(f->program.kind, w->text).n;
-    if (!bare || !inside || !is_override(w->text)) return;
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", flag_word_span(f, w),
-                              "%.*s has no value", STR_ARG(w->text));
-    diag_help(f->diags, d, "write %.*s=VALUE, without blanks", STR_ARG(w->text));
+    if (bare && inside && is_override(w->text)) flag_word_bare(f, w);
 }
 
 static bool read_script(struct facts *f, struct str text, const struct read_options *options)

@@ -5,7 +5,7 @@
 
 Flags are the literals of every add_argument, with what they take: "int", "double list", "bool", "one of a b", "switch"; those of
 Megatron-LM's own too that the program defines anew or changes, unless its file says `checks: megatron`. With --fields also the
-fields of the dataclasses below a folder, for programs whose parser is made of these; and with --tags those of Megatron-LM's own parser at every
+fields of the dataclasses below a folder (--within: only the flags below some), for programs whose parser is made of these; and with --tags those of Megatron-LM's own parser at every
 tag that matches, so that flags of its former releases are known. With --keys, for programs whose settings stand in YAML files, the
 keys of the files below a folder and the fields are `keys`, beside the flags or (--no-flags) alone. Which are Megatron-LM's is read
 from rules/parameters.
@@ -37,7 +37,19 @@ def words_of(node, constants):
     return words if words and all(isinstance(w, str) and WORD.fullmatch(w) for w in words) else None
 
 
-def kind_of(words, constants):
+def checked_words(tree, constants):
+    """{function: words} of functions that take a word among those of a list: `if arg in VALID: return arg`."""
+    found = {}
+    for node in tree.body:
+        first = node.body[0] if isinstance(node, ast.FunctionDef) and node.body else None
+        first = node.body[1] if isinstance(first, ast.Expr) and len(node.body) > 1 else first
+        test = first.test if isinstance(first, ast.If) else None
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In) and isinstance(test.left, ast.Name):
+            found[node.name] = words_of(test.comparators[0], constants)
+    return {name: words for name, words in found.items() if words}
+
+
+def kind_of(words, constants, checked):
     """What an option takes, by the keywords of add_argument; None where that is not sure."""
     action = getattr(words.get("action"), "value", None)
     if action in ("store_true", "store_false", "store_const"):
@@ -46,7 +58,10 @@ def kind_of(words, constants):
     if one and "choices" in words:
         known = words_of(words["choices"], constants)
         return "one of " + " ".join(known) if known else None
-    kind = TYPES.get(getattr(words.get("type"), "id", "").replace("bool", ""))  # any text is true to argparse
+    reader = getattr(words.get("type"), "id", "")
+    if one and reader in checked:
+        return "one of " + " ".join(checked[reader])
+    kind = TYPES.get(reader.replace("bool", ""))  # any text is true to argparse
     several = getattr(words.get("nargs"), "value", None) in ("+", "*") and kind != "string"
     return kind if one else kind and several and kind + " list"
 
@@ -67,9 +82,10 @@ def literal_flags(tree):
     """The flags that are defined, with what they take."""
     constants = {node.targets[0].id: node.value for node in tree.body
                  if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
+    checked = checked_words(tree, constants)
     for call, flag in calls_with_flags(tree):
         if is_definition(call):
-            yield flag, kind_of({k.arg: k.value for k in call.keywords}, constants)
+            yield flag, kind_of({k.arg: k.value for k in call.keywords}, constants, checked)
 
 
 def changed_flags(tree):
@@ -104,10 +120,10 @@ def add(found, flags):
         found[flag] = kind if found.get(flag, kind) == kind else None
 
 
-def flags_of(checkout, ours):
+def flags_of(checkout, ours, folders=()):
     """The flags of all parsers of a checkout, those of Megatron-LM's too that it has a word on: name to type."""
     found, changed = {}, set()
-    for path in checkout.files():
+    for path in checkout.files(*folders):
         if not ASIDE.search(path):
             add(found, literal_flags(checkout.tree(path)))
             changed |= changed_flags(checkout.tree(path))
@@ -171,10 +187,11 @@ def main():
     parser.add_argument("--no-flags", action="store_true")
     parser.add_argument("--also", nargs=2, metavar=("CHECKOUT", "REVISION"))
     parser.add_argument("--tags", metavar="PATTERN")
+    parser.add_argument("--within", nargs="+", default=[], metavar="FOLDER")
     args = parser.parse_args()
     checkout = Checkout(args.checkout, args.revision)
     ours = megatrons(args.file.resolve().parent.parent)
-    flags = tagged_flags(checkout, args.tags) if args.tags else flags_of(checkout, ours)
+    flags = tagged_flags(checkout, args.tags) if args.tags else flags_of(checkout, ours, tuple(args.within))
     if args.also:
         add(flags, flags_of(Checkout(*args.also), ours).items())
     settings = settings_of(checkout, tuple(args.fields), tuple(args.keys))
