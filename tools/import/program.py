@@ -96,12 +96,13 @@ def changed_flags(tree):
 def annotated(node):
     """What a field takes, by its annotation."""
     text = AROUND.sub("", ast.unparse(node))
-    literal = re.fullmatch(r"Literal(.+)", text)
+    literals = [n.slice for n in ast.walk(node) if isinstance(n, ast.Subscript) and ast.unparse(n.value) == "Literal"]
     listed = re.fullmatch(r"(?:List|list)(int|float)", text)
-    if literal:
-        found = re.findall(r"'([^']*)'|\"([^\"]*)\"", ast.unparse(node))
-        words = [a or b for a, b in found]
-        return "one of " + " ".join(words) if all(WORD.fullmatch(w) for w in words) and words else None
+    if literals:
+        items = literals[0].elts if isinstance(literals[0], ast.Tuple) else literals
+        words = [str(getattr(item, "value", "")) for item in items]
+        alone = len(literals) == 1 and text.startswith("Literal") and all(WORD.fullmatch(w) for w in words)
+        return "one of " + " ".join(words) if alone else None
     return TYPES[listed.group(1)] + " list" if listed else TYPES.get(text)
 
 
