@@ -101,6 +101,8 @@ def annotated(node):
     if literals:
         items = literals[0].elts if isinstance(literals[0], ast.Tuple) else literals
         words = [str(getattr(item, "value", "")) for item in items]
+        if all(word.isdigit() for word in words):
+            return "int"
         alone = len(literals) == 1 and text.startswith("Literal") and all(WORD.fullmatch(w) for w in words)
         return "one of " + " ".join(words) if alone else None
     return TYPES[listed.group(1)] + " list" if listed else TYPES.get(text)

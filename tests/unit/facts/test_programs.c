@@ -142,7 +142,7 @@ static void a_programs_own_parser_says_what_flags_take(void **state)
     static const struct {
         const char *words, *rule;
     } cases[] = {
-        {"--sleep_level 1x", "value-choice"},         {"--fp8_format e4m4", "value-choice"},
+        {"--sleep_level 1x", "value-type"},           {"--fp8_format e4m4", "value-choice"},
         {"--micro_batch_size 1e3", "value-type"},     {"--vllm_server_port 80x", "value-type"},
         {"--lr_decay_style cosinus", "value-choice"},
     };
