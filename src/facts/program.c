@@ -388,9 +388,10 @@ static bool is_refused(const struct program_setting *own, const struct doubt *do
 static bool is_sure(const struct program *p, const struct doubt *doubt, struct str rule)
 {
     const struct program_setting *own = p->kind ? program_kind_own(p->kind, doubt->flag) : NULL;
-    if (own && program_setting_is_told(own)) return is_refused(own, doubt, rule);
+    bool of_name = str_is_any(rule, "flag-repeated|flag-deprecated|other-program-option");
+    if (own && !of_name && program_setting_is_told(own)) return is_refused(own, doubt, rule);
     bool flag = own && str_starts(own->name, STR("-")), text = own && own->type == PARAM_STRING;
-    if (flag || text) return doubt->plain && doubt->choice && !(flag && text);
+    if (!of_name && (flag || text)) return doubt->plain && doubt->choice && !(flag && text);
     bool parsed = p->kind && p->kind->parsed_by_megatron;
     return doubt->plain ||
            (parsed && str_is_any(rule, "value-for-switch|value-type|value-missing"));
