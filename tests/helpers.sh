@@ -36,6 +36,18 @@ plan64() { # LINE…
         "gbs: 512" "ep: 8" "use_distributed_optimizer: true" "$@"
 }
 
+# A plan of 256 H100 in three dimensions.
+plan256() {
+    printf '%s\n' "moeplan: 1" "framework: megatron" "model: qwen3-235b-a22b" "platform: h100" "gpus: 256" "seq: 4096" "mbs: 1" \
+        "gbs: 2048" "tp: 2" "pp: 8" "vpp: 4" "ep: 32" "etp: 1" "sequence_parallel: true" "use_distributed_optimizer: true" \
+        "account_for_embedding_in_pipeline_split: true" "account_for_loss_in_pipeline_split: true"
+}
+
+# r.sh, a launch of a program on one node: what every small model states is in $sizes, what makes it train in $data.
+sizes="--num-layers 4 --hidden-size 64 --num-attention-heads 8 --seq-length 128 --max-position-embeddings 128 --micro-batch-size 1"
+data="--train-iters 10 --mock-data --tokenizer-type NullTokenizer --vocab-size 128 --lr 1e-4 --bf16"
+script() { printf '#!/bin/bash\ntorchrun --nproc-per-node 8 %s \\\n  %s\n' "$1" "$sizes $2" >r.sh; }
+
 # A log of Megatron-LM: steady steps after a slow first one.
 megatron_log() { # SECONDS
     for i in 1 2 3 4 5 6; do

@@ -86,6 +86,18 @@ bool str_is_any(struct str s, const char *words)
     return false;
 }
 
+bool str_has_line(struct str text, const char *starts)
+{
+    struct str line, rest, start;
+    while (str_split(&text, '\n', &line)) {
+        line = str_trim(line);
+        rest = str_of(starts);
+        while (str_split(&rest, '|', &start))
+            if (str_starts(line, start)) return true;
+    }
+    return false;
+}
+
 bool str_among(struct str s, const struct str *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -65,6 +65,8 @@ size_t str_find_str(struct str s, struct str needle);
 bool str_split(struct str *rest, char sep, struct str *out);
 /* The text behind the last `sep`; all of it when there is none. */
 struct str str_last_part(struct str s, char sep);
+/* Whether a line, without the blanks before it, starts with one of "x|y". */
+bool str_has_line(struct str text, const char *starts);
 /* Byte order, as memcmp and then by length: <0, 0 or >0. */
 int str_cmp(struct str a, struct str b);
 /* Equal when ASCII letters are compared without case. */

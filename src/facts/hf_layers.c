@@ -147,6 +147,15 @@ static bool flags_of_window_pattern(struct hf *h, struct flags *out)
     return true;
 }
 
+/* Whether layer_types, from which `param` is read, has an entry for each layer; a defect otherwise.
+ */
+static bool check_length(struct hf *h, int param, int64_t n)
+{
+    if (n == h->layers) return true;
+    hf_defect(h, h->text, param, "layer_types is not as long as there are layers");
+    return false;
+}
+
 static void read_windows(struct hf *h)
 {
     struct flags window = {.n = h->layers};
@@ -169,9 +178,7 @@ static void read_windows(struct hf *h)
             window.on[i] = (i + 1) % every != 0;
         listed = true;
     }
-    if (window.n != h->layers)
-        hf_defect(h, h->text, P_window_attn_skip_freq,
-                  "layer_types is not as long as there are layers");
+    check_length(h, P_window_attn_skip_freq, window.n);
     if (listed && !any_on(&window)) return;
     model_add_field(h->arena, h->m, P_window_size, value_int(size), n, alias);
     if (listed) hf_add(h, P_window_attn_skip_freq, pattern_value(h, &window), "layer_types");
@@ -195,9 +202,7 @@ static void read_linear(struct hf *h)
         for (int64_t i = 0; i < linear.n; i++)
             linear.on[i] = interval > 0 && (i + 1) % interval != 0;
     }
-    if (linear.n != h->layers)
-        hf_defect(h, h->text, P_linear_attention_freq,
-                  "layer_types is not as long as there are layers");
+    check_length(h, P_linear_attention_freq, linear.n);
     if (any_on(&linear))
         hf_add(h, P_linear_attention_freq, pattern_value(h, &linear), "layer_types");
 }
@@ -260,11 +265,7 @@ static struct str typed_letters(struct hf *h)
     struct flags state = {.n = h->layers}, moe = {.n = h->layers};
     if (!flags_of_list(h, "layer_types", "mamba mamba2", &state) || !any_on(&state))
         return (struct str){"", 0};
-    if (state.n != h->layers) {
-        hf_defect(h, h->text, P_hybrid_layer_pattern,
-                  "layer_types is not as long as there are layers");
-        return (struct str){"", 0};
-    }
+    if (!check_length(h, P_hybrid_layer_pattern, state.n)) return (struct str){"", 0};
     for (int64_t i = 0; i < h->layers; i++)
         moe.on[i] = hf_given(h, P_num_moe_experts) > 1;
     return pair_letters(h, &state, &moe);

@@ -116,21 +116,11 @@ static bool has_lines(struct str text, const char *end, const char *begin)
     return false;
 }
 
-static bool has_comment(struct str text)
-{
-    struct str line;
-    while (str_split(&text, '\n', &line)) {
-        line = str_trim(line);
-        if (str_starts(line, STR("//")) || str_starts(line, STR("/*"))) return true;
-    }
-    return false;
-}
-
 /* Value after value, as data has it whatever the file is called, or the comments of an editor's and
    a compiler's settings: no document that is broken. */
 static bool is_other_json(struct str text)
 {
-    return has_lines(text, "}", "{") || has_lines(text, "]", "[") || has_comment(text);
+    return has_lines(text, "}", "{") || has_lines(text, "]", "[") || str_has_line(text, "//|/*");
 }
 
 /* The text does not parse. A file that is called a document is broken, one that is too large is a

@@ -230,17 +230,6 @@ static enum recipe_status validate_recipe(struct judge *judge, uint32_t source, 
     return check_said(recipe, report);
 }
 
-/* Whether a line is a directive of Helm or Jinja, which stands in no YAML. */
-static bool is_template(struct str text)
-{
-    struct str line;
-    while (str_split(&text, '\n', &line)) {
-        line = str_trim(line);
-        if (str_starts(line, STR("{%")) || str_starts(line, STR("{{"))) return true;
-    }
-    return false;
-}
-
 /* One of moeplan's own files, or a recipe; comments silence findings in recipes only. */
 struct file_report validate_text(struct validation *v, struct str path, struct str text,
                                  struct str as, const struct read_options *options)
@@ -256,7 +245,8 @@ struct file_report validate_text(struct validation *v, struct str path, struct s
     bool unknown = status == RECIPE_SKIPPED && !as.n && !report.format.n;
     if (unknown && v->named) own = validate_own_model(v, &report, source);
     if (own) status = RECIPE_READ;
-    if (status == RECIPE_UNREADABLE && !v->named && is_template(text)) {
+    /* a line that is a directive of Helm or Jinja stands in no YAML */
+    if (status == RECIPE_UNREADABLE && !v->named && str_has_line(text, "{%|{{")) {
         status = RECIPE_SKIPPED;
         report.diags->n = 0;
         report.why_skipped = STR("a template");

@@ -250,23 +250,15 @@ static void read_extras(struct reader *r)
 
 /* ---- vocabulary ---- */
 
-static struct str base_name(struct str path)
-{
-    size_t from = path.n;
-    while (from > 0 && path.p[from - 1] != '/')
-        from--;
-    return str_slice(path, from, path.n);
-}
-
 /* The vocabulary of the catalogue's model whose tokenizer is named; whoever hosts a copy of it. */
 static int64_t vocabulary_of_model(struct str tokenizer)
 {
-    struct str name = base_name(tokenizer);
+    struct str name = str_last_part(tokenizer, '/');
     for (size_t i = 0; i < catalogue_model_count && name.n > 0; i++) {
         const struct entry *e = &catalogue_models[i];
-        bool same = str_eq_nocase(base_name(e->hf_id), name) || str_eq_nocase(e->id, name);
+        bool same = str_eq_nocase(str_last_part(e->hf_id, '/'), name) || str_eq_nocase(e->id, name);
         for (size_t k = 0; k < e->n_aliases && !same; k++)
-            same = str_eq_nocase(base_name(e->aliases[k]), name);
+            same = str_eq_nocase(str_last_part(e->aliases[k], '/'), name);
         for (size_t k = 0; same && k < e->n_fields; k++)
             if (str_eq(e->fields[k].name, param_name(P_vocab_size))) return e->fields[k].value.i;
     }

@@ -10,25 +10,7 @@ compare() { # STATUS A B [options]
 }
 part() { awk -v title="$1" '/^[^ ]/ { on = index($0, title) == 1 } on' "$dir/out"; }
 
-cat >"$dir/a.yaml" <<'YAML'
-moeplan: 1
-framework: megatron
-model: qwen3-235b-a22b
-platform: h100
-gpus: 256
-seq: 4096
-mbs: 1
-gbs: 2048
-tp: 2
-pp: 8
-vpp: 4
-ep: 32
-etp: 1
-sequence_parallel: true
-use_distributed_optimizer: true
-account_for_embedding_in_pipeline_split: true
-account_for_loss_in_pipeline_split: true
-YAML
+plan256 >"$dir/a.yaml"
 compare 0 "$dir/a.yaml" "$dir/a.yaml"
 has "the two are the same configuration"
 lacks "note:"

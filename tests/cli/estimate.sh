@@ -3,25 +3,7 @@
 # estimate: plans and recipes, what is missing, batches, and the same answer every time.
 . "$(dirname "$0")/../helpers.sh"
 
-cat >"$dir/plan.yaml" <<'YAML'
-moeplan: 1
-framework: megatron
-model: qwen3-235b-a22b
-platform: h100
-gpus: 256
-seq: 4096
-mbs: 1
-gbs: 2048
-tp: 2
-pp: 8
-vpp: 4
-ep: 32
-etp: 1
-sequence_parallel: true
-use_distributed_optimizer: true
-account_for_embedding_in_pipeline_split: true
-account_for_loss_in_pipeline_split: true
-YAML
+plan256 >"$dir/plan.yaml"
 expect 0 "tp 2, pp 8 x vpp 4, cp 1, ep 32, etp 1; dp 16, expert dp 1" "$moeplan" estimate "$dir/plan.yaml"
 expect 0 "evidence: interpolated" "$moeplan" estimate "$dir/plan.yaml"
 expect 0 "memory, every term" "$moeplan" estimate "$dir/plan.yaml" --explain

@@ -4,10 +4,6 @@
 . "$(dirname "$0")/../helpers.sh"
 cd "$dir"
 
-sizes="--num-layers 4 --hidden-size 64 --num-attention-heads 8 --seq-length 128 --max-position-embeddings 128 --micro-batch-size 1"
-data="--train-iters 10 --mock-data --tokenizer-type NullTokenizer --vocab-size 128 --lr 1e-4 --bf16"
-script() { printf '#!/bin/bash\ntorchrun --nproc-per-node 8 %s \\\n  %s\n' "$1" "$sizes $2" >r.sh; }
-
 # a slip in Megatron-LM's own script is an error; what nobody knows is one warning
 script pretrain_gpt.py "$data --num-expert 8"
 expect 1 "error[unknown-key]: Megatron-LM has no flag --num-expert" "$moeplan" validate r.sh

@@ -4,10 +4,6 @@
 . "$(dirname "$0")/../helpers.sh"
 cd "$dir"
 
-sizes="--num-layers 4 --hidden-size 64 --num-attention-heads 8 --seq-length 128 --max-position-embeddings 128 --micro-batch-size 1"
-data="--train-iters 10 --mock-data --tokenizer-type NullTokenizer --vocab-size 128 --lr 1e-4 --bf16"
-script() { printf '#!/bin/bash\ntorchrun --nproc-per-node 8 %s \\\n  %s\n' "$1" "$sizes $2" >r.sh; }
-
 # a flag that a known program has is no slip of Megatron-LM's, however near
 script pretrain_gpt.py "--train-iters 10 --lr 1e-4 --bf16 --tokenizer-type PretrainedFromHF --tokenizer-name-or-path hop"
 expect 0 "warning[value-choice]: --tokenizer-type does not take 'PretrainedFromHF'" "$moeplan" validate r.sh

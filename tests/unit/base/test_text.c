@@ -129,6 +129,8 @@ static void strings_are_cut(void **state)
     assert_str(str_last_part(STR("a.b.c"), '.'), "c");
     assert_str(str_last_part(STR("a/"), '/'), "");
     assert_str(str_last_part(STR("abc"), '/'), "abc");
+    assert_true(str_has_line(STR("a\n  // b"), "//|/*"));
+    assert_false(str_has_line(STR("a // b\n/ *"), "//|/*"));
     assert_str(str_dup(*state, STR("x")), "x");
 }
 
