@@ -391,8 +391,8 @@ static bool is_sure(const struct program *p, const struct doubt *doubt, struct s
     bool of_name = str_is_any(rule, "flag-repeated|flag-deprecated|other-program-option");
     if (own && !of_name && program_setting_is_told(own)) return is_refused(own, doubt, rule);
     bool flag = own && str_starts(own->name, STR("-")), text = own && own->type == PARAM_STRING;
-    if (!of_name && (flag || text)) return doubt->plain && doubt->choice && !(flag && text);
-    bool parsed = p->kind && p->kind->parsed_by_megatron;
+    if (!of_name && text) return doubt->plain && doubt->choice && !flag;
+    bool parsed = !own && p->kind && p->kind->parsed_by_megatron;
     return doubt->plain ||
            (parsed && str_is_any(rule, "value-for-switch|value-type|value-missing"));
 }
