@@ -41,9 +41,10 @@ static void write_above(struct generator *g, const struct node *above)
 static const char *shape_of(struct generator *g, const struct node *section)
 {
     struct str shape = tables_text(section, "shape");
-    if (shape.n && !str_is(shape, "any") && !str_is(shape, "strict"))
-        tables_bad(g, section, "shape is any or strict");
+    if (shape.n && !str_is(shape, "any") && !str_is(shape, "strict") && !str_is(shape, "open"))
+        tables_bad(g, section, "shape is any, open or strict");
     return str_is(shape, "any")      ? "SHAPE_ANY"
+           : str_is(shape, "open")   ? "SHAPE_OPEN"
            : str_is(shape, "strict") ? "SHAPE_STRICT"
                                      : "SHAPE_MAPPING_OR_NULL";
 }

@@ -13,25 +13,54 @@ static int in_order(const void *a, const void *b)
     return str_cmp((*x)->text, (*y)->text);
 }
 
-/* "--name type": a setting and, where it is known, the type of its one value. */
-static void write_setting(struct generator *g, const struct node *item)
+/* The words of "one of a b c". */
+static void write_choices(struct generator *g, struct str words)
+{
+    struct str word;
+    size_t n = 0;
+    buf_printf(&g->out, ".choices=(const struct str[]){");
+    for (; str_split(&words, ' ', &word); n++)
+        buf_printf(&g->out, "{\"%.*s\", %zu},", STR_ARG(word), word.n);
+    buf_printf(&g->out, "},.n_choices=%zu", n);
+}
+
+/* What stands behind a setting's name; false: it is none of the forms. */
+static bool write_taken(struct generator *g, struct str taken)
 {
     static const struct {
-        const char *word, *type;
-    } types[] = {{"", "PARAM_ANY"},
-                 {"int", "PARAM_INT"},
-                 {"double", "PARAM_DOUBLE"},
-                 {"string", "PARAM_STRING"}};
-    size_t end = str_find(item->text, ' '), i = 0;
-    struct str type = str_trim(str_slice(item->text, end, item->text.n));
-    while (i < sizeof types / sizeof *types && !str_is(type, types[i].word))
-        i++;
-    if (i == sizeof types / sizeof *types) {
-        tables_bad(g, item, "a type is int, double or string");
-        return;
+        const char *word, *members;
+    } forms[] = {{"", ".type=PARAM_ANY"},
+                 {"switch", ".type=PARAM_ANY,.alone=true"},
+                 {"bool", ".type=PARAM_BOOL"},
+                 {"int", ".type=PARAM_INT"},
+                 {"double", ".type=PARAM_DOUBLE"},
+                 {"string", ".type=PARAM_STRING"},
+                 {"int list", ".type=PARAM_INT,.list=true"},
+                 {"double list", ".type=PARAM_DOUBLE,.list=true"}};
+    struct str one_of = STR("one of ");
+    if (str_starts(taken, one_of)) {
+        buf_printf(&g->out, ".type=PARAM_STRING,");
+        write_choices(g, str_slice(taken, one_of.n, taken.n));
+        return true;
     }
-    buf_printf(&g->out, "{{\"%.*s\", %zu}, %s},", STR_ARG(str_slice(item->text, 0, end)), end,
-               types[i].type);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (!str_is(taken, forms[i].word)) continue;
+        buf_printf(&g->out, "%s", forms[i].members);
+        return true;
+    }
+    return false;
+}
+
+/* "--name int list": a setting and, where it is known, what it takes. */
+static void write_setting(struct generator *g, const struct node *item)
+{
+    size_t end = str_find(item->text, ' ');
+    buf_printf(&g->out, "{.name={\"%.*s\", %zu},", STR_ARG(str_slice(item->text, 0, end)), end);
+    if (!write_taken(g, str_trim(str_slice(item->text, end, item->text.n))))
+        tables_bad(g, item,
+                   "a setting takes int, double, a list of these, string, bool, one of "
+                   "WORDS, or is a switch");
+    buf_printf(&g->out, "},");
 }
 
 /* Settings are looked up by halving. */
@@ -47,9 +76,10 @@ static void write_settings(struct generator *g, const char *member, const struct
 
 static void write_program(struct generator *g, const struct node *root)
 {
-    static const char *const known[] = {
-        "moeplan",  "kind",     "name",  "title",  "source",   "commit", "date", "proof",
-        "sections", "commands", "model", "checks", "prefixes", "flags",  "keys", NULL};
+    static const char *const known[] = {"moeplan", "kind",      "name",     "title",    "source",
+                                        "commit",  "date",      "proof",    "sections", "commands",
+                                        "model",   "checks",    "prefixes", "flags",    "keys",
+                                        "parser",  "framework", NULL};
     static const char *const texts[] = {"name", "title", "source", "model", NULL};
     static const char *const lists[] = {"proof", "sections", "commands", "prefixes", NULL};
     tables_check_keys(g, root, known);
@@ -62,6 +92,12 @@ static void write_program(struct generator *g, const struct node *root)
     struct str checks = tables_text(root, "checks");
     if (checks.n && !str_is(checks, "megatron")) tables_bad(g, root, "checks is megatron");
     if (checks.n) buf_printf(&g->out, ".checked_by_megatron=true,");
+    struct str parser = tables_text(root, "parser");
+    if (parser.n && !str_is(parser, "megatron")) tables_bad(g, root, "parser is megatron");
+    if (parser.n) buf_printf(&g->out, ".parsed_by_megatron=true,");
+    struct str framework = tables_text(root, "framework");
+    if (framework.n && !str_is(framework, "bridge")) tables_bad(g, root, "framework is bridge");
+    if (framework.n) buf_printf(&g->out, ".of_bridge=true,");
     write_settings(g, "flags", node_get(root, STR("flags")));
     write_settings(g, "keys", node_get(root, STR("keys")));
     buf_printf(&g->out, "},\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NeMo AutoModel: what its recipes, typed sections and model classes are, as tables generated at
-   build time from rules/automodel/{recipes,sections,capabilities}.yaml and rules/releases/automodel,
-   and the steps of reading a recipe. */
+   build time from rules/automodel/{recipes,sections,capabilities}.yaml and
+   rules/releases/automodel, and the steps of reading a recipe. */
 #ifndef MOEPLAN_FACTS_AUTOMODEL_H
 #define MOEPLAN_FACTS_AUTOMODEL_H
 
@@ -16,11 +16,12 @@ struct automodel_recipe {
 extern const struct automodel_recipe automodel_recipes[];
 extern const uint32_t automodel_recipe_count;
 
-/* What a section must be besides a mapping. */
-enum automodel_shape { SHAPE_MAPPING_OR_NULL, SHAPE_ANY, SHAPE_STRICT };
+/* What a section must be besides a mapping. SHAPE_OPEN: it takes any key, and only what is a slip
+   of one that it knows is a finding. */
+enum automodel_shape { SHAPE_MAPPING_OR_NULL, SHAPE_ANY, SHAPE_STRICT, SHAPE_OPEN };
 
-/* A section that refuses keys it does not know. The first record of a path that applies is the one
-   used. */
+/* A section that refuses keys it does not know, or is open. The first record of a path that applies
+   is the one used. */
 struct automodel_section {
     struct str path;
     const struct str *kinds; /* recipe kinds that read it; n_kinds 0: all */
@@ -28,8 +29,8 @@ struct automodel_section {
     struct str strategy;  /* read under this strategy only; empty: any */
     struct str above_key; /* read only when that number is above `above`; empty: always */
     int64_t above;
-    struct str beside;   /* read only when this section is there too; empty: always */
-    struct str targeted; /* read only when the backend's _target_ begins so; empty: always */
+    struct str beside;         /* read only when this section is there too; empty: always */
+    struct str targeted;       /* read only when the backend's _target_ begins so; empty: always */
     const struct str *targets; /* read only when its own _target_ is one; n_targets 0: always */
     size_t n_targets;
     enum automodel_shape shape;
@@ -93,6 +94,11 @@ const struct node *automodel_with(struct arena *a, const struct node *map, struc
 /* What the framework makes of a value before it looks at it: VALUE_UNKNOWN when it would fail on
    it, or when its type is not the parameter's. */
 struct value automodel_coerce(struct arena *a, int param, struct str key, struct value written);
+
+/* A value that no type of the parameter's can be is a warning of rule `value-type`: nobody looks at
+   types before the value is used. */
+void automodel_check_type(struct facts *f, int param, struct str key, struct value written,
+                          const struct node *node);
 
 /* Import paths under `_target_` and keys that end in _fn; rule `import-path`. */
 void automodel_check_targets(struct facts *f, const struct node *recipe);

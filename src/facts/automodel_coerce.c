@@ -3,6 +3,8 @@
    silently become 1 (nemo_automodel/components/distributed/mesh_utils.py:44), a data-parallel size
    that is not positive is inferred (mesh_utils.py:113), words are compared without case. */
 #include "facts/automodel.h"
+#include "facts/check.h"
+#include "facts/placeholder.h"
 
 /* Python counts a boolean as an integer. */
 static struct value as_int(struct value v)
@@ -168,14 +170,45 @@ static bool fits(enum param_type type, struct value v)
     return false;
 }
 
+static const struct coercion *coercion_of(struct str key)
+{
+    for (size_t i = 0; i < sizeof coercions / sizeof *coercions; i++)
+        if (str_eq(key, coercions[i].key)) return &coercions[i];
+    return NULL;
+}
+
 struct value automodel_coerce(struct arena *a, int param, struct str key, struct value written)
 {
     if (written.kind == VALUE_UNKNOWN) return written;
-    for (size_t i = 0; i < sizeof coercions / sizeof *coercions; i++)
-        if (str_eq(key, coercions[i].key)) return coercions[i].as(a, written);
+    const struct coercion *own = coercion_of(key);
+    if (own) return own->as(a, written);
     const struct param *p = &param_table[param];
     struct value v = p->type == PARAM_INT ? as_int(written) : written;
     bool optional = p->in[FRAMEWORK_AUTOMODEL].default_value.kind == VALUE_NULL;
     if (v.kind == VALUE_NULL) return optional ? v : value_unknown();
     return fits(p->type, v) ? v : value_unknown();
+}
+
+/* Whether a value can only be a mistake: text may name what nobody here knows, a fraction be whole,
+   and null is what is not set. */
+static bool is_wrong(enum param_type type, struct value v)
+{
+    bool plain = type == PARAM_BOOL || param_type_is_number(type);
+    bool shape = v.kind == VALUE_LIST || v.kind == VALUE_MAP;
+    bool text = v.kind == VALUE_STRING && v.s.n && str_find(v.s, '$') == v.s.n;
+    return plain && (shape || (text && !placeholder_is(v.s)) ||
+                     (v.kind == VALUE_BOOL && type != PARAM_BOOL));
+}
+
+void automodel_check_type(struct facts *f, int param, struct str key, struct value written,
+                          const struct node *node)
+{
+    static const struct str truths[] = {{"true", 4}, {"false", 5}};
+    enum param_type type = param_table[param].type;
+    if (coercion_of(key) || !is_wrong(type, written)) return;
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-type", node_span(f->diags, node),
+                              "%.*s takes %s, not %.*s", STR_ARG(key), param_type_words(type),
+                              STR_ARG(value_text(f->arena, written)));
+    d->parameter = param_table[param].name;
+    if (type == PARAM_BOOL) diag_choices(f->diags, d, value_text(f->arena, written), truths, 2);
 }

@@ -180,22 +180,66 @@ static bool is_free_name(struct str key)
     return str_starts(key, STR("_")) || str_starts(key, STR("validation_dataset"));
 }
 
-/* Unknown sections are ignored, so one that is near to a known one which is missing is a slip. */
-static void check_top_level(struct facts *f, const struct automodel_section *s)
+/* What a key that is ignored in silence may be a slip of. The sections of a file are few, so one
+   that is near to a known one which is missing is it; arguments that are handed on are anybody's.
+ */
+static struct str slip_of(const struct automodel_section *s, const struct node *map, struct str key)
 {
-    const struct node *root = f->document;
-    for (size_t i = 0; i < root->n; i++) {
-        struct str key = root->keys[i]->text;
-        struct edit_nearest near = {.word = key};
-        if (str_among(key, s->keys, s->n_keys) || is_free_name(key)) continue;
-        for (size_t k = 0; k < s->n_keys; k++)
-            edit_offer(&near, s->keys[k]);
-        if (!near.best.n || node_get(root, near.best)) continue;
-        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "section-misspelt",
-                                  node_span(f->diags, root->keys[i]),
-                                  "nobody reads the section %.*s", STR_ARG(key));
-        diag_suggest(f->diags, d, near.best);
-        d->parameter = key;
+    enum { LONG = 18 };
+    struct edit_nearest near = {.word = key};
+    bool root = str_is(s->path, ".");
+    for (size_t i = 0; i < s->n_keys; i++)
+        if (root || edit_is_slip(key, s->keys[i], key.n >= LONG ? 2 : 1))
+            edit_offer(&near, s->keys[i]);
+    return node_get(map, near.best) ? (struct str){"", 0} : near.best;
+}
+
+static bool has_key(const struct facts *f, struct str section, struct str key)
+{
+    struct str path = arena_printf(f->arena, "%.*s.%.*s", STR_ARG(section), STR_ARG(key));
+    bool has = param_find_key(FRAMEWORK_AUTOMODEL, path, NULL) >= 0;
+    for (uint32_t i = 0; i < automodel_section_count && !has; i++) {
+        const struct automodel_section *s = &automodel_sections[i];
+        has = str_eq(s->path, section) && str_among(key, s->keys, s->n_keys);
+    }
+    return has;
+}
+
+/* The section before an ignored key, which would read it: it lost its indentation. */
+static struct str section_before(const struct facts *f, const struct node *root, size_t at)
+{
+    bool leaf = at > 0 && root->items[at]->kind == NODE_SCALAR;
+    bool inside = leaf && root->items[at - 1]->kind == NODE_MAP &&
+                  has_key(f, root->keys[at - 1]->text, root->keys[at]->text);
+    return inside ? root->keys[at - 1]->text : (struct str){"", 0};
+}
+
+static struct diag *complain_ignored(struct facts *f, const char *rule, const struct node *key,
+                                     const char *what)
+{
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, rule, node_span(f->diags, key),
+                              "nobody reads the %s %.*s", what, STR_ARG(key->text));
+    d->parameter = key->text;
+    return d;
+}
+
+/* What an open section does not know is ignored, or handed on. */
+static void check_open(struct facts *f, const struct automodel_section *s, const struct node *map)
+{
+    bool root = str_is(s->path, ".");
+    for (size_t i = 0; map->kind == NODE_MAP && i < map->n; i++) {
+        struct str key = map->keys[i]->text;
+        if (str_among(key, s->keys, s->n_keys) || (root && is_free_name(key))) continue;
+        struct str near = slip_of(s, map, key);
+        struct str before = root && !near.n ? section_before(f, map, i) : (struct str){"", 0};
+        if (near.n)
+            diag_suggest(f->diags,
+                         complain_ignored(f, root ? "section-misspelt" : "unknown-key",
+                                          map->keys[i], root ? "section" : "key"),
+                         near);
+        else if (before.n)
+            diag_help(f->diags, complain_ignored(f, "unknown-key", map->keys[i], "key"),
+                      "it belongs into %.*s", STR_ARG(before));
     }
 }
 
@@ -207,10 +251,12 @@ void automodel_check_sections(struct facts *f, struct str kind)
     for (uint32_t i = 0; i < automodel_section_count; i++) {
         const struct automodel_section *s = &automodel_sections[i];
         bool same = i > 0 && str_eq(s->path, s[-1].path); /* those of a path stand together */
-        if (!same) section = node_at(f->document, s->path);
-        if (str_is(s->path, ".")) check_top_level(f, s);
+        if (!same) section = str_is(s->path, ".") ? f->document : node_at(f->document, s->path);
         if (!section || str_eq(s->path, done) || !applies(&c, s, section)) continue;
-        check_section(&c, s, section);
+        if (s->shape == SHAPE_OPEN)
+            check_open(f, s, section);
+        else
+            check_section(&c, s, section);
         done = s->path;
     }
 }

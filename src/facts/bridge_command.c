@@ -7,6 +7,7 @@
 #include "facts/bridge.h"
 #include "facts/flags.h"
 #include "facts/param_ids.h"
+#include "facts/program_kind.h"
 
 /* Options, their short names and the keys that they stand for: COMMON_OVERRIDE_FIELDS of
    scripts/training/run_recipe.py, apply_argparse_overrides of scripts/performance/utils/utils.py.
@@ -34,67 +35,6 @@ static const struct option {
     {"--pipeline_model_parallel_layout", NULL, "model.pipeline_model_parallel_layout", NULL},
 };
 
-/* Their other options, for slips: scripts/performance/argument_parser.py, scripts/training. */
-static const char *const more_options[] = {
-    "--model_family_name",
-    "--model_recipe_name",
-    "--num_gpus",
-    "--gpus_per_node",
-    "--compute_dtype",
-    "--config_variant",
-    "--optimizer_type",
-    "--container_image",
-    "--cuda_graph_impl",
-    "--cuda_graph_scope",
-    "--recompute_modules",
-    "--recompute_num_layers",
-    "--activation_offload_layers",
-    "--moe_flex_dispatcher_backend",
-    "--use_megatron_fsdp",
-    "--use_tokendrop",
-    "--tokenizer_model",
-    "--tokenizer_type",
-    "--vocab_size",
-    "--warmup_iters",
-    "--pretrained_checkpoint",
-    "--save_interval",
-    "--save_dir",
-    "--load_dir",
-    "--log_dir",
-    "--most_recent_k",
-    "--dataset_name",
-    "--dataset_paths",
-    "--dataset_root",
-    "--index_mapping_dir",
-    "--packed_sequence",
-    "--time_limit",
-    "--partition",
-    "--account",
-    "--packager",
-    "--additional_slurm_params",
-    "--custom_mounts",
-    "--custom_env_vars",
-    "--custom_srun_args",
-    "--custom_bash_cmds",
-    "--enable_vboost",
-    "--enable_nsys",
-    "--enable_pct_binding",
-    "--pytorch_profiler",
-    "--profiling_start_step",
-    "--profiling_stop_step",
-    "--profiling_ranks",
-    "--record_memory_history",
-    "--first_k_dense_replace",
-    "--deterministic",
-    "--max_retries",
-    "--distributed_timeout_minutes",
-    "--wandb_project_name",
-    "--wandb_entity_name",
-    "--wandb_experiment_name",
-    "--wandb_save_dir",
-    "--recipe",
-};
-
 /* The value of the option that is at words[*at], behind = or in the next word; NULL: another word
    stands there. `value` has the word's place and what is known of it. */
 static bool option_at(const struct flag_words *words, size_t at, const char *name,
@@ -109,6 +49,7 @@ static bool option_at(const struct flag_words *words, size_t at, const char *nam
     }
     bool this = str_eq(w->text, flag) || (brief && str_is(w->text, brief));
     if (!this || at + 1 >= words->n) return false;
+    if (str_starts(words->items[at + 1].text, STR("--"))) return false; /* it has none */
     *value = words->items[at + 1];
     value->maybe |= w->maybe;
     return true;
@@ -221,19 +162,33 @@ static void add_sequence_parallel(struct arena *a, const struct flag_words *word
     add_override(a, &tp, "model.sequence_parallel", out);
 }
 
-enum {
-    N_OPTIONS = sizeof options / sizeof *options,
-    N_ALL_OPTIONS = N_OPTIONS + sizeof more_options / sizeof *more_options
-};
+enum { N_OPTIONS = sizeof options / sizeof *options };
 
-struct str bridge_command_slip(struct str word)
+/* Bridge's launchers, with all their options. */
+static const struct program_kind *launchers(void)
+{
+    return program_kind_named("bridge-launchers");
+}
+
+const struct program_setting *bridge_command_setting(struct str word, struct str *name)
+{
+    *name = str_slice(word, 0, str_find(word, '='));
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (options[i].brief && str_is(*name, options[i].brief)) *name = str_of(options[i].name);
+    return program_kind_has(launchers(), *name) ? program_kind_own(launchers(), *name) : NULL;
+}
+
+struct str bridge_command_slip(struct arena *a, struct str word)
 {
     enum { SHORTEST = 9, LONG = 18 }; /* --min_lr and --env have other neighbours */
-    struct str name = str_slice(word, 0, str_find(word, '=')), none = {"", 0}, found = none;
-    for (size_t i = 0; i < N_ALL_OPTIONS; i++) {
-        struct str other = str_of(i < N_OPTIONS ? options[i].name : more_options[i - N_OPTIONS]);
-        if (str_eq(name, other)) return none;
-        if (other.n >= SHORTEST && edit_is_slip(name, other, name.n >= LONG ? 2 : 1)) found = other;
+    struct str name = str_slice(word, 0, str_find(word, '=')), found = {"", 0};
+    bool flag = str_starts(name, STR("--"));
+    struct str plain = flag ? str_exchange(a, name, '-', '_') : name;
+    for (size_t i = 0; flag && !program_kind_has(launchers(), name) && i < launchers()->n_flags;
+         i++) {
+        struct str own = launchers()->flags[i].name, other = str_exchange(a, own, '-', '_');
+        if (str_starts(own, name)) return (struct str){"", 0}; /* argparse takes a beginning */
+        if (other.n >= SHORTEST && edit_is_slip(plain, other, name.n >= LONG ? 2 : 1)) found = own;
     }
     return found;
 }

@@ -161,6 +161,13 @@ struct span flag_word_span(const struct facts *f, const struct flag_word *w)
     return source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
 }
 
+void flag_word_bare(struct facts *f, const struct flag_word *w)
+{
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", flag_word_span(f, w),
+                              "%.*s has no value", STR_ARG(w->text));
+    diag_help(f->diags, d, "write %.*s=VALUE, without blanks", STR_ARG(w->text));
+}
+
 /* argparse's refusals that have no rule of their own; rules that other formats share have no covers
    in their record */
 static const struct str argparse_other[] = {{"megatron:ARGPARSE-OTHER", 23}};
@@ -176,7 +183,7 @@ static struct diag *complain(struct occurrence *o, const char *rule, const struc
         d->n_covers = 1;
     }
     *VEC_PUSH(o->f->arena, &o->f->program.doubts) =
-        (struct doubt){.diag = o->f->diags->n - 1, .flag = o->name.text};
+        (struct doubt){.diag = o->f->diags->n - 1, .flag = o->name.text, .value = at->text};
     return d;
 }
 
@@ -281,13 +288,15 @@ static void unknown_flag(struct occurrence *o)
     const struct param_flag *now =
         o->spelling ? param_flag_in(o->spelling, facts_release(f)) : NULL;
     bool renamed = now && o->flag && now->nargs_max == o->flag->nargs_max && !o->flag->removed.n;
-    bool one = o->n == 1 && !o->values[0].dynamic && !o->values[0].maybe;
+    struct flag_word *kept = ARENA_ARRAY(f->arena, struct flag_word, o->n + 1);
+    for (size_t i = 0; i < o->n; i++)
+        kept[i] = o->values[i];
     *VEC_PUSH(f->arena, &f->program.strangers) =
         (struct stranger){.at = flag_word_span(f, &o->name),
                           .name = o->name.text,
                           .gone = other_release(o),
-                          .value = one ? o->values[0].text : (struct str){NULL, 0},
-                          .value_at = one ? flag_word_span(f, &o->values[0]) : (struct span){0},
+                          .values = kept,
+                          .n_values = o->n,
                           .instead = renamed ? now->flag : (struct str){"", 0}};
     o->param = -1;
     facts_add_raw(f, o->name.text, o->n ? value_string(o->values[0].text) : value_bool(true));
@@ -541,9 +550,10 @@ static void set_fact(struct occurrence *o)
     facts_add_raw(o->f, o->name.text, v);
 }
 
-/* The flag may or may not be there. */
+/* The flag may or may not be there: its values are wrong where it is. */
 static void forget_fact(struct occurrence *o)
 {
+    if (check_count(o)) value_of(o);
     facts_set(o->f, o->param, value_unknown(), ORIGIN_FILE, make_node(o), o->name.text);
     facts_add_raw(o->f, o->name.text, value_unknown());
 }

@@ -133,3 +133,13 @@ bool framework_from_name(struct str name, enum framework *out)
     }
     return false;
 }
+
+int param_named_by(enum framework framework, struct str name)
+{
+    for (uint32_t i = 0; i < param_count; i++) {
+        struct str key = param_table[i].in[framework].key;
+        bool same = str_ends(key, name) && key.n > name.n && key.p[key.n - name.n - 1] == '.';
+        if (same) return (int)i;
+    }
+    return -1;
+}

@@ -140,6 +140,9 @@ struct str param_name(int param);
 int param_find_key(enum framework framework, struct str key, const struct param_flag **flag);
 /* A coefficient by name; NULL when there is none. */
 const struct param *param_coefficient(struct str name);
+/* The first parameter whose key in the framework ends in a name: tp_size of distributed.tp_size;
+   -1: none. */
+int param_named_by(enum framework framework, struct str name);
 /* The nearest name, symbol, or spelling of the framework; empty when nothing is near. */
 struct str param_nearest(struct str word);
 struct str param_nearest_in(enum param_scope scope, struct str word); /* names of the scope */

@@ -5,6 +5,7 @@
 #include "facts/check.h"
 #include "facts/checkout.h"
 #include "facts/facts.h"
+#include "facts/flags.h"
 #include "facts/param_ids.h"
 #include "facts/pattern.h"
 #include "facts/placeholder.h"
@@ -98,17 +99,15 @@ static struct str nearest(const struct facts *f, struct str *near, size_t i)
 /* Whether Megatron-LM had the flag once: then it is no slip. */
 static bool was_there(struct str name)
 {
-    for (uint32_t i = 0; i < program_kind_count; i++)
-        if (str_is(program_kinds[i].name, "megatron-former"))
-            return program_kind_has(&program_kinds[i], name);
-    return false;
+    const struct program_kind *former = program_kind_named("megatron-former");
+    return former && program_kind_has(former, name);
 }
 
 /* Whether a program of rules/programs has the flag: it is that one's, not a slip. */
 static bool is_elsewhere(struct str name)
 {
     for (uint32_t i = 0; i < program_kind_count; i++)
-        if (program_kind_has(&program_kinds[i], name)) return true;
+        if (!program_kinds[i].of_bridge && program_kind_has(&program_kinds[i], name)) return true;
     return false;
 }
 
@@ -192,7 +191,7 @@ static const struct program_kind *kind_by_flags(const struct program *p)
     size_t most = p->strangers.n / 2 > 1 ? p->strangers.n / 2 : 1;
     for (uint32_t i = 0; i < program_kind_count; i++) {
         size_t n = 0;
-        for (size_t k = 0; k < p->strangers.n; k++)
+        for (size_t k = 0; k < p->strangers.n && !program_kinds[i].of_bridge; k++)
             n += program_kind_has(&program_kinds[i], p->strangers.items[k].name);
         if (n == most) best = NULL; /* two have as many */
         if (n <= most) continue;
@@ -265,22 +264,40 @@ static void report_unknown(struct facts *f, const struct crowd *c)
               "a fork's own flags are declared with kind: Parameters in a file for --rules");
 }
 
-static bool is_of_type(enum param_type type, struct str value)
-{
-    int64_t i;
-    double d;
-    return type == PARAM_INT ? python_int(value, &i) : python_float(value, &d);
-}
+static const struct str truths[] = {{"true", 4}, {"false", 5}};
+enum { N_TRUTHS = 2 };
 
-void program_check_own(struct facts *f, const struct program_setting *own, struct str value,
-                       struct span at)
+void program_check_own(struct facts *f, const struct program_kind *kind,
+                       const struct program_setting *own, struct str value, struct span at)
 {
     bool open = !value.n || str_find(value, '$') < value.n || placeholder_is(value);
-    if (!param_type_is_number(own->type) || open || is_of_type(own->type, value)) return;
+    if (open || program_setting_takes(own, value)) return;
+    bool choice = own->n_choices;
+    bool other = f->program.kind_guessed || f->program.kind != kind; /* a fork, or a release */
+    if (choice && other && !program_setting_is_near(own, value)) return;
     struct diag *d =
-        diag_add(f->diags, SEVERITY_WARNING, "value-type", at, "%.*s takes %s, not '%.*s'",
-                 STR_ARG(own->name), param_type_words(own->type), STR_ARG(value));
-    diag_note(f->diags, d, "as %.*s reads it", STR_ARG(f->program.kind->title));
+        diag_add(f->diags, SEVERITY_WARNING, choice ? "value-choice" : "value-type", at,
+                 "%.*s takes %s, not '%.*s'", STR_ARG(own->name),
+                 choice ? "one of a few words" : param_type_words(own->type), STR_ARG(value));
+    diag_note(f->diags, d, "as %.*s reads it", STR_ARG(kind->title));
+    if (choice) diag_choices(f->diags, d, value, own->choices, own->n_choices);
+    if (own->type == PARAM_BOOL) diag_choices(f->diags, d, value, truths, N_TRUTHS);
+}
+
+/* The values behind a flag of the program's own. */
+static void check_values(struct facts *f, const struct program_setting *own,
+                         const struct stranger *s)
+{
+    const struct flag_word *w = s->values;
+    if (own->alone && !f->program.kind_guessed && s->n_values && !w->dynamic && !w->maybe) {
+        struct diag *d =
+            diag_add(f->diags, SEVERITY_WARNING, "value-for-switch", flag_word_span(f, w),
+                     "%.*s is a switch and takes no value", STR_ARG(s->name));
+        diag_help(f->diags, d, "leave out '%.*s'", STR_ARG(w->text));
+    }
+    for (size_t i = 0; i < s->n_values && (own->list || i == 0); i++)
+        if (!w[i].dynamic && !w[i].maybe)
+            program_check_own(f, f->program.kind, own, w[i].text, flag_word_span(f, &w[i]));
 }
 
 /* The nearest key that a program's own files can have: its own, or a destination of Megatron-LM's.
@@ -296,12 +313,9 @@ static struct str nearest_key(const struct program_kind *kind, struct str name)
  */
 static struct str meant_by_key(struct str name)
 {
-    for (uint32_t i = 0; i < param_count; i++) {
-        struct str key = param_table[i].in[FRAMEWORK_AUTOMODEL].key;
-        bool same = str_ends(key, name) && key.n > name.n && key.p[key.n - name.n - 1] == '.';
-        if (same && param_table[i].in[FRAMEWORK_MEGATRON].n_flags) return param_table[i].name;
-    }
-    return (struct str){"", 0};
+    int param = param_named_by(FRAMEWORK_AUTOMODEL, name);
+    bool here = param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags;
+    return here ? param_table[param].name : (struct str){"", 0};
 }
 
 /* A key in a program's own file: what is no slip may be its own, which nobody has listed. */
@@ -334,6 +348,7 @@ static void report_fork(struct facts *f, struct str *near)
     struct program *p = &f->program;
     struct crowd known = crowd_new(f->arena, p->strangers.n),
                  unknown = crowd_new(f->arena, p->strangers.n);
+    p->kind_guessed = !p->kind;
     if (!p->kind) p->kind = kind_by_flags(p);
     for (size_t i = 0; i < p->strangers.n; i++) {
         const struct stranger *s = &p->strangers.items[i];
@@ -344,7 +359,7 @@ static void report_fork(struct facts *f, struct str *near)
             report_key(f, s);
         } else if (p->kind && program_kind_has(p->kind, s->name)) {
             const struct program_setting *own = program_kind_own(p->kind, s->name);
-            if (own) program_check_own(f, own, s->value, s->value_at); /* not by its prefix */
+            if (own) check_values(f, own, s); /* not by its prefix */
             crowd_add(&known, s, STR(""));
         } else {
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));
@@ -357,14 +372,29 @@ static void report_fork(struct facts *f, struct str *near)
     report_unknown(f, &unknown);
 }
 
-/* Whether the program has a meaning of its own for what is in doubt: its own parser says which
-   words and numbers the flag takes. */
-static bool is_own(const struct facts *f, const struct doubt *doubt)
+/* Whether the program's own parser refuses what is in doubt. */
+static bool is_refused(const struct program_setting *own, const struct doubt *doubt,
+                       struct str rule)
 {
-    const struct program_setting *own = program_kind_own(f->program.kind, doubt->flag);
-    if (!own || param_type_is_number(own->type)) return false;
-    bool flag = str_starts(own->name, STR("-")), text = own->type == PARAM_STRING;
-    return doubt->choice ? flag && text : flag || text;
+    if (str_is(rule, "value-for-switch") && own->alone) return true;
+    if (str_is(rule, "value-missing")) return param_type_is_number(own->type) && !own->list;
+    if (str_is(rule, "value-unexpected")) return doubt->plain && param_type_is_number(own->type);
+    return !program_setting_takes(own, doubt->value);
+}
+
+/* Whether a finding holds for the program: its own parser says which words and numbers the flag
+   takes; else Megatron-LM's does where that is the one that reads it, and what nobody takes is
+   wrong everywhere. */
+static bool is_sure(const struct program *p, const struct doubt *doubt, struct str rule)
+{
+    const struct program_setting *own = p->kind ? program_kind_own(p->kind, doubt->flag) : NULL;
+    bool of_name = str_is_any(rule, "flag-repeated|flag-deprecated|other-program-option");
+    if (own && !of_name && program_setting_is_told(own)) return is_refused(own, doubt, rule);
+    bool flag = own && str_starts(own->name, STR("-")), text = own && own->type == PARAM_STRING;
+    if (!of_name && text) return doubt->plain && doubt->choice && !flag;
+    bool parsed = !own && p->kind && p->kind->parsed_by_megatron;
+    return doubt->plain ||
+           (parsed && str_is_any(rule, "value-for-switch|value-type|value-missing"));
 }
 
 /* What argparse of Megatron-LM's would refuse a fork may take, and a program with a parser of its
@@ -375,7 +405,7 @@ static void lessen_doubts(struct facts *f)
     for (size_t i = 0; i < f->program.doubts.n; i++) {
         const struct doubt *doubt = &f->program.doubts.items[i];
         struct diag *d = &f->diags->items[doubt->diag];
-        bool holds = vouches || (doubt->plain && !is_own(f, doubt));
+        bool holds = vouches || is_sure(&f->program, doubt, d->rule);
         enum severity most = holds ? SEVERITY_WARNING : SEVERITY_INFO;
         bool command = is_beside_training(&f->program) && str_is(d->rule, "value-unexpected");
         if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;

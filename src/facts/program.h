@@ -19,6 +19,7 @@ enum program_origin {
 enum program_task { TASK_UNSAID, TASK_TRAINING, TASK_INFERENCE, TASK_EVALUATION, TASK_CONVERSION };
 
 struct facts;
+struct flag_word;
 struct program_kind;
 struct program_setting;
 
@@ -29,16 +30,16 @@ struct stranger {
     struct str gone; /* what took its place, of one that this release no longer has; else empty */
     struct str instead; /* the flag of this release that says the same with as many values */
     bool here;          /* the checkout that the file lies in has it */
-    struct str value;   /* its one value; NULL bytes: none, several, or not known */
-    struct span value_at;
+    const struct flag_word *values;
+    size_t n_values;
 };
 
 /* A finding that holds for Megatron-LM of this release alone. */
 struct doubt {
-    size_t diag; /* its index */
-    struct str flag;
-    bool plain;  /* no program that takes the flag from Megatron-LM takes this either */
-    bool choice; /* of a word that is none of the flag's */
+    size_t diag;            /* its index */
+    struct str flag, value; /* value: the word that is wrong */
+    bool plain;             /* no program that takes the flag from Megatron-LM takes this either */
+    bool choice;            /* of a word that is none of the flag's */
 };
 
 struct program {
@@ -47,7 +48,8 @@ struct program {
     bool told; /* said, not guessed: flags alone, or a release that the user names */
     bool bare; /* flags alone: which program takes them, they say themselves */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
-    uint32_t lacking;                /* the releases that lack one of its flags, as bits */
+    bool kind_guessed; /* by its flags alone: it may be a fork of that one, which takes more */
+    uint32_t lacking;  /* the releases that lack one of its flags, as bits */
     VEC(struct stranger) strangers;
     VEC(struct doubt) doubts;
 };
@@ -59,10 +61,10 @@ struct program program_of(struct str script);
    (each an error where it can only be a slip, else one warning for all) and lessens the doubtful
    findings of a fork to warnings; sets the facts program, program_task and program_told. */
 void program_settle(struct facts *f);
-/* A setting of the program's own, and the value written for it: no number where it takes one is a
-   warning. */
-void program_check_own(struct facts *f, const struct program_setting *own, struct str value,
-                       struct span at);
+/* A setting of a program's own, and the value written for it: what it does not take is a warning.
+ */
+void program_check_own(struct facts *f, const struct program_kind *kind,
+                       const struct program_setting *own, struct str value, struct span at);
 /* Whether Megatron-LM's own checks see the arguments: not in a program that is known to check them
  * itself. */
 bool program_vouches(const struct program *p);

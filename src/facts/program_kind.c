@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/program_kind.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/edit.h"
+#include "facts/pattern.h"
 
 static bool is_there(const struct node *doc, struct str proof)
 {
@@ -18,6 +20,14 @@ static bool is_proven(const struct program_kind *kind, const struct node *doc)
     for (size_t i = 0; i < kind->n_proof; i++)
         if (!is_there(doc, kind->proof[i])) return false;
     return kind->n_proof > 0;
+}
+
+const struct program_kind *program_kind_named(const char *name)
+{
+    uint32_t i = 0;
+    while (i < program_kind_count && !str_is(program_kinds[i].name, name))
+        i++;
+    return i < program_kind_count ? &program_kinds[i] : NULL;
 }
 
 const struct program_kind *program_kind_of(const struct node *doc)
@@ -136,4 +146,53 @@ struct str program_kind_nearest(const struct program_kind *kind, struct str name
     offer_all(&near, kind->flags, kind->n_flags, flag ? 0 : 2);
     if (!flag) offer_all(&near, kind->keys, kind->n_keys, 0);
     return near.best;
+}
+
+bool program_setting_is_told(const struct program_setting *s)
+{
+    bool any_text = s->type == PARAM_STRING && !s->n_choices;
+    return (s->type != PARAM_ANY && !any_text) || s->alone;
+}
+
+static bool is_choice(const struct program_setting *s, struct str word)
+{
+    bool found = !s->n_choices;
+    for (size_t i = 0; i < s->n_choices && !found; i++)
+        found = str_eq_nocase(word, s->choices[i]);
+    return found;
+}
+
+/* A truth has many spellings: only a slip of one is none. */
+static bool is_truth(struct str word)
+{
+    struct str on = STR("true"), off = STR("false");
+    bool is = str_eq_nocase(word, on) || str_eq_nocase(word, off);
+    return is || (!edit_is_slip(word, on, 1) && !edit_is_slip(word, off, 1));
+}
+
+/* A whole number as YAML files write it, 1e6 or 10.0: what reads the file may round it. */
+static bool is_whole(struct str word)
+{
+    double d;
+    return python_float(word, &d) && d == floor(d);
+}
+
+bool program_setting_takes(const struct program_setting *s, struct str word)
+{
+    int64_t i;
+    double d;
+    bool key = !str_starts(s->name, STR("-"));
+    switch (s->type) {
+    case PARAM_INT: return python_int(word, &i) || (key && is_whole(word));
+    case PARAM_DOUBLE: return python_float(word, &d);
+    case PARAM_BOOL: return is_truth(word);
+    default: return is_choice(s, word);
+    }
+}
+
+bool program_setting_is_near(const struct program_setting *s, struct str word)
+{
+    for (size_t i = 0; i < s->n_choices; i++)
+        if (edit_is_slip(word, s->choices[i], 1)) return true;
+    return false;
 }

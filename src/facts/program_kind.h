@@ -11,7 +11,11 @@
 /* A flag or key of a program's own. */
 struct program_setting {
     struct str name;
-    enum param_type type; /* int, double or string of one value, else PARAM_ANY: not known */
+    enum param_type type; /* int, double, bool or string, else PARAM_ANY: not known */
+    bool list;            /* several values of the type */
+    bool alone;           /* a flag that takes no value */
+    const struct str *choices;
+    size_t n_choices; /* 0: any word */
 };
 
 struct program_kind {
@@ -24,10 +28,12 @@ struct program_kind {
     const struct str *commands; /* that take its flags, which are destinations behind dashes:
                                    "--micro_batch_size 1" */
     size_t n_commands;
+    bool of_bridge; /* a launcher of Megatron-Bridge's, which takes no flags of Megatron-LM's */
     bool checked_by_megatron; /* Megatron-LM's own checks of its arguments run on them */
+    bool parsed_by_megatron;  /* Megatron-LM's own parser reads what is none of the flags below */
     struct str
         model; /* the dotted key, or flag without dashes, that names the model; empty: none */
-    const struct program_setting *flags; /* of its own, sorted */
+    const struct program_setting *flags; /* of its own, or defined anew, sorted */
     size_t n_flags;
     const struct program_setting *keys; /* of its own YAML files and overrides, sorted */
     size_t n_keys;
@@ -37,6 +43,8 @@ struct program_kind {
 extern const struct program_kind program_kinds[];
 extern const uint32_t program_kind_count;
 
+/* The program of that name; NULL when there is none. */
+const struct program_kind *program_kind_named(const char *name);
 /* The program whose file the document is; NULL when it is none's. */
 const struct program_kind *program_kind_of(const struct node *doc);
 /* The program whose keys stand as section.key=value in a script, or one of whose commands does;
@@ -50,6 +58,11 @@ struct str program_kind_behind(const struct program_kind *kind, struct str word)
    sign; empty text at its end: nothing. */
 bool program_kind_takes(const struct program_kind *kind, struct str word, struct str *key,
                         struct str *value);
+/* Whether it is known what the setting takes beside text, and whether it takes a word. */
+bool program_setting_is_told(const struct program_setting *s);
+bool program_setting_takes(const struct program_setting *s, struct str word);
+/* Whether a word that it does not take is a slip of one of its choices. */
+bool program_setting_is_near(const struct program_setting *s, struct str word);
 bool program_kind_has(const struct program_kind *kind, struct str flag);
 /* The program's own flag, key, or destination of a flag; NULL when it has none of that name. */
 const struct program_setting *program_kind_own(const struct program_kind *kind, struct str name);

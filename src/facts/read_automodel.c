@@ -6,6 +6,7 @@
 #include "base/reach.h"
 #include "facts/automodel.h"
 #include "facts/bridge.h"
+#include "facts/dtypes.h"
 #include "facts/param_ids.h"
 
 /* A section alone may be anybody's: taken where the format is said. */
@@ -64,6 +65,7 @@ static void set_from(struct facts *f, struct str key, const struct node *node)
     if (param < 0) return;
     struct value written =
         f->raw.n ? facts_raw(f, key) : node_value(f->arena, node, SCALAR_AUTOMODEL);
+    automodel_check_type(f, param, key, written, node);
     facts_set(f, param, automodel_coerce(f->arena, param, key, written), ORIGIN_FILE, node,
               param_table[param].in[FRAMEWORK_AUTOMODEL].key);
 }
@@ -172,6 +174,7 @@ static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t
     int64_t documented = automodel_documented_gpus(source_get(&diags->sources, source)->text);
     if (documented && !v->kind.n) set_derived(f, P_documented_gpus, value_int(documented));
     automodel_check_targets(f, v->recipe);
+    dtypes_check(f, v->recipe);
     automodel_check_sections(f, kind);
     check_schedule_file(f);
     if (!v->kind.n) automodel_model_facts(f);

@@ -12,6 +12,7 @@
 #include "facts/param_ids.h"
 #include "facts/placeholder.h"
 #include "facts/profile.h"
+#include "facts/program_kind.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
 
@@ -259,6 +260,14 @@ static struct str key_of_flag(struct facts *f, struct str name)
     return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE].key : (struct str){"", 0};
 }
 
+/* The key that a name under AutoModel's distributed section stands for, such as tp_size; empty:
+   none. */
+static struct str key_of_another(struct str name)
+{
+    int param = param_named_by(FRAMEWORK_AUTOMODEL, name);
+    return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE].key : (struct str){"", 0};
+}
+
 /* Sections of a run's configuration, those first that a misplaced field is mostly of. */
 static const char *const sections[] = {
     "model",          "train",     "optimizer",          "ddp",          "scheduler",
@@ -297,6 +306,9 @@ static struct str meant_key(struct facts *f, struct str key, const char **why)
     if (found.n) return found;
     found = key_of_flag(f, name);
     *why = "that is Megatron-LM's name of it";
+    if (found.n && !str_eq(found, key)) return found;
+    found = key_of_another(name);
+    *why = "that is AutoModel's name of it";
     if (found.n && !str_eq(found, key)) return found;
     *why = NULL;
     found = param_nearest_key(FRAMEWORK_BRIDGE, key);
@@ -533,6 +545,20 @@ static void unknown_recipe(struct facts *f, const struct flag_word *at, struct s
                   STR_ARG(profile_span(f->arena, FRAMEWORK_BRIDGE, other->releases)));
 }
 
+/* A benchmark's name that makes no recipe, but would with a letter changed: `name` is what the
+   launcher makes of the word at `at` and what is chosen beside it. */
+static void misspelt_benchmark(struct facts *f, const struct flag_word *at, struct str name)
+{
+    struct str near = bridge_recipe_nearest(name, RELEASES_ALL);
+    struct str beside = str_slice(name, at->text.n < name.n ? at->text.n : name.n, name.n);
+    bool same = str_starts(name, at->text) && str_ends(near, beside) && near.n > beside.n;
+    if (!same || !edit_is_slip(name, near, 2)) return;
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "bridge-recipe-unknown",
+                              node_span(f->diags, word_node(f, at)),
+                              "Megatron-Bridge has no benchmark %.*s", STR_ARG(at->text));
+    diag_suggest(f->diags, d, str_slice(near, 0, near.n - beside.n));
+}
+
 /* Whether one of Bridge's own launchers is called: another's may change what a recipe says. */
 static bool calls_launcher(struct str text)
 {
@@ -565,6 +591,8 @@ static void find_recipe(struct facts *f, struct str text, const struct flag_word
         stand_on(f, r, given ? ORIGIN_OPTION : ORIGIN_FILE);
     else if (exact && !given)
         unknown_recipe(f, &at, name);
+    else if (told.n && !given && !bridge_recipe_find(name, RELEASES_ALL))
+        misspelt_benchmark(f, &at, name);
     if (r && told.n) bridge_recipe_apply_model(f, r);
 }
 
@@ -614,17 +642,61 @@ static bool is_script(struct arena *a, struct str text)
     return false;
 }
 
-/* The launchers hand on what they do not know, and the run then stops or goes without it. */
-static void check_options(struct facts *f, struct str text, const struct flag_words *words)
+/* Whether a launcher of Bridge's is called, or somebody's own that is made of one: custom_… has the
+   same options. */
+static bool has_options(struct str text)
 {
-    for (size_t i = 0; i < words->n && calls_launcher(text); i++) {
+    return str_find_str(text, STR("setup_experiment.py")) < text.n ||
+           str_find_str(text, STR("run_recipe.py")) < text.n ||
+           str_find_str(text, STR("run_script.py")) < text.n;
+}
+
+/* The value of a launcher's option: one that it does not take ends the launch. */
+static void check_option(struct facts *f, const struct flag_words *words, size_t at)
+{
+    const struct flag_word *w = &words->items[at], *next = at + 1 < words->n ? w + 1 : NULL;
+    struct str name;
+    const struct program_setting *own = bridge_command_setting(w->text, &name);
+    bool equals = str_find(w->text, '=') < w->text.n;
+    if (!own || w->maybe || w->dynamic || own->alone || own->type == PARAM_ANY) return;
+    const struct flag_word *value = equals ? w : next;
+    bool none = !equals && (!next || (!next->dynamic && str_starts(next->text, STR("-"))));
+    struct str text = equals  ? str_slice(w->text, str_find(w->text, '=') + 1, w->text.n)
+                      : value ? value->text
+                              : name;
+    if (none) {
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", flag_word_span(f, w),
+                                  "%.*s needs a value", STR_ARG(name));
+        d->parameter = name;
+    } else if (!value->dynamic && !value->maybe && !own->list) {
+        program_check_own(f, program_kind_named("bridge-launchers"), own, text,
+                          flag_word_span(f, value));
+    }
+}
+
+/* The launchers hand on what they do not know, and the run then stops or goes without it. */
+static void check_options(struct facts *f, const struct flag_words *words)
+{
+    for (size_t i = 0; i < words->n; i++) {
         const struct flag_word *w = &words->items[i];
-        struct str near = bridge_command_slip(w->text);
+        check_option(f, words, i);
+        struct str near = bridge_command_slip(f->arena, w->text);
         if (w->maybe || !near.n) continue;
         struct str name = str_slice(w->text, 0, str_find(w->text, '='));
         struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", flag_word_span(f, w),
                                   "Bridge's launchers have no option %.*s", STR_ARG(name));
         diag_suggest(f->diags, d, near);
+    }
+}
+
+/* A blank at the equals sign: Hydra takes the name alone, or the value alone, for a mistake. */
+static void check_blanks(struct facts *f, const struct flag_words *words)
+{
+    for (size_t i = 0; i + 1 < words->n; i++) {
+        const struct flag_word *w = &words->items[i], *next = w + 1;
+        size_t eq = str_find(w->text, '=');
+        bool known = !w->maybe && has_key(f, str_slice(w->text, 0, eq));
+        if (known && eq == w->text.n && str_starts(next->text, STR("="))) flag_word_bare(f, w);
     }
 }
 
@@ -707,7 +779,8 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     find_recipe(f, text, &words, options);
     read_head(f, text);
     bridge_command_overrides(f->arena, &words, &told);
-    check_options(f, text, &words);
+    if (has_options(text)) check_options(f, &words);
+    check_blanks(f, &words);
     apply_words(f, &told);
     apply_words(f, &words);
     check_sequence_length(f, &words);

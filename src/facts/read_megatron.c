@@ -313,7 +313,8 @@ static void note_key(struct facts *f, const struct node *key, const struct node 
     const struct program_kind *kind = f->program.kind;
     const struct program_setting *own = kind ? program_kind_own(kind, key->text) : NULL;
     bool here = value && value->kind == NODE_SCALAR && !is_null(value);
-    if (own && here) program_check_own(f, own, value->text, node_span(f->diags, value));
+    bool one = own && (!own->list || str_starts(own->name, STR("-"))); /* in YAML it is a list */
+    if (one && here) program_check_own(f, kind, own, value->text, node_span(f->diags, value));
     bool aside = str_starts(key->text, STR("_")); /* a name of the file's own, for anchors */
     int param = param_find(key->text); /* a field of Megatron-core's, or a symbol of ours */
     bool core = param >= 0 && str_eq(param_table[param].name, key->text);

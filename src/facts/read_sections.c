@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML files of programs built on Megatron-LM, which hold its arguments by destination in sections
    of their own (rules/programs). What the sections leave out, the program decides. */
+#include "facts/dtypes.h"
 #include "facts/megatron.h"
 #include "facts/model.h"
 #include "facts/placeholder.h"
@@ -74,6 +75,7 @@ static void read_document(struct facts *f, const struct node *doc,
     for (size_t i = 0; i < kind->n_sections; i++)
         megatron_read_section(f, node_at(doc, kind->sections[i]), options);
     if (kind->n_keys) note_keys(f, doc, 0);
+    dtypes_check(f, doc);
 }
 
 enum value_at { VALUE_NONE, VALUE_THERE, VALUE_OPEN };
@@ -139,10 +141,7 @@ static void note_bare(struct facts *f, const struct flag_word *w)
 {
     bool bare = !w->dynamic && !w->maybe && str_find(w->text, '=') == w->text.n;
     bool inside = program_kind_behind(f->program.kind, w->text).n;
-    if (!bare || !inside || !is_override(w->text)) return;
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", flag_word_span(f, w),
-                              "%.*s has no value", STR_ARG(w->text));
-    diag_help(f->diags, d, "write %.*s=VALUE, without blanks", STR_ARG(w->text));
+    if (bare && inside && is_override(w->text)) flag_word_bare(f, w);
 }
 
 static bool read_script(struct facts *f, struct str text, const struct read_options *options)

@@ -16,6 +16,7 @@ EXAMPLES = {
     'nemo-rl': ('programs/nemo_rl.yaml', []),
     'primus': ('programs/primus.yaml', []),
     'slime': ('programs/slime.sh', []),
+    'benchmark': ('programs/benchmark.sh', []),
 }
 
 
@@ -206,4 +207,16 @@ PLANTS = [
     P('slime', 'wrong type', '--n-samples-per-prompt 8', '--n-samples-per-prompt eight', words='.'),
     P('slime', 'lost backslash', '--actor-num-nodes 2 \\', '--actor-num-nodes 2', words='backslash',
       at='--actor-num-gpus'),
+    P('swift', 'misspelt value', '--lr 2e-5', '--lr 2e-5 --lr_decay_style cosin', 'cosin',
+      mend=lambda text: text.replace('cosin', 'cosine')),
+    P('swift', 'wrong type', '--max_length 4096', '--max_length 4096k', words='.'),
+    P('slime', 'value for a switch', '--lr 1e-6', '--lr 1e-6 --swiglu true', words='leave out',
+      mend=lambda text: text.replace(' true', '')),
+    P('automodel', 'wrong type', 'local_batch_size: 1', 'local_batch_size: one', words='.'),
+    P('automodel-full', 'indentation slip', '  seq_length: 2048', 'seq_length: 2048', words='belongs'),
+    P('benchmark', 'misspelt flag', '--max_steps', '--max_stpes', '--max_stpes'),
+    P('benchmark', 'misspelt flag', '--num_gpus', '--num-gpuss', '--num-gpuss'),
+    P('benchmark', 'misspelt value', 'dtype bf16', 'dtype b16', 'b16'),
+    P('benchmark', 'wrong type', '--max_steps 50', '--max_steps 50k', words='.'),
+    P('benchmark', 'missing value', '--max_steps 50', '--max_steps', words='.'),
 ]

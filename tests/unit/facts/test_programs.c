@@ -126,6 +126,85 @@ static void tests_of_inference_do_not_train(void **state)
     assert_fact(f, "program_task", "inference");
 }
 
+/* ---- what a program's own settings take ---- */
+
+static size_t warnings(struct facts *f, const char *rule)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->diags->n; i++)
+        n += str_is(f->diags->items[i].rule, rule) &&
+             f->diags->items[i].severity == SEVERITY_WARNING;
+    return n;
+}
+
+static void a_programs_own_parser_says_what_flags_take(void **state)
+{
+    static const struct {
+        const char *words, *rule;
+    } cases[] = {
+        {"--sleep_level 1x", "value-type"},           {"--fp8_format e4m4", "value-choice"},
+        {"--micro_batch_size 1e3", "value-type"},     {"--vllm_server_port 80x", "value-type"},
+        {"--lr_decay_style cosinus", "value-choice"},
+    };
+    char text[256];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "#!/bin/bash\nmegatron sft --model x --packing true %s\n",
+                 cases[i].words);
+        struct facts *f = read_as(*state, "program", text, NULL);
+        assert_int_equal(warnings(f, cases[i].rule), 1);
+        assert_int_equal(f->diags->n, 1);
+    }
+}
+
+/* A launch with two flags of slime's is slime's, whose other flags Megatron-LM's parser reads. */
+static struct facts *read_slime(void **state, const char *words)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "#!/bin/bash\npython3 train.py --rollout-batch-size 32 --actor-num-nodes 2 "
+             "--n-samples-per-prompt 8 --num-layers 4 %s\n",
+             words);
+    return read_as(*state, "megatron", text, NULL);
+}
+
+static void megatrons_parser_reads_the_other_flags(void **state)
+{
+    assert_int_equal(warnings(read_slime(state, "--swiglu true"), "value-for-switch"), 1);
+    assert_int_equal(warnings(read_slime(state, "--hidden-size 4k"), "value-type"), 1);
+    /* a choice may be one of another release, or of a fork of slime */
+    struct facts *f = read_slime(state, "--moe-token-dispatcher-type alltoall_seq");
+    assert_int_equal(warnings(f, "value-choice"), 0);
+    assert_int_equal(warnings(read_slime(state, "--advantage-estimator grppo"), "value-choice"), 1);
+    assert_int_equal(warnings(read_slime(state, "--advantage-estimator mine"), "value-choice"), 0);
+    assert_int_equal(warnings(read_slime(state, "--rollout-stop-token-ids 1 2x"), "value-type"), 1);
+}
+
+static void launchers_of_bridge_have_options(void **state)
+{
+    static const struct {
+        const char *words, *rule;
+    } cases[] = {
+        {"--max_stpes 3", "unknown-key"},
+        {"--num-gpuss 8", "unknown-key"},
+        {"--num_gpus 8x", "value-type"},
+        {"--compute_dtype b16", "value-choice"},
+        {"--seq_length --offline", "value-missing"},
+        {"--cuda_graph_impl locla", "value-choice"},
+    };
+    const char *head =
+        "#!/bin/bash\npython scripts/performance/setup_experiment.py --recipe x_config";
+    char text[256];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "%s %s model.seq_length=4096\n", head, cases[i].words);
+        assert_int_equal(warnings(read_as(*state, "bridge", text, NULL), cases[i].rule), 1);
+    }
+    /* the beginning of an option, and a choice that another release may have */
+    snprintf(text, sizeof text, "%s --max_step 3 --task lora --gpu h100\n", head);
+    assert_int_equal(read_as(*state, "bridge", text, NULL)->diags->n, 0);
+    snprintf(text, sizeof text, "%s model.seq_length =4096\n", head);
+    assert_int_equal(warnings(read_as(*state, "bridge", text, NULL), "value-missing"), 1);
+}
+
 /* ---- flags that a user declares ---- */
 
 static const char parameters[] =
@@ -184,6 +263,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(flags_may_be_destinations),
     cmocka_unit_test(recipes_of_megatron_are_its_own),
     cmocka_unit_test(tests_of_inference_do_not_train),
+    cmocka_unit_test(a_programs_own_parser_says_what_flags_take),
+    cmocka_unit_test(megatrons_parser_reads_the_other_flags),
+    cmocka_unit_test(launchers_of_bridge_have_options),
     cmocka_unit_test(declared_flags_are_known_and_checked),
     cmocka_unit_test(only_parameter_files_declare),
 };

@@ -141,6 +141,49 @@ static void misspelt_sections_are_noticed(void **state)
     assert_int_equal(o.diags->n, 0);
 }
 
+/* The only finding of a recipe; its help in *help. */
+static const struct diag *only_finding(void **state, const char *body)
+{
+    struct read_options options = {0};
+    struct outcome o = read_recipe(
+        *state, arena_printf(*state, "recipe: FinetuneRecipeForVLM\n%s\n", body).p, &options);
+    assert_int_equal(o.diags->n, 1);
+    assert_int_equal(o.diags->items[0].severity, SEVERITY_WARNING);
+    return &o.diags->items[0];
+}
+
+static void slips_are_noticed_where_anything_is_taken(void **state)
+{
+    static const struct {
+        const char *body, *rule, *help;
+    } cases[] = {
+        {"model: {_target_: a.b, prtrained_model_name_or_path: c}", "unknown-key",
+         "did you mean pretrained_model_name_or_path?"},
+        {"loss_fn: {_taregt_: a.b}", "unknown-key", "did you mean _target_?"},
+        {"dataset:\n  _target_: a.b\nlr_scheduler:\n  lr_decay_style: cosine\nmin_lr: 1.0",
+         "unknown-key", "it belongs into lr_scheduler"},
+        {"model: {_target_: a.b, torch_dtype: bfloat61}", "value-choice", "did you mean bfloat16?"},
+        {"model: {_target_: a.b, torch_dtype: torch.floaat32}", "value-choice",
+         "did you mean torch.float32?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct diag *d = only_finding(state, cases[i].body);
+        assert_str(d->rule, cases[i].rule);
+        assert_str(d->help, cases[i].help);
+    }
+}
+
+static void values_of_no_type_of_the_key_are_noticed(void **state)
+{
+    static const char *const bodies[] = {
+        "step_scheduler: {max_steps: two}",       "step_scheduler: {max_steps: true}",
+        "step_scheduler: {max_steps: [1, 2]}",    "optimizer: {_target_: a.b, lr: small}",
+        "distributed: {sequence_parallel: ture}",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        assert_str(only_finding(state, bodies[i])->rule, "value-type");
+}
+
 static void what_is_not_read_is_not_checked(void **state)
 {
     static const char *const texts[] = {
@@ -154,6 +197,9 @@ static void what_is_not_read_is_not_checked(void **state)
         "recipe: FinetuneRecipeForVLM\ndistributed: {mp_policy: {_target_: my.P, any: 1}}\n",
         "fsdp: {use_hf_tp_plan: true, cp_ring_degree: 2}\nstep_scheduler: {}\n",
         "recipe: FinetuneRecipeForVLM\nlr_scheduler:\n",
+        "recipe: FinetuneRecipeForVLM\nmodel: {_target_: a.b, my_size: 4, dtype: float8}\n",
+        "recipe: FinetuneRecipeForVLM\nstep_scheduler: {max_steps: 1.0e+3, num_epochs: null}\n",
+        "recipe: FinetuneRecipeForVLM\ndataset: {_target_: a.b}\nmy_own: 3\n",
     };
     struct read_options options = {0};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -528,6 +574,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_last_of_equal_keys_counts),
     cmocka_unit_test(sections_refuse_unknown_keys),
     cmocka_unit_test(misspelt_sections_are_noticed),
+    cmocka_unit_test(slips_are_noticed_where_anything_is_taken),
+    cmocka_unit_test(values_of_no_type_of_the_key_are_noticed),
     cmocka_unit_test(what_is_not_read_is_not_checked),
     cmocka_unit_test(recipe_classes_have_kinds),
     cmocka_unit_test(import_paths_need_a_module),
