@@ -302,6 +302,7 @@ static void list_decisions(struct seeker *s, const struct plan *plan, struct lik
 {
     const struct knobs *k = &plan->config.knobs;
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
+        if (*d->params == P_NONE) continue; /* the search's alone */
         if (same_decision(d, s->recipe, k)) {
             out->kept[out->n_kept++] = d;
             continue;

@@ -621,7 +621,7 @@ const struct decision decisions[DECISIONS] = {
                             SIZE(schedules),
                             .values = axis_schedules,
                             .doubt = 0.03,
-                            .params = PARAMS(P_NONE)},
+                            .params = (const int[]){P_NONE}},
     [DECISION_RECOMPUTE] = {.word = "recompute",
                             .phase = PHASE_FIT,
                             .guide = "S1.3",

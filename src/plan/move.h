@@ -72,7 +72,8 @@ struct decision {
     const char *symbol, *word; /* what the reasons call it: TP; what sweep does: mbs */
     enum phase phase;
     const char *guide; /* the guides' row about it; NULL: none */
-    const int *params; /* that state it, so that a pin of one settles it; P_NONE is the last */
+    const int *params; /* that state it, so that a pin of one settles it; P_NONE is the last, and
+                          the first where no parameter alone states it */
     const int *also;   /* that a move may change with it; NULL or as above */
     size_t size;       /* offset in struct knobs of the int that it is; 0: it is no size */
     double doubt;      /* how uncertain the model is about a change's effect on a step

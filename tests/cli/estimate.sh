@@ -60,7 +60,7 @@ expect 1 "global batch size 1001" "$moeplan" validate "$dir/own.yaml"
 
 cat >"$dir/flags.txt" <<'FLAGS'
 --num-layers 4 --hidden-size 512 --num-attention-heads 8 --seq-length 1024 --max-position-embeddings 1024
---micro-batch-size 1 --global-batch-size 8 --bf16 --tokenizer-type GPT2BPETokenizer
+--micro-batch-size 1 --global-batch-size 8 --bf16 --lr 1e-4 --tokenizer-type GPT2BPETokenizer
 FLAGS
 expect 1 "[training-length-required]" "$moeplan" estimate "$dir/flags.txt" --gpus 8 --platform a100
 has "tokens/s/GPU"

@@ -113,7 +113,7 @@ run 1 "$moeplan" validate plan.yaml --set transformer_engine_version=2.8
 printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n  pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B\ndistributed:\n  strategy: fsdp2\n' >recipe.yaml
 expect 2 "distributed.tp_size takes an integer, not x" "$moeplan" validate recipe.yaml --set distributed.tp_size=x
 run 0 "$moeplan" validate recipe.yaml --set distributed.dp_replicate_size=none
-printf 'precision=${precision:-bf16}\npython pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 8 --seq-length 128 --max-position-embeddings 128 --micro-batch-size 1 --train-iters 10 --$precision\n' >run.sh
+printf 'precision=${precision:-bf16}\npython pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 8 --seq-length 128 --max-position-embeddings 128 --micro-batch-size 1 --train-iters 10 --lr 1e-4 --$precision\n' >run.sh
 run 0 "$moeplan" validate run.sh --gpus 1 --set precision=fp16
 expect 2 "--env wants NAME=VALUE" "$moeplan" validate plan.yaml --env "A B=1"
 expect 2 "--env wants NAME=VALUE" "$moeplan" validate plan.yaml --env NOTHING

@@ -28,7 +28,7 @@ static const struct diag *finding(const struct file_report *r, enum severity sev
 #define FLAGS                                                                                      \
     "--num-layers 4 --hidden-size 512 --num-attention-heads 8 --num-experts 8 "                    \
     "--seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 1 "                       \
-    "--global-batch-size 72 --train-iters 10 --bf16\n"
+    "--global-batch-size 72 --train-iters 10 --lr 1e-4 --bf16\n"
 
 static void one_error_has_its_place(void **state)
 {
