@@ -45,7 +45,7 @@ has "to train 1.00 T tokens"
 
 # what is frozen counts, in memory and in time
 for freeze in freeze_language_model=false freeze_language_model=true; do
-    run 0 "$moeplan" suggest qwen3-vl-30b-a3b --gpus 8 --platform h100 --task sft --framework automodel --pin "$freeze" --pin image_tokens=1024 --format json
+    run 0 "$moeplan" suggest qwen3-vl-30b-a3b --gpus 8 --platform h100 --task sft --framework automodel --pin "$freeze" --pin image_tokens=1024 --pin memory_limit_gib=77 --format json
     number trained_params <"$dir/out" >"$dir/$freeze.trained"
     number step_s <"$dir/out" >"$dir/$freeze.step"
 done
