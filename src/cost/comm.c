@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "plan/framework.h"
+
 static const struct machine *machine_of(const struct timing *t)
 {
     return &t->config->machine;
@@ -35,11 +37,31 @@ static double missed(double all, double some, double k)
     return p;
 }
 
+static double common_divisor(double a, double b)
+{
+    while (b > 0) {
+        double rest = fmod(a, b);
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The same where the chosen experts stand in a row too, and each token's row begins where the last
+   one's ended: a row meets the set it begins in and, of what is beyond its first step, its part of
+   the next ones. */
+static double met_in_a_row(const struct exchanged *x, double some)
+{
+    double step = common_divisor(x->topk, some);
+    return fmin(1, (1 + (x->topk - step) / some) * some / x->experts);
+}
+
 /* Probability that a token chooses one of `some` experts that stand side by side: k of all, or of
    the experts of so many groups. A set of several groups has as many of the chosen ones as it
    holds of all. */
 static double met(const struct exchanged *x, double some)
 {
+    if (x->side_by_side) return met_in_a_row(x, some);
     double groups = x->groups, chosen = x->group_topk, all = x->experts;
     if (groups <= 1 || chosen <= 0 || chosen >= groups) return 1 - missed(all, some, x->topk);
     double size = all / groups, held = some / size;
@@ -119,6 +141,8 @@ double comm_dispatch(const struct timing *t, double width)
                           .topk = m->topk,
                           .groups = m->router_groups,
                           .group_topk = m->router_group_topk,
+                          .side_by_side =
+                              k->force_balance && config_traits(t->config)->balances_in_rows,
                           .ranks = k->ep,
                           .domains = ceil((double)k->ep * k->etp / t->domain)};
     double pace = pace_of(t, &x);

@@ -13,6 +13,7 @@ struct exchanged {
     double tokens, width, element_bytes;
     double experts, topk;      /* chosen experts are distinct */
     double groups, group_topk; /* of so many groups alone; 0: of all */
+    bool side_by_side;         /* a token's experts, and those of the next token after them */
     double ranks, domains;
     bool combine; /* the way back */
 };

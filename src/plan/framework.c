@@ -35,6 +35,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
             .low_experts_only = true,         /* docs/time.md */
             .fused_mxfp8_experts = true,      /* docs/time.md */
             .compiled_clamp = true,           /* components/moe/experts.py:752 */
+            .balances_in_rows = true,         /* components/moe/layers.py FakeBalancedGate */
             .early_stop = true,               /* torch.utils.checkpoint */
             .fitted_with_fsdp2 = true,        /* rules/evidence */
         },

@@ -35,6 +35,7 @@ struct framework_traits {
     bool low_experts_only;    /* low precision reaches the experts' products only */
     bool fused_mxfp8_experts; /* quantise in the epilogue of their product */
     bool compiled_clamp;      /* gate and clamp of an expert are one compiled kernel */
+    bool balances_in_rows;    /* forced balance deals experts to tokens in turn; else at random */
     bool early_stop;          /* recomputing a layer ends once its last saved tensor is back */
     bool fitted_with_fsdp2;   /* the step time's error is the one fitted to runs of FSDP2 */
 };
