@@ -74,6 +74,16 @@ static void write_settings(struct generator *g, const char *member, const struct
     buf_printf(&g->out, "},.n_%s=%zu,", member, list->n);
 }
 
+/* A key that is left out or has one word: a member that is true with it. */
+static void write_truth(struct generator *g, const struct node *root, const char *key,
+                        const char *word, const char *member)
+{
+    struct str said = tables_text(root, key);
+    if (!said.n) return;
+    if (!str_is(said, word)) tables_bad(g, root, arena_printf(g->arena, "%s is %s", key, word).p);
+    buf_printf(&g->out, ".%s=true,", member);
+}
+
 static void write_program(struct generator *g, const struct node *root)
 {
     static const char *const known[] = {"moeplan", "kind",      "name",     "title",    "source",
@@ -89,15 +99,9 @@ static void write_program(struct generator *g, const struct node *root)
     for (size_t i = 0; lists[i]; i++)
         if (node_get(root, str_of(lists[i])))
             tables_write_texts(g, lists[i], node_get(root, str_of(lists[i])));
-    struct str checks = tables_text(root, "checks");
-    if (checks.n && !str_is(checks, "megatron")) tables_bad(g, root, "checks is megatron");
-    if (checks.n) buf_printf(&g->out, ".checked_by_megatron=true,");
-    struct str parser = tables_text(root, "parser");
-    if (parser.n && !str_is(parser, "megatron")) tables_bad(g, root, "parser is megatron");
-    if (parser.n) buf_printf(&g->out, ".parsed_by_megatron=true,");
-    struct str framework = tables_text(root, "framework");
-    if (framework.n && !str_is(framework, "bridge")) tables_bad(g, root, "framework is bridge");
-    if (framework.n) buf_printf(&g->out, ".of_bridge=true,");
+    write_truth(g, root, "checks", "megatron", "checked_by_megatron");
+    write_truth(g, root, "parser", "megatron", "parsed_by_megatron");
+    write_truth(g, root, "framework", "bridge", "of_bridge");
     write_settings(g, "flags", node_get(root, STR("flags")));
     write_settings(g, "keys", node_get(root, STR("keys")));
     buf_printf(&g->out, "},\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vsnprintf, with the formats that nearly all of our texts have read here: text, characters and
-   whole numbers as they are. libc takes a thousand instructions for one of them. */
+/* vsnprintf, with the formats that nearly all of our texts have read here: text and whole numbers
+   as they are. libc takes a thousand instructions for one of them. */
 #ifndef MOEPLAN_BASE_PRINT_H
 #define MOEPLAN_BASE_PRINT_H
 

@@ -50,9 +50,7 @@ void map_report_duplicates(struct arena *a, struct diags *all, struct node *map)
         return;
     }
     struct map *index = ARENA_NEW(a, struct map);
-    for (index->cap = 2 * SMALL_MAP; index->cap < 2 * map->n;)
-        index->cap *= 2; /* it does not grow, which costs more than all else here */
-    index->slots = ARENA_ARRAY(a, struct map_slot, index->cap);
+    map_reserve(a, index, map->n);
     for (size_t i = 0; i < map->n; i++) {
         if (map->keys[i]->kind != NODE_SCALAR) continue;
         int64_t before = map_get(index, map->keys[i]->text);

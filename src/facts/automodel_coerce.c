@@ -48,9 +48,13 @@ struct word {
     struct value value;
 };
 
+#define TEXT(text)                                                                                 \
+    {                                                                                              \
+        "" text, sizeof(text) - 1                                                                  \
+    }
 #define WORD(text)                                                                                 \
     {                                                                                              \
-        .kind = VALUE_STRING, .s = { "" text, sizeof(text) - 1 }                                   \
+        .kind = VALUE_STRING, .s = TEXT(text)                                                      \
     }
 
 static struct value look_up(struct arena *a, struct value v, const struct word *words, size_t n)
@@ -132,26 +136,21 @@ static struct value as_scopes(struct arena *a, struct value v)
     return good ? value_list_of(a, words.items, words.n) : value_unknown();
 }
 
-#define KEY(text)                                                                                  \
-    {                                                                                              \
-        "" text, sizeof(text) - 1                                                                  \
-    }
-
 static const struct coercion {
     struct str key;
     struct value (*as)(struct arena *a, struct value v);
 } coercions[] = {
-    {KEY("distributed.strategy"), as_strategy},
-    {KEY("distributed.dp_size"), as_dp_size},
-    {KEY("distributed.tp_size"), as_degree},
-    {KEY("distributed.cp_size"), as_degree},
-    {KEY("distributed.pp_size"), as_size},
-    {KEY("distributed.ep_size"), as_size},
-    {KEY("distributed.dp_replicate_size"), as_size},
-    {KEY("distributed.activation_checkpointing"), as_checkpointing},
-    {KEY("distributed.activation_checkpointing_scope"), as_scopes},
-    {KEY("teacher_distributed.strategy"), as_strategy},
-    {KEY("teacher_distributed.pp_size"), as_size},
+    {TEXT("distributed.strategy"), as_strategy},
+    {TEXT("distributed.dp_size"), as_dp_size},
+    {TEXT("distributed.tp_size"), as_degree},
+    {TEXT("distributed.cp_size"), as_degree},
+    {TEXT("distributed.pp_size"), as_size},
+    {TEXT("distributed.ep_size"), as_size},
+    {TEXT("distributed.dp_replicate_size"), as_size},
+    {TEXT("distributed.activation_checkpointing"), as_checkpointing},
+    {TEXT("distributed.activation_checkpointing_scope"), as_scopes},
+    {TEXT("teacher_distributed.strategy"), as_strategy},
+    {TEXT("teacher_distributed.pp_size"), as_size},
 };
 
 static bool fits(enum param_type type, struct value v)
@@ -203,12 +202,12 @@ static bool is_wrong(enum param_type type, struct value v)
 void automodel_check_type(struct facts *f, int param, struct str key, struct value written,
                           const struct node *node)
 {
-    static const struct str truths[] = {{"true", 4}, {"false", 5}};
     enum param_type type = param_table[param].type;
     if (coercion_of(key) || !is_wrong(type, written)) return;
     struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-type", node_span(f->diags, node),
                               "%.*s takes %s, not %.*s", STR_ARG(key), param_type_words(type),
                               STR_ARG(value_text(f->arena, written)));
     d->parameter = param_table[param].name;
-    if (type == PARAM_BOOL) diag_choices(f->diags, d, value_text(f->arena, written), truths, 2);
+    if (type == PARAM_BOOL)
+        diag_choices(f->diags, d, value_text(f->arena, written), truths, N_TRUTHS);
 }

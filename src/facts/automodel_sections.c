@@ -205,22 +205,26 @@ static bool has_key(const struct facts *f, struct str section, struct str key)
     return has;
 }
 
-/* The section before an ignored key, which would read it: it lost its indentation. */
-static struct str section_before(const struct facts *f, const struct node *root, size_t at)
+static struct diag *complain_ignored(struct facts *f, const struct node *key, bool section)
 {
-    bool leaf = at > 0 && root->items[at]->kind == NODE_SCALAR;
-    bool inside = leaf && root->items[at - 1]->kind == NODE_MAP &&
-                  has_key(f, root->keys[at - 1]->text, root->keys[at]->text);
-    return inside ? root->keys[at - 1]->text : (struct str){"", 0};
-}
-
-static struct diag *complain_ignored(struct facts *f, const char *rule, const struct node *key,
-                                     const char *what)
-{
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, rule, node_span(f->diags, key),
-                              "nobody reads the %s %.*s", what, STR_ARG(key->text));
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, section ? "section-misspelt" : "unknown-key",
+                 node_span(f->diags, key), "nobody reads the %s %.*s", section ? "section" : "key",
+                 STR_ARG(key->text));
     d->parameter = key->text;
     return d;
+}
+
+/* A key that lost its indentation: the section before it would read it. */
+static void check_indentation(struct facts *f, const struct node *root, size_t at)
+{
+    const struct node *key = root->keys[at];
+    if (!at || root->items[at]->kind != NODE_SCALAR || root->items[at - 1]->kind != NODE_MAP)
+        return;
+    struct str before = root->keys[at - 1]->text;
+    if (has_key(f, before, key->text))
+        diag_help(f->diags, complain_ignored(f, key, false), "it belongs into %.*s",
+                  STR_ARG(before));
 }
 
 /* What an open section does not know is ignored, or handed on. */
@@ -231,15 +235,10 @@ static void check_open(struct facts *f, const struct automodel_section *s, const
         struct str key = map->keys[i]->text;
         if (str_among(key, s->keys, s->n_keys) || (root && is_free_name(key))) continue;
         struct str near = slip_of(s, map, key);
-        struct str before = root && !near.n ? section_before(f, map, i) : (struct str){"", 0};
         if (near.n)
-            diag_suggest(f->diags,
-                         complain_ignored(f, root ? "section-misspelt" : "unknown-key",
-                                          map->keys[i], root ? "section" : "key"),
-                         near);
-        else if (before.n)
-            diag_help(f->diags, complain_ignored(f, "unknown-key", map->keys[i], "key"),
-                      "it belongs into %.*s", STR_ARG(before));
+            diag_suggest(f->diags, complain_ignored(f, map->keys[i], root), near);
+        else if (root)
+            check_indentation(f, map, i);
     }
 }
 

@@ -73,6 +73,8 @@ struct str bridge_command_recipe(struct arena *a, const struct flag_words *words
                                  struct flag_word *at, bool *exact);
 /* Whether a word is an option by which a launcher is told its recipe. */
 bool bridge_command_option(struct str word);
+/* Bridge's launchers, with all their options (rules/programs/bridge-launchers.yaml). */
+const struct program_kind *bridge_launchers(void);
 /* The launchers' option that a word begins with, its full name in *name; NULL: none of theirs. */
 const struct program_setting *bridge_command_setting(struct str word, struct str *name);
 /* The launchers' option that a word is a slip of; empty: it is none. */

@@ -164,8 +164,7 @@ static void add_sequence_parallel(struct arena *a, const struct flag_words *word
 
 enum { N_OPTIONS = sizeof options / sizeof *options };
 
-/* Bridge's launchers, with all their options. */
-static const struct program_kind *launchers(void)
+const struct program_kind *bridge_launchers(void)
 {
     return program_kind_named("bridge-launchers");
 }
@@ -175,18 +174,19 @@ const struct program_setting *bridge_command_setting(struct str word, struct str
     *name = str_slice(word, 0, str_find(word, '='));
     for (size_t i = 0; i < N_OPTIONS; i++)
         if (options[i].brief && str_is(*name, options[i].brief)) *name = str_of(options[i].name);
-    return program_kind_has(launchers(), *name) ? program_kind_own(launchers(), *name) : NULL;
+    const struct program_kind *kind = bridge_launchers();
+    return program_kind_has(kind, *name) ? program_kind_own(kind, *name) : NULL;
 }
 
 struct str bridge_command_slip(struct arena *a, struct str word)
 {
     enum { SHORTEST = 9, LONG = 18 }; /* --min_lr and --env have other neighbours */
+    const struct program_kind *kind = bridge_launchers();
     struct str name = str_slice(word, 0, str_find(word, '=')), found = {"", 0};
-    bool flag = str_starts(name, STR("--"));
-    struct str plain = flag ? str_exchange(a, name, '-', '_') : name;
-    for (size_t i = 0; flag && !program_kind_has(launchers(), name) && i < launchers()->n_flags;
-         i++) {
-        struct str own = launchers()->flags[i].name, other = str_exchange(a, own, '-', '_');
+    if (!str_starts(name, STR("--")) || program_kind_has(kind, name)) return found;
+    struct str plain = str_exchange(a, name, '-', '_');
+    for (size_t i = 0; i < kind->n_flags; i++) {
+        struct str own = kind->flags[i].name, other = str_exchange(a, own, '-', '_');
         if (str_starts(own, name)) return (struct str){"", 0}; /* argparse takes a beginning */
         if (other.n >= SHORTEST && edit_is_slip(plain, other, name.n >= LONG ? 2 : 1)) found = own;
     }

@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/num.h"
 
+const struct str truths[N_TRUTHS] = {{"true", 4}, {"false", 5}};
+
 const char *param_type_words(enum param_type type)
 {
     static const char *const words[] = {"true or false",

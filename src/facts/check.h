@@ -22,6 +22,9 @@ bool value_check_range(struct arena *a, struct diags *diags, const struct param 
                        struct value value, struct span at, struct str written);
 /* "an integer", "true or false", ... */
 const char *param_type_words(enum param_type type);
+/* The words of a bool, as choices: true, false. */
+enum { N_TRUTHS = 2 };
+extern const struct str truths[N_TRUTHS];
 /* "between 1 and 1,024", "at least 0", "above 0", "at most 1,000"; empty without a range. */
 struct str param_range_words(struct arena *a, const struct param *p);
 

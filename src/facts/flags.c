@@ -404,8 +404,7 @@ static bool check_count(struct occurrence *o)
         struct diag *d =
             complain(o, "value-for-switch", &o->values[0],
                      arena_printf(a, "%.*s is a switch and takes no value", STR_ARG(o->name.text)));
-        static const struct str truths[] = {{"true", 4}, {"false", 5}};
-        last_doubt(o)->plain = o->name.node && is_misspelt(o->values[0].text, truths, 2);
+        last_doubt(o)->plain = o->name.node && is_misspelt(o->values[0].text, truths, N_TRUTHS);
         diag_help(o->f->diags, d, "leave out '%.*s'", STR_ARG(o->values[0].text));
         drop_value(o, d);
         return false;

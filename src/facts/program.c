@@ -264,9 +264,6 @@ static void report_unknown(struct facts *f, const struct crowd *c)
               "a fork's own flags are declared with kind: Parameters in a file for --rules");
 }
 
-static const struct str truths[] = {{"true", 4}, {"false", 5}};
-enum { N_TRUTHS = 2 };
-
 void program_check_own(struct facts *f, const struct program_kind *kind,
                        const struct program_setting *own, struct str value, struct span at)
 {

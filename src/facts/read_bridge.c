@@ -654,24 +654,22 @@ static bool has_options(struct str text)
 /* The value of a launcher's option: one that it does not take ends the launch. */
 static void check_option(struct facts *f, const struct flag_words *words, size_t at)
 {
-    const struct flag_word *w = &words->items[at], *next = at + 1 < words->n ? w + 1 : NULL;
+    const struct flag_word *w = &words->items[at];
     struct str name;
     const struct program_setting *own = bridge_command_setting(w->text, &name);
-    bool equals = str_find(w->text, '=') < w->text.n;
     if (!own || w->maybe || w->dynamic || own->alone || own->type == PARAM_ANY) return;
-    const struct flag_word *value = equals ? w : next;
-    bool none = !equals && (!next || (!next->dynamic && str_starts(next->text, STR("-"))));
-    struct str text = equals  ? str_slice(w->text, str_find(w->text, '=') + 1, w->text.n)
-                      : value ? value->text
-                              : name;
-    if (none) {
+    size_t eq = str_find(w->text, '=');
+    bool equals = eq < w->text.n;
+    const struct flag_word *value = equals ? w : at + 1 < words->n ? w + 1 : NULL;
+    if (!value || (!equals && !value->dynamic && str_starts(value->text, STR("-")))) {
         struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", flag_word_span(f, w),
                                   "%.*s needs a value", STR_ARG(name));
         d->parameter = name;
-    } else if (!value->dynamic && !value->maybe && !own->list) {
-        program_check_own(f, program_kind_named("bridge-launchers"), own, text,
-                          flag_word_span(f, value));
+        return;
     }
+    struct str text = equals ? str_slice(w->text, eq + 1, w->text.n) : value->text;
+    if (!value->dynamic && !value->maybe && !own->list)
+        program_check_own(f, bridge_launchers(), own, text, flag_word_span(f, value));
 }
 
 /* The launchers hand on what they do not know, and the run then stops or goes without it. */

@@ -7,12 +7,13 @@
 
 bool expr_reads(const struct expr *e, const bool *params)
 {
-    const uint32_t *slots, count = param_count; /* above it: no parameters */
+    const uint32_t *slots;
     size_t n = expr_slots(e, &slots);
-    for (size_t i = 0; i < n; i++)
-        if (slots[i] < count &&
-            (params ? params[slots[i]] : param_table[slots[i]].scope == SCOPE_DERIVED))
-            return true;
+    for (size_t i = 0; i < n; i++) {
+        int param = facts_slot_param(slots[i]);
+        if (param < 0) continue;
+        if (params ? params[param] : param_table[param].scope == SCOPE_DERIVED) return true;
+    }
     return false;
 }
 

@@ -4,11 +4,11 @@
     python3 tools/import/program.py rules/programs/slime.yaml ~/slime HEAD [--fields slime/arguments] [--also ~/core HEAD]
 
 Flags are the literals of every add_argument, with what they take: "int", "double list", "bool", "one of a b", "switch"; those of
-Megatron-LM's own too that the program defines anew or changes, unless its file says `checks: megatron`. With --fields also the
-fields of the dataclasses below a folder (--within: only the flags below some), for programs whose parser is made of these; and with --tags those of Megatron-LM's own parser at every
-tag that matches, so that flags of its former releases are known. With --keys, for programs whose settings stand in YAML files, the
-keys of the files below a folder and the fields are `keys`, beside the flags or (--no-flags) alone. Which are Megatron-LM's is read
-from rules/parameters.
+Megatron-LM's own too that the program defines anew or changes, unless its file says `checks: megatron`. With --within only the flags
+below some folders; with --fields also the fields of the dataclasses below a folder, for programs whose parser is made of these; and
+with --tags those of Megatron-LM's own parser at every tag that matches, so that flags of its former releases are known. With --keys,
+for programs whose settings stand in YAML files, the keys of the files below a folder and the fields are `keys`, beside the flags or
+(--no-flags) alone. Which are Megatron-LM's is read from rules/parameters.
 """
 import argparse
 import ast

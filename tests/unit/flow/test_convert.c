@@ -93,8 +93,8 @@ static void strategies_in_megatrons_words(void **state)
     }
 }
 
-/* A schedule of AutoModel's takes chunks of 48 layers, and a local batch of twice as many microbatches as
-   stages: of the 16 that 64 sequences are on 8 / 2 ranks, four. */
+/* A schedule of AutoModel's takes chunks of 48 layers, and a local batch of twice as many
+   microbatches as stages: of the 16 that 64 sequences are on 8 / 2 ranks, four. */
 static void pipelines_in_automodels_words(void **state)
 {
     static const struct {
