@@ -21,7 +21,8 @@ from emitted import Unable
 # By the name that is imported. The versions are those of the containers that the judged releases are published for.
 VERSIONS = {
     "transformer_engine": "2.17.0", "transformer_engine_torch": "2.17.0", "apex": "0.1", "triton": "3.6.0",
-    "flash_attn": "2.8.3", "flash_mla": "1.0.0", "deep_ep": "1.2.1", "grouped_gemm": "1.1.4", "mamba_ssm": "2.3.0", "causal_conv1d": "1.6.0",
+    "flash_attn": "2.8.3", "flash_mla": "1.0.0", "deep_ep": "1.2.1", "grouped_gemm": "1.1.4",
+    "mamba_ssm": "2.3.0", "causal_conv1d": "1.6.0",
     "fla": "0.4.1", "einops": "0.8.1", "megatron_fsdp": "0.5.0", "nvidia_resiliency_ext": "0.6.0", "nvtx": "0.2",
     "torchao": "0.15.0", "bitsandbytes": "0.48.0", "cut_cross_entropy": "25.0", "liger_kernel": "0.6.0",
     "flashinfer": "0.6.4", "cudnn": "1.18.0", "modelopt": "0.40.0", "nvdlfw_inspect": "0.2.0", "uccl": "0.1.0",

@@ -61,9 +61,10 @@ def kind_of(words, constants, checked):
     reader = getattr(words.get("type"), "id", "")
     if one and reader in checked:
         return "one of " + " ".join(checked[reader])
-    kind = TYPES.get(reader.replace("bool", ""))  # any text is true to argparse
-    several = getattr(words.get("nargs"), "value", None) in ("+", "*") and kind != "string"
-    return kind if one else kind and several and kind + " list"
+    kind = TYPES.get(reader) if reader != "bool" else None  # any text is true to argparse
+    several = getattr(words.get("nargs"), "value", None) in ("+", "*")
+    listed = kind + " list" if several and kind in ("int", "double") else None
+    return kind if one else listed
 
 
 def calls_with_flags(tree):
