@@ -128,7 +128,7 @@ static void set_flight(struct floor *f, int most_vpp)
 static void set_interval(struct floor *f, const struct bytes *x)
 {
     double flight = f->flight[f->w->c->knobs.pp / 2], error = half(f->w->x.memory_error);
-    double widths[CAUSES] = {0}, sure = error * (x->held + flight * x->kept), all = sure * sure;
+    double widths[CAUSES], sure = error * (x->held + flight * x->kept), all = sure * sure;
     for (int i = 0; i < CAUSES; i++) {
         widths[i] = flight * x->spread[i];
         all += widths[i] * widths[i];
