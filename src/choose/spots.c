@@ -200,11 +200,7 @@ void spots_take_schedule(struct spots *s, const struct time_rates *rates)
         forward[i] = transfer + chunk / 3; /* how they share it hardly changes the whole */
         backward[i] = transfer + 2 * chunk / 3;
     }
-    struct pipeline p = {.stages = k->pp,
-                         .chunks_per_stage = k->vpp,
-                         .microbatches = knobs_scheduled(k),
-                         .forward = forward,
-                         .backward = backward};
+    struct pipeline p = pipeline_of_knobs(k, layout.n_chunks, forward, backward);
     s->schedule = (struct schedule){*rates, (1 - SPLIT_MOVING) * pipeline_time(&p)};
 }
 
