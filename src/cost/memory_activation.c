@@ -130,9 +130,9 @@ double activation_logits(const struct memory_work *w, const struct holding *s,
     if (!s->last) return 0;
     double vocab = w->embedding / w->c->model.hidden, elements = w->t.tokens * vocab;
     double kept = config_has_schedule(w->c) ? 2 : 0; /* among the outputs */
-    double bytes = fmax(0, logit_bytes(k) - kept), mtp = s->n_mtp * (k->ce_fusion == CE_TE ? 2
-                                                                     : bytes > 0           ? 4
-                                                                                           : 0);
+    double bytes = fmax(0, logit_bytes(k) - kept), depth = bytes > 0 ? 4 : 0;
+    if (k->ce_fusion == CE_TE) depth = 2;
+    double mtp = s->n_mtp * depth;
     double sum = trace_term(trace, "logits and loss", (bytes + mtp) * elements,
                             "%.0f B x %.0f x %.0f", bytes + mtp, w->t.tokens, vocab);
     if (!k->defer_embedding_wgrad) return sum;
