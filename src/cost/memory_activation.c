@@ -34,7 +34,7 @@ struct layers_in_flight activation_layers(const struct memory_work *w, int stage
     struct layers_in_flight out = {0};
     double in_flight[LAYOUT_MAX_CHUNKS], layers = 0;
     pipeline_in_flight(k, stage, in_flight);
-    const struct chunk *chunk = stage_chunk(w, stage, 0);
+    const struct chunk *chunk = stage_chunks(w, stage);
     int n_kinds = w->c->model.n_kinds;
     bool full = k->recompute == RECOMPUTE_FULL;
     for (int v = 0; v < k->vpp; v++, chunk += k->pp) {
