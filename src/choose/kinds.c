@@ -366,8 +366,14 @@ bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute,
 
 /* ---- the whole ---- */
 
-enum { GATHERED = 14, ALONE = 1 << 28, SHARED = 1 << 29, EXPERTS_SHARED = 1 << 30 };
-static const unsigned of_move_need = (1u << GATHERED) - 1;
+/* Beside the bits of move_need: the ranks whose tokens are gathered, and what stands behind. */
+enum {
+    RANKS_BITS = 14,
+    ALONE = 1 << (NEED_BITS + RANKS_BITS),
+    SHARED = ALONE << 1,
+    EXPERTS_SHARED = ALONE << 2
+};
+static const unsigned of_move_need = (1u << NEED_BITS) - 1;
 
 /* What replicas and formats of what ranks exchange are worth depends on whether there are any; what
    a dispatcher holds that gathers the tokens of all ranks, on how many they are; what gradients
@@ -375,9 +381,9 @@ static const unsigned of_move_need = (1u << GATHERED) - 1;
 static unsigned rank_bits(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
-    unsigned gathered = k->dispatcher == DISPATCH_TORCH ? (unsigned)k->ep % (1 << 14) : 0u;
+    unsigned gathered = k->dispatcher == DISPATCH_TORCH ? (unsigned)k->ep % (1u << RANKS_BITS) : 0u;
     return (knobs_dp(k) * k->cp > 1 ? SHARED : 0u) | (knobs_edp(k) > 1 ? EXPERTS_SHARED : 0u) |
-           (knobs_microbatches(k) == 1 ? ALONE : 0u) | gathered << GATHERED;
+           (knobs_microbatches(k) == 1 ? ALONE : 0u) | gathered << NEED_BITS;
 }
 
 /* The same states in the same order as in another kind, on whose spots the same moves are possible:

@@ -18,8 +18,7 @@ static bool is_knob(int param)
     return knob_of(param) != NULL;
 }
 
-/* Whether the release has the word; without it an earlier rule's stands, or the release's default.
- */
+/* Whether the release has the word; else an earlier rule's stands, or the release's default. */
 static bool has_word(const struct facts *f, int param, struct value v)
 {
     size_t n;

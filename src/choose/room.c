@@ -315,5 +315,5 @@ bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp)
         if (none) f->within = s->c.machine.capacity_bytes;
     }
     if (mbs < f->hopeless) return false;
-    return knobs_microbatches(&s->c.knobs) > 1 || is_hopeless_with(s, mbs, most_vpp);
+    return room_is_known_hopeless(s, spot) || is_hopeless_with(s, mbs, most_vpp);
 }

@@ -285,8 +285,8 @@ static bool is_barred(struct search *s)
     return note_rejection(s, r->barred ? r->barred(r->context, &s->c) : NULL);
 }
 
-/* Offload is for spots and stages on which recomputation short of whole layers makes no room, or
-   for all where the best plan offloads. */
+/* Offload is for spots and stages on which recomputation short of whole layers makes no room; where
+   it is tried alone, for all. */
 static bool needs_offload(struct search *s)
 {
     const struct kind *kind = present_kind(s);
@@ -486,11 +486,7 @@ static void visit_known(struct search *s)
 
 static enum part part_of(const struct knob *knob)
 {
-    static const enum decision_id sizes[] = {DECISION_TP, DECISION_CP,  DECISION_ETP,
-                                             DECISION_EP, DECISION_MBS, DECISION_PP};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (decisions[sizes[i]].size == knob->offset) return PART_SPOT;
-    if (knob->kind == KNOB_SHARDED) return PART_SPOT;
+    if (spots_decide(knob) || knob->kind == KNOB_SHARDED) return PART_SPOT;
     if (knob->offset == decisions[DECISION_VPP].size) return PART_STAGES;
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
         for (const int *p = d->params; kinds_decide(d) && *p != P_NONE; p++)

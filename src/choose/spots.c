@@ -16,6 +16,13 @@ static const enum decision_id axes[] = {DECISION_TP,  DECISION_CP, DECISION_ETP,
                                         DECISION_MBS, DECISION_PP, DECISION_SCHEDULES};
 enum { AXES = sizeof axes / sizeof *axes };
 
+bool spots_decide(const struct knob *knob)
+{
+    for (int i = 0; i < AXES; i++)
+        if (decisions[axes[i]].size == knob->offset) return true;
+    return false;
+}
+
 /* ---- bounds ---- */
 
 void spots_take_least(struct time_rates *least, const struct time_rates *one)
@@ -186,18 +193,14 @@ void spots_take_schedule(struct spots *s, const struct time_rates *rates)
     double forward[LAYOUT_MAX_CHUNKS], backward[LAYOUT_MAX_CHUNKS];
     double transfer = comm_stage_exposed(s->timing, k);
     bool divided = k->pp > 1 && split_by_time(c, rates, &layout);
-    for (int i = 0, layer = 0; divided && i < layout.n_chunks; i++) {
+    c->knobs = saved;
+    if (!divided) return;
+    for (int i = 0, layer = 0; i < layout.n_chunks; i++) {
         double chunk = chunk_seconds(c, rates, &layout, i, &layer);
         forward[i] = transfer + chunk / 3; /* how they share it hardly changes the whole */
         backward[i] = transfer + 2 * chunk / 3;
     }
-    c->knobs = saved;
-    if (!divided) return;
-    struct pipeline p = {.stages = k->pp,
-                         .chunks_per_stage = k->vpp,
-                         .microbatches = knobs_scheduled(k),
-                         .forward = forward,
-                         .backward = backward};
+    struct pipeline p = pipeline_of_knobs(k, layout.n_chunks, forward, backward);
     s->schedule = (struct schedule){*rates, (1 - SPLIT_MOVING) * pipeline_time(&p)};
 }
 

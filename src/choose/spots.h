@@ -56,6 +56,8 @@ struct spots {
 
 /* Every layout of the request; fills what is after `kernels`. */
 void spots_fill(struct spots *s);
+/* Whether a knob is one of the sizes that make a spot. */
+bool spots_decide(const struct knob *knob);
 /* Takes of each rate the smaller one. */
 void spots_take_least(struct time_rates *least, const struct time_rates *one);
 /* Rates that no combination of switches undercuts, with what *c recomputes, pp 1. */

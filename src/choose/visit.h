@@ -111,11 +111,11 @@ struct search {
     struct memory_work *memory;
     struct known_memory **known_memory; /* [SEARCH_KNOWN_MEMORY], likewise */
     struct finalists finalists;
-    bool tight, risky;               /* risky: of the variant being tried, false while it is open */
-    bool last_resort, offload_alone; /* the plans being tried all offload: where others have room
-                                        without, where the best offloads too */
-    double worth; /* seconds that a step takes at most of what is kept of the former */
-    bool any;     /* one plan that fits will do */
+    bool tight, risky;  /* risky: of the variant being tried, false while it is open */
+    bool offload_alone; /* the second pass, in which what is tried all offloads */
+    bool last_resort;   /* the same where the best plan does without */
+    double worth;       /* seconds that a step of what is kept takes at most there */
+    bool any;           /* one plan that fits will do */
 };
 
 static inline const struct kind *present_kind(const struct search *s)

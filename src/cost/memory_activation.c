@@ -34,7 +34,7 @@ struct layers_in_flight activation_layers(const struct memory_work *w, int stage
     struct layers_in_flight out = {0};
     double in_flight[LAYOUT_MAX_CHUNKS], layers = 0;
     pipeline_in_flight(k, stage, in_flight);
-    const struct chunk *chunk = stage_chunk(w, stage, 0);
+    const struct chunk *chunk = stage_chunks(w, stage);
     int n_kinds = w->c->model.n_kinds;
     bool full = k->recompute == RECOMPUTE_FULL;
     for (int v = 0; v < k->vpp; v++, chunk += k->pp) {
@@ -130,9 +130,9 @@ double activation_logits(const struct memory_work *w, const struct holding *s,
     if (!s->last) return 0;
     double vocab = w->embedding / w->c->model.hidden, elements = w->t.tokens * vocab;
     double kept = config_has_schedule(w->c) ? 2 : 0; /* among the outputs */
-    double bytes = fmax(0, logit_bytes(k) - kept), mtp = s->n_mtp * (k->ce_fusion == CE_TE ? 2
-                                                                     : bytes > 0           ? 4
-                                                                                           : 0);
+    double bytes = fmax(0, logit_bytes(k) - kept), depth = bytes > 0 ? 4 : 0;
+    if (k->ce_fusion == CE_TE) depth = 2;
+    double mtp = s->n_mtp * depth;
     double sum = trace_term(trace, "logits and loss", (bytes + mtp) * elements,
                             "%.0f B x %.0f x %.0f", bytes + mtp, w->t.tokens, vocab);
     if (!k->defer_embedding_wgrad) return sum;

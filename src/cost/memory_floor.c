@@ -79,16 +79,25 @@ static double on(const struct floor *f, const struct bytes *x, double flight)
     return f->certain * (x->held + flight * x->kept) + flight * spread;
 }
 
+/* Buffers of a rank in the middle, as many as the first of them would have. */
+static double middle_buffers(const struct memory_work *w)
+{
+    struct holding nothing = {0};
+    return state_buffers(w, &nothing, NULL);
+}
+
 /* What stands at an end beside the layers: the head's backward may be the peak in place of a
    layer's. */
 static double end_bytes(const struct floor *f, int rank)
 {
     const struct memory_work *w = f->w;
     struct holding s = holding_of_ends(w, rank == 0, rank > 0);
+    s.stage = rank;
     double head = activation_head_transient(w, &s, NULL) + activation_logits(w, &s, NULL);
     double own = activation_outputs(w, &s, NULL) +
                  s.n_mtp * (w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed);
     if (rank == 0) own += f->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
+    own += state_buffers(w, &s, NULL) - middle_buffers(w); /* an end receives from one side */
     return f->certain * (held(w, &s) + own + fmax(0, head - f->backward));
 }
 
@@ -128,7 +137,7 @@ static void set_flight(struct floor *f, int most_vpp)
 static void set_interval(struct floor *f, const struct bytes *x)
 {
     double flight = f->flight[f->w->c->knobs.pp / 2], error = half(f->w->x.memory_error);
-    double widths[CAUSES] = {0}, sure = error * (x->held + flight * x->kept), all = sure * sure;
+    double widths[CAUSES], sure = error * (x->held + flight * x->kept), all = sure * sure;
     for (int i = 0; i < CAUSES; i++) {
         widths[i] = flight * x->spread[i];
         all += widths[i] * widths[i];
@@ -212,7 +221,6 @@ double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL
                     bool high, struct memory_work *w)
 {
     struct floor f;
-    struct holding nothing = {0};
     if (c->layout_given || c->knobs.pp > COST_MAX_STAGES) return 0;
     if (c->knobs.pp == 1) return undivided(c, high, w);
     memory_place(c, w);
@@ -220,5 +228,5 @@ double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL
     set_flight(&f, most_vpp);
     const struct bytes *unit = &f.layers[most_frequent(counts)];
     if (high) set_interval(&f, unit);
-    return weighted_mean(&f, unit) + f.certain * state_buffers(w, &nothing, NULL);
+    return weighted_mean(&f, unit) + f.certain * middle_buffers(w);
 }

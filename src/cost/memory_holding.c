@@ -26,7 +26,7 @@ static void hold_units(struct holding *s, const struct layer_memory *l)
 /* Layers of each kind on the stage, and what else stands there. */
 static void hold_chunks(const struct memory_work *w, int counts[MODEL_MAX_KINDS], struct holding *s)
 {
-    const struct chunk *chunk = stage_chunk(w, s->stage, 0);
+    const struct chunk *chunk = stage_chunks(w, s->stage);
     int n_kinds = w->c->model.n_kinds, pp = w->c->knobs.pp, last_kind = -1;
     for (int i = 0; i < n_kinds; i++)
         counts[i] = 0;

@@ -24,13 +24,18 @@ static bool lazy_gradients(const struct knobs *k)
     return k->fsdp == FSDP_FSDP2 && k->pp == 1 && knobs_microbatches(k) == 1;
 }
 
-/* The largest of: A backward of the head, B backward of the last layer, M the outputs of a pass put
-   together, C optimizer step, L loading of 4-bit weights. CUDA graphs keep the tensors of the
-   modules they capture, for every microbatch in flight, in a pool that nothing else may use, not
-   even the optimizer step (transformer_engine/pytorch/graph.py: one memory pool, with input and
-   output buffers reused after a backward). *passes: the larger of the first two. */
-static struct phase peak_phase(const struct memory_work *w, const struct holding *s,
-                               const struct in_flight *saved, struct phase *passes)
+enum { HEAD, LAYER, OUTPUTS, STEP, LOADING, PHASES };
+struct phases {
+    struct phase items[PHASES];
+};
+
+/* A backward of the head, B backward of the last layer, M the outputs of a pass put together, C
+   optimizer step, L loading of 4-bit weights. CUDA graphs keep the tensors of the modules they
+   capture, for every microbatch in flight, in a pool that nothing else may use, not even the
+   optimizer step (transformer_engine/pytorch/graph.py: one memory pool, with input and output
+   buffers reused after a backward). */
+static struct phases phases_of(const struct memory_work *w, const struct holding *s,
+                               const struct in_flight *saved)
 {
     const struct knobs *k = &w->c->knobs;
     double grads = state_gradients(w, s, NULL), early = lazy_gradients(k) ? 0 : grads;
@@ -38,28 +43,37 @@ static struct phase peak_phase(const struct memory_work *w, const struct holding
     double resident = k->offload_optimizer_states ? 0 : states;
     double pool = saved->captured, eager = saved->kept - pool;
     double outputs = activation_outputs(w, s, NULL);
-    const struct phase phases[] = {
-        {activation_head_transient(w, s, NULL), eager, pool,
-         outputs + activation_logits(w, s, NULL), early, resident, gathered, 'A', 0},
-        {activation_layer_transient(w, s, NULL), eager, pool, outputs, early, resident, gathered,
-         'B', 0},
-        {0, 0, pool, 2 * outputs, grads, resident, gathered, 'M', 0},
-        {state_step_transient(w, s, NULL), 0, pool, outputs, grads, states,
-         k->fsdp == FSDP_FSDP2 ? 0 : gathered, 'C', 0},
-        {.transient = state_loading(w, s, NULL), .name = 'L'},
-    };
-    enum { PHASES = sizeof phases / sizeof *phases };
-    double most = phase_total(&phases[0]), next = 0;
+    return (struct phases){{
+        [HEAD] = {activation_head_transient(w, s, NULL), eager, pool,
+                  outputs + activation_logits(w, s, NULL), early, resident, gathered, 'A', 0},
+        [LAYER] = {activation_layer_transient(w, s, NULL), eager, pool, outputs, early, resident,
+                   gathered, 'B', 0},
+        [OUTPUTS] = {0, 0, pool, 2 * outputs, grads, resident, gathered, 'M', 0},
+        [STEP] = {state_step_transient(w, s, NULL), 0, pool, outputs, grads, states,
+                  k->fsdp == FSDP_FSDP2 ? 0 : gathered, 'C', 0},
+        [LOADING] = {.transient = state_loading(w, s, NULL), .name = 'L'},
+    }};
+}
+
+static struct phase peak_of(const struct phases *all)
+{
+    double most = phase_total(&all->items[0]), next = 0;
     int peak = 0;
     for (int i = 1; i < PHASES; i++) {
-        double total = phase_total(&phases[i]);
+        double total = phase_total(&all->items[i]);
         next = fmax(next, fmin(total, most));
         if (total > most) most = total, peak = i;
     }
-    struct phase out = phases[peak];
+    struct phase out = all->items[peak];
     out.next = next;
-    *passes = phases[phase_total(&phases[1]) > phase_total(&phases[0])];
     return out;
+}
+
+/* The larger backward. */
+static const struct phase *backward_of(const struct phases *all)
+{
+    const struct phase *head = &all->items[HEAD], *layer = &all->items[LAYER];
+    return phase_total(layer) > phase_total(head) ? layer : head;
 }
 
 /* Half-widths of independent causes add in squares. */
@@ -153,10 +167,11 @@ void stage_estimate(const struct memory_work *w, int stage, struct stage_memory 
 {
     struct holding s = holding_of_stage(w, stage);
     struct in_flight saved = activation_in_flight(w, &s);
-    struct phase passes, peak = peak_phase(w, &s, &saved, &passes);
+    struct phases phases = phases_of(w, &s, &saved);
+    struct phase peak = peak_of(&phases);
     *out = stage_in(w, &s, &saved, &peak);
     if (!phase_is_backward(peak.name))
-        out->high = fmax(out->high, stage_in(w, &s, &saved, &passes).high);
+        out->high = fmax(out->high, stage_in(w, &s, &saved, backward_of(&phases)).high);
 }
 
 /* Only terms of the peak's phase, so that they add up to its total. */
@@ -164,7 +179,8 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
 {
     struct holding s = holding_of_stage(w, stage);
     struct in_flight saved = activation_in_flight(w, &s);
-    struct phase passes, peak = peak_phase(w, &s, &saved, &passes);
+    struct phases phases = phases_of(w, &s, &saved);
+    struct phase peak = peak_of(&phases);
     state_parameters(w, &s, trace);
     if (peak.grads > 0) state_gradients(w, &s, trace);
     if (peak.optimizer > 0) state_optimizer(w, &s, trace);

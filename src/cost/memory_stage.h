@@ -31,9 +31,10 @@ struct holding holding_of_stage(const struct memory_work *w, int stage);
 /* Of one layer of a kind alone, and of what stands at the ends of the model beside its layers. */
 struct holding holding_of_layer(const struct memory_work *w, int kind);
 struct holding holding_of_ends(const struct memory_work *w, bool first, bool last);
-static inline const struct chunk *stage_chunk(const struct memory_work *w, int stage, int v)
+/* The stage's first chunk; its next ones stand pp further each. */
+static inline const struct chunk *stage_chunks(const struct memory_work *w, int stage)
 {
-    return &w->chunks[v * w->c->knobs.pp + stage];
+    return &w->chunks[stage];
 }
 
 /* ---- static state and buffers (memory_state.c) ---- */

@@ -170,6 +170,18 @@ static double closed_form(const struct pipeline *p, struct totals t)
     return (double)p->microbatches * t.largest + ramp;
 }
 
+struct pipeline pipeline_of_knobs(const struct knobs *k, int n_chunks, const double *forward,
+                                  const double *backward)
+{
+    return (struct pipeline){.stages = k->pp,
+                             .chunks_per_stage = n_chunks / k->pp,
+                             .microbatches = knobs_scheduled(k),
+                             .group =
+                                 k->group_size > 0 && k->group_size != k->pp ? k->group_size : 0,
+                             .forward = forward,
+                             .backward = backward};
+}
+
 double pipeline_busiest(const struct pipeline *p)
 {
     return totals_of(p).largest;

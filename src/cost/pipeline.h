@@ -3,7 +3,7 @@
 #ifndef MOEPLAN_COST_PIPELINE_H
 #define MOEPLAN_COST_PIPELINE_H
 
-#include <stdint.h>
+#include "plan/config.h"
 
 struct pipeline {
     int stages, chunks_per_stage; /* pp, vpp */
@@ -13,6 +13,9 @@ struct pipeline {
         *backward; /* [stages * chunks_per_stage], seconds; chunk c is on rank c % stages */
 };
 
+/* One pass of the knobs' schedule over so many chunks, whose seconds these are. */
+struct pipeline pipeline_of_knobs(const struct knobs *k, int n_chunks, const double *forward,
+                                  const double *backward);
 /* Seconds from the first forward to the last backward. Exact for equal chunks and for short
    schedules; long ones are simulated until they repeat and continued at that rate. */
 double pipeline_time(const struct pipeline *p);

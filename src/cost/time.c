@@ -258,12 +258,7 @@ static double uneven_ramps(const struct knobs *k, const struct chunks *c)
    rise: of what throttling takes of a busy stage, as much is saved as it waits. */
 static double schedule(const struct knobs *k, const struct chunks *c)
 {
-    struct pipeline p = {.stages = k->pp,
-                         .chunks_per_stage = c->n / k->pp,
-                         .microbatches = knobs_scheduled(k),
-                         .group = k->group_size > 0 && k->group_size != k->pp ? k->group_size : 0,
-                         .forward = c->forward,
-                         .backward = c->backward};
+    struct pipeline p = pipeline_of_knobs(k, c->n, c->forward, c->backward);
     double busy = (double)p.microbatches * pipeline_busiest(&p);
     double waits = pipeline_time(&p) - busy + uneven_ramps(k, c);
     return knobs_schedules(k) * (busy + waits * (1 - c->heat / c->all));

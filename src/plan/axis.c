@@ -119,7 +119,7 @@ struct axis axis_mbs(const struct config *base, const struct knobs *k)
 struct axis axis_schedules(const struct config *base, const struct knobs *k)
 {
     struct axis x = axis_of(1);
-    if (!config_traits(base)->schedule_takes_batch) return x;
+    if (!config_traits(base)->schedule_takes_batch || k->pp == 1) return x;
     int64_t n = knobs_microbatches(k);
     for (int passes = 2; n / passes >= k->pp; passes++)
         if (n % passes == 0) axis_add(&x, passes);

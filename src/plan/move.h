@@ -42,6 +42,7 @@ enum move_need {
     NEED_SHARDED_OPTIMIZER = 4096,
     NEED_SEQUENCE_PARALLEL = 8192,
 };
+enum { NEED_BITS = 14 }; /* that all of them take */
 
 /* What a plan with the move has to be told of: numbers other than with the framework's fp32
    defaults, by which of them, and buffers of a fixed size that a batch may overflow. */
