@@ -56,7 +56,7 @@ quantile() { # PART: of the absolute errors
     echo "depths than the published one."
     echo
     awk -F'|' '{ printf "%.6f|%s on %s %+.0f %%\n", ($11 < 0 ? -$11 : $11), $2, $3, 100 * $11 }' "$dir/table" | sort -rn | head -6 |
-        awk -F'|' '{ printf "%s%s", NR > 1 ? ", " : "What misses most: ", $2 } END { print "." }'
+        awk -F'|' '{ printf "%s%s", (NR > 1 ? ", " : "What misses most: "), $2 } END { print "." }'
     echo "Qwen3-235B-A22B's steps on H800 with eight stages took 13 to 20 % longer than those with 32 that differ in nothing else that is"
     echo "published; runs of 2025 do not name their dispatcher; for gpt-oss and Llama 4 no cause is known."
     echo
