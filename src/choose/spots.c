@@ -244,8 +244,8 @@ static void add_spot(struct spots *s)
         .number = (uint32_t)s->items.n,
         .group = (uint32_t)s->groups.n - 1,
         .family = s->n_families + (uint32_t)(k->pp < AXIS_MAX_PP ? k->pp : AXIS_MAX_PP),
-        .pp = k->pp,
-        .schedules = k->schedules};
+        .pp = (uint16_t)k->pp,
+        .schedules = (uint16_t)k->schedules};
 }
 
 /* Sequence parallelism goes with tensor parallelism unless the user decides. */

@@ -13,7 +13,7 @@ struct spot {
     double wish;            /* prefer_sum of its sizes and sharding */
     uint32_t number;        /* in the order of enumeration: ties keep it */
     uint32_t group, family; /* family: of spots that share all but the micro-batch */
-    int pp, schedules;
+    uint16_t pp, schedules;
 };
 
 struct variant;

@@ -9,6 +9,7 @@ enum {
                               longer hides the ring */
     SHORTEST_OF_FEW = 256,
     MOST_VIRTUAL = 16,
+    MOST_PASSES = 1024, /* of a pipeline's schedule in a step */
 };
 
 struct axis axis_of(int value)
@@ -121,7 +122,7 @@ struct axis axis_schedules(const struct config *base, const struct knobs *k)
     struct axis x = axis_of(1);
     if (!config_traits(base)->schedule_takes_batch || k->pp == 1) return x;
     int64_t n = knobs_microbatches(k);
-    for (int passes = 2; n / passes >= k->pp; passes++)
+    for (int passes = 2; passes <= MOST_PASSES && n / passes >= k->pp; passes++)
         if (n % passes == 0) axis_add(&x, passes);
     return x;
 }
