@@ -33,7 +33,7 @@ bool knobs_divide(const struct knobs *k)
 {
     if (k->gpus % ((int64_t)k->tp * k->cp * k->pp) != 0) return false;
     if (k->gpus % ((int64_t)k->etp * k->ep * k->pp) != 0) return false;
-    return k->gbs % (k->mbs * knobs_dp(k)) == 0;
+    return k->gbs % (k->mbs * knobs_dp(k) * knobs_schedules(k)) == 0;
 }
 
 bool knobs_same_recompute(const struct knobs *a, const struct knobs *b)

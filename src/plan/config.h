@@ -295,7 +295,8 @@ bool config_machine(const struct facts *f, struct machine *out);
 /* The layout that the derived parameter pipeline_layout_stages states: a string of letters (E t m
    L) a chunk. False when it is none or above the limits. */
 bool layout_from_stages(struct value stages, struct layout *out);
-/* Whether the GPUs divide by both grids, tp·cp·pp and etp·ep·pp, and the batch by mbs·dp. */
+/* Whether the GPUs divide by both grids, tp·cp·pp and etp·ep·pp, and the batch by mbs·dp and the
+   passes of the schedule. */
 bool knobs_divide(const struct knobs *k);
 /* SCOPE_* bits that CUDA graphs hold; what they hold when no scope is named:
    megatron/core/transformer/cuda_graphs.py. 0: no graphs. */

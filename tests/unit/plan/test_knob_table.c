@@ -430,6 +430,9 @@ static void a_stated_local_batch_is_a_pass(void **state)
     to.schedules = 2;
     knobs_say_changes(&c, &to, f);
     assert_int_equal(facts_int(f, P_micro_batch_size, 0), 4);
+    assert_true(knobs_divide(&to));
+    to.schedules = 3;
+    assert_false(knobs_divide(&to));
 }
 
 static void stages_are_counted_as_the_framework_does(void **state)
