@@ -35,10 +35,15 @@ static bool heads_divide(const struct model_shape *m, int tp)
     return m->mla || m->groups % tp == 0 || tp % m->groups == 0;
 }
 
+static bool has_tensor_beside(const struct config *base)
+{
+    return !base->model.experts || config_traits(base)->tensor_beside_experts;
+}
+
 struct axis axis_tp(const struct config *base, const struct knobs *k)
 {
     struct axis x = {0};
-    bool dense_only = base->model.experts && !config_traits(base)->tensor_beside_experts;
+    bool dense_only = !has_tensor_beside(base);
     for (int tp = 1; tp <= base->machine.nvlink_domain && tp <= k->gpus; tp *= 2) {
         if (k->gpus % tp || !heads_divide(&base->model, tp)) continue;
         if (tp > 1 && (k->fsdp == FSDP_DDP || dense_only)) break;
@@ -51,10 +56,10 @@ struct axis axis_tp(const struct config *base, const struct knobs *k)
 struct axis axis_cp(const struct config *base, const struct knobs *k)
 {
     struct axis x = axis_of(1);
-    (void)base;
     bool few = k->gbs < k->gpus; /* sequences that are fewer than the GPUs may have to be cut */
     int shortest = few ? SHORTEST_OF_FEW : SHORTEST_SHARD;
-    if (k->seq < LONG_SEQUENCE && !few) return x;
+    /* Where there is no tensor parallelism, nothing else divides a sequence's activations. */
+    if (k->seq < LONG_SEQUENCE && !few && has_tensor_beside(base)) return x;
     for (int64_t cp = 2; k->seq / cp >= shortest && cp * k->tp <= k->gpus; cp *= 2)
         if (k->seq % (2 * cp) == 0 && k->seq / cp % k->tp == 0 && k->gpus % (cp * k->tp) == 0)
             axis_add(&x, (int)cp);

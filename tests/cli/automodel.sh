@@ -40,7 +40,9 @@ expect 1 "pipeline-plan" "$moeplan" suggest llama-4-scout --gpus 8 --platform h1
 
 # the fewest GPUs are a number that somebody has, or there is no answer
 run 0 "$moeplan" suggest deepseek-v2 --gpus min --platform h100 --framework automodel
-has " 48 GPUs, "
+has " 40 GPUs, "
+# where nothing else divides a sequence, context parallelism does
+has " cp2 "
 run 1 "$moeplan" suggest deepseek-v3 --gpus min --platform h100 --framework megatron --pin tp=1,pp=1,ep=1
 has "no plan fits on up to 16384 GPUs"
 has "the smallest needs"
