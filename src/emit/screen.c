@@ -159,6 +159,7 @@ static void add_precision(struct arena *a, const struct config *c, struct buf *o
                own && k->grad_bytes == 2 ? ", gradients in bf16" : "");
     if (k->precision_aware && k->exp_avg_sq_bytes < 4)
         buf_printf(out, ", moments in %.*s", STR_ARG(word(a, k, P_exp_avg_sq_dtype)));
+    if (own && knobs_keeps_remainder(k)) buf_add(out, STR(", main parameters as remainders"));
     buf_add_char(out, '\n');
 }
 

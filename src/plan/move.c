@@ -512,7 +512,11 @@ static const struct move parameter_gather_moves[] = {
      NEED_OPTIMIZER | NEED_FP8 | NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0, RISK_PARAMETERS},
     {0}};
 
+/* Who keeps moments in fp32 still keeps the main parameters as two bytes beside the parameter: the
+   same numbers in half the bytes (Transformer Engine's FusedAdam, store_param_remainders). */
 static const struct move optimizer_precision_moves[] = {
+    {"main parameters as remainders", keep_moments, 4, NEED_OPTIMIZER | NEED_SHARDED_OPTIMIZER,
+     MOVE_SEARCH, 0, 0},
     {"moments in bf16", keep_moments, 2, NEED_OPTIMIZER | NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0,
      RISK_MOMENTS},
     {"moments in FP8", keep_moments, 1, NEED_OPTIMIZER | NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0,

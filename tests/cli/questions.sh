@@ -24,7 +24,7 @@ ask 0 "goodput     0.97 (0.93 to 0.99) from the size: 2.2 interruptions a day" d
 has "  days        "
 
 # the fewest GPUs for long documents; by when
-ask 0 "GPUs without offload" qwen3-30b-a3b --gpus min --platform h200 --seq 131072 --gbs 64 --framework bridge
+ask 0 "GPUs without offload" qwen3-30b-a3b --gpus min --platform h200 --seq 65536 --gbs 64 --framework bridge
 ask 0 "GPUs are the fewest that are done in 14 days" qwen3-30b-a3b --platform h200 --seq 32768 --gbs 64 --framework automodel --tokens 50B --deadline 14d
 
 # the same run on another machine
