@@ -127,12 +127,13 @@ static void write_sets(struct work *w, const struct release *r, const struct rel
     buf_printf(&w->g->out, "{0,0}},.n_sets=%zu,", n);
 }
 
-static bool is_standard(const struct work *w, struct str name)
+/* The place in the list, from 1 on; 0: it is not there. */
+static int standard_place(const struct work *w, struct str name)
 {
     const struct node *list = node_get(w->root, STR("standard"));
     for (size_t i = 0; list && i < list->n; i++)
-        if (str_eq(list->items[i]->text, name)) return true;
-    return false;
+        if (str_eq(list->items[i]->text, name)) return (int)i + 1;
+    return 0;
 }
 
 static void check_entry(struct work *w, const struct release_entry *e)
@@ -156,8 +157,8 @@ static struct str row_text(struct work *w, const struct release *r, const struct
     tables_write_text(&w->g->out, "model", model);
     tables_write_text(&w->g->out, "task", tables_text(e->node, "task"));
     tables_write_text(&w->g->out, "chip", tables_text(e->node, "chip"));
-    buf_printf(&w->g->out, ".gpus=%.*s,.standard=%s,.rebuilds=%s,.made=%s,.common=%lld,",
-               STR_ARG(gpus.n ? gpus : STR("0")), is_standard(w, e->name) ? "true" : "false",
+    buf_printf(&w->g->out, ".gpus=%.*s,.standard=%d,.rebuilds=%s,.made=%s,.common=%lld,",
+               STR_ARG(gpus.n ? gpus : STR("0")), standard_place(w, e->name),
                tables_true(e->node, "rebuilds") ? "true" : "false", made ? "true" : "false",
                (long long)common);
     tables_write_params(w->g, "absent", node_get(e->node, STR("lacks")));

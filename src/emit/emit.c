@@ -26,6 +26,7 @@ struct value emit_spelled(struct arena *a, const struct param_spelling *in, stru
 {
     if (v.kind == VALUE_BOOL && in->inverse) v.b = !v.b;
     if (v.kind == VALUE_STRING && in->dtype) v.s = fact_dtype(a, v.s);
+    if (v.kind == VALUE_LIST && in->single && v.list->n == 1) v = v.list->items[0];
     return v;
 }
 

@@ -55,7 +55,7 @@ struct value emit_assumed(struct arena *a, const struct facts *f);
 /* The same in one line, features that are taken as absent or off only counted; empty: nothing. */
 struct str emit_assumed_line(struct arena *a, const struct facts *f);
 /* A value as the spelling has it: booleans that mean the opposite turned, number formats by
-   PyTorch's names. */
+   PyTorch's names, a list of one item as the item where it stands for all layers. */
 struct value emit_spelled(struct arena *a, const struct param_spelling *in, struct value v);
 /* A value as a word: true, 8, 1.5, alltoall, [attn, moe_router]. */
 struct str emit_scalar(struct arena *a, struct value v);

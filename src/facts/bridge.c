@@ -42,18 +42,19 @@ struct str bridge_recipe_nearest(struct str word, uint32_t releases)
     return near.best;
 }
 
-/* What overrides for a model of the catalogue and a task stand on: its own recipe, else the common
-   one; NULL when there is no such task. */
+/* What overrides for a model of the catalogue and a task stand on: of its own recipes the first
+   that the release has, else the common one; NULL when there is no such task. */
 static const struct bridge_recipe *recipe_for(struct str model, struct str task, uint32_t release)
 {
-    const struct bridge_recipe *common = NULL;
+    const struct bridge_recipe *common = NULL, *own = NULL;
     for (uint32_t i = 0; i < bridge_recipe_count; i++) {
         const struct bridge_recipe *r = &bridge_recipes[i];
         if (!(r->releases & release) || !str_eq(r->task, task)) continue;
-        if (model.n && r->standard && str_eq(r->model, model)) return r;
+        bool theirs = model.n && r->standard && str_eq(r->model, model);
+        if (theirs && (!own || r->standard < own->standard)) own = r;
         if (is_common(r)) common = r;
     }
-    return common;
+    return own ? own : common;
 }
 
 const struct bridge_recipe *bridge_recipe_of(const struct facts *f)

@@ -280,7 +280,8 @@ static void read_hybrid(struct hf *h)
     bool jamba = hf_look(h, "attn_layer_period", NULL) != NULL;
     struct str pattern = n ? letters(h, n) : jamba ? jamba_letters(h) : typed_letters(h);
     if (pattern.n == 0) return;
-    if (h->layers == 0) h->layers = (int64_t)pattern.n;
+    /* a letter is a layer in Megatron-core, and a layer of pairs has two */
+    if (!n || h->layers == 0) h->layers = (int64_t)pattern.n;
     if (n && (int64_t)pattern.n != h->layers)
         hf_defect(h, n, P_hybrid_layer_pattern, "the pattern is not as long as there are layers");
     const struct node *depth =

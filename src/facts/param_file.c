@@ -195,7 +195,7 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     static const char *const known[] = {"flags", "flag",    "key",   "more_keys", "inverse",
                                         "type",  "items",   "rule",  "choices",   "default",
                                         "also",  "unset",   "under", "recipe",    "provider",
-                                        "dtype", "settled", "fixed", NULL};
+                                        "dtype", "settled", "fixed", "single", NULL};
     struct param_spelling s = {
         .known = true, .default_value = value_null(), .releases = UINT32_MAX};
     if (!check_keys(r, node, known)) return s;
@@ -210,6 +210,7 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     s.settled = is_true(r, node, "settled");
     s.fixed = is_true(r, node, "fixed");
     s.inverse = is_true(r, node, "inverse");
+    s.single = is_true(r, node, "single");
     s.rule = text_at(r, node, "rule");
     s.type = (enum param_type)WORD_AT(r, node, "type", types, p->type);
     s.item_type = (enum param_type)WORD_AT(r, node, "items", types, PARAM_ANY);

@@ -109,8 +109,10 @@ static bool is_out_of_reach(const struct saying *s, int param)
     const struct facts *f = s->facts;
     if (p->in[f->framework].fixed || (s->recipe && bridge_recipe_lacks(s->recipe, param)))
         return true;
+    bool without = param_among(param, s->provider->without, s->provider->n_without);
+    if (without && !s->own_provider) return true;
     if (f->items[param].node) return false;
-    return param_among(param, s->provider->without, s->provider->n_without) ||
+    return without ||
            (p->scope == SCOPE_MODEL && s->own_provider && p->in[FRAMEWORK_BRIDGE].provider);
 }
 

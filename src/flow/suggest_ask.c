@@ -342,6 +342,20 @@ static void set_pins(struct facts *f, const struct ask *ask)
     }
 }
 
+/* AutoModel has two names for a microbatch: its own where a schedule takes the local batch, else the
+   local batch. Asked for is its size, which each plan says by the name that it has there; who pins
+   both says a local batch and the microbatches in it. */
+static void set_microbatch(struct facts *f)
+{
+    const struct fact *own = facts_get(f, P_pp_microbatch_size),
+                      *local = facts_get(f, P_micro_batch_size);
+    if (f->framework != FRAMEWORK_AUTOMODEL || fact_is_set(own) == fact_is_set(local)) return;
+    f->items[P_micro_batch_size].value = fact_is_set(own) ? own->value : local->value;
+    f->items[P_micro_batch_size].origin = ORIGIN_DEFAULT; /* no pin that a plan must keep to */
+    f->items[P_pp_microbatch_size].value = facts_default(f, P_pp_microbatch_size);
+    f->items[P_pp_microbatch_size].origin = ORIGIN_DEFAULT;
+}
+
 static struct facts *facts_of(struct arena *a, struct diags *diags, const struct ask *ask,
                               enum framework framework)
 {
@@ -361,7 +375,10 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     if (ask->mbs) set(f, P_micro_batch_size, value_int(ask->mbs));
     set(f, P_moe_router_force_load_balancing, value_bool(false)); /* a real run, unless pinned */
     set_pins(f, ask);
+    set_microbatch(f);
     framework_facts(f);
+    if (framework == FRAMEWORK_BRIDGE) /* what is written for it overrides a recipe */
+        set(f, P_over_recipe, value_bool(true));
     return f;
 }
 

@@ -252,7 +252,7 @@ static const struct phrase {
 enum { N_PHRASES = sizeof phrases / sizeof *phrases };
 
 /* Parameters that code makes a knob's value of: facts/precision.c, the virtual stages, what is
-   reduced, and whether anything is offloaded at all. */
+   reduced, whether anything is offloaded at all, and the microbatches of a schedule. */
 static const struct {
     int param, knob;
 } others[] = {
@@ -272,6 +272,7 @@ static const struct {
     {P_num_layers_per_virtual_pipeline_stage, P_virtual_pipeline_model_parallel_size},
     {P_optimizer_cpu_offload, P_optimizer_offload_fraction},
     {P_fine_grained_activation_offloading, P_offload_modules},
+    {P_pp_microbatch_size, P_micro_batch_size},
 };
 
 const struct knob *knob_said_by(int param)

@@ -198,12 +198,24 @@ class Recipes:
             return unknown
 
     def functions(self):
-        """{name: module} of the recipes; of those in both packages the library's is the one of that name."""
-        found = {}
-        for path in self.checkout.files("src/megatron/bridge/perf_recipes/", "src/megatron/bridge/recipes/"):
-            names = self.names_in(path)
-            found.update((name, module_of(path)) for name in names if "/recipes/" in path or name not in found)
-        return found
+        """{name: (module, function)} of the recipes. A name that both packages have is the library's, but where the runner
+        takes the benchmark's: there the library's goes by its other names."""
+        found, benchmarks = {}, {}
+        for path in self.checkout.files("src/megatron/bridge/perf_recipes/"):
+            benchmarks.update((name, (module_of(path), name)) for name in self.names_in(path))
+        for path in self.checkout.files("src/megatron/bridge/recipes/"):
+            found.update((name, (module_of(path), name)) for name in self.names_in(path))
+        hidden = {name: found[name] for name in self.of_benchmarks() if name in found and name in benchmarks}
+        renamed = {alias: hidden[name] for alias, name in self.aliases(hidden).items()}
+        return {**benchmarks, **found, **{name: benchmarks[name] for name in hidden}, **renamed}
+
+    def of_benchmarks(self):
+        """The names of both packages that the runner looks for among the benchmarks."""
+        said = r"^BENCHMARK_RECIPE_PRECEDENCE_COLLISIONS\b[^{]*\{([^}]*)\}"
+        for path in self.checkout.files("scripts/training/recipe_metadata.py"):
+            named = re.search(said, self.checkout.text(path), re.M)
+            return re.findall(r'"(\w+)"', named[1]) if named else []
+        return []
 
     def names_in(self, path):
         body = self.checkout.tree(path).body
@@ -217,7 +229,7 @@ class Recipes:
                     yield node.targets[0].id
 
     def make(self, module, name):
-        """The configuration that a recipe makes. Raises Raised where it raises itself."""
+        """The configuration that a recipe's function makes. Raises Raised where it raises itself."""
         chips = CHIP.findall(f"{module}.{name}")
         self.chip, self.rebuilds = chips[-1] if chips else None, False
         self.asked.clear()
@@ -391,9 +403,9 @@ def task_of(name):
 def recipe_sections(recipes):
     """models, commons and recipes; and which of them cannot be made, and why."""
     spellings, failed = parameters(), []
-    common = {name: values_of(recipes, "megatron.bridge.recipes.common", name, spellings, failed) for name in COMMONS}
+    common = {name: values_of(recipes, ("megatron.bridge.recipes.common", name), spellings, failed) for name in COMMONS}
     functions = recipes.functions()
-    rows = {name: values_of(recipes, module, name, spellings, failed) for name, module in sorted(functions.items())}
+    rows = {name: values_of(recipes, function, spellings, failed) for name, function in sorted(functions.items())}
     defaults = {p: words["default"] for p, words in spellings.items()}
     models = model_values(rows, spellings, defaults)
     commons = {name: entry(head, row, defaults, spellings) for name, (head, row) in common.items() if row}
@@ -406,8 +418,9 @@ def recipe_sections(recipes):
 COMMONS = ("_pretrain_common", "_sft_common", "_peft_common")
 
 
-def values_of(recipes, module, name, spellings, failed):
-    """A recipe's head and its values by parameter; None for the values of one that cannot be made."""
+def values_of(recipes, function, spellings, failed):
+    """The head of a recipe (module, function) and its values by parameter; None for the values of one that cannot be made."""
+    module, name = function
     try:
         config = recipes.make(module, name)
     except (Raised, KeyError, AttributeError) as error:

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What frameworks refuse of models and pins that nobody thought of is not proposed; and what is written is what was priced.
+. "$(dirname "$0")/../helpers.sh"
+
+config() { # KEY=VALUE…: a small Mixtral-like config.json with these fields
+    printf '{"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "hidden_size": 1024, "num_attention_heads": 16,
+        "num_key_value_heads": 4, "head_dim": 64, "num_hidden_layers": 8, "num_experts": 16, "num_experts_per_tok": %s,
+        "moe_intermediate_size": 512, "intermediate_size": 2048, "vocab_size": 32000%s}' "$1" "$2" >"$dir/config.json"
+}
+
+suggest() { # FRAMEWORK FORMAT MODEL OPTION…
+    framework=$1 format=$2 model=$3
+    shift 3
+    run 0 "$moeplan" suggest "$model" --framework "$framework" --platform h100 --format "$format" "$@"
+}
+
+# one expert is chosen after the softmax
+config 1 ""
+suggest megatron flags "$dir/config.json" --gpus 8
+has "--moe-router-pre-softmax"
+suggest bridge bridge "$dir/config.json" --gpus 8
+has "model.moe_router_pre_softmax=true"
+config 2 ""
+suggest megatron flags "$dir/config.json" --gpus 8
+lacks "softmax"
+
+# a plain provider's fields are written, others said in a comment: rope_type is one of latent attention
+config 2 ', "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}'
+suggest bridge bridge "$dir/config.json" --gpus 8
+! grep -q "^model.\(rope_type\|mscale\)" "$dir/out" || fail "a field that GPTModelProvider lacks"
+
+# one word for all layers is no list
+suggest bridge bridge qwen3-30b-a3b --gpus 64 --pin cp=2,cp_comm_type=a2a
+has "model.cp_comm_type=a2a"
+suggest megatron flags qwen3-30b-a3b --gpus 64 --pin cp=2,cp_comm_type=a2a
+has "--cp-comm-type a2a"
+printf 'model.context_parallel_size=2\nmodel.cp_comm_type=[a2a]\n' >"$dir/list.bridge"
+expect 1 "[bridge-one-exchange-is-a-word]" "$moeplan" validate --framework bridge "$dir/list.bridge"
+
+# virtual stages have stages
+suggest bridge bridge qwen3-30b-a3b --gpus 64 --pin vpp=2
+lacks "model.pipeline_model_parallel_size=1"
+# without the distributed optimizer, none that is precision-aware
+suggest bridge bridge qwen3-30b-a3b --gpus 64 --goal memory --pin use_distributed_optimizer=false
+has "optimizer.use_precision_aware_optimizer=false"
+# what a run with local graphs of whole layers keeps is not offloaded
+suggest megatron flags glm-4.5 --gpus 64 --seq 32768 --pin cuda_graph_impl=local
+lacks "--fine-grained-activation-offloading"
+
+# a name that two packages of Bridge have is what the runner takes, and plans stand on the library's
+suggest bridge bridge gpt-oss-120b --gpus 64
+has "moeplan: recipe=gpt_oss_120b_pretrain_config"
+printf '# moeplan: recipe=gpt_oss_120b_pretrain_64gpu_h100_bf16_config\ntrain.train_iters=10\n' >"$dir/benchmark.bridge"
+expect 0 "recompute_granularity: selective" "$moeplan" convert "$dir/benchmark.bridge" --to plan --model gpt-oss-120b --gpus 64 --platform h100
+# adapters are those of the recipe
+suggest bridge bridge qwen3-235b-a22b --gpus 64 --task peft
+lacks "peft_dim 32"
+
+# a layer of pairs is two in Megatron-core
+printf '{"model_type": "jamba", "hidden_size": 1024, "num_attention_heads": 16, "num_key_value_heads": 4, "num_hidden_layers": 8,
+    "attn_layer_period": 4, "attn_layer_offset": 2, "expert_layer_period": 2, "expert_layer_offset": 1, "num_experts": 8,
+    "num_experts_per_tok": 2, "intermediate_size": 2048, "vocab_size": 32000, "mamba_d_state": 16, "mamba_d_conv": 4,
+    "mamba_expand": 2, "hidden_act": "silu", "rms_norm_eps": 1e-6}' >"$dir/config.json"
+suggest bridge bridge "$dir/config.json" --gpus 8
+has "model.num_layers=16"
+
+# the microbatch that is asked for is the one of the pipeline's schedule
+for asked in "--mbs 1" "--pin mbs=1" "--pin pp_microbatch_size=1"; do
+    # shellcheck disable=SC2086
+    suggest automodel yaml qwen3-235b-a22b --gpus 64 --pin pp=4 $asked
+    has "pp_microbatch_size: 1"
+    grep "^# estimated" "$dir/out" | sed 's/.*peak \([0-9.]*\) GiB.*/\1/' >"$dir/priced"
+    cp "$dir/out" "$dir/plan.yaml"
+    run 0 "$moeplan" estimate "$dir/plan.yaml" --model qwen3-235b-a22b --gpus 64 --platform h100 --format json
+    awk -v a="$(cat "$dir/priced")" -v b="$(number peak_gib <"$dir/out")" 'BEGIN { exit !(a - b < 0.1 && b - a < 0.1) }' ||
+        fail "$asked: priced otherwise than written"
+done
