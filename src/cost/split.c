@@ -392,15 +392,13 @@ static bool find_room(struct memory_work *w, const struct memory_estimate *m, in
     return true;
 }
 
-/* One round: divides anew within the room that the stages of the present split have. False: there
-   is none. */
+/* One round: divides anew within the room that the stages of the present split have, as it stands
+   in *w. False: there is none. */
 static bool fit_once(struct config *c, const struct time_rates *rates, struct memory_work *w,
                      struct memory_estimate *m, struct layout *slot)
 {
     int most[COST_MAX_STAGES];
-    if (!memory_divide(c, w) || !find_room(w, m, most) || !plan(c, rates, most, slot) ||
-        !memory_divide(c, w))
-        return false;
+    if (!find_room(w, m, most) || !plan(c, rates, most, slot) || !memory_divide(c, w)) return false;
     memory_peaks(w, m);
     return true;
 }
