@@ -264,9 +264,9 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
 }
 
 /* Whether it is known already that there is no room, or that every variant is settled. */
-static bool is_idle(const struct search *s, const struct relief *x)
+static bool is_idle(const struct search *s, const struct relief *x, uint64_t settled)
 {
-    uint64_t idle = s->rooms[x->offload].cramped | variants_settled(s, x->offload);
+    uint64_t idle = s->rooms[x->offload].cramped | settled;
     return !s->request->exhaustive && idle >> x->recompute & 1;
 }
 
@@ -275,8 +275,12 @@ static void try_offload(struct search *s, const struct spot *spot, double wish, 
 {
     const struct kind *kind = present_kind(s);
     struct relief x = {.offload = offload, .seconds = cpu_seconds(s, &kind->offloads[offload])};
-    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-        if (!is_idle(s, &x)) try_variants(s, spot, wish, &x);
+    uint64_t settled = variants_settled(s, offload);
+    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++) {
+        if (is_idle(s, &x, settled)) continue;
+        try_variants(s, spot, wish, &x);
+        settled = variants_settled(s, offload); /* which only trials change */
+    }
 }
 
 static bool is_barred(struct search *s)
