@@ -29,19 +29,51 @@ static void take_rates(struct search *s, struct known_layers *known)
     time_rates_of(&known->layers, &s->c, &known->rates[way]);
 }
 
+static struct known_layers *layers_slot(struct search *s, const struct knobs *key)
+{
+    struct known_layers **slot = &s->known_layers[slot_of(key, SEARCH_KNOWN_LAYERS)];
+    if (!*slot) *slot = arena_room(s->arena, sizeof **slot), (*slot)->key.tp = 0;
+    return *slot;
+}
+
+static bool is_known(const struct known_layers *x, const struct knobs *key)
+{
+    return memcmp(&x->key, key, sizeof *key) == 0;
+}
+
+static void start_layers(struct known_layers *x, const struct knobs *key)
+{
+    x->key = *key;
+    x->known = 0;
+}
+
+/* The times of the present knobs' layers, from those that recompute nothing where these may be
+   kept beside. */
+static void measure_layers(struct search *s, const struct knobs *key, struct known_layers *out)
+{
+    struct knobs plain = time_key_without_recompute(*key), present = s->c.knobs;
+    struct known_layers *other = layers_slot(s, &plain);
+    if (other == out) {
+        time_layers_init_known(&s->c, s->known_kernels, &out->layers);
+    } else {
+        s->c.knobs = plain;
+        if (!is_known(other, &plain)) {
+            start_layers(other, &plain);
+            time_layers_init_known(&s->c, s->known_kernels, &other->layers);
+        }
+        s->c.knobs = present;
+        time_layers_repeat(&other->layers, &s->c, &out->layers);
+    }
+    start_layers(out, key);
+}
+
 void search_take_layers(struct search *s)
 {
     struct knobs key = time_layers_key(&s->c.knobs);
-    struct known_layers **slot = &s->known_layers[slot_of(&key, SEARCH_KNOWN_LAYERS)];
-    bool known = *slot && memcmp(&(*slot)->key, &key, sizeof key) == 0;
-    if (!*slot) *slot = arena_room(s->arena, sizeof **slot);
-    s->layers = &(*slot)->layers;
-    if (!known) {
-        (*slot)->key = key;
-        (*slot)->known = 0;
-        time_layers_init_known(&s->c, s->known_kernels, &(*slot)->layers);
-    }
-    take_rates(s, *slot);
+    struct known_layers *known = layers_slot(s, &key);
+    if (!is_known(known, &key)) measure_layers(s, &key, known);
+    s->layers = &known->layers;
+    take_rates(s, known);
 }
 
 void search_take_memory(struct search *s)

@@ -16,6 +16,9 @@ struct layer_time {
 };
 
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind);
+/* Makes *x, whose plan differs from `t` in what is recomputed alone, that of `t`: all but its
+   forward and backward. */
+void layer_repeat(const struct timing *t, struct layer_kind kind, struct layer_time *x);
 struct layer_time layer_embedding(const struct timing *t);
 /* The vision tower on the images of a microbatch; nothing when the plan states none. */
 struct layer_time layer_vision(const struct timing *t);

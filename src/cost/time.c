@@ -41,6 +41,26 @@ void time_layers_init_known(const struct config *c, struct known_kernels *known,
     if (c->model.mtp_layers > 0) out->mtp = layer_mtp(&out->timing, out->kinds, &out->head);
 }
 
+/* The parts around the layers are never repeated, an MTP depth's layers are. */
+void time_layers_repeat(const struct time_layers *other, const struct config *c,
+                        struct time_layers *out)
+{
+    const struct timing *t = &out->timing;
+    *out = *other;
+    out->timing.config = c;
+    out->timing.repeated = timing_repeated(&c->knobs);
+    for (int i = 0; i < c->model.n_kinds; i++)
+        layer_repeat(t, c->model.kinds[i], &out->kinds[i]);
+    if (c->model.mtp_layers > 0) out->mtp = layer_mtp(t, out->kinds, &out->head);
+}
+
+struct knobs time_key_without_recompute(struct knobs key)
+{
+    key.recompute = RECOMPUTE_NONE, key.recompute_method = METHOD_UNIFORM;
+    key.recompute_num_layers = 0, key.recompute_modules = 0;
+    return key;
+}
+
 struct knobs time_layers_key(const struct knobs *k)
 {
     struct knobs x = *k;
