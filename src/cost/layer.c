@@ -370,6 +370,7 @@ void layer_repeat(const struct timing *t, struct layer_kind kind, struct layer_t
     struct work work;
     bool whole = t->config->knobs.recompute == RECOMPUTE_FULL;
     x->again = (struct pass){0};
+    x->repeats = whole || t->repeated;
     x->sync_again = false;
     x->offloaded = offloaded_bytes(t, kind);
     if (!whole && !t->repeated) return;
@@ -428,6 +429,7 @@ static void layer_add(struct layer_time *to, const struct layer_time *x)
     pass_add(&to->backward, &x->backward, 1);
     pass_add(&to->again, &x->again, 1);
     to->syncs += x->syncs;
+    to->repeats = to->repeats || x->repeats;
     to->sync_again = to->sync_again || x->sync_again;
 }
 

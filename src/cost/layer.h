@@ -10,6 +10,7 @@
 struct layer_time {
     struct pass forward, backward,
         again;        /* again: what recomputation repeats before the backward pass */
+    bool repeats;     /* whether it repeats anything */
     double syncs;     /* device-to-host waits of a forward pass */
     bool sync_again;  /* recomputation repeats them */
     double offloaded; /* bytes a microbatch sends to the CPU and fetches back for its backward */

@@ -153,6 +153,18 @@ static double between_domains(const struct timing *t, const struct layer_time *l
     return l->forward.ep + l->backward.ep + l->again.ep;
 }
 
+/* Adds what recomputation repeats, of which nothing is hidden, to an item's backward as that runs
+   unthrottled, and throttled with a loss of so many seconds. */
+static void repeat(const struct timing *t, const struct layer_time *l, struct pass both,
+                   const struct pass *backward, double heat, struct item *x)
+{
+    bool waits = l->syncs > 0;
+    pass_add(&both, &l->again, 1);
+    x->heat_again = throttle(t, &both, waits) - heat;
+    x->again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x->backward;
+    x->recompute = shown(&both) - shown(backward);
+}
+
 static struct item item_of(const struct timing *t, const struct knobs *k,
                            const struct layer_time *l)
 {
@@ -160,21 +172,18 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
     bool waits = l->syncs > 0;
     hide(t, k, &forward);
     hide(t, k, &backward);
-    struct pass both = backward; /* with what recomputation repeats, of which nothing is hidden */
-    pass_add(&both, &l->again, 1);
+    struct pass cool = backward;
     struct item x = {.network = between_domains(t, l)};
     x.heat = throttle(t, &forward, waits);
     double heat = throttle(t, &backward, waits);
-    x.heat_again = throttle(t, &both, waits) - heat;
     x.heat += heat;
     x.busy = forward;
     x.forward = duration(t, &forward, l->syncs, waits);
     x.backward = duration(t, &backward, 0, waits);
-    x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x.backward;
+    if (l->repeats) repeat(t, l, cool, &backward, heat, &x);
     x.forward += offload_exposed(t, l, x.forward);
     x.backward += offload_exposed(t, l, x.backward + x.again);
     pass_add(&x.busy, &backward, 1);
-    x.recompute = shown(&both) - shown(&backward);
     x.host = x.forward + x.backward + x.again - shown(&x.busy) - x.recompute;
     return x;
 }
