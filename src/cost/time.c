@@ -12,15 +12,21 @@
 #include "plan/documents.h"
 #include "plan/framework.h"
 
-/* Time of one item of a chunk (layer, embedding, head, MTP depth) and what it is made of, after
- * hiding. */
-struct item {
+/* Time of one item of a chunk (layer, embedding, head, MTP depth), after hiding. */
+struct times {
     double forward, backward,
-        again;        /* seconds on the rank; again: what recomputation adds to backward */
+        again;     /* seconds on the rank; again: what recomputation adds to backward */
+    double repeat; /* of `again`, what is not the host's */
+    double heat, heat_again; /* seconds that throttling adds to both passes; to what is repeated */
+    struct pass in_forward, in_backward; /* throttled, without recomputation */
+};
+
+/* And what it is made of. */
+struct item {
+    double forward, backward, again, heat, heat_again; /* struct times */
     struct pass busy; /* kernels and exposed communication of both passes, without recomputation */
     double recompute, host;
-    double network;          /* seconds of both passes' exchanges between domains, hidden or not */
-    double heat, heat_again; /* seconds that throttling adds to both passes; to what is repeated */
+    double network; /* seconds of both passes' exchanges between domains, hidden or not */
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out)
@@ -153,37 +159,51 @@ static double between_domains(const struct timing *t, const struct layer_time *l
     return l->forward.ep + l->backward.ep + l->again.ep;
 }
 
-/* Adds what recomputation repeats, of which nothing is hidden, to an item's backward as that runs
-   unthrottled, and throttled with a loss of so many seconds. */
-static void repeat(const struct timing *t, const struct layer_time *l, struct pass both,
-                   const struct pass *backward, double heat, struct item *x)
+/* Adds what recomputation repeats, of which nothing is hidden, to a backward as that runs without
+   throttling. */
+static void add_repeated(const struct timing *t, const struct layer_time *l,
+                         const struct pass *backward, double heat, struct times *x)
 {
     bool waits = l->syncs > 0;
+    struct pass both = *backward;
     pass_add(&both, &l->again, 1);
     x->heat_again = throttle(t, &both, waits) - heat;
     x->again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x->backward;
-    x->recompute = shown(&both) - shown(backward);
+    x->repeat = shown(&both) - shown(&x->in_backward);
+}
+
+static void times_of(const struct timing *t, const struct knobs *k, const struct layer_time *l,
+                     struct times *x)
+{
+    bool waits = l->syncs > 0;
+    x->in_forward = l->forward, x->in_backward = l->backward;
+    hide(t, k, &x->in_forward);
+    hide(t, k, &x->in_backward);
+    struct pass cool = x->in_backward;
+    double heat = throttle(t, &x->in_forward, waits), more = throttle(t, &x->in_backward, waits);
+    x->heat = heat + more;
+    x->heat_again = x->again = x->repeat = 0;
+    x->forward = duration(t, &x->in_forward, l->syncs, waits);
+    x->backward = duration(t, &x->in_backward, 0, waits);
+    if (l->repeats) add_repeated(t, l, &cool, more, x);
+    x->forward += offload_exposed(t, l, x->forward);
+    x->backward += offload_exposed(t, l, x->backward + x->again);
 }
 
 static struct item item_of(const struct timing *t, const struct knobs *k,
                            const struct layer_time *l)
 {
-    struct pass forward = l->forward, backward = l->backward;
-    bool waits = l->syncs > 0;
-    hide(t, k, &forward);
-    hide(t, k, &backward);
-    struct pass cool = backward;
-    struct item x = {.network = between_domains(t, l)};
-    x.heat = throttle(t, &forward, waits);
-    double heat = throttle(t, &backward, waits);
-    x.heat += heat;
-    x.busy = forward;
-    x.forward = duration(t, &forward, l->syncs, waits);
-    x.backward = duration(t, &backward, 0, waits);
-    if (l->repeats) repeat(t, l, cool, &backward, heat, &x);
-    x.forward += offload_exposed(t, l, x.forward);
-    x.backward += offload_exposed(t, l, x.backward + x.again);
-    pass_add(&x.busy, &backward, 1);
+    struct times s;
+    times_of(t, k, l, &s);
+    struct item x = {.forward = s.forward,
+                     .backward = s.backward,
+                     .again = s.again,
+                     .heat = s.heat,
+                     .heat_again = s.heat_again,
+                     .busy = s.in_forward,
+                     .recompute = s.repeat,
+                     .network = between_domains(t, l)};
+    pass_add(&x.busy, &s.in_backward, 1);
     x.host = x.forward + x.backward + x.again - shown(&x.busy) - x.recompute;
     return x;
 }
@@ -425,7 +445,8 @@ double time_uneven_documents(const struct config *c)
 static double rate(const struct time_layers *l, const struct config *c,
                    const struct layer_time *layer)
 {
-    struct item x = item_of(&l->timing, &c->knobs, layer);
+    struct times x;
+    times_of(&l->timing, &c->knobs, layer, &x);
     return x.forward + x.backward + x.again;
 }
 
