@@ -76,7 +76,7 @@ static void combine(const struct kinds *all, const enum decision_id *switches, s
 
 static double wish_of(const struct kinds *all, const struct knobs *k)
 {
-    return prefer_sum(all->request->preferences, all->request->n_preferences, NULL, k);
+    return prefer_sum(all->request->preferences, all->request->n_preferences, k);
 }
 
 /* ---- offload ---- */

@@ -11,8 +11,7 @@
 
 double search_wish(const struct search *s, enum part part)
 {
-    const struct search_request *r = s->request;
-    return prefer_sum(r->preferences, r->n_preferences, s->wishes[part], &s->c.knobs);
+    return prefer_sum(s->wishes[part].items, s->wishes[part].n, &s->c.knobs);
 }
 
 static uint32_t slot_of(const struct knobs *key, uint32_t slots)
@@ -534,9 +533,11 @@ static void part_wishes(struct search *s)
 {
     const struct search_request *r = s->request;
     for (int part = 0; part < PARTS; part++)
-        s->wishes[part] = ARENA_ARRAY(s->arena, bool, r->n_preferences);
-    for (size_t i = 0; i < r->n_preferences; i++)
-        s->wishes[part_of(r->preferences[i].knob)][i] = true;
+        s->wishes[part].items = ARENA_ARRAY(s->arena, struct preference, r->n_preferences);
+    for (size_t i = 0; i < r->n_preferences; i++) {
+        struct wishes *of = &s->wishes[part_of(r->preferences[i].knob)];
+        if (r->preferences[i].log_margin > 0) of->items[of->n++] = r->preferences[i];
+    }
 }
 
 bool search_divide(struct config *c, struct layout *slot)
@@ -628,7 +629,8 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     part_wishes(s);
     s->spots = (struct spots){.request = request,
                               .arena = a,
-                              .about_spot = s->wishes[PART_SPOT],
+                              .preferences = s->wishes[PART_SPOT].items,
+                              .n_preferences = s->wishes[PART_SPOT].n,
                               .c = &s->c,
                               .timing = &s->timing,
                               .kernels = s->known_kernels};

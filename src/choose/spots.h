@@ -41,7 +41,8 @@ struct schedule {
 struct spots {
     const struct search_request *request;
     struct arena *arena;
-    const bool *about_spot;      /* [n_preferences]: those of a spot's wish */
+    const struct preference *preferences; /* of a spot's wish */
+    size_t n_preferences;
     struct config *c;            /* scratch: the base with changing knobs */
     const struct timing *timing; /* what of it does not depend on the layout */
     struct known_kernels *kernels;

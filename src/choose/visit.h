@@ -25,6 +25,12 @@
 /* The parts of a plan in which it is decided, and its wishes counted. */
 enum part { PART_SPOT, PART_STAGES, PART_VARIANT, PART_STATE, PARTS };
 
+/* The preferences about a part of a plan. */
+struct wishes {
+    struct preference *items;
+    size_t n;
+};
+
 /* One combination of the switches that change a group's layers, but recomputation. */
 struct variant {
     struct knobs knobs;
@@ -89,7 +95,7 @@ struct search {
     struct arena *arena;
     struct config c;      /* the configuration being looked at: the base with changing knobs */
     struct layout layout; /* its pipeline split */
-    bool *wishes[PARTS];  /* [n_preferences]: which preferences are about this part of a plan */
+    struct wishes wishes[PARTS];
     struct spots spots;
     struct family *families; /* [spots.n_families] */
     VEC(struct turn) turns;  /* a heap */
