@@ -97,7 +97,8 @@ struct memory_work {
     int n_shapes;
     double embedding;                   /* elements of one rank's embedding, or head */
     double vision;                      /* elements of the vision tower */
-    double dense_shards, expert_shards; /* ranks that share the optimizer states of one parameter */
+    double dense_shards, expert_shards; /* ranks that share one parameter */
+    double optimizer_shards, expert_optimizer_shards; /* of these, those that share its states */
     double workspace;                   /* bytes of GEMM workspaces */
     struct memory_coefficients x;
     struct range imbalance; /* x.routing_imbalance as routing and capacity bound it */
