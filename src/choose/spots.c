@@ -230,6 +230,14 @@ struct axis spots_stages(const struct search_request *r, const struct config *c)
     return x;
 }
 
+/* The family of the present sizes, from 0 on in the order in which they come. */
+static uint32_t family_of(struct spots *s)
+{
+    uint32_t *family = &s->families[s->c->knobs.pp < AXIS_MAX_PP ? s->c->knobs.pp : AXIS_MAX_PP];
+    if (!*family) *family = ++s->n_families;
+    return *family - 1;
+}
+
 static void add_spot(struct spots *s)
 {
     struct knobs *k = &s->c->knobs;
@@ -251,7 +259,7 @@ static void add_spot(struct spots *s)
         .wish = prefer_sum(s->preferences, s->n_preferences, k),
         .number = (uint32_t)s->items.n,
         .group = (uint32_t)s->groups.n - 1,
-        .family = s->n_families + (uint32_t)(k->pp < AXIS_MAX_PP ? k->pp : AXIS_MAX_PP),
+        .family = family_of(s),
         .pp = (uint16_t)k->pp,
         .schedules = (uint16_t)k->schedules};
 }
@@ -267,7 +275,7 @@ static void follow_tp(const struct spots *s)
 /* What is noted where an axis begins, those before it set. */
 static void begin_axis(struct spots *s, enum decision_id axis)
 {
-    if (axis == DECISION_MBS) s->n_families += AXIS_MAX_PP + 1;
+    if (axis == DECISION_MBS) memset(s->families, 0, sizeof s->families);
     if (axis != DECISION_PP) return;
     follow_tp(s);
     struct group *group = ARENA_NEW(s->arena, struct group);
@@ -336,6 +344,5 @@ void spots_fill(struct spots *s)
     for (int i = 0; i < m->num_layers; i++)
         s->kind_counts[m->layers[i]]++;
     add_spaces(s);
-    s->n_families += AXIS_MAX_PP + 1;
     sort_items(s->items.items, s->items.n, sizeof *s->items.items, spot_cmp);
 }

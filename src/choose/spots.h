@@ -52,6 +52,7 @@ struct spots {
     int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */
     size_t layouts;                   /* with every number of virtual stages */
     uint32_t n_families;
+    uint32_t families[AXIS_MAX_PP + 1]; /* by pp: 1 + the present sizes' family; 0: none yet */
     bool two_kinds; /* with and without sharded parameters */
 };
 
