@@ -245,18 +245,6 @@ static bool is_refused_with(struct search *s, const struct combination *offload)
     return refused;
 }
 
-/* Settles a variant that is too slow without offload, and so with any: its layers divided as is
-   best for them, and nothing beside them. */
-static void settle_slow(struct search *s, const struct variant *v, int recompute,
-                        const struct time_rates *rates)
-{
-    double least = INFINITY;
-    if (split_by_time(&s->c, rates, &s->layout))
-        least = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
-    if (!matters(s, least, s->wish + search_wish(s, PART_STATE)))
-        variant_settle(s, v, recompute, 0);
-}
-
 /* Tries a variant; false: no other has room either. */
 static bool try_variant(struct search *s, struct variant *v, const struct relief *x)
 {
@@ -268,9 +256,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     s->risky = v->risky || s->last_resort;
     bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
          settled = slow;
-    if (!slow && s->offload_alone && x->offload == 0) {
-        settle_slow(s, v, x->recompute, rates);
-    } else if (!slow && !is_refused_with(s, offload)) {
+    if (!slow && !is_refused_with(s, offload)) {
         cramped = !all && room_is_cramped(s, x->recompute, x->offload);
         settled = !cramped && try_sides(s, rates, x->offload);
     }
@@ -312,6 +298,57 @@ static void try_offload(struct search *s, const struct spot *spot, double wish, 
         try_variants(s, spot, wish, &x);
         settled = variants_settled(s, offload); /* which only trials change */
     }
+}
+
+/* Whether a variant may matter without offload: its layers divided as is best for them, and nothing
+   beside them. */
+static bool may_matter(struct search *s, struct variant *v, int recompute, double wish)
+{
+    variant_set(s, v, recompute);
+    const struct time_rates *rates = variant_rates(s, v, recompute);
+    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp);
+    wish += v->wish + search_wish(s, PART_STATE);
+    s->risky = v->risky || s->last_resort;
+    bool may = matters(s, least, wish) && split_by_time(&s->c, rates, &s->layout) &&
+               matters(s, spots_bound_of_split(&s->spots, &s->c, rates, &s->layout), wish);
+    s->risky = false;
+    return may;
+}
+
+static bool is_open(const struct variant *v, int recompute)
+{
+    return !(v->fast >> recompute & 1) && !variant_is_settled(v, recompute, 0);
+}
+
+/* The one in the middle, by seconds, of the variants of which it is not known whether they may
+   matter without offload; NULL: it is of all. */
+static struct variant *middle_open(const struct group *g, int recompute)
+{
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < g->n_variants; i++)
+        n += is_open(&g->variants[i], recompute);
+    if (n == 0) return NULL;
+    for (size_t skip = n / 2; skip > 0 || !is_open(&g->variants[at], recompute); at++)
+        skip -= is_open(&g->variants[at], recompute);
+    return &g->variants[at];
+}
+
+/* Settles on the present spot and stages the variants that are too slow without offload, and so with
+   any. Where one is, so are those that are no faster and repeat no less; where one is not, nor are
+   those that are no slower and repeat no more. */
+static void settle_slow(struct search *s, const struct spot *spot, double wish)
+{
+    struct variant *v;
+    int vpp = s->c.knobs.vpp;
+    for (int r = 0; r < present_kind(s)->n_recompute; r++)
+        while ((v = middle_open(s->group, r))) {
+            set_spot(s, spot, vpp);
+            if (may_matter(s, v, r, wish))
+                variant_is_fast(s, v, r);
+            else
+                variant_settle(s, v, r, 0);
+        }
+    set_spot(s, spot, vpp);
 }
 
 static bool is_barred(struct search *s)
@@ -360,7 +397,8 @@ static void try_stages(struct search *s, const struct spot *spot, double wish, b
     if (!plain && !needs_offload(s)) return;
     variants_open(s);
     s->out->visited += !s->offload_alone;
-    for (int o = plain || s->offload_alone ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
+    if (s->offload_alone && !s->request->exhaustive) settle_slow(s, spot, wish);
+    for (int o = plain ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
         if (o == 1 && !needs_offload(s)) break;
         try_offload(s, spot, wish, o);
     }
