@@ -333,9 +333,9 @@ static struct variant *middle_open(const struct group *g, int recompute)
     return &g->variants[at];
 }
 
-/* Settles on the present spot and stages the variants that are too slow without offload, and so with
-   any. Where one is, so are those that are no faster and repeat no less; where one is not, nor are
-   those that are no slower and repeat no more. */
+/* Settles on the present spot and stages the variants that are too slow without offload, and so
+   with any. Where one is, so are those that are no faster and repeat no less; where one is not, nor
+   are those that are no slower and repeat no more. */
 static void settle_slow(struct search *s, const struct spot *spot, double wish)
 {
     struct variant *v;

@@ -254,14 +254,14 @@ static void add_spot(struct spots *s)
     }
     k->vpp = 1;
     if (vpp.n == 0) return;
-    *VEC_PUSH(s->arena, &s->items) = (struct spot){
-        .bound = bound,
-        .wish = prefer_sum(s->preferences, s->n_preferences, k),
-        .number = (uint32_t)s->items.n,
-        .group = (uint32_t)s->groups.n - 1,
-        .family = family_of(s),
-        .pp = (uint16_t)k->pp,
-        .schedules = (uint16_t)k->schedules};
+    *VEC_PUSH(s->arena, &s->items) =
+        (struct spot){.bound = bound,
+                      .wish = prefer_sum(s->preferences, s->n_preferences, k),
+                      .number = (uint32_t)s->items.n,
+                      .group = (uint32_t)s->groups.n - 1,
+                      .family = family_of(s),
+                      .pp = (uint16_t)k->pp,
+                      .schedules = (uint16_t)k->schedules};
 }
 
 /* Sequence parallelism goes with tensor parallelism unless the user decides. */

@@ -53,7 +53,7 @@ struct spots {
     size_t layouts;                   /* with every number of virtual stages */
     uint32_t n_families;
     uint32_t families[AXIS_MAX_PP + 1]; /* by pp: 1 + the present sizes' family; 0: none yet */
-    bool two_kinds; /* with and without sharded parameters */
+    bool two_kinds;                     /* with and without sharded parameters */
 };
 
 /* Every layout of the request; fills what is after `kernels`. */

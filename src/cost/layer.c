@@ -186,13 +186,13 @@ static struct dispatch dispatch_of(const struct timing *t, const struct exchange
 {
     double etp = t->config->knobs.etp, width = e->width;
     double moved = t->law.passes * 2 * t->rows * width;
-    return (struct dispatch){
-        .moved = {.forward = moved, .backward = moved},
-        .prepare = {.ops = t->law.prepare_ops,
-                    .scope = SCOPE_MOE_PREPROCESS | SCOPE_MOE | SCOPE_FULL},
-        .move = {.ops = t->law.move_ops, .scope = SCOPE_MOE | SCOPE_FULL},
-        .exchange = comm_dispatch(t, width),
-        .spread = 2 * comm_collective(t, 2 * t->rows / t->load * width, etp, etp)};
+    return (struct dispatch){.moved = {.forward = moved, .backward = moved},
+                             .prepare = {.ops = t->law.prepare_ops,
+                                         .scope = SCOPE_MOE_PREPROCESS | SCOPE_MOE | SCOPE_FULL},
+                             .move = {.ops = t->law.move_ops, .scope = SCOPE_MOE | SCOPE_FULL},
+                             .exchange = comm_dispatch(t, width),
+                             .spread =
+                                 2 * comm_collective(t, 2 * t->rows / t->load * width, etp, etp)};
 }
 
 static void add_dispatch(const struct timing *t, const struct exchange *e, struct layer_time *x)

@@ -99,7 +99,7 @@ struct memory_work {
     double vision;                      /* elements of the vision tower */
     double dense_shards, expert_shards; /* ranks that share one parameter */
     double optimizer_shards, expert_optimizer_shards; /* of these, those that share its states */
-    double workspace;                   /* bytes of GEMM workspaces */
+    double workspace;                                 /* bytes of GEMM workspaces */
     struct memory_coefficients x;
     struct range imbalance; /* x.routing_imbalance as routing and capacity bound it */
     int n_chunks;

@@ -15,8 +15,8 @@
 /* Time of one item of a chunk (layer, embedding, head, MTP depth), after hiding. */
 struct times {
     double forward, backward,
-        again;     /* seconds on the rank; again: what recomputation adds to backward */
-    double repeat; /* of `again`, what is not the host's */
+        again;               /* seconds on the rank; again: what recomputation adds to backward */
+    double repeat;           /* of `again`, what is not the host's */
     double heat, heat_again; /* seconds that throttling adds to both passes; to what is repeated */
     struct pass in_forward, in_backward; /* throttled, without recomputation */
 };
