@@ -76,7 +76,7 @@ static void combine(const struct kinds *all, const enum decision_id *switches, s
 
 static double wish_of(const struct kinds *all, const struct knobs *k)
 {
-    return prefer_sum(all->request->preferences, all->request->n_preferences, NULL, k);
+    return prefer_sum(all->request->preferences, all->request->n_preferences, k);
 }
 
 /* ---- offload ---- */
@@ -216,21 +216,28 @@ static int rung_cmp(const void *left, const void *right)
     return a->step_s != b->step_s ? (a->step_s < b->step_s ? -1 : 1) : 0;
 }
 
-void kinds_kept(const struct config *c, double kept[MODEL_MAX_KINDS])
+void kinds_save(const struct config *c, struct kinds_saved *out)
 {
     struct memory_coefficients x = memory_coefficients_of(&c->machine);
     struct token_counts tokens = token_counts(c, &x);
     for (int i = 0; i < c->model.n_kinds; i++)
-        kept[i] = layer_kept(c, &tokens, c->model.kinds[i]);
+        op_saved(c, &tokens, c->model.kinds[i], &out->lists[i]);
 }
 
-static void measure(const struct config *c, struct rung *out)
+void kinds_kept(const struct config *c, const struct kinds_saved *saved,
+                double kept[MODEL_MAX_KINDS])
+{
+    for (int i = 0; i < c->model.n_kinds; i++)
+        kept[i] = layer_kept(&c->knobs, &saved->lists[i]);
+}
+
+static void measure(const struct config *c, const struct kinds_saved *saved, struct rung *out)
 {
     struct time_layers layers;
     struct time_rates rates;
     time_layers_init(c, &layers);
     time_rates_of(&layers, c, &rates);
-    kinds_kept(c, out->kept);
+    kinds_kept(c, saved, out->kept);
     for (int i = 0; i < c->model.n_kinds; i++) {
         out->seconds[i] = rates.kinds[i];
         out->step_s += rates.kinds[i];
@@ -284,13 +291,15 @@ static void find_recompute(const struct kinds *all, const struct config *spot, s
     struct rung rungs[SPACE_MAX_STATES];
     bool keep[SPACE_MAX_STATES];
     struct config c = *spot;
+    struct kinds_saved saved;
     struct states x = space_states(all->request, &decisions[DECISION_RECOMPUTE], &c);
+    kinds_save(spot, &saved);
     for (int i = 0; i < x.n; i++) {
         c.knobs = spot->knobs;
         space_set(x.items[i], &c);
         rungs[i] = (struct rung){
             .move = x.items[i], .wish = wish_of(all, &c.knobs), .modules = repeated(&c.knobs)};
-        measure(&c, &rungs[i]);
+        measure(&c, &saved, &rungs[i]);
     }
     sort_items(rungs, (size_t)x.n, sizeof *rungs, rung_cmp);
     int n = 0;
@@ -303,24 +312,29 @@ static void find_recompute(const struct kinds *all, const struct config *spot, s
 
 /* ---- the leanest ---- */
 
-/* Takes the state of one switch that needs the least memory. */
+/* Takes the state of one switch that needs the least memory. *peak: of *c as it is but for the
+   loss, 0: not known yet; then of *c as it became. */
 static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_end end,
-                        const struct combination *offload, struct config *c, struct lean *lean)
+                        const struct combination *offload, struct config *c, double *peak,
+                        struct lean *lean)
 {
     struct states x = space_states(all->request, &decisions[id], c);
     struct knobs best = c->knobs, before = best;
     bool loss = id == DECISION_LOSS;
-    double least = x.n > 1 ? peak_with(offload, end, loss, c) : 0;
+    double least = *peak;
+    if (x.n == 1) return;
+    if (loss || least == 0) least = peak_with(offload, end, loss, c);
     for (int i = 1; i < x.n; i++) {
         c->knobs = before;
         space_set(x.items[i], c);
-        double peak = peak_with(offload, end, loss, c);
-        if (!(peak < least)) continue;
-        least = peak;
+        double one = peak_with(offload, end, loss, c);
+        if (!(one < least)) continue;
+        least = one;
         best = c->knobs;
         lean->states[end][id] = x.items[i];
     }
     c->knobs = best;
+    *peak = loss ? 0 : least;
 }
 
 /* Switch by switch; the parameters' format first, on which it depends whether the offload can be.
@@ -329,11 +343,12 @@ static void find_lean(const struct kinds *all, const struct config *spot, enum l
                       const struct combination *offload, struct lean *lean)
 {
     struct config c = *spot;
-    lean_switch(all, DECISION_PARAMETER_GATHER, end, offload, &c, lean);
+    double peak = 0;
+    lean_switch(all, DECISION_PARAMETER_GATHER, end, offload, &c, &peak, lean);
     for (int id = 0; id < DECISIONS; id++)
         if (space_is_switch(&decisions[id]) && !is_offload(&decisions[id]) &&
             id != DECISION_PARAMETER_GATHER && id != DECISION_RECOMPUTE)
-            lean_switch(all, (enum decision_id)id, end, offload, &c, lean);
+            lean_switch(all, (enum decision_id)id, end, offload, &c, &peak, lean);
 }
 
 static struct lean *find_leans(const struct kinds *all, const struct config *spot,

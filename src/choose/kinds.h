@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "choose/space.h"
+#include "plan/ops.h"
 
 enum { KINDS_MOST_SIDES = 32, KINDS_MOST_OFFLOADS = 16, KINDS_MOST_SWITCHES = 4 };
 
@@ -67,8 +68,14 @@ size_t kinds_of(struct kinds *all, const struct config *spot);
 bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, enum lean_end end,
                      struct config *c);
 
-/* Bytes that a layer of each of the model's kinds keeps of a microbatch, as the knobs are. */
-void kinds_kept(const struct config *c, double kept[MODEL_MAX_KINDS]);
+/* What a layer of each of the model's kinds saves, whatever is recomputed; */
+struct kinds_saved {
+    struct saved_list lists[MODEL_MAX_KINDS];
+};
+void kinds_save(const struct config *c, struct kinds_saved *out);
+/* the bytes of it that are kept of a microbatch, as the knobs recompute. */
+void kinds_kept(const struct config *c, const struct kinds_saved *saved,
+                double kept[MODEL_MAX_KINDS]);
 /* Whether a decision is decided within a variant. */
 bool kinds_decide(const struct decision *d);
 /* Sets all of a combination; false where the present layout has no such state. */

@@ -51,12 +51,11 @@ double prefer_distance(const struct preference *p, const struct knobs *k)
     return 0;
 }
 
-double prefer_sum(const struct preference *preferences, size_t n, const bool *which,
-                  const struct knobs *k)
+double prefer_sum(const struct preference *preferences, size_t n, const struct knobs *k)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        if (preferences[i].log_margin > 0 && (!which || which[i]))
+        if (preferences[i].log_margin > 0)
             sum += preferences[i].log_margin * prefer_distance(&preferences[i], k);
     return sum;
 }

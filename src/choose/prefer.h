@@ -28,9 +28,8 @@ size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struc
  * for module sets. */
 double prefer_distance(const struct preference *p, const struct knobs *k);
 /* What leaving the guides for these knobs has to gain: the sum of margins times distances, as a
-   logarithm. `which`: only of the preferences marked there; NULL: of all. */
-double prefer_sum(const struct preference *preferences, size_t n, const bool *which,
-                  const struct knobs *k);
+   logarithm. */
+double prefer_sum(const struct preference *preferences, size_t n, const struct knobs *k);
 /* The factor by which such a sum lengthens a plan's step time in the ranking: 1 and rising, but
    never beyond 1 + PREFER_MOST, so that a plan is preferred to none that is faster by more. Almost
    every plan leaves a guide or two: PREFER_SPREAD, the sum that takes 63 % of the most, is wide

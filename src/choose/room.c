@@ -164,26 +164,35 @@ static bool keeps_less(const struct step *a, const struct step *b, int n)
     return true;
 }
 
-static void make_ladder(struct search *s)
+static void make_steps(struct search *s, struct step *steps)
 {
     const struct kind *kind = present_kind(s);
-    struct step steps[SPACE_MAX_STATES];
-    struct knobs present = s->c.knobs;
-    int n = kind->n_recompute, n_kinds = s->c.model.n_kinds;
-    struct ladder *ladder = s->group->ladder = ARENA_NEW(s->arena, struct ladder);
-    for (int i = 0; i < n; i++) {
+    const struct knobs present = s->c.knobs;
+    struct kinds_saved saved;
+    s->c.knobs = s->group->knobs;
+    kinds_save(&s->c, &saved);
+    for (int i = 0; i < kind->n_recompute; i++) {
         s->c.knobs = s->group->knobs;
         space_set(kind->recompute[i], &s->c);
         steps[i] = (struct step){.state = i};
-        kinds_kept(&s->c, steps[i].kept);
-        for (int k = 0; k < n_kinds; k++)
+        kinds_kept(&s->c, &saved, steps[i].kept);
+        for (int k = 0; k < s->c.model.n_kinds; k++)
             steps[i].sum += s->spots.kind_counts[k] * steps[i].kept[k];
     }
     s->c.knobs = present;
+}
+
+static void make_ladder(struct search *s)
+{
+    struct step steps[SPACE_MAX_STATES];
+    int n = present_kind(s)->n_recompute;
+    struct ladder *ladder = s->group->ladder = ARENA_NEW(s->arena, struct ladder);
+    make_steps(s, steps);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            ladder->more[i] |= (uint64_t)keeps_less(&steps[j], &steps[i], n_kinds) << j;
-            ladder->less[i] |= (uint64_t)keeps_less(&steps[i], &steps[j], n_kinds) << j;
+            uint64_t less = keeps_less(&steps[j], &steps[i], s->c.model.n_kinds);
+            ladder->more[i] |= less << j;
+            ladder->less[j] |= less << i;
         }
     sort_items(steps, (size_t)n, sizeof *steps, step_cmp);
     for (int i = 0; i < n; i++)

@@ -11,8 +11,7 @@
 
 double search_wish(const struct search *s, enum part part)
 {
-    const struct search_request *r = s->request;
-    return prefer_sum(r->preferences, r->n_preferences, s->wishes[part], &s->c.knobs);
+    return prefer_sum(s->wishes[part].items, s->wishes[part].n, &s->c.knobs);
 }
 
 static uint32_t slot_of(const struct knobs *key, uint32_t slots)
@@ -29,19 +28,51 @@ static void take_rates(struct search *s, struct known_layers *known)
     time_rates_of(&known->layers, &s->c, &known->rates[way]);
 }
 
+static struct known_layers *layers_slot(struct search *s, const struct knobs *key)
+{
+    struct known_layers **slot = &s->known_layers[slot_of(key, SEARCH_KNOWN_LAYERS)];
+    if (!*slot) *slot = arena_room(s->arena, sizeof **slot), (*slot)->key.tp = 0;
+    return *slot;
+}
+
+static bool is_known(const struct known_layers *x, const struct knobs *key)
+{
+    return memcmp(&x->key, key, sizeof *key) == 0;
+}
+
+static void start_layers(struct known_layers *x, const struct knobs *key)
+{
+    x->key = *key;
+    x->known = 0;
+}
+
+/* The times of the present knobs' layers, from those that recompute nothing where these may be
+   kept beside. */
+static void measure_layers(struct search *s, const struct knobs *key, struct known_layers *out)
+{
+    struct knobs plain = time_key_without_recompute(*key), present = s->c.knobs;
+    struct known_layers *other = layers_slot(s, &plain);
+    if (other == out) {
+        time_layers_init_known(&s->c, s->known_kernels, &out->layers);
+    } else {
+        s->c.knobs = plain;
+        if (!is_known(other, &plain)) {
+            start_layers(other, &plain);
+            time_layers_init_known(&s->c, s->known_kernels, &other->layers);
+        }
+        s->c.knobs = present;
+        time_layers_repeat(&other->layers, &s->c, &out->layers);
+    }
+    start_layers(out, key);
+}
+
 void search_take_layers(struct search *s)
 {
     struct knobs key = time_layers_key(&s->c.knobs);
-    struct known_layers **slot = &s->known_layers[slot_of(&key, SEARCH_KNOWN_LAYERS)];
-    bool known = *slot && memcmp(&(*slot)->key, &key, sizeof key) == 0;
-    if (!*slot) *slot = arena_room(s->arena, sizeof **slot);
-    s->layers = &(*slot)->layers;
-    if (!known) {
-        (*slot)->key = key;
-        (*slot)->known = 0;
-        time_layers_init_known(&s->c, s->known_kernels, &(*slot)->layers);
-    }
-    take_rates(s, *slot);
+    struct known_layers *known = layers_slot(s, &key);
+    if (!is_known(known, &key)) measure_layers(s, &key, known);
+    s->layers = &known->layers;
+    take_rates(s, known);
 }
 
 void search_take_memory(struct search *s)
@@ -214,18 +245,6 @@ static bool is_refused_with(struct search *s, const struct combination *offload)
     return refused;
 }
 
-/* Settles a variant that is too slow without offload, and so with any: its layers divided as is
-   best for them, and nothing beside them. */
-static void settle_slow(struct search *s, const struct variant *v, int recompute,
-                        const struct time_rates *rates)
-{
-    double least = INFINITY;
-    if (split_by_time(&s->c, rates, &s->layout))
-        least = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
-    if (!matters(s, least, s->wish + search_wish(s, PART_STATE)))
-        variant_settle(s, v, recompute, 0);
-}
-
 /* Tries a variant; false: no other has room either. */
 static bool try_variant(struct search *s, struct variant *v, const struct relief *x)
 {
@@ -237,9 +256,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     s->risky = v->risky || s->last_resort;
     bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
          settled = slow;
-    if (!slow && s->offload_alone && x->offload == 0) {
-        settle_slow(s, v, x->recompute, rates);
-    } else if (!slow && !is_refused_with(s, offload)) {
+    if (!slow && !is_refused_with(s, offload)) {
         cramped = !all && room_is_cramped(s, x->recompute, x->offload);
         settled = !cramped && try_sides(s, rates, x->offload);
     }
@@ -264,9 +281,9 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
 }
 
 /* Whether it is known already that there is no room, or that every variant is settled. */
-static bool is_idle(const struct search *s, const struct relief *x)
+static bool is_idle(const struct search *s, const struct relief *x, uint64_t settled)
 {
-    uint64_t idle = s->rooms[x->offload].cramped | variants_settled(s, x->offload);
+    uint64_t idle = s->rooms[x->offload].cramped | settled;
     return !s->request->exhaustive && idle >> x->recompute & 1;
 }
 
@@ -275,8 +292,63 @@ static void try_offload(struct search *s, const struct spot *spot, double wish, 
 {
     const struct kind *kind = present_kind(s);
     struct relief x = {.offload = offload, .seconds = cpu_seconds(s, &kind->offloads[offload])};
-    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-        if (!is_idle(s, &x)) try_variants(s, spot, wish, &x);
+    uint64_t settled = variants_settled(s, offload);
+    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++) {
+        if (is_idle(s, &x, settled)) continue;
+        try_variants(s, spot, wish, &x);
+        settled = variants_settled(s, offload); /* which only trials change */
+    }
+}
+
+/* Whether a variant may matter without offload: its layers divided as is best for them, and nothing
+   beside them. */
+static bool may_matter(struct search *s, struct variant *v, int recompute, double wish)
+{
+    variant_set(s, v, recompute);
+    const struct time_rates *rates = variant_rates(s, v, recompute);
+    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp);
+    wish += v->wish + search_wish(s, PART_STATE);
+    s->risky = v->risky || s->last_resort;
+    bool may = matters(s, least, wish) && split_by_time(&s->c, rates, &s->layout) &&
+               matters(s, spots_bound_of_split(&s->spots, &s->c, rates, &s->layout), wish);
+    s->risky = false;
+    return may;
+}
+
+static bool is_open(const struct variant *v, int recompute)
+{
+    return !(v->fast >> recompute & 1) && !variant_is_settled(v, recompute, 0);
+}
+
+/* The one in the middle, by seconds, of the variants of which it is not known whether they may
+   matter without offload; NULL: it is of all. */
+static struct variant *middle_open(const struct group *g, int recompute)
+{
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < g->n_variants; i++)
+        n += is_open(&g->variants[i], recompute);
+    if (n == 0) return NULL;
+    for (size_t skip = n / 2; skip > 0 || !is_open(&g->variants[at], recompute); at++)
+        skip -= is_open(&g->variants[at], recompute);
+    return &g->variants[at];
+}
+
+/* Settles on the present spot and stages the variants that are too slow without offload, and so
+   with any. Where one is, so are those that are no faster and repeat no less; where one is not, nor
+   are those that are no slower and repeat no more. */
+static void settle_slow(struct search *s, const struct spot *spot, double wish)
+{
+    struct variant *v;
+    int vpp = s->c.knobs.vpp;
+    for (int r = 0; r < present_kind(s)->n_recompute; r++)
+        while ((v = middle_open(s->group, r))) {
+            set_spot(s, spot, vpp);
+            if (may_matter(s, v, r, wish))
+                variant_is_fast(s, v, r);
+            else
+                variant_settle(s, v, r, 0);
+        }
+    set_spot(s, spot, vpp);
 }
 
 static bool is_barred(struct search *s)
@@ -325,7 +397,8 @@ static void try_stages(struct search *s, const struct spot *spot, double wish, b
     if (!plain && !needs_offload(s)) return;
     variants_open(s);
     s->out->visited += !s->offload_alone;
-    for (int o = plain || s->offload_alone ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
+    if (s->offload_alone && !s->request->exhaustive) settle_slow(s, spot, wish);
+    for (int o = plain ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
         if (o == 1 && !needs_offload(s)) break;
         try_offload(s, spot, wish, o);
     }
@@ -498,9 +571,11 @@ static void part_wishes(struct search *s)
 {
     const struct search_request *r = s->request;
     for (int part = 0; part < PARTS; part++)
-        s->wishes[part] = ARENA_ARRAY(s->arena, bool, r->n_preferences);
-    for (size_t i = 0; i < r->n_preferences; i++)
-        s->wishes[part_of(r->preferences[i].knob)][i] = true;
+        s->wishes[part].items = ARENA_ARRAY(s->arena, struct preference, r->n_preferences);
+    for (size_t i = 0; i < r->n_preferences; i++) {
+        struct wishes *of = &s->wishes[part_of(r->preferences[i].knob)];
+        if (r->preferences[i].log_margin > 0) of->items[of->n++] = r->preferences[i];
+    }
 }
 
 bool search_divide(struct config *c, struct layout *slot)
@@ -592,7 +667,8 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     part_wishes(s);
     s->spots = (struct spots){.request = request,
                               .arena = a,
-                              .about_spot = s->wishes[PART_SPOT],
+                              .preferences = s->wishes[PART_SPOT].items,
+                              .n_preferences = s->wishes[PART_SPOT].n,
                               .c = &s->c,
                               .timing = &s->timing,
                               .kernels = s->known_kernels};

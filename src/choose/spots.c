@@ -78,13 +78,21 @@ static struct microbatch microbatch_of(const struct spots *s, const struct confi
     return w;
 }
 
+static double power(double x, int times)
+{
+    double y = 1;
+    for (; times > 0; times /= 2, x *= x)
+        if (times % 2) y *= x;
+    return y;
+}
+
 /* Of virtual stages. A rank between the ends has an even part of its layers, or more, in its first
    chunk (cost/split.c), which those behind it wait for: the weights of the ranks' inequalities are
    such that it does not matter which rank has a layer. What a layer takes beyond the shortest kind
    may stand where the weight is least. */
-static double shortest_interleaved(const struct microbatch *w, double n, double p, double v)
+static double shortest_interleaved(const struct microbatch *w, double n, int p, double v)
 {
-    double ranks = v * (1 - pow(1 - 1 / (n * v), p - 1)), even = 1 / (ranks + 1 / n);
+    double ranks = v * (1 - power(1 - 1 / (n * v), p - 1)), even = 1 / (ranks + 1 / n);
     return even * (w->all - w->above) + fmax(0, even - 1 / v) * w->above;
 }
 
@@ -97,10 +105,10 @@ static double shortest_pipeline(const struct config *c, const struct microbatch 
     const struct knobs *k = &c->knobs;
     double n = (double)knobs_scheduled(k), p = k->pp;
     double whole = ceil(c->model.num_layers / p) * n * w->least, sent = n * k->vpp * w->transfers;
-    if (k->vpp == 1) return sent + fmax(whole, w->all / (1 - pow(1 - 1 / n, p)));
+    if (k->vpp == 1) return sent + fmax(whole, w->all / (1 - power(1 - 1 / n, k->pp)));
     double waits =
         (p - 1) * (p - 2) / (2 * p) * w->least; /* chunks between the ends have a layer */
-    double even = c->layout_given ? 0 : shortest_interleaved(w, n, p, most_vpp);
+    double even = c->layout_given ? 0 : shortest_interleaved(w, n, k->pp, most_vpp);
     return sent + fmax(fmax(whole, even), n * w->all / p + waits);
 }
 
@@ -222,6 +230,14 @@ struct axis spots_stages(const struct search_request *r, const struct config *c)
     return x;
 }
 
+/* The family of the present sizes, from 0 on in the order in which they come. */
+static uint32_t family_of(struct spots *s)
+{
+    uint32_t *family = &s->families[s->c->knobs.pp < AXIS_MAX_PP ? s->c->knobs.pp : AXIS_MAX_PP];
+    if (!*family) *family = ++s->n_families;
+    return *family - 1;
+}
+
 static void add_spot(struct spots *s)
 {
     struct knobs *k = &s->c->knobs;
@@ -238,14 +254,14 @@ static void add_spot(struct spots *s)
     }
     k->vpp = 1;
     if (vpp.n == 0) return;
-    *VEC_PUSH(s->arena, &s->items) = (struct spot){
-        .bound = bound,
-        .wish = prefer_sum(r->preferences, r->n_preferences, s->about_spot, k),
-        .number = (uint32_t)s->items.n,
-        .group = (uint32_t)s->groups.n - 1,
-        .family = s->n_families + (uint32_t)(k->pp < AXIS_MAX_PP ? k->pp : AXIS_MAX_PP),
-        .pp = (uint16_t)k->pp,
-        .schedules = (uint16_t)k->schedules};
+    *VEC_PUSH(s->arena, &s->items) =
+        (struct spot){.bound = bound,
+                      .wish = prefer_sum(s->preferences, s->n_preferences, k),
+                      .number = (uint32_t)s->items.n,
+                      .group = (uint32_t)s->groups.n - 1,
+                      .family = family_of(s),
+                      .pp = (uint16_t)k->pp,
+                      .schedules = (uint16_t)k->schedules};
 }
 
 /* Sequence parallelism goes with tensor parallelism unless the user decides. */
@@ -259,7 +275,7 @@ static void follow_tp(const struct spots *s)
 /* What is noted where an axis begins, those before it set. */
 static void begin_axis(struct spots *s, enum decision_id axis)
 {
-    if (axis == DECISION_MBS) s->n_families += AXIS_MAX_PP + 1;
+    if (axis == DECISION_MBS) memset(s->families, 0, sizeof s->families);
     if (axis != DECISION_PP) return;
     follow_tp(s);
     struct group *group = ARENA_NEW(s->arena, struct group);
@@ -328,6 +344,5 @@ void spots_fill(struct spots *s)
     for (int i = 0; i < m->num_layers; i++)
         s->kind_counts[m->layers[i]]++;
     add_spaces(s);
-    s->n_families += AXIS_MAX_PP + 1;
     sort_items(s->items.items, s->items.n, sizeof *s->items.items, spot_cmp);
 }

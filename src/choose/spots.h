@@ -41,7 +41,8 @@ struct schedule {
 struct spots {
     const struct search_request *request;
     struct arena *arena;
-    const bool *about_spot;      /* [n_preferences]: those of a spot's wish */
+    const struct preference *preferences; /* of a spot's wish */
+    size_t n_preferences;
     struct config *c;            /* scratch: the base with changing knobs */
     const struct timing *timing; /* what of it does not depend on the layout */
     struct known_kernels *kernels;
@@ -51,7 +52,8 @@ struct spots {
     int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */
     size_t layouts;                   /* with every number of virtual stages */
     uint32_t n_families;
-    bool two_kinds; /* with and without sharded parameters */
+    uint32_t families[AXIS_MAX_PP + 1]; /* by pp: 1 + the present sizes' family; 0: none yet */
+    bool two_kinds;                     /* with and without sharded parameters */
 };
 
 /* Every layout of the request; fills what is after `kernels`. */

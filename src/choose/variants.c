@@ -138,8 +138,10 @@ void variants_list(struct search *s)
 void variants_open(struct search *s)
 {
     size_t bytes = (size_t)present_kind(s)->n_offloads * sizeof(uint64_t);
-    for (size_t i = 0; i < s->group->n_variants; i++)
+    for (size_t i = 0; i < s->group->n_variants; i++) {
         memset(s->group->variants[i].settled, 0, bytes);
+        s->group->variants[i].fast = 0;
+    }
 }
 
 void variant_settle(struct search *s, const struct variant *v, int recompute, int offload)
@@ -150,6 +152,17 @@ void variant_settle(struct search *s, const struct variant *v, int recompute, in
     for (size_t i = 0; i < g->n_variants; i++)
         for (int o = offload; o < end && v->slower[i]; o++)
             g->variants[i].settled[o] |= kind->needless[recompute];
+}
+
+void variant_is_fast(struct search *s, const struct variant *v, int recompute)
+{
+    const struct kind *kind = present_kind(s);
+    struct group *g = s->group;
+    uint64_t no_more = 0;
+    for (int r = 0; r < kind->n_recompute; r++)
+        no_more |= (kind->needless[r] >> recompute & 1) << r;
+    for (size_t i = 0; i < g->n_variants; i++)
+        if (g->variants[i].slower[v - g->variants]) g->variants[i].fast |= no_more;
 }
 
 bool variant_is_settled(const struct variant *v, int recompute, int offload)

@@ -25,6 +25,12 @@
 /* The parts of a plan in which it is decided, and its wishes counted. */
 enum part { PART_SPOT, PART_STAGES, PART_VARIANT, PART_STATE, PARTS };
 
+/* The preferences about a part of a plan. */
+struct wishes {
+    struct preference *items;
+    size_t n;
+};
+
 /* One combination of the switches that change a group's layers, but recomputation. */
 struct variant {
     struct knobs knobs;
@@ -34,6 +40,8 @@ struct variant {
     struct time_rates **rates; /* [n_recompute] at each state; NULL: not yet */
     bool *slower;              /* [n_variants]: others that are as slow at least at every layer, and
                                   no better liked */
+    uint64_t fast;             /* on the present spot and stages, of the second pass: bit r: may
+                                  matter without offload with state r of recomputation */
     uint64_t *settled;         /* [n_offloads] on the present spot and stages: bit r: needs no trial
                                   with state r of recomputation */
 };
@@ -89,7 +97,7 @@ struct search {
     struct arena *arena;
     struct config c;      /* the configuration being looked at: the base with changing knobs */
     struct layout layout; /* its pipeline split */
-    bool *wishes[PARTS];  /* [n_preferences]: which preferences are about this part of a plan */
+    struct wishes wishes[PARTS];
     struct spots spots;
     struct family *families; /* [spots.n_families] */
     VEC(struct turn) turns;  /* a heap */
@@ -179,11 +187,13 @@ void variants_list(struct search *s);
 void variant_set(struct search *s, const struct variant *v, int recompute);
 /* Rates of the present knobs, which are the variant's, that no side and no pp undercuts. */
 const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute);
-/* Nothing is settled on the present spot and stages. */
+/* Nothing is settled, nor known to be fast, on the present spot and stages. */
 void variants_open(struct search *s);
 /* Notes that a variant needs no further trial with an offload and a state of recomputation: nor do
    those that are no faster, repeat no less and offload no less. */
 void variant_settle(struct search *s, const struct variant *v, int recompute, int offload);
+/* Notes that one may matter without offload: so do those that are no slower and repeat no more. */
+void variant_is_fast(struct search *s, const struct variant *v, int recompute);
 bool variant_is_settled(const struct variant *v, int recompute, int offload);
 /* The states of recomputation, as bits, with which all variants are. */
 uint64_t variants_settled(const struct search *s, int offload);

@@ -50,26 +50,33 @@ struct linear layer_linear(const struct timing *t, const struct matrix *x, bool 
     return l;
 }
 
-/* The router's gradients are two more GEMMs of the same size. */
-static void add_fp32(struct linear l, const struct timing *t, struct layer_time *x, bool again)
+static double fp32_forward(const struct timing *t, struct linear l)
 {
     struct pass one = {0}, unused = {0};
     kernel_linear(t, l, &one, &unused);
-    double forward = fp32_slower * one.gemm;
+    return fp32_slower * one.gemm;
+}
+
+/* The router's gradients are two more GEMMs of the same size. */
+static void add_fp32(struct linear l, const struct timing *t, struct layer_time *x)
+{
+    double forward = fp32_forward(t, l);
     x->forward.gemm += forward;
     x->backward.gemm += (l.frozen ? 1 : 2) * forward;
-    if (again) x->again.gemm += forward;
 }
 
 /* ---- work ---- */
 
+static double stream_rate(const struct timing *t, const struct stream *s)
+{
+    return s->bias ? t->f.bias_passes / t->f.activation_passes : 1;
+}
+
 static void add_stream(const struct timing *t, const struct stream *s, struct layer_time *x)
 {
-    double rate = s->bias ? t->f.bias_passes / t->f.activation_passes : 1;
-    double forward = rate * kernel_stream(t, s->forward);
-    x->forward.memory += forward;
+    double rate = stream_rate(t, s);
+    x->forward.memory += rate * kernel_stream(t, s->forward);
     x->backward.memory += rate * kernel_stream(t, s->backward);
-    if (t->repeated & s->freed_by) x->again.memory += forward;
 }
 
 static void add_core(const struct timing *t, const struct core *c, struct layer_time *x)
@@ -78,21 +85,22 @@ static void add_core(const struct timing *t, const struct core *c, struct layer_
     kernel_attention(t, c, &forward, &backward);
     x->forward.attention += forward.attention;
     if (!c->forward_only) x->backward.attention += backward.attention;
-    if (t->repeated & c->freed_by) x->again.attention += forward.attention;
 }
 
 /* In a captured part operations run without the host but for those left. */
+static double launched(const struct timing *t, const struct host *h)
+{
+    return t->captured & h->scope ? fmin(h->ops, h->left) : h->ops;
+}
+
 static void add_ops(const struct timing *t, const struct host *h, struct layer_time *x)
 {
-    double launched = t->captured & h->scope ? fmin(h->ops, h->left) : h->ops;
+    double ops = launched(t, h);
     double backward = h->backward > 0 ? h->backward : t->f.backward_ops;
-    x->forward.ops += launched;
-    x->backward.ops += backward * launched;
+    x->forward.ops += ops;
+    x->backward.ops += backward * ops;
     x->forward.gpu_ops += h->ops;
     x->backward.gpu_ops += backward * h->ops;
-    if (!(t->repeated & h->freed_by)) return;
-    x->again.ops += launched;
-    x->again.gpu_ops += h->ops;
 }
 
 /* A LoRA adapter beside a linear: its two products are too narrow for more than the way of their
@@ -127,16 +135,24 @@ static void add_adapter_exchange(const struct timing *t, const struct matrix *m,
 
 /* A packed weight is read so and written wide for every product with it: forward, repeated
    forward, and the input's gradient. The product's own kernel reads it again. */
-static void add_widening(const struct timing *t, const struct linear *l, bool again,
-                         struct layer_time *x)
+static bool is_widened(const struct timing *t, const struct matrix *m)
+{
+    return knobs_packs(&t->config->knobs) && !matrix_is_routed(m);
+}
+
+static double widening_bytes(const struct timing *t, const struct linear *l)
 {
     const struct knobs *k = &t->config->knobs;
-    double bytes = (2 + packed_bytes(k) + packed_scale_bytes(k)) * l->in * l->out;
+    return (2 + packed_bytes(k) + packed_scale_bytes(k)) * l->in * l->out;
+}
+
+static void add_widening(const struct timing *t, const struct linear *l, struct layer_time *x)
+{
+    double bytes = widening_bytes(t, l);
     struct stream streams = {.forward = bytes, .backward = bytes};
     struct host host = {.ops = 2, .scope = SCOPE_FULL};
     add_stream(t, &streams, x);
     add_ops(t, &host, x);
-    if (again) x->again.memory += kernel_stream(t, bytes);
 }
 
 static void add_weights(const struct timing *t, const struct weights *w, bool fused_experts,
@@ -146,9 +162,8 @@ static void add_weights(const struct timing *t, const struct weights *w, bool fu
     for (int i = 0; i < w->n; i++) {
         const struct matrix *own = &w->items[i];
         struct linear l = layer_linear(t, own, fused_experts);
-        bool again = t->repeated & own->freed_by;
         if (own->numeric == NUMERIC_32) {
-            add_fp32(l, t, x, again);
+            add_fp32(l, t, x);
             continue;
         }
         kernel_linear(t, l, &x->forward, own->forward_only ? &unused : &x->backward);
@@ -156,36 +171,41 @@ static void add_weights(const struct timing *t, const struct weights *w, bool fu
             add_adapter(t, &l, x);
             add_adapter_exchange(t, own, x);
         }
-        if (again) kernel_linear(t, l, &x->again, &unused);
-        if (knobs_packs(&t->config->knobs) && !matrix_is_routed(own)) add_widening(t, &l, again, x);
+        if (is_widened(t, own)) add_widening(t, &l, x);
     }
 }
 
 /* Permutation, exchange, and with expert TP a gather and a scatter of the routed rows. */
-static void add_dispatch(const struct timing *t, const struct exchange *e, struct layer_time *x)
+struct dispatch {
+    struct stream moved;
+    struct host prepare, move;
+    double exchange, spread; /* seconds */
+};
+
+static struct dispatch dispatch_of(const struct timing *t, const struct exchange *e)
 {
     double etp = t->config->knobs.etp, width = e->width;
     double moved = t->law.passes * 2 * t->rows * width;
-    double exchange = comm_dispatch(t, width);
-    double spread = 2 * comm_collective(t, 2 * t->rows / t->load * width, etp, etp);
-    struct host prepare = {.ops = t->law.prepare_ops,
-                           .scope = SCOPE_MOE_PREPROCESS | SCOPE_MOE | SCOPE_FULL,
-                           .freed_by = e->freed_by};
-    struct host move = {
-        .ops = t->law.move_ops, .scope = SCOPE_MOE | SCOPE_FULL, .freed_by = e->freed_by};
-    add_stream(t, &(struct stream){.forward = moved, .backward = moved, .freed_by = e->freed_by},
-               x);
-    add_ops(t, &prepare, x);
-    add_ops(t, &move, x);
-    x->forward.ep += exchange;
-    x->backward.ep += exchange;
-    x->forward.tp += spread;
-    x->backward.tp += spread;
+    return (struct dispatch){.moved = {.forward = moved, .backward = moved},
+                             .prepare = {.ops = t->law.prepare_ops,
+                                         .scope = SCOPE_MOE_PREPROCESS | SCOPE_MOE | SCOPE_FULL},
+                             .move = {.ops = t->law.move_ops, .scope = SCOPE_MOE | SCOPE_FULL},
+                             .exchange = comm_dispatch(t, width),
+                             .spread =
+                                 2 * comm_collective(t, 2 * t->rows / t->load * width, etp, etp)};
+}
+
+static void add_dispatch(const struct timing *t, const struct exchange *e, struct layer_time *x)
+{
+    struct dispatch d = dispatch_of(t, e);
+    add_stream(t, &d.moved, x);
+    add_ops(t, &d.prepare, x);
+    add_ops(t, &d.move, x);
+    x->forward.ep += d.exchange;
+    x->backward.ep += d.exchange;
+    x->forward.tp += d.spread;
+    x->backward.tp += d.spread;
     if (!(t->captured & SCOPE_FULL)) x->syncs += t->law.syncs;
-    if (!(t->repeated & e->freed_by)) return;
-    x->again.ep += exchange;
-    x->again.tp += spread;
-    x->sync_again = true;
 }
 
 /* The products of weight gradients hide a part of backward's, where there are any. */
@@ -205,7 +225,6 @@ static void add_exchange(const struct timing *t, const struct exchange *e, struc
         one = comm_collective(t, e->bytes, tp, tp);
         x->forward.tp += e->forward * one;
         x->backward.tp += layer_tp_backward(t, e) * one;
-        if (t->repeated & e->freed_by) x->again.tp += e->forward * one;
         break;
     case EXCHANGE_CP:
         x->forward.cp += comm_context(t, e->kv, e->q, x->forward.attention);
@@ -228,17 +247,79 @@ void layer_add_work(const struct timing *t, const struct work *w, struct layer_t
         add_ops(t, &w->hosts[i], x);
     for (int i = 0; i < w->n_exchanges; i++)
         add_exchange(t, &w->exchanges[i], x);
-    for (int i = 0; i < w->n_repeats; i++)
-        if (t->repeated & w->repeats[i].module) {
-            x->again.memory += kernel_stream(t, w->repeats[i].bytes);
-            x->again.ops += w->repeats[i].ops;
-        }
 }
 
 void layer_work(const struct timing *t, struct layer_kind kind, struct work *w)
 {
     struct token_counts tokens = {t->tokens, t->tokens_pass, t->rows, 0};
     op_work(t->config, &tokens, t->low, kind, w);
+}
+
+/* ---- what recomputation of modules repeats, list by list in the same order ---- */
+
+static void repeat_weights(const struct timing *t, const struct weights *w, bool fused_experts,
+                           struct pass *again)
+{
+    struct pass unused = {0};
+    for (int i = 0; i < w->n; i++) {
+        const struct matrix *own = &w->items[i];
+        if (!(t->repeated & own->freed_by)) continue;
+        struct linear l = layer_linear(t, own, fused_experts);
+        if (own->numeric == NUMERIC_32) {
+            again->gemm += fp32_forward(t, l);
+            continue;
+        }
+        kernel_linear(t, l, again, &unused);
+        if (is_widened(t, own)) again->memory += kernel_stream(t, widening_bytes(t, &l));
+    }
+}
+
+static void repeat_stream(const struct timing *t, const struct stream *s, struct pass *again)
+{
+    again->memory += stream_rate(t, s) * kernel_stream(t, s->forward);
+}
+
+static void repeat_core(const struct timing *t, const struct core *c, struct pass *again)
+{
+    struct pass unused = {0};
+    kernel_attention(t, c, again, &unused);
+}
+
+static void repeat_ops(const struct timing *t, const struct host *h, struct pass *again)
+{
+    again->ops += launched(t, h);
+    again->gpu_ops += h->ops;
+}
+
+static void repeat_exchange(const struct timing *t, const struct exchange *e, struct layer_time *x)
+{
+    double tp = t->config->knobs.tp;
+    if (e->kind == EXCHANGE_TP) x->again.tp += e->forward * comm_collective(t, e->bytes, tp, tp);
+    if (e->kind != EXCHANGE_EP) return;
+    struct dispatch d = dispatch_of(t, e);
+    repeat_stream(t, &d.moved, &x->again);
+    repeat_ops(t, &d.prepare, &x->again);
+    repeat_ops(t, &d.move, &x->again);
+    x->again.ep += d.exchange;
+    x->again.tp += d.spread;
+    x->sync_again = true;
+}
+
+static void repeat_work(const struct timing *t, const struct work *w, struct layer_time *x)
+{
+    for (int i = 0; i < w->n_streams; i++)
+        if (t->repeated & w->streams[i].freed_by) repeat_stream(t, &w->streams[i], &x->again);
+    for (int i = 0; i < w->n_cores; i++)
+        if (t->repeated & w->cores[i].freed_by) repeat_core(t, &w->cores[i], &x->again);
+    for (int i = 0; i < w->n_hosts; i++)
+        if (t->repeated & w->hosts[i].freed_by) repeat_ops(t, &w->hosts[i], &x->again);
+    for (int i = 0; i < w->n_exchanges; i++)
+        if (t->repeated & w->exchanges[i].freed_by) repeat_exchange(t, &w->exchanges[i], x);
+    for (int i = 0; i < w->n_repeats; i++)
+        if (t->repeated & w->repeats[i].module) {
+            x->again.memory += kernel_stream(t, w->repeats[i].bytes);
+            x->again.ops += w->repeats[i].ops;
+        }
 }
 
 /* ---- layers ---- */
@@ -275,6 +356,34 @@ static struct pass early_stop(const struct timing *t, const struct layer_time *x
     return tail;
 }
 
+static void repeat_whole(const struct timing *t, const struct weights *w, struct layer_time *x)
+{
+    if (w->n == 0) return;
+    struct pass tail = early_stop(t, x, w);
+    pass_add_since(&x->again, &x->forward, &tail);
+    x->sync_again = true;
+}
+
+void layer_repeat(const struct timing *t, struct layer_kind kind, struct layer_time *x)
+{
+    struct weights weights;
+    struct work work;
+    bool whole = t->config->knobs.recompute == RECOMPUTE_FULL;
+    x->again = (struct pass){0};
+    x->repeats = whole || t->repeated;
+    x->sync_again = false;
+    x->offloaded = offloaded_bytes(t, kind);
+    if (!whole && !t->repeated) return;
+    op_weights(&t->config->model, kind, false, &weights);
+    if (whole) {
+        repeat_whole(t, &weights, x);
+        return;
+    }
+    layer_work(t, kind, &work);
+    repeat_weights(t, &weights, work.fused_experts, &x->again);
+    repeat_work(t, &work, x);
+}
+
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
 {
     struct layer_time x = {0};
@@ -284,13 +393,7 @@ struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
     layer_work(t, kind, &work);
     add_weights(t, &weights, work.fused_experts, &x);
     layer_add_work(t, &work, &x);
-    if (t->config->knobs.recompute == RECOMPUTE_FULL && weights.n > 0) {
-        struct pass tail = early_stop(t, &x, &weights);
-        x.again = (struct pass){0};
-        pass_add_since(&x.again, &x.forward, &tail);
-        x.sync_again = true;
-    }
-    x.offloaded = offloaded_bytes(t, kind);
+    layer_repeat(t, kind, &x);
     return x;
 }
 
@@ -326,6 +429,7 @@ static void layer_add(struct layer_time *to, const struct layer_time *x)
     pass_add(&to->backward, &x->backward, 1);
     pass_add(&to->again, &x->again, 1);
     to->syncs += x->syncs;
+    to->repeats = to->repeats || x->repeats;
     to->sync_again = to->sync_again || x->sync_again;
 }
 

@@ -10,12 +10,16 @@
 struct layer_time {
     struct pass forward, backward,
         again;        /* again: what recomputation repeats before the backward pass */
+    bool repeats;     /* whether it repeats anything */
     double syncs;     /* device-to-host waits of a forward pass */
     bool sync_again;  /* recomputation repeats them */
     double offloaded; /* bytes a microbatch sends to the CPU and fetches back for its backward */
 };
 
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind);
+/* Makes *x, whose plan differs from `t` in what is recomputed alone, that of `t`: all but its
+   forward and backward. */
+void layer_repeat(const struct timing *t, struct layer_kind kind, struct layer_time *x);
 struct layer_time layer_embedding(const struct timing *t);
 /* The vision tower on the images of a microbatch; nothing when the plan states none. */
 struct layer_time layer_vision(const struct timing *t);

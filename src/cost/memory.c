@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of a configuration: every stage, the fullest, and whether it fits. */
-#include "cost/memory.h"
-
-#include "cost/time.h"
+#include "cost/memory_stage.h"
 
 #define MIB (1024.0 * 1024.0)
 
@@ -97,6 +95,7 @@ void memory_place(const struct config *c, struct memory_work *w)
     double replicas = k->fsdp == FSDP_NONE ? 1 : knobs_replicas(k);
     w->dense_shards = at_least_one((double)knobs_dp(k) * k->cp / replicas);
     w->expert_shards = at_least_one((double)knobs_edp(k) / replicas);
+    state_place(w);
     w->workspace = workspaces(c, &w->x);
     w->imbalance = imbalance(c, w->x.routing_imbalance);
 }

@@ -43,8 +43,9 @@ struct layer_memory {
 
 void layer_measure(const struct config *c, const struct token_counts *t, struct layer_kind kind,
                    struct layer_memory *out);
-/* Of these, what is kept for the backward: `kept`, or `input` where whole layers are recomputed. */
-double layer_kept(const struct config *c, const struct token_counts *t, struct layer_kind kind);
+/* Of these, what is kept for the backward: `kept`, or `input` where whole layers are recomputed.
+   `list`: what op_saved says of the kind, which is the same whatever is recomputed. */
+double layer_kept(const struct knobs *k, const struct saved_list *list);
 /* The layers of one MTP depth and its projection, added up. `kinds`: what the model's kinds of
    layers measure. */
 void layer_measure_mtp(const struct config *c, const struct token_counts *t,
@@ -96,8 +97,9 @@ struct memory_work {
     int n_shapes;
     double embedding;                   /* elements of one rank's embedding, or head */
     double vision;                      /* elements of the vision tower */
-    double dense_shards, expert_shards; /* ranks that share the optimizer states of one parameter */
-    double workspace;                   /* bytes of GEMM workspaces */
+    double dense_shards, expert_shards; /* ranks that share one parameter */
+    double optimizer_shards, expert_optimizer_shards; /* of these, those that share its states */
+    double workspace;                                 /* bytes of GEMM workspaces */
     struct memory_coefficients x;
     struct range imbalance; /* x.routing_imbalance as routing and capacity bound it */
     int n_chunks;

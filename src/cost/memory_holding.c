@@ -99,6 +99,14 @@ static void hold_packed(const struct memory_work *w, const int counts[MODEL_MAX_
     }
 }
 
+static void hold_trained(const struct memory_work *w, struct holding *s)
+{
+    bool language = knobs_trains_language(&w->c->knobs);
+    s->trained = s->adapters + (language ? s->dense - s->vision : 0) +
+                 (s->vision > 0 ? (double)vision_trained_params(w->c) : 0);
+    s->trained_experts = s->expert_adapters + (language ? s->experts : 0);
+}
+
 struct holding holding_of_layer(const struct memory_work *w, int kind)
 {
     struct holding s = {0};
@@ -107,6 +115,7 @@ struct holding holding_of_layer(const struct memory_work *w, int kind)
     hold_layer(&s, &w->kinds[kind], 1);
     hold_adapters(w, counts, &s);
     hold_packed(w, counts, &s);
+    hold_trained(w, &s);
     return s;
 }
 
@@ -121,6 +130,7 @@ struct holding holding_of_ends(const struct memory_work *w, bool first, bool las
     struct holding s = {.first = first, .last = last, .n_mtp = last ? w->c->model.mtp_layers : 0};
     hold_mtp(w, &s);
     hold_embeddings(w, &s);
+    hold_trained(w, &s);
     return s;
 }
 
@@ -139,5 +149,6 @@ struct holding holding_of_stage(const struct memory_work *w, int stage)
     hold_dummies(w, counts, &s);
     hold_adapters(w, counts, &s);
     hold_packed(w, counts, &s);
+    hold_trained(w, &s);
     return s;
 }

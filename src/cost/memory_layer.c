@@ -71,6 +71,11 @@ static double backward_transient(const struct saved_list *list)
 }
 
 /* Whole-layer recomputation keeps the layer's input alone. */
+static double input_bytes(const struct saved_list *list)
+{
+    return list->n > 0 ? saved_bytes(&list->items[0]) : 0;
+}
+
 static void measure_activations(const struct knobs *k, const struct saved_list *list,
                                 struct layer_memory *l)
 {
@@ -88,7 +93,7 @@ static void measure_activations(const struct knobs *k, const struct saved_list *
         if (s->dispatched) l->dispatched += bytes;
         if (s->unmeasured) l->unmeasured += bytes;
     }
-    l->input = list->n > 0 ? saved_bytes(&list->items[0]) : 0;
+    l->input = input_bytes(list);
     l->backward = backward_transient(list);
 }
 
@@ -104,13 +109,13 @@ void layer_measure(const struct config *c, const struct token_counts *t, struct 
     measure_activations(&c->knobs, &list, out);
 }
 
-double layer_kept(const struct config *c, const struct token_counts *t, struct layer_kind kind)
+double layer_kept(const struct knobs *k, const struct saved_list *list)
 {
-    struct saved_list list;
-    struct layer_memory l = {0};
-    op_saved(c, t, kind, &list);
-    measure_activations(&c->knobs, &list, &l);
-    return c->knobs.recompute == RECOMPUTE_FULL ? l.input : l.kept;
+    double kept = 0;
+    if (k->recompute == RECOMPUTE_FULL) return input_bytes(list);
+    for (int i = 0; i < list->n; i++)
+        if (saved_is_kept(&list->items[i], k)) kept += saved_bytes(&list->items[i]);
+    return kept;
 }
 
 static void add_layer(const struct knobs *k, const struct layer_memory *one,

@@ -51,7 +51,7 @@ static struct phases phases_of(const struct memory_work *w, const struct holding
         [OUTPUTS] = {0, 0, pool, 2 * outputs, grads, resident, gathered, 'M', 0},
         [STEP] = {state_step_transient(w, s, NULL), 0, pool, outputs, grads, states,
                   k->fsdp == FSDP_FSDP2 ? 0 : gathered, 'C', 0},
-        [LOADING] = {.transient = state_loading(w, s, NULL), .name = 'L'},
+        [LOADING] = {.transient = knobs_packs(k) ? state_loading(w, s, NULL) : 0, .name = 'L'},
     }};
 }
 
@@ -60,8 +60,8 @@ static struct phase peak_of(const struct phases *all)
     double most = phase_total(&all->items[0]), next = 0;
     int peak = 0;
     for (int i = 1; i < PHASES; i++) {
-        double total = phase_total(&all->items[i]);
-        next = fmax(next, fmin(total, most));
+        double total = phase_total(&all->items[i]), less = total < most ? total : most;
+        if (less > next) next = less;
         if (total > most) most = total, peak = i;
     }
     struct phase out = all->items[peak];

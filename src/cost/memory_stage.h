@@ -18,6 +18,7 @@ struct holding {
     double copies;                    /* of `dense`: weights that stand on another stage too */
     double vision;                    /* of `dense` */
     double adapters, expert_adapters; /* LoRA's, beside `dense` and `experts` */
+    double trained, trained_experts;  /* of all of these */
     double packed, unit_packed;       /* of `dense` and `unit_dense`: in 4 or 8 bits */
     double unit_dense, unit_experts;  /* the largest layer */
     double root;                      /* embedding and head: FSDP's root unit */
@@ -39,6 +40,8 @@ static inline const struct chunk *stage_chunks(const struct memory_work *w, int 
 
 /* ---- static state and buffers (memory_state.c) ---- */
 
+/* Over how many ranks states are spread, as *w is placed. */
+void state_place(struct memory_work *w);
 double state_parameters(const struct memory_work *w, const struct holding *s,
                         struct cost_trace *trace);
 /* Bytes of the transposes of frozen FP8 weights, kept or not. */

@@ -108,23 +108,11 @@ double state_parameters(const struct memory_work *w, const struct holding *s,
     return sum;
 }
 
-/* Elements that are trained. */
-static void trained(const struct memory_work *w, const struct holding *s, double *dense,
-                    double *experts)
-{
-    const struct knobs *k = &w->c->knobs;
-    bool language = knobs_trains_language(k);
-    *dense = s->adapters + (language ? s->dense - s->vision : 0) +
-             (s->vision > 0 ? (double)vision_trained_params(w->c) : 0);
-    *experts = s->expert_adapters + (language ? s->experts : 0);
-}
-
 double state_gradients(const struct memory_work *w, const struct holding *s,
                        struct cost_trace *trace)
 {
     const struct knobs *k = &w->c->knobs;
-    double dense, experts, shards = 1, expert_shards = 1;
-    trained(w, s, &dense, &experts);
+    double dense = s->trained, experts = s->trained_experts, shards = 1, expert_shards = 1;
     if (sharded_gradients(k)) shards = w->dense_shards, expert_shards = w->expert_shards;
     return trace_term(trace, "gradients, dense", k->grad_bytes * dense / shards,
                       "%d B x %.0f / %.0f", k->grad_bytes, dense, shards) +
@@ -132,15 +120,14 @@ double state_gradients(const struct memory_work *w, const struct holding *s,
                       "%d B x %.0f / %.0f", k->grad_bytes, experts, expert_shards);
 }
 
-/* Ranks over which optimizer states are spread. */
-static void optimizer_shards(const struct memory_work *w, double *dense, double *experts)
+void state_place(struct memory_work *w)
 {
     const struct knobs *k = &w->c->knobs;
     bool instanced = k->fsdp == FSDP_NONE && k->optimizer_instances > 1;
     double instances = instanced ? k->optimizer_instances : 1;
     bool any = sharded_optimizer(k);
-    *dense = any ? max(w->dense_shards / instances, 1) : 1;
-    *experts = any ? max(w->expert_shards / instances, 1) : 1;
+    w->optimizer_shards = any ? max(w->dense_shards / instances, 1) : 1;
+    w->expert_optimizer_shards = any ? max(w->expert_shards / instances, 1) : 1;
 }
 
 /* Bytes of main parameter and moments on the GPU, an element. CPU offload moves that fraction of
@@ -158,9 +145,8 @@ double state_optimizer(const struct memory_work *w, const struct holding *s,
                        struct cost_trace *trace)
 {
     const struct knobs *k = &w->c->knobs;
-    double dense, experts, shards, expert_shards;
-    trained(w, s, &dense, &experts);
-    optimizer_shards(w, &shards, &expert_shards);
+    double dense = s->trained, experts = s->trained_experts;
+    double shards = w->optimizer_shards, expert_shards = w->expert_optimizer_shards;
     double adam = state_bytes(k, k->exp_avg_bytes + k->exp_avg_sq_bytes);
     double matrix = k->muon ? state_bytes(k, k->exp_avg_bytes) : adam;
     bool apart = matrix < adam && knobs_trains_language(k);
@@ -182,9 +168,8 @@ double state_step_transient(const struct memory_work *w, const struct holding *s
                             struct cost_trace *trace)
 {
     const struct knobs *k = &w->c->knobs;
-    double dense, experts, shards, expert_shards, kept = 1 - k->optimizer_offload;
-    trained(w, s, &dense, &experts);
-    optimizer_shards(w, &shards, &expert_shards);
+    double shards = w->optimizer_shards, expert_shards = w->expert_optimizer_shards;
+    double dense = s->trained, experts = s->trained_experts, kept = 1 - k->optimizer_offload;
     if (k->fsdp == FSDP_FSDP2) return 0;
     if (!k->precision_aware) {
         if (k->grad_bytes >= 4) return 0;

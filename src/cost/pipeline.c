@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 enum { MAX_SLOTS = 4096, MAX_RANKS = 128 };
 
@@ -88,8 +89,10 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* Runs a rank until it waits; whether it ran anything. */
-static bool advance(struct rank *r, const struct place *order, int each, bool first, bool last)
+/* Runs a rank until it waits, or has done `most_forwards` and would do another; whether it ran
+   anything. */
+static bool advance(struct rank *r, const struct place *order, int each, int most_forwards,
+                    bool first, bool last)
 {
     const struct rank *before = r->before, *behind = r->behind;
     int f = r->forwards, b = r->backwards, most = r->warmup + b; /* forwards before this backward */
@@ -98,6 +101,7 @@ static bool advance(struct rank *r, const struct place *order, int each, bool fi
     double clock = r->clock;
     while (b < each) {
         if (f <= most && f < each) {
+            if (f == most_forwards) break;
             int from = first ? order[f].from : f;
             if (from >= forwards) break;
             clock = later(clock, before->forward_end[from]) + r->forward[order[f].chunk];
@@ -115,24 +119,67 @@ static bool advance(struct rank *r, const struct place *order, int each, bool fi
     return ran;
 }
 
-double pipeline_simulate(const struct pipeline *p, int64_t microbatches)
+/* Runs all ranks until each waits, or has done so many forwards. */
+static void run(struct simulation *s, int most_forwards)
 {
-    if (p->stages > MAX_RANKS || microbatches > MAX_SLOTS / (p->stages * p->chunks_per_stage))
-        return -1;
-    struct simulation s; /* 100 KiB, of which only what is used is set */
-    start(&s, p, (int)microbatches);
+    int end = s->p->stages - 1;
     bool ran = true;
     while (ran) {
         ran = false;
-        for (int rank = 0; rank < p->stages; rank++)
-            ran = advance(&s.ranks[rank], s.order, s.each, rank == 0, rank == p->stages - 1) || ran;
+        for (int r = 0; r <= end; r++)
+            ran = advance(&s->ranks[r], s->order, s->each, most_forwards, r == 0, r == end) || ran;
     }
+}
+
+/* When the last rank is done; -1: one never is. */
+static double finish(struct simulation *s)
+{
     double end = 0;
-    for (int rank = 0; rank < p->stages; rank++) {
-        if (s.ranks[rank].backwards < s.each) return -1;
-        end = fmax(end, s.ranks[rank].clock);
+    run(s, s->each);
+    for (int rank = 0; rank < s->p->stages; rank++) {
+        if (s->ranks[rank].backwards < s->each) return -1;
+        end = fmax(end, s->ranks[rank].clock);
     }
     return end;
+}
+
+static bool is_too_long(const struct pipeline *p, int64_t microbatches)
+{
+    return p->stages > MAX_RANKS || microbatches > MAX_SLOTS / (p->stages * p->chunks_per_stage);
+}
+
+double pipeline_simulate(const struct pipeline *p, int64_t microbatches)
+{
+    if (is_too_long(p, microbatches)) return -1;
+    struct simulation s; /* 100 KiB, of which only what is used is set */
+    start(&s, p, (int)microbatches);
+    return finish(&s);
+}
+
+/* Seconds of a schedule of so many microbatches, and of a longer one; < 0: too long. */
+struct two_schedules {
+    double shorter, longer;
+};
+
+/* Up to the last forward of the shorter one, both do the same on each rank, but where its last
+   group is not whole or its warm-up is all it has. */
+static struct two_schedules simulate_two(const struct pipeline *p, int64_t shorter, int64_t longer)
+{
+    struct simulation s;
+    struct rank ranks[MAX_RANKS];
+    size_t bytes = (size_t)p->stages * sizeof *ranks;
+    if (is_too_long(p, longer)) return (struct two_schedules){-1, -1};
+    start(&s, p, (int)longer);
+    int each = s.each, before = (int)shorter * p->chunks_per_stage;
+    if (shorter % s.group != 0 || s.ranks[0].warmup >= before)
+        return (struct two_schedules){pipeline_simulate(p, shorter), finish(&s)};
+    run(&s, before);
+    memcpy(ranks, s.ranks, bytes);
+    s.each = before;
+    double first = finish(&s);
+    memcpy(s.ranks, ranks, bytes);
+    s.each = each;
+    return (struct two_schedules){first, finish(&s)};
 }
 
 struct totals {
@@ -199,10 +246,10 @@ double pipeline_time(const struct pipeline *p)
         return exact >= 0 ? exact : closed_form(p, t);
     }
     int64_t first = settled + (p->microbatches - settled) % round; /* the rest are whole rounds */
-    double before = pipeline_simulate(p, first), after = pipeline_simulate(p, first + round);
-    if (after < 0) return closed_form(p, t);
+    struct two_schedules s = simulate_two(p, first, first + round);
+    if (s.longer < 0) return closed_form(p, t);
     /* the first rounds of unequal chunks may still live on the warm-up's lead over the busiest
        rank, which no later round can */
-    double a_round = fmax(after - before, (double)round * t.largest);
-    return after + (double)((p->microbatches - first) / round - 1) * a_round;
+    double a_round = fmax(s.longer - s.shorter, (double)round * t.largest);
+    return s.longer + (double)((p->microbatches - first) / round - 1) * a_round;
 }

@@ -92,7 +92,17 @@ static int fill_to(struct split *s, double level)
     return left;
 }
 
-/* Each further layer goes to the rank that is shortest, the first of equal ones. */
+/* The shortest rank, the first of equal ones. */
+static int shortest_rank(const struct split *s, const double *loads, double equal)
+{
+    int to = 0;
+    for (int r = 1; r < s->pp; r++)
+        if (loads[r] < loads[to] - equal) to = r;
+    return to;
+}
+
+/* Each further layer goes to the rank that is shortest, and after the first of equal ones to the
+   next. */
 static bool fill_ranks(struct split *s)
 {
     double loads[LAYOUT_MAX_CHUNKS];
@@ -103,13 +113,17 @@ static bool fill_ranks(struct split *s)
         loads[r] = fixed(s, r) + s->counts[r] * s->mean;
         if (s->counts[r] == room(s, r)) loads[r] = INFINITY;
     }
-    for (; left > 0; left--) {
-        int to = 0;
-        for (int r = 1; r < s->pp; r++)
-            if (loads[r] < loads[to] - 1e-9 * s->mean) to = r;
+    double equal = 1e-9 * s->mean;
+    while (left > 0) {
+        int to = shortest_rank(s, loads, equal);
+        double level = loads[to] + equal;
         if (loads[to] == INFINITY) return false;
-        loads[to] += s->mean;
-        if (++s->counts[to] == room(s, to)) loads[to] = INFINITY;
+        for (; to < s->pp && left > 0; to++) {
+            if (loads[to] > level) continue;
+            loads[to] += s->mean;
+            if (++s->counts[to] == room(s, to)) loads[to] = INFINITY;
+            left--;
+        }
     }
     return left == 0;
 }
@@ -392,15 +406,13 @@ static bool find_room(struct memory_work *w, const struct memory_estimate *m, in
     return true;
 }
 
-/* One round: divides anew within the room that the stages of the present split have. False: there
-   is none. */
+/* One round: divides anew within the room that the stages of the present split have, as it stands
+   in *w. False: there is none. */
 static bool fit_once(struct config *c, const struct time_rates *rates, struct memory_work *w,
                      struct memory_estimate *m, struct layout *slot)
 {
     int most[COST_MAX_STAGES];
-    if (!memory_divide(c, w) || !find_room(w, m, most) || !plan(c, rates, most, slot) ||
-        !memory_divide(c, w))
-        return false;
+    if (!find_room(w, m, most) || !plan(c, rates, most, slot) || !memory_divide(c, w)) return false;
     memory_peaks(w, m);
     return true;
 }

@@ -12,15 +12,21 @@
 #include "plan/documents.h"
 #include "plan/framework.h"
 
-/* Time of one item of a chunk (layer, embedding, head, MTP depth) and what it is made of, after
- * hiding. */
-struct item {
+/* Time of one item of a chunk (layer, embedding, head, MTP depth), after hiding. */
+struct times {
     double forward, backward,
-        again;        /* seconds on the rank; again: what recomputation adds to backward */
+        again;               /* seconds on the rank; again: what recomputation adds to backward */
+    double repeat;           /* of `again`, what is not the host's */
+    double heat, heat_again; /* seconds that throttling adds to both passes; to what is repeated */
+    struct pass in_forward, in_backward; /* throttled, without recomputation */
+};
+
+/* And what it is made of. */
+struct item {
+    double forward, backward, again, heat, heat_again; /* struct times */
     struct pass busy; /* kernels and exposed communication of both passes, without recomputation */
     double recompute, host;
-    double network;          /* seconds of both passes' exchanges between domains, hidden or not */
-    double heat, heat_again; /* seconds that throttling adds to both passes; to what is repeated */
+    double network; /* seconds of both passes' exchanges between domains, hidden or not */
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out)
@@ -39,6 +45,26 @@ void time_layers_init_known(const struct config *c, struct known_kernels *known,
     out->head = layer_head(&out->timing);
     out->mtp = (struct layer_time){0};
     if (c->model.mtp_layers > 0) out->mtp = layer_mtp(&out->timing, out->kinds, &out->head);
+}
+
+/* The parts around the layers are never repeated, an MTP depth's layers are. */
+void time_layers_repeat(const struct time_layers *other, const struct config *c,
+                        struct time_layers *out)
+{
+    const struct timing *t = &out->timing;
+    *out = *other;
+    out->timing.config = c;
+    out->timing.repeated = timing_repeated(&c->knobs);
+    for (int i = 0; i < c->model.n_kinds; i++)
+        layer_repeat(t, c->model.kinds[i], &out->kinds[i]);
+    if (c->model.mtp_layers > 0) out->mtp = layer_mtp(t, out->kinds, &out->head);
+}
+
+struct knobs time_key_without_recompute(struct knobs key)
+{
+    key.recompute = RECOMPUTE_NONE, key.recompute_method = METHOD_UNIFORM;
+    key.recompute_num_layers = 0, key.recompute_modules = 0;
+    return key;
 }
 
 struct knobs time_layers_key(const struct knobs *k)
@@ -133,28 +159,51 @@ static double between_domains(const struct timing *t, const struct layer_time *l
     return l->forward.ep + l->backward.ep + l->again.ep;
 }
 
+/* Adds what recomputation repeats, of which nothing is hidden, to a backward as that runs without
+   throttling. */
+static void add_repeated(const struct timing *t, const struct layer_time *l,
+                         const struct pass *backward, double heat, struct times *x)
+{
+    bool waits = l->syncs > 0;
+    struct pass both = *backward;
+    pass_add(&both, &l->again, 1);
+    x->heat_again = throttle(t, &both, waits) - heat;
+    x->again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x->backward;
+    x->repeat = shown(&both) - shown(&x->in_backward);
+}
+
+static void times_of(const struct timing *t, const struct knobs *k, const struct layer_time *l,
+                     struct times *x)
+{
+    bool waits = l->syncs > 0;
+    x->in_forward = l->forward, x->in_backward = l->backward;
+    hide(t, k, &x->in_forward);
+    hide(t, k, &x->in_backward);
+    struct pass cool = x->in_backward;
+    double heat = throttle(t, &x->in_forward, waits), more = throttle(t, &x->in_backward, waits);
+    x->heat = heat + more;
+    x->heat_again = x->again = x->repeat = 0;
+    x->forward = duration(t, &x->in_forward, l->syncs, waits);
+    x->backward = duration(t, &x->in_backward, 0, waits);
+    if (l->repeats) add_repeated(t, l, &cool, more, x);
+    x->forward += offload_exposed(t, l, x->forward);
+    x->backward += offload_exposed(t, l, x->backward + x->again);
+}
+
 static struct item item_of(const struct timing *t, const struct knobs *k,
                            const struct layer_time *l)
 {
-    struct pass forward = l->forward, backward = l->backward;
-    bool waits = l->syncs > 0;
-    hide(t, k, &forward);
-    hide(t, k, &backward);
-    struct pass both = backward; /* with what recomputation repeats, of which nothing is hidden */
-    pass_add(&both, &l->again, 1);
-    struct item x = {.network = between_domains(t, l)};
-    x.heat = throttle(t, &forward, waits);
-    double heat = throttle(t, &backward, waits);
-    x.heat_again = throttle(t, &both, waits) - heat;
-    x.heat += heat;
-    x.busy = forward;
-    x.forward = duration(t, &forward, l->syncs, waits);
-    x.backward = duration(t, &backward, 0, waits);
-    x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x.backward;
-    x.forward += offload_exposed(t, l, x.forward);
-    x.backward += offload_exposed(t, l, x.backward + x.again);
-    pass_add(&x.busy, &backward, 1);
-    x.recompute = shown(&both) - shown(&backward);
+    struct times s;
+    times_of(t, k, l, &s);
+    struct item x = {.forward = s.forward,
+                     .backward = s.backward,
+                     .again = s.again,
+                     .heat = s.heat,
+                     .heat_again = s.heat_again,
+                     .busy = s.in_forward,
+                     .recompute = s.repeat,
+                     .network = between_domains(t, l)};
+    pass_add(&x.busy, &s.in_backward, 1);
     x.host = x.forward + x.backward + x.again - shown(&x.busy) - x.recompute;
     return x;
 }
@@ -396,7 +445,8 @@ double time_uneven_documents(const struct config *c)
 static double rate(const struct time_layers *l, const struct config *c,
                    const struct layer_time *layer)
 {
-    struct item x = item_of(&l->timing, &c->knobs, layer);
+    struct times x;
+    times_of(&l->timing, &c->knobs, layer, &x);
     return x.forward + x.backward + x.again;
 }
 

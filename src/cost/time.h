@@ -18,9 +18,15 @@ void time_layers_init(const struct config *c, struct time_layers *out);
 /* The same with what is known of other plans for the machine; NULL: nothing. */
 void time_layers_init_known(const struct config *c, struct known_kernels *known,
                             struct time_layers *out);
+/* The same from those of a plan that differs from `c` in what is recomputed alone
+   (time_key_without_recompute). */
+void time_layers_repeat(const struct time_layers *other, const struct config *c,
+                        struct time_layers *out);
 /* The knobs without what is around the layers, or hidden behind them: equal, byte by byte, for
    plans whose layers take the same times. */
 struct knobs time_layers_key(const struct knobs *k);
+/* The knobs of the same plan that recomputes nothing. */
+struct knobs time_key_without_recompute(struct knobs key);
 /* The rest of time_estimate. The knobs that time_layers_init read must be those of `c`. */
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
                           struct time_estimate *out, struct cost_trace *trace);

@@ -158,7 +158,7 @@ static void set_precision(struct timing *t)
 }
 
 /* The whole MoE layer has its parts in it. */
-static uint32_t repeated(const struct knobs *k)
+uint32_t timing_repeated(const struct knobs *k)
 {
     uint32_t modules = k->recompute == RECOMPUTE_SELECTIVE ? k->recompute_modules : 0;
     return modules & MOD_MOE ? modules & ~(uint32_t)(MOD_MOE_ACT | MOD_SHARED_EXPERTS) : modules;
@@ -188,7 +188,7 @@ struct timing timing_of_known(const struct config *c, struct known_kernels *know
     t.domain = k->gpus < domain ? (int)k->gpus : domain;
     t.captured = knobs_captured(k);
     t.paced = c->machine.paced_model.n > 0 && str_eq(c->machine.paced_model, c->model.name);
-    t.repeated = repeated(k);
+    t.repeated = timing_repeated(k);
     if (k->capacity_factor > 0)
         t.law.prepare_ops = 12, t.law.move_ops = 20, t.law.syncs = 0; /* static shapes */
     if (k->ep == 1) t.law.passes = fmin(t.law.passes, 4); /* no exchange: no sort after it */

@@ -77,6 +77,8 @@ void pass_add_since(struct pass *to, const struct pass *x, const struct pass *be
 /* Seconds of all kernels. */
 double pass_kernels(const struct pass *x);
 
+/* struct timing's `repeated`, the only part of it that depends on what is recomputed. */
+uint32_t timing_repeated(const struct knobs *k);
 struct timing timing_of(const struct config *c);
 /* The same with what is known of other plans for the machine; NULL: nothing. */
 struct timing timing_of_known(const struct config *c, struct known_kernels *known);

@@ -164,7 +164,7 @@ static void try_plan(struct loops *l)
     l->fits = l->fits || l->c.knobs.recompute != RECOMPUTE_FULL ||
               is_pinned(l, knob_of(P_recompute_granularity));
     if (!time_estimate(&l->c, &time, NULL)) return;
-    double wish = prefer_sum(l->answer->preferences, l->answer->n_preferences, NULL, &l->c.knobs);
+    double wish = prefer_sum(l->answer->preferences, l->answer->n_preferences, &l->c.knobs);
     struct found x = {true, l->c.knobs, time.step * prefer_factor(wish), time.step};
     bool best = !is_risky(l) && (!l->best.any || x.score < l->best.score),
          fastest = !l->fastest.any || x.step_s < l->fastest.step_s;
