@@ -3,9 +3,8 @@
 
 #include "base/print.h"
 
-static void reserve(struct buf *b, size_t more)
+static void grow(struct buf *b, size_t more)
 {
-    if (b->cap - b->n > more) return;
     size_t cap = b->cap ? b->cap * 2 : 256;
     while (cap - b->n <= more)
         cap *= 2;
@@ -13,6 +12,11 @@ static void reserve(struct buf *b, size_t more)
     if (b->n) memcpy(p, b->p, b->n);
     b->p = p;
     b->cap = cap;
+}
+
+static inline void reserve(struct buf *b, size_t more)
+{
+    if (b->cap - b->n <= more) grow(b, more);
 }
 
 void buf_add(struct buf *b, struct str s)
@@ -32,7 +36,8 @@ void buf_splice(struct buf *b, size_t from, size_t to, struct str s)
 
 void buf_add_char(struct buf *b, char c)
 {
-    buf_add(b, (struct str){&c, 1});
+    reserve(b, 1);
+    b->p[b->n++] = c;
 }
 
 void buf_add_n(struct buf *b, char c, size_t times)

@@ -27,17 +27,26 @@ static size_t add_special(struct buf *out, struct str s, size_t at)
     return n;
 }
 
-/* Bytes from `at` on that are ASCII and stand for themselves, eight at a time. */
+/* Whether the eight bytes are ASCII and stand for themselves. */
+static bool is_plain_word(const char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    uint64_t del = word ^ UINT64_C(0x7F7F7F7F7F7F7F7F);
+    uint64_t odd = word | ((del - UINT64_C(0x0101010101010101)) & ~del);
+    return !json_special_bytes(word) && !(odd & UINT64_C(0x8080808080808080));
+}
+
+/* Bytes from `at` on that are ASCII and stand for themselves, eight at a time; the last eight may
+   overlap those before. */
 static size_t ascii_run(struct str s, size_t at)
 {
+    enum { WORD = sizeof(uint64_t) };
     size_t from = at;
-    for (uint64_t word; s.n - at >= sizeof word; at += sizeof word) {
-        memcpy(&word, s.p + at, sizeof word);
-        bool odd = json_special_bytes(word) || word & UINT64_C(0x8080808080808080);
-        uint64_t del = word ^ UINT64_C(0x7F7F7F7F7F7F7F7F);
-        if (odd || (del - UINT64_C(0x0101010101010101)) & ~del & UINT64_C(0x8080808080808080))
-            break;
-    }
+    while (s.n - at >= WORD && is_plain_word(s.p + at))
+        at += WORD;
+    bool rest = at < s.n && s.n - at < WORD && s.n - from >= WORD;
+    if (rest && is_plain_word(s.p + s.n - WORD)) at = s.n;
     return at - from;
 }
 

@@ -94,7 +94,7 @@ static const uint64_t powers_of_5[] = {1,
                                        1490116119384765625,
                                        7450580596923828125};
 
-enum { MOST_FIVES = sizeof powers_of_5 / sizeof *powers_of_5 - 1, MANTISSA = 53 };
+enum { MOST_FIVES = sizeof powers_of_5 / sizeof *powers_of_5 - 1 };
 
 static uint64_t power_of_10(int n)
 {
@@ -116,12 +116,15 @@ static bool scale_exactly(uint64_t mantissa, int exponent, int scale, uint64_t *
 /* A positive number to `n` digits, exactly; false where that takes more than a few steps. */
 static bool decimal_of(double d, int n, struct decimal *out)
 {
-    int exponent;
-    uint64_t mantissa = (uint64_t)ldexp(frexp(d, &exponent), MANTISSA);
-    int tens =
-        (int)floor((exponent - 1) * 0.30102999566398120); /* of the number: this or one more */
+    enum { FRACTION = 52, BIAS = 1023 };
+    uint64_t bits, one = (uint64_t)1 << FRACTION;
+    memcpy(&bits, &d, sizeof bits);
+    int exponent = (int)(bits >> FRACTION) - BIAS;
+    if (exponent == -BIAS) return false; /* below the least that has all its bits */
+    int tens = (int)floor(exponent * 0.30102999566398120); /* of the number: this or one more */
     for (int scale = n - 1 - tens; scale >= n - 2 - tens; scale--) {
-        if (!scale_exactly(mantissa, exponent - MANTISSA, scale, &out->digits)) return false;
+        if (!scale_exactly((bits & (one - 1)) | one, exponent - FRACTION, scale, &out->digits))
+            return false;
         out->n = n;
         out->scale = scale;
         if (out->digits < power_of_10(n)) return out->digits >= power_of_10(n - 1);
@@ -169,17 +172,22 @@ static bool is_quick(double d, int digits, struct decimal *out)
     return d != 0 && decimal_of(fabs(d), digits, out) && out->scale < digits + 4;
 }
 
+/* The decimal of a number, with the number's sign. */
+static void write_signed(char text[NUM_TEXT], struct decimal x, double d)
+{
+    drop_zeros(&x);
+    *text = '-';
+    write_decimal(d < 0 ? text + 1 : text, x);
+}
+
 /* "%.*g" of a finite number. */
 static void write_digits(char text[NUM_TEXT], int digits, double d)
 {
     struct decimal x;
-    if (!is_quick(d, digits, &x)) {
+    if (is_quick(d, digits, &x))
+        write_signed(text, x, d);
+    else
         snprintf(text, NUM_TEXT, "%.*g", digits, d);
-        return;
-    }
-    drop_zeros(&x);
-    *text = '-';
-    write_decimal(d < 0 ? text + 1 : text, x);
 }
 
 /* What that text reads back as. */
@@ -211,9 +219,15 @@ void num_write_figure(char text[NUM_TEXT], double d)
         memcpy(text, "0", sizeof "0"); /* of either sign */
         return;
     }
-    double back = read_digits(15, d);
+    struct decimal x;
+    double back = is_quick(d, 15, &x) ? copysign(value_of(x), d) : NAN;
+    bool quick = !isnan(back);
+    if (!quick) back = read_digits(15, d);
     bool near = fabs(back - d) <= fmax(fabs(back), fabs(d)) * DBL_EPSILON;
-    write_digits(text, near ? 15 : 17, d);
+    if (quick && near)
+        write_signed(text, x, d);
+    else
+        write_digits(text, near ? 15 : 17, d);
 }
 
 struct str num_grouped(struct arena *a, int64_t i)
