@@ -213,7 +213,7 @@ void estimate_answer(const struct batch_request *r)
 {
     const struct rule_set *rules = r->service->rules;
     struct read_options options = batch_options(r);
-    struct estimate *e = ARENA_NEW(r->arena, struct estimate);
+    struct estimate *e = arena_room(r->arena, sizeof *e);
     struct bill_wish wish = *r->service->wish;
     struct recipe recipe;
     struct tree tree;

@@ -81,13 +81,12 @@ static bool same_sharding(const struct config *c, struct str measured)
     return (c->knobs.fsdp == FSDP_NONE) == (measured.n == 0);
 }
 
-/* Of a record farther away than `most`, some distance that is. */
+/* Of a record farther away than `most`, some distance that is; `platform` is its platform's. */
 static double distance(const struct config *c, const struct param_counts *size,
-                       const struct evidence_record *r, double most)
+                       const struct evidence_record *r, double platform, double most)
 {
     const struct knobs *k = &c->knobs;
-    double d = platform_distance(&c->machine, r->platform) +
-               precision_distance(k->precision, r->precision);
+    double d = platform + precision_distance(k->precision, r->precision);
     if (d > most) return d;
     const struct {
         int64_t mine, measured;
@@ -133,10 +132,15 @@ void evidence_find(const struct config *c, struct evidence *out)
 {
     *out = (struct evidence){.grade = EVIDENCE_MODELLED};
     struct param_counts size = model_params(&c->model);
+    struct str platform = {"", 0};
+    double away = 0;
     for (size_t i = 0; i < evidence_record_count; i++) {
         double most = out->n < EVIDENCE_NEAREST ? INFINITY : out->nearest[out->n - 1].distance;
         const struct evidence_record *r = &evidence_records[i];
-        offer(out, r, distance(c, &size, r, most));
+        /* runs of one platform mostly follow each other */
+        if (!str_eq(r->platform, platform)) away = platform_distance(&c->machine, r->platform);
+        platform = r->platform;
+        offer(out, r, distance(c, &size, r, away, most));
     }
     if (out->n == 0) return;
     if (out->nearest[0].distance < SAME)

@@ -78,11 +78,17 @@ static struct value model_value(struct arena *a, const struct facts *f)
 /* Sizes that readers of a plan look for even where they are a framework's default. */
 static bool is_size(int param)
 {
-    static const int sizes[] = {P_tensor_model_parallel_size,  P_pipeline_model_parallel_size,
-                                P_context_parallel_size,       P_expert_model_parallel_size,
-                                P_expert_tensor_parallel_size, P_micro_batch_size,
-                                P_global_batch_size,           P_seq_length};
-    return param_among(param, sizes, sizeof sizes / sizeof *sizes);
+    switch (param) {
+    case P_tensor_model_parallel_size:
+    case P_pipeline_model_parallel_size:
+    case P_context_parallel_size:
+    case P_expert_model_parallel_size:
+    case P_expert_tensor_parallel_size:
+    case P_micro_batch_size:
+    case P_global_batch_size:
+    case P_seq_length: return true;
+    default: return false;
+    }
 }
 
 /* A word that no framework has. Switches say the precision, and stages a rank the virtual stages.

@@ -8,6 +8,7 @@
 
 static bool is_default(struct value v, struct value otherwise)
 {
+    if (v.kind == VALUE_BOOL && otherwise.kind == VALUE_BOOL) return v.b == otherwise.b;
     if (otherwise.kind == VALUE_UNKNOWN) return false; /* the recipe decides: say it */
     return value_eq(v, otherwise);
 }
@@ -35,25 +36,27 @@ static bool is_for_own_class(const struct facts *f, const struct param_spelling 
 /* Sizes that are said even where they are the default: they are what a reader looks for. */
 static bool is_headline(const struct facts *f, int param)
 {
-    static const int names[] = {P_strategy,
-                                P_tensor_model_parallel_size,
-                                P_pipeline_model_parallel_size,
-                                P_context_parallel_size,
-                                P_expert_model_parallel_size,
-                                P_expert_tensor_parallel_size,
-                                P_micro_batch_size,
-                                P_global_batch_size,
-                                P_peft_dim,
-                                P_peft_alpha,
-                                P_moe_router_force_load_balancing};
-    return param_among(param, names, sizeof names / sizeof *names) && applies(f, param);
+    switch (param) {
+    case P_strategy:
+    case P_tensor_model_parallel_size:
+    case P_pipeline_model_parallel_size:
+    case P_context_parallel_size:
+    case P_expert_model_parallel_size:
+    case P_expert_tensor_parallel_size:
+    case P_micro_batch_size:
+    case P_global_batch_size:
+    case P_peft_dim:
+    case P_peft_alpha:
+    case P_moe_router_force_load_balancing: return applies(f, param);
+    default: return false;
+    }
 }
 
 /* AutoModel refuses a pipeline without its block, whatever the block says. */
 static bool is_pipeline_block(const struct facts *f, int param)
 {
-    return facts_int(f, P_pipeline_model_parallel_size, 1) > 1 &&
-           (param == P_pp_schedule || param == P_pp_microbatch_size);
+    return (param == P_pp_schedule || param == P_pp_microbatch_size) &&
+           facts_int(f, P_pipeline_model_parallel_size, 1) > 1;
 }
 
 struct value said_value(const struct facts *f, int param)
