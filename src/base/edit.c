@@ -60,11 +60,6 @@ static bool same_numbers(struct str a, struct str b)
     }
 }
 
-bool edit_is_slip(struct str a, struct str b, size_t most)
-{
-    return a.n && b.n && same_numbers(a, b) && edit_distance(a, b) <= most;
-}
-
 /* Letters that only one of the words has, counted with their number: each costs a change. */
 static size_t least_distance(struct str a, struct str b)
 {
@@ -79,6 +74,18 @@ static size_t least_distance(struct str a, struct str b)
         only_b -= count[i] < 0 ? count[i] : 0;
     }
     return (size_t)(only_a > only_b ? only_a : only_b);
+}
+
+static size_t length_difference(struct str a, struct str b)
+{
+    return a.n > b.n ? a.n - b.n : b.n - a.n;
+}
+
+bool edit_is_slip(struct str a, struct str b, size_t most)
+{
+    if (!a.n || !b.n || a.n > LONGEST || b.n > LONGEST || length_difference(a, b) > most)
+        return false;
+    return bounded_distance(a, b, most) <= most && same_numbers(a, b);
 }
 
 /* Slips at both ends of a long word at once are too much: cheap to tell, and most candidates go
@@ -121,8 +128,7 @@ void edit_offer(struct edit_nearest *n, struct str candidate)
     }
     size_t most = n->word.n / 3 < 1 ? 1 : n->word.n / 3; /* a third of the letters may be wrong */
     if (n->best.n && n->distance <= most) most = n->distance - 1;
-    size_t longer = n->word.n > candidate.n ? n->word.n - candidate.n : candidate.n - n->word.n;
-    if (longer <= most) offer_slip(n, candidate, most);
+    if (length_difference(n->word, candidate) <= most) offer_slip(n, candidate, most);
 }
 
 /* "x", "x or y", "x, y or z" */
