@@ -83,7 +83,6 @@ static void distances_by_kind(void **state)
                                       wish(P_recompute_granularity, RECOMPUTE_SELECTIVE, 0.10)};
     double sum = prefer_sum(both, 2, &k);
     assert_within(exp(sum), 1.05 * 1.05 * 1.10, 1e-12);
-    const bool first[] = {true, false};
     assert_within(exp(prefer_sum(both, 1, &k)), 1.05 * 1.05, 1e-12);
     /* all of them together are worth a bounded part of a step */
     assert_within(prefer_factor(0), 1, 0);
