@@ -84,12 +84,14 @@ static void hide(const struct timing *t, const struct knobs *k, struct pass *x)
     if (k->tp_comm_overlap) x->tp *= 1 - t->f.tp_hidden;
 }
 
-/* Where the host waits for the device in every layer its head start is lost and both times mix as
-   sqrt(a^2 + b^2); else it runs ahead and nearly the larger counts. */
+/* Where the host waits for the device in every layer its head start is lost, and much of both times
+   adds up: (a^1.5 + b^1.5)^(2/3); else it runs ahead and nearly the larger counts. */
 static double mix(double gpu, double host, bool waits)
 {
     double a = gpu * gpu, b = host * host;
-    return waits ? sqrt(a + b) : sqrt(sqrt(a * a + b * b));
+    if (!waits) return sqrt(sqrt(a * a + b * b));
+    double both = gpu * sqrt(gpu) + host * sqrt(host);
+    return cbrt(both * both);
 }
 
 /* What is not the host's. */
@@ -104,14 +106,19 @@ static double duration(const struct timing *t, const struct pass *x, double sync
     return mix(gpu, x->ops * t->f.host_op_s, waits) + syncs * t->f.sync_s;
 }
 
+/* Of the tensor cores' FLOP/s attention reaches between softmax and tiles, by the kernels' laws,
+   half to two thirds of a large product's: it draws less power. */
+static const double attention_heat = 0.5;
+
 /* Tensor cores that are busy all the time draw the power that holds the clocks down: their kernels
    slow down with their share of the time. The same GEMM runs slower in a dense model than between
    exchanges and launches. Gives the seconds lost. */
 static double throttle(const struct timing *t, struct pass *x, bool waits)
 {
     double tensor = x->gemm + x->grouped + x->attention, whole = duration(t, x, 0, waits);
+    double hot = x->gemm + x->grouped + attention_heat * x->attention;
     double most = t->low ? t->f.throttling_low : t->f.throttling;
-    double slower = whole > 0 ? 1 + most * tensor / whole : 1;
+    double slower = whole > 0 ? 1 + most * hot / whole : 1;
     x->gemm *= slower;
     x->grouped *= slower;
     x->attention *= slower;
@@ -137,20 +144,20 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
                            const struct layer_time *l)
 {
     struct pass forward = l->forward, backward = l->backward;
-    bool waits = l->syncs > 0;
+    bool waits = l->syncs > 0, waits_again = waits && l->sync_again; /* backward knows the counts */
     hide(t, k, &forward);
     hide(t, k, &backward);
     struct pass both = backward; /* with what recomputation repeats, of which nothing is hidden */
     pass_add(&both, &l->again, 1);
     struct item x = {.network = between_domains(t, l)};
     x.heat = throttle(t, &forward, waits);
-    double heat = throttle(t, &backward, waits);
-    x.heat_again = throttle(t, &both, waits) - heat;
+    double heat = throttle(t, &backward, false);
+    x.heat_again = throttle(t, &both, waits_again) - heat;
     x.heat += heat;
     x.busy = forward;
     x.forward = duration(t, &forward, l->syncs, waits);
-    x.backward = duration(t, &backward, 0, waits);
-    x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x.backward;
+    x.backward = duration(t, &backward, 0, false);
+    x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits_again) - x.backward;
     x.forward += offload_exposed(t, l, x.forward);
     x.backward += offload_exposed(t, l, x.backward + x.again);
     pass_add(&x.busy, &backward, 1);
