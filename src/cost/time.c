@@ -145,6 +145,7 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
 {
     struct pass forward = l->forward, backward = l->backward;
     bool waits = l->syncs > 0, waits_again = waits && l->sync_again; /* backward knows the counts */
+    bool repeats = k->recompute != RECOMPUTE_NONE;
     hide(t, k, &forward);
     hide(t, k, &backward);
     struct pass both = backward; /* with what recomputation repeats, of which nothing is hidden */
@@ -152,16 +153,17 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
     struct item x = {.network = between_domains(t, l)};
     x.heat = throttle(t, &forward, waits);
     double heat = throttle(t, &backward, false);
-    x.heat_again = throttle(t, &both, waits_again) - heat;
+    x.heat_again = repeats ? throttle(t, &both, waits_again) - heat : 0;
     x.heat += heat;
     x.busy = forward;
     x.forward = duration(t, &forward, l->syncs, waits);
     x.backward = duration(t, &backward, 0, false);
-    x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits_again) - x.backward;
+    if (repeats)
+        x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits_again) - x.backward;
     x.forward += offload_exposed(t, l, x.forward);
     x.backward += offload_exposed(t, l, x.backward + x.again);
     pass_add(&x.busy, &backward, 1);
-    x.recompute = shown(&both) - shown(&backward);
+    x.recompute = repeats ? shown(&both) - shown(&backward) : 0;
     x.host = x.forward + x.backward + x.again - shown(&x.busy) - x.recompute;
     return x;
 }
