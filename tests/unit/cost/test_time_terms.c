@@ -67,19 +67,19 @@ static void adapters_gather_for_themselves(void **state)
     assert_near(layer_of(c, dense_layer).backward.tp, 2 * (0.5 + 0.2 * 2.5) * one, 1e-12);
 }
 
-/* Of the experts' kernels in FP8 only those that have the width as their inner side are as fast as
-   one kernel for all: the gradient of the weights is a plain product. */
+/* Of the experts' kernels in FP8 forward's and the input's gradient are as fast as one kernel for
+   all; the gradient of the weights is a plain product. */
 static void weight_gradients_of_experts_are_plain(void **state)
 {
     struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
     c->knobs.precision = PREC_FP8_TENSORWISE;
-    coefficient(c, "grouped_fp8", 1);
+    coefficient(c, "grouped_fp8", 0.02);
     struct layer_time slow = layer_of(c, moe_layer);
-    coefficient(c, "grouped_fp8", 4);
+    coefficient(c, "grouped_fp8", 0.04);
     struct layer_time fast = layer_of(c, moe_layer);
     double saved = slow.forward.grouped - fast.forward.grouped;
     assert_true(saved > 0.1 * slow.forward.grouped);
-    assert_near(slow.backward.grouped - fast.backward.grouped, saved, 0.1 * saved);
+    assert_near(slow.backward.grouped - fast.backward.grouped, saved, 0.01);
 }
 
 /* Attention heats half as much as products; both are slowed. */
@@ -108,7 +108,8 @@ static void only_forward_waits_for_counts(void **state)
     c->model.vocab = 0;
     struct layer_time x = layer_of(c, moe_layer);
     assert_true(x.syncs > 0);
-    double busy = pass_kernels(&x.forward) + x.forward.ep, back = pass_kernels(&x.backward) + x.backward.ep;
+    double busy = pass_kernels(&x.forward) + x.forward.ep;
+    double back = pass_kernels(&x.backward) + x.backward.ep;
     coefficient(c, "host_op_s", busy / x.forward.ops);
     double launches = busy / x.forward.ops * x.backward.ops;
     double forward = pow(2, 2.0 / 3) * busy, backward = pow(pow(back, 4) + pow(launches, 4), 0.25);
