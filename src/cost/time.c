@@ -84,14 +84,12 @@ static void hide(const struct timing *t, const struct knobs *k, struct pass *x)
     if (k->tp_comm_overlap) x->tp *= 1 - t->f.tp_hidden;
 }
 
-/* Where the host waits for the device in every layer its head start is lost, and much of both times
-   adds up: (a^1.5 + b^1.5)^(2/3); else it runs ahead and nearly the larger counts. */
+/* Where the host waits for the device in every layer its head start is lost and both times mix as
+   sqrt(a^2 + b^2); else it runs ahead and nearly the larger counts. */
 static double mix(double gpu, double host, bool waits)
 {
     double a = gpu * gpu, b = host * host;
-    if (!waits) return sqrt(sqrt(a * a + b * b));
-    double both = gpu * sqrt(gpu) + host * sqrt(host);
-    return cbrt(both * both);
+    return waits ? sqrt(a + b) : sqrt(sqrt(a * a + b * b));
 }
 
 /* What is not the host's. */
@@ -144,7 +142,7 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
                            const struct layer_time *l)
 {
     struct pass forward = l->forward, backward = l->backward;
-    bool waits = l->syncs > 0, waits_again = waits && l->sync_again; /* backward knows the counts */
+    bool waits = l->syncs > 0;
     bool repeats = k->recompute != RECOMPUTE_NONE;
     hide(t, k, &forward);
     hide(t, k, &backward);
@@ -152,14 +150,14 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
     pass_add(&both, &l->again, 1);
     struct item x = {.network = between_domains(t, l)};
     x.heat = throttle(t, &forward, waits);
-    double heat = throttle(t, &backward, false);
-    x.heat_again = repeats ? throttle(t, &both, waits_again) - heat : 0;
+    double heat = throttle(t, &backward, waits);
+    x.heat_again = repeats ? throttle(t, &both, waits) - heat : 0;
     x.heat += heat;
     x.busy = forward;
     x.forward = duration(t, &forward, l->syncs, waits);
-    x.backward = duration(t, &backward, 0, false);
+    x.backward = duration(t, &backward, 0, waits);
     if (repeats)
-        x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits_again) - x.backward;
+        x.again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x.backward;
     x.forward += offload_exposed(t, l, x.forward);
     x.backward += offload_exposed(t, l, x.backward + x.again);
     pass_add(&x.busy, &backward, 1);

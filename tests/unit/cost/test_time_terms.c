@@ -100,27 +100,6 @@ static void attention_heats_half(void **state)
     assert_near(time_of(c).compute - cold, microbatches * layers * lost, 1e-6 * cold);
 }
 
-/* The host waits for the counts of experts forward alone: of a launch twice as long as the kernels
-   beside it forward shows more than backward does. */
-static void only_forward_waits_for_counts(void **state)
-{
-    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
-    c->model.vocab = 0;
-    struct layer_time x = layer_of(c, moe_layer);
-    assert_true(x.syncs > 0);
-    double busy = pass_kernels(&x.forward) + x.forward.ep;
-    double back = pass_kernels(&x.backward) + x.backward.ep;
-    coefficient(c, "host_op_s", busy / x.forward.ops);
-    double launches = busy / x.forward.ops * x.backward.ops;
-    double forward = pow(2, 2.0 / 3) * busy, backward = pow(pow(back, 4) + pow(launches, 4), 0.25);
-    struct time_layers layers;
-    struct time_rates rates;
-    time_layers_init(c, &layers);
-    time_rates_of(&layers, c, &rates);
-    int kind = model_kind(&c->model, moe_layer);
-    assert_near(rates.kinds[kind], forward + backward, 1e-9);
-}
-
 /* 4 bytes an element of QKV's, the projection's and the MLP's inputs; with delayed scaling QKV's
    and the first of the MLP's come from norms, 1024 wide, that wrote FP8. */
 static void norms_write_fp8_with_delayed_scaling(void **state)
@@ -527,7 +506,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(adapters_gather_for_themselves),
     cmocka_unit_test(weight_gradients_of_experts_are_plain),
     cmocka_unit_test(attention_heats_half),
-    cmocka_unit_test(only_forward_waits_for_counts),
     cmocka_unit_test(norms_write_fp8_with_delayed_scaling),
     cmocka_unit_test(frozen_linears_quantise_rows_alone),
     cmocka_unit_test(an_exchange_inside_a_domain),
