@@ -35,14 +35,18 @@ double kernel_grouped(const struct timing *t, const struct gemm_law *law, double
 }
 
 /* An expert's weight gradient has the rows as its inner side, whose start and end take what they do
-   in a plain GEMM. */
+   in a plain GEMM, and its rate is that of one: the rate of the experts' law goes with its long
+   inner start, and alone is more than the chip's peak. */
 static struct products grouped_products(const struct timing *t, const struct linear *l,
                                         const struct gemm_law *plain, const struct gemm_law *law)
 {
     double launch = t->captured & SCOPE_FULL ? t->f.grouped_expert_captured : 1;
     double start = l->one_kernel ? 0 : l->experts * launch * t->f.grouped_expert_s;
+    bool low = law == &t->grouped_low;
+    double training = low ? t->f.grouped_training_low : t->f.grouped_training;
     struct gemm_law gradient = *law;
     gradient.inner = plain->inner;
+    gradient.rate = plain->rate * training;
     double pad = t->f.grouped_pad; /* its rows are the inner side here */
     return (struct products){start + kernel_grouped(t, law, l->experts, l->rows, l->out, l->in, 2),
                              start + kernel_grouped(t, law, l->experts, l->rows, l->in, l->out, 2),

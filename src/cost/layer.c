@@ -208,11 +208,15 @@ static void add_dispatch(const struct timing *t, const struct exchange *e, struc
     if (!(t->captured & SCOPE_FULL)) x->syncs += t->law.syncs;
 }
 
-/* The products of weight gradients hide a part of backward's, where there are any. */
+/* Backward's three collectives for two of forward's: the input's gather runs beside the gradient of
+   the input, the gradient's scatter beside that of the weight. What is hidden slows those products
+   as collectives of data parallelism do. */
 double layer_tp_backward(const struct timing *t, const struct exchange *e)
 {
+    const double all = 3;
     if (e->backward > 0) return e->backward;
-    return knobs_trains_language(&t->config->knobs) ? t->f.tp_backward : e->forward;
+    if (!knobs_trains_language(&t->config->knobs)) return e->forward;
+    return t->f.tp_backward + t->f.dp_contention * (all - t->f.tp_backward);
 }
 
 /* Context parallelism runs beside attention's own kernels; backward carries the gradients of KV

@@ -83,13 +83,13 @@ static double fastest(const struct config *plan)
     return all_splits(plan).best;
 }
 
-/* The planner's split, with its memory. */
-static double ours(struct config *c, bool polished, struct memory_estimate *memory)
+/* The planner's split as it is printed, with its memory. */
+static double ours(struct config *c, struct memory_estimate *memory)
 {
     struct layout slot;
     struct time_estimate time;
     assert_true(split_plan(c, &slot));
-    if (polished) split_polish(c, &slot);
+    split_polish(c, &slot);
     assert_true(time_estimate(c, &time, NULL) && memory_estimate(c, memory, NULL));
     return time.step;
 }
@@ -109,15 +109,14 @@ static struct config *model_of(struct arena *a, size_t model, const struct shape
     return plan_of(a, models[model], x->layers, x->pp, x->vpp);
 }
 
-/* Where ranks have one chunk the schedule's rate is all there is; else polish finds how they wait.
- */
+/* The schedule's rate divides them; polish finds how they wait, and how a rank that waits cools. */
 static void near_the_fastest(void **state)
 {
     for (size_t i = 0; i < SHAPES * MODELS; i++) {
         const struct shape *x = &shapes[i % SHAPES];
         struct config *c = model_of(*state, i / SHAPES, x);
         struct memory_estimate memory;
-        double best = fastest(c), found = ours(c, x->vpp > 1, &memory);
+        double best = fastest(c), found = ours(c, &memory);
         if (found > 1.005 * best)
             fail_msg("model %zu, %d layers on %d x %d chunks: %.3f s for %.3f", i / SHAPES,
                      x->layers, x->pp, x->vpp, found, best);
@@ -130,7 +129,7 @@ static void assert_fastest_that_fits(struct config *c)
     struct memory_estimate memory;
     int rounds = 0;
     for (double best; isfinite(best = fastest(c)); rounds++) {
-        double found = ours(c, false, &memory), capacity = c->machine.capacity_bytes / GIB;
+        double found = ours(c, &memory), capacity = c->machine.capacity_bytes / GIB;
         if (memory.fits != FITS_YES || found > 1.005 * best)
             fail_msg("%d layers on %d chunks: %.3f s in %.3f GiB for %.3f s in %.3f",
                      c->model.num_layers, c->knobs.pp, found, memory.peak_high / GIB, best,
@@ -188,7 +187,7 @@ static void no_split_is_below_the_floor(void **state)
             assert_below(c, false, all.peak);
             assert_below(c, true, all.high);
         }
-        ours(c, false, &memory);
+        ours(c, &memory);
         c->knobs.layout = 0;
         assert_below(c, false, memory.peak);
         assert_below(c, true, memory.peak_high);

@@ -63,6 +63,41 @@ static void adapters_gather_for_themselves(void **state)
     c->knobs.tp_comm_overlap = false, c->knobs.task = TASK_PRETRAIN;
     assert_near(layer_of(c, dense_layer).forward.tp, 4 * one, 1e-12);
     assert_near(layer_of(c, dense_layer).backward.tp, 2 * 0.5 * one, 1e-12);
+    coefficient(c, "dp_contention", 0.2); /* what is hidden of the three slows the products */
+    assert_near(layer_of(c, dense_layer).backward.tp, 2 * (0.5 + 0.2 * 2.5) * one, 1e-12);
+}
+
+/* Of the experts' kernels in FP8 forward's and the input's gradient are as fast as one kernel for
+   all; the gradient of the weights is a plain product. */
+static void weight_gradients_of_experts_are_plain(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    c->knobs.precision = PREC_FP8_TENSORWISE;
+    coefficient(c, "grouped_fp8", 0.02);
+    struct layer_time slow = layer_of(c, moe_layer);
+    coefficient(c, "grouped_fp8", 0.04);
+    struct layer_time fast = layer_of(c, moe_layer);
+    double saved = slow.forward.grouped - fast.forward.grouped;
+    assert_true(saved > 0.1 * slow.forward.grouped);
+    assert_near(slow.backward.grouped - fast.backward.grouped, saved, 0.01);
+}
+
+/* Attention heats half as much as products; both are slowed. */
+static void attention_heats_half(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    c->model.vocab = 0; /* nothing but layers has products */
+    struct layer_time x = layer_of(c, dense_layer);
+    double lost = 0;
+    const struct pass *passes[] = {&x.forward, &x.backward};
+    for (int i = 0; i < 2; i++) {
+        const struct pass *p = passes[i];
+        lost += 0.5 * (p->gemm + p->attention / 2) / pass_kernels(p) * (p->gemm + p->attention);
+    }
+    double cold = time_of(c).compute, layers = c->model.num_layers;
+    coefficient(c, "throttling", 0.5);
+    double microbatches = (double)knobs_microbatches(&c->knobs);
+    assert_near(time_of(c).compute - cold, microbatches * layers * lost, 1e-6 * cold);
 }
 
 /* 4 bytes an element of QKV's, the projection's and the MLP's inputs; with delayed scaling QKV's
@@ -469,6 +504,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_pass_has_its_ramps),
     cmocka_unit_test(four_bit_weights_are_made_wide),
     cmocka_unit_test(adapters_gather_for_themselves),
+    cmocka_unit_test(weight_gradients_of_experts_are_plain),
+    cmocka_unit_test(attention_heats_half),
     cmocka_unit_test(norms_write_fp8_with_delayed_scaling),
     cmocka_unit_test(frozen_linears_quantise_rows_alone),
     cmocka_unit_test(an_exchange_inside_a_domain),
