@@ -70,7 +70,7 @@ bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool know
 {
     struct str name = shell_str(words->items[0]);
     bool flag = is_flag(name), override = (sh->launch_goes_on || known) && is_override(name);
-    if ((!flag || (!sh->launch_flags && !known)) && !override) return false;
+    if (!flag && !override) return false;
     struct diags *diags = sh->f->diags;
     struct diag *d;
     if (sh->cut) {

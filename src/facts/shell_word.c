@@ -462,7 +462,7 @@ static void doubt_quote(struct shell *sh, size_t open)
     size_t close = sh->in.at;
     const char *p = sh->in.text.p;
     bool lines = memchr(p + open, '\n', close - open);
-    bool begins = strchr(" \t\n(,", p[close - 1]) && !shell_ends_word(shell_peek(sh, 1));
+    bool begins = strchr(" \t\n(,[{", p[close - 1]) && !shell_ends_word(shell_peek(sh, 1));
     bool opens = begins || p[close - 1] == '=';
     if (!opens && (lines || close > open + 1)) sh->doubt = 0;
     if (opens && lines && !sh->doubt) sh->doubt = sh->in.text.at[open] + 1;
