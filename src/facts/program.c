@@ -289,7 +289,7 @@ void program_check_own(struct facts *f, const struct program_kind *kind,
     if (open || program_setting_takes(own, value)) return;
     bool choice = own->n_choices;
     bool other = f->program.kind_guessed || f->program.kind != kind; /* a fork, or a release */
-    if (choice && other && !program_setting_is_near(own, value)) return;
+    if (choice && (other || own->open) && !program_setting_is_near(own, value)) return;
     struct diag *d =
         diag_add(f->diags, SEVERITY_WARNING, choice ? "value-choice" : "value-type", at,
                  "%.*s takes %s, not '%.*s'", STR_ARG(own->name),
@@ -426,7 +426,8 @@ static bool is_refused(const struct program_setting *own, const struct doubt *do
 static bool is_sure(const struct program *p, const struct doubt *doubt, struct str rule)
 {
     const struct program_setting *own = p->kind ? program_kind_own(p->kind, doubt->flag) : NULL;
-    bool of_name = str_is_any(rule, "flag-repeated|flag-deprecated|other-program-option");
+    bool of_name =
+        str_is_any(rule, "flag-repeated|flag-deprecated|other-program-option|value-range");
     if (own && !of_name && program_setting_is_told(own)) return is_refused(own, doubt, rule);
     bool text = own && own->type == PARAM_STRING;
     if (!of_name && text) return doubt->plain && doubt->choice;
