@@ -299,10 +299,19 @@ void program_check_own(struct facts *f, const struct program_kind *kind,
     if (own->type == PARAM_BOOL) diag_choices(f->diags, d, value, truths, N_TRUTHS);
 }
 
+void program_check_missing(struct facts *f, const struct program_setting *own, struct span at)
+{
+    bool number = own && param_type_is_number(own->type) && !own->list;
+    if (!number || f->program.kind_guessed) return;
+    diag_add(f->diags, SEVERITY_WARNING, "value-missing", at, "%.*s has no value",
+             STR_ARG(own->name));
+}
+
 /* The values behind a flag of the program's own. */
 static void check_values(struct facts *f, const struct program_setting *own,
                          const struct stranger *s)
 {
+    if (!s->n_values) program_check_missing(f, own, s->at);
     const struct flag_word *w = s->values;
     if (own->alone && !f->program.kind_guessed && s->n_values && !w->dynamic && !w->maybe) {
         struct diag *d =

@@ -452,8 +452,11 @@ void megatron_read_setting(struct facts *f, struct str key, struct str value,
     struct node *name = node_of(f, str_last_part(key, '.'), at), *node = node_of(f, value, at);
     struct node alone = {.kind = NODE_LIST, .source = node->source, .from = at->from, .to = at->to};
     bool null = value.p && is_null(node);
-    if (null || !apply_name(&y, name, value.p ? node : &alone))
-        note_key(f, name, value.p ? node : NULL);
+    if (!null && apply_name(&y, name, value.p ? node : &alone)) return;
+    note_key(f, name, value.p ? node : NULL);
+    const struct program_setting *own =
+        value.p ? NULL : program_kind_own(f->program.kind, name->text);
+    if (own) program_check_missing(f, own, node_span(f->diags, name));
 }
 
 /* Megatron-LM's own tests train where they do not say otherwise. Settings by their names alone may

@@ -143,28 +143,49 @@ static void note_parts(struct facts *f, const struct flag_word *w)
     }
 }
 
-static bool same_name(struct str a, struct str b)
+/* A setting as it is written: what stands before its value, and the value. */
+struct written {
+    struct str name, value;
+};
+
+/* "a.b=value", or "--flag value" of a flag that takes a number of the program's own; nothing of any
+   other word, or where the value is not known. */
+static struct written written_at(const struct facts *f, const struct flag_words *words, size_t at)
 {
-    size_t n = str_find(a, '=');
-    return n < a.n && n == str_find(b, '=') && str_eq(str_slice(a, 0, n), str_slice(b, 0, n));
+    const struct flag_word *w = &words->items[at], *next = w + (at + 1 < words->n);
+    struct written none = {{"", 0}, {"", 0}};
+    size_t eq = str_find(w->text, '=');
+    if (w->dynamic || w->maybe) return none;
+    if (is_override(w->text) && eq < w->text.n)
+        return (struct written){str_slice(w->text, 0, eq),
+                                str_slice(w->text, eq + 1, w->text.n)};
+    if (!f->program.kind->n_commands || !str_starts(w->text, STR("--")) || next == w) return none;
+    const struct program_setting *own = program_kind_own(f->program.kind, w->text);
+    bool one = own && param_type_is_number(own->type) && !own->list;
+    bool megatrons = param_find_key(FRAMEWORK_MEGATRON, w->text, NULL) >= 0 ||
+                     megatron_has_size(str_slice(w->text, 2, w->text.n));
+    if (!one || megatrons || next->dynamic || next->maybe) return none;
+    return (struct written){w->text, next->text};
 }
 
 /* A setting that an earlier word has given another value: the last one wins. */
 static void note_repeated(struct facts *f, const struct flag_words *words, size_t at)
 {
     enum { MOST = 1000 }; /* that anybody writes */
-    const struct flag_word *w = &words->items[at], *before = NULL;
-    if (w->dynamic || w->maybe || at > MOST || !is_override(w->text)) return;
-    for (size_t i = 0; i < at; i++)
-        if (same_name(words->items[i].text, w->text)) before = &words->items[i];
-    bool other = before && !before->dynamic && !before->maybe && !str_eq(before->text, w->text);
-    if (!other) return;
-    size_t n = str_find(w->text, '=');
-    struct str now = str_slice(w->text, n + 1, w->text.n);
-    struct str old = str_slice(before->text, n + 1, before->text.n);
-    diag_add(f->diags, SEVERITY_WARNING, "flag-repeated", flag_word_span(f, w),
-             "%.*s is given twice: %.*s wins over %.*s at line %u", (int)n, w->text.p, STR_ARG(now),
-             STR_ARG(old), before->line);
+    struct written now = at < MOST ? written_at(f, words, at) : (struct written){{"", 0}, {"", 0}};
+    const struct flag_word *before = NULL;
+    struct str old = {"", 0};
+    for (size_t i = 0; now.name.n && i < at; i++) {
+        if (!str_starts(words->items[i].text, now.name)) continue;
+        struct written w = written_at(f, words, i);
+        if (!str_eq(w.name, now.name)) continue;
+        before = &words->items[i];
+        old = w.value;
+    }
+    if (!before || str_eq(old, now.value)) return;
+    diag_add(f->diags, SEVERITY_WARNING, "flag-repeated", flag_word_span(f, &words->items[at]),
+             "%.*s is given twice: %.*s wins over %.*s at line %u", STR_ARG(now.name),
+             STR_ARG(now.value), STR_ARG(old), before->line);
 }
 
 /* The options of Hydra's own command line, hydra/_internal/utils.py of Hydra 1.3. */
