@@ -17,14 +17,18 @@ static bool is_name(char c)
     return is_letter(c) || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* The name of capitals at text[at]; empty: none begins there. */
-static struct str name_at(struct str text, size_t at)
+/* The name of capitals around text[at], an underscore; empty: it is in none, or in what is read or a
+   part of a path. */
+static struct str name_around(struct str text, size_t at)
 {
-    size_t to = at;
-    bool inside = at > 0 && (is_name(text.p[at - 1]) || strchr("$%./-", text.p[at - 1]));
-    while (!inside && to < text.n && (to > at ? is_name(text.p[to]) : is_letter(text.p[to])))
+    size_t from = at, to = at;
+    while (from > 0 && is_name(text.p[from - 1]))
+        from--;
+    while (to < text.n && is_name(text.p[to]))
         to++;
-    return str_slice(text, at, to);
+    bool inside = from > 0 && strchr("$%./-", text.p[from - 1]);
+    bool begins = !inside && is_letter(text.p[from]);
+    return begins ? str_slice(text, from, to) : (struct str){"", 0};
 }
 
 /* Whether the line up to `at` ends in "name:", quotes aside: the way of Kubernetes. */
@@ -59,14 +63,26 @@ static bool is_listed(struct str name)
                    sizeof *environment_variables, compare);
 }
 
+/* Whether all but at most two letters in a row are the same: what a letter too many, too few, wrong
+   or swapped leaves. Most names go here. */
+static bool may_be_slip(struct str a, struct str b)
+{
+    size_t least = a.n < b.n ? a.n : b.n, most = a.n < b.n ? b.n : a.n, front = 0, back = 0;
+    while (front < least && a.p[front] == b.p[front])
+        front++;
+    while (back < least - front && a.p[a.n - 1 - back] == b.p[b.n - 1 - back])
+        back++;
+    return front > 0 && front + back + 2 >= most;
+}
+
 /* The variable of which the name is a slip, one letter away; names that begin otherwise are of
    another family (HCCL_DEBUG, NCCL_DEBUG). Empty: none. */
 static struct str slip_of(struct str name)
 {
     for (uint32_t i = 0; i < environment_variable_count; i++) {
         struct str other = environment_variables[i];
-        bool alike = other.p[0] == name.p[0] && other.n + 1 >= name.n && name.n + 1 >= other.n;
-        if (alike && edit_is_slip(name, other, 1)) return other;
+        if (other.p[0] != name.p[0]) continue;
+        if (may_be_slip(name, other) && edit_is_slip(name, other, 1)) return other;
     }
     return (struct str){"", 0};
 }
@@ -95,27 +111,36 @@ static void report(struct diags *diags, uint32_t source, struct str name, size_t
     diag_suggest(diags, d, near);
 }
 
-/* The rest of the line from a comment on. */
-static bool begins_comment(struct str text, size_t at)
+/* Whether a comment has begun in the line before text[at]. */
+static bool is_commented(struct str text, size_t at)
 {
-    return text.p[at] == '#' && (at == 0 || strchr(" \t\n", text.p[at - 1]));
+    for (size_t i = at; i > 0 && text.p[i - 1] != '\n'; i--)
+        if (text.p[i - 1] == '#' && (i == 1 || strchr(" \t\n", text.p[i - 2]))) return true;
+    return false;
+}
+
+static void check_name(struct diags *diags, uint32_t source, struct str text, struct str name)
+{
+    size_t from = (size_t)(name.p - text.p);
+    if (name.n < ENVIRONMENT_SHORTEST || !is_set(text, from, from + name.n)) return;
+    if (is_listed(name) || is_commented(text, from)) return;
+    struct str near = slip_of(name);
+    if (near.n && !is_read(text, name)) report(diags, source, name, from, near);
 }
 
 void environment_check(struct diags *diags, uint32_t source)
 {
+    enum { MOST = 4096 }; /* names that are looked at: more of them nobody sets */
     struct str text = source_get(&diags->sources, source)->text;
-    enum { MOST = 64 }; /* names that are compared with the list: more of them nobody sets */
     int left = MOST;
     for (size_t at = 0; at < text.n && left; at++) {
-        if (begins_comment(text, at)) at += str_find(str_slice(text, at, text.n), '\n');
-        struct str name = at < text.n ? name_at(text, at) : (struct str){"", 0};
+        at += str_find(str_slice(text, at, text.n), '_');
+        bool small = at > 0 && text.p[at - 1] >= 'a' && text.p[at - 1] <= 'z';
+        if (at >= text.n || small) continue;
+        struct str name = name_around(text, at);
         if (!name.n) continue;
-        size_t from = at;
-        at += name.n - 1;
-        bool own = name.n < ENVIRONMENT_SHORTEST || str_find(name, '_') == name.n;
-        if (own || !is_set(text, from, from + name.n) || is_listed(name)) continue;
         left--;
-        struct str near = slip_of(name);
-        if (near.n && !is_read(text, name)) report(diags, source, name, from, near);
+        check_name(diags, source, text, name);
+        at = (size_t)(name.p - text.p) + name.n;
     }
 }
