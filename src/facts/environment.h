@@ -4,7 +4,7 @@
 #ifndef MOEPLAN_FACTS_ENVIRONMENT_H
 #define MOEPLAN_FACTS_ENVIRONMENT_H
 
-#include "diag/diag.h"
+#include "doc/node.h"
 
 /* Below that many letters a name that is one letter away is as likely somebody's own. */
 enum { ENVIRONMENT_SHORTEST = 8 };

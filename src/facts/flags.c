@@ -324,12 +324,12 @@ static bool is_negative_size(int param, struct value v)
 {
     const struct param *p = param >= 0 ? &param_table[param] : NULL;
     bool size = p && (p->scope == SCOPE_MODEL || param == P_seq_length);
-    return size && p->range.has_min && p->range.min >= 1 && v.kind == VALUE_INT && v.i < -1;
+    return size && p->range.has_min && p->range.min >= 0 && v.kind == VALUE_INT && v.i < -1;
 }
 
 static void complain_of_size(struct occurrence *o, const struct flag_word *word)
 {
-    struct diag *d = complain(o, "value-range", word,
+    struct diag *d = complain(o, "size-below-zero", word,
                               arena_printf(o->f->arena, "%.*s is %.*s: no size is below zero",
                                            STR_ARG(o->name.text), STR_ARG(word->text)));
     last_doubt(o)->plain = true;
@@ -355,10 +355,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
             param_type_is_number(type) && !(o->name.node && is_whole(word->text));
         return value_unknown();
     }
-    if (is_negative_size(o->param, v)) {
-        complain_of_size(o, word);
-        return value_unknown();
-    }
+    if (is_negative_size(o->param, v)) complain_of_size(o, word);
     size_t n = o->spelling->n_choices;
     const struct str *choices = o->spelling->choices; /* of a flag that a user declares */
     if (o->param >= 0) choices = facts_choices(o->f, o->param, &n);

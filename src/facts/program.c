@@ -365,7 +365,8 @@ static struct str slip_of(const struct facts *f, struct str *near, size_t i, siz
         found = program_kind_nearest(f->program.kind, name);
     /* --patch-size is no slip of --batch-size */
     bool begins = name.n > 2 && found.n > 2 && name.p[2] == found.p[2];
-    return begins && is_slip(f->arena, name, found) ? found : none;
+    bool other = begins && !str_eq(name, found); /* a key of another framework's is no slip */
+    return other && is_slip(f->arena, name, found) ? found : none;
 }
 
 static bool is_plain(const struct stranger *s)
@@ -436,7 +437,7 @@ static bool is_sure(const struct program *p, const struct doubt *doubt, struct s
 {
     const struct program_setting *own = p->kind ? program_kind_own(p->kind, doubt->flag) : NULL;
     bool of_name =
-        str_is_any(rule, "flag-repeated|flag-deprecated|other-program-option|value-range");
+        str_is_any(rule, "flag-repeated|flag-deprecated|other-program-option|size-below-zero");
     if (own && !of_name && program_setting_is_told(own)) return is_refused(own, doubt, rule);
     bool text = own && own->type == PARAM_STRING;
     if (!of_name && text) return doubt->plain && doubt->choice;

@@ -340,8 +340,9 @@ static void check_value(struct facts *f, const struct program_setting *own,
 {
     const struct program_kind *kind = f->program.kind;
     bool told = own && own->type != PARAM_ANY, number = own && param_type_is_number(own->type);
-    bool list = value->kind == NODE_LIST && str_find(own ? own->name : STR(""), '-') != 0;
-    if (value->kind == NODE_SCALAR && told && !own->list) {
+    bool flag = own && str_starts(own->name, STR("-")); /* in YAML several values are a list */
+    bool list = value->kind == NODE_LIST && !flag;
+    if (value->kind == NODE_SCALAR && told && (flag || !own->list)) {
         program_check_own(f, kind, own, value->text, node_span(f->diags, value));
     } else if (value->kind == NODE_SCALAR && !value->quoted &&
                is_truth_slip(f->arena, value->text)) {
