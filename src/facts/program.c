@@ -302,7 +302,7 @@ void program_check_own(struct facts *f, const struct program_kind *kind,
 void program_check_missing(struct facts *f, const struct program_setting *own, struct span at)
 {
     bool number = own && param_type_is_number(own->type) && !own->list;
-    if (!number || f->program.kind_guessed) return;
+    if (!number || f->program.kind_guessed) return; /* an open word may be its value */
     diag_add(f->diags, SEVERITY_WARNING, "value-missing", at, "%.*s has no value",
              STR_ARG(own->name));
 }

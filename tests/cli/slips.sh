@@ -109,11 +109,11 @@ found 11 value-type tensor_model_parallel_size
 cp "$source/tests/planted/programs/nemo_rl.yaml" n.yaml
 nemo() { sed "$1" n.yaml >m.yaml && concise m.yaml; }
 nemo 's/gpus_per_node: 8/gpus_per_node: eight/'
-found 17 value-type gpus_per_node
+found 18 value-type gpus_per_node
 nemo 's/gpus_per_node: 8/gpus_per_node: [8]/'
-found 17 value-type "not a list"
+found 18 value-type "not a list"
 nemo 's/gpus_per_node: 8/gpus_per_node:/'
-found 17 value-missing gpus_per_node
+found 18 value-missing gpus_per_node
 nemo 's/gpus_per_node: 8/gpus_per_node: null/'
 none value-missing
 nemo 's/expert_model_parallel_size: 8/expert_model_parallel_size:/'
@@ -122,9 +122,6 @@ nemo 's/    enabled: true/    enabled: flase/'
 found 9 value-type flase
 
 # slime, ms-swift
-sed 's/--n-samples-per-prompt 8/--n-samples-per-prompt/' "$source/tests/planted/programs/slime.sh" >s.sh
-concise s.sh
-found 7 value-missing n-samples-per-prompt
 sed 's/--lr 1e-6/--lr 1e-6 --rollout-batch-size 64/' "$source/tests/planted/programs/slime.sh" >s.sh
 concise s.sh
 found 11 flag-repeated "64 wins over 32"
