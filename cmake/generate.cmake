@@ -61,6 +61,11 @@ file(GLOB program_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/programs/*.y
 moeplan_generate(generate_programs OUTPUT program_kinds.c INTO moeplan_facts LINK ${MOEPLAN_UPTO_doc}
                  SOURCES tools/tables.c INPUTS ${program_files})
 
+# rules/environment -> the environment variables that libraries read
+file(GLOB environment_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rules/environment/*.yaml)
+moeplan_generate(generate_environment OUTPUT environment_variables.c INTO moeplan_facts LINK ${MOEPLAN_UPTO_doc}
+                 SOURCES tools/tables.c INPUTS ${environment_files})
+
 # docs/glossary.md -> the words that explain knows
 moeplan_generate(generate_words OUTPUT word_table.c INTO moeplan_emit LINK ${MOEPLAN_UPTO_base}
                  INPUTS ${CMAKE_SOURCE_DIR}/docs/glossary.md)

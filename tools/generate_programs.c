@@ -37,7 +37,12 @@ static bool write_taken(struct generator *g, struct str taken)
                  {"string", ".type=PARAM_STRING"},
                  {"int list", ".type=PARAM_INT,.list=true"},
                  {"double list", ".type=PARAM_DOUBLE,.list=true"}};
-    struct str one_of = STR("one of ");
+    struct str one_of = STR("one of "), such_as = STR("such as ");
+    if (str_starts(taken, such_as)) {
+        buf_printf(&g->out, ".type=PARAM_STRING,.open=true,");
+        write_choices(g, str_slice(taken, such_as.n, taken.n));
+        return true;
+    }
     if (str_starts(taken, one_of)) {
         buf_printf(&g->out, ".type=PARAM_STRING,");
         write_choices(g, str_slice(taken, one_of.n, taken.n));
@@ -59,14 +64,30 @@ static void write_setting(struct generator *g, const struct node *item)
     if (!write_taken(g, str_trim(str_slice(item->text, end, item->text.n))))
         tables_bad(g, item,
                    "a setting takes int, double, a list of these, string, bool, one of "
-                   "WORDS, or is a switch");
+                   "WORDS, such as WORDS, or is a switch");
     buf_printf(&g->out, "},");
 }
 
+static struct str name_of(const struct node *item)
+{
+    return str_slice(item->text, 0, str_find(item->text, ' '));
+}
+
+/* What the file says of settings itself goes before what was read from the program. */
+static void say_words(const struct node *list, const struct node *words)
+{
+    for (size_t i = 0; words && i < words->n; i++)
+        for (size_t k = 0; k < list->n; k++)
+            if (str_eq(name_of(list->items[k]), name_of(words->items[i])))
+                list->items[k] = words->items[i];
+}
+
 /* Settings are looked up by halving. */
-static void write_settings(struct generator *g, const char *member, const struct node *list)
+static void write_settings(struct generator *g, const char *member, const struct node *list,
+                           const struct node *words)
 {
     if (!list) return;
+    say_words(list, words);
     sort_items(list->items, list->n, sizeof *list->items, in_order);
     buf_printf(&g->out, ".%s=(const struct program_setting[]){", member);
     for (size_t i = 0; i < list->n; i++)
@@ -89,7 +110,7 @@ static void write_program(struct generator *g, const struct node *root)
     static const char *const known[] = {"moeplan", "kind",      "name",     "title",    "source",
                                         "commit",  "date",      "proof",    "sections", "commands",
                                         "model",   "checks",    "prefixes", "flags",    "keys",
-                                        "parser",  "framework", NULL};
+                                        "parser",  "framework", "words",    NULL};
     static const char *const texts[] = {"name", "title", "source", "model", NULL};
     static const char *const lists[] = {"proof", "sections", "commands", "prefixes", NULL};
     tables_check_keys(g, root, known);
@@ -102,8 +123,8 @@ static void write_program(struct generator *g, const struct node *root)
     write_truth(g, root, "checks", "megatron", "checked_by_megatron");
     write_truth(g, root, "parser", "megatron", "parsed_by_megatron");
     write_truth(g, root, "framework", "bridge", "of_bridge");
-    write_settings(g, "flags", node_get(root, STR("flags")));
-    write_settings(g, "keys", node_get(root, STR("keys")));
+    write_settings(g, "flags", node_get(root, STR("flags")), node_get(root, STR("words")));
+    write_settings(g, "keys", node_get(root, STR("keys")), node_get(root, STR("words")));
     buf_printf(&g->out, "},\n");
 }
 

@@ -115,7 +115,8 @@ static struct str stem_name(struct arena *a, const struct flag_words *words, str
 
 bool bridge_command_option(struct str word)
 {
-    static const char *const names[] = {"--recipe", "--model_recipe_name", "-mr"};
+    static const char *const names[] = {"--recipe", "--model_recipe_name", "-mr",
+                                        "--model_family_name"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_is(str_slice(word, 0, str_find(word, '=')), names[i])) return true;
     return false;

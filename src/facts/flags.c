@@ -11,6 +11,7 @@
 #include "base/quote.h"
 #include "facts/check.h"
 #include "facts/declared.h"
+#include "facts/param_ids.h"
 #include "facts/pattern.h"
 #include "facts/placeholder.h"
 #include "facts/profile.h"
@@ -318,6 +319,23 @@ static bool convert(struct arena *a, enum param_type type, struct str text, stru
     return false;
 }
 
+/* A size of the model, or a length, below zero; -1 may stand for one that something else says. */
+static bool is_negative_size(int param, struct value v)
+{
+    const struct param *p = param >= 0 ? &param_table[param] : NULL;
+    bool size = p && (p->scope == SCOPE_MODEL || param == P_seq_length);
+    return size && p->range.has_min && p->range.min >= 0 && v.kind == VALUE_INT && v.i < -1;
+}
+
+static void complain_of_size(struct occurrence *o, const struct flag_word *word)
+{
+    struct diag *d = complain(o, "size-below-zero", word,
+                              arena_printf(o->f->arena, "%.*s is %.*s: no size is below zero",
+                                           STR_ARG(o->name.text), STR_ARG(word->text)));
+    last_doubt(o)->plain = true;
+    diag_help(o->f->diags, d, "%.*s", STR_ARG(param_table[o->param].doc));
+}
+
 /* A value of the flag's type and choices; unknown, with an error, when it is not. */
 static struct value read_value(struct occurrence *o, enum param_type type,
                                const struct flag_word *word)
@@ -337,6 +355,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
             param_type_is_number(type) && !(o->name.node && is_whole(word->text));
         return value_unknown();
     }
+    if (is_negative_size(o->param, v)) complain_of_size(o, word);
     size_t n = o->spelling->n_choices;
     const struct str *choices = o->spelling->choices; /* of a flag that a user declares */
     if (o->param >= 0) choices = facts_choices(o->f, o->param, &n);

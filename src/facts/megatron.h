@@ -16,8 +16,11 @@ void megatron_read_setting(struct facts *f, struct str key, struct str value,
                            const struct flag_word *at, const struct read_options *options);
 /* A setting whose value nobody knows: only its name is looked at. */
 void megatron_note_setting(struct facts *f, struct str key, const struct flag_word *at);
+/* A setting outside of the program's sections: its name and its value are looked at. */
+void megatron_check_setting(struct facts *f, struct str key, struct str value,
+                            const struct flag_word *at);
 /* The same of a key of a program's own file outside of its sections. */
-void megatron_note_key(struct facts *f, const struct node *key);
+void megatron_note_key(struct facts *f, const struct node *key, const struct node *value);
 /* Whether a key is a destination of Megatron-LM's that takes no word, which programs have many of.
  */
 bool megatron_has_size(struct str key);

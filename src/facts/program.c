@@ -175,11 +175,10 @@ static void report(struct facts *f, const struct stranger *s, struct str near,
 enum { MOST_NAMED = 12 };
 
 static void name_strangers(struct facts *f, struct diag *d, const struct stranger *const *all,
-                           const struct str *near, size_t n)
+                           size_t n)
 {
     for (size_t i = 0; i < n && i < MOST_NAMED; i++)
-        diag_note(f->diags, d, "line %u: %.*s%s%.*s", all[i]->at.line, STR_ARG(all[i]->name),
-                  near[i].n ? ", near to " : "", STR_ARG(near[i]));
+        diag_note(f->diags, d, "line %u: %.*s", all[i]->at.line, STR_ARG(all[i]->name));
     if (n > MOST_NAMED) diag_note(f->diags, d, "and %zu more", n - MOST_NAMED);
 }
 
@@ -238,20 +237,39 @@ static bool is_beside_training(const struct program *p)
     return p->task != TASK_TRAINING && p->task != TASK_UNSAID;
 }
 
-static bool has_near(const struct crowd *c)
+/* A flag that is most likely a slip of another, where it stands. */
+static void report_slip(struct facts *f, const struct stranger *s, struct str near)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (c->near[i].n) return true;
-    return false;
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "unknown-key", s->at, "%.*s has no %s %.*s",
+                 STR_ARG(f->program.kind ? f->program.kind->title : STR("Megatron-LM")), kind_of(s),
+                 STR_ARG(s->name));
+    d->covers = argparse_other;
+    d->n_covers = 1;
+    diag_suggest(f->diags, d, near);
+}
+
+/* The slips one by one; c is left with the others. */
+static void report_slips(struct facts *f, struct crowd *c)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->near[i].n)
+            report_slip(f, c->items[i], c->near[i]);
+        else
+            c->items[left++] = c->items[i];
+    }
+    c->n = left;
 }
 
 /* One warning for the flags that nobody knows; a program that serves, judges or converts has some
    of its own. */
-static void report_unknown(struct facts *f, const struct crowd *c)
+static void report_unknown(struct facts *f, struct crowd *c)
 {
+    report_slips(f, c);
     if (c->n == 0) return;
     const struct stranger *first = c->items[0];
-    bool aside = is_beside_training(&f->program) && !has_near(c);
+    bool aside = is_beside_training(&f->program);
     enum severity severity = aside ? SEVERITY_INFO : SEVERITY_WARNING;
     struct diag *d = diag_add(f->diags, severity, "unknown-key", first->at,
                               c->n == 1 ? "Megatron-LM %.*s has no %s %.*s"
@@ -259,7 +277,7 @@ static void report_unknown(struct facts *f, const struct crowd *c)
                               STR_ARG(f->version), kind_of(first), STR_ARG(first->name), c->n - 1);
     d->covers = argparse_other;
     d->n_covers = 1;
-    if (c->n > 1 || c->near[0].n) name_strangers(f, d, c->items, c->near, c->n);
+    if (c->n > 1) name_strangers(f, d, c->items, c->n);
     diag_help(f->diags, d,
               "a fork's own flags are declared with kind: Parameters in a file for --rules");
 }
@@ -271,7 +289,7 @@ void program_check_own(struct facts *f, const struct program_kind *kind,
     if (open || program_setting_takes(own, value)) return;
     bool choice = own->n_choices;
     bool other = f->program.kind_guessed || f->program.kind != kind; /* a fork, or a release */
-    if (choice && other && !program_setting_is_near(own, value)) return;
+    if (choice && (other || own->open) && !program_setting_is_near(own, value)) return;
     struct diag *d =
         diag_add(f->diags, SEVERITY_WARNING, choice ? "value-choice" : "value-type", at,
                  "%.*s takes %s, not '%.*s'", STR_ARG(own->name),
@@ -281,10 +299,19 @@ void program_check_own(struct facts *f, const struct program_kind *kind,
     if (own->type == PARAM_BOOL) diag_choices(f->diags, d, value, truths, N_TRUTHS);
 }
 
+void program_check_missing(struct facts *f, const struct program_setting *own, struct span at)
+{
+    bool number = own && param_type_is_number(own->type) && !own->list;
+    if (!number || f->program.kind_guessed) return; /* an open word may be its value */
+    diag_add(f->diags, SEVERITY_WARNING, "value-missing", at, "%.*s has no value",
+             STR_ARG(own->name));
+}
+
 /* The values behind a flag of the program's own. */
 static void check_values(struct facts *f, const struct program_setting *own,
                          const struct stranger *s)
 {
+    if (!s->n_values) program_check_missing(f, own, s->at);
     const struct flag_word *w = s->values;
     if (own->alone && !f->program.kind_guessed && s->n_values && !w->dynamic && !w->maybe) {
         struct diag *d =
@@ -336,7 +363,30 @@ static struct str slip_of(const struct facts *f, struct str *near, size_t i, siz
     struct str name = f->program.strangers.items[i].name, found = nearest(f, near, i);
     if (!is_slip(f->arena, name, found) && f->program.kind)
         found = program_kind_nearest(f->program.kind, name);
-    return is_slip(f->arena, name, found) ? found : none;
+    /* --patch-size is no slip of --batch-size */
+    bool begins = name.n > 2 && found.n > 2 && name.p[2] == found.p[2];
+    bool other = begins && !str_eq(name, found); /* a key of another framework's is no slip */
+    return other && is_slip(f->arena, name, found) ? found : none;
+}
+
+static bool is_plain(const struct stranger *s)
+{
+    return s->n_values == 1 && !s->values->dynamic && !s->values->maybe;
+}
+
+/* A flag of the program's own again with another value: the last one wins. */
+static void report_repeated(struct facts *f, const struct program_setting *own, size_t at)
+{
+    const struct stranger *all = f->program.strangers.items, *s = &all[at], *before = NULL;
+    for (size_t i = 0; i < at; i++)
+        if (str_eq(all[i].name, s->name)) before = &all[i];
+    bool one = own && !own->list && own->type != PARAM_ANY && own->type != PARAM_STRING;
+    if (!before || !one || !is_plain(s) || !is_plain(before)) return;
+    struct str now = s->values->text, old = before->values->text;
+    if (str_eq(now, old)) return;
+    diag_add(f->diags, SEVERITY_WARNING, "flag-repeated", s->at,
+             "%.*s is given twice: %.*s wins over %.*s at line %u", STR_ARG(s->name), STR_ARG(now),
+             STR_ARG(old), before->at.line);
 }
 
 /* Flags that Megatron-LM had once have a word of their own each. */
@@ -357,6 +407,7 @@ static void report_fork(struct facts *f, struct str *near)
         } else if (p->kind && program_kind_has(p->kind, s->name)) {
             const struct program_setting *own = program_kind_own(p->kind, s->name);
             if (own) check_values(f, own, s); /* not by its prefix */
+            report_repeated(f, own, i);
             crowd_add(&known, s, STR(""));
         } else {
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));
@@ -385,11 +436,15 @@ static bool is_refused(const struct program_setting *own, const struct doubt *do
 static bool is_sure(const struct program *p, const struct doubt *doubt, struct str rule)
 {
     const struct program_setting *own = p->kind ? program_kind_own(p->kind, doubt->flag) : NULL;
-    bool of_name = str_is_any(rule, "flag-repeated|flag-deprecated|other-program-option");
+    bool of_name =
+        str_is_any(rule, "flag-repeated|flag-deprecated|other-program-option|size-below-zero");
     if (own && !of_name && program_setting_is_told(own)) return is_refused(own, doubt, rule);
-    bool flag = own && str_starts(own->name, STR("-")), text = own && own->type == PARAM_STRING;
-    if (!of_name && text) return doubt->plain && doubt->choice && !flag;
-    bool parsed = !own && p->kind && p->kind->parsed_by_megatron;
+    bool text = own && own->type == PARAM_STRING;
+    if (!of_name && text) return doubt->plain && doubt->choice;
+    /* the parser's own flag, or one that is only handed on: a switch with a truth behind it */
+    bool truth = str_eq_nocase(doubt->value, truths[0]) || str_eq_nocase(doubt->value, truths[1]);
+    bool switched = own && own->type == PARAM_ANY && truth && str_is(rule, "value-for-switch");
+    bool parsed = (!own || switched) && p->kind && p->kind->parsed_by_megatron;
     return doubt->plain ||
            (parsed && str_is_any(rule, "value-for-switch|value-type|value-missing"));
 }

@@ -65,6 +65,8 @@ void program_settle(struct facts *f);
  */
 void program_check_own(struct facts *f, const struct program_kind *kind,
                        const struct program_setting *own, struct str value, struct span at);
+/* A flag of a program's own that takes a number, and behind which nothing stands. */
+void program_check_missing(struct facts *f, const struct program_setting *own, struct span at);
 /* Whether Megatron-LM's own checks see the arguments: not in a program that is known to check them
  * itself. */
 bool program_vouches(const struct program *p);

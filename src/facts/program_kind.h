@@ -16,6 +16,7 @@ struct program_setting {
     bool alone;           /* a flag that takes no value */
     const struct str *choices;
     size_t n_choices; /* 0: any word */
+    bool open;        /* other words are taken too: only a slip of a choice is wrong */
 };
 
 struct program_kind {

@@ -161,6 +161,7 @@ static bool names_recipe(struct str text)
     bool named =
         at < text.n && str_split(&rest, '\n', &line) && str_find_str(line, STR("_config")) < line.n;
     bool chosen = str_find_str(text, STR("--model_recipe_name")) < text.n ||
+                  str_find_str(text, STR("--model_family_name")) < text.n ||
                   (str_find_str(text, STR(" -mr ")) < text.n &&
                    str_find_str(text, STR("setup_experiment.py")) < text.n);
     return (named || chosen) && !is_document(text);

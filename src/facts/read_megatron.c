@@ -2,6 +2,8 @@
 /* Megatron-LM: flags in text, launch scripts, and YAML files of arguments: MODEL_ARGS with flags as
    keys, as the frameworks' own test suites write them, or plain `key: value`. */
 #include "base/buf.h"
+#include "base/edit.h"
+#include "facts/check.h"
 #include "facts/flags.h"
 #include "facts/megatron.h"
 #include "facts/placeholder.h"
@@ -306,24 +308,90 @@ static void apply_mapping(struct yaml *y, const struct node *doc, bool strict)
     }
 }
 
+/* What a destination takes where it stands outside of the program's sections: a number or a truth;
+   else NULL. */
+static const struct program_setting *setting_of_param(struct arena *a, struct str key, int param)
+{
+    if (param < 0) return NULL;
+    const struct param_spelling *s = &param_table[param].in[FRAMEWORK_MEGATRON];
+    if (!param_type_is_number(s->type) && s->type != PARAM_BOOL) return NULL;
+    struct program_setting *own = ARENA_NEW(a, struct program_setting);
+    *own = (struct program_setting){.name = key, .type = s->type};
+    return own;
+}
+
+/* Whether a word is true or false with two letters swapped or one doubled: no other word is. */
+static bool is_truth_slip(struct arena *a, struct str text)
+{
+    struct str word = str_lower(a, text);
+    for (size_t i = 0; i < N_TRUTHS; i++) {
+        bool doubled = word.n == truths[i].n + 1, swapped = word.n == truths[i].n;
+        if ((!doubled && !swapped) || !edit_is_slip(word, truths[i], 1)) continue;
+        unsigned letters = 0;
+        for (size_t k = 0; k < word.n; k++)
+            letters += str_find(truths[i], word.p[k]) < truths[i].n;
+        if (letters == word.n && !str_eq(word, truths[i])) return true;
+    }
+    return false;
+}
+
+static void check_value(struct facts *f, const struct program_setting *own,
+                        const struct node *value)
+{
+    const struct program_kind *kind = f->program.kind;
+    bool told = own && own->type != PARAM_ANY, number = own && param_type_is_number(own->type);
+    bool flag = own && str_starts(own->name, STR("-")); /* in YAML several values are a list */
+    bool list = value->kind == NODE_LIST && !flag;
+    if (value->kind == NODE_SCALAR && told && (flag || !own->list)) {
+        program_check_own(f, kind, own, value->text, node_span(f->diags, value));
+    } else if (value->kind == NODE_SCALAR && !value->quoted &&
+               is_truth_slip(f->arena, value->text)) {
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-type",
+                                  node_span(f->diags, value), "'%.*s' is neither true nor false",
+                                  STR_ARG(value->text));
+        diag_choices(f->diags, d, value->text, truths, N_TRUTHS);
+    } else if (list && number && !own->list) {
+        diag_add(f->diags, SEVERITY_WARNING, "value-type", node_span(f->diags, value),
+                 "%.*s takes %s, not a list", STR_ARG(own->name), param_type_words(own->type));
+    }
+}
+
+/* Nothing at all behind a key that takes a number: who means none writes null. */
+static void check_empty(struct facts *f, const struct node *key, const struct node *value,
+                        const struct program_setting *own)
+{
+    bool number = own && param_type_is_number(own->type) && !own->list;
+    if (!number || value->kind != NODE_SCALAR || value->quoted || value->text.n) return;
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing",
+                              node_span(f->diags, key), "%.*s has no value", STR_ARG(key->text));
+    diag_help(f->diags, d, "write %s, or null where none is meant", param_type_words(own->type));
+}
+
 /* A key that Megatron-LM does not have: the program's own, with its value where that is known, or
-   nobody's. */
+   nobody's. Outside of the program's sections a destination of Megatron-LM's is read by somebody
+   else, who takes the same. */
 static void note_key(struct facts *f, const struct node *key, const struct node *value)
 {
     const struct program_kind *kind = f->program.kind;
     const struct program_setting *own = kind ? program_kind_own(kind, key->text) : NULL;
-    bool here = value && value->kind == NODE_SCALAR && !is_null(value);
-    bool one = own && (!own->list || str_starts(own->name, STR("-"))); /* in YAML it is a list */
-    if (one && here) program_check_own(f, kind, own, value->text, node_span(f->diags, value));
+    int param = param_of_key(key->text), named = param_find(key->text);
+    bool described = own && own->type != PARAM_ANY;
+    const struct program_setting *taken =
+        described || !kind ? own : setting_of_param(f->arena, key->text, param);
+    if (!taken) taken = own;
+    if (kind && value && is_null(value))
+        check_empty(f, key, value, taken);
+    else if (kind && value && value->kind != NODE_MAP)
+        check_value(f, taken, value);
     bool aside = str_starts(key->text, STR("_")); /* a name of the file's own, for anchors */
-    int param = param_find(key->text); /* a field of Megatron-core's, or a symbol of ours */
-    bool core = param >= 0 && str_eq(param_table[param].name, key->text);
-    if (!own && !aside && !core && param_of_key(key->text) < 0) unknown_key(f, key);
+    /* a field of Megatron-core's, or a symbol of ours */
+    bool core = named >= 0 && str_eq(param_table[named].name, key->text);
+    if (!own && !aside && !core && param < 0) unknown_key(f, key);
 }
 
-void megatron_note_key(struct facts *f, const struct node *key)
+void megatron_note_key(struct facts *f, const struct node *key, const struct node *value)
 {
-    note_key(f, key, NULL);
+    note_key(f, key, value);
 }
 
 static void apply_leaves(struct yaml *y, const struct node *map, int depth)
@@ -372,6 +440,12 @@ void megatron_note_setting(struct facts *f, struct str key, const struct flag_wo
     note_key(f, node_of(f, str_last_part(key, '.'), at), NULL);
 }
 
+void megatron_check_setting(struct facts *f, struct str key, struct str value,
+                            const struct flag_word *at)
+{
+    note_key(f, node_of(f, key, at), node_of(f, value, at));
+}
+
 void megatron_read_setting(struct facts *f, struct str key, struct str value,
                            const struct flag_word *at, const struct read_options *options)
 {
@@ -379,8 +453,11 @@ void megatron_read_setting(struct facts *f, struct str key, struct str value,
     struct node *name = node_of(f, str_last_part(key, '.'), at), *node = node_of(f, value, at);
     struct node alone = {.kind = NODE_LIST, .source = node->source, .from = at->from, .to = at->to};
     bool null = value.p && is_null(node);
-    if (null || !apply_name(&y, name, value.p ? node : &alone))
-        note_key(f, name, value.p ? node : NULL);
+    if (!null && apply_name(&y, name, value.p ? node : &alone)) return;
+    note_key(f, name, value.p ? node : NULL);
+    const struct program_setting *own =
+        value.p ? NULL : program_kind_own(f->program.kind, name->text);
+    if (own) program_check_missing(f, own, node_span(f->diags, name));
 }
 
 /* Megatron-LM's own tests train where they do not say otherwise. Settings by their names alone may

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML files of programs built on Megatron-LM, which hold its arguments by destination in sections
    of their own (rules/programs). What the sections leave out, the program decides. */
+#include "base/edit.h"
 #include "facts/dtypes.h"
 #include "facts/megatron.h"
 #include "facts/model.h"
@@ -59,7 +60,7 @@ static void note_keys(struct facts *f, const struct node *map, int depth)
     enum { DEEPEST = 20 };
     for (size_t i = 0; map->kind == NODE_MAP && i < map->n && depth < DEEPEST; i++) {
         if (is_section(f->program.kind, f->document, map->items[i])) continue;
-        megatron_note_key(f, map->keys[i]);
+        megatron_note_key(f, map->keys[i], map->items[i]);
         note_outside(f, map, i);
         note_keys(f, map->items[i], depth + 1);
     }
@@ -86,7 +87,8 @@ static enum value_at find_value(const struct flag_words *words, size_t at, struc
 {
     const struct flag_word *next = at + 1 < words->n ? &words->items[at + 1] : NULL;
     if (words->items[at].dynamic || words->items[at].maybe) return VALUE_OPEN;
-    if (value->n) return VALUE_THERE;
+    bool equals = str_find(words->items[at].text, '=') < words->items[at].text.n;
+    if (value->n || equals) return VALUE_THERE;
     if (!next || (next->known > 2 && str_starts(next->text, STR("--")))) return VALUE_NONE;
     *value = next->text;
     return next->dynamic || next->maybe ? VALUE_OPEN : VALUE_THERE;
@@ -132,8 +134,83 @@ static void note_parts(struct facts *f, const struct flag_word *w)
     struct str key, value, part, name = str_slice(w->text, 0, str_find(w->text, '='));
     if (w->maybe || name.n > w->known || name.n == w->text.n || !is_override(w->text)) return;
     bool read = program_kind_takes(f->program.kind, w->text, &key, &value);
-    while (str_split(&name, '.', &part))
-        if (name.n || !read) megatron_note_setting(f, part, w);
+    value = str_slice(w->text, name.n + 1, w->text.n);
+    while (str_split(&name, '.', &part)) {
+        if (!name.n && !read && !w->dynamic)
+            megatron_check_setting(f, part, value, w);
+        else if (name.n || !read)
+            megatron_note_setting(f, part, w);
+    }
+}
+
+/* A setting as it is written: what stands before its value, and the value. */
+struct written {
+    struct str name, value;
+};
+
+/* "a.b=value", or "--flag value" of a flag that takes a number of the program's own; nothing of any
+   other word, or where the value is not known. */
+static struct written written_at(const struct facts *f, const struct flag_words *words, size_t at)
+{
+    const struct flag_word *w = &words->items[at], *next = w + (at + 1 < words->n);
+    struct written none = {{"", 0}, {"", 0}};
+    size_t eq = str_find(w->text, '=');
+    if (w->dynamic || w->maybe) return none;
+    if (is_override(w->text) && eq < w->text.n)
+        return (struct written){str_slice(w->text, 0, eq),
+                                str_slice(w->text, eq + 1, w->text.n)};
+    if (!f->program.kind->n_commands || !str_starts(w->text, STR("--")) || next == w) return none;
+    const struct program_setting *own = program_kind_own(f->program.kind, w->text);
+    bool one = own && param_type_is_number(own->type) && !own->list;
+    bool megatrons = param_find_key(FRAMEWORK_MEGATRON, w->text, NULL) >= 0 ||
+                     megatron_has_size(str_slice(w->text, 2, w->text.n));
+    if (!one || megatrons || next->dynamic || next->maybe) return none;
+    return (struct written){w->text, next->text};
+}
+
+/* A setting that an earlier word has given another value: the last one wins. */
+static void note_repeated(struct facts *f, const struct flag_words *words, size_t at)
+{
+    enum { MOST = 1000 }; /* that anybody writes */
+    struct written now = at < MOST ? written_at(f, words, at) : (struct written){{"", 0}, {"", 0}};
+    const struct flag_word *before = NULL;
+    struct str old = {"", 0};
+    for (size_t i = 0; now.name.n && i < at; i++) {
+        if (!str_starts(words->items[i].text, now.name)) continue;
+        struct written w = written_at(f, words, i);
+        if (!str_eq(w.name, now.name)) continue;
+        before = &words->items[i];
+        old = w.value;
+    }
+    if (!before || str_eq(old, now.value)) return;
+    diag_add(f->diags, SEVERITY_WARNING, "flag-repeated", flag_word_span(f, &words->items[at]),
+             "%.*s is given twice: %.*s wins over %.*s at line %u", STR_ARG(now.name),
+             STR_ARG(now.value), STR_ARG(old), before->line);
+}
+
+/* The options of Hydra's own command line, hydra/_internal/utils.py of Hydra 1.3. */
+static const struct str hydra_options[] = {
+    {"--help", 6},         {"--hydra-help", 12},         {"--version", 9},    {"--cfg", 5},
+    {"--resolve", 9},      {"--package", 9},             {"--run", 5},        {"--multirun", 10},
+    {"--info", 6},         {"--experimental-rerun", 20}, {"--config-dir", 12}, {"--config-path", 13},
+    {"--config-name", 13}, {"--shell-completion", 18},
+};
+enum { N_HYDRA_OPTIONS = sizeof hydra_options / sizeof *hydra_options };
+
+/* An option beside the overrides, which Hydra's parser refuses where it is none of its own. */
+static void note_option(struct facts *f, const struct flag_word *w)
+{
+    struct str name = str_slice(w->text, 0, str_find(w->text, '='));
+    if (f->program.kind->n_commands || w->maybe || name.n > w->known) return;
+    if (!str_starts(name, STR("--"))) return;
+    for (size_t i = 0; i < N_HYDRA_OPTIONS; i++) {
+        if (str_starts(hydra_options[i], name)) return;
+        if (!edit_is_slip(name, hydra_options[i], 1)) continue;
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", flag_word_span(f, w),
+                                  "Hydra has no option %.*s", STR_ARG(name));
+        diag_suggest(f->diags, d, hydra_options[i]);
+        return;
+    }
 }
 
 /* A blank before the equals sign: Hydra takes the name alone for a mistake. */
@@ -153,6 +230,8 @@ static bool read_script(struct facts *f, struct str text, const struct read_opti
         read_setting(f, &words, i, options);
         if (f->program.kind->n_keys) note_parts(f, &words.items[i]);
         note_bare(f, &words.items[i]);
+        note_repeated(f, &words, i);
+        note_option(f, &words.items[i]);
     }
     return ok;
 }

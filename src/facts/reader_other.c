@@ -63,7 +63,7 @@ const struct reader reader_kubernetes = {
 
 const char *const reader_built_in_kinds[] = {"Evidence",      "Recipes",  "Modules", "Capabilities",
                                              "Sections",      "Playbook", "Program", "Release",
-                                             "BridgeRecipes", "Reasons",  NULL};
+                                             "BridgeRecipes", "Reasons",  "Environment", NULL};
 
 bool reader_is_built_in(const struct node *doc)
 {

@@ -2,6 +2,7 @@
 #include "facts/recipe.h"
 
 #include "facts/embedded.h"
+#include "facts/environment.h"
 #include "facts/language.h"
 
 struct job {
@@ -178,6 +179,12 @@ static void read_documents(struct job *job)
         read_plain_text(job);
 }
 
+/* Whether the file is a launch or what one reads, which may set variables. */
+static bool has_environment(const struct recipe *out)
+{
+    return out->readings.n && !str_is_any(str_of(out->format->name), "plan|hf");
+}
+
 struct recipe recipe_read(struct arena *a, struct diags *diags, uint32_t source, struct str as,
                           const struct read_options *options)
 {
@@ -189,5 +196,6 @@ struct recipe recipe_read(struct arena *a, struct diags *diags, uint32_t source,
     job.forced = reader_find(as.n ? as : reader_declared(job.text, "format"));
     out.format = job.forced ? NULL : language_of(path_of(&job), job.text);
     if (!out.format) read_documents(&job);
+    if (out.status == RECIPE_READ && has_environment(&out)) environment_check(diags, source);
     return out;
 }

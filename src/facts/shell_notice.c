@@ -70,7 +70,8 @@ bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool know
 {
     struct str name = shell_str(words->items[0]);
     bool flag = is_flag(name), override = (sh->launch_goes_on || known) && is_override(name);
-    if ((!flag || (!sh->launch_flags && !known)) && !override) return false;
+    if (!flag && !override) return false;
+    name = str_slice(name, 0, str_find(name, '=')); /* the value may be unknown */
     struct diags *diags = sh->f->diags;
     struct diag *d;
     if (sh->cut) {

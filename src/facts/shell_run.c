@@ -152,10 +152,12 @@ static void take_array(struct shell *sh, struct shell_fields *items)
             continue;
         }
         size_t before = sh->in.at;
+        bool another = c == '(' && sh->in.text.p[sh->in.at - 1] == '='; /* NAME=( in it */
+        if (another) break;
         shell_word(sh, items, true);
         if (sh->in.at == before) sh->in.at++; /* a stray metacharacter */
     }
-    if (shell_at_end(sh)) {
+    if (shell_at_end(sh) || shell_peek(sh, 0) != ')') {
         sh->in.at = open;
         shell_fail(sh, "this bracket is not closed");
     }
@@ -419,6 +421,7 @@ static enum shell_status run_words(struct shell *sh, const struct shell_fields *
     const struct shell_text *script = nested_script(words);
     if (!script) script = written_script(sh, words);
     if (script) {
+        shell_is_tail(sh, words, false); /* of a launcher's options, which came before it */
         run_nested(sh, *script, words);
         return SHELL_PERHAPS_YES;
     }

@@ -462,18 +462,50 @@ static void doubt_quote(struct shell *sh, size_t open)
     size_t close = sh->in.at;
     const char *p = sh->in.text.p;
     bool lines = memchr(p + open, '\n', close - open);
-    bool begins = strchr(" \t\n(,", p[close - 1]) && !shell_ends_word(shell_peek(sh, 1));
+    bool begins = strchr(" \t\n(,[{", p[close - 1]) && !shell_ends_word(shell_peek(sh, 1));
     bool opens = begins || p[close - 1] == '=';
     if (!opens && (lines || close > open + 1)) sh->doubt = 0;
     if (opens && lines && !sh->doubt) sh->doubt = sh->in.text.at[open] + 1;
 }
 
+/* The last double quote of the line [from, to), when it has an odd number of them; `to`: it has an
+   even one. Of a line with a backslash, a single quote or a comment nobody can tell. */
+static size_t odd_quote(struct str text, size_t from, size_t to)
+{
+    size_t last = to, n = 0;
+    for (size_t i = from; i < to; i++) {
+        if (text.p[i] == '#' || text.p[i] == '\'') return to;
+        if (text.p[i] != '"' || (i > from && text.p[i - 1] == '\\')) continue;
+        last = i;
+        n++;
+    }
+    return n % 2 ? last : to;
+}
+
+/* Where the only line of the text stands whose quotes are odd in number; false: several are, as
+   with a text over several lines, or none is. */
+static bool lone_odd_quote(const struct shell *sh, size_t *at)
+{
+    struct str text = shell_str(sh->in.text);
+    size_t found = 0;
+    for (size_t from = 0, to; from < text.n; from = to + 1) {
+        to = from + str_find(str_slice(text, from, text.n), '\n');
+        size_t odd = odd_quote(text, from, to);
+        found += odd < to;
+        if (odd < to) *at = odd;
+    }
+    return found == 1;
+}
+
 /* The quote at `open` has no end; the mistake is where the quotes changed sides. */
 static void fail_quote(struct shell *sh, size_t open)
 {
+    size_t at = open;
+    bool lone = shell_peek(sh, 0) == '\0' && lone_odd_quote(sh, &at) && at < open;
     sh->in.at = open;
     shell_fail(sh, "this quote is not closed");
     if (sh->doubt) sh->failed_at = sh->doubt - 1;
+    if (lone) sh->failed_at = sh->in.text.at[at];
 }
 
 static void take_single(struct word *w)

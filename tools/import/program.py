@@ -19,7 +19,9 @@ from checkout import Checkout
 
 OURS = re.compile(r"(?<![\w-])(--[A-Za-z][\w-]*)")
 ASIDE = re.compile(r"(^|/)(tests?|third_party|docs?|benchmarks?)/")
-KEY = re.compile(r"^[ \t-]*([A-Za-z_]\w*):(?:\s|$)", re.M)
+KEY = re.compile(r"^[ \t-]*([A-Za-z_]\w*):(?:[ \t]+([^#\n]*?))?[ \t]*(?:#.*)?$", re.M)
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+SILENT = re.compile(r"|null|~|\$\{.*|[|>&*].*|\?\?\?")  # a mapping, nothing, or what stands elsewhere
 TYPES = {"int": "int", "float": "double", "str": "string", "bool": "bool"}
 WORD = re.compile(r"[\w.+-]+")
 FLAG = re.compile(r"--[A-Za-z][\w-]*")
@@ -135,14 +137,24 @@ def flags_of(checkout, ours, folders=()):
     return found
 
 
+def kind_of_text(text):
+    """What a key of a configuration file takes, by one value: a number, which may be whole by chance, or a truth."""
+    if NUMBER.fullmatch(text):
+        return "double"
+    return "bool" if text.lower() in ("true", "false") else None
+
+
 def settings_of(checkout, fields, keys):
-    """The fields of dataclasses and the keys of YAML files: name to type."""
-    found = {}
+    """The fields of dataclasses and the keys of YAML files: name to type. What no class has takes what all files write."""
+    found, written, names = {}, {}, set()
     for path in checkout.files(*fields) if fields else []:
         add(found, settings_of_classes(checkout.tree(path)))
     for path in checkout.files(*keys, suffix=".yaml") if keys else []:
-        add(found, [(key, found.get(key)) for key in KEY.findall(checkout.text(path))])
-    return found
+        for key, text in KEY.findall(checkout.text(path)):
+            names.add(key)
+            if not SILENT.fullmatch(text):
+                add(written, [(key, kind_of_text(text))])
+    return {**{key: written.get(key) for key in names}, **found}
 
 
 PARSERS = ("megatron/arguments.py", "megatron/training/arguments.py")

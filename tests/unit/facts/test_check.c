@@ -158,12 +158,16 @@ static void messages_say_what_was_expected_and_found(void **state)
     }
 }
 
-/* A recipe may hold what its framework takes: ranges are for moeplan's own files. */
+/* A recipe may hold what its framework takes: ranges are for moeplan's own files. A size below zero
+   nothing takes; -1 may stand for one that is said elsewhere. */
 static void recipes_are_not_held_to_the_ranges(void **state)
 {
     struct facts *f = read_as(*state, "megatron", "--num-layers -3 --kv-channels 0", NULL);
     assert_int_equal(count_rule(f, "value-range"), 0);
+    assert_int_equal(count_rule(f, "size-below-zero"), 1);
     assert_fact(f, "num_layers", "-3");
+    f = read_as(*state, "megatron", "--num-layers -1 --kv-channels 0", NULL);
+    assert_int_equal(count_rule(f, "size-below-zero"), 0);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Slips of people in real files: each is told at its line, with what was meant.
+. "$(dirname "$0")/../helpers.sh"
+cd "$dir"
+concise() { "$moeplan" validate --format concise --min-severity warning "$@" >out 2>/dev/null || :; }
+found() { # LINE RULE TEXT
+    grep -q ":$1:[0-9]*: [a-z]*\[$2\]: .*$3" out || fail "no $2 at line $1: $3"
+}
+none() { ! grep -q "$1" out || fail "there is $1"; }
+
+# variables that libraries read, in the ways in which files set them
+cat >e.sh <<EOF
+#!/bin/bash
+export NCCL_DEBG=INFO TP=1
+# export NCCL_SOCKET_IFNAM=eth0
+RUNTIME='{"env_vars": {"NCCL_NLVS_ENABLE": "0"}}'
+NCCL_IB_HC=mlx5; echo \$NCCL_IB_HC \${CUDA_DEVICE_MAX_CONNECTION:-1}
+export NVTE_CK_USES_FWD_V3=1 HCCL_DEBUG=1 MY_NCCL_ALGOS=1
+PYTORCH_CUDA_ALOC_CONF=x torchrun --nproc-per-node 8 --nnode 1 --node_rnak 0 pretrain_gpt.py $sizes $data --rollout-rank 0
+EOF
+concise e.sh
+found 2 environment-misspelt NCCL_DEBG
+found 4 environment-misspelt NCCL_NLVS_ENABLE
+found 7 environment-misspelt PYTORCH_CUDA_ALOC_CONF
+test "$(grep -c environment-misspelt out)" = 3 || fail "other names are findings"
+found 7 launcher-option node_rnak
+test "$(grep -c launcher-option out)" = 1 || fail "a beginning of an option is refused"
+expect 0 "did you mean --node_rank?" "$moeplan" validate e.sh
+printf 'ENV_VARS:\n  CUDA_DEVICE_MAX_CONECTIONS: 1\nMODEL_ARGS:\n  --num-layers: 4\n  --bf16: true\n' >ci.yaml
+concise ci.yaml
+found 2 environment-misspelt CUDA_DEVICE_MAX_CONECTIONS
+
+# sizes below zero; -1 may be anybody's word
+script pretrain_gpt.py "$data --ffn-hidden-size -256"
+concise r.sh
+found 3 size-below-zero "no size is below zero"
+script serve.py "$data --hop --ffn-hidden-size -1"
+concise r.sh
+none size-below-zero
+
+# groups of queries, in a program of one's own too
+script serve.py "$data --hop 1 --hip 2 --hup 3 --group-query-attention --num-query-groups 3"
+concise r.sh
+found 3 query-groups-divide-heads "8 attention heads are not a multiple of 3"
+
+# what a fork leaves open does not hide what is written
+fork="$data --hop 1 --hip 2 --hup 3"
+script train_hops.py "$fork --tensor-model-parallel-size 1 --pipeline-model-parallel-size 3"
+concise r.sh
+found 3 world-holds-what-is-written "8 GPUs are not a multiple of tp 1 x pp 3"
+none layers-left-over # 4 and 2 more
+script train_hops.py "$fork --num-layers 9 --pipeline-model-parallel-size 4"
+concise r.sh
+found 3 layers-left-over "9 layers"
+
+# a slip among a fork's own flags has its own line
+printf '#!/bin/bash\ntorchrun train_hops.py %s --hop 1 --hip 2 --hup 3 \\\n --num-expert 8 \\\n --patch-size 3\n' "$sizes $data" >f.sh
+concise f.sh
+found 3 unknown-key "no flag --num-expert"
+found 2 unknown-key "nor 3 others"
+
+# Megatron-DeepSpeed has Megatron-LM's parser
+printf '#!/bin/bash\ndeepspeed pretrain_gpt.py %s --deepspeed --deepspeed-activation-checkpointing --zero-stage 1 \\\n --swiglu true\n' "$sizes $data" >d.sh
+concise d.sh
+found 3 value-for-switch "takes no value"
+
+# shells: a flag is never a command, an array does not run into the next, the line where a quote opens
+cat >h.sh <<EOF
+cat >w.sh <<-END
+python pretrain_gpt.py $sizes $data
+END
+torchrun --nnodes=\$N
+--nproc-per-node=\$P \\
+--no-python bash w.sh
+EOF
+concise h.sh
+found 5 lost-backslash "takes --nproc-per-node for"
+printf '#!/bin/bash\nA=(\n --num-layers 4\n --swiglu\nB=(\n --bf16\n)\npython pretrain_gpt.py ${A[@]} ${B[@]} --lr 1\n' >a.sh
+concise a.sh
+found 2 shell-syntax "bracket is not closed"
+printf '#!/bin/bash\nNAME="x\nif true; then echo "a b" c; fi\nLR="1" LOG=$X"y"\npython pretrain_gpt.py --bf16 --swiglu --lr "$LR" --num-layers 4\n' >q.sh
+concise q.sh
+found 2 shell-syntax "quote is not closed"
+
+# verl
+cp "$source/tests/planted/programs/verl.sh" v.sh
+verl() { sed "$1" v.sh >w.sh && concise w.sh; }
+verl 's/nnodes=2/nnodes=two/'
+found 11 value-type nnodes
+verl 's/nnodes=2/nnodes=/'
+found 11 value-missing nnodes
+verl 's/train_batch_size=512/train_batch_size=[8]/'
+found 4 value-type train_batch_size
+verl 's/nnodes=2/nnodes=2 trainer.nnodes=4/'
+found 11 flag-repeated "4 wins over 2"
+verl 's/nnodes=2/nnodes=2 trainer.nnodes=2/'
+none flag-repeated
+verl 's/--config-name/--config-nmae/'
+found 3 unknown-key "Hydra has no option --config-nmae"
+verl 's/nnodes=2/nnodes=2 algorithm.adv_estimator=gpro/'
+found 11 value-choice adv_estimator
+verl 's/nnodes=2/nnodes=2 algorithm.adv_estimator=mine/'
+none value-choice
+verl 's/nnodes=2/nnodes=2 actor_rollout_ref.ref.megatron.tensor_model_parallel_size=8x/'
+found 11 value-type tensor_model_parallel_size
+
+# NeMo-RL
+cp "$source/tests/planted/programs/nemo_rl.yaml" n.yaml
+nemo() { sed "$1" n.yaml >m.yaml && concise m.yaml; }
+nemo 's/gpus_per_node: 8/gpus_per_node: eight/'
+found 18 value-type gpus_per_node
+nemo 's/gpus_per_node: 8/gpus_per_node: [8]/'
+found 18 value-type "not a list"
+nemo 's/gpus_per_node: 8/gpus_per_node:/'
+found 18 value-missing gpus_per_node
+nemo 's/gpus_per_node: 8/gpus_per_node: null/'
+none value-missing
+nemo 's/expert_model_parallel_size: 8/expert_model_parallel_size:/'
+found 15 value-missing expert_model_parallel_size
+nemo 's/    enabled: true/    enabled: flase/'
+found 9 value-type flase
+
+# slime, ms-swift
+sed 's/--lr 1e-6/--lr 1e-6 --rollout-batch-size 64/' "$source/tests/planted/programs/slime.sh" >s.sh
+concise s.sh
+found 11 flag-repeated "64 wins over 32"
+sed 's/--lora_rank 16/--lora_rank 16 --lora_rank 8 --tuner_type lroa/' "$source/tests/planted/programs/swift.sh" >s.sh
+concise s.sh
+found 6 flag-repeated "8 wins over 16"
+found 6 value-choice tuner_type
+sed 's/--lora_rank 16/--lora_rank/' "$source/tests/planted/programs/swift.sh" >s.sh
+concise s.sh
+found 6 value-missing lora_rank
