@@ -155,6 +155,14 @@ static bool means_the_same(const struct rule_set *rules, const struct facts *fro
            p->in[to->framework].known;
 }
 
+/* What makes the numbers of a whole run: its schedule too, where the target's recipe has one. */
+static bool is_of_numbers(const struct facts *from, const struct facts *to, const struct param *p)
+{
+    bool run = p->scope == SCOPE_RUN && p->affects == AFFECTS_CONVERGENCE;
+    bool whole = from->framework != to->framework && !str_is(from->format, "plan");
+    return p->scope == SCOPE_PLAN || p->scope == SCOPE_MODEL || (run && whole);
+}
+
 /* Sets what the source has by itself and the target would not. True when something was set. */
 static bool carry_defaults(const struct rule_set *rules, const struct facts *from,
                            const struct facts *effective, const struct facts *result,
@@ -163,8 +171,7 @@ static bool carry_defaults(const struct rule_set *rules, const struct facts *fro
     bool changed = false;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
-        bool plain = p->scope == SCOPE_PLAN || p->scope == SCOPE_MODEL;
-        if (!plain || fact_is_set(&to->items[i]) || is_former(to, i) ||
+        if (!is_of_numbers(from, to, p) || fact_is_set(&to->items[i]) || is_former(to, i) ||
             !means_the_same(rules, from, effective, to, i))
             continue;
         struct value v = effective->items[i].value;
