@@ -284,16 +284,17 @@ static void decay_from_bridge(const struct facts *f, struct conversion *out)
 static void graphs_to_bridge(struct arena *a, const struct facts *f, struct conversion *out)
 {
     struct value parts = facts_get(f, P_cuda_graph_scope)->value;
-    struct value generation = facts_get(f, P_inference_cuda_graph_scope)->value;
+    struct str generation = facts_str(f, P_inference_cuda_graph_scope);
     if (!is_word(f, P_cuda_graph_impl, "local")) return;
-    if (parts.kind == VALUE_LIST && parts.list->n > 0) {
+    if ((parts.kind == VALUE_LIST && parts.list->n > 0) || str_is(generation, "none")) {
         *VEC_PUSH(a, &out->lost) = (struct convert_loss){
             STR("cuda_graph_impl"), STR("local"),
-            STR("bridge captures parts of a layer with transformer_engine alone")};
+            STR("bridge captures layers and parts of them with transformer_engine")};
         put_word(out, P_cuda_graph_impl, "none");
         put(out, P_cuda_graph_scope, value_list_of(a, NULL, 0));
-    } else if (generation.kind != VALUE_STRING) {
-        put_word(out, P_inference_cuda_graph_scope, "layer");
+    } else {
+        put(out, P_inference_cuda_graph_scope,
+            value_string(generation.n ? generation : STR("layer")));
     }
 }
 
