@@ -275,8 +275,24 @@ static void decay_from_bridge(const struct facts *f, struct conversion *out)
     if (rises || decay.kind != VALUE_DOUBLE) return;
     put(out, P_weight_decay, decay);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        out->facts->items[ends[i]] =
-            (struct fact){.value = facts_default(out->facts, ends[i]), .origin = ORIGIN_DEFAULT};
+        put(out, ends[i], value_null());
+}
+
+/* What Bridge's recipes have and Megatron-LM refuses: Transformer Engine's fused loss, and the
+   overlap of tensor-parallel communication without sequence parallelism, where Bridge has none
+   either (training/comm_overlap.py). */
+static void kernels_from_bridge(struct arena *a, const struct facts *f, struct conversion *out)
+{
+    bool split = facts_int(f, P_tensor_model_parallel_size, 1) > 1 &&
+                 facts_bool(f, P_sequence_parallel, false);
+    if (!split && facts_bool(f, P_tp_comm_overlap, false))
+        put(out, P_tp_comm_overlap, value_bool(false));
+    if (!facts_bool(f, P_cross_entropy_loss_fusion, false) ||
+        !is_word(f, P_cross_entropy_fusion_impl, "te"))
+        return;
+    put_word(out, P_cross_entropy_fusion_impl, "native");
+    note(a, out,
+         "Megatron-LM refuses Transformer Engine's fused loss: cross_entropy_fusion_impl is its own");
 }
 
 /* Bridge has local graphs of the whole iteration, and of whole layers where generation's are said
@@ -308,7 +324,10 @@ static void within_core(struct arena *a, const struct facts *f, struct conversio
         if (recipe) fusion_to_bridge(f, out);
         if (recipe) decay_to_bridge(f, out);
     }
-    if (f->framework == FRAMEWORK_BRIDGE && to == FRAMEWORK_MEGATRON) decay_from_bridge(f, out);
+    if (f->framework == FRAMEWORK_BRIDGE && to == FRAMEWORK_MEGATRON && recipe) {
+        kernels_from_bridge(a, f, out);
+        decay_from_bridge(f, out);
+    }
 }
 
 bool convert_is_crossing(const struct facts *from, const struct facts *to)

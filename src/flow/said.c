@@ -233,6 +233,7 @@ const struct param_flag *said_flag(const struct facts *f, int param)
         const struct param_flag *flag = &in->flags[i];
         if (!flag_is_current(f, in, flag)) continue;
         bool fits = flag->action == FLAG_STORE || flag->action == FLAG_APPEND;
+        if (v.kind == VALUE_LIST && !v.list->n && flag->nargs_min) fits = false;
         if (v.kind == VALUE_BOOL) fits = flag->action == (v.b ? FLAG_TRUE : FLAG_FALSE);
         if (flag->action == FLAG_CONST) fits = value_eq(v, flag->constant);
         if (fits) return flag;
