@@ -117,13 +117,12 @@ static const struct node *shape_of(const struct release *r, struct str hub)
     return NULL;
 }
 
-/* What the recipe sets, and of a model that is in no catalogue what that is made of. */
-static void write_sets(struct work *w, const struct release *r, const struct release_entry *e,
-                       bool known)
+/* Settings, each of one or both mappings (NULL: none), the first one's first. */
+static void write_sets(struct work *w, const struct node *first, const struct node *second)
 {
     buf_printf(&w->g->out, ".sets=(const struct bridge_setting[]){");
-    size_t n = known ? 0 : write_settings(w, shape_of(r, tables_text(e->node, "model")));
-    n += write_settings(w, node_get(e->node, STR("sets")));
+    size_t n = write_settings(w, first);
+    n += write_settings(w, second);
     buf_printf(&w->g->out, "{0,0}},.n_sets=%zu,", n);
 }
 
@@ -163,7 +162,9 @@ static struct str row_text(struct work *w, const struct release *r, const struct
                (long long)common);
     tables_write_params(w->g, "absent", node_get(e->node, STR("lacks")));
     if (made) tables_write_params(w->g, "unknown", unknown);
-    write_sets(w, r, e, model.n > 0);
+    /* of a model that is in no catalogue what that is made of, too */
+    write_sets(w, model.n ? NULL : shape_of(r, tables_text(e->node, "model")),
+               node_get(e->node, STR("sets")));
     struct str text = buf_str(&w->g->out);
     w->g->out = before;
     return text;
@@ -252,46 +253,49 @@ static void write_recipes(struct work *w)
 
 /* ---- providers ---- */
 
-static void write_provider(struct generator *g, const struct node *node, const char *name,
-                           const char *without)
+static void write_provider(struct work *w, const struct node *node, const char *name,
+                           const char *without, const char *sets)
 {
-    const char *const known[] = {name, without, NULL};
+    const char *const known[] = {name, without, sets, NULL};
+    struct generator *g = w->g;
     tables_check_keys(g, node, known);
     if (!tables_text(node, name).n) tables_bad(g, node, "a provider needs a name");
     buf_add_char(&g->out, '{');
     tables_write_text(&g->out, "name", tables_text(node, name));
     tables_write_params(g, "without", node_get(node, str_of(without)));
+    if (sets) write_sets(w, node_get(node, str_of(sets)), NULL);
     buf_printf(&g->out, "},\n");
 }
 
-static void write_own(struct generator *g, const struct node *node)
+static void write_own(struct work *w, const struct node *node)
 {
-    write_provider(g, node, "model", "keeps");
+    write_provider(w, node, "model", "keeps", NULL);
 }
 
-static void write_plain(struct generator *g, const struct node *node)
+static void write_plain(struct work *w, const struct node *node)
 {
-    write_provider(g, node, "name", "lacks");
+    write_provider(w, node, "name", "lacks", "sets");
 }
 
-static void write_about(struct generator *g, const struct node *node)
+static void write_about(struct work *w, const struct node *node)
 {
-    tables_write_param(&g->out, node->text);
-    buf_printf(&g->out, ",\n");
+    tables_write_param(&w->g->out, node->text);
+    buf_printf(&w->g->out, ",\n");
 }
 
 static const struct table {
     const char *list, *type, *name;
-    void (*write)(struct generator *g, const struct node *item);
+    void (*write)(struct work *w, const struct node *item);
 } tables[] = {
     {"about", "int", "bridge_about", write_about},
     {"providers", "struct bridge_provider", "bridge_provider", write_own},
     {"plain", "struct bridge_provider", "bridge_plain_provider", write_plain},
 };
 
-static void write_table(struct generator *g, const struct table *t, const struct node *root)
+static void write_table(struct work *w, const struct table *t)
 {
-    const struct node *list = node_get(root, str_of(t->list));
+    struct generator *g = w->g;
+    const struct node *root = w->root, *list = node_get(root, str_of(t->list));
     const char *plural = str_is(str_of(t->list), "about") ? "" : "s";
     if (!list || list->kind != NODE_LIST) {
         tables_bad(g, root, "about, providers and plain are lists");
@@ -299,7 +303,7 @@ static void write_table(struct generator *g, const struct table *t, const struct
     }
     buf_printf(&g->out, "const %s %s%s[] = {\n", t->type, t->name, plural);
     for (size_t i = 0; i < list->n; i++)
-        t->write(g, list->items[i]);
+        t->write(w, list->items[i]);
     buf_printf(&g->out, "};\nconst uint32_t %s_count = %zu;\n", t->name, list->n);
 }
 
@@ -309,7 +313,7 @@ static void write_tables(struct work *w)
                                         "own",     "providers", "plain", NULL};
     tables_check_keys(w->g, w->root, known);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        write_table(w->g, &tables[i], w->root);
+        write_table(w, &tables[i]);
     write_recipes(w);
 }
 

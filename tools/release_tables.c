@@ -34,6 +34,28 @@ static void mark_flags(const struct releases *all, const struct param *p)
     }
 }
 
+/* Whether a release's importer read the class that a key would be a field of: a section's own
+   fields, all but the model's, whose providers differ. */
+static bool is_in_imported_class(const struct releases *all, enum framework framework,
+                                 struct str key)
+{
+    const struct release *r = newest(all, framework);
+    size_t dot = str_find(key, '.');
+    bool field = dot < key.n && str_find(str_slice(key, dot + 1, key.n), '.') == key.n - dot - 1;
+    struct str section = str_slice(key, 0, dot + 1);
+    if (framework != FRAMEWORK_BRIDGE || !field || str_eq(section, STR("model."))) return false;
+    for (size_t i = 0; r && i < r->settings.n; i++)
+        if (str_starts(r->settings.items[i].key, section)) return true;
+    return false;
+}
+
+static void check_key(const struct releases *all, enum framework framework, struct str key)
+{
+    if (is_in_imported_class(all, framework, key) && !releases_with(all, framework, key))
+        diag_add(all->diags, SEVERITY_ERROR, "release-file", (struct span){0},
+                 "no release has %.*s: who writes it is refused", STR_ARG(key));
+}
+
 /* A key that the importer did not see in any release, such as one of a model's own provider, may be
    in all. */
 static void mark_key(const struct releases *all, struct param *p, enum framework framework)
@@ -43,6 +65,11 @@ static void mark_key(const struct releases *all, struct param *p, enum framework
     for (size_t i = 0; i < s->n_more_keys; i++)
         bits |= releases_with(all, framework, s->more_keys[i]);
     if (bits) s->releases = bits;
+    check_key(all, framework, s->key);
+    for (size_t i = 0; i < s->n_also; i++)
+        check_key(all, framework, s->also[i]);
+    for (size_t i = 0; i < s->n_unset; i++)
+        check_key(all, framework, s->unset[i]);
 }
 
 void release_tables_mark(const struct releases *all, const struct param_list *params)

@@ -165,14 +165,17 @@ static void add_head(const struct emit_input *in, struct buf *out)
     add_fixed(out, f, true);
 }
 
-/* Recipes have an environment of their own, or a variable of it. */
+/* Recipes have an environment of their own, or a variable of it; a source's own value stays. */
 static void add_environment(struct buf *out, const struct facts *f)
 {
     struct environment variables[ENVIRONMENT_MAX];
     size_t n = emit_environment_differs(f) ? emit_environment(f, variables) : 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        struct value own = facts_env(f, str_of(variables[i].name));
+        struct str value = own.kind == VALUE_STRING ? own.s : str_of(variables[i].value);
         emit_override(out, arena_printf(out->arena, "++env_vars.%s", variables[i].name),
-                      value_string(str_of(variables[i].value)));
+                      value_string(value));
+    }
 }
 
 void emit_bridge(const struct emit_input *in, struct buf *out)

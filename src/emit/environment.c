@@ -3,6 +3,7 @@
    rules/megatron, which finds what is missing in a run. */
 #include "emit/flags.h"
 
+#include "base/version.h"
 #include "facts/param_ids.h"
 
 static bool has_graphs(const struct facts *f)
@@ -54,6 +55,14 @@ static bool shards_weights_in_graphs(const struct facts *f)
            !before_blackwell(f);
 }
 
+/* deterministic-nccl-algorithm-stated; later releases of Megatron-LM see to it themselves, Bridge
+   does not. */
+static bool names_reductions(const struct facts *f)
+{
+    bool itself = f->framework == FRAMEWORK_MEGATRON && version_cmp(f->version, STR("0.19")) >= 0;
+    return facts_bool(f, P_deterministic_mode, false) && !itself;
+}
+
 static const struct {
     struct environment variable;
     bool (*is_needed)(const struct facts *f);
@@ -67,12 +76,13 @@ static const struct {
     {{"TORCH_NCCL_AVOID_RECORD_STREAMS", "0"}, has_whole_graph},
     {{"NVTE_CPU_OFFLOAD_V1", "1"}, offloads_activations},
     {{"CUDA_GRAPHS_USE_NODE_PRIORITY", "1"}, shards_weights_in_graphs},
+    {{"NCCL_ALGO", "Ring"}, names_reductions},
 };
 _Static_assert(sizeof table / sizeof *table <= ENVIRONMENT_MAX, "room for every variable");
 
 bool emit_environment_differs(const struct facts *f)
 {
-    return has_whole_graph(f) || offloads_activations(f);
+    return has_whole_graph(f) || offloads_activations(f) || names_reductions(f);
 }
 
 size_t emit_environment(const struct facts *f, struct environment *out)

@@ -84,6 +84,13 @@ const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *ow
                                 : STR("GPTModelProvider"));
 }
 
+struct value bridge_provider_value(const struct bridge_provider *p, int param)
+{
+    for (size_t i = 0; i < p->n_sets; i++)
+        if (p->sets[i].param == param) return bridge_values[p->sets[i].value];
+    return value_unknown();
+}
+
 /* ---- facts ---- */
 
 static const struct value *setting_of(const struct bridge_recipe *r, int param)

@@ -50,6 +50,8 @@ struct bridge_provider {
     struct str name;
     const int *without; /* parameters */
     size_t n_without;
+    const struct bridge_setting *sets; /* of a plain one: its own defaults, over the table's */
+    size_t n_sets;
 };
 extern const struct bridge_provider bridge_providers[], bridge_plain_providers[];
 extern const uint32_t bridge_provider_count, bridge_plain_provider_count;
@@ -97,6 +99,8 @@ bool bridge_recipe_lacks(const struct bridge_recipe *r, int param);
 struct value bridge_recipe_value(const struct bridge_recipe *r, int param);
 /* What makes the facts' model: its own provider, else the plain one of its kind. */
 const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *own);
+/* A provider's own default of a parameter; VALUE_UNKNOWN: the table's. */
+struct value bridge_provider_value(const struct bridge_provider *p, int param);
 /* Sets bridge_recipe from the model and the task where nobody has named one. */
 void bridge_facts(struct facts *f);
 /* Makes what a recipe sets the default of what nobody states: all that it is known of, or of a plan

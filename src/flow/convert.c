@@ -2,6 +2,7 @@
 #include "flow/convert.h"
 
 #include "choose/planner.h"
+#include "facts/bridge.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 #include "facts/platform.h"
@@ -155,20 +156,60 @@ static bool means_the_same(const struct rule_set *rules, const struct facts *fro
            p->in[to->framework].known;
 }
 
+/* What makes the numbers of a whole run: its schedule too, where the target's recipe has one. */
+static bool is_of_numbers(const struct facts *from, const struct facts *to, const struct param *p)
+{
+    bool run = p->scope == SCOPE_RUN && p->affects == AFFECTS_CONVERGENCE;
+    bool whole = from->framework != to->framework && !str_is(from->format, "plan");
+    return p->scope == SCOPE_PLAN || p->scope == SCOPE_MODEL || (run && whole);
+}
+
+/* What the target has by itself: below Bridge's overrides is a recipe, and a provider. */
+struct ground {
+    const struct facts *result;
+    const struct bridge_recipe *recipe;     /* NULL: none, or not known */
+    const struct bridge_provider *provider; /* a plain one; NULL: none, or the model's own */
+};
+
+static struct ground ground_of(struct arena *a, const struct facts *from, const struct facts *to,
+                               const struct facts *result)
+{
+    struct ground g = {.result = result};
+    struct facts *f = facts_copy(a, to);
+    bool own;
+    if (to->framework != FRAMEWORK_BRIDGE || from->framework == FRAMEWORK_BRIDGE) return g;
+    if (!fact_is_set(&f->items[P_task]))
+        facts_set(f, P_task, value_string(STR("pretrain")), ORIGIN_FILE, NULL, nothing);
+    framework_facts(f);
+    g.recipe = bridge_recipe_of(f);
+    g.provider = bridge_provider_of(f, &own);
+    if (own) g.provider = NULL;
+    return g;
+}
+
+static struct value ground_value(const struct ground *g, int param)
+{
+    struct value usual = param_table[param].in[FRAMEWORK_BRIDGE].default_value;
+    struct value v = g->recipe ? bridge_recipe_value(g->recipe, param) : value_unknown();
+    if (is_known(v) && v.kind != VALUE_NULL && !value_eq(v, usual)) return v;
+    v = g->provider ? bridge_provider_value(g->provider, param) : value_unknown();
+    return is_known(v) ? v : g->result->items[param].value;
+}
+
 /* Sets what the source has by itself and the target would not. True when something was set. */
 static bool carry_defaults(const struct rule_set *rules, const struct facts *from,
-                           const struct facts *effective, const struct facts *result,
+                           const struct facts *effective, const struct ground *ground,
                            struct facts *to)
 {
+    const struct facts *result = ground->result;
     bool changed = false;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
-        bool plain = p->scope == SCOPE_PLAN || p->scope == SCOPE_MODEL;
-        if (!plain || fact_is_set(&to->items[i]) || is_former(to, i) ||
+        if (!is_of_numbers(from, to, p) || fact_is_set(&to->items[i]) || is_former(to, i) ||
             !means_the_same(rules, from, effective, to, i))
             continue;
         struct value v = effective->items[i].value;
-        if (!differs(v, result->items[i].value)) continue;
+        if (!differs(v, ground_value(ground, i))) continue;
         if (p->scope == SCOPE_MODEL && !is_known(result->items[i].value) &&
             !fact_is_set(&from->items[i]) && !makes_another_model(effective, result, i, v))
             continue;
@@ -361,7 +402,8 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
     facts_derive(out->facts);
     for (int i = 0; i < ROUNDS; i++) {
         const struct facts *result = rules_effective_facts(a, rules, out->facts, scratch);
-        if (!carry_defaults(rules, from, effective, result, out->facts)) break;
+        struct ground ground = ground_of(a, from, out->facts, result);
+        if (!carry_defaults(rules, from, effective, &ground, out->facts)) break;
     }
     if (complete) carry_companions(a, rules, from, out->facts, scratch);
     convert_drop_keys(a, out);

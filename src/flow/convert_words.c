@@ -247,6 +247,89 @@ static void mlp_to_bridge(const struct facts *f, struct conversion *out)
     }
 }
 
+/* Bridge's one switch for the fused activation is each of Megatron-LM's two in its turn
+   (core_transformer_config_from_args). */
+static void fusion_to_bridge(const struct facts *f, struct conversion *out)
+{
+    bool swiglu = facts_bool(f, P_swiglu, false);
+    struct value fused = facts_get(f, swiglu ? P_bias_swiglu_fusion : P_bias_gelu_fusion)->value;
+    if (fused.kind == VALUE_BOOL) put(out, P_bias_swiglu_fusion, fused);
+}
+
+/* A constant weight decay is the optimizer's alone in Megatron-LM, which makes both ends of it; in
+   Bridge the schedule's ends are what holds, and its recipes set them. */
+static void decay_to_bridge(const struct facts *f, struct conversion *out)
+{
+    struct value decay = facts_get(f, P_weight_decay)->value;
+    if (!is_word(f, P_weight_decay_incr_style, "constant") || decay.kind != VALUE_DOUBLE) return;
+    put(out, P_start_weight_decay, decay);
+    put(out, P_end_weight_decay, decay);
+}
+
+static void decay_from_bridge(const struct facts *f, struct conversion *out)
+{
+    static const int ends[] = {P_start_weight_decay, P_end_weight_decay};
+    struct value decay = facts_get(f, P_end_weight_decay)->value;
+    bool rises = is_said(f, P_weight_decay_incr_style) &&
+                 !is_word(f, P_weight_decay_incr_style, "constant");
+    if (rises || decay.kind != VALUE_DOUBLE) return;
+    put(out, P_weight_decay, decay);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        put(out, ends[i], value_null());
+}
+
+/* What Bridge's recipes have and Megatron-LM refuses: Transformer Engine's fused loss, and the
+   overlap of tensor-parallel communication without sequence parallelism, where Bridge has none
+   either (training/comm_overlap.py). */
+static void kernels_from_bridge(struct arena *a, const struct facts *f, struct conversion *out)
+{
+    bool split = facts_int(f, P_tensor_model_parallel_size, 1) > 1 &&
+                 facts_bool(f, P_sequence_parallel, false);
+    if (!split && facts_bool(f, P_tp_comm_overlap, false))
+        put(out, P_tp_comm_overlap, value_bool(false));
+    if (!facts_bool(f, P_cross_entropy_loss_fusion, false) ||
+        !is_word(f, P_cross_entropy_fusion_impl, "te"))
+        return;
+    put_word(out, P_cross_entropy_fusion_impl, "native");
+    note(a, out,
+         "Megatron-LM refuses Transformer Engine's fused loss: cross_entropy_fusion_impl is its own");
+}
+
+/* Bridge has local graphs of the whole iteration, and of whole layers where generation's are said
+   to be (validate_cuda_graph_configuration); Megatron-LM's default says it of itself. */
+static void graphs_to_bridge(struct arena *a, const struct facts *f, struct conversion *out)
+{
+    struct value parts = facts_get(f, P_cuda_graph_scope)->value;
+    struct str generation = facts_str(f, P_inference_cuda_graph_scope);
+    if (!is_word(f, P_cuda_graph_impl, "local")) return;
+    if ((parts.kind == VALUE_LIST && parts.list->n > 0) || str_is(generation, "none")) {
+        *VEC_PUSH(a, &out->lost) = (struct convert_loss){
+            STR("cuda_graph_impl"), STR("local"),
+            STR("bridge captures layers and parts of them with transformer_engine")};
+        put_word(out, P_cuda_graph_impl, "none");
+        put(out, P_cuda_graph_scope, value_list_of(a, NULL, 0));
+    } else {
+        put(out, P_inference_cuda_graph_scope,
+            value_string(generation.n ? generation : STR("layer")));
+    }
+}
+
+/* Between Megatron-LM and Bridge: what the same classes are told in other words. */
+static void within_core(struct arena *a, const struct facts *f, struct conversion *out)
+{
+    enum framework to = out->facts->framework;
+    bool recipe = !str_is(f->format, "plan");
+    if (f->framework == FRAMEWORK_MEGATRON && to == FRAMEWORK_BRIDGE) {
+        graphs_to_bridge(a, f, out);
+        if (recipe) fusion_to_bridge(f, out);
+        if (recipe) decay_to_bridge(f, out);
+    }
+    if (f->framework == FRAMEWORK_BRIDGE && to == FRAMEWORK_MEGATRON && recipe) {
+        kernels_from_bridge(a, f, out);
+        decay_from_bridge(f, out);
+    }
+}
+
 bool convert_is_crossing(const struct facts *from, const struct facts *to)
 {
     return framework_traits(from->framework)->megatron_words !=
@@ -265,6 +348,7 @@ void convert_words(struct arena *a, const struct facts *effective, struct conver
     bool crossing = convert_is_crossing(effective, out->facts);
     bool core = framework_traits(effective->framework)->megatron_words;
     mlp_to_bridge(effective, out);
+    within_core(a, effective, out);
     if (crossing && core) to_automodel(a, effective, out);
     if (crossing && !core) from_automodel(a, effective, out);
     if (!crossing && carries_microbatch(effective, out)) batch_to_automodel(effective, out);

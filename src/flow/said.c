@@ -104,6 +104,18 @@ static bool differs_from_recipe(const struct facts *f, const struct bridge_recip
            !value_eq(said_value(f, param), theirs);
 }
 
+/* A plain provider's own default is another one. What the plan leaves open of the model means the
+   same everywhere; the rest is the provider's where nobody says it. */
+static bool differs_from_provider(const struct saying *s, int param)
+{
+    const struct fact *x = &s->facts->items[param];
+    struct value theirs =
+        s->own_provider ? value_unknown() : bridge_provider_value(s->provider, param);
+    bool stated = x->origin != ORIGIN_DEFAULT || param_table[param].scope == SCOPE_MODEL;
+    return theirs.kind != VALUE_UNKNOWN && x->value.kind != VALUE_UNKNOWN && stated &&
+           !value_eq(x->value, theirs);
+}
+
 /* What overrides cannot name, or have not to: the recipe has no such section, the model's provider
    no such field, or one of its own. */
 static bool is_out_of_reach(const struct saying *s, int param)
@@ -159,7 +171,7 @@ static bool says(const struct saying *s, int param)
         is_said(s->rules, s->facts, param) || differs_from_recipe(s->facts, s->recipe, param);
     if (!s->over_recipe) return said;
     if (is_out_of_reach(s, param) || is_as_in_recipe(s->facts, s->recipe, param)) return false;
-    return said || differs_in_recipes(s->facts, param);
+    return said || differs_in_recipes(s->facts, param) || differs_from_provider(s, param);
 }
 
 static size_t collect(struct arena *a, const struct saying *s, int **out)
@@ -224,6 +236,7 @@ const struct param_flag *said_flag(const struct facts *f, int param)
         const struct param_flag *flag = &in->flags[i];
         if (!flag_is_current(f, in, flag)) continue;
         bool fits = flag->action == FLAG_STORE || flag->action == FLAG_APPEND;
+        if (v.kind == VALUE_LIST && !v.list->n && flag->nargs_min) fits = false;
         if (v.kind == VALUE_BOOL) fits = flag->action == (v.b ? FLAG_TRUE : FLAG_FALSE);
         if (flag->action == FLAG_CONST) fits = value_eq(v, flag->constant);
         if (fits) return flag;

@@ -228,6 +228,93 @@ static void a_silent_plans_microbatch_is_the_schedules(void **state)
     assert_int_equal(facts_int(bridge.facts, P_micro_batch_size, 0), 2);
 }
 
+/* Megatron-LM's flags in the words that Bridge's own classes take: what its recipe or its plain
+   provider sets otherwise is said (megatron/bridge/training/config.py, models/hybrid). */
+static void flags_in_bridges_words(void **state)
+{
+    static const struct {
+        const char *flags, *has, *lacks;
+    } cases[] = {
+        {"--no-load-optim", "\ncheckpoint.load_optim=false\n", "no_load_optim"},
+        {"--no-save-rng", "\ncheckpoint.save_rng=false\n", "no_save_rng"},
+        {"--decoupled-lr 0.1", "\noptimizer.decoupled_lr=0.1\n", "scheduler.decoupled_lr"},
+        {"--override-ckpt-iteration 7", "# not carried over: --override-ckpt-iteration = 7",
+         "\ncheckpoint.override"},
+        {"--lr-warmup-fraction 0.01", "\nscheduler.lr_warmup_iters=0\n", "lr_warmup_iters=500"},
+        {"--use-checkpoint-opt_param-scheduler", "\nscheduler.override_opt_param_scheduler=false\n",
+         "override_opt_param_scheduler=true"},
+        {"--weight-decay 0.02", "\nscheduler.end_weight_decay=0.02\n", "not carried over"},
+        {"--train-samples 640", "\ntrain.train_iters=null\n", "train.train_iters=6"},
+        {"--disable-bias-linear", "\nmodel.bias_activation_fusion=false\n", "not carried over"},
+        {"--swiglu --disable-bias-linear", "\nmodel.bias_activation_fusion=true\n",
+         "not carried over"},
+        {"--bf16", "\nmodel.bias_activation_fusion=true\n", "++env_vars."},
+        {"--bf16", "\nddp.average_in_collective=false\n", "model.add_bias_linear"},
+        {"--deterministic-mode", "\n++env_vars.NCCL_ALGO=Ring\n", "not carried over"},
+        {"--cuda-graph-impl local", "\nmodel.inference_cuda_graph_scope=layer\n",
+         "not carried over"},
+        {"--cuda-graph-impl local --cuda-graph-modules attn", "\nmodel.cuda_graph_impl=none\n",
+         "\nmodel.cuda_graph_impl=local"},
+        {"--hybrid-layer-pattern M*M-", "\nmodel.add_bias_linear=true\n", "not carried over"},
+        {"--hybrid-layer-pattern M*M-", "\nmodel.normalization=LayerNorm\n", "RMSNorm"},
+        {"--multi-latent-attention --normalization RMSNorm", "\nmodel.q_lora_rank=null\n",
+         "q_lora_rank=512"},
+    };
+    struct bench *b = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str flags = arena_printf(b->keep,
+                                        "--num-layers 4 --hidden-size 512 --num-attention-heads 8 "
+                                        "--seq-length 1024 --max-position-embeddings 1024 "
+                                        "--micro-batch-size 1 --global-batch-size 256 --lr 0.001 %s",
+                                        cases[i].flags);
+        struct conversion x = convert(b, read_text(b, flags, "megatron", ""), FRAMEWORK_BRIDGE, true);
+        struct str text = print(b, x.facts, "bridge");
+        for (size_t k = 0; k < x.lost.n; k++)
+            if (!str_is(x.lost.items[k].name, "--max-position-embeddings"))
+                text = arena_printf(b->keep, "%.*s# not carried over: %.*s = %.*s\n", STR_ARG(text),
+                                    STR_ARG(x.lost.items[k].name), STR_ARG(x.lost.items[k].value));
+        if (!strstr(text.p, cases[i].has) || strstr(text.p, cases[i].lacks))
+            fail_msg("%s\n%.*s", cases[i].flags, STR_ARG(text));
+    }
+}
+
+/* A constant weight decay is the schedule's ends in Bridge; Megatron-LM refuses ends beside it. */
+static void a_constant_weight_decay_comes_back(void **state)
+{
+    struct bench *b = *state;
+    struct str text = STR("optimizer.weight_decay=0.1\nscheduler.start_weight_decay=0.033\n"
+                          "scheduler.end_weight_decay=0.033\ncheckpoint.load_optim=false\n"
+                          "scheduler.weight_decay_incr_style=constant\n");
+    struct conversion x =
+        convert(b, read_text(b, text, "bridge", "qwen3-30b-a3b"), FRAMEWORK_MEGATRON, true);
+    struct str flags = print(b, x.facts, "flags");
+    assert_non_null(strstr(flags.p, "--weight-decay 0.033"));
+    assert_non_null(strstr(flags.p, "--no-load-optim"));
+    assert_null(strstr(flags.p, "--start-weight-decay"));
+    assert_null(strstr(flags.p, "--end-weight-decay"));
+}
+
+/* What Megatron-LM refuses of a recipe's kernels, and a list that is empty where it takes none. */
+static void recipes_in_megatrons_words(void **state)
+{
+    struct bench *b = *state;
+    struct str text =
+        STR("model.tensor_model_parallel_size=1\nmodel.tp_comm_overlap=true\n"
+            "model.cross_entropy_loss_fusion=true\nmodel.cross_entropy_fusion_impl=te\n"
+            "'model.recompute_modules=[]'\n");
+    struct conversion x =
+        convert(b, read_text(b, text, "bridge", "qwen3-30b-a3b"), FRAMEWORK_MEGATRON, true);
+    struct str flags = print(b, x.facts, "flags");
+    assert_non_null(strstr(flags.p, "--cross-entropy-loss-fusion\n"));
+    assert_null(strstr(flags.p, "--cross-entropy-fusion-impl te"));
+    assert_null(strstr(flags.p, "--tp-comm-overlap"));
+    assert_null(strstr(flags.p, "--recompute-modules"));
+    text = STR("model.tensor_model_parallel_size=2\nmodel.sequence_parallel=true\n"
+               "model.tp_comm_overlap=true\n");
+    x = convert(b, read_text(b, text, "bridge", "qwen3-30b-a3b"), FRAMEWORK_MEGATRON, true);
+    assert_non_null(strstr(print(b, x.facts, "flags").p, "--tp-comm-overlap\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +324,9 @@ int main(void)
         cmocka_unit_test(the_word_fsdp_differs),
         cmocka_unit_test(betas_are_a_pair_in_automodel),
         cmocka_unit_test(a_silent_plans_microbatch_is_the_schedules),
+        cmocka_unit_test(flags_in_bridges_words),
+        cmocka_unit_test(a_constant_weight_decay_comes_back),
+        cmocka_unit_test(recipes_in_megatrons_words),
     };
     return cmocka_run_group_tests(tests, open_bench, close_bench);
 }
