@@ -75,8 +75,8 @@ static bool may_be_slip(struct str a, struct str b)
     return front > 0 && front + back + 2 >= most;
 }
 
-/* Whether the names differ in the letter before CCL alone: what one maker's library reads the others'
-   read too (TORCH_NCCL_HIGH_PRIORITY, TORCH_HCCL_HIGH_PRIORITY). */
+/* Whether the names differ in the letter before CCL alone: what one maker's library reads, those of
+   others read too (TORCH_NCCL_HIGH_PRIORITY, TORCH_HCCL_HIGH_PRIORITY). */
 static bool is_other_maker(struct str a, struct str b)
 {
     size_t i = 0;

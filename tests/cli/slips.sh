@@ -152,3 +152,9 @@ none value-missing
 printf '#!/bin/bash\nWORLD_SIZE=${WORLD_SIZE:-1}\nN=$(nvidia-smi -L | wc -l)\ntorchrun --nproc_per_node $N --nnodes $WORLD_SIZE train_hops.py %s --tensor-model-parallel-size 2 --pipeline-model-parallel-size 1\n' "$fork" >w.sh
 concise w.sh
 none "GPUs are not"
+
+# of variables that give a flag other values a launch that cannot be followed may take either
+printf '#!/bin/bash\nA=(%s)\nT=(--profile-step-end 4)\nH=(--profile-step-end 5 --split 9,1 --split 8,2)\nrun "$1" "$@"\n' "$sizes $data" >v.sh
+concise v.sh
+none profile-step-end
+found 4 flag-repeated "split is given twice"
