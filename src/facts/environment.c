@@ -75,13 +75,24 @@ static bool may_be_slip(struct str a, struct str b)
     return front > 0 && front + back + 2 >= most;
 }
 
+/* Whether the names differ in the letter before CCL alone: what one maker's library reads, those of
+   others read too (TORCH_NCCL_HIGH_PRIORITY, TORCH_HCCL_HIGH_PRIORITY). */
+static bool is_other_maker(struct str a, struct str b)
+{
+    size_t i = 0;
+    while (i < a.n && i < b.n && a.p[i] == b.p[i])
+        i++;
+    return a.n == b.n && str_starts(str_slice(a, i < a.n ? i + 1 : a.n, a.n), STR("CCL_")) &&
+           str_eq(str_slice(a, i + 1, a.n), str_slice(b, i + 1, b.n));
+}
+
 /* The variable of which the name is a slip, one letter away; names that begin otherwise are of
    another family (HCCL_DEBUG, NCCL_DEBUG). Empty: none. */
 static struct str slip_of(struct str name)
 {
     for (uint32_t i = 0; i < environment_variable_count; i++) {
         struct str other = environment_variables[i];
-        if (other.p[0] != name.p[0]) continue;
+        if (other.p[0] != name.p[0] || is_other_maker(name, other)) continue;
         if (may_be_slip(name, other) && edit_is_slip(name, other, 1)) return other;
     }
     return (struct str){"", 0};

@@ -190,7 +190,8 @@ static const struct program_kind *kind_by_flags(const struct program *p)
     size_t most = p->strangers.n / 2 > 1 ? p->strangers.n / 2 : 1;
     for (uint32_t i = 0; i < program_kind_count; i++) {
         size_t n = 0;
-        for (size_t k = 0; k < p->strangers.n && !program_kinds[i].of_bridge; k++)
+        bool other = program_kinds[i].n_commands && !p->bare; /* those it is started by are known */
+        for (size_t k = 0; k < p->strangers.n && !program_kinds[i].of_bridge && !other; k++)
             n += program_kind_has(&program_kinds[i], p->strangers.items[k].name);
         if (n == most) best = NULL; /* two have as many */
         if (n <= most) continue;

@@ -179,6 +179,30 @@ static void split_blanks(struct shell *sh, struct shell_text t, struct shell_fie
     }
 }
 
+static bool same_field(const struct shell_fields *all, size_t a, size_t b)
+{
+    if (a >= all->n || b >= all->n) return false;
+    struct str x = shell_str(all->items[a]), y = shell_str(all->items[b]);
+    bool doubted = y.n && y.p[0] == SHELL_MAYBE;
+    return str_eq(x, str_slice(y, doubted, y.n));
+}
+
+/* Flags from `from` on to which variables before them give other values: which of the variables a
+   launch takes nobody knows. */
+static void doubt_rivals(struct shell *sh, struct shell_fields *all, size_t from)
+{
+    for (size_t i = from; i < all->n && !sh->failed; i++) {
+        if (!looks_like_one(sh, all->items[i])) continue;
+        shell_charge(sh, from);
+        for (size_t k = 0; k < from; k++) {
+            if (!same_field(all, i, k) || same_field(all, i + 1, k + 1)) continue;
+            all->items[k] = shell_mark_words(sh, all->items[k]);
+            all->items[i] = shell_mark_words(sh, all->items[i]);
+            break;
+        }
+    }
+}
+
 /* A file that only defines variables: all of those that hold mostly flags. */
 static void collect_variables(struct shell *sh)
 {
@@ -192,9 +216,10 @@ static void collect_variables(struct shell *sh)
         for (size_t k = 0; k < fields.n; k++)
             dashes += looks_like_one(sh, fields.items[k]);
         if (flags == 0 || 2 * flags < dashes) continue;
-        size_t to = end_of_command(&fields, first_argument(sh, &fields));
+        size_t to = end_of_command(&fields, first_argument(sh, &fields)), before = all.n;
         for (size_t k = first_argument(sh, &fields); k < to; k++)
             shell_push(sh, &all, fields.items[k]);
+        doubt_rivals(sh, &all, before);
     }
     sh->launch_flags = count_flags(sh, &all, 0);
     sh->launch = all;

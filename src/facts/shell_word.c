@@ -106,12 +106,14 @@ static void add_text(struct word *w, struct shell_text t, bool quoted)
     }
 }
 
-/* The items of "${array[@]}": each a field of its own. */
-static void add_items(struct word *w, const struct shell_fields *items, bool quoted)
+/* The items of "${array[@]}": each a field of its own; of "${array[*]}": one text, as in bash -c
+   "run.py ${array[*]}". */
+static void add_items(struct word *w, const struct shell_fields *items, bool quoted, bool one)
 {
+    bool apart = w->split && !(one && quoted);
     for (size_t i = 0; i < items->n && !w->sh->failed; i++) {
-        if (i > 0 && w->split) end_field(w);
-        if (i > 0 && !w->split)
+        if (i > 0 && apart) end_field(w);
+        if (i > 0 && !apart)
             shell_buf_add(&w->now, ' ', items->items[i].n ? items->items[i].at[0] : 0);
         w->begun = w->begun || quoted;
         add_text(w, items->items[i], quoted);
@@ -314,7 +316,7 @@ static void add_parameter(struct word *w, struct shell_text body, bool quoted, u
             add_text(w, shell_text_at(sh->arena, arena_printf(sh->arena, "%zu", items->n), at),
                      quoted);
         else if (items)
-            add_items(w, items, quoted);
+            add_items(w, items, quoted, str_is(p.index.n ? p.index : p.name, "*"));
         else
             add_unknown(w, at);
         if (!items) shell_note_missing(sh, p.name, at);

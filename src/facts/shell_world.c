@@ -212,11 +212,13 @@ static bool world_of_launchers(struct shell *sh)
     return world_of_nodes(sh, inner, said.per_node, said.nodes, said.at);
 }
 
+/* WORLD_SIZE=${WORLD_SIZE:-1} says nothing: as often as not a platform counts machines by it. */
 static bool world_of_variable(struct shell *sh)
 {
     const struct shell_var *var = shell_var_find(sh, STR("WORLD_SIZE"));
     int64_t gpus = 0;
-    if (!var || !var->items.n || !int_of(shell_str(var->items.items[0]), &gpus)) return false;
+    if (sh->f->world_guessed || !var || !var->items.n) return false;
+    if (!int_of(shell_str(var->items.items[0]), &gpus)) return false;
     struct shell_place at = shell_place(sh, var->items.items[0].at[0]);
     set_world(sh, gpus, at, at.byte + 1, "WORLD_SIZE");
     return true;

@@ -27,6 +27,10 @@ test "$(grep -c environment-misspelt out)" = 3 || fail "other names are findings
 found 7 launcher-option node_rnak
 test "$(grep -c launcher-option out)" = 1 || fail "a beginning of an option is refused"
 expect 0 "did you mean --node_rank?" "$moeplan" validate e.sh
+printf 'export TORCH_XCCL_BLOCKING_WAIT=1 WANDB__SERVICE_WAIT=300 NCCL_ALOG=Ring\n%s' "$(cat e.sh)" >other.sh
+concise other.sh
+found 1 environment-misspelt NCCL_ALOG
+none "XCCL\|WANDB" # another maker's library; two underscores are two
 printf 'ENV_VARS:\n  CUDA_DEVICE_MAX_CONECTIONS: 1\nMODEL_ARGS:\n  --num-layers: 4\n  --bf16: true\n' >ci.yaml
 concise ci.yaml
 found 2 environment-misspelt CUDA_DEVICE_MAX_CONECTIONS
@@ -132,3 +136,25 @@ found 6 value-choice tuner_type
 sed 's/--lora_rank 16/--lora_rank/' "$source/tests/planted/programs/swift.sh" >s.sh
 concise s.sh
 found 6 value-missing lora_rank
+
+# the flags of a program that its commands start are not those of another script
+u='--micro_batch_size 4 --global_batch_size 8 --train_iters 9 --lr_decay_iters 9 --lr_decay_style linear --min_lr 0'
+printf '#!/bin/bash\npython pretrain_bert.py %s --num_layers 4 --hidden_size 64 --save x --split 9,1 --lr 1e-4 --data_impl mmap\n' "$u" >u.sh
+concise u.sh
+none ms-swift
+
+# a list as one word, in the text of another shell
+printf '#!/bin/bash\nA=(--wandb-project "$1" --hidden-dropout)\nsrun bash -c "torchrun pretrain_gpt.py %s ${A[*]} 0.1"\n' "$data" >b.sh
+concise b.sh
+none value-missing
+
+# a platform's WORLD_SIZE may count machines: what is taken without it is no number of GPUs
+printf '#!/bin/bash\nWORLD_SIZE=${WORLD_SIZE:-1}\nN=$(nvidia-smi -L | wc -l)\ntorchrun --nproc_per_node $N --nnodes $WORLD_SIZE train_hops.py %s --tensor-model-parallel-size 2 --pipeline-model-parallel-size 1\n' "$fork" >w.sh
+concise w.sh
+none "GPUs are not"
+
+# of variables that give a flag other values a launch that cannot be followed may take either
+printf '#!/bin/bash\nA=(%s)\nT=(--profile-step-end 4)\nH=(--profile-step-end 5 --split 9,1 --split 8,2)\nrun "$1" "$@"\n' "$sizes $data" >v.sh
+concise v.sh
+none profile-step-end
+found 4 flag-repeated "split is given twice"
