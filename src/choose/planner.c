@@ -122,6 +122,23 @@ static size_t add_firm(const struct planner *p, const struct knob ***pinned)
     return list.n;
 }
 
+static bool is_decided(int param)
+{
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
+        for (const int *p = d->params; p && *p != P_NONE; p++)
+            if (*p == param) return true;
+    return false;
+}
+
+/* Whether the request says by another parameter what this one is, and no plan has it otherwise: the
+   words of the precision. */
+static bool is_said(const struct facts *f, int param)
+{
+    const struct knob *knob = knob_said_by(param);
+    return knob && knob->param != P_NONE && fact_is_set(&f->items[knob->param]) &&
+           !is_decided(knob->param);
+}
+
 /* Every parameter that the request leaves open. */
 static const int *open_params(struct arena *a, const struct facts *f, size_t *n)
 {
@@ -129,7 +146,8 @@ static const int *open_params(struct arena *a, const struct facts *f, size_t *n)
     *n = 0;
     for (uint32_t i = 0; i < param_count; i++) {
         bool about_plan = param_table[i].scope == SCOPE_PLAN || param_table[i].scope == SCOPE_RUN;
-        if (about_plan && !fact_is_set(&f->items[i])) params[(*n)++] = (int)i;
+        if (about_plan && !fact_is_set(&f->items[i]) && !is_said(f, (int)i))
+            params[(*n)++] = (int)i;
     }
     return params;
 }

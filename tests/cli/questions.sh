@@ -108,3 +108,6 @@ by_hand() { # GPUS TOKENS_A_STEP TOKENS PRICE ARGUMENTS…
 by_hand 2048 8388608 10000000000000 2.1 qwen3-235b-a22b --platform h100 --framework automodel --gbs 2048
 by_hand 4096 16777216 15000000000000 2 deepseek-v3 --platform h100 --framework automodel --gbs 4096
 by_hand 8 4194304 2000000000 2.5 qwen3-30b-a3b --platform h100 --framework automodel --task peft --seq 32768 --gbs 128
+
+# what the precision bars is known before any layout is looked at
+ask 1 "whatever the layout: fp8_param_gather needs fp8" qwen3-30b-a3b --gpus 16 --platform h100 --framework bridge --pin fp8_param_gather=true
