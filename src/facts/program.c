@@ -377,8 +377,9 @@ static bool is_plain(const struct stranger *s)
 /* A flag of the program's own again with another value: the last one wins. */
 static void report_repeated(struct facts *f, const struct program_setting *own, size_t at)
 {
+    enum { MOST = 1000 }; /* flags that anybody writes */
     const struct stranger *all = f->program.strangers.items, *s = &all[at], *before = NULL;
-    for (size_t i = 0; i < at; i++)
+    for (size_t i = 0; i < at && at < MOST; i++)
         if (str_eq(all[i].name, s->name)) before = &all[i];
     bool one = own && !own->list && own->type != PARAM_ANY && own->type != PARAM_STRING;
     if (!before || !one || !is_plain(s) || !is_plain(before)) return;
