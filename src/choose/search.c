@@ -37,7 +37,7 @@ static struct known_layers *layers_slot(struct search *s, const struct knobs *ke
 
 static bool is_known(const struct known_layers *x, const struct knobs *key)
 {
-    return memcmp(&x->key, key, sizeof *key) == 0;
+    return x->key.tp == key->tp && memcmp(&x->key, key, sizeof *key) == 0; /* 0: of none yet */
 }
 
 static void start_layers(struct known_layers *x, const struct knobs *key)

@@ -59,6 +59,7 @@
     X(attention_start_s, 7e-6)             /* s of start of an attention kernel */                 \
     X(throttling, 0.15)           /* slowdown of tensor-core kernels that run all the time */      \
     X(throttling_low, 0.12)       /* same, in FP8 and FP4 */                                       \
+    X(attention_heat, 0.5)        /* heat of attention for that of products */                     \
     X(hbm_stream, 0.85)           /* part of the HBM rate that streaming kernels reach */          \
     X(activation_passes, 1.2)     /* time of elementwise kernels against counted bytes */          \
     X(bias_passes, 4.0)           /* same, of eager biases and clamps of experts */                \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pipeline takes as long as its busiest rank for every microbatch, and ramps that depend on the
-   sum alone (cost/pipeline.c): the layers are given to the ranks like water that finds its level.
-   Which chunks of a rank take them matters little as long as all ranks do it in the same turn. */
+/* A pipeline takes as long as its busiest rank for every microbatch, and ramps in which nearly the
+   sum alone counts: the layers are given to the ranks like water that finds its level. Which chunks
+   of a rank take them matters little as long as all ranks do it in the same turn. How chunks wait
+   for each other, and how ranks that wait cool, is left to split_polish. */
 #include "cost/split.h"
 
 #include <limits.h>

@@ -130,17 +130,13 @@ static double duration(const struct timing *t, const struct pass *x, double sync
     return mix(gpu, x->ops * t->f.host_op_s, waits) + syncs * t->f.sync_s;
 }
 
-/* Of the tensor cores' FLOP/s attention reaches between softmax and tiles, by the kernels' laws,
-   half to two thirds of a large product's: it draws less power. */
-static const double attention_heat = 0.5;
-
 /* Tensor cores that are busy all the time draw the power that holds the clocks down: their kernels
    slow down with their share of the time. The same GEMM runs slower in a dense model than between
    exchanges and launches. Gives the seconds lost. */
 static double throttle(const struct timing *t, struct pass *x, bool waits)
 {
     double tensor = x->gemm + x->grouped + x->attention, whole = duration(t, x, 0, waits);
-    double hot = x->gemm + x->grouped + attention_heat * x->attention;
+    double hot = x->gemm + x->grouped + t->f.attention_heat * x->attention;
     double most = t->low ? t->f.throttling_low : t->f.throttling;
     double slower = whole > 0 ? 1 + most * hot / whole : 1;
     x->gemm *= slower;

@@ -18,7 +18,7 @@ struct bridge_recipe {
     uint32_t gpus;                      /* that its name says; 0: none */
     uint32_t releases;                  /* bits of Bridge's releases (facts/profile.h) */
     int common;                         /* the common recipe that it begins with; -1: none */
-    int standard; /* overrides for its model and task stand on the lowest there is; 0: on none */
+    int standard;  /* overrides for its model and task stand on the lowest there is; 0: on none */
     bool rebuilds; /* run_recipe.py lays its pipeline out anew for other sizes */
     bool made;     /* its source says what it sets: false: it may be anything */
     const struct bridge_setting *sets; /* over the common recipe, over the defaults */

@@ -17,18 +17,22 @@ static bool is_name(char c)
     return is_letter(c) || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* The name of capitals around text[at], an underscore; empty: it is in none, or in what is read or a
-   part of a path. */
-static struct str name_around(struct str text, size_t at)
+/* The letters around text[at], which is one of them. */
+static struct str word_around(struct str text, size_t at)
 {
     size_t from = at, to = at;
     while (from > 0 && is_name(text.p[from - 1]))
         from--;
     while (to < text.n && is_name(text.p[to]))
         to++;
-    bool inside = from > 0 && strchr("$%./-", text.p[from - 1]);
-    bool begins = !inside && is_letter(text.p[from]);
-    return begins ? str_slice(text, from, to) : (struct str){"", 0};
+    return str_slice(text, from, to);
+}
+
+/* Whether a word may be a name that is set: not what is read, or a part of a path or an option. */
+static bool may_be_set(struct str text, struct str word)
+{
+    size_t from = (size_t)(word.p - text.p);
+    return is_letter(*word.p) && (from == 0 || !strchr("$%./-", text.p[from - 1]));
 }
 
 /* Whether the line up to `at` ends in "name:", quotes aside: the way of Kubernetes. */
@@ -130,13 +134,15 @@ static bool is_commented(struct str text, size_t at)
     return false;
 }
 
+/* What takes long is asked of slips alone. */
 static void check_name(struct diags *diags, uint32_t source, struct str text, struct str name)
 {
     size_t from = (size_t)(name.p - text.p);
-    if (name.n < ENVIRONMENT_SHORTEST || !is_set(text, from, from + name.n)) return;
-    if (is_listed(name) || is_commented(text, from)) return;
+    if (name.n < ENVIRONMENT_SHORTEST || !is_set(text, from, from + name.n) || is_listed(name))
+        return;
     struct str near = slip_of(name);
-    if (near.n && !is_read(text, name)) report(diags, source, name, from, near);
+    if (near.n && !is_commented(text, from) && !is_read(text, name))
+        report(diags, source, name, from, near);
 }
 
 void environment_check(struct diags *diags, uint32_t source)
@@ -148,10 +154,10 @@ void environment_check(struct diags *diags, uint32_t source)
         at += str_find(str_slice(text, at, text.n), '_');
         bool small = at > 0 && text.p[at - 1] >= 'a' && text.p[at - 1] <= 'z';
         if (at >= text.n || small) continue;
-        struct str name = name_around(text, at);
-        if (!name.n) continue;
+        struct str word = word_around(text, at);
+        at = (size_t)(word.p - text.p) + word.n; /* behind it: each word is read once */
+        if (!may_be_set(text, word)) continue;
         left--;
-        check_name(diags, source, text, name);
-        at = (size_t)(name.p - text.p) + name.n;
+        check_name(diags, source, text, word);
     }
 }

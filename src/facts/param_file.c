@@ -195,7 +195,7 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     static const char *const known[] = {"flags", "flag",    "key",   "more_keys", "inverse",
                                         "type",  "items",   "rule",  "choices",   "default",
                                         "also",  "unset",   "under", "recipe",    "provider",
-                                        "dtype", "settled", "fixed", "single", NULL};
+                                        "dtype", "settled", "fixed", "single",    NULL};
     struct param_spelling s = {
         .known = true, .default_value = value_null(), .releases = UINT32_MAX};
     if (!check_keys(r, node, known)) return s;

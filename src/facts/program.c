@@ -356,6 +356,15 @@ static void report_key(struct facts *f, const struct stranger *s)
     diag_suggest(f->diags, d, slip ? near : meant);
 }
 
+/* A name's first letter, behind the dashes of a flag; 0: it has none. */
+static char name_begin(struct str name)
+{
+    size_t at = 0;
+    while (at < name.n && name.p[at] == '-')
+        at++;
+    return at < name.n ? name.p[at] : '\0';
+}
+
 /* The name beside a flag that is a fork's own, where it is shown. */
 static struct str slip_of(const struct facts *f, struct str *near, size_t i, size_t named)
 {
@@ -364,8 +373,7 @@ static struct str slip_of(const struct facts *f, struct str *near, size_t i, siz
     struct str name = f->program.strangers.items[i].name, found = nearest(f, near, i);
     if (!is_slip(f->arena, name, found) && f->program.kind)
         found = program_kind_nearest(f->program.kind, name);
-    /* --patch-size is no slip of --batch-size */
-    bool begins = name.n > 2 && found.n > 2 && name.p[2] == found.p[2];
+    bool begins = name_begin(name) == name_begin(found); /* --patch-size is no --batch-size */
     bool other = begins && !str_eq(name, found); /* a key of another framework's is no slip */
     return other && is_slip(f->arena, name, found) ? found : none;
 }
@@ -378,8 +386,9 @@ static bool is_plain(const struct stranger *s)
 /* A flag of the program's own again with another value: the last one wins. */
 static void report_repeated(struct facts *f, const struct program_setting *own, size_t at)
 {
+    enum { MOST = 1000 }; /* flags that anybody writes */
     const struct stranger *all = f->program.strangers.items, *s = &all[at], *before = NULL;
-    for (size_t i = 0; i < at; i++)
+    for (size_t i = 0; i < at && at < MOST; i++)
         if (str_eq(all[i].name, s->name)) before = &all[i];
     bool one = own && !own->list && own->type != PARAM_ANY && own->type != PARAM_STRING;
     if (!before || !one || !is_plain(s) || !is_plain(before)) return;

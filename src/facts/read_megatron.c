@@ -346,9 +346,9 @@ static void check_value(struct facts *f, const struct program_setting *own,
         program_check_own(f, kind, own, value->text, node_span(f->diags, value));
     } else if (value->kind == NODE_SCALAR && !value->quoted &&
                is_truth_slip(f->arena, value->text)) {
-        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-type",
-                                  node_span(f->diags, value), "'%.*s' is neither true nor false",
-                                  STR_ARG(value->text));
+        struct diag *d =
+            diag_add(f->diags, SEVERITY_WARNING, "value-type", node_span(f->diags, value),
+                     "'%.*s' is neither true nor false", STR_ARG(value->text));
         diag_choices(f->diags, d, value->text, truths, N_TRUTHS);
     } else if (list && number && !own->list) {
         diag_add(f->diags, SEVERITY_WARNING, "value-type", node_span(f->diags, value),
@@ -362,8 +362,8 @@ static void check_empty(struct facts *f, const struct node *key, const struct no
 {
     bool number = own && param_type_is_number(own->type) && !own->list;
     if (!number || value->kind != NODE_SCALAR || value->quoted || value->text.n) return;
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing",
-                              node_span(f->diags, key), "%.*s has no value", STR_ARG(key->text));
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", node_span(f->diags, key),
+                              "%.*s has no value", STR_ARG(key->text));
     diag_help(f->diags, d, "write %s, or null where none is meant", param_type_words(own->type));
 }
 

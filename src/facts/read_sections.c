@@ -157,8 +157,7 @@ static struct written written_at(const struct facts *f, const struct flag_words 
     size_t eq = str_find(w->text, '=');
     if (w->dynamic || w->maybe) return none;
     if (is_override(w->text) && eq < w->text.n)
-        return (struct written){str_slice(w->text, 0, eq),
-                                str_slice(w->text, eq + 1, w->text.n)};
+        return (struct written){str_slice(w->text, 0, eq), str_slice(w->text, eq + 1, w->text.n)};
     if (!f->program.kind->n_commands || !str_starts(w->text, STR("--")) || next == w) return none;
     const struct program_setting *own = program_kind_own(f->program.kind, w->text);
     bool one = own && param_type_is_number(own->type) && !own->list;
@@ -190,9 +189,12 @@ static void note_repeated(struct facts *f, const struct flag_words *words, size_
 
 /* The options of Hydra's own command line, hydra/_internal/utils.py of Hydra 1.3. */
 static const struct str hydra_options[] = {
-    {"--help", 6},         {"--hydra-help", 12},         {"--version", 9},    {"--cfg", 5},
-    {"--resolve", 9},      {"--package", 9},             {"--run", 5},        {"--multirun", 10},
-    {"--info", 6},         {"--experimental-rerun", 20}, {"--config-dir", 12}, {"--config-path", 13},
+    {"--help", 6},         {"--hydra-help", 12},
+    {"--version", 9},      {"--cfg", 5},
+    {"--resolve", 9},      {"--package", 9},
+    {"--run", 5},          {"--multirun", 10},
+    {"--info", 6},         {"--experimental-rerun", 20},
+    {"--config-dir", 12},  {"--config-path", 13},
     {"--config-name", 13}, {"--shell-completion", 18},
 };
 enum { N_HYDRA_OPTIONS = sizeof hydra_options / sizeof *hydra_options };

@@ -61,9 +61,9 @@ const struct reader reader_kubernetes = {
 
 /* ---- our own ---- */
 
-const char *const reader_built_in_kinds[] = {"Evidence",      "Recipes",  "Modules", "Capabilities",
-                                             "Sections",      "Playbook", "Program", "Release",
-                                             "BridgeRecipes", "Reasons",  "Environment", NULL};
+const char *const reader_built_in_kinds[] = {
+    "Evidence", "Recipes", "Modules",       "Capabilities", "Sections",    "Playbook",
+    "Program",  "Release", "BridgeRecipes", "Reasons",      "Environment", NULL};
 
 bool reader_is_built_in(const struct node *doc)
 {

@@ -470,8 +470,8 @@ static void doubt_quote(struct shell *sh, size_t open)
     if (opens && lines && !sh->doubt) sh->doubt = sh->in.text.at[open] + 1;
 }
 
-/* The last double quote of the line [from, to), when it has an odd number of them; `to`: it has an
-   even one. Of a line with a backslash, a single quote or a comment nobody can tell. */
+/* The last double quote of the line [from, to), when it has an odd number of them, escaped ones
+   aside; `to`: it has an even one, or a single quote or a # stands in it, and nobody can tell. */
 static size_t odd_quote(struct str text, size_t from, size_t to)
 {
     size_t last = to, n = 0;

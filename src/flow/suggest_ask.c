@@ -342,9 +342,9 @@ static void set_pins(struct facts *f, const struct ask *ask)
     }
 }
 
-/* AutoModel has two names for a microbatch: its own where a schedule takes the local batch, else the
-   local batch. Asked for is its size, which each plan says by the name that it has there; who pins
-   both says a local batch and the microbatches in it. */
+/* AutoModel has two names for a microbatch: its own where a schedule takes the local batch, else
+   the local batch. Asked for is its size, which each plan says by the name that it has there; who
+   pins both says a local batch and the microbatches in it. */
 static void set_microbatch(struct facts *f)
 {
     const struct fact *own = facts_get(f, P_pp_microbatch_size),

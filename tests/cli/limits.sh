@@ -55,6 +55,15 @@ line 6 '{"id":null,"error":"too large to be read: nested more than 200 deep"}'
 line 7 '"rule":"input-too-large"'
 line 8 '{"id":5,'
 
+# a long word is read once: a minute is far more than that takes; and of many repeated flags a thousand are told
+launch='torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 4 --hidden-size 128 --num-attention-heads 8 --micro-batch-size 1'
+{ echo "$launch --bf16"; printf '# -'; head -c 500000 /dev/zero | tr '\0' '_'; } >word.sh
+timeout 60 "$moeplan" validate word.sh >/dev/null 2>&1 || [ $? -lt 3 ] || fail "a long word takes longer than a minute"
+{ printf '%s --rollout-num-gpus 8 --n-samples-per-prompt 8' "$launch"; seq -f ' --rollout-batch-size %.0f' 5000 | tr -d '\n'; } >again.sh
+"$moeplan" validate again.sh --format concise >again 2>/dev/null || :
+grep -q "flag-repeated" again || fail "a repeated flag is not told"
+[ "$(grep -c "flag-repeated" again)" -lt 1000 ] || fail "repeated flags without end"
+
 # a line that nothing ends is read past
 head -c 100000000 /dev/zero | tr '\0' ' ' | "$moeplan" eval --batch >answers || fail "exit $?"
 answers 1

@@ -64,6 +64,12 @@ concise f.sh
 found 3 unknown-key "no flag --num-expert"
 found 2 unknown-key "nor 3 others"
 
+# and among its keys: the first letters are the same
+printf '%s: 4\n' num_layers hidden_size num_attention_heads seq_length max_position_embeddings mirco_batch_size hop hip hup >k.yaml
+concise --framework megatron k.yaml
+found 6 unknown-key "no argument mirco_batch_size"
+found 7 unknown-key "nor 2 others"
+
 # Megatron-DeepSpeed has Megatron-LM's parser
 printf '#!/bin/bash\ndeepspeed pretrain_gpt.py %s --deepspeed --deepspeed-activation-checkpointing --zero-stage 1 \\\n --swiglu true\n' "$sizes $data" >d.sh
 concise d.sh

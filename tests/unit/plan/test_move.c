@@ -351,10 +351,10 @@ static void each_consumer_has_its_moves_in_order(void **state)
                         "too, a graph of the iteration, experts' buffers of a fixed size, hide "
                         "the expert exchange, hide the expert exchange behind shared experts, "
                         "hide TP's exchange, gradients in bf16, parameters gathered in bf16, "
-                        "parameters gathered in FP8, main parameters as remainders, moments in bf16, "
-                        "moments in FP8, offload "
-                        "half of the optimizer, offload the optimizer, offload what attention "
-                        "keeps, offload what experts keep, offload what both keep");
+                        "parameters gathered in FP8, main parameters as remainders, moments in "
+                        "bf16, moments in FP8, offload half of the optimizer, offload the "
+                        "optimizer, offload what attention keeps, offload what experts keep, "
+                        "offload what both keep");
     assert_string_equal(switches_of(*state, &dense),
                         "a graph of the iteration, hide TP's exchange, gradients in bf16, offload "
                         "half of the optimizer, offload the optimizer, offload what attention "
