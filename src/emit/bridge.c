@@ -4,10 +4,12 @@
    its value, so that nothing that a recipe leaves switched on changes the plan. */
 #include "facts/bridge.h"
 #include "base/quote.h"
+#include "base/version.h"
 #include "emit/emit.h"
 #include "emit/flags.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
+#include "facts/profile.h"
 #include "flow/said.h"
 
 static void add_value(struct buf *out, struct value v);
@@ -61,18 +63,41 @@ static bool is_decided(const struct facts *f, const struct param_spelling *in)
     return kind != VALUE_UNKNOWN && kind != VALUE_NULL;
 }
 
+static bool is_before(const struct facts *f, struct str version)
+{
+    return f->profile && version_cmp(f->profile->version, version) < 0;
+}
+
+/* The key in the release: the parts of a layer that are captured had another until 0.5. */
+static struct str key_in(const struct facts *f, int param)
+{
+    bool older = param == P_cuda_graph_scope && is_before(f, STR("0.5"));
+    return older ? STR("model.cuda_graph_scope") : param_table[param].in[f->framework].key;
+}
+
+/* Until 0.6 the length of a pretraining data set of texts, which is Megatron Core's, is no field
+   under Bridge's name (GPTDatasetConfig.seq_length of training/config.py is a property). */
+static struct str beside_in(const struct facts *f, struct str key)
+{
+    const struct bridge_recipe *r = bridge_recipe_of(f);
+    bool texts = facts_get(f, P_vision_num_layers)->value.kind != VALUE_INT;
+    bool core = r && str_is(r->task, "pretrain") && texts && is_before(f, STR("0.6"));
+    return core && str_is(key, "dataset.seq_length") ? STR("dataset.sequence_length") : key;
+}
+
 static void add_param(struct buf *out, const struct facts *f, int param)
 {
     const struct param_spelling *in = &param_table[param].in[f->framework];
+    struct str key = key_in(f, param);
     struct value v = said_value(f, param);
-    if (!in->key.n || is_decided(f, in)) return;
+    if (!key.n || is_decided(f, in)) return;
     v = emit_spelled(out->arena, in, v);
     /* an object of the recipe's would be changed, not replaced */
-    if (v.kind == VALUE_MAP) emit_override(out, in->key, value_null());
-    emit_override(out, in->key, v);
+    if (v.kind == VALUE_MAP) emit_override(out, key, value_null());
+    emit_override(out, key, v);
     for (size_t i = 0; i < in->n_also; i++)
-        emit_override(out, in->also[i], v);
-    for (size_t i = 0; i < in->n_unset; i++)
+        emit_override(out, beside_in(f, in->also[i]), v);
+    for (size_t i = 0; i < in->n_unset && str_eq(key, in->key); i++)
         emit_override(out, in->unset[i], value_null());
 }
 
@@ -165,16 +190,21 @@ static void add_head(const struct emit_input *in, struct buf *out)
     add_fixed(out, f, true);
 }
 
-/* Recipes have an environment of their own, or a variable of it; a source's own value stays. */
+/* Recipes have an environment of their own, or a variable of it; a source's own value stays. Until
+   0.6 they have none, and who starts the run sets it. */
 static void add_environment(struct buf *out, const struct facts *f)
 {
     struct environment variables[ENVIRONMENT_MAX];
     size_t n = emit_environment_differs(f) ? emit_environment(f, variables) : 0;
     for (size_t i = 0; i < n; i++) {
-        struct value own = facts_env(f, str_of(variables[i].name));
+        const char *name = variables[i].name;
+        struct value own = facts_env(f, str_of(name));
         struct str value = own.kind == VALUE_STRING ? own.s : str_of(variables[i].value);
-        emit_override(out, arena_printf(out->arena, "++env_vars.%s", variables[i].name),
-                      value_string(value));
+        if (is_before(f, STR("0.6")))
+            add_comment(out, arena_printf(out->arena, "environment: %s=%.*s", name, STR_ARG(value)));
+        else
+            emit_override(out, arena_printf(out->arena, "++env_vars.%s", name),
+                          value_string(value));
     }
 }
 

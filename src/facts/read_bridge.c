@@ -246,12 +246,20 @@ static struct value parse_value(struct arena *a, struct str text, size_t *at, st
 
 /* ---- setting ---- */
 
+/* The releases that have such a key; of older spellings, all. */
+static uint32_t releases_of(struct str key)
+{
+    int param = param_find_key(FRAMEWORK_BRIDGE, key, NULL);
+    const struct profile_setting *s = profile_setting_find(FRAMEWORK_BRIDGE, key);
+    if (param < 0) return s ? s->releases : 0;
+    const struct param_spelling *in = &param_table[param].in[FRAMEWORK_BRIDGE];
+    return str_eq(in->key, key) ? in->releases : RELEASES_ALL;
+}
+
 /* Whether the release of the facts has such a key. */
 static bool has_key(const struct facts *f, struct str key)
 {
-    const struct profile_setting *s = profile_setting_find(FRAMEWORK_BRIDGE, key);
-    return param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0 ||
-           (s && s->releases & facts_release(f));
+    return releases_of(key) & facts_release(f);
 }
 
 /* The key that Megatron-LM's name of a parameter stands for, such as num_experts; empty: none. */
@@ -345,6 +353,17 @@ static void unknown_key(struct facts *f, struct str key, struct span at, bool le
     diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
 }
 
+/* A field that came with a later release, or went with an older one. */
+static void other_release(struct facts *f, struct str key, struct span at)
+{
+    bool over = facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
+    struct diag *d =
+        diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
+                 "Megatron-Bridge %.*s has no field %.*s", STR_ARG(f->version), STR_ARG(key));
+    diag_help(f->diags, d, "Megatron-Bridge has it %.*s: leave it out",
+              STR_ARG(profile_span(f->arena, FRAMEWORK_BRIDGE, releases_of(key))));
+}
+
 /* Words that stand for what is to be filled in, where they are no value themselves. */
 static bool is_open(struct facts *f, int param, struct value v, struct span at)
 {
@@ -364,6 +383,7 @@ static void set_key(struct facts *f, struct str key, struct value v, const struc
         unknown_key(f, key, node_span(f->diags, name), name != node);
         return;
     }
+    if (!has_key(f, key)) other_release(f, key, node_span(f->diags, name));
     if (param_table[param].in[FRAMEWORK_BRIDGE].inverse && v.kind == VALUE_BOOL) v.b = !v.b;
     bool good = !is_open(f, param, v, at) && value_check(f, param, &v, at, key);
     const struct fact *x = &f->items[param];

@@ -2,8 +2,10 @@
 #include "flow/said.h"
 
 #include "base/vec.h"
+#include "base/version.h"
 #include "facts/bridge.h"
 #include "facts/param_ids.h"
+#include "facts/profile.h"
 #include "plan/knob.h"
 
 static bool is_default(struct value v, struct value otherwise)
@@ -59,9 +61,20 @@ static bool is_pipeline_block(const struct facts *f, int param)
            facts_int(f, P_pipeline_model_parallel_size, 1) > 1;
 }
 
+/* No MTP layers are said by nothing in releases that let an overlap of expert communication go with
+   None or 1 and not with 0 (transformer_config.py: MTP layernum only supports 1 when enabling
+   overlap_moe_expert_parallel_comm.); later ones let 0 pass. */
+static bool is_none_unsaid(const struct facts *f, int param)
+{
+    if (param != P_mtp_num_layers || !f->profile) return false;
+    struct str since = f->framework == FRAMEWORK_MEGATRON ? STR("0.19") : STR("0.6");
+    return version_cmp(f->profile->version, since) < 0;
+}
+
 struct value said_value(const struct facts *f, int param)
 {
     struct value v = f->items[param].value;
+    if (value_eq(v, value_int(0)) && is_none_unsaid(f, param)) return value_null();
     struct value otherwise = facts_default(f, param);
     return v.kind == VALUE_NULL && otherwise.kind != VALUE_UNKNOWN ? otherwise : v;
 }
@@ -149,6 +162,8 @@ static bool is_said(const struct rule_set *rules, const struct facts *f, int par
     if (!in->known || p->scope == SCOPE_DERIVED || p->scope == SCOPE_PLATFORM) return false;
     if (is_for_own_class(f, in)) return false;
     if (fact_is_of_recipe(x)) return false; /* it has it without a word */
+    if (f->framework == FRAMEWORK_MEGATRON && said_value(f, param).kind == VALUE_NULL)
+        return false; /* no flag can say nothing */
     /* Overrides change a recipe, whose model may be any: the model's own sizes are said even where
        they are Bridge's defaults. */
     bool own =
@@ -167,6 +182,7 @@ static int rank_of(const struct param *p, const bool *is_knob, int param)
 
 static bool says(const struct saying *s, int param)
 {
+    if (!facts_can_say(s->facts, param)) return false; /* the release has no such key */
     bool said =
         is_said(s->rules, s->facts, param) || differs_from_recipe(s->facts, s->recipe, param);
     if (!s->over_recipe) return said;
@@ -249,5 +265,6 @@ bool said_at_all(const struct facts *f, int param)
     const struct param_spelling *in = &param_table[param].in[f->framework];
     struct value v = f->items[param].value;
     if (f->framework == FRAMEWORK_MEGATRON) return said_flag(f, param) != NULL;
-    return in->key.n > 0 && !(f->framework == FRAMEWORK_AUTOMODEL && v.kind == VALUE_MAP);
+    bool map = f->framework == FRAMEWORK_AUTOMODEL && v.kind == VALUE_MAP;
+    return in->key.n > 0 && facts_can_say(f, param) && !map;
 }
