@@ -201,7 +201,8 @@ static void add_environment(struct buf *out, const struct facts *f)
         struct value own = facts_env(f, str_of(name));
         struct str value = own.kind == VALUE_STRING ? own.s : str_of(variables[i].value);
         if (is_before(f, STR("0.6")))
-            add_comment(out, arena_printf(out->arena, "environment: %s=%.*s", name, STR_ARG(value)));
+            add_comment(out,
+                        arena_printf(out->arena, "environment: %s=%.*s", name, STR_ARG(value)));
         else
             emit_override(out, arena_printf(out->arena, "++env_vars.%s", name),
                           value_string(value));
