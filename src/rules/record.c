@@ -42,6 +42,13 @@ bool record_text(struct loader *l, const struct node *node, const char *what, st
 
 /* ---- frameworks ---- */
 
+/* Where the comma between two bounds is missing, one would be a part of the other. */
+static bool is_version(struct str text)
+{
+    return text.n > 0 && str_find(text, ' ') == text.n && str_find(text, '<') == text.n &&
+           str_find(text, '>') == text.n;
+}
+
 static struct version_range range_read(struct loader *l, const struct node *node)
 {
     struct version_range range = {.applies = true};
@@ -49,12 +56,10 @@ static struct version_range range_read(struct loader *l, const struct node *node
     bool good = node->kind == NODE_SCALAR;
     while (good && str_split(&rest, ',', &part)) {
         part = str_trim(part);
-        if (str_starts(part, STR(">=")))
-            range.from = str_dup(l->arena, str_trim(str_slice(part, 2, part.n)));
-        else if (str_starts(part, STR("<")) && !str_starts(part, STR("<=")))
-            range.to = str_dup(l->arena, str_trim(str_slice(part, 1, part.n)));
-        else
-            good = str_is(part, "*");
+        bool from = str_starts(part, STR(">=")), to = str_starts(part, STR("<"));
+        struct str bound = str_trim(str_slice(part, from ? 2 : 1, part.n));
+        if (from || to) *(from ? &range.from : &range.to) = str_dup(l->arena, bound);
+        good = from || to ? is_version(bound) && bound.p[0] != '=' : str_is(part, "*");
     }
     if (!good) record_error(l, node, "a version range is *, >=A, <B or >=A,<B");
     return range;
