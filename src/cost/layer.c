@@ -368,24 +368,35 @@ static void repeat_whole(const struct timing *t, const struct weights *w, struct
     x->sync_again = true;
 }
 
+static bool repeats(const struct timing *t)
+{
+    return t->config->knobs.recompute == RECOMPUTE_FULL || t->repeated;
+}
+
+/* What recomputation repeats of a layer's weights and work. */
+static void add_repeated(const struct timing *t, const struct weights *weights,
+                         const struct work *work, struct layer_time *x)
+{
+    x->repeats = true;
+    if (t->config->knobs.recompute == RECOMPUTE_FULL) {
+        repeat_whole(t, weights, x);
+        return;
+    }
+    repeat_weights(t, weights, work->fused_experts, &x->again);
+    repeat_work(t, work, x);
+}
+
 void layer_repeat(const struct timing *t, struct layer_kind kind, struct layer_time *x)
 {
     struct weights weights;
     struct work work;
-    bool whole = t->config->knobs.recompute == RECOMPUTE_FULL;
     x->again = (struct pass){0};
-    x->repeats = whole || t->repeated;
-    x->sync_again = false;
+    x->repeats = x->sync_again = false;
     x->offloaded = offloaded_bytes(t, kind);
-    if (!whole && !t->repeated) return;
+    if (!repeats(t)) return;
     op_weights(&t->config->model, kind, false, &weights);
-    if (whole) {
-        repeat_whole(t, &weights, x);
-        return;
-    }
     layer_work(t, kind, &work);
-    repeat_weights(t, &weights, work.fused_experts, &x->again);
-    repeat_work(t, &work, x);
+    add_repeated(t, &weights, &work, x);
 }
 
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
@@ -397,7 +408,8 @@ struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
     layer_work(t, kind, &work);
     add_weights(t, &weights, work.fused_experts, &x);
     layer_add_work(t, &work, &x);
-    layer_repeat(t, kind, &x);
+    x.offloaded = offloaded_bytes(t, kind);
+    if (repeats(t)) add_repeated(t, &weights, &work, &x);
     return x;
 }
 
