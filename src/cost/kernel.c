@@ -38,11 +38,11 @@ double kernel_grouped(const struct timing *t, const struct gemm_law *law, double
    in a plain GEMM, and its rate is that of one: the rate of the experts' law goes with its long
    inner start, and alone is more than the chip's peak. */
 static struct products grouped_products(const struct timing *t, const struct linear *l,
-                                        const struct gemm_law *plain, const struct gemm_law *law)
+                                        const struct gemm_law *plain, bool low)
 {
+    const struct gemm_law *law = low ? &t->grouped_low : &t->grouped_16;
     double launch = t->captured & SCOPE_FULL ? t->f.grouped_expert_captured : 1;
     double start = l->one_kernel ? 0 : l->experts * launch * t->f.grouped_expert_s;
-    bool low = law == &t->grouped_low;
     double training = low ? t->f.grouped_training_low : t->f.grouped_training;
     struct gemm_law gradient = *law;
     gradient.inner = plain->inner;
@@ -70,7 +70,7 @@ static struct products products_of(const struct timing *t, const struct linear *
     bool low = kernel_is_low(t, l);
     const struct gemm_law *law = low ? &t->gemm_low : &t->gemm_16;
     if (l->experts <= 0) return plain_products(t, l, law);
-    return grouped_products(t, l, law, low ? &t->grouped_low : &t->grouped_16);
+    return grouped_products(t, l, law, low);
 }
 
 /* ---- known products ---- */
