@@ -75,22 +75,6 @@ static struct value model_value(struct arena *a, const struct facts *f)
 
 /* ---- the plan ---- */
 
-/* Sizes that readers of a plan look for even where they are a framework's default. */
-static bool is_size(int param)
-{
-    switch (param) {
-    case P_tensor_model_parallel_size:
-    case P_pipeline_model_parallel_size:
-    case P_context_parallel_size:
-    case P_expert_model_parallel_size:
-    case P_expert_tensor_parallel_size:
-    case P_micro_batch_size:
-    case P_global_batch_size:
-    case P_seq_length: return true;
-    default: return false;
-    }
-}
-
 /* A word that no framework has. Switches say the precision, and stages a rank the virtual stages.
  */
 static bool is_own_word(int param)
@@ -112,7 +96,7 @@ static bool is_extra(const struct rule_set *rules, const struct facts *f, int pa
         return fact_is_set(x) && (open || !says_nothing(in->default_value));
     }
     if (says_nothing(x->value)) return false;
-    if (is_size(param)) return true;
+    if (said_is_size(param) || param == P_seq_length) return true;
     if (!in->known) return fact_is_set(x) && is_own_word(param);
     return x->origin != ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);
 }

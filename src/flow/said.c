@@ -35,22 +35,29 @@ static bool is_for_own_class(const struct facts *f, const struct param_spelling 
     return has.kind == VALUE_BOOL && !has.b && str_starts(in->key, STR("model.backend."));
 }
 
-/* Sizes that are said even where they are the default: they are what a reader looks for. */
-static bool is_headline(const struct facts *f, int param)
+bool said_is_size(int param)
 {
     switch (param) {
-    case P_strategy:
     case P_tensor_model_parallel_size:
     case P_pipeline_model_parallel_size:
     case P_context_parallel_size:
     case P_expert_model_parallel_size:
     case P_expert_tensor_parallel_size:
     case P_micro_batch_size:
-    case P_global_batch_size:
+    case P_global_batch_size: return true;
+    default: return false;
+    }
+}
+
+/* What is said even where it is the default. */
+static bool is_headline(const struct facts *f, int param)
+{
+    switch (param) {
+    case P_strategy:
     case P_peft_dim:
     case P_peft_alpha:
     case P_moe_router_force_load_balancing: return applies(f, param);
-    default: return false;
+    default: return said_is_size(param) && applies(f, param);
     }
 }
 
