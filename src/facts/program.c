@@ -11,6 +11,7 @@
 #include "facts/placeholder.h"
 #include "facts/profile.h"
 #include "facts/program_kind.h"
+#include "facts/repeated.h"
 
 /* ---- by name ---- */
 
@@ -383,20 +384,13 @@ static bool is_plain(const struct stranger *s)
     return s->n_values == 1 && !s->values->dynamic && !s->values->maybe;
 }
 
-/* A flag of the program's own again with another value: the last one wins. */
-static void report_repeated(struct facts *f, const struct program_setting *own, size_t at)
+/* A flag of the program's own that takes one value; words may be meant to be given again. */
+static void note_own(struct repeated *before, const struct program_setting *own,
+                     const struct stranger *s)
 {
-    enum { MOST = 1000 }; /* flags that anybody writes */
-    const struct stranger *all = f->program.strangers.items, *s = &all[at], *before = NULL;
-    for (size_t i = 0; i < at && at < MOST; i++)
-        if (str_eq(all[i].name, s->name)) before = &all[i];
     bool one = own && !own->list && own->type != PARAM_ANY && own->type != PARAM_STRING;
-    if (!before || !one || !is_plain(s) || !is_plain(before)) return;
-    struct str now = s->values->text, old = before->values->text;
-    if (str_eq(now, old)) return;
-    diag_add(f->diags, SEVERITY_WARNING, "flag-repeated", s->at,
-             "%.*s is given twice: %.*s wins over %.*s at line %u", STR_ARG(s->name), STR_ARG(now),
-             STR_ARG(old), before->at.line);
+    struct str open = {NULL, 0};
+    if (one) repeated_note(before, s->name, is_plain(s) ? s->values->text : open, s->at);
 }
 
 /* Flags that Megatron-LM had once have a word of their own each. */
@@ -405,6 +399,7 @@ static void report_fork(struct facts *f, struct str *near)
     struct program *p = &f->program;
     struct crowd known = crowd_new(f->arena, p->strangers.n),
                  unknown = crowd_new(f->arena, p->strangers.n);
+    struct repeated before = {.f = f};
     p->kind_guessed = !p->kind;
     if (!p->kind) p->kind = kind_by_flags(p);
     for (size_t i = 0; i < p->strangers.n; i++) {
@@ -417,7 +412,7 @@ static void report_fork(struct facts *f, struct str *near)
         } else if (p->kind && program_kind_has(p->kind, s->name)) {
             const struct program_setting *own = program_kind_own(p->kind, s->name);
             if (own) check_values(f, own, s); /* not by its prefix */
-            report_repeated(f, own, i);
+            note_own(&before, own, s);
             crowd_add(&known, s, STR(""));
         } else {
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));

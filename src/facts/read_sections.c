@@ -8,6 +8,7 @@
 #include "facts/placeholder.h"
 #include "facts/program_kind.h"
 #include "facts/reader.h"
+#include "facts/repeated.h"
 #include "facts/shell.h"
 
 static int detect(struct str text, const struct node *doc)
@@ -143,48 +144,30 @@ static void note_parts(struct facts *f, const struct flag_word *w)
     }
 }
 
-/* A setting as it is written: what stands before its value, and the value. */
-struct written {
-    struct str name, value;
-};
-
-/* "a.b=value", or "--flag value" of a flag that takes a number of the program's own; nothing of any
-   other word, or where the value is not known. */
-static struct written written_at(const struct facts *f, const struct flag_words *words, size_t at)
+/* A flag that takes one number of the program's own. */
+static bool is_own_number(const struct facts *f, struct str flag)
 {
-    const struct flag_word *w = &words->items[at], *next = w + (at + 1 < words->n);
-    struct written none = {{"", 0}, {"", 0}};
-    size_t eq = str_find(w->text, '=');
-    if (w->dynamic || w->maybe) return none;
-    if (is_override(w->text) && eq < w->text.n)
-        return (struct written){str_slice(w->text, 0, eq), str_slice(w->text, eq + 1, w->text.n)};
-    if (!f->program.kind->n_commands || !str_starts(w->text, STR("--")) || next == w) return none;
-    const struct program_setting *own = program_kind_own(f->program.kind, w->text);
-    bool one = own && param_type_is_number(own->type) && !own->list;
-    bool megatrons = param_find_key(FRAMEWORK_MEGATRON, w->text, NULL) >= 0 ||
-                     megatron_has_size(str_slice(w->text, 2, w->text.n));
-    if (!one || megatrons || next->dynamic || next->maybe) return none;
-    return (struct written){w->text, next->text};
+    if (!f->program.kind->n_commands || !str_starts(flag, STR("--"))) return false;
+    const struct program_setting *own = program_kind_own(f->program.kind, flag);
+    bool megatrons = param_find_key(FRAMEWORK_MEGATRON, flag, NULL) >= 0 ||
+                     megatron_has_size(str_slice(flag, 2, flag.n));
+    return own && param_type_is_number(own->type) && !own->list && !megatrons;
 }
 
-/* A setting that an earlier word has given another value: the last one wins. */
-static void note_repeated(struct facts *f, const struct flag_words *words, size_t at)
+/* "a.b=value", or "--flag value" of a number of the program's own, where the value is known. */
+static void note_written(struct facts *f, const struct flag_words *words, size_t at,
+                         struct repeated *before)
 {
-    enum { MOST = 1000 }; /* that anybody writes */
-    struct written now = at < MOST ? written_at(f, words, at) : (struct written){{"", 0}, {"", 0}};
-    const struct flag_word *before = NULL;
-    struct str old = {"", 0};
-    for (size_t i = 0; now.name.n && i < at; i++) {
-        if (!str_starts(words->items[i].text, now.name)) continue;
-        struct written w = written_at(f, words, i);
-        if (!str_eq(w.name, now.name)) continue;
-        before = &words->items[i];
-        old = w.value;
+    const struct flag_word *w = &words->items[at], *next = w + 1;
+    size_t eq = str_find(w->text, '=');
+    if (w->dynamic || w->maybe) return;
+    struct span here = flag_word_span(f, w);
+    if (is_override(w->text) && eq < w->text.n) {
+        struct str value = str_slice(w->text, eq + 1, w->text.n);
+        repeated_note(before, str_slice(w->text, 0, eq), value, here);
+    } else if (at + 1 < words->n && !next->dynamic && !next->maybe && is_own_number(f, w->text)) {
+        repeated_note(before, w->text, next->text, here);
     }
-    if (!before || str_eq(old, now.value)) return;
-    diag_add(f->diags, SEVERITY_WARNING, "flag-repeated", flag_word_span(f, &words->items[at]),
-             "%.*s is given twice: %.*s wins over %.*s at line %u", STR_ARG(now.name),
-             STR_ARG(now.value), STR_ARG(old), before->line);
 }
 
 /* The options of Hydra's own command line, hydra/_internal/utils.py of Hydra 1.3. */
@@ -226,13 +209,14 @@ static void note_bare(struct facts *f, const struct flag_word *w)
 static bool read_script(struct facts *f, struct str text, const struct read_options *options)
 {
     struct flag_words words = {0};
+    struct repeated before = {.f = f};
     bool ok = shell_read(f, text, options, &words);
     read_model(f, &words);
     for (size_t i = 0; i < words.n; i++) {
         read_setting(f, &words, i, options);
         if (f->program.kind->n_keys) note_parts(f, &words.items[i]);
         note_bare(f, &words.items[i]);
-        note_repeated(f, &words, i);
+        note_written(f, &words, i, &before);
         note_option(f, &words.items[i]);
     }
     return ok;
