@@ -125,8 +125,7 @@ static size_t add_firm(const struct planner *p, const struct knob ***pinned)
 static bool is_decided(int param)
 {
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
-        for (const int *p = d->params; p && *p != P_NONE; p++)
-            if (*p == param) return true;
+        if (decision_sets(d, param)) return true;
     return false;
 }
 

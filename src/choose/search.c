@@ -562,8 +562,7 @@ static enum part part_of(const struct knob *knob)
     if (spots_decide(knob) || knob->kind == KNOB_SHARDED) return PART_SPOT;
     if (knob->offset == decisions[DECISION_VPP].size) return PART_STAGES;
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
-        for (const int *p = d->params; kinds_decide(d) && *p != P_NONE; p++)
-            if (knob == knob_of(*p)) return PART_STATE;
+        if (kinds_decide(d) && decision_sets(d, knob->param)) return PART_STATE;
     return PART_VARIANT;
 }
 

@@ -805,6 +805,13 @@ struct str move_numerics(struct arena *a, const struct config *base, const struc
     return buf_str(&names);
 }
 
+bool decision_sets(const struct decision *d, int param)
+{
+    for (const int *p = d->params; p && *p != P_NONE; p++)
+        if (*p == param) return true;
+    return false;
+}
+
 unsigned move_risks_of(const struct config *base, const struct config *plan)
 {
     return risks_in(plan, ~risks_in(base, ~0u, NULL), NULL);

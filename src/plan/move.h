@@ -117,6 +117,8 @@ enum decision_id {
     DECISIONS
 };
 extern const struct decision decisions[DECISIONS];
+/* Whether the parameter is one of those that the decision sets. */
+bool decision_sets(const struct decision *d, int param);
 
 /* The size of a decision that is one. */
 static inline int *decision_size(const struct decision *d, struct knobs *k)
