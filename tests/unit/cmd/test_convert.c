@@ -278,41 +278,40 @@ static void flags_in_bridges_words(void **state)
     }
 }
 
+/* Overrides of Bridge's recipe of Qwen3-30B-A3B as Megatron-LM's flags. */
+static const char *flags_of(struct bench *b, const char *overrides)
+{
+    struct facts *from = read_text(b, str_of(overrides), "bridge", "qwen3-30b-a3b");
+    return print(b, convert(b, from, FRAMEWORK_MEGATRON, true).facts, "flags").p;
+}
+
 /* A constant weight decay is the schedule's ends in Bridge; Megatron-LM refuses ends beside it. */
 static void a_constant_weight_decay_comes_back(void **state)
 {
-    struct bench *b = *state;
-    struct str text = STR("optimizer.weight_decay=0.1\nscheduler.start_weight_decay=0.033\n"
-                          "scheduler.end_weight_decay=0.033\ncheckpoint.load_optim=false\n"
-                          "scheduler.weight_decay_incr_style=constant\n");
-    struct conversion x =
-        convert(b, read_text(b, text, "bridge", "qwen3-30b-a3b"), FRAMEWORK_MEGATRON, true);
-    struct str flags = print(b, x.facts, "flags");
-    assert_non_null(strstr(flags.p, "--weight-decay 0.033"));
-    assert_non_null(strstr(flags.p, "--no-load-optim"));
-    assert_null(strstr(flags.p, "--start-weight-decay"));
-    assert_null(strstr(flags.p, "--end-weight-decay"));
+    const char *flags =
+        flags_of(*state, "optimizer.weight_decay=0.1\nscheduler.start_weight_decay=0.033\n"
+                         "scheduler.end_weight_decay=0.033\ncheckpoint.load_optim=false\n"
+                         "scheduler.weight_decay_incr_style=constant\n");
+    assert_non_null(strstr(flags, "--weight-decay 0.033"));
+    assert_non_null(strstr(flags, "--no-load-optim"));
+    assert_null(strstr(flags, "--start-weight-decay"));
+    assert_null(strstr(flags, "--end-weight-decay"));
 }
 
 /* What Megatron-LM refuses of a recipe's kernels, and a list that is empty where it takes none. */
 static void recipes_in_megatrons_words(void **state)
 {
-    struct bench *b = *state;
-    struct str text =
-        STR("model.tensor_model_parallel_size=1\nmodel.tp_comm_overlap=true\n"
-            "model.cross_entropy_loss_fusion=true\nmodel.cross_entropy_fusion_impl=te\n"
-            "'model.recompute_modules=[]'\n");
-    struct conversion x =
-        convert(b, read_text(b, text, "bridge", "qwen3-30b-a3b"), FRAMEWORK_MEGATRON, true);
-    struct str flags = print(b, x.facts, "flags");
-    assert_non_null(strstr(flags.p, "--cross-entropy-loss-fusion\n"));
-    assert_null(strstr(flags.p, "--cross-entropy-fusion-impl te"));
-    assert_null(strstr(flags.p, "--tp-comm-overlap"));
-    assert_null(strstr(flags.p, "--recompute-modules"));
-    text = STR("model.tensor_model_parallel_size=2\nmodel.sequence_parallel=true\n"
-               "model.tp_comm_overlap=true\n");
-    x = convert(b, read_text(b, text, "bridge", "qwen3-30b-a3b"), FRAMEWORK_MEGATRON, true);
-    assert_non_null(strstr(print(b, x.facts, "flags").p, "--tp-comm-overlap\n"));
+    const char *flags =
+        flags_of(*state, "model.tensor_model_parallel_size=1\nmodel.tp_comm_overlap=true\n"
+                         "model.cross_entropy_loss_fusion=true\n"
+                         "model.cross_entropy_fusion_impl=te\n'model.recompute_modules=[]'\n");
+    assert_non_null(strstr(flags, "--cross-entropy-loss-fusion\n"));
+    assert_null(strstr(flags, "--cross-entropy-fusion-impl te"));
+    assert_null(strstr(flags, "--tp-comm-overlap"));
+    assert_null(strstr(flags, "--recompute-modules"));
+    flags = flags_of(*state, "model.tensor_model_parallel_size=2\nmodel.sequence_parallel=true\n"
+                             "model.tp_comm_overlap=true\n");
+    assert_non_null(strstr(flags, "--tp-comm-overlap\n"));
 }
 
 int main(void)
