@@ -76,7 +76,7 @@ static bool may_be_slip(struct str a, struct str b)
         front++;
     while (back < least - front && a.p[a.n - 1 - back] == b.p[b.n - 1 - back])
         back++;
-    return front > 0 && front + back + 2 >= most;
+    return front + back + 2 >= most;
 }
 
 /* Whether the names differ in the letter before CCL alone: what one maker's library reads, those of
@@ -90,14 +90,29 @@ static bool is_other_maker(struct str a, struct str b)
            str_eq(str_slice(a, i + 1, a.n), str_slice(b, i + 1, b.n));
 }
 
+/* Number of the first variable that does not come before the letter. */
+static uint32_t first_of(char letter)
+{
+    uint32_t from = 0, to = environment_variable_count;
+    while (from < to) {
+        uint32_t half = from + (to - from) / 2;
+        if (environment_variables[half].p[0] < letter)
+            from = half + 1;
+        else
+            to = half;
+    }
+    return from;
+}
+
 /* The variable of which the name is a slip, one letter away; names that begin otherwise are of
    another family (HCCL_DEBUG, NCCL_DEBUG). Empty: none. */
 static struct str slip_of(struct str name)
 {
-    for (uint32_t i = 0; i < environment_variable_count; i++) {
+    for (uint32_t i = first_of(name.p[0]); i < environment_variable_count; i++) {
         struct str other = environment_variables[i];
-        if (other.p[0] != name.p[0] || is_other_maker(name, other)) continue;
-        if (may_be_slip(name, other) && edit_is_slip(name, other, 1)) return other;
+        if (other.p[0] != name.p[0]) break;
+        if (!may_be_slip(name, other) || is_other_maker(name, other)) continue;
+        if (edit_is_slip(name, other, 1)) return other;
     }
     return (struct str){"", 0};
 }
