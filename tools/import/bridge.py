@@ -16,7 +16,6 @@ ORG__NAME/config.json). What then is not certain is listed as unknown. Sections 
 Of the parameters, those are read that rules/recipes/bridge.yaml is about, and a model's.
 """
 import ast
-import collections
 import glob
 import json
 import os
@@ -25,7 +24,8 @@ import re
 import checkout as checkouts
 import evaluate
 import source
-from evaluate import UNKNOWN, Bound, Class, External, Function, Member, Module, Object, Raised
+from frame import Frame
+from values import UNKNOWN, Bound, Class, External, Function, Member, Module, Object, Raised, holds_unknown
 
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "rules")
 SEARCHED = ("src/megatron/bridge/",)
@@ -189,7 +189,7 @@ class Recipes:
         bridge, hf = Object(module.names[found[1]], self.evaluator.maybe), config_object(config)
         bridge.fields["hf_config"] = hf
         if found[2] is not None:
-            bridge.fields["PROVIDER_CLASS"] = evaluate.Frame(self.evaluator, module, module.names, None).value(found[2])
+            bridge.fields["PROVIDER_CLASS"] = Frame(self.evaluator, module, module.names, None).value(found[2])
         legacy = way == "to_megatron_provider"
         method = bridge.cls.find("provider_bridge" if legacy else "hf_config_to_model_config")[0]
         try:
@@ -380,7 +380,7 @@ class Values:
 
     def written(self, value, words):
         """In our own notation: a section by that word, a layout as its text, a type by its short name."""
-        if value is UNKNOWN or evaluate.holds_unknown(value):
+        if value is UNKNOWN or holds_unknown(value):
             return UNKNOWN
         if isinstance(value, Object):
             return "section"
