@@ -129,6 +129,15 @@ static double pace_of(const struct timing *t, const struct exchanged *x)
     return x->domains > 1 && !hybridep ? t->f.dispatch_across : t->f.dispatch;
 }
 
+double comm_expert_domains(const struct timing *t)
+{
+    const struct knobs *k = &t->config->knobs;
+    double group = (double)k->ep * k->etp;
+    if (group > t->domain) return ceil(group / t->domain);
+    if (k->gpus <= t->domain || fmod(t->domain, group) == 0) return 1;
+    return fmod(group, machine_of(t)->gpus_per_node) == 0 ? 1 : 2;
+}
+
 double comm_dispatch(const struct timing *t, double width)
 {
     const struct knobs *k = &t->config->knobs;
@@ -144,7 +153,7 @@ double comm_dispatch(const struct timing *t, double width)
                           .side_by_side =
                               k->force_balance && config_traits(t->config)->balances_in_rows,
                           .ranks = k->ep,
-                          .domains = ceil((double)k->ep * k->etp / t->domain)};
+                          .domains = comm_expert_domains(t)};
     double pace = pace_of(t, &x);
     if (t->law.gathers) return pace * gathered(t, &x);
     double dispatch = comm_exchange(t, &t->law, &x);

@@ -155,8 +155,7 @@ static double offload_exposed(const struct timing *t, const struct layer_time *l
 /* What expert exchange keeps the NICs busy for: nothing else on them hides beside it. */
 static double between_domains(const struct timing *t, const struct layer_time *l)
 {
-    const struct knobs *k = &t->config->knobs;
-    if ((double)k->ep * k->etp <= t->domain) return 0;
+    if (comm_expert_domains(t) <= 1) return 0;
     return l->forward.ep + l->backward.ep + l->again.ep;
 }
 
@@ -335,7 +334,7 @@ static double kind_error(const struct timing *t)
     if (k->task == TASK_PEFT) return t->f.error_peft;
     if (m->add_bias) return t->f.error_bias;
     if (m->experts == 0) return t->f.error_dense;
-    if ((double)k->ep * k->etp > t->domain) return t->f.error_across;
+    if (comm_expert_domains(t) > 1) return t->f.error_across;
     return t->captured ? t->f.error_graphed_moe : t->f.error_moe;
 }
 

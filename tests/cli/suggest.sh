@@ -130,3 +130,9 @@ cat >"$dir/hf/config.json" <<EOF
  "num_experts": 128, "num_experts_per_tok": 8, "vocab_size": 151936, "tie_word_embeddings": false, "hidden_act": "silu"}
 EOF
 (cd "$dir/hf" && "$moeplan" suggest --gpus 8 --platform h100 --format json) | grep -q '"plans":' || fail "config.json of the folder is not read"
+
+# groups of six are served by no library of the exchange, and lie across nodes of eight
+sed -i 's/"num_experts": 128/"num_experts": 96/' "$dir/hf/config.json"
+suggest 0 "moe-token-dispatcher-type alltoall" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --format flags
+suggest 1 "no plan fits" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --pin moe_flex_dispatcher_backend=deepep \
+    --pin moe_token_dispatcher_type=flex

@@ -202,6 +202,29 @@ static void dispatch_counts_copies(void **state)
     assert_true(comm_dispatch(&t, 1024) == 0);
 }
 
+/* Nodes and domains of eight: groups of six lie across the edge of some, those of four of none; one
+   domain alone has no edge. */
+static void groups_that_divide_no_node_lie_across_domains(void **state)
+{
+    (void)state;
+    static const struct {
+        int gpus, ep, etp;
+        double domains;
+    } cases[] = {{48, 4, 1, 1}, {48, 6, 1, 2}, {48, 3, 2, 2}, {6, 6, 1, 1}, {48, 24, 1, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct config c = round_config();
+        c.knobs.gpus = cases[i].gpus, c.knobs.ep = cases[i].ep, c.knobs.etp = cases[i].etp;
+        struct timing t = timing_of(&c);
+        assert_true(comm_expert_domains(&t) == cases[i].domains);
+    }
+    struct config rack =
+        round_config(); /* of nodes of four: whole nodes can be laid side by side */
+    rack.machine.nvlink_domain = 72, rack.machine.gpus_per_node = 4;
+    rack.knobs.gpus = 256, rack.knobs.ep = 64;
+    struct timing t = timing_of(&rack);
+    assert_true(comm_expert_domains(&t) == 1);
+}
+
 /* Of 64 experts in eight groups a token meets 4 in two groups. One domain of two holds four groups:
    it misses both with probability 4/8 x 3/7, so that 1 - 3/14 of a copy crosses. */
 static void groups_limit_the_domains_met(void **state)
@@ -369,18 +392,20 @@ static void terms_carry_their_numbers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(flops_of_a_small_model),
-                                       cmocka_unit_test(flops_as_megatron_counts_them),
-                                       cmocka_unit_test(a_linear_is_flops_beside_operands),
-                                       cmocka_unit_test(collectives_inside_and_across_domains),
-                                       cmocka_unit_test(dispatch_counts_copies),
-                                       cmocka_unit_test(groups_limit_the_domains_met),
-                                       cmocka_unit_test(the_breakdown_is_the_step),
-                                       cmocka_unit_test(more_work_is_never_faster),
-                                       cmocka_unit_test(better_machines_are_never_slower),
-                                       cmocka_unit_test(overlap_and_graphs_only_help),
-                                       cmocka_unit_test(block_recompute_is_in_between),
-                                       cmocka_unit_test(kept_layers_give_the_same_step),
-                                       cmocka_unit_test(terms_carry_their_numbers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flops_of_a_small_model),
+        cmocka_unit_test(flops_as_megatron_counts_them),
+        cmocka_unit_test(a_linear_is_flops_beside_operands),
+        cmocka_unit_test(collectives_inside_and_across_domains),
+        cmocka_unit_test(dispatch_counts_copies),
+        cmocka_unit_test(groups_that_divide_no_node_lie_across_domains),
+        cmocka_unit_test(groups_limit_the_domains_met),
+        cmocka_unit_test(the_breakdown_is_the_step),
+        cmocka_unit_test(more_work_is_never_faster),
+        cmocka_unit_test(better_machines_are_never_slower),
+        cmocka_unit_test(overlap_and_graphs_only_help),
+        cmocka_unit_test(block_recompute_is_in_between),
+        cmocka_unit_test(kept_layers_give_the_same_step),
+        cmocka_unit_test(terms_carry_their_numbers)};
     return cmocka_run_group_tests(tests, unit_open_arena, unit_close_arena);
 }
