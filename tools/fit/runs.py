@@ -5,7 +5,7 @@ pace) to measured runs.
 
 RUNS are files of runs, one JSON object a line, each with its `plan` and `step_time_s`, `tokens_per_s_per_gpu` or `tflops_per_gpu`;
 else docs/accuracy/runs.jsonl and mlperf.jsonl. The kernels' coefficients stay as they are. A coefficient of SHARED has one value; one
-of CHIPS has a value and for each chip a deviation that is pulled to its prior. Each publisher's cluster has a pace of its own, which
+of CHIPS has a value and for each chip whose file states it a deviation that is pulled to its prior. Each publisher's cluster has a pace of its own, which
 is fitted and not shipped. Printed: the errors of the fit, and of runs left out by (model, chip), by model, by chip and by cluster;
 --rows lists them. --write puts coefficients and the model's own errors into rules/platforms, and what the
 program states of its accuracy into src/cmd/left_out.h; --check says where those differ."""
@@ -103,7 +103,8 @@ def prior(platforms, chip, name):
 
 
 def deviation(platforms, values, chip, name):
-    """A chip without a deviation of its own has that of the one it starts from: an H800 is an H100 with a slower link."""
+    """A chip without a deviation of its own has that of the one it starts from: an H800 is an H100 with a slower link, an H200 one with
+    other memory, and what stands in their nodes is the same."""
     while chip and (chip, name) not in values:
         chip = platforms.bases[chip]
     return values[chip, name] if chip else 1.0
@@ -126,10 +127,9 @@ class Fit:
         for n in names:
             start[n], sd[n] = (CHIPS[n] if n in CHIPS else SHARED[n])[:2]
         for n, (_, _, deviation) in CHIPS.items():
-            for c in {r['chip'] for r in rows} | platforms.power.keys():
+            for c in (c for c, stated in platforms.stated if stated == n and c != 'common'):
                 several = len(self.models(c, n)) >= 2   # one model's ways are no chip's
-                if several or (c, n) in platforms.stated:
-                    start[c, n], sd[c, n] = prior(platforms, c, n), deviation if several else HELD
+                start[c, n], sd[c, n] = prior(platforms, c, n), deviation if several else HELD
         publishers = defaultdict(set)
         for r in rows:
             publishers[r['name'], r['chip']].add(r['cluster'])
@@ -195,7 +195,7 @@ class Fit:
     def models(self, chip, name, without=()):
         low = {'throttling': (False,), 'throttling_low': (True,)}.get(name, (False, True))
         return {r['name'] for i, r in enumerate(self.rows)
-                if i not in without and r['chip'] == chip and (r['plan']['precision'] not in ('bf16', 'fp16', 'fp32')) in low}
+                if i not in without and self.platforms.place(r['chip'], name) == chip and (r['plan']['precision'] not in ('bf16', 'fp16', 'fp32')) in low}
 
     def left_out(self, key):
         """Each group's errors from a fit without it, and without what only it could say."""
