@@ -45,7 +45,7 @@ static void measure_step(const struct facts *f, const struct config *c,
     } ways[] = {{"step time", true, metric(f, P_step_time_s)},
                 {"tokens/s", true, tokens_a_gpu(c) / metric(f, P_tokens_per_s_per_gpu)},
                 {"TFLOP/s", false, flops / (1e12 * metric(f, P_tflops_per_gpu))},
-                {"MFU", false, flops / (time->peak * stated_mfu(f))}};
+                {"MFU", false, time->step * time->mfu / stated_mfu(f)}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways && !out->known; i++) {
         if (!(ways[i].seconds > 0) || !isfinite(ways[i].seconds)) continue;
         out->known = true;
@@ -73,7 +73,8 @@ static void judge(const struct config *c, const struct time_estimate *time, stru
 
 /* ---- how FLOPs are counted ---- */
 
-static void count_flops(const struct facts *f, const struct config *c, struct against *out)
+static void count_flops(const struct facts *f, const struct config *c,
+                        const struct time_estimate *time, struct against *out)
 {
     double rate = metric(f, P_tflops_per_gpu) * 1e12, part = metric(f, P_mfu);
     double each = rate * out->measured / tokens_a_gpu(c);
@@ -82,7 +83,7 @@ static void count_flops(const struct facts *f, const struct config *c, struct ag
     if (!out->timed) return;
     if (rate > 0) out->counted = each / ours;
     if (part <= 0) return;
-    double reached = rate > 0 ? rate : ours * tokens_a_gpu(c) / out->measured;
+    double reached = rate > 0 ? rate : time->peak * time->mfu * time->step / out->measured;
     out->peak_used = reached / part;
 }
 
@@ -290,7 +291,7 @@ void against_estimate(struct arena *a, const struct rule_set *rules, const struc
     out->peak_high = memory->peak_high;
     if (!out->known) return;
     judge(c, time, out);
-    count_flops(f, c, out);
+    count_flops(f, c, time, out);
     find_nearest(c, out);
     struct terms terms = terms_of(f, time);
     compare_terms(&terms, out);

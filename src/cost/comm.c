@@ -11,9 +11,9 @@ static const struct machine *machine_of(const struct timing *t)
 }
 
 /* The kernels' start-up across domains grows with the tree's depth. Across domains the members of
-   the group in one domain share that domain's NICs, so their rates add up. Inside one, few ranks
-   reach less of the link, and small messages less of what they could: the ramp adds its geometric
-   mean with the time at the full rate. */
+   the group in one domain share that domain's NICs, so their rates add up, but never to more than
+   inside one. There, few ranks reach less of the link, and small messages less of what they could:
+   the ramp adds its geometric mean with the time at the full rate. */
 double comm_collective(const struct timing *t, double bytes, double n, double span)
 {
     const struct coefficients *f = &t->f;
@@ -21,9 +21,11 @@ double comm_collective(const struct timing *t, double bytes, double n, double sp
     bool inside = span <= t->domain;
     double link = f->nvlink * machine_of(t)->nvlink_bytes_per_s * (1 - f->nvlink_few / n);
     double nics = fmax(1, t->domain * n / span) * f->nic_bulk * machine_of(t)->nic_bytes_per_s;
-    double travel = bytes * (n - 1) / n / (inside ? link : fmin(link, nics));
-    if (!inside) return f->collective_across_s + f->collective_across_doubling_s * log2(n) + travel;
-    return f->collective_start_s + travel + sqrt(f->nvlink_ramp_s * travel);
+    double moved = bytes * (n - 1) / n, travel = moved / link;
+    double within = f->collective_start_s + travel + sqrt(f->nvlink_ramp_s * travel);
+    if (inside) return within;
+    double across = f->collective_across_s + f->collective_across_doubling_s * log2(n);
+    return fmax(within, across + moved / nics);
 }
 
 /* ---- expert exchange ---- */

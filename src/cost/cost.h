@@ -69,5 +69,8 @@ void time_allow_open(const struct config *c, struct time_estimate *t);
 /* Model FLOPs of one token, forward and backward, in Megatron's convention (causal attention
  * halved, no recompute). */
 double model_flops_per_token(const struct config *c);
+/* The same with the keys alone that windows and sparse attention's indexers leave, which no step
+   does at more than the chip's peak. */
+double model_flops_done_per_token(const struct config *c);
 
 #endif

@@ -122,12 +122,12 @@ static double exposed_fsdp(const struct timing *t, const struct knobs *k, struct
 
 /* The optimizer's reduce-scatter hides under the last backward, two thirds of a microbatch's time
    (two products for one of the forward), its all-gather under the first forward. With virtual
-   stages chunks finish one after another, which widens both windows. */
+   stages chunks finish one after another, a turn of as many microbatches as there are stages apart,
+   or of the time they would take; that widens both windows. */
 static double exposed_ddp(const struct timing *t, const struct knobs *k, struct collectives x,
                           double stage_s)
 {
-    double v = k->vpp, in_flight = fmin((double)knobs_microbatches(k), k->pp);
-    double window = stage_s / 3 * (v > 1 ? fmax(1, in_flight * (v - 1) / v) : 1);
+    double v = k->vpp, window = stage_s / 3 * (v > 1 ? fmax(1, k->pp * (v - 1) / v) : 1);
     double exposed = 0;
     if (k->overlap_grad_reduce)
         exposed += fmax(0, x.reduce - t->f.dp_window * 2 * window) +

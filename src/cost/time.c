@@ -124,25 +124,28 @@ static double shown(const struct pass *x)
     return pass_kernels(x) + x->ep + x->tp + x->cp;
 }
 
-static double duration(const struct timing *t, const struct pass *x, double syncs, bool waits)
+static double duration(const struct timing *t, const struct pass *x, bool waits)
 {
     double gpu = shown(x) + x->gpu_ops * t->f.gpu_gap_s;
-    return mix(gpu, x->ops * t->f.host_op_s, waits) + syncs * t->f.sync_s;
+    return mix(gpu, x->ops * t->f.host_op_s, waits);
 }
 
 /* Tensor cores that are busy all the time draw the power that holds the clocks down: their kernels
    slow down with their share of the time. The same GEMM runs slower in a dense model than between
-   exchanges and launches. Gives the seconds lost. */
-static double throttle(const struct timing *t, struct pass *x, bool waits)
+   exchanges and launches. Gives the pass's time, and the seconds of it that are lost so: none where
+   the host takes longer. */
+static double throttle(const struct timing *t, struct pass *x, bool waits, double *heat)
 {
-    double tensor = x->gemm + x->grouped + x->attention, whole = duration(t, x, 0, waits);
+    double whole = duration(t, x, waits);
     double hot = x->gemm + x->grouped + t->f.attention_heat * x->attention;
     double most = t->low ? t->f.throttling_low : t->f.throttling;
     double slower = whole > 0 ? 1 + most * hot / whole : 1;
     x->gemm *= slower;
     x->grouped *= slower;
     x->attention *= slower;
-    return (slower - 1) * tensor;
+    double throttled = duration(t, x, waits);
+    *heat = throttled - whole;
+    return throttled;
 }
 
 /* What a transfer to or from the CPU takes longer than the pass it runs beside. */
@@ -160,16 +163,16 @@ static double between_domains(const struct timing *t, const struct layer_time *l
 }
 
 /* Adds what recomputation repeats, of which nothing is hidden, to a backward as that runs without
-   throttling. */
+   throttling. What is repeated between cooler kernels may take less than what they gain. */
 static void add_repeated(const struct timing *t, const struct layer_time *l,
                          const struct pass *backward, double heat, struct times *x)
 {
-    bool waits = l->syncs > 0;
     struct pass both = *backward;
     pass_add(&both, &l->again, 1);
-    x->heat_again = throttle(t, &both, waits) - heat;
-    x->again = duration(t, &both, l->sync_again ? l->syncs : 0, waits) - x->backward;
-    x->repeat = shown(&both) - shown(&x->in_backward);
+    double whole = throttle(t, &both, l->syncs > 0, &x->heat_again);
+    x->heat_again -= heat;
+    x->again = whole + (l->sync_again ? l->syncs * t->f.sync_s : 0) - x->backward;
+    x->repeat = fmax(0, shown(&both) - shown(&x->in_backward));
 }
 
 static void times_of(const struct timing *t, const struct knobs *k, const struct layer_time *l,
@@ -180,11 +183,11 @@ static void times_of(const struct timing *t, const struct knobs *k, const struct
     hide(t, k, &x->in_forward);
     hide(t, k, &x->in_backward);
     struct pass cool = x->in_backward;
-    double heat = throttle(t, &x->in_forward, waits), more = throttle(t, &x->in_backward, waits);
-    x->heat = heat + more;
+    double more;
+    x->forward = throttle(t, &x->in_forward, waits, &x->heat) + l->syncs * t->f.sync_s;
+    x->backward = throttle(t, &x->in_backward, waits, &more);
+    x->heat += more;
     x->heat_again = x->again = x->repeat = 0;
-    x->forward = duration(t, &x->in_forward, l->syncs, waits);
-    x->backward = duration(t, &x->in_backward, 0, waits);
     if (l->repeats) add_repeated(t, l, &cool, more, x);
     x->forward += offload_exposed(t, l, x->forward);
     x->backward += offload_exposed(t, l, x->backward + x->again);
@@ -419,7 +422,7 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     out->model_flops_per_gpu = tokens * model_flops_per_token(c);
     out->peak = t->peak;
     out->peak_name = t->peak_name;
-    out->mfu = out->model_flops_per_gpu / t->peak;
+    out->mfu = tokens * model_flops_done_per_token(c) / t->peak;
     set_interval(l, &chunks, times, out);
     trace_layers(trace, l);
     trace_step(trace, c, out, sharding_params(c));

@@ -5,10 +5,10 @@ pace) to measured runs.
 
 RUNS are files of runs, one JSON object a line, each with its `plan` and `step_time_s`, `tokens_per_s_per_gpu` or `tflops_per_gpu`;
 else docs/accuracy/runs.jsonl and mlperf.jsonl. The kernels' coefficients stay as they are. A coefficient of SHARED has one value; one
-of CHIPS has a value and for each chip a deviation that is pulled to its prior. Each publisher's cluster has a pace of its own, which
-is fitted and not shipped. Printed: the errors of the fit, and of runs left out by (model, chip), by model, by chip and by cluster;
---rows lists them. --write puts coefficients and the model's own errors into rules/platforms, and what the
-program states of its accuracy into src/cmd/left_out.h; --check says where those differ."""
+of CHIPS has a value and for each chip whose file states it a deviation that is pulled to its prior. Each publisher's cluster has a
+pace of its own, which is fitted and not shipped. Printed: the errors of the fit, and of runs left out by (model, chip), by model, by
+chip and by cluster; --rows lists them. --write puts coefficients and the model's own errors into rules/platforms, and what the program
+states of its accuracy into src/cmd/left_out.h; --check says where those differ."""
 import json
 import math
 import os
@@ -103,7 +103,8 @@ def prior(platforms, chip, name):
 
 
 def deviation(platforms, values, chip, name):
-    """A chip without a deviation of its own has that of the one it starts from: an H800 is an H100 with a slower link."""
+    """A chip without a deviation of its own has that of the one it starts from: an H800 is an H100 with a slower link, an H200 one with
+    other memory, and what stands in their nodes is the same."""
     while chip and (chip, name) not in values:
         chip = platforms.bases[chip]
     return values[chip, name] if chip else 1.0
@@ -126,10 +127,9 @@ class Fit:
         for n in names:
             start[n], sd[n] = (CHIPS[n] if n in CHIPS else SHARED[n])[:2]
         for n, (_, _, deviation) in CHIPS.items():
-            for c in {r['chip'] for r in rows} | platforms.power.keys():
+            for c in (c for c, stated in platforms.stated if stated == n and c != 'common'):
                 several = len(self.models(c, n)) >= 2   # one model's ways are no chip's
-                if several or (c, n) in platforms.stated:
-                    start[c, n], sd[c, n] = prior(platforms, c, n), deviation if several else HELD
+                start[c, n], sd[c, n] = prior(platforms, c, n), deviation if several else HELD
         publishers = defaultdict(set)
         for r in rows:
             publishers[r['name'], r['chip']].add(r['cluster'])
@@ -195,7 +195,7 @@ class Fit:
     def models(self, chip, name, without=()):
         low = {'throttling': (False,), 'throttling_low': (True,)}.get(name, (False, True))
         return {r['name'] for i, r in enumerate(self.rows)
-                if i not in without and r['chip'] == chip and (r['plan']['precision'] not in ('bf16', 'fp16', 'fp32')) in low}
+                if i not in without and self.platforms.place(r['chip'], name) == chip and (r['plan']['precision'] not in ('bf16', 'fp16', 'fp32')) in low}
 
     def left_out(self, key):
         """Each group's errors from a fit without it, and without what only it could say."""
@@ -266,12 +266,15 @@ def intervals(fit, shipped):
     return alone, classes
 
 
-def model_errors(left, alone, classes):
-    """Of each class the log sd that, with those of the coefficients, holds nine of ten runs that were left out."""
-    by = defaultdict(list)
+def model_errors(left, alone, classes, rows):
+    """Of each class the log sd that, with those of the coefficients, holds nine of ten runs that were left out: of all, and of those
+    of each file, as a benchmark's races and training proper differ."""
+    by = defaultdict(lambda: defaultdict(list))
     for i, e in left.items():
-        by[classes[i]].append(math.sqrt(max(0.0, (e / WITHIN) ** 2 - alone[i] ** 2)))
-    return {k: (max(LEAST_ERROR, quantile(e, 0.9)), len(e)) for k, e in by.items()}
+        for part in 'all', rows[i]['file']:
+            by[classes[i]][part].append(math.sqrt(max(0.0, (e / WITHIN) ** 2 - alone[i] ** 2)))
+    return {k: (max(LEAST_ERROR, *(quantile(e, 0.9) for part, e in parts.items() if part == 'all' or len(e) >= FEWEST)), len(parts['all']))
+            for k, parts in by.items()}
 
 
 def holds(title, left, alone, errors, classes, more=0.0):
@@ -309,11 +312,11 @@ def errors_of(fit, made):
         shipped[own][name] = value, sd
     alone, classes = intervals(fit, shipped)
     left = fit.left_out(lambda r: (r['name'], r['chip']))
-    errors = model_errors(left, alone, classes)
+    errors = model_errors(left, alone, classes, fit.rows)
     holds('intervals of runs left out by (model, chip)', left, alone, errors, classes)
     new = fit.left_out(lambda r: r['chip'])
     beyond = {i: math.hypot(alone[i], errors[classes[i]][0]) for i in new}
-    chip = max(x for x, n in model_errors(new, beyond, classes).values() if n >= FEWEST)   # holds in each class
+    chip = max(x for x, n in model_errors(new, beyond, classes, fit.rows).values() if n >= FEWEST)   # holds in each class
     holds('of runs left out by chip', new, alone, errors, classes, chip)
     run = {r['chip'] for r in fit.rows}
     result = {('common', k): (x, 0.0, n) for k, (x, n) in errors.items()}
