@@ -139,8 +139,8 @@ static bool is_said(const struct facts *f, int param)
            !is_decided(knob->param);
 }
 
-/* What no plan has unless the request says it: the search shards with the framework's own FSDP. Left
-   open, overrides beside it would keep rules open that nothing can meet. */
+/* What no plan has unless the request says it: the search shards with the framework's own FSDP.
+   Left open, overrides beside it would keep rules open that nothing can meet. */
 static bool is_never_chosen(int param)
 {
     return param == P_use_torch_fsdp2;

@@ -53,8 +53,7 @@ static double least_seconds(const struct polish *p)
 {
     const struct knobs *k = &p->c->knobs;
     double busy = (double)knobs_scheduled(k) * p->mean;
-    double pass =
-        time_least_pipeline(&p->rates, busy, split_longest(p->c, &p->rates, &p->layout));
+    double pass = time_least_pipeline(&p->rates, busy, split_longest(p->c, &p->rates, &p->layout));
     return p->rates.slow * knobs_schedules(k) * pass + p->rates.fixed + p->optimizer;
 }
 
