@@ -91,14 +91,14 @@ static bool is_constant(const struct checker *c, const struct facts *plan, int p
 static const struct knob *find_sayer(const struct checker *c, const struct config *plan, int param)
 {
     const struct knob *found = NULL;
+    struct arena_mark mark = arena_mark(c->arena);
+    struct knob_saying words = {facts_copy(c->arena, c->request->facts), true};
     for (size_t i = 0; i < knob_field_count && !found; i++) {
-        struct arena_mark mark = arena_mark(c->arena);
-        struct knob_saying words = {facts_copy(c->arena, c->request->facts), true};
         if (i < knob_count || knob_table[i].say) knob_say(&words, plan, &knob_table[i]);
         if (words.facts->items[param].origin != c->request->facts->items[param].origin)
             found = &knob_table[i];
-        arena_pop(c->arena, mark);
     }
+    arena_pop(c->arena, mark);
     return found;
 }
 

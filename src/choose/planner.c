@@ -138,6 +138,13 @@ static bool is_said(const struct facts *f, int param)
            !is_decided(knob->param);
 }
 
+/* What no plan has unless the request says it: the search shards with the framework's own FSDP.
+   Left open, overrides beside it would keep rules open that nothing can meet. */
+static bool is_never_chosen(int param)
+{
+    return param == P_use_torch_fsdp2;
+}
+
 /* Every parameter that the request leaves open. */
 static const int *open_params(struct arena *a, const struct facts *f, size_t *n)
 {
@@ -145,8 +152,8 @@ static const int *open_params(struct arena *a, const struct facts *f, size_t *n)
     *n = 0;
     for (uint32_t i = 0; i < param_count; i++) {
         bool about_plan = param_table[i].scope == SCOPE_PLAN || param_table[i].scope == SCOPE_RUN;
-        if (about_plan && !fact_is_set(&f->items[i]) && !is_said(f, (int)i))
-            params[(*n)++] = (int)i;
+        bool closed = fact_is_set(&f->items[i]) || is_said(f, (int)i) || is_never_chosen((int)i);
+        if (about_plan && !closed) params[(*n)++] = (int)i;
     }
     return params;
 }

@@ -80,6 +80,15 @@ bool room_is_denied(struct search *s, int most_vpp)
     return s->out->has_least && floor_of(s, most_vpp, false) >= s->out->least.peak;
 }
 
+bool room_is_denied_to_all(struct search *s)
+{
+    struct knobs present = s->c.knobs;
+    s->c.knobs.vpp = s->least_vpp;
+    bool denied = room_is_denied(s, s->most_vpp);
+    s->c.knobs = present;
+    return denied;
+}
+
 /* Makes the present knobs the leanest of the spot and stages at an end with a state of
    recomputation and an offload; false: there is none. */
 static bool make_lean(struct search *s, int recompute, int offload, enum lean_end end)
@@ -127,11 +136,6 @@ static bool lean_has_room(struct search *s, int recompute, int offload, struct c
     *o = (struct contender){.fits = FITS_NO};
     if (end_has_room(s, recompute, offload, LEAN_PASSES, o, &in_step)) return true;
     return in_step && end_has_room(s, recompute, offload, LEAN_STEP, o, &in_step);
-}
-
-void room_forget(struct search *s)
-{
-    memset(s->rooms, 0, sizeof s->rooms);
 }
 
 /* ---- states of recomputation by what they keep ---- */
@@ -200,19 +204,36 @@ static void make_ladder(struct search *s)
 }
 
 /* Where one has no room, none has that keeps more on the GPU; where one has, all that keep less. */
+static void note_cramped(struct search *s, uint64_t states, int offload)
+{
+    const struct kind *kind = present_kind(s);
+    for (int i = 0; i < kind->n_offloads; i++)
+        if (kind->less_offload[offload] >> i & 1) s->rooms[i].cramped |= states;
+}
+
+void room_is_noted(struct search *s, int recompute, int offload)
+{
+    const struct kind *kind = present_kind(s);
+    if (!s->group->ladder) make_ladder(s);
+    for (int i = 0; i < kind->n_offloads; i++)
+        if (kind->more_offload[offload] >> i & 1)
+            s->rooms[i].roomy |= s->group->ladder->more[recompute];
+}
+
+void room_forget(struct search *s, int offload, uint64_t never)
+{
+    memset(s->rooms, 0, sizeof s->rooms);
+    note_cramped(s, never, offload);
+}
+
 static void ask_lean(struct search *s, int recompute, int offload)
 {
     struct contender o;
-    const struct kind *kind = present_kind(s);
-    const struct ladder *ladder = s->group->ladder;
-    bool roomy = !lean_is_denied(s, recompute, offload, s->c.knobs.vpp) &&
-                 lean_has_room(s, recompute, offload, &o);
-    uint32_t which = roomy ? kind->more_offload[offload] : kind->less_offload[offload];
-    for (int i = 0; i < kind->n_offloads; i++) {
-        if (!(which >> i & 1)) continue;
-        s->rooms[i].roomy |= roomy ? ladder->more[recompute] : 0;
-        s->rooms[i].cramped |= roomy ? 0 : ladder->less[recompute];
-    }
+    if (!lean_is_denied(s, recompute, offload, s->c.knobs.vpp) &&
+        lean_has_room(s, recompute, offload, &o))
+        room_is_noted(s, recompute, offload);
+    else
+        note_cramped(s, s->group->ladder->less[recompute], offload);
 }
 
 /* A state of which nothing is known: where room began the last time, or just before that, else the
@@ -236,6 +257,12 @@ static int edge_of(const struct search *s, const struct room *room)
     while (at < n && !(room->roomy >> s->group->ladder->order[at] & 1))
         at++;
     return at;
+}
+
+bool room_is_known_cramped(const struct search *s, int recompute, int offload)
+{
+    const struct room *room = &s->rooms[offload];
+    return (room->cramped & ~room->roomy) >> recompute & 1;
 }
 
 bool room_is_cramped_now(struct search *s, int recompute, int offload)
@@ -262,20 +289,24 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
     return !(room->roomy & bit);
 }
 
-uint64_t room_never(struct search *s, int offload, int most_vpp)
+uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked)
 {
     struct room known = {0};
     uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute);
+    *asked = 0;
     if (s->request->exhaustive) return 0;
     if (!s->group->ladder) make_ladder(s);
     while (~(known.roomy | known.cramped) & all) {
-        int state = next_state(s, &known, UNKNOWN_EDGE);
-        if (lean_is_denied(s, state, offload, most_vpp))
+        int state = next_state(s, &known, s->never_edge);
+        if (lean_is_denied(s, state, offload, most_vpp)) {
             known.cramped |= s->group->ladder->less[state];
-        else
+            *asked |= (uint64_t)1 << state;
+        } else {
             known.roomy |= s->group->ladder->more[state];
+        }
     }
-    return known.cramped & all;
+    s->never_edge = edge_of(s, &known);
+    return known.cramped & ~known.roomy & all;
 }
 
 /* ---- hopeless spots ---- */

@@ -172,11 +172,19 @@ static bool is_refused(const struct search *s)
     return r->refused && r->refused(r->context, &s->c.knobs);
 }
 
-/* SQUEEZED: it fits with its layers divided by memory, and would be faster if it kept less. */
-enum result { TOO_SLOW, NO_ROOM, REFUSED, SQUEEZED, GOOD };
+/* What makes room on the present spot and stages. */
+struct relief {
+    int recompute, offload;
+    double seconds; /* that the offload adds at least */
+};
+
+/* SQUEEZED: it fits with its layers divided by memory, and would be faster if it kept less.
+   HOPELESS: no room, nor with other virtual stages of the class being visited. */
+enum result { TOO_SLOW, NO_ROOM, HOPELESS, REFUSED, SQUEEZED, GOOD };
 
 /* Tries the present knobs, all of them set. */
-static enum result try_plan(struct search *s, const struct time_rates *rates)
+static enum result try_plan(struct search *s, const struct time_rates *rates,
+                            const struct relief *x)
 {
     struct contender o;
     bool moved;
@@ -186,30 +194,36 @@ static enum result try_plan(struct search *s, const struct time_rates *rates)
     double least = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
     least += around_pipeline(s, least);
     if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
-    if (room_is_denied(s, s->c.knobs.vpp) || !room_is_found(s, &o, &moved)) return NO_ROOM;
+    if (room_is_denied_to_all(s)) return HOPELESS;
+    if (s->least_vpp < s->most_vpp && room_is_denied(s, s->c.knobs.vpp)) return NO_ROOM;
+    if (!room_is_found(s, &o, &moved)) return NO_ROOM;
+    room_is_noted(s, x->recompute, x->offload);
     return !offer(s, &o) ? REFUSED : moved ? SQUEEZED : GOOD;
 }
 
-/* Tries the present variant with every side that may be best. Whether none of them would do better
-   with more room, and one may be at all. */
-static bool try_sides(struct search *s, const struct time_rates *rates, int offload)
+/* Tries the present variant with every side that may be best. GOOD: none of them would do better
+   with more room, and one may be at all; HOPELESS: all are; else NO_ROOM. */
+static enum result try_sides(struct search *s, const struct time_rates *rates,
+                             const struct relief *x)
 {
     const struct kind *kind = present_kind(s);
     uint32_t needless = 0;
     struct knobs plain = s->c.knobs;
-    bool settled = true, any = false;
+    bool settled = true, hopeless = true, any = false;
     for (int i = 0; i < kind->n_sides; i++) {
         if (needless & 1u << i && !s->request->exhaustive) continue;
         s->c.knobs = plain;
         if (!combination_set(&kind->sides[i], &s->c) ||
-            !combination_set(&kind->offloads[offload], &s->c))
+            !combination_set(&kind->offloads[x->offload], &s->c))
             continue;
-        enum result one = try_plan(s, rates);
+        enum result one = try_plan(s, rates, x);
         settled = settled && (one == GOOD || one == TOO_SLOW);
+        hopeless = hopeless && one == HOPELESS;
         if (one != REFUSED) needless |= kind->worse[i];
         any = true;
     }
-    return settled && any;
+    s->c.knobs = plain;
+    return any && settled ? GOOD : any && hopeless ? HOPELESS : NO_ROOM;
 }
 
 /* ---- visiting ---- */
@@ -226,12 +240,6 @@ static double cpu_seconds(struct search *s, const struct combination *offload)
            sharding_optimizer(&s->timing, &without, s->params);
 }
 
-/* What makes room on the present spot and stages. */
-struct relief {
-    int recompute, offload;
-    double seconds; /* that the offload adds at least */
-};
-
 /* Whether the present variant cannot have the offload, or refusals that are known hold with it,
    whatever the sides. */
 static bool is_refused_with(struct search *s, const struct combination *offload)
@@ -245,8 +253,13 @@ static bool is_refused_with(struct search *s, const struct combination *offload)
     return refused;
 }
 
-/* Tries a variant; false: no other has room either. */
-static bool try_variant(struct search *s, struct variant *v, const struct relief *x)
+/* Variants without room after which the leanest is asked whether any has, which takes as long as to
+   try a few. */
+enum { TRIED_FIRST = 3 };
+
+/* Tries a variant; false: no other has room either. *without: those that were tried and have none,
+   or would do better with more. */
+static bool try_variant(struct search *s, struct variant *v, const struct relief *x, int *without)
 {
     bool all = s->request->exhaustive;
     const struct combination *offload = &present_kind(s)->offloads[x->offload];
@@ -257,8 +270,13 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
          settled = slow;
     if (!slow && !is_refused_with(s, offload)) {
-        cramped = !all && room_is_cramped(s, x->recompute, x->offload);
-        settled = !cramped && try_sides(s, rates, x->offload);
+        cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
+                                          : room_is_known_cramped(s, x->recompute, 0));
+        enum result one = cramped ? NO_ROOM : try_sides(s, rates, x);
+        settled = one == GOOD;
+        if (one == HOPELESS) variant_give_up(v, x->recompute, x->offload);
+        if (!settled && !all && ++*without >= TRIED_FIRST)
+            cramped = room_is_cramped(s, x->recompute, x->offload);
     }
     s->risky = false;
     if (settled) variant_settle(s, v, x->recompute, x->offload);
@@ -270,12 +288,13 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
 {
     struct group *g = s->group;
     int vpp = s->c.knobs.vpp;
+    int without = 0;
     bool room = true, all = s->request->exhaustive;
     for (size_t i = 0; i < g->n_variants && room; i++) {
         if (!all && variant_is_settled(&g->variants[i], x->recompute, x->offload)) continue;
         set_spot(s, spot, vpp);
         s->wish = wish + g->variants[i].wish;
-        room = try_variant(s, &g->variants[i], x);
+        room = try_variant(s, &g->variants[i], x, &without);
     }
     set_spot(s, spot, vpp);
 }
@@ -283,8 +302,8 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
 /* Whether it is known already that there is no room, or that every variant is settled. */
 static bool is_idle(const struct search *s, const struct relief *x, uint64_t settled)
 {
-    uint64_t idle = s->rooms[x->offload].cramped | settled;
-    return !s->request->exhaustive && idle >> x->recompute & 1;
+    bool idle = room_is_known_cramped(s, x->recompute, x->offload) || settled >> x->recompute & 1;
+    return !s->request->exhaustive && idle;
 }
 
 /* Tries every state of recomputation with an offload. */
@@ -393,7 +412,6 @@ static void take_schedule(struct search *s)
    that none with it undercuts. */
 static void try_stages(struct search *s, const struct spot *spot, double wish, bool plain)
 {
-    room_forget(s);
     if (!plain && !needs_offload(s)) return;
     variants_open(s);
     s->out->visited += !s->offload_alone;
@@ -404,12 +422,22 @@ static void try_stages(struct search *s, const struct spot *spot, double wish, b
     }
 }
 
-static void visit_stages(struct search *s, const struct spot *spot, bool plain)
+/* The offload of which it is asked what has room before a spot has its turn. */
+static int offload_asked(const struct search *s)
+{
+    return s->offload_alone ? present_kind(s)->leanest : 0;
+}
+
+/* Tries the present stages. `never`: states of recomputation that have no room on any of them with
+   that offload. */
+static void visit_stages(struct search *s, const struct spot *spot, bool plain, uint64_t never)
 {
     double wish = spot->wish + search_wish(s, PART_STAGES);
     int vpp = s->c.knobs.vpp;
     if (!any_matters(s, 0, vpp, wish) || is_barred(s)) return;
-    take_schedule(s);
+    spots_recall_schedule(&s->spots);
+    if (any_matters(s, 0, vpp, wish)) take_schedule(s);
+    room_forget(s, offload_asked(s), never);
     if (any_matters(s, 0, vpp, wish)) try_stages(s, spot, wish, plain);
     spots_leave_schedule(&s->spots);
 }
@@ -451,7 +479,7 @@ static void queue(struct search *s, const struct spot *spot)
         if (x.n == 0) continue;
         set_spot(s, spot, x.values[0]);
         int most = x.values[x.n - 1];
-        uint64_t never = room_never(s, s->offload_alone ? present_kind(s)->leanest : 0, most);
+        uint64_t never = room_never(s, offload_asked(s), most, &turn.never[more]);
         turn.least[more] = order_bound(s, never, most);
         turn.bound = fmin(turn.bound, turn.least[more] * prefer_factor(spot->wish));
     }
@@ -483,26 +511,72 @@ static void order_stages(const struct search *s, struct stages *x)
     }
 }
 
-static void visit(struct search *s, const struct turn *turn)
+/* Visits stages that are near one another, which share bounds. */
+static void visit_near(struct search *s, const struct turn *turn, struct stages *x, bool more)
 {
+    double wish = turn->spot->wish;
+    int most = x->values[x->n - 1];
+    set_spot(s, turn->spot, x->values[0]);
+    bool any = any_matters(s, turn->least[more], most, wish), plain = any && !s->offload_alone;
+    if (!any && (s->offload_alone || !offload_matters(s, most, wish))) return;
+    s->least_vpp = x->values[0], s->most_vpp = most;
+    variants_start(s);
+    order_stages(s, x);
+    for (int i = 0; i < x->n; i++) {
+        set_spot(s, turn->spot, x->values[i]);
+        visit_stages(s, turn->spot, plain, turn->never[more]);
+    }
+}
+
+/* Of a class, the most promising stages alone. Whether there are others. */
+static bool visit_first(struct search *s, const struct turn *turn, const struct stages *x,
+                        bool more)
+{
+    struct stages one = *x;
+    set_spot(s, turn->spot, x->values[0]);
+    order_stages(s, &one);
+    one.n = 1;
+    visit_near(s, turn, &one, more);
+    return x->n > 1;
+}
+
+/* The others, up to twice as many virtual stages at a time. */
+static void visit_others(struct search *s, const struct turn *turn, const struct stages *x,
+                         bool more)
+{
+    struct stages sorted = *x, near;
+    set_spot(s, turn->spot, x->values[0]);
+    order_stages(s, &sorted);
+    for (int i = 0; i < x->n;) {
+        int least = x->values[i];
+        for (near.n = 0; i < x->n && x->values[i] < 2 * least; i++)
+            if (x->values[i] != sorted.values[0]) near.values[near.n++] = x->values[i];
+        if (near.n > 0) visit_near(s, turn, &near, more);
+    }
+}
+
+/* First the most promising stages alone, then, once others near have had their turn too, the rest:
+   a good plan of each that is found early bounds much away. */
+static void visit(struct search *s, struct turn *turn)
+{
+    static const double later = 1.2; /* bounds are as far below the plans that are found */
     struct axis vpp;
+    bool left = false;
     if (!enter(s, turn->spot, &vpp)) return;
     s->params = sharding_params(&s->c);
     variants_list(s);
     for (int more = 1; more >= 0; more--) {
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
-        set_spot(s, turn->spot, x.values[0]);
-        double wish = turn->spot->wish;
-        int most = x.values[x.n - 1];
-        bool any = any_matters(s, turn->least[more], most, wish), plain = any && !s->offload_alone;
-        if (!any && (s->offload_alone || !offload_matters(s, most, wish))) continue;
-        order_stages(s, &x);
-        for (int i = 0; i < x.n; i++) {
-            set_spot(s, turn->spot, x.values[i]);
-            visit_stages(s, turn->spot, plain);
-        }
+        if (turn->begun)
+            visit_others(s, turn, &x, more);
+        else
+            left = visit_first(s, turn, &x, more) || left;
     }
+    if (!left) return;
+    turn->begun = true;
+    turn->bound *= later;
+    order_add(s, *turn);
 }
 
 /* A spot waits while others have smaller bounds, of either kind. */
@@ -663,6 +737,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->known_memory = ARENA_ARRAY(a, struct known_memory *, SEARCH_KNOWN_MEMORY);
     for (int i = 0; i < KINDS_MOST_OFFLOADS; i++)
         s->edges[i] = UNKNOWN_EDGE;
+    s->never_edge = UNKNOWN_EDGE;
     part_wishes(s);
     s->spots = (struct spots){.request = request,
                               .arena = a,

@@ -142,7 +142,7 @@ static double shortest_by_schedule(const struct spots *s, const struct config *c
     double missing = lacking(times, r->embedding, rates->embedding) +
                      lacking(times, r->head, rates->head) +
                      m->mtp_layers * lacking(times, r->mtp, rates->mtp) +
-                     c->knobs.pp * lacking(times, sent, sent);
+                     c->knobs.pp * lacking(times, c->knobs.vpp * s->schedule.sent, sent);
     for (int i = 0; i < m->n_kinds; i++)
         missing += s->kind_counts[i] * lacking(times, r->kinds[i], rates->kinds[i]);
     double busy = n * (w.all / c->knobs.pp + sent);
@@ -193,6 +193,28 @@ double spots_bound_of_split(const struct spots *s, const struct config *c,
     return rates->slow * knobs_schedules(&c->knobs) * pass + rates->fixed;
 }
 
+/* Where the schedule of the present stages is kept. */
+static struct schedule *known_schedule(const struct spots *s)
+{
+    const struct knobs *k = &s->c->knobs;
+    uint64_t at = ((uint64_t)k->pp * 31 + (uint64_t)k->vpp) * 31 + (uint64_t)knobs_scheduled(k);
+    return &s->known_schedules[at % SPOTS_KNOWN_SCHEDULES];
+}
+
+void spots_recall_schedule(struct spots *s)
+{
+    const struct knobs *k = &s->c->knobs;
+    const struct schedule *x = known_schedule(s);
+    if (x->pp == k->pp && x->vpp == k->vpp && x->microbatches == knobs_scheduled(k))
+        s->schedule = *x;
+}
+
+static bool is_recalled(const struct spots *s, const struct time_rates *rates, double sent)
+{
+    return s->schedule.seconds > 0 && s->schedule.sent == sent &&
+           memcmp(&s->schedule.rates, rates, sizeof *rates) == 0;
+}
+
 void spots_take_schedule(struct spots *s, const struct time_rates *rates)
 {
     struct config *c = s->c;
@@ -200,6 +222,8 @@ void spots_take_schedule(struct spots *s, const struct time_rates *rates)
     struct layout layout;
     double forward[LAYOUT_MAX_CHUNKS], backward[LAYOUT_MAX_CHUNKS];
     double transfer = comm_stage_exposed(s->timing, k);
+    if (is_recalled(s, rates, 2 * transfer)) return;
+    spots_leave_schedule(s);
     bool divided = k->pp > 1 && split_by_time(c, rates, &layout);
     c->knobs = saved;
     if (!divided) return;
@@ -209,7 +233,13 @@ void spots_take_schedule(struct spots *s, const struct time_rates *rates)
         backward[i] = transfer + 2 * chunk / 3;
     }
     struct pipeline p = pipeline_of_knobs(k, layout.n_chunks, forward, backward);
-    s->schedule = (struct schedule){*rates, (1 - SPLIT_MOVING) * pipeline_time(&p)};
+    s->schedule = (struct schedule){.rates = *rates,
+                                    .sent = 2 * transfer,
+                                    .seconds = (1 - SPLIT_MOVING) * pipeline_time(&p),
+                                    .pp = k->pp,
+                                    .vpp = k->vpp,
+                                    .microbatches = p.microbatches};
+    *known_schedule(s) = s->schedule;
 }
 
 void spots_leave_schedule(struct spots *s)
@@ -340,6 +370,7 @@ static int spot_cmp(const void *left, const void *right)
 
 void spots_fill(struct spots *s)
 {
+    s->known_schedules = ARENA_ARRAY(s->arena, struct schedule, SPOTS_KNOWN_SCHEDULES);
     const struct model_shape *m = &s->c->model;
     for (int i = 0; i < m->num_layers; i++)
         s->kind_counts[m->layers[i]]++;

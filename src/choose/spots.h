@@ -35,8 +35,14 @@ struct group {
 /* How long pipelines take whose stages wait for one another. */
 struct schedule {
     struct time_rates rates;
-    double seconds; /* of a pipeline at these rates, that no division undercuts; 0: not known */
+    double sent;    /* seconds of a chunk's transfers, to and fro */
+    double seconds; /* of a pipeline at these, that no division undercuts; 0: not known */
+    int pp, vpp;
+    int64_t microbatches;
 };
+
+/* Schedules that were worked out: at other rates they bound too, if less. */
+enum { SPOTS_KNOWN_SCHEDULES = 256 };
 
 struct spots {
     const struct search_request *request;
@@ -48,9 +54,9 @@ struct spots {
     struct known_kernels *kernels;
     VEC(struct spot) items; /* by bound */
     VEC(struct group *) groups;
-    struct schedule schedule;
-    int kind_counts[MODEL_MAX_KINDS]; /* layers of each kind */
-    size_t layouts;                   /* with every number of virtual stages */
+    struct schedule schedule, *known_schedules; /* [SPOTS_KNOWN_SCHEDULES] */
+    int kind_counts[MODEL_MAX_KINDS];           /* layers of each kind */
+    size_t layouts;                             /* with every number of virtual stages */
     uint32_t n_families;
     uint32_t families[AXIS_MAX_PP + 1]; /* by pp: 1 + the present sizes' family; 0: none yet */
     bool two_kinds;                     /* with and without sharded parameters */
@@ -75,8 +81,10 @@ double spots_bound(const struct spots *s, const struct config *c, const struct t
 double spots_bound_of_split(const struct spots *s, const struct config *c,
                             const struct time_rates *rates, const struct layout *layout);
 /* From here on spots_bound is of the present knobs' stages alone and knows their schedule, not the
-   sums alone: worked out at these rates, it holds for all. */
+   sums alone: worked out at these rates, it holds for all; */
 void spots_take_schedule(struct spots *s, const struct time_rates *rates);
+/* as it was worked out the last time for as many stages and microbatches, if it was. */
+void spots_recall_schedule(struct spots *s);
 /* Of any stages again. */
 void spots_leave_schedule(struct spots *s);
 

@@ -65,6 +65,7 @@ static void measure(struct search *s, struct variant *v)
     const struct kind *kind = present_kind(s);
     v->rates = ARENA_ARRAY(s->arena, struct time_rates *, (size_t)kind->n_recompute);
     v->settled = ARENA_ARRAY(s->arena, uint64_t, (size_t)kind->n_offloads);
+    v->hopeless = ARENA_ARRAY(s->arena, uint64_t, (size_t)kind->n_offloads);
     s->c.knobs = v->knobs;
     space_set(kind->recompute[0], &s->c);
     v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0), 1);
@@ -135,13 +136,26 @@ void variants_list(struct search *s)
     s->c.knobs = saved;
 }
 
+void variants_start(struct search *s)
+{
+    size_t bytes = (size_t)present_kind(s)->n_offloads * sizeof(uint64_t);
+    for (size_t i = 0; i < s->group->n_variants; i++)
+        memset(s->group->variants[i].hopeless, 0, bytes);
+}
+
 void variants_open(struct search *s)
 {
     size_t bytes = (size_t)present_kind(s)->n_offloads * sizeof(uint64_t);
     for (size_t i = 0; i < s->group->n_variants; i++) {
-        memset(s->group->variants[i].settled, 0, bytes);
-        s->group->variants[i].fast = 0;
+        struct variant *v = &s->group->variants[i];
+        memcpy(v->settled, v->hopeless, bytes);
+        v->fast = 0;
     }
+}
+
+void variant_give_up(struct variant *v, int recompute, int offload)
+{
+    v->hopeless[offload] |= (uint64_t)1 << recompute;
 }
 
 void variant_settle(struct search *s, const struct variant *v, int recompute, int offload)

@@ -44,6 +44,8 @@ struct variant {
                                   matter without offload with state r of recomputation */
     uint64_t *settled;         /* [n_offloads] on the present spot and stages: bit r: needs no trial
                                   with state r of recomputation */
+    uint64_t *hopeless;        /* [n_offloads] likewise, for want of room on all stages of the class
+                                  being visited */
 };
 
 /* What no variant of a group undercuts, of those with a risk or of those without. */
@@ -83,7 +85,10 @@ struct turn {
     const struct spot *spot;
     double bound; /* of the score, seconds, of plans that may have room, in the first pass without
                      offload, in the second beside the one that moves most */
-    double least[2]; /* of their step time, without and with virtual stages */
+    double least[2];   /* of their step time, without and with virtual stages */
+    uint64_t never[2]; /* of either, states of recomputation that have no room: those that were
+                          asked (room_never) */
+    bool begun;        /* the most promising number of virtual stages of either was tried */
 };
 
 struct known_memory {
@@ -107,9 +112,11 @@ struct search {
     struct group *group;
     size_t kind; /* index */
     struct rank_params params;
+    int least_vpp, most_vpp; /* virtual stages of the class being visited */
     struct room rooms[KINDS_MOST_OFFLOADS];
     int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
                                        ladder's order; or UNKNOWN_EDGE */
+    int never_edge;                 /* the same of what room_never found last */
     double wish;                    /* of all parts of the present plan but PART_STATE */
     const struct time_layers *layers;
     const struct time_rates *rates;
@@ -152,13 +159,20 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved);
 /* Whether the present plan has no room however its layers are divided, with its virtual stages or
    any number from there to `most_vpp`: quick, and false where it is not known. */
 bool room_is_denied(struct search *s, int most_vpp);
+/* The same of all virtual stages of the class being visited. */
+bool room_is_denied_to_all(struct search *s);
 /* The states of recomputation, as bits, of which that is so with an offload on the present spot,
-   whatever the other switches. */
-uint64_t room_never(struct search *s, int offload, int most_vpp);
-/* Forgets what is known of the spot and stages before. */
-void room_forget(struct search *s);
-/* Whether a state of recomputation has no room on the present spot and stages with an offload,
-   whatever the other switches. */
+   whatever the other switches, as far as those tell that were asked. *asked: these alone. */
+uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked);
+/* Forgets what is known of the spot and stages before, but for what has no room with an offload
+   (room_never). */
+void room_forget(struct search *s, int offload, uint64_t never);
+/* Notes that a plan with the state of recomputation and the offload has room. */
+void room_is_noted(struct search *s, int recompute, int offload);
+/* Whether it is known already that a state of recomputation has no room on the present spot and
+   stages with an offload, whatever the other switches. */
+bool room_is_known_cramped(const struct search *s, int recompute, int offload);
+/* Whether that is so. */
 bool room_is_cramped(struct search *s, int recompute, int offload);
 /* The same where nothing will be asked of other states: directly. */
 bool room_is_cramped_now(struct search *s, int recompute, int offload);
@@ -187,8 +201,13 @@ void variants_list(struct search *s);
 void variant_set(struct search *s, const struct variant *v, int recompute);
 /* Rates of the present knobs, which are the variant's, that no side and no pp undercuts. */
 const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute);
-/* Nothing is settled, nor known to be fast, on the present spot and stages. */
+/* No variant is hopeless on the class of stages. */
+void variants_start(struct search *s);
+/* Nothing but what is hopeless is settled, nor known to be fast, on the present spot and stages. */
 void variants_open(struct search *s);
+/* Notes that a variant has no room on the class of stages with an offload and a state of
+   recomputation. */
+void variant_give_up(struct variant *v, int recompute, int offload);
 /* Notes that a variant needs no further trial with an offload and a state of recomputation: nor do
    those that are no faster, repeat no less and offload no less. */
 void variant_settle(struct search *s, const struct variant *v, int recompute, int offload);

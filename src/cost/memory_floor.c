@@ -21,6 +21,7 @@ struct floor {
     struct bytes layers[MODEL_MAX_KINDS];                      /* of each kind */
     double flight[COST_MAX_STAGES], least_flight, most_flight; /* microbatches at least */
     double backward; /* transient bytes of the layer whose backward needs least */
+    double buffers;  /* of a rank in the middle */
     double certain;  /* bytes at the upper end of the estimate for one of the estimate */
     double spread[CAUSES];
 };
@@ -97,7 +98,7 @@ static double end_bytes(const struct floor *f, int rank)
     double own = activation_outputs(w, &s, NULL) +
                  s.n_mtp * (w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed);
     if (rank == 0) own += f->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
-    own += state_buffers(w, &s, NULL) - middle_buffers(w); /* an end receives from one side */
+    own += state_buffers(w, &s, NULL) - f->buffers; /* an end receives from one side */
     return f->certain * (held(w, &s) + own + fmax(0, head - f->backward));
 }
 
@@ -215,6 +216,7 @@ static void start(struct floor *f, const struct memory_work *w, const int counts
     for (int i = 0; i < w->c->model.n_kinds; i++)
         f->layers[i] = layer_bytes(w, i);
     f->backward = least_backward(w);
+    f->buffers = middle_buffers(w);
 }
 
 double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
@@ -228,5 +230,5 @@ double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL
     set_flight(&f, most_vpp);
     const struct bytes *unit = &f.layers[most_frequent(counts)];
     if (high) set_interval(&f, unit);
-    return weighted_mean(&f, unit) + f.certain * middle_buffers(w);
+    return weighted_mean(&f, unit) + f.certain * f.buffers;
 }

@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "plan/framework.h"
 
@@ -183,23 +184,45 @@ static void fill_chunks(const struct split *s, int rank, uint16_t *decoders)
         decoders[v * s->pp + rank] = (uint16_t)(each + (v < more));
 }
 
-double split_busiest(const struct config *c, const struct time_rates *rates,
-                     const struct layout *layout)
+/* Seconds of a microbatch on each rank, and in the chunks before its first one. */
+static void time_ranks(const struct config *c, const struct time_rates *rates,
+                       const struct layout *layout, double *ranks, double *before)
 {
     const struct model_shape *m = &c->model;
-    double ranks[LAYOUT_MAX_CHUNKS], longest = 0;
+    double all = 0;
     int layer = 0, pp = c->knobs.pp;
     for (int r = 0; r < pp; r++)
-        ranks[r] = 0;
+        ranks[r] = before[r] = 0;
     for (int i = 0, r = 0; i < layout->n_chunks; i++, r = r + 1 < pp ? r + 1 : 0) {
+        double chunk = layout->mtp[i] * rates->mtp;
         for (int end = layer + layout->decoders[i]; layer < end; layer++)
-            ranks[r] += rates->kinds[m->layers[layer]];
-        if (layout->embedding[i]) ranks[r] += rates->embedding;
-        if (layout->loss[i]) ranks[r] += rates->head;
-        ranks[r] += layout->mtp[i] * rates->mtp;
+            chunk += rates->kinds[m->layers[layer]];
+        if (layout->embedding[i]) chunk += rates->embedding;
+        if (layout->loss[i]) chunk += rates->head;
+        if (i < pp) before[r] = all;
+        all += chunk;
+        ranks[r] += chunk;
     }
-    for (int r = 0; r < pp; r++)
+}
+
+/* Seconds of a microbatch on the rank that takes longest. */
+static double busiest(const struct config *c, const struct time_rates *rates,
+                      const struct layout *layout)
+{
+    double ranks[LAYOUT_MAX_CHUNKS], before[LAYOUT_MAX_CHUNKS], longest = 0;
+    time_ranks(c, rates, layout, ranks, before);
+    for (int r = 0; r < c->knobs.pp; r++)
         longest = fmax(longest, ranks[r]);
+    return longest;
+}
+
+double split_longest(const struct config *c, const struct time_rates *rates,
+                     const struct layout *layout)
+{
+    double ranks[LAYOUT_MAX_CHUNKS], before[LAYOUT_MAX_CHUNKS], longest = 0;
+    time_ranks(c, rates, layout, ranks, before);
+    for (int r = 0; r < c->knobs.pp; r++)
+        longest = fmax(longest, (double)knobs_scheduled(&c->knobs) * ranks[r] + before[r]);
     return longest;
 }
 
@@ -243,7 +266,7 @@ bool split_is_free(const struct config *c)
 static double pipeline_of(const struct split *s, const struct layout *layout)
 {
     double all = s->layers * s->mean + s->first + s->last;
-    return (double)knobs_scheduled(&s->c->knobs) * split_busiest(s->c, s->rates, layout) +
+    return (double)knobs_scheduled(&s->c->knobs) * busiest(s->c, s->rates, layout) +
            (all - all / s->pp) / s->vpp;
 }
 
@@ -408,12 +431,16 @@ static bool find_room(struct memory_work *w, const struct memory_estimate *m, in
 }
 
 /* One round: divides anew within the room that the stages of the present split have, as it stands
-   in *w. False: there is none. */
+   in *w. `before`: the room of the round before, then of this one. False: there is none, or it is
+   the same again, and so would be the split. */
 static bool fit_once(struct config *c, const struct time_rates *rates, struct memory_work *w,
-                     struct memory_estimate *m, struct layout *slot)
+                     struct memory_estimate *m, struct layout *slot, int *before)
 {
     int most[COST_MAX_STAGES];
-    if (!find_room(w, m, most) || !plan(c, rates, most, slot) || !memory_divide(c, w)) return false;
+    size_t bytes = (size_t)m->n_stages * sizeof *most;
+    if (!find_room(w, m, most) || memcmp(most, before, bytes) == 0) return false;
+    memcpy(before, most, bytes);
+    if (!plan(c, rates, most, slot) || !memory_divide(c, w)) return false;
     memory_peaks(w, m);
     return true;
 }
@@ -430,8 +457,9 @@ bool split_to_fit(struct config *c, const struct time_rates *rates, struct memor
                   struct memory_estimate *m, struct layout *slot)
 {
     if (m->fits == FITS_YES || !split_is_free(c) || !has_spare(m)) return false;
+    int before[COST_MAX_STAGES] = {-1}; /* of no stage */
     /* again where other kinds of layers came to stand on a stage than its room was counted in */
-    for (int i = 0; i < MOST_ROUNDS && fit_once(c, rates, w, m, slot); i++)
+    for (int i = 0; i < MOST_ROUNDS && fit_once(c, rates, w, m, slot, before); i++)
         if (m->fits == FITS_YES) return true;
     split_by_time(c, rates, slot);
     return false;

@@ -30,9 +30,9 @@ bool split_polish(struct config *c, struct layout *slot);
 /* The part of a step that any other division gains at most over the one by time: a percent or two
    where polishing moves layers. */
 static const double SPLIT_MOVING = 0.02;
-/* Seconds of a microbatch on the rank that takes longest: a step's pipeline needs at least that for
-   each of its microbatches. */
-double split_busiest(const struct config *c, const struct time_rates *rates,
+/* Seconds of a pass that no schedule of a division undercuts: a rank does its chunks of every
+   microbatch, after the first one came through the chunks before it. */
+double split_longest(const struct config *c, const struct time_rates *rates,
                      const struct layout *layout);
 
 #endif

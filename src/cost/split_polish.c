@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cost/sharding.h"
 #include "cost/split.h"
 
 /* Parts of a step: by which a move has to gain, and a layout string where there was none, all moves
@@ -17,9 +18,10 @@ struct polish {
     const struct time_layers *layers;
     struct time_rates rates;
     struct layout layout;
-    double mean;    /* seconds of a microbatch on a rank */
-    int fits;       /* of the plan before */
-    double seconds; /* of its step now */
+    double mean;      /* seconds of a microbatch on a rank */
+    double optimizer; /* seconds of its step, however the layers are divided */
+    int fits;         /* of the plan before */
+    double seconds;   /* of its step now */
 };
 
 static void move_layer(struct layout *l, int from, int to)
@@ -49,11 +51,10 @@ static double mean_of(const struct config *c, const struct time_rates *rates)
 /* Seconds that the step cannot undercut. */
 static double least_seconds(const struct polish *p)
 {
-    double busiest = split_busiest(p->c, &p->rates, &p->layout);
-    double microbatches = (double)knobs_microbatches(&p->c->knobs);
-    double pipeline =
-        time_least_pipeline(&p->rates, microbatches * p->mean, microbatches * busiest);
-    return p->rates.slow * pipeline + p->rates.fixed;
+    const struct knobs *k = &p->c->knobs;
+    double busy = (double)knobs_scheduled(k) * p->mean;
+    double pass = time_least_pipeline(&p->rates, busy, split_longest(p->c, &p->rates, &p->layout));
+    return p->rates.slow * knobs_schedules(k) * pass + p->rates.fixed + p->optimizer;
 }
 
 static bool goes_on_to_fit(const struct polish *p)
@@ -120,6 +121,7 @@ bool split_polish(struct config *c, struct layout *slot)
     time_layers_init(&trial, &layers);
     time_rates_of(&layers, &trial, &p.rates);
     p.mean = mean_of(&trial, &p.rates);
+    p.optimizer = sharding_optimizer(&layers.timing, &trial.knobs, sharding_params(&trial));
     p.fits = (int)m.fits;
     double before = p.seconds = time_step(&layers, &trial),
            wanted = c->knobs.layout > 0 ? 0 : LAYOUT_GAINS;

@@ -111,3 +111,5 @@ by_hand 8 4194304 2000000000 2.5 qwen3-30b-a3b --platform h100 --framework autom
 
 # what the precision bars is known before any layout is looked at
 ask 1 "whatever the layout: fp8_param_gather needs fp8" qwen3-30b-a3b --gpus 16 --platform h100 --framework bridge --pin fp8_param_gather=true
+# and where an override beside torch's FSDP2, which no search chooses, would change what is pinned
+ask 1 "whatever the layout: fp8_param_gather needs fp8" qwen3-30b-a3b --gpus 16 --platform h100 --framework megatron --pin fp8_param_gather=true
