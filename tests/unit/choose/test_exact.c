@@ -214,7 +214,7 @@ static void try_states(struct loops *l, const struct decision *d)
 }
 
 /* Offload is for layouts on which nothing fits without, short of whole layers recomputed (guide
-   S1.4), and for all where the best plan of these offloads. */
+   S1.4), and for all where the best plan of these offloads, or recomputes whole layers itself. */
 static void try_layout(struct loops *l)
 {
     struct knobs *k = &l->c.knobs;
@@ -342,11 +342,18 @@ static void try_spaces(struct loops *l)
     if (base->knobs.gpus > 1) try_sharding(l, FSDP_OPTIM_GRADS_PARAMS);
 }
 
+/* Whether it fits for what comes after recomputing modules alone. */
+static bool is_cramped(const struct loops *l, const struct knobs *k)
+{
+    bool full = k->recompute == RECOMPUTE_FULL && !is_pinned(l, knob_of(P_recompute_granularity));
+    return full || knobs_offload(k);
+}
+
 static void try_all(struct loops *l)
 {
     l->everywhere = false;
     try_spaces(l);
-    if (l->counts || !l->best.any || !knobs_offload(&l->best.knobs)) return;
+    if (l->counts || !l->best.any || !is_cramped(l, &l->best.knobs)) return;
     l->everywhere = true;
     try_spaces(l);
 }
@@ -568,6 +575,25 @@ static void no_pin_finds_a_faster_plan(void **state)
     arena_free(scratch);
 }
 
+/* Recomputing whole layers was once suggested, and the optimizer on the CPU not, with which nothing
+   has to be repeated. */
+static void whole_layers_are_no_better_than_offload(void **state)
+{
+    static const struct question open = {
+        "megatron", "qwen3-30b-a3b", "h100", "bf16", 8, 1024, 4096, {NULL}, NULL};
+    struct arena *scratch = arena_new(0);
+    struct question pinned = open;
+    struct asked all, some;
+    pinned.pins[0] = "optimizer_cpu_offload: true";
+    ask(*state, &open, &all, scratch);
+    ask(*state, &pinned, &some, scratch);
+    const struct contender *first = &all.answer.search->plans[0];
+    assert_true(knobs_offload(&first->knobs));
+    assert_false(first->risky);
+    assert_true(first->step_s <= 1.001 * some.answer.search->plans[0].step_s);
+    arena_free(scratch);
+}
+
 /* ---- drawn questions ---- */
 
 /* xorshift64: the same everywhere. */
@@ -686,7 +712,8 @@ int main(int argc, char **argv)
 {
     (void)argv;
     const struct CMUnitTest few[] = {cmocka_unit_test(nothing_is_better_than_the_answer),
-                                     cmocka_unit_test(no_pin_finds_a_faster_plan)};
+                                     cmocka_unit_test(no_pin_finds_a_faster_plan),
+                                     cmocka_unit_test(whole_layers_are_no_better_than_offload)};
     const struct CMUnitTest many[] = {cmocka_unit_test(nothing_is_better_than_any_answer)};
     return argc > 1 ? cmocka_run_group_tests(many, unit_open_arena, unit_close_arena)
                     : cmocka_run_group_tests(few, unit_open_arena, unit_close_arena);
