@@ -312,7 +312,8 @@ static void find_recompute(const struct kinds *all, const struct config *spot, s
 
 /* ---- the leanest ---- */
 
-/* Takes the state of one switch that needs the least memory. *peak: of *c as it is but for the
+/* Takes the state of one switch that needs the least memory; of the states' formats one that needs
+   no more than none, as beside it narrow gradients need no copies. *peak: of *c as it is but for the
    loss, 0: not known yet; then of *c as it became. */
 static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_end end,
                         const struct combination *offload, struct config *c, double *peak,
@@ -320,7 +321,7 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
 {
     struct states x = space_states(all->request, &decisions[id], c);
     struct knobs best = c->knobs, before = best;
-    bool loss = id == DECISION_LOSS;
+    bool loss = id == DECISION_LOSS, ties = id == DECISION_OPTIMIZER_PRECISION;
     double least = *peak;
     if (x.n == 1) return;
     if (loss || least == 0) least = peak_with(offload, end, loss, c);
@@ -328,7 +329,7 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
         c->knobs = before;
         space_set(x.items[i], c);
         double one = peak_with(offload, end, loss, c);
-        if (!(one < least)) continue;
+        if (ties ? !(one <= least) : !(one < least)) continue;
         least = one;
         best = c->knobs;
         states[id] = x.items[i];
@@ -337,14 +338,17 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
     *peak = loss ? 0 : least;
 }
 
-/* Switch by switch, the parameters in the format that *c has: of *c as it became. */
+/* Switch by switch, the parameters in the format that *c has; the states' formats first, on which it
+   depends what gradients need. */
 static void find_lean(const struct kinds *all, enum lean_end end, const struct combination *offload,
                       struct config *c, const struct move **states)
 {
     double peak = 0;
+    lean_switch(all, DECISION_OPTIMIZER_PRECISION, end, offload, c, &peak, states);
     for (int id = 0; id < DECISIONS; id++)
         if (space_is_switch(&decisions[id]) && !is_offload(&decisions[id]) &&
-            id != DECISION_PARAMETER_GATHER && id != DECISION_RECOMPUTE)
+            id != DECISION_PARAMETER_GATHER && id != DECISION_RECOMPUTE &&
+            id != DECISION_OPTIMIZER_PRECISION)
             lean_switch(all, (enum decision_id)id, end, offload, c, &peak, states);
 }
 
