@@ -91,6 +91,7 @@ struct loops {
     struct layout layout;
     size_t combinations;
     bool counts;     /* only that */
+    bool tight;      /* what may fit will do, as nothing surely does */
     bool offloads;   /* the states that keep something on the CPU are looked at too */
     bool everywhere; /* on all layouts, as the best plan has such states */
     bool fits;       /* something did on the present layout */
@@ -151,7 +152,7 @@ static bool is_risky(const struct loops *l)
 static bool has_room(const struct loops *l, const struct memory_estimate *m)
 {
     return m->fits == FITS_YES ||
-           (l->answer->tight && m->fits == FITS_TIGHT && m->peak <= l->c.machine.capacity_bytes);
+           (l->tight && m->fits == FITS_TIGHT && m->peak <= l->c.machine.capacity_bytes);
 }
 
 static void try_plan(struct loops *l)
@@ -444,7 +445,8 @@ static bool agrees_with(struct loops *l, const struct question *q)
     if (all->n == 0 && !l->best.any) return true;
     finish(l, &l->best);
     finish(l, &l->fastest);
-    bool same = all->n > 0 && l->best.any && is_same(all->plans[0].score, l->best.score) &&
+    bool same = all->n > 0 && l->best.any && l->tight == l->answer->tight &&
+                is_same(all->plans[0].score, l->best.score) &&
                 (is_same(fastest_of(all)->step_s, l->fastest.step_s) ||
                  (is_last_resort(fastest_of(all), &all->plans[0]) &&
                   fastest_of(all)->step_s < l->fastest.step_s));
@@ -473,6 +475,10 @@ static void compare(struct loops *l, const struct question *q, struct tally *tal
     try_all(l);
     if (!l->best.any) {
         pin_all(l, false);
+        try_all(l);
+    }
+    if (!l->best.any) {
+        l->tight = true;
         try_all(l);
     }
     tally->compared++;
