@@ -220,7 +220,7 @@ static void try_layout(struct loops *l)
 {
     struct knobs *k = &l->c.knobs;
     const struct knob *sequence = knob_of(P_sequence_parallel);
-    if (!knobs_divide(k) || (k->vpp > 1 && knobs_microbatches(k) % k->pp)) return;
+    if (!knobs_divide(k) || (k->vpp > 1 && knobs_scheduled(k) % k->pp)) return;
     k->sequence_parallel =
         k->tp > 1 && (!is_pinned(l, sequence) || l->answer->base.knobs.sequence_parallel);
     l->fits = l->offloads = false;
@@ -279,6 +279,14 @@ static bool serves_etp(const struct config *base, const struct knobs *k, int etp
             is_power(etp) && etp <= k->tp && base->model.expert_ffn % etp == 0);
 }
 
+/* Of a pipeline's schedule that takes a batch of its own, each pass long enough to fill it. */
+static bool serves_passes(const struct config *base, const struct knobs *k, int passes)
+{
+    int64_t n = knobs_microbatches(k);
+    return passes == 1 || (config_traits(base)->schedule_takes_batch && k->pp > 1 &&
+                           n % passes == 0 && n / passes >= k->pp);
+}
+
 static bool serves(const struct loops *l, enum decision_id axis, int n)
 {
     const struct config *base = &l->answer->base;
@@ -290,6 +298,7 @@ static bool serves(const struct loops *l, enum decision_id axis, int n)
     case DECISION_ETP: return serves_etp(base, k, n);
     case DECISION_EP: return n == 1 || (base->model.experts && base->model.experts % n == 0);
     case DECISION_VPP: return serves_vpp(base, k, n);
+    case DECISION_SCHEDULES: return serves_passes(base, k, n);
     default: return is_power(n) && n <= k->gbs;
     }
 }
@@ -302,7 +311,7 @@ static void try_sizes(struct loops *l, size_t at)
         bool cuts; /* the GPUs */
     } all[] = {{DECISION_TP, true},  {DECISION_CP, true}, {DECISION_PP, true},
                {DECISION_ETP, true}, {DECISION_EP, true}, {DECISION_MBS, false},
-               {DECISION_VPP, false}};
+               {DECISION_VPP, false}, {DECISION_SCHEDULES, false}};
     if (at == sizeof all / sizeof *all) {
         try_layout(l);
         return;
@@ -310,7 +319,9 @@ static void try_sizes(struct loops *l, size_t at)
     const struct decision *d = &decisions[all[at].axis];
     struct knobs base = l->answer->base.knobs;
     bool pinned = is_pinned(l, knob_of(d->params[0]));
-    int most = all[at].cuts ? (int)base.gpus : 16;
+    int most = all[at].cuts                          ? (int)base.gpus
+               : all[at].axis == DECISION_SCHEDULES ? (int)knobs_microbatches(&l->c.knobs)
+                                                    : 16;
     for (int n = 1; n <= most; n++) {
         if (pinned ? n != *decision_size(d, &base) : !serves(l, all[at].axis, n)) continue;
         if (all[at].cuts && base.gpus % n) continue;
