@@ -313,8 +313,8 @@ static void find_recompute(const struct kinds *all, const struct config *spot, s
 /* ---- the leanest ---- */
 
 /* Takes the state of one switch that needs the least memory; of the states' formats one that needs
-   no more than none, as beside it narrow gradients need no copies. *peak: of *c as it is but for the
-   loss, 0: not known yet; then of *c as it became. */
+   no more than none, as beside it narrow gradients need no copies. *peak: of *c as it is but for
+   the loss, 0: not known yet; then of *c as it became. */
 static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_end end,
                         const struct combination *offload, struct config *c, double *peak,
                         const struct move **states)
@@ -338,8 +338,8 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
     *peak = loss ? 0 : least;
 }
 
-/* Switch by switch, the parameters in the format that *c has; the states' formats first, on which it
-   depends what gradients need. */
+/* Switch by switch, the parameters in the format that *c has; the states' formats first, on which
+   it depends what gradients need. */
 static void find_lean(const struct kinds *all, enum lean_end end, const struct combination *offload,
                       struct config *c, const struct move **states)
 {
@@ -354,7 +354,8 @@ static void find_lean(const struct kinds *all, enum lean_end end, const struct c
 
 /* On the parameters' format it depends whether the offload can be, and what the others save: FP8
    needs a whole main parameter, bf16 the 16 bits that it leaves of one. On a spot whose ranks share
-   other parts of the parameters either may need less; the step, where states count most, says so. */
+   other parts of the parameters either may need less; the step, where states count most, says so.
+ */
 static void find_end(const struct kinds *all, const struct config *spot, enum lean_end end,
                      const struct combination *offload, struct lean *lean)
 {
@@ -388,8 +389,8 @@ static struct lean *find_leans(const struct kinds *all, const struct config *spo
             lean->states[i][id] = lean->states[LEAN_PASSES][id];
     lean->same = true;
     for (int i = 0; i < LEANS; i += LEAN_ENDS)
-        lean->same = lean->same && !memcmp(lean->states[i + LEAN_STEP], lean->states[i + LEAN_PASSES],
-                                           sizeof *lean->states);
+        lean->same = lean->same && !memcmp(lean->states[i + LEAN_STEP],
+                                           lean->states[i + LEAN_PASSES], sizeof *lean->states);
     return lean;
 }
 

@@ -309,8 +309,8 @@ static void try_sizes(struct loops *l, size_t at)
     static const struct {
         enum decision_id axis;
         bool cuts; /* the GPUs */
-    } all[] = {{DECISION_TP, true},  {DECISION_CP, true}, {DECISION_PP, true},
-               {DECISION_ETP, true}, {DECISION_EP, true}, {DECISION_MBS, false},
+    } all[] = {{DECISION_TP, true},   {DECISION_CP, true},        {DECISION_PP, true},
+               {DECISION_ETP, true},  {DECISION_EP, true},        {DECISION_MBS, false},
                {DECISION_VPP, false}, {DECISION_SCHEDULES, false}};
     if (at == sizeof all / sizeof *all) {
         try_layout(l);
@@ -319,7 +319,7 @@ static void try_sizes(struct loops *l, size_t at)
     const struct decision *d = &decisions[all[at].axis];
     struct knobs base = l->answer->base.knobs;
     bool pinned = is_pinned(l, knob_of(d->params[0]));
-    int most = all[at].cuts                          ? (int)base.gpus
+    int most = all[at].cuts                         ? (int)base.gpus
                : all[at].axis == DECISION_SCHEDULES ? (int)knobs_microbatches(&l->c.knobs)
                                                     : 16;
     for (int n = 1; n <= most; n++) {
@@ -551,7 +551,8 @@ static const struct question fixed[] = {
      {"ep: 2", "tp: 2", "pp: 2", "mbs: 2", "moe_token_dispatcher_type: alltoall",
       "recompute_granularity: null"},
      NULL},
-    /* What needs least memory depends on the parameters' format, and on gradients and states together. */
+    /* What needs least memory depends on the parameters' format, and on gradients and states
+       together. */
     {"megatron",
      "gpt-oss-20b",
      "gb200",
@@ -617,8 +618,8 @@ static void no_pin_finds_a_faster_plan(void **state)
    has to be repeated. */
 static void whole_layers_are_no_better_than_offload(void **state)
 {
-    static const struct question open = {
-        "megatron", "qwen3-30b-a3b", "h100", "bf16", 8, 1024, 4096, {NULL}, NULL};
+    static const struct question open = {"megatron", "qwen3-30b-a3b", "h100", "bf16", 8, 1024,
+                                         4096,       {NULL},          NULL};
     struct arena *scratch = arena_new(0);
     struct question pinned = open;
     struct asked all, some;

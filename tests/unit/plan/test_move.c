@@ -255,7 +255,8 @@ static void what_follows_is_set_too(void **state)
     assert_false(try_named(&c, "hide the expert exchange behind shared experts"));
 }
 
-/* Where the exchange of a step hides behind other microbatches, groups inside the domain are enough. */
+/* Where the exchange of a step hides behind other microbatches, groups inside the domain are
+ * enough. */
 static void shards_stand_in_groups(void **state)
 {
     (void)state;
@@ -599,7 +600,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(trials_of_a_micro_batch_are_powers_of_two),
     cmocka_unit_test(what_follows_is_set_too),
     cmocka_unit_test(shards_stand_in_groups),
-        cmocka_unit_test(what_is_better_already_is_left_alone),
+    cmocka_unit_test(what_is_better_already_is_left_alone),
     cmocka_unit_test(modules_in_place_of_layers),
     cmocka_unit_test(names_are_unique_and_each_move_has_a_taker),
     cmocka_unit_test(each_consumer_has_its_moves_in_order),
