@@ -203,8 +203,8 @@ static bool shard_in_groups(struct config *c, int wanted)
     *field = wanted ? wanted : (int)groups;
     bool said = k->fsdp == FSDP_FSDP2 || config_traits(c)->megatron_words;
     bool fewer = wanted > 0 && wanted < groups && ranks % wanted == 0 && expert_ranks % wanted == 0;
-    bool serves = wanted == 0 || (fewer && knobs_microbatches(k) == 1);
-    return said && serves && groups <= ranks && ranks * k->tp > c->machine.nvlink_domain;
+    bool serves = wanted == 0 ? groups <= ranks : fewer && knobs_microbatches(k) == 1;
+    return said && serves && ranks * k->tp > c->machine.nvlink_domain;
 }
 
 static bool reduce_gradients(struct config *c, int bytes)
