@@ -312,15 +312,16 @@ static void find_recompute(const struct kinds *all, const struct config *spot, s
 
 /* ---- the leanest ---- */
 
-/* Takes the state of one switch that needs the least memory. *peak: of *c as it is but for the
-   loss, 0: not known yet; then of *c as it became. */
+/* Takes the state of one switch that needs the least memory; of the states' formats one that needs
+   no more than none, as beside it narrow gradients need no copies. *peak: of *c as it is but for
+   the loss, 0: not known yet; then of *c as it became. */
 static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_end end,
                         const struct combination *offload, struct config *c, double *peak,
-                        struct lean *lean)
+                        const struct move **states)
 {
     struct states x = space_states(all->request, &decisions[id], c);
     struct knobs best = c->knobs, before = best;
-    bool loss = id == DECISION_LOSS;
+    bool loss = id == DECISION_LOSS, ties = id == DECISION_OPTIMIZER_PRECISION;
     double least = *peak;
     if (x.n == 1) return;
     if (loss || least == 0) least = peak_with(offload, end, loss, c);
@@ -328,27 +329,52 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
         c->knobs = before;
         space_set(x.items[i], c);
         double one = peak_with(offload, end, loss, c);
-        if (!(one < least)) continue;
+        if (ties ? !(one <= least) : !(one < least)) continue;
         least = one;
         best = c->knobs;
-        lean->states[end][id] = x.items[i];
+        states[id] = x.items[i];
     }
     c->knobs = best;
     *peak = loss ? 0 : least;
 }
 
-/* Switch by switch; the parameters' format first, on which it depends whether the offload can be.
- */
-static void find_lean(const struct kinds *all, const struct config *spot, enum lean_end end,
-                      const struct combination *offload, struct lean *lean)
+/* Switch by switch, the parameters in the format that *c has; the states' formats first, on which
+   it depends what gradients need. */
+static void find_lean(const struct kinds *all, enum lean_end end, const struct combination *offload,
+                      struct config *c, const struct move **states)
 {
-    struct config c = *spot;
     double peak = 0;
-    lean_switch(all, DECISION_PARAMETER_GATHER, end, offload, &c, &peak, lean);
+    lean_switch(all, DECISION_OPTIMIZER_PRECISION, end, offload, c, &peak, states);
     for (int id = 0; id < DECISIONS; id++)
         if (space_is_switch(&decisions[id]) && !is_offload(&decisions[id]) &&
-            id != DECISION_PARAMETER_GATHER && id != DECISION_RECOMPUTE)
-            lean_switch(all, (enum decision_id)id, end, offload, &c, &peak, lean);
+            id != DECISION_PARAMETER_GATHER && id != DECISION_RECOMPUTE &&
+            id != DECISION_OPTIMIZER_PRECISION)
+            lean_switch(all, (enum decision_id)id, end, offload, c, &peak, states);
+}
+
+/* On the parameters' format it depends whether the offload can be, and what the others save: FP8
+   needs a whole main parameter, bf16 the 16 bits that it leaves of one. On a spot whose ranks share
+   other parts of the parameters either may need less; the step, where states count most, says so.
+ */
+static void find_end(const struct kinds *all, const struct config *spot, enum lean_end end,
+                     const struct combination *offload, struct lean *lean)
+{
+    static const double hardly = 1.05;
+    struct config one = *spot, other = *spot;
+    const struct move **best = lean->states[end], **rival = lean->states[LEAN_ENDS + end];
+    struct states formats = space_states(all->request, &decisions[DECISION_PARAMETER_GATHER], &one);
+    find_lean(all, end, offload, &one, best);
+    if (formats.n == 1) return;
+    rival[DECISION_PARAMETER_GATHER] = formats.items[1];
+    space_set(formats.items[1], &other);
+    find_lean(all, end, offload, &other, rival);
+    double ratio = peak_with(offload, end, false, &other) / peak_with(offload, end, false, &one);
+    for (int id = 0; id < DECISIONS && ratio < 1; id++) {
+        const struct move *x = best[id];
+        best[id] = rival[id];
+        rival[id] = x;
+    }
+    lean->has_rivals = fmax(ratio, 1 / ratio) <= hardly;
 }
 
 static struct lean *find_leans(const struct kinds *all, const struct config *spot,
@@ -356,24 +382,27 @@ static struct lean *find_leans(const struct kinds *all, const struct config *spo
 {
     struct lean *lean = ARENA_NEW(all->arena, struct lean);
     for (int end = 0; end < LEAN_ENDS; end++)
-        find_lean(all, spot, (enum lean_end)end, offload, lean);
+        find_end(all, spot, (enum lean_end)end, offload, lean);
     /* what is beside the states' formats counts among activations */
     for (int id = 0; id < DECISIONS; id++)
-        if (!is_among(&decisions[id], sides, SIDES))
-            lean->states[LEAN_STEP][id] = lean->states[LEAN_PASSES][id];
-    lean->same =
-        !memcmp(lean->states[LEAN_STEP], lean->states[LEAN_PASSES], sizeof lean->states[0]);
+        for (int i = 0; i < LEANS && !is_among(&decisions[id], sides, SIDES); i++)
+            lean->states[i][id] = lean->states[LEAN_PASSES][id];
+    lean->same = true;
+    for (int i = 0; i < LEANS; i += LEAN_ENDS)
+        lean->same = lean->same && !memcmp(lean->states[i + LEAN_STEP],
+                                           lean->states[i + LEAN_PASSES], sizeof *lean->states);
     return lean;
 }
 
-bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, enum lean_end end,
+bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, int end,
                      struct config *c)
 {
     struct kind *k = &all->items.items[kind];
     space_set(k->recompute[recompute], c);
     struct lean **lean = &k->leans[offload][c->knobs.recompute == RECOMPUTE_FULL];
     if (!*lean) *lean = find_leans(all, c, &k->offloads[offload]);
-    if (end != LEAN_PASSES && (*lean)->same) return false;
+    if (end % LEAN_ENDS == LEAN_STEP && (*lean)->same) return false;
+    if (end >= LEAN_ENDS && !(*lean)->has_rivals) return false;
     for (int id = 0; id < DECISIONS; id++)
         space_set((*lean)->states[end][id], c);
     return combination_set(&k->offloads[offload], c);

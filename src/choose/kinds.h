@@ -18,13 +18,14 @@ struct combination {
 };
 
 /* Which formats of states need the least memory depends on whether the peak is in the passes or in
-   the optimizer's step, which makes copies of some. */
-enum lean_end { LEAN_PASSES, LEAN_STEP, LEAN_ENDS };
+   the optimizer's step, which makes copies of some. Behind the two of them stand their rivals, with
+   the parameters in the other format, where that needs hardly more. */
+enum lean_end { LEAN_PASSES, LEAN_STEP, LEAN_ENDS, LEANS = 2 * LEAN_ENDS };
 
 /* The states of all switches that need the least memory beside an offload, at each end. */
 struct lean {
-    bool same;
-    const struct move *states[LEAN_ENDS][DECISIONS];
+    bool same, has_rivals; /* same: at both ends, and so are the rivals */
+    const struct move *states[LEANS][DECISIONS];
 };
 
 /* One combination of the switches that stand in no kind but make variants (variants.c). */
@@ -63,9 +64,9 @@ struct kinds {
 /* The index of the kind of a spot, whose switches are as in the base. */
 size_t kinds_of(struct kinds *all, const struct config *spot);
 /* Makes *c, a spot of the kind whose switches are as in the base, the leanest at an end with an
-   offload and a state of recomputation; false: no state of the others lets the offload be, or the
-   first end has the same. */
-bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, enum lean_end end,
+   offload and a state of recomputation; false: no state of the others lets the offload be, the
+   first end has the same, or there is no rival. */
+bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, int end,
                      struct config *c);
 
 /* What a layer of each of the model's kinds saves, whatever is recomputed; */

@@ -91,7 +91,7 @@ bool room_is_denied_to_all(struct search *s)
 
 /* Makes the present knobs the leanest of the spot and stages at an end with a state of
    recomputation and an offload; false: there is none. */
-static bool make_lean(struct search *s, int recompute, int offload, enum lean_end end)
+static bool make_lean(struct search *s, int recompute, int offload, int end)
 {
     struct knobs present = s->c.knobs;
     s->c.knobs = s->group->knobs;
@@ -104,18 +104,18 @@ static bool make_lean(struct search *s, int recompute, int offload, enum lean_en
 static bool lean_is_denied(struct search *s, int recompute, int offload, int most_vpp)
 {
     struct knobs present = s->c.knobs;
-    int ends = present.pp > 1 ? 1 : LEAN_ENDS;
     bool denied = true;
-    for (int end = 0; end < ends && denied; end++) {
+    for (int end = 0; end < LEANS && denied; end++) {
+        if (end % LEAN_ENDS == LEAN_STEP && present.pp > 1) continue;
         denied =
-            !make_lean(s, recompute, offload, (enum lean_end)end) || room_is_denied(s, most_vpp);
+            !make_lean(s, recompute, offload, end) || room_is_denied(s, most_vpp);
         s->c.knobs = present;
     }
     return denied;
 }
 
 /* Whether the leanest at an end has room. */
-static bool end_has_room(struct search *s, int recompute, int offload, enum lean_end end,
+static bool end_has_room(struct search *s, int recompute, int offload, int end,
                          struct contender *o, bool *in_step)
 {
     struct knobs present = s->c.knobs;
@@ -132,10 +132,14 @@ static bool end_has_room(struct search *s, int recompute, int offload, enum lean
 
 static bool lean_has_room(struct search *s, int recompute, int offload, struct contender *o)
 {
-    bool in_step;
+    bool in_step, room = false;
     *o = (struct contender){.fits = FITS_NO};
-    if (end_has_room(s, recompute, offload, LEAN_PASSES, o, &in_step)) return true;
-    return in_step && end_has_room(s, recompute, offload, LEAN_STEP, o, &in_step);
+    for (int end = 0; end < LEANS && !room; end += LEAN_ENDS) {
+        room = end_has_room(s, recompute, offload, end + LEAN_PASSES, o, &in_step);
+        if (in_step && !room)
+            room = end_has_room(s, recompute, offload, end + LEAN_STEP, o, &in_step);
+    }
+    return room;
 }
 
 /* ---- states of recomputation by what they keep ---- */

@@ -599,15 +599,23 @@ static void visit_all(struct search *s)
 
 /* ---- offload where there is room without ---- */
 
-/* A faster variant may have room with offload alone. Guides leave it for last (S1.4): where the
-   best plan does without, what offloads is never first, and has to be clearly faster than all
-   others. */
+/* Whether it recomputes whole layers, which the user did not say. */
+static bool repeats_unasked(const struct search *s, const struct knobs *k)
+{
+    return k->recompute == RECOMPUTE_FULL &&
+           !space_is_pinned(s->request, P_recompute_granularity);
+}
+
+/* A faster variant may have room with offload alone. Guides leave it for where recomputing modules
+   is not enough (S1.3, S1.4): where the best plan neither offloads nor repeats whole layers, what
+   offloads is never first, and has to be clearly faster than all others. */
 static void visit_with_offload(struct search *s)
 {
     static const double clearly = 0.01;
     const struct finalists *f = &s->finalists;
     if (f->n == 0) return;
-    s->last_resort = !knobs_offload(&f->ranked[0].knobs);
+    const struct knobs *best = &f->ranked[0].knobs;
+    s->last_resort = !knobs_offload(best) && !repeats_unasked(s, best);
     s->worth = f->fast[0].step_s / (1 + clearly);
     s->offload_alone = true;
     visit_all(s);

@@ -188,11 +188,11 @@ static bool shard_optimizer(struct config *c, int on)
     return open;
 }
 
-/* As few groups of the same shards as let each stand in one NVLink domain. AutoModel has a word for
-   them with FSDP2 alone (nemo_automodel/components/distributed/mesh_utils.py). */
-static bool shard_inside(struct config *c, int unused)
+/* Groups of the same shards: for 0 as few as let each stand in one NVLink domain; or so many, which
+   are fewer, where a step has one microbatch, behind which little of the exchange hides. AutoModel
+   has a word for them with FSDP2 alone (nemo_automodel/components/distributed/mesh_utils.py). */
+static bool shard_in_groups(struct config *c, int wanted)
 {
-    (void)unused;
     struct knobs *k = &c->knobs;
     int64_t ranks = knobs_dp(k) * k->cp, groups = 2;
     int64_t expert_ranks = c->model.experts > 0 ? knobs_edp(k) : ranks;
@@ -200,9 +200,11 @@ static bool shard_inside(struct config *c, int unused)
     while (groups <= ranks && (ranks * k->tp > groups * c->machine.nvlink_domain ||
                                ranks % groups || expert_ranks % groups))
         groups++;
-    *field = (int)groups;
+    *field = wanted ? wanted : (int)groups;
     bool said = k->fsdp == FSDP_FSDP2 || config_traits(c)->megatron_words;
-    return said && groups <= ranks && ranks * k->tp > c->machine.nvlink_domain;
+    bool fewer = wanted > 0 && wanted < groups && ranks % wanted == 0 && expert_ranks % wanted == 0;
+    bool serves = wanted == 0 ? groups <= ranks : fewer && knobs_microbatches(k) == 1;
+    return said && serves && ranks * k->tp > c->machine.nvlink_domain;
 }
 
 static bool reduce_gradients(struct config *c, int bytes)
@@ -495,7 +497,9 @@ static const struct move optimizer_sharding_moves[] = {
     {"shard the optimizer", shard_optimizer, true, NEED_UNSHARDED, MOVE_RELIEF, 0, 0}, {0}};
 
 static const struct move replica_moves[] = {
-    {"shards inside the NVLink domain", shard_inside, 0, NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0, 0},
+    {"shards inside the NVLink domain", shard_in_groups, 0, NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0,
+     0},
+    {"four groups of shards", shard_in_groups, 4, NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0, 0},
     {0}};
 
 /* What Megatron-core's own optimizer can be told. */

@@ -91,6 +91,7 @@ struct loops {
     struct layout layout;
     size_t combinations;
     bool counts;     /* only that */
+    bool tight;      /* what may fit will do, as nothing surely does */
     bool offloads;   /* the states that keep something on the CPU are looked at too */
     bool everywhere; /* on all layouts, as the best plan has such states */
     bool fits;       /* something did on the present layout */
@@ -151,7 +152,7 @@ static bool is_risky(const struct loops *l)
 static bool has_room(const struct loops *l, const struct memory_estimate *m)
 {
     return m->fits == FITS_YES ||
-           (l->answer->tight && m->fits == FITS_TIGHT && m->peak <= l->c.machine.capacity_bytes);
+           (l->tight && m->fits == FITS_TIGHT && m->peak <= l->c.machine.capacity_bytes);
 }
 
 static void try_plan(struct loops *l)
@@ -214,12 +215,12 @@ static void try_states(struct loops *l, const struct decision *d)
 }
 
 /* Offload is for layouts on which nothing fits without, short of whole layers recomputed (guide
-   S1.4), and for all where the best plan of these offloads. */
+   S1.4), and for all where the best plan of these offloads, or recomputes whole layers itself. */
 static void try_layout(struct loops *l)
 {
     struct knobs *k = &l->c.knobs;
     const struct knob *sequence = knob_of(P_sequence_parallel);
-    if (!knobs_divide(k) || (k->vpp > 1 && knobs_microbatches(k) % k->pp)) return;
+    if (!knobs_divide(k) || (k->vpp > 1 && knobs_scheduled(k) % k->pp)) return;
     k->sequence_parallel =
         k->tp > 1 && (!is_pinned(l, sequence) || l->answer->base.knobs.sequence_parallel);
     l->fits = l->offloads = false;
@@ -278,6 +279,14 @@ static bool serves_etp(const struct config *base, const struct knobs *k, int etp
             is_power(etp) && etp <= k->tp && base->model.expert_ffn % etp == 0);
 }
 
+/* Of a pipeline's schedule that takes a batch of its own, each pass long enough to fill it. */
+static bool serves_passes(const struct config *base, const struct knobs *k, int passes)
+{
+    int64_t n = knobs_microbatches(k);
+    return passes == 1 || (config_traits(base)->schedule_takes_batch && k->pp > 1 &&
+                           n % passes == 0 && n / passes >= k->pp);
+}
+
 static bool serves(const struct loops *l, enum decision_id axis, int n)
 {
     const struct config *base = &l->answer->base;
@@ -289,6 +298,7 @@ static bool serves(const struct loops *l, enum decision_id axis, int n)
     case DECISION_ETP: return serves_etp(base, k, n);
     case DECISION_EP: return n == 1 || (base->model.experts && base->model.experts % n == 0);
     case DECISION_VPP: return serves_vpp(base, k, n);
+    case DECISION_SCHEDULES: return serves_passes(base, k, n);
     default: return is_power(n) && n <= k->gbs;
     }
 }
@@ -299,9 +309,9 @@ static void try_sizes(struct loops *l, size_t at)
     static const struct {
         enum decision_id axis;
         bool cuts; /* the GPUs */
-    } all[] = {{DECISION_TP, true},  {DECISION_CP, true}, {DECISION_PP, true},
-               {DECISION_ETP, true}, {DECISION_EP, true}, {DECISION_MBS, false},
-               {DECISION_VPP, false}};
+    } all[] = {{DECISION_TP, true},   {DECISION_CP, true},        {DECISION_PP, true},
+               {DECISION_ETP, true},  {DECISION_EP, true},        {DECISION_MBS, false},
+               {DECISION_VPP, false}, {DECISION_SCHEDULES, false}};
     if (at == sizeof all / sizeof *all) {
         try_layout(l);
         return;
@@ -309,7 +319,9 @@ static void try_sizes(struct loops *l, size_t at)
     const struct decision *d = &decisions[all[at].axis];
     struct knobs base = l->answer->base.knobs;
     bool pinned = is_pinned(l, knob_of(d->params[0]));
-    int most = all[at].cuts ? (int)base.gpus : 16;
+    int most = all[at].cuts                         ? (int)base.gpus
+               : all[at].axis == DECISION_SCHEDULES ? (int)knobs_microbatches(&l->c.knobs)
+                                                    : 16;
     for (int n = 1; n <= most; n++) {
         if (pinned ? n != *decision_size(d, &base) : !serves(l, all[at].axis, n)) continue;
         if (all[at].cuts && base.gpus % n) continue;
@@ -342,11 +354,18 @@ static void try_spaces(struct loops *l)
     if (base->knobs.gpus > 1) try_sharding(l, FSDP_OPTIM_GRADS_PARAMS);
 }
 
+/* Whether it fits for what comes after recomputing modules alone. */
+static bool is_cramped(const struct loops *l, const struct knobs *k)
+{
+    bool full = k->recompute == RECOMPUTE_FULL && !is_pinned(l, knob_of(P_recompute_granularity));
+    return full || knobs_offload(k);
+}
+
 static void try_all(struct loops *l)
 {
     l->everywhere = false;
     try_spaces(l);
-    if (l->counts || !l->best.any || !knobs_offload(&l->best.knobs)) return;
+    if (l->counts || !l->best.any || !is_cramped(l, &l->best.knobs)) return;
     l->everywhere = true;
     try_spaces(l);
 }
@@ -437,7 +456,8 @@ static bool agrees_with(struct loops *l, const struct question *q)
     if (all->n == 0 && !l->best.any) return true;
     finish(l, &l->best);
     finish(l, &l->fastest);
-    bool same = all->n > 0 && l->best.any && is_same(all->plans[0].score, l->best.score) &&
+    bool same = all->n > 0 && l->best.any && l->tight == l->answer->tight &&
+                is_same(all->plans[0].score, l->best.score) &&
                 (is_same(fastest_of(all)->step_s, l->fastest.step_s) ||
                  (is_last_resort(fastest_of(all), &all->plans[0]) &&
                   fastest_of(all)->step_s < l->fastest.step_s));
@@ -466,6 +486,10 @@ static void compare(struct loops *l, const struct question *q, struct tally *tal
     try_all(l);
     if (!l->best.any) {
         pin_all(l, false);
+        try_all(l);
+    }
+    if (!l->best.any) {
+        l->tight = true;
         try_all(l);
     }
     tally->compared++;
@@ -527,6 +551,28 @@ static const struct question fixed[] = {
      {"ep: 2", "tp: 2", "pp: 2", "mbs: 2", "moe_token_dispatcher_type: alltoall",
       "recompute_granularity: null"},
      NULL},
+    /* What needs least memory depends on the parameters' format, and on gradients and states
+       together. */
+    {"megatron",
+     "gpt-oss-20b",
+     "gb200",
+     "fp8_tensorwise",
+     2,
+     32,
+     4096,
+     {"tp: 2", "pp: 1", "ep: 2", "mbs: 2", "overlap_moe_expert_parallel_comm: false"},
+     NULL},
+    {"megatron",
+     "ling-mini-2.0",
+     "h100",
+     "fp8_tensorwise",
+     4,
+     4,
+     8192,
+     {"tp: 2", "pp: 1", "ep: 2", "mbs: 1", "cp: 1", "fp8_param_gather: true",
+      "moe_token_dispatcher_type: alltoall", "tp_comm_overlap: false",
+      "overlap_moe_expert_parallel_comm: false", "use_megatron_fsdp: false"},
+     NULL},
     {"automodel", "gemma-2-9b", "h20", "bf16", 1, 16, 4096, {NULL}, NULL},
     {"automodel", "ling-mini-2.0", "b200", "mxfp8", 4, 16, 32768, {NULL}, NULL},
 };
@@ -565,6 +611,25 @@ static void no_pin_finds_a_faster_plan(void **state)
     ask(*state, &pinned, &some, scratch);
     double least = fastest_of(some.answer.search)->step_s;
     assert_true(fastest_of(all.answer.search)->step_s <= 1.001 * least);
+    arena_free(scratch);
+}
+
+/* Recomputing whole layers was once suggested, and the optimizer on the CPU not, with which nothing
+   has to be repeated. */
+static void whole_layers_are_no_better_than_offload(void **state)
+{
+    static const struct question open = {"megatron", "qwen3-30b-a3b", "h100", "bf16", 8, 1024,
+                                         4096,       {NULL},          NULL};
+    struct arena *scratch = arena_new(0);
+    struct question pinned = open;
+    struct asked all, some;
+    pinned.pins[0] = "optimizer_cpu_offload: true";
+    ask(*state, &open, &all, scratch);
+    ask(*state, &pinned, &some, scratch);
+    const struct contender *first = &all.answer.search->plans[0];
+    assert_true(knobs_offload(&first->knobs));
+    assert_false(first->risky);
+    assert_true(first->step_s <= 1.001 * some.answer.search->plans[0].step_s);
     arena_free(scratch);
 }
 
@@ -686,7 +751,8 @@ int main(int argc, char **argv)
 {
     (void)argv;
     const struct CMUnitTest few[] = {cmocka_unit_test(nothing_is_better_than_the_answer),
-                                     cmocka_unit_test(no_pin_finds_a_faster_plan)};
+                                     cmocka_unit_test(no_pin_finds_a_faster_plan),
+                                     cmocka_unit_test(whole_layers_are_no_better_than_offload)};
     const struct CMUnitTest many[] = {cmocka_unit_test(nothing_is_better_than_any_answer)};
     return argc > 1 ? cmocka_run_group_tests(many, unit_open_arena, unit_close_arena)
                     : cmocka_run_group_tests(few, unit_open_arena, unit_close_arena);

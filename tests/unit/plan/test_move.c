@@ -77,6 +77,16 @@ static struct config on_hybridep(void)
     return c;
 }
 
+/* 64 data-parallel ranks, of which 16 hold the same experts. */
+static struct config of_one_microbatch(void)
+{
+    struct config c = config_with(FRAMEWORK_MEGATRON);
+    c.knobs.tp = c.knobs.pp = c.knobs.vpp = c.knobs.cp = c.knobs.etp = c.knobs.mbs = 1;
+    c.knobs.gbs = 64;
+    c.knobs.distributed_optimizer = true;
+    return c;
+}
+
 #define EACH_MOVE(d, m)                                                                            \
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)                     \
         for (const struct move *m = d->moves; m->name; m++)
@@ -90,9 +100,10 @@ static bool listed(const int *params, int param)
 
 static void a_move_changes_the_knobs_that_its_decision_names_and_no_other(void **state)
 {
-    struct config from[5];
+    struct config from[6];
     size_t n = variants(from);
     from[n++] = on_hybridep();
+    from[n++] = of_one_microbatch();
     EACH_MOVE(d, move)
     {
         int taken = 0;
@@ -242,6 +253,23 @@ static void what_follows_is_set_too(void **state)
     take(&c, "hide the expert exchange");
     assert_false(c.knobs.shared_expert_overlap);
     assert_false(try_named(&c, "hide the expert exchange behind shared experts"));
+}
+
+/* Where the exchange of a step hides behind other microbatches, groups inside the domain are
+ * enough. */
+static void shards_stand_in_groups(void **state)
+{
+    (void)state;
+    struct config c = of_one_microbatch();
+    take(&c, "shards inside the NVLink domain");
+    assert_int_equal(c.knobs.optimizer_instances, 8);
+    take(&c, "four groups of shards");
+    assert_int_equal(c.knobs.optimizer_instances, 4);
+    c.knobs.gbs = 128;
+    assert_false(try_named(&c, "four groups of shards"));
+    c.knobs.gbs = 64;
+    c.machine.nvlink_domain = 16; /* four are inside already */
+    assert_false(try_named(&c, "four groups of shards"));
 }
 
 /* Muon has one moment, which stays as it is, and its states stay where they are; a loss that is
@@ -571,6 +599,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_size_does_not_leave_its_range),
     cmocka_unit_test(trials_of_a_micro_batch_are_powers_of_two),
     cmocka_unit_test(what_follows_is_set_too),
+    cmocka_unit_test(shards_stand_in_groups),
     cmocka_unit_test(what_is_better_already_is_left_alone),
     cmocka_unit_test(modules_in_place_of_layers),
     cmocka_unit_test(names_are_unique_and_each_move_has_a_taker),
