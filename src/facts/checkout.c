@@ -166,7 +166,10 @@ bool checkout_lacks(struct arena *a, const struct diags *diags, uint32_t source,
     if (colon == check.n || !str_starts(check, str_of(packages[framework][0]))) return false;
     struct str root = root_of(a, diags, source, framework);
     struct str file = arena_printf(a, "%s%.*s", packages[framework][1], (int)colon + 3, check.p);
-    return root.n && !has_most_words(text_in(a, root, file), str_slice(check, colon + 5, check.n));
+    struct str text = text_in(a, root, file), training = STR("megatron/training/");
+    if (!text.n && str_starts(file, training)) /* one folder up in the first releases */
+        text = text_in(a, path_join(a, root, STR("megatron")), str_slice(file, training.n, file.n));
+    return root.n && !has_most_words(text, str_slice(check, colon + 5, check.n));
 }
 
 /* ---- names of a checkout ---- */

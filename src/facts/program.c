@@ -173,10 +173,8 @@ static void leave_to_former(struct facts *f)
 /* Takes back what the program itself is of another mind of. */
 static void drop_known(struct facts *f)
 {
-    for (size_t i = f->program.doubts.n; i-- > 0;) {
-        const struct doubt *doubt = &f->program.doubts.items[i];
-        if (doubt->known) diag_remove(f->diags, doubt->diag);
-    }
+    for (size_t i = f->program.doubts.n; i-- > 0;)
+        if (f->program.doubts.items[i].known) diag_remove(f->diags, f->program.doubts.items[i].diag);
 }
 
 /* Whether every stranger has one. A launch with no stranger is one of Megatron-LM's. */

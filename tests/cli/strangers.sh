@@ -88,6 +88,11 @@ script /elsewhere/checkout/src/run.py "$data --hop-depth 3 --optimizer hip"
 cp r.sh own/jobs/
 expect 0 "--optimizer does not take 'hip'" "$moeplan" validate own/jobs/r.sh
 
+printf '%s\n' 'p.add_argument("--hf_pathe")' >own/src/run_recipe.py
+printf '#!/bin/bash\ntorchrun --nproc_per_node 8 src/run_recipe.py --recipe qwen3_8b_pretrain_config --hf_pathe hop --hf_patha hop\n' >own/jobs/b.sh
+expect 0 "have no option --hf_patha" "$moeplan" validate own/jobs/b.sh
+lacks "no option --hf_pathe"
+
 # of a checkout before all known releases: what was no switch without effect then, what its own parser takes, and checks that came later
 mkdir -p first/megatron first/jobs
 printf '%s\n' 'group.add_argument("--use-mcore-models", help="Use the core")' 'group.add_argument("--fim-rate", type=float)' 'assert world_size % model_size == 0, "world size is not divisible by"' >first/megatron/arguments.py
@@ -118,6 +123,26 @@ cp r.sh later/a/
 expect 0 "info[async-save-needs-worker]" "$moeplan" validate later/a/r.sh
 printf 'print("--async-save is not supported without --use-persistent-ckpt-worker.")\n' >later/megatron/training/arguments.py
 expect 0 "warning[async-save-needs-worker]" "$moeplan" validate later/a/r.sh
+
+# what is wrong in every program: no size is zero, a choice in other letters, a batch of no whole microbatches, heads of no whole width
+loose='torchrun --nproc_per_node 8 pretrain_hop.py --num-layers 4 --hidden-size 64 --seq-length 128 --hop-a 1 --hop-b 2 --hop-c 3'
+printf '#!/bin/bash\n%s --num-attention-heads 0 --lr-decay-style COSINE\n' "$loose" >r.sh
+expect 0 "--num-attention-heads is 0: no size is zero" "$moeplan" validate r.sh
+has "--lr-decay-style does not take 'COSINE'"
+printf '#!/bin/bash\n%s --num-attention-heads 6 --micro-batch-size 4 --global-batch-size 30 --train-iters 2 --train-samples 20\n' "$loose" >r.sh
+expect 0 "warning[heads-left-over]" "$moeplan" validate r.sh
+has "warning[global-batch-holds-microbatches]"
+has "warning[iterations-beside-samples]"
+# a check that the first releases had in another folder
+mkdir -p old/megatron old/jobs
+printf '%s\n' 'assert args.hidden_size % args.num_attention_heads == 0' >old/megatron/arguments.py
+cp r.sh old/jobs/
+expect 0 "warning[heads-left-over]" "$moeplan" validate old/jobs/r.sh
+printf 'x = 1\n' >old/megatron/arguments.py
+expect 0 "info[heads-left-over]" "$moeplan" validate old/jobs/r.sh
+# the flags of a program that is known are as strict about letters; keys in its files are not
+script pretrain_gpt.py "$data --deepspeed --deepspeed_config ds.json --zero-stage 1 --dataset-impl MMAP"
+expect 0 "'MMAP'" "$moeplan" validate r.sh
 
 # a file for --yaml-cfg has its model and layout in sections; a file of flags with several options of another program is for that one
 printf 'language_model:\n  num_layers: 30\n  hidden_size: 64\n  num_attention_heads: 8\nmodel_parallel:\n  pipeline_model_parallel_size: 4\n  hop: 1\n  cpu_offloading_num_layers: 1\nmicro_batch_size: 1\nhop_too: 2\n' >cfg.yaml
