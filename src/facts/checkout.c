@@ -187,8 +187,7 @@ bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
         }
         bool module = io_is_file(file.p), last = !path.n;
         if (!module) return mentions(text_in(a, folder, STR("__init__.py")), part);
-        return last || !str_split(&path, '.', &part) ||
-               mentions(text_in(a, folder, file), part);
+        return last || !str_split(&path, '.', &part) || mentions(text_in(a, folder, file), part);
     }
     return folder.n;
 }

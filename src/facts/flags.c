@@ -332,10 +332,11 @@ static bool is_negative_size(int param, struct value v)
 
 static void complain_of_size(struct occurrence *o, const struct flag_word *word)
 {
-    struct diag *d = complain(o, "size-below-zero", word,
-                              arena_printf(o->f->arena, "%.*s is %.*s: no size is %s",
-                                           STR_ARG(o->name.text), STR_ARG(word->text),
-                                           str_starts(word->text, STR("-")) ? "below zero" : "zero"));
+    struct diag *d =
+        complain(o, "size-below-zero", word,
+                 arena_printf(o->f->arena, "%.*s is %.*s: no size is %s", STR_ARG(o->name.text),
+                              STR_ARG(word->text),
+                              str_starts(word->text, STR("-")) ? "below zero" : "zero"));
     last_doubt(o)->plain = true;
     diag_help(o->f->diags, d, "%.*s", STR_ARG(param_table[o->param].doc));
 }

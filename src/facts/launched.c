@@ -77,8 +77,8 @@ static struct str path_of_module(struct arena *a, struct str module)
     return arena_printf(a, "%.*s.py", STR_ARG(str_exchange(a, module, '.', '/')));
 }
 
-/* The script of a launch. Where it lies on the machine that runs it, only the end of its path may be
-   the same here. */
+/* The script of a launch. Where it lies on the machine that runs it, only the end of its path may
+   be the same here. */
 static struct str find_script(struct arena *a, struct str folder, struct str script)
 {
     struct str path = str_ends(script, STR(".py")) ? script : path_of_module(a, script), part;
@@ -103,8 +103,8 @@ static void note_file(struct search *s, struct str file, int depth)
 static bool may_have_flags(struct str module, struct str name)
 {
     struct str words = STR("argument");
-    return !str_starts(module, STR("megatron.")) ||
-           str_find_str(module, words) < module.n || str_find_str(name, words) < name.n;
+    return !str_starts(module, STR("megatron.")) || str_find_str(module, words) < module.n ||
+           str_find_str(name, words) < name.n;
 }
 
 /* pkg.module, or .module beside the file; a name that is imported from a package may be one. */

@@ -63,8 +63,7 @@ struct program program_of(struct str script)
         if (str_is(name, own_scripts[i].script))
             return (struct program){
                 .origin = PROGRAM_MEGATRON, .task = own_scripts[i].task, .script = script};
-    return (struct program){
-        .origin = PROGRAM_OTHER, .task = task_of_name(name), .script = script};
+    return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name), .script = script};
 }
 
 /* ---- by its flags ---- */
@@ -174,7 +173,8 @@ static void leave_to_former(struct facts *f)
 static void drop_known(struct facts *f)
 {
     for (size_t i = f->program.doubts.n; i-- > 0;)
-        if (f->program.doubts.items[i].known) diag_remove(f->diags, f->program.doubts.items[i].diag);
+        if (f->program.doubts.items[i].known)
+            diag_remove(f->diags, f->program.doubts.items[i].diag);
 }
 
 /* Whether every stranger has one. A launch with no stranger is one of Megatron-LM's. */
