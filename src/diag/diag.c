@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/diag.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/edit.h"
 #include "base/sort.h"
@@ -30,6 +32,14 @@ struct diag *diag_vadd(struct diags *all, enum severity severity, const char *ru
                        .message = arena_vprintf(all->arena, format, args),
                        .document = all->document};
     return d;
+}
+
+void diag_remove(struct diags *all, size_t index)
+{
+    assert(index < all->n);
+    all->n--;
+    for (size_t i = index; i < all->n; i++)
+        all->items[i] = all->items[i + 1];
 }
 
 void diag_note(struct diags *all, struct diag *d, const char *format, ...)

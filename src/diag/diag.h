@@ -65,6 +65,8 @@ __attribute__((format(printf, 5, 0))) struct diag *diag_vadd(struct diags *all,
                                                              enum severity severity,
                                                              const char *rule, struct span at,
                                                              const char *format, va_list args);
+/* Takes back the one at an index. */
+void diag_remove(struct diags *all, size_t index);
 /* A further note, and the help, which replaces the one before. */
 __attribute__((format(printf, 3, 4))) void diag_note(struct diags *all, struct diag *d,
                                                      const char *format, ...);

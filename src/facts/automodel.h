@@ -109,6 +109,8 @@ void automodel_check_sections(struct facts *f, struct str kind);
 /* Whether the section at the path, with this _target_, takes the key: a class that is in no record
    takes any. */
 bool automodel_section_takes(struct str path, struct str target, struct str key);
+/* Whether the section at the path has the key, whatever class it is of. */
+bool automodel_section_has(struct str path, struct str key);
 
 /* Sets what is known about the model from its name and its overrides in the recipe. */
 void automodel_model_facts(struct facts *f);

@@ -60,6 +60,15 @@ bool automodel_section_takes(struct str path, struct str target, struct str key)
     return true;
 }
 
+bool automodel_section_has(struct str path, struct str key)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < automodel_section_count && !has; i++)
+        has = str_eq(automodel_sections[i].path, path) &&
+              str_among(key, automodel_sections[i].keys, automodel_sections[i].n_keys);
+    return has;
+}
+
 /* Another section record of the same path that knows the key: an option of another strategy. */
 static struct str other_strategy(const struct automodel_section *s, struct str key)
 {

@@ -37,11 +37,13 @@ static struct str text_in(struct arena *a, struct str folder, struct str path)
     return read ? text : STR("");
 }
 
-/* "0.16" of a checkout's package_info.py; empty where it is written in another way. */
+/* "0.16" of a checkout's package_info.py, "0" without one; empty where it is written in another
+   way. */
 static struct str version_of(struct arena *a, struct str root, enum framework framework)
 {
     struct str text = text_in(a, root, str_of(version_files[framework]));
     int64_t major, minor;
+    if (!text.n) return STR("0");
     if (!read_number(text, STR("MAJOR"), &major) || !read_number(text, STR("MINOR"), &minor))
         return STR("");
     return arena_printf(a, "%lld.%lld", (long long)major, (long long)minor);
@@ -59,8 +61,7 @@ static struct str known_release(enum framework framework, struct str version)
     return is_before(version, oldest) ? oldest->version : STR("main");
 }
 
-/* The folder that a source's file lies in; empty where it is no file. */
-static struct str folder_of(struct arena *a, const struct diags *diags, uint32_t source)
+struct str checkout_folder(struct arena *a, const struct diags *diags, uint32_t source)
 {
     struct str real;
     const struct source *s = source_get(&diags->sources, source);
@@ -68,13 +69,22 @@ static struct str folder_of(struct arena *a, const struct diags *diags, uint32_t
     return file ? path_parent(real) : STR("");
 }
 
+/* Whether a framework's checkout begins at a folder. The first Megatron-LMs had a parser, and kept
+   no version. */
+static bool is_root(struct arena *a, struct str folder, enum framework framework)
+{
+    const char *first = framework == FRAMEWORK_MEGATRON ? "megatron/arguments.py" : NULL;
+    return io_is_file(path_join(a, folder, str_of(version_files[framework])).p) ||
+           (first && io_is_file(path_join(a, folder, str_of(first)).p));
+}
+
 /* The folder that a framework's checkout around a source's file begins at; empty: there is none. */
 static struct str root_of(struct arena *a, const struct diags *diags, uint32_t source,
                           enum framework framework)
 {
-    struct str folder = folder_of(a, diags, source);
+    struct str folder = checkout_folder(a, diags, source);
     for (int i = 0; i < DEEPEST && folder.n > 1; i++) {
-        if (io_is_file(path_join(a, folder, str_of(version_files[framework])).p)) return folder;
+        if (is_root(a, folder, framework)) return folder;
         folder = path_parent(folder);
     }
     return STR("");
@@ -109,19 +119,25 @@ static bool is_word_char(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-bool checkout_mentions(struct str text, struct str word)
+size_t checkout_find(struct str text, struct str word)
 {
-    while (text.n) {
-        size_t at = str_find_str(text, word), to = at + word.n;
-        if (at == text.n) return false;
+    for (size_t from = 0; from < text.n;) {
+        size_t at = from + str_find_str(str_slice(text, from, text.n), word), to = at + word.n;
+        if (at == text.n) break;
         bool begins = at == 0 || !is_word_char(text.p[at - 1]);
-        if (begins && (to == text.n || !is_word_char(text.p[to]))) return true;
-        text = str_slice(text, to, text.n);
+        if (begins && (to == text.n || !is_word_char(text.p[to]))) return at;
+        from = to;
     }
-    return false;
+    return text.n;
 }
 
-/* Whether a text has at least half of the long words of another. */
+static bool mentions(struct str text, struct str word)
+{
+    return checkout_find(text, word) < text.n;
+}
+
+/* Whether a text has at least half of the long words of another, by their letters: the longer a
+   word, the more it tells. */
 static bool has_most_words(struct str text, struct str words)
 {
     enum { LONG = 5 };
@@ -130,8 +146,8 @@ static bool has_most_words(struct str text, struct str words)
         for (to = from; to < words.n && is_word_char(words.p[to]);)
             to++;
         if (to < from + LONG) continue;
-        n++;
-        found += str_find_str(text, str_slice(words, from, to)) < text.n;
+        n += to - from;
+        if (str_find_str(text, str_slice(words, from, to)) < text.n) found += to - from;
     }
     return 2 * found >= n;
 }
@@ -150,7 +166,10 @@ bool checkout_lacks(struct arena *a, const struct diags *diags, uint32_t source,
     if (colon == check.n || !str_starts(check, str_of(packages[framework][0]))) return false;
     struct str root = root_of(a, diags, source, framework);
     struct str file = arena_printf(a, "%s%.*s", packages[framework][1], (int)colon + 3, check.p);
-    return root.n && !has_most_words(text_in(a, root, file), str_slice(check, colon + 5, check.n));
+    struct str text = text_in(a, root, file), training = STR("megatron/training/");
+    if (!text.n && str_starts(file, training)) /* one folder up in the first releases */
+        text = text_in(a, path_join(a, root, STR("megatron")), str_slice(file, training.n, file.n));
+    return root.n && !has_most_words(text, str_slice(check, colon + 5, check.n));
 }
 
 /* ---- names of a checkout ---- */
@@ -167,9 +186,8 @@ bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
             continue;
         }
         bool module = io_is_file(file.p), last = !path.n;
-        if (!module) return checkout_mentions(text_in(a, folder, STR("__init__.py")), part);
-        return last || !str_split(&path, '.', &part) ||
-               checkout_mentions(text_in(a, folder, file), part);
+        if (!module) return mentions(text_in(a, folder, STR("__init__.py")), part);
+        return last || !str_split(&path, '.', &part) || mentions(text_in(a, folder, file), part);
     }
     return folder.n;
 }
@@ -177,7 +195,7 @@ bool checkout_has(struct arena *a, const struct diags *diags, uint32_t source,
 bool checkout_has_beside(struct arena *a, const struct diags *diags, uint32_t source,
                          struct str name, struct str word)
 {
-    struct str folder = folder_of(a, diags, source);
+    struct str folder = checkout_folder(a, diags, source);
     struct str file = arena_printf(a, "%.*s.py", STR_ARG(name));
-    return folder.n && word.n && checkout_mentions(text_in(a, folder, file), word);
+    return folder.n && word.n && mentions(text_in(a, folder, file), word);
 }

@@ -18,8 +18,10 @@ bool checkout_has_beside(struct arena *a, const struct diags *diags, uint32_t so
 /* The text of a file of the checkout around a source's file, by its path in there; empty: none. */
 struct str checkout_text(struct arena *a, const struct diags *diags, uint32_t source,
                          enum framework framework, struct str path);
-/* Whether the word stands in a text of Python. */
-bool checkout_mentions(struct str text, struct str word);
+/* Where the word begins in a text of Python; its length: nowhere. */
+size_t checkout_find(struct str text, struct str word);
+/* The folder that a source's file lies in; empty where it is no file. */
+struct str checkout_folder(struct arena *a, const struct diags *diags, uint32_t source);
 /* Whether the checkout around a source's file is of before the oldest release that is known. */
 bool checkout_is_older(struct arena *a, const struct diags *diags, uint32_t source,
                        enum framework framework);

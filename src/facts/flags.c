@@ -206,7 +206,7 @@ static bool is_misspelt(struct str word, const struct str *choices, size_t n)
 {
     enum { SHORTEST = 4 };
     for (size_t i = 0; i < n && word.n >= SHORTEST; i++)
-        if (edit_is_slip(word, choices[i], 1)) return true;
+        if (edit_is_slip(word, choices[i], 1) || str_eq_nocase(word, choices[i])) return true;
     return false;
 }
 
@@ -319,9 +319,12 @@ static bool convert(struct arena *a, enum param_type type, struct str text, stru
     return false;
 }
 
-/* A size of the model, or a length, below zero; -1 may stand for one that something else says. */
+/* A size of the model, or a length, below zero; -1 may stand for one that something else says. The
+   widths and the length are not zero either. */
 static bool is_negative_size(int param, struct value v)
 {
+    bool width = param == P_hidden_size || param == P_num_attention_heads || param == P_seq_length;
+    if (width && v.kind == VALUE_INT && v.i == 0) return true;
     const struct param *p = param >= 0 ? &param_table[param] : NULL;
     bool size = p && (p->scope == SCOPE_MODEL || param == P_seq_length);
     return size && p->range.has_min && p->range.min >= 0 && v.kind == VALUE_INT && v.i < -1;
@@ -329,9 +332,11 @@ static bool is_negative_size(int param, struct value v)
 
 static void complain_of_size(struct occurrence *o, const struct flag_word *word)
 {
-    struct diag *d = complain(o, "size-below-zero", word,
-                              arena_printf(o->f->arena, "%.*s is %.*s: no size is below zero",
-                                           STR_ARG(o->name.text), STR_ARG(word->text)));
+    struct diag *d =
+        complain(o, "size-below-zero", word,
+                 arena_printf(o->f->arena, "%.*s is %.*s: no size is %s", STR_ARG(o->name.text),
+                              STR_ARG(word->text),
+                              str_starts(word->text, STR("-")) ? "below zero" : "zero"));
     last_doubt(o)->plain = true;
     diag_help(o->f->diags, d, "%.*s", STR_ARG(param_table[o->param].doc));
 }

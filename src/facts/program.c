@@ -3,9 +3,9 @@
 
 #include "base/edit.h"
 #include "facts/check.h"
-#include "facts/checkout.h"
 #include "facts/facts.h"
 #include "facts/flags.h"
+#include "facts/launched.h"
 #include "facts/param_ids.h"
 #include "facts/pattern.h"
 #include "facts/placeholder.h"
@@ -62,8 +62,9 @@ struct program program_of(struct str script)
     struct str name = str_last_part(script, '/');
     for (size_t i = 0; i < sizeof own_scripts / sizeof *own_scripts; i++)
         if (str_is(name, own_scripts[i].script))
-            return (struct program){.origin = PROGRAM_MEGATRON, .task = own_scripts[i].task};
-    return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name)};
+            return (struct program){
+                .origin = PROGRAM_MEGATRON, .task = own_scripts[i].task, .script = script};
+    return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name), .script = script};
 }
 
 /* ---- by its flags ---- */
@@ -112,18 +113,69 @@ static bool is_elsewhere(struct str name)
     return false;
 }
 
-/* Notes which flags the parser of a checkout around the file adds: a fork's scripts use its own. */
+/* Notes which flags and words the program takes as it lies in the file's own repository: a fork's
+   scripts use its own parser. Of a checkout before all known releases it says too what was
+   deprecated then. */
 static void find_here(struct facts *f)
 {
-    static const char *const parsers[] = {"megatron/training/arguments.py",
-                                          "megatron/arguments.py"}; /* of former releases */
     struct program *p = &f->program;
-    for (size_t k = 0; p->strangers.n && k < sizeof parsers / sizeof *parsers; k++) {
-        struct str text =
-            checkout_text(f->arena, f->diags, f->source, FRAMEWORK_MEGATRON, str_of(parsers[k]));
-        for (size_t i = 0; i < p->strangers.n; i++)
-            p->strangers.items[i].here |= checkout_mentions(text, p->strangers.items[i].name);
+    size_t n = p->strangers.n;
+    struct sought *all = ARENA_ARRAY(f->arena, struct sought, n + p->doubts.n);
+    for (size_t i = 0; i < n; i++)
+        all[i].flag = p->strangers.items[i].name;
+    for (size_t i = 0; i < p->doubts.n; i++) {
+        const struct doubt *d = &p->doubts.items[i];
+        all[n + i] = (struct sought){.flag = d->flag, .value = d->choice ? d->value : STR("")};
     }
+    launched_seek(f->arena, f->diags, f->source, p->script, all, n + p->doubts.n);
+    for (size_t i = 0; i < n; i++) {
+        p->strangers.items[i].here = all[i].found;
+        if (all[i].found) p->strangers.items[i].gone = STR("");
+    }
+    bool older = p->doubts.n && checkout_is_older(f->arena, f->diags, f->source, f->framework);
+    for (size_t i = 0; i < p->doubts.n; i++) {
+        struct doubt *d = &p->doubts.items[i];
+        bool deprecated = str_is(f->diags->items[d->diag].rule, "flag-deprecated");
+        d->known = all[n + i].found && (deprecated ? older && !all[n + i].deprecated : d->choice);
+    }
+}
+
+/* A YAML file names no script: with several options of a program beside the training scripts it is
+   for that one. */
+static void leave_to_other(struct facts *f)
+{
+    size_t n = 0;
+    for (int pass = 0; pass < 2 && f->document && !f->program.told; pass++)
+        for (size_t i = 0; i < f->program.doubts.n; i++) {
+            struct diag *d = &f->diags->items[f->program.doubts.items[i].diag];
+            if (!str_is(d->rule, "other-program-option")) continue;
+            n += pass == 0;
+            if (pass && n > 1) d->severity = SEVERITY_INFO;
+        }
+}
+
+/* A word that a former release took says that the launch is for that one. */
+static void leave_to_former(struct facts *f)
+{
+    const struct program_kind *former = program_kind_named("megatron-former");
+    for (size_t i = 0; former && i < f->program.doubts.n; i++) {
+        const struct doubt *doubt = &f->program.doubts.items[i];
+        const struct program_setting *own =
+            doubt->choice ? program_kind_own(former, doubt->flag) : NULL;
+        struct diag *d = &f->diags->items[doubt->diag];
+        bool took = own && str_among(doubt->value, own->choices, own->n_choices);
+        if (!took || d->severity != SEVERITY_ERROR) continue;
+        d->severity = SEVERITY_WARNING;
+        diag_note(f->diags, d, "%.*s had it", STR_ARG(former->title));
+    }
+}
+
+/* Takes back what the program itself is of another mind of. */
+static void drop_known(struct facts *f)
+{
+    for (size_t i = f->program.doubts.n; i-- > 0;)
+        if (f->program.doubts.items[i].known)
+            diag_remove(f->diags, f->program.doubts.items[i].diag);
 }
 
 /* Whether every stranger has one. A launch with no stranger is one of Megatron-LM's. */
@@ -525,6 +577,9 @@ void program_settle(struct facts *f)
         report_fork(f, near);
         lessen_doubts(f);
     }
+    leave_to_other(f);
+    leave_to_former(f);
+    drop_known(f);
     if (!told) settle_releases(f);
     set_facts(f);
 }

@@ -29,7 +29,7 @@ struct stranger {
     struct str name;
     struct str gone; /* what took its place, of one that this release no longer has; else empty */
     struct str instead; /* the flag of this release that says the same with as many values */
-    bool here;          /* the checkout that the file lies in has it */
+    bool here;          /* the program has it, as it lies in the file's own repository */
     const struct flag_word *values;
     size_t n_values;
 };
@@ -40,11 +40,13 @@ struct doubt {
     struct str flag, value; /* value: the word that is wrong */
     bool plain;             /* no program that takes the flag from Megatron-LM takes this either */
     bool choice;            /* of a word that is none of the flag's */
+    bool known;             /* the parser of the file's own repository is of another mind */
 };
 
 struct program {
     enum program_origin origin;
     enum program_task task;
+    struct str script; /* what is launched, in the launch's words; empty: nobody says */
     bool told; /* said, not guessed: flags alone, or a release that the user names */
     bool bare; /* flags alone: which program takes them, they say themselves */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */

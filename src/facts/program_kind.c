@@ -154,11 +154,12 @@ bool program_setting_is_told(const struct program_setting *s)
     return (s->type != PARAM_ANY && !any_text) || s->alone;
 }
 
+/* A flag's choices are compared as they are; what reads a file may take both cases. */
 static bool is_choice(const struct program_setting *s, struct str word)
 {
-    bool found = !s->n_choices;
+    bool key = !str_starts(s->name, STR("-")), found = !s->n_choices;
     for (size_t i = 0; i < s->n_choices && !found; i++)
-        found = str_eq_nocase(word, s->choices[i]);
+        found = key ? str_eq_nocase(word, s->choices[i]) : str_eq(word, s->choices[i]);
     return found;
 }
 
@@ -193,6 +194,6 @@ bool program_setting_takes(const struct program_setting *s, struct str word)
 bool program_setting_is_near(const struct program_setting *s, struct str word)
 {
     for (size_t i = 0; i < s->n_choices; i++)
-        if (edit_is_slip(word, s->choices[i], 1)) return true;
+        if (edit_is_slip(word, s->choices[i], 1) || str_eq_nocase(word, s->choices[i])) return true;
     return false;
 }

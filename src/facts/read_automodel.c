@@ -20,6 +20,19 @@ static bool has_section(const struct node *doc)
     return false;
 }
 
+/* Whether a section that others have too, under the same name, says nothing of AutoModel's: no key
+   of its own, and no class for the model. */
+static bool is_of_other(const struct node *doc)
+{
+    const struct node *distributed = node_get(doc, STR("distributed"));
+    const struct node *model = node_get(doc, STR("model"));
+    bool class = model && model->kind == NODE_MAP && node_get(model, STR("_target_"));
+    if (class || !distributed || distributed->kind != NODE_MAP || !distributed->n) return false;
+    for (size_t i = 0; i < distributed->n; i++)
+        if (automodel_section_has(STR("distributed"), distributed->keys[i]->text)) return false;
+    return !node_get(doc, STR("step_scheduler")) && !node_get(doc, STR("recipe"));
+}
+
 static int detect(struct str text, const struct node *doc)
 {
     static const struct {
@@ -51,7 +64,7 @@ static int detect(struct str text, const struct node *doc)
         if (both && first == recipe && bridge_is_arguments(recipe)) continue;
         if (both && signs[i].score > best) best = signs[i].score;
     }
-    return best && has_section(doc) ? best : 0;
+    return best && has_section(doc) && !is_of_other(doc) ? best : 0;
 }
 
 struct walk {

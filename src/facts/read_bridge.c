@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "facts/bridge.h"
 #include "facts/check.h"
+#include "facts/launched.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 #include "facts/placeholder.h"
@@ -702,6 +703,9 @@ static void check_options(struct facts *f, const struct flag_words *words)
         struct str near = bridge_command_slip(f->arena, w->text);
         if (w->maybe || !near.n) continue;
         struct str name = str_slice(w->text, 0, str_find(w->text, '='));
+        struct sought here = {.flag = name};
+        launched_seek(f->arena, f->diags, f->source, f->program.script, &here, 1);
+        if (here.found) continue;
         struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", flag_word_span(f, w),
                                   "Bridge's launchers have no option %.*s", STR_ARG(name));
         diag_suggest(f->diags, d, near);

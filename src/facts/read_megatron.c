@@ -134,6 +134,19 @@ static bool names_flags(const struct node *doc)
 }
 
 /* A mapping of model sizes alone is a model, not a launch. */
+/* The sections of a file for --yaml-cfg, which are read as objects; beside them stand arguments. A
+   key that nobody reads does no harm there. */
+static const char *const config_sections[] = {"language_model", "model_parallel"};
+
+static bool is_config(const struct node *doc)
+{
+    for (size_t i = 0; i < sizeof config_sections / sizeof *config_sections; i++) {
+        const struct node *section = node_get(doc, str_of(config_sections[i]));
+        if (!section || section->kind != NODE_MAP) return false;
+    }
+    return node_at(doc, STR("language_model.num_layers"));
+}
+
 static int detect_map(const struct node *doc)
 {
     size_t flags = 0, names = 0, sizes = 0;
@@ -141,6 +154,7 @@ static int detect_map(const struct node *doc)
     const struct node *args = node_get(doc, STR("MODEL_ARGS"));
     if (args) return holds_flags(args) ? 95 : 0;
     if (is_recipe(doc)) return 95;
+    if (is_config(doc)) return 80;
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         flags += param_find_key(FRAMEWORK_MEGATRON, key, NULL) >= 0;
@@ -473,6 +487,14 @@ static struct program program_of_document(const struct node *doc)
                                               : TASK_UNSAID};
 }
 
+static void apply_config(struct yaml *y, const struct node *doc)
+{
+    for (size_t i = 0; i < sizeof config_sections / sizeof *config_sections; i++)
+        apply_mapping(y, node_get(doc, str_of(config_sections[i])), false);
+    apply_mapping(y, doc, false);
+    y->f->program.strangers.n = 0; /* fields of the sections are no flags */
+}
+
 static void read_yaml(struct facts *f, const struct node *doc, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
@@ -484,6 +506,8 @@ static void read_yaml(struct facts *f, const struct node *doc, const struct read
         apply_section(&y, node_get(doc, STR("MODEL_ARGS")));
     } else if (is_recipe(doc)) {
         apply_mapping(&y, node_get(doc, STR("ARGS")), true);
+    } else if (is_config(doc)) {
+        apply_config(&y, doc);
     } else {
         apply_mapping(&y, doc, detect_map(doc) > 0);
     }

@@ -98,8 +98,10 @@ static void read_embedded(struct job *job, const struct node_list *docs)
 /* Text with places that a chart's values fill in is YAML only then. */
 static void name_template(struct job *job)
 {
-    bool template = str_find_str(job->text, STR("{{ .")) < job->text.n ||
-                    str_find_str(job->text, STR("{{- ")) < job->text.n;
+    static const char *const places[] = {"{{ .", "{{- ", "{{ include ", "{{ template "};
+    bool template = false;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        template |= str_find_str(job->text, str_of(places[i])) < job->text.n;
     struct diag *d = &job->diags->items[job->diags->n - 1];
     if (template)
         diag_help(job->diags, d, "a Helm template: check what `helm template` makes of it");

@@ -348,8 +348,9 @@ static struct diag *add_finding(const struct rule *r, const struct facts *f,
     bool doubtful = is_of_recipe(f, operands) || is_of_some_release(f, operands) ||
                     is_of_usual_world(f, operands);
     x->without = error ? release_without(r, f) : NULL;
-    x->lacks = error && !x->without && is_ahead_of_checkout(r, f, scratch);
+    x->lacks = d->severity != SEVERITY_INFO && !x->without && is_ahead_of_checkout(r, f, scratch);
     if (error && (doubtful || x->without || x->lacks)) d->severity = SEVERITY_WARNING;
+    if (!error && x->lacks) d->severity = SEVERITY_INFO;
     return d;
 }
 

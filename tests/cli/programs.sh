@@ -71,6 +71,8 @@ expect 1 "1 error" "$moeplan" validate none --framework-version main
 # a template is no YAML yet
 printf '{{- if .Values.hop }}\nmodel: {num_layers: 2}\n{{- end }}\n' >chart.yaml
 expect 2 "a Helm template" "$moeplan" validate chart.yaml
+printf 'metadata:\n  name: {{ include "hop.fullname" . }}-pvc\n' >chart.yaml
+expect 2 "a Helm template" "$moeplan" validate chart.yaml
 
 # what another program checks itself is a warning, what is impossible an error at its place
 printf 'policy:\n  model_name: Qwen/Qwen3-30B-A3B\n  megatron_cfg:\n    expert_model_parallel_size: 7\n    overlap_param_gather: true\n    overlap_grad_reduce: false\n' >rl.yaml

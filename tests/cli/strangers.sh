@@ -73,6 +73,104 @@ expect 1 "error[unknown-key]" "$moeplan" validate fork/r.sh
 printf 'group.add_argument("--num-expert", type=int)\n' >fork/megatron/training/arguments.py
 expect 0 "info[fork-flags]: --num-expert is a flag of this checkout" "$moeplan" validate fork/r.sh
 
+# nor what the launched script adds, or a module of the repository that it imports, wherever the launch says it lies
+mkdir -p own/jobs own/src/train own/hop/flags
+printf '%s\n' 'import os' 'from train.setup import hop_main' >own/src/run.py
+printf '%s\n' 'from hop import (' 'import hop.flags, torch' >own/src/train/setup.py
+printf '%s\n' 'from .more import add_hop_args' >own/hop/flags/__init__.py
+printf '%s\n' 'group.add_argument("--hop-depth", type=int)' 'group.add_argument("--optimizer", choices=["adam", "hop"])' >own/hop/flags/more.py
+script /elsewhere/checkout/src/run.py "$data --hop-depth 3 --hop-width 4 --optimizer hop"
+cp r.sh own/jobs/
+expect 0 "info[fork-flags]: --hop-depth is a flag of this checkout" "$moeplan" validate own/jobs/r.sh
+has "has no flag --hop-width"
+lacks "value-choice"
+script /elsewhere/checkout/src/run.py "$data --hop-depth 3 --optimizer hip"
+cp r.sh own/jobs/
+expect 0 "--optimizer does not take 'hip'" "$moeplan" validate own/jobs/r.sh
+
+printf '%s\n' 'p.add_argument("--hf_pathe")' >own/src/run_recipe.py
+printf '#!/bin/bash\ntorchrun --nproc_per_node 8 src/run_recipe.py --recipe qwen3_8b_pretrain_config --hf_pathe hop --hf_patha hop\n' >own/jobs/b.sh
+expect 0 "have no option --hf_patha" "$moeplan" validate own/jobs/b.sh
+lacks "no option --hf_pathe"
+
+# of a checkout before all known releases: what was no switch without effect then, what its own parser takes, and checks that came later
+mkdir -p first/megatron first/jobs
+printf '%s\n' 'group.add_argument("--use-mcore-models", help="Use the core")' 'group.add_argument("--fim-rate", type=float)' 'assert world_size % model_size == 0, "world size is not divisible by"' >first/megatron/arguments.py
+script pretrain_gpt.py "$data --use-mcore-models --fim-rate 0.5 --tensor-model-parallel-size 16"
+cp r.sh first/jobs/
+expect 0 "info[fork-flags]: --fim-rate is a flag of this checkout" "$moeplan" validate first/jobs/r.sh
+lacks "flag-deprecated"
+has "warning[expert-grid-divides]"
+printf '%s\n' 'group.add_argument("--use-mcore-models", help="DEPRECATED. Now ignored")' >first/megatron/arguments.py
+expect 0 "warning[flag-deprecated]" "$moeplan" validate first/jobs/r.sh
+# a longer word of a check tells more than several short ones
+mkdir -p first/megatron/core
+printf '%s\n' 'raise RuntimeError(f"world_size ({w}) is not divisible by {n}")' >first/megatron/core/parallel_state.py
+expect 0 "warning[expert-grid-divides]" "$moeplan" validate first/jobs/r.sh
+printf '%s\n' 'raise RuntimeError(f"world_size ({w}) is not divisible by expert_tensor_model_pipeline_parallel size ({n})")' >first/megatron/core/parallel_state.py
+expect 1 "error[expert-grid-divides]" "$moeplan" validate first/jobs/r.sh
+
+# asynchronous saving needs its worker since 0.16
+script pretrain_gpt.py "$data --async-save --ckpt-format torch_dist"
+expect 0 "warning[async-save-needs-worker]" "$moeplan" validate r.sh --framework-version 0.16
+expect 0 "0 errors" "$moeplan" validate r.sh --framework-version 0.15
+lacks "async-save-needs-worker"
+# a warning of the framework's, which the checkout around the file does not give, is none
+mkdir -p later/megatron/core later/megatron/training later/a
+printf 'MAJOR = 0\nMINOR = 16\n' >later/megatron/core/package_info.py
+printf 'x = 1\n' >later/megatron/training/arguments.py
+cp r.sh later/a/
+expect 0 "info[async-save-needs-worker]" "$moeplan" validate later/a/r.sh
+printf 'print("--async-save is not supported without --use-persistent-ckpt-worker.")\n' >later/megatron/training/arguments.py
+expect 0 "warning[async-save-needs-worker]" "$moeplan" validate later/a/r.sh
+
+# what is wrong in every program: no size is zero, a choice in other letters, a batch of no whole microbatches, heads of no whole width
+loose='torchrun --nproc_per_node 8 pretrain_hop.py --num-layers 4 --hidden-size 64 --seq-length 128 --hop-a 1 --hop-b 2 --hop-c 3'
+printf '#!/bin/bash\n%s --num-attention-heads 0 --lr-decay-style COSINE\n' "$loose" >r.sh
+expect 0 "--num-attention-heads is 0: no size is zero" "$moeplan" validate r.sh
+has "--lr-decay-style does not take 'COSINE'"
+printf '#!/bin/bash\n%s --num-attention-heads 6 --micro-batch-size 4 --global-batch-size 30 --train-iters 2 --train-samples 20\n' "$loose" >r.sh
+expect 0 "warning[heads-left-over]" "$moeplan" validate r.sh
+has "warning[global-batch-holds-microbatches]"
+has "warning[iterations-beside-samples]"
+# a check that the first releases had in another folder
+mkdir -p old/megatron old/jobs
+printf '%s\n' 'assert args.hidden_size % args.num_attention_heads == 0' >old/megatron/arguments.py
+cp r.sh old/jobs/
+expect 0 "warning[heads-left-over]" "$moeplan" validate old/jobs/r.sh
+printf 'x = 1\n' >old/megatron/arguments.py
+expect 0 "info[heads-left-over]" "$moeplan" validate old/jobs/r.sh
+# the flags of a program that is known are as strict about letters; keys in its files are not
+script pretrain_gpt.py "$data --deepspeed --deepspeed_config ds.json --zero-stage 1 --dataset-impl MMAP"
+expect 0 "'MMAP'" "$moeplan" validate r.sh
+
+# a file for --yaml-cfg has its model and layout in sections; a file of flags with several options of another program is for that one
+printf 'language_model:\n  num_layers: 30\n  hidden_size: 64\n  num_attention_heads: 8\nmodel_parallel:\n  pipeline_model_parallel_size: 4\n  hop: 1\n  cpu_offloading_num_layers: 1\nmicro_batch_size: 1\nhop_too: 2\n' >cfg.yaml
+expect 1 "30 layers do not divide into 4 pipeline stages" "$moeplan" validate cfg.yaml --framework-version 0.15
+lacks "unknown-key"
+printf 'MODEL_ARGS:\n  --num-layers: 2\n  --dataloader-seq-length: 64\n' >flags.yaml
+expect 1 "warning[other-program-option]" "$moeplan" validate flags.yaml
+printf '  --use-packed-sequence: true\n' >>flags.yaml
+expect 1 "info[other-program-option]" "$moeplan" validate flags.yaml
+lacks "warning["
+
+# a word that a former release took is no error, one that none took is
+script pretrain_gpt.py "--train-iters 10 --lr 1e-4 --bf16 --tokenizer-type MistralTokenizer"
+expect 0 "former releases of Megatron-LM had it" "$moeplan" validate r.sh
+script pretrain_gpt.py "--train-iters 10 --lr 1e-4 --bf16 --tokenizer-type HopTokenizer"
+expect 1 "error[value-choice]" "$moeplan" validate r.sh
+
+# sections of the same names in which nothing is AutoModel's
+printf 'model:\n  vit: {depth: 12}\ndistributed:\n  dp_outer: 1\n  cp: 1\noptimizer:\n  lr: 1e-4\n' >vit.yaml
+expect 2 "skipped" "$moeplan" validate vit.yaml
+printf 'model:\n  vit: {depth: 12}\ndistributed:\n  dp_outer: 1\n  tp_size: 1\n' >vit.yaml
+expect 1 "error[unknown-key]: distributed does not know the key dp_outer" "$moeplan" validate vit.yaml
+
+# Megatron-DeepSpeed has the flags that DeepSpeed adds to its parser
+script pretrain_gpt.py "$data --deepspeed --deepspeed_config ds.json --zero-stage 1 --deepspeed-activation-checkpointing"
+expect 0 "flags of Megatron-DeepSpeed" "$moeplan" validate r.sh
+lacks "has no flag"
+
 # a model's sizes alone are a part of a command line, which lacks nothing
 printf '%s\n' "--num-layers 4" "--hidden-size 64" "--num-attention-heads 8" "--seq-length 128" >sizes.args
 expect 0 "0 errors" "$moeplan" validate sizes.args

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "facts/launched.h"
+
+#include "base/io.h"
+#include "base/path.h"
+#include "base/vec.h"
+
+/* Folders up from a file, imports of imports, and files: a program's own parser is near to it. */
+enum { UPWARD = 8, DEEPEST = 3, MOST_FILES = 32, MOST_BYTES = 1 << 20 };
+
+struct module {
+    struct str path;
+    int depth; /* imports from the script to it */
+};
+
+struct search {
+    struct arena *a;
+    struct sought *items;
+    size_t n;
+    VEC(struct module) files; /* read, and to be read */
+};
+
+static const struct str nothing = {"", 0};
+
+/* ---- words ---- */
+
+static bool has_nocase(struct str text, struct str word)
+{
+    for (size_t at = 0; at + word.n <= text.n; at++)
+        if (str_eq_nocase(str_slice(text, at, at + word.n), word)) return true;
+    return false;
+}
+
+static bool has_quoted(struct arena *a, struct str text, struct str word)
+{
+    struct str one = arena_printf(a, "'%.*s'", STR_ARG(word));
+    struct str two = arena_printf(a, "\"%.*s\"", STR_ARG(word));
+    return str_find_str(text, one) < text.n || str_find_str(text, two) < text.n;
+}
+
+/* What a parser is told of the flag: from its name to the next one's. */
+static struct str told_of(struct str text, struct str flag)
+{
+    size_t at = checkout_find(text, flag);
+    struct str rest = str_slice(text, at, text.n);
+    return str_slice(rest, 0, str_find_str(rest, STR("add_argument(")));
+}
+
+static void look_in(struct search *s, struct str text)
+{
+    if (str_find_str(text, STR("add_argument(")) == text.n) return;
+    for (size_t i = 0; i < s->n; i++) {
+        struct sought *x = &s->items[i];
+        if (x->found) continue;
+        struct str told = told_of(text, x->flag);
+        if (!told.n || (x->value.n && !has_quoted(s->a, told, x->value))) continue;
+        x->found = true;
+        x->deprecated = has_nocase(told, STR("deprecat"));
+    }
+}
+
+/* ---- files ---- */
+
+/* A path seen from a folder, or from one above it; empty: there is no such file. */
+static struct str find_around(struct arena *a, struct str folder, struct str path)
+{
+    for (int i = 0; i < UPWARD && folder.n > 1 && path.n; i++) {
+        struct str file = path_join(a, folder, path);
+        if (io_is_file(file.p)) return file;
+        folder = path_parent(folder);
+    }
+    return nothing;
+}
+
+static struct str path_of_module(struct arena *a, struct str module)
+{
+    return arena_printf(a, "%.*s.py", STR_ARG(str_exchange(a, module, '.', '/')));
+}
+
+/* The script of a launch. Where it lies on the machine that runs it, only the end of its path may
+   be the same here. */
+static struct str find_script(struct arena *a, struct str folder, struct str script)
+{
+    struct str path = str_ends(script, STR(".py")) ? script : path_of_module(a, script), part;
+    struct str found = nothing;
+    while (!found.n && path.n) {
+        if (!str_starts(path, STR("/"))) found = find_around(a, folder, path);
+        str_split(&path, '/', &part);
+    }
+    return found;
+}
+
+/* Notes a file that is to be read: the nearer ones first. */
+static void note_file(struct search *s, struct str file, int depth)
+{
+    for (size_t i = 0; i < s->files.n; i++)
+        if (str_eq(s->files.items[i].path, file)) return;
+    if (depth <= DEEPEST && s->files.n < MOST_FILES)
+        *VEC_PUSH(s->a, &s->files) = (struct module){file, depth};
+}
+
+/* Of Megatron-LM's own modules those that fill parsers say so in their names. */
+static bool may_have_flags(struct str module, struct str name)
+{
+    struct str words = STR("argument");
+    return !str_starts(module, STR("megatron.")) || str_find_str(module, words) < module.n ||
+           str_find_str(name, words) < name.n;
+}
+
+/* pkg.module, or .module beside the file; a name that is imported from a package may be one. */
+static void visit_module(struct search *s, struct str folder, struct str module, struct str name,
+                         int depth)
+{
+    if (!may_have_flags(module, name)) return;
+    bool beside = str_starts(module, STR("."));
+    while (str_starts(module, STR("."))) {
+        module = str_slice(module, 1, module.n);
+        if (str_starts(module, STR("."))) folder = path_parent(folder);
+    }
+    struct str path = str_exchange(s->a, module, '.', '/');
+    const struct str tries[] = {
+        arena_printf(s->a, "%.*s.py", STR_ARG(path)),
+        arena_printf(s->a, "%.*s%s__init__.py", STR_ARG(path), path.n ? "/" : ""),
+        arena_printf(s->a, "%.*s%s%.*s.py", STR_ARG(path), path.n ? "/" : "", STR_ARG(name))};
+    for (size_t i = module.n ? 0 : 1; i < sizeof tries / sizeof *tries; i++) {
+        struct str file = path_join(s->a, folder, tries[i]);
+        if (!beside) file = find_around(s->a, folder, tries[i]);
+        if (file.n && io_is_file(file.p)) note_file(s, file, depth);
+    }
+}
+
+/* from X import a, b and import X, one line each. */
+static void follow_imports(struct search *s, struct str folder, struct str text, int depth)
+{
+    struct str line, word;
+    while (str_split(&text, '\n', &line)) {
+        line = str_trim(line);
+        bool from = str_starts(line, STR("from ")), import = str_starts(line, STR("import "));
+        if (!from && !import) continue;
+        line = str_trim(str_slice(line, from ? 5 : 7, line.n));
+        size_t end = 0;
+        while (end < line.n && line.p[end] != ' ' && line.p[end] != ',')
+            end++;
+        struct str module = str_slice(line, 0, end);
+        struct str names = from ? str_slice(line, end + sizeof " import" - 1, line.n) : nothing;
+        if (!names.n) visit_module(s, folder, module, STR("__init__"), depth);
+        while (str_split(&names, ',', &word)) {
+            word = str_trim(word);
+            visit_module(s, folder, module, str_slice(word, 0, str_find(word, ' ')), depth);
+        }
+    }
+}
+
+static void read_module(struct search *s, struct module m)
+{
+    struct str text, why;
+    if (!io_read_regular(s->a, m.path.p, MOST_BYTES, &text, &why)) return;
+    look_in(s, text);
+    follow_imports(s, path_parent(m.path), text, m.depth + 1);
+}
+
+void launched_seek(struct arena *a, const struct diags *diags, uint32_t source, struct str script,
+                   struct sought *items, size_t n)
+{
+    static const char *const parsers[] = {"megatron/training/arguments.py",
+                                          "megatron/arguments.py"}; /* of former releases */
+    if (!n) return;
+    struct arena_mark mark = arena_mark(a);
+    struct search s = {.a = a, .items = items, .n = n};
+    for (size_t i = 0; i < sizeof parsers / sizeof *parsers; i++)
+        look_in(&s, checkout_text(a, diags, source, FRAMEWORK_MEGATRON, str_of(parsers[i])));
+    struct str folder = checkout_folder(a, diags, source);
+    struct str file = folder.n ? find_script(a, folder, script) : nothing;
+    if (file.n) note_file(&s, file, 0);
+    for (size_t i = 0; i < s.files.n; i++)
+        read_module(&s, s.files.items[i]);
+    arena_pop(a, mark);
+}
