@@ -3,6 +3,7 @@
 
 #include "base/ctext.h"
 #include "base/sort.h"
+#include "facts/profile.h"
 
 static const struct release *newest(const struct releases *all, enum framework framework)
 {
@@ -61,9 +62,14 @@ static void check_key(const struct releases *all, enum framework framework, stru
 static void mark_key(const struct releases *all, struct param *p, enum framework framework)
 {
     struct param_spelling *s = &p->in[framework];
-    uint32_t bits = s->key.n ? releases_with(all, framework, s->key) : 0;
-    for (size_t i = 0; i < s->n_more_keys; i++)
-        bits |= releases_with(all, framework, s->more_keys[i]);
+    uint32_t *of = ARENA_ARRAY(all->arena, uint32_t, s->n_more_keys + 1u), bits = 0;
+    for (size_t i = 0; s->key.n && i <= s->n_more_keys; i++) {
+        struct str key = i ? s->more_keys[i - 1] : s->key;
+        uint32_t has = releases_with(all, framework, key);
+        of[i] = has || is_in_imported_class(all, framework, key) ? has : RELEASES_ALL;
+        bits |= has;
+    }
+    if (s->n_more_keys) s->key_releases = of;
     if (bits) s->releases = bits;
     check_key(all, framework, s->key);
     for (size_t i = 0; i < s->n_also; i++)
