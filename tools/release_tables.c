@@ -57,6 +57,16 @@ static void check_key(const struct releases *all, enum framework framework, stru
                  "no release has %.*s: who writes it is refused", STR_ARG(key));
 }
 
+/* The releases that have what a key is a field of: of deeper ones the importer lists the section. */
+static uint32_t releases_around(const struct releases *all, enum framework framework,
+                                struct str key)
+{
+    size_t n = key.n;
+    while (n > 0 && key.p[n - 1] != '.')
+        n--;
+    return n > 1 ? releases_with(all, framework, str_slice(key, 0, n - 1)) : 0;
+}
+
 /* A key that the importer did not see in any release, such as one of a model's own provider, may be
    in all. */
 static void mark_key(const struct releases *all, struct param *p, enum framework framework)
@@ -66,7 +76,8 @@ static void mark_key(const struct releases *all, struct param *p, enum framework
     for (size_t i = 0; s->key.n && i <= s->n_more_keys; i++) {
         struct str key = i ? s->more_keys[i - 1] : s->key;
         uint32_t has = releases_with(all, framework, key);
-        of[i] = has || is_in_imported_class(all, framework, key) ? has : RELEASES_ALL;
+        of[i] = has ? has : releases_around(all, framework, key);
+        if (!of[i] && !is_in_imported_class(all, framework, key)) of[i] = RELEASES_ALL;
         bits |= has;
     }
     if (s->n_more_keys) s->key_releases = of;
