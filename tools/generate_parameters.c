@@ -92,6 +92,30 @@ static void write_flags(struct buf *out, const struct param_spelling *s)
     buf_add_char(out, '}');
 }
 
+static void write_bits(struct buf *out, const uint32_t *bits, size_t n)
+{
+    buf_printf(out, ",.key_releases=(const uint32_t[]){");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, "0x%x,", bits[i]);
+    buf_add_char(out, '}');
+}
+
+static void write_former(struct buf *out, const struct param_spelling *s)
+{
+    buf_printf(out, ",.n_former=%u,.former=(const struct param_former[]){", s->n_former);
+    for (size_t i = 0; i < s->n_former; i++) {
+        const struct param_former *x = &s->former[i];
+        const struct str words[] = {x->key, x->was, x->before, x->task, x->with};
+        buf_add_char(out, '{');
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+            ctext_str(out, words[k]);
+            buf_add_char(out, ',');
+        }
+        buf_printf(out, "},");
+    }
+    buf_add_char(out, '}');
+}
+
 static void write_spelling(struct buf *out, const struct param_spelling *s)
 {
     if (!s->known) {
@@ -114,6 +138,10 @@ static void write_spelling(struct buf *out, const struct param_spelling *s)
     ctext_str(out, s->under);
     buf_printf(out, ",.more_keys=");
     write_texts(out, s->more_keys, s->n_more_keys);
+    if (s->key_releases) write_bits(out, s->key_releases, s->n_more_keys + 1u);
+    if (s->n_former) write_former(out, s);
+    buf_printf(out, ",.zero_since=");
+    ctext_str(out, s->zero_since);
     buf_printf(out, ",.choices=");
     write_texts(out, s->choices, s->n_choices);
     buf_printf(out, ",.flags=");

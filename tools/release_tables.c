@@ -3,6 +3,7 @@
 
 #include "base/ctext.h"
 #include "base/sort.h"
+#include "facts/profile.h"
 
 static const struct release *newest(const struct releases *all, enum framework framework)
 {
@@ -56,14 +57,30 @@ static void check_key(const struct releases *all, enum framework framework, stru
                  "no release has %.*s: who writes it is refused", STR_ARG(key));
 }
 
+/* The releases that have what a key is a field of: of deeper ones the importer lists the section. */
+static uint32_t releases_around(const struct releases *all, enum framework framework,
+                                struct str key)
+{
+    size_t n = key.n;
+    while (n > 0 && key.p[n - 1] != '.')
+        n--;
+    return n > 1 ? releases_with(all, framework, str_slice(key, 0, n - 1)) : 0;
+}
+
 /* A key that the importer did not see in any release, such as one of a model's own provider, may be
    in all. */
 static void mark_key(const struct releases *all, struct param *p, enum framework framework)
 {
     struct param_spelling *s = &p->in[framework];
-    uint32_t bits = s->key.n ? releases_with(all, framework, s->key) : 0;
-    for (size_t i = 0; i < s->n_more_keys; i++)
-        bits |= releases_with(all, framework, s->more_keys[i]);
+    uint32_t *of = ARENA_ARRAY(all->arena, uint32_t, s->n_more_keys + 1u), bits = 0;
+    for (size_t i = 0; s->key.n && i <= s->n_more_keys; i++) {
+        struct str key = i ? s->more_keys[i - 1] : s->key;
+        uint32_t has = releases_with(all, framework, key);
+        of[i] = has ? has : releases_around(all, framework, key);
+        if (!of[i] && !is_in_imported_class(all, framework, key)) of[i] = RELEASES_ALL;
+        bits |= has;
+    }
+    if (s->n_more_keys) s->key_releases = of;
     if (bits) s->releases = bits;
     check_key(all, framework, s->key);
     for (size_t i = 0; i < s->n_also; i++)

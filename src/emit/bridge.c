@@ -63,32 +63,23 @@ static bool is_decided(const struct facts *f, const struct param_spelling *in)
     return kind != VALUE_UNKNOWN && kind != VALUE_NULL;
 }
 
-static bool is_before(const struct facts *f, struct str version)
-{
-    return f->profile && version_cmp(f->profile->version, version) < 0;
-}
-
-/* The key in the release: the parts of a layer that are captured had another until 0.5. */
-static struct str key_in(const struct facts *f, int param)
-{
-    bool older = param == P_cuda_graph_scope && is_before(f, STR("0.5"));
-    return older ? STR("model.cuda_graph_scope") : param_table[param].in[f->framework].key;
-}
-
-/* Until 0.6 the length of a pretraining data set of texts, which is Megatron Core's, is no field
-   under Bridge's name (GPTDatasetConfig.seq_length of training/config.py is a property). */
-static struct str beside_in(const struct facts *f, struct str key)
+/* A key that is written beside, as the release calls it. */
+static struct str beside_in(const struct facts *f, const struct param_spelling *in, struct str key)
 {
     const struct bridge_recipe *r = bridge_recipe_of(f);
-    bool texts = facts_get(f, P_vision_num_layers)->value.kind != VALUE_INT;
-    bool core = r && str_is(r->task, "pretrain") && texts && is_before(f, STR("0.6"));
-    return core && str_is(key, "dataset.seq_length") ? STR("dataset.sequence_length") : key;
+    for (size_t i = 0; r && f->profile && i < in->n_former; i++) {
+        const struct param_former *x = &in->former[i];
+        bool older = version_cmp(f->profile->version, x->before) < 0;
+        bool there = str_eq(r->task, x->task) && !bridge_recipe_lacks(r, param_find(x->with));
+        if (older && there && str_eq(key, x->key)) return x->was;
+    }
+    return key;
 }
 
 static void add_param(struct buf *out, const struct facts *f, int param)
 {
     const struct param_spelling *in = &param_table[param].in[f->framework];
-    struct str key = key_in(f, param);
+    struct str key = f->profile ? param_key_in(in, f->profile->bit) : in->key;
     struct value v = said_value(f, param);
     if (!key.n || is_decided(f, in)) return;
     v = emit_spelled(out->arena, in, v);
@@ -96,7 +87,7 @@ static void add_param(struct buf *out, const struct facts *f, int param)
     if (v.kind == VALUE_MAP) emit_override(out, key, value_null());
     emit_override(out, key, v);
     for (size_t i = 0; i < in->n_also; i++)
-        emit_override(out, beside_in(f, in->also[i]), v);
+        emit_override(out, beside_in(f, in, in->also[i]), v);
     for (size_t i = 0; i < in->n_unset && str_eq(key, in->key); i++)
         emit_override(out, in->unset[i], value_null());
 }
@@ -190,8 +181,15 @@ static void add_head(const struct emit_input *in, struct buf *out)
     add_fixed(out, f, true);
 }
 
-/* Recipes have an environment of their own, or a variable of it; a source's own value stays. Until
-   0.6 they have none, and who starts the run sets it. */
+/* Whether the release's recipes have an environment of their own. */
+static bool has_environment(const struct facts *f)
+{
+    const struct profile_setting *s = profile_setting_find(f->framework, STR("env_vars"));
+    return !f->profile || !s || (s->releases & f->profile->bit);
+}
+
+/* An environment, or a variable of it, where recipes have one; a source's own value stays. Else who
+   starts the run sets it. */
 static void add_environment(struct buf *out, const struct facts *f)
 {
     struct environment variables[ENVIRONMENT_MAX];
@@ -200,12 +198,12 @@ static void add_environment(struct buf *out, const struct facts *f)
         const char *name = variables[i].name;
         struct value own = facts_env(f, str_of(name));
         struct str value = own.kind == VALUE_STRING ? own.s : str_of(variables[i].value);
-        if (is_before(f, STR("0.6")))
-            add_comment(out,
-                        arena_printf(out->arena, "environment: %s=%.*s", name, STR_ARG(value)));
-        else
+        if (has_environment(f))
             emit_override(out, arena_printf(out->arena, "++env_vars.%s", name),
                           value_string(value));
+        else
+            add_comment(out,
+                        arena_printf(out->arena, "environment: %s=%.*s", name, STR_ARG(value)));
     }
 }
 

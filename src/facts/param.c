@@ -28,6 +28,13 @@ int param_find(struct str name)
     return slot ? slot->param : -1;
 }
 
+struct str param_key_in(const struct param_spelling *s, uint32_t releases)
+{
+    for (size_t i = 0; s->key_releases && i <= s->n_more_keys; i++)
+        if (s->key_releases[i] & releases) return i ? s->more_keys[i - 1] : s->key;
+    return s->key;
+}
+
 const struct param_flag *param_flag_in(const struct param_spelling *s, uint32_t releases)
 {
     for (size_t i = 0; i < s->n_flags; i++) {

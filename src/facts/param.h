@@ -63,12 +63,24 @@ struct param_flag {
                                  they do */
 };
 
+/* A key that older releases know by another name, in the recipes that are asked. */
+struct param_former {
+    struct str key, was;   /* what it is called now, and was then */
+    struct str before;     /* the release since which it is called so */
+    struct str task, with; /* of recipes of this task which know this parameter too */
+};
+
 /* A parameter as one framework knows it. There are thousands: what is small stands together. */
 struct param_spelling {
     struct str key; /* dotted key: Bridge "model.x", AutoModel "distributed.x"; Megatron: empty */
     const struct str *more_keys;    /* further keys for the same thing */
+    const uint32_t *key_releases;   /* which releases have key and each of more_keys, as bits; those
+                                       of a key that none has been seen with are all. NULL: all */
+    const struct param_former *former; /* of what is written beside */
+    struct str zero_since; /* the release since which 0 is a value; before it, it is written as none.
+                              empty: every one */
     const struct str *also, *unset; /* keys that are written beside: with the same value, as null */
-    uint32_t n_more_keys, n_also, n_unset, n_flags, n_choices;
+    uint32_t n_more_keys, n_also, n_unset, n_former, n_flags, n_choices;
     uint32_t releases; /* of the framework that have its key, as bits; a flag has its own */
     const struct param_flag *flags;
     const struct str *choices;
@@ -128,6 +140,9 @@ extern const uint32_t coefficient_count;
 /* A flag of the spelling that is in one of a set of releases (bits of profile.h) and not on its way
    out; NULL: none. */
 const struct param_flag *param_flag_in(const struct param_spelling *s, uint32_t releases);
+/* The key of the spelling that one of a set of releases has: the first of key and more_keys; else
+   key. */
+struct str param_key_in(const struct param_spelling *s, uint32_t releases);
 /* Whether any framework has it. */
 bool param_is_spelled(const struct param *p);
 /* Whether it is one of the list. */

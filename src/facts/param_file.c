@@ -188,6 +188,23 @@ static void read_flags(struct reader *r, const struct node *node, struct param_s
     s->n_flags = (uint32_t)(list.n + (one.n > 0));
 }
 
+static const struct param_former *read_former(struct reader *r, const struct node *node,
+                                              uint32_t *n)
+{
+    static const char *const known[] = {"key", "was", "before", "task", "with", NULL};
+    struct node_list list = list_at(r, node, "former");
+    struct param_former *items = ARENA_ARRAY(r->arena, struct param_former, list.n);
+    for (size_t i = 0; i < list.n; i++) {
+        const struct node *one = list.items[i];
+        if (!check_keys(r, one, known)) continue;
+        items[i] = (struct param_former){text_at(r, one, "key"), text_at(r, one, "was"),
+                                         text_at(r, one, "before"), text_at(r, one, "task"),
+                                         text_at(r, one, "with")};
+    }
+    *n = (uint32_t)list.n;
+    return items;
+}
+
 /* `entry` is the parameter's own mapping, whose default holds where the spelling has none. */
 static struct param_spelling read_spelling(struct reader *r, const struct node *node,
                                            const struct node *entry, const struct param *p)
@@ -195,7 +212,8 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     static const char *const known[] = {"flags", "flag",    "key",   "more_keys", "inverse",
                                         "type",  "items",   "rule",  "choices",   "default",
                                         "also",  "unset",   "under", "recipe",    "provider",
-                                        "dtype", "settled", "fixed", "single",    NULL};
+                                        "dtype", "settled", "fixed", "single",    "former",
+                                        "zero_since", NULL};
     struct param_spelling s = {
         .known = true, .default_value = value_null(), .releases = UINT32_MAX};
     if (!check_keys(r, node, known)) return s;
@@ -203,6 +221,8 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     s.more_keys = texts_at(r, node, "more_keys", &s.n_more_keys);
     s.also = texts_at(r, node, "also", &s.n_also);
     s.unset = texts_at(r, node, "unset", &s.n_unset);
+    s.former = read_former(r, node, &s.n_former);
+    s.zero_since = text_at(r, node, "zero_since");
     s.under = text_at(r, node, "under");
     s.recipe = is_true(r, node, "recipe");
     s.provider = is_true(r, node, "provider");

@@ -388,6 +388,22 @@ static void lose_foreign(struct arena *a, const struct facts *from, struct conve
         lose_leaves(a, from, from->document, nothing, 0, out);
 }
 
+/* AutoModel makes the model of its name on the hub, the others of its sizes: a source that has the
+   one alone leaves a configuration of no model. */
+static void lose_model(struct arena *a, const struct facts *from, struct conversion *out)
+{
+    const struct facts *to = out->facts;
+    bool named = to->framework == FRAMEWORK_AUTOMODEL;
+    enum value_kind sizes = facts_get(to, P_num_layers)->value.kind;
+    struct str name = facts_str(from, P_pretrained_model_name_or_path);
+    bool there = named ? name.n || facts_str(to, P_hf_id).n
+                       : sizes != VALUE_UNKNOWN && sizes != VALUE_NULL;
+    if (there || to->model) return;
+    lose(a, out, STR("the model"), name,
+         arena_printf(a, "%s makes it of its %s, which the file does not say: --model NAME does",
+                      framework_name(to->framework), named ? "name on Hugging Face" : "sizes"));
+}
+
 void convert_facts(struct arena *a, const struct rule_set *rules, const struct facts *from,
                    enum framework to, bool complete, struct arena *scratch, struct conversion *out)
 {
@@ -413,6 +429,7 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
     lose_expert_tensor(a, effective, out);
     lose_foreign(a, from, out);
     if (complete) lose_unsayable(a, rules, out);
+    if (complete && !str_is(from->format, "plan")) lose_model(a, from, out);
 }
 
 void convert_check(struct arena *a, struct arena *scratch, struct diags *found,

@@ -68,14 +68,11 @@ static bool is_pipeline_block(const struct facts *f, int param)
            facts_int(f, P_pipeline_model_parallel_size, 1) > 1;
 }
 
-/* No MTP layers are said by nothing in releases that let an overlap of expert communication go with
-   None or 1 and not with 0 (transformer_config.py: MTP layernum only supports 1 when enabling
-   overlap_moe_expert_parallel_comm.); later ones let 0 pass. */
+/* Whether the release takes 0 for none by leaving it out alone. */
 static bool is_none_unsaid(const struct facts *f, int param)
 {
-    if (param != P_mtp_num_layers || !f->profile) return false;
-    struct str since = f->framework == FRAMEWORK_MEGATRON ? STR("0.19") : STR("0.6");
-    return version_cmp(f->profile->version, since) < 0;
+    struct str since = param_table[param].in[f->framework].zero_since;
+    return since.n && f->profile && version_cmp(f->profile->version, since) < 0;
 }
 
 struct value said_value(const struct facts *f, int param)

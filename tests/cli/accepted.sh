@@ -76,3 +76,25 @@ for asked in "--mbs 1" "--pin mbs=1" "--pin pp_microbatch_size=1"; do
     awk -v a="$(cat "$dir/priced")" -v b="$(number peak_gib <"$dir/out")" 'BEGIN { exit !(a - b < 0.1 && b - a < 0.1) }' ||
         fail "$asked: priced otherwise than written"
 done
+
+# what older releases call a key, pack, and do not combine
+suggest bridge bridge qwen3-vl-30b-a3b --gpus 64 --framework-version 0.5
+has "dataset.sequence_length=4096"
+lacks "dataset.seq_length="
+suggest bridge bridge qwen3-30b-a3b --gpus 64 --task sft --framework-version 0.4
+has "train.micro_batch_size=1"
+has "dataset.packed_sequence_specs.packed_sequence_size=4096"
+suggest megatron flags moonlight-16b-a3b --gpus 64 --framework-version 0.16 --pin deterministic_mode=true
+lacks "--cross-entropy-loss-fusion"
+suggest megatron flags qwen3-30b-a3b --gpus 64 --framework-version 0.16 --pin cuda_graph_impl=local,ep=8
+has "--moe-pad-experts-for-cuda-graph-inference"
+printf '# moeplan: recipe=qwen3_30b_a3b_sft_config\ntrain.micro_batch_size=2\n' >"$dir/packs.bridge"
+expect 1 "[bridge-packs-are-one-row]" "$moeplan" validate --framework bridge --framework-version 0.4 "$dir/packs.bridge"
+
+# local graphs of whole layers are generation's in Bridge
+printf 'model.cuda_graph_impl=local\nmodel.cuda_graph_modules=[]\n' >"$dir/local.bridge"
+expect 1 "[bridge-local-graphs-of-layers]" "$moeplan" validate --framework bridge "$dir/local.bridge"
+
+# a conversion of no model says what it lacks
+printf -- '--num-layers 4\n--hidden-size 64\n--num-attention-heads 4\n' >"$dir/sizes.txt"
+expect 0 "the model: automodel makes it of its name on Hugging Face" "$moeplan" convert "$dir/sizes.txt" --as megatron --to automodel --gpus 8 --platform h100
