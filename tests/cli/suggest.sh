@@ -136,3 +136,8 @@ sed -i 's/"num_experts": 128/"num_experts": 96/' "$dir/hf/config.json"
 suggest 0 "moe-token-dispatcher-type alltoall" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --format flags
 suggest 1 "no plan fits" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --pin moe_flex_dispatcher_backend=deepep \
     --pin moe_token_dispatcher_type=flex
+
+# what Transformer Engine cannot quantise is said at once, whatever the layout
+sed -i 's/"moe_intermediate_size": 768/"moe_intermediate_size": 776/' "$dir/hf/config.json"
+suggest 1 "quantised-widths" "$dir/hf" --gpus 64 --platform gb200 --framework megatron --precision mxfp8
+suggest 0 "fits" "$dir/hf" --gpus 64 --platform gb200 --framework megatron --precision bf16
