@@ -28,6 +28,7 @@ struct cause {
     size_t n;
     bool layout; /* none of them is a switch */
     struct knobs values;
+    const char *why; /* what refused it */
 };
 
 struct checker {
@@ -67,17 +68,20 @@ static bool forbids(struct checker *c, const struct facts *f, const struct expr 
     return forbidden;
 }
 
-static bool refused(void *context, const struct knobs *k)
+static bool is_caused(const struct cause *cause, const struct knobs *k)
+{
+    bool same = true;
+    for (size_t i = 0; i < cause->n && same; i++)
+        same = knob_same(cause->knobs[i], k, &cause->values);
+    return same;
+}
+
+static const char *refused(void *context, const struct knobs *k)
 {
     const struct checker *c = context;
-    bool found = false;
-    for (size_t i = 0; i < c->causes.n && !found; i++) {
-        const struct cause *cause = &c->causes.items[i];
-        found = true;
-        for (size_t j = 0; j < cause->n && found; j++)
-            found = knob_same(cause->knobs[j], k, &cause->values);
-    }
-    return found;
+    for (size_t i = 0; i < c->causes.n; i++)
+        if (is_caused(&c->causes.items[i], k)) return c->causes.items[i].why;
+    return NULL;
 }
 
 /* Whether all plans of the question have the same value of a parameter. */
@@ -225,6 +229,7 @@ static const char *reject(void *context, const struct config *plan)
     begin(c, plan, &x);
     const char *why = is_forbidden(c, &x, &known) ? FORBIDDEN : refusing_rule(c, &x, &known);
     arena_pop(c->arena, mark);
+    x.cause.why = why;
     if (known) *VEC_PUSH(c->arena, &c->causes) = x.cause;
     return why;
 }

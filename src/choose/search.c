@@ -166,10 +166,13 @@ static bool offer(struct search *s, struct contender *o)
     return true;
 }
 
-static bool is_refused(const struct search *s)
+/* Whether a refusal that is known holds for the present knobs; the last one is kept. */
+static bool is_refused(struct search *s)
 {
     const struct search_request *r = s->request;
-    return r->refused && r->refused(r->context, &s->c.knobs);
+    const char *why = r->refused ? r->refused(r->context, &s->c.knobs) : NULL;
+    if (why) s->out->last_rejection = why;
+    return why;
 }
 
 /* What makes room on the present spot and stages. */
@@ -602,8 +605,7 @@ static void visit_all(struct search *s)
 /* Whether it recomputes whole layers, which the user did not say. */
 static bool repeats_unasked(const struct search *s, const struct knobs *k)
 {
-    return k->recompute == RECOMPUTE_FULL &&
-           !space_is_pinned(s->request, P_recompute_granularity);
+    return k->recompute == RECOMPUTE_FULL && !space_is_pinned(s->request, P_recompute_granularity);
 }
 
 /* A faster variant may have room with offload alone. Guides leave it for where recomputing modules

@@ -193,6 +193,9 @@ struct notes suggest_why_none(struct arena *a, const struct ask *ask, const stru
     if (s->rejected && s->last_rejection)
         *VEC_PUSH(a, &why) = arena_printf(a, "%zu plans fit but break a rule, the last one %s",
                                           s->rejected, s->last_rejection);
+    else if (s->last_rejection)
+        *VEC_PUSH(a, &why) =
+            arena_printf(a, "plans break a rule, the last one %s", s->last_rejection);
     return why;
 }
 

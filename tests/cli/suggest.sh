@@ -134,7 +134,7 @@ EOF
 # groups of six are served by no library of the exchange, and lie across nodes of eight
 sed -i 's/"num_experts": 128/"num_experts": 96/' "$dir/hf/config.json"
 suggest 0 "moe-token-dispatcher-type alltoall" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --format flags
-suggest 1 "no plan fits" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --pin moe_flex_dispatcher_backend=deepep \
+suggest 1 "break a rule, the last one deepep-serves-group" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --pin moe_flex_dispatcher_backend=deepep \
     --pin moe_token_dispatcher_type=flex
 
 # what Transformer Engine cannot quantise is said at once, whatever the layout
