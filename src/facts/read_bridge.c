@@ -251,10 +251,12 @@ static struct value parse_value(struct arena *a, struct str text, size_t *at, st
 static uint32_t releases_of(struct str key)
 {
     int param = param_find_key(FRAMEWORK_BRIDGE, key, NULL);
+    if (param >= 0) {
+        const struct param_spelling *in = &param_table[param].in[FRAMEWORK_BRIDGE];
+        return str_eq(in->key, key) ? in->releases : RELEASES_ALL;
+    }
     const struct profile_setting *s = profile_setting_find(FRAMEWORK_BRIDGE, key);
-    if (param < 0) return s ? s->releases : 0;
-    const struct param_spelling *in = &param_table[param].in[FRAMEWORK_BRIDGE];
-    return str_eq(in->key, key) ? in->releases : RELEASES_ALL;
+    return s ? s->releases : 0;
 }
 
 /* Whether the release of the facts has such a key. */

@@ -133,7 +133,6 @@ static bool names_flags(const struct node *doc)
     return doc->n && str_starts(doc->keys[0]->text, STR("--"));
 }
 
-/* A mapping of model sizes alone is a model, not a launch. */
 /* The sections of a file for --yaml-cfg, which are read as objects; beside them stand arguments. A
    key that nobody reads does no harm there. */
 static const char *const config_sections[] = {"language_model", "model_parallel"};
@@ -147,6 +146,7 @@ static bool is_config(const struct node *doc)
     return node_at(doc, STR("language_model.num_layers"));
 }
 
+/* A mapping of model sizes alone is a model, not a launch. */
 static int detect_map(const struct node *doc)
 {
     size_t flags = 0, names = 0, sizes = 0;
