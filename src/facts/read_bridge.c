@@ -696,22 +696,36 @@ static void check_option(struct facts *f, const struct flag_words *words, size_t
         program_check_own(f, bridge_launchers(), own, text, flag_word_span(f, value));
 }
 
+/* An option that may be a slip of a launcher's. */
+struct slip {
+    const struct flag_word *at;
+    struct str near;
+};
+
+static void report_slip(struct facts *f, const struct slip *x, struct str name)
+{
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", flag_word_span(f, x->at),
+                              "Bridge's launchers have no option %.*s", STR_ARG(name));
+    diag_suggest(f->diags, d, x->near);
+}
+
 /* The launchers hand on what they do not know, and the run then stops or goes without it. */
 static void check_options(struct facts *f, const struct flag_words *words)
 {
+    struct slip *slips = ARENA_ARRAY(f->arena, struct slip, words->n);
+    struct sought *here = ARENA_ARRAY(f->arena, struct sought, words->n);
+    size_t n = 0;
     for (size_t i = 0; i < words->n; i++) {
         const struct flag_word *w = &words->items[i];
         check_option(f, words, i);
         struct str near = bridge_command_slip(f->arena, w->text);
         if (w->maybe || !near.n) continue;
-        struct str name = str_slice(w->text, 0, str_find(w->text, '='));
-        struct sought here = {.flag = name};
-        launched_seek(f->arena, f->diags, f->source, f->program.script, &here, 1);
-        if (here.found) continue;
-        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", flag_word_span(f, w),
-                                  "Bridge's launchers have no option %.*s", STR_ARG(name));
-        diag_suggest(f->diags, d, near);
+        here[n].flag = str_slice(w->text, 0, str_find(w->text, '='));
+        slips[n++] = (struct slip){w, near};
     }
+    launched_seek(f->arena, f->diags, f->source, f->program.script, here, n);
+    for (size_t i = 0; i < n; i++)
+        if (!here[i].found) report_slip(f, &slips[i], here[i].flag);
 }
 
 /* A blank at the equals sign: Hydra takes the name alone, or the value alone, for a mistake. */
