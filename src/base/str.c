@@ -15,6 +15,16 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
+struct str str_around(struct str s, size_t at, bool (*is_kind)(char c))
+{
+    size_t from = at, to = at;
+    while (from > 0 && is_kind(s.p[from - 1]))
+        from--;
+    while (to < s.n && is_kind(s.p[to]))
+        to++;
+    return str_slice(s, from, to);
+}
+
 struct str str_trim(struct str s)
 {
     while (s.n && is_blank(s.p[0]))

@@ -52,6 +52,8 @@ bool str_is_any(struct str s, const char *words);
 bool str_among(struct str s, const struct str *list, size_t n);
 /* The part from byte `from` up to byte `to`; both are cut to the string's length. */
 struct str str_slice(struct str s, size_t from, size_t to);
+/* The bytes around the place `at` which are all of a kind. */
+struct str str_around(struct str s, size_t at, bool (*is_kind)(char c));
 /* Without ASCII blanks at either end. */
 struct str str_trim(struct str s);
 /* Byte offset of the first `c`, or s.n when there is none. */

@@ -17,17 +17,6 @@ static bool is_name(char c)
     return is_letter(c) || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* The letters around text[at], which is one of them. */
-static struct str word_around(struct str text, size_t at)
-{
-    size_t from = at, to = at;
-    while (from > 0 && is_name(text.p[from - 1]))
-        from--;
-    while (to < text.n && is_name(text.p[to]))
-        to++;
-    return str_slice(text, from, to);
-}
-
 /* Whether a word may be a name that is set: not what is read, or a part of a path or an option. */
 static bool may_be_set(struct str text, struct str word)
 {
@@ -169,7 +158,7 @@ void environment_check(struct diags *diags, uint32_t source)
         at += str_find(str_slice(text, at, text.n), '_');
         bool small = at > 0 && text.p[at - 1] >= 'a' && text.p[at - 1] <= 'z';
         if (at >= text.n || small) continue;
-        struct str word = word_around(text, at);
+        struct str word = str_around(text, at, is_name);
         at = (size_t)(word.p - text.p) + word.n; /* behind it: each word is read once */
         if (!may_be_set(text, word)) continue;
         left--;

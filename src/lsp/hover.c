@@ -48,17 +48,6 @@ static bool is_word(char c)
            c == '-' || c == '.';
 }
 
-/* The word that the byte stands in or behind. */
-static struct str word_at(struct str line, size_t byte)
-{
-    size_t from = byte, to = byte;
-    while (from > 0 && is_word(line.p[from - 1]))
-        from--;
-    while (to < line.n && is_word(line.p[to]))
-        to++;
-    return str_slice(line, from, to);
-}
-
 /* The parameter that was written where the cursor is: its word is the spelling that was used, or
    the end of it. */
 static int param_written(const struct facts *f, struct str word, struct place at)
@@ -115,7 +104,7 @@ static void hover_param(struct arena *a, const struct facts *f, int param, struc
 static void hover_word(const struct lsp_request *r, struct place at, struct buf *out)
 {
     struct str line = text_line(r->text, at.line);
-    struct str word = word_at(line, text_byte(line, at.unit));
+    struct str word = str_around(line, text_byte(line, at.unit), is_word);
     struct diags diags;
     struct recipe recipe = lsp_recipe(r, &diags);
     const struct facts *f = recipe.readings.n ? recipe.readings.items[0].facts : NULL;
