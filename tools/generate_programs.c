@@ -105,12 +105,22 @@ static void write_truth(struct generator *g, const struct node *root, const char
     buf_printf(&g->out, ".%s=true,", member);
 }
 
+/* Who reads a program's flags: left out, or megatron, or, for a launcher, open or closed. */
+static void write_parser(struct generator *g, const struct node *root)
+{
+    struct str said = tables_text(root, "parser");
+    if (str_is_any(said, "open|closed"))
+        buf_printf(&g->out, ".starts_others=true,.closed=%d,", str_is(said, "closed"));
+    else
+        write_truth(g, root, "parser", "megatron", "parsed_by_megatron");
+}
+
 static void write_program(struct generator *g, const struct node *root)
 {
-    static const char *const known[] = {"moeplan", "kind",      "name",     "title",    "source",
-                                        "commit",  "date",      "proof",    "sections", "commands",
-                                        "model",   "checks",    "prefixes", "flags",    "keys",
-                                        "parser",  "framework", "words",    NULL};
+    static const char *const known[] = {"moeplan", "kind",   "name",     "title",    "source",
+                                        "commit",  "date",   "proof",    "sections", "commands",
+                                        "model",   "checks", "prefixes", "flags",    "keys",
+                                        "parser",  "words",  NULL};
     static const char *const texts[] = {"name", "title", "source", "model", NULL};
     static const char *const lists[] = {"proof", "sections", "commands", "prefixes", NULL};
     tables_check_keys(g, root, known);
@@ -121,8 +131,7 @@ static void write_program(struct generator *g, const struct node *root)
         if (node_get(root, str_of(lists[i])))
             tables_write_texts(g, lists[i], node_get(root, str_of(lists[i])));
     write_truth(g, root, "checks", "megatron", "checked_by_megatron");
-    write_truth(g, root, "parser", "megatron", "parsed_by_megatron");
-    write_truth(g, root, "framework", "bridge", "of_bridge");
+    write_parser(g, root);
     write_settings(g, "flags", node_get(root, STR("flags")), node_get(root, STR("words")));
     write_settings(g, "keys", node_get(root, STR("keys")), node_get(root, STR("words")));
     buf_printf(&g->out, "},\n");

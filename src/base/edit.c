@@ -88,6 +88,13 @@ bool edit_is_slip(struct str a, struct str b, size_t most)
     return bounded_distance(a, b, most) <= most && same_numbers(a, b);
 }
 
+bool edit_among(struct str word, const struct str *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (edit_is_slip(word, list[i], 1) || str_eq_nocase(word, list[i])) return true;
+    return false;
+}
+
 /* Slips at both ends of a long word at once are too much: cheap to tell, and most candidates go
    here. */
 static bool share_an_end(struct str a, struct str b)

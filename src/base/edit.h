@@ -12,6 +12,8 @@ size_t edit_distance(struct str a, struct str b);
    numbers, as names that differ in these are different things (GPU_0, GPU_1; Llama2Tokenizer,
    Llama3Tokenizer). */
 bool edit_is_slip(struct str a, struct str b, size_t most);
+/* Whether a word is one of a list but for one slip, or its case. */
+bool edit_among(struct str word, const struct str *list, size_t n);
 
 /* Collects the nearest of many words: start zeroed with `word` set, offer each, then read best (n
    bytes 0: none near enough). A third of the letters may be wrong, but a long word must begin or

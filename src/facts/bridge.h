@@ -79,8 +79,6 @@ bool bridge_command_option(struct str word);
 const struct program_kind *bridge_launchers(void);
 /* The launchers' option that a word begins with, its full name in *name; NULL: none of theirs. */
 const struct program_setting *bridge_command_setting(struct str word, struct str *name);
-/* The launchers' option that a word is a slip of; empty: it is none. */
-struct str bridge_command_slip(struct arena *a, struct str word);
 /* The GPUs that a benchmark is asked to run on; 0: not said. */
 int64_t bridge_command_gpus(const struct flag_words *words);
 /* Its options as overrides, in their order: they yield to overrides that are written. */

@@ -2,7 +2,6 @@
 /* The command lines of Megatron-Bridge's own launchers: scripts/training/run_recipe.py, train.sh
    and setup_experiment.py name a recipe, scripts/performance/setup_experiment.py and run_script.py
    what to choose one by. Their options stand for overrides. */
-#include "base/edit.h"
 #include "base/num.h"
 #include "facts/bridge.h"
 #include "facts/flags.h"
@@ -177,21 +176,6 @@ const struct program_setting *bridge_command_setting(struct str word, struct str
         if (options[i].brief && str_is(*name, options[i].brief)) *name = str_of(options[i].name);
     const struct program_kind *kind = bridge_launchers();
     return program_kind_has(kind, *name) ? program_kind_own(kind, *name) : NULL;
-}
-
-struct str bridge_command_slip(struct arena *a, struct str word)
-{
-    enum { SHORTEST = 9, LONG = 18 }; /* --min_lr and --env have other neighbours */
-    const struct program_kind *kind = bridge_launchers();
-    struct str name = str_slice(word, 0, str_find(word, '=')), found = {"", 0};
-    if (!str_starts(name, STR("--")) || program_kind_has(kind, name)) return found;
-    struct str plain = str_exchange(a, name, '-', '_');
-    for (size_t i = 0; i < kind->n_flags; i++) {
-        struct str own = kind->flags[i].name, other = str_exchange(a, own, '-', '_');
-        if (str_starts(own, name)) return (struct str){"", 0}; /* argparse takes a beginning */
-        if (other.n >= SHORTEST && edit_is_slip(plain, other, name.n >= LONG ? 2 : 1)) found = own;
-    }
-    return found;
 }
 
 void bridge_command_overrides(struct arena *a, const struct flag_words *words,

@@ -205,9 +205,7 @@ static bool is_whole(struct str word)
 static bool is_misspelt(struct str word, const struct str *choices, size_t n)
 {
     enum { SHORTEST = 4 };
-    for (size_t i = 0; i < n && word.n >= SHORTEST; i++)
-        if (edit_is_slip(word, choices[i], 1) || str_eq_nocase(word, choices[i])) return true;
-    return false;
+    return word.n >= SHORTEST && edit_among(word, choices, n);
 }
 
 /* The rule of a bad value: the flag's own, else the general one. */

@@ -109,7 +109,7 @@ static bool was_there(struct str name)
 static bool is_elsewhere(struct str name)
 {
     for (uint32_t i = 0; i < program_kind_count; i++)
-        if (!program_kinds[i].of_bridge && program_kind_has(&program_kinds[i], name)) return true;
+        if (!program_kinds[i].starts_others && program_kind_has(&program_kinds[i], name)) return true;
     return false;
 }
 
@@ -244,7 +244,7 @@ static const struct program_kind *kind_by_flags(const struct program *p)
     for (uint32_t i = 0; i < program_kind_count; i++) {
         size_t n = 0;
         bool other = program_kinds[i].n_commands && !p->bare; /* those it is started by are known */
-        for (size_t k = 0; k < p->strangers.n && !program_kinds[i].of_bridge && !other; k++)
+        for (size_t k = 0; k < p->strangers.n && !program_kinds[i].starts_others && !other; k++)
             n += program_kind_has(&program_kinds[i], p->strangers.items[k].name);
         if (n == most) best = NULL; /* two have as many */
         if (n <= most) continue;
@@ -343,7 +343,7 @@ void program_check_own(struct facts *f, const struct program_kind *kind,
     if (open || program_setting_takes(own, value)) return;
     bool choice = own->n_choices;
     bool other = f->program.kind_guessed || f->program.kind != kind; /* a fork, or a release */
-    if (choice && (other || own->open) && !program_setting_is_near(own, value)) return;
+    if (choice && (other || own->open) && !edit_among(value, own->choices, own->n_choices)) return;
     struct diag *d =
         diag_add(f->diags, SEVERITY_WARNING, choice ? "value-choice" : "value-type", at,
                  "%.*s takes %s, not '%.*s'", STR_ARG(own->name),

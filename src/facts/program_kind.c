@@ -110,6 +110,26 @@ bool program_kind_has(const struct program_kind *kind, struct str flag)
     return find(kind->flags, kind->n_flags, flag);
 }
 
+struct str program_kind_slip(struct arena *a, const struct program_kind *kind, struct str word)
+{
+    /* What is handed on has neighbours of its own: --min_lr, --env. */
+    size_t shortest = kind->closed ? 0 : 9, two_from = kind->closed ? 12 : 18;
+    struct str name = str_slice(word, 0, str_find(word, '=')), none = {"", 0}, found = none;
+    if (!str_starts(name, STR("--")) || program_kind_has(kind, name)) return none;
+    struct str plain = str_exchange(a, name, '-', '_');
+    size_t most = name.n >= two_from ? 2 : 1, least = SIZE_MAX;
+    for (size_t i = 0; i < kind->n_flags; i++) {
+        struct str own = kind->flags[i].name;
+        if (str_starts(own, name)) return none;
+        if (own.n < shortest) continue;
+        if (!edit_is_slip(plain, str_exchange(a, own, '-', '_'), most)) continue;
+        size_t far = edit_distance(name, own);
+        if (far < least) found = own; /* of its spellings, the one meant */
+        if (far < least) least = far;
+    }
+    return found;
+}
+
 /* Whether a flag and a flag or key are the same destination: - for _, dashes before or none. */
 static bool is_same(struct str flag, struct str name)
 {
@@ -189,11 +209,4 @@ bool program_setting_takes(const struct program_setting *s, struct str word)
     case PARAM_BOOL: return is_truth(word);
     default: return is_choice(s, word);
     }
-}
-
-bool program_setting_is_near(const struct program_setting *s, struct str word)
-{
-    for (size_t i = 0; i < s->n_choices; i++)
-        if (edit_is_slip(word, s->choices[i], 1) || str_eq_nocase(word, s->choices[i])) return true;
-    return false;
 }

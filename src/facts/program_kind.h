@@ -29,9 +29,10 @@ struct program_kind {
     const struct str *commands; /* that take its flags, which are destinations behind dashes:
                                    "--micro_batch_size 1" */
     size_t n_commands;
-    bool of_bridge; /* a launcher of Megatron-Bridge's, which takes no flags of Megatron-LM's */
     bool checked_by_megatron; /* Megatron-LM's own checks of its arguments run on them */
     bool parsed_by_megatron;  /* Megatron-LM's own parser reads what is none of the flags below */
+    bool starts_others;       /* a launcher: no flags of Megatron-LM's are its own */
+    bool closed;              /* it refuses what it does not know, else hands it on */
     struct str
         model; /* the dotted key, or flag without dashes, that names the model; empty: none */
     const struct program_setting *flags; /* of its own, or defined anew, sorted */
@@ -62,11 +63,12 @@ bool program_kind_takes(const struct program_kind *kind, struct str word, struct
 /* Whether it is known what the setting takes beside text, and whether it takes a word. */
 bool program_setting_is_told(const struct program_setting *s);
 bool program_setting_takes(const struct program_setting *s, struct str word);
-/* Whether a word that it does not take is a slip of one of its choices. */
-bool program_setting_is_near(const struct program_setting *s, struct str word);
 bool program_kind_has(const struct program_kind *kind, struct str flag);
 /* The program's own flag, key, or destination of a flag; NULL when it has none of that name. */
 const struct program_setting *program_kind_own(const struct program_kind *kind, struct str name);
+/* The flag that a word, "--name" or "--name=value", is a slip of; empty: it is one, or the beginning
+   of one, which argparse completes, or something else. */
+struct str program_kind_slip(struct arena *a, const struct program_kind *kind, struct str word);
 /* The nearest of its own flags, or keys where the name has no dashes; empty when none is near. */
 struct str program_kind_nearest(const struct program_kind *kind, struct str name);
 

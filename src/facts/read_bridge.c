@@ -718,7 +718,7 @@ static void check_options(struct facts *f, const struct flag_words *words)
     for (size_t i = 0; i < words->n; i++) {
         const struct flag_word *w = &words->items[i];
         check_option(f, words, i);
-        struct str near = bridge_command_slip(f->arena, w->text);
+        struct str near = program_kind_slip(f->arena, bridge_launchers(), w->text);
         if (w->maybe || !near.n) continue;
         here[n].flag = str_slice(w->text, 0, str_find(w->text, '='));
         slips[n++] = (struct slip){w, near};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML files of programs built on Megatron-LM, which hold its arguments by destination in sections
    of their own (rules/programs). What the sections leave out, the program decides. */
-#include "base/edit.h"
 #include "facts/dtypes.h"
 #include "facts/megatron.h"
 #include "facts/model.h"
@@ -170,32 +169,16 @@ static void note_written(struct facts *f, const struct flag_words *words, size_t
     }
 }
 
-/* The options of Hydra's own command line, hydra/_internal/utils.py of Hydra 1.3. */
-static const struct str hydra_options[] = {
-    {"--help", 6},         {"--hydra-help", 12},
-    {"--version", 9},      {"--cfg", 5},
-    {"--resolve", 9},      {"--package", 9},
-    {"--run", 5},          {"--multirun", 10},
-    {"--info", 6},         {"--experimental-rerun", 20},
-    {"--config-dir", 12},  {"--config-path", 13},
-    {"--config-name", 13}, {"--shell-completion", 18},
-};
-enum { N_HYDRA_OPTIONS = sizeof hydra_options / sizeof *hydra_options };
-
 /* An option beside the overrides, which Hydra's parser refuses where it is none of its own. */
 static void note_option(struct facts *f, const struct flag_word *w)
 {
     struct str name = str_slice(w->text, 0, str_find(w->text, '='));
     if (f->program.kind->n_commands || w->maybe || name.n > w->known) return;
-    if (!str_starts(name, STR("--"))) return;
-    for (size_t i = 0; i < N_HYDRA_OPTIONS; i++) {
-        if (str_starts(hydra_options[i], name)) return;
-        if (!edit_is_slip(name, hydra_options[i], 1)) continue;
-        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", flag_word_span(f, w),
-                                  "Hydra has no option %.*s", STR_ARG(name));
-        diag_suggest(f->diags, d, hydra_options[i]);
-        return;
-    }
+    struct str near = program_kind_slip(f->arena, program_kind_named("hydra"), name);
+    if (!near.n) return;
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", flag_word_span(f, w),
+                              "Hydra has no option %.*s", STR_ARG(name));
+    diag_suggest(f->diags, d, near);
 }
 
 /* A blank before the equals sign: Hydra takes the name alone for a mistake. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many GPUs a script starts its training on: from the options of whatever launches it, else
    from the #SBATCH header. */
-#include "base/edit.h"
 #include "base/num.h"
 #include "facts/param_ids.h"
+#include "facts/program_kind.h"
 #include "facts/shell_state.h"
 
 static bool int_of(struct str text, int64_t *out)
@@ -64,75 +64,19 @@ static const struct launcher *launcher_at(const struct flag_words *words, size_t
     return NULL;
 }
 
-/* torchrun's options, and those of torch.distributed.launch, with dashes for underscores.
-   torch/distributed/run.py, torch/distributed/launch.py of PyTorch 2.13. */
-static const char *const torchrun_options[] = {
-    "--nnodes",
-    "--nproc-per-node",
-    "--rdzv-backend",
-    "--rdzv-endpoint",
-    "--rdzv-id",
-    "--rdzv-conf",
-    "--standalone",
-    "--max-restarts",
-    "--monitor-interval",
-    "--start-method",
-    "--event-log-handler",
-    "--role",
-    "--module",
-    "--no-python",
-    "--run-path",
-    "--log-dir",
-    "--redirects",
-    "--tee",
-    "--local-ranks-filter",
-    "--duplicate-stdout-filters",
-    "--duplicate-stderr-filters",
-    "--node-rank",
-    "--master-addr",
-    "--master-port",
-    "--local-addr",
-    "--logs-specs",
-    "--numa-binding",
-    "--signals-to-handle",
-    "--virtual-local-rank",
-    "--shutdown-timeout",
-    "--use-env",
-    "--local-rank",
-    "--help",
-};
-enum { N_TORCHRUN_OPTIONS = sizeof torchrun_options / sizeof *torchrun_options };
-
-/* The option of torchrun's that a word is a slip of; empty: it is one, or its beginning, which
-   argparse completes, or something else entirely. */
-static struct str slip_of_option(struct arena *a, struct str word)
-{
-    enum { LONG = 12 };
-    struct str near = {"", 0}, name = str_exchange(a, word, '_', '-');
-    for (size_t i = 0; i < N_TORCHRUN_OPTIONS; i++) {
-        struct str option = str_of(torchrun_options[i]);
-        if (str_starts(option, name)) return (struct str){"", 0};
-        if (edit_is_slip(name, option, name.n >= LONG ? 2 : 1)) near = option;
-    }
-    return near;
-}
-
 /* torchrun refuses what it does not know. */
 static void check_options(struct shell *sh, const struct flag_words *words, size_t from, size_t to)
 {
+    const struct program_kind *torchrun = program_kind_named("torchrun");
     for (size_t i = from; i < to; i++) {
         const struct flag_word *w = &words->items[i];
         struct str name = str_slice(w->text, 0, str_find(w->text, '='));
-        if (!str_starts(name, STR("--")) || name.n > w->known) continue;
-        struct str near = slip_of_option(sh->arena, name);
-        if (!near.n) continue;
+        struct str near = program_kind_slip(sh->arena, torchrun, name);
+        if (name.n > w->known || !near.n) continue;
         struct diag *d =
             diag_add(sh->f->diags, SEVERITY_WARNING, "launcher-option", flag_word_span(sh->f, w),
                      "torchrun has no option %.*s", STR_ARG(name));
-        if (str_find(name, '_') < name.n) near = str_exchange(sh->arena, near, '-', '_');
-        near.p += 2;
-        near.n -= 2;
-        diag_suggest(sh->f->diags, d, arena_printf(sh->arena, "--%.*s", STR_ARG(near)));
+        diag_suggest(sh->f->diags, d, near);
     }
 }
 
