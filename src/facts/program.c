@@ -144,14 +144,13 @@ static void find_here(struct facts *f)
    for that one. */
 static void leave_to_other(struct facts *f)
 {
-    size_t n = 0;
-    for (int pass = 0; pass < 2 && f->document && !f->program.told; pass++)
-        for (size_t i = 0; i < f->program.doubts.n; i++) {
-            struct diag *d = &f->diags->items[f->program.doubts.items[i].diag];
-            if (!str_is(d->rule, "other-program-option")) continue;
-            n += pass == 0;
-            if (pass && n > 1) d->severity = SEVERITY_INFO;
-        }
+    struct diag *beside = NULL;
+    for (size_t i = 0; i < f->program.doubts.n && f->document && !f->program.told; i++) {
+        struct diag *d = &f->diags->items[f->program.doubts.items[i].diag];
+        if (!str_is(d->rule, "other-program-option")) continue;
+        if (beside) d->severity = beside->severity = SEVERITY_INFO;
+        beside = d;
+    }
 }
 
 /* A word that a former release took says that the launch is for that one. */

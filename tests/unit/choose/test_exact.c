@@ -596,6 +596,16 @@ static void nothing_is_better_than_the_answer(void **state)
     assert_int_equal(tally.differ, 0);
 }
 
+/* The same question without a pin and with one. */
+static void ask_with_pin(struct arena *a, const struct question *open, const char *pin,
+                         struct asked *all, struct asked *some, struct arena *scratch)
+{
+    struct question pinned = *open;
+    pinned.pins[0] = pin;
+    ask(a, open, all, scratch);
+    ask(a, &pinned, some, scratch);
+}
+
 /* What needs the least memory was once found on the first layout that asked, which a pin changes.
  */
 static void no_pin_finds_a_faster_plan(void **state)
@@ -604,11 +614,8 @@ static void no_pin_finds_a_faster_plan(void **state)
         "megatron", "nemotron-3-nano-30b-a3b", "h100", "fp8_tensorwise", 16, 1024, 8192, {NULL},
         NULL};
     struct arena *scratch = arena_new(0);
-    struct question pinned = open;
     struct asked all, some;
-    pinned.pins[0] = "mbs: 1";
-    ask(*state, &open, &all, scratch);
-    ask(*state, &pinned, &some, scratch);
+    ask_with_pin(*state, &open, "mbs: 1", &all, &some, scratch);
     double least = fastest_of(some.answer.search)->step_s;
     assert_true(fastest_of(all.answer.search)->step_s <= 1.001 * least);
     arena_free(scratch);
@@ -621,11 +628,8 @@ static void whole_layers_are_no_better_than_offload(void **state)
     static const struct question open = {"megatron", "qwen3-30b-a3b", "h100", "bf16", 8, 1024,
                                          4096,       {NULL},          NULL};
     struct arena *scratch = arena_new(0);
-    struct question pinned = open;
     struct asked all, some;
-    pinned.pins[0] = "optimizer_cpu_offload: true";
-    ask(*state, &open, &all, scratch);
-    ask(*state, &pinned, &some, scratch);
+    ask_with_pin(*state, &open, "optimizer_cpu_offload: true", &all, &some, scratch);
     const struct contender *first = &all.answer.search->plans[0];
     assert_true(knobs_offload(&first->knobs));
     assert_false(first->risky);
