@@ -38,12 +38,12 @@ static inline bool str_is(struct str a, const char *b)
 
 static inline bool str_starts(struct str s, struct str prefix)
 {
-    return s.n >= prefix.n && memcmp(s.p, prefix.p, prefix.n) == 0;
+    return !prefix.n || (s.n >= prefix.n && memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
 static inline bool str_ends(struct str s, struct str suffix)
 {
-    return s.n >= suffix.n && memcmp(s.p + (s.n - suffix.n), suffix.p, suffix.n) == 0;
+    return !suffix.n || (s.n >= suffix.n && memcmp(s.p + s.n - suffix.n, suffix.p, suffix.n) == 0);
 }
 
 /* Whether it is one of "x|y|z". */

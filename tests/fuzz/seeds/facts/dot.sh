@@ -1,0 +1,2 @@
+megatron sft --. \
+    --micro_batch_size 1
