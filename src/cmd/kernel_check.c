@@ -109,7 +109,8 @@ static double law_gemm(const struct row *r)
 {
     double m = number(r, "m"), n = number(r, "n"), k = number(r, "k");
     struct gemm_law law = gemm_of(r);
-    return warmed_product(r, kernel_gemm(&r->timing, &law, m, n, k, 2), 2 * m * n * k) + quantised_once(r, m * k);
+    return warmed_product(r, kernel_gemm(&r->timing, &law, m, n, k, 2), 2 * m * n * k) +
+           quantised_once(r, m * k);
 }
 
 /* The weight's m x n over k tokens, added up in 32 bit. */

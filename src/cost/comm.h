@@ -20,8 +20,8 @@ struct exchanged {
 /* One dispatch or combine. */
 double comm_exchange(const struct timing *t, const struct dispatch_law *law,
                      const struct exchanged *x);
-/* NVLink domains that the ranks of an expert group stand in. They are neighbours: a group that is no
-   part of a domain and not whole nodes lies across the edge of one. */
+/* NVLink domains that the ranks of an expert group stand in. They are neighbours: a group that is
+   no part of a domain and not whole nodes lies across the edge of one. */
 double comm_expert_domains(const struct timing *t);
 /* Dispatch and combine of one pass, for routed tokens of `width` elements. */
 double comm_dispatch(const struct timing *t, double width);

@@ -196,9 +196,11 @@ void work_repeat(struct work *w, uint32_t module, double bytes, double ops);
 struct exchange *work_exchange(struct work *w, struct exchange x);
 /* The gather before and the scatter after a tensor-parallel sub-block. */
 struct exchange *work_tp(struct work *w);
-/* Context parallelism of attention whose keys and values, queries, and output have so many bytes. */
+/* Context parallelism of attention whose keys and values, queries, and output have so many bytes.
+ */
 void work_context(struct work *w, double kv, double q, double out);
-/* Tokens for heads, by an all-to-all of so many bytes of a rank before and after the mixer's core. */
+/* Tokens for heads, by an all-to-all of so many bytes of a rank before and after the mixer's core.
+ */
 void work_heads(struct work *w, double in, double out, uint32_t freed_by);
 /* Norm, residual and dropout around a sub-block. */
 void work_block(struct work *w);

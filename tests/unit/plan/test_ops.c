@@ -158,7 +158,8 @@ static void scans(void **state)
     assert_true(w.n_scans == 1 && w.scans[0].states == 100.0 * 128 * 8 && w.n_cores == 0);
     assert_true(w.scans[0].bytes == 8 * 2 * 100 * (128 + 2 * 2 * 8.0));
     op_work(&c, &tokens, false, (struct layer_kind){MIXER_LINEAR, FFN_NONE}, &w);
-    assert_true(w.n_scans == 1 && w.scans[0].delta && w.scans[0].states == 100.0 * 64 * 8 && w.n_cores == 0);
+    assert_true(w.n_scans == 1 && w.scans[0].delta && w.scans[0].states == 100.0 * 64 * 8 &&
+                w.n_cores == 0);
     assert_true(w.scans[0].bytes == 8 * 2 * 100 * (2 * 16 + 2 * 64.0));
 }
 
@@ -228,13 +229,14 @@ static void assert_heads(struct config *c, enum mixer mixer, double in, double o
         found++;
     }
     for (int i = 0; i < w.n_streams; i++)
-        streamed += w.streams[i].forward == 4 * (in + out) && w.streams[i].backward == 4 * (in + out);
+        streamed +=
+            w.streams[i].forward == 4 * (in + out) && w.streams[i].backward == 4 * (in + out);
     assert_int_equal(found, 1);
     assert_int_equal(streamed, 1);
 }
 
-/* Q, K and V of two heads and one KV head, and the output. A delta net's and Mamba2's projection and
-   output, of a quarter of the heads, whatever attention does. */
+/* Q, K and V of two heads and one KV head, and the output. A delta net's and Mamba2's projection
+   and output, of a quarter of the heads, whatever attention does. */
 static void whole_sequences_of_some_heads(void **state)
 {
     (void)state;
@@ -248,8 +250,9 @@ static void whole_sequences_of_some_heads(void **state)
     assert_heads(&c, MIXER_MLA, 2 * 100 * 2 * (16 + 16 + 10), 2 * 100 * 2 * 10);
 }
 
-/* Two KV heads on four ranks: each computes one of its own, of 16 and 16. MLA's two heads a rank have keys of 16 and values of 10; the picked keys are one
-   latent head of 28, beside the indexer's 6. */
+/* Two KV heads on four ranks: each computes one of its own, of 16 and 16. MLA's two heads a rank
+   have keys of 16 and values of 10; the picked keys are one latent head of 28, beside the
+   indexer's 6. */
 static void what_context_parallelism_exchanges(void **state)
 {
     (void)state;
