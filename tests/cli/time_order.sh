@@ -62,7 +62,8 @@ capacity_2 capacity_3
 capacity_3 capacity_5
 END
 
+# within 2 %, what the estimate calls a tie
 for other in tp2_select tp1_moe; do
-    awk -v other=$other '$1 == "tp2_full" { a = $2 } $1 == other { b = $2 } END { print a, b; exit !(a > 0.99 * b) }' \
+    awk -v other=$other '$1 == "tp2_full" { a = $2 } $1 == other { b = $2 } END { print a, b; exit !(a > 0.98 * b) }' \
         "$dir/rates" >"$dir/tie" || fail "tp2_full is more than a tie slower than $other: $(cat "$dir/tie")"
 done
