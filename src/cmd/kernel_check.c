@@ -78,6 +78,23 @@ static struct gemm_law grouped_of(const struct row *r)
     return law;
 }
 
+/* Tables are measured in short bursts: what is short runs at the clocks of a cool chip, and what is
+   long brings them down as it goes on, to a level that it tends to. The laws are those of cool
+   kernels; in training `throttling` says what power takes. `busy`: part of the time at full rate.
+ */
+static double warmed(const struct row *r, double seconds, double busy)
+{
+    const struct coefficients *f = &r->timing.f;
+    double most = is_fp4(r) ? f->burst_heat_fp4 : f->burst_heat, x = seconds / f->burst_s;
+    double reached = x > 0 ? 1 + expm1(-x) / x : 0; /* mean over the kernel */
+    return seconds * (1 + most * fmin(1, busy) * reached);
+}
+
+static double warmed_product(const struct row *r, double seconds, double flops)
+{
+    return seconds > 0 ? warmed(r, seconds, flops / gemm_of(r).rate / seconds) : 0;
+}
+
 /* ---- GEMMs ---- */
 
 /* An inference kernel's quantisation reads the wide elements and writes the narrow ones, once. */
@@ -92,21 +109,25 @@ static double law_gemm(const struct row *r)
 {
     double m = number(r, "m"), n = number(r, "n"), k = number(r, "k");
     struct gemm_law law = gemm_of(r);
-    return kernel_gemm(&r->timing, &law, m, n, k, 2) + quantised_once(r, m * k);
+    return warmed_product(r, kernel_gemm(&r->timing, &law, m, n, k, 2), 2 * m * n * k) +
+           quantised_once(r, m * k);
 }
 
 /* The weight's m x n over k tokens, added up in 32 bit. */
 static double law_wgrad(const struct row *r)
 {
     struct gemm_law law = gemm_of(r);
-    return kernel_gemm(&r->timing, &law, number(r, "m"), number(r, "n"), number(r, "k"), 8);
+    double m = number(r, "m"), n = number(r, "n"), k = number(r, "k");
+    return warmed_product(r, kernel_gemm(&r->timing, &law, m, n, k, 8), 2 * m * n * k);
 }
 
 static double law_grouped(const struct row *r)
 {
     struct gemm_law law = grouped_of(r);
-    return kernel_grouped(&r->timing, &law, number(r, "experts"), number(r, "m"), number(r, "n"),
-                          number(r, "k"), 2);
+    double experts = number(r, "experts"), m = number(r, "m"), n = number(r, "n"),
+           k = number(r, "k");
+    double seconds = kernel_grouped(&r->timing, &law, experts, m, n, k, 2);
+    return warmed_product(r, seconds, 2 * experts * m * n * k);
 }
 
 /* One product of a linear of Transformer Engine in a loop that goes on: power holds its clock. Each
@@ -172,9 +193,10 @@ static double law_experts(const struct row *r)
            inner = number(r, "inter"), rows = number(r, "tokens_per_expert");
     struct around around = around_experts(t, t->config->knobs.precision);
     double bytes = experts * rows * (6 * hidden + 6 * inner);
-    return around.start_s + around.passes * bytes / t->hbm +
-           kernel_grouped(t, &law, experts, rows, 2 * inner, hidden, 2) +
-           kernel_grouped(t, &law, experts, rows, hidden, inner, 2);
+    double products = kernel_grouped(t, &law, experts, rows, 2 * inner, hidden, 2) +
+                      kernel_grouped(t, &law, experts, rows, hidden, inner, 2);
+    double flops = 6 * experts * rows * inner * hidden;
+    return around.start_s + around.passes * bytes / t->hbm + warmed_product(r, products, flops);
 }
 
 /* ---- attention and scans ---- */
@@ -190,8 +212,9 @@ static double law_attention(const struct row *r)
                           .square = is(r, "causal", "false"),
                           .deterministic = is(r, "deterministic", "true")};
     if (x.queries <= 0 || !is(r, "dtype", "bf16")) return 0;
-    return is(r, "op", "attention_backward") ? attention_backward(&r->timing, &x)
-                                             : attention_forward(&r->timing, &x);
+    double seconds = is(r, "op", "attention_backward") ? attention_backward(&r->timing, &x)
+                                                       : attention_forward(&r->timing, &x);
+    return warmed(r, seconds, r->timing.f.attention_heat);
 }
 
 static double law_delta(const struct row *r)

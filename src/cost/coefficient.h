@@ -60,6 +60,9 @@
     X(throttling, 0.15)           /* slowdown of tensor-core kernels that run all the time */      \
     X(throttling_low, 0.12)       /* same, in FP8 and FP4 */                                       \
     X(attention_heat, 0.5)        /* heat of attention for that of products */                     \
+    X(burst_heat, 0.1)            /* slowdown of a table's product that is long by itself */       \
+    X(burst_heat_fp4, 0.2)        /* same, 4 bit */                                                \
+    X(burst_s, 3e-3)              /* s in which power brings the clocks down */                    \
     X(hbm_stream, 0.85)           /* part of the HBM rate that streaming kernels reach */          \
     X(activation_passes, 1.2)     /* time of elementwise kernels against counted bytes */          \
     X(bias_passes, 4.0)           /* same, of eager biases and clamps of experts */                \

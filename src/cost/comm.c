@@ -163,10 +163,23 @@ double comm_dispatch(const struct timing *t, double width)
     return pace * (dispatch + comm_exchange(t, &t->law, &x));
 }
 
+/* Ranks of a group stand a tensor-parallel group apart, and each has a NIC of its own. */
+double comm_heads(const struct timing *t, double bytes)
+{
+    const struct knobs *k = &t->config->knobs;
+    double c = k->cp, span = c * k->tp, elsewhere = 1 - fmax(1, t->domain / (double)k->tp) / c;
+    double within = comm_collective(t, bytes, c, fmin(span, t->domain));
+    if (span <= t->domain) return within;
+    double rate = t->f.nic * machine_of(t)->nic_bytes_per_s;
+    double start = t->f.collective_across_s + t->f.collective_across_doubling_s * log2(c);
+    return fmax(within, start + bytes * elsewhere / rate);
+}
+
 double comm_context(const struct timing *t, double kv_bytes, double q_bytes, double core_s)
 {
     const struct knobs *k = &t->config->knobs;
     double c = k->cp, span = c * k->tp;
+    if (k->cp_comm == CP_GATHER) return comm_collective(t, c * kv_bytes, c, span);
     double rate = span <= t->domain ? t->f.nvlink * machine_of(t)->nvlink_bytes_per_s
                                     : t->f.nic * machine_of(t)->nic_bytes_per_s;
     double ring = fmax(0, kv_bytes * (c - 1) / rate - t->f.cp_hidden * core_s);

@@ -20,14 +20,16 @@ struct exchanged {
 /* One dispatch or combine. */
 double comm_exchange(const struct timing *t, const struct dispatch_law *law,
                      const struct exchanged *x);
-/* NVLink domains that the ranks of an expert group stand in. They are neighbours: a group that is no
-   part of a domain and not whole nodes lies across the edge of one. */
+/* NVLink domains that the ranks of an expert group stand in. They are neighbours: a group that is
+   no part of a domain and not whole nodes lies across the edge of one. */
 double comm_expert_domains(const struct timing *t);
 /* Dispatch and combine of one pass, for routed tokens of `width` elements. */
 double comm_dispatch(const struct timing *t, double width);
 /* Context parallelism of one attention forward: KV ring under a kernel of core_s, or all-to-all,
- * the cheaper. */
+   the cheaper; where all keys are gathered first, nothing hides that. */
 double comm_context(const struct timing *t, double kv_bytes, double q_bytes, double core_s);
+/* Tokens for heads among context-parallel ranks, of so many bytes a rank. Nothing hides it. */
+double comm_heads(const struct timing *t, double bytes);
 /* One transfer between pipeline stages. */
 double comm_stage(const struct timing *t, const struct knobs *k);
 /* What of it a chunk shows in one direction; of `t` what does not depend on the layout is used. */

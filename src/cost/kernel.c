@@ -175,6 +175,13 @@ double attention_backward(const struct timing *t, const struct attention *x)
     return attention_time(t, x, tile, columns, f->attention_forward * f->attention_backward);
 }
 
+/* With a gather a rank's two chunks of the sequence are a kernel each (transformer_engine
+   context_parallel.py, AttnFuncWithCPAndKVAllGather). */
+static double steps_of(const struct knobs *k)
+{
+    return k->cp_comm == CP_RING ? k->cp : k->cp_comm == CP_HEADS || k->cp == 1 ? 1 : 2;
+}
+
 void kernel_attention(const struct timing *t, const struct core *s, struct pass *forward,
                       struct pass *backward)
 {
@@ -182,7 +189,7 @@ void kernel_attention(const struct timing *t, const struct core *s, struct pass 
     struct attention x = {.queries = t->tokens * s->heads,
                           .seq = documents_attended(k),
                           .window = s->window,
-                          .steps = k->cp,
+                          .steps = steps_of(k),
                           .qk_dim = s->qk_dim,
                           .v_dim = s->v_dim,
                           .deterministic = k->deterministic};

@@ -234,6 +234,11 @@ static void add_exchange(const struct timing *t, const struct exchange *e, struc
         x->forward.cp += comm_context(t, e->kv, e->q, x->forward.attention);
         x->backward.cp += comm_context(t, 2 * e->kv, 2 * e->q, x->backward.attention);
         break;
+    case EXCHANGE_HEADS:
+        one = comm_heads(t, e->in) + comm_heads(t, e->out);
+        x->forward.cp += one;
+        x->backward.cp += one;
+        break;
     case EXCHANGE_EP: add_dispatch(t, e, x); break;
     }
 }
@@ -298,6 +303,7 @@ static void repeat_ops(const struct timing *t, const struct host *h, struct pass
 static void repeat_exchange(const struct timing *t, const struct exchange *e, struct layer_time *x)
 {
     double tp = t->config->knobs.tp;
+    if (e->kind == EXCHANGE_HEADS) x->again.cp += comm_heads(t, e->in) + comm_heads(t, e->out);
     if (e->kind == EXCHANGE_TP) x->again.tp += e->forward * comm_collective(t, e->bytes, tp, tp);
     if (e->kind != EXCHANGE_EP) return;
     struct dispatch d = dispatch_of(t, e);

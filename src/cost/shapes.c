@@ -80,6 +80,12 @@ static void add_exchange(struct walk *w, const struct exchange *e)
     if (e->kind == EXCHANGE_TP && k->tp > 1)
         add(w, tp, w->times * (forward * e->forward + layer_tp_backward(w->t, e)));
     if (e->kind == EXCHANGE_CP && k->cp > 1) add(w, cp, w->times * (forward + 2));
+    if (e->kind == EXCHANGE_HEADS) {
+        struct shape in = {.kind = SHAPE_GATHER, .bytes = e->in, .ranks = k->cp};
+        struct shape out = {.kind = SHAPE_GATHER, .bytes = e->out, .ranks = k->cp};
+        add(w, in, w->times * (forward + 1));
+        add(w, out, w->times * (forward + 1));
+    }
     if (e->kind == EXCHANGE_EP && k->ep > 1) add(w, ep, w->times * 2 * (forward + 1));
 }
 

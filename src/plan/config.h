@@ -143,6 +143,9 @@ enum experts_kernel { EXPERTS_TE, EXPERTS_GROUPED, EXPERTS_LOOP, EXPERTS_FUSED }
    kernel by torch.compile. */
 enum norm_kernel { NORM_TE, NORM_TORCH, NORM_COMPILED };
 enum linear_kernel { LINEARS_TE, LINEARS_TORCH };
+/* How context-parallel ranks see all keys. RING: keys and values go round beside attention. HEADS:
+   each gets the whole sequence of a part of the heads (a2a). GATHER: all keys and values first. */
+enum cp_comm { CP_RING, CP_HEADS, CP_GATHER };
 enum task { TASK_PRETRAIN, TASK_SFT, TASK_PEFT };
 
 /* bits of recompute_modules, offload_modules and cuda_graph_scope */
@@ -206,7 +209,7 @@ struct knobs {
     int seq;
     bool sequence_parallel;
     uint8_t precision, dispatcher, recompute, recompute_method, graph_impl, ce_fusion, fsdp,
-        attention, experts, norms, linears, task;
+        attention, experts, norms, linears, task, cp_comm;
     int recompute_num_layers; /* full: 0 means all */
     uint32_t recompute_modules, offload_modules, graph_scope;
     bool fp8_param_gather;

@@ -168,6 +168,27 @@ static void settle_attention(const struct facts *f, struct config *c)
     if (!c->knobs.transformer_engine) c->knobs.attention = ATTN_UNFUSED;
 }
 
+static enum cp_comm cp_comm_of(struct value v)
+{
+    if (v.kind != VALUE_STRING) return CP_RING;
+    if (str_is(v.s, "a2a")) return CP_HEADS;
+    return str_is(v.s, "all_gather") || str_is(v.s, "allgather") ? CP_GATHER : CP_RING;
+}
+
+/* One word for all layers; what differs by layer, or has two levels, counts as the ring. */
+static void settle_context(const struct facts *f, struct config *c)
+{
+    const struct fact *x = facts_get(f, P_cp_comm_type);
+    if (!fact_is_set(x)) return;
+    struct value v = x->value;
+    size_t n = v.kind == VALUE_LIST ? v.list->n : 1;
+    const struct value *words = v.kind == VALUE_LIST ? v.list->items : &v;
+    enum cp_comm all = n > 0 ? cp_comm_of(words[0]) : CP_RING;
+    for (size_t i = 1; i < n; i++)
+        if (cp_comm_of(words[i]) != all) all = CP_RING;
+    c->knobs.cp_comm = (uint8_t)all;
+}
+
 /* Megatron-core's experts (core/models/gpt/moe_module_specs.py): one after the other unless grouped
    (a plan that is silent means grouped ones, as every tuned run has them); grouped tensors are one
    kernel; with the op fuser one operation (core/transformer/moe/experts.py _with_fused_impl). */
@@ -426,6 +447,7 @@ static const char *const norms_words[] = {"te", "torch", "torch_fp32", NULL};
 static const char *const linears_words[] = {"te", "torch", NULL};
 static const char *const dispatcher_words[] = {"allgather", "alltoall", "deepep",
                                                "hybridep",  "torch",    NULL};
+static const char *const cp_comm_words[] = {"p2p", "a2a", "all_gather", NULL};
 static const char *const task_words[] = {"pretrain", "sft", "peft", NULL};
 static const char *const loss_words[] = {"none", "native", "te", "linear", NULL};
 static const char *const module_words[] = {
@@ -520,6 +542,7 @@ const struct knob knob_table[] = {
         WORDS(P_cross_entropy_loss_fusion, KNOB_WORD, ce_fusion, loss_words, NONE, say_words),
     CODE(P_NONE, KNOB_INT, layout, 0, NULL, say_stages),
     CODE(P_NONE, KNOB_INT, schedules, 1, settle_schedules, say_schedules),
+    {P_NONE, KNOB_WORD, FIELD(cp_comm), cp_comm_words, NONE, settle_context, say_nothing},
     CODE(P_NONE, KNOB_BOOL, muon, NONE, settle_optimizer, say_nothing),
     CODE(P_NONE, KNOB_BOOL, layer_wise_optimizer, NONE, NULL, say_nothing),
     CODE(P_bias_swiglu_fusion, KNOB_BOOL, act_fusion, NONE, settle_activation, say_nothing),

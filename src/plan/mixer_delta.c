@@ -29,7 +29,8 @@ static void delta_work(struct work *w)
     work_scan(w, (struct scan){.states = tokens * v * w->m->lin_k_dim / tp,
                                .bytes = 8 * (2 * tokens * (2 * k + 2 * v) / tp),
                                .delta = true});
-    work_context(w, 2 * tokens * 2 * k / tp, 2 * tokens * v / tp);
+    work_heads(w, 2 * tokens * (2 * k + 2 * v + 2 * w->m->lin_v_heads) / tp, 2 * tokens * v / tp,
+               0); /* megatron/core/ssm/gated_delta_net/gdn.py, a2a_cp_to_hp */
     work_host(w, w->low ? 38 : 30, SCOPE_ATTN | SCOPE_FULL, 2);
 }
 

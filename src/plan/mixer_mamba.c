@@ -23,12 +23,15 @@ static void mamba_weights(struct weights *w)
                                inner(m) /* gated norm */;
 }
 
-/* The chunked scan, and 8 passes of convolution and gating. */
+/* The chunked scan, and 8 passes of convolution and gating. With context parallelism the scan has
+   the whole sequence of some heads (megatron/core/ssm/mamba_context_parallel.py). */
 static void mamba_work(struct work *w)
 {
     double n = inner(w->m), tokens = w->t.tokens;
     work_scan(w, (struct scan){.states = tokens * n * w->m->mamba_state / w->tp,
                                .bytes = 8 * (2 * tokens * (n + states(w->m)) / w->tp)});
+    double in = 2 * n + states(w->m) + w->m->mamba_heads;
+    work_heads(w, 2 * tokens * in / w->tp, 2 * tokens * n / w->tp, 0);
     work_host(w, w->low ? 28 : 20, SCOPE_MAMBA | SCOPE_FULL, 2);
 }
 

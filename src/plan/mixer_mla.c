@@ -63,7 +63,7 @@ static void mla_work(struct work *w)
     if (is_absorbed(m))
         sparse_context(w, q_bytes);
     else
-        work_context(w, kv_bytes, q_bytes);
+        work_context(w, kv_bytes, q_bytes, 2 * tokens * n * v);
     work_host(w, w->low ? 46 : 38, SCOPE_ATTN | SCOPE_FULL, 2);
 }
 

@@ -111,15 +111,31 @@ struct exchange *work_tp(struct work *w)
                                               .forward = 2});
 }
 
+/* Either way each tensor is laid out by ranks and its chunks of the sequence put in order, in a
+   kernel each that reads and writes (transformer_engine context_parallel.py,
+   flash_attn_a2a_communicate; megatron/core/ssm/mamba_context_parallel.py). Backward the gradients
+   of as much come and go. */
+void work_heads(struct work *w, double in, double out, uint32_t freed_by)
+{
+    if (w->c->knobs.cp <= 1) return;
+    struct exchange x = {.kind = EXCHANGE_HEADS, .in = in, .out = out, .freed_by = freed_by};
+    work_exchange(w, x);
+    work_stream(w, 4 * (in + out), 4 * (in + out))->freed_by = freed_by;
+}
+
 /* Ring attention computes block by block: every step after the first corrects the output so far,
    and in backward adds to the gradients (transformer_engine context_parallel.py,
    flash_attn_fwd_out_correction). */
-void work_context(struct work *w, double kv, double q)
+void work_context(struct work *w, double kv, double q, double out)
 {
     int steps = w->c->knobs.cp - 1;
     if (steps <= 0) return;
+    if (w->c->knobs.cp_comm == CP_HEADS) {
+        work_heads(w, q + kv, out, MOD_CORE_ATTN);
+        return;
+    }
     work_exchange(w, (struct exchange){.kind = EXCHANGE_CP, .kv = kv, .q = q});
-    work_stream(w, 4 * steps * q, 4 * steps * q);
+    if (w->c->knobs.cp_comm == CP_RING) work_stream(w, 4 * steps * q, 4 * steps * q);
 }
 
 /* Forward the norm reads and writes, and the sum with the residual reads two and writes one

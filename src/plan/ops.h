@@ -152,12 +152,14 @@ struct host {
 };
 
 /* TP: a gather or scatter of `bytes`, so often in each pass (backward 0: as of most sub-blocks).
-   CP: keys and values, and queries, in bytes. EP: dispatch and combine of the routed rows, `width`
+   CP: keys and values, and queries, in bytes, by a ring or a gather. HEADS: tokens for heads, bytes
+   of a rank on the way in and on the way out. EP: dispatch and combine of the routed rows, `width`
    elements each. */
 struct exchange {
-    enum { EXCHANGE_TP, EXCHANGE_CP, EXCHANGE_EP } kind;
+    enum { EXCHANGE_TP, EXCHANGE_CP, EXCHANGE_HEADS, EXCHANGE_EP } kind;
     double bytes, forward, backward;
     double kv, q, width;
+    double in, out;
     uint32_t freed_by;
 };
 
@@ -194,8 +196,12 @@ void work_repeat(struct work *w, uint32_t module, double bytes, double ops);
 struct exchange *work_exchange(struct work *w, struct exchange x);
 /* The gather before and the scatter after a tensor-parallel sub-block. */
 struct exchange *work_tp(struct work *w);
-/* Context parallelism of attention whose keys and values, and queries, have so many bytes. */
-void work_context(struct work *w, double kv, double q);
+/* Context parallelism of attention whose keys and values, queries, and output have so many bytes.
+ */
+void work_context(struct work *w, double kv, double q, double out);
+/* Tokens for heads, by an all-to-all of so many bytes of a rank before and after the mixer's core.
+ */
+void work_heads(struct work *w, double in, double out, uint32_t freed_by);
 /* Norm, residual and dropout around a sub-block. */
 void work_block(struct work *w);
 /* The activation between the two linears of an FFN. */

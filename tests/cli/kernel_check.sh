@@ -35,10 +35,26 @@ kind: Platform
 id: half
 base: h100
 coefficients:
-  gemm_bf16: {value: 0.405, low: 0.4, high: 0.41, unit: "1", n: 0, meaning: "half", source: "test"}
+  gemm_bf16: {value: 0.4175, low: 0.4, high: 0.43, unit: "1", n: 0, meaning: "half", source: "test"}
 YAML
 awk "BEGIN { r = $(law a --platform "$dir/half.yaml") / $(law a); exit !(r > 1.9 && r < 2.1) }" || fail "a platform of one's own is not asked"
 [ -z "$(law d --platform "$dir/half.yaml")" ] || fail "rows of another chip are answered"
+
+# a product that is long alone brings the clocks down, by its time at full rate: of 1.4 ms with a time constant of 0.1 ms nearly
+# all of half, of 1000 s none
+warm() { # CONSTANT
+    cat >"$dir/warm.yaml" <<YAML
+moeplan: 1
+kind: Platform
+id: warm
+base: h100
+coefficients:
+  burst_heat: {value: 0.5, low: 0.4, high: 0.6, unit: "1", n: 0, meaning: "half", source: "test"}
+  burst_s: {value: $1, low: $1, high: $1, unit: "s", n: 0, meaning: "constant", source: "test"}
+YAML
+    law a --platform "$dir/warm.yaml"
+}
+awk "BEGIN { r = $(warm 0.0001) / $(warm 10); exit !(r > 1.4 && r < 1.5) }" || fail "a long product does not warm up"
 
 expect 2 "cannot be read" "$moeplan" calibrate --check "$dir/nowhere.jsonl"
 echo "no rows" >"$dir/empty"

@@ -29,7 +29,7 @@ BLOCKS = [
     ('streams', lambda r: r['op'] == 'norm_forward' and r.get('impl') == 'cudnn', 'hbm_stream'),
     ('GEMM', lambda r: r['op'] == 'gemm' and r.get('kernel') in PLAIN,
      'gemm_bf16 gemm_fp8 gemm_block gemm_fp4 gemm_tail gemm_start_s gemm_fp8_start_s gemm_block_start_s gemm_fp4_start_s gemm_inner '
-     'gemm_fp8_inner gemm_block_inner gemm_fp4_inner gemm_block_traffic gemm_fp4_traffic quantise_once quantise_once_fp4'),
+     'gemm_fp8_inner gemm_block_inner gemm_fp4_inner gemm_block_traffic gemm_fp4_traffic quantise_once quantise_once_fp4 burst_heat burst_heat_fp4 burst_s'),
     ('quantise', lambda r: r['op'] == 'quantise', 'quantise'),
     ('Transformer Engine', lambda r: r['op'].startswith('te_linear'), 'throttling throttling_low gemm_mxfp8 gemm_fp4_training quantise_delayed quantise_mxfp8 quantise_fp4'),
     ('experts', lambda r: r['op'] == 'moe_experts' and r.get('kernel') == 'moe_torch_flow_cutlass',
@@ -111,7 +111,7 @@ class Laws:
         return result
 
 
-def fit(moeplan, folder, platforms, rows, names, use=None, sd_of=None, rounds=8):
+def fit(moeplan, folder, platforms, rows, names, use=None, sd_of=None, rounds=8, frozen=()):
     chips = {r['chip'] for r in rows}
     keys = {(platforms.place(c, n), n) for c in chips for n in names}
     start = {k: platforms.stated[k] for k in keys}
@@ -121,7 +121,7 @@ def fit(moeplan, folder, platforms, rows, names, use=None, sd_of=None, rounds=8)
     for r in rows:
         count[kind(r)] += 1
     weights = [(4 if FOREIGN(r) else 20) / max(10, count[kind(r)]) for r in rows]
-    laws = Laws(moeplan, folder, platforms, rows, names)
+    laws = Laws(moeplan, folder, platforms, rows, [*frozen, *names])   # what blocks before made is not built in
     paces = {}   # a foreign kernel's pace
 
     def predict(values):
@@ -166,20 +166,20 @@ def main():
     chips = {p for p in platforms.bases if p != 'common'}
     with open(path) as f:
         rows = [r for r in map(json.loads, f) if usable(r, chips)]
-    changed, spreads, counts = {}, {}, {}
+    changed, spreads, counts, frozen = {}, {}, {}, []
     with tempfile.TemporaryDirectory() as folder:
         for title, of, names in BLOCKS:
             names = names.split()
             own = [r for r in rows if of(r)]
             if not own:
                 continue
-            p, normal, final = fit(moeplan, folder, platforms, own, names)
+            p, normal, final = fit(moeplan, folder, platforms, own, names, frozen=frozen)
             values = p.values()
             print(f'{title}: {len(own)} rows, {len(values)} coefficients')
             report('all', own, final)
             if '--leave' in sys.argv:
                 keep = [hashed(r) % 4 != 0 for r in own]
-                left = fit(moeplan, folder, platforms, own, names, keep)[2]
+                left = fit(moeplan, folder, platforms, own, names, keep, frozen=frozen)[2]
                 report('shapes left out', own, left, [not k for k in keep])
             variances = inverse_diagonal(normal)
             for j, k in enumerate(p.keys):
@@ -190,6 +190,7 @@ def main():
                 spreads[k] = max(0.02, min(0.3, 3 * math.sqrt(variances[j])))
                 counts[k] = p.felt(j)
                 print(f'    {k[0]:8s} {k[1]:34s} {values[k]:.4g}  n={counts[k]}')
+            frozen += names
     if '--write' in sys.argv:
         platforms.write(changed, spreads, counts)
 

@@ -185,11 +185,13 @@ static bool is_felt(const struct config *c, struct str name)
     return false;
 }
 
-/* Of the kernels of public tables, which inference runs: only calibrate --check asks for them. */
+/* Of the kernels of public tables, which inference runs, and of how they are timed: only calibrate
+   --check asks for them. */
 static bool is_of_tables(struct str name)
 {
     return str_starts(name, STR("experts_")) || str_starts(name, STR("quantise_once")) ||
-           str_is(name, "grouped_bf16") || str_is(name, "grouped_inner");
+           str_starts(name, STR("burst_")) || str_is(name, "grouped_bf16") ||
+           str_is(name, "grouped_inner");
 }
 
 static void every_coefficient_is_felt(void **state)

@@ -188,6 +188,62 @@ static void context_parallelism_takes_the_cheaper_way(void **state)
     assert_near(comm_context(&t, 5e9, 1e9, 0), 2 * 6e9 * 3 / 4 / 1e11 + 40e-6, 1e-12);
 }
 
+/* A gigabyte among two ranks of a domain is a collective; between two domains half of it passes a
+   NIC a rank, where a tensor-parallel group fills each domain. */
+static void heads_cross_domains_by_their_own_nics(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "cp: 2\ncp_comm_type: a2a\n");
+    assert_int_equal(c->knobs.cp_comm, CP_HEADS);
+    struct timing t = timing_of(c);
+    assert_near(comm_heads(&t, 1e9), comm_collective(&t, 1e9, 2, 2), 1e-12);
+    c->knobs.tp = 8, c->knobs.gpus = 16;
+    t = timing_of(c);
+    double start = t.f.collective_across_s + t.f.collective_across_doubling_s;
+    double nic = t.f.nic * c->machine.nic_bytes_per_s;
+    assert_near(comm_heads(&t, 1e9), start + 0.5e9 / nic, 1e-9);
+}
+
+/* On two ranks: half the queries of each head see what they saw, not a block of each rank and its
+   tiles; and what is repeated is exchanged again. */
+static void whole_sequences_are_one_kernel(void **state)
+{
+    struct config *one = round_plan(*state, "megatron", "", "");
+    struct config *c = round_plan(*state, "megatron", "", "cp: 2\ncp_comm_type: [a2a]\n");
+    struct layer_time whole = layer_of(one, dense_layer), half = layer_of(c, dense_layer);
+    struct timing t = timing_of(c);
+    double start = t.f.attention * t.f.attention_start_s;
+    assert_near(half.forward.attention - start, (whole.forward.attention - start) / 2, 1e-9);
+    assert_near(half.backward.cp, half.forward.cp, 1e-12);
+    assert_true(half.forward.cp > 0);
+    c->knobs.recompute = RECOMPUTE_SELECTIVE, c->knobs.recompute_modules = MOD_CORE_ATTN;
+    assert_near(layer_of(c, dense_layer).again.cp, half.forward.cp, 1e-12);
+}
+
+/* Keys of all ranks come before attention, and nothing hides that; two chunks are a kernel each. */
+static void gathered_keys_hide_under_nothing(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "cp: 4\ncp_comm_type: all_gather\n");
+    struct timing t = timing_of(c);
+    assert_near(comm_context(&t, 1e9, 9e9, 1), comm_collective(&t, 4e9, 4, 4), 1e-12);
+}
+
+/* One way for all layers is that way; what differs by layer counts as the ring. */
+static void ways_of_context_parallelism(void **state)
+{
+    const struct {
+        const char *plan;
+        enum cp_comm want;
+    } cases[] = {{"cp: 2\n", CP_RING},
+                 {"cp: 2\ncp_comm_type: p2p\n", CP_RING},
+                 {"cp: 2\ncp_comm_type: [a2a, a2a, a2a, a2a]\n", CP_HEADS},
+                 {"cp: 2\ncp_comm_type: [p2p, a2a, a2a, a2a]\n", CP_RING},
+                 {"cp: 2\ncp_comm_type: [a2a, all_gather, a2a, a2a]\n", CP_RING},
+                 {"cp: 2\ncp_comm_type: all_gather\n", CP_GATHER}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(round_plan(*state, "megatron", "", cases[i].plan)->knobs.cp_comm,
+                         cases[i].want);
+}
+
 /* ---- layers ---- */
 
 /* Five passes forward and eight backward over 8 heads x 4096 x 4096 scores of two bytes. */
@@ -512,6 +568,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_exchange_inside_a_domain),
     cmocka_unit_test(copies_spread_over_the_domains),
     cmocka_unit_test(context_parallelism_takes_the_cheaper_way),
+    cmocka_unit_test(heads_cross_domains_by_their_own_nics),
+    cmocka_unit_test(whole_sequences_are_one_kernel),
+    cmocka_unit_test(gathered_keys_hide_under_nothing),
+    cmocka_unit_test(ways_of_context_parallelism),
     cmocka_unit_test(unfused_attention_streams_its_scores),
     cmocka_unit_test(recomputed_modules_run_once_more),
     cmocka_unit_test(automodel_stops_recomputing_early),

@@ -158,7 +158,8 @@ static void scans(void **state)
     assert_true(w.n_scans == 1 && w.scans[0].states == 100.0 * 128 * 8 && w.n_cores == 0);
     assert_true(w.scans[0].bytes == 8 * 2 * 100 * (128 + 2 * 2 * 8.0));
     op_work(&c, &tokens, false, (struct layer_kind){MIXER_LINEAR, FFN_NONE}, &w);
-    assert_true(w.n_scans == 1 && w.scans[0].delta && w.scans[0].states == 100.0 * 64 * 8 && w.n_cores == 0);
+    assert_true(w.n_scans == 1 && w.scans[0].delta && w.scans[0].states == 100.0 * 64 * 8 &&
+                w.n_cores == 0);
     assert_true(w.scans[0].bytes == 8 * 2 * 100 * (2 * 16 + 2 * 64.0));
 }
 
@@ -214,16 +215,50 @@ static void assert_context(struct config *c, enum mixer mixer, double kv, double
     assert_int_equal(found, 1);
 }
 
-/* Two KV heads on four ranks: each computes one of its own, of 16 and 16. A delta net's q and k of
-   16 and v of 64. MLA's two heads a rank have keys of 16 and values of 10; the picked keys are one
-   latent head of 28, beside the indexer's 6. */
+/* Bytes of a rank before and after the core where it gets whole sequences of some heads; each is
+   read and written twice. */
+static void assert_heads(struct config *c, enum mixer mixer, double in, double out)
+{
+    struct work w;
+    int found = 0, streamed = 0;
+    op_work(c, &tokens, false, (struct layer_kind){mixer, FFN_NONE}, &w);
+    for (int i = 0; i < w.n_exchanges; i++) {
+        if (w.exchanges[i].kind == EXCHANGE_TP) continue;
+        assert_int_equal(w.exchanges[i].kind, EXCHANGE_HEADS);
+        assert_true(w.exchanges[i].in == in && w.exchanges[i].out == out);
+        found++;
+    }
+    for (int i = 0; i < w.n_streams; i++)
+        streamed +=
+            w.streams[i].forward == 4 * (in + out) && w.streams[i].backward == 4 * (in + out);
+    assert_int_equal(found, 1);
+    assert_int_equal(streamed, 1);
+}
+
+/* Q, K and V of two heads and one KV head, and the output. A delta net's and Mamba2's projection
+   and output, of a quarter of the heads, whatever attention does. */
+static void whole_sequences_of_some_heads(void **state)
+{
+    (void)state;
+    struct config c = small_config();
+    c.knobs.tp = 4, c.knobs.cp = 2;
+    double delta = 2 * 16 + 2 * 64 + 2 * 4, mamba = 2 * 128 + 2 * 2 * 8 + 4;
+    assert_heads(&c, MIXER_LINEAR, 2 * 100 * delta / 4.0, 2 * 100 * 64 / 4.0);
+    assert_heads(&c, MIXER_MAMBA, 2 * 100 * mamba / 4.0, 2 * 100 * 128 / 4.0);
+    c.knobs.cp_comm = CP_HEADS;
+    assert_heads(&c, MIXER_ATTENTION, 2 * 100 * (2 * 16 + 16 + 16), 2 * 100 * 2 * 16);
+    assert_heads(&c, MIXER_MLA, 2 * 100 * 2 * (16 + 16 + 10), 2 * 100 * 2 * 10);
+}
+
+/* Two KV heads on four ranks: each computes one of its own, of 16 and 16. MLA's two heads a rank
+   have keys of 16 and values of 10; the picked keys are one latent head of 28, beside the
+   indexer's 6. */
 static void what_context_parallelism_exchanges(void **state)
 {
     (void)state;
     struct config c = small_config();
     c.knobs.tp = 4, c.knobs.cp = 2;
     assert_context(&c, MIXER_ATTENTION, 2 * 100 * (16 + 16), 2 * 100 * 2 * 16);
-    assert_context(&c, MIXER_LINEAR, 2 * 100 * (16 + 16) / 4.0, 2 * 100 * 64 / 4.0);
     assert_context(&c, MIXER_MLA, 2 * 100 * 2 * (16 + 10), 2 * 100 * 2 * 16);
     c.model.index_heads = 4, c.model.index_dim = 6, c.model.index_topk = 10;
     assert_context(&c, MIXER_SPARSE_MLA, 2 * 100 * (28 + 6), 2 * 100 * 2 * 28);
@@ -548,6 +583,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(feed_forward),
     cmocka_unit_test(linears_apart),
     cmocka_unit_test(what_context_parallelism_exchanges),
+    cmocka_unit_test(whole_sequences_of_some_heads),
     cmocka_unit_test(what_graphs_capture),
     cmocka_unit_test(clamps_of_biased_experts),
     cmocka_unit_test(vocabularies_are_padded),
