@@ -297,14 +297,16 @@ void spots_leave_schedule(struct spots *s)
 
 /* ---- enumeration ---- */
 
-/* Interleaving wants microbatches in groups of pp. */
+/* Interleaving wants a pipeline, and microbatches in groups of pp. Where its stages are pinned, a rule
+   of Megatron-LM's (interleaving-needs-stages) would refuse every plan without one by itself. */
 struct axis spots_stages(const struct search_request *r, const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     struct axis all = space_values(r, &decisions[DECISION_VPP], k), x = {0};
-    bool grouped = knobs_scheduled(k) % k->pp == 0;
+    bool piped = k->pp > 1 || !config_traits(c)->megatron_words;
+    bool interleaves = piped && knobs_scheduled(k) % k->pp == 0;
     for (int i = 0; i < all.n; i++)
-        if (all.values[i] == 1 || grouped) x.values[x.n++] = all.values[i];
+        if (all.values[i] == 1 || interleaves) x.values[x.n++] = all.values[i];
     return x;
 }
 
