@@ -297,8 +297,8 @@ void spots_leave_schedule(struct spots *s)
 
 /* ---- enumeration ---- */
 
-/* Interleaving wants a pipeline, and microbatches in groups of pp. Where its stages are pinned, a rule
-   of Megatron-LM's (interleaving-needs-stages) would refuse every plan without one by itself. */
+/* Interleaving wants a pipeline, and microbatches in groups of pp. Where its stages are pinned, a
+   rule of Megatron-LM's (interleaving-needs-stages) would refuse each plan without one. */
 struct axis spots_stages(const struct search_request *r, const struct config *c)
 {
     const struct knobs *k = &c->knobs;
