@@ -26,19 +26,34 @@ static bool has_word(const struct facts *f, int param, struct value v)
     return v.kind != VALUE_STRING || !n || str_among(v.s, choices, n);
 }
 
+/* Whether nothing else says a parameter that is no knob. */
+static bool is_to_complete(const struct facts *f, int param)
+{
+    return !fact_is_set(&f->items[param]) && !is_knob(param);
+}
+
+static bool completes(const struct rule *r, const struct facts *f)
+{
+    bool any = false;
+    if (!r->n_set || r->role != ROLE_CHECK || !rule_is_for(r, f)) return false;
+    for (size_t i = 0; i < r->n_set && !any; i++)
+        any = is_to_complete(f, r->set[i].param);
+    return any;
+}
+
 void planner_complete(const struct rule_set *rules, struct facts *f, struct arena *scratch)
 {
     struct expr_scope scope = facts_scope(f);
     for (size_t i = 0; i < rules->n; i++) {
         const struct rule *r = rules->items[i];
-        if (r->role != ROLE_CHECK || !r->n_set || !rule_is_for(r, f)) continue;
+        if (!completes(r, f)) continue;
         struct arena_mark mark = arena_mark(scratch);
         enum outcome outcome = rule_evaluate(r, f, scratch);
         arena_pop(scratch, mark);
         if (outcome != OUTCOME_FAIL && outcome != OUTCOME_PASS) continue;
         for (size_t s = 0; s < r->n_set; s++) {
             int param = r->set[s].param;
-            if (is_knob(param) || fact_is_set(&f->items[param])) continue;
+            if (!is_to_complete(f, param)) continue;
             struct value v = expr_eval(r->set[s].value, f->arena, &scope);
             if (has_word(f, param, v)) facts_set(f, param, v, ORIGIN_DERIVED, NULL, r->id);
         }

@@ -668,13 +668,24 @@ bool search_divide(struct config *c, struct layout *slot)
     return true;
 }
 
+static const struct shown *find_shown(const struct search *s, const struct knobs *plan)
+{
+    for (size_t i = 0; i < s->n_shown; i++)
+        if (memcmp(&s->shown[i].plan, plan, sizeof *plan) == 0) return &s->shown[i];
+    return NULL;
+}
+
 /* A plan as it is shown, its layers divided into *slot; the part of its step that it gains so. */
 static double polish_one(struct search *s, struct contender *o, struct layout *slot)
 {
+    const struct shown *known = find_shown(s, &o->knobs);
     double preferred = o->score / o->step_s, before = o->step_s;
     bool risky = o->risky;
     s->c.knobs = o->knobs;
-    if (!search_divide(&s->c, slot) || !contender_estimate(&s->c, o)) return 0;
+    if (known)
+        *o = known->costs, *slot = known->split;
+    else if (!search_divide(&s->c, slot) || !contender_estimate(&s->c, o))
+        return 0;
     o->score = o->step_s * preferred;
     o->risky = risky;
     return 1 - o->step_s / before;
@@ -683,13 +694,16 @@ static double polish_one(struct search *s, struct contender *o, struct layout *s
 /* Puts the one first that is the fastest as it is shown. */
 static void settle_fastest(struct search *s)
 {
-    struct contender *fast = s->finalists.fast, first = fast[0], shown;
+    struct contender *fast = s->finalists.fast, first = fast[0];
     size_t n = s->finalists.n_fast, fastest = 0;
     double least = INFINITY;
     for (size_t i = 0; i < n && n > 1; i++) {
-        shown = fast[i];
-        polish_one(s, &shown, &s->layout);
-        if (shown.step_s < least) least = shown.step_s, fastest = i;
+        struct shown *x = &s->shown[i];
+        x->plan = fast[i].knobs;
+        x->costs = fast[i];
+        polish_one(s, &x->costs, &x->split);
+        s->n_shown = i + 1;
+        if (x->costs.step_s < least) least = x->costs.step_s, fastest = i;
     }
     fast[0] = fast[fastest];
     fast[fastest] = first;
@@ -787,6 +801,7 @@ bool search_finds_any(struct search *s, double capacity_bytes)
 void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out)
 {
     s->tight = tight;
+    s->n_shown = 0;
     visit_within(s, capacity_bytes, out);
     visit_with_offload(s);
     settle_fastest(s);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/space.h"
 
+#include <assert.h>
+
 #include "facts/param_ids.h"
 
 bool space_is_pinned(const struct search_request *r, int param)
@@ -53,18 +55,27 @@ static bool agrees(const struct search_request *r, const struct knobs *before,
     return true;
 }
 
-static bool same_fields(const int *params, const struct knobs *a, const struct knobs *b)
+/* The knobs that a decision sets, looked up once for all states that are compared. */
+struct fields {
+    const struct knob *items[8];
+    size_t n;
+};
+
+static void add_fields(const int *params, struct fields *out)
 {
     for (; params && *params != P_NONE; params++) {
         const struct knob *knob = knob_of(*params);
-        if (knob && !knob_same(knob, a, b)) return false;
+        assert(out->n < sizeof out->items / sizeof *out->items);
+        if (knob) out->items[out->n++] = knob;
     }
-    return true;
 }
 
-static bool same_state(const struct decision *d, const struct knobs *a, const struct knobs *b)
+static bool same_state(const struct fields *fields, const struct knobs *a, const struct knobs *b)
 {
-    return same_fields(d->params, a, b) && same_fields(d->also, a, b);
+    bool same = true;
+    for (size_t i = 0; i < fields->n && same; i++)
+        same = knob_same(fields->items[i], a, b);
+    return same;
 }
 
 void space_set(const struct move *state, struct config *c)
@@ -78,13 +89,16 @@ struct states space_states(const struct search_request *r, const struct decision
     struct states x = {.n = 1, .items = {NULL}};
     struct knobs found[SPACE_MAX_STATES], as_is = c->knobs;
     unsigned given = move_given(c);
+    struct fields fields = {.n = 0};
+    add_fields(d->params, &fields);
+    add_fields(d->also, &fields);
     found[0] = as_is;
     for (const struct move *move = d->moves; move->name && x.n < SPACE_MAX_STATES; move++) {
         if (!(move->uses & MOVE_SEARCH) || move->needs & ~given) continue;
         bool is_new = move_allowed(r->base, move) && move->change(c, move->argument) &&
                       agrees(r, &as_is, &c->knobs);
         for (int i = 0; is_new && i < x.n; i++)
-            is_new = !same_state(d, &found[i], &c->knobs);
+            is_new = !same_state(&fields, &found[i], &c->knobs);
         if (is_new) {
             found[x.n] = c->knobs;
             x.items[x.n++] = move;

@@ -33,20 +33,68 @@ void spots_take_least(struct time_rates *least, const struct time_rates *one)
         to[i] = fmin(to[i], from[i]);
 }
 
-/* Of each dispatcher the rates with the whole iteration captured and everything overlapped, whether
-   that goes together or not. */
-struct time_rates spots_least_rates(const struct spots *s)
+/* The last state of a switch that hides an exchange is the one that does. */
+static void hide_exchange(const struct spots *s, enum decision_id id)
+{
+    struct states x = space_states(s->request, &decisions[id], s->c);
+    space_set(x.items[x.n - 1], s->c);
+}
+
+/* What any of the graphs captures that the dispatcher of *c may have. */
+static uint32_t most_captured(const struct spots *s, bool risky)
+{
+    struct knobs *k = &s->c->knobs, saved = *k;
+    struct states x = space_states(s->request, &decisions[DECISION_GRAPHS], s->c);
+    unsigned refused = risky ? 0 : RISK_DYNAMIC_GRAPHS & ~saved.open_numerics;
+    uint32_t captured = knobs_captured(k);
+    for (int i = 1; i < x.n; i++) {
+        if (x.items[i]->risks & refused) continue;
+        space_set(x.items[i], s->c);
+        captured |= knobs_captured(k);
+        *k = saved;
+    }
+    return captured;
+}
+
+/* Asked once, of a layout with every exchange. */
+static void find_free(struct spots *s)
+{
+    struct knobs *k = &s->c->knobs, saved = *k;
+    k->tp = k->ep = 2;
+    k->sequence_parallel = true;
+    s->dispatchers = space_states(s->request, &decisions[DECISION_DISPATCHER], s->c);
+    for (int i = 0; i < s->dispatchers.n; i++) {
+        space_set(s->dispatchers.items[i], s->c);
+        for (int risky = 0; risky < 2; risky++)
+            s->captured[i][risky] = most_captured(s, risky);
+        k->dispatcher = saved.dispatcher;
+    }
+    hide_exchange(s, DECISION_EP_OVERLAP);
+    hide_exchange(s, DECISION_SHARED_EXPERT_OVERLAP);
+    hide_exchange(s, DECISION_TP_OVERLAP);
+    s->hidden = *k;
+    *k = saved;
+}
+
+/* Of each dispatcher the rates with everything captured and overlapped that may be, whether that
+   goes together or not. */
+struct time_rates spots_least_rates(const struct spots *s, bool risky)
 {
     struct knobs *k = &s->c->knobs, saved = *k;
     struct time_rates least, one;
     struct time_layers layers;
-    struct states dispatchers = space_states(s->request, &decisions[DECISION_DISPATCHER], s->c);
-    for (int i = 0; i < dispatchers.n; i++) {
-        *k = saved;
-        space_set(dispatchers.items[i], s->c);
-        k->graph_impl = GRAPH_FULL_ITERATION;
-        k->overlap_ep = k->tp_comm_overlap = true;
-        k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
+    k->overlap_ep = s->hidden.overlap_ep;
+    k->shared_expert_overlap = s->hidden.shared_expert_overlap;
+    k->tp_comm_overlap = s->hidden.tp_comm_overlap;
+    k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
+    for (int i = 0; i < s->dispatchers.n; i++) {
+        uint32_t captured = s->captured[i][risky];
+        k->dispatcher = saved.dispatcher;
+        space_set(s->dispatchers.items[i], s->c);
+        k->graph_impl = captured & SCOPE_FULL ? GRAPH_FULL_ITERATION
+                        : captured            ? GRAPH_TE
+                                              : GRAPH_NONE;
+        k->graph_scope = captured & ~(uint32_t)SCOPE_FULL;
         time_layers_init_known(s->c, s->kernels, &layers);
         time_rates_of(&layers, s->c, &one);
         if (i == 0) least = one;
@@ -249,14 +297,16 @@ void spots_leave_schedule(struct spots *s)
 
 /* ---- enumeration ---- */
 
-/* Interleaving wants microbatches in groups of pp. */
+/* Interleaving wants a pipeline, and microbatches in groups of pp. Where its stages are pinned, a
+   rule of Megatron-LM's (interleaving-needs-stages) would refuse each plan without one. */
 struct axis spots_stages(const struct search_request *r, const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     struct axis all = space_values(r, &decisions[DECISION_VPP], k), x = {0};
-    bool grouped = knobs_scheduled(k) % k->pp == 0;
+    bool piped = k->pp > 1 || !config_traits(c)->megatron_words;
+    bool interleaves = piped && knobs_scheduled(k) % k->pp == 0;
     for (int i = 0; i < all.n; i++)
-        if (all.values[i] == 1 || grouped) x.values[x.n++] = all.values[i];
+        if (all.values[i] == 1 || interleaves) x.values[x.n++] = all.values[i];
     return x;
 }
 
@@ -312,7 +362,7 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     *VEC_PUSH(s->arena, &s->groups) = group;
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
-    group->least = spots_least_rates(s);
+    group->least = spots_least_rates(s, true);
     s->c->knobs = group->knobs;
 }
 
@@ -374,6 +424,7 @@ void spots_fill(struct spots *s)
     const struct model_shape *m = &s->c->model;
     for (int i = 0; i < m->num_layers; i++)
         s->kind_counts[m->layers[i]]++;
+    find_free(s);
     add_spaces(s);
     sort_items(s->items.items, s->items.n, sizeof *s->items.items, spot_cmp);
 }

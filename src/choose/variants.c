@@ -74,6 +74,7 @@ static void measure(struct search *s, struct variant *v)
 static bool is_slower(const struct variant *v, const struct variant *other)
 {
     const double *a = (const double *)v->rates[0], *b = (const double *)other->rates[0];
+    if (v->seconds < other->seconds) return false; /* a sum of what is compared */
     for (size_t i = 0; i < sizeof(struct time_rates) / sizeof(double); i++)
         if (a[i] < b[i]) return false;
     return v->wish >= other->wish && (v->risky || !other->risky);

@@ -96,6 +96,13 @@ struct known_memory {
     struct memory_work work;
 };
 
+/* One of the fastest plans, as it is kept and as it is shown. */
+struct shown {
+    struct knobs plan;
+    struct contender costs;
+    struct layout split;
+};
+
 struct search {
     const struct search_request *request;
     struct search_result *out;
@@ -126,6 +133,8 @@ struct search {
     struct memory_work *memory;
     struct known_memory **known_memory; /* [SEARCH_KNOWN_MEMORY], likewise */
     struct finalists finalists;
+    struct shown shown[FINALISTS_FAST];
+    size_t n_shown;
     bool tight, risky;  /* risky: of the variant being tried, false while it is open */
     bool offload_alone; /* the second pass, in which what is tried all offloads */
     bool last_resort;   /* the same where the best plan does without */

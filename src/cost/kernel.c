@@ -85,18 +85,19 @@ static bool is_same(const struct known_linear *x, const struct linear *l, double
 }
 
 /* Where a linear's products are kept, if they are. */
-static size_t slot_of(const struct linear *l)
+static size_t slot_of(const struct linear *l, double wgrad_bytes, bool captured)
 {
     uint64_t sum = (uint64_t)l->rows * 31 + (uint64_t)l->out * 7 + (uint64_t)l->in * 3;
-    sum = (sum + (uint64_t)l->experts) * 0x9e3779b97f4a7c15u;
+    sum += (uint64_t)l->experts + (uint64_t)wgrad_bytes * 1001 + captured * 10007u;
+    sum *= 0x9e3779b97f4a7c15u;
     return sum >> 40 & (KNOWN_LINEARS - 1);
 }
 
 static struct products known_products(const struct timing *t, const struct linear *l)
 {
-    bool captured = t->captured & SCOPE_FULL;
+    bool captured = l->experts > 0 && t->captured & SCOPE_FULL; /* else it takes as long */
     if (!t->known) return products_of(t, l);
-    struct known_linear *x = &t->known->linears[slot_of(l)];
+    struct known_linear *x = &t->known->linears[slot_of(l, t->wgrad_bytes, captured)];
     if (!is_same(x, l, t->wgrad_bytes, captured))
         *x = (struct known_linear){*l, t->wgrad_bytes, captured, products_of(t, l)};
     return x->products;

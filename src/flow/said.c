@@ -164,16 +164,17 @@ static bool is_said(const struct rule_set *rules, const struct facts *f, int par
         x->value.kind == VALUE_ERROR)
         return false;
     if (!in->known || p->scope == SCOPE_DERIVED || p->scope == SCOPE_PLATFORM) return false;
-    if (is_for_own_class(f, in)) return false;
     if (fact_is_of_recipe(x)) return false; /* it has it without a word */
-    if (f->framework == FRAMEWORK_MEGATRON && said_value(f, param).kind == VALUE_NULL)
-        return false; /* no flag can say nothing */
     /* Overrides change a recipe, whose model may be any: the model's own sizes are said even where
        they are Bridge's defaults. */
     bool own =
         f->framework == FRAMEWORK_BRIDGE && p->scope == SCOPE_MODEL && x->origin != ORIGIN_DEFAULT;
-    return own || is_pipeline_block(f, param) || !is_default(x->value, facts_default(f, param)) ||
-           (is_headline(f, param) && !is_left_open(rules, f, param));
+    bool wanted = own || is_pipeline_block(f, param) ||
+                  !is_default(x->value, facts_default(f, param)) ||
+                  (is_headline(f, param) && !is_left_open(rules, f, param));
+    if (!wanted || is_for_own_class(f, in)) return false;
+    return f->framework != FRAMEWORK_MEGATRON ||
+           said_value(f, param).kind != VALUE_NULL; /* no flag can say nothing */
 }
 
 enum { RANKS = 3 };
@@ -186,9 +187,10 @@ static int rank_of(const struct param *p, const bool *is_knob, int param)
 
 static bool says(const struct saying *s, int param)
 {
-    if (!facts_can_say(s->facts, param)) return false; /* the release has no such key */
     bool said =
         is_said(s->rules, s->facts, param) || differs_from_recipe(s->facts, s->recipe, param);
+    if (!said && !s->over_recipe) return false;
+    if (!facts_can_say(s->facts, param)) return false; /* the release has no such key */
     if (!s->over_recipe) return said;
     if (is_out_of_reach(s, param) || is_as_in_recipe(s->facts, s->recipe, param)) return false;
     return said || differs_in_recipes(s->facts, param) || differs_from_provider(s, param);

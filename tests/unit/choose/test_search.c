@@ -199,6 +199,36 @@ static void pinned_knobs_stay(void **state)
     arena_free(scratch);
 }
 
+static const char *count_without_pipeline(void *context, const struct config *plan)
+{
+    size_t *n = context;
+    *n += plan->knobs.pp == 1;
+    return NULL;
+}
+
+/* Of a pipeline's stages, pinned, no plan without one is made. */
+static void pinned_stages_want_a_pipeline(void **state)
+{
+    struct arena *a = *state, *scratch = arena_new(0);
+    struct config base = question(a, &large[1]);
+    base.knobs.vpp = 2;
+    const struct knob *pins[] = {knob_of(P_virtual_pipeline_model_parallel_size)};
+    size_t asked = 0;
+    struct search_request request = {.base = &base,
+                                     .top = 2,
+                                     .pinned = pins,
+                                     .n_pinned = 1,
+                                     .reject = count_without_pipeline,
+                                     .context = &asked};
+    struct search_result result;
+    search_run(&request, scratch, &result);
+    assert_true(result.n > 0);
+    assert_int_equal(asked, 0);
+    for (size_t p = 0; p < result.n; p++)
+        assert_int_equal(result.plans[p].knobs.vpp, 2);
+    arena_free(scratch);
+}
+
 int main(int argc, char **argv)
 {
     (void)argv;
@@ -209,6 +239,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_given_layout_is_kept),
         cmocka_unit_test(refused_plans_are_not_chosen),
         cmocka_unit_test(pinned_knobs_stay),
+        cmocka_unit_test(pinned_stages_want_a_pipeline),
     };
     const struct CMUnitTest much[] = {cmocka_unit_test(bounds_lose_nothing_of_much)};
     return argc > 1 ? cmocka_run_group_tests(much, unit_open_arena, unit_close_arena)
