@@ -109,6 +109,8 @@ expect 1 "error[adapters-name-their-class]" "$moeplan" validate "$dir/peft.yaml"
 printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  pretrained_model_name_or_path: deepseek-ai/DeepSeek-V4-Flash\ndistributed:\n  strategy: fsdp2\n  ep_size: 8\n' >"$dir/late.yaml"
 expect 1 "error[expert-parallel-class]" "$moeplan" validate "$dir/late.yaml" --framework-version 0.4
 run 0 "$moeplan" validate "$dir/late.yaml" --framework-version 0.5
+sed 's/deepseek-ai.*/Qwen\/Qwen3.8-2.4T-A95B/; s/ep_size/tp_size/' "$dir/late.yaml" >"$dir/split.yaml"
+expect 1 "error[tensor-parallel-plan]" "$moeplan" validate "$dir/split.yaml"
 sed 's/  ep_size: 8/  patch_is_packed_sequence: true/' "$dir/late.yaml" >"$dir/key.yaml"
 expect 1 "AutoModel 0.3 has no patch_is_packed_sequence in distributed" "$moeplan" validate "$dir/key.yaml" --framework-version 0.3
 run 0 "$moeplan" validate "$dir/key.yaml" --framework-version 0.4
