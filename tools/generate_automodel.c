@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* generate_automodel OUT.c recipes.yaml sections.yaml capabilities.yaml RELEASE...: what
    AutoModel's recipes, typed sections, model classes and modules are, as C tables
-   (facts/automodel.h); of its releases, from the oldest on, the names in its modules. A defect of a
-   file is an error at its line. */
+   (facts/automodel.h); of its releases, from the oldest on, which have a class, and the names in
+   their modules. A defect of a file is an error at its line. */
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -84,8 +84,11 @@ static int entry_cmp(const void *a, const void *b)
     return str_cmp(((const struct class_entry *)a)->name, ((const struct class_entry *)b)->name);
 }
 
-static void write_class(struct generator *g, const struct class_entry *e)
+/* `releases`: by a class's name, those that have it; one that none of them lists is in all. */
+static void write_class(struct generator *g, const struct class_entry *e,
+                        const struct map *releases)
 {
+    int64_t bits = map_get(releases, tables_text(e->node, "class"));
     /* absent in the file: depends on the base class or the configuration */
     static const char *const facts[] = {"moe", "tp_plan", "pp_plan", "backend", "hybrid"};
     /* absent in the file: the class does not have it */
@@ -107,10 +110,11 @@ static void write_class(struct generator *g, const struct class_entry *e)
                        !str_is(tables_text(e->node, "declares"), "depends")
                    ? "true"
                    : "false");
-    buf_printf(&g->out, "},\n");
+    buf_printf(&g->out, ".releases=%uu},\n", bits == MAP_NONE ? UINT32_MAX : (uint32_t)bits);
 }
 
-static void write_classes(struct generator *g, const struct node *classes)
+static void write_classes(struct generator *g, const struct node *classes,
+                          const struct map *releases)
 {
     static const char *const known[] = {
         "class",         "architectures", "moe",        "tp_plan", "pp_plan",       "backend",
@@ -127,7 +131,7 @@ static void write_classes(struct generator *g, const struct node *classes)
     }
     sort_items(entries.items, entries.n, sizeof *entries.items, entry_cmp);
     for (size_t i = 0; i < entries.n; i++)
-        write_class(g, &entries.items[i]);
+        write_class(g, &entries.items[i], releases);
 }
 
 /* ---- the names in modules ---- */
@@ -190,14 +194,16 @@ static void write_modules(struct generator *g, char **paths, int n)
     buf_printf(&g->out, "};\nconst uint32_t automodel_module_count = %zu;\n", all.n);
 }
 
-static void write_recipes(struct generator *g, const struct node *list)
+static void write_recipes(struct generator *g, const struct node *list, const struct map *releases)
 {
+    (void)releases;
     for (size_t i = 0; i < list->n; i++)
         write_recipe(g, list->items[i]);
 }
 
-static void write_sections(struct generator *g, const struct node *list)
+static void write_sections(struct generator *g, const struct node *list, const struct map *releases)
 {
+    (void)releases;
     for (size_t i = 0; i < list->n; i++)
         write_section(g, list->items[i]);
 }
@@ -205,7 +211,7 @@ static void write_sections(struct generator *g, const struct node *list)
 /* The files, in the order of the arguments. */
 static const struct table {
     const char *kind, *list, *type, *name, *count;
-    void (*write)(struct generator *g, const struct node *list);
+    void (*write)(struct generator *g, const struct node *list, const struct map *releases);
 } tables[] = {
     {"Recipes", "recipes", "automodel_recipe", "automodel_recipes", "automodel_recipe_count",
      write_recipes},
@@ -215,7 +221,8 @@ static const struct table {
      write_classes},
 };
 
-static void write_table(struct generator *g, const struct table *t, const char *path)
+static void write_table(struct generator *g, const struct table *t, const char *path,
+                        const struct map *releases)
 {
     static const char *const known[] = {"moeplan",  "kind",    "version", "source", "recipes",
                                         "sections", "classes", "modules", NULL};
@@ -227,9 +234,30 @@ static void write_table(struct generator *g, const struct table *t, const char *
     }
     tables_check_keys(g, root, known);
     buf_printf(&g->out, "const struct %s %s[] = {\n", t->type, t->name);
-    t->write(g, list);
+    t->write(g, list, releases);
     buf_printf(&g->out, "};\nconst uint32_t %s = sizeof %s / sizeof *%s;\n", t->count, t->name,
                t->name);
+}
+
+/* The releases that have a model class, as bits by its name. */
+static struct map class_releases(struct generator *g, char **paths, int n)
+{
+    struct map bits = {0};
+    struct release_entries classes = {0};
+    for (int i = 0; i < n; i++) {
+        const struct node *doc = tables_load(g, paths[i], "Release");
+        if (!doc) return bits;
+        bool whole = !tables_text(doc, "base").n;
+        classes =
+            release_entries_of(g->arena, whole ? NULL : &classes, node_get(doc, STR("classes")));
+        for (size_t k = 0; k < classes.n; k++) {
+            if (!classes.items[k].node) continue;
+            int64_t old = map_get(&bits, classes.items[k].name);
+            uint32_t before = old == MAP_NONE ? 0 : (uint32_t)old;
+            map_put(g->arena, &bits, classes.items[k].name, before | (uint32_t)1 << (n - 1 - i));
+        }
+    }
+    return bits;
 }
 
 int main(int argc, char **argv)
@@ -240,8 +268,9 @@ int main(int argc, char **argv)
     diags_init(&g.diags, g.arena);
     g.out = buf_new(g.arena);
     buf_printf(&g.out, "/* Generated from rules/automodel. */\n#include \"facts/automodel.h\"\n");
+    struct map releases = class_releases(&g, argv + 2 + N_TABLES, argc - 2 - N_TABLES);
     for (int i = 0; i < N_TABLES; i++)
-        write_table(&g, &tables[i], argv[2 + i]);
+        write_table(&g, &tables[i], argv[2 + i], &releases);
     write_modules(&g, argv + 2 + N_TABLES, argc - 2 - N_TABLES);
     return tables_end(&g, argv[1]);
 }

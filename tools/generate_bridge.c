@@ -48,6 +48,17 @@ static const struct release *find_release(const struct work *w, struct str versi
     return NULL;
 }
 
+/* The release that a provider came with: its version, of the main branch without the day. */
+static const struct release *find_since(const struct work *w, struct str since)
+{
+    for (size_t i = 0; i < w->releases.n && since.n; i++) {
+        struct str version = w->releases.items[i]->version;
+        if (str_eq(str_slice(version, 0, str_find(version, '@')), since))
+            return w->releases.items[i];
+    }
+    return NULL;
+}
+
 static void add_release(struct work *w, const struct node *doc)
 {
     struct release *r = ARENA_NEW(w->g->arena, struct release);
@@ -238,8 +249,7 @@ static void write_rows(struct generator *g, const char *type, const char *name,
 
 static void write_recipes(struct work *w)
 {
-    for (size_t i = w->releases.n; i-- > 0;) { /* the newest is bit 0, and its rows are first */
-        w->releases.items[i]->bit = (uint32_t)1 << (w->releases.n - 1 - i);
+    for (size_t i = w->releases.n; i-- > 0;) { /* the newest one's rows are first */
         add_rows(w, w->releases.items[i]);
         add_aliases(w, w->releases.items[i]);
     }
@@ -256,15 +266,19 @@ static void write_recipes(struct work *w)
 static void write_provider(struct work *w, const struct node *node, const char *name,
                            const char *without, const char *sets)
 {
-    const char *const known[] = {name, without, sets, NULL};
+    const char *const known[] = {name, without, "since", sets, NULL};
     struct generator *g = w->g;
+    struct str since = tables_text(node, "since");
+    const struct release *first = find_since(w, since);
     tables_check_keys(g, node, known);
     if (!tables_text(node, name).n) tables_bad(g, node, "a provider needs a name");
+    if (since.n && !first) tables_bad(g, node, "since is a release of Megatron-Bridge");
     buf_add_char(&g->out, '{');
     tables_write_text(&g->out, "name", tables_text(node, name));
     tables_write_params(g, "without", node_get(node, str_of(without)));
     if (sets) write_sets(w, node_get(node, str_of(sets)), NULL);
-    buf_printf(&g->out, "},\n");
+    /* the newest release is bit 0, and those before the first one have the bits above its own */
+    buf_printf(&g->out, ".releases=%uu},\n", first ? (first->bit << 1) - 1 : UINT32_MAX);
 }
 
 static void write_own(struct work *w, const struct node *node)
@@ -312,6 +326,8 @@ static void write_tables(struct work *w)
     static const char *const known[] = {"moeplan", "kind",      "about", "standard",
                                         "own",     "providers", "plain", NULL};
     tables_check_keys(w->g, w->root, known);
+    for (size_t i = 0; i < w->releases.n; i++) /* the newest is bit 0 */
+        w->releases.items[i]->bit = (uint32_t)1 << (w->releases.n - 1 - i);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         write_table(w, &tables[i]);
     write_recipes(w);

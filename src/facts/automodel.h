@@ -58,6 +58,7 @@ struct automodel_class {
     const struct str
         *models; /* Hugging Face ids of which it is the class; a last * is any ending */
     size_t n_models;
+    uint32_t releases; /* that have the class, as bits (facts/profile.h) */
 };
 /* Sorted by name; a class stands under each architecture name it serves. */
 extern const struct automodel_class automodel_classes[];

@@ -204,6 +204,10 @@ void automodel_class_facts(struct facts *f)
         fill(f, P_automodel_has_backend, facts_get(f, P_automodel_is_custom_model)->value,
              "automodel.is_custom_model");
     if (!name.n || forced) return;
+    if (class && !(class->releases & facts_release(f))) {
+        fill(f, P_model_type, value_string(class->model_type), "its class");
+        class = NULL; /* a release before it: Hugging Face's own, whatever that offers */
+    }
     /* bitsandbytes loads through Hugging Face's own classes (_transformers/model_init.py). */
     if (class && class->outside != KNOWN_YES && !quantised)
         fill_from_class(f, class);

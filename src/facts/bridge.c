@@ -74,8 +74,8 @@ const struct bridge_provider *bridge_provider_of(const struct facts *f, bool *ow
 {
     const struct bridge_provider *p = provider_in(bridge_providers, bridge_provider_count,
                                                   f->model ? f->model->id : (struct str){"", 0});
-    *own = p;
-    if (p) return p;
+    *own = p && p->releases & facts_release(f);
+    if (*own) return p;
     bool hybrid = facts_get(f, P_hybrid_layer_pattern)->value.kind == VALUE_STRING;
     bool latent = facts_bool(f, P_multi_latent_attention, false);
     return provider_in(bridge_plain_providers, bridge_plain_provider_count,

@@ -52,6 +52,7 @@ struct bridge_provider {
     size_t n_without;
     const struct bridge_setting *sets; /* of a plain one: its own defaults, over the table's */
     size_t n_sets;
+    uint32_t releases; /* that have it, as bits (facts/profile.h) */
 };
 extern const struct bridge_provider bridge_providers[], bridge_plain_providers[];
 extern const uint32_t bridge_provider_count, bridge_plain_provider_count;

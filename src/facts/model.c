@@ -343,11 +343,13 @@ static void set_kind(struct facts *f, const struct model_input *m)
             facts_set(f, all[i].param, all[i].value, ORIGIN_CATALOGUE, NULL, m->name);
 }
 
-void model_apply(struct facts *f, const struct model_input *m, enum fact_origin origin)
+static void apply_fields(struct facts *f, const struct model_input *m, enum fact_origin origin,
+                         bool (*says)(const struct facts *f, int param))
 {
     f->model = m;
     for (size_t i = 0; i < m->fields.n; i++) {
         const struct model_field *x = &m->fields.items[i];
+        if (says && says(f, x->param)) continue;
         enum fact_origin from = x->node || origin == ORIGIN_OPTION ? origin : ORIGIN_CATALOGUE;
         if (from == ORIGIN_CATALOGUE && fact_is_set(&f->items[x->param])) continue;
         facts_set(f, x->param, x->value, from, x->node, x->alias);
@@ -355,4 +357,15 @@ void model_apply(struct facts *f, const struct model_input *m, enum fact_origin 
     if (!m->complete) return;
     set_absent(f, m);
     set_kind(f, m);
+}
+
+void model_apply(struct facts *f, const struct model_input *m, enum fact_origin origin)
+{
+    apply_fields(f, m, origin, NULL);
+}
+
+void model_apply_beside(struct facts *f, const struct model_input *m,
+                        bool (*says)(const struct facts *f, int param))
+{
+    apply_fields(f, m, ORIGIN_OPTION, says);
 }

@@ -59,6 +59,9 @@ const struct model_input *model_from_hf(struct arena *a, struct diags *diags,
    complete, what it does not mention and the user has not set is known to be absent; otherwise it
    is left as it is. */
 void model_apply(struct facts *f, const struct model_input *m, enum fact_origin origin);
+/* The same for a model that an option names, without the facts that the text `says` itself. */
+void model_apply_beside(struct facts *f, const struct model_input *m,
+                        bool (*says)(const struct facts *f, int param));
 /* Takes what an incomplete model does not mention, and nobody else says, as not there: facts of
    origin ORIGIN_ASSUMED. */
 void model_assume(struct facts *f);

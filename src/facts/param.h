@@ -94,6 +94,7 @@ struct param_spelling {
     bool settled;     /* where nothing stands the framework settles it, and no provider does */
     bool fixed;       /* the recipe's code has it: no override can name it, the file's head does */
     bool inverse;     /* the framework's boolean is the opposite of ours */
+    bool either;      /* one of its keys that says true is enough */
     bool single;      /* a list of one item is written as the item, for all layers */
     enum param_type type;       /* of a written value */
     enum param_type item_type;  /* list items */

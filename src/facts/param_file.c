@@ -213,7 +213,7 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
                                         "type",  "items",   "rule",  "choices",   "default",
                                         "also",  "unset",   "under", "recipe",    "provider",
                                         "dtype", "settled", "fixed", "single",    "former",
-                                        "zero_since", NULL};
+                                        "zero_since", "either", NULL};
     struct param_spelling s = {
         .known = true, .default_value = value_null(), .releases = UINT32_MAX};
     if (!check_keys(r, node, known)) return s;
@@ -230,6 +230,7 @@ static struct param_spelling read_spelling(struct reader *r, const struct node *
     s.settled = is_true(r, node, "settled");
     s.fixed = is_true(r, node, "fixed");
     s.inverse = is_true(r, node, "inverse");
+    s.either = is_true(r, node, "either");
     s.single = is_true(r, node, "single");
     s.rule = text_at(r, node, "rule");
     s.type = (enum param_type)WORD_AT(r, node, "type", types, p->type);

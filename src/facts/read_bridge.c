@@ -393,6 +393,9 @@ static void set_key(struct facts *f, struct str key, struct value v, const struc
     bool other_key = fact_is_set(x) && !str_eq(x->written, key);
     if (other_key && v.kind == VALUE_NULL)
         return; /* an older spelling is taken back, not the value */
+    if (other_key && param_table[param].in[FRAMEWORK_BRIDGE].either && good &&
+        facts_bool(f, param, false))
+        return; /* the other key is enough */
     facts_set(f, param, good ? v : value_unknown(), ORIGIN_FILE, node, key);
 }
 

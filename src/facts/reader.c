@@ -147,12 +147,30 @@ void read_options_env(struct facts *f, const struct read_options *options)
     if (options->env_given) f->env_complete = true;
 }
 
-static bool has_own_model(const struct facts *f)
+/* How many of the sizes that no model is without the text says. */
+enum { OWN_SIZES = 3 };
+
+static int own_sizes(const struct facts *f)
 {
-    static const int sizes[] = {P_num_layers, P_hidden_size, P_num_attention_heads};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (fact_is_set(facts_get(f, sizes[i]))) return true;
-    return false;
+    static const int sizes[OWN_SIZES] = {P_num_layers, P_hidden_size, P_num_attention_heads};
+    int n = 0;
+    for (size_t i = 0; i < OWN_SIZES; i++)
+        n += facts_get(f, sizes[i])->origin == ORIGIN_FILE;
+    return n;
+}
+
+/* Whether a text says itself what of its model a field of a given one is: what it writes is what
+   the framework gets, and a launch that spells its model out has no part that it leaves out. A plan
+   is the exception: there another model is a question. */
+static bool text_says(const struct facts *f, int param)
+{
+    const struct fact *x = facts_get(f, param);
+    if (str_is(f->format, "plan")) return false;
+    if (x->origin == ORIGIN_FILE) return true;
+    const struct param *p = &param_table[param];
+    bool left_out = x->origin == ORIGIN_DEFAULT && p->in[FRAMEWORK_MEGATRON].n_flags;
+    return str_is(f->format, "megatron") && left_out && p->absent.kind != VALUE_UNKNOWN &&
+           own_sizes(f) == OWN_SIZES;
 }
 
 static void set_switch(struct facts *f, const struct model_input *m, int param, struct value v)
@@ -177,9 +195,9 @@ static void set_switches(struct facts *f, const struct model_input *m)
 static bool apply_model(struct facts *f, struct str model)
 {
     if (!model.n) return true;
-    bool own = has_own_model(f);
+    bool own = own_sizes(f) > 0;
     const struct model_input *input = model_load(f->arena, f->diags, model);
-    if (input) model_apply(f, input, ORIGIN_OPTION);
+    if (input) model_apply_beside(f, input, text_says);
     if (input && !own && f->framework != FRAMEWORK_AUTOMODEL) set_switches(f, input);
     return input;
 }

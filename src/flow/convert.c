@@ -220,14 +220,18 @@ static bool carry_defaults(const struct rule_set *rules, const struct facts *fro
 }
 
 /* What the target also needs: where the source has no word for it, or is a plan, which is silent
-   about the model and the run. */
+   about the model and the run. What is trained may be the source's recipe's. */
 static void carry_companions(struct arena *a, const struct rule_set *rules,
-                             const struct facts *from, struct facts *to, struct arena *scratch)
+                             const struct facts *from, const struct facts *effective,
+                             struct facts *to, struct arena *scratch)
 {
     struct facts *complete = facts_copy(a, to);
     int task = P_task;
+    struct value of_source = effective->items[task].value;
     if (!fact_is_set(&to->items[task]))
-        facts_set(complete, task, value_string(STR("pretrain")), ORIGIN_FILE, NULL, nothing);
+        facts_set(complete, task,
+                  of_source.kind == VALUE_STRING ? of_source : value_string(STR("pretrain")),
+                  ORIGIN_FILE, NULL, nothing);
     framework_facts(complete);
     planner_complete(rules, complete, scratch);
     for (int i = 0; i < (int)param_count; i++) {
@@ -421,7 +425,7 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
         struct ground ground = ground_of(a, from, out->facts, result);
         if (!carry_defaults(rules, from, effective, &ground, out->facts)) break;
     }
-    if (complete) carry_companions(a, rules, from, out->facts, scratch);
+    if (complete) carry_companions(a, rules, from, effective, out->facts, scratch);
     convert_drop_keys(a, out);
     facts_derive(out->facts);
     lose_written(a, from, effective, out);

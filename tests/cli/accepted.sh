@@ -98,3 +98,27 @@ expect 1 "[bridge-local-graphs-of-layers]" "$moeplan" validate --framework bridg
 # a conversion of no model says what it lacks
 printf -- '--num-layers 4\n--hidden-size 64\n--num-attention-heads 4\n' >"$dir/sizes.txt"
 expect 0 "the model: automodel makes it of its name on Hugging Face" "$moeplan" convert "$dir/sizes.txt" --as megatron --to automodel --gpus 8 --platform h100
+
+# adapters of a recipe of Bridge's are a section with its class in AutoModel's words, which refuses one without
+printf '# moeplan: recipe=qwen3_30b_a3b_peft_4gpu_h100_bf16_config\ntrain.global_batch_size=64\n' >"$dir/adapters.bridge"
+expect 0 "_target_: nemo_automodel.components._peft.lora.PeftConfig" "$moeplan" convert "$dir/adapters.bridge" --to automodel --gpus 8 --platform h100
+printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B\npeft:\n  dim: 8\n' >"$dir/peft.yaml"
+expect 1 "error[adapters-name-their-class]" "$moeplan" validate "$dir/peft.yaml"
+
+# a class that came with a later release spreads no experts in the one before, and a key that came later is refused there
+printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  pretrained_model_name_or_path: deepseek-ai/DeepSeek-V4-Flash\ndistributed:\n  strategy: fsdp2\n  ep_size: 8\n' >"$dir/late.yaml"
+expect 1 "error[expert-parallel-class]" "$moeplan" validate "$dir/late.yaml" --framework-version 0.4
+run 0 "$moeplan" validate "$dir/late.yaml" --framework-version 0.5
+sed 's/deepseek-ai.*/Qwen\/Qwen3.8-2.4T-A95B/; s/ep_size/tp_size/' "$dir/late.yaml" >"$dir/split.yaml"
+expect 1 "error[tensor-parallel-plan]" "$moeplan" validate "$dir/split.yaml"
+sed 's/  ep_size: 8/  patch_is_packed_sequence: true/' "$dir/late.yaml" >"$dir/key.yaml"
+expect 1 "AutoModel 0.3 has no patch_is_packed_sequence in distributed" "$moeplan" validate "$dir/key.yaml" --framework-version 0.3
+run 0 "$moeplan" validate "$dir/key.yaml" --framework-version 0.4
+
+# a model that a release of Bridge's has no provider for stands on a plain one
+expect 0 "as Megatron-Bridge has none for it" "$moeplan" suggest glm-4.7-flash --gpus 16 --platform h200 --framework bridge --framework-version 0.4 --format bridge
+expect 0 "AutoBridge.from_hf_pretrained" "$moeplan" suggest glm-4.7-flash --gpus 16 --platform h200 --framework bridge --framework-version 0.5 --format bridge
+
+# one of two keys is enough for Megatron-FSDP, whichever the other one says
+printf '# moeplan: recipe=qwen3_30b_a3b_pretrain_8gpu_h100_bf16_config\nddp.use_megatron_fsdp=true\ndist.use_megatron_fsdp=false\ncheckpoint.save=/x\n' >"$dir/either.bridge"
+expect 0 "true" "$moeplan" eval 'plan.use_megatron_fsdp' --in "$dir/either.bridge"

@@ -40,3 +40,10 @@ for condition in 'plan.group_query_attention' 'plan.position_embedding_type == "
     expect 0 "true" "$moeplan" eval "$condition" --in "$dir/layout.txt" --model qwen3-235b-a22b
     expect 0 "false" "$moeplan" eval "$condition" --in "$dir/flags.txt" --model qwen3-235b-a22b
 done
+
+# what a text writes of its model is what the framework gets, and a launch with its own sizes has no part that it leaves out
+echo 'model.num_layers=12' >"$dir/over.bridge"
+expect 0 "true" "$moeplan" eval 'plan.num_layers == 48 && plan.moe_router_topk == 8 && plan.vocab_size > 0' --in "$dir/flags.txt" --model deepseek-v3
+expect 0 "true" "$moeplan" eval 'plan.mtp_num_layers == null' --in "$dir/flags.txt" --model deepseek-v3
+expect 0 "true" "$moeplan" eval 'plan.mtp_num_layers == 1' --in "$dir/layout.txt" --model deepseek-v3
+expect 0 "true" "$moeplan" eval 'plan.num_layers == 12 && plan.mtp_num_layers == 1' --in "$dir/over.bridge" --model deepseek-v3
