@@ -256,16 +256,27 @@ static struct diag *complain_ignored(struct facts *f, const struct node *key, bo
     return d;
 }
 
-/* A key that lost its indentation: the section before it would read it. */
+static bool is_number_or_truth(struct facts *f, const struct node *node)
+{
+    struct value v = node_value(f->arena, node, SCALAR_AUTOMODEL);
+    return v.kind == VALUE_INT || v.kind == VALUE_DOUBLE || v.kind == VALUE_BOOL;
+}
+
+/* A key that lost its indentation: the section before it would read it, or another one of the file
+   would read the number. */
 static void check_indentation(struct facts *f, const struct node *root, size_t at)
 {
-    const struct node *key = root->keys[at];
-    if (!at || root->items[at]->kind != NODE_SCALAR || root->items[at - 1]->kind != NODE_MAP)
-        return;
-    struct str before = root->keys[at - 1]->text;
-    if (has_key(f, before, key->text))
+    const struct node *key = root->keys[at], *value = root->items[at];
+    if (value->kind != NODE_SCALAR) return;
+    bool any = is_number_or_truth(f, value);
+    struct str owner = {"", 0};
+    for (size_t i = root->n; i-- > 0 && !owner.n;) {
+        bool section = root->items[i]->kind == NODE_MAP && (any || i + 1 == at);
+        if (section && has_key(f, root->keys[i]->text, key->text)) owner = root->keys[i]->text;
+    }
+    if (owner.n)
         diag_help(f->diags, complain_ignored(f, key, false), "it belongs into %.*s",
-                  STR_ARG(before));
+                  STR_ARG(owner));
 }
 
 /* What an open section does not know is ignored, or handed on. */

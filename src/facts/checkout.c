@@ -121,7 +121,7 @@ static bool is_word_char(char c)
 
 size_t checkout_find(struct str text, struct str word)
 {
-    for (size_t from = 0; from < text.n;) {
+    for (size_t from = 0; from < text.n && word.n;) {
         size_t at = from + str_find_str(str_slice(text, from, text.n), word), to = at + word.n;
         if (at == text.n) break;
         bool begins = at == 0 || !is_word_char(text.p[at - 1]);
@@ -136,11 +136,23 @@ static bool mentions(struct str text, struct str word)
     return checkout_find(text, word) < text.n;
 }
 
+/* The longest of the words, which tells the most of a check. */
+static struct str longest_word(struct str words)
+{
+    struct str longest = {"", 0};
+    for (size_t from = 0, to; from < words.n; from = to + 1) {
+        for (to = from; to < words.n && is_word_char(words.p[to]);)
+            to++;
+        if (to - from > longest.n) longest = str_slice(words, from, to);
+    }
+    return longest;
+}
+
 /* Whether a text has at least half of the long words of another, by their letters: the longer a
-   word, the more it tells. */
+   word, the more it tells. Of a few words there must be all. */
 static bool has_most_words(struct str text, struct str words)
 {
-    enum { LONG = 5 };
+    enum { LONG = 4, FEW = 24 }; /* letters */
     size_t n = 0, found = 0;
     for (size_t from = 0, to; from < words.n; from = to + 1) {
         for (to = from; to < words.n && is_word_char(words.p[to]);)
@@ -149,7 +161,22 @@ static bool has_most_words(struct str text, struct str words)
         n += to - from;
         if (str_find_str(text, str_slice(words, from, to)) < text.n) found += to - from;
     }
-    return 2 * found >= n;
+    return n < FEW ? found == n : 2 * found >= n;
+}
+
+/* Whether a text has a check's words in one place, perhaps as another release put them. */
+static bool has_check(struct str text, struct str words)
+{
+    enum { AROUND = 400 }; /* bytes: a check's condition and its message, over several lines */
+    struct str most = longest_word(words);
+    for (size_t from = 0; from < text.n && most.n;) {
+        size_t at = from + str_find_str(str_slice(text, from, text.n), most);
+        if (at == text.n) break;
+        size_t begin = at < AROUND ? 0 : at - AROUND, end = at + words.n + AROUND;
+        if (has_most_words(str_slice(text, begin, end < text.n ? end : text.n), words)) return true;
+        from = at + most.n;
+    }
+    return false;
 }
 
 /* Where the framework's own package lies in its repository. */
@@ -169,7 +196,7 @@ bool checkout_lacks(struct arena *a, const struct diags *diags, uint32_t source,
     struct str text = text_in(a, root, file), training = STR("megatron/training/");
     if (!text.n && str_starts(file, training)) /* one folder up in the first releases */
         text = text_in(a, path_join(a, root, STR("megatron")), str_slice(file, training.n, file.n));
-    return root.n && !has_most_words(text, str_slice(check, colon + 5, check.n));
+    return root.n && !has_check(text, str_slice(check, colon + 5, check.n));
 }
 
 /* ---- names of a checkout ---- */

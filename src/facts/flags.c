@@ -201,11 +201,22 @@ static bool is_whole(struct str word)
     return num_parse_double(word, &d) && d == floor(d);
 }
 
+static bool is_number(struct str s)
+{
+    double d = 0;
+    return num_parse_double(s, &d);
+}
+
 /* A fork may take more choices, but none that is another one with a letter wrong. */
 static bool is_misspelt(struct str word, const struct str *choices, size_t n)
 {
-    enum { SHORTEST = 4 };
-    return word.n >= SHORTEST && edit_among(word, choices, n);
+    enum { SHORTEST = 4 }; /* a word of three letters may have lost one */
+    for (size_t i = 0; i < n && word.n + 1 >= SHORTEST; i++) {
+        bool enough = word.n >= SHORTEST || choices[i].n == SHORTEST;
+        if (enough && edit_is_slip(word, choices[i], 1)) return true;
+        if (word.n >= SHORTEST && str_eq_nocase(word, choices[i])) return true;
+    }
+    return false;
 }
 
 /* The rule of a bad value: the flag's own, else the general one. */
@@ -318,10 +329,11 @@ static bool convert(struct arena *a, enum param_type type, struct str text, stru
 }
 
 /* A size of the model, or a length, below zero; -1 may stand for one that something else says. The
-   widths and the length are not zero either. */
+   widths, the length and the layers are not zero either. */
 static bool is_negative_size(int param, struct value v)
 {
-    bool width = param == P_hidden_size || param == P_num_attention_heads || param == P_seq_length;
+    bool width = param == P_hidden_size || param == P_num_attention_heads ||
+                 param == P_seq_length || param == P_num_layers;
     if (width && v.kind == VALUE_INT && v.i == 0) return true;
     const struct param *p = param >= 0 ? &param_table[param] : NULL;
     bool size = p && (p->scope == SCOPE_MODEL || param == P_seq_length);
@@ -426,7 +438,9 @@ static bool check_count(struct occurrence *o)
         struct diag *d =
             complain(o, "value-for-switch", &o->values[0],
                      arena_printf(a, "%.*s is a switch and takes no value", STR_ARG(o->name.text)));
-        last_doubt(o)->plain = o->name.node && is_misspelt(o->values[0].text, truths, N_TRUTHS);
+        struct str said = o->values[0].text; /* of a document: no number but 0 and 1 is a truth */
+        bool number = is_number(said) && !str_is_any(said, "0|1");
+        last_doubt(o)->plain = o->name.node && (number || is_misspelt(said, truths, N_TRUTHS));
         diag_help(o->f->diags, d, "leave out '%.*s'", STR_ARG(o->values[0].text));
         drop_value(o, d);
         return false;
@@ -616,12 +630,6 @@ void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_w
 }
 
 /* ---- the command line ---- */
-
-static bool is_number(struct str s)
-{
-    double d = 0;
-    return num_parse_double(s, &d);
-}
 
 /* Whether argparse takes the word for a flag: it begins with a dash and is no number, and has no
    blank unless it is one. */

@@ -395,12 +395,23 @@ static struct str meant_by_key(struct str name)
     return here ? param_table[param].name : (struct str){"", 0};
 }
 
+/* The key that another one is in capitals, or with dashes: such files tell them apart; empty: none.
+ */
+static struct str same_key(struct facts *f, struct str name)
+{
+    struct str plain = str_exchange(f->arena, str_lower(f->arena, name), '-', '_');
+    bool there = program_kind_own(f->program.kind, plain) || param_find(plain) >= 0;
+    return there && !str_eq(plain, name) ? plain : (struct str){"", 0};
+}
+
 /* A key in a program's own file: what is no slip may be its own, which nobody has listed. */
 static void report_key(struct facts *f, const struct stranger *s)
 {
     enum { SHORTEST = 5 };
     struct str near = nearest_key(f->program.kind, s->name), meant = meant_by_key(s->name);
-    bool slip = s->name.n >= SHORTEST && is_slip(f->arena, s->name, near);
+    struct str same = same_key(f, s->name);
+    bool slip = same.n || (s->name.n >= SHORTEST && is_slip(f->arena, s->name, near));
+    if (same.n) near = same;
     if (!slip && !meant.n) return;
     struct diag *d =
         diag_add(f->diags, SEVERITY_WARNING, "unknown-key", s->at, "%.*s has no key %.*s",
@@ -604,6 +615,23 @@ static bool is_closed(const struct facts *f)
 bool program_vouches(const struct program *p)
 {
     return !p->kind || p->kind->checked_by_megatron;
+}
+
+struct str program_former_flag(const struct program *p)
+{
+    for (size_t i = 0; i < p->strangers.n; i++)
+        if (was_there(p->strangers.items[i].name)) return p->strangers.items[i].name;
+    return STR("");
+}
+
+struct str program_own_layout(const struct program *p)
+{
+    for (size_t i = 0; i < p->strangers.n; i++) {
+        const struct stranger *s = &p->strangers.items[i];
+        bool parallel = str_find_str(s->name, STR("parallel")) < s->name.n;
+        if (s->here && parallel && !was_there(s->name)) return s->name;
+    }
+    return STR("");
 }
 
 void program_assume(struct facts *f)

@@ -20,6 +20,7 @@ enum program_task { TASK_UNSAID, TASK_TRAINING, TASK_INFERENCE, TASK_EVALUATION,
 
 struct facts;
 struct flag_word;
+struct flag_words;
 struct program_kind;
 struct program_setting;
 
@@ -72,6 +73,14 @@ void program_check_missing(struct facts *f, const struct program_setting *own, s
 /* Whether Megatron-LM's own checks see the arguments: not in a program that is known to check them
  * itself. */
 bool program_vouches(const struct program *p);
+/* Sets the number of GPUs from what the program's own settings say, in a document or in the words
+   of a launch; nothing where they leave it open. */
+void program_take_world(struct facts *f, const struct node *doc, const struct flag_words *words);
+/* A flag of the launch that only releases before all known ones took; empty: it has none. */
+struct str program_former_flag(const struct program *p);
+/* A flag of the checkout's own that is about parallelism, which may lay the GPUs out in a way of
+   its own; empty: there is none. */
+struct str program_own_layout(const struct program *p);
 /* What a cost is estimated of: the switches that are off by default, and that neither a launch nor
    anything else sets, are off in a fork too. */
 void program_assume(struct facts *f);

@@ -39,6 +39,12 @@ struct program_kind {
     size_t n_flags;
     const struct program_setting *keys; /* of its own YAML files and overrides, sorted */
     size_t n_keys;
+    const struct str *world; /* settings whose product is the number of GPUs that train: flags,
+                                dotted keys, "$NAME=1" of the environment with what it is unset */
+    size_t n_world;
+    const struct str *sizes; /* "KEY=DESTINATION": numbers that it hands on under another name */
+    size_t n_sizes;
+    struct str world_when;      /* a dotted key, and the value of it with which they all train */
     const struct str *prefixes; /* of flags that it makes of another program's settings */
     size_t n_prefixes;
 };

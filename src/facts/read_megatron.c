@@ -279,6 +279,14 @@ static void unknown_key(struct facts *f, const struct node *key)
         (struct stranger){.at = node_span(f->diags, key), .name = key->text, .gone = STR("")};
 }
 
+/* A name with dashes in a program's own document, where only underscores are read. */
+static bool is_dashed(const struct facts *f, struct str key)
+{
+    bool dashed = f->program.kind && f->document && str_find(key, '-') < key.n;
+    const struct program_setting *own = dashed ? program_kind_own(f->program.kind, key) : NULL;
+    return dashed && !str_starts(key, STR("-")) && (!own || !str_eq(own->name, key));
+}
+
 static bool bool_of(struct str text, bool *out)
 {
     *out = str_eq_nocase(text, STR("true"));
@@ -301,6 +309,12 @@ static bool apply_name(struct yaml *y, const struct node *key, const struct node
     bool on = false;
     if (s && s->type == PARAM_BOOL && value->kind == NODE_SCALAR && bool_of(value->text, &on)) {
         facts_set(y->f, param, value_bool(on), ORIGIN_FILE, value, key->text);
+        return true;
+    }
+    bool number = s && param_type_is_number(s->type) && s->flags[0].nargs_max == 1;
+    if (number && y->f->program.kind && value->kind == NODE_LIST) {
+        diag_add(y->f->diags, SEVERITY_WARNING, "value-type", node_span(y->f->diags, value),
+                 "%.*s takes %s, not a list", STR_ARG(key->text), param_type_words(s->type));
         return true;
     }
     struct str name = s ? s->flags[0].flag : flag_of_destination(y->f->arena, key->text);
@@ -400,7 +414,8 @@ static void note_key(struct facts *f, const struct node *key, const struct node 
     bool aside = str_starts(key->text, STR("_")); /* a name of the file's own, for anchors */
     /* a field of Megatron-core's, or a symbol of ours */
     bool core = named >= 0 && str_eq(param_table[named].name, key->text);
-    if (!own && !aside && !core && param < 0) unknown_key(f, key);
+    bool dashed = (own || param >= 0) && is_dashed(f, key->text);
+    if (dashed || (!own && !aside && !core && param < 0)) unknown_key(f, key);
 }
 
 void megatron_note_key(struct facts *f, const struct node *key, const struct node *value)
@@ -416,6 +431,10 @@ static void apply_leaves(struct yaml *y, const struct node *map, int depth)
         bool leaf = value->kind != NODE_MAP;
         if (node_get(map, key->text) != value) continue;
         if (!leaf) apply_leaves(y, value, depth + 1);
+        if (leaf && param_of_key(key->text) >= 0 && is_dashed(y->f, key->text)) {
+            unknown_key(y->f, key);
+            continue;
+        }
         if (!leaf || is_null(value) || !apply_name(y, key, value)) note_key(y->f, key, value);
     }
 }
@@ -437,7 +456,7 @@ static void set_environment(struct yaml *y, const struct node *vars)
     }
 }
 
-static struct node *node_of(struct facts *f, struct str text, const struct flag_word *at)
+struct node *megatron_word_node(struct facts *f, struct str text, const struct flag_word *at)
 {
     struct node *node = ARENA_NEW(f->arena, struct node);
     *node = (struct node){.kind = NODE_SCALAR,
@@ -451,20 +470,21 @@ static struct node *node_of(struct facts *f, struct str text, const struct flag_
 
 void megatron_note_setting(struct facts *f, struct str key, const struct flag_word *at)
 {
-    note_key(f, node_of(f, str_last_part(key, '.'), at), NULL);
+    note_key(f, megatron_word_node(f, str_last_part(key, '.'), at), NULL);
 }
 
 void megatron_check_setting(struct facts *f, struct str key, struct str value,
                             const struct flag_word *at)
 {
-    note_key(f, node_of(f, key, at), node_of(f, value, at));
+    note_key(f, megatron_word_node(f, key, at), megatron_word_node(f, value, at));
 }
 
 void megatron_read_setting(struct facts *f, struct str key, struct str value,
                            const struct flag_word *at, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
-    struct node *name = node_of(f, str_last_part(key, '.'), at), *node = node_of(f, value, at);
+    struct node *name = megatron_word_node(f, str_last_part(key, '.'), at),
+                *node = megatron_word_node(f, value, at);
     struct node alone = {.kind = NODE_LIST, .source = node->source, .from = at->from, .to = at->to};
     bool null = value.p && is_null(node);
     if (!null && apply_name(&y, name, value.p ? node : &alone)) return;
@@ -495,6 +515,18 @@ static void apply_config(struct yaml *y, const struct node *doc)
     y->f->program.strangers.n = 0; /* fields of the sections are no flags */
 }
 
+/* Flags that slipped out of MODEL_ARGS: nobody reads them there. */
+static void note_flags_outside(struct facts *f, const struct node *doc)
+{
+    for (size_t i = 0; i < doc->n; i++) {
+        if (!str_starts(doc->keys[i]->text, STR("--"))) continue;
+        struct diag *d =
+            diag_add(f->diags, SEVERITY_WARNING, "unknown-key", node_span(f->diags, doc->keys[i]),
+                     "nobody reads %.*s here", STR_ARG(doc->keys[i]->text));
+        diag_help(f->diags, d, "it belongs into MODEL_ARGS");
+    }
+}
+
 static void read_yaml(struct facts *f, const struct node *doc, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
@@ -504,6 +536,7 @@ static void read_yaml(struct facts *f, const struct node *doc, const struct read
     if (node_get(doc, STR("MODEL_ARGS"))) {
         apply_section(&y, node_get(doc, STR("BASE_MODEL_ARGS")));
         apply_section(&y, node_get(doc, STR("MODEL_ARGS")));
+        note_flags_outside(f, doc);
     } else if (is_recipe(doc)) {
         apply_mapping(&y, node_get(doc, STR("ARGS")), true);
     } else if (is_config(doc)) {
@@ -540,6 +573,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     f->program.told = bare || options->version.n > 0;
     flags_apply(f, &words);
     program_settle(f);
+    program_take_world(f, NULL, &words);
     placeholder_tell(f);
     const struct model_input *m = model_find(a, reader_declared(text, "model"));
     if (m) unsaid_apply(f, m);

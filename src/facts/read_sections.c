@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML files of programs built on Megatron-LM, which hold its arguments by destination in sections
    of their own (rules/programs). What the sections leave out, the program decides. */
+#include "base/num.h"
 #include "facts/dtypes.h"
 #include "facts/megatron.h"
 #include "facts/model.h"
+#include "facts/param_ids.h"
 #include "facts/placeholder.h"
 #include "facts/program_kind.h"
 #include "facts/reader.h"
@@ -33,8 +35,18 @@ static bool is_section(const struct program_kind *kind, const struct node *doc,
     return false;
 }
 
-/* A destination of Megatron-LM's beside a section, where the program has nothing of that name: it
-   slipped out of the section. */
+/* Whether a mapping of the document is one on the way to a section, or the section itself. */
+static bool leads_to(const struct node *doc, const struct node *map, struct str section)
+{
+    for (size_t n = 1; n <= section.n; n++) {
+        bool part = n == section.n || section.p[n] == '.';
+        if (part && node_at(doc, str_slice(section, 0, n)) == map) return true;
+    }
+    return false;
+}
+
+/* A destination of Megatron-LM's beside a section or above it, where the program has nothing of
+   that name: it slipped out of the section. */
 static void note_outside(struct facts *f, const struct node *map, size_t at)
 {
     const struct program_kind *kind = f->program.kind;
@@ -44,7 +56,7 @@ static void note_outside(struct facts *f, const struct node *map, size_t at)
     for (size_t i = 0; i < kind->n_sections; i++) {
         const struct node *section = node_at(f->document, kind->sections[i]);
         for (size_t k = 0; section && k < map->n; k++) {
-            if (map->items[k] != section) continue;
+            if (!leads_to(f->document, map->items[k], kind->sections[i])) continue;
             struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key",
                                       node_span(f->diags, map->keys[at]), "%.*s reads no %.*s here",
                                       STR_ARG(kind->title), STR_ARG(key));
@@ -66,6 +78,29 @@ static void note_keys(struct facts *f, const struct node *map, int depth)
     }
 }
 
+static bool has_grid(const struct facts *f)
+{
+    return fact_is_set(&f->items[P_tensor_model_parallel_size]) ||
+           fact_is_set(&f->items[P_pipeline_model_parallel_size]) ||
+           fact_is_set(&f->items[P_expert_model_parallel_size]) ||
+           fact_is_set(&f->items[P_context_parallel_size]);
+}
+
+/* Numbers that the program hands on to Megatron-LM under another name: "path=destination". */
+static void take_sizes(struct facts *f, const struct node *doc)
+{
+    const struct program_kind *kind = f->program.kind;
+    for (size_t i = 0; i < kind->n_sizes && has_grid(f); i++) {
+        struct str path = kind->sizes[i];
+        size_t eq = str_find(path, '=');
+        const struct node *node = node_at(doc, str_slice(path, 0, eq));
+        int param = param_find(str_slice(path, eq + 1, path.n));
+        int64_t n;
+        if (param >= 0 && node && node->kind == NODE_SCALAR && num_parse_int(node->text, &n))
+            facts_set(f, param, value_int(n), ORIGIN_FILE, node, str_slice(path, 0, eq));
+    }
+}
+
 static void read_document(struct facts *f, const struct node *doc,
                           const struct read_options *options)
 {
@@ -76,6 +111,8 @@ static void read_document(struct facts *f, const struct node *doc,
     for (size_t i = 0; i < kind->n_sections; i++)
         megatron_read_section(f, node_at(doc, kind->sections[i]), options);
     if (kind->n_keys) note_keys(f, doc, 0);
+    take_sizes(f, doc);
+    program_take_world(f, doc, NULL);
     dtypes_check(f, doc);
 }
 
@@ -202,6 +239,7 @@ static bool read_script(struct facts *f, struct str text, const struct read_opti
         note_written(f, &words, i, &before);
         note_option(f, &words.items[i]);
     }
+    program_take_world(f, NULL, &words);
     return ok;
 }
 

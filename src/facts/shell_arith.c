@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic of the shell: integers, variables by name, C's operators by their precedence; no
- * assignment. */
+/* Arithmetic of the shell: integers, variables by name, C's operators by their precedence;
+ * assignments where they stand alone. */
 #include "base/num.h"
 #include "facts/shell_state.h"
 
@@ -152,4 +152,54 @@ bool shell_arith_is_wrong(struct str text)
 {
     struct str s = str_trim(text);
     return s.n > 0 && strchr("/*%<>=&|", s.p[0]) != NULL;
+}
+
+/* ---- assignments ---- */
+
+static bool is_step(struct str s)
+{
+    return str_is_any(s, "++|--");
+}
+
+/* What follows the operator of "= 2", "+= 2"; the operator itself, '=' where there is no other. 0:
+   it is no assignment. */
+static char assigned(struct str rest, struct str *value)
+{
+    size_t n = rest.n > 1 && strchr("+-*/%", rest.p[0]) ? 1 : 0;
+    bool equals = rest.n > n && rest.p[n] == '=' && (rest.n == n + 1 || rest.p[n + 1] != '=');
+    if (!equals) return 0;
+    *value = str_slice(rest, n + 1, rest.n);
+    return n ? rest.p[0] : '=';
+}
+
+/* NAME++, --NAME, NAME=…, NAME+=…: the variable's new value, or that nobody knows it. */
+static void assign(struct shell *sh, struct str text, uint32_t at)
+{
+    struct str s = str_trim(text), value = {"", 0}, step = str_slice(s, 0, 2);
+    bool before = is_step(step);
+    if (before) s = str_trim(str_slice(s, 2, s.n));
+    size_t n = 0;
+    while (n < s.n && shell_is_name(s.p[n]))
+        n++;
+    struct str name = str_slice(s, 0, n), rest = str_trim(str_slice(s, n, s.n));
+    if (n == 0 || shell_is_digit(name.p[0])) return;
+    if (!before && is_step(rest)) step = rest;
+    bool steps = before ? rest.n == 0 : is_step(rest);
+    char op = steps ? step.p[0] : assigned(rest, &value);
+    if (!op) return;
+    struct str sum =
+        steps       ? arena_printf(sh->arena, "%.*s %c 1", STR_ARG(name), op)
+        : op == '=' ? value
+                    : arena_printf(sh->arena, "%.*s %c (%.*s)", STR_ARG(name), op, STR_ARG(value));
+    int64_t i;
+    bool known = shell_arith(sh, sum, &i);
+    struct str now = known ? arena_printf(sh->arena, "%lld", (long long)i) : SHELL_UNKNOWN_TEXT;
+    shell_var_set_text(sh, name, shell_text_at(sh->arena, now, at));
+}
+
+void shell_arith_assign(struct shell *sh, struct str text, uint32_t at)
+{
+    struct str part;
+    while (str_split(&text, ',', &part))
+        assign(sh, part, at);
 }

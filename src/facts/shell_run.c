@@ -526,8 +526,10 @@ static enum shell_status run_arithmetic(struct shell *sh)
         return SHELL_PERHAPS_YES;
     }
     struct shell_text text = {sh->in.text.p + from, sh->in.text.at + from, sh->in.at - 2 - from};
-    if (!shell_arith(sh, shell_str(shell_expand_text(sh, text)), &i)) return SHELL_PERHAPS_YES;
-    return i ? SHELL_YES : SHELL_NO;
+    struct str plain = shell_str(shell_expand_text(sh, text));
+    if (shell_arith(sh, plain, &i)) return i ? SHELL_YES : SHELL_NO;
+    shell_arith_assign(sh, plain, shell_offset(sh));
+    return SHELL_PERHAPS_YES;
 }
 
 static enum shell_status run_if(struct shell *sh)

@@ -289,6 +289,9 @@ struct shell_text shell_expand_document(struct shell *sh, struct shell_text text
 bool shell_arith(struct shell *sh, struct str text, int64_t *out);
 /* Whether every shell refuses the text: it begins with an operator of two sides. */
 bool shell_arith_is_wrong(struct str text);
+/* Runs the assignments of ((NAME++, NAME += 2)), whose place is `at`: a value that cannot be told
+   is unknown afterwards. */
+void shell_arith_assign(struct shell *sh, struct str text, uint32_t at);
 
 /* Nothing runs until the place that `how` means is reached; only for what runs for certain. */
 void shell_halt(struct shell *sh, enum shell_halt how); /* shell_run.c */

@@ -613,9 +613,9 @@ static void take_piece(struct word *w)
         take_backquote(w, false);
     } else if (c == '\\') {
         sh->in.at++;
-        if (shell_peek(sh, 0) != '\n' && !shell_at_end(sh))
-            shell_buf_add(&w->now, shell_peek(sh, 0), shell_offset(sh));
-        w->begun = true;
+        bool escapes = shell_peek(sh, 0) != '\n' && !shell_at_end(sh); /* else it is no word */
+        if (escapes) shell_buf_add(&w->now, shell_peek(sh, 0), shell_offset(sh));
+        w->begun |= escapes;
         sh->in.at++;
     } else {
         shell_buf_add(&w->now, c, shell_offset(sh));

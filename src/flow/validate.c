@@ -230,6 +230,21 @@ static enum recipe_status validate_recipe(struct judge *judge, uint32_t source, 
     return check_said(recipe, report);
 }
 
+/* Whether text that is no YAML is a template of Helm's or Jinja's: a line is a directive, or the
+   value of a key is a place to be filled in. */
+static bool is_template(struct str text)
+{
+    if (str_has_line(text, "{%|{{")) return true;
+    struct str line;
+    while (str_split(&text, '\n', &line)) {
+        line = str_trim(line);
+        if (str_starts(line, STR("- "))) line = str_trim(str_slice(line, 2, line.n));
+        size_t at = str_find_str(line, STR(": {{")), blank = str_find(line, ' ');
+        if (at < line.n && at + 1 == blank && !strchr("#'\"{[", line.p[0])) return true;
+    }
+    return false;
+}
+
 /* One of moeplan's own files, or a recipe; comments silence findings in recipes only. */
 struct file_report validate_text(struct validation *v, struct str path, struct str text,
                                  struct str as, const struct read_options *options)
@@ -245,8 +260,7 @@ struct file_report validate_text(struct validation *v, struct str path, struct s
     bool unknown = status == RECIPE_SKIPPED && !as.n && !report.format.n;
     if (unknown && v->named) own = validate_own_model(v, &report, source);
     if (own) status = RECIPE_READ;
-    /* a line that is a directive of Helm or Jinja stands in no YAML */
-    if (status == RECIPE_UNREADABLE && !v->named && str_has_line(text, "{%|{{")) {
+    if (status == RECIPE_UNREADABLE && !v->named && is_template(text)) {
         status = RECIPE_SKIPPED;
         report.diags->n = 0;
         report.why_skipped = STR("a template");

@@ -334,7 +334,23 @@ static bool is_ahead_of_checkout(const struct rule *r, const struct facts *f, st
 struct exemption {
     const struct profile *without; /* the release that does not refuse it; NULL: none */
     bool lacks;                    /* the checkout around the file has no such check */
+    struct str former;             /* a flag of before all known releases; empty: there is none */
+    struct str layout;             /* a flag of the checkout's that lays GPUs out; empty: none */
 };
+
+/* What only Megatron-LM of a release says, of a launch whose flags are of before all that are
+   known, and what a number of GPUs must be, of a checkout that lays them out in a way of its own.
+ */
+static void exempt(const struct rule *r, const struct facts *f, const struct operands *operands,
+                   struct exemption *x)
+{
+    bool world = false;
+    for (size_t i = 0; i < operands->n; i++)
+        world |= operands->params[i] == P_world_size;
+    x->without = release_without(r, f);
+    if (!f->release_told && !r->everywhere) x->former = program_former_flag(&f->program);
+    if (world) x->layout = program_own_layout(&f->program);
+}
 
 static struct diag *add_finding(const struct rule *r, const struct facts *f,
                                 const struct operands *operands, struct exemption *x,
@@ -347,9 +363,11 @@ static struct diag *add_finding(const struct rule *r, const struct facts *f,
     bool error = d->severity == SEVERITY_ERROR;
     bool doubtful = is_of_recipe(f, operands) || is_of_some_release(f, operands) ||
                     is_of_usual_world(f, operands);
-    x->without = error ? release_without(r, f) : NULL;
+    *x = (struct exemption){0};
+    if (error) exempt(r, f, operands, x);
     x->lacks = d->severity != SEVERITY_INFO && !x->without && is_ahead_of_checkout(r, f, scratch);
-    if (error && (doubtful || x->without || x->lacks)) d->severity = SEVERITY_WARNING;
+    doubtful |= x->without || x->lacks || x->former.n || x->layout.n;
+    if (error && doubtful) d->severity = SEVERITY_WARNING;
     if (!error && x->lacks) d->severity = SEVERITY_INFO;
     return d;
 }
@@ -380,6 +398,12 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     if (x.without)
         diag_note(f->diags, d, "release %.*s does not refuse it, and its flags may be of that one",
                   STR_ARG(x.without->version));
+    if (x.former.n)
+        diag_note(f->diags, d, "%.*s is of before all releases that moeplan knows",
+                  STR_ARG(x.former));
+    if (x.layout.n)
+        diag_note(f->diags, d, "%.*s of this checkout may lay the GPUs out otherwise",
+                  STR_ARG(x.layout));
     if (x.lacks) diag_note(f->diags, d, "the checkout that this file lies in has no such check");
     add_help(d, set, r, f, scratch);
     arena_pop(scratch, mark);

@@ -48,3 +48,10 @@ has "no plan fits on up to 16384 GPUs"
 has "the smallest needs"
 lacks "what would fit"
 expect 1 '"plans":[]' "$moeplan" suggest deepseek-v3 --gpus min --platform h100 --framework megatron --pin tp=1,pp=1,ep=1 --format json
+
+# a number that slipped out of its section, and a method with a letter wrong
+printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n  pretrained_model_name_or_path: hop\ndistributed:\n  strategy: fsdp2\nstep_scheduler: {global_batch_size: 8, local_batch_size: 1}\nep_size: 8\n' >"$dir/slip.yaml"
+expect 0 "slip.yaml:8:1: warning[unknown-key]: nobody reads the key ep_size" "$moeplan" validate "$dir/slip.yaml"
+has "it belongs into distributed"
+sed -i '/^ep_size/d; s/from_pretrained/from_pretained/' "$dir/slip.yaml"
+expect 1 "did you mean from_pretrained?" "$moeplan" validate "$dir/slip.yaml"

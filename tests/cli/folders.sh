@@ -160,3 +160,10 @@ expect 2 "known finding" "$moeplan" validate "$dir/mixed" --baseline "$dir/known
 has "yaml-syntax"
 rm "$dir/mixed/broken.yaml"
 run 0 "$moeplan" validate "$dir/mixed" --baseline "$dir/known.json"
+
+# nor is one whose values are places to be filled in
+mkdir -p "$dir/chart"
+plan64 >"$dir/chart/plan.yaml"
+printf 'apiVersion: v1\nmetadata:\n  name: {{ .Release.Name }}-hop\n' >"$dir/chart/hop.yaml"
+expect 0 "1 no recipe" "$moeplan" validate "$dir/chart"
+lacks "yaml-syntax"

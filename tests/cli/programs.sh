@@ -166,3 +166,60 @@ printf '#!/bin/bash\ntorchrun hop.py --hop 1 --hip 2 --hap 3 --hup 4 --bf16 --se
 expect 2 "arguments of a program that moeplan does not know" "$moeplan" validate r.sh
 printf '#!/bin/bash\npython convert_hops.py import --seed 1 --bf16 --num-layers 3 --hop 1\n' >r.sh
 expect 0 "info[value-unexpected]" "$moeplan" validate r.sh
+
+# programs say on how many GPUs they train in settings of their own
+slime() { printf '#!/bin/bash\nray job submit -- python3 train.py --actor-num-nodes 2 --actor-num-gpus-per-node 8 --colocate --rollout-num-gpus-per-engine 2 %s\n' "$1" >slime.sh; }
+grid="--tensor-model-parallel-size 2 --pipeline-model-parallel-size 1 --context-parallel-size 1 --num-layers 24"
+slime "$grid --global-batch-size 64 --expert-model-parallel-size 8"
+run 0 "$moeplan" validate slime.sh
+lacks "warning["
+slime "$grid --expert-model-parallel-size 7"
+expect 0 "warning[world-holds-the-experts]: 16 GPUs are not a multiple of ep 7 x pp 1 = 7" "$moeplan" validate slime.sh
+slime "$grid --global-batch-size 65"
+expect 0 "warning[batch-left-over]: a global batch of 65 is no multiple of the 8 data-parallel replicas" "$moeplan" validate slime.sh
+slime "$grid --tensor-model-parallel-size 3 --actor-num-nodes \$HOPS"
+run 0 "$moeplan" validate slime.sh
+lacks "GPUs are not"
+slime "$grid --recompute-granularity ful --optimizer adm"
+expect 0 "did you mean full?" "$moeplan" validate slime.sh
+has "warning[value-choice]: --optimizer does not take 'adm'"
+swift() { printf '#!/bin/bash\n%s \\\nmegatron sft --model Qwen/Qwen3-8B --tensor_model_parallel_size 2 --pipeline_model_parallel_size 3\n' "$1" >swift.sh; }
+swift "NPROC_PER_NODE=8"
+expect 0 "8 GPUs are not a multiple of tp 2 x pp 3 = 6" "$moeplan" validate swift.sh
+swift "NNODES=3 NPROC_PER_NODE=8"
+run 0 "$moeplan" validate swift.sh
+lacks "GPUs are not"
+printf '#!/bin/bash\npython3 -m verl.trainer.main_ppo \\\n  actor_rollout_ref.actor.megatron.tensor_model_parallel_size=3 \\\n  actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=1 \\\n  trainer.nnodes=%s trainer.n_gpus_per_node=8\n' 2 >verl.sh
+expect 0 "16 GPUs are not a multiple of" "$moeplan" validate verl.sh
+sed -i 's/nnodes=2/nnodes=3/' verl.sh
+run 0 "$moeplan" validate verl.sh
+lacks "GPUs are not"
+rl() { printf 'policy:\n  model_name: hop\n  train_global_batch_size: %s\n  generation: {colocated: {enabled: %s}}\n  megatron_cfg:\n    enabled: %s\n    tensor_model_parallel_size: 2\n    pipeline_model_parallel_size: 2\n    context_parallel_size: 1\n%scluster: {num_nodes: 1, gpus_per_node: 8}\n' "$1" "$2" "$3" "$4" >rl.yaml; }
+rl 9 true true ""
+expect 0 "warning[batch-left-over]: a global batch of 9 is no multiple of the 2 data-parallel replicas" "$moeplan" validate rl.yaml
+rl 9 false true ""
+run 0 "$moeplan" validate rl.yaml
+lacks "data-parallel replicas"
+rl 9 true false ""
+run 0 "$moeplan" validate rl.yaml
+lacks "data-parallel replicas"
+rl 0 true true ""
+expect 0 "warning[global-batch-size-positive]" "$moeplan" validate rl.yaml
+
+# keys in capitals or with dashes, a list for a number, a number for a truth, and a key above its section are nobody's
+for line in "Context_Parallel_Size: 2" "expert-model_parallel_size: 2"; do
+    rl 8 true true "    $line
+"
+    expect 0 "has no key ${line%%:*}" "$moeplan" validate rl.yaml
+done
+rl 8 true true "    num_layers: [4]
+"
+expect 0 "num_layers takes an integer, not a list" "$moeplan" validate rl.yaml
+rl 8 true true "    sequence_parallel: 2
+"
+expect 0 "rl.yaml:10:" "$moeplan" validate rl.yaml
+rl 8 true true "expert_model_parallel_size: 2
+"
+expect 0 "it belongs into policy.megatron_cfg" "$moeplan" validate rl.yaml
+printf 'MODEL_ARGS:\n  --num-layers: 4\n  --hidden-size: 64\n  --num-attention-heads: 8\n--tensor-model-parallel-size: 2\n' >args.yaml
+expect 1 "nobody reads --tensor-model-parallel-size here" "$moeplan" validate args.yaml

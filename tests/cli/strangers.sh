@@ -206,3 +206,50 @@ expect 2 "error[json-syntax]" "$moeplan" validate broken.json
 # MindSpeed-MM holds Megatron-LM's arguments in a section
 printf 'gpt_args:\n  expert_model_parallel_size: 3\n  num_experts: 8\n  bf16: true\n' >mm.yaml
 expect 1 "mm.yaml:2:31: error[ep-divides-experts]" "$moeplan" validate mm.yaml
+
+# a word that belongs to no flag is looked for in no parser of the repository: that search had no end
+mkdir -p repo/models
+printf 'import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument("--hop-jumps", type=int)\n' >repo/train.py
+hops='--actor-num-nodes 1 --actor-num-gpus-per-node 8 --colocate --rollout-num-gpus-per-engine 2 --tensor-model-parallel-size 1 --num-layers 4'
+printf '#!/bin/bash\nray job submit -- python3 train.py %s --hop-jumps 2 --lr 1e-4 hop\n' "$hops" >repo/r.sh
+run 0 timeout 20 "$moeplan" validate repo/r.sh
+# nor is a backslash at the very end a word
+printf '#!/bin/bash\ntorchrun --nproc-per-node 8 pretrain_gpt.py %s \\' "$sizes $data" >r.sh
+run 0 "$moeplan" validate r.sh
+lacks "belongs to no flag"
+
+# what ((…)) sets is set, and where it only perhaps runs nobody knows it afterwards
+printf '#!/bin/bash\nN=6\n%s\ntorchrun --nproc-per-node $N pretrain_gpt.py %s --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2\n' \
+    '((N += 2))' "$sizes $data" >r.sh
+run 0 "$moeplan" validate r.sh
+sed -i 's/((N += 2))/((N--))/' r.sh
+expect 1 "5 GPUs are not a multiple of tp 2 x pp 2" "$moeplan" validate r.sh
+sed -i 's/((N--))/if [ "$1" = 0 ]; then ((N++)); fi/' r.sh
+run 0 "$moeplan" validate r.sh
+lacks "world-size-divides"
+
+# a flag of before all known releases says that the launch is for one of those, which may take what later ones refuse
+script pretrain_gpt.py "$data --transformer-impl transformer_engine"
+sed -i 's/^torchrun/NVTE_FUSED_ATTN=0 torchrun/' r.sh
+expect 1 "error[attention-environment-fused]" "$moeplan" validate r.sh
+sed -i 's/--bf16/--bf16 --log-batch-size-to-tensorboard/' r.sh
+expect 0 "warning[attention-environment-fused]" "$moeplan" validate r.sh
+has "--log-batch-size-to-tensorboard is of before all releases that moeplan knows"
+
+# a checkout has a check where its words stand together; a flag of its own about parallelism may lay the GPUs out otherwise
+mkdir -p fork/megatron/core/transformer fork/megatron/training
+printf 'MAJOR = 0\nMINOR = 10\n' >fork/megatron/core/package_info.py
+printf 'parser.add_argument("--hop-parallel-size", type=int)\nparser.add_argument("--hop-rate", type=int)\n' >fork/megatron/training/arguments.py
+checks='raise ValueError("Bias is not supported for MoE")'
+printf '%s\n' "$checks" >fork/megatron/core/transformer/transformer_config.py
+script pretrain_gpt.py "$data --num-experts 8 --expert-model-parallel-size 8"
+cp r.sh fork/r.sh
+expect 1 "error[moe-without-bias]" "$moeplan" validate fork/r.sh
+printf '# recompute is supported\n' >fork/megatron/core/transformer/transformer_config.py
+expect 0 "warning[moe-without-bias]" "$moeplan" validate fork/r.sh
+printf 'raise ValueError("world size is not divisible by total_model_size")\n' >>fork/megatron/training/arguments.py
+script pretrain_gpt.py "$data --tensor-model-parallel-size 3 --hop-rate 2"
+cp r.sh fork/r.sh
+expect 1 "error[world-size-divides]" "$moeplan" validate fork/r.sh
+sed -i 's/--hop-rate/--hop-parallel-size/' fork/r.sh
+expect 0 "--hop-parallel-size of this checkout may lay the GPUs out otherwise" "$moeplan" validate fork/r.sh
