@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/finalists.h"
 
+#include <math.h>
+
 #include "cost/split.h"
 #include "plan/move.h"
 
@@ -173,24 +175,48 @@ static void move_up(struct contender *plans, size_t from, size_t to)
     plans[to] = o;
 }
 
-/* Scores that no estimate tells apart. */
-static bool is_tie(const struct contender *o, const struct contender *first)
+static void move_down(struct contender *plans, size_t from, size_t to)
 {
-    static const double tie = 0.005;
-    return o->risky == first->risky && o->score <= (1 + tie) * first->score;
+    struct contender o = plans[from];
+    for (size_t at = from; at < to; at++)
+        plans[at] = plans[at + 1];
+    plans[to] = o;
 }
 
-static size_t simplest_tie(const struct contender *plans, size_t n)
+/* Of so many, the best by score, one is chosen to be the first: as many as are shown by default, so
+   that who asks for more sees the same first. */
+enum { CHOSEN_FROM = FINALISTS_LEAST };
+
+/* What a tenth of the GPU's memory that is left free is worth, in tenths of the step time: 1 %, up
+   to where half of it is free, which no uncertainty of the estimate reaches. Its memory has an
+   interval as its time has, routing is uneven and the allocator fragments: of two plans that are as
+   fast, experts run the one with more room. A round number, not a fitted one: on tuned recipes half
+   as much and three times as much do as well. */
+static const double ROOM_IS_WORTH = 0.1, ROOM_ENOUGH = 0.5;
+
+static double with_memory(const struct contender *o, double capacity_bytes)
 {
-    size_t simplest = 0;
+    double filled = fmax(o->peak / capacity_bytes - ROOM_ENOUGH, 0);
+    return o->score * (1 + ROOM_IS_WORTH * filled);
+}
+
+/* Which is to be the first: by score and memory, and no more than PREFER_MOST slower than any that
+   takes no more risk. */
+static size_t roomiest(const struct contender *plans, size_t n, double capacity_bytes)
+{
+    size_t best = 0, least = 0;
+    if (n > CHOSEN_FROM) n = CHOSEN_FROM;
     for (size_t i = 1; i < n; i++)
-        if (is_tie(&plans[i], &plans[0]) &&
-            model_ranks(&plans[i].knobs) < model_ranks(&plans[simplest].knobs))
-            simplest = i;
-    return simplest;
+        if (plans[i].risky == plans[0].risky && plans[i].step_s < plans[least].step_s) least = i;
+    for (size_t i = 1; i < n; i++)
+        if (plans[i].risky == plans[0].risky &&
+            plans[i].step_s <= (1 + PREFER_MOST) * plans[least].step_s &&
+            with_memory(&plans[i], capacity_bytes) < with_memory(&plans[best], capacity_bytes))
+            best = i;
+    return best;
 }
 
-void finalists_sort(struct contender *plans, size_t n)
+void finalists_sort(struct contender *plans, size_t n, double capacity_bytes)
 {
     for (size_t i = 1; i < n; i++) {
         size_t at = i;
@@ -198,7 +224,39 @@ void finalists_sort(struct contender *plans, size_t n)
             at--;
         move_up(plans, i, at);
     }
-    if (n > 0) move_up(plans, simplest_tie(plans, n), 0);
+    if (n > 0) move_up(plans, roomiest(plans, n, capacity_bytes), 0);
+}
+
+static size_t fastest_of(const struct contender *plans, size_t n)
+{
+    size_t fastest = 0;
+    for (size_t i = 1; i < n; i++)
+        if (plans[i].step_s < plans[fastest].step_s) fastest = i;
+    return fastest;
+}
+
+static bool is_only_of_kind(const struct contender *plans, size_t n, size_t which)
+{
+    bool only = true;
+    for (size_t i = 0; i < n; i++)
+        only = only && (i == which || kind_of(&plans[i].knobs) != kind_of(&plans[which].knobs));
+    return only;
+}
+
+/* The last that may go: of these first one of which there is another with the same sharding. */
+static size_t surplus(const struct contender *plans, size_t n)
+{
+    size_t fastest = fastest_of(plans, n);
+    for (size_t i = n - 1; i > 0; i--)
+        if (i != fastest && !is_only_of_kind(plans, n, i)) return i;
+    return fastest == n - 1 && n > 2 ? n - 2 : n - 1;
+}
+
+size_t finalists_cut(struct contender *plans, size_t n, size_t most)
+{
+    for (; n > most && n > 1; n--)
+        move_down(plans, surplus(plans, n), n - 1);
+    return n;
 }
 
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS])
@@ -209,6 +267,5 @@ size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_M
     for (int kind = 0; kind < 2 && f->two_kinds && f->most > 1; kind++)
         if (f->has_kind[kind] && !has_kind(plans, n, kind))
             add_last(plans, &n, f->most, &added, &f->of_kind[kind]);
-    finalists_sort(plans, n);
     return n;
 }

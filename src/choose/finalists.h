@@ -5,7 +5,7 @@
 
 #include "choose/search.h"
 
-enum { FINALISTS_FAST = 4 };
+enum { FINALISTS_FAST = 4, FINALISTS_LEAST = 5 };
 
 struct finalists {
     size_t most, n, n_fast;
@@ -25,10 +25,12 @@ void finalists_start(struct finalists *f, size_t most, bool two_kinds);
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
                     double step_s, bool risky);
 void finalists_add(struct finalists *f, const struct contender *o);
-/* All of them, but of the fastest only the first; best first, at most `most`. */
+/* All of them, but of the fastest only the first, at most as many as are kept. */
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS]);
-/* Best first; of those within 0.5 % of the best, with no more risk, one with the fewest
-   model-parallel ranks. */
-void finalists_sort(struct contender *plans, size_t n);
+/* Best first; of those that are hardly slower than another with no more risk, one that leaves more
+   of a GPU of so many bytes free. */
+void finalists_sort(struct contender *plans, size_t n, double capacity_bytes);
+/* Leaves so many at most: the first, the fastest and one of each kind of sharding before others. */
+size_t finalists_cut(struct contender *plans, size_t n, size_t most);
 
 #endif

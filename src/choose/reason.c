@@ -302,8 +302,10 @@ struct str reason_held_back(struct arena *a, const struct answer *answer,
     if (risk)
         return STR("its graph of the whole iteration has buffers of a fixed size, "
                    "which recipes of this chip and format seldom risk");
+    /* one that the guides put before the first needs more memory, which is told beside it */
+    if (plan->step_s > first->step_s || plan->score < first->score) return STR("");
     const struct preference *p = held_back_by(answer, plan, first);
-    if (plan->step_s > first->step_s || !p) return STR("");
+    if (!p) return STR("");
     return arena_printf(a, "further from the guide's %.*s %.*s  [%.*s]",
                         STR_ARG(param_name(p->knob->param)), STR_ARG(word(a, p->value)),
                         STR_ARG(p->rule->id));

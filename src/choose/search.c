@@ -718,7 +718,8 @@ static void polish(struct search *s)
         out->plans[i].slot = (int)i;
         out->polished = fmax(out->polished, gain);
     }
-    finalists_sort(out->plans, out->n);
+    finalists_sort(out->plans, out->n, s->c.machine.capacity_bytes);
+    out->n = finalists_cut(out->plans, out->n, s->request->top);
 }
 
 static void make_families(struct search *s)
@@ -777,7 +778,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
 
 static void visit_within(struct search *s, double capacity_bytes, struct search_result *out)
 {
-    size_t top = s->request->top, most = top < 1 ? 1 : top;
+    size_t top = s->request->top, most = top > FINALISTS_LEAST ? top : FINALISTS_LEAST;
     s->out = out;
     s->c.machine.capacity_bytes = capacity_bytes;
     *out = (struct search_result){.layouts = s->spots.layouts};

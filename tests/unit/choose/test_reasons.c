@@ -167,6 +167,9 @@ static void a_rival_is_told_by_its_costs(void **state)
                                    "tensor_model_parallel_size 1  [%.*s]",
                                    STR_ARG(rule->id));
     assert_str(held, want.p);
+    first.costs.score = 10, rival.score = 9.9; /* the guides put it first all the same */
+    assert_str(reason_against(*state, &x, &rival), "2 % faster, 10 % more memory");
+    first.costs.score = 0, rival.score = 0;
     rival.knobs.tp = 1; /* no further than the first */
     assert_str(reason_against(*state, &x, &rival), "2 % faster, 10 % more memory");
 }
