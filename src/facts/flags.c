@@ -211,10 +211,9 @@ static bool is_number(struct str s)
 static bool is_misspelt(struct str word, const struct str *choices, size_t n)
 {
     enum { SHORTEST = 4 }; /* a word of three letters may have lost one */
-    for (size_t i = 0; i < n && word.n + 1 >= SHORTEST; i++) {
-        bool enough = word.n >= SHORTEST || choices[i].n == SHORTEST;
-        if (enough && edit_is_slip(word, choices[i], 1)) return true;
-        if (word.n >= SHORTEST && str_eq_nocase(word, choices[i])) return true;
+    for (size_t i = 0; i < n; i++) {
+        bool enough = word.n >= SHORTEST || (word.n + 1 == SHORTEST && choices[i].n == SHORTEST);
+        if (enough && edit_among(word, &choices[i], 1)) return true;
     }
     return false;
 }
