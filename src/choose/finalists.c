@@ -189,9 +189,9 @@ enum { CHOSEN_FROM = FINALISTS_LEAST };
 
 /* What a tenth of the GPU's memory that is left free is worth, in tenths of the step time: 1 %, up
    to where half of it is free, which no uncertainty of the estimate reaches. Its memory has an
-   interval as its time has, routing is uneven and the allocator fragments: of two plans that are as
-   fast, experts run the one with more room. A round number, not a fitted one: on tuned recipes half
-   as much and three times as much do as well. */
+   interval as its time has, routing is uneven and the allocator fragments (S4.9): of two plans that
+   are as fast, experts run the one with more room. A round number, not a fitted one: three times as
+   much orders tuned recipes as well, and half as much hardly worse. */
 static const double ROOM_IS_WORTH = 0.1, ROOM_ENOUGH = 0.5;
 
 static double with_memory(const struct contender *o, double capacity_bytes)
