@@ -776,21 +776,33 @@ static void forget_pipeline(struct facts *f)
     forget(f, P_num_layers_in_last_pipeline_stage);
 }
 
-/* run_recipe.py gives the model the length of its data, whatever is said of the model's own. */
-static void check_sequence_length(struct facts *f, const struct flag_words *words)
+static void length_is_ignored(struct facts *f)
+{
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "bridge-runner-sequence-length",
+                              node_span(f->diags, f->items[P_seq_length].node),
+                              "run_recipe.py overwrites model.seq_length by that of the data");
+    diag_help(f->diags, d, "override dataset.seq_length: the model follows");
+}
+
+/* run_recipe.py gives the model the length of its data, whatever is said of the model's own: where
+   the data's is not written, it is the recipe's. */
+static void follow_data_length(struct facts *f, const struct flag_words *words)
 {
     struct flag_word at;
     bool exact;
-    struct str model = STR("model.seq_length");
-    struct fact *x = &f->items[P_seq_length];
-    if (!bridge_command_recipe(f->arena, words, &at, &exact).n || !exact || !x->node) return;
-    if (!facts_has_raw(f, model) || facts_has_raw(f, STR("dataset.seq_length"))) return;
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "bridge-runner-sequence-length",
-                              node_span(f->diags, x->node),
-                              "run_recipe.py overwrites model.seq_length by that of the data");
-    diag_help(f->diags, d, "override dataset.seq_length: the model follows");
-    *x = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
-    facts_set(f, P_recipe_seq_length, value_null(), ORIGIN_DERIVED, NULL, model);
+    struct str model = STR("model.seq_length"), data = STR("dataset.seq_length");
+    if (!f->items[P_seq_length].node) return;
+    if (!bridge_command_recipe(f->arena, words, &at, &exact).n || !exact) return;
+    struct value own = facts_raw(f, model), length = facts_raw(f, data);
+    bool said = facts_has_raw(f, model), follows = facts_has_raw(f, data);
+    if (said && !(follows && value_eq(own, length))) length_is_ignored(f);
+    if (follows) {
+        facts_set(f, P_seq_length, length, ORIGIN_FILE, f->items[P_seq_length].node, data);
+        facts_add_raw(f, model, length);
+    } else if (said) {
+        f->items[P_seq_length] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+        facts_set(f, P_recipe_seq_length, value_null(), ORIGIN_DERIVED, NULL, model);
+    }
 }
 
 /* The GPUs of a benchmark, or those that a recipe is named after where nobody lays it out anew. */
@@ -825,7 +837,7 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     check_blanks(f, &words);
     apply_words(f, &told);
     apply_words(f, &words);
-    check_sequence_length(f, &words);
+    follow_data_length(f, &words);
     forget_pipeline(f);
     bridge_recipe_settle(f);
     set_world(f, &words);

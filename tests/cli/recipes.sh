@@ -57,6 +57,11 @@ told "bridge-sharded-checkpoint-format" "$launch deepseek_v3_pretrain_64gpu_gb30
 accept "$launch qwen35_vl_35b_a3b_pretrain_8gpu_h100_bf16_mock_config dataset.seed=3 ddp.fp8_param_gather=true +model.mine=1"
 told "warning[bridge-recipe-unknown]" "$launch qwen3_30b_a3b_pretrain_4gpu_h100_bf16_config"
 
+# the runner gives the model the length of its data
+told "warning[bridge-runner-sequence-length]" "$launch qwen3_30b_a3b_pretrain_config model.seq_length=8192 dataset.seq_length=4096"
+grep -q "error\[" out && fail "of two lengths, of which the runner takes one"
+accept "$launch qwen3_30b_a3b_pretrain_config dataset.seq_length=8192"
+
 # without the recipe only it could tell
 printf 'model.pipeline_model_parallel_size=2\nmodel.virtual_pipeline_model_parallel_size=12\n' >over.txt
 "$moeplan" validate over.txt --as bridge --model qwen3.5-35b-a3b >out
