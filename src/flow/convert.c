@@ -384,10 +384,14 @@ static void lose_leaves(struct arena *a, const struct facts *from, const struct 
 
 static void lose_foreign(struct arena *a, const struct facts *from, struct conversion *out)
 {
-    for (size_t i = 0; i < from->raw.n; i++)
-        if (is_foreign(from, from->raw.items[i].key))
-            lose(a, out, from->raw.items[i].key, value_text(a, from->raw.items[i].value),
-                 STR("moeplan does not know this setting"));
+    for (size_t i = 0; i < from->raw.n; i++) {
+        struct str key = from->raw.items[i].key;
+        bool variable = str_starts(key, STR("env_vars.")); /* Bridge's section of them */
+        if (!is_foreign(from, key)) continue;
+        lose(a, out, key, value_text(a, from->raw.items[i].value),
+             variable ? STR("an environment variable is exported where the run starts")
+                      : STR("moeplan does not know this setting"));
+    }
     if (str_is(from->format, "automodel") && from->document)
         lose_leaves(a, from, from->document, nothing, 0, out);
 }
@@ -400,8 +404,8 @@ static void lose_model(struct arena *a, const struct facts *from, struct convers
     bool named = to->framework == FRAMEWORK_AUTOMODEL;
     enum value_kind sizes = facts_get(to, P_num_layers)->value.kind;
     struct str name = facts_str(from, P_pretrained_model_name_or_path);
-    bool there = named ? name.n || facts_str(to, P_hf_id).n
-                       : sizes != VALUE_UNKNOWN && sizes != VALUE_NULL;
+    bool there =
+        named ? name.n || facts_str(to, P_hf_id).n : sizes != VALUE_UNKNOWN && sizes != VALUE_NULL;
     if (there || to->model) return;
     lose(a, out, STR("the model"), name,
          arena_printf(a, "%s makes it of its %s, which the file does not say: --model NAME does",

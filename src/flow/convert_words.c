@@ -407,6 +407,7 @@ static const int stand_ins[][2] = {
     {P_gated_linear_unit, P_swiglu},
     {P_group_query_attention, P_num_query_groups},
     {P_first_k_dense_replace, P_moe_layer_freq},
+    {P_peft_scheme, P_peft_target},
 };
 
 /* Said by convert_words between AutoModel and the others: these knobs in whatever words, and what

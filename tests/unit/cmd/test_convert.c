@@ -262,12 +262,14 @@ static void flags_in_bridges_words(void **state)
     };
     struct bench *b = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct str flags = arena_printf(b->keep,
-                                        "--num-layers 4 --hidden-size 512 --num-attention-heads 8 "
-                                        "--seq-length 1024 --max-position-embeddings 1024 "
-                                        "--micro-batch-size 1 --global-batch-size 256 --lr 0.001 %s",
-                                        cases[i].flags);
-        struct conversion x = convert(b, read_text(b, flags, "megatron", ""), FRAMEWORK_BRIDGE, true);
+        struct str flags =
+            arena_printf(b->keep,
+                         "--num-layers 4 --hidden-size 512 --num-attention-heads 8 "
+                         "--seq-length 1024 --max-position-embeddings 1024 "
+                         "--micro-batch-size 1 --global-batch-size 256 --lr 0.001 %s",
+                         cases[i].flags);
+        struct conversion x =
+            convert(b, read_text(b, flags, "megatron", ""), FRAMEWORK_BRIDGE, true);
         struct str text = print(b, x.facts, "bridge");
         for (size_t k = 0; k < x.lost.n; k++)
             if (!str_is(x.lost.items[k].name, "--max-position-embeddings"))
@@ -314,6 +316,25 @@ static void recipes_in_megatrons_words(void **state)
     assert_non_null(strstr(flags, "--tp-comm-overlap\n"));
 }
 
+/* Bridge's adapters are AutoModel's by the name of their class; its variables are none of a
+   file's. */
+static void adapters_and_variables_in_automodel(void **state)
+{
+    struct bench *b = *state;
+    struct str text = STR("# moeplan: recipe=qwen3_30b_a3b_peft_config\n"
+                          "# moeplan: model=Qwen/Qwen3-30B-A3B\n"
+                          "++env_vars.NCCL_DEBUG=INFO\n");
+    struct conversion x = convert(b, read_text(b, text, "bridge", ""), FRAMEWORK_AUTOMODEL, true);
+    bool variable = false;
+    for (size_t i = 0; i < x.lost.n; i++) {
+        assert_false(str_is(x.lost.items[i].name, "peft_scheme"));
+        if (!str_is(x.lost.items[i].name, "env_vars.NCCL_DEBUG")) continue;
+        variable = str_starts(x.lost.items[i].why, STR("an environment variable"));
+    }
+    assert_true(variable);
+    assert_true(facts_str(x.facts, P_peft_target).n > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +347,7 @@ int main(void)
         cmocka_unit_test(flags_in_bridges_words),
         cmocka_unit_test(a_constant_weight_decay_comes_back),
         cmocka_unit_test(recipes_in_megatrons_words),
+        cmocka_unit_test(adapters_and_variables_in_automodel),
     };
     return cmocka_run_group_tests(tests, open_bench, close_bench);
 }
