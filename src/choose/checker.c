@@ -29,6 +29,15 @@ struct cause {
     bool layout; /* none of them is a switch */
     struct knobs values;
     const char *why; /* what refused it */
+    size_t next;     /* of its look, the next with as much of a hash: index + 1 */
+};
+
+/* The causes that look at the same knobs. A rule about what follows from the layout has one for
+   each layout that it refuses: they are found by the values. */
+enum { LOOK_SLOTS = 256 };
+struct look {
+    size_t first;             /* cause */
+    size_t slots[LOOK_SLOTS]; /* by hashes of the values, index + 1; 0: none */
 };
 
 struct checker {
@@ -38,6 +47,7 @@ struct checker {
     const bool *completed;      /* [param_count]: what rules set */
     const struct knob **sayers; /* [param_count]: knobs that say them; NULL: not asked yet */
     VEC(struct cause) causes;
+    VEC(struct look *) looks;
     struct arena *arena, *scratch;
 };
 
@@ -76,12 +86,49 @@ static bool is_caused(const struct cause *cause, const struct knobs *k)
     return same;
 }
 
+/* Where causes with the values that a cause's knobs have here stand. */
+static size_t slot_of(const struct cause *cause, const struct knobs *k)
+{
+    uint32_t hash = 0;
+    for (size_t i = 0; i < cause->n; i++)
+        hash = hash * 31 + (uint32_t)(int64_t)knob_number(k, cause->knobs[i]);
+    return (hash ^ hash >> 8 ^ hash >> 16) % LOOK_SLOTS;
+}
+
+static struct look *look_of(struct checker *c, const struct cause *cause)
+{
+    size_t bytes = cause->n * sizeof *cause->knobs;
+    for (size_t i = 0; i < c->looks.n; i++) {
+        const struct cause *first = &c->causes.items[c->looks.items[i]->first];
+        if (first->n == cause->n && !memcmp(first->knobs, cause->knobs, bytes))
+            return c->looks.items[i];
+    }
+    struct look *look = ARENA_NEW(c->arena, struct look);
+    look->first = c->causes.n;
+    *VEC_PUSH(c->arena, &c->looks) = look;
+    return look;
+}
+
+static void remember(struct checker *c, struct cause *cause)
+{
+    size_t *slot = &look_of(c, cause)->slots[slot_of(cause, &cause->values)];
+    cause->next = *slot;
+    *VEC_PUSH(c->arena, &c->causes) = *cause;
+    *slot = c->causes.n;
+}
+
+/* The earliest cause that holds, so that the same is told in whatever order they are looked up. */
 static const char *refused(void *context, const struct knobs *k)
 {
     const struct checker *c = context;
-    for (size_t i = 0; i < c->causes.n; i++)
-        if (is_caused(&c->causes.items[i], k)) return c->causes.items[i].why;
-    return NULL;
+    const struct cause *all = c->causes.items, *found = NULL;
+    for (size_t i = 0; i < c->looks.n; i++) {
+        const struct look *look = c->looks.items[i];
+        for (size_t at = look->slots[slot_of(&all[look->first], k)]; at; at = all[at - 1].next)
+            if (is_caused(&all[at - 1], k) && (!found || &all[at - 1] < found))
+                found = &all[at - 1];
+    }
+    return found ? found->why : NULL;
 }
 
 /* Whether all plans of the question have the same value of a parameter. */
@@ -230,7 +277,7 @@ static const char *reject(void *context, const struct config *plan)
     const char *why = is_forbidden(c, &x, &known) ? FORBIDDEN : refusing_rule(c, &x, &known);
     arena_pop(c->arena, mark);
     x.cause.why = why;
-    if (known) *VEC_PUSH(c->arena, &c->causes) = x.cause;
+    if (known) remember(c, &x.cause);
     return why;
 }
 

@@ -412,14 +412,16 @@ bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute,
 
 /* Beside the bits of move_need: the ranks whose tokens are gathered, and what stands behind. */
 enum {
-    RANKS_BITS = 14,
+    RANKS_BITS = 12,
     ALONE = 1 << (NEED_BITS + RANKS_BITS),
     SHARED = ALONE << 1,
-    EXPERTS_SHARED = ALONE << 2
+    EXPERTS_SHARED = ALONE << 2,
+    GROUPS = ALONE << 3 /* and the next: move_groups */
 };
 static const unsigned of_move_need = (1u << NEED_BITS) - 1;
 
-/* What replicas and formats of what ranks exchange are worth depends on whether there are any; what
+/* What replicas and formats of what ranks exchange are worth depends on whether there are any, and
+   whether there can be groups of them on how they divide; what
    a dispatcher holds that gathers the tokens of all ranks, on how many they are; what gradients
    need between microbatches, on whether there is more than one. */
 static unsigned rank_bits(const struct config *c)
@@ -427,7 +429,8 @@ static unsigned rank_bits(const struct config *c)
     const struct knobs *k = &c->knobs;
     unsigned gathered = k->dispatcher == DISPATCH_TORCH ? (unsigned)k->ep % (1u << RANKS_BITS) : 0u;
     return (knobs_dp(k) * k->cp > 1 ? SHARED : 0u) | (knobs_edp(k) > 1 ? EXPERTS_SHARED : 0u) |
-           (knobs_microbatches(k) == 1 ? ALONE : 0u) | gathered << NEED_BITS;
+           (knobs_microbatches(k) == 1 ? ALONE : 0u) | gathered << NEED_BITS |
+           move_groups(c) * GROUPS;
 }
 
 /* The same states in the same order as in another kind, on whose spots the same moves are possible:

@@ -204,13 +204,13 @@ static void mark_searched(const struct plan_request *request, const struct facts
         if (plan->items[i].origin != request->facts->items[i].origin) searched[i] = true;
 }
 
-/* Whether a micro-batch breaks a rule whatever the layout. */
-static bool is_barred(struct planner *p, const struct config *c)
+/* The rule that a micro-batch breaks whatever the layout, NULL: none; *of: a plan with it. */
+static const struct rule *barring_rule(struct planner *p, const struct config *c, struct facts **of)
 {
     const struct plan_request *request = p->request;
-    struct diags diags;
-    diags_init(&diags, p->arena);
-    struct facts *f = checker_facts(p->arena, request, c, &diags, p->scratch);
+    struct diags *diags = ARENA_NEW(p->arena, struct diags);
+    diags_init(diags, p->arena);
+    struct facts *f = checker_facts(p->arena, request, c, diags, p->scratch);
     bool *searched = ARENA_ARRAY(p->arena, bool, param_count);
     int *params = ARENA_ARRAY(p->arena, int, param_count);
     size_t n = 0;
@@ -219,22 +219,34 @@ static bool is_barred(struct planner *p, const struct config *c)
     for (uint32_t i = 0; i < param_count; i++)
         if (searched[i]) params[n++] = (int)i;
     rules_apply_overrides(request->rules, f, p->scratch);
-    return rules_varying(p->arena, request->rules, f, params, n, p->scratch).failed != NULL;
+    *of = f;
+    return rules_varying(p->arena, request->rules, f, params, n, p->scratch).failed;
 }
 
 /* Micro-batches that no plan can have, as bits: a packed data set has one row a microbatch. */
 static uint32_t barred_batches(struct planner *p)
 {
     struct config c = p->out->base;
+    struct facts *unused;
     uint32_t barred = 0;
     bool obstacle = p->out->obstacle != NULL; /* then no plan can have any */
     for (int i = 0; !obstacle && 1 << i <= AXIS_MAX_MBS; i++) {
         struct arena_mark mark = arena_mark(p->arena);
         c.knobs.mbs = 1 << i;
-        barred |= (uint32_t)is_barred(p, &c) << i;
+        barred |= (uint32_t)(barring_rule(p, &c, &unused) != NULL) << i;
         arena_pop(p->arena, mark);
     }
     return barred;
+}
+
+/* A micro-batch that is said, and that no plan can have, is known before the search. */
+static void check_batch(struct planner *p)
+{
+    struct facts *f;
+    struct answer *out = p->out;
+    if (out->obstacle || !space_is_pinned(&p->search, P_micro_batch_size)) return;
+    const struct rule *failed = barring_rule(p, &out->base, &f);
+    if (failed) out->obstacle = rule_report(NULL, failed, f, p->scratch);
 }
 
 /* Targets that the user named and no linear of the model has: the run would train less than meant,
@@ -313,6 +325,7 @@ static bool prepare(struct planner *p)
                                         .exhaustive = request->exhaustive,
                                         .top = request->top};
     checker_serve(p->checker, &p->search);
+    check_batch(p);
     if (!request->no_playbook) add_recipes(p);
     return true;
 }

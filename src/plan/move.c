@@ -188,23 +188,42 @@ static bool shard_optimizer(struct config *c, int on)
     return open;
 }
 
-/* Groups of the same shards: for 0 as few as let each stand in one NVLink domain; or so many, which
-   are fewer, where a step has one microbatch, behind which little of the exchange hides. AutoModel
-   has a word for them with FSDP2 alone (nemo_automodel/components/distributed/mesh_utils.py). */
+/* The fewest groups of the same shards of which each stands in one NVLink domain; more than there
+   are ranks: none do. */
+static int64_t groups_inside(const struct config *c, int64_t ranks, int64_t expert_ranks)
+{
+    int64_t domain = c->machine.nvlink_domain, most = expert_ranks < ranks ? expert_ranks : ranks;
+    int64_t groups = 2;
+    if (ranks * c->knobs.tp > groups * domain) groups = (ranks * c->knobs.tp + domain - 1) / domain;
+    while (groups <= most && (ranks % groups || expert_ranks % groups))
+        groups++;
+    return groups <= most ? groups : ranks + 1;
+}
+
+/* How many groups of the same shards there can be, 0: none: for 0 as few as let each stand in one
+   NVLink domain; or so many, which are fewer, where a step has one microbatch, behind which little
+   of the exchange hides. AutoModel has a word for them with FSDP2 alone
+   (nemo_automodel/components/distributed/mesh_utils.py). */
+static int64_t groups_of(const struct config *c, int wanted)
+{
+    const struct knobs *k = &c->knobs;
+    int64_t ranks = knobs_dp(k) * k->cp;
+    int64_t expert_ranks = c->model.experts > 0 ? knobs_edp(k) : ranks;
+    bool said = k->fsdp == FSDP_FSDP2 || config_traits(c)->megatron_words;
+    if (!said || ranks * k->tp <= c->machine.nvlink_domain) return 0;
+    int64_t groups = groups_inside(c, ranks, expert_ranks);
+    bool fewer = wanted < groups && wanted && ranks % wanted == 0 && expert_ranks % wanted == 0;
+    if (wanted) return fewer && knobs_microbatches(k) == 1 ? wanted : 0;
+    return groups <= ranks ? groups : 0;
+}
+
 static bool shard_in_groups(struct config *c, int wanted)
 {
     struct knobs *k = &c->knobs;
-    int64_t ranks = knobs_dp(k) * k->cp, groups = 2;
-    int64_t expert_ranks = c->model.experts > 0 ? knobs_edp(k) : ranks;
     int *field = k->fsdp == FSDP_FSDP2 ? &k->dp_replicate : &k->optimizer_instances;
-    while (groups <= ranks && (ranks * k->tp > groups * c->machine.nvlink_domain ||
-                               ranks % groups || expert_ranks % groups))
-        groups++;
-    *field = wanted ? wanted : (int)groups;
-    bool said = k->fsdp == FSDP_FSDP2 || config_traits(c)->megatron_words;
-    bool fewer = wanted > 0 && wanted < groups && ranks % wanted == 0 && expert_ranks % wanted == 0;
-    bool serves = wanted == 0 ? groups <= ranks : fewer && knobs_microbatches(k) == 1;
-    return said && serves && ranks * k->tp > c->machine.nvlink_domain;
+    int64_t groups = groups_of(c, wanted);
+    if (groups) *field = (int)groups;
+    return groups > 0;
 }
 
 static bool reduce_gradients(struct config *c, int bytes)
@@ -734,6 +753,14 @@ const struct decision decisions[DECISIONS] = {
 static bool precision_gathers(enum precision p)
 {
     return p == PREC_FP8_DELAYED || p == PREC_FP8_TENSORWISE || p == PREC_MXFP8;
+}
+
+unsigned move_groups(const struct config *c)
+{
+    unsigned open = 0;
+    for (int i = 0; replica_moves[i].name; i++)
+        open |= (unsigned)(groups_of(c, replica_moves[i].argument) > 0) << i;
+    return open;
 }
 
 unsigned move_given(const struct config *c)

@@ -113,3 +113,6 @@ by_hand 8 4194304 2000000000 2.5 qwen3-30b-a3b --platform h100 --framework autom
 ask 1 "whatever the layout: fp8_param_gather needs fp8" qwen3-30b-a3b --gpus 16 --platform h100 --framework bridge --pin fp8_param_gather=true
 # and where an override beside torch's FSDP2, which no search chooses, would change what is pinned
 ask 1 "whatever the layout: fp8_param_gather needs fp8" qwen3-30b-a3b --gpus 16 --platform h100 --framework megatron --pin fp8_param_gather=true
+# a pack is one row: a micro-batch that no plan can have is told of, whatever it is
+ask 1 "whatever the layout: micro batch size 2 with offline packing" deepseek-v3.2 --gpus 256 --platform h20 --framework bridge --task peft --seq 8192 --mbs 2
+ask 1 "whatever the layout: micro batch size 3 with offline packing" deepseek-v3.2 --gpus 256 --platform h20 --framework bridge --task peft --seq 8192 --mbs 3

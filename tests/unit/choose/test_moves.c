@@ -4,6 +4,7 @@
 #include "facts/param_ids.h"
 #include "unit/unit.h"
 
+#include "choose/kinds.h"
 #include "choose/planner.h"
 #include "choose/space.h"
 #include "facts/model.h"
@@ -161,6 +162,37 @@ static void barred_batches_are_no_values(void **state)
     assert_int_equal(x.values[2], 16);
 }
 
+static bool has_groups(struct kinds *all, const struct config *spot)
+{
+    bool found = false;
+    size_t at = kinds_of(all, spot);
+    const struct kind *kind = &all->items.items[at];
+    for (int i = 0; i < kind->n_sides; i++) {
+        struct config c = *spot;
+        bool possible = combination_set(&kind->sides[i], &c);
+        found = found || (possible && c.knobs.optimizer_instances > 1);
+    }
+    return found;
+}
+
+/* The experts of the first layout are on so many GPUs that there are no groups of them; its moves
+   are not those of the next. */
+static void groups_are_looked_for_on_every_layout(void **state)
+{
+    struct config c;
+    assert_true(config_from_facts(*state, facts_of(*state, "qwen3-30b-a3b"), &c));
+    struct search_request request = {.base = &c};
+    struct kinds all = {.request = &request, .arena = *state};
+    c.knobs.gpus = 96;
+    c.knobs.tp = c.knobs.pp = c.knobs.cp = c.knobs.etp = c.knobs.mbs = 1;
+    c.knobs.gbs = 960;
+    c.knobs.distributed_optimizer = true;
+    c.knobs.ep = 32;
+    assert_false(has_groups(&all, &c));
+    c.knobs.ep = 2;
+    assert_true(has_groups(&all, &c));
+}
+
 /* What most recipes of H100 hold in fewer bits: gradients, parameters with per-tensor scaling,
    moments with block-wise scaling; nothing for who wants the framework's numbers. */
 static void numerics_are_open_as_far_as_recipes_go(void **state)
@@ -191,6 +223,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_pinned_switch_has_one_state),
     cmocka_unit_test(a_pin_leaves_what_agrees_with_it),
     cmocka_unit_test(barred_batches_are_no_values),
+    cmocka_unit_test(groups_are_looked_for_on_every_layout),
     cmocka_unit_test(numerics_are_open_as_far_as_recipes_go),
 };
 UNIT_MAIN(tests)
