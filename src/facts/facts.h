@@ -87,6 +87,7 @@ struct facts {
                          */
     struct placeholders placeholders;
     VEC(uint32_t) sourced; /* further sources that the file consists of */
+    VEC(uint32_t) inherited; /* sources of the files that it is laid over */
 };
 
 /* Fresh facts: every parameter at the default that it has in that version of the framework (unknown

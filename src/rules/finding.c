@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "facts/bridge.h"
 #include "facts/checkout.h"
+#include "facts/inherit.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
 #include "facts/rewrite.h"
@@ -370,6 +371,19 @@ static struct diag *add_finding(const struct rule *r, const struct facts *f,
     if (error && doubtful) d->severity = SEVERITY_WARNING;
     if (!error && x->lacks) d->severity = SEVERITY_INFO;
     return d;
+}
+
+bool rule_is_inherited(const struct rule *r, const struct facts *f)
+{
+    bool own = false, inherited = false;
+    if (!f->inherited.n) return false;
+    struct operands operands = operands_of(r);
+    for (size_t i = 0; i < operands.n; i++) {
+        const struct node *node = f->items[operands.params[i]].node;
+        own |= node && facts_hold(f, node);
+        inherited |= inherit_is(f, node);
+    }
+    return inherited && !own;
 }
 
 void rule_report_briefly(const struct rule *r, const struct facts *f, struct arena *scratch)
