@@ -84,17 +84,10 @@ const struct node *inherit_document(struct facts *f, const struct node *doc, str
     return key.n && file && node_get(doc, key) ? lay_over(f, own, key) : doc;
 }
 
-bool inherit_is(const struct facts *f, const struct node *node)
-{
-    for (size_t i = 0; node && i < f->inherited.n; i++)
-        if (f->inherited.items[i] == node->source) return true;
-    return false;
-}
-
 void inherit_forget(struct facts *f, size_t from)
 {
     for (size_t i = f->diags->n; i-- > from;) {
         struct node at = {.source = f->diags->items[i].at.source};
-        if (inherit_is(f, &at)) diag_remove(f->diags, i);
+        if (facts_inherit(f, &at)) diag_remove(f->diags, i);
     }
 }

@@ -10,8 +10,6 @@
    it names none. The sources of the others become f->inherited: what is wrong in them alone is said
    where they are checked. */
 const struct node *inherit_document(struct facts *f, const struct node *doc, struct str key);
-/* Whether the node stands in a file that the facts' own is laid over. */
-bool inherit_is(const struct facts *f, const struct node *node);
 /* Takes back the findings, from the index on, that stand in these files. */
 void inherit_forget(struct facts *f, size_t from);
 

@@ -8,7 +8,6 @@
 #include "base/version.h"
 #include "facts/bridge.h"
 #include "facts/checkout.h"
-#include "facts/inherit.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
 #include "facts/rewrite.h"
@@ -381,7 +380,7 @@ bool rule_is_inherited(const struct rule *r, const struct facts *f)
     for (size_t i = 0; i < operands.n; i++) {
         const struct node *node = f->items[operands.params[i]].node;
         own |= node && facts_hold(f, node);
-        inherited |= inherit_is(f, node);
+        inherited |= facts_inherit(f, node);
     }
     return inherited && !own;
 }
