@@ -260,6 +260,13 @@ run 0 "$moeplan" validate rl.yaml
 slime="--actor-num-nodes 1 --actor-num-gpus-per-node \$GPUS --rollout-batch-size 32 --n-samples-per-prompt 8 --colocate"
 script train.py "$slime --num-layers 4 --hidden-size 64 --recompute-granularity full --recompute-num-layers 1"
 expect 0 "warning[full-recompute-needs-method]" "$moeplan" validate r.sh
+script train.py "$slime --num-layers 4 --recompute-granularity full --recompute-num-layers 1 --sglang-cuda-graph-bs 1 \$(seq 8 8 64)"
+expect 0 "warning[full-recompute-needs-method]" "$moeplan" validate r.sh
+for rest in "\$MORE" "--sglang-cuda-graph-bs 1 \$(seq 1 0 4)" "--sglang-cuda-graph-bs 1 \$(seq 9999)" "--sglang-cuda-graph-bs 1 \$(seq -f %g 3)"; do
+    script train.py "$slime --num-layers 4 --recompute-granularity full --recompute-num-layers 1 $rest"
+    run 0 "$moeplan" validate r.sh
+    lacks "full-recompute-needs-method"
+done
 script train.py "$slime --num-layers 4 --hidden-size 64 --recompute-granularity full --recompute-num-layers 1 \$MORE"
 run 0 "$moeplan" validate r.sh
 lacks "full-recompute-needs-method"
