@@ -332,8 +332,8 @@ static bool apply_name(struct yaml *y, const struct node *key, const struct node
     return known;
 }
 
-/* Whether most destinations of a mapping are written with underscores, as Python has them: then
-   nobody reads one with dashes. */
+/* Whether nearly all destinations of a mapping are written with underscores, as Python has them:
+   then nobody reads one with dashes. A short mapping of both may be read with both. */
 static bool has_underscores(const struct node *doc)
 {
     size_t dashed = 0, all = 0;
@@ -344,7 +344,7 @@ static bool has_underscores(const struct node *doc)
         all += counts;
         dashed += counts && dash;
     }
-    return all > 2 * dashed;
+    return all > 4 * dashed;
 }
 
 /* Unknown keys are findings where the rest shows that the mapping holds arguments. */
