@@ -16,6 +16,7 @@
 #include "facts/placeholder.h"
 #include "facts/profile.h"
 #include "facts/program_kind.h"
+#include "facts/program_kind.h"
 #include "facts/rewrite.h"
 
 /* ---- words ---- */
@@ -663,6 +664,21 @@ static void stray_word(struct facts *f, const struct flag_word *w)
     *VEC_PUSH(f->arena, &f->program.doubts) = (struct doubt){.diag = f->diags->n - 1};
 }
 
+/* Whether a flag that Megatron-LM lacks is one of another program's that takes one value, in all of
+   those that have it: what stands behind it is no flag, whatever it is. */
+static bool is_others_value(struct str flag)
+{
+    bool one = false;
+    for (uint32_t i = 0; i < program_kind_count; i++) {
+        const struct program_setting *own = program_kind_own(&program_kinds[i], flag);
+        if (!own) continue;
+        one = !own->alone && !own->list &&
+              (param_type_is_number(own->type) || own->type == PARAM_STRING);
+        if (!one) return false;
+    }
+    return one;
+}
+
 /* Values of the flag at words[at]: those that follow, up to as many as it takes, at least one more
    when there are. */
 static size_t count_values(const struct facts *f, const struct flag_words *words, size_t at)
@@ -678,6 +694,7 @@ static size_t count_values(const struct facts *f, const struct flag_words *words
         const struct flag_word *w = &words->items[at + 1 + n];
         if (known && most > 0 && n == (size_t)most) break;
         bool may_be_more = !known || most == 0; /* than one value of this flag */
+        if (!known && n == 0 && w->dynamic && is_others_value(name)) return 1;
         if (may_be_more && w->dynamic && w->known == 0) break;
         n++;
         if (known && most == 0) break;

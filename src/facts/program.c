@@ -668,9 +668,22 @@ static void leave_to_checkpoint(struct facts *f)
             facts_set(f, i, value_unknown(), ORIGIN_UNKNOWN, NULL, STR(""));
 }
 
+/* What nobody wrote is unknown, but for what the program is known to leave as it is. */
+static void forget_defaults(struct facts *f)
+{
+    const struct program_kind *kind = f->program.kind;
+    size_t n = kind ? kind->n_keeps : 0;
+    struct fact *kept = ARENA_ARRAY(f->arena, struct fact, n);
+    for (size_t i = 0; i < n; i++)
+        kept[i] = f->items[param_find(kind->keeps[i])];
+    facts_forget_defaults(f);
+    for (size_t i = 0; i < n; i++)
+        if (kept[i].origin == ORIGIN_DEFAULT) f->items[param_find(kind->keeps[i])] = kept[i];
+}
+
 void program_open(struct facts *f)
 {
     bool launch = str_is(f->format, "megatron");
-    if (launch && !is_closed(f)) facts_forget_defaults(f);
+    if (launch && !is_closed(f)) forget_defaults(f);
     if (launch && facts_bool(f, P_use_checkpoint_args, false)) leave_to_checkpoint(f);
 }

@@ -44,6 +44,10 @@ struct program_kind {
     size_t n_world;
     const struct str *sizes; /* "KEY=DESTINATION": numbers that it hands on under another name */
     size_t n_sizes;
+    struct str inherits; /* the key that names the files that a file of its is laid over; empty:
+                            it has none */
+    const struct str *keeps; /* destinations of Megatron-LM's that it leaves at their defaults */
+    size_t n_keeps;
     struct str world_when;      /* a dotted key, and the value of it with which they all train */
     const struct str *prefixes; /* of flags that it makes of another program's settings */
     size_t n_prefixes;

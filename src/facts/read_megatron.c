@@ -237,6 +237,18 @@ static void collect_values(struct yaml *y, const struct node *node, const struct
     }
 }
 
+/* Reports a list of numbers where one is taken: the launchers hand it on with its brackets, or
+   refuse to join it with the flag, and who reads it himself counts with a number. */
+static bool is_list_for_number(struct facts *f, struct str name, enum param_type type,
+                               const struct param_flag *flag, const struct node *value)
+{
+    if (value->kind != NODE_LIST || flag->nargs_max != 1 || !param_type_is_number(type))
+        return false;
+    diag_add(f->diags, SEVERITY_WARNING, "value-type", node_span(f->diags, value),
+             "%.*s takes %s, not a list", STR_ARG(name), param_type_words(type));
+    return true;
+}
+
 /* A flag as a key: true stands for the flag alone, false for its absence. */
 static void apply_flag(struct yaml *y, struct str name, const struct node *key,
                        const struct node *value)
@@ -249,7 +261,9 @@ static void apply_flag(struct yaml *y, struct str name, const struct node *key,
                              .to = key->to,
                              .node = key};
     if (value->kind == NODE_SCALAR && str_eq_nocase(value->text, STR("false"))) return;
-    param_find_key(FRAMEWORK_MEGATRON, name, &flag);
+    int param = param_find_key(FRAMEWORK_MEGATRON, name, &flag);
+    const struct param_spelling *s = param >= 0 ? &param_table[param].in[FRAMEWORK_MEGATRON] : NULL;
+    if (flag && s && is_list_for_number(y->f, name, s->type, flag, value)) return;
     collect_values(y, value, flag);
     bool alone = y->values.n == 1 && str_eq_nocase(y->values.items[0].text, STR("true"));
     bool empty = y->values.n == 1 && y->values.items[0].text.n == 0 && !value->quoted;
@@ -311,26 +325,40 @@ static bool apply_name(struct yaml *y, const struct node *key, const struct node
         facts_set(y->f, param, value_bool(on), ORIGIN_FILE, value, key->text);
         return true;
     }
-    bool number = s && param_type_is_number(s->type) && s->flags[0].nargs_max == 1;
-    if (number && y->f->program.kind && value->kind == NODE_LIST) {
-        diag_add(y->f->diags, SEVERITY_WARNING, "value-type", node_span(y->f->diags, value),
-                 "%.*s takes %s, not a list", STR_ARG(key->text), param_type_words(s->type));
-        return true;
-    }
+    if (s && is_list_for_number(y->f, key->text, s->type, &s->flags[0], value)) return true;
     struct str name = s ? s->flags[0].flag : flag_of_destination(y->f->arena, key->text);
     bool known = param_find_key(FRAMEWORK_MEGATRON, name, NULL) >= 0;
     if (known && !is_null(value)) apply_flag(y, name, key, value);
     return known;
 }
 
+/* Whether nearly all destinations of a mapping are written with underscores, as Python has them:
+   then nobody reads one with dashes. A short mapping of both may be read with both. */
+static bool has_underscores(const struct node *doc)
+{
+    size_t dashed = 0, all = 0;
+    for (size_t i = 0; i < doc->n; i++) {
+        struct str key = doc->keys[i]->text;
+        bool dash = str_find(key, '-') < key.n, parts = dash || str_find(key, '_') < key.n;
+        bool counts = parts && !str_starts(key, STR("-")) && param_of_key(key) >= 0;
+        all += counts;
+        dashed += counts && dash;
+    }
+    return all > 4 * dashed;
+}
+
 /* Unknown keys are findings where the rest shows that the mapping holds arguments. */
 static void apply_mapping(struct yaml *y, const struct node *doc, bool strict)
 {
+    bool underscores = doc->n && has_underscores(doc);
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         if (node_get(doc, key) != doc->items[i]) continue;
+        bool dashed = underscores && !str_starts(key, STR("-")) && str_find(key, '-') < key.n;
         if (str_starts(key, STR("--")))
             apply_flag(y, key, doc->keys[i], doc->items[i]);
+        else if (dashed && param_of_key(key) >= 0)
+            unknown_key(y->f, doc->keys[i]);
         else if (!apply_name(y, doc->keys[i], doc->items[i]) && strict)
             unknown_key(y->f, doc->keys[i]);
     }

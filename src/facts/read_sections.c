@@ -3,6 +3,7 @@
    of their own (rules/programs). What the sections leave out, the program decides. */
 #include "base/num.h"
 #include "facts/dtypes.h"
+#include "facts/inherit.h"
 #include "facts/megatron.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
@@ -106,13 +107,14 @@ static void read_document(struct facts *f, const struct node *doc,
 {
     const struct program_kind *kind = f->program.kind;
     f->document = doc;
-    const struct node *model = kind->model.n ? node_at(doc, kind->model) : NULL;
+    const struct node *all = inherit_document(f, doc, kind->inherits);
+    const struct node *model = kind->model.n ? node_at(all, kind->model) : NULL;
     if (model && model->kind == NODE_SCALAR) take_model(f, model->text);
     for (size_t i = 0; i < kind->n_sections; i++)
-        megatron_read_section(f, node_at(doc, kind->sections[i]), options);
+        megatron_read_section(f, node_at(all, kind->sections[i]), options);
     if (kind->n_keys) note_keys(f, doc, 0);
-    take_sizes(f, doc);
-    program_take_world(f, doc, NULL);
+    take_sizes(f, all);
+    program_take_world(f, all, NULL);
     dtypes_check(f, doc);
 }
 
@@ -251,12 +253,14 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     const struct program_kind *kind = map ? program_kind_of(doc) : program_kind_of_script(text);
     struct facts *f = reader_facts(a, diags, source, FRAMEWORK_MEGATRON, STR("megatron"), options);
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
+    size_t before = diags->n;
     f->program.kind = kind;
     if (kind && map) read_document(f, doc, options);
     if (kind && !map) ok = read_script(f, text, options);
     f->program.origin = PROGRAM_FORK;
     program_settle(f);
     placeholder_tell(f);
+    inherit_forget(f, before);
     return ok;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builtins that set variables: their outcome is followed where the text decides it, else what they
  * set is unknown. */
+#include "base/num.h"
 #include "facts/shell_state.h"
 
 static void forget(struct shell *sh, struct shell_text name)
@@ -202,6 +203,27 @@ static void run_realpath(struct shell *sh, const struct shell_fields *words)
         print_unknown(sh, place_of(words));
 }
 
+/* Whole numbers from the first to the last, by the one between; one number is the last. */
+static void run_seq(struct shell *sh, const struct shell_fields *words)
+{
+    enum { MOST = 1024 };
+    int64_t n[3] = {1, 1, 0};
+    bool known = words->n > 1 && words->n < 5;
+    for (size_t i = 1; known && i < words->n; i++) {
+        size_t at = i + 1 == words->n ? 2 : i - 1;
+        known = shell_known(words->items[i]) && num_parse_int(shell_str(words->items[i]), &n[at]) &&
+                n[at] >= 0 && n[at] <= INT32_MAX;
+    }
+    if (!known || n[1] == 0 || (n[2] - n[0]) / n[1] >= MOST) {
+        print_unknown(sh, place_of(words));
+        return;
+    }
+    for (int64_t i = n[0]; i <= n[2]; i += n[1]) {
+        struct str line = arena_printf(sh->arena, "%lld\n", (long long)i);
+        print(sh, shell_text_at(sh->arena, line, place_of(words)));
+    }
+}
+
 /* Only commands that are followed here; their side effects are none. */
 static bool may_substitute(struct str text)
 {
@@ -210,7 +232,7 @@ static bool may_substitute(struct str text)
     while (n < rest.n && !shell_ends_word(rest.p[n]))
         n++;
     word = str_slice(rest, 0, n);
-    if (!str_is_any(word, "echo|cat|cd|pwd|dirname|readlink|realpath")) return false;
+    if (!str_is_any(word, "echo|cat|cd|pwd|dirname|readlink|realpath|seq")) return false;
     bool document = str_is(word, "cat") && str_find_str(rest, STR("<<")) < rest.n;
     for (size_t i = 0; i < rest.n && !document; i++)
         if (strchr("|;\n`", rest.p[i])) return false;
@@ -266,7 +288,8 @@ bool shell_builtin(struct shell *sh, struct str name, const struct shell_fields 
                  {"pwd", run_pwd},
                  {"dirname", run_dirname},
                  {"realpath", run_realpath},
-                 {"readlink", run_realpath}};
+                 {"readlink", run_realpath},
+                 {"seq", run_seq}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (!str_is(name, table[i].name)) continue;
         table[i].run(sh, words);

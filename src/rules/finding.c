@@ -372,6 +372,20 @@ static struct diag *add_finding(const struct rule *r, const struct facts *f,
     return d;
 }
 
+bool rule_is_inherited(const struct rule *r, const struct facts *f)
+{
+    bool own = false, inherited = false;
+    if (!f->inherited.n) return false;
+    bool doubtful = severity_of(r, f) != r->severity;
+    struct operands operands = operands_of(r);
+    for (size_t i = 0; i < operands.n; i++) {
+        const struct node *node = f->items[operands.params[i]].node;
+        own |= node && facts_hold(f, node);
+        inherited |= facts_inherit(f, node);
+    }
+    return inherited && (!own || doubtful);
+}
+
 void rule_report_briefly(const struct rule *r, const struct facts *f, struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);

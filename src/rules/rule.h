@@ -204,6 +204,11 @@ struct str rule_message(const struct rule *r, const struct facts *f, struct aren
    only such as make no other rule of it fail. */
 struct diag *rule_report(const struct rule_set *set, const struct rule *r, const struct facts *f,
                          struct arena *scratch);
+/* Whether all that is written of what a rule speaks of stands in files that the facts' own is laid
+   over: it is told of those, where they are checked. Of a part that stands there only what no
+   program takes is told, or what is a warning in itself: who lays files over others means many
+   values of the lower ones for another program than Megatron-LM. */
+bool rule_is_inherited(const struct rule *r, const struct facts *f);
 /* Severity, place and message of that diagnostic alone. */
 void rule_report_briefly(const struct rule *r, const struct facts *f, struct arena *scratch);
 /* Those of a list of values of the rule's parameter at which nothing fails that does not fail

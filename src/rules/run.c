@@ -97,7 +97,7 @@ struct rules_summary rules_run(const struct rule_set *set, struct facts *f, stru
         enum outcome outcome = run_check(&run, r, r->condition_numbers, r->n_conditions);
         count(&sum, outcome);
         sum.errors += outcome == OUTCOME_FAIL && r->severity == SEVERITY_ERROR;
-        if (outcome == OUTCOME_FAIL) rule_report(set, r, f, scratch);
+        if (outcome == OUTCOME_FAIL && !rule_is_inherited(r, f)) rule_report(set, r, f, scratch);
     }
     arena_pop(scratch, mark);
     return sum;

@@ -223,3 +223,50 @@ rl 8 true true "expert_model_parallel_size: 2
 expect 0 "it belongs into policy.megatron_cfg" "$moeplan" validate rl.yaml
 printf 'MODEL_ARGS:\n  --num-layers: 4\n  --hidden-size: 64\n  --num-attention-heads: 8\n--tensor-model-parallel-size: 2\n' >args.yaml
 expect 1 "nobody reads --tensor-model-parallel-size here" "$moeplan" validate args.yaml
+
+# a launcher's flag takes no list for a number; among underscores nobody reads dashes; whole microbatches on however many GPUs
+printf 'MODEL_ARGS:\n  --num-layers: [4]\n  --hidden-size: 64\n  --num-attention-heads: 8\n  --micro-batch-size: 4\n  --global-batch-size: 129\n' >args.yaml
+run 1 "$moeplan" validate args.yaml
+has "args.yaml:2:17: warning[value-type]: --num-layers takes an integer, not a list"
+has "global batch size 129 is not a multiple of micro batch 4"
+printf 'micro_batch_size: 1\nglobal_batch_size: 8\ntrain_iters: 10\nnum-layers: 4\nhidden_size: [64]\n' >names.yaml
+run 1 "$moeplan" validate names.yaml
+has "names.yaml:4:1: error[unknown-key]"
+has "hidden_size takes an integer, not a list"
+
+# a file is checked with those that it is laid over; what is wrong in them alone is told of them
+mkdir -p .git base
+printf 'policy:\n  train_global_batch_size: 8\n  generation: {colocated: {enabled: true}}\n  megatron_cfg:\n    enabled: true\n    num_layer: 4\n    tensor_model_parallel_size: 2\n    pipeline_model_parallel_size: 3\n    context_parallel_size: 1\ncluster: {num_nodes: 1, gpus_per_node: 8}\n' >base/rl.yaml
+expect 0 "8 GPUs are not a multiple of tp 2 x pp 3 = 6" "$moeplan" validate base/rl.yaml
+over() { printf 'defaults: %s\npolicy:\n  megatron_cfg: {%s}\n' "$1" "$2" >rl.yaml; }
+over base/rl.yaml "sequence_parallel: true"
+run 0 "$moeplan" validate rl.yaml
+has "0 errors, 0 warnings"
+over base/rl.yaml "tensor_model_parallel_size: 4"
+expect 0 "rl.yaml:3:" "$moeplan" validate rl.yaml
+has "8 GPUs are not a multiple of tp 4 x pp 3 = 12"
+has "written at line 8 of base/rl.yaml"
+printf 'defaults: [rl.yaml, none.yaml]\npolicy:\n  train_global_batch_size: 9\n' >base/mid.yaml
+over base/mid.yaml "pipeline_model_parallel_size: 1"
+expect 0 "a global batch of 9 is no multiple of the 4 data-parallel replicas" "$moeplan" validate rl.yaml
+over base/mid.yaml "pipeline_model_parallel_size: 1, _override_: true"
+run 0 "$moeplan" validate rl.yaml
+lacks "replicas"
+printf 'defaults: rl.yaml\n' >base/rl.yaml
+over base/rl.yaml "tensor_model_parallel_size: 4"
+run 0 "$moeplan" validate rl.yaml
+
+# what slime leaves as it is has Megatron-LM's default, and a value behind a flag of its own is no flag
+slime="--actor-num-nodes 1 --actor-num-gpus-per-node \$GPUS --rollout-batch-size 32 --n-samples-per-prompt 8 --colocate"
+script train.py "$slime --num-layers 4 --hidden-size 64 --recompute-granularity full --recompute-num-layers 1"
+expect 0 "warning[full-recompute-needs-method]" "$moeplan" validate r.sh
+script train.py "$slime --num-layers 4 --recompute-granularity full --recompute-num-layers 1 --sglang-cuda-graph-bs 1 \$(seq 8 8 64)"
+expect 0 "warning[full-recompute-needs-method]" "$moeplan" validate r.sh
+for rest in "\$MORE" "--sglang-cuda-graph-bs 1 \$(seq 1 0 4)" "--sglang-cuda-graph-bs 1 \$(seq 9999)" "--sglang-cuda-graph-bs 1 \$(seq -f %g 3)"; do
+    script train.py "$slime --num-layers 4 --recompute-granularity full --recompute-num-layers 1 $rest"
+    run 0 "$moeplan" validate r.sh
+    lacks "full-recompute-needs-method"
+done
+script train.py "$slime --num-layers 4 --hidden-size 64 --recompute-granularity full --recompute-num-layers 1 \$MORE"
+run 0 "$moeplan" validate r.sh
+lacks "full-recompute-needs-method"

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* As NeMo-RL's loader reads them (nemo_rl/utils/config.py, load_config_with_inheritance): the later
+   of several files wins, the file itself over all of them; mappings are merged, anything else takes
+   the place of what was there, and `_override_: true` makes a mapping do so too. */
+#include "facts/inherit.h"
+
+#include "base/io.h"
+#include "facts/named.h"
+
+enum { MOST_FILES = 16, DEEPEST = 20 };
+
+static bool overrides(const struct node *map)
+{
+    const struct node *mark = node_get(map, STR("_override_"));
+    return mark && str_eq_nocase(mark->text, STR("true"));
+}
+
+static struct node *merge(struct arena *a, struct node *base, struct node *over, int depth)
+{
+    bool maps = base && base->kind == NODE_MAP && over->kind == NODE_MAP;
+    if (!maps || overrides(over) || depth >= DEEPEST) return over;
+    struct node *out = ARENA_NEW(a, struct node);
+    *out = *over;
+    out->index = NULL;
+    out->items = ARENA_ARRAY(a, struct node *, base->n + over->n);
+    out->keys = ARENA_ARRAY(a, struct node *, base->n + over->n);
+    out->n = 0;
+    for (size_t i = 0; i < base->n; i++) {
+        if (node_get(over, base->keys[i]->text)) continue;
+        out->keys[out->n] = base->keys[i];
+        out->items[out->n++] = base->items[i];
+    }
+    for (size_t i = 0; i < over->n; i++) {
+        out->keys[out->n] = over->keys[i];
+        out->items[out->n++] =
+            merge(a, node_get(base, over->keys[i]->text), over->items[i], depth + 1);
+    }
+    return out;
+}
+
+static bool is_read(const struct facts *f, struct str path)
+{
+    for (size_t i = 0; i < f->inherited.n; i++)
+        if (str_eq(source_get(&f->diags->sources, f->inherited.items[i])->path, path)) return true;
+    return false;
+}
+
+static struct node *load(struct facts *f, const struct node *name)
+{
+    struct named named;
+    struct str text, why;
+    struct node_list docs = {0};
+    struct span at = {.source = name->source};
+    bool found = name->kind == NODE_SCALAR && f->inherited.n < MOST_FILES &&
+                 named_find(f->arena, f->diags, name->text, at, &named, &why);
+    if (!found || is_read(f, named.path) || !io_is_file(named.path.p)) return NULL;
+    if (!named_read(f->arena, f->diags, &named, &text, &why)) return NULL;
+    uint32_t source = source_add(&f->diags->sources, named.path, text);
+    *VEC_PUSH(f->arena, &f->inherited) = source;
+    bool one = doc_load_yaml(f->arena, f->diags, source, &docs) && docs.n == 1;
+    return one && docs.items[0]->kind == NODE_MAP ? docs.items[0] : NULL;
+}
+
+/* Each file may name others, in which the same key is looked for: as deep as there are files. */
+static struct node *lay_over(struct facts *f, struct node *doc, struct str key)
+{
+    const struct node *names = node_get(doc, key);
+    struct node *base = NULL;
+    size_t n = !names ? 0 : names->kind == NODE_LIST ? names->n : 1;
+    for (size_t i = 0; i < n; i++) {
+        struct node *one = load(f, names->kind == NODE_LIST ? names->items[i] : names);
+        if (one) one = lay_over(f, one, key);
+        if (one) base = merge(f->arena, base, one, 0);
+    }
+    return base ? merge(f->arena, base, doc, 0) : doc;
+}
+
+const struct node *inherit_document(struct facts *f, const struct node *doc, struct str key)
+{
+    struct node *own = ARENA_NEW(f->arena, struct node);
+    struct str path = source_get(&f->diags->sources, f->source)->path;
+    bool file = !f->diags->sources.requests && io_is_file(str_dup(f->arena, path).p);
+    *own = *doc;
+    return key.n && file && node_get(doc, key) ? lay_over(f, own, key) : doc;
+}
+
+void inherit_forget(struct facts *f, size_t from)
+{
+    for (size_t i = f->diags->n; i-- > from;) {
+        struct node at = {.source = f->diags->items[i].at.source};
+        if (facts_inherit(f, &at)) diag_remove(f->diags, i);
+    }
+}
