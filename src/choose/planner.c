@@ -305,6 +305,8 @@ static bool prepare(struct planner *p)
     rules_assume(request->rules, request->facts, p->scratch);
     if (!config_from_facts(p->arena, request->facts, &out->base)) return false;
     out->base.unstated = 0; /* the plan is what it states */
+    /* What is said of it holds of whatever TP, not of the one that stands here yet. */
+    out->base.knobs.sequence_parallel = facts_bool(request->facts, P_sequence_parallel, false);
     if (!check_targets(request->facts, &out->base)) return false;
     const struct knob **pins;
     p->n_pins = pinned_knobs(p->arena, request, &pins);

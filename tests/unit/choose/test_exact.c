@@ -646,6 +646,26 @@ static void whole_layers_are_no_better_than_offload(void **state)
     arena_free(scratch);
 }
 
+/* Sequence parallelism that is said is that of the plans with tensor parallelism, as when nobody
+   says it: it was once searched without. */
+static void what_is_so_anyway_changes_no_plan(void **state)
+{
+    static const struct question open = {"bridge", "mixtral-8x7b", "h100",          "bf16", 16,
+                                         256,      4096,           {"tp: 2", NULL}, NULL};
+    struct question said = {"bridge", "mixtral-8x7b", "h100", "bf16",        16,
+                            256,      4096,           {NULL}, "plan.tp != 2"};
+    struct arena *scratch = arena_new(0);
+    struct asked all, some;
+    said.pins[0] = "sequence_parallel: true";
+    ask(*state, &open, &all, scratch);
+    ask(*state, &said, &some, scratch);
+    const struct contender *a = &all.answer.search->plans[0], *b = &some.answer.search->plans[0];
+    assert_int_equal(b->knobs.tp, 2);
+    assert_true(b->knobs.sequence_parallel);
+    assert_true(a->step_s == b->step_s && a->peak == b->peak);
+    arena_free(scratch);
+}
+
 /* ---- drawn questions ---- */
 
 /* xorshift64: the same everywhere. */
@@ -765,7 +785,8 @@ int main(int argc, char **argv)
     (void)argv;
     const struct CMUnitTest few[] = {cmocka_unit_test(nothing_is_better_than_the_answer),
                                      cmocka_unit_test(no_pin_finds_a_faster_plan),
-                                     cmocka_unit_test(whole_layers_are_no_better_than_offload)};
+                                     cmocka_unit_test(whole_layers_are_no_better_than_offload),
+                                     cmocka_unit_test(what_is_so_anyway_changes_no_plan)};
     const struct CMUnitTest many[] = {cmocka_unit_test(nothing_is_better_than_any_answer)};
     return argc > 1 ? cmocka_run_group_tests(many, unit_open_arena, unit_close_arena)
                     : cmocka_run_group_tests(few, unit_open_arena, unit_close_arena);
