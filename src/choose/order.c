@@ -19,7 +19,7 @@ static const struct time_rates *least_rates(struct search *s, int recompute)
     s->c.knobs = g->knobs;
     space_set(kind->recompute[recompute], &s->c);
     g->recomputing[recompute] = ARENA_NEW(s->arena, struct time_rates);
-    *g->recomputing[recompute] = spots_least_rates(&s->spots, true);
+    *g->recomputing[recompute] = spots_least_rates(&s->spots);
     s->c.knobs = present;
     return g->recomputing[recompute];
 }

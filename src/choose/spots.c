@@ -41,14 +41,12 @@ static void hide_exchange(const struct spots *s, enum decision_id id)
 }
 
 /* What any of the graphs captures that the dispatcher of *c may have. */
-static uint32_t most_captured(const struct spots *s, bool risky)
+static uint32_t most_captured(const struct spots *s)
 {
     struct knobs *k = &s->c->knobs, saved = *k;
     struct states x = space_states(s->request, &decisions[DECISION_GRAPHS], s->c);
-    unsigned refused = risky ? 0 : RISK_DYNAMIC_GRAPHS & ~saved.open_numerics;
     uint32_t captured = knobs_captured(k);
     for (int i = 1; i < x.n; i++) {
-        if (x.items[i]->risks & refused) continue;
         space_set(x.items[i], s->c);
         captured |= knobs_captured(k);
         *k = saved;
@@ -65,8 +63,7 @@ static void find_free(struct spots *s)
     s->dispatchers = space_states(s->request, &decisions[DECISION_DISPATCHER], s->c);
     for (int i = 0; i < s->dispatchers.n; i++) {
         space_set(s->dispatchers.items[i], s->c);
-        for (int risky = 0; risky < 2; risky++)
-            s->captured[i][risky] = most_captured(s, risky);
+        s->captured[i] = most_captured(s);
         k->dispatcher = saved.dispatcher;
     }
     hide_exchange(s, DECISION_EP_OVERLAP);
@@ -78,7 +75,7 @@ static void find_free(struct spots *s)
 
 /* Of each dispatcher the rates with everything captured and overlapped that may be, whether that
    goes together or not. */
-struct time_rates spots_least_rates(const struct spots *s, bool risky)
+struct time_rates spots_least_rates(const struct spots *s)
 {
     struct knobs *k = &s->c->knobs, saved = *k;
     struct time_rates least, one;
@@ -88,7 +85,7 @@ struct time_rates spots_least_rates(const struct spots *s, bool risky)
     k->tp_comm_overlap = s->hidden.tp_comm_overlap;
     k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
     for (int i = 0; i < s->dispatchers.n; i++) {
-        uint32_t captured = s->captured[i][risky];
+        uint32_t captured = s->captured[i];
         k->dispatcher = saved.dispatcher;
         space_set(s->dispatchers.items[i], s->c);
         k->graph_impl = captured & SCOPE_FULL ? GRAPH_FULL_ITERATION
@@ -362,7 +359,7 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     *VEC_PUSH(s->arena, &s->groups) = group;
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
-    group->least = spots_least_rates(s, true);
+    group->least = spots_least_rates(s);
     s->c->knobs = group->knobs;
 }
 

@@ -55,8 +55,7 @@ struct spots {
     VEC(struct spot) items; /* by bound */
     VEC(struct group *) groups;
     struct states dispatchers;
-    uint32_t captured[SPACE_MAX_STATES][2]; /* of each, the parts that graphs may capture, without a
-                                               risk that is not usual and with it */
+    uint32_t captured[SPACE_MAX_STATES]; /* of each, the parts that graphs may capture */
     struct knobs hidden;                    /* what hides most of every exchange */
     struct schedule schedule, *known_schedules; /* [SPOTS_KNOWN_SCHEDULES] */
     int kind_counts[MODEL_MAX_KINDS];           /* layers of each kind */
@@ -72,9 +71,8 @@ void spots_fill(struct spots *s);
 bool spots_decide(const struct knob *knob);
 /* Takes of each rate the smaller one. */
 void spots_take_least(struct time_rates *least, const struct time_rates *one);
-/* Rates that no combination of switches undercuts, with what *c recomputes, pp 1; or none without a
-   risk that is not usual. */
-struct time_rates spots_least_rates(const struct spots *s, bool risky);
+/* Rates that no combination of switches undercuts, with what *c recomputes, pp 1. */
+struct time_rates spots_least_rates(const struct spots *s);
 /* The numbers of virtual stages that the layout of *c may have. */
 struct axis spots_stages(const struct search_request *r, const struct config *c);
 /* Seconds of a step of *c, with its virtual stages or any number from there to `most_vpp`, that no
