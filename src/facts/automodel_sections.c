@@ -171,24 +171,15 @@ static bool is_null(struct facts *f, const struct node *node)
            node_value(f->arena, node, SCALAR_AUTOMODEL).kind == VALUE_NULL;
 }
 
-/* The releases that have a key of a section, as bits; all where no parameter is written so. */
-static uint32_t releases_of(struct facts *f, const struct automodel_section *s, struct str key)
-{
-    struct str path = arena_printf(f->arena, "%.*s.%.*s", STR_ARG(s->path), STR_ARG(key));
-    int param = param_find_key(FRAMEWORK_AUTOMODEL, path, NULL);
-    if (param < 0) return RELEASES_ALL;
-    const struct param_spelling *in = &param_table[param].in[FRAMEWORK_AUTOMODEL];
-    return str_eq(in->key, path) ? in->releases : RELEASES_ALL;
-}
-
 /* A key that came with a later release. The sections of the mesh and of the model's parts have been
    classes that refuse what they lack in every release; others may have been read more kindly. */
 static void check_release(struct check *c, const struct automodel_section *s,
                           const struct node *key)
 {
     struct facts *f = c->f;
-    uint32_t releases = releases_of(f, s, key->text);
-    if (releases & facts_release(f)) return;
+    struct str path = arena_printf(f->arena, "%.*s.%.*s", STR_ARG(s->path), STR_ARG(key->text));
+    uint32_t releases = param_key_releases(FRAMEWORK_AUTOMODEL, path);
+    if (!releases || releases & facts_release(f)) return;
     bool refused = str_starts(s->path, STR("distributed")) || str_is(s->path, "model.backend");
     struct diag *d = diag_add(f->diags, refused ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key",
                               node_span(f->diags, key), "AutoModel %.*s has no %.*s in %.*s",

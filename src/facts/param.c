@@ -141,6 +141,14 @@ bool framework_from_name(struct str name, enum framework *out)
     return false;
 }
 
+uint32_t param_key_releases(enum framework framework, struct str key)
+{
+    int param = param_find_key(framework, key, NULL);
+    if (param < 0) return 0;
+    const struct param_spelling *in = &param_table[param].in[framework];
+    return str_eq(in->key, key) ? in->releases : UINT32_MAX;
+}
+
 int param_named_by(enum framework framework, struct str name)
 {
     for (uint32_t i = 0; i < param_count; i++) {

@@ -155,6 +155,9 @@ struct str param_name(int param);
 /* By a framework's own spelling: a flag with its dashes, or a dotted key. *flag is set for flags.
    -1: none. */
 int param_find_key(enum framework framework, struct str key, const struct param_flag **flag);
+/* The releases that have a parameter's key, as bits; of another spelling of it, all. 0: it is no
+   parameter's. */
+uint32_t param_key_releases(enum framework framework, struct str key);
 /* A coefficient by name; NULL when there is none. */
 const struct param *param_coefficient(struct str name);
 /* The first parameter whose key in the framework ends in a name: tp_size of distributed.tp_size;
