@@ -123,12 +123,13 @@ static void write_spelling(struct buf *out, const struct param_spelling *s)
         return;
     }
     buf_printf(out,
-               "{.known=true,.inverse=%d,.either=%d,.recipe=%d,.provider=%d,.dtype=%d,.settled=%d,.fixed=%d,"
+               "{.known=true,.inverse=%d,.either=%d,.recipe=%d,.provider=%d,.dtype=%d,.settled=%d,."
+               "fixed=%d,"
                ".single=%d,.type=%d,.item_type=%d,.n_flags=%u,.n_choices=%u,"
                ".n_more_keys=%u,.n_also=%u,.n_unset=%u,.key=",
-               s->inverse, s->either, s->recipe, s->provider, s->dtype, s->settled, s->fixed, s->single,
-               (int)s->type, (int)s->item_type, s->n_flags, s->n_choices, s->n_more_keys, s->n_also,
-               s->n_unset);
+               s->inverse, s->either, s->recipe, s->provider, s->dtype, s->settled, s->fixed,
+               s->single, (int)s->type, (int)s->item_type, s->n_flags, s->n_choices, s->n_more_keys,
+               s->n_also, s->n_unset);
     ctext_str(out, s->key);
     buf_printf(out, ",.also=");
     write_texts(out, s->also, s->n_also);

@@ -27,8 +27,8 @@ struct search_request {
     /* Says why a finished plan is not allowed (a rule id, a forbidden expression), or NULL. May be
      * NULL. */
     const char *(*reject)(void *context, const struct config *plan);
-    /* What `reject` said of another plan where that holds for these knobs too: quick, and NULL where
-       it is not known. May be NULL. */
+    /* What `reject` said of another plan where that holds for these knobs too: quick, and NULL
+       where it is not known. May be NULL. */
     const char *(*refused)(void *context, const struct knobs *k);
     /* The same as `reject` of a layout that is forbidden whatever the switches. May be NULL. */
     const char *(*barred)(void *context, const struct config *plan);

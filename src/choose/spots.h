@@ -55,8 +55,8 @@ struct spots {
     VEC(struct spot) items; /* by bound */
     VEC(struct group *) groups;
     struct states dispatchers;
-    uint32_t captured[SPACE_MAX_STATES]; /* of each, the parts that graphs may capture */
-    struct knobs hidden;                    /* what hides most of every exchange */
+    uint32_t captured[SPACE_MAX_STATES];        /* of each, the parts that graphs may capture */
+    struct knobs hidden;                        /* what hides most of every exchange */
     struct schedule schedule, *known_schedules; /* [SPOTS_KNOWN_SCHEDULES] */
     int kind_counts[MODEL_MAX_KINDS];           /* layers of each kind */
     size_t layouts;                             /* with every number of virtual stages */

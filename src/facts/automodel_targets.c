@@ -132,16 +132,15 @@ static void allow_copy(struct facts *f, struct diag *d, struct str module, struc
               STR_ARG(name), STR_ARG(module));
 }
 
-/* A letter or two wrong in the methods that all classes of models have. */
-static bool is_method_slip(struct str method)
+/* Of the methods that all classes of models have, the one that is meant with a letter or two wrong;
+   empty: none is, or nothing is wrong. */
+static struct str method_slip(struct str method)
 {
     static const struct str methods[] = {{"from_pretrained", 15}, {"from_config", 11}};
-    bool one = false, same = false;
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        one |= edit_is_slip(method, methods[i], 2);
-        same |= str_eq(method, methods[i]);
-    }
-    return one && !same;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (edit_is_slip(method, methods[i], 2))
+            return str_eq(method, methods[i]) ? (struct str){"", 0} : methods[i];
+    return (struct str){"", 0};
 }
 
 /* Behind the module stands a name that it has, or a class of it and a method; a fork's own examples
@@ -152,10 +151,10 @@ static void check_own_target(struct facts *f, const struct node *value)
     struct str module = str_slice(path, 0, module_length(f, path));
     struct str behind = str_slice(path, module.n + 1, path.n), rest = behind;
     bool other_name = module.n && str_split(&rest, '.', &first) && !str_starts(first, STR("_"));
-    if (other_name && is_method_slip(rest)) {
+    struct str meant = method_slip(rest);
+    if (other_name && meant.n) {
         complain(f, value, "models are made by from_pretrained and from_config");
-        diag_suggest(f->diags, &f->diags->items[f->diags->n - 1],
-                     str_starts(rest, STR("from_c")) ? STR("from_config") : STR("from_pretrained"));
+        diag_suggest(f->diags, &f->diags->items[f->diags->n - 1], meant);
         return;
     }
     if (!other_name || has_name(module_at(f, module), first) ||

@@ -136,14 +136,24 @@ static bool mentions(struct str text, struct str word)
     return checkout_find(text, word) < text.n;
 }
 
+/* The bytes up to the next that is of no word, perhaps none; *rest is left with what follows it. */
+static struct str take_word(struct str *rest)
+{
+    size_t n = 0;
+    while (n < rest->n && is_word_char(rest->p[n]))
+        n++;
+    struct str word = str_slice(*rest, 0, n);
+    *rest = str_slice(*rest, n + 1, rest->n);
+    return word;
+}
+
 /* The longest of the words, which tells the most of a check. */
 static struct str longest_word(struct str words)
 {
     struct str longest = {"", 0};
-    for (size_t from = 0, to; from < words.n; from = to + 1) {
-        for (to = from; to < words.n && is_word_char(words.p[to]);)
-            to++;
-        if (to - from > longest.n) longest = str_slice(words, from, to);
+    while (words.n) {
+        struct str word = take_word(&words);
+        if (word.n > longest.n) longest = word;
     }
     return longest;
 }
@@ -154,12 +164,11 @@ static bool has_most_words(struct str text, struct str words)
 {
     enum { LONG = 4, FEW = 24 }; /* letters */
     size_t n = 0, found = 0;
-    for (size_t from = 0, to; from < words.n; from = to + 1) {
-        for (to = from; to < words.n && is_word_char(words.p[to]);)
-            to++;
-        if (to < from + LONG) continue;
-        n += to - from;
-        if (str_find_str(text, str_slice(words, from, to)) < text.n) found += to - from;
+    while (words.n) {
+        struct str word = take_word(&words);
+        if (word.n < LONG) continue;
+        n += word.n;
+        if (str_find_str(text, word) < text.n) found += word.n;
     }
     return n < FEW ? found == n : 2 * found >= n;
 }

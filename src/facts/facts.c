@@ -254,10 +254,10 @@ bool facts_hold(const struct facts *f, const struct node *node)
     return node->source == f->source;
 }
 
-bool facts_inherit(const struct facts *f, const struct node *node)
+bool facts_inherit(const struct facts *f, uint32_t source)
 {
-    for (size_t i = 0; node && i < f->inherited.n; i++)
-        if (f->inherited.items[i] == node->source) return true;
+    for (size_t i = 0; i < f->inherited.n; i++)
+        if (f->inherited.items[i] == source) return true;
     return false;
 }
 
@@ -265,7 +265,7 @@ bool facts_inherit(const struct facts *f, const struct node *node)
 static struct str other_file(struct arena *a, const struct facts *f, const struct node *node)
 {
     if (!node || node->source == f->source) return STR("");
-    if (!facts_hold(f, node) && !facts_inherit(f, node)) return STR("");
+    if (!facts_hold(f, node) && !facts_inherit(f, node->source)) return STR("");
     const struct source *s = source_get(&f->diags->sources, node->source);
     return s ? arena_printf(a, " of %.*s", STR_ARG(s->path)) : STR("");
 }

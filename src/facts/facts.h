@@ -86,7 +86,7 @@ struct facts {
     bool world_guessed; /* nobody says how many nodes, or GPUs of one, there are: the usual is taken
                          */
     struct placeholders placeholders;
-    VEC(uint32_t) sourced; /* further sources that the file consists of */
+    VEC(uint32_t) sourced;   /* further sources that the file consists of */
     VEC(uint32_t) inherited; /* sources of the files that it is laid over */
 };
 
@@ -154,8 +154,8 @@ static inline bool fact_is_known(const struct fact *x)
 }
 /* Whether a node stands in the file itself, or in one that it takes in as its own text. */
 bool facts_hold(const struct facts *f, const struct node *node);
-/* Whether it stands in a file that the facts' own is laid over. */
-bool facts_inherit(const struct facts *f, const struct node *node);
+/* Whether a source is a file that the facts' own is laid over. */
+bool facts_inherit(const struct facts *f, uint32_t source);
 /* Where a fact's value is from, for a note: "written at line 12", "Megatron-LM default", "computed
    from …". */
 struct str fact_origin_text(struct arena *a, const struct facts *f, int param);

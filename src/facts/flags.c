@@ -16,7 +16,6 @@
 #include "facts/placeholder.h"
 #include "facts/profile.h"
 #include "facts/program_kind.h"
-#include "facts/program_kind.h"
 #include "facts/rewrite.h"
 
 /* ---- words ---- */
@@ -161,6 +160,18 @@ struct span flag_word_span(const struct facts *f, const struct flag_word *w)
 {
     if (w->node) return node_span(f->diags, w->node);
     return source_span(&f->diags->sources, w->source ? w->source : f->source, w->from, w->to);
+}
+
+struct node *flag_word_node(struct facts *f, struct str text, const struct flag_word *w)
+{
+    struct node *node = ARENA_NEW(f->arena, struct node);
+    *node = (struct node){.kind = NODE_SCALAR,
+                          .source = w->source ? w->source : f->source,
+                          .line = w->line,
+                          .from = w->from,
+                          .to = w->to,
+                          .text = text};
+    return node;
 }
 
 void flag_word_bare(struct facts *f, const struct flag_word *w)

@@ -30,6 +30,8 @@ struct flag_words {
 struct str flag_of_destination(struct arena *a, struct str name);
 /* The bytes that the word stands in. */
 struct span flag_word_span(const struct facts *f, const struct flag_word *w);
+/* A text of a command line as a document's scalar, at the place of its word. */
+struct node *flag_word_node(struct facts *f, struct str text, const struct flag_word *w);
 /* The warning that a setting of Hydra's has no value, as a blank stands at its equals sign. */
 void flag_word_bare(struct facts *f, const struct flag_word *w);
 /* Splits plain text as a shell would: blanks and newlines between words, quotes, backslashes,

@@ -86,8 +86,6 @@ const struct node *inherit_document(struct facts *f, const struct node *doc, str
 
 void inherit_forget(struct facts *f, size_t from)
 {
-    for (size_t i = f->diags->n; i-- > from;) {
-        struct node at = {.source = f->diags->items[i].at.source};
-        if (facts_inherit(f, &at)) diag_remove(f->diags, i);
-    }
+    for (size_t i = f->diags->n; i-- > from;)
+        if (facts_inherit(f, f->diags->items[i].at.source)) diag_remove(f->diags, i);
 }

@@ -14,8 +14,6 @@ void megatron_read_section(struct facts *f, const struct node *section,
    the word or words they stand in. A value of NULL bytes: there is none. */
 void megatron_read_setting(struct facts *f, struct str key, struct str value,
                            const struct flag_word *at, const struct read_options *options);
-/* A value of a command line as a document's, at the place of its word. */
-struct node *megatron_word_node(struct facts *f, struct str text, const struct flag_word *at);
 /* A setting whose value nobody knows: only its name is looked at. */
 void megatron_note_setting(struct facts *f, struct str key, const struct flag_word *at);
 /* A setting outside of the program's sections: its name and its value are looked at. */

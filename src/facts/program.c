@@ -109,7 +109,8 @@ static bool was_there(struct str name)
 static bool is_elsewhere(struct str name)
 {
     for (uint32_t i = 0; i < program_kind_count; i++)
-        if (!program_kinds[i].starts_others && program_kind_has(&program_kinds[i], name)) return true;
+        if (!program_kinds[i].starts_others && program_kind_has(&program_kinds[i], name))
+            return true;
     return false;
 }
 

@@ -124,8 +124,9 @@ struct str program_kind_slip(struct arena *a, const struct program_kind *kind, s
         if (own.n < shortest) continue;
         if (!edit_is_slip(plain, str_exchange(a, own, '-', '_'), most)) continue;
         size_t far = edit_distance(name, own);
-        if (far < least) found = own; /* of its spellings, the one meant */
-        if (far < least) least = far;
+        if (far >= least) continue; /* of its spellings, the one meant */
+        found = own;
+        least = far;
     }
     return found;
 }

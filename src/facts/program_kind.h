@@ -44,8 +44,8 @@ struct program_kind {
     size_t n_world;
     const struct str *sizes; /* "KEY=DESTINATION": numbers that it hands on under another name */
     size_t n_sizes;
-    struct str inherits; /* the key that names the files that a file of its is laid over; empty:
-                            it has none */
+    struct str inherits;     /* the key that names the files that a file of its is laid over; empty:
+                                it has none */
     const struct str *keeps; /* destinations of Megatron-LM's that it leaves at their defaults */
     size_t n_keeps;
     struct str world_when;      /* a dotted key, and the value of it with which they all train */
@@ -76,8 +76,8 @@ bool program_setting_takes(const struct program_setting *s, struct str word);
 bool program_kind_has(const struct program_kind *kind, struct str flag);
 /* The program's own flag, key, or destination of a flag; NULL when it has none of that name. */
 const struct program_setting *program_kind_own(const struct program_kind *kind, struct str name);
-/* The flag that a word, "--name" or "--name=value", is a slip of; empty: it is one, or the beginning
-   of one, which argparse completes, or something else. */
+/* The flag that a word, "--name" or "--name=value", is a slip of; empty: it is one, or the
+   beginning of one, which argparse completes, or something else. */
 struct str program_kind_slip(struct arena *a, const struct program_kind *kind, struct str word);
 /* The nearest of its own flags, or keys where the name has no dashes; empty when none is near. */
 struct str program_kind_nearest(const struct program_kind *kind, struct str name);

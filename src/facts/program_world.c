@@ -2,7 +2,7 @@
 /* How many GPUs a program trains on, where its own settings say it: nodes times GPUs of one, the
    `world` of rules/programs. */
 #include "base/num.h"
-#include "facts/megatron.h"
+#include "facts/flags.h"
 #include "facts/param_ids.h"
 #include "facts/program_kind.h"
 #include "facts/reader.h"
@@ -56,7 +56,7 @@ static struct said of_words(struct facts *f, const struct flag_words *words, str
         const struct flag_word *at = inside || i + 1 == words->n ? w : w + 1;
         struct str value = inside ? str_slice(text, eq + 1, text.n) : at->text;
         bool known = !w->maybe && !at->maybe && !at->dynamic && is_count(value, &s.value);
-        s = (struct said){known ? s.value : 0, megatron_word_node(f, value, at)};
+        s = (struct said){known ? s.value : 0, flag_word_node(f, value, at)};
     }
     return s;
 }

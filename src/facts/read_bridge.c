@@ -250,11 +250,8 @@ static struct value parse_value(struct arena *a, struct str text, size_t *at, st
 /* The releases that have such a key; of older spellings, all. */
 static uint32_t releases_of(struct str key)
 {
-    int param = param_find_key(FRAMEWORK_BRIDGE, key, NULL);
-    if (param >= 0) {
-        const struct param_spelling *in = &param_table[param].in[FRAMEWORK_BRIDGE];
-        return str_eq(in->key, key) ? in->releases : RELEASES_ALL;
-    }
+    uint32_t releases = param_key_releases(FRAMEWORK_BRIDGE, key);
+    if (releases) return releases;
     const struct profile_setting *s = profile_setting_find(FRAMEWORK_BRIDGE, key);
     return s ? s->releases : 0;
 }
@@ -484,14 +481,9 @@ static bool is_variable(struct facts *f, struct str key, struct value v)
 
 static struct node *word_node(struct facts *f, const struct flag_word *word)
 {
-    struct node *node = ARENA_NEW(f->arena, struct node);
-    *node = (struct node){.source = word->source ? word->source : f->source,
-                          .line = word->line,
-                          .from = word->from,
-                          .to = word->to,
-                          .n = 1,
-                          .items = ARENA_ARRAY(f->arena, struct node *, 1),
-                          .text = word->text};
+    struct node *node = flag_word_node(f, word->text, word);
+    node->n = 1;
+    node->items = ARENA_ARRAY(f->arena, struct node *, 1);
     node->items[0] = ARENA_NEW(f->arena, struct node);
     *node->items[0] =
         (struct node){.source = word->part_source, .from = word->part_from, .to = word->part_to};

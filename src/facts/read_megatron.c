@@ -293,12 +293,18 @@ static void unknown_key(struct facts *f, const struct node *key)
         (struct stranger){.at = node_span(f->diags, key), .name = key->text, .gone = STR("")};
 }
 
+/* Whether a name has dashes, and is no flag. */
+static bool has_dash(struct str key)
+{
+    return !str_starts(key, STR("-")) && str_find(key, '-') < key.n;
+}
+
 /* A name with dashes in a program's own document, where only underscores are read. */
 static bool is_dashed(const struct facts *f, struct str key)
 {
-    bool dashed = f->program.kind && f->document && str_find(key, '-') < key.n;
-    const struct program_setting *own = dashed ? program_kind_own(f->program.kind, key) : NULL;
-    return dashed && !str_starts(key, STR("-")) && (!own || !str_eq(own->name, key));
+    if (!f->program.kind || !f->document || !has_dash(key)) return false;
+    const struct program_setting *own = program_kind_own(f->program.kind, key);
+    return !own || !str_eq(own->name, key);
 }
 
 static bool bool_of(struct str text, bool *out)
@@ -354,7 +360,7 @@ static void apply_mapping(struct yaml *y, const struct node *doc, bool strict)
     for (size_t i = 0; i < doc->n; i++) {
         struct str key = doc->keys[i]->text;
         if (node_get(doc, key) != doc->items[i]) continue;
-        bool dashed = underscores && !str_starts(key, STR("-")) && str_find(key, '-') < key.n;
+        bool dashed = underscores && has_dash(key);
         if (str_starts(key, STR("--")))
             apply_flag(y, key, doc->keys[i], doc->items[i]);
         else if (dashed && param_of_key(key) >= 0)
@@ -484,35 +490,23 @@ static void set_environment(struct yaml *y, const struct node *vars)
     }
 }
 
-struct node *megatron_word_node(struct facts *f, struct str text, const struct flag_word *at)
-{
-    struct node *node = ARENA_NEW(f->arena, struct node);
-    *node = (struct node){.kind = NODE_SCALAR,
-                          .source = at->source ? at->source : f->source,
-                          .line = at->line,
-                          .from = at->from,
-                          .to = at->to,
-                          .text = text};
-    return node;
-}
-
 void megatron_note_setting(struct facts *f, struct str key, const struct flag_word *at)
 {
-    note_key(f, megatron_word_node(f, str_last_part(key, '.'), at), NULL);
+    note_key(f, flag_word_node(f, str_last_part(key, '.'), at), NULL);
 }
 
 void megatron_check_setting(struct facts *f, struct str key, struct str value,
                             const struct flag_word *at)
 {
-    note_key(f, megatron_word_node(f, key, at), megatron_word_node(f, value, at));
+    note_key(f, flag_word_node(f, key, at), flag_word_node(f, value, at));
 }
 
 void megatron_read_setting(struct facts *f, struct str key, struct str value,
                            const struct flag_word *at, const struct read_options *options)
 {
     struct yaml y = {.f = f, .options = options};
-    struct node *name = megatron_word_node(f, str_last_part(key, '.'), at),
-                *node = megatron_word_node(f, value, at);
+    struct node *name = flag_word_node(f, str_last_part(key, '.'), at),
+                *node = flag_word_node(f, value, at);
     struct node alone = {.kind = NODE_LIST, .source = node->source, .from = at->from, .to = at->to};
     bool null = value.p && is_null(node);
     if (!null && apply_name(&y, name, value.p ? node : &alone)) return;

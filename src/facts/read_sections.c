@@ -209,11 +209,12 @@ static void note_written(struct facts *f, const struct flag_words *words, size_t
 }
 
 /* An option beside the overrides, which Hydra's parser refuses where it is none of its own. */
-static void note_option(struct facts *f, const struct flag_word *w)
+static void note_option(struct facts *f, const struct program_kind *hydra,
+                        const struct flag_word *w)
 {
     struct str name = str_slice(w->text, 0, str_find(w->text, '='));
     if (f->program.kind->n_commands || w->maybe || name.n > w->known) return;
-    struct str near = program_kind_slip(f->arena, program_kind_named("hydra"), name);
+    struct str near = program_kind_slip(f->arena, hydra, name);
     if (!near.n) return;
     struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key", flag_word_span(f, w),
                               "Hydra has no option %.*s", STR_ARG(name));
@@ -232,6 +233,7 @@ static bool read_script(struct facts *f, struct str text, const struct read_opti
 {
     struct flag_words words = {0};
     struct repeated before = {.f = f};
+    const struct program_kind *hydra = program_kind_named("hydra");
     bool ok = shell_read(f, text, options, &words);
     read_model(f, &words);
     for (size_t i = 0; i < words.n; i++) {
@@ -239,7 +241,7 @@ static bool read_script(struct facts *f, struct str text, const struct read_opti
         if (f->program.kind->n_keys) note_parts(f, &words.items[i]);
         note_bare(f, &words.items[i]);
         note_written(f, &words, i, &before);
-        note_option(f, &words.items[i]);
+        note_option(f, hydra, &words.items[i]);
     }
     program_take_world(f, NULL, &words);
     return ok;

@@ -380,8 +380,9 @@ bool rule_is_inherited(const struct rule *r, const struct facts *f)
     struct operands operands = operands_of(r);
     for (size_t i = 0; i < operands.n; i++) {
         const struct node *node = f->items[operands.params[i]].node;
-        own |= node && facts_hold(f, node);
-        inherited |= facts_inherit(f, node);
+        if (!node) continue;
+        own |= facts_hold(f, node);
+        inherited |= facts_inherit(f, node->source);
     }
     return inherited && (!own || doubtful);
 }

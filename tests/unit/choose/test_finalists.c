@@ -7,11 +7,10 @@
 /* A plan on a GPU of 100 bytes, without a guide that speaks against it. */
 static struct contender plan(int pp, double step_s, double peak)
 {
-    return (struct contender){
-        .knobs = {.tp = 1, .cp = 1, .pp = pp, .ep = 1, .etp = 1, .mbs = 1},
-        .step_s = step_s,
-        .score = step_s,
-        .peak = peak};
+    return (struct contender){.knobs = {.tp = 1, .cp = 1, .pp = pp, .ep = 1, .etp = 1, .mbs = 1},
+                              .step_s = step_s,
+                              .score = step_s,
+                              .peak = peak};
 }
 
 /* The pp of the first of them. */
