@@ -112,18 +112,53 @@ static void add_row(struct table *t, const struct ask *ask, const struct offers 
     table_add(t, str_of(word_against(ask, all->items, o)));
 }
 
+/* The layout that is faster than the first by more than a tie; NULL: there is none. */
+static const struct offer *faster_than_first(const struct offers *all)
+{
+    const struct offer *fastest = offers_fastest(all);
+    double ratio = fastest->plan->costs.step_s / all->items->plan->costs.step_s;
+    return ratio > 1 - TIE ? NULL : fastest;
+}
+
 /* What the order rests on where it is not the step time. */
 static void add_held_back(const struct ask *ask, const struct offers *all, struct buf *out)
 {
-    const struct offer *first = all->items, *fastest = offers_fastest(all);
+    const struct offer *first = all->items, *fastest = faster_than_first(all);
+    if (!fastest) return;
     double faster = 100 * (1 - fastest->plan->costs.step_s / first->plan->costs.step_s);
     struct str why = fastest->plan->held_back;
-    if (faster < 100 * TIE) return;
     buf_printf(out, "  layout %zu is %.0f %% faster: ", fastest->rank, faster);
     if (!why.n)
         why = str_is(ask->goal, "memory") ? STR("the goal is memory")
                                           : STR("the guides prefer the first");
     buf_printf(out, "%.*s\n", LINE_ARG(out->arena, why));
+}
+
+/* The first of the rows above that reads the same; NULL: there is none. */
+static const struct offer *namesake(struct arena *a, const struct offers *all,
+                                    const struct offer *o, const struct offer *taken)
+{
+    struct str layout = layout_words(a, &o->plan->config);
+    for (const struct offer *e = all->items; e < o; e++)
+        if (e->framework == o->framework && is_shown(all, e, taken) &&
+            str_eq(layout_words(a, &e->plan->config), layout))
+            return e;
+    return NULL;
+}
+
+/* Two rows of one layout are told apart by their switches; of the fastest that is said already. */
+static void add_namesakes(struct arena *a, const struct offers *all, const struct offer *taken,
+                          struct buf *out)
+{
+    for (size_t i = 1; i < all->n; i++) {
+        const struct offer *o = &all->items[i];
+        if (!is_shown(all, o, taken) || o == faster_than_first(all)) continue;
+        const struct offer *e = namesake(a, all, o, taken);
+        if (!e) continue;
+        buf_printf(out, "  layout %zu is %zu with ", o->rank, e->rank);
+        screen_difference(a, &e->plan->config.knobs, &o->plan->config.knobs, out);
+        buf_add_char(out, '\n');
+    }
 }
 
 static void add_table(struct arena *a, const struct ask *ask, const struct offers *all,
@@ -140,6 +175,7 @@ static void add_table(struct arena *a, const struct ask *ask, const struct offer
                      "of a GPU, difference of the step\n"));
     table_print(&t, width, out);
     add_held_back(ask, all, out);
+    add_namesakes(a, all, taken, out);
 }
 
 /* ---- why ---- */

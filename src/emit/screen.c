@@ -315,14 +315,14 @@ void screen_modules(const struct config *c, const struct memory_estimate *m, str
         c->model.experts > 0 ? " and experts" : "", parts.ffns / GIB, parts.rest / GIB);
 }
 
-/* "recompute_granularity = full, micro_batch_size = 1": the knobs in which a change differs. */
-static void add_difference(struct arena *a, const struct knobs *from, const struct knobs *to,
-                           struct buf *out)
+void screen_difference(struct arena *a, const struct knobs *from, const struct knobs *to,
+                       struct buf *out)
 {
     const char *separator = "";
     for (size_t i = 0; i < knob_count; i++) {
         struct value old = knob_get(a, from, &knob_table[i]), new = knob_get(a, to, &knob_table[i]);
-        if (value_eq(old, new)) continue;
+        bool gone = knob_table[i].kind == KNOB_MODULES && new.kind == VALUE_NULL;
+        if (value_eq(old, new) || gone) continue; /* the switch before the list says that */
         buf_printf(out, "%s%.*s = %.*s", separator, STR_ARG(param_name(knob_table[i].param)),
                    STR_ARG(value_text(a, new)));
         separator = ", ";
@@ -336,7 +336,7 @@ void screen_changes(struct arena *a, const struct config *c, const struct memory
     buf_add(out, STR("what would make it fit, cheapest first\n"));
     for (int i = 0; i < n; i++) {
         buf_add(out, STR("  "));
-        add_difference(a, &c->knobs, &changes[i].knobs, out);
+        screen_difference(a, &c->knobs, &changes[i].knobs, out);
         double slower = 100 * (changes[i].slower - 1);
         buf_printf(out, ": frees %.1f GiB, %.0f %% %s%s\n", changes[i].freed / GIB, fabs(slower),
                    slower < 0 ? "faster" : "slower",

@@ -33,6 +33,9 @@ void screen_stages_that_matter(const struct memory_estimate *m, struct buf *out)
 void screen_memory(const struct memory_estimate *m, struct buf *out);
 /* The fullest stage's peak by module. */
 void screen_modules(const struct config *c, const struct memory_estimate *m, struct buf *out);
+/* "recompute_granularity = full, micro_batch_size = 1": the knobs that are other in `to`. */
+void screen_difference(struct arena *a, const struct knobs *from, const struct knobs *to,
+                       struct buf *out);
 /* The cheapest changes that would make it fit, with GiB freed and time lost; nothing when `n` is 0.
  */
 void screen_changes(struct arena *a, const struct config *c, const struct memory_change *changes,

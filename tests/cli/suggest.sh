@@ -59,6 +59,18 @@ expect 0 '"gpus":12' "$moeplan" validate "$dir/launch.sh" --platform h100 --form
 suggest 0 "gbs 100" qwen3-30b-a3b --gpus min --platform h100 --gbs 100
 suggest 2 "must be at most 268,435,456" deepseek-v3 --gpus 256 --platform h100 --seq 9223372036854775807
 
+# rows of the table that read the same are told apart
+told_apart() { # ARGUMENTS…: a question whose table has two such rows
+    run 0 "$moeplan" suggest "$@"
+    twins=$(awk '/^ *[0-9]+  (megatron|automodel) / { n = $1; $1 = ""; sub(/  *[0-9.]+  *[0-9.]+  *[0-9,]+.*/, ""); if (seen[$0]++) print n }' "$dir/out")
+    [ "$twins" ] || fail "no two rows of one layout, which this is to look at"
+    for row in $twins; do
+        grep -qE "^  layout $row is ([0-9]+ with [a-z]|[0-9]+ % faster: )" "$dir/out" || fail "row $row reads as one before it does"
+    done
+}
+told_apart qwen3-30b-a3b --gpus 8 --platform h100
+told_apart mixtral-8x7b --gpus 64 --platform h100
+
 # where nothing fits each framework says what it lacks, and what would fit is said once
 suggest 1 "what would fit" qwen3-235b-a22b --gpus 8 --platform h100
 [ "$(grep -c 'what would fit' "$dir/out")" = 1 ] || fail "what would fit is said twice"
