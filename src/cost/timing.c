@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/kernel.h"
 #include "plan/framework.h"
+#include "plan/ops.h"
 
 #include <math.h>
 
@@ -179,9 +180,10 @@ struct timing timing_of_known(const struct config *c, struct known_kernels *know
     t.tokens_rank = t.tokens / k->tp;
     t.tokens_pass = k->sequence_parallel ? t.tokens_rank : t.tokens;
     t.load = load(&t, k);
-    t.rows = t.tokens_rank * c->model.topk * k->etp * t.load;
+    t.routed = t.tokens_rank * c->model.topk * k->etp;
     t.hbm = c->machine.hbm_bytes_per_s * t.f.hbm_stream;
     set_precision(&t);
+    t.rows = experts_filled_up(c, t.low, t.routed * t.load);
     bool narrow = config_traits(c)->bf16_grads || k->grad_bytes == 2;
     t.wgrad_bytes = narrow ? 4 : 8; /* read and written, 2 or 4 bytes each */
     int domain = c->machine.nvlink_domain;
