@@ -122,7 +122,7 @@
     X(step_s, 0.033)              /* s an optimizer step besides its kernels */                    \
     X(optimizer_stream, 0.7)      /* part of the streaming rate of optimizer kernels */            \
     X(cpu_memory_gb_per_s, 50)    /* GB/s of CPU memory for one GPU's optimizer */                 \
-    X(imbalance, 1.2)             /* load of the hottest rank with natural routing */              \
+    X(routing_spread, 0.3)        /* sd of an expert's load with natural routing, over its mean */ \
     X(capacity_imbalance, 0.05)   /* same with a capacity c, less 1, over (c - 1)^2 */             \
     X(capacity_imbalance_most, 3) /* most that such a load can be */                               \
     X(straggling, 0.007)          /* slowdown a doubling of GPUs above 64 */                       \
