@@ -29,11 +29,11 @@
     X(grouped_bf16, 1.4)         /* rate of one kernel of all experts against a GEMM */            \
     X(grouped_fp8, 2.0)          /* same, 8 bit */                                                 \
     X(grouped_block, 1.1)        /* same, scaled by blocks */                                      \
-    X(grouped_fp4, 2.0)          /* same, 4 bit */                                                 \
+    X(grouped_fp4, 4.0)          /* same, 4 bit */                                                 \
     X(grouped_inner, 830)        /* as gemm_inner */                                               \
     X(grouped_fp8_inner, 4600)   /* same, 8 bit */                                                 \
     X(grouped_block_inner, 2800) /* same, scaled by blocks */                                      \
-    X(grouped_fp4_inner, 90)     /* same, 4 bit */                                                 \
+    X(grouped_fp4_inner, 15e3)   /* same, 4 bit */                                                 \
     X(grouped_pad, 30)           /* rows an expert's tiles compute for nothing */                  \
     X(grouped_training, 0.8)     /* rate of training's grouped GEMMs in 16 bit against a GEMM's */ \
     X(grouped_training_low, 0.85)          /* same in FP8 and FP4, against those kernels */        \
@@ -45,7 +45,7 @@
     X(experts_passes, 1.0)                 /* time of those kernels against their bytes */         \
     X(experts_fp8_passes, 1.0)             /* same, 8 bit */                                       \
     X(experts_block_passes, 2.5)           /* same, scaled by blocks */                            \
-    X(experts_fp4_passes, 2.5)             /* same, 4 bit */                                       \
+    X(experts_fp4_passes, 1.0)             /* same, 4 bit */                                       \
     X(attention, 1.0)                      /* time of attention in training against its law */     \
     X(attention_forward, 0.8)              /* rate of forward attention against the peak */        \
     X(attention_backward, 0.73)            /* rate of the backward against that */                 \
