@@ -170,8 +170,8 @@ def main():
     chips = {p for p in platforms.bases if p != 'common'}
     with open(path) as f:
         rows = [r for r in map(json.loads, f) if usable(r, chips)]
-    start = defaults()
-    for k in platforms.stated:
+    start, stated = defaults(), dict(platforms.stated)
+    for k in stated:
         if k[1] in EVERY:
             platforms.stated[k] = start[k[1]]
     changed, spreads, counts = {}, {}, {}
@@ -192,8 +192,10 @@ def main():
             variances = inverse_diagonal(normal)
             for j, k in enumerate(p.keys):
                 sibling = (SIBLINGS.get(k[0]), k[1])
-                if p.felt(j) == 0 and sibling in values:
-                    values[k] = values[sibling]
+                if p.felt(j) == 0:
+                    platforms.stated[k] = values[k] = values.get(sibling, stated[k])   # without a sibling's it was not fitted at all
+                    if sibling not in values:
+                        continue
                 platforms.stated[k] = changed[k] = values[k]
                 spreads[k] = max(0.02, min(0.3, 3 * math.sqrt(variances[j])))
                 counts[k] = p.felt(j)
