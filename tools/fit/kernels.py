@@ -52,7 +52,7 @@ BLOCKS = [
 EVERY = [n for _, _, names in BLOCKS for n in names.split()]
 # Kernels of other software than training's tell how chips compare: their own pace is fitted beside, and not shipped.
 FOREIGN = lambda r: r['op'].startswith('attention') and r.get('kernel')
-SD = {'gemm_start_s': 0.4, 'gemm_fp8_start_s': 0.4, 'gemm_block_start_s': 0.4, 'gemm_fp4_start_s': 0.4, 'deepep_nvlink': 0.05, 'nccl_nvlink': 0.1,
+SD = {'quantise_mxfp8': 0.05, 'gemm_start_s': 0.4, 'gemm_fp8_start_s': 0.4, 'gemm_block_start_s': 0.4, 'gemm_fp4_start_s': 0.4, 'deepep_nvlink': 0.05, 'nccl_nvlink': 0.1,
       'gemm_mxfp8': 0.05, 'gemm_fp4_training': 0.1, 'throttling': 0.5, 'throttling_low': 0.5}
 SD_OTHERS = 0.5
 # A chip without rows of its own takes the value of one of its generation.
