@@ -29,11 +29,11 @@
     X(grouped_bf16, 1.4)         /* rate of one kernel of all experts against a GEMM */            \
     X(grouped_fp8, 2.0)          /* same, 8 bit */                                                 \
     X(grouped_block, 1.1)        /* same, scaled by blocks */                                      \
-    X(grouped_fp4, 2.0)          /* same, 4 bit */                                                 \
+    X(grouped_fp4, 4.0)          /* same, 4 bit */                                                 \
     X(grouped_inner, 830)        /* as gemm_inner */                                               \
     X(grouped_fp8_inner, 4600)   /* same, 8 bit */                                                 \
     X(grouped_block_inner, 2800) /* same, scaled by blocks */                                      \
-    X(grouped_fp4_inner, 90)     /* same, 4 bit */                                                 \
+    X(grouped_fp4_inner, 15e3)   /* same, 4 bit */                                                 \
     X(grouped_pad, 30)           /* rows an expert's tiles compute for nothing */                  \
     X(grouped_training, 0.8)     /* rate of training's grouped GEMMs in 16 bit against a GEMM's */ \
     X(grouped_training_low, 0.85)          /* same in FP8 and FP4, against those kernels */        \
@@ -45,7 +45,7 @@
     X(experts_passes, 1.0)                 /* time of those kernels against their bytes */         \
     X(experts_fp8_passes, 1.0)             /* same, 8 bit */                                       \
     X(experts_block_passes, 2.5)           /* same, scaled by blocks */                            \
-    X(experts_fp4_passes, 2.5)             /* same, 4 bit */                                       \
+    X(experts_fp4_passes, 1.0)             /* same, 4 bit */                                       \
     X(attention, 1.0)                      /* time of attention in training against its law */     \
     X(attention_forward, 0.8)              /* rate of forward attention against the peak */        \
     X(attention_backward, 0.73)            /* rate of the backward against that */                 \
@@ -72,7 +72,7 @@
     X(scan_delta_chunk_s, 1.1e-6) /* s a chunk of its sequential part */                           \
     X(quantise, 8.2)              /* streamed bytes to quantise an element, with its amax */       \
     X(quantise_delayed, 0.4)      /* part of that with the amax of earlier steps */                \
-    X(quantise_mxfp8, 0.86)       /* same to MXFP8, or by blocks */                                \
+    X(quantise_mxfp8, 0.67)       /* same to MXFP8, or by blocks: no amax, 4.1 bytes for 6.1 */    \
     X(quantise_fp4, 1.2)          /* same to FP4 */                                                \
     X(quantise_once,                                                                               \
       0.77) /* inference kernels that quantise by rows alone, against their bytes */               \
@@ -122,7 +122,7 @@
     X(step_s, 0.033)              /* s an optimizer step besides its kernels */                    \
     X(optimizer_stream, 0.7)      /* part of the streaming rate of optimizer kernels */            \
     X(cpu_memory_gb_per_s, 50)    /* GB/s of CPU memory for one GPU's optimizer */                 \
-    X(imbalance, 1.2)             /* load of the hottest rank with natural routing */              \
+    X(routing_spread, 0.3)        /* sd of an expert's load with natural routing, over its mean */ \
     X(capacity_imbalance, 0.05)   /* same with a capacity c, less 1, over (c - 1)^2 */             \
     X(capacity_imbalance_most, 3) /* most that such a load can be */                               \
     X(straggling, 0.007)          /* slowdown a doubling of GPUs above 64 */                       \

@@ -140,11 +140,20 @@ double comm_expert_domains(const struct timing *t)
     return fmod(group, machine_of(t)->gpus_per_node) == 0 ? 1 : 2;
 }
 
+/* HybridEP's kernels take the tokens of one rank alone through its buffers too
+   (megatron/core/transformer/moe/token_dispatcher.py asks for several ranks of DeepEP only), not
+   faster than they move others'. */
+static double to_itself(const struct timing *t, double width)
+{
+    if (t->config->knobs.dispatcher != DISPATCH_HYBRIDEP) return 0;
+    return 2 * t->f.dispatch * (t->f.dispatch_start_s + 2 * t->tokens_rank * width / t->law.nvlink);
+}
+
 double comm_dispatch(const struct timing *t, double width)
 {
     const struct knobs *k = &t->config->knobs;
     const struct model_shape *m = &t->config->model;
-    if (k->ep <= 1) return 0;
+    if (k->ep <= 1) return to_itself(t, width);
     struct exchanged x = {.tokens = t->tokens_rank * t->load,
                           .width = width,
                           .element_bytes = 2,

@@ -59,6 +59,8 @@ struct rank_params sharding_params(const struct config *c)
         for (int i = 0; i < (m->mtp_repeated ? 1 : m->mtp_layers); i++)
             add_part(&p, depth, k);
     }
+    bool experts_only = config_traits(c)->low_experts_only;
+    p.low = (experts_only ? p.experts : p.dense + p.experts) / k->pp;
     double embedding = (double)m->vocab * m->hidden / k->tp;
     p.dense = p.dense / k->pp + embedding * (k->pp > 1 || m->tied ? 1 : 2);
     p.experts /= k->pp;
@@ -73,6 +75,14 @@ struct collectives {
 static bool shards_parameters(const struct knobs *k)
 {
     return k->fsdp == FSDP_FSDP2 || k->fsdp == FSDP_OPTIM_GRADS_PARAMS;
+}
+
+/* Whether parameters travel in FP8. MXFP8's do so only as FSDP's own shards: the distributed
+   optimizer gathers them in BF16, in the gradients' buffer (ParamAndGradBuffer's shared_buffer in
+   megatron/core/distributed/param_and_grad_buffer.py). */
+static bool gathers_low(const struct timing *t, const struct knobs *k)
+{
+    return t->low && k->fp8_param_gather && (k->precision != PREC_MXFP8 || shards_parameters(k));
 }
 
 /* Parameters are gathered and gradients reduced over the ranks that hold different shards, which
@@ -93,7 +103,7 @@ static struct collectives collectives_of(const struct timing *t, const struct kn
     double ranks = (double)knobs_dp(k) * k->cp, expert_ranks = (double)knobs_edp(k);
     double span = ranks * k->tp, expert_span = expert_ranks * k->ep * k->etp;
     bool narrow = config_traits(t->config)->bf16_grads || k->fsdp != FSDP_NONE;
-    double grad = narrow ? 2 : k->grad_bytes, param = t->low && k->fp8_param_gather ? 1 : 2;
+    double grad = narrow ? 2 : k->grad_bytes, param = gathers_low(t, k) ? 1 : 2;
     bool whole = shards_parameters(k); /* else only what the optimizer changed */
     double packed = (1 - packed_bytes(k) / 2) * p.packed;
     double dense = whole ? p.dense - packed : p.trained_dense;
@@ -159,6 +169,14 @@ static double muon_seconds(const struct timing *t, double own)
     return more > 0 ? own * 5 * (4 * less + 2 * less * less / more) / t->gemm_16.rate : 0;
 }
 
+/* Each step's first microbatch makes the linears' low-precision copies anew, by rows and by
+   columns, but of weights that came so, or that nothing trains. */
+static double quantised_weights(const struct timing *t, const struct knobs *k, struct rank_params p)
+{
+    if (!t->low || gathers_low(t, k) || !knobs_trains_language(k)) return 0;
+    return t->quantise_bytes * p.low / t->hbm;
+}
+
 /* Bytes a parameter's update moves: fp32 gradient, master copy and two moments read, three of them
    and the parameter written (4 x 4 + 3 x 4 + 2 = 30), less what the precision-aware optimizer keeps
    narrow (gradient and remainder of the master copy read and written, 2 B each: 24). The norm reads
@@ -180,5 +198,5 @@ double sharding_optimizer(const struct timing *t, const struct knobs *k, struct 
     double states =
         k->offload_optimizer_states && pcie > 0 ? own * 24 / pcie : 0; /* 12 bytes there and back */
     double muon = k->muon ? muon_seconds(t, own) : 0;
-    return update + norm_and_casts + cpu + states + muon;
+    return update + norm_and_casts + cpu + states + muon + quantised_weights(t, k, p);
 }

@@ -11,6 +11,7 @@
 struct rank_params {
     double dense, experts;
     double packed; /* of `dense`: held in 4 or 8 bits */
+    double low;    /* of both: those of linears that low precision reaches */
     double trained_dense, trained_experts;
 };
 struct rank_params sharding_params(const struct config *c);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/kernel.h"
 #include "plan/framework.h"
+#include "plan/ops.h"
 
 #include <math.h>
 
@@ -70,6 +71,22 @@ double pass_kernels(const struct pass *x)
     return x->gemm + x->grouped + x->attention + x->memory + x->quantise + x->scan;
 }
 
+/* Mean of the largest of 1, 2, 4, ... 1024 standard normal numbers. */
+static const double largest[] = {0,     0.564, 1.029, 1.424, 1.766, 2.070,
+                                 2.343, 2.594, 2.824, 3.039, 3.241};
+
+/* Natural routing loads an expert by more or less than the mean; a rank has several, whose loads
+   even out, and all ranks of an exchange wait for the hottest. One rank alone has the mean. */
+static double hottest(const struct timing *t, const struct knobs *k)
+{
+    int most = sizeof largest / sizeof *largest - 1;
+    double at = fmin(log2((double)k->ep), most);
+    int below = (int)fmin(floor(at), most - 1);
+    double beyond = largest[below] + (at - below) * (largest[below + 1] - largest[below]);
+    double experts = fmax(1, (double)t->config->model.experts / k->ep);
+    return 1 + t->f.routing_spread * beyond / sqrt(experts);
+}
+
 /* Rows of the hottest rank. Experts padded to their capacity compute all of it; otherwise forced
    balance is even, and natural routing loads the hottest rank by a measured factor or, where a
    capacity c drops tokens, by more with the square of c - 1, up to a bound. */
@@ -78,7 +95,7 @@ static double load(const struct timing *t, const struct knobs *k)
     double over = fmax(k->capacity_factor - 1, 0);
     if (k->pad_to_capacity && k->capacity_factor > 0) return fmax(1, k->capacity_factor);
     if (k->force_balance) return 1;
-    if (k->capacity_factor <= 0) return t->f.imbalance;
+    if (k->capacity_factor <= 0) return hottest(t, k);
     return fmin(1 + t->f.capacity_imbalance * over * over, t->f.capacity_imbalance_most);
 }
 
@@ -179,9 +196,10 @@ struct timing timing_of_known(const struct config *c, struct known_kernels *know
     t.tokens_rank = t.tokens / k->tp;
     t.tokens_pass = k->sequence_parallel ? t.tokens_rank : t.tokens;
     t.load = load(&t, k);
-    t.rows = t.tokens_rank * c->model.topk * k->etp * t.load;
+    t.routed = t.tokens_rank * c->model.topk * k->etp;
     t.hbm = c->machine.hbm_bytes_per_s * t.f.hbm_stream;
     set_precision(&t);
+    t.rows = experts_filled_up(c, t.low, t.routed * t.load);
     bool narrow = config_traits(c)->bf16_grads || k->grad_bytes == 2;
     t.wgrad_bytes = narrow ? 4 : 8; /* read and written, 2 or 4 bytes each */
     int domain = c->machine.nvlink_domain;

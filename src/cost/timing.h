@@ -41,7 +41,8 @@ struct timing {
     double tokens_rank; /* of these, those one rank routes: / tp */
     double tokens_pass; /* tokens of elementwise work on hidden states: tokens / tp with sequence
                            parallelism */
-    double rows;        /* routed rows of the hottest rank's experts */
+    double routed;      /* routed rows of a rank's experts, were all alike */
+    double rows;        /* those of the hottest rank's, each expert's filled up */
     double load;        /* rows of the hottest rank over the mean */
     double hbm;         /* bytes/s of streaming kernels */
     /* 16 bit, and in the precision of the TE linears; of experts in one kernel */

@@ -92,12 +92,32 @@ static void bias_work(struct work *w, double inner, double outer)
 /* A whole captured iteration without dropped tokens needs TE's fused grouped MLP
    (transformer_config.py:1870: a rank's capacity requires use_transformer_engine_op_fuser), and so
    do AutoModel's MXFP8 experts. */
-static bool fuses_experts(const struct config *c, bool low)
+bool experts_are_fused(const struct config *c, bool low)
 {
     const struct knobs *k = &c->knobs;
     bool whole = (knobs_captured(k) & SCOPE_FULL) && k->capacity_factor <= 0;
     bool own = low && config_traits(c)->fused_mxfp8_experts;
-    return (whole || own) && k->precision == PREC_MXFP8;
+    return (whole || own || k->op_fuser) && k->precision == PREC_MXFP8;
+}
+
+/* Rows whose whole multiple each expert's are: the grouped kernels behind the op fuser take 256,
+   those that quantise 16, 32 with MXFP8 and 128 with NVFP4, where the kernels do not have to know
+   how long an expert is (megatron/core/transformer/moe/moe_utils.py get_align_size_for_quantization,
+   fp8_utils.py, fp4_utils.py). */
+static double rows_multiple(const struct config *c, bool low)
+{
+    const struct knobs *k = &c->knobs;
+    if (k->op_fuser || experts_are_fused(c, low)) return 256;
+    if (!low) return 1;
+    return k->precision == PREC_NVFP4 ? 128 : k->precision == PREC_MXFP8 ? 32 : 16;
+}
+
+/* Half of the last multiple is for nothing, and an expert has one at least. */
+double experts_filled_up(const struct config *c, bool low, double rows)
+{
+    double multiple = rows_multiple(c, low), local = (double)c->model.experts / c->knobs.ep;
+    if (rows <= 0 || multiple <= 1 || c->knobs.pad_to_capacity) return rows;
+    return local * fmax(multiple, rows / local + multiple / 2);
 }
 
 /* The fused experts' MXFP8 kernels gate, clamp and quantise in the GEMM's epilogue; only the
@@ -124,7 +144,7 @@ static const double generator_ops = 12;
 
 static void moe_work(struct work *w)
 {
-    w->fused_experts = fuses_experts(w->c, w->low);
+    w->fused_experts = experts_are_fused(w->c, w->low);
     router_work(w);
     experts_work(w);
     work_repeat(w, MOD_MOE, 0, generator_ops);

@@ -4,7 +4,8 @@
 
 MOEPLAN is the built program: its own laws are asked, by `calibrate --check`. ROWS is a file of measured kernels, one JSON object a
 line, as src/cmd/kernel_check.c reads them. Every coefficient stays where rules/platforms states it (a family's value, or a chip's);
---write puts the new values there. What is printed: errors by kind, of all rows, of shapes that were left out (one in four, by a hash
+--write puts the new values there. The fit starts from, and is pulled to, what src/cost/coefficient.h says of machines that nobody
+knows, so that it makes the same of the same rows however often it runs. What is printed: errors by kind, of all rows, of shapes that were left out (one in four, by a hash
 of the shape), and of chips that were left out (their own values then come from their family)."""
 import hashlib
 import json
@@ -16,7 +17,7 @@ import tempfile
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
-from platforms import Platforms, platform_file
+from platforms import Platforms, defaults, platform_file
 from solve import Problem, inverse_diagonal, spread
 
 SHORTEST = 20e-6   # seconds: below, launches and clocks are measured
@@ -48,13 +49,16 @@ BLOCKS = [
     ('scans', lambda r: r['op'] == 'gdn_scan_forward' and r.get('kernel') == 'chunk_gated_delta_rule',
      'scan_delta_rate scan_delta_bytes scan_delta_chunk_s'),
 ]
+EVERY = [n for _, _, names in BLOCKS for n in names.split()]
 # Kernels of other software than training's tell how chips compare: their own pace is fitted beside, and not shipped.
 FOREIGN = lambda r: r['op'].startswith('attention') and r.get('kernel')
-SD = {'gemm_start_s': 0.4, 'gemm_fp8_start_s': 0.4, 'gemm_block_start_s': 0.4, 'gemm_fp4_start_s': 0.4, 'deepep_nvlink': 0.05, 'nccl_nvlink': 0.1,
+SD = {'quantise_mxfp8': 0.05, 'gemm_start_s': 0.4, 'gemm_fp8_start_s': 0.4, 'gemm_block_start_s': 0.4, 'gemm_fp4_start_s': 0.4, 'deepep_nvlink': 0.05, 'nccl_nvlink': 0.1,
       'gemm_mxfp8': 0.05, 'gemm_fp4_training': 0.1, 'throttling': 0.5, 'throttling_low': 0.5}
 SD_OTHERS = 0.5
 # A chip without rows of its own takes the value of one of its generation.
 SIBLINGS = {'b200': 'gb200', 'b300': 'gb300', 'common': 'h200'}
+# Of a loop of the same GEMMs, as Transformer Engine's rows are, which draws another power than training: fitted beside, and left to runs.py.
+OTHERS = ('throttling', 'throttling_low')
 DEVIATION = 0.06   # log sd of a chip's own value around its family's, where the chip is left out
 
 
@@ -111,7 +115,7 @@ class Laws:
         return result
 
 
-def fit(moeplan, folder, platforms, rows, names, use=None, sd_of=None, rounds=8, frozen=()):
+def fit(moeplan, folder, platforms, rows, names, use=None, sd_of=None, rounds=8):
     chips = {r['chip'] for r in rows}
     keys = {(platforms.place(c, n), n) for c in chips for n in names}
     start = {k: platforms.stated[k] for k in keys}
@@ -121,7 +125,7 @@ def fit(moeplan, folder, platforms, rows, names, use=None, sd_of=None, rounds=8,
     for r in rows:
         count[kind(r)] += 1
     weights = [(4 if FOREIGN(r) else 20) / max(10, count[kind(r)]) for r in rows]
-    laws = Laws(moeplan, folder, platforms, rows, [*frozen, *names])   # what blocks before made is not built in
+    laws = Laws(moeplan, folder, platforms, rows, EVERY)   # none of them as built in
     paces = {}   # a foreign kernel's pace
 
     def predict(values):
@@ -166,33 +170,38 @@ def main():
     chips = {p for p in platforms.bases if p != 'common'}
     with open(path) as f:
         rows = [r for r in map(json.loads, f) if usable(r, chips)]
-    changed, spreads, counts, frozen = {}, {}, {}, []
+    start, stated = defaults(), dict(platforms.stated)
+    for k in stated:
+        if k[1] in EVERY:
+            platforms.stated[k] = start[k[1]]
+    changed, spreads, counts = {}, {}, {}
     with tempfile.TemporaryDirectory() as folder:
         for title, of, names in BLOCKS:
             names = names.split()
             own = [r for r in rows if of(r)]
             if not own:
                 continue
-            p, normal, final = fit(moeplan, folder, platforms, own, names, frozen=frozen)
+            p, normal, final = fit(moeplan, folder, platforms, own, names)
             values = p.values()
             print(f'{title}: {len(own)} rows, {len(values)} coefficients')
             report('all', own, final)
             if '--leave' in sys.argv:
                 keep = [hashed(r) % 4 != 0 for r in own]
-                left = fit(moeplan, folder, platforms, own, names, keep, frozen=frozen)[2]
+                left = fit(moeplan, folder, platforms, own, names, keep)[2]
                 report('shapes left out', own, left, [not k for k in keep])
             variances = inverse_diagonal(normal)
             for j, k in enumerate(p.keys):
                 sibling = (SIBLINGS.get(k[0]), k[1])
-                if p.felt(j) == 0 and sibling in values:
-                    values[k] = values[sibling]
+                if p.felt(j) == 0:
+                    platforms.stated[k] = values[k] = values.get(sibling, stated[k])   # without a sibling's it was not fitted at all
+                    if sibling not in values:
+                        continue
                 platforms.stated[k] = changed[k] = values[k]
                 spreads[k] = max(0.02, min(0.3, 3 * math.sqrt(variances[j])))
                 counts[k] = p.felt(j)
                 print(f'    {k[0]:8s} {k[1]:34s} {values[k]:.4g}  n={counts[k]}')
-            frozen += names
     if '--write' in sys.argv:
-        platforms.write(changed, spreads, counts)
+        platforms.write({k: x for k, x in changed.items() if k[1] not in OTHERS}, spreads, counts)
 
 
 if __name__ == '__main__':

@@ -72,6 +72,12 @@ class Platforms:
                 f.write(text)
 
 
+def defaults():
+    """The coefficients of machines that say nothing."""
+    with open(os.path.join(ROOT, '..', '..', 'src', 'cost', 'coefficient.h')) as f:
+        return {n: float(x) for n, x in re.findall(r'X\((\w+),[\s\\]*([0-9.e-]+)\)', f.read())}
+
+
 def platform_file(path, chip, values):
     """A platform file that starts from `chip` and has other values, each with the log sd of its interval."""
     with open(path, 'w') as f:

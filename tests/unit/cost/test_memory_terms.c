@@ -234,6 +234,17 @@ static void recomputed_moe_modules_free_their_tensors(void **state)
     assert_near(l.all - l.kept, rows * (2 * 1024 + 2 * 3 * 512 + 4) + 4096 * 8 * (12 + 8), 1e-12);
 }
 
+/* 128 more for the one expert of a rank: the permuted rows, FC1's output, the activation in BF16.
+ */
+static void rows_that_fill_an_expert_up_are_kept(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    struct layer_kind kind = {MIXER_ATTENTION, FFN_MOE};
+    double before = measured(c, kind).kept;
+    c->knobs.op_fuser = true;
+    assert_near(measured(c, kind).kept - before, 128 * (2 * 1024 + 2 * 3 * 512 + 4), 1e-12);
+}
+
 /* Where a token meets two experts, two rows each; HybridEP's dispatch output lives beside them. */
 static void dispatched_rows_may_live_twice(void **state)
 {
@@ -365,6 +376,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(four_bit_models_are_loaded_whole),
     cmocka_unit_test(a_dense_layer_keeps),
     cmocka_unit_test(recomputed_moe_modules_free_their_tensors),
+    cmocka_unit_test(rows_that_fill_an_expert_up_are_kept),
     cmocka_unit_test(dispatched_rows_may_live_twice),
     cmocka_unit_test(buffers_of_a_fixed_size),
     cmocka_unit_test(full_recomputation_keeps_inputs_and_makes_one_layer_again),

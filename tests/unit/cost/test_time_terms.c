@@ -321,6 +321,37 @@ static void expert_tensor_parallelism_gathers_rows(void **state)
     assert_true(layer_of(c, moe_layer).forward.tp > 0);
 }
 
+/* 4096 tokens choose two of eight experts, each on a rank of its own: 8192 rows meet there.
+   Quantised kernels want whole multiples, of which the last is half full in the mean, and one at
+   least. */
+static void experts_rows_are_filled_up(void **state)
+{
+    static const struct {
+        enum precision precision;
+        bool op_fuser, padded;
+        int64_t seq;
+        double rows;
+    } cases[] = {
+        {PREC_BF16, false, false, 4096, 8192},
+        {PREC_FP8_TENSORWISE, false, false, 4096, 8200},
+        {PREC_FP8_BLOCKWISE, false, false, 4096, 8200},
+        {PREC_MXFP8, false, false, 4096, 8208},
+        {PREC_NVFP4, false, false, 4096, 8256},
+        {PREC_BF16, true, false, 4096, 8320},
+        {PREC_MXFP8, true, false, 4096, 8320},
+        {PREC_MXFP8, true, false, 32, 256},
+        {PREC_MXFP8, true, true, 4096, 8192},
+    };
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        c->knobs.precision = cases[i].precision;
+        c->knobs.op_fuser = cases[i].op_fuser;
+        c->knobs.pad_to_capacity = cases[i].padded;
+        c->knobs.seq = cases[i].seq;
+        assert_near(timing_of(c).rows, cases[i].rows, 1e-12);
+    }
+}
+
 /* A capacity c loads the hottest rank by 1 + 0.05 (c - 1)^2, three at most; padding by c. */
 static void the_hottest_rank_by_capacity(void **state)
 {
@@ -577,6 +608,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(automodel_stops_recomputing_early),
     cmocka_unit_test(biases_of_experts_are_passes),
     cmocka_unit_test(expert_tensor_parallelism_gathers_rows),
+    cmocka_unit_test(experts_rows_are_filled_up),
     cmocka_unit_test(the_hottest_rank_by_capacity),
     cmocka_unit_test(a_shared_expert_hides_half),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
