@@ -57,7 +57,6 @@ static const struct aliases plain[] = {
 static const struct aliases vision[] = {
     {P_vision_num_layers, "depth num_hidden_layers"},
     {P_vision_hidden_size, "hidden_size embed_dim"},
-    {P_vision_ffn_hidden_size, "intermediate_size"},
     {P_vision_num_attention_heads, "num_heads num_attention_heads"},
     {P_vision_patch_size, "patch_size"},
     {P_vision_spatial_merge_size, "spatial_merge_size merge_size"},
@@ -281,7 +280,8 @@ static void read_vision(struct hf *h)
     v.text = config;
     for (size_t i = 0; i < sizeof vision / sizeof *vision; i++)
         hf_add_count(&v, vision[i].param, vision[i].keys);
-    if (h->traits & HF_VISION_OUT) hf_add_count(&v, P_vision_ffn_hidden_size, "out_hidden_size");
+    hf_add_count(&v, P_vision_ffn_hidden_size,
+                 h->traits & HF_VISION_OUT ? "out_hidden_size" : "intermediate_size");
     const struct node *levels = node_get(config, STR("deepstack_visual_indexes"));
     if (levels && levels->kind == NODE_LIST && levels->n > 0 && levels->n < HF_MAX_LAYERS)
         model_add_field(h->arena, h->m, P_vision_num_deepstack_layers,
