@@ -131,6 +131,13 @@ cat >"$dir/hf/config.json" <<EOF
 EOF
 (cd "$dir/hf" && "$moeplan" suggest --gpus 8 --platform h100 --format json) | grep -q '"plans":' || fail "config.json of the folder is not read"
 
+# a plan keeps the class, without which AutoModel would be taken to shard its experts
+sed 's/Qwen3MoeForCausalLM/OtherForCausalLM/' "$dir/hf/config.json" >"$dir/other.json"
+suggest 0 "wrote" "$dir/other.json" --gpus 8 --platform b200 --framework automodel --task peft --save-dir "$dir/other"
+told=$(sed 's/"memory"/\n&/' "$dir/other/answer.json" | sed -n 's/^"memory":{"peak_gib":\([0-9.]*\).*/\1/p' | head -n 1)
+read=$("$moeplan" estimate "$dir/other/plan.yaml" --format json | sed 's/"memory"/\n&/' | sed -n 's/^"memory":{"peak_gib":\([0-9.]*\).*/\1/p' | head -n 1)
+[ -n "$told" ] && [ "$told" = "$read" ] || fail "the plan of a class of its own is read as $read GiB instead of $told"
+
 # groups of six are served by no library of the exchange, and lie across nodes of eight
 sed -i 's/"num_experts": 128/"num_experts": 96/' "$dir/hf/config.json"
 suggest 0 "moe-token-dispatcher-type alltoall" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --format flags
