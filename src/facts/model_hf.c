@@ -181,8 +181,9 @@ static void read_router(struct hf *h)
                                  "moe_router_activation_func moe_router_score_function");
     bool bias = has_expert_bias(h);
     if (bias) hf_add(h, P_moe_router_enable_expert_bias, value_bool(true), "the router's method");
-    if (said.n == 0 && (bias || h->traits & HF_SIGMOID)) said = STR("sigmoid");
-    if (str_is_any(said, "softmax|sigmoid|sqrtsoftplus"))
+    bool known = str_is_any(said, "softmax|sigmoid|sqrtsoftplus"); /* dots.llm1: noaux_tc */
+    if (!known && (bias || h->traits & HF_SIGMOID)) said = STR("sigmoid"), known = true;
+    if (known)
         hf_add(h, P_moe_router_score_function, value_string(said),
                "scoring_func, or the expert bias");
     if (hf_count(h, "n_group num_expert_group") > 1) {

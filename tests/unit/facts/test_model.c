@@ -209,6 +209,10 @@ static void families_mean_what_their_configs_leave_out(void **state)
          "\"score_func\":\"sigmoid\",\"route_scale\":2.5}",
          "first_k_dense_replace:1; attention_output_gate:true; post_layernorms:true; "
          "moe_router_score_function:sigmoid; moe_router_topk_scaling_factor:2.5"},
+        {"{\"model_type\":\"dots1\"," BASE MOE
+         "\"intermediate_size\":256,\"moe_intermediate_size\":32,"
+         "\"scoring_func\":\"noaux_tc\",\"topk_method\":\"noaux_tc\"}",
+         "moe_router_score_function:sigmoid; moe_router_enable_expert_bias:true"},
         {"{\"model_type\":\"git\"," BASE MOE
          "\"intermediate_size\":256,\"moe_intermediate_size\":32,\"residual_moe\":true}",
          "moe_shared_expert_intermediate_size:256; moe_ffn_hidden_size:32"},
