@@ -290,6 +290,7 @@ static void save_reasons(struct saving *s, const struct ask *ask, const struct o
 {
     struct arena *a = s->c->keep;
     struct buf marked = buf_new(a), text = buf_new(a);
+    buf_add(&text, STR("# moeplan: format=none\n")); /* commands in it are for who reads it */
     suggest_first(a, ask, all, taken, (struct view){0}, STR(""), &marked);
     show_full(s->c, ask, all, taken, &marked);
     buf_add(&text, page_render(a, buf_str(&marked), (struct view){0}));
