@@ -55,8 +55,8 @@ static const struct aliases plain[] = {
 };
 
 static const struct aliases vision[] = {
-    {P_vision_num_layers, "depth num_hidden_layers"},
-    {P_vision_hidden_size, "hidden_size embed_dim"},
+    {P_vision_num_layers, "depth num_hidden_layers layers"},
+    {P_vision_hidden_size, "embed_dim hidden_size width"}, /* Qwen2-VL: hidden_size is the text's */
     {P_vision_num_attention_heads, "num_heads num_attention_heads"},
     {P_vision_patch_size, "patch_size"},
     {P_vision_spatial_merge_size, "spatial_merge_size merge_size"},
@@ -272,17 +272,30 @@ static void read_ffn(struct hf *h)
 
 /* ---- the rest ---- */
 
+/* mlp_ratio: the width of a vision block's FFN over the block's own. */
+static void read_ratio(struct hf *v)
+{
+    const struct node *n;
+    double ratio = hf_number(v, "mlp_ratio", 0, &n);
+    int64_t width = hf_given(v, P_vision_hidden_size);
+    if (hf_given(v, P_vision_ffn_hidden_size) || !(ratio > 0 && ratio <= 64) || width <= 0) return;
+    model_add_field(v->arena, v->m, P_vision_ffn_hidden_size,
+                    value_int((int64_t)(ratio * (double)width + 0.5)), n, STR("mlp_ratio"));
+}
+
 static void read_vision(struct hf *h)
 {
     const struct node *root = node_get(h->outer, STR("thinker_config"));
     const struct node *config = node_get(root ? root : h->outer, STR("vision_config"));
     if (!config || config->kind != NODE_MAP) return;
     struct hf v = *h;
+    size_t before = h->m->fields.n;
     v.text = config;
     for (size_t i = 0; i < sizeof vision / sizeof *vision; i++)
         hf_add_count(&v, vision[i].param, vision[i].keys);
     hf_add_count(&v, P_vision_ffn_hidden_size,
                  h->traits & HF_VISION_OUT ? "out_hidden_size" : "intermediate_size");
+    read_ratio(&v);
     const struct node *levels = node_get(config, STR("deepstack_visual_indexes"));
     if (levels && levels->kind == NODE_LIST && levels->n > 0 && levels->n < HF_MAX_LAYERS)
         model_add_field(h->arena, h->m, P_vision_num_deepstack_layers,
@@ -291,8 +304,10 @@ static void read_vision(struct hf *h)
         hf_add(h, P_vision_gated_linear_unit, value_bool(true),
                "model_type and hidden_act of the vision tower");
     if (!hf_given(h, P_vision_num_layers) || !hf_given(h, P_vision_hidden_size) ||
-        !hf_given(h, P_vision_ffn_hidden_size))
+        !hf_given(h, P_vision_ffn_hidden_size)) {
         model_add_note(h->arena, h->m, "the vision tower's sizes are not given: it is left out");
+        h->m->fields.n = before;
+    }
     h->good = h->good && v.good;
 }
 

@@ -236,6 +236,10 @@ static void families_mean_what_their_configs_leave_out(void **state)
          "\"vision_config\":{\"depth\":2,\"hidden_size\":32,\"intermediate_size\":256,"
          "\"out_hidden_size\":64,\"num_heads\":4,\"patch_size\":14}}",
          "vision_ffn_hidden_size:64"},
+        {"{\"model_type\":\"qwen2_vl\"," BASE "\"num_hidden_layers\":3,\"intermediate_size\":256,"
+         "\"vision_config\":{\"depth\":2,\"hidden_size\":64,\"embed_dim\":48,\"mlp_ratio\":3.734,"
+         "\"num_heads\":4,\"patch_size\":14}}",
+         "vision_hidden_size:48; vision_ffn_hidden_size:179"},
     };
 #undef MOE
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -282,6 +286,16 @@ static void what_is_not_counted_is_noted(void **state)
         if (!said) print_message("case %zu lacks: %s\n", i, cases[i].note);
         assert_true(said);
     }
+}
+
+static void half_a_tower_is_left_out_whole(void **state)
+{
+    struct reading r = read_model(*state, "{\"model_type\":\"qwen2_vl\"," BASE
+                                          "\"num_hidden_layers\":3,\"intermediate_size\":256,"
+                                          "\"vision_config\":{\"depth\":2,\"hidden_size\":64}}");
+    assert_non_null(r.model);
+    assert_null(model_field_get(r.model, P_vision_num_layers));
+    assert_int_equal(r.model->notes.n, 1);
 }
 
 static void an_unknown_family_is_taken_with_a_note(void **state)
@@ -432,6 +446,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(families_mean_what_they_do_not_say),
     cmocka_unit_test(families_mean_what_their_configs_leave_out),
     cmocka_unit_test(what_is_not_counted_is_noted),
+    cmocka_unit_test(half_a_tower_is_left_out_whole),
     cmocka_unit_test(an_unknown_family_is_taken_with_a_note),
     cmocka_unit_test(a_kind_of_layer_that_nothing_counts_is_noted),
     cmocka_unit_test(a_missing_field_is_named_with_its_aliases),
