@@ -307,6 +307,8 @@ static bool prepare(struct planner *p)
     out->base.unstated = 0; /* the plan is what it states */
     /* What is said of it holds of whatever TP, not of the one that stands here yet. */
     out->base.knobs.sequence_parallel = facts_bool(request->facts, P_sequence_parallel, false);
+    if (!fact_is_set(facts_get(request->facts, P_cp_comm_type)))
+        out->base.knobs.cp_comm = CP_NEEDED;
     if (!check_targets(request->facts, &out->base)) return false;
     const struct knob **pins;
     p->n_pins = pinned_knobs(p->arena, request, &pins);

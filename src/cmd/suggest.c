@@ -290,6 +290,7 @@ static void save_reasons(struct saving *s, const struct ask *ask, const struct o
 {
     struct arena *a = s->c->keep;
     struct buf marked = buf_new(a), text = buf_new(a);
+    buf_add(&text, STR("# moeplan: format=none\n")); /* commands in it are for who reads it */
     suggest_first(a, ask, all, taken, (struct view){0}, STR(""), &marked);
     show_full(s->c, ask, all, taken, &marked);
     buf_add(&text, page_render(a, buf_str(&marked), (struct view){0}));
@@ -412,8 +413,9 @@ static int run(struct cmd_context *c)
 
 static const struct option options[] = {
     {"gpus", "N|min|A..B",
-     "GPUs of the job; min: the fewest, up to 16384, with a plan; several, as 64..4096 or 64,96: a "
-     "table"},
+     "GPUs of the job; min: the fewest whole nodes with a plan, or part of one, up to 16384; "
+     "several, as "
+     "64..4096 or 64,96: a table"},
     {"platform", "P",
      "platform name (moeplan platforms) or a platform file; several, as h100,gb200: a table"},
     {"framework", "F",

@@ -188,7 +188,7 @@ double comm_context(const struct timing *t, double kv_bytes, double q_bytes, dou
 {
     const struct knobs *k = &t->config->knobs;
     double c = k->cp, span = c * k->tp;
-    if (k->cp_comm == CP_GATHER) return comm_collective(t, c * kv_bytes, c, span);
+    if (config_cp_comm(t->config) == CP_GATHER) return comm_collective(t, c * kv_bytes, c, span);
     double rate = span <= t->domain ? t->f.nvlink * machine_of(t)->nvlink_bytes_per_s
                                     : t->f.nic * machine_of(t)->nic_bytes_per_s;
     double ring = fmax(0, kv_bytes * (c - 1) / rate - t->f.cp_hidden * core_s);

@@ -178,9 +178,11 @@ double attention_backward(const struct timing *t, const struct attention *x)
 
 /* With a gather a rank's two chunks of the sequence are a kernel each (transformer_engine
    context_parallel.py, AttnFuncWithCPAndKVAllGather). */
-static double steps_of(const struct knobs *k)
+static double steps_of(const struct config *c)
 {
-    return k->cp_comm == CP_RING ? k->cp : k->cp_comm == CP_HEADS || k->cp == 1 ? 1 : 2;
+    enum cp_comm comm = config_cp_comm(c);
+    int cp = c->knobs.cp;
+    return comm == CP_RING ? cp : comm == CP_HEADS || cp == 1 ? 1 : 2;
 }
 
 void kernel_attention(const struct timing *t, const struct core *s, struct pass *forward,
@@ -190,7 +192,7 @@ void kernel_attention(const struct timing *t, const struct core *s, struct pass 
     struct attention x = {.queries = t->tokens * s->heads,
                           .seq = documents_attended(k),
                           .window = s->window,
-                          .steps = steps_of(k),
+                          .steps = steps_of(t->config),
                           .qk_dim = s->qk_dim,
                           .v_dim = s->v_dim,
                           .deterministic = k->deterministic};

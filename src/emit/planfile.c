@@ -67,6 +67,8 @@ static struct value model_value(struct arena *a, const struct facts *f)
         if (!is_own_field(f, named, m->fields.items[i].param))
             add_field(&e, m->fields.items[i].param, m->fields.items[i].value);
     if (catalogue) add(&e, STR("base"), value_string(m->id));
+    if (m && !catalogue && m->architecture.n && !model_field_get(m, P_model_architecture))
+        add_field(&e, P_model_architecture, value_string(m->architecture)); /* AutoModel's class */
     for (int i = 0; i < (int)param_count; i++)
         if (is_own_field(f, named, i)) add_field(&e, i, f->items[i].value);
     if (!e.keys.n) return value_unknown();

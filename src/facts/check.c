@@ -182,7 +182,10 @@ static bool bad_type(struct arena *a, struct diags *diags, const struct param *p
         diags, SEVERITY_ERROR, "value-type", at, "%.*s takes %s%s%.*s, not %s", STR_ARG(written),
         param_type_words(p->type), unit.n ? " in" : "", STR_ARG(unit), value_text(a, v).p);
     d->parameter = p->name;
-    if (has_suffix(v) && (number || p->type == PARAM_INT))
+    double plain;
+    if (v.kind == VALUE_STRING && num_parse_double(v.s, &plain))
+        diag_help(diags, d, "in quotes it is a text: write the number without them");
+    else if (has_suffix(v) && (number || p->type == PARAM_INT))
         diag_help(diags, d, "write the number without a unit%s%.*s", range.n ? ", " : "",
                   STR_ARG(range));
     else

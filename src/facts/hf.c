@@ -11,25 +11,39 @@ static const struct family families[] = {
     {"jamba", HF_EXPERT_WIDTH | HF_BOTH_WIDTHS},
     {"arctic", HF_EXPERT_WIDTH | HF_DENSE_BESIDE},
     {"granitemoe granitemoeshared granitemoehybrid", HF_EXPERT_WIDTH | HF_TIED},
-    {"hunyuan_v1_moe", HF_EXPERT_WIDTH},
+    {"hunyuan hunyuan_v1_moe", HF_EXPERT_WIDTH},
+    {"hy_v3", HF_QK_NORM | HF_EXPERT_BIAS},
+    {"xverse", HF_EXPERT_WIDTH},
+    {"grok-1", HF_EXPERT_WIDTH | HF_POST_NORMS},
+    {"minimax minimax_text_01 minimax_m1", HF_EXPERT_WIDTH},
     {"llama4 llama4_text", HF_EXPERT_WIDTH | HF_SHARED_IS_EXPERT | HF_L2_QK_NORM | HF_SIGMOID},
     {"gpt_oss", HF_EXPERT_WIDTH | HF_ALL_BIAS | HF_SINKS | HF_CLAMPED_GATE},
     {"minimax_m2", HF_EXPERT_WIDTH | HF_QK_NORM | HF_QK_NORM_FULL},
     {"minimax_m3 minimax_m3_vl", HF_EXPERT_WIDTH | HF_QK_NORM},
-    {"olmoe", HF_EXPERT_WIDTH | HF_QK_NORM | HF_QK_NORM_FULL},
+    {"olmoe flex_olmo", HF_EXPERT_WIDTH | HF_QK_NORM | HF_QK_NORM_FULL},
+    {"olmo2 olmo3", HF_QK_NORM | HF_QK_NORM_FULL},
     {"phimoe", HF_EXPERT_WIDTH | HF_QKV_BIAS | HF_LAYER_NORM},
     {"dbrx", HF_LAYER_NORM},
-    {"qwen2 qwen2_vl", HF_QKV_BIAS},
+    {"qwen2 qwen2_vl Dream", HF_QKV_BIAS},
     {"qwen2_5_vl", HF_QKV_BIAS | HF_GATED_VISION},
     {"qwen2_moe", HF_QKV_BIAS | HF_SHARED_GATE},
     {"qwen3 qwen3_moe qwen3_vl qwen3_vl_text qwen3_vl_moe qwen3_vl_moe_text qwen3_omni_moe "
-     "qwen3_omni_moe_thinker qwen3_omni_moe_text",
+     "qwen3_omni_moe_thinker qwen3_omni_moe_text sdar sdar_moe llada_moe exaone4 exaone4_5 "
+     "exaone4_5_text lfm2_moe",
      HF_QK_NORM},
+    {"dots1 exaone_moe", HF_QK_NORM | HF_EXPERT_BIAS},
+    {"afmoe", HF_QK_NORM | HF_POST_NORMS | HF_OUTPUT_GATE | HF_EXPERT_BIAS},
+    {"apertus", HF_QK_NORM | HF_NOT_GATED},
     {"qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text",
      HF_QK_NORM | HF_SHARED_GATE | HF_OUTPUT_GATE},
-    {"glm4_moe glm4_moe_lite glm_moe_dsa", HF_EXPERT_BIAS},
-    {"glm4v_moe glm4v_moe_text", HF_EXPERT_BIAS | HF_GATED_VISION},
+    {"glm4_moe glm4_moe_lite glm_moe_dsa solar_open", HF_EXPERT_BIAS},
+    {"glm4v_moe glm4v_moe_text", HF_EXPERT_BIAS | HF_GATED_VISION | HF_VISION_OUT},
+    {"glm4v glm4v_text", HF_POST_NORMS | HF_GATED_VISION | HF_VISION_OUT},
+    {"glm4 ouro", HF_POST_NORMS},
     {"nemotron_h", HF_NOT_GATED | HF_EXPERT_BIAS},
+    {"gemma", HF_TIED},
+    {"cohere cohere2", HF_TIED | HF_LAYER_NORM},
+    {"gpt_neox phi starcoder2", HF_NOT_GATED | HF_LAYER_NORM | HF_ALL_BIAS},
     {"gemma2", HF_TIED | HF_POST_NORMS | HF_HALF_WINDOW},
     {"gemma3 gemma3_text", HF_TIED | HF_POST_NORMS | HF_QK_NORM | HF_SIXTH_FULL},
     {"gemma4 gemma4_text", HF_TIED | HF_POST_NORMS | HF_QK_NORM | HF_DENSE_BESIDE},
@@ -38,8 +52,10 @@ static const struct family families[] = {
     {"step3p5 step3p7", HF_QK_NORM | HF_EXPERT_BIAS},
     {"deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 kimi_k3 "
      "kimi_linear bailing_moe bailing_moe_v2 "
-     "ernie4_5_moe mimo llama mistral nemotron-nas exaone4 exaone4_5 "
-     "exaone4_5_text muse_glimmer muse_glimmer_text",
+     "bailing_moe_linear bailing_hybrid llada2_moe "
+     "ernie4_5 ernie4_5_moe mimo llama mistral mistral3 nemotron-nas "
+     "muse_glimmer muse_glimmer_text deepseek deepseek_vl_v2 kimi_vl aria longcat_flash step3_vl "
+     "hunyuan_v1_dense seed_oss phi3 smollm3 internlm2 baichuan glm granite bamba llada",
      0},
 };
 
@@ -68,9 +84,20 @@ struct value hf_value(const struct hf *h, const struct node *node)
     return node ? node_value(h->arena, node, SCALAR_CORE) : value_null();
 }
 
+void hf_asked(const struct hf *h, const char *keys)
+{
+    struct str rest = str_of(keys), key;
+    while (str_split(&rest, ' ', &key)) {
+        struct str top;
+        str_split(&key, '.', &top);
+        if (node_get(h->text, top)) *VEC_PUSH(h->arena, &h->asked->names) = top;
+    }
+}
+
 const struct node *hf_look(const struct hf *h, const char *keys, struct str *alias)
 {
     struct str rest = str_of(keys), key;
+    hf_asked(h, keys);
     while (str_split(&rest, ' ', &key)) {
         const struct node *n = node_at(h->text, key);
         if (hf_value(h, n).kind == VALUE_NULL) continue;
@@ -78,6 +105,13 @@ const struct node *hf_look(const struct hf *h, const char *keys, struct str *ali
         return n;
     }
     return NULL;
+}
+
+const struct node *hf_list(const struct hf *h, const char *key)
+{
+    hf_asked(h, key);
+    const struct node *n = node_at(h->text, str_of(key));
+    return n && n->kind == NODE_LIST && n->n > 0 ? n : NULL;
 }
 
 static void defect(struct hf *h, const struct node *at, struct str name, const char *what)
@@ -110,8 +144,9 @@ static struct value uniform(struct hf *h, const struct node *n, const char *name
     for (size_t i = 1; i < v.list->n; i++)
         if (!value_eq(v.list->items[0], v.list->items[i])) {
             model_add_note(h->arena, h->m,
-                           "%s differs from layer to layer; the first layer's is taken for all",
-                           name);
+                           "%s is a list of %zu values that differ; the first is taken for all "
+                           "layers and experts",
+                           name, v.list->n);
             break;
         }
     return v.list->n > 0 ? v.list->items[0] : value_null();

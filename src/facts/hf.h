@@ -33,16 +33,24 @@ enum {
     HF_SIXTH_FULL = 1 << 19,       /* all layers but every sixth have the window */
     HF_WINDOW_FLAGS = 1 << 20,     /* hybrid_layer_pattern says which layers have the window */
     HF_GATED_VISION = 1 << 21,     /* the vision tower's MLPs have a gate */
+    HF_VISION_OUT = 1 << 24,       /* … and out_hidden_size as their width */
 };
 
 enum { HF_MAX_LAYERS = 1024 };
+
+/* The keys of the language model's part that have been looked for, in any order, some twice. */
+struct hf_asked {
+    VEC(struct str) names;
+};
 
 struct hf {
     struct arena *arena;
     struct diags *diags;
     struct model_input *m;
     const struct node *outer, *text; /* the whole config, and the part about the language model */
+    struct hf_asked *asked;
     unsigned traits;
+    bool known; /* the family is */
     int64_t layers;
     bool good;
 };
@@ -59,6 +67,10 @@ struct value hf_value(const struct hf *h, const struct node *node);
 
 /* The first that holds something; NULL when there is none. *alias (may be NULL) is its name. */
 const struct node *hf_look(const struct hf *h, const char *keys, struct str *alias);
+/* A list that is not empty; NULL when there is none. */
+const struct node *hf_list(const struct hf *h, const char *key);
+/* Says that these keys are read, which every look-up here does. */
+void hf_asked(const struct hf *h, const char *keys);
 /* A count: a positive integer within int; 0 when absent, null or zero. Anything else is an
    error. */
 int64_t hf_count(struct hf *h, const char *keys);

@@ -15,8 +15,8 @@ struct flags {
 /* A list of numbers or words a layer, where `on` is one of the words. */
 static bool flags_of_list(const struct hf *h, const char *key, const char *on, struct flags *out)
 {
-    const struct node *list = node_get(h->text, str_of(key));
-    if (!list || list->kind != NODE_LIST || list->n == 0 || list->n > HF_MAX_LAYERS) return false;
+    const struct node *list = hf_list(h, key);
+    if (!list || list->n > HF_MAX_LAYERS) return false;
     out->n = (int64_t)list->n;
     for (size_t i = 0; i < list->n; i++)
         out->on[i] = list->items[i]->kind == NODE_SCALAR && hf_has_word(on, list->items[i]->text);
@@ -27,8 +27,9 @@ static bool flags_of_list(const struct hf *h, const char *key, const char *on, s
    as the dense ones. */
 static bool flags_of_numbers(const struct hf *h, const char *key, bool on, struct flags *out)
 {
+    hf_asked(h, key);
     const struct node *n = node_get(h->text, str_of(key));
-    if (!n || (n->kind == NODE_LIST && n->n == 0)) return false;
+    if (hf_value(h, n).kind == VALUE_NULL || (n->kind == NODE_LIST && n->n == 0)) return false;
     struct str rest = n->kind == NODE_SCALAR ? n->text : (struct str){"", 0}, part;
     VEC(struct str) words = {0};
     if (n->kind == NODE_LIST)
@@ -92,7 +93,8 @@ static void read_moe_layers(struct hf *h)
     struct flags moe = {.n = h->layers}, listed = {.n = h->layers};
     flags_of_rules(h, &moe);
     bool has_list = flags_of_list(h, "mlp_layer_types", "sparse", &listed) ||
-                    flags_of_list(h, "moe_layer_freq", "1 true", &listed);
+                    flags_of_list(h, "moe_layer_freq", "1 true", &listed) ||
+                    flags_of_list(h, "is_moe_layer", "1 true", &listed);
     if (has_list && listed.n != h->layers)
         hf_defect(h, h->text, P_moe_layer_freq,
                   "the list of MoE layers is not as long as there are layers");
@@ -184,13 +186,27 @@ static void read_windows(struct hf *h)
     if (listed) hf_add(h, P_window_attn_skip_freq, pattern_value(h, &window), "layer_types");
 }
 
+/* Linear attention whose heads the config does not size, as in MiniMax-Text-01 and Ling 2.5. */
+static void note_lightning(struct hf *h)
+{
+    struct flags linear = {.n = h->layers};
+    bool on = flags_of_list(h, "attn_type_list", "0", &linear) ||
+              flags_of_list(h, "layer_types", "linear_attention", &linear);
+    if ((on && any_on(&linear)) || hf_count(h, "layer_group_size") > 1)
+        model_add_note(h->arena, h->m,
+                       "the layers with lightning attention are counted as full attention");
+}
+
 static void read_linear(struct hf *h)
 {
-    if (!hf_given(h, P_linear_num_key_heads)) return;
+    if (!hf_given(h, P_linear_num_key_heads)) {
+        note_lightning(h);
+        return;
+    }
     struct flags linear = {.n = h->layers};
     int64_t interval = hf_count(h, "full_attention_interval");
-    const struct node *full = node_at(h->text, STR("linear_attn_config.full_attn_layers"));
-    if (full && full->kind == NODE_LIST) { /* layers counted from 1 */
+    const struct node *full = hf_list(h, "linear_attn_config.full_attn_layers");
+    if (full) { /* layers counted from 1 */
         for (int64_t i = 0; i < linear.n; i++)
             linear.on[i] = true;
         for (size_t i = 0; i < full->n; i++) {
@@ -258,17 +274,29 @@ static struct str jamba_letters(struct hf *h)
     return pair_letters(h, &state, &moe);
 }
 
-/* Granite 4: layer_types names the mixers, and every layer has the experts where there are any.
-   Empty when there is no Mamba among them. */
+/* Granite 4: layer_types names the mixers, and every layer has the experts where there are any;
+   Bamba numbers those with attention. Empty when there is no Mamba among them. */
 static struct str typed_letters(struct hf *h)
 {
     struct flags state = {.n = h->layers}, moe = {.n = h->layers};
-    if (!flags_of_list(h, "layer_types", "mamba mamba2", &state) || !any_on(&state))
-        return (struct str){"", 0};
+    for (int64_t i = 0; i < h->layers; i++)
+        state.on[i] = true;
+    bool listed = flags_of_numbers(h, "attn_layer_indices", false, &state) ||
+                  flags_of_list(h, "layer_types", "mamba mamba2", &state);
+    if (!listed || !any_on(&state)) return (struct str){"", 0};
     if (!check_length(h, P_hybrid_layer_pattern, state.n)) return (struct str){"", 0};
     for (int64_t i = 0; i < h->layers; i++)
         moe.on[i] = hf_given(h, P_num_moe_experts) > 1;
     return pair_letters(h, &state, &moe);
+}
+
+/* Falcon-H1 has Mamba beside the attention of every layer; Granite 4 sizes it where no layer has
+   it. */
+static void note_stateless(struct hf *h)
+{
+    if (hf_given(h, P_mamba_num_heads) && !hf_list(h, "layer_types"))
+        model_add_note(h->arena, h->m,
+                       "Mamba's sizes are given, but not which layers have it: it is left out");
 }
 
 static void read_hybrid(struct hf *h)
@@ -279,7 +307,10 @@ static void read_hybrid(struct hf *h)
         hf_look(h, "hybrid_override_pattern layers_block_type hybrid_layer_pattern", &alias);
     bool jamba = hf_look(h, "attn_layer_period", NULL) != NULL;
     struct str pattern = n ? letters(h, n) : jamba ? jamba_letters(h) : typed_letters(h);
-    if (pattern.n == 0) return;
+    if (pattern.n == 0) {
+        note_stateless(h);
+        return;
+    }
     /* a letter is a layer in Megatron-core, and a layer of pairs has two */
     if (!n || h->layers == 0) h->layers = (int64_t)pattern.n;
     if (n && (int64_t)pattern.n != h->layers)
@@ -297,8 +328,8 @@ static void note_unknown_kinds(struct hf *h)
 {
     static const char known[] = "full_attention attention sliding_attention linear_attention "
                                 "deepseek_sparse_attention chunked_attention mamba mamba2";
-    const struct node *list = node_get(h->text, STR("layer_types"));
-    for (size_t i = 0; list && list->kind == NODE_LIST && i < list->n; i++) {
+    const struct node *list = hf_list(h, "layer_types");
+    for (size_t i = 0; list && i < list->n; i++) {
         struct str word = list->items[i]->text;
         if (list->items[i]->kind != NODE_SCALAR || hf_has_word(known, word)) continue;
         model_add_note(h->arena, h->m,

@@ -207,6 +207,20 @@ static const struct model_input *from_document(struct arena *a, struct diags *di
     return from_node(a, diags, is_plan ? model : doc, depth);
 }
 
+/* The model with what its file made warn as notes: who asks for an answer sees no warnings. */
+static const struct model_input *with_warnings(struct arena *a, const struct diags *diags,
+                                               size_t from, const struct model_input *m)
+{
+    struct model_input *own = arena_dup(a, m, sizeof *m);
+    own->notes.cap = own->notes.n; /* additions go to room of its own */
+    for (size_t i = from; i < diags->n; i++) {
+        const struct diag *d = &diags->items[i];
+        if (d->severity == SEVERITY_WARNING)
+            model_add_note(a, own, "line %u: %.*s", d->at.line, STR_ARG(d->message));
+    }
+    return own;
+}
+
 /* A model file, or a config.json. */
 static const struct model_input *from_file(struct arena *a, struct diags *diags, struct str path,
                                            struct str text, int depth)
@@ -218,7 +232,7 @@ static const struct model_input *from_file(struct arena *a, struct diags *diags,
     bool loaded = doc_load(a, diags, source, &docs);
     bool mapping = loaded && docs.n == 1 && docs.items[0]->kind == NODE_MAP;
     if (mapping) m = from_document(a, diags, path, docs.items[0], depth);
-    if (m) return m;
+    if (m) return with_warnings(a, diags, before, m);
     size_t after = diags->n;
     if (is_recipe(diags, path, text, source, mapping ? docs.items[0] : NULL)) {
         diags->items[before] = diags->items[after]; /* in place of all that it is not */

@@ -195,7 +195,9 @@ struct recipe recipe_read(struct arena *a, struct diags *diags, uint32_t source,
                       NULL, options, &out};
     for (size_t i = 0; i < options->n_set; i++)
         options->set[i].in_text = false; /* of a file read before */
-    job.forced = reader_find(as.n ? as : reader_declared(job.text, "format"));
+    struct str format = as.n ? as : reader_declared(job.text, "format");
+    if (!as.n && str_is(format, "none")) return out; /* what a file shows, nobody runs */
+    job.forced = reader_find(format);
     out.format = job.forced ? NULL : language_of(path_of(&job), job.text);
     if (!out.format) read_documents(&job);
     if (out.status == RECIPE_READ && has_environment(&out)) environment_check(diags, source);

@@ -92,18 +92,20 @@ static void unknown_kind(const struct check *c, const struct node *kind)
         diag_help(diags, d, "%s", known);
 }
 
-/* Whether a mapping without a mark has the keys that every model has. */
-static bool is_model(const struct node *doc)
+/* Whether a mapping without a mark has the keys that every model has, or starts from one. */
+static bool is_model(struct arena *a, const struct node *doc)
 {
-    static const char *const depths[] = {"num_layers", "hybrid_layer_pattern", "base"};
+    static const char *const depths[] = {"num_layers", "hybrid_layer_pattern"};
     static const int widths[] = {P_hidden_size, P_num_attention_heads, P_vocab_size};
     bool deep = false, wide = false;
     if (!doc || doc->kind != NODE_MAP || model_is_hf(doc)) return false;
-    for (size_t i = 0; i < 3; i++) {
+    const struct node *base = node_get(doc, STR("base"));
+    if (base && base->kind == NODE_SCALAR && model_find(a, base->text)) return true;
+    for (size_t i = 0; i < 2; i++)
         deep = deep || node_get(doc, str_of(depths[i]));
+    for (size_t i = 0; i < 3; i++)
         wide = wide || node_get(doc, param_name(widths[i]));
-    }
-    return deep && wide;
+    return (deep || base) && wide;
 }
 
 /* Whether a text may be one of ours at all: told before it is parsed. */
@@ -165,7 +167,7 @@ bool validate_own_model(struct validation *v, struct file_report *report, uint32
     struct node_list docs = {0};
     struct check c = {v, report, source, &docs};
     size_t before = report->diags->n;
-    if (load(&c, &docs) && docs.n == 1 && is_model(docs.items[0])) {
+    if (load(&c, &docs) && docs.n == 1 && is_model(v->arena, docs.items[0])) {
         run_check(&c, &kinds[0]);
         return true;
     }

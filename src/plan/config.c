@@ -233,6 +233,23 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
     return true;
 }
 
+/* Transformer Engine's ring knows neither windows nor a softmax with a sink, its gather no sink; a
+   part of the heads for each rank works for both where they can be dealt out
+   (transformer_engine context_parallel.py). */
+enum cp_comm config_cp_comm(const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    const struct model_shape *m = &c->model;
+    if (k->cp_comm != CP_NEEDED) return (enum cp_comm)k->cp_comm;
+    bool plain = !m->sinks && m->window == 0;
+    if (k->cp <= 1 || plain || !config_traits(c)->megatron_words) return CP_RING;
+    int share = k->tp * k->cp;
+    bool dealt = m->heads % share == 0 && (m->mla || m->groups % share == 0);
+    if (m->window > 0) dealt = dealt && m->win_heads % share == 0 && m->win_groups % share == 0;
+    if (dealt) return CP_HEADS;
+    return m->sinks ? CP_RING : CP_GATHER;
+}
+
 bool config_is_decided(const struct facts *f)
 {
     static const int names[] = {

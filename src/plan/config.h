@@ -144,8 +144,9 @@ enum experts_kernel { EXPERTS_TE, EXPERTS_GROUPED, EXPERTS_LOOP, EXPERTS_FUSED }
 enum norm_kernel { NORM_TE, NORM_TORCH, NORM_COMPILED };
 enum linear_kernel { LINEARS_TE, LINEARS_TORCH };
 /* How context-parallel ranks see all keys. RING: keys and values go round beside attention. HEADS:
-   each gets the whole sequence of a part of the heads (a2a). GATHER: all keys and values first. */
-enum cp_comm { CP_RING, CP_HEADS, CP_GATHER };
+   each gets the whole sequence of a part of the heads (a2a). GATHER: all keys and values first.
+   NEEDED: what the model's attention needs (config_cp_comm), of a plan that is still made. */
+enum cp_comm { CP_RING, CP_HEADS, CP_GATHER, CP_NEEDED };
 enum task { TASK_PRETRAIN, TASK_SFT, TASK_PEFT };
 
 /* bits of recompute_modules, offload_modules and cuda_graph_scope */
@@ -287,6 +288,9 @@ struct config {
 bool config_from_facts(struct arena *a, const struct facts *f, struct config *out);
 /* UNSTATED_* bits of what the facts leave open. */
 uint32_t config_unstated(const struct facts *f, const struct config *c);
+/* How its context-parallel ranks see all keys: as the knobs say, or as the model's attention needs.
+   Never CP_NEEDED. */
+enum cp_comm config_cp_comm(const struct config *c);
 /* Whether the facts say what decides most of the memory: overrides of a Bridge recipe leave much of
    it to the recipe, and a verdict on defaults would be a guess. */
 bool config_is_decided(const struct facts *f);

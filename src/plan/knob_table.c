@@ -296,6 +296,19 @@ static void say_microbatch(const struct knob_saying *s, const struct config *c,
              value_int(c->knobs.mbs));
 }
 
+static const char *const cp_comm_words[] = {"p2p", "a2a", "all_gather", "needed", NULL};
+
+/* The ring goes without saying. */
+static void say_context(const struct knob_saying *s, const struct config *c,
+                        const struct knob *knob)
+{
+    enum cp_comm comm = config_cp_comm(c);
+    struct value word = value_string(str_of(cp_comm_words[comm]));
+    say_own(s, c, knob->param);
+    if (c->knobs.cp_comm == CP_NEEDED && comm != CP_RING)
+        knob_put(s, P_cp_comm_type, value_list_of(s->facts->arena, &word, 1));
+}
+
 static void say_schedules(const struct knob_saying *s, const struct config *c,
                           const struct knob *knob)
 {
@@ -447,7 +460,6 @@ static const char *const norms_words[] = {"te", "torch", "torch_fp32", NULL};
 static const char *const linears_words[] = {"te", "torch", NULL};
 static const char *const dispatcher_words[] = {"allgather", "alltoall", "deepep",
                                                "hybridep",  "torch",    NULL};
-static const char *const cp_comm_words[] = {"p2p", "a2a", "all_gather", NULL};
 static const char *const task_words[] = {"pretrain", "sft", "peft", NULL};
 static const char *const loss_words[] = {"none", "native", "te", "linear", NULL};
 static const char *const module_words[] = {
@@ -483,7 +495,7 @@ const struct knob knob_table[] = {
     PLAIN(P_tensor_model_parallel_size, KNOB_INT, tp, NONE),
     CODE(P_pipeline_model_parallel_size, KNOB_INT, pp, NONE, NULL, say_pipeline),
     CODE(P_virtual_pipeline_model_parallel_size, KNOB_INT, vpp, 1, settle_stages, say_stages),
-    PLAIN(P_context_parallel_size, KNOB_INT, cp, NONE),
+    CODE(P_context_parallel_size, KNOB_INT, cp, NONE, NULL, say_context),
     PLAIN(P_expert_model_parallel_size, KNOB_INT, ep, NONE),
     CODE(P_expert_tensor_parallel_size, KNOB_INT, etp, NONE, settle_expert_tensor, NULL),
     CODE(P_micro_batch_size, KNOB_INT, mbs, NONE, settle_microbatch, say_microbatch),

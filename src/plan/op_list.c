@@ -130,12 +130,12 @@ void work_context(struct work *w, double kv, double q, double out)
 {
     int steps = w->c->knobs.cp - 1;
     if (steps <= 0) return;
-    if (w->c->knobs.cp_comm == CP_HEADS) {
+    if (config_cp_comm(w->c) == CP_HEADS) {
         work_heads(w, q + kv, out, MOD_CORE_ATTN);
         return;
     }
     work_exchange(w, (struct exchange){.kind = EXCHANGE_CP, .kv = kv, .q = q});
-    if (w->c->knobs.cp_comm == CP_RING) work_stream(w, 4 * steps * q, 4 * steps * q);
+    if (config_cp_comm(w->c) == CP_RING) work_stream(w, 4 * steps * q, 4 * steps * q);
 }
 
 /* Forward the norm reads and writes, and the sum with the residual reads two and writes one

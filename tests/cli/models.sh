@@ -29,6 +29,13 @@ expect 2 "describes no model" "$moeplan" models "$dir/model"
 printf 'base: deepseek-v3\nnum_layers: 14\nnum_layer: 3\n' >"$dir/own.yaml"
 expect 2 "did you mean num_layers?" "$moeplan" models "$dir/own.yaml"
 
+# what a file says twice is told beside its answer; quotes are named; a model file needs no mark
+printf 'base: deepseek-v3\nnum_layers: 14\nnum_layers: 12\n' >"$dir/own.yaml"
+expect 0 'line 3: key "num_layers" is given twice; only the last one counts' "$moeplan" models "$dir/own.yaml"
+expect 0 '1 model file' "$moeplan" validate "$dir/own.yaml"
+printf 'base: deepseek-v3\nnum_layers: "14"\n' >"$dir/own.yaml"
+expect 2 "write the number without them" "$moeplan" models "$dir/own.yaml"
+
 expect 0 "GB200 NVL72" "$moeplan" platforms
 expect 0 '"id":"gb300"' "$moeplan" platforms --format json
 expect 0 "what the allocator" "$moeplan" platforms

@@ -127,6 +127,9 @@ for file in plan.yaml launch.sh reasons.txt answer.json layouts.csv; do
     [ -s "$dir/saved/$file" ] || fail "--save-dir has no $file"
 done
 run 0 "$moeplan" validate "$dir/saved/plan.yaml" "$dir/saved/launch.sh"
+printf '# moeplan: format=none\nverify\n  torchrun x.py --num-layers 4 --hidden-sizes 8 model.pipeline=1\n' >"$dir/prose.txt"
+expect 2 "1 no recipe" "$moeplan" validate "$dir/prose.txt"
+head -n 1 "$dir/saved/reasons.txt" | grep -q "format=none" || fail "reasons.txt may be read as a recipe"
 [ "$(wc -l <"$dir/saved/layouts.csv")" = 11 ] || fail "not a line a layout"
 cp "$dir/saved/reasons.txt" "$dir/out"
 has "measurement-contract"
@@ -142,6 +145,18 @@ cat >"$dir/hf/config.json" <<EOF
  "num_experts": 128, "num_experts_per_tok": 8, "vocab_size": 151936, "tie_word_embeddings": false, "hidden_act": "silu"}
 EOF
 (cd "$dir/hf" && "$moeplan" suggest --gpus 8 --platform h100 --format json) | grep -q '"plans":' || fail "config.json of the folder is not read"
+
+# a plan keeps the class, without which AutoModel would be taken to shard its experts
+sed 's/Qwen3MoeForCausalLM/OtherForCausalLM/' "$dir/hf/config.json" >"$dir/other.json"
+suggest 0 "wrote" "$dir/other.json" --gpus 8 --platform b200 --framework automodel --task peft --save-dir "$dir/other"
+told=$(sed 's/"memory"/\n&/' "$dir/other/answer.json" | sed -n 's/^"memory":{"peak_gib":\([0-9.]*\).*/\1/p' | head -n 1)
+read=$("$moeplan" estimate "$dir/other/plan.yaml" --format json | sed 's/"memory"/\n&/' | sed -n 's/^"memory":{"peak_gib":\([0-9.]*\).*/\1/p' | head -n 1)
+[ -n "$told" ] && [ "$told" = "$read" ] || fail "the plan of a class of its own is read as $read GiB instead of $told"
+
+# attention with windows or sinks has no ring exchange: a plan says another one, or none is made
+suggest 0 "cp-comm-type all_gather" mimo-v2-flash --gpus 16 --platform gb200 --framework megatron --seq 8192 --gbs 32 --pin tp=4,cp=4 --format flags
+suggest 0 "cp-comm-type a2a" gpt-oss-20b --gpus 8 --platform h100 --framework megatron --seq 8192 --gbs 32 --pin tp=1,cp=8 --format flags
+suggest 1 "sinks-with-context-parallelism" gpt-oss-20b --gpus 8 --platform h100 --framework megatron --seq 8192 --gbs 32 --pin tp=4,cp=2,cp_comm_type=p2p
 
 # groups of six are served by no library of the exchange, and lie across nodes of eight
 sed -i 's/"num_experts": 128/"num_experts": 96/' "$dir/hf/config.json"

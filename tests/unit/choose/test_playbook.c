@@ -49,6 +49,7 @@ static void check_recipe(struct arena *a, const struct playbook_recipe *r, struc
 {
     struct facts *f = question_of(a, r, "");
     struct config *base = config_of(f);
+    base->knobs.cp_comm = CP_NEEDED; /* as a question leaves it */
     const struct playbook_candidate *found = candidate_of(f, base, r);
     if (!found) fail_msg("%.*s is no candidate of its own question", STR_ARG(r->name));
     assert_int_equal(found->knobs.gpus, r->gpus);

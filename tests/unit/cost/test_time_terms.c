@@ -227,6 +227,35 @@ static void gathered_keys_hide_under_nothing(void **state)
     assert_near(comm_context(&t, 1e9, 9e9, 1), comm_collective(&t, 4e9, 4, 4), 1e-12);
 }
 
+/* What is not said yet is what the model's attention bears: the ring, unless there are windows or
+   sinks; a part of the heads where they can be dealt out; else a gather, which has no sinks. */
+static void context_parallelism_as_the_model_needs(void **state)
+{
+    const struct {
+        bool sinks;
+        int window, cp, tp, heads, groups;
+        enum cp_comm want;
+    } cases[] = {
+        {false, 0, 4, 1, 64, 8, CP_RING},     {true, 128, 1, 1, 64, 8, CP_RING},
+        {true, 128, 8, 1, 64, 8, CP_HEADS},   {true, 128, 4, 4, 64, 8, CP_RING},
+        {false, 128, 4, 4, 64, 8, CP_GATHER}, {false, 128, 4, 2, 64, 8, CP_HEADS},
+        {true, 0, 2, 1, 64, 8, CP_HEADS},
+    };
+    struct config *c = round_plan(*state, "megatron", "", "");
+    c->knobs.cp_comm = CP_NEEDED;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        c->model.sinks = cases[i].sinks, c->model.window = cases[i].window;
+        c->model.heads = c->model.win_heads = cases[i].heads;
+        c->model.groups = c->model.win_groups = cases[i].groups;
+        c->knobs.cp = cases[i].cp, c->knobs.tp = cases[i].tp;
+        assert_int_equal(config_cp_comm(c), cases[i].want);
+    }
+    c->knobs.cp_comm = CP_GATHER; /* what is said stands */
+    assert_int_equal(config_cp_comm(c), CP_GATHER);
+    c->knobs.cp_comm = CP_NEEDED, c->framework = FRAMEWORK_AUTOMODEL;
+    assert_int_equal(config_cp_comm(c), CP_RING);
+}
+
 /* One way for all layers is that way; what differs by layer counts as the ring. */
 static void ways_of_context_parallelism(void **state)
 {
@@ -602,6 +631,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(heads_cross_domains_by_their_own_nics),
     cmocka_unit_test(whole_sequences_are_one_kernel),
     cmocka_unit_test(gathered_keys_hide_under_nothing),
+    cmocka_unit_test(context_parallelism_as_the_model_needs),
     cmocka_unit_test(ways_of_context_parallelism),
     cmocka_unit_test(unfused_attention_streams_its_scores),
     cmocka_unit_test(recomputed_modules_run_once_more),

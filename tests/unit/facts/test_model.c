@@ -187,10 +187,122 @@ static void families_mean_what_they_do_not_say(void **state)
     }
 }
 
+/* Families that transformers has and no catalogue entry. */
+static void families_mean_what_their_configs_leave_out(void **state)
+{
+#define MOE "\"num_hidden_layers\":3,\"num_experts\":8,\"num_experts_per_tok\":2,"
+    static const struct {
+        const char *config, *fields;
+    } cases[] = {
+        {"{\"model_type\":\"apertus\"," BASE "\"num_hidden_layers\":3,\"intermediate_size\":256}",
+         "gated_linear_unit:false; qk_layernorm:true"},
+        {"{\"model_type\":\"gemma\"," BASE "\"num_hidden_layers\":3,\"intermediate_size\":256}",
+         "untie_embeddings_and_output_weights:false; gated_linear_unit:true"},
+        {"{\"model_type\":\"cohere2\"," BASE "\"num_hidden_layers\":3,\"intermediate_size\":256}",
+         "untie_embeddings_and_output_weights:false; normalization:LayerNorm"},
+        {"{\"model_type\":\"gpt_neox\"," BASE "\"num_hidden_layers\":3,\"intermediate_size\":256}",
+         "gated_linear_unit:false; add_bias_linear:true; normalization:LayerNorm"},
+        {"{\"model_type\":\"exaone4\"," BASE "\"num_hidden_layers\":3,\"intermediate_size\":256}",
+         "qk_layernorm:true"},
+        {"{\"model_type\":\"afmoe\"," BASE MOE
+         "\"intermediate_size\":256,\"moe_intermediate_size\":32,\"num_dense_layers\":1,"
+         "\"score_func\":\"sigmoid\",\"route_scale\":2.5}",
+         "first_k_dense_replace:1; attention_output_gate:true; post_layernorms:true; "
+         "moe_router_score_function:sigmoid; moe_router_topk_scaling_factor:2.5"},
+        {"{\"model_type\":\"dots1\"," BASE MOE
+         "\"intermediate_size\":256,\"moe_intermediate_size\":32,"
+         "\"scoring_func\":\"noaux_tc\",\"topk_method\":\"noaux_tc\"}",
+         "moe_router_score_function:sigmoid; moe_router_enable_expert_bias:true"},
+        {"{\"model_type\":\"git\"," BASE MOE
+         "\"intermediate_size\":256,\"moe_intermediate_size\":32,\"residual_moe\":true}",
+         "moe_shared_expert_intermediate_size:256; moe_ffn_hidden_size:32"},
+        {"{\"model_type\":\"yuan\"," BASE "\"num_hidden_layers\":3,\"moe_config\":"
+         "{\"moe_num_experts\":4,\"moe_top_k\":2,\"ffn_hidden_size\":96}}",
+         "num_moe_experts:4; moe_router_topk:2; moe_ffn_hidden_size:96"},
+        {"{\"model_type\":\"bamba\"," BASE
+         "\"num_hidden_layers\":3,\"intermediate_size\":256,\"attn_layer_indices\":[1]}",
+         "hybrid_layer_pattern:M-*-M-"},
+        {"{\"model_type\":\"bamba\"," BASE
+         "\"num_hidden_layers\":3,\"intermediate_size\":256,\"attn_layer_indices\":null}",
+         "num_layers:3"},
+        {"{\"model_type\":\"exaone_moe\"," BASE MOE
+         "\"intermediate_size\":256,\"moe_intermediate_size\":32,"
+         "\"is_moe_layer\":[false,false,true]}",
+         "first_k_dense_replace:2"},
+        {"{\"model_type\":\"llada\",\"d_model\":64,\"n_heads\":8,\"n_kv_heads\":2,\"n_layers\":2,"
+         "\"mlp_hidden_size\":256,\"vocab_size\":100,\"weight_tying\":true}",
+         "num_query_groups:2; ffn_hidden_size:256; untie_embeddings_and_output_weights:false"},
+        {"{\"model_type\":\"glm4v\"," BASE "\"num_hidden_layers\":3,\"intermediate_size\":256,"
+         "\"vision_config\":{\"depth\":2,\"hidden_size\":32,\"intermediate_size\":256,"
+         "\"out_hidden_size\":64,\"num_heads\":4,\"patch_size\":14}}",
+         "vision_ffn_hidden_size:64"},
+        {"{\"model_type\":\"qwen2_vl\"," BASE "\"num_hidden_layers\":3,\"intermediate_size\":256,"
+         "\"vision_config\":{\"depth\":2,\"hidden_size\":64,\"embed_dim\":48,\"mlp_ratio\":3.734,"
+         "\"num_heads\":4,\"patch_size\":14}}",
+         "vision_hidden_size:48; vision_ffn_hidden_size:179"},
+    };
+#undef MOE
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reading r = read_model(*state, cases[i].config);
+        if (!r.model) print_message("case %zu: %.*s\n", i, STR_ARG(r.diags.items[0].message));
+        assert_non_null(r.model);
+        assert_fields(*state, r.model, cases[i].fields);
+    }
+}
+
+/* What is not counted is said, whether the family is known or not. */
+static void what_is_not_counted_is_noted(void **state)
+{
+    static const struct {
+        const char *config, *note;
+    } cases[] = {
+        {"{\"model_type\":\"brand_new\",\"tie_word_embeddings\":false," BASE
+         "\"num_hidden_layers\":2,\"intermediate_size\":256,\"lru_width\":64,"
+         "\"sliding_heads\":[1],\"attention_dropout\":1,\"layer_scale\":0.5}",
+         "not read, and so not counted: lru_width, sliding_heads"},
+        {"{\"model_type\":\"brand_new\"," BASE "\"num_hidden_layers\":2,\"intermediate_size\":256}",
+         "tie_word_embeddings is not given"},
+        {"{\"model_type\":\"minimax_text_01\"," BASE
+         "\"num_hidden_layers\":2,\"intermediate_size\":256,\"num_local_experts\":8,"
+         "\"num_experts_per_tok\":2,\"attn_type_list\":[0,1]}",
+         "the layers with lightning attention"},
+        {"{\"model_type\":\"falcon_h1\",\"tie_word_embeddings\":false," BASE
+         "\"num_hidden_layers\":2,\"intermediate_size\":256,\"mamba_n_heads\":8}",
+         "Mamba's sizes are given, but not which layers have it"},
+        {"{\"model_type\":\"ernie4_5_moe\"," BASE
+         "\"num_hidden_layers\":2,\"intermediate_size\":256,\"moe_num_experts\":8,"
+         "\"moe_k\":2,\"moe_intermediate_size\":[96,32]}",
+         "moe_ffn_hidden_size is a list of 2 values that differ"},
+        {"{\"model_type\":\"ouro\"," BASE
+         "\"num_hidden_layers\":2,\"intermediate_size\":256,\"total_ut_steps\":4}",
+         "the layers are counted as if they ran once"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reading r = read_model(*state, cases[i].config);
+        assert_non_null(r.model);
+        bool said = false;
+        for (size_t k = 0; k < r.model->notes.n; k++)
+            said = said || str_starts(r.model->notes.items[k], str_of(cases[i].note));
+        if (!said) print_message("case %zu lacks: %s\n", i, cases[i].note);
+        assert_true(said);
+    }
+}
+
+static void half_a_tower_is_left_out_whole(void **state)
+{
+    struct reading r = read_model(*state, "{\"model_type\":\"qwen2_vl\"," BASE
+                                          "\"num_hidden_layers\":3,\"intermediate_size\":256,"
+                                          "\"vision_config\":{\"depth\":2,\"hidden_size\":64}}");
+    assert_non_null(r.model);
+    assert_null(model_field_get(r.model, P_vision_num_layers));
+    assert_int_equal(r.model->notes.n, 1);
+}
+
 static void an_unknown_family_is_taken_with_a_note(void **state)
 {
-    struct reading r = read_model(*state, "{\"model_type\":\"brand_new\"," BASE
-                                          "\"num_hidden_layers\":2,\"intermediate_size\":256}");
+    struct reading r =
+        read_model(*state, "{\"model_type\":\"brand_new\"," BASE "\"tie_word_embeddings\":false,"
+                           "\"num_hidden_layers\":2,\"intermediate_size\":256}");
     assert_non_null(r.model);
     assert_int_equal(r.model->notes.n, 1);
     assert_fields(*state, r.model, "ffn_hidden_size:256; normalization:RMSNorm");
@@ -237,6 +349,9 @@ static void what_is_no_model_is_an_error(void **state)
 {
     assert_error(read_model(*state, "{\"model_type\":\"whatever\",\"sample_rate\":16000}"),
                  "model-config", "describes no model", "hidden_size");
+    assert_error(read_model(*state, "{\"model_type\":\"switch\",\"is_encoder_decoder\":true,"
+                                    "\"d_model\":64,\"num_experts\":8}"),
+                 "model-config", "an encoder with a decoder", "");
     assert_error(read_model(*state, "{\"model_type\":\"llama\"," BASE
                                     "\"num_hidden_layers\":\"many\",\"intermediate_size\":256}"),
                  "model-field", "whole number", "");
@@ -329,6 +444,9 @@ static void platforms_are_found_and_missed_with_names(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(families_mean_what_they_do_not_say),
+    cmocka_unit_test(families_mean_what_their_configs_leave_out),
+    cmocka_unit_test(what_is_not_counted_is_noted),
+    cmocka_unit_test(half_a_tower_is_left_out_whole),
     cmocka_unit_test(an_unknown_family_is_taken_with_a_note),
     cmocka_unit_test(a_kind_of_layer_that_nothing_counts_is_noted),
     cmocka_unit_test(a_missing_field_is_named_with_its_aliases),
