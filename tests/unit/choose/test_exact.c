@@ -351,7 +351,9 @@ static void try_spaces(struct loops *l)
         return;
     }
     try_sharding(l, FSDP_NONE);
-    if (base->knobs.gpus > 1) try_sharding(l, FSDP_OPTIM_GRADS_PARAMS);
+    bool apart = (base->knobs.pp > 1 && is_pinned(l, knob_of(P_pipeline_model_parallel_size))) ||
+                 (base->knobs.etp > 1 && is_pinned(l, knob_of(P_expert_tensor_parallel_size)));
+    if (base->knobs.gpus > 1 && !apart) try_sharding(l, FSDP_OPTIM_GRADS_PARAMS);
 }
 
 /* Whether it fits for what comes after recomputing modules alone. */
@@ -650,10 +652,9 @@ static void whole_layers_are_no_better_than_offload(void **state)
    says it: it was once searched without. */
 static void what_is_so_anyway_changes_no_plan(void **state)
 {
-    static const struct question open = {"bridge", "mixtral-8x7b", "h100",          "bf16", 16,
-                                         256,      4096,           {"tp: 2", NULL}, NULL};
-    struct question said = {"bridge", "mixtral-8x7b", "h100", "bf16",        16,
-                            256,      4096,           {NULL}, "plan.tp != 2"};
+    static const struct question open = {"bridge", "mixtral-8x7b", "h100", "bf16",        16,
+                                         256,      4096,           {NULL}, "plan.tp != 2"};
+    struct question said = open;
     struct arena *scratch = arena_new(0);
     struct asked all, some;
     said.pins[0] = "sequence_parallel: true";
