@@ -45,7 +45,7 @@ struct checker {
     struct rule_subset rules;   /* those that can differ between two plans */
     struct forbid_tally *tally; /* of request->forbid */
     const bool *completed;      /* [param_count]: what rules set */
-    const bool *overridden;     /* [param_count]: what the framework sets in place of what is said */
+    const bool *overridden; /* [param_count]: what the framework sets in place of what is said */
     const struct knob **sayers; /* [param_count]: knobs that say them; NULL: not asked yet */
     VEC(struct cause) causes;
     VEC(struct look *) looks;
@@ -255,8 +255,7 @@ static bool add_override(const struct search_of_cause *x, const struct rule *r, 
 {
     bool all = true;
     for (size_t i = 0; i < r->n_conditions; i++)
-        if (is_unmet(x, r->conditions[i], param) && add_knobs(x, r->conditions[i]))
-            return true;
+        if (is_unmet(x, r->conditions[i], param) && add_knobs(x, r->conditions[i])) return true;
     for (size_t i = 0; i < r->n_conditions && all; i++)
         all = add_knobs(x, r->conditions[i]);
     for (size_t i = 0; i < r->n_set && all; i++)
