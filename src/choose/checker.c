@@ -45,6 +45,7 @@ struct checker {
     struct rule_subset rules;   /* those that can differ between two plans */
     struct forbid_tally *tally; /* of request->forbid */
     const bool *completed;      /* [param_count]: what rules set */
+    const bool *overridden; /* [param_count]: what the framework sets in place of what is said */
     const struct knob **sayers; /* [param_count]: knobs that say them; NULL: not asked yet */
     VEC(struct cause) causes;
     VEC(struct look *) looks;
@@ -188,8 +189,17 @@ static bool follows_from_layout(int param)
            param == P_num_microbatches;
 }
 
+static bool has_knob(const struct cause *cause, const struct knob *knob)
+{
+    bool found = false;
+    for (size_t i = 0; i < cause->n; i++)
+        found = found || cause->knobs[i] == knob;
+    return found;
+}
+
 static bool add_knob(struct cause *cause, const struct knob *knob)
 {
+    if (has_knob(cause, knob)) return true;
     if (cause->n == CAUSE_MOST_KNOBS) return false;
     cause->knobs[cause->n++] = knob;
     cause->layout = cause->layout && is_about_layout(knob);
@@ -204,33 +214,95 @@ static bool add_layout(struct cause *cause)
     return all;
 }
 
+static bool sets(const struct rule *r, int param)
+{
+    bool found = false;
+    for (size_t i = 0; i < r->n_set; i++)
+        found = found || r->set[i].param == param;
+    return found;
+}
+
+/* A cause being found: the plan that it is of, with its facts. */
+struct search_of_cause {
+    const struct checker *checker;
+    const struct config *plan;
+    const struct facts *facts;
+    struct cause *cause;
+};
+
+static bool add_knobs(const struct search_of_cause *x, const struct expr *e);
+
+static bool looks_at(const struct expr *e, int param)
+{
+    const uint32_t *slots;
+    size_t n = expr_slots(e, &slots);
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        found = found || facts_slot_param(slots[i]) == param;
+    return found;
+}
+
+/* Whether a condition does not hold, whatever became of the parameter that it is about. */
+static bool is_unmet(const struct search_of_cause *x, const struct expr *e, int param)
+{
+    struct expr_scope scope = facts_scope(x->facts);
+    struct value v = expr_eval(e, x->checker->scratch, &scope);
+    return !looks_at(e, param) && !(v.kind == VALUE_BOOL && v.b);
+}
+
+/* Adds what an override of a parameter looks at: one condition that is not met, or all of it. */
+static bool add_override(const struct search_of_cause *x, const struct rule *r, int param)
+{
+    bool all = true;
+    for (size_t i = 0; i < r->n_conditions; i++)
+        if (is_unmet(x, r->conditions[i], param) && add_knobs(x, r->conditions[i])) return true;
+    for (size_t i = 0; i < r->n_conditions && all; i++)
+        all = add_knobs(x, r->conditions[i]);
+    for (size_t i = 0; i < r->n_set && all; i++)
+        all = add_knobs(x, r->set[i].value);
+    return all && !r->rule;
+}
+
+/* Where the framework itself sets what a knob says, a rule looks at more than the knob. */
+static bool add_overrides(const struct search_of_cause *x, int param)
+{
+    const struct rule_set *rules = x->checker->request->rules;
+    bool all = true;
+    for (size_t i = 0; i < rules->n && all; i++) {
+        const struct rule *r = rules->items[i];
+        if (r->role == ROLE_OVERRIDE && sets(r, param) && rule_is_for(r, x->facts))
+            all = add_override(x, r, param);
+    }
+    return all;
+}
+
 /* Adds the knobs that an expression looks at; false when there are too many, or it also looks at
    what follows from others. */
-static bool add_knobs(const struct checker *c, const struct config *plan, const struct facts *f,
-                      const struct expr *e, struct cause *cause)
+static bool add_knobs(const struct search_of_cause *x, const struct expr *e)
 {
+    const struct checker *c = x->checker;
     const uint32_t *slots;
     size_t n = expr_slots(e, &slots);
     for (size_t i = 0; i < n; i++) {
         int param = facts_slot_param(slots[i]);
         if (param < 0) continue;
-        const struct knob *knob = knob_behind(c, plan, f, param);
-        if (!knob && is_constant(c, f, param)) continue;
-        bool added = knob                         ? add_knob(cause, knob)
-                     : follows_from_layout(param) ? add_layout(cause)
+        const struct knob *knob = knob_behind(c, x->plan, x->facts, param);
+        if ((!knob && is_constant(c, x->facts, param)) || has_knob(x->cause, knob)) continue;
+        bool added = knob                         ? add_knob(x->cause, knob)
+                     : follows_from_layout(param) ? add_layout(x->cause)
                                                   : false;
+        if (added && c->overridden[param]) added = add_overrides(x, param);
         if (!added) return false;
     }
     return true;
 }
 
 /* What a rule looked at in a plan; false where that is more than knobs. */
-static bool find_cause(const struct checker *c, const struct rule *r, const struct config *plan,
-                       const struct facts *f, struct cause *cause)
+static bool find_cause(const struct search_of_cause *x, const struct rule *r)
 {
-    bool known = r->rule && add_knobs(c, plan, f, r->rule, cause);
+    bool known = r->rule && add_knobs(x, r->rule);
     for (size_t i = 0; i < r->n_conditions && known; i++)
-        known = add_knobs(c, plan, f, r->conditions[i], cause);
+        known = add_knobs(x, r->conditions[i]);
     return known;
 }
 
@@ -254,7 +326,8 @@ static bool is_forbidden(struct checker *c, struct judged *x, bool *known)
 {
     const struct expr *which;
     bool forbidden = forbids(c, x->facts, &which);
-    *known = forbidden && add_knobs(c, x->plan, x->facts, which, &x->cause);
+    struct search_of_cause search = {c, x->plan, x->facts, &x->cause};
+    *known = forbidden && add_knobs(&search, which);
     return forbidden;
 }
 
@@ -263,7 +336,8 @@ static const char *refusing_rule(struct checker *c, struct judged *x, bool *know
 {
     rules_apply_overrides(c->request->rules, x->facts, c->scratch);
     const struct rule *failed = rule_subset_first_error(&c->rules, x->facts, c->scratch);
-    *known = failed && find_cause(c, failed, x->plan, x->facts, &x->cause);
+    struct search_of_cause search = {c, x->plan, x->facts, &x->cause};
+    *known = failed && find_cause(&search, failed);
     return failed ? failed->id.p : NULL;
 }
 
@@ -345,6 +419,18 @@ static const bool *completed_params(struct arena *a, const struct rule_set *rule
     return completed;
 }
 
+static const bool *overridden_params(struct arena *a, const struct plan_request *request)
+{
+    bool *overridden = ARENA_ARRAY(a, bool, param_count);
+    for (size_t i = 0; i < request->rules->n; i++) {
+        const struct rule *r = request->rules->items[i];
+        if (r->role != ROLE_OVERRIDE || !rule_is_for(r, request->facts)) continue;
+        for (size_t j = 0; j < r->n_set; j++)
+            overridden[r->set[j].param] = true;
+    }
+    return overridden;
+}
+
 struct checker *checker_new(struct arena *a, const struct plan_request *request,
                             struct forbid_tally *tally, struct arena *scratch)
 {
@@ -352,6 +438,7 @@ struct checker *checker_new(struct arena *a, const struct plan_request *request,
     *c = (struct checker){.request = request, .tally = tally, .arena = a, .scratch = scratch};
     c->sayers = ARENA_ARRAY(a, const struct knob *, param_count);
     c->completed = completed_params(a, request->rules);
+    c->overridden = overridden_params(a, request);
     return c;
 }
 

@@ -109,6 +109,16 @@ static bool is_fast(const struct finalists *f, const struct knobs *layout, doubl
     return step_s <= (1 + SPLIT_MOVING) * f->fast[0].step_s && (!other || step_s <= other->step_s);
 }
 
+/* What a plan of the other kind of sharding may be slower than the best, as a part of its step, and
+   still be shown in the place of one that is better: the measured order of the two kinds may be the
+   other one by as much (S4.12), but not by more. */
+static const double RIVAL_WITHIN = 0.2;
+
+static bool is_rival(const struct finalists *f, double score)
+{
+    return f->n < f->most || score <= (1 + RIVAL_WITHIN) * f->ranked[0].score;
+}
+
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
                     double step_s, bool risky)
 {
@@ -117,7 +127,8 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
     if (risky) return false;
     const struct contender *other = rival(f->ranked, f->n, f->most, layout);
     return !other || score <= other->score ||
-           (f->two_kinds && (!f->has_kind[kind] || score <= f->of_kind[kind].score));
+           (f->two_kinds && is_rival(f, score) &&
+            (!f->has_kind[kind] || score <= f->of_kind[kind].score));
 }
 
 typedef bool contender_order(const struct contender *a, const struct contender *b);
@@ -265,7 +276,7 @@ size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_M
     memcpy(plans, f->ranked, n * sizeof *plans);
     if (f->n_fast) add_last(plans, &n, f->most, &added, &f->fast[0]);
     for (int kind = 0; kind < 2 && f->two_kinds && f->most > 1; kind++)
-        if (f->has_kind[kind] && !has_kind(plans, n, kind))
+        if (f->has_kind[kind] && !has_kind(plans, n, kind) && is_rival(f, f->of_kind[kind].score))
             add_last(plans, &n, f->most, &added, &f->of_kind[kind]);
     return n;
 }

@@ -49,7 +49,7 @@ struct contender {
 
 struct search_result {
     /* Best first (finalists_sort), one of each tp, pp, ep and etp; where they are not among these,
-       the last places have the best of the other kind of sharding, if three places are asked for,
+       the last places have the best of the other kind of sharding, if it is hardly slower,
        and the fastest plan of all. */
     struct contender plans[SEARCH_MAX_PLANS];
     struct layout splits[SEARCH_MAX_PLANS]; /* knobs.layout of a plan, where it has one */

@@ -393,6 +393,15 @@ static void add_space(struct spots *s, enum fsdp fsdp)
     walk(s, 0);
 }
 
+/* Whether a size is pinned that plans with sharded parameters have only where they are asked for:
+   no public recipe has them, as every stage would gather its parameters for each microbatch. */
+static bool is_pinned_apart(const struct search_request *r)
+{
+    const struct knobs *k = &r->base->knobs;
+    return (k->pp > 1 && space_is_pinned(r, P_pipeline_model_parallel_size)) ||
+           (k->etp > 1 && space_is_pinned(r, P_expert_tensor_parallel_size));
+}
+
 static void add_spaces(struct spots *s)
 {
     const struct config *base = s->request->base;
@@ -404,6 +413,7 @@ static void add_spaces(struct spots *s)
     }
     if (!pinned || !sharded) add_space(s, FSDP_NONE);
     bool alone = base->knobs.gpus == 1; /* one GPU has nobody to share with */
+    alone = alone || is_pinned_apart(s->request);
     if (pinned ? sharded : !alone) add_space(s, FSDP_OPTIM_GRADS_PARAMS);
     s->two_kinds = !pinned && !alone;
 }

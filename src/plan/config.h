@@ -348,10 +348,12 @@ static inline bool knobs_offload(const struct knobs *k)
     return k->optimizer_offload > 0 || k->offload_modules;
 }
 /* Whether the optimizer keeps its fp32 main parameter as the 16 bits that the bf16 parameter lacks:
-   a precision-aware one does, unless the parameters are FP8. */
+   a precision-aware one does, unless the parameters are FP8, or FSDP keeps main parameters of its
+   own (megatron_fsdp_main_params_dtype, megatron/core/optimizer/distrib_optimizer.py). */
 static inline bool knobs_keeps_remainder(const struct knobs *k)
 {
-    return k->precision_aware && k->main_param_bytes == 4 && !k->fp8_param_gather;
+    bool own = k->precision_aware && k->fsdp == FSDP_NONE;
+    return own && k->main_param_bytes == 4 && !k->fp8_param_gather;
 }
 /* Whether the dispatcher is a backend of Megatron's flex dispatcher. */
 static inline bool knobs_flex(const struct knobs *k)

@@ -351,7 +351,9 @@ static void try_spaces(struct loops *l)
         return;
     }
     try_sharding(l, FSDP_NONE);
-    if (base->knobs.gpus > 1) try_sharding(l, FSDP_OPTIM_GRADS_PARAMS);
+    bool apart = (base->knobs.pp > 1 && is_pinned(l, knob_of(P_pipeline_model_parallel_size))) ||
+                 (base->knobs.etp > 1 && is_pinned(l, knob_of(P_expert_tensor_parallel_size)));
+    if (base->knobs.gpus > 1 && !apart) try_sharding(l, FSDP_OPTIM_GRADS_PARAMS);
 }
 
 /* Whether it fits for what comes after recomputing modules alone. */
@@ -650,10 +652,9 @@ static void whole_layers_are_no_better_than_offload(void **state)
    says it: it was once searched without. */
 static void what_is_so_anyway_changes_no_plan(void **state)
 {
-    static const struct question open = {"bridge", "mixtral-8x7b", "h100",          "bf16", 16,
-                                         256,      4096,           {"tp: 2", NULL}, NULL};
-    struct question said = {"bridge", "mixtral-8x7b", "h100", "bf16",        16,
-                            256,      4096,           {NULL}, "plan.tp != 2"};
+    static const struct question open = {"bridge", "mixtral-8x7b", "h100", "bf16",        16,
+                                         256,      4096,           {NULL}, "plan.tp != 2"};
+    struct question said = open;
     struct arena *scratch = arena_new(0);
     struct asked all, some;
     said.pins[0] = "sequence_parallel: true";
@@ -663,6 +664,46 @@ static void what_is_so_anyway_changes_no_plan(void **state)
     assert_int_equal(b->knobs.tp, 2);
     assert_true(b->knobs.sequence_parallel);
     assert_true(a->step_s == b->step_s && a->peak == b->peak);
+    arena_free(scratch);
+}
+
+/* Muon goes with neither the distributed optimizer, which FSDP switches on, nor FSDP: the refusal
+   of a sharded plan was once remembered for all plans. */
+static void a_refusal_is_that_of_what_is_overridden_too(void **state)
+{
+    static const struct question muon = {"megatron\nframework_version: \"0.17\"",
+                                         "qwen3-30b-a3b",
+                                         "h100",
+                                         "bf16",
+                                         64,
+                                         1024,
+                                         4096,
+                                         {"optimizer: muon", NULL},
+                                         NULL};
+    struct arena *scratch = arena_new(0);
+    struct asked asked;
+    ask(*state, &muon, &asked, scratch);
+    assert_true(asked.answer.n > 0 && !asked.answer.tight);
+    assert_false(asked.answer.plans[0].config.knobs.distributed_optimizer);
+    arena_free(scratch);
+}
+
+/* Where a pipeline is pinned, plans shard their parameters only if that is asked for: a pin once
+   led to plans that are not looked at without it. */
+static void a_pinned_pipeline_is_not_sharded_unasked(void **state)
+{
+    static const struct question open = {"megatron", "qwen3-30b-a3b", "h100", "bf16", 16, 1024,
+                                         4096,       {"pp: 2", NULL}, NULL};
+    struct question wanted = open;
+    struct arena *scratch = arena_new(0);
+    struct asked all, some;
+    wanted.pins[1] = "use_megatron_fsdp: true";
+    ask(*state, &open, &all, scratch);
+    ask(*state, &wanted, &some, scratch);
+    for (size_t i = 0; i < all.answer.n; i++)
+        assert_int_equal(all.answer.plans[i].config.knobs.fsdp, FSDP_NONE);
+    assert_true(some.answer.n > 0);
+    assert_int_equal(some.answer.plans[0].config.knobs.fsdp, FSDP_OPTIM_GRADS_PARAMS);
     arena_free(scratch);
 }
 
@@ -786,7 +827,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest few[] = {cmocka_unit_test(nothing_is_better_than_the_answer),
                                      cmocka_unit_test(no_pin_finds_a_faster_plan),
                                      cmocka_unit_test(whole_layers_are_no_better_than_offload),
-                                     cmocka_unit_test(what_is_so_anyway_changes_no_plan)};
+                                     cmocka_unit_test(what_is_so_anyway_changes_no_plan),
+                                     cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),
+                                     cmocka_unit_test(a_pinned_pipeline_is_not_sharded_unasked)};
     const struct CMUnitTest many[] = {cmocka_unit_test(nothing_is_better_than_any_answer)};
     return argc > 1 ? cmocka_run_group_tests(many, unit_open_arena, unit_close_arena)
                     : cmocka_run_group_tests(few, unit_open_arena, unit_close_arena);

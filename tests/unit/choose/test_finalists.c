@@ -84,12 +84,40 @@ static void the_first_and_the_fastest_stay(void **state)
     assert_int_equal(finalists_cut(plans, 0, 3), 0);
 }
 
+/* How many sharded plans are taken, where one of that score stands beside others of about ten. */
+static size_t rivals_taken(int others, double score)
+{
+    struct finalists f;
+    struct contender taken[SEARCH_MAX_PLANS], rival = plan(1, score, 50);
+    rival.knobs.fsdp = FSDP_OPTIM_GRADS_PARAMS;
+    finalists_start(&f, 4, true);
+    for (int i = 0; i < others; i++) {
+        struct contender other = plan(i + 2, 10 + 0.01 * i, 50);
+        finalists_add(&f, &other);
+    }
+    if (finalists_want(&f, &rival.knobs, score, score, false)) finalists_add(&f, &rival);
+    size_t n = finalists_take(&f, taken), sharded = 0;
+    for (size_t i = 0; i < n; i++)
+        sharded += taken[i].knobs.fsdp != FSDP_NONE;
+    return sharded;
+}
+
+/* A far slower way to share parameters was once shown in the place of a better layout. */
+static void a_rival_is_near_or_takes_no_place(void **state)
+{
+    (void)state;
+    assert_int_equal(rivals_taken(6, 11.9), 1);
+    assert_int_equal(rivals_taken(6, 12.1), 0);
+    assert_int_equal(rivals_taken(2, 30), 1); /* there is room */
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(of_plans_as_fast_the_one_with_more_room_is_first),
     cmocka_unit_test(room_is_worth_little),
     cmocka_unit_test(risks_are_no_measure),
     cmocka_unit_test(the_first_is_one_of_five),
     cmocka_unit_test(the_first_and_the_fastest_stay),
+    cmocka_unit_test(a_rival_is_near_or_takes_no_place),
 };
 
 UNIT_MAIN(tests)

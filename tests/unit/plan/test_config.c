@@ -129,6 +129,9 @@ static void optimizer_bytes_follow_its_dtypes(void **state)
     assert_int_equal(k->grad_bytes, 2);
     assert_int_equal(k->exp_avg_bytes + k->exp_avg_sq_bytes, 4);
     assert_true(knobs_keeps_remainder(k) && k->main_param_bytes == 4);
+    struct knobs sharded = *k; /* FSDP has main parameters of its own */
+    sharded.fsdp = FSDP_OPTIM_GRADS_PARAMS;
+    assert_false(knobs_keeps_remainder(&sharded));
     set(f, "main_params_dtype", word("fp16"));
     assert_false(knobs_keeps_remainder(&configure(*state, f)->knobs));
 }
