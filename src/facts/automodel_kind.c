@@ -55,7 +55,10 @@ static struct str kind_by_sections(const struct facts *f, const struct node *rec
     const struct node *scheduler = node_get(recipe, STR("step_scheduler"));
     const struct node *target = node_at(recipe, STR("model._target_"));
     bool text = target && str_ends(target->text, STR("NeMoAutoModelForCausalLM.from_pretrained"));
+    bool image =
+        target && str_ends(target->text, STR("NeMoAutoModelForImageTextToText.from_pretrained"));
     if (names_no_class(f) && scheduler && text && !processor) return STR("llm");
+    if (names_no_class(f) && scheduler && image) return STR("vlm");
     bool diffusion = node_get(recipe, STR("fsdp")) || node_get(recipe, STR("ddp")) ||
                      node_get(recipe, STR("flow_matching"));
     return diffusion && !node_get(recipe, STR("distributed")) ? STR("diffusion") : STR("script");

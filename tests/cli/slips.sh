@@ -188,3 +188,10 @@ none micro-batch-sizes
 none global-batch-sise
 none rollout
 none hop
+
+# Bridge's sizes are counted as Megatron-LM's are
+printf 'model.num_layers=-4\nmodel.ffn_hidden_size=-1\nmodel.seq_length=4096\nmodel.num_attention_heads=33\nmodel.num_query_groups=8\n' >b.ov
+concise --as bridge b.ov
+found 1 size-below-zero "model.num_layers is -4: no size is below zero"
+found 5 query-groups-divide-heads "33 attention heads"
+none ffn_hidden_size
