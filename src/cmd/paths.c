@@ -30,8 +30,9 @@ static void drop_dots(struct path_list *list, size_t files, size_t problems)
 static bool expand_folder(struct arena *a, struct str folder, struct path_filter filter,
                           struct path_list *out, struct str *error)
 {
-    static const char *const suffixes[] = {".yaml", ".yml",   ".json", ".sh",  ".sbatch",
-                                           ".sub",  ".slurm", ".args", ".txt", NULL};
+    static const char *const suffixes[] = {".yaml",   ".yml",   ".json", ".sh",  ".bash",
+                                           ".sbatch", ".slurm", ".job",  ".sub", ".pbs",
+                                           ".lsf",    ".qsub",  ".args", ".txt", NULL};
     size_t files = out->n, problems = out->unread.n;
     if (!dir_list_where(a, folder.p, suffixes, filter.leave_out, filter.state, out, error))
         return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which recipe class a file runs (nemo_automodel/cli/app.py:109-133, cli/utils.py:48-65). */
 #include "base/edit.h"
+#include "base/version.h"
 #include "facts/automodel.h"
 
 static void cover(struct diag *d, const struct str *covers, size_t n, struct str source)
@@ -40,9 +41,24 @@ static void warn_missing(struct facts *f, const struct node *recipe)
     cover(d, covers, 1, STR("nemo_automodel/cli/app.py:115"));
 }
 
-/* What a file without a class is, by its sections. */
-static struct str kind_by_sections(const struct node *recipe)
+/* The command line of the first releases took the recipe's name, automodel finetune llm, and so
+   a file names none. */
+static bool names_no_class(const struct facts *f)
 {
+    return version_cmp(f->version, STR("0.4")) < 0;
+}
+
+/* What a file without a class is, by its sections. */
+static struct str kind_by_sections(const struct facts *f, const struct node *recipe)
+{
+    const struct node *processor = node_get(recipe, STR("processor"));
+    const struct node *scheduler = node_get(recipe, STR("step_scheduler"));
+    const struct node *target = node_at(recipe, STR("model._target_"));
+    bool text = target && str_ends(target->text, STR("NeMoAutoModelForCausalLM.from_pretrained"));
+    bool image =
+        target && str_ends(target->text, STR("NeMoAutoModelForImageTextToText.from_pretrained"));
+    if (names_no_class(f) && scheduler && text && !processor) return STR("llm");
+    if (names_no_class(f) && scheduler && image) return STR("vlm");
     bool diffusion = node_get(recipe, STR("fsdp")) || node_get(recipe, STR("ddp")) ||
                      node_get(recipe, STR("flow_matching"));
     return diffusion && !node_get(recipe, STR("distributed")) ? STR("diffusion") : STR("script");
@@ -55,8 +71,8 @@ struct str automodel_kind(struct facts *f, const struct node *recipe)
     struct str name = named && named->kind == NODE_SCALAR ? str_trim(named->text) : STR("");
     bool is_text = name.n && node_value(f->arena, named, SCALAR_YAML11).kind == VALUE_STRING;
     if (!is_text) {
-        warn_missing(f, recipe);
-        return kind_by_sections(recipe);
+        if (!names_no_class(f)) warn_missing(f, recipe);
+        return kind_by_sections(f, recipe);
     }
     struct str class = str_last_part(name, '.');
     for (uint32_t i = 0; i < automodel_recipe_count; i++)

@@ -339,9 +339,7 @@ static bool convert(struct arena *a, enum param_type type, struct str text, stru
     return false;
 }
 
-/* A size of the model, or a length, below zero; -1 may stand for one that something else says. The
-   widths, the length and the layers are not zero either. */
-static bool is_negative_size(int param, struct value v)
+bool flags_size_is_wrong(int param, struct value v)
 {
     bool width = param == P_hidden_size || param == P_num_attention_heads ||
                  param == P_seq_length || param == P_num_layers;
@@ -381,7 +379,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
             param_type_is_number(type) && !(o->name.node && is_whole(word->text));
         return value_unknown();
     }
-    if (is_negative_size(o->param, v)) complain_of_size(o, word);
+    if (flags_size_is_wrong(o->param, v)) complain_of_size(o, word);
     size_t n = o->spelling->n_choices;
     const struct str *choices = o->spelling->choices; /* of a flag that a user declares */
     if (o->param >= 0) choices = facts_choices(o->f, o->param, &n);

@@ -2,6 +2,7 @@
 #include "facts/launched.h"
 
 #include "base/io.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "base/vec.h"
 
@@ -18,6 +19,8 @@ struct search {
     struct sought *items;
     size_t n;
     VEC(struct module) files; /* read, and to be read */
+    struct map packages;      /* folder/package: whether it can be imported from that folder */
+    struct map seen;          /* folder, module and name that were looked for */
 };
 
 static const struct str nothing = {"", 0};
@@ -107,12 +110,32 @@ static bool may_have_flags(struct str module, struct str name)
            str_find_str(name, words) < name.n;
 }
 
+/* Whether a package, or a module without one, lies in a folder or in one above it. Most that a file
+   imports are installed elsewhere: asked once a folder, and not of each module. */
+static bool has_package(struct search *s, struct str folder, struct str package)
+{
+    if (folder.n <= 1) return false;
+    struct str path = path_join(s->a, folder, package);
+    int64_t known = map_get(&s->packages, path);
+    if (known != MAP_NONE) return known;
+    struct str module = arena_printf(s->a, "%.*s.py", STR_ARG(path));
+    bool found = io_is_folder(path.p) || io_is_file(module.p) ||
+                 has_package(s, path_parent(folder), package);
+    map_put(s->a, &s->packages, path, found);
+    return found;
+}
+
 /* pkg.module, or .module beside the file; a name that is imported from a package may be one. */
 static void visit_module(struct search *s, struct str folder, struct str module, struct str name,
                          int depth)
 {
     if (!may_have_flags(module, name)) return;
     bool beside = str_starts(module, STR("."));
+    struct str key =
+        arena_printf(s->a, "%.*s %.*s %.*s", STR_ARG(folder), STR_ARG(module), STR_ARG(name));
+    if (!map_put(s->a, &s->seen, key, 1)) return;
+    struct str package = str_slice(module, 0, str_find(module, '.'));
+    if (!beside && package.n && !has_package(s, folder, package)) return;
     while (str_starts(module, STR("."))) {
         module = str_slice(module, 1, module.n);
         if (str_starts(module, STR("."))) folder = path_parent(folder);

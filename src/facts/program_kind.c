@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/edit.h"
 #include "facts/pattern.h"
@@ -75,6 +76,15 @@ struct str program_kind_behind(const struct program_kind *kind, struct str word)
     return (struct str){"", 0};
 }
 
+struct str program_kind_value(struct str text)
+{
+    bool quotes = text.n > 1 && strchr("'\"", text.p[0]) && text.p[text.n - 1] == text.p[0];
+    struct str inside = quotes ? str_slice(text, 1, text.n - 1) : text;
+    bool plain =
+        str_find(inside, '\\') == inside.n && str_find(inside, text.n ? text.p[0] : 0) == inside.n;
+    return quotes && plain ? inside : text;
+}
+
 bool program_kind_takes(const struct program_kind *kind, struct str word, struct str *key,
                         struct str *value)
 {
@@ -88,6 +98,7 @@ bool program_kind_takes(const struct program_kind *kind, struct str word, struct
     }
     *key = str_slice(rest, 0, eq);
     *value = eq < rest.n ? str_slice(rest, eq + 1, rest.n) : (struct str){"", 0};
+    if (!flag) *value = program_kind_value(*value);
     return key->n && (flag || eq < rest.n);
 }
 

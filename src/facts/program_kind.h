@@ -65,9 +65,11 @@ const struct program_kind *program_kind_of_script(struct str text);
 /* What stands behind a section and its dot, plusses before them aside; empty: the word begins with
    no section. */
 struct str program_kind_behind(const struct program_kind *kind, struct str word);
+/* A value of Hydra's without the quotes around it. */
+struct str program_kind_value(struct str text);
 /* Whether a word of a command line is a setting of the program's, and which destination it names:
    what stands behind the section, or behind the dashes. *value is what stands behind an equals
-   sign; empty text at its end: nothing. */
+   sign, as Hydra reads it; empty text at its end: nothing. */
 bool program_kind_takes(const struct program_kind *kind, struct str word, struct str *key,
                         struct str *value);
 /* Whether it is known what the setting takes beside text, and whether it takes a word. */

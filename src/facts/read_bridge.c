@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "facts/bridge.h"
 #include "facts/check.h"
+#include "facts/flags.h"
 #include "facts/launched.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
@@ -373,6 +374,15 @@ static bool is_open(struct facts *f, int param, struct value v, struct span at)
     return !any_text;
 }
 
+static void complain_of_size(struct facts *f, int param, struct str key, struct value v,
+                             struct span at)
+{
+    struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "size-below-zero", at,
+                              "%.*s is %lld: no size is %s", STR_ARG(key), (long long)v.i,
+                              v.i < 0 ? "below zero" : "zero");
+    diag_help(f->diags, d, "%.*s", STR_ARG(param_table[param].doc));
+}
+
 /* `name` is where the key stands. */
 static void set_key(struct facts *f, struct str key, struct value v, const struct node *name,
                     const struct node *node)
@@ -386,6 +396,10 @@ static void set_key(struct facts *f, struct str key, struct value v, const struc
     if (!has_key(f, key)) other_release(f, key, node_span(f->diags, name));
     if (param_table[param].in[FRAMEWORK_BRIDGE].inverse && v.kind == VALUE_BOOL) v.b = !v.b;
     bool good = !is_open(f, param, v, at) && value_check(f, param, &v, at, key);
+    if (good && flags_size_is_wrong(param, v)) {
+        complain_of_size(f, param, key, v, at);
+        good = false;
+    }
     const struct fact *x = &f->items[param];
     bool other_key = fact_is_set(x) && !str_eq(x->written, key);
     if (other_key && v.kind == VALUE_NULL)

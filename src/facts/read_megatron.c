@@ -11,6 +11,7 @@
 #include "facts/reader.h"
 #include "facts/shell.h"
 #include "facts/unsaid.h"
+#include "facts/unread.h"
 
 /* ---- recognising ---- */
 
@@ -151,6 +152,7 @@ static int detect_map(const struct node *doc)
 {
     size_t flags = 0, names = 0, sizes = 0;
     if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe"))) return 0;
+    if (node_get(doc, STR("_target_"))) return 0; /* what some program makes a class of its own of */
     const struct node *args = node_get(doc, STR("MODEL_ARGS"));
     if (args) return holds_flags(args) ? 95 : 0;
     if (is_recipe(doc)) return 95;
@@ -595,6 +597,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     f->program.told = bare || options->version.n > 0;
     flags_apply(f, &words);
     program_settle(f);
+    if (!plain && ok && program_is_megatrons(f)) unread_note(f, text, &words);
     program_take_world(f, NULL, &words);
     placeholder_tell(f);
     const struct model_input *m = model_find(a, reader_declared(text, "model"));

@@ -25,7 +25,10 @@ static void take_model(struct facts *f, struct str name)
     if (str_ends(name, STR(".yaml"))) name.n -= STR(".yaml").n;
     const struct model_input *m = model_find(f->arena, name);
     if (!m) m = model_find(f->arena, str_exchange(f->arena, name, '_', '-'));
-    if (m) model_apply(f, m, ORIGIN_CATALOGUE);
+    if (!m) return;
+    model_apply(f, m, ORIGIN_CATALOGUE);
+    /* the program decides which of the MTP depths it trains, most often none */
+    facts_set(f, P_mtp_num_layers, value_unknown(), ORIGIN_CATALOGUE, NULL, STR(""));
 }
 
 static bool is_section(const struct program_kind *kind, const struct node *doc,
@@ -67,7 +70,8 @@ static void note_outside(struct facts *f, const struct node *map, size_t at)
     }
 }
 
-/* Keys around the sections. */
+/* Keys around the sections. Below a name that the program does not have they are somebody's own,
+   whatever they are called. */
 static void note_keys(struct facts *f, const struct node *map, int depth)
 {
     enum { DEEPEST = 20 };
@@ -75,7 +79,8 @@ static void note_keys(struct facts *f, const struct node *map, int depth)
         if (is_section(f->program.kind, f->document, map->items[i])) continue;
         megatron_note_key(f, map->keys[i], map->items[i]);
         note_outside(f, map, i);
-        note_keys(f, map->items[i], depth + 1);
+        if (program_kind_own(f->program.kind, map->keys[i]->text))
+            note_keys(f, map->items[i], depth + 1);
     }
 }
 
@@ -91,13 +96,15 @@ static bool has_grid(const struct facts *f)
 static void take_sizes(struct facts *f, const struct node *doc)
 {
     const struct program_kind *kind = f->program.kind;
-    for (size_t i = 0; i < kind->n_sizes && has_grid(f); i++) {
+    bool grid = has_grid(f);
+    for (size_t i = 0; i < kind->n_sizes; i++) {
         struct str path = kind->sizes[i];
         size_t eq = str_find(path, '=');
         const struct node *node = node_at(doc, str_slice(path, 0, eq));
         int param = param_find(str_slice(path, eq + 1, path.n));
         int64_t n;
-        if (param >= 0 && node && node->kind == NODE_SCALAR && num_parse_int(node->text, &n))
+        bool number = node && node->kind == NODE_SCALAR && num_parse_int(node->text, &n);
+        if (param >= 0 && number && (grid || n < 1)) /* none trains on no samples */
             facts_set(f, param, value_int(n), ORIGIN_FILE, node, str_slice(path, 0, eq));
     }
 }
@@ -173,7 +180,7 @@ static void note_parts(struct facts *f, const struct flag_word *w)
     struct str key, value, part, name = str_slice(w->text, 0, str_find(w->text, '='));
     if (w->maybe || name.n > w->known || name.n == w->text.n || !is_override(w->text)) return;
     bool read = program_kind_takes(f->program.kind, w->text, &key, &value);
-    value = str_slice(w->text, name.n + 1, w->text.n);
+    value = program_kind_value(str_slice(w->text, name.n + 1, w->text.n));
     while (str_split(&name, '.', &part)) {
         if (!name.n && !read && !w->dynamic)
             megatron_check_setting(f, part, value, w);
@@ -221,6 +228,22 @@ static void note_option(struct facts *f, const struct program_kind *hydra,
     diag_suggest(f->diags, d, near);
 }
 
+/* -lr of a program that has --lr: one dash is for options of one letter. */
+static void note_dash(struct facts *f, const struct flag_word *w)
+{
+    struct str flag = arena_printf(f->arena, "-%.*s", STR_ARG(w->text));
+    bool one = w->text.n > 2 && w->text.p[0] == '-' && w->text.p[1] != '-';
+    if (!f->program.kind->n_commands || w->maybe || w->dynamic || !one) return;
+    struct str name = str_slice(flag, 0, str_find(flag, '='));
+    bool known =
+        program_kind_own(f->program.kind, name) || megatron_has_size(str_slice(name, 2, name.n));
+    if (!known) return;
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "unknown-key", flag_word_span(f, w),
+                 "%.*s has no option %.*s", STR_ARG(f->program.kind->title), STR_ARG(w->text));
+    diag_suggest(f->diags, d, flag);
+}
+
 /* A blank before the equals sign: Hydra takes the name alone for a mistake. */
 static void note_bare(struct facts *f, const struct flag_word *w)
 {
@@ -242,6 +265,7 @@ static bool read_script(struct facts *f, struct str text, const struct read_opti
         note_bare(f, &words.items[i]);
         note_written(f, &words, i, &before);
         note_option(f, hydra, &words.items[i]);
+        note_dash(f, &words.items[i]);
     }
     program_take_world(f, NULL, &words);
     return ok;

@@ -212,10 +212,12 @@ static bool take_redirection(struct shell *sh)
     shell_skip_blanks(sh);
     struct shell_fields target = {0};
     if (here) sh->heredoc_plain = strchr("'\"\\", shell_peek(sh, 0)) && shell_peek(sh, 0);
-    if (process)
-        take_array(sh, &target);
-    else
+    if (process) {
+        sh->in.at++;
+        shell_bracket(sh, '(', ')');
+    } else {
         shell_word(sh, here ? &sh->heredocs : &target, false);
+    }
     if (text && target.n) sh->here_string = target.items[0];
     if (out && target.n) sh->output = target.items[0];
     if (out) sh->appends = twice;
@@ -233,17 +235,30 @@ static void set_args(struct shell *sh, const struct shell_fields *words, size_t 
     sh->args_known = true;
 }
 
+/* Whether the function is being run already. */
+static bool is_running(const struct shell *sh, const struct shell_source *body)
+{
+    for (const struct shell_call *c = sh->calls; c; c = c->outer)
+        if (c->body == body->text.p + body->at) return true;
+    return false;
+}
+
 static void call_function(struct shell *sh, const struct shell_source *body,
                           const struct shell_fields *words)
 {
+    /* "if it fails, once more with less" has no end where nobody knows whether it fails */
+    if (sh->live != SHELL_LIVE && is_running(sh, body)) return;
+    struct shell_call call = {sh->calls, body->text.p + body->at};
     struct shell_source outer = sh->in;
     struct shell_fields args = sh->args;
     bool known = sh->args_known;
     enum shell_live live = sh->live;
     shell_descend(sh);
     set_args(sh, words, 1);
+    sh->calls = &call;
     sh->in = *body;
     run_list(sh);
+    sh->calls = call.outer;
     if (!sh->failed) sh->in = outer;
     sh->args = args;
     sh->args_known = known;

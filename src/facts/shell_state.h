@@ -115,6 +115,12 @@ struct shell_source {
     size_t at;
 };
 
+/* A function that is being run. */
+struct shell_call {
+    const struct shell_call *outer;
+    const char *body;
+};
+
 struct shell {
     struct facts *f;
     struct arena *arena;
@@ -129,6 +135,7 @@ struct shell {
     VEC(struct shell_source) functions; /* their bodies, up to the closing brace */
     struct shell_fields args;           /* $1 ... */
     bool args_known;
+    const struct shell_call *calls; /* the innermost */
     bool sourced;         /* another file ran in between: what is not set here may be set there */
     bool has_here_string; /* the command being read has a <<< */
     struct shell_text here_string;
@@ -282,6 +289,10 @@ void shell_word(struct shell *sh, struct shell_fields *out, bool split);
 struct shell_text shell_expand_text(struct shell *sh, struct shell_text text);
 /* The same of a here-document, in which quotes are letters. */
 struct shell_text shell_expand_document(struct shell *sh, struct shell_text text);
+
+/* ---- brackets (shell_bracket.c) ---- */
+/* Moves behind the bracket that closes the one before the reading position; the text between. */
+struct shell_text shell_bracket(struct shell *sh, char open, char close);
 
 /* ---- arithmetic (shell_arith.c) ---- */
 /* The value of $((text)), its variables already looked up by name where they are names; false:

@@ -125,39 +125,6 @@ static void add_unknown(struct word *w, uint32_t at)
     shell_buf_add(&w->now, SHELL_UNKNOWN, at);
 }
 
-/* ---- brackets ---- */
-
-/* Moves from a single quote to the one that closes it; after a $ a backslash hides one. */
-static void skip_single(struct shell *sh)
-{
-    bool ansi = sh->in.at > 0 && sh->in.text.p[sh->in.at - 1] == '$';
-    do
-        sh->in.at += ansi && shell_peek(sh, 0) == '\\' ? 2 : 1;
-    while (!shell_at_end(sh) && shell_peek(sh, 0) != '\'');
-}
-
-/* Moves behind the bracket that closes the one before the reading position, quotes respected; the
- * text between. */
-static struct shell_text take_balanced(struct shell *sh, char open, char close)
-{
-    size_t from = sh->in.at, depth = 1;
-    for (; !shell_at_end(sh); sh->in.at++) {
-        char c = shell_peek(sh, 0);
-        if (c == '\\') {
-            sh->in.at++;
-        } else if (c == '\'' && open == '(') {
-            skip_single(sh);
-        } else if (c == open) {
-            depth++;
-        } else if (c == close && --depth == 0) {
-            size_t to = sh->in.at++;
-            return (struct shell_text){sh->in.text.p + from, sh->in.text.at + from, to - from};
-        }
-    }
-    shell_fail(sh, "this bracket is not closed");
-    return empty;
-}
-
 /* ---- ${...} ---- */
 
 struct parameter {
@@ -379,15 +346,15 @@ static void take_dollar(struct word *w, bool quoted)
     char c = shell_peek(sh, 0);
     if (c == '(' && shell_peek(sh, 1) == '(') {
         sh->in.at += 2;
-        struct shell_text text = take_balanced(sh, '(', ')');
+        struct shell_text text = shell_bracket(sh, '(', ')');
         if (shell_peek(sh, 0) == ')') sh->in.at++;
         add_arithmetic(w, text, quoted, at);
     } else if (c == '(') {
         sh->in.at++;
-        add_substitution(w, take_balanced(sh, '(', ')'), quoted, at);
+        add_substitution(w, shell_bracket(sh, '(', ')'), quoted, at);
     } else if (c == '{') {
         sh->in.at++;
-        add_parameter(w, take_balanced(sh, '{', '}'), quoted, at);
+        add_parameter(w, shell_bracket(sh, '{', '}'), quoted, at);
     } else if (shell_is_name(c) || c == '@' || c == '*' || c == '#') {
         add_name(w, quoted, at);
     } else if (c == '?' || c == '$' || c == '!' || c == '-') {
@@ -578,11 +545,11 @@ static void take_double(struct word *w)
         fail_quote(sh, open);
     else
         doubt_quote(sh, open);
-    /* "${array[@]}" and "$@" of nothing are no field at all */
+    /* "${array[@]}" and "$@" of nothing are no field at all, where fields are made */
     struct str inside = str_slice(shell_str(sh->in.text), open + 1, sh->in.at);
     bool items =
         str_is(inside, "$@") || (str_starts(inside, STR("${")) && str_ends(inside, STR("[@]}")));
-    if (items && w->now.n == 0 && w->out->n == before) w->begun = false;
+    if (items && w->split && w->now.n == 0 && w->out->n == before) w->begun = false;
     sh->in.at++;
 }
 

@@ -19,6 +19,13 @@ ln -s ../far r/folder
 check 0 r
 has "3 files:"
 
+# what a cluster is given has its own endings
+mkdir jobs
+for end in sh bash sbatch slurm job sub pbs lsf qsub; do printf '#!/bin/bash\ntorchrun pretrain_gpt.py --bf16 --swiglu --num-layers 4\n' >jobs/r.$end; done
+check 1 jobs
+has "9 files:"
+rm -r jobs
+
 # a link to nothing, one that leads out, a pipe: each alone makes the status 2 and is named
 ln -s nowhere r/dangling.yaml
 check 2 r

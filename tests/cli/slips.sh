@@ -139,6 +139,11 @@ sed 's/--lora_rank 16/--lora_rank 16 --lora_rank 8 --tuner_type lroa/' "$source/
 concise s.sh
 found 6 flag-repeated "8 wins over 16"
 found 6 value-choice tuner_type
+sed 's/--lora_rank 16/-lora_rank 16 -lr 1e-4 -h/' "$source/tests/planted/programs/swift.sh" >s.sh
+concise s.sh
+found 6 unknown-key "ms-swift has no option -lora_rank"
+found 6 unknown-key "ms-swift has no option -lr"
+none "option -h"
 sed 's/--lora_rank 16/--lora_rank/' "$source/tests/planted/programs/swift.sh" >s.sh
 concise s.sh
 found 6 value-missing lora_rank
@@ -164,3 +169,29 @@ printf '#!/bin/bash\nA=(%s)\nT=(--profile-step-end 4)\nH=(--profile-step-end 5 -
 concise v.sh
 none profile-step-end
 found 4 flag-repeated "split is given twice"
+
+# flags in parts of a script that are not followed: a branch, the second launch; the script's own options are its own
+cat >u.sh <<EOF
+#!/bin/bash
+case \$1 in --micro-batch-sizes ) M=\$2 ;; esac
+if [ "\$2" = big ]; then MORE="--num-layers 8 --expert-model-paralel-size 2"; else MORE="--num-layers 4"; fi
+torchrun pretrain_gpt.py $sizes $data \$MORE
+# python pretrain_gpt.py --global-batch-sise 8
+torchrun pretrain_gpt.py --bf16 \\
+  -micro-batch-size 4 --tokenizer_type x --rollout-batch-size 4 \\
+  --hop-skip-jump 3
+EOF
+concise u.sh
+found 3 unknown-key expert-model-paralel-size
+found 7 unknown-key "no flag -micro-batch-size"
+none micro-batch-sizes
+none global-batch-sise
+none rollout
+none hop
+
+# Bridge's sizes are counted as Megatron-LM's are
+printf 'model.num_layers=-4\nmodel.ffn_hidden_size=-1\nmodel.seq_length=4096\nmodel.num_attention_heads=33\nmodel.num_query_groups=8\n' >b.ov
+concise --as bridge b.ov
+found 1 size-below-zero "model.num_layers is -4: no size is below zero"
+found 5 query-groups-divide-heads "33 attention heads"
+none ffn_hidden_size

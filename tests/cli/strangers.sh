@@ -253,3 +253,36 @@ cp r.sh fork/r.sh
 expect 1 "error[world-size-divides]" "$moeplan" validate fork/r.sh
 sed -i 's/--hop-rate/--hop-parallel-size/' fork/r.sh
 expect 0 "--hop-parallel-size of this checkout may lay the GPUs out otherwise" "$moeplan" validate fork/r.sh
+
+# a group of a program's configuration that is made an object of is no Megatron-LM file
+printf '_target_: hop.OptimizerConfig\nlr: 1e-4\nmin_lr: 0\nclip_grad: 1.0\nweight_decay: 0.1\nlr_wsd_decay_stepz: 3\n' >group.yaml
+run 2 "$moeplan" validate group.yaml
+has "no recipe"
+sed -i 1d group.yaml
+expect 1 "no argument lr_wsd_decay_stepz" "$moeplan" validate group.yaml
+
+# below a name of somebody's own, keys are theirs; a batch of no samples is none without Megatron-LM's grid too
+nemo() { printf 'policy:\n  megatron_cfg: {enabled: true}\n  train_global_batch_size: %s\n%s\n' "$1" "$2" >n.yaml; }
+nemo 8 'env: {hop: {reward: {format: 0.1}}}'
+run 2 "$moeplan" validate n.yaml
+lacks "value-choice"
+nemo 8 'policy_format: {format: 0.1}'
+run 2 "$moeplan" validate n.yaml
+nemo 8 'checkpointing: {format: 0.1}'
+expect 0 "format takes one of a few words" "$moeplan" validate n.yaml
+nemo 0 ''
+expect 0 "global_batch_size must be at least 1" "$moeplan" validate n.yaml
+
+# Hydra takes the quotes off a value, and verl the MTP depths off a model
+verl() { printf '#!/bin/bash\npython3 -m verl.trainer.main_ppo --config-name=ppo_megatron_trainer.yaml \\\n actor_rollout_ref.model.path=deepseek-v3 \\\n %s\n' "$1" >v.sh; }
+layout=actor_rollout_ref.actor.megatron.override_transformer_config.pipeline_model_parallel_layout
+verl "actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2 \"+$layout='Et*30|t*31L'\""
+expect 0 "0 errors, 0 warnings" "$moeplan" validate v.sh
+verl "actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2 \"+$layout='Et*30|t*30L'\""
+expect 0 "warning[layout" "$moeplan" validate v.sh
+
+# files of AutoModel before 0.4 name no recipe, and are those of the one that its command names
+printf 'step_scheduler: {global_batch_size: 0, local_batch_size: 1}\nmodel: {_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained}\ndistributed: {strategy: fsdp2}\n' >old.yaml
+expect 0 "recipe-missing" "$moeplan" validate --as automodel old.yaml
+expect 1 "error[" "$moeplan" validate --as automodel --framework-version 0.3 old.yaml
+lacks "recipe-missing"

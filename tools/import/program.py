@@ -8,7 +8,8 @@ Megatron-LM's own too that the program defines anew or changes, unless its file 
 below some folders; with --fields also the fields of the dataclasses below a folder, for programs whose parser is made of these; and
 with --tags those of Megatron-LM's own parser at every tag that matches, so that flags of its former releases are known. With --keys,
 for programs whose settings stand in YAML files, the keys of the files below a folder and the fields are `keys`, beside the flags or
-(--no-flags) alone. Which are Megatron-LM's is read from rules/parameters.
+(--no-flags) alone. With --keep the names stay that the file has already, those of former releases, and what stands above `commit` in
+the file stays in any case. Which are Megatron-LM's is read from rules/parameters.
 """
 import argparse
 import ast
@@ -186,6 +187,13 @@ def listed(member, names):
     return [f"{member}:"] + [f"  - {name} {kind}" if kind else f"  - {name}" for name, kind in sorted(names.items())]
 
 
+def kept(text, member):
+    """What a file lists already: name to type."""
+    lines = re.search(rf"^{member}:\n((?:  - .*\n)*)", text, re.M)
+    rows = [line[4:].split(" ", 1) for line in lines.group(1).splitlines()] if lines else []
+    return {row[0]: row[1] if len(row) > 1 else None for row in rows}
+
+
 def own_keys(settings, ours):
     """The keys that are no destination of Megatron-LM's, and those that are but take words of the program's own."""
     flag = "--{}".format
@@ -203,6 +211,7 @@ def main():
     parser.add_argument("--no-flags", action="store_true")
     parser.add_argument("--also", nargs=2, metavar=("CHECKOUT", "REVISION"))
     parser.add_argument("--tags", metavar="PATTERN")
+    parser.add_argument("--keep", action="store_true", help="what the file has of former releases stays")
     parser.add_argument("--within", nargs="+", default=[], metavar="FOLDER")
     args = parser.parse_args()
     checkout = Checkout(args.checkout, args.revision)
@@ -216,11 +225,15 @@ def main():
     text = args.file.read_text()
     if args.tags or "\nchecks: megatron" in text:  # what Megatron-LM refuses is refused there
         flags = {flag: kind for flag, kind in flags.items() if flag not in ours}
-    lines = [text.split("commit:")[0].rstrip(), f'commit: "{checkout.commit[:8]}"', f'date: "{checkout.date}"']
+    keys = own_keys(settings, ours)
+    if args.keep:
+        add(flags, kept(text, "flags").items())
+        add(keys, kept(text, "keys").items())
+    lines = [text.split("\ncommit:")[0].rstrip(), f'commit: "{checkout.commit[:8]}"', f'date: "{checkout.date}"']
     if not args.no_flags:
         lines += listed("flags", flags)
     if args.keys:
-        lines += listed("keys", own_keys(settings, ours))
+        lines += listed("keys", keys)
     args.file.write_text("\n".join(lines) + "\n")
     print(f"{args.file}: {len(flags)} flags, {len(settings)} settings")
 

@@ -532,6 +532,41 @@ static void open_quotes_are_found_where_they_open(void **state)
     assert_fact(f, "seq_length", "unknown");
 }
 
+static void brackets_end_where_a_shell_ends_them(void **state)
+{
+    static const char *const cases[] = {
+        "A=$(echo \"it's (\")",
+        "A=$(cat <<EOF\nit's (a\nEOF\n)",
+        "A=\"$(python3 - <<'PY'\nprint('(') # don't\nPY\n)\"",
+        "A=$(echo a # it's\n)",
+        "A=$(grep '(' <<< \"it's\")",
+        "A=$((1 << 3))\nB=$((1<<3\n))",
+        "mapfile -t A < <(python3 - \"$1\" <<'PY'\nprint(\"it's (\")\nPY\n)",
+        "diff <(echo \"it's (\") <(sort x)",
+        "A=$(printf %s \"$(echo \"it's )\")\")",
+        "set --\nA=\"$@\"",
+        "B=()\nA=\"${B[@]}\"",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[400];
+        snprintf(text, sizeof text, HEAD "%s\n" LAUNCH " --seq-length 128\n", cases[i]);
+        struct facts *f = script(state, text);
+        assert_int_equal(count_rule(f, "shell-syntax"), 0);
+        assert_fact(f, "seq_length", "128");
+    }
+    struct facts *f = script(state, HEAD "A=$(echo \"a)\n" LAUNCH " --seq-length 128\n");
+    assert_found(f, "shell-syntax", 2);
+}
+
+static void a_function_that_perhaps_calls_itself_ends(void **state)
+{
+    struct facts *f =
+        script(state, HEAD "go() {\n" LAUNCH " --micro-batch-size $1 --seq-length 128\n"
+                           "if ! grep -q done log; then go $(($1 - 1)); fi\n}\ngo 2\n");
+    assert_int_equal(count_rule(f, "input-too-large"), 0);
+    assert_fact(f, "seq_length", "128");
+}
+
 static void launchers_give_the_world(void **state)
 {
     static const struct {
@@ -627,6 +662,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(carriage_returns_are_named_once),
     cmocka_unit_test(placeholders_are_one_remark),
     cmocka_unit_test(open_quotes_are_found_where_they_open),
+    cmocka_unit_test(brackets_end_where_a_shell_ends_them),
+    cmocka_unit_test(a_function_that_perhaps_calls_itself_ends),
     cmocka_unit_test(launchers_give_the_world),
     cmocka_unit_test(written_scripts_are_followed),
     cmocka_unit_test(texts_source_nothing),
