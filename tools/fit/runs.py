@@ -35,6 +35,7 @@ CHIPS = {'throttling': (0.2, 0.3, 0.2), 'throttling_low': (0.2, 0.05, 0.2), 'hos
 # Chips of one process need about the same energy for a product, so the more of them (the dense BF16 peak) a watt is asked for, the
 # more the clocks give way: the prior of a chip's throttling, one that nobody ran included.
 TYPICAL = 1.7   # TFLOP/s a watt of a chip that throttles as the shared value says
+WIDTHS = (0.5, 1.0, 2.0)   # times the log sd of chips' deviations, among which runs left out choose; CHIPS has what all of them choose
 CLUSTER_SD = 0.03   # of the pace of a publisher's cluster, where several publish the same model on the same chip
 NOISE = 0.025
 WEIGHTS = {'runs.jsonl': 3}   # runs of training proper count for more than a benchmark's races
@@ -143,6 +144,7 @@ class Fit:
         for r in rows:
             count[r['name'], r['chip'], r['cluster']] += 1
         weights = [WEIGHTS.get(r['file'], 1) / count[r['name'], r['chip'], r['cluster']] ** 0.25 for r in rows]
+        self.sd = dict(sd)
         self.p = _Problem(start, sd, steps, weights, self.predict, self.effects)
 
     def predict(self, values):
@@ -197,12 +199,34 @@ class Fit:
         return {r['name'] for i, r in enumerate(self.rows)
                 if i not in without and self.platforms.place(r['chip'], name) == chip and (r['plan']['precision'] not in ('bf16', 'fp16', 'fp32')) in low}
 
+    def groups(self, key):
+        inside = defaultdict(set)
+        for i, r in enumerate(self.rows):
+            inside[key(r)].add(i)
+        return inside.values()
+
     def left_out(self, key):
+        """Each group's errors from a fit without it, of the width of deviations that the others choose: nothing of the group is in
+        its own figure."""
+        errors, result = self.by_width(key), {}
+        for inside in self.groups(key):
+            best = self.best_width(errors, inside)
+            result.update({i: e for i, e in errors[best].items() if i in inside})
+        return result
+
+    def by_width(self, key):
+        return {w: self.left_out_at(w, key) for w in WIDTHS}
+
+    @staticmethod
+    def best_width(errors, without=()):
+        return min(WIDTHS, key=lambda w: sum(abs(e) for i, e in errors[w].items() if i not in without))
+
+    def left_out_at(self, width, key):
         """Each group's errors from a fit without it, and without what only it could say."""
         p, result = self.p, {}
+        p.sd = {k: sd * width if is_deviation(k) and sd > HELD else sd for k, sd in self.sd.items()}
         here, base = list(p.theta), list(p.base)
-        for group in {key(r) for r in self.rows}:
-            inside = {i for i, r in enumerate(self.rows) if key(r) == group}
+        for inside in self.groups(key):
             use = [i not in inside for i in range(len(self.rows))]
             p.theta, p.base = list(here), list(base)
             self.forget(inside)
@@ -210,6 +234,7 @@ class Fit:
             p.held = set()
             theta, p.theta, p.base = p.theta, list(here), list(base)
             result.update(self.shipped(theta, inside))
+        p.sd = self.sd
         return result
 
 
@@ -335,6 +360,12 @@ WAYS = (('model and chip', lambda r: (r['name'], r['chip'])), ('model', lambda r
         ('cluster', lambda r: r['cluster']))
 
 
+def other_width(fit):
+    """Whether CHIPS states another width of deviations than all runs, left out by (model, chip), choose."""
+    best = fit.best_width(fit.by_width(WAYS[0][1]))
+    return [f'CHIPS: runs left out choose {best:g} times its widths of deviations'] if best != 1.0 else []
+
+
 def table(fit):
     """The C table of the errors of runs left out, which the program states."""
     lines = ['/* SPDX-License-Identifier: Apache-2.0 */', '/* Written by tools/fit/runs.py --write: errors of the step time of runs left out of its fit. */',
@@ -381,7 +412,7 @@ def main():
         with open(TABLE, 'w') as f:
             f.write(stated)
     if '--check' in sys.argv:
-        different = differing(made, platforms)
+        different = differing(made, platforms) + other_width(fit)
         with open(TABLE) as f:
             different += ['src/cmd/left_out.h states other errors'] if f.read() != stated else []
         print(*different, sep='\n')
