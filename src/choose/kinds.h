@@ -61,8 +61,8 @@ struct kinds {
     VEC(struct kind) items;
 };
 
-/* The index of the kind of a spot, whose switches are as in the base. */
-size_t kinds_of(struct kinds *all, const struct config *spot);
+/* The index of the kind of a spot, whose switches are as in the base; it is given back as it was. */
+size_t kinds_of(struct kinds *all, struct config *spot);
 /* Makes *c, a spot of the kind whose switches are as in the base, the leanest at an end with an
    offload and a state of recomputation; false: no state of the others lets the offload be, the
    first end has the same, or there is no rival. */

@@ -14,9 +14,15 @@ double search_wish(const struct search *s, enum part part)
     return prefer_sum(s->wishes[part].items, s->wishes[part].n, &s->c.knobs);
 }
 
+/* Quick, as it is asked tens of thousands of times; who finds another key there works it out anew. */
 static uint32_t slot_of(const struct knobs *key, uint32_t slots)
 {
-    return str_hash((struct str){(const char *)key, sizeof *key}) % slots;
+    const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t words[sizeof *key / sizeof(uint64_t)], sum = 0;
+    memcpy(words, key, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        sum = (sum + words[i]) * odd;
+    return (uint32_t)(sum >> 48) % slots;
 }
 
 static void take_rates(struct search *s, struct known_layers *known)
@@ -755,6 +761,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->c.knobs.layout = 0;
     s->timing = timing_of(&s->c);
     s->kinds = (struct kinds){.request = request, .arena = a};
+    s->usual_risks = move_risks(request->base);
     s->known_layers = ARENA_ARRAY(a, struct known_layers *, SEARCH_KNOWN_LAYERS);
     s->known_kernels = ARENA_NEW(a, struct known_kernels);
     s->known_kernels->f = s->timing.f;

@@ -115,6 +115,7 @@ struct search {
     VEC(struct turn) turns;  /* a heap */
     struct timing timing;    /* for what does not depend on the layout */
     struct kinds kinds;
+    unsigned usual_risks; /* move_risks of the base */
     /* of the spot being looked at */
     struct group *group;
     size_t kind; /* index */
@@ -157,7 +158,7 @@ void search_take_layers(struct search *s);
 void search_take_memory(struct search *s);
 
 /* Whether the present knobs take a risk that is not usual. */
-bool search_is_risky(const struct search *s);
+bool search_is_risky(struct search *s);
 
 /* ---- room.c ---- */
 

@@ -63,6 +63,21 @@ struct chunk {
 
 /* The layout as counts per chunk; returns the number of chunks, 0 when the split is impossible. */
 int pipeline_chunks(const struct config *c, struct chunk chunks[LAYOUT_MAX_CHUNKS]);
+/* Chunk passes whose activations a stage holds at once: of its chunks, from the first on, each has so
+   many, and one of a group more as long as some are left. */
+struct passes {
+    double all, each, rest, group;
+};
+struct passes pipeline_passes(const struct knobs *k, int stage);
+/* Those of the next chunk; */
+static inline double passes_of_next(struct passes *x)
+{
+    double mine = x->group < x->rest ? x->group : x->rest;
+    x->rest -= mine;
+    return x->each + mine;
+}
+/* of the last of so many. */
+double passes_of_last(const struct passes *x, int vpp);
 /* The most microbatches whose activations a stage holds at once, for each of its vpp chunks. */
 void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOUT_MAX_CHUNKS]);
 

@@ -381,6 +381,25 @@ static void set_interval(const struct time_layers *l, const struct chunks *c, do
     out->high = out->step * exp(half);
 }
 
+static struct time_pass pass_of(const struct timing *t, const struct knobs *k,
+                                const struct chunks *chunks)
+{
+    double stage = chunks->all / k->pp;
+    return (struct time_pass){.seconds = straggling(t, k) * schedule(k, chunks),
+                              .window = fmax(0, stage - chunks->network / k->pp)};
+}
+
+/* The step with what is around its passes. */
+static void add_around(const struct timing *t, const struct config *c, const struct time_pass *pass,
+                       struct time_estimate *out)
+{
+    const struct knobs *k = &c->knobs;
+    struct rank_params params = sharding_params(c);
+    out->dp_exposed = straggling(t, k) * sharding_exposed(t, k, params, pass->window);
+    out->optimizer = sharding_optimizer(t, k, params);
+    out->step = pass->seconds + out->dp_exposed + out->optimizer + t->f.step_s;
+}
+
 /* The step and what it is made of. */
 static bool estimate_step(const struct time_layers *l, const struct config *c,
                           struct chunks *chunks, struct time_estimate *out)
@@ -389,22 +408,33 @@ static bool estimate_step(const struct time_layers *l, const struct config *c,
     const struct timing *t = &l->timing;
     if (!chunks_of(l, c, chunks)) return false;
     *out = (struct time_estimate){0};
-    double slow = straggling(t, k), n = (double)knobs_microbatches(k), stage = chunks->all / k->pp;
-    double pipeline = slow * schedule(k, chunks);
-    struct rank_params params = sharding_params(c);
-    double window = fmax(0, stage - chunks->network / k->pp);
-    out->dp_exposed = slow * sharding_exposed(t, k, params, window);
-    out->bubble = pipeline - slow * n * stage;
-    out->optimizer = sharding_optimizer(t, k, params);
-    out->step = pipeline + out->dp_exposed + out->optimizer + t->f.step_s;
+    struct time_pass pass = pass_of(t, k, chunks);
+    double n = (double)knobs_microbatches(k);
+    out->bubble = pass.seconds - straggling(t, k) * n * (chunks->all / k->pp);
+    add_around(t, c, &pass, out);
     return true;
+}
+
+bool time_pass_of(const struct time_layers *l, const struct config *c, struct time_pass *out)
+{
+    struct chunks chunks;
+    if (!chunks_of(l, c, &chunks)) return false;
+    *out = pass_of(&l->timing, &c->knobs, &chunks);
+    return true;
+}
+
+double time_step_of(const struct time_layers *l, const struct config *c,
+                    const struct time_pass *pass)
+{
+    struct time_estimate t;
+    add_around(&l->timing, c, pass, &t);
+    return t.step;
 }
 
 double time_step(const struct time_layers *l, const struct config *c)
 {
-    struct chunks chunks;
-    struct time_estimate t;
-    return estimate_step(l, c, &chunks, &t) ? t.step : INFINITY;
+    struct time_pass pass;
+    return time_pass_of(l, c, &pass) ? time_step_of(l, c, &pass) : INFINITY;
 }
 
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
