@@ -93,6 +93,49 @@ void search_take_memory(struct search *s)
     memory_measure(&s->c, &s->memory_coefficients, s->memory);
 }
 
+/* Notes the present division as the one that rates make. */
+static void note_division(struct search *s, bool possible)
+{
+    struct division *x = &s->division;
+    x->rates = *s->rates;
+    x->pp = s->c.knobs.pp, x->vpp = s->c.knobs.vpp;
+    x->microbatches = knobs_scheduled(&s->c.knobs);
+    x->possible = possible;
+    x->number = s->c.knobs.layout;
+    x->bound = NULL;
+    if (possible) layout_copy(&x->layout, &s->layout);
+}
+
+static bool is_divided(const struct search *s)
+{
+    const struct division *x = &s->division;
+    const struct knobs *k = &s->c.knobs;
+    return x->pp == k->pp && x->vpp == k->vpp && x->microbatches == knobs_scheduled(k) &&
+           memcmp(&x->rates, s->rates, sizeof x->rates) == 0;
+}
+
+bool search_divide_by_time(struct search *s)
+{
+    const struct division *x = &s->division;
+    if (!is_divided(s)) {
+        note_division(s, split_by_time(&s->c, s->rates, &s->layout));
+        return x->possible;
+    }
+    s->c.knobs.layout = x->number;
+    if (x->possible) layout_copy(&s->layout, &x->layout);
+    if (x->number > 0 && !s->c.layout_given) s->c.layouts = &s->layout, s->c.n_layouts = 1;
+    return x->possible;
+}
+
+/* spots_bound_of_split of the present division, which is by time. */
+static double division_bound(struct search *s, const struct time_rates *rates)
+{
+    struct division *x = &s->division;
+    if (x->bound != rates) x->seconds = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
+    x->bound = rates;
+    return x->seconds;
+}
+
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
 {
     o->peak = m->peak;
@@ -191,19 +234,29 @@ struct relief {
    HOPELESS: no room, nor with other virtual stages of the class being visited. */
 enum result { TOO_SLOW, NO_ROOM, HOPELESS, REFUSED, SQUEEZED, GOOD };
 
-/* Tries the present knobs, all of them set. */
+/* room_is_denied_to_all of the present knobs, which have a side of those in *open. Before anything
+   fits that may be false of what has no room either. */
+static bool is_denied_to_all(struct search *s, struct open_sides *open, int side)
+{
+    if (open->sides >> side & 1) return false;
+    if (room_is_denied_to_all(s)) return true;
+    if (s->finalists.n_fast > 0) open->sides |= (uint32_t)1 << side;
+    return false;
+}
+
+/* Tries the present knobs, all of them set, with one of a variant's sides. */
 static enum result try_plan(struct search *s, const struct time_rates *rates,
-                            const struct relief *x)
+                            const struct relief *x, struct open_sides *open, int side)
 {
     struct contender o;
     bool moved;
     if (is_refused(s)) return REFUSED;
     search_take_layers(s);
-    if (!split_by_time(&s->c, s->rates, &s->layout)) return NO_ROOM;
-    double least = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
+    if (!search_divide_by_time(s)) return NO_ROOM;
+    double least = division_bound(s, rates);
     least += around_pipeline(s, least);
     if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
-    if (room_is_denied_to_all(s)) return HOPELESS;
+    if (is_denied_to_all(s, open, side)) return HOPELESS;
     if (s->least_vpp < s->most_vpp && room_is_denied(s, s->c.knobs.vpp)) return NO_ROOM;
     if (!room_is_found(s, &o, &moved)) return NO_ROOM;
     room_is_noted(s, x->recompute, x->offload);
@@ -212,10 +265,11 @@ static enum result try_plan(struct search *s, const struct time_rates *rates,
 
 /* Tries the present variant with every side that may be best. GOOD: none of them would do better
    with more room, and one may be at all; HOPELESS: all are; else NO_ROOM. */
-static enum result try_sides(struct search *s, const struct time_rates *rates,
-                             const struct relief *x)
+static enum result try_sides(struct search *s, struct variant *v,
+                             const struct time_rates *rates, const struct relief *x)
 {
     const struct kind *kind = present_kind(s);
+    struct open_sides *open = variant_open_sides(s, v, x->recompute, x->offload);
     uint32_t needless = 0;
     struct knobs plain = s->c.knobs;
     bool settled = true, hopeless = true, any = false;
@@ -225,7 +279,7 @@ static enum result try_sides(struct search *s, const struct time_rates *rates,
         if (!combination_set(&kind->sides[i], &s->c) ||
             !combination_set(&kind->offloads[x->offload], &s->c))
             continue;
-        enum result one = try_plan(s, rates, x);
+        enum result one = try_plan(s, rates, x, open, i);
         settled = settled && (one == GOOD || one == TOO_SLOW);
         hopeless = hopeless && one == HOPELESS;
         if (one != REFUSED) needless |= kind->worse[i];
@@ -281,7 +335,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     if (!slow && !is_refused_with(s, offload)) {
         cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
                                           : room_is_known_cramped(s, x->recompute, 0));
-        enum result one = cramped ? NO_ROOM : try_sides(s, rates, x);
+        enum result one = cramped ? NO_ROOM : try_sides(s, v, rates, x);
         settled = one == GOOD;
         if (one == HOPELESS) variant_give_up(v, x->recompute, x->offload);
         if (!settled && !all && ++*without >= TRIED_FIRST)
