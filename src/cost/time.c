@@ -29,6 +29,8 @@ struct item {
     double network; /* seconds of both passes' exchanges between domains, hidden or not */
 };
 
+static void rate_ends(const struct config *c, struct time_layers *l);
+
 void time_layers_init(const struct config *c, struct time_layers *out)
 {
     time_layers_init_known(c, NULL, out);
@@ -45,6 +47,7 @@ void time_layers_init_known(const struct config *c, struct known_kernels *known,
     out->head = layer_head(&out->timing);
     out->mtp = (struct layer_time){0};
     if (c->model.mtp_layers > 0) out->mtp = layer_mtp(&out->timing, out->kinds, &out->head);
+    rate_ends(c, out);
 }
 
 /* The parts around the layers are never repeated, an MTP depth's layers are. */
@@ -52,10 +55,11 @@ void time_layers_repeat(const struct time_layers *other, const struct config *c,
                         struct time_layers *out)
 {
     const struct timing *t = &out->timing;
-    *out = *other;
+    size_t n = (size_t)c->model.n_kinds;
+    memcpy(out, other, offsetof(struct time_layers, kinds) + n * sizeof *out->kinds);
     out->timing.config = c;
     out->timing.repeated = timing_repeated(&c->knobs);
-    for (int i = 0; i < c->model.n_kinds; i++)
+    for (size_t i = 0; i < n; i++)
         layer_repeat(t, c->model.kinds[i], &out->kinds[i]);
     if (c->model.mtp_layers > 0) out->mtp = layer_mtp(t, out->kinds, &out->head);
 }
@@ -475,12 +479,26 @@ double time_uneven_documents(const struct config *c)
     return as_is.step - even.step;
 }
 
-static double rate(const struct time_layers *l, const struct config *c,
+static double rate(const struct time_layers *l, const struct knobs *k,
                    const struct layer_time *layer)
 {
     struct times x;
-    times_of(&l->timing, &c->knobs, layer, &x);
+    times_of(&l->timing, k, layer, &x);
     return x.forward + x.backward + x.again;
+}
+
+/* What stands at the ends of the model is never repeated and exchanges nothing between experts. */
+static void rate_ends(const struct config *c, struct time_layers *l)
+{
+    struct knobs k = c->knobs;
+    for (int i = 0; i < 2; i++) {
+        k.tp_comm_overlap = i;
+        l->ends[i].embedding = rate(l, &k, &l->embedding);
+        if (c->model.vision_layers > 0) l->ends[i].embedding += rate(l, &k, &l->vision);
+        l->ends[i].head = rate(l, &k, &l->head);
+        if (k.tp == 1) l->ends[1] = l->ends[0];
+        if (k.tp == 1) return;
+    }
 }
 
 /* Of an item that is nothing but tensor cores' work, which no item is hotter than. */
@@ -498,11 +516,10 @@ void time_rates_of(const struct time_layers *l, const struct config *c, struct t
 {
     *out = (struct time_rates){.cooled = least_cooled(&l->timing)};
     for (int i = 0; i < c->model.n_kinds; i++)
-        out->kinds[i] = rate(l, c, &l->kinds[i]);
-    out->embedding = rate(l, c, &l->embedding);
-    if (c->model.vision_layers > 0) out->embedding += rate(l, c, &l->vision);
-    out->head = rate(l, c, &l->head);
-    out->mtp = c->model.mtp_layers > 0 ? rate(l, c, &l->mtp) : 0;
+        out->kinds[i] = rate(l, &c->knobs, &l->kinds[i]);
+    out->embedding = l->ends[c->knobs.tp_comm_overlap].embedding;
+    out->head = l->ends[c->knobs.tp_comm_overlap].head;
+    out->mtp = c->model.mtp_layers > 0 ? rate(l, &c->knobs, &l->mtp) : 0;
     out->slow = straggling(&l->timing, &c->knobs);
     out->fixed = l->timing.f.step_s;
 }

@@ -11,7 +11,11 @@
 
 struct time_layers {
     struct timing timing; /* its `config` must outlive it */
-    struct layer_time kinds[MODEL_MAX_KINDS], embedding, vision, head, mtp;
+    struct layer_time embedding, vision, head, mtp;
+    struct {
+        double embedding, head;
+    } ends[2]; /* struct time_rates; [1]: with TP exchange overlapped */
+    struct layer_time kinds[MODEL_MAX_KINDS];
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out);
