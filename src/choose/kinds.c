@@ -134,17 +134,40 @@ static void go_to_end(enum lean_end end, bool loss, struct config *c)
     if (end == LEAN_PASSES && !loss) c->model.vocab = 1;
 }
 
+/* The layers of *c, measured. */
+static struct memory_work *lean_memory(struct kinds *all, const struct config *c)
+{
+    struct knobs key = memory_layers_key(&c->knobs);
+    if (!all->known_memory) {
+        all->known_memory = ARENA_ARRAY(all->arena, struct lean_memory, KINDS_KNOWN_MEMORY);
+        all->coefficients = memory_coefficients_of(&c->machine);
+    }
+    for (int i = 0; i < KINDS_KNOWN_MEMORY; i++) {
+        struct lean_memory *x = &all->known_memory[i];
+        if (x->known && x->vocab == c->model.vocab && memcmp(&x->key, &key, sizeof key) == 0)
+            return &x->work;
+    }
+    struct lean_memory *x = &all->known_memory[all->n_known++ % KINDS_KNOWN_MEMORY];
+    x->known = true;
+    x->vocab = c->model.vocab;
+    x->key = key;
+    memory_measure(c, &all->coefficients, &x->work);
+    return &x->work;
+}
+
 /* Bytes of the plan with the offload set too; infinite: it cannot be. Not their upper end, as what
    is uncertain of the whole says nothing at an end. */
-static double peak_with(const struct combination *offload, enum lean_end end, bool loss,
-                        struct config *c)
+static double peak_with(struct kinds *all, const struct combination *offload, enum lean_end end,
+                        bool loss, struct config *c)
 {
     const struct knobs saved = c->knobs;
     int vocab = c->model.vocab;
     struct memory_estimate memory;
     bool possible = combination_set(offload, c);
     go_to_end(end, loss, c);
-    possible = possible && memory_estimate(c, &memory, NULL);
+    struct memory_work *w = possible ? lean_memory(all, c) : NULL;
+    possible = w && memory_divide(c, w);
+    if (possible) memory_peaks(w, &memory);
     c->knobs = saved;
     c->model.vocab = vocab;
     return possible ? memory.peak : INFINITY;
@@ -197,7 +220,7 @@ static double side_seconds(const struct config *c, struct side_layers *x)
 }
 
 /* The fastest first, so that one that is better in everything stands before the other. */
-static void find_sides(const struct kinds *all, struct config *c, struct kind *kind)
+static void find_sides(struct kinds *all, struct config *c, struct kind *kind)
 {
     const struct knobs spot = c->knobs;
     struct side_layers layers = {.any = false};
@@ -212,7 +235,7 @@ static void find_sides(const struct kinds *all, struct config *c, struct kind *k
         costs[i] =
             (struct side){found[i], {0}, side_seconds(c, &layers), wish_of(all, &c->knobs)};
         for (int end = 0; end < LEAN_ENDS; end++)
-            costs[i].peaks[end] = peak_with(&kind->offloads[0], (enum lean_end)end, true, c);
+            costs[i].peaks[end] = peak_with(all, &kind->offloads[0], (enum lean_end)end, true, c);
         if (c->knobs.grad_bytes < kind->grad_bytes) kind->grad_bytes = c->knobs.grad_bytes;
     }
     c->knobs = spot;
@@ -340,7 +363,7 @@ static void find_recompute(const struct kinds *all, struct config *c, struct kin
 /* Takes the state of one switch that needs the least memory; of the states' formats one that needs
    no more than none, as beside it narrow gradients need no copies. *peak: of *c as it is but for
    the loss, 0: not known yet; then of *c as it became. */
-static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_end end,
+static void lean_switch(struct kinds *all, enum decision_id id, enum lean_end end,
                         const struct combination *offload, struct config *c, double *peak,
                         const struct move **states)
 {
@@ -349,11 +372,11 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
     bool loss = id == DECISION_LOSS, ties = id == DECISION_OPTIMIZER_PRECISION;
     double least = *peak;
     if (x.n == 1) return;
-    if (loss || least == 0) least = peak_with(offload, end, loss, c);
+    if (loss || least == 0) least = peak_with(all, offload, end, loss, c);
     for (int i = 1; i < x.n; i++) {
         c->knobs = before;
         space_set(x.items[i], c);
-        double one = peak_with(offload, end, loss, c);
+        double one = peak_with(all, offload, end, loss, c);
         if (ties ? !(one <= least) : !(one < least)) continue;
         least = one;
         best = c->knobs;
@@ -365,7 +388,7 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
 
 /* Switch by switch, the parameters in the format that *c has; the states' formats first, on which
    it depends what gradients need. */
-static void find_lean(const struct kinds *all, enum lean_end end, const struct combination *offload,
+static void find_lean(struct kinds *all, enum lean_end end, const struct combination *offload,
                       struct config *c, const struct move **states)
 {
     double peak = 0;
@@ -381,7 +404,7 @@ static void find_lean(const struct kinds *all, enum lean_end end, const struct c
    needs a whole main parameter, bf16 the 16 bits that it leaves of one. On a spot whose ranks share
    other parts of the parameters either may need less; the step, where states count most, says so.
  */
-static void find_end(const struct kinds *all, struct config *c, enum lean_end end,
+static void find_end(struct kinds *all, struct config *c, enum lean_end end,
                      const struct combination *offload, struct lean *lean)
 {
     static const double hardly = 1.05;
@@ -389,13 +412,13 @@ static void find_end(const struct kinds *all, struct config *c, enum lean_end en
     const struct move **best = lean->states[end], **rival = lean->states[LEAN_ENDS + end];
     struct states formats = space_states(all->request, &decisions[DECISION_PARAMETER_GATHER], c);
     find_lean(all, end, offload, c, best);
-    double one = formats.n > 1 ? peak_with(offload, end, false, c) : 0;
+    double one = formats.n > 1 ? peak_with(all, offload, end, false, c) : 0;
     c->knobs = spot;
     if (formats.n == 1) return;
     rival[DECISION_PARAMETER_GATHER] = formats.items[1];
     space_set(formats.items[1], c);
     find_lean(all, end, offload, c, rival);
-    double ratio = peak_with(offload, end, false, c) / one;
+    double ratio = peak_with(all, offload, end, false, c) / one;
     c->knobs = spot;
     for (int id = 0; id < DECISIONS && ratio < 1; id++) {
         const struct move *x = best[id];
@@ -405,7 +428,7 @@ static void find_end(const struct kinds *all, struct config *c, enum lean_end en
     lean->has_rivals = fmax(ratio, 1 / ratio) <= hardly;
 }
 
-static struct lean *find_leans(const struct kinds *all, struct config *c,
+static struct lean *find_leans(struct kinds *all, struct config *c,
                                const struct combination *offload)
 {
     struct lean *lean = ARENA_NEW(all->arena, struct lean);

@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "choose/space.h"
+#include "cost/memory.h"
 #include "plan/ops.h"
 
 enum { KINDS_MOST_SIDES = 32, KINDS_MOST_OFFLOADS = 16, KINDS_MOST_SWITCHES = 4 };
@@ -55,9 +56,21 @@ struct kind {
     VEC(struct way) ways; /* of the search: found on the first group that asks */
 };
 
+/* What layers keep at an end, for states that differ beside them. */
+struct lean_memory {
+    bool known;
+    int vocab;
+    struct knobs key; /* memory_layers_key */
+    struct memory_work work;
+};
+enum { KINDS_KNOWN_MEMORY = 4 };
+
 struct kinds {
     const struct search_request *request;
     struct arena *arena;
+    struct memory_coefficients coefficients;
+    struct lean_memory *known_memory; /* [KINDS_KNOWN_MEMORY] the last ones; NULL: none yet */
+    unsigned n_known;
     VEC(struct kind) items;
 };
 
