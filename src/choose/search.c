@@ -81,16 +81,51 @@ void search_take_layers(struct search *s)
     take_rates(s, known);
 }
 
+static struct known_memory *memory_slot(struct search *s, const struct knobs *key, bool *known)
+{
+    struct known_memory **slot = &s->known_memory[slot_of(key, SEARCH_KNOWN_MEMORY)];
+    *known = *slot && memcmp(&(*slot)->key, key, sizeof *key) == 0;
+    if (!*slot) *slot = arena_room(s->arena, sizeof **slot), (*slot)->saved = NULL;
+    (*slot)->key = *key;
+    return *slot;
+}
+
+/* Measures the present layers, which recompute nothing, with what they save. */
+static void measure_plain_memory(struct search *s, struct known_memory *out)
+{
+    size_t n = (size_t)s->c.model.n_kinds;
+    if (!out->saved) out->saved = ARENA_ARRAY(s->arena, struct saved_list, n);
+    memory_measure_saved(&s->c, &s->memory_coefficients, out->saved, &out->work);
+}
+
+/* As measure_layers does. */
+static void measure_memory(struct search *s, const struct knobs *key, struct known_memory *out)
+{
+    struct knobs plain = time_key_without_recompute(*key), present = s->c.knobs;
+    bool known;
+    if (memcmp(&plain, key, sizeof plain) == 0) {
+        measure_plain_memory(s, out);
+        return;
+    }
+    struct known_memory *other = memory_slot(s, &plain, &known);
+    if (other == out) {
+        out->key = *key;
+        memory_measure(&s->c, &s->memory_coefficients, &out->work);
+        return;
+    }
+    s->c.knobs = plain;
+    if (!known) measure_plain_memory(s, other);
+    s->c.knobs = present;
+    memory_measure_again(&s->c, &other->work, other->saved, &out->work);
+}
+
 void search_take_memory(struct search *s)
 {
+    bool known;
     struct knobs key = memory_layers_key(&s->c.knobs);
-    struct known_memory **slot = &s->known_memory[slot_of(&key, SEARCH_KNOWN_MEMORY)];
-    bool known = *slot && memcmp(&(*slot)->key, &key, sizeof key) == 0;
-    if (!*slot) *slot = arena_room(s->arena, sizeof **slot);
-    s->memory = &(*slot)->work;
-    if (known) return;
-    (*slot)->key = key;
-    memory_measure(&s->c, &s->memory_coefficients, s->memory);
+    struct known_memory *slot = memory_slot(s, &key, &known);
+    s->memory = &slot->work;
+    if (!known) measure_memory(s, &key, slot);
 }
 
 /* Notes the present division as the one that rates make. */

@@ -111,7 +111,8 @@ struct division {
 };
 
 struct known_memory {
-    struct knobs key; /* memory_layers_key */
+    struct knobs key;         /* memory_layers_key */
+    struct saved_list *saved; /* [n_kinds] where nothing is recomputed; else NULL, or as it was */
     struct memory_work work;
 };
 

@@ -70,11 +70,32 @@ static void find_shapes(struct memory_work *w)
 void memory_measure(const struct config *c, const struct memory_coefficients *x,
                     struct memory_work *w)
 {
+    struct saved_list saved[MODEL_MAX_KINDS];
+    memory_measure_saved(c, x, saved, w);
+}
+
+void memory_measure_again(const struct config *c, const struct memory_work *other,
+                          const struct saved_list saved[MODEL_MAX_KINDS], struct memory_work *w)
+{
+    w->c = c;
+    w->x = other->x;
+    w->t = other->t;
+    for (int i = 0; i < c->model.n_kinds; i++)
+        layer_measure_again(&c->knobs, &other->kinds[i], &saved[i], &w->kinds[i]);
+    layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
+    find_shapes(w);
+    w->embedding = other->embedding;
+    w->vision = other->vision;
+}
+
+void memory_measure_saved(const struct config *c, const struct memory_coefficients *x,
+                          struct saved_list saved[MODEL_MAX_KINDS], struct memory_work *w)
+{
     w->c = c;
     w->x = *x;
     w->t = token_counts(c, &w->x);
     for (int i = 0; i < c->model.n_kinds; i++)
-        layer_measure(c, &w->t, c->model.kinds[i], &w->kinds[i]);
+        layer_measure_saved(c, &w->t, c->model.kinds[i], &saved[i], &w->kinds[i]);
     layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
     find_shapes(w);
     w->embedding = padded_vocab(c) * c->model.hidden / c->knobs.tp;
