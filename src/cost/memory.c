@@ -48,11 +48,11 @@ static struct range imbalance(const struct config *c, struct range r)
 static struct weight_shape *find_shape(struct memory_work *w, const struct gemm *g)
 {
     for (int i = 0; i < w->n_shapes; i++) {
-        const struct gemm *x = w->shapes[i].gemm;
+        const struct gemm *x = &w->shapes[i].gemm;
         if (x->rows == g->rows && x->columns == g->columns && x->grouped == g->grouped)
             return &w->shapes[i];
     }
-    w->shapes[w->n_shapes] = (struct weight_shape){g, g->rows * g->columns, 0};
+    w->shapes[w->n_shapes] = (struct weight_shape){*g, g->rows * g->columns, 0};
     return &w->shapes[w->n_shapes++];
 }
 
@@ -83,7 +83,8 @@ void memory_measure_again(const struct config *c, const struct memory_work *othe
     for (int i = 0; i < c->model.n_kinds; i++)
         layer_measure_again(&c->knobs, &other->kinds[i], &saved[i], &w->kinds[i]);
     layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
-    find_shapes(w);
+    w->n_shapes = other->n_shapes;
+    memcpy(w->shapes, other->shapes, (size_t)w->n_shapes * sizeof *w->shapes);
     w->embedding = other->embedding;
     w->vision = other->vision;
 }

@@ -105,7 +105,7 @@ bool memory_modules(const struct config *c, const struct memory_estimate *m,
 
 /* One shape of a weight, with the kinds of layers that have it: bit i. */
 struct weight_shape {
-    const struct gemm *gemm;
+    struct gemm gemm;
     double elements;
     uint32_t kinds;
 };
