@@ -99,21 +99,23 @@ static void order_offloads(const struct knobs *found, struct kind *kind)
 }
 
 /* FP8 gathers exclude offload: those are asked again with every side. */
-static void find_offloads(const struct kinds *all, const struct config *spot, struct kind *kind)
+static void find_offloads(const struct kinds *all, struct config *c, struct kind *kind)
 {
-    struct config c = *spot;
+    const struct knobs spot = c->knobs;
     struct combination now = {{NULL}};
     struct combinations out = {kind->offloads, 0, KINDS_MOST_OFFLOADS};
     struct knobs found[KINDS_MOST_OFFLOADS];
-    c.knobs.fp8_param_gather = false;
-    combine(all, offloads, OFFLOADS, 0, &c, &now, &out);
+    c->knobs.fp8_param_gather = false;
+    combine(all, offloads, OFFLOADS, 0, c, &now, &out);
+    const struct knobs without = c->knobs;
     kind->n_offloads = out.n;
     for (int i = 0; i < out.n; i++) {
-        struct config with = c;
-        combination_set(&kind->offloads[i], &with);
-        found[i] = with.knobs;
+        combination_set(&kind->offloads[i], c);
+        found[i] = c->knobs;
+        c->knobs = without;
     }
     order_offloads(found, kind);
+    c->knobs = spot;
 }
 
 /* ---- what needs the least ---- */
@@ -132,17 +134,40 @@ static void go_to_end(enum lean_end end, bool loss, struct config *c)
     if (end == LEAN_PASSES && !loss) c->model.vocab = 1;
 }
 
+/* The layers of *c, measured. */
+static struct memory_work *lean_memory(struct kinds *all, const struct config *c)
+{
+    struct knobs key = memory_layers_key(&c->knobs);
+    if (!all->known_memory) {
+        all->known_memory = ARENA_ARRAY(all->arena, struct lean_memory, KINDS_KNOWN_MEMORY);
+        all->coefficients = memory_coefficients_of(&c->machine);
+    }
+    for (int i = 0; i < KINDS_KNOWN_MEMORY; i++) {
+        struct lean_memory *x = &all->known_memory[i];
+        if (x->known && x->vocab == c->model.vocab && memcmp(&x->key, &key, sizeof key) == 0)
+            return &x->work;
+    }
+    struct lean_memory *x = &all->known_memory[all->n_known++ % KINDS_KNOWN_MEMORY];
+    x->known = true;
+    x->vocab = c->model.vocab;
+    x->key = key;
+    memory_measure(c, &all->coefficients, &x->work);
+    return &x->work;
+}
+
 /* Bytes of the plan with the offload set too; infinite: it cannot be. Not their upper end, as what
    is uncertain of the whole says nothing at an end. */
-static double peak_with(const struct combination *offload, enum lean_end end, bool loss,
-                        struct config *c)
+static double peak_with(struct kinds *all, const struct combination *offload, enum lean_end end,
+                        bool loss, struct config *c)
 {
     const struct knobs saved = c->knobs;
     int vocab = c->model.vocab;
     struct memory_estimate memory;
     bool possible = combination_set(offload, c);
     go_to_end(end, loss, c);
-    possible = possible && memory_estimate(c, &memory, NULL);
+    struct memory_work *w = possible ? lean_memory(all, c) : NULL;
+    possible = w && memory_divide(c, w);
+    if (possible) memory_peaks(w, &memory);
     c->knobs = saved;
     c->model.vocab = vocab;
     return possible ? memory.peak : INFINITY;
@@ -173,25 +198,47 @@ static bool is_worse(const struct side *a, const struct side *b)
     return worse && a->step_s <= b->step_s && a->wish <= b->wish;
 }
 
-/* The fastest first, so that one that is better in everything stands before the other. */
-static void find_sides(const struct kinds *all, const struct config *spot, struct kind *kind)
+/* Times of layers of the side before, and the pass that is made of them. */
+struct side_layers {
+    bool any;
+    struct knobs key; /* time_layers_key */
+    struct time_layers layers;
+    struct time_pass pass;
+};
+
+/* Seconds of a step; 0: there is none. Most sides leave the layers as they are, and the pass with
+   them. */
+static double side_seconds(const struct config *c, struct side_layers *x)
 {
-    struct config c = *spot;
+    struct knobs key = time_layers_key(&c->knobs);
+    if (!x->any || memcmp(&x->key, &key, sizeof key) != 0) {
+        time_layers_init(c, &x->layers);
+        x->key = key;
+        x->any = time_pass_of(&x->layers, c, &x->pass);
+    }
+    return x->any ? time_step_of(&x->layers, c, &x->pass) : 0;
+}
+
+/* The fastest first, so that one that is better in everything stands before the other. */
+static void find_sides(struct kinds *all, struct config *c, struct kind *kind)
+{
+    const struct knobs spot = c->knobs;
+    struct side_layers layers = {.any = false};
     struct combination now = {{NULL}}, found[KINDS_MOST_SIDES];
     struct combinations out = {found, 0, KINDS_MOST_SIDES};
     struct side costs[KINDS_MOST_SIDES];
-    combine(all, sides, SIDES, 0, &c, &now, &out);
-    kind->grad_bytes = c.knobs.grad_bytes;
+    combine(all, sides, SIDES, 0, c, &now, &out);
+    kind->grad_bytes = c->knobs.grad_bytes;
     for (int i = 0; i < out.n; i++) {
-        struct time_estimate time = {0};
-        c.knobs = spot->knobs;
-        combination_set(&found[i], &c);
-        time_estimate(&c, &time, NULL);
-        costs[i] = (struct side){found[i], {0}, time.step, wish_of(all, &c.knobs)};
+        c->knobs = spot;
+        combination_set(&found[i], c);
+        costs[i] =
+            (struct side){found[i], {0}, side_seconds(c, &layers), wish_of(all, &c->knobs)};
         for (int end = 0; end < LEAN_ENDS; end++)
-            costs[i].peaks[end] = peak_with(&kind->offloads[0], (enum lean_end)end, true, &c);
-        if (c.knobs.grad_bytes < kind->grad_bytes) kind->grad_bytes = c.knobs.grad_bytes;
+            costs[i].peaks[end] = peak_with(all, &kind->offloads[0], (enum lean_end)end, true, c);
+        if (c->knobs.grad_bytes < kind->grad_bytes) kind->grad_bytes = c->knobs.grad_bytes;
     }
+    c->knobs = spot;
     sort_items(costs, (size_t)out.n, sizeof *costs, side_cmp);
     kind->n_sides = out.n;
     for (int i = 0; i < out.n; i++) {
@@ -286,25 +333,26 @@ static void take_rungs(const struct rung *rungs, int n, struct kind *kind)
     }
 }
 
-static void find_recompute(const struct kinds *all, const struct config *spot, struct kind *kind)
+static void find_recompute(const struct kinds *all, struct config *c, struct kind *kind)
 {
+    const struct knobs spot = c->knobs;
     struct rung rungs[SPACE_MAX_STATES];
     bool keep[SPACE_MAX_STATES];
-    struct config c = *spot;
     struct kinds_saved saved;
-    struct states x = space_states(all->request, &decisions[DECISION_RECOMPUTE], &c);
-    kinds_save(spot, &saved);
+    struct states x = space_states(all->request, &decisions[DECISION_RECOMPUTE], c);
+    kinds_save(c, &saved);
     for (int i = 0; i < x.n; i++) {
-        c.knobs = spot->knobs;
-        space_set(x.items[i], &c);
+        c->knobs = spot;
+        space_set(x.items[i], c);
         rungs[i] = (struct rung){
-            .move = x.items[i], .wish = wish_of(all, &c.knobs), .modules = repeated(&c.knobs)};
-        measure(&c, &saved, &rungs[i]);
+            .move = x.items[i], .wish = wish_of(all, &c->knobs), .modules = repeated(&c->knobs)};
+        measure(c, &saved, &rungs[i]);
     }
+    c->knobs = spot;
     sort_items(rungs, (size_t)x.n, sizeof *rungs, rung_cmp);
     int n = 0;
     for (int i = 0; i < x.n; i++)
-        keep[i] = all->request->exhaustive || !is_dominated(rungs, x.n, i, c.model.n_kinds);
+        keep[i] = all->request->exhaustive || !is_dominated(rungs, x.n, i, c->model.n_kinds);
     for (int i = 0; i < x.n; i++)
         if (keep[i]) rungs[n++] = rungs[i];
     take_rungs(rungs, n, kind);
@@ -315,7 +363,7 @@ static void find_recompute(const struct kinds *all, const struct config *spot, s
 /* Takes the state of one switch that needs the least memory; of the states' formats one that needs
    no more than none, as beside it narrow gradients need no copies. *peak: of *c as it is but for
    the loss, 0: not known yet; then of *c as it became. */
-static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_end end,
+static void lean_switch(struct kinds *all, enum decision_id id, enum lean_end end,
                         const struct combination *offload, struct config *c, double *peak,
                         const struct move **states)
 {
@@ -324,11 +372,11 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
     bool loss = id == DECISION_LOSS, ties = id == DECISION_OPTIMIZER_PRECISION;
     double least = *peak;
     if (x.n == 1) return;
-    if (loss || least == 0) least = peak_with(offload, end, loss, c);
+    if (loss || least == 0) least = peak_with(all, offload, end, loss, c);
     for (int i = 1; i < x.n; i++) {
         c->knobs = before;
         space_set(x.items[i], c);
-        double one = peak_with(offload, end, loss, c);
+        double one = peak_with(all, offload, end, loss, c);
         if (ties ? !(one <= least) : !(one < least)) continue;
         least = one;
         best = c->knobs;
@@ -340,7 +388,7 @@ static void lean_switch(const struct kinds *all, enum decision_id id, enum lean_
 
 /* Switch by switch, the parameters in the format that *c has; the states' formats first, on which
    it depends what gradients need. */
-static void find_lean(const struct kinds *all, enum lean_end end, const struct combination *offload,
+static void find_lean(struct kinds *all, enum lean_end end, const struct combination *offload,
                       struct config *c, const struct move **states)
 {
     double peak = 0;
@@ -356,19 +404,22 @@ static void find_lean(const struct kinds *all, enum lean_end end, const struct c
    needs a whole main parameter, bf16 the 16 bits that it leaves of one. On a spot whose ranks share
    other parts of the parameters either may need less; the step, where states count most, says so.
  */
-static void find_end(const struct kinds *all, const struct config *spot, enum lean_end end,
+static void find_end(struct kinds *all, struct config *c, enum lean_end end,
                      const struct combination *offload, struct lean *lean)
 {
     static const double hardly = 1.05;
-    struct config one = *spot, other = *spot;
+    const struct knobs spot = c->knobs;
     const struct move **best = lean->states[end], **rival = lean->states[LEAN_ENDS + end];
-    struct states formats = space_states(all->request, &decisions[DECISION_PARAMETER_GATHER], &one);
-    find_lean(all, end, offload, &one, best);
+    struct states formats = space_states(all->request, &decisions[DECISION_PARAMETER_GATHER], c);
+    find_lean(all, end, offload, c, best);
+    double one = formats.n > 1 ? peak_with(all, offload, end, false, c) : 0;
+    c->knobs = spot;
     if (formats.n == 1) return;
     rival[DECISION_PARAMETER_GATHER] = formats.items[1];
-    space_set(formats.items[1], &other);
-    find_lean(all, end, offload, &other, rival);
-    double ratio = peak_with(offload, end, false, &other) / peak_with(offload, end, false, &one);
+    space_set(formats.items[1], c);
+    find_lean(all, end, offload, c, rival);
+    double ratio = peak_with(all, offload, end, false, c) / one;
+    c->knobs = spot;
     for (int id = 0; id < DECISIONS && ratio < 1; id++) {
         const struct move *x = best[id];
         best[id] = rival[id];
@@ -377,12 +428,12 @@ static void find_end(const struct kinds *all, const struct config *spot, enum le
     lean->has_rivals = fmax(ratio, 1 / ratio) <= hardly;
 }
 
-static struct lean *find_leans(const struct kinds *all, const struct config *spot,
+static struct lean *find_leans(struct kinds *all, struct config *c,
                                const struct combination *offload)
 {
     struct lean *lean = ARENA_NEW(all->arena, struct lean);
     for (int end = 0; end < LEAN_ENDS; end++)
-        find_end(all, spot, (enum lean_end)end, offload, lean);
+        find_end(all, c, (enum lean_end)end, offload, lean);
     /* what is beside the states' formats counts among activations */
     for (int id = 0; id < DECISIONS; id++)
         for (int i = 0; i < LEANS && !is_among(&decisions[id], sides, SIDES); i++)
@@ -449,18 +500,28 @@ static bool take_recompute(const struct kinds *all, struct kind *kind)
     return false;
 }
 
-size_t kinds_of(struct kinds *all, const struct config *spot)
+static void find_kind(struct kinds *all, unsigned given, struct config *c)
+{
+    struct kind *kind = VEC_PUSH(all->arena, &all->items);
+    *kind = (struct kind){.given = given};
+    find_offloads(all, c, kind);
+    find_sides(all, c, kind);
+    if (!take_recompute(all, kind)) find_recompute(all, c, kind);
+}
+
+size_t kinds_of(struct kinds *all, struct config *spot)
 {
     unsigned given = move_given(spot) | rank_bits(spot);
     for (size_t i = 0; i < all->items.n; i++)
         if (all->items.items[i].given == given) return i;
     struct layout layout;
-    struct config c = *spot;
-    struct kind *kind = VEC_PUSH(all->arena, &all->items);
-    *kind = (struct kind){.given = given};
-    split_plan(&c, &layout);
-    find_offloads(all, &c, kind);
-    find_sides(all, &c, kind);
-    if (!take_recompute(all, kind)) find_recompute(all, &c, kind);
+    struct knobs knobs = spot->knobs;
+    const struct layout *layouts = spot->layouts;
+    int n_layouts = spot->n_layouts;
+    split_plan(spot, &layout);
+    find_kind(all, given, spot);
+    spot->knobs = knobs;
+    spot->layouts = layouts;
+    spot->n_layouts = n_layouts;
     return all->items.n - 1;
 }

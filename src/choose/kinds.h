@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "choose/space.h"
+#include "cost/memory.h"
 #include "plan/ops.h"
 
 enum { KINDS_MOST_SIDES = 32, KINDS_MOST_OFFLOADS = 16, KINDS_MOST_SWITCHES = 4 };
@@ -55,14 +56,26 @@ struct kind {
     VEC(struct way) ways; /* of the search: found on the first group that asks */
 };
 
+/* What layers keep at an end, for states that differ beside them. */
+struct lean_memory {
+    bool known;
+    int vocab;
+    struct knobs key; /* memory_layers_key */
+    struct memory_work work;
+};
+enum { KINDS_KNOWN_MEMORY = 4 };
+
 struct kinds {
     const struct search_request *request;
     struct arena *arena;
+    struct memory_coefficients coefficients;
+    struct lean_memory *known_memory; /* [KINDS_KNOWN_MEMORY] the last ones; NULL: none yet */
+    unsigned n_known;
     VEC(struct kind) items;
 };
 
-/* The index of the kind of a spot, whose switches are as in the base. */
-size_t kinds_of(struct kinds *all, const struct config *spot);
+/* The index of the kind of a spot, whose switches are as in the base; it is given back as it was. */
+size_t kinds_of(struct kinds *all, struct config *spot);
 /* Makes *c, a spot of the kind whose switches are as in the base, the leanest at an end with an
    offload and a state of recomputation; false: no state of the others lets the offload be, the
    first end has the same, or there is no rival. */

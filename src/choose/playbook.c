@@ -174,9 +174,11 @@ struct str playbook_nearest(struct arena *a, const struct facts *f, const struct
     for (size_t i = 0; i < playbook_recipe_count; i++) {
         const struct playbook_recipe *r = &playbook_recipes[i];
         if (!same_framework(r->framework, f->framework)) continue;
+        double distance = run_distance(r, f, base);
+        if (distance >= least) continue; /* whatever its model, which takes longer to compare */
         if (!before || !str_eq(before->model, r->model)) model = model_distance(r, question, base);
         before = r;
-        double distance = model + run_distance(r, f, base);
+        distance += model;
         if (distance >= least) continue;
         best = r;
         least = distance;

@@ -123,7 +123,7 @@ static bool end_has_room(struct search *s, int recompute, int offload, int end,
     *in_step = false;
     if (room) {
         search_take_layers(s);
-        split_by_time(&s->c, s->rates, &s->layout);
+        search_divide_by_time(s);
         room = find_room(s, o, &moved, in_step);
     }
     s->c.knobs = present;

@@ -14,9 +14,15 @@ double search_wish(const struct search *s, enum part part)
     return prefer_sum(s->wishes[part].items, s->wishes[part].n, &s->c.knobs);
 }
 
+/* Quick, as it is asked tens of thousands of times; who finds another key there works it out anew. */
 static uint32_t slot_of(const struct knobs *key, uint32_t slots)
 {
-    return str_hash((struct str){(const char *)key, sizeof *key}) % slots;
+    const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t words[sizeof *key / sizeof(uint64_t)], sum = 0;
+    memcpy(words, key, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        sum = (sum + words[i]) * odd;
+    return (uint32_t)(sum >> 48) % slots;
 }
 
 static void take_rates(struct search *s, struct known_layers *known)
@@ -75,16 +81,94 @@ void search_take_layers(struct search *s)
     take_rates(s, known);
 }
 
+static struct known_memory *memory_slot(struct search *s, const struct knobs *key, bool *known)
+{
+    struct known_memory **slot = &s->known_memory[slot_of(key, SEARCH_KNOWN_MEMORY)];
+    *known = *slot && memcmp(&(*slot)->key, key, sizeof *key) == 0;
+    if (!*slot) *slot = arena_room(s->arena, sizeof **slot), (*slot)->saved = NULL;
+    (*slot)->key = *key;
+    return *slot;
+}
+
+/* Measures the present layers, which recompute nothing, with what they save. */
+static void measure_plain_memory(struct search *s, struct known_memory *out)
+{
+    size_t n = (size_t)s->c.model.n_kinds;
+    if (!out->saved) out->saved = ARENA_ARRAY(s->arena, struct saved_list, n);
+    memory_measure_saved(&s->c, &s->memory_coefficients, out->saved, &out->work);
+}
+
+/* As measure_layers does. */
+static void measure_memory(struct search *s, const struct knobs *key, struct known_memory *out)
+{
+    struct knobs plain = time_key_without_recompute(*key), present = s->c.knobs;
+    bool known;
+    if (memcmp(&plain, key, sizeof plain) == 0) {
+        measure_plain_memory(s, out);
+        return;
+    }
+    struct known_memory *other = memory_slot(s, &plain, &known);
+    if (other == out) {
+        out->key = *key;
+        memory_measure(&s->c, &s->memory_coefficients, &out->work);
+        return;
+    }
+    s->c.knobs = plain;
+    if (!known) measure_plain_memory(s, other);
+    s->c.knobs = present;
+    memory_measure_again(&s->c, &other->work, other->saved, &out->work);
+}
+
 void search_take_memory(struct search *s)
 {
+    bool known;
     struct knobs key = memory_layers_key(&s->c.knobs);
-    struct known_memory **slot = &s->known_memory[slot_of(&key, SEARCH_KNOWN_MEMORY)];
-    bool known = *slot && memcmp(&(*slot)->key, &key, sizeof key) == 0;
-    if (!*slot) *slot = arena_room(s->arena, sizeof **slot);
-    s->memory = &(*slot)->work;
-    if (known) return;
-    (*slot)->key = key;
-    memory_measure(&s->c, &s->memory_coefficients, s->memory);
+    struct known_memory *slot = memory_slot(s, &key, &known);
+    s->memory = &slot->work;
+    if (!known) measure_memory(s, &key, slot);
+}
+
+/* Notes the present division as the one that rates make. */
+static void note_division(struct search *s, bool possible)
+{
+    struct division *x = &s->division;
+    x->rates = *s->rates;
+    x->pp = s->c.knobs.pp, x->vpp = s->c.knobs.vpp;
+    x->microbatches = knobs_scheduled(&s->c.knobs);
+    x->possible = possible;
+    x->number = s->c.knobs.layout;
+    x->bound = NULL;
+    if (possible) layout_copy(&x->layout, &s->layout);
+}
+
+static bool is_divided(const struct search *s)
+{
+    const struct division *x = &s->division;
+    const struct knobs *k = &s->c.knobs;
+    return x->pp == k->pp && x->vpp == k->vpp && x->microbatches == knobs_scheduled(k) &&
+           memcmp(&x->rates, s->rates, sizeof x->rates) == 0;
+}
+
+bool search_divide_by_time(struct search *s)
+{
+    const struct division *x = &s->division;
+    if (!is_divided(s)) {
+        note_division(s, split_by_time(&s->c, s->rates, &s->layout));
+        return x->possible;
+    }
+    s->c.knobs.layout = x->number;
+    if (x->possible) layout_copy(&s->layout, &x->layout);
+    if (x->number > 0 && !s->c.layout_given) s->c.layouts = &s->layout, s->c.n_layouts = 1;
+    return x->possible;
+}
+
+/* spots_bound_of_split of the present division, which is by time. */
+static double division_bound(struct search *s, const struct time_rates *rates)
+{
+    struct division *x = &s->division;
+    if (x->bound != rates) x->seconds = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
+    x->bound = rates;
+    return x->seconds;
 }
 
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
@@ -185,19 +269,29 @@ struct relief {
    HOPELESS: no room, nor with other virtual stages of the class being visited. */
 enum result { TOO_SLOW, NO_ROOM, HOPELESS, REFUSED, SQUEEZED, GOOD };
 
-/* Tries the present knobs, all of them set. */
+/* room_is_denied_to_all of the present knobs, which have a side of those in *open. Before anything
+   fits that may be false of what has no room either. */
+static bool is_denied_to_all(struct search *s, struct open_sides *open, int side)
+{
+    if (open->sides >> side & 1) return false;
+    if (room_is_denied_to_all(s)) return true;
+    if (s->finalists.n_fast > 0) open->sides |= (uint32_t)1 << side;
+    return false;
+}
+
+/* Tries the present knobs, all of them set, with one of a variant's sides. */
 static enum result try_plan(struct search *s, const struct time_rates *rates,
-                            const struct relief *x)
+                            const struct relief *x, struct open_sides *open, int side)
 {
     struct contender o;
     bool moved;
     if (is_refused(s)) return REFUSED;
     search_take_layers(s);
-    if (!split_by_time(&s->c, s->rates, &s->layout)) return NO_ROOM;
-    double least = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
+    if (!search_divide_by_time(s)) return NO_ROOM;
+    double least = division_bound(s, rates);
     least += around_pipeline(s, least);
     if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
-    if (room_is_denied_to_all(s)) return HOPELESS;
+    if (is_denied_to_all(s, open, side)) return HOPELESS;
     if (s->least_vpp < s->most_vpp && room_is_denied(s, s->c.knobs.vpp)) return NO_ROOM;
     if (!room_is_found(s, &o, &moved)) return NO_ROOM;
     room_is_noted(s, x->recompute, x->offload);
@@ -206,10 +300,11 @@ static enum result try_plan(struct search *s, const struct time_rates *rates,
 
 /* Tries the present variant with every side that may be best. GOOD: none of them would do better
    with more room, and one may be at all; HOPELESS: all are; else NO_ROOM. */
-static enum result try_sides(struct search *s, const struct time_rates *rates,
-                             const struct relief *x)
+static enum result try_sides(struct search *s, struct variant *v,
+                             const struct time_rates *rates, const struct relief *x)
 {
     const struct kind *kind = present_kind(s);
+    struct open_sides *open = variant_open_sides(s, v, x->recompute, x->offload);
     uint32_t needless = 0;
     struct knobs plain = s->c.knobs;
     bool settled = true, hopeless = true, any = false;
@@ -219,7 +314,7 @@ static enum result try_sides(struct search *s, const struct time_rates *rates,
         if (!combination_set(&kind->sides[i], &s->c) ||
             !combination_set(&kind->offloads[x->offload], &s->c))
             continue;
-        enum result one = try_plan(s, rates, x);
+        enum result one = try_plan(s, rates, x, open, i);
         settled = settled && (one == GOOD || one == TOO_SLOW);
         hopeless = hopeless && one == HOPELESS;
         if (one != REFUSED) needless |= kind->worse[i];
@@ -275,7 +370,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     if (!slow && !is_refused_with(s, offload)) {
         cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
                                           : room_is_known_cramped(s, x->recompute, 0));
-        enum result one = cramped ? NO_ROOM : try_sides(s, rates, x);
+        enum result one = cramped ? NO_ROOM : try_sides(s, v, rates, x);
         settled = one == GOOD;
         if (one == HOPELESS) variant_give_up(v, x->recompute, x->offload);
         if (!settled && !all && ++*without >= TRIED_FIRST)
@@ -755,6 +850,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->c.knobs.layout = 0;
     s->timing = timing_of(&s->c);
     s->kinds = (struct kinds){.request = request, .arena = a};
+    s->usual_risks = move_risks(request->base);
     s->known_layers = ARENA_ARRAY(a, struct known_layers *, SEARCH_KNOWN_LAYERS);
     s->known_kernels = ARENA_NEW(a, struct known_kernels);
     s->known_kernels->f = s->timing.f;

@@ -4,10 +4,10 @@
 #include "base/sort.h"
 #include "choose/visit.h"
 
-bool search_is_risky(const struct search *s)
+bool search_is_risky(struct search *s)
 {
     unsigned open = s->request->base->knobs.open_numerics;
-    return move_risks_of(s->request->base, &s->c) & RISK_DYNAMIC_GRAPHS & ~open;
+    return move_risks_beyond(s->usual_risks, &s->c) & RISK_DYNAMIC_GRAPHS & ~open;
 }
 
 /* Every combination of the switches from `d` on. */
@@ -71,22 +71,27 @@ static void measure(struct search *s, struct variant *v)
     v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0), 1);
 }
 
-static bool is_slower(const struct variant *v, const struct variant *other)
+static bool is_slower(const struct variant *v, const struct variant *other, int n_kinds)
 {
-    const double *a = (const double *)v->rates[0], *b = (const double *)other->rates[0];
-    if (v->seconds < other->seconds) return false; /* a sum of what is compared */
-    for (size_t i = 0; i < sizeof(struct time_rates) / sizeof(double); i++)
-        if (a[i] < b[i]) return false;
-    return v->wish >= other->wish && (v->risky || !other->risky);
+    const struct time_rates *a = v->rates[0], *b = other->rates[0];
+    if (v->wish < other->wish || (other->risky && !v->risky)) return false;
+    for (int i = 0; i < n_kinds; i++)
+        if (a->kinds[i] < b->kinds[i]) return false;
+    return a->embedding >= b->embedding && a->head >= b->head && a->mtp >= b->mtp &&
+           a->slow >= b->slow && a->fixed >= b->fixed && a->cooled >= b->cooled;
 }
 
 static void compare(struct search *s, struct group *g)
 {
+    int n_kinds = s->c.model.n_kinds;
     for (size_t i = 0; i < g->n_variants; i++) {
         struct variant *v = &g->variants[i];
         v->slower = ARENA_ARRAY(s->arena, bool, g->n_variants);
-        for (size_t j = 0; j < g->n_variants; j++)
-            v->slower[j] = j == i || is_slower(&g->variants[j], v);
+        size_t first = i; /* their seconds are a sum of what is compared */
+        while (first > 0 && g->variants[first - 1].seconds == v->seconds)
+            first--;
+        for (size_t j = first; j < g->n_variants; j++)
+            v->slower[j] = j == i || is_slower(&g->variants[j], v, n_kinds);
     }
 }
 
@@ -140,8 +145,20 @@ void variants_list(struct search *s)
 void variants_start(struct search *s)
 {
     size_t bytes = (size_t)present_kind(s)->n_offloads * sizeof(uint64_t);
+    s->class++;
     for (size_t i = 0; i < s->group->n_variants; i++)
         memset(s->group->variants[i].hopeless, 0, bytes);
+}
+
+struct open_sides *variant_open_sides(struct search *s, struct variant *v, int recompute,
+                                      int offload)
+{
+    const struct kind *kind = present_kind(s);
+    size_t n = (size_t)kind->n_offloads * (size_t)kind->n_recompute;
+    if (!v->open) v->open = ARENA_ARRAY(s->arena, struct open_sides, n);
+    struct open_sides *open = &v->open[offload * kind->n_recompute + recompute];
+    if (open->class != s->class) *open = (struct open_sides){.class = s->class};
+    return open;
 }
 
 void variants_open(struct search *s)
@@ -164,9 +181,12 @@ void variant_settle(struct search *s, const struct variant *v, int recompute, in
     const struct kind *kind = present_kind(s);
     struct group *g = s->group;
     int end = offload == 0 ? kind->n_offloads : offload + 1;
-    for (size_t i = 0; i < g->n_variants; i++)
-        for (int o = offload; o < end && v->slower[i]; o++)
-            g->variants[i].settled[o] |= kind->needless[recompute];
+    uint64_t settled = kind->needless[recompute];
+    for (size_t i = 0; i < g->n_variants; i++) {
+        if (!v->slower[i]) continue;
+        for (int o = offload; o < end; o++)
+            g->variants[i].settled[o] |= settled;
+    }
 }
 
 void variant_is_fast(struct search *s, const struct variant *v, int recompute)

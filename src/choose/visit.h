@@ -31,6 +31,12 @@ struct wishes {
     size_t n;
 };
 
+/* Sides of which it is known that they have room, as far as can be told without a division, on some
+   stages of a class: bit i. */
+struct open_sides {
+    uint32_t class, sides; /* class: the number of its visit */
+};
+
 /* One combination of the switches that change a group's layers, but recomputation. */
 struct variant {
     struct knobs knobs;
@@ -46,6 +52,7 @@ struct variant {
                                   with state r of recomputation */
     uint64_t *hopeless;        /* [n_offloads] likewise, for want of room on all stages of the class
                                   being visited */
+    struct open_sides *open;   /* [n_offloads][n_recompute]; NULL: none yet */
 };
 
 /* What no variant of a group undercuts, of those with a risk or of those without. */
@@ -91,8 +98,21 @@ struct turn {
     bool begun;        /* the most promising number of virtual stages of either was tried */
 };
 
+/* The last division of layers by what they take: plans that differ beside the layers have the same. */
+struct division {
+    struct time_rates rates;
+    int pp, vpp; /* 0: there is none yet */
+    int64_t microbatches;
+    bool possible;
+    struct layout layout;
+    int number;                     /* knobs.layout */
+    const struct time_rates *bound; /* rates by which its seconds are known; NULL: none */
+    double seconds;                 /* spots_bound_of_split */
+};
+
 struct known_memory {
-    struct knobs key; /* memory_layers_key */
+    struct knobs key;         /* memory_layers_key */
+    struct saved_list *saved; /* [n_kinds] where nothing is recomputed; else NULL, or as it was */
     struct memory_work work;
 };
 
@@ -109,17 +129,20 @@ struct search {
     struct arena *arena;
     struct config c;      /* the configuration being looked at: the base with changing knobs */
     struct layout layout; /* its pipeline split */
+    struct division division;
     struct wishes wishes[PARTS];
     struct spots spots;
     struct family *families; /* [spots.n_families] */
     VEC(struct turn) turns;  /* a heap */
     struct timing timing;    /* for what does not depend on the layout */
     struct kinds kinds;
+    unsigned usual_risks; /* move_risks of the base */
     /* of the spot being looked at */
     struct group *group;
     size_t kind; /* index */
     struct rank_params params;
     int least_vpp, most_vpp; /* virtual stages of the class being visited */
+    uint32_t class;          /* the number of that visit, from 1 on */
     struct room rooms[KINDS_MOST_OFFLOADS];
     int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
                                        ladder's order; or UNKNOWN_EDGE */
@@ -156,8 +179,12 @@ void search_take_layers(struct search *s);
 /* Makes s->memory what theirs keep; memory_divide does the rest. */
 void search_take_memory(struct search *s);
 
+/* Makes s->layout how the present layers are divided by what they take (split_by_time); false: they
+   cannot be. */
+bool search_divide_by_time(struct search *s);
+
 /* Whether the present knobs take a risk that is not usual. */
-bool search_is_risky(const struct search *s);
+bool search_is_risky(struct search *s);
 
 /* ---- room.c ---- */
 
@@ -212,6 +239,10 @@ void variant_set(struct search *s, const struct variant *v, int recompute);
 const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute);
 /* No variant is hopeless on the class of stages. */
 void variants_start(struct search *s);
+/* What is known of a variant's sides on the class of stages, with an offload and a state of
+   recomputation. */
+struct open_sides *variant_open_sides(struct search *s, struct variant *v, int recompute,
+                                      int offload);
 /* Nothing but what is hopeless is settled, nor known to be fast, on the present spot and stages. */
 void variants_open(struct search *s);
 /* Notes that a variant has no room on the class of stages with an offload and a state of

@@ -48,11 +48,11 @@ static struct range imbalance(const struct config *c, struct range r)
 static struct weight_shape *find_shape(struct memory_work *w, const struct gemm *g)
 {
     for (int i = 0; i < w->n_shapes; i++) {
-        const struct gemm *x = w->shapes[i].gemm;
+        const struct gemm *x = &w->shapes[i].gemm;
         if (x->rows == g->rows && x->columns == g->columns && x->grouped == g->grouped)
             return &w->shapes[i];
     }
-    w->shapes[w->n_shapes] = (struct weight_shape){g, g->rows * g->columns, 0};
+    w->shapes[w->n_shapes] = (struct weight_shape){*g, g->rows * g->columns, 0};
     return &w->shapes[w->n_shapes++];
 }
 
@@ -70,11 +70,33 @@ static void find_shapes(struct memory_work *w)
 void memory_measure(const struct config *c, const struct memory_coefficients *x,
                     struct memory_work *w)
 {
+    struct saved_list saved[MODEL_MAX_KINDS];
+    memory_measure_saved(c, x, saved, w);
+}
+
+void memory_measure_again(const struct config *c, const struct memory_work *other,
+                          const struct saved_list saved[MODEL_MAX_KINDS], struct memory_work *w)
+{
+    w->c = c;
+    w->x = other->x;
+    w->t = other->t;
+    for (int i = 0; i < c->model.n_kinds; i++)
+        layer_measure_again(&c->knobs, &other->kinds[i], &saved[i], &w->kinds[i]);
+    layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
+    w->n_shapes = other->n_shapes;
+    memcpy(w->shapes, other->shapes, (size_t)w->n_shapes * sizeof *w->shapes);
+    w->embedding = other->embedding;
+    w->vision = other->vision;
+}
+
+void memory_measure_saved(const struct config *c, const struct memory_coefficients *x,
+                          struct saved_list saved[MODEL_MAX_KINDS], struct memory_work *w)
+{
     w->c = c;
     w->x = *x;
     w->t = token_counts(c, &w->x);
     for (int i = 0; i < c->model.n_kinds; i++)
-        layer_measure(c, &w->t, c->model.kinds[i], &w->kinds[i]);
+        layer_measure_saved(c, &w->t, c->model.kinds[i], &saved[i], &w->kinds[i]);
     layer_measure_mtp(c, &w->t, w->kinds, &w->mtp);
     find_shapes(w);
     w->embedding = padded_vocab(c) * c->model.hidden / c->knobs.tp;

@@ -43,6 +43,13 @@ struct layer_memory {
 
 void layer_measure(const struct config *c, const struct token_counts *t, struct layer_kind kind,
                    struct layer_memory *out);
+/* The same, with what op_saved says in *list; */
+void layer_measure_saved(const struct config *c, const struct token_counts *t,
+                         struct layer_kind kind, struct saved_list *list,
+                         struct layer_memory *out);
+/* and from those of a plan that differs in what is recomputed alone. */
+void layer_measure_again(const struct knobs *k, const struct layer_memory *other,
+                         const struct saved_list *list, struct layer_memory *out);
 /* Of these, what is kept for the backward: `kept`, or `input` where whole layers are recomputed.
    `list`: what op_saved says of the kind, which is the same whatever is recomputed. */
 double layer_kept(const struct knobs *k, const struct saved_list *list);
@@ -63,6 +70,21 @@ struct chunk {
 
 /* The layout as counts per chunk; returns the number of chunks, 0 when the split is impossible. */
 int pipeline_chunks(const struct config *c, struct chunk chunks[LAYOUT_MAX_CHUNKS]);
+/* Chunk passes whose activations a stage holds at once: of its chunks, from the first on, each has so
+   many, and one of a group more as long as some are left. */
+struct passes {
+    double all, each, rest, group;
+};
+struct passes pipeline_passes(const struct knobs *k, int stage);
+/* Those of the next chunk; */
+static inline double passes_of_next(struct passes *x)
+{
+    double mine = x->group < x->rest ? x->group : x->rest;
+    x->rest -= mine;
+    return x->each + mine;
+}
+/* of the last of so many. */
+double passes_of_last(const struct passes *x, int vpp);
 /* The most microbatches whose activations a stage holds at once, for each of its vpp chunks. */
 void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOUT_MAX_CHUNKS]);
 
@@ -83,7 +105,7 @@ bool memory_modules(const struct config *c, const struct memory_estimate *m,
 
 /* One shape of a weight, with the kinds of layers that have it: bit i. */
 struct weight_shape {
-    const struct gemm *gemm;
+    struct gemm gemm;
     double elements;
     uint32_t kinds;
 };
@@ -111,6 +133,13 @@ struct memory_work {
 bool memory_prepare(const struct config *c, struct memory_work *w);
 void memory_measure(const struct config *c, const struct memory_coefficients *x,
                     struct memory_work *w);
+/* The same, with what each kind of layer saves in `saved`; */
+void memory_measure_saved(const struct config *c, const struct memory_coefficients *x,
+                          struct saved_list saved[MODEL_MAX_KINDS], struct memory_work *w);
+/* and from those of a plan that differs from `c` in what is recomputed alone
+   (time_key_without_recompute). */
+void memory_measure_again(const struct config *c, const struct memory_work *other,
+                          const struct saved_list saved[MODEL_MAX_KINDS], struct memory_work *w);
 /* What is around the same layers under a `c` with an equal memory_layers_key; */
 void memory_place(const struct config *c, struct memory_work *w);
 /* that, and their division. */

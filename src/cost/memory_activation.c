@@ -32,22 +32,23 @@ struct layers_in_flight activation_layers(const struct memory_work *w, int stage
 {
     const struct knobs *k = &w->c->knobs;
     struct layers_in_flight out = {0};
-    double in_flight[LAYOUT_MAX_CHUNKS], layers = 0;
-    pipeline_in_flight(k, stage, in_flight);
+    double layers = 0;
+    struct passes passes = pipeline_passes(k, stage);
     const struct chunk *chunk = stage_chunks(w, stage);
     int n_kinds = w->c->model.n_kinds;
     bool full = k->recompute == RECOMPUTE_FULL;
     for (int v = 0; v < k->vpp; v++, chunk += k->pp) {
-        double whole = 1, inputs = 0;
+        double flight = passes_of_next(&passes), whole = 1, inputs = 0;
         if (full) recompute_parts(k, chunk->layers, &whole, &inputs);
         for (int i = 0; i < n_kinds; i++) {
-            double flight = in_flight[v] * chunk->counts[i];
-            out.whole[i] += flight * whole;
-            if (full) out.inputs[i] += flight * inputs;
+            if (chunk->counts[i] == 0) continue;
+            double layers_in_flight = flight * chunk->counts[i];
+            out.whole[i] += layers_in_flight * whole;
+            if (full) out.inputs[i] += layers_in_flight * inputs;
         }
         layers += chunk->layers;
-        out.mtp += in_flight[v] * chunk->mtp;
-        if (chunk->embedding) out.embeddings += in_flight[v];
+        if (chunk->mtp > 0) out.mtp += flight * chunk->mtp;
+        if (chunk->embedding) out.embeddings += flight;
     }
     double resident = resident_part(k, layers);
     for (int i = 0; i < n_kinds && resident < 1; i++)

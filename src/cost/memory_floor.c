@@ -13,6 +13,7 @@ enum { QUANTISED = ACTIVATION_CAUSES, CAUSES };
 struct bytes {
     double held, kept;     /* always; of every microbatch in flight */
     double spread[CAUSES]; /* half of what `kept` may be more, by independent causes */
+    double spread_all;     /* of it what the straight line has */
 };
 
 struct floor {
@@ -23,7 +24,6 @@ struct floor {
     double backward; /* transient bytes of the layer whose backward needs least */
     double buffers;  /* of a rank in the middle */
     double certain;  /* bytes at the upper end of the estimate for one of the estimate */
-    double spread[CAUSES];
 };
 
 /* ---- parts ---- */
@@ -74,10 +74,7 @@ static struct bytes layer_bytes(const struct memory_work *w, int kind)
 
 static double on(const struct floor *f, const struct bytes *x, double flight)
 {
-    double spread = 0;
-    for (int i = 0; i < CAUSES; i++)
-        spread += f->spread[i] * x->spread[i];
-    return f->certain * (x->held + flight * x->kept) + flight * spread;
+    return f->certain * (x->held + flight * x->kept) + flight * x->spread_all;
 }
 
 /* Buffers of a rank in the middle, as many as the first of them would have. */
@@ -108,11 +105,8 @@ static double end_bytes(const struct floor *f, int rank)
    has the chunks' mean at least; but for the first chunk of all, beside the embedding. */
 static double mean_flight(const struct knobs *k, int rank)
 {
-    double chunks[LAYOUT_MAX_CHUNKS], sum = 0;
-    pipeline_in_flight(k, rank, chunks);
-    for (int v = 0; v < k->vpp; v++)
-        sum += chunks[v];
-    return rank == 0 ? chunks[k->vpp - 1] : sum / k->vpp;
+    struct passes x = pipeline_passes(k, rank);
+    return rank == 0 ? passes_of_last(&x, k->vpp) : x.all / k->vpp;
 }
 
 /* It rises or falls with the number of virtual stages. */
@@ -146,7 +140,12 @@ static void set_interval(struct floor *f, const struct bytes *x)
     double length = sqrt(all);
     f->certain = 1 + (length > 0 ? error * sure / length : 0);
     for (int i = 0; i < CAUSES; i++)
-        f->spread[i] = length > 0 ? widths[i] / length : 0;
+        widths[i] = length > 0 ? widths[i] / length : 0;
+    for (int i = 0; i < f->w->c->model.n_kinds; i++) {
+        struct bytes *layer = &f->layers[i];
+        for (int j = 0; j < CAUSES; j++)
+            layer->spread_all += widths[j] * layer->spread[j];
+    }
 }
 
 /* ---- the mean ---- */
@@ -211,8 +210,6 @@ static void start(struct floor *f, const struct memory_work *w, const int counts
     f->w = w;
     f->counts = counts;
     f->certain = 1;
-    for (int i = 0; i < CAUSES; i++)
-        f->spread[i] = 0;
     for (int i = 0; i < w->c->model.n_kinds; i++)
         f->layers[i] = layer_bytes(w, i);
     f->backward = least_backward(w);

@@ -98,16 +98,33 @@ static void measure_activations(const struct knobs *k, const struct saved_list *
     l->backward = backward_transient(list);
 }
 
-void layer_measure(const struct config *c, const struct token_counts *t, struct layer_kind kind,
-                   struct layer_memory *out)
+void layer_measure_saved(const struct config *c, const struct token_counts *t,
+                         struct layer_kind kind, struct saved_list *list,
+                         struct layer_memory *out)
 {
     struct weights w;
-    struct saved_list list;
     *out = (struct layer_memory){.kind = kind};
     op_weights(&c->model, kind, false, &w);
     measure_weights(c, &w, out);
-    op_saved(c, t, kind, &list);
-    measure_activations(&c->knobs, &list, out);
+    op_saved(c, t, kind, list);
+    measure_activations(&c->knobs, list, out);
+}
+
+void layer_measure(const struct config *c, const struct token_counts *t, struct layer_kind kind,
+                   struct layer_memory *out)
+{
+    struct saved_list list;
+    layer_measure_saved(c, t, kind, &list, out);
+}
+
+void layer_measure_again(const struct knobs *k, const struct layer_memory *other,
+                         const struct saved_list *list, struct layer_memory *out)
+{
+    memcpy(out, other,
+           offsetof(struct layer_memory, gemms) + (size_t)other->n_gemms * sizeof *other->gemms);
+    out->kept = out->routed = out->offloaded = out->captured = 0;
+    out->dispatched = out->unmeasured = out->all = 0;
+    measure_activations(k, list, out);
 }
 
 double layer_kept(const struct knobs *k, const struct saved_list *list)

@@ -33,22 +33,33 @@ static double min(double a, double b)
    (megatron/core/pipeline_parallel/schedules.py:934 get_pp_rank_microbatches). Where expert
    communication overlaps with the neighbour microbatch, the one more warm-up pass takes the place
    of the forward before the first backward. */
-void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOUT_MAX_CHUNKS])
+struct passes pipeline_passes(const struct knobs *k, int stage)
 {
     double microbatches = (double)knobs_scheduled(k), behind = k->pp - stage - 1;
-    if (k->pp == 1 || k->vpp == 1) {
-        for (int v = 0; v < k->vpp; v++)
-            in_flight[v] = k->pp == 1 ? 1 : min(microbatches, behind + 1);
-        return;
+    if (k->pp == 1) return (struct passes){.all = k->vpp, .each = 1};
+    if (k->vpp == 1) {
+        double passes = min(microbatches, behind + 1);
+        return (struct passes){.all = passes, .each = passes};
     }
     double group = k->group_size > 0 ? k->group_size : k->pp;
     double passes = 2 * behind + (k->vpp - 1) * group + 1;
     passes = min(passes, microbatches * k->vpp);
     double rounds = (double)(int64_t)(passes / (group * k->vpp));
-    double rest = passes - rounds * group * k->vpp;
-    for (int v = 0; v < k->vpp; v++) {
-        double mine = min(group, rest);
-        in_flight[v] = rounds * group + mine;
-        rest -= mine;
-    }
+    return (struct passes){.all = passes,
+                           .each = rounds * group,
+                           .rest = passes - rounds * group * k->vpp,
+                           .group = group};
+}
+
+double passes_of_last(const struct passes *x, int vpp)
+{
+    double left = x->rest - (vpp - 1) * x->group;
+    return x->each + (left > 0 ? min(x->group, left) : 0);
+}
+
+void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOUT_MAX_CHUNKS])
+{
+    struct passes x = pipeline_passes(k, stage);
+    for (int v = 0; v < k->vpp; v++)
+        in_flight[v] = passes_of_next(&x);
 }

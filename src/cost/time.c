@@ -29,6 +29,8 @@ struct item {
     double network; /* seconds of both passes' exchanges between domains, hidden or not */
 };
 
+static void rate_ends(const struct config *c, struct time_layers *l);
+
 void time_layers_init(const struct config *c, struct time_layers *out)
 {
     time_layers_init_known(c, NULL, out);
@@ -45,6 +47,7 @@ void time_layers_init_known(const struct config *c, struct known_kernels *known,
     out->head = layer_head(&out->timing);
     out->mtp = (struct layer_time){0};
     if (c->model.mtp_layers > 0) out->mtp = layer_mtp(&out->timing, out->kinds, &out->head);
+    rate_ends(c, out);
 }
 
 /* The parts around the layers are never repeated, an MTP depth's layers are. */
@@ -52,10 +55,11 @@ void time_layers_repeat(const struct time_layers *other, const struct config *c,
                         struct time_layers *out)
 {
     const struct timing *t = &out->timing;
-    *out = *other;
+    size_t n = (size_t)c->model.n_kinds;
+    memcpy(out, other, offsetof(struct time_layers, kinds) + n * sizeof *out->kinds);
     out->timing.config = c;
     out->timing.repeated = timing_repeated(&c->knobs);
-    for (int i = 0; i < c->model.n_kinds; i++)
+    for (size_t i = 0; i < n; i++)
         layer_repeat(t, c->model.kinds[i], &out->kinds[i]);
     if (c->model.mtp_layers > 0) out->mtp = layer_mtp(t, out->kinds, &out->head);
 }
@@ -381,6 +385,25 @@ static void set_interval(const struct time_layers *l, const struct chunks *c, do
     out->high = out->step * exp(half);
 }
 
+static struct time_pass pass_of(const struct timing *t, const struct knobs *k,
+                                const struct chunks *chunks)
+{
+    double stage = chunks->all / k->pp;
+    return (struct time_pass){.seconds = straggling(t, k) * schedule(k, chunks),
+                              .window = fmax(0, stage - chunks->network / k->pp)};
+}
+
+/* The step with what is around its passes. */
+static void add_around(const struct timing *t, const struct config *c, const struct time_pass *pass,
+                       struct time_estimate *out)
+{
+    const struct knobs *k = &c->knobs;
+    struct rank_params params = sharding_params(c);
+    out->dp_exposed = straggling(t, k) * sharding_exposed(t, k, params, pass->window);
+    out->optimizer = sharding_optimizer(t, k, params);
+    out->step = pass->seconds + out->dp_exposed + out->optimizer + t->f.step_s;
+}
+
 /* The step and what it is made of. */
 static bool estimate_step(const struct time_layers *l, const struct config *c,
                           struct chunks *chunks, struct time_estimate *out)
@@ -389,22 +412,33 @@ static bool estimate_step(const struct time_layers *l, const struct config *c,
     const struct timing *t = &l->timing;
     if (!chunks_of(l, c, chunks)) return false;
     *out = (struct time_estimate){0};
-    double slow = straggling(t, k), n = (double)knobs_microbatches(k), stage = chunks->all / k->pp;
-    double pipeline = slow * schedule(k, chunks);
-    struct rank_params params = sharding_params(c);
-    double window = fmax(0, stage - chunks->network / k->pp);
-    out->dp_exposed = slow * sharding_exposed(t, k, params, window);
-    out->bubble = pipeline - slow * n * stage;
-    out->optimizer = sharding_optimizer(t, k, params);
-    out->step = pipeline + out->dp_exposed + out->optimizer + t->f.step_s;
+    struct time_pass pass = pass_of(t, k, chunks);
+    double n = (double)knobs_microbatches(k);
+    out->bubble = pass.seconds - straggling(t, k) * n * (chunks->all / k->pp);
+    add_around(t, c, &pass, out);
     return true;
+}
+
+bool time_pass_of(const struct time_layers *l, const struct config *c, struct time_pass *out)
+{
+    struct chunks chunks;
+    if (!chunks_of(l, c, &chunks)) return false;
+    *out = pass_of(&l->timing, &c->knobs, &chunks);
+    return true;
+}
+
+double time_step_of(const struct time_layers *l, const struct config *c,
+                    const struct time_pass *pass)
+{
+    struct time_estimate t;
+    add_around(&l->timing, c, pass, &t);
+    return t.step;
 }
 
 double time_step(const struct time_layers *l, const struct config *c)
 {
-    struct chunks chunks;
-    struct time_estimate t;
-    return estimate_step(l, c, &chunks, &t) ? t.step : INFINITY;
+    struct time_pass pass;
+    return time_pass_of(l, c, &pass) ? time_step_of(l, c, &pass) : INFINITY;
 }
 
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
@@ -445,12 +479,26 @@ double time_uneven_documents(const struct config *c)
     return as_is.step - even.step;
 }
 
-static double rate(const struct time_layers *l, const struct config *c,
+static double rate(const struct time_layers *l, const struct knobs *k,
                    const struct layer_time *layer)
 {
     struct times x;
-    times_of(&l->timing, &c->knobs, layer, &x);
+    times_of(&l->timing, k, layer, &x);
     return x.forward + x.backward + x.again;
+}
+
+/* What stands at the ends of the model is never repeated and exchanges nothing between experts. */
+static void rate_ends(const struct config *c, struct time_layers *l)
+{
+    struct knobs k = c->knobs;
+    for (int i = 0; i < 2; i++) {
+        k.tp_comm_overlap = i;
+        l->ends[i].embedding = rate(l, &k, &l->embedding);
+        if (c->model.vision_layers > 0) l->ends[i].embedding += rate(l, &k, &l->vision);
+        l->ends[i].head = rate(l, &k, &l->head);
+        if (k.tp == 1) l->ends[1] = l->ends[0];
+        if (k.tp == 1) return;
+    }
 }
 
 /* Of an item that is nothing but tensor cores' work, which no item is hotter than. */
@@ -468,11 +516,10 @@ void time_rates_of(const struct time_layers *l, const struct config *c, struct t
 {
     *out = (struct time_rates){.cooled = least_cooled(&l->timing)};
     for (int i = 0; i < c->model.n_kinds; i++)
-        out->kinds[i] = rate(l, c, &l->kinds[i]);
-    out->embedding = rate(l, c, &l->embedding);
-    if (c->model.vision_layers > 0) out->embedding += rate(l, c, &l->vision);
-    out->head = rate(l, c, &l->head);
-    out->mtp = c->model.mtp_layers > 0 ? rate(l, c, &l->mtp) : 0;
+        out->kinds[i] = rate(l, &c->knobs, &l->kinds[i]);
+    out->embedding = l->ends[c->knobs.tp_comm_overlap].embedding;
+    out->head = l->ends[c->knobs.tp_comm_overlap].head;
+    out->mtp = c->model.mtp_layers > 0 ? rate(l, &c->knobs, &l->mtp) : 0;
     out->slow = straggling(&l->timing, &c->knobs);
     out->fixed = l->timing.f.step_s;
 }

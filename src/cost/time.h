@@ -11,7 +11,11 @@
 
 struct time_layers {
     struct timing timing; /* its `config` must outlive it */
-    struct layer_time kinds[MODEL_MAX_KINDS], embedding, vision, head, mtp;
+    struct layer_time embedding, vision, head, mtp;
+    struct {
+        double embedding, head;
+    } ends[2]; /* struct time_rates; [1]: with TP exchange overlapped */
+    struct layer_time kinds[MODEL_MAX_KINDS];
 };
 
 void time_layers_init(const struct config *c, struct time_layers *out);
@@ -32,6 +36,15 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
                           struct time_estimate *out, struct cost_trace *trace);
 /* Seconds of the step alone; infinite when the pipeline split is impossible. */
 double time_step(const struct time_layers *l, const struct config *c);
+/* The passes of all microbatches, which what is exchanged around them does not change. */
+struct time_pass {
+    double seconds, window; /* of them; of a microbatch, beside which that hides */
+};
+/* False when the pipeline split is impossible. */
+bool time_pass_of(const struct time_layers *l, const struct config *c, struct time_pass *out);
+/* The step that has them. */
+double time_step_of(const struct time_layers *l, const struct config *c,
+                    const struct time_pass *pass);
 
 /* Seconds that one item of a chunk takes on its rank, forward and backward with recomputation,
    communication hidden as the knobs of `c` allow. A rank needs at least microbatches times the sum

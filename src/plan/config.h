@@ -391,6 +391,8 @@ bool config_layout(const struct config *c, struct layout *out);
 /* A layout without decoder layers: the embedding on its first chunk, MTP and loss on its last. At
  * least one chunk. */
 void layout_start(const struct config *c, int n_chunks, struct layout *out);
+/* Copies the chunks that there are. */
+void layout_copy(struct layout *to, const struct layout *from);
 /* A layout as Megatron's string: "Ett|(ttt|)*14tmL". */
 struct str layout_text(struct arena *a, const struct layout *layout);
 /* NeMo AutoModel cuts stages of so many layers, and rounds their number to a multiple of the ranks

@@ -51,6 +51,16 @@ void layout_start(const struct config *c, int n_chunks, struct layout *out)
     out->mtp[n - 1] = (uint8_t)c->model.mtp_layers;
 }
 
+void layout_copy(struct layout *to, const struct layout *from)
+{
+    size_t n = (size_t)from->n_chunks;
+    to->n_chunks = from->n_chunks;
+    memcpy(to->decoders, from->decoders, n * sizeof *to->decoders);
+    memcpy(to->mtp, from->mtp, n * sizeof *to->mtp);
+    memcpy(to->embedding, from->embedding, n * sizeof *to->embedding);
+    memcpy(to->loss, from->loss, n * sizeof *to->loss);
+}
+
 /* Layers given for the first and the last stage; the stages between share the rest evenly. */
 static bool first_last(const struct config *c, struct layout *out)
 {

@@ -810,14 +810,14 @@ static bool is_risked_by(struct config *plan, const struct decision *d, const st
     return risked;
 }
 
-/* The risks of the moves whose states a plan has; their names go to `names` unless that is NULL. */
-static unsigned risks_in(const struct config *c, unsigned wanted, struct buf *names)
+/* The risks of the moves whose states a plan has, which is given back as it was; their names go to
+   `names` unless that is NULL. */
+static unsigned risks_in(struct config *plan, unsigned wanted, struct buf *names)
 {
     unsigned risks = 0;
-    struct config with = *c;
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
         for (const struct move *move = d->moves; move->name; move++) {
-            if (!(move->risks & wanted) || !is_risked_by(&with, d, move)) continue;
+            if (!(move->risks & wanted) || !is_risked_by(plan, d, move)) continue;
             if (names) buf_printf(names, "%s%s", names->n ? ", " : "", move->name);
             risks |= move->risks;
         }
@@ -832,7 +832,8 @@ bool move_allowed(const struct config *c, const struct move *move)
 struct str move_numerics(struct arena *a, const struct config *base, const struct config *plan)
 {
     struct buf names = buf_new(a);
-    risks_in(plan, RISK_NUMERICS & ~risks_in(base, RISK_NUMERICS, NULL), &names);
+    struct config before = *base, with = *plan;
+    risks_in(&with, RISK_NUMERICS & ~risks_in(&before, RISK_NUMERICS, NULL), &names);
     return buf_str(&names);
 }
 
@@ -845,5 +846,17 @@ bool decision_sets(const struct decision *d, int param)
 
 unsigned move_risks_of(const struct config *base, const struct config *plan)
 {
-    return risks_in(plan, ~risks_in(base, ~0u, NULL), NULL);
+    struct config with = *plan;
+    return move_risks_beyond(move_risks(base), &with);
+}
+
+unsigned move_risks(const struct config *plan)
+{
+    struct config with = *plan;
+    return risks_in(&with, ~0u, NULL);
+}
+
+unsigned move_risks_beyond(unsigned usual, struct config *plan)
+{
+    return risks_in(plan, ~usual, NULL);
 }

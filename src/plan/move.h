@@ -143,6 +143,10 @@ struct str move_numerics(struct arena *a, const struct config *base, const struc
 /* The risks that a plan carries and `base`, the same question left to the framework, does not:
    those of every move whose state the plan has. */
 unsigned move_risks_of(const struct config *base, const struct config *plan);
+/* The same in two parts, for who asks of many plans: what a plan carries at all, */
+unsigned move_risks(const struct config *plan);
+/* and what one carries beyond that, which is given back as it was. */
+unsigned move_risks_beyond(unsigned usual, struct config *plan);
 
 /* ---- the axes (axis.c) ---- */
 

@@ -162,7 +162,7 @@ static void barred_batches_are_no_values(void **state)
     assert_int_equal(x.values[2], 16);
 }
 
-static bool has_groups(struct kinds *all, const struct config *spot)
+static bool has_groups(struct kinds *all, struct config *spot)
 {
     bool found = false;
     size_t at = kinds_of(all, spot);
