@@ -87,8 +87,10 @@ static bool is_same(const struct known_linear *x, const struct linear *l, double
 /* Where a linear's products are kept, if they are. */
 static size_t slot_of(const struct linear *l, double wgrad_bytes, bool captured)
 {
-    uint64_t sum = (uint64_t)(int64_t)l->rows * 31 + (uint64_t)(int64_t)l->out * 7 + (uint64_t)(int64_t)l->in * 3;
-    sum += (uint64_t)(int64_t)l->experts + (uint64_t)(int64_t)wgrad_bytes * 1001 + captured * 10007u;
+    uint64_t sum = (uint64_t)(int64_t)l->rows * 31 + (uint64_t)(int64_t)l->out * 7 +
+                   (uint64_t)(int64_t)l->in * 3;
+    sum +=
+        (uint64_t)(int64_t)l->experts + (uint64_t)(int64_t)wgrad_bytes * 1001 + captured * 10007u;
     sum *= 0x9e3779b97f4a7c15u;
     return sum >> 40 & (KNOWN_LINEARS - 1);
 }

@@ -99,8 +99,7 @@ static void measure_activations(const struct knobs *k, const struct saved_list *
 }
 
 void layer_measure_saved(const struct config *c, const struct token_counts *t,
-                         struct layer_kind kind, struct saved_list *list,
-                         struct layer_memory *out)
+                         struct layer_kind kind, struct saved_list *list, struct layer_memory *out)
 {
     struct weights w;
     *out = (struct layer_memory){.kind = kind};

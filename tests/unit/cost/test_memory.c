@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "cost/memory_stage.h"
+#include "cost/time.h"
 
 /* 128 GPUs, 24 layers of attention with two dense and 22 MoE layers, one MTP depth. */
 static struct config moe_config(void)
@@ -228,8 +229,58 @@ static void microbatches_in_flight(void **state)
                           .group_size = cases[i].group};
         double n[LAYOUT_MAX_CHUNKS];
         pipeline_in_flight(&k, cases[i].stage, n);
-        for (int v = 0; v < k.vpp; v++)
+        struct passes passes = pipeline_passes(&k, cases[i].stage);
+        double sum = 0;
+        for (int v = 0; v < k.vpp; v++) {
             assert_true(n[v] == cases[i].of_chunk[v]);
+            sum += n[v];
+        }
+        assert_true(passes.all == sum);
+        assert_true(passes_of_last(&passes, k.vpp) == n[k.vpp - 1]);
+    }
+}
+
+static void set_recompute(struct knobs *k, int granularity, uint32_t modules, int layers)
+{
+    k->recompute = (uint8_t)granularity;
+    k->recompute_modules = modules;
+    k->recompute_num_layers = layers;
+}
+
+/* Peaks of the layers of a plan that recomputes nothing, measured for what `c` recomputes. */
+static struct memory_estimate estimate_again(const struct config *c)
+{
+    static struct memory_work plain, again;
+    static struct saved_list saved[MODEL_MAX_KINDS];
+    struct memory_coefficients x = memory_coefficients_of(&c->machine);
+    struct config without = *c;
+    struct memory_estimate e;
+    memset(&e, 0, sizeof e);
+    without.knobs = time_key_without_recompute(c->knobs);
+    memory_measure_saved(&without, &x, saved, &plain);
+    memory_measure_again(c, &plain, saved, &again);
+    assert_true(memory_divide(c, &again));
+    memory_peaks(&again, &e);
+    return e;
+}
+
+static void layers_measured_again_are_as_measured_at_once(void **state)
+{
+    (void)state;
+    struct config c = moe_config();
+    struct knobs *k = &c.knobs;
+    k->pp = 4, k->ep = 8;
+    for (int i = 0; i < 6; i++) {
+        set_recompute(k, RECOMPUTE_NONE, 0, 0);
+        k->offload_modules = i == 4 ? MOD_CORE_ATTN : 0;
+        if (i == 1) set_recompute(k, RECOMPUTE_SELECTIVE, MOD_CORE_ATTN, 0);
+        if (i == 2 || i == 4) set_recompute(k, RECOMPUTE_SELECTIVE, MOD_MOE_ACT | MOD_MLP, 0);
+        if (i == 3) set_recompute(k, RECOMPUTE_SELECTIVE, MOD_MOE, 0);
+        if (i == 5) set_recompute(k, RECOMPUTE_FULL, 0, 1);
+        struct memory_estimate once = estimate(&c), again = estimate_again(&c);
+        for (int s = 0; s < once.n_stages; s++)
+            assert_true(once.stages[s].total == again.stages[s].total &&
+                        once.stages[s].high == again.stages[s].high);
     }
 }
 
@@ -459,6 +510,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(more_recomputation_never_raises_activations),
     cmocka_unit_test(block_and_uniform_recompute_whole_layers),
     cmocka_unit_test(microbatches_in_flight),
+    cmocka_unit_test(layers_measured_again_are_as_measured_at_once),
     cmocka_unit_test(estimates_do_not_change_from_run_to_run),
     cmocka_unit_test(dense_peaks_as_measured),
     cmocka_unit_test(moe_peaks_as_measured),
