@@ -28,12 +28,14 @@ static void add_figures(struct cmd_context *c, struct str text)
                    LINE_ARG(c->keep, collective_timeout_text(c->keep, &f.collective)));
 }
 
-static int explain_error(struct cmd_context *c, const struct rule_set *set, struct str text)
+/* `unknown`: what is said of a text that no rule knows. */
+static int explain_error(struct cmd_context *c, const struct rule_set *set, struct str text,
+                         const char *unknown)
 {
     struct known_error found[KNOWN_MATCHES];
     size_t n = known_errors_find(known_errors_new(c->keep, set), c->scratch, text, found);
     if (n == 0) {
-        buf_add(&c->out, STR("no rule knows this error\n"));
+        buf_printf(&c->out, "%s\n", unknown);
         return STATUS_NO;
     }
     add_figures(c, text);
@@ -121,7 +123,8 @@ static int explain_words(struct cmd_context *c, const struct rule_set *set)
     struct str text = c->arguments[0];
     bool several = str_find(text, ' ') < text.n;
     if (!several || word_find(text)) return explain_name(c, set, text);
-    return explain_error(c, set, text);
+    return explain_error(c, set, text,
+                         "this is no word of a screen, and no error that a rule knows");
 }
 
 static int explain(struct cmd_context *c, const struct rule_set *set)
@@ -132,7 +135,7 @@ static int explain(struct cmd_context *c, const struct rule_set *set)
     if (named && !io_read(c->keep, str_dup(c->scratch, text).p, &text, &problem))
         return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(option_value(c, "error")),
                                STR_ARG(problem));
-    return explain_error(c, set, text);
+    return explain_error(c, set, text, "no rule knows this error");
 }
 
 static int run(struct cmd_context *c)

@@ -57,5 +57,9 @@ done
 expect 0 "the peak's interval lies below" "$moeplan" explain tight
 expect 0 "max_memory_allocated" "$moeplan" explain memory
 expect 0 "a pipeline stage waits" "$moeplan" explain Bubble
+for word in hybridep ZeRO-1 FSDP2 "a tie" slower "CUDA graphs" "expert overlap" remainders MTP moe_act "nearest public recipe"; do
+    expect 0 "${word#a }" "$moeplan" explain "$word"
+done
+expect 1 "this is no word of a screen" "$moeplan" explain "the cat sat"
 expect 2 "did you mean bubble?" "$moeplan" explain bubbl
 expect 0 "recomputation" "$moeplan" explain S1.3
