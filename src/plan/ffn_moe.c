@@ -105,8 +105,8 @@ bool experts_are_fused(const struct config *c, bool low)
 
 /* Rows whose whole multiple each expert's are: the grouped kernels behind the op fuser take 256,
    those that quantise 16, 32 with MXFP8 and 128 with NVFP4, where the kernels do not have to know
-   how long an expert is (megatron/core/transformer/moe/moe_utils.py get_align_size_for_quantization,
-   fp8_utils.py, fp4_utils.py). */
+   how long an expert is (megatron/core/transformer/moe/moe_utils.py
+   get_align_size_for_quantization, fp8_utils.py, fp4_utils.py). */
 static double rows_multiple(const struct config *c, bool low)
 {
     const struct knobs *k = &c->knobs;
