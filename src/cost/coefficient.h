@@ -11,10 +11,10 @@
 #define TIME_COEFFICIENTS(X)                                                                       \
     X(gemm_bf16, 0.75)           /* part of the dense peak that an unbounded GEMM reaches */       \
     X(gemm_fp8, 0.70)            /* same, of the FP8 peak */                                       \
-    X(gemm_mxfp8, 0.97)          /* rate of MXFP8 GEMMs against tensor-scaled ones */              \
+    X(gemm_mxfp8, 0.91)          /* rate of MXFP8 GEMMs against tensor-scaled ones */              \
     X(gemm_block, 0.66)          /* as gemm_fp8, scaled by blocks */                               \
     X(gemm_fp4, 0.45)            /* same, of the FP4 peak */                                       \
-    X(gemm_fp4_training, 1.1)    /* rate of training's FP4 GEMMs against that */                   \
+    X(gemm_fp4_training, 1.15)   /* rate of training's FP4 GEMMs against that */                   \
     X(gemm_tail, 0.065)          /* half-full wave of a GEMM, in tiles an SM */                    \
     X(gemm_start_s, 2.2e-6)      /* s of start of a GEMM */                                        \
     X(gemm_fp8_start_s, 5.8e-6)  /* same, 8 bit */                                                 \

@@ -10,7 +10,8 @@ struct token_counts token_counts(const struct config *c, const struct memory_coe
     double sp_tokens = k->sequence_parallel ? tokens / k->tp : tokens;
     double rows = sp_tokens * c->model.topk * k->etp;
     if (k->pad_to_capacity && k->capacity_factor > 0) rows *= k->capacity_factor;
-    rows = experts_filled_up(c, knobs_quantised(k), rows);
+    /* buffers of a fixed size hold what fills experts up too */
+    if (knobs_rank_capacity(k) <= 0) rows = experts_filled_up(c, knobs_quantised(k), rows);
     double copies = k->dispatcher != DISPATCH_HYBRIDEP || knobs_stash(k) ? 0
                     : knobs_quantised(k) ? x->hybridep_quantised_copies.value
                                          : x->hybridep_copies.value;

@@ -89,25 +89,28 @@ static void bias_work(struct work *w, double inner, double outer)
     s->bias = true, s->freed_by = FREED_MOE;
 }
 
-/* A whole captured iteration without dropped tokens needs TE's fused grouped MLP
-   (transformer_config.py:1870: a rank's capacity requires use_transformer_engine_op_fuser), and so
-   do AutoModel's MXFP8 experts. */
+/* A whole captured iteration without dropped tokens needs it (transformer_config.py:1870: a rank's
+   capacity requires use_transformer_engine_op_fuser). */
+static bool uses_op_fuser(const struct knobs *k)
+{
+    return k->op_fuser || ((knobs_captured(k) & SCOPE_FULL) && k->capacity_factor <= 0);
+}
+
+/* AutoModel's MXFP8 experts are fused too. */
 bool experts_are_fused(const struct config *c, bool low)
 {
-    const struct knobs *k = &c->knobs;
-    bool whole = (knobs_captured(k) & SCOPE_FULL) && k->capacity_factor <= 0;
     bool own = low && config_traits(c)->fused_mxfp8_experts;
-    return (whole || own || k->op_fuser) && k->precision == PREC_MXFP8;
+    return (uses_op_fuser(&c->knobs) || own) && c->knobs.precision == PREC_MXFP8;
 }
 
 /* Rows whose whole multiple each expert's are: the grouped kernels behind the op fuser take 256,
    those that quantise 16, 32 with MXFP8 and 128 with NVFP4, where the kernels do not have to know
-   how long an expert is (megatron/core/transformer/moe/moe_utils.py get_align_size_for_quantization,
-   fp8_utils.py, fp4_utils.py). */
+   how long an expert is (megatron/core/transformer/moe/moe_utils.py
+   get_align_size_for_quantization, fp8_utils.py, fp4_utils.py). */
 static double rows_multiple(const struct config *c, bool low)
 {
     const struct knobs *k = &c->knobs;
-    if (k->op_fuser || experts_are_fused(c, low)) return 256;
+    if (uses_op_fuser(k) || experts_are_fused(c, low)) return 256;
     if (!low) return 1;
     return k->precision == PREC_NVFP4 ? 128 : k->precision == PREC_MXFP8 ? 32 : 16;
 }

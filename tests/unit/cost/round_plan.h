@@ -42,7 +42,6 @@ static inline void use_round_machine(struct config *c)
                                        "dispatch_across",
                                        "grouped_training_low",
                                        "grouped_fp8",
-                                       "imbalance",
                                        "nccl_nvlink",
                                        "hybridep_nic",
                                        "hybridep_nvlink",
@@ -73,6 +72,7 @@ static inline void use_round_machine(struct config *c)
                                         "sync_s",
                                         "step_s",
                                         "straggling",
+                                        "routing_spread",
                                         "dp_window",
                                         "dp_contention",
                                         "fsdp_hidden"};

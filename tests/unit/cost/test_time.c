@@ -33,7 +33,7 @@ static struct config round_config(void)
                  {"dispatch", 1},
                  {"attention_forward", 1},
                  {"quantise", 4},
-                 {"imbalance", 1.5}};
+                 {"routing_spread", 0.5}};
     struct config c = {.framework = FRAMEWORK_MEGATRON, .machine_known = true};
     c.machine = (struct machine){.gpus_per_node = 8,
                                  .nvlink_domain = 8,

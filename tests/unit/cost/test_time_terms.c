@@ -358,7 +358,7 @@ static void experts_rows_are_filled_up(void **state)
     static const struct {
         enum precision precision;
         bool op_fuser, padded;
-        int64_t seq;
+        int seq;
         double rows;
     } cases[] = {
         {PREC_BF16, false, false, 4096, 8192},
@@ -381,23 +381,60 @@ static void experts_rows_are_filled_up(void **state)
     }
 }
 
-/* A capacity c loads the hottest rank by 1 + 0.05 (c - 1)^2, three at most; padding by c. */
-static void the_hottest_rank_by_capacity(void **state)
+/* Of eight ranks with an expert each the hottest has 1.424 standard deviations more than the mean,
+   with two experts a rank that over their root, of four ranks; one rank has the mean. A capacity c
+   loads it by 1 + 0.05 (c - 1)^2, three at most; padding by c. */
+static void the_hottest_rank_of_an_exchange(void **state)
 {
     static const struct {
         bool balanced, padded;
-        double capacity, load;
-    } cases[] = {{true, false, 0, 1},    {false, false, 0, 1.5}, {false, false, 3, 1.2},
-                 {false, false, 10, 3},  {false, true, 3, 3},    {true, true, 2, 2},
-                 {false, false, 0.5, 1}, {true, true, 0.5, 1}};
+        double capacity;
+        int ep;
+        double load;
+    } cases[] = {{true, false, 0, 8, 1},
+                 {false, false, 0, 8, 1 + 0.5 * 1.424},
+                 {false, false, 0, 4, 1 + 0.5 * 1.029 / 1.4142135623730951},
+                 {false, false, 0, 1, 1},
+                 {false, false, 3, 8, 1.2},
+                 {false, false, 10, 8, 3},
+                 {false, true, 3, 8, 3},
+                 {true, true, 2, 8, 2},
+                 {false, false, 0.5, 8, 1},
+                 {true, true, 0.5, 8, 1}};
     struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
-    coefficient(c, "imbalance", 1.5);
+    coefficient(c, "routing_spread", 0.5);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         c->knobs.force_balance = cases[i].balanced;
         c->knobs.pad_to_capacity = cases[i].padded;
         c->knobs.capacity_factor = cases[i].capacity;
+        c->knobs.ep = cases[i].ep;
         assert_near(timing_of(c).load, cases[i].load, 1e-12);
     }
+}
+
+/* HybridEP's kernels take a rank's own 8 MB through its buffers at 1e11 B/s, there and back; others
+   have nothing to exchange. */
+static void hybridep_exchanges_with_itself(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 1\n");
+    coefficient(c, "dispatch_start_s", 0);
+    assert_true(layer_of(c, moe_layer).forward.ep == 0);
+    c->knobs.dispatcher = DISPATCH_HYBRIDEP;
+    assert_near(layer_of(c, moe_layer).forward.ep, 2 * 2 * 4096 * 1024 / 1e11, 1e-9);
+}
+
+/* 4 bytes of quantising an element at 1e12 B/s for each layer's linears, once a step; not where
+   they come in FP8, which MXFP8's do not. */
+static void weights_are_quantised_each_step(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    double before = time_of(c).optimizer, linears = 4 * (4 * 1024 * 1024 + 3 * 1024 * 4096);
+    c->knobs.precision = PREC_FP8_TENSORWISE;
+    assert_near(time_of(c).optimizer - before, 4 * linears / 1e12, 1e-3);
+    c->knobs.fp8_param_gather = true;
+    assert_near(time_of(c).optimizer, before, 1e-9);
+    c->knobs.precision = PREC_MXFP8;
+    assert_near(time_of(c).optimizer - before, 4 * linears / 1e12, 1e-3);
 }
 
 /* The exchange hides under the shared expert by half, of at most 0.15 of the layer's kernels. */
@@ -639,7 +676,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(biases_of_experts_are_passes),
     cmocka_unit_test(expert_tensor_parallelism_gathers_rows),
     cmocka_unit_test(experts_rows_are_filled_up),
-    cmocka_unit_test(the_hottest_rank_by_capacity),
+    cmocka_unit_test(the_hottest_rank_of_an_exchange),
+    cmocka_unit_test(hybridep_exchanges_with_itself),
+    cmocka_unit_test(weights_are_quantised_each_step),
     cmocka_unit_test(a_shared_expert_hides_half),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
