@@ -377,9 +377,9 @@ static bool is_open(struct facts *f, int param, struct value v, struct span at)
 static void complain_of_size(struct facts *f, int param, struct str key, struct value v,
                              struct span at)
 {
-    struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "size-below-zero", at,
-                              "%.*s is %lld: no size is %s", STR_ARG(key), (long long)v.i,
-                              v.i < 0 ? "below zero" : "zero");
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_ERROR, "size-below-zero", at, "%.*s is %lld: no size is %s",
+                 STR_ARG(key), (long long)v.i, v.i < 0 ? "below zero" : "zero");
     diag_help(f->diags, d, "%.*s", STR_ARG(param_table[param].doc));
 }
 
@@ -457,6 +457,43 @@ static void set_environment(struct facts *f, const struct node *vars)
             facts_set_env(f, vars->keys[i]->text, vars->items[i]->text, false);
 }
 
+static bool is_section(struct str key)
+{
+    for (size_t i = 0; i < N_SECTIONS; i++)
+        if (str_is(key, sections[i])) return true;
+    return false;
+}
+
+/* Whether the mapping holds sections of Bridge's, at least two, and beside them single values at
+   the most: nobody else's sections. */
+static bool is_sections(const struct node *doc)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < doc->n; i++) {
+        bool section = is_section(doc->keys[i]->text);
+        if (!section && doc->items[i]->kind != NODE_SCALAR) return false;
+        n += section && doc->items[i]->kind == NODE_MAP;
+    }
+    return n >= 2;
+}
+
+/* A field beside the sections, which nobody reads there; what ${name} refers to is one's own. */
+static void note_outside(struct facts *f, const struct node *doc)
+{
+    struct str text = source_get(&f->diags->sources, f->source)->text;
+    for (size_t i = 0; is_sections(doc) && i < doc->n; i++) {
+        struct str name = doc->keys[i]->text;
+        struct str referred = arena_printf(f->arena, "${%.*s}", STR_ARG(name));
+        struct str meant = key_elsewhere(f, name);
+        bool own = is_section(name) || str_find_str(text, referred) < text.n;
+        if (!meant.n || own) continue;
+        struct diag *d =
+            diag_add(f->diags, SEVERITY_WARNING, "unknown-key", node_span(f->diags, doc->keys[i]),
+                     "Megatron-Bridge reads no %.*s here", STR_ARG(name));
+        diag_help(f->diags, d, "it is a field of a section: %.*s", STR_ARG(meant));
+    }
+}
+
 static void read_yaml(struct facts *f, const struct node *doc)
 {
     struct walk w = {.f = f, .path = buf_new(f->arena)};
@@ -464,6 +501,7 @@ static void read_yaml(struct facts *f, const struct node *doc)
     f->document = doc;
     set_environment(f, node_get(doc, STR("env_vars")));
     set_below(&w, doc);
+    note_outside(f, doc);
     if (precision && precision->kind == NODE_MAP) {
         buf_add(&w.path, STR("mixed_precision"));
         set_below(&w, precision);

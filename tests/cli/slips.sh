@@ -195,3 +195,11 @@ concise --as bridge b.ov
 found 1 size-below-zero "model.num_layers is -4: no size is below zero"
 found 5 query-groups-divide-heads "33 attention heads"
 none ffn_hidden_size
+printf 'model: {num_layers: 4, tensor_model_parallel_size: 2}\ntrain: {train_iters: 4, micro_batch_size: 1}\nseq_length: 4096\nseed: 1\nhop: 3\nglobal_batch_size: 8\noptimizer: {lr: "${seed}"}\n' >b.yaml
+concise --as bridge b.yaml
+found 3 unknown-key "reads no seq_length here"
+found 6 unknown-key "reads no global_batch_size here"
+none "seed\|hop"
+echo 'mine: {hop: 1}' >>b.yaml
+concise --as bridge b.yaml
+none "seq_length here"
