@@ -6,12 +6,12 @@
 /* data, what was left out at a time, runs, median and 0.9 quantile of the relative error */
 #define LEFT_OUT(X)                                                                                \
     X("runs", "model and chip", 135, 0.046, 0.138)                                                 \
-    X("mlperf", "model and chip", 111, 0.059, 0.199)                                               \
+    X("mlperf", "model and chip", 111, 0.065, 0.199)                                               \
     X("runs", "model", 135, 0.046, 0.152)                                                          \
     X("mlperf", "model", 111, 0.060, 0.192)                                                        \
-    X("runs", "chip", 135, 0.053, 0.166)                                                           \
-    X("mlperf", "chip", 111, 0.059, 0.180)                                                         \
-    X("runs", "cluster", 135, 0.060, 0.171)                                                        \
+    X("runs", "chip", 135, 0.055, 0.166)                                                           \
+    X("mlperf", "chip", 111, 0.069, 0.178)                                                         \
+    X("runs", "cluster", 135, 0.069, 0.171)                                                        \
     X("mlperf", "cluster", 111, 0.046, 0.165)
 
 #endif
