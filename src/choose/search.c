@@ -85,7 +85,10 @@ static struct known_memory *memory_slot(struct search *s, const struct knobs *ke
 {
     struct known_memory **slot = &s->known_memory[slot_of(key, SEARCH_KNOWN_MEMORY)];
     *known = *slot && memcmp(&(*slot)->key, key, sizeof *key) == 0;
-    if (!*slot) *slot = arena_room(s->arena, sizeof **slot), (*slot)->saved = NULL;
+    if (!*slot) {
+        *slot = arena_room(s->arena, sizeof **slot);
+        (*slot)->saved = NULL;
+    }
     (*slot)->key = *key;
     return *slot;
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/num.h"
+#include "facts/param_ids.h"
 
 const struct str truths[N_TRUTHS] = {{"true", 4}, {"false", 5}};
 
@@ -216,4 +217,21 @@ bool value_check_own(struct arena *a, struct diags *diags, const struct param *p
     d->parameter = p->name;
     diag_choices(diags, d, text, p->choices, p->n_choices);
     return false;
+}
+
+static bool is_wrong_size(int param, int64_t n)
+{
+    bool width = param == P_hidden_size || param == P_num_attention_heads ||
+                 param == P_seq_length || param == P_num_layers;
+    if (width && n == 0) return true;
+    const struct param *p = &param_table[param];
+    bool size = p->scope == SCOPE_MODEL || param == P_seq_length;
+    return size && p->range.has_min && p->range.min >= 0 && n < -1;
+}
+
+struct str value_size_error(struct arena *a, int param, struct str written, struct value v)
+{
+    if (param < 0 || v.kind != VALUE_INT || !is_wrong_size(param, v.i)) return (struct str){"", 0};
+    return arena_printf(a, "%.*s is %lld: no size is %s", STR_ARG(written), (long long)v.i,
+                        v.i < 0 ? "below zero" : "zero");
 }

@@ -20,6 +20,10 @@ bool value_in_range(const struct param *p, struct value value);
 /* value_in_range; false with an error of rule `value-range`. */
 bool value_check_range(struct arena *a, struct diags *diags, const struct param *p,
                        struct value value, struct span at, struct str written);
+/* "hidden_size is -4: no size is below zero", of a size of the model or a length; empty: nothing is
+   wrong. -1 may stand for one that something else says. Widths, the length and the layers are not
+   zero either. */
+struct str value_size_error(struct arena *a, int param, struct str written, struct value v);
 /* "an integer", "true or false", ... */
 const char *param_type_words(enum param_type type);
 /* The words of a bool, as choices: true, false. */

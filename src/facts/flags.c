@@ -339,23 +339,9 @@ static bool convert(struct arena *a, enum param_type type, struct str text, stru
     return false;
 }
 
-bool flags_size_is_wrong(int param, struct value v)
+static void complain_of_size(struct occurrence *o, const struct flag_word *word, struct str wrong)
 {
-    bool width = param == P_hidden_size || param == P_num_attention_heads ||
-                 param == P_seq_length || param == P_num_layers;
-    if (width && v.kind == VALUE_INT && v.i == 0) return true;
-    const struct param *p = param >= 0 ? &param_table[param] : NULL;
-    bool size = p && (p->scope == SCOPE_MODEL || param == P_seq_length);
-    return size && p->range.has_min && p->range.min >= 0 && v.kind == VALUE_INT && v.i < -1;
-}
-
-static void complain_of_size(struct occurrence *o, const struct flag_word *word)
-{
-    struct diag *d =
-        complain(o, "size-below-zero", word,
-                 arena_printf(o->f->arena, "%.*s is %.*s: no size is %s", STR_ARG(o->name.text),
-                              STR_ARG(word->text),
-                              str_starts(word->text, STR("-")) ? "below zero" : "zero"));
+    struct diag *d = complain(o, "size-below-zero", word, wrong);
     last_doubt(o)->plain = true;
     diag_help(o->f->diags, d, "%.*s", STR_ARG(param_table[o->param].doc));
 }
@@ -379,7 +365,8 @@ static struct value read_value(struct occurrence *o, enum param_type type,
             param_type_is_number(type) && !(o->name.node && is_whole(word->text));
         return value_unknown();
     }
-    if (flags_size_is_wrong(o->param, v)) complain_of_size(o, word);
+    struct str wrong = value_size_error(a, o->param, o->name.text, v);
+    if (wrong.n) complain_of_size(o, word, wrong);
     size_t n = o->spelling->n_choices;
     const struct str *choices = o->spelling->choices; /* of a flag that a user declares */
     if (o->param >= 0) choices = facts_choices(o->f, o->param, &n);

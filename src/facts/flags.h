@@ -46,8 +46,4 @@ void flags_apply(struct facts *f, const struct flag_words *words);
 void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,
                      size_t n);
 
-/* A size of the model, or a length, below zero; -1 may stand for one that something else says. The
-   widths, the length and the layers are not zero either. */
-bool flags_size_is_wrong(int param, struct value v);
-
 #endif

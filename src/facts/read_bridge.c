@@ -374,13 +374,16 @@ static bool is_open(struct facts *f, int param, struct value v, struct span at)
     return !any_text;
 }
 
-static void complain_of_size(struct facts *f, int param, struct str key, struct value v,
-                             struct span at)
+/* A value of the parameter's own kind that it can have; else false, with an error. */
+static bool is_good(struct facts *f, int param, struct value *v, struct span at, struct str key)
 {
+    if (!value_check(f, param, v, at, key)) return false;
+    struct str wrong = value_size_error(f->arena, param, key, *v);
+    if (!wrong.n) return true;
     struct diag *d =
-        diag_add(f->diags, SEVERITY_ERROR, "size-below-zero", at, "%.*s is %lld: no size is %s",
-                 STR_ARG(key), (long long)v.i, v.i < 0 ? "below zero" : "zero");
+        diag_add(f->diags, SEVERITY_ERROR, "size-below-zero", at, "%.*s", STR_ARG(wrong));
     diag_help(f->diags, d, "%.*s", STR_ARG(param_table[param].doc));
+    return false;
 }
 
 /* `name` is where the key stands. */
@@ -395,11 +398,7 @@ static void set_key(struct facts *f, struct str key, struct value v, const struc
     }
     if (!has_key(f, key)) other_release(f, key, node_span(f->diags, name));
     if (param_table[param].in[FRAMEWORK_BRIDGE].inverse && v.kind == VALUE_BOOL) v.b = !v.b;
-    bool good = !is_open(f, param, v, at) && value_check(f, param, &v, at, key);
-    if (good && flags_size_is_wrong(param, v)) {
-        complain_of_size(f, param, key, v, at);
-        good = false;
-    }
+    bool good = !is_open(f, param, v, at) && is_good(f, param, &v, at, key);
     const struct fact *x = &f->items[param];
     bool other_key = fact_is_set(x) && !str_eq(x->written, key);
     if (other_key && v.kind == VALUE_NULL)
