@@ -74,7 +74,7 @@ struct kinds {
     VEC(struct kind) items;
 };
 
-/* The index of the kind of a spot, whose switches are as in the base; it is given back as it was. */
+/* The index of the kind of a spot, whose switches are as in the base, given back as it was. */
 size_t kinds_of(struct kinds *all, struct config *spot);
 /* Makes *c, a spot of the kind whose switches are as in the base, the leanest at an end with an
    offload and a state of recomputation; false: no state of the others lets the offload be, the

@@ -107,16 +107,15 @@ static bool lean_is_denied(struct search *s, int recompute, int offload, int mos
     bool denied = true;
     for (int end = 0; end < LEANS && denied; end++) {
         if (end % LEAN_ENDS == LEAN_STEP && present.pp > 1) continue;
-        denied =
-            !make_lean(s, recompute, offload, end) || room_is_denied(s, most_vpp);
+        denied = !make_lean(s, recompute, offload, end) || room_is_denied(s, most_vpp);
         s->c.knobs = present;
     }
     return denied;
 }
 
 /* Whether the leanest at an end has room. */
-static bool end_has_room(struct search *s, int recompute, int offload, int end,
-                         struct contender *o, bool *in_step)
+static bool end_has_room(struct search *s, int recompute, int offload, int end, struct contender *o,
+                         bool *in_step)
 {
     struct knobs present = s->c.knobs;
     bool moved, room = make_lean(s, recompute, offload, end);

@@ -14,7 +14,7 @@ double search_wish(const struct search *s, enum part part)
     return prefer_sum(s->wishes[part].items, s->wishes[part].n, &s->c.knobs);
 }
 
-/* Quick, as it is asked tens of thousands of times; who finds another key there works it out anew. */
+/* Quick, as it is asked so often; who finds another key there works it out anew. */
 static uint32_t slot_of(const struct knobs *key, uint32_t slots)
 {
     const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
@@ -303,8 +303,8 @@ static enum result try_plan(struct search *s, const struct time_rates *rates,
 
 /* Tries the present variant with every side that may be best. GOOD: none of them would do better
    with more room, and one may be at all; HOPELESS: all are; else NO_ROOM. */
-static enum result try_sides(struct search *s, struct variant *v,
-                             const struct time_rates *rates, const struct relief *x)
+static enum result try_sides(struct search *s, struct variant *v, const struct time_rates *rates,
+                             const struct relief *x)
 {
     const struct kind *kind = present_kind(s);
     struct open_sides *open = variant_open_sides(s, v, x->recompute, x->offload);

@@ -145,7 +145,7 @@ void variants_list(struct search *s)
 void variants_start(struct search *s)
 {
     size_t bytes = (size_t)present_kind(s)->n_offloads * sizeof(uint64_t);
-    s->class++;
+    s->visit++;
     for (size_t i = 0; i < s->group->n_variants; i++)
         memset(s->group->variants[i].hopeless, 0, bytes);
 }
@@ -157,7 +157,7 @@ struct open_sides *variant_open_sides(struct search *s, struct variant *v, int r
     size_t n = (size_t)kind->n_offloads * (size_t)kind->n_recompute;
     if (!v->open) v->open = ARENA_ARRAY(s->arena, struct open_sides, n);
     struct open_sides *open = &v->open[offload * kind->n_recompute + recompute];
-    if (open->class != s->class) *open = (struct open_sides){.class = s->class};
+    if (open->visit != s->visit) *open = (struct open_sides){.visit = s->visit};
     return open;
 }
 

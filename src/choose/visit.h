@@ -34,7 +34,7 @@ struct wishes {
 /* Sides of which it is known that they have room, as far as can be told without a division, on some
    stages of a class: bit i. */
 struct open_sides {
-    uint32_t class, sides; /* class: the number of its visit */
+    uint32_t visit, sides; /* visit: the number of the class's */
 };
 
 /* One combination of the switches that change a group's layers, but recomputation. */
@@ -98,7 +98,7 @@ struct turn {
     bool begun;        /* the most promising number of virtual stages of either was tried */
 };
 
-/* The last division of layers by what they take: plans that differ beside the layers have the same. */
+/* The last division of layers by what they take: plans that differ elsewhere have the same. */
 struct division {
     struct time_rates rates;
     int pp, vpp; /* 0: there is none yet */
@@ -142,7 +142,7 @@ struct search {
     size_t kind; /* index */
     struct rank_params params;
     int least_vpp, most_vpp; /* virtual stages of the class being visited */
-    uint32_t class;          /* the number of that visit, from 1 on */
+    uint32_t visit;          /* the number of that visit, from 1 on */
     struct room rooms[KINDS_MOST_OFFLOADS];
     int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
                                        ladder's order; or UNKNOWN_EDGE */

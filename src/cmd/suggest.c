@@ -414,8 +414,7 @@ static int run(struct cmd_context *c)
 static const struct option options[] = {
     {"gpus", "N|min|A..B",
      "GPUs of the job; min: the fewest whole nodes with a plan, or part of one, up to 16384; "
-     "several, as "
-     "64..4096 or 64,96: a table"},
+     "several, as 64..4096 or 64,96: a table"},
     {"platform", "P",
      "platform name (moeplan platforms) or a platform file; several, as h100,gb200: a table"},
     {"framework", "F",

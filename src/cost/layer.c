@@ -191,8 +191,7 @@ static struct dispatch dispatch_of(const struct timing *t, const struct exchange
                                          .scope = SCOPE_MOE_PREPROCESS | SCOPE_MOE | SCOPE_FULL},
                              .move = {.ops = t->law.move_ops, .scope = SCOPE_MOE | SCOPE_FULL},
                              .exchange = comm_dispatch(t, width),
-                             .spread =
-                                 2 * comm_collective(t, 2 * t->routed * width, etp, etp)};
+                             .spread = 2 * comm_collective(t, 2 * t->routed * width, etp, etp)};
 }
 
 static void add_dispatch(const struct timing *t, const struct exchange *e, struct layer_time *x)

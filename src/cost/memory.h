@@ -45,8 +45,7 @@ void layer_measure(const struct config *c, const struct token_counts *t, struct 
                    struct layer_memory *out);
 /* The same, with what op_saved says in *list; */
 void layer_measure_saved(const struct config *c, const struct token_counts *t,
-                         struct layer_kind kind, struct saved_list *list,
-                         struct layer_memory *out);
+                         struct layer_kind kind, struct saved_list *list, struct layer_memory *out);
 /* and from those of a plan that differs in what is recomputed alone. */
 void layer_measure_again(const struct knobs *k, const struct layer_memory *other,
                          const struct saved_list *list, struct layer_memory *out);
@@ -70,8 +69,8 @@ struct chunk {
 
 /* The layout as counts per chunk; returns the number of chunks, 0 when the split is impossible. */
 int pipeline_chunks(const struct config *c, struct chunk chunks[LAYOUT_MAX_CHUNKS]);
-/* Chunk passes whose activations a stage holds at once: of its chunks, from the first on, each has so
-   many, and one of a group more as long as some are left. */
+/* Chunk passes whose activations a stage holds at once: of its chunks, from the first on, each has
+   so many, and one of a group more as long as some are left. */
 struct passes {
     double all, each, rest, group;
 };

@@ -10,8 +10,8 @@
 #include "facts/program_kind.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
-#include "facts/unsaid.h"
 #include "facts/unread.h"
+#include "facts/unsaid.h"
 
 /* ---- recognising ---- */
 
@@ -152,7 +152,7 @@ static int detect_map(const struct node *doc)
 {
     size_t flags = 0, names = 0, sizes = 0;
     if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe"))) return 0;
-    if (node_get(doc, STR("_target_"))) return 0; /* what some program makes a class of its own of */
+    if (node_get(doc, STR("_target_"))) return 0; /* a class of some program's own */
     const struct node *args = node_get(doc, STR("MODEL_ARGS"));
     if (args) return holds_flags(args) ? 95 : 0;
     if (is_recipe(doc)) return 95;
