@@ -267,7 +267,7 @@ part why 'simple set-up'
 cp answer plan.yaml
 estimate plan.yaml
 low=$(number step_low_s) high=$(number step_high_s) step=$(number step_s) mfu=$(number mfu)
-holds "$mfu * $step / $high <= 0.23 && $mfu * $step / $low >= 0.15" # 0.20 and the spread of a first run
+holds "$mfu * $step / $high <= 0.20 && $mfu * $step / $low >= 0.15"
 row S0.18
 plan V use_megatron_fsdp=true
 "$program" convert plan.yaml --to automodel >screen 2>&1

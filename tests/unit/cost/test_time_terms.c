@@ -373,7 +373,7 @@ static void experts_rows_are_filled_up(void **state)
     };
     struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        c->knobs.precision = cases[i].precision;
+        c->knobs.precision = (uint8_t)cases[i].precision;
         c->knobs.op_fuser = cases[i].op_fuser;
         c->knobs.pad_to_capacity = cases[i].padded;
         c->knobs.seq = cases[i].seq;
