@@ -150,7 +150,7 @@ static void parameter(struct generator *g, struct buf *out, const struct param *
     buf_add(out, STR(" |"));
     meaning_cells(g, out, p);
     for (int f = 0; f < FRAMEWORK_COUNT; f++)
-        spelling_cell(out, &p->in[f]);
+        spelling_cell(out, p->in[f]);
     buf_add_char(out, '\n');
 }
 

@@ -119,14 +119,13 @@ static void write_former(struct buf *out, const struct param_spelling *s)
 static void write_spelling(struct buf *out, const struct param_spelling *s)
 {
     if (!s->known) {
-        buf_printf(out, "{.known=false},");
+        buf_printf(out, "&unspelled,");
         return;
     }
     buf_printf(out,
-               "{.known=true,.inverse=%d,.either=%d,.recipe=%d,.provider=%d,.dtype=%d,.settled=%d,."
-               "fixed=%d,"
-               ".single=%d,.type=%d,.item_type=%d,.n_flags=%u,.n_choices=%u,"
-               ".n_more_keys=%u,.n_also=%u,.n_unset=%u,.key=",
+               "&(const struct param_spelling){.known=true,.inverse=%d,.either=%d,.recipe=%d,"
+               ".provider=%d,.dtype=%d,.settled=%d,.fixed=%d,.single=%d,.type=%d,.item_type=%d,"
+               ".n_flags=%u,.n_choices=%u,.n_more_keys=%u,.n_also=%u,.n_unset=%u,.key=",
                s->inverse, s->either, s->recipe, s->provider, s->dtype, s->settled, s->fixed,
                s->single, (int)s->type, (int)s->item_type, s->n_flags, s->n_choices, s->n_more_keys,
                s->n_also, s->n_unset);
@@ -196,27 +195,33 @@ static void write_table(struct buf *out, const char *name, const struct param_li
         write_range(out, &p->range);
         buf_printf(out, ",\n.in={");
         for (int f = 0; f < FRAMEWORK_COUNT; f++)
-            write_spelling(out, &p->in[f]);
+            write_spelling(out, p->in[f]);
         buf_printf(out, "}},\n");
     }
     buf_printf(out, "};\nconst uint32_t %s_count = %zu;\n", name, list->n);
 }
 
+struct index_entry {
+    struct str key;
+    struct param_slot slot;
+};
+
 /* A look-up table while it is made: its entries in the order they came. */
 struct index {
     const char *name;
     struct map seen;
-    VEC(struct param_slot) entries;
+    VEC(struct index_entry) entries;
 };
 
 static void index_add(struct generator *g, struct index *x, struct str key, size_t param,
-                      size_t flag)
+                      size_t word)
 {
     if (key.n == 0) return;
     if (!map_put(g->arena, &x->seen, key, (uint32_t)param))
         diag_add(&g->diags, SEVERITY_ERROR, "parameters", (struct span){0}, "%.*s stands twice",
                  STR_ARG(key));
-    *VEC_PUSH(g->arena, &x->entries) = (struct param_slot){key, (uint16_t)param, (uint16_t)flag};
+    struct param_slot slot = {(uint16_t)(param + 1), (uint16_t)word};
+    *VEC_PUSH(g->arena, &x->entries) = (struct index_entry){key, slot};
 }
 
 /* Writes `static const struct param_slot NAME_slots[]` and returns the mask. */
@@ -225,20 +230,17 @@ static size_t index_write(struct generator *g, const struct index *x)
     size_t size = 8;
     while (size < 2 * x->entries.n)
         size *= 2;
-    const struct param_slot **slots = ARENA_ARRAY(g->arena, const struct param_slot *, size);
+    struct param_slot *slots = ARENA_ARRAY(g->arena, struct param_slot, size);
     for (size_t i = 0; i < x->entries.n; i++) {
         size_t at = str_hash(x->entries.items[i].key) & (size - 1);
-        while (slots[at])
+        while (slots[at].number)
             at = (at + 1) & (size - 1);
-        slots[at] = &x->entries.items[i];
+        slots[at] = x->entries.items[i].slot;
     }
     buf_printf(&g->out, "static const struct param_slot %s_slots[%zu] = {\n", x->name, size);
-    for (size_t i = 0; i < size; i++) {
-        if (!slots[i]) continue;
-        buf_printf(&g->out, "[%zu]={", i);
-        ctext_str(&g->out, slots[i]->key);
-        buf_printf(&g->out, ",%u,%u},\n", slots[i]->param, slots[i]->flag);
-    }
+    for (size_t i = 0; i < size; i++)
+        if (slots[i].number)
+            buf_printf(&g->out, "[%zu]={%u,%u},\n", i, slots[i].number, slots[i].word);
     buf_printf(&g->out, "};\n");
     return size - 1;
 }
@@ -246,13 +248,9 @@ static size_t index_write(struct generator *g, const struct index *x)
 static void write_names(struct generator *g)
 {
     struct index x = {.name = "names"};
-    for (size_t i = 0; i < g->params.n; i++) {
-        const struct param *p = &g->params.items[i];
-        index_add(g, &x, p->name, i, 0);
-        index_add(g, &x, p->symbol, i, 0);
-        for (size_t k = 0; k < p->n_aliases; k++)
-            index_add(g, &x, p->aliases[k], i, 0);
-    }
+    for (size_t i = 0; i < g->params.n; i++)
+        for (size_t k = 0; k < PARAM_NAME_ALIASES + g->params.items[i].n_aliases; k++)
+            index_add(g, &x, param_name_word(&g->params.items[i], k), i, k);
     size_t mask = index_write(g, &x);
     buf_printf(&g->out, "const struct param_index param_names = {names_slots, %zu};\n", mask);
 }
@@ -263,12 +261,9 @@ static void write_keys(struct generator *g)
     for (int f = 0; f < FRAMEWORK_COUNT; f++) {
         struct index x = {.name = framework_words[f]};
         for (size_t i = 0; i < g->params.n; i++) {
-            const struct param_spelling *s = &g->params.items[i].in[f];
-            index_add(g, &x, s->key, i, 0);
-            for (size_t k = 0; k < s->n_more_keys; k++)
-                index_add(g, &x, s->more_keys[k], i, 0);
-            for (size_t k = 0; k < s->n_flags; k++)
-                index_add(g, &x, s->flags[k].flag, i, k);
+            const struct param_spelling *s = g->params.items[i].in[f];
+            for (size_t k = 0; k < (s->n_flags ? s->n_flags : 1u + s->n_more_keys); k++)
+                index_add(g, &x, param_key_word(s, k), i, k);
         }
         masks[f] = index_write(g, &x);
     }
@@ -282,7 +277,7 @@ static void write_keys(struct generator *g)
    model, the machine or something derived. */
 static struct value default_of(const struct param *p, int framework)
 {
-    if (p->in[framework].known) return p->in[framework].default_value;
+    if (p->in[framework]->known) return p->in[framework]->default_value;
     bool knob = p->scope == SCOPE_PLAN || p->scope == SCOPE_RUN;
     return knob ? value_null() : value_unknown();
 }
@@ -360,7 +355,8 @@ int main(int argc, char **argv)
     release_tables_mark(&g.releases, &g.params);
     release_tables_check(&g.releases, &g.params);
     buf_printf(&g.out, "/* Generated from rules/parameters and rules/releases; do not edit. */\n"
-                       "#include \"facts/param_index.h\"\n#include \"facts/profile.h\"\n");
+                       "#include \"facts/param_index.h\"\n#include \"facts/profile.h\"\n"
+                       "static const struct param_spelling unspelled;\n");
     write_table(&g.out, "param", &g.params);
     write_table(&g.out, "coefficient", &g.coefficients);
     write_ranged(&g);

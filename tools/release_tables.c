@@ -23,7 +23,7 @@ static bool is_imported(const struct releases *all, enum framework framework)
 
 static void mark_flags(const struct releases *all, const struct param *p)
 {
-    const struct param_spelling *s = &p->in[FRAMEWORK_MEGATRON];
+    const struct param_spelling *s = p->in[FRAMEWORK_MEGATRON];
     for (size_t i = 0; i < s->n_flags; i++) {
         struct param_flag *flag = (struct param_flag *)(uintptr_t)&s->flags[i];
         if (flag->program.n) continue;
@@ -57,7 +57,8 @@ static void check_key(const struct releases *all, enum framework framework, stru
                  "no release has %.*s: who writes it is refused", STR_ARG(key));
 }
 
-/* The releases that have what a key is a field of: of deeper ones the importer lists the section. */
+/* The releases that have what a key is a field of: of deeper ones the importer lists the section.
+ */
 static uint32_t releases_around(const struct releases *all, enum framework framework,
                                 struct str key)
 {
@@ -69,9 +70,10 @@ static uint32_t releases_around(const struct releases *all, enum framework frame
 
 /* A key that the importer did not see in any release, such as one of a model's own provider, may be
    in all. */
-static void mark_key(const struct releases *all, struct param *p, enum framework framework)
+static void mark_key(const struct releases *all, const struct param *p, enum framework framework)
 {
-    struct param_spelling *s = &p->in[framework];
+    if (!p->in[framework]->known) return;
+    struct param_spelling *s = (struct param_spelling *)(uintptr_t)p->in[framework];
     uint32_t *of = ARENA_ARRAY(all->arena, uint32_t, s->n_more_keys + 1u), bits = 0;
     for (size_t i = 0; s->key.n && i <= s->n_more_keys; i++) {
         struct str key = i ? s->more_keys[i - 1] : s->key;
@@ -92,7 +94,7 @@ static void mark_key(const struct releases *all, struct param *p, enum framework
 void release_tables_mark(const struct releases *all, const struct param_list *params)
 {
     for (size_t i = 0; i < params->n; i++) {
-        struct param *p = &params->items[i];
+        const struct param *p = &params->items[i];
         if (is_imported(all, FRAMEWORK_MEGATRON)) mark_flags(all, p);
         mark_key(all, p, FRAMEWORK_BRIDGE);
         mark_key(all, p, FRAMEWORK_AUTOMODEL);
@@ -105,7 +107,7 @@ void release_tables_mark(const struct releases *all, const struct param_list *pa
    is not on its way out, where the release has that. */
 static const struct node *setting_of(const struct release *r, const struct param *p)
 {
-    const struct param_spelling *s = &p->in[r->framework];
+    const struct param_spelling *s = p->in[r->framework];
     const struct node *found = s->key.n ? release_get(r, s->key) : NULL;
     for (size_t i = 0; i < s->n_flags; i++) {
         const struct param_flag *flag = &s->flags[i];
@@ -164,9 +166,10 @@ static void disagree(const struct releases *all, const struct param *p, const ch
 static void check_default(const struct releases *all, const struct param *p,
                           const struct node *setting, enum framework framework)
 {
-    struct value ours = p->in[framework].default_value, theirs = default_of(all->arena, p, setting);
+    struct value ours = p->in[framework]->default_value,
+                 theirs = default_of(all->arena, p, setting);
     if (ours.kind == VALUE_UNKNOWN || theirs.kind == VALUE_UNKNOWN) return;
-    if (p->in[framework].inverse && theirs.kind == VALUE_BOOL) theirs.b = !theirs.b;
+    if (p->in[framework]->inverse && theirs.kind == VALUE_BOOL) theirs.b = !theirs.b;
     if (!value_eq(ours, theirs))
         disagree(all, p, "default", value_text(all->arena, ours), value_text(all->arena, theirs));
 }
@@ -174,7 +177,7 @@ static void check_default(const struct releases *all, const struct param *p,
 static void check_choices(const struct releases *all, const struct param *p,
                           const struct node *setting, enum framework framework)
 {
-    const struct param_spelling *s = &p->in[framework];
+    const struct param_spelling *s = p->in[framework];
     const struct str *items = NULL;
     size_t n = choices_of(all->arena, setting, &items);
     if (n && !same_choices(s->choices, s->n_choices, items, n))
@@ -185,7 +188,7 @@ static void check_choices(const struct releases *all, const struct param *p,
 static bool in_table(const struct param_list *params, enum framework framework, struct str key)
 {
     for (size_t i = 0; i < params->n; i++) {
-        const struct param_spelling *s = &params->items[i].in[framework];
+        const struct param_spelling *s = params->items[i].in[framework];
         if (str_eq(s->key, key) || str_among(key, s->more_keys, s->n_more_keys)) return true;
         for (size_t k = 0; k < s->n_flags; k++)
             if (str_eq(s->flags[k].flag, key)) return true;

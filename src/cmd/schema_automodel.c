@@ -43,7 +43,7 @@ static struct keys keys_of(struct arena *a, struct str path)
         if (!str_is(s->path, ".")) add_below(&keys, s->path, path);
     }
     for (uint32_t i = 0; i < param_count; i++) {
-        const struct param_spelling *s = &param_table[i].in[FRAMEWORK_AUTOMODEL];
+        const struct param_spelling *s = param_table[i].in[FRAMEWORK_AUTOMODEL];
         if (!s->known) continue;
         add_below(&keys, s->key, path);
         for (size_t k = 0; k < s->n_more_keys; k++)
@@ -82,7 +82,7 @@ static void write_choices(struct json_writer *w, const struct param_spelling *s)
 
 static void write_leaf(struct json_writer *w, int param)
 {
-    const struct param_spelling *s = &param_table[param].in[FRAMEWORK_AUTOMODEL];
+    const struct param_spelling *s = param_table[param].in[FRAMEWORK_AUTOMODEL];
     write_type(w, s->type);
     write_choices(w, s);
     schema_words(w, &param_table[param]);

@@ -78,7 +78,7 @@ static struct str beside_in(const struct facts *f, const struct param_spelling *
 
 static void add_param(struct buf *out, const struct facts *f, int param)
 {
-    const struct param_spelling *in = &param_table[param].in[f->framework];
+    const struct param_spelling *in = param_table[param].in[f->framework];
     struct str key = f->profile ? param_key_in(in, f->profile->bit) : in->key;
     struct value v = said_value(f, param);
     if (!key.n || is_decided(f, in)) return;
@@ -150,7 +150,7 @@ static void add_fixed(struct buf *out, const struct facts *f, bool to_do)
 {
     struct arena *a = out->arena;
     for (uint32_t i = 0; i < param_count; i++) {
-        const struct param_spelling *in = &param_table[i].in[FRAMEWORK_BRIDGE];
+        const struct param_spelling *in = param_table[i].in[FRAMEWORK_BRIDGE];
         if (!in->fixed || !fact_is_set(&f->items[i])) continue;
         struct buf value = buf_new(a);
         add_value(&value, f->items[i].value);

@@ -83,7 +83,7 @@ static void add_raw(struct words *w, struct str path, const struct node *node)
 static bool add_by_flag(struct words *w, int param)
 {
     struct value v = w->facts->items[param].value;
-    const struct param_spelling *in = &param_table[param].in[FRAMEWORK_MEGATRON];
+    const struct param_spelling *in = param_table[param].in[FRAMEWORK_MEGATRON];
     if (v.kind != VALUE_NULL && said_at_all(w->facts, param)) {
         flags_add_param(w->facts, param, "", "\n", &w->text);
         return true;
@@ -99,7 +99,7 @@ static bool add_by_flag(struct words *w, int param)
 
 static bool add_by_key(struct words *w, int param)
 {
-    const struct param_spelling *in = &param_table[param].in[w->facts->framework];
+    const struct param_spelling *in = param_table[param].in[w->facts->framework];
     if (in->key.n) add_key(w, in->key, emit_spelled(w->arena, in, w->facts->items[param].value));
     return in->key.n;
 }

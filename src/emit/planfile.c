@@ -91,7 +91,7 @@ static bool is_own_word(int param)
 static bool is_extra(const struct rule_set *rules, const struct facts *f, int param)
 {
     const struct fact *x = &f->items[param];
-    const struct param_spelling *in = &param_table[param].in[f->framework];
+    const struct param_spelling *in = param_table[param].in[f->framework];
     if (x->value.kind == VALUE_NULL && in->known) {
         /* a plan that is silent about recomputation may describe a run that recomputes */
         bool open = param == P_recompute_granularity;

@@ -23,7 +23,7 @@ static struct facts *under_contract(struct arena *a, const struct facts *trial)
                     {P_checkpoint_enabled, value_bool(false)}};
     struct facts *f = facts_copy(a, trial);
     for (size_t i = 0; i < sizeof contract / sizeof *contract; i++)
-        if (param_table[contract[i].param].in[f->framework].known)
+        if (param_table[contract[i].param].in[f->framework]->known)
             facts_set(f, contract[i].param, contract[i].value, ORIGIN_OPTION, NULL, STR(""));
     return f;
 }

@@ -89,7 +89,7 @@ static void add_names(const struct param *p, struct buf *out)
 /* "- Megatron-LM: `--expert-model-parallel-size` (default 1)" */
 static void add_spelling(const struct param *p, enum framework framework, struct buf *out)
 {
-    const struct param_spelling *in = &p->in[framework];
+    const struct param_spelling *in = p->in[framework];
     if (!in->known) return;
     buf_printf(out, "- %s:", framework_full_name(framework));
     if (in->key.n) buf_printf(out, " `%.*s`", STR_ARG(in->key));

@@ -183,7 +183,7 @@ struct value automodel_coerce(struct arena *a, int param, struct str key, struct
     if (own) return own->as(a, written);
     const struct param *p = &param_table[param];
     struct value v = p->type == PARAM_INT ? as_int(written) : written;
-    bool optional = p->in[FRAMEWORK_AUTOMODEL].default_value.kind == VALUE_NULL;
+    bool optional = p->in[FRAMEWORK_AUTOMODEL]->default_value.kind == VALUE_NULL;
     if (v.kind == VALUE_NULL) return optional ? v : value_unknown();
     return fits(p->type, v) ? v : value_unknown();
 }

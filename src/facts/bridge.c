@@ -111,7 +111,7 @@ struct value bridge_recipe_value(const struct bridge_recipe *r, int param)
     const struct value *v = setting_of(r, param);
     if (!v && r->common >= 0 && !bridge_recipe_lacks(r, param))
         v = setting_of(&bridge_recipes[r->common], param);
-    return v ? *v : param_table[param].in[FRAMEWORK_BRIDGE].default_value;
+    return v ? *v : param_table[param].in[FRAMEWORK_BRIDGE]->default_value;
 }
 
 bool bridge_recipe_differs(struct str name, int param)
@@ -132,7 +132,7 @@ bool bridge_recipe_differs(struct str name, int param)
 /* A plan says itself what recipes differ in. */
 static bool is_left_to_recipes(const struct facts *f, int param)
 {
-    return !str_is(f->format, "plan") || !param_table[param].in[FRAMEWORK_BRIDGE].recipe;
+    return !str_is(f->format, "plan") || !param_table[param].in[FRAMEWORK_BRIDGE]->recipe;
 }
 
 static void apply_one(struct facts *f, const struct bridge_recipe *r, int param)

@@ -65,7 +65,7 @@ static void bad_choice(struct facts *f, int param, struct value v, struct span a
                        struct str written)
 {
     const struct param *p = &param_table[param];
-    const struct param_spelling *s = &p->in[f->framework];
+    const struct param_spelling *s = p->in[f->framework];
     /* Bridge's fields are checked by nobody until they are used, and recipes have words of their
      * own */
     bool refused = !str_is(f->format, "bridge");

@@ -20,7 +20,7 @@ const struct param *declared_find(const struct param_list *declared, struct str 
                                   const struct param_flag **flag)
 {
     for (size_t i = 0; declared && i < declared->n; i++) {
-        const struct param_spelling *s = &declared->items[i].in[FRAMEWORK_MEGATRON];
+        const struct param_spelling *s = declared->items[i].in[FRAMEWORK_MEGATRON];
         for (size_t k = 0; k < s->n_flags; k++) {
             if (!str_eq(s->flags[k].flag, name)) continue;
             *flag = &s->flags[k];

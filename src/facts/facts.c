@@ -60,12 +60,12 @@ uint32_t facts_release(const struct facts *f)
 struct value facts_default(const struct facts *f, int param)
 {
     return f->profile ? profile_default_of(f->profile, param)
-                      : param_table[param].in[f->framework].default_value;
+                      : param_table[param].in[f->framework]->default_value;
 }
 
 bool facts_can_say(const struct facts *f, int param)
 {
-    const struct param_spelling *s = &param_table[param].in[f->framework];
+    const struct param_spelling *s = param_table[param].in[f->framework];
     bool flag = s->n_flags == 0;
     for (size_t i = 0; i < s->n_flags; i++)
         flag = flag || (!s->flags[i].program.n && s->flags[i].releases & facts_release(f));
@@ -74,7 +74,7 @@ bool facts_can_say(const struct facts *f, int param)
 
 const struct str *facts_choices(const struct facts *f, int param, size_t *n)
 {
-    const struct param_spelling *s = &param_table[param].in[f->framework];
+    const struct param_spelling *s = param_table[param].in[f->framework];
     if (f->profile) return profile_choices_of(f->profile, param, n);
     *n = s->n_choices;
     return s->choices;
@@ -208,7 +208,7 @@ void facts_forget_defaults(struct facts *f)
 {
     f->open = true;
     for (uint32_t i = 0; i < param_count; i++)
-        if (f->items[i].origin == ORIGIN_DEFAULT && param_table[i].in[FRAMEWORK_MEGATRON].n_flags)
+        if (f->items[i].origin == ORIGIN_DEFAULT && param_table[i].in[FRAMEWORK_MEGATRON]->n_flags)
             f->items[i] = nobody_says;
 }
 

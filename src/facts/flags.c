@@ -592,7 +592,7 @@ static void forget_fact(struct occurrence *o)
 /* A fork's own: no fact, but its values are checked, and rules of the user's see them. */
 static void declared_flag(struct occurrence *o, const struct param *p)
 {
-    o->spelling = &p->in[FRAMEWORK_MEGATRON];
+    o->spelling = p->in[FRAMEWORK_MEGATRON];
     if (o->name.maybe || !check_count(o)) return;
     bool one = o->n == 1 && o->spelling->type != PARAM_LIST;
     struct value v = one ? read_value(o, o->spelling->type, &o->values[0]) : value_bool(true);
@@ -604,7 +604,7 @@ void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_w
 {
     struct occurrence o = {.f = f, .name = name, .values = values, .n = n};
     o.param = param_find_key(FRAMEWORK_MEGATRON, name.text, &o.flag);
-    if (o.param >= 0) o.spelling = &param_table[o.param].in[FRAMEWORK_MEGATRON];
+    if (o.param >= 0) o.spelling = param_table[o.param].in[FRAMEWORK_MEGATRON];
     if (releases_of(&o)) f->program.lacking |= ~releases_of(&o);
     if (o.param < 0 || !flag_fits(f, o.flag)) {
         const struct param_flag *flag = o.flag;

@@ -7,11 +7,25 @@
 #include "facts/param_file.h"
 #include "facts/param_index.h"
 
-static const struct param_slot *look_up(const struct param_index *x, struct str key)
+/* framework: whose keys the index has; FRAMEWORK_COUNT: names */
+static struct str slot_word(struct param_slot slot, int framework)
 {
-    uint32_t at = str_hash(key) & x->mask;
-    for (; x->slots[at].key.n; at = (at + 1) & x->mask)
-        if (str_eq(x->slots[at].key, key)) return &x->slots[at];
+    const struct param *p = &param_table[slot.number - 1];
+    return framework == FRAMEWORK_COUNT ? param_name_word(p, slot.word)
+                                        : param_key_word(p->in[framework], slot.word);
+}
+
+static const struct param_index *index_of(int framework)
+{
+    return framework == FRAMEWORK_COUNT ? &param_names : &param_keys[framework];
+}
+
+static const struct param_slot *look_up(int framework, struct str word)
+{
+    const struct param_index *x = index_of(framework);
+    uint32_t at = str_hash(word) & x->mask;
+    for (; x->slots[at].number; at = (at + 1) & x->mask)
+        if (str_eq(slot_word(x->slots[at], framework), word)) return &x->slots[at];
     return NULL;
 }
 
@@ -24,8 +38,8 @@ bool param_among(int param, const int *list, size_t n)
 
 int param_find(struct str name)
 {
-    const struct param_slot *slot = look_up(&param_names, name);
-    return slot ? slot->param : -1;
+    const struct param_slot *slot = look_up(FRAMEWORK_COUNT, name);
+    return slot ? slot->number - 1 : -1;
 }
 
 struct str param_key_in(const struct param_spelling *s, uint32_t releases)
@@ -48,7 +62,7 @@ bool param_is_spelled(const struct param *p)
 {
     bool known = false;
     for (int i = 0; i < FRAMEWORK_COUNT; i++)
-        known = known || p->in[i].known;
+        known = known || p->in[i]->known;
     return known;
 }
 
@@ -60,24 +74,25 @@ struct str param_name(int param)
 
 int param_find_key(enum framework framework, struct str key, const struct param_flag **flag)
 {
-    const struct param_slot *slot = look_up(&param_keys[framework], key);
+    const struct param_slot *slot = look_up((int)framework, key);
     if (!slot) return -1;
-    const struct param_spelling *s = &param_table[slot->param].in[framework];
-    if (flag) *flag = s->n_flags ? &s->flags[slot->flag] : NULL;
-    return slot->param;
+    const struct param_spelling *s = param_table[slot->number - 1].in[framework];
+    if (flag) *flag = s->n_flags ? &s->flags[slot->word] : NULL;
+    return slot->number - 1;
 }
 
-static struct str nearest(const struct param_index *x, struct str word)
+static struct str nearest(int framework, struct str word)
 {
+    const struct param_index *x = index_of(framework);
     struct edit_nearest near = {.word = word};
     for (uint32_t i = 0; i <= x->mask; i++)
-        if (x->slots[i].key.n) edit_offer(&near, x->slots[i].key);
+        if (x->slots[i].number) edit_offer(&near, slot_word(x->slots[i], framework));
     return near.best;
 }
 
 struct str param_nearest(struct str word)
 {
-    return nearest(&param_names, word);
+    return nearest(FRAMEWORK_COUNT, word);
 }
 
 struct str param_nearest_in(enum param_scope scope, struct str word)
@@ -90,7 +105,7 @@ struct str param_nearest_in(enum param_scope scope, struct str word)
 
 struct str param_nearest_key(enum framework framework, struct str word)
 {
-    return nearest(&param_keys[framework], word);
+    return nearest((int)framework, word);
 }
 
 const struct param *param_coefficient(struct str name)
@@ -145,14 +160,14 @@ uint32_t param_key_releases(enum framework framework, struct str key)
 {
     int param = param_find_key(framework, key, NULL);
     if (param < 0) return 0;
-    const struct param_spelling *in = &param_table[param].in[framework];
+    const struct param_spelling *in = param_table[param].in[framework];
     return str_eq(in->key, key) ? in->releases : UINT32_MAX;
 }
 
 int param_named_by(enum framework framework, struct str name)
 {
     for (uint32_t i = 0; i < param_count; i++) {
-        struct str key = param_table[i].in[framework].key;
+        struct str key = param_table[i].in[framework]->key;
         bool same = str_ends(key, name) && key.n > name.n && key.p[key.n - name.n - 1] == '.';
         if (same) return (int)i;
     }

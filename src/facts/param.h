@@ -73,12 +73,12 @@ struct param_former {
 /* A parameter as one framework knows it. There are thousands: what is small stands together. */
 struct param_spelling {
     struct str key; /* dotted key: Bridge "model.x", AutoModel "distributed.x"; Megatron: empty */
-    const struct str *more_keys;    /* further keys for the same thing */
-    const uint32_t *key_releases;   /* which releases have key and each of more_keys, as bits; those
-                                       of a key that none has been seen with are all. NULL: all */
+    const struct str *more_keys;  /* further keys for the same thing */
+    const uint32_t *key_releases; /* which releases have key and each of more_keys, as bits; those
+                                     of a key that none has been seen with are all. NULL: all */
     const struct param_former *former; /* of what is written beside */
-    struct str zero_since; /* the release since which 0 is a value; before it, it is written as none.
-                              empty: every one */
+    struct str zero_since; /* the release since which 0 is a value; before it, it is written as
+                              none. empty: every one */
     const struct str *also, *unset; /* keys that are written beside: with the same value, as null */
     uint32_t n_more_keys, n_also, n_unset, n_former, n_flags, n_choices;
     uint32_t releases; /* of the framework that have its key, as bits; a flag has its own */
@@ -124,7 +124,7 @@ struct param {
     struct param_range range;
     struct value absent; /* of a model: what it means that the model does not mention the parameter;
                             VALUE_UNKNOWN: nothing */
-    struct param_spelling in[FRAMEWORK_COUNT];
+    const struct param_spelling *in[FRAMEWORK_COUNT]; /* never NULL */
 };
 
 /* The table (generated), sorted by name. A parameter's number is its index; facts/param_ids.h

@@ -206,41 +206,41 @@ static const struct param_former *read_former(struct reader *r, const struct nod
 }
 
 /* `entry` is the parameter's own mapping, whose default holds where the spelling has none. */
-static struct param_spelling read_spelling(struct reader *r, const struct node *node,
-                                           const struct node *entry, const struct param *p)
+static const struct param_spelling *read_spelling(struct reader *r, const struct node *node,
+                                                  const struct node *entry, const struct param *p)
 {
-    static const char *const known[] = {"flags", "flag",    "key",   "more_keys", "inverse",
-                                        "type",  "items",   "rule",  "choices",   "default",
-                                        "also",  "unset",   "under", "recipe",    "provider",
-                                        "dtype", "settled", "fixed", "single",    "former",
-                                        "zero_since", "either", NULL};
-    struct param_spelling s = {
+    static const char *const known[] = {
+        "flags",   "flag",    "key",    "more_keys", "inverse",    "type",   "items",    "rule",
+        "choices", "default", "also",   "unset",     "under",      "recipe", "provider", "dtype",
+        "settled", "fixed",   "single", "former",    "zero_since", "either", NULL};
+    struct param_spelling *s = ARENA_NEW(r->arena, struct param_spelling);
+    *s = (struct param_spelling){
         .known = true, .default_value = value_null(), .releases = UINT32_MAX};
     if (!check_keys(r, node, known)) return s;
-    s.key = text_at(r, node, "key");
-    s.more_keys = texts_at(r, node, "more_keys", &s.n_more_keys);
-    s.also = texts_at(r, node, "also", &s.n_also);
-    s.unset = texts_at(r, node, "unset", &s.n_unset);
-    s.former = read_former(r, node, &s.n_former);
-    s.zero_since = text_at(r, node, "zero_since");
-    s.under = text_at(r, node, "under");
-    s.recipe = is_true(r, node, "recipe");
-    s.provider = is_true(r, node, "provider");
-    s.dtype = is_true(r, node, "dtype");
-    s.settled = is_true(r, node, "settled");
-    s.fixed = is_true(r, node, "fixed");
-    s.inverse = is_true(r, node, "inverse");
-    s.either = is_true(r, node, "either");
-    s.single = is_true(r, node, "single");
-    s.rule = text_at(r, node, "rule");
-    s.type = (enum param_type)WORD_AT(r, node, "type", types, p->type);
-    s.item_type = (enum param_type)WORD_AT(r, node, "items", types, PARAM_ANY);
-    s.choices = p->choices;
-    s.n_choices = p->n_choices;
-    if (node_get(node, STR("choices"))) s.choices = texts_at(r, node, "choices", &s.n_choices);
-    read_default(r, entry, &s.default_value);
-    read_default(r, node, &s.default_value);
-    read_flags(r, node, &s);
+    s->key = text_at(r, node, "key");
+    s->more_keys = texts_at(r, node, "more_keys", &s->n_more_keys);
+    s->also = texts_at(r, node, "also", &s->n_also);
+    s->unset = texts_at(r, node, "unset", &s->n_unset);
+    s->former = read_former(r, node, &s->n_former);
+    s->zero_since = text_at(r, node, "zero_since");
+    s->under = text_at(r, node, "under");
+    s->recipe = is_true(r, node, "recipe");
+    s->provider = is_true(r, node, "provider");
+    s->dtype = is_true(r, node, "dtype");
+    s->settled = is_true(r, node, "settled");
+    s->fixed = is_true(r, node, "fixed");
+    s->inverse = is_true(r, node, "inverse");
+    s->either = is_true(r, node, "either");
+    s->single = is_true(r, node, "single");
+    s->rule = text_at(r, node, "rule");
+    s->type = (enum param_type)WORD_AT(r, node, "type", types, p->type);
+    s->item_type = (enum param_type)WORD_AT(r, node, "items", types, PARAM_ANY);
+    s->choices = p->choices;
+    s->n_choices = p->n_choices;
+    if (node_get(node, STR("choices"))) s->choices = texts_at(r, node, "choices", &s->n_choices);
+    read_default(r, entry, &s->default_value);
+    read_default(r, node, &s->default_value);
+    read_flags(r, node, s);
     return s;
 }
 
@@ -287,9 +287,10 @@ static void read_param(struct reader *r, const struct node *node, struct param_l
     if (absent && p.scope != SCOPE_MODEL) bad(r, absent, "only facts of a model can be absent");
     read_range(r, node, &p);
     if (!p.name.n || !p.doc.n) bad(r, node, "a parameter needs a name and a doc");
+    static const struct param_spelling none = {0};
     for (int f = 0; f < FRAMEWORK_COUNT; f++) {
         const struct node *spelling = node_get(node, str_of(framework_words[f]));
-        if (spelling) p.in[f] = read_spelling(r, spelling, node, &p);
+        p.in[f] = spelling ? read_spelling(r, spelling, node, &p) : &none;
     }
     *VEC_PUSH(r->arena, out) = p;
 }

@@ -72,12 +72,12 @@ struct value profile_default_of(const struct profile *profile, int param)
 {
     for (uint32_t i = 0; i < profile->n_defaults; i++)
         if (profile->defaults[i].param == param) return profile->defaults[i].value;
-    return param_table[param].in[profile->framework].default_value;
+    return param_table[param].in[profile->framework]->default_value;
 }
 
 const struct str *profile_choices_of(const struct profile *profile, int param, size_t *n)
 {
-    const struct param_spelling *s = &param_table[param].in[profile->framework];
+    const struct param_spelling *s = param_table[param].in[profile->framework];
     bool newest = profile->bit == 1; /* its choices are the parameter table's */
     for (size_t i = 0; i < profile_choices_count && !newest; i++) {
         const struct profile_choices *c = &profile_choices_table[i];

@@ -392,7 +392,7 @@ static struct str nearest_key(const struct program_kind *kind, struct str name)
 static struct str meant_by_key(struct str name)
 {
     int param = param_named_by(FRAMEWORK_AUTOMODEL, name);
-    bool here = param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags;
+    bool here = param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON]->n_flags;
     return here ? param_table[param].name : (struct str){"", 0};
 }
 
@@ -640,7 +640,7 @@ void program_assume(struct facts *f)
     for (int i = 0; str_is(f->format, "megatron") && i < (int)param_count; i++) {
         struct value off = facts_default(f, i);
         bool open = f->items[i].origin == ORIGIN_UNKNOWN && !fact_is_known(&f->items[i]);
-        if (open && off.kind == VALUE_BOOL && !off.b && param_table[i].in[f->framework].n_flags)
+        if (open && off.kind == VALUE_BOOL && !off.b && param_table[i].in[f->framework]->n_flags)
             facts_set(f, i, off, ORIGIN_ASSUMED, NULL, STR("the launch"));
     }
 }
@@ -649,7 +649,7 @@ static size_t count_written(const struct facts *f)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < param_count; i++)
-        n += f->items[i].origin == ORIGIN_FILE && param_table[i].in[FRAMEWORK_MEGATRON].n_flags;
+        n += f->items[i].origin == ORIGIN_FILE && param_table[i].in[FRAMEWORK_MEGATRON]->n_flags;
     return n;
 }
 

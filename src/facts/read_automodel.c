@@ -80,7 +80,7 @@ static void set_from(struct facts *f, struct str key, const struct node *node)
         f->raw.n ? facts_raw(f, key) : node_value(f->arena, node, SCALAR_AUTOMODEL);
     automodel_check_type(f, param, key, written, node);
     facts_set(f, param, automodel_coerce(f->arena, param, key, written), ORIGIN_FILE, node,
-              param_table[param].in[FRAMEWORK_AUTOMODEL].key);
+              param_table[param].in[FRAMEWORK_AUTOMODEL]->key);
 }
 
 /* Mappings are parameters too (distributed.pipeline), and so are what they hold. */

@@ -267,7 +267,7 @@ static bool has_key(const struct facts *f, struct str key)
 static struct str key_of_flag(struct facts *f, struct str name)
 {
     int param = param_find_key(FRAMEWORK_MEGATRON, flag_of_destination(f->arena, name), NULL);
-    return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE].key : (struct str){"", 0};
+    return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE]->key : (struct str){"", 0};
 }
 
 /* The key that a name under AutoModel's distributed section stands for, such as tp_size; empty:
@@ -275,7 +275,7 @@ static struct str key_of_flag(struct facts *f, struct str name)
 static struct str key_of_another(struct str name)
 {
     int param = param_named_by(FRAMEWORK_AUTOMODEL, name);
-    return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE].key : (struct str){"", 0};
+    return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE]->key : (struct str){"", 0};
 }
 
 /* Sections of a run's configuration, those first that a misplaced field is mostly of. */
@@ -397,13 +397,13 @@ static void set_key(struct facts *f, struct str key, struct value v, const struc
         return;
     }
     if (!has_key(f, key)) other_release(f, key, node_span(f->diags, name));
-    if (param_table[param].in[FRAMEWORK_BRIDGE].inverse && v.kind == VALUE_BOOL) v.b = !v.b;
+    if (param_table[param].in[FRAMEWORK_BRIDGE]->inverse && v.kind == VALUE_BOOL) v.b = !v.b;
     bool good = !is_open(f, param, v, at) && is_good(f, param, &v, at, key);
     const struct fact *x = &f->items[param];
     bool other_key = fact_is_set(x) && !str_eq(x->written, key);
     if (other_key && v.kind == VALUE_NULL)
         return; /* an older spelling is taken back, not the value */
-    if (other_key && param_table[param].in[FRAMEWORK_BRIDGE].either && good &&
+    if (other_key && param_table[param].in[FRAMEWORK_BRIDGE]->either && good &&
         facts_bool(f, param, false))
         return; /* the other key is enough */
     facts_set(f, param, good ? v : value_unknown(), ORIGIN_FILE, node, key);
@@ -567,7 +567,7 @@ static void apply_word(struct facts *f, const struct flag_word *word)
 static void forget_defaults(struct facts *f)
 {
     for (uint32_t i = 0; i < param_count; i++)
-        if (param_table[i].in[FRAMEWORK_BRIDGE].known)
+        if (param_table[i].in[FRAMEWORK_BRIDGE]->known)
             f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
 }
 
@@ -576,7 +576,7 @@ static void read_head(struct facts *f, struct str text)
 {
     for (int i = 0; i < (int)param_count; i++) {
         size_t at = 0;
-        if (!param_table[i].in[FRAMEWORK_BRIDGE].fixed) continue;
+        if (!param_table[i].in[FRAMEWORK_BRIDGE]->fixed) continue;
         struct str said = reader_declared(text, param_table[i].name.p);
         struct value v =
             said.n ? parse_value(f->arena, said, &at, (struct nesting){0}) : value_unknown();

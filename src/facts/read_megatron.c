@@ -102,7 +102,7 @@ static int param_of_key(struct str key)
     for (size_t i = 0; i < key.n; i++)
         name[i] = key.p[i] == '-' ? '_' : key.p[i];
     int param = param_find((struct str){name, key.n});
-    return param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON].n_flags ? param : -1;
+    return param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON]->n_flags ? param : -1;
 }
 
 bool megatron_has_size(struct str key)
@@ -264,7 +264,7 @@ static void apply_flag(struct yaml *y, struct str name, const struct node *key,
                              .node = key};
     if (value->kind == NODE_SCALAR && str_eq_nocase(value->text, STR("false"))) return;
     int param = param_find_key(FRAMEWORK_MEGATRON, name, &flag);
-    const struct param_spelling *s = param >= 0 ? &param_table[param].in[FRAMEWORK_MEGATRON] : NULL;
+    const struct param_spelling *s = param >= 0 ? param_table[param].in[FRAMEWORK_MEGATRON] : NULL;
     if (flag && s && is_list_for_number(y->f, name, s->type, flag, value)) return;
     collect_values(y, value, flag);
     bool alone = y->values.n == 1 && str_eq_nocase(y->values.items[0].text, STR("true"));
@@ -327,7 +327,7 @@ static bool is_null(const struct node *node)
 static bool apply_name(struct yaml *y, const struct node *key, const struct node *value)
 {
     int param = param_of_key(key->text);
-    const struct param_spelling *s = param >= 0 ? &param_table[param].in[FRAMEWORK_MEGATRON] : NULL;
+    const struct param_spelling *s = param >= 0 ? param_table[param].in[FRAMEWORK_MEGATRON] : NULL;
     bool on = false;
     if (s && s->type == PARAM_BOOL && value->kind == NODE_SCALAR && bool_of(value->text, &on)) {
         facts_set(y->f, param, value_bool(on), ORIGIN_FILE, value, key->text);
@@ -377,7 +377,7 @@ static void apply_mapping(struct yaml *y, const struct node *doc, bool strict)
 static const struct program_setting *setting_of_param(struct arena *a, struct str key, int param)
 {
     if (param < 0) return NULL;
-    const struct param_spelling *s = &param_table[param].in[FRAMEWORK_MEGATRON];
+    const struct param_spelling *s = param_table[param].in[FRAMEWORK_MEGATRON];
     if (!param_type_is_number(s->type) && s->type != PARAM_BOOL) return NULL;
     struct program_setting *own = ARENA_NEW(a, struct program_setting);
     *own = (struct program_setting){.name = key, .type = s->type};

@@ -135,7 +135,7 @@ static void apply_setting(struct facts *f, struct setting *s)
         s->param = param;
         return;
     }
-    bool inverse = key && param_table[param].in[f->framework].inverse;
+    bool inverse = key && param_table[param].in[f->framework]->inverse;
     if (inverse && v.kind == VALUE_BOOL) v.b = !v.b;
     facts_set(f, param, v, ORIGIN_OPTION, NULL, s->name);
 }
@@ -168,7 +168,7 @@ static bool text_says(const struct facts *f, int param)
     if (str_is(f->format, "plan")) return false;
     if (x->origin == ORIGIN_FILE) return true;
     const struct param *p = &param_table[param];
-    bool left_out = x->origin == ORIGIN_DEFAULT && p->in[FRAMEWORK_MEGATRON].n_flags;
+    bool left_out = x->origin == ORIGIN_DEFAULT && p->in[FRAMEWORK_MEGATRON]->n_flags;
     return str_is(f->format, "megatron") && left_out && p->absent.kind != VALUE_UNKNOWN &&
            own_sizes(f) == OWN_SIZES;
 }

@@ -201,7 +201,7 @@ static struct str flag_value(struct arena *a, struct value v)
  */
 static struct str flag_words(const struct facts *f, int param, struct value v)
 {
-    const struct param_spelling *s = &param_table[param].in[FRAMEWORK_MEGATRON];
+    const struct param_spelling *s = param_table[param].in[FRAMEWORK_MEGATRON];
     for (size_t i = 0; i < s->n_flags; i++) {
         const struct param_flag *flag = &s->flags[i];
         if (!(flag->releases & facts_release(f)) || flag->removed.n || flag->program.n ||
@@ -313,7 +313,7 @@ static bool set_override(const struct facts *f, int param, struct value v, int n
     struct str value = override_value(f, v);
     if (!value.n) return false;
     if (is_written(x)) return replace_part(f, x->node, value, out);
-    struct str key = param_table[param].in[FRAMEWORK_BRIDGE].key;
+    struct str key = param_table[param].in[FRAMEWORK_BRIDGE]->key;
     if (!key.n) return false;
     return add_words(f, arena_printf(f->arena, "%.*s=%.*s", STR_ARG(key), STR_ARG(value)), near,
                      out);
@@ -333,8 +333,8 @@ static struct str path_in(const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
     if (str_is(f->format, "plan")) return p->name;
-    if (f->framework != FRAMEWORK_MEGATRON) return p->in[f->framework].key;
-    const struct param_flag *flag = param_flag_in(&p->in[FRAMEWORK_MEGATRON], facts_release(f));
+    if (f->framework != FRAMEWORK_MEGATRON) return p->in[f->framework]->key;
+    const struct param_flag *flag = param_flag_in(p->in[FRAMEWORK_MEGATRON], facts_release(f));
     if (!flag || !node_get(f->document, STR("MODEL_ARGS"))) return STR("");
     return arena_printf(f->arena, "MODEL_ARGS.%.*s", STR_ARG(flag->flag));
 }
@@ -357,7 +357,7 @@ static bool set_in_document(const struct facts *f, int param, struct value v,
 
 bool rewrite_set(const struct facts *f, int param, struct value v, int near, struct text_edits *out)
 {
-    const struct param_spelling *s = &param_table[param].in[f->framework];
+    const struct param_spelling *s = param_table[param].in[f->framework];
     bool plan = str_is(f->format, "plan");
     if (!plan && (!s->known || !facts_can_say(f, param) || (s->dtype && v.kind == VALUE_STRING)))
         return false;

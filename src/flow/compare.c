@@ -47,7 +47,7 @@ static bool is_compared(const struct facts *f, const struct facts *g, int param)
     if (p->scope == SCOPE_DERIVED) return false;
     if (p->scope == SCOPE_PLATFORM) return param == P_world_size || param == P_platform;
     bool same = f->framework == g->framework;
-    bool both = p->in[f->framework].known && p->in[g->framework].known;
+    bool both = p->in[f->framework]->known && p->in[g->framework]->known;
     return same || (both && !knob_of(param));
 }
 

@@ -63,7 +63,7 @@ static bool is_plan_word(const struct param *p)
    do is said in others. */
 static bool is_former(const struct facts *f, int param)
 {
-    const struct param_spelling *s = &param_table[param].in[f->framework];
+    const struct param_spelling *s = param_table[param].in[f->framework];
     return s->n_flags && !s->flags[0].program.n &&
            !param_flag_in(s, profile_newest(f->framework, RELEASES_ALL)->bit);
 }
@@ -76,7 +76,7 @@ static void carry_written(const struct facts *from, const struct facts *effectiv
         const struct fact *x = &from->items[i];
         bool size = p->scope == SCOPE_PLATFORM && fact_is_set(x);
         bool carried =
-            is_carried_scope(p->scope) && (p->in[to->framework].known || is_plan_word(p));
+            is_carried_scope(p->scope) && (p->in[to->framework]->known || is_plan_word(p));
         if (!fact_is_set(x) || !(carried || size) || is_former(to, i)) continue;
         facts_set(to, i, is_known(effective->items[i].value) ? effective->items[i].value : x->value,
                   ORIGIN_FILE, NULL, nothing);
@@ -89,7 +89,7 @@ static void carry_open(const struct rule_set *rules, const struct facts *from,
 {
     for (int i = 0; i < (int)param_count && !str_is(from->format, "plan"); i++) {
         bool both =
-            param_table[i].in[from->framework].known && param_table[i].in[to->framework].known;
+            param_table[i].in[from->framework]->known && param_table[i].in[to->framework]->known;
         if (both && rules_plans_silent(rules, to->framework, i) &&
             is_known(effective->items[i].value))
             facts_set(to, i, effective->items[i].value, ORIGIN_FILE, NULL, nothing);
@@ -108,7 +108,7 @@ static void carry_assumed(const struct facts *from, const struct facts *effectiv
         bool assumed =
             effective->items[i].origin == ORIGIN_ASSUMED && from->items[i].origin <= ORIGIN_DEFAULT;
         bool refused = i == loss && to->framework == FRAMEWORK_MEGATRON;
-        if (assumed && !refused && p->affects == AFFECTS_EXECUTION && p->in[to->framework].known)
+        if (assumed && !refused && p->affects == AFFECTS_EXECUTION && p->in[to->framework]->known)
             facts_set(to, i, effective->items[i].value, ORIGIN_FILE, NULL, nothing);
     }
 }
@@ -152,8 +152,8 @@ static bool means_the_same(const struct rule_set *rules, const struct facts *fro
     bool open = str_is(from->format, "plan") && !fact_is_of_recipe(&effective->items[param]) &&
                 rules_plans_silent(rules, from->framework, param);
     bool size = p->type == PARAM_INT && knob_of(param);
-    return !open && (!crossing || size) && p->in[from->framework].known &&
-           p->in[to->framework].known;
+    return !open && (!crossing || size) && p->in[from->framework]->known &&
+           p->in[to->framework]->known;
 }
 
 /* What makes the numbers of a whole run: its schedule too, where the target's recipe has one. */
@@ -189,7 +189,7 @@ static struct ground ground_of(struct arena *a, const struct facts *from, const 
 
 static struct value ground_value(const struct ground *g, int param)
 {
-    struct value usual = param_table[param].in[FRAMEWORK_BRIDGE].default_value;
+    struct value usual = param_table[param].in[FRAMEWORK_BRIDGE]->default_value;
     struct value v = g->recipe ? bridge_recipe_value(g->recipe, param) : value_unknown();
     if (is_known(v) && v.kind != VALUE_NULL && !value_eq(v, usual)) return v;
     v = g->provider ? bridge_provider_value(g->provider, param) : value_unknown();
@@ -240,7 +240,7 @@ static void carry_companions(struct arena *a, const struct rule_set *rules,
         enum param_scope scope = param_table[i].scope;
         bool silent = str_is(from->format, "plan") && !fact_is_set(&from->items[i]) &&
                       (scope == SCOPE_MODEL || scope == SCOPE_RUN);
-        if (fresh && (silent || !param_table[i].in[from->framework].known))
+        if (fresh && (silent || !param_table[i].in[from->framework]->known))
             facts_set(to, i, x->value, ORIGIN_FILE, NULL, nothing);
     }
 }
@@ -250,9 +250,9 @@ static void carry_companions(struct arena *a, const struct rule_set *rules,
 /* A mapping whose members are parameters of their own. */
 static bool is_section(enum framework framework, int param)
 {
-    struct str key = param_table[param].in[framework].key;
+    struct str key = param_table[param].in[framework]->key;
     for (int i = 0; key.n && i < (int)param_count; i++) {
-        struct str other = param_table[i].in[framework].key;
+        struct str other = param_table[i].in[framework]->key;
         if (other.n > key.n && str_starts(other, key) && other.p[key.n] == '.') return true;
     }
     return false;
@@ -288,7 +288,7 @@ static void lose_written(struct arena *a, const struct facts *from, const struct
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
         const struct fact *x = &from->items[i];
-        if (!fact_is_set(x) || !is_carried_scope(p->scope) || p->in[to].known) continue;
+        if (!fact_is_set(x) || !is_carried_scope(p->scope) || p->in[to]->known) continue;
         if (is_former(from, i)) continue;
         if (is_plan_word(p) || asks_nothing(x->value)) continue;
         if (comes_with_model(from, out->facts, i)) continue;
@@ -319,7 +319,7 @@ static void lose_former(struct arena *a, const struct rule_set *rules, const str
     for (int i = 0; i < (int)param_count; i++) {
         const struct fact *x = &from->items[i];
         if (!fact_is_set(x) || !is_former(from, i) || asks_nothing(x->value)) continue;
-        const struct param_flag *flag = &param_table[i].in[from->framework].flags[0];
+        const struct param_flag *flag = &param_table[i].in[from->framework]->flags[0];
         bool idle = str_starts(flag->deprecated, STR("has no effect"));
         if (idle || decides_another(a, rules, from, effective, i, scratch)) continue;
         struct str instead = flag->deprecated.n ? flag->deprecated : flag->removed;
@@ -333,7 +333,7 @@ static void lose_expert_tensor(struct arena *a, const struct facts *effective,
 {
     int param = P_expert_tensor_parallel_size;
     int64_t etp = facts_int(effective, param, 1);
-    bool known = param_table[param].in[out->facts->framework].known;
+    bool known = param_table[param].in[out->facts->framework]->known;
     bool experts = facts_int(effective, P_num_moe_experts, 0) > 0;
     if (known || etp <= 1 || !experts || fact_is_set(&effective->items[param])) return;
     lose(a, out, param_name(param), value_text(a, value_int(etp)),

@@ -156,7 +156,7 @@ static struct value known_or_default(const struct facts *f, int param)
 {
     struct value v = facts_get(f, param)->value;
     const struct param *p = &param_table[param];
-    return v.kind == VALUE_UNKNOWN ? p->in[f->framework].default_value : v;
+    return v.kind == VALUE_UNKNOWN ? p->in[f->framework]->default_value : v;
 }
 
 /* AutoModel hands torch's optimizer a pair, Megatron has two flags. */
@@ -270,8 +270,8 @@ static void decay_from_bridge(const struct facts *f, struct conversion *out)
 {
     static const int ends[] = {P_start_weight_decay, P_end_weight_decay};
     struct value decay = facts_get(f, P_end_weight_decay)->value;
-    bool rises = is_said(f, P_weight_decay_incr_style) &&
-                 !is_word(f, P_weight_decay_incr_style, "constant");
+    bool rises =
+        is_said(f, P_weight_decay_incr_style) && !is_word(f, P_weight_decay_incr_style, "constant");
     if (rises || decay.kind != VALUE_DOUBLE) return;
     put(out, P_weight_decay, decay);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
@@ -292,7 +292,8 @@ static void kernels_from_bridge(struct arena *a, const struct facts *f, struct c
         return;
     put_word(out, P_cross_entropy_fusion_impl, "native");
     note(a, out,
-         "Megatron-LM refuses Transformer Engine's fused loss: cross_entropy_fusion_impl is its own");
+         "Megatron-LM refuses Transformer Engine's fused loss: cross_entropy_fusion_impl is its "
+         "own");
 }
 
 /* Bridge has local graphs of the whole iteration, and of whole layers where generation's are said
@@ -377,7 +378,7 @@ void convert_drop_keys(struct arena *a, struct conversion *out)
     const struct automodel_section *section = section_of(strategy);
     if (f->framework != FRAMEWORK_AUTOMODEL || !section) return;
     for (int i = 0; i < (int)param_count; i++) {
-        const struct param_spelling *in = &param_table[i].in[FRAMEWORK_AUTOMODEL];
+        const struct param_spelling *in = param_table[i].in[FRAMEWORK_AUTOMODEL];
         struct fact *x = &f->items[i];
         if (!fact_is_set(x) || !str_starts(in->key, prefix)) continue;
         if (reads_key(section, str_slice(in->key, prefix.n, in->key.n))) continue;

@@ -71,7 +71,7 @@ static bool is_pipeline_block(const struct facts *f, int param)
 /* Whether the release takes 0 for none by leaving it out alone. */
 static bool is_none_unsaid(const struct facts *f, int param)
 {
-    struct str since = param_table[param].in[f->framework].zero_since;
+    struct str since = param_table[param].in[f->framework]->zero_since;
     return since.n && f->profile && version_cmp(f->profile->version, since) < 0;
 }
 
@@ -100,14 +100,14 @@ static bool is_as_in_recipe(const struct facts *f, const struct bridge_recipe *r
 {
     const struct param *p = &param_table[param];
     bool nothing = f->items[param].value.kind == VALUE_NULL, set = p->type == PARAM_ANY;
-    bool known = r && (r->model.n || p->in[f->framework].settled || !nothing);
+    bool known = r && (r->model.n || p->in[f->framework]->settled || !nothing);
     return known && nothing != set && value_eq(said_value(f, param), bridge_recipe_value(r, param));
 }
 
 /* Recipes differ in it: overrides say it whatever its value. */
 static bool differs_in_recipes(const struct facts *f, int param)
 {
-    return param_table[param].in[f->framework].recipe && fact_is_known(&f->items[param]) &&
+    return param_table[param].in[f->framework]->recipe && fact_is_known(&f->items[param]) &&
            applies(f, param);
 }
 
@@ -139,13 +139,13 @@ static bool is_out_of_reach(const struct saying *s, int param)
 {
     const struct param *p = &param_table[param];
     const struct facts *f = s->facts;
-    if (p->in[f->framework].fixed || (s->recipe && bridge_recipe_lacks(s->recipe, param)))
+    if (p->in[f->framework]->fixed || (s->recipe && bridge_recipe_lacks(s->recipe, param)))
         return true;
     bool without = param_among(param, s->provider->without, s->provider->n_without);
     if (without && !s->own_provider) return true;
     if (f->items[param].node) return false;
     return without ||
-           (p->scope == SCOPE_MODEL && s->own_provider && p->in[FRAMEWORK_BRIDGE].provider);
+           (p->scope == SCOPE_MODEL && s->own_provider && p->in[FRAMEWORK_BRIDGE]->provider);
 }
 
 /* Nobody said it, and to say its default would mean something else. */
@@ -158,7 +158,7 @@ static bool is_left_open(const struct rule_set *rules, const struct facts *f, in
 static bool is_said(const struct rule_set *rules, const struct facts *f, int param)
 {
     const struct param *p = &param_table[param];
-    const struct param_spelling *in = &p->in[f->framework];
+    const struct param_spelling *in = p->in[f->framework];
     const struct fact *x = &f->items[param];
     if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL ||
         x->value.kind == VALUE_ERROR)
@@ -251,7 +251,7 @@ static bool has_flag_like_item(struct value v)
 
 const struct param_flag *said_flag(const struct facts *f, int param)
 {
-    const struct param_spelling *in = &param_table[param].in[f->framework];
+    const struct param_spelling *in = param_table[param].in[f->framework];
     struct value v = f->items[param].value;
     if (has_flag_like_item(v)) return NULL;
     for (size_t i = 0; i < in->n_flags; i++) {
@@ -268,7 +268,7 @@ const struct param_flag *said_flag(const struct facts *f, int param)
 
 bool said_at_all(const struct facts *f, int param)
 {
-    const struct param_spelling *in = &param_table[param].in[f->framework];
+    const struct param_spelling *in = param_table[param].in[f->framework];
     struct value v = f->items[param].value;
     if (f->framework == FRAMEWORK_MEGATRON) return said_flag(f, param) != NULL;
     bool map = f->framework == FRAMEWORK_AUTOMODEL && v.kind == VALUE_MAP;

@@ -197,7 +197,7 @@ static void usual_frameworks(struct ask *ask)
     const struct called_task *t = task_called(ask->called);
     int needs = t ? t->needs : str_is(ask->task, "peft") ? P_peft_dim : P_NONE;
     for (int f = 0; f < FRAMEWORK_COUNT; f++)
-        ask->in[f] = needs != P_NONE ? param_table[needs].in[f].known : f != FRAMEWORK_BRIDGE;
+        ask->in[f] = needs != P_NONE ? param_table[needs].in[f]->known : f != FRAMEWORK_BRIDGE;
 }
 
 /* Whether a value only says that something is not done. */
@@ -215,14 +215,14 @@ static bool pin_applies(const struct pin *pin, enum framework framework)
     const struct knob *knob = knob_of(pin->param);
     if (p->scope != SCOPE_PLAN && p->scope != SCOPE_RUN) return true;
     if (knob && (knob_is_sayable(knob, framework) || is_off(pin->value))) return true;
-    return !param_is_spelled(p) || p->in[framework].known;
+    return !param_is_spelled(p) || p->in[framework]->known;
 }
 
 /* A pin that something is not frozen means nothing to a framework that cannot freeze it alone. */
 static bool task_applies(const struct ask *ask, int framework)
 {
     const struct called_task *t = task_called(ask->called);
-    return !t || param_table[t->needs].in[framework].known;
+    return !t || param_table[t->needs].in[framework]->known;
 }
 
 static bool leave_out(struct arena *a, struct ask *ask, struct str *why)

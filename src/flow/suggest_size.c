@@ -147,7 +147,7 @@ static struct ask with_optimizer(struct arena *a, const struct ask *ask, bool on
 {
     struct ask now = with_pin(a, ask, (struct pin){P_optimizer_cpu_offload, value_bool(on_cpu)});
     for (int f = 0; on_cpu && f < FRAMEWORK_COUNT; f++)
-        now.in[f] = now.in[f] && param_table[P_optimizer_cpu_offload].in[f].known;
+        now.in[f] = now.in[f] && param_table[P_optimizer_cpu_offload].in[f]->known;
     return now;
 }
 
@@ -266,7 +266,7 @@ static bool make_lighter(struct arena *a, struct ask *ask, enum framework framew
     bool adapters = str_is(ask->task, "peft");
     int needs = adapters ? P_load_in_4bit : P_peft_dim;
     bool lightest = ask->called.n || !(adapters || str_is(ask->task, "sft"));
-    if (lightest || !param_table[needs].in[framework].known) return false;
+    if (lightest || !param_table[needs].in[framework]->known) return false;
     if (!adapters) {
         ask->task = STR("peft");
         return true;

@@ -177,7 +177,7 @@ static void complete_framework(struct completion *c, bool whole)
 {
     uint32_t releases = c->facts ? facts_release(c->facts) : 1;
     for (uint32_t i = 0; i < param_count; i++) {
-        const struct param_spelling *s = &param_table[i].in[c->framework];
+        const struct param_spelling *s = param_table[i].in[c->framework];
         if (!s->known || !s->key.n || !(s->releases & releases)) continue;
         offer_below(c, s->key, &param_table[i], whole);
         for (size_t k = 0; k < s->n_more_keys; k++)
@@ -189,7 +189,7 @@ static void complete_flags(struct completion *c)
 {
     uint32_t releases = c->facts ? facts_release(c->facts) : 1;
     for (uint32_t i = 0; i < param_count; i++) {
-        const struct param_spelling *s = &param_table[i].in[FRAMEWORK_MEGATRON];
+        const struct param_spelling *s = param_table[i].in[FRAMEWORK_MEGATRON];
         for (size_t k = 0; k < s->n_flags; k++) {
             const struct param_flag *flag = &s->flags[k];
             bool good = !flag->removed.n && !flag->deprecated.n && (flag->releases & releases);

@@ -95,7 +95,7 @@ static void hover_param(struct arena *a, const struct facts *f, int param, struc
     size_t n = p->n_choices;
     const struct str *choices = f ? facts_choices(f, param, &n) : p->choices;
     add_choices(choices, n, out);
-    if (!f || !p->in[f->framework].known) return;
+    if (!f || !p->in[f->framework]->known) return;
     struct value v = facts_default(f, param);
     if (v.kind != VALUE_UNKNOWN && v.kind != VALUE_NULL)
         buf_printf(out, "Default: `%.*s`.\n", STR_ARG(value_text(a, v)));

@@ -346,7 +346,7 @@ static void say_stages(const struct knob_saying *s, const struct config *c, cons
     (void)knob;
     const struct knobs *k = &c->knobs;
     const struct param *counted = &param_table[P_num_virtual_stages_per_pipeline_rank];
-    bool counts = counted->in[c->framework].known;
+    bool counts = counted->in[c->framework]->known;
     struct value layout =
         k->layout > 0 ? value_string(layout_text(s->facts->arena, &c->layouts[k->layout - 1]))
                       : value_null();
@@ -415,7 +415,7 @@ static void say_grads(const struct knob_saying *s, const struct config *c, const
 {
     const struct knobs *k = &c->knobs;
     bool narrow = k->grad_bytes == 2 && k->precision != PREC_FP16;
-    bool has_switch = param_table[P_grad_reduce_in_bf16].in[c->framework].known;
+    bool has_switch = param_table[P_grad_reduce_in_bf16].in[c->framework]->known;
     say_state(s, c, knob);
     if (!config_traits(c)->megatron_words) return;
     if (has_switch)

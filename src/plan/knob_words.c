@@ -340,9 +340,9 @@ bool knob_say_words(const struct knob_saying *s, const struct knobs *k, const st
 
 bool knob_is_sayable(const struct knob *knob, enum framework framework)
 {
-    bool found = param_table[knob->param].in[framework].known;
+    bool found = param_table[knob->param].in[framework]->known;
     for (size_t i = 0; i < sizeof others / sizeof *others && !found; i++)
-        found = others[i].knob == knob->param && param_table[others[i].param].in[framework].known;
+        found = others[i].knob == knob->param && param_table[others[i].param].in[framework]->known;
     for (int i = 0; i < N_PHRASES && !found; i++)
         found = phrases[i].knob == knob->param && has(phrases[i].says, framework);
     return found;

@@ -44,7 +44,7 @@ static bool stays_open(const struct facts *f, const int params[3])
     for (int i = 0; i < 3; i++) {
         if (params[i] == P_NONE) continue;
         said = said || fact_is_set(facts_get(f, params[i]));
-        if (!param_table[params[i]].in[f->framework].known) continue;
+        if (!param_table[params[i]].in[f->framework]->known) continue;
         known = true;
         said = said || !is_open(f, params[i]);
     }

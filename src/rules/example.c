@@ -185,7 +185,7 @@ static void read_parameter(struct builder *b, const struct node *key, const stru
     }
     const struct param *p = &param_table[param];
     enum param_type own =
-        p->in[b->facts->framework].known ? p->in[b->facts->framework].type : p->type;
+        p->in[b->facts->framework]->known ? p->in[b->facts->framework]->type : p->type;
     struct value v = fact_coerce(b->arena, param, node_value(b->arena, node, SCALAR_JSON));
     if (!kind_fits(p->type, v.kind) && !kind_fits(own, v.kind))
         complain(b, "%.*s is a %s", STR_ARG(key->text), value_kind_name(v.kind));

@@ -17,7 +17,7 @@ static void every_name_finds_its_parameter(void **state)
         for (size_t k = 0; k < p->n_aliases; k++)
             assert_int_equal(param_find(p->aliases[k]), i);
         for (int f = 0; f < FRAMEWORK_COUNT; f++) {
-            const struct param_spelling *s = &p->in[f];
+            const struct param_spelling *s = p->in[f];
             if (s->key.n) assert_int_equal(param_find_key((enum framework)f, s->key, NULL), i);
             for (size_t k = 0; k < s->n_flags; k++) {
                 const struct param_flag *flag = NULL;

@@ -30,8 +30,8 @@ static void an_entry_holds_type_unit_and_range(void **state)
     assert_int_equal(p->type, PARAM_DOUBLE);
     assert_true(p->range.has_min && p->range.above && p->range.has_max);
     assert_true(p->range.min == 0 && p->range.max == 1.5);
-    assert_int_equal(p->in[FRAMEWORK_MEGATRON].n_flags, 2);
-    assert_false(p->in[FRAMEWORK_BRIDGE].known);
+    assert_int_equal(p->in[FRAMEWORK_MEGATRON]->n_flags, 2);
+    assert_false(p->in[FRAMEWORK_BRIDGE]->known);
 }
 
 static void mistakes_are_errors_at_their_line(void **state)

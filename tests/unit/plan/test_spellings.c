@@ -390,7 +390,7 @@ static struct facts *silent(struct arena *a, const struct facts *like)
     struct facts *f = facts_copy(a, like);
     for (uint32_t i = 0; i < param_count; i++)
         if (param_table[i].scope == SCOPE_PLAN) {
-            struct value v = param_table[i].in[f->framework].default_value;
+            struct value v = param_table[i].in[f->framework]->default_value;
             f->items[i] = (struct fact){.value = v, .origin = ORIGIN_DEFAULT};
             if (v.kind == VALUE_UNKNOWN) f->items[i].origin = ORIGIN_UNKNOWN;
         }
