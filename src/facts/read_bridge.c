@@ -6,7 +6,7 @@
 #include "base/edit.h"
 #include "base/quote.h"
 #include "base/version.h"
-#include "facts/bridge.h"
+#include "facts/bridge_key.h"
 #include "facts/check.h"
 #include "facts/flags.h"
 #include "facts/launched.h"
@@ -17,168 +17,6 @@
 #include "facts/program_kind.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
-
-/* ---- recognising ---- */
-
-static bool is_key_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_';
-}
-
-/* Whether Hydra programs that are not Bridge have such a section, and Bridge has none. */
-static bool is_foreign(struct str key)
-{
-    static const char *const sections[] = {"trainer",   "exp_manager",       "hydra",  "data",
-                                           "algorithm", "actor_rollout_ref", "policy", "run"};
-    size_t dot = str_find(key, '.');
-    for (size_t i = 0; dot < key.n && i < sizeof sections / sizeof *sections; i++)
-        if (str_is(str_slice(key, 0, dot), sections[i])) return true;
-    return false;
-}
-
-/* How many KEY= of Bridge the text holds, at most `most`; none where it has those of another
-   program. */
-static int count_overrides(struct str text, int most)
-{
-    int n = 0;
-    for (size_t i = 0; i < text.n && n < most; i++) {
-        size_t from = i;
-        while (i < text.n && is_key_char(text.p[i]))
-            i++;
-        if (i == from || i >= text.n || text.p[i] != '=') continue;
-        if (is_foreign(str_slice(text, from, i))) return 0;
-        n += param_find_key(FRAMEWORK_BRIDGE, str_slice(text, from, i), NULL) >= 0;
-    }
-    return n;
-}
-
-/* A dotted path while it is walked; longer ones are no keys of Bridge. */
-struct path {
-    char text[256];
-    size_t n;
-};
-
-static bool path_add(struct path *path, struct str key)
-{
-    bool dot = path->n > 0;
-    if (key.n + dot > sizeof path->text - path->n) return false;
-    if (dot) path->text[path->n++] = '.';
-    if (key.n) memcpy(path->text + path->n, key.p, key.n);
-    path->n += key.n;
-    return true;
-}
-
-/* Known keys of a mapping and of the mappings in it. */
-static int count_keys(const struct node *map, struct path *path, int depth)
-{
-    int n = 0;
-    for (size_t i = 0; map->kind == NODE_MAP && depth < 3 && i < map->n; i++) {
-        size_t before = path->n;
-        if (!path_add(path, map->keys[i]->text)) continue;
-        struct str key = {path->text, path->n};
-        n += param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0;
-        n += count_keys(map->items[i], path, depth + 1);
-        path->n = before;
-    }
-    return n;
-}
-
-static bool is_dump(const struct node *doc)
-{
-    const struct node *target = node_get(doc, STR("_target_"));
-    return target && str_starts(target->text, STR("megatron.bridge"));
-}
-
-struct str bridge_target(const struct node *doc)
-{
-    const struct node *target = node_at(doc, STR("recipe._target_"));
-    bool ours =
-        target && target->kind == NODE_SCALAR && str_starts(target->text, STR("megatron.bridge."));
-    return ours ? target->text : (struct str){"", 0};
-}
-
-/* Fields of a section that no release of Bridge has, and of those that one has the other way. */
-static int count_balance(const struct node *doc, const char *section)
-{
-    const struct node *map = node_get(doc, str_of(section));
-    int foreign = 0;
-    for (size_t i = 0; map && map->kind == NODE_MAP && i < map->n; i++) {
-        struct path path = {.n = 0};
-        if (!path_add(&path, str_of(section)) || !path_add(&path, map->keys[i]->text)) continue;
-        struct str key = {path.text, path.n};
-        bool known = param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0 ||
-                     profile_setting_find(FRAMEWORK_BRIDGE, key);
-        foreign += known ? -1 : 1;
-    }
-    return foreign;
-}
-
-/* Whether most of what the sections hold is no field of theirs: another program has sections of
-   these names. */
-static bool is_mostly_foreign(const struct node *doc)
-{
-    return count_balance(doc, "model") + count_balance(doc, "train") + count_balance(doc, "ddp") >
-           0;
-}
-
-bool bridge_is_arguments(const struct node *recipe)
-{
-    return recipe && recipe->kind == NODE_MAP && !node_get(recipe, STR("_target_"));
-}
-
-static int detect_map(const struct node *doc)
-{
-    if (bridge_target(doc).n) return 97;
-    static const char *const foreign[] = {"moeplan",     "step_scheduler", "distributed", "trainer",
-                                          "exp_manager", "hydra",          "defaults"};
-    const struct node *recipe = node_get(doc, STR("recipe"));
-    if (recipe && !bridge_is_arguments(recipe)) return 0;
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        if (node_get(doc, str_of(foreign[i]))) return 0;
-    if (is_dump(doc)) return 95;
-    bool sections =
-        node_get(doc, STR("model")) || node_get(doc, STR("train")) || node_get(doc, STR("ddp"));
-    bool dotted = doc->n && str_find(doc->keys[0]->text, '.') < doc->keys[0]->text.n;
-    if ((!sections && !dotted) || is_mostly_foreign(doc)) return 0;
-    struct path path = {.n = 0};
-    return count_keys(doc, &path, 0) >= 2 ? 85 : 0;
-}
-
-/* Whether the text is a document, which may show commands: its first line is a key's. */
-static bool is_document(struct str text)
-{
-    struct str line = {"", 0};
-    while (str_split(&text, '\n', &line) &&
-           (!str_trim(line).n || str_starts(line, STR("#")) || str_starts(line, STR("---"))))
-        line = (struct str){"", 0};
-    return str_ends(str_trim(line), STR(":")) || str_find_str(line, STR(": ")) < line.n;
-}
-
-/* A launcher is told a recipe: by its name, or by what a benchmark is chosen by. */
-static bool names_recipe(struct str text)
-{
-    size_t at = str_find_str(text, STR("--recipe"));
-    struct str rest = str_slice(text, at, text.n), line;
-    bool named =
-        at < text.n && str_split(&rest, '\n', &line) && str_find_str(line, STR("_config")) < line.n;
-    bool chosen = str_find_str(text, STR("--model_recipe_name")) < text.n ||
-                  str_find_str(text, STR("--model_family_name")) < text.n ||
-                  (str_find_str(text, STR(" -mr ")) < text.n &&
-                   str_find_str(text, STR("setup_experiment.py")) < text.n);
-    return (named || chosen) && !is_document(text);
-}
-
-static int detect(struct str text, const struct node *doc)
-{
-    if (doc && doc->kind == NODE_MAP) return detect_map(doc);
-    if (doc && doc->kind != NODE_SCALAR) return 0;
-    if (bridge_recipe_find(reader_declared(text, "recipe"), RELEASES_ALL))
-        return 95; /* its head says so */
-    if (names_recipe(text)) return 85;
-    int n = count_overrides(text, 3);
-    return n >= 3 ? 80 : n >= 1 ? 60 : 0;
-}
 
 /* ---- values ---- */
 
@@ -246,169 +84,6 @@ static struct value parse_value(struct arena *a, struct str text, size_t *at, st
     return scalar_of(a, str_trim(str_slice(text, from, *at)));
 }
 
-/* ---- setting ---- */
-
-/* The releases that have such a key; of older spellings, all. */
-static uint32_t releases_of(struct str key)
-{
-    uint32_t releases = param_key_releases(FRAMEWORK_BRIDGE, key);
-    if (releases) return releases;
-    const struct profile_setting *s = profile_setting_find(FRAMEWORK_BRIDGE, key);
-    return s ? s->releases : 0;
-}
-
-/* Whether the release of the facts has such a key. */
-static bool has_key(const struct facts *f, struct str key)
-{
-    return releases_of(key) & facts_release(f);
-}
-
-/* The key that Megatron-LM's name of a parameter stands for, such as num_experts; empty: none. */
-static struct str key_of_flag(struct facts *f, struct str name)
-{
-    int param = param_find_key(FRAMEWORK_MEGATRON, flag_of_destination(f->arena, name), NULL);
-    return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE]->key : (struct str){"", 0};
-}
-
-/* The key that a name under AutoModel's distributed section stands for, such as tp_size; empty:
-   none. */
-static struct str key_of_another(struct str name)
-{
-    int param = param_named_by(FRAMEWORK_AUTOMODEL, name);
-    return param >= 0 ? param_table[param].in[FRAMEWORK_BRIDGE]->key : (struct str){"", 0};
-}
-
-/* Sections of a run's configuration, those first that a misplaced field is mostly of. */
-static const char *const sections[] = {
-    "model",          "train",     "optimizer",          "ddp",          "scheduler",
-    "dist",           "dataset",   "checkpoint",         "rng",          "logger",
-    "peft",           "tokenizer", "mixed_precision",    "comm_overlap", "profiling",
-    "validation",     "straggler", "nvrx_straggler",     "ft",           "inprocess_restart",
-    "tensor_inspect", "env_vars",  "rerun_state_machine"};
-enum { N_SECTIONS = sizeof sections / sizeof *sections };
-
-/* The same field in another section; empty: none has it. */
-static struct str key_elsewhere(struct facts *f, struct str name)
-{
-    for (size_t i = 0; i < N_SECTIONS; i++) {
-        struct str key = arena_printf(f->arena, "%s.%.*s", sections[i], STR_ARG(name));
-        if (has_key(f, key)) return key;
-    }
-    return (struct str){"", 0};
-}
-
-/* Whether a key's section is one of a run's, or a slip of one: a document of somebody's own runner
-   has sections that Bridge never sees. */
-static bool is_of_run(struct str key)
-{
-    struct str section = str_slice(key, 0, str_find(key, '.'));
-    for (size_t i = 0; i < N_SECTIONS; i++)
-        if (edit_distance(section, str_of(sections[i])) <= (section.n > 4)) return true;
-    return false;
-}
-
-/* What was meant, and why it is not taken. */
-static struct str meant_key(struct facts *f, struct str key, const char **why)
-{
-    size_t dot = str_find(key, '.');
-    struct str name = str_slice(key, dot + 1, key.n), found = key_elsewhere(f, name);
-    *why = "another section has it";
-    if (found.n) return found;
-    found = key_of_flag(f, name);
-    *why = "that is Megatron-LM's name of it";
-    if (found.n && !str_eq(found, key)) return found;
-    found = key_of_another(name);
-    *why = "that is AutoModel's name of it";
-    if (found.n && !str_eq(found, key)) return found;
-    *why = NULL;
-    found = param_nearest_key(FRAMEWORK_BRIDGE, key);
-    return found.n && edit_distance(key, found) <= 2 ? found : (struct str){"", 0};
-}
-
-/* Sections that nobody but Bridge makes: their fields are all known. */
-static bool is_closed(struct str section)
-{
-    return str_is_any(section, "train|optimizer|scheduler|ddp|logger|checkpoint|rng|dist");
-}
-
-/* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's, a
-   provider's or a data set's own code may have more fields: then only what looks like a slip is
-   worth a word. `leaf`: at the place stands the key's last part, in a section of its own. */
-static void unknown_key(struct facts *f, struct str key, struct span at, bool leaf)
-{
-    enum { MOST_SUGGESTIONS = 32, LAST_LINE = 2000 }; /* looking for neighbours takes its time */
-    const char *why;
-    size_t dot = str_find(key, '.');
-    bool plain = dot < key.n && str_find(str_slice(key, dot + 1, key.n), '.') == key.n - dot - 1;
-    if (!plain || f->diags->n > MOST_SUGGESTIONS || at.line > LAST_LINE || has_key(f, key)) return;
-    if (leaf && !is_of_run(key)) return;
-    struct str near = meant_key(f, key, &why);
-    if (!near.n && !is_closed(str_slice(key, 0, dot))) return;
-    bool over = near.n && facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
-    struct diag *d = diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
-                              "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
-    if (why) diag_note(f->diags, d, "%s", why);
-    if (!near.n) return;
-    bool beside = leaf && str_starts(near, str_slice(key, 0, dot + 1));
-    diag_suggest(f->diags, d, beside ? str_slice(near, dot + 1, near.n) : near);
-    diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
-}
-
-/* A field that came with a later release, or went with an older one. */
-static void other_release(struct facts *f, struct str key, struct span at)
-{
-    bool over = facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
-    struct diag *d =
-        diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
-                 "Megatron-Bridge %.*s has no field %.*s", STR_ARG(f->version), STR_ARG(key));
-    diag_help(f->diags, d, "Megatron-Bridge has it %.*s: leave it out",
-              STR_ARG(profile_span(f->arena, FRAMEWORK_BRIDGE, releases_of(key))));
-}
-
-/* Words that stand for what is to be filled in, where they are no value themselves. */
-static bool is_open(struct facts *f, int param, struct value v, struct span at)
-{
-    bool any_text = param_table[param].type == PARAM_STRING && !param_table[param].n_choices;
-    if (v.kind != VALUE_STRING || !placeholder_is(v.s)) return false;
-    placeholder_note(f, at, v.s);
-    return !any_text;
-}
-
-/* A value of the parameter's own kind that it can have; else false, with an error. */
-static bool is_good(struct facts *f, int param, struct value *v, struct span at, struct str key)
-{
-    if (!value_check(f, param, v, at, key)) return false;
-    struct str wrong = value_size_error(f->arena, param, key, *v);
-    if (!wrong.n) return true;
-    struct diag *d =
-        diag_add(f->diags, SEVERITY_ERROR, "size-below-zero", at, "%.*s", STR_ARG(wrong));
-    diag_help(f->diags, d, "%.*s", STR_ARG(param_table[param].doc));
-    return false;
-}
-
-/* `name` is where the key stands. */
-static void set_key(struct facts *f, struct str key, struct value v, const struct node *name,
-                    const struct node *node)
-{
-    int param = param_find_key(FRAMEWORK_BRIDGE, key, NULL);
-    struct span at = node_span(f->diags, node);
-    if (param < 0) {
-        unknown_key(f, key, node_span(f->diags, name), name != node);
-        return;
-    }
-    if (!has_key(f, key)) other_release(f, key, node_span(f->diags, name));
-    if (param_table[param].in[FRAMEWORK_BRIDGE]->inverse && v.kind == VALUE_BOOL) v.b = !v.b;
-    bool good = !is_open(f, param, v, at) && is_good(f, param, &v, at, key);
-    const struct fact *x = &f->items[param];
-    bool other_key = fact_is_set(x) && !str_eq(x->written, key);
-    if (other_key && v.kind == VALUE_NULL)
-        return; /* an older spelling is taken back, not the value */
-    if (other_key && param_table[param].in[FRAMEWORK_BRIDGE]->either && good &&
-        facts_bool(f, param, false))
-        return; /* the other key is enough */
-    facts_set(f, param, good ? v : value_unknown(), ORIGIN_FILE, node, key);
-}
-
 /* ---- YAML ---- */
 
 struct walk {
@@ -443,7 +118,7 @@ static void set_below(struct walk *w, const struct node *map)
         if (value->kind == NODE_MAP && !whole)
             set_below(w, value);
         else
-            set_key(w->f, key, document_value(w->f->arena, value), map->keys[i], value);
+            bridge_set_key(w->f, key, document_value(w->f->arena, value), map->keys[i], value);
         w->path.n = before;
     }
     w->depth--;
@@ -456,20 +131,13 @@ static void set_environment(struct facts *f, const struct node *vars)
             facts_set_env(f, vars->keys[i]->text, vars->items[i]->text, false);
 }
 
-static bool is_section(struct str key)
-{
-    for (size_t i = 0; i < N_SECTIONS; i++)
-        if (str_is(key, sections[i])) return true;
-    return false;
-}
-
 /* Whether the mapping holds sections of Bridge's, at least two, and beside them single values at
    the most: nobody else's sections. */
 static bool is_sections(const struct node *doc)
 {
     size_t n = 0;
     for (size_t i = 0; i < doc->n; i++) {
-        bool section = is_section(doc->keys[i]->text);
+        bool section = bridge_is_section(doc->keys[i]->text);
         if (!section && doc->items[i]->kind != NODE_SCALAR) return false;
         n += section && doc->items[i]->kind == NODE_MAP;
     }
@@ -483,8 +151,8 @@ static void note_outside(struct facts *f, const struct node *doc)
     for (size_t i = 0; is_sections(doc) && i < doc->n; i++) {
         struct str name = doc->keys[i]->text;
         struct str referred = arena_printf(f->arena, "${%.*s}", STR_ARG(name));
-        struct str meant = key_elsewhere(f, name);
-        bool own = is_section(name) || str_find_str(text, referred) < text.n;
+        struct str meant = bridge_key_elsewhere(f, name);
+        bool own = bridge_is_section(name) || str_find_str(text, referred) < text.n;
         if (!meant.n || own) continue;
         struct diag *d =
             diag_add(f->diags, SEVERITY_WARNING, "unknown-key", node_span(f->diags, doc->keys[i]),
@@ -516,7 +184,7 @@ static void set_entries(struct facts *f, struct str key, struct value v, const s
         struct str field = v.map->keys[i].s;
         struct str path = arena_printf(f->arena, "%.*s.%.*s", STR_ARG(key), STR_ARG(field));
         if (param_find_key(FRAMEWORK_BRIDGE, path, NULL) >= 0)
-            set_key(f, path, v.map->values[i], node, node);
+            bridge_set_key(f, path, v.map->values[i], node, node);
     }
 }
 
@@ -558,8 +226,9 @@ static void apply_word(struct facts *f, const struct flag_word *word)
                 : parse_value(f->arena, str_slice(text, eq + 1, text.n), &at, (struct nesting){0});
     facts_add_raw(f, key, v);
     if (is_variable(f, key, v)) return;
-    bool adds = str_starts(word->text, STR("+")) && !has_key(f, key); /* a field that is new */
-    if (!adds) set_key(f, key, v, node, node);
+    bool adds =
+        str_starts(word->text, STR("+")) && !bridge_has_key(f, key); /* a field that is new */
+    if (!adds) bridge_set_key(f, key, v, node, node);
     set_entries(f, key, v, node);
 }
 
@@ -780,7 +449,7 @@ static void check_blanks(struct facts *f, const struct flag_words *words)
     for (size_t i = 0; i + 1 < words->n; i++) {
         const struct flag_word *w = &words->items[i], *next = w + 1;
         size_t eq = str_find(w->text, '=');
-        bool known = !w->maybe && has_key(f, str_slice(w->text, 0, eq));
+        bool known = !w->maybe && bridge_has_key(f, str_slice(w->text, 0, eq));
         if (known && eq == w->text.n && str_starts(next->text, STR("="))) flag_word_bare(f, w);
     }
 }
@@ -893,7 +562,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     struct facts *f = reader_facts(a, diags, source, FRAMEWORK_BRIDGE, STR("bridge"), options);
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     bool map = doc && doc->kind == NODE_MAP;
-    if (!map || !is_dump(doc)) forget_defaults(f);
+    if (!map || !bridge_is_dump(doc)) forget_defaults(f);
     bool ok = true;
     if (map) {
         stand_on_target(f, str_last_part(bridge_target(doc), '.'));
@@ -905,4 +574,4 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     return ok;
 }
 
-const struct reader reader_bridge = {.name = "bridge", .detect = detect, .read = read};
+const struct reader reader_bridge = {.name = "bridge", .detect = bridge_detect, .read = read};

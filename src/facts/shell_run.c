@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands and control flow. A branch whose condition is not known runs "perhaps"; a loop whose end
-   is not known does not run, as scripts loop over their own arguments. */
-#include "facts/placeholder.h"
+/* Control flow. A branch whose condition is not known runs "perhaps"; a loop whose end is not known
+   does not run, as scripts loop over their own arguments. */
 #include "facts/shell_state.h"
 
-static enum shell_status run_list(struct shell *sh);
 static enum shell_status run_command(struct shell *sh);
 
 enum { MOST_ROUNDS = 64 };
@@ -80,8 +78,7 @@ static void skip_separators(struct shell *sh)
     }
 }
 
-/* The plain word at the reading position, as it is written. */
-static struct str peek_word(const struct shell *sh)
+struct str shell_peek_word(const struct shell *sh)
 {
     size_t to = sh->in.at;
     while (to < sh->in.text.n && !shell_ends_word(sh->in.text.p[to]))
@@ -92,7 +89,7 @@ static struct str peek_word(const struct shell *sh)
 static bool take_word(struct shell *sh, const char *word)
 {
     skip_separators(sh);
-    struct str s = peek_word(sh);
+    struct str s = shell_peek_word(sh);
     if (!str_is(s, word)) return false;
     sh->in.at += s.n;
     return true;
@@ -102,7 +99,7 @@ static bool ends_list(const struct shell *sh)
 {
     return shell_at_end(sh) || shell_peek(sh, 0) == ')' ||
            (shell_peek(sh, 0) == ';' && shell_peek(sh, 1) == ';') ||
-           str_is_any(peek_word(sh), "then|else|elif|fi|do|done|esac|}");
+           str_is_any(shell_peek_word(sh), "then|else|elif|fi|do|done|esac|}");
 }
 
 static void expect(struct shell *sh, const char *word, const char *failure)
@@ -110,7 +107,7 @@ static void expect(struct shell *sh, const char *word, const char *failure)
     if (!take_word(sh, word)) shell_fail(sh, failure);
 }
 
-static void set_live(struct shell *sh, enum shell_live live)
+void shell_set_live(struct shell *sh, enum shell_live live)
 {
     sh->live = sh->halt == SHELL_GOES_ON ? live : SHELL_DEAD;
 }
@@ -127,379 +124,6 @@ static enum shell_live live_on(enum shell_live live, enum shell_status status)
     return status == SHELL_YES ? live : perhaps(live);
 }
 
-/* ---- assignments and words ---- */
-
-/* Length of NAME in NAME= or NAME+= at the reading position; 0: no assignment. */
-static size_t assignment_name(const struct shell *sh)
-{
-    size_t n = 0;
-    while (n ? shell_is_name(shell_peek(sh, n)) : shell_begins_name(shell_peek(sh, n)))
-        n++;
-    bool equals =
-        shell_peek(sh, n) == '=' || (shell_peek(sh, n) == '+' && shell_peek(sh, n + 1) == '=');
-    return n && equals ? n : 0;
-}
-
-static void take_array(struct shell *sh, struct shell_fields *items)
-{
-    size_t open = sh->in.at++;
-    for (;;) {
-        shell_skip_blanks(sh);
-        char c = shell_peek(sh, 0);
-        if (c == ')' || shell_at_end(sh)) break;
-        if (c == '\n') {
-            sh->in.at++;
-            continue;
-        }
-        size_t before = sh->in.at;
-        bool another = c == '(' && sh->in.text.p[sh->in.at - 1] == '='; /* NAME=( in it */
-        if (another) break;
-        shell_word(sh, items, true);
-        if (sh->in.at == before) sh->in.at++; /* a stray metacharacter */
-    }
-    if (shell_at_end(sh) || shell_peek(sh, 0) != ')') {
-        sh->in.at = open;
-        shell_fail(sh, "this bracket is not closed");
-    }
-    sh->in.at++;
-}
-
-/* "your data path" without quotes where it is used would be three words: it is one that nobody
-   knows. */
-static void forget_placeholder(struct shell *sh, struct shell_text *value)
-{
-    struct str text = shell_str(*value);
-    if (!shell_known(*value) || !placeholder_is(text) || !placeholder_is_words(text)) return;
-    if (str_find_str(text, STR("--")) < text.n) return; /* flags, some of them to be filled in */
-    uint32_t at = value->at[0];
-    if (sh->live != SHELL_DEAD) placeholder_note(sh->f, shell_span(sh, at, text.n), text);
-    *value = shell_text_at(sh->arena, SHELL_UNKNOWN_TEXT, at);
-}
-
-static struct shell_var *assign(struct shell *sh, size_t n)
-{
-    struct str name = str_slice(shell_str(sh->in.text), sh->in.at, sh->in.at + n);
-    struct shell_fields items = {0};
-    bool append = shell_peek(sh, n) == '+';
-    sh->in.at += n + 1 + append;
-    bool array = shell_peek(sh, 0) == '(';
-    if (array)
-        take_array(sh, &items);
-    else
-        shell_word(sh, &items, false);
-    if (!array) forget_placeholder(sh, &items.items[0]);
-    if (!setting_use(sh->options, name)) shell_var_set(sh, name, &items, array, append);
-    return shell_var_find(sh, name);
-}
-
-/* > >> < << <<< >& &> and their targets; false when there is none here. */
-static bool take_redirection(struct shell *sh)
-{
-    size_t n = 0;
-    while (shell_is_digit(shell_peek(sh, n)))
-        n++;
-    if (shell_peek(sh, n) == '&' && shell_peek(sh, n + 1) == '>' && n == 0) n++;
-    char c = shell_peek(sh, n);
-    if ((c != '<' && c != '>') || shell_placeholder(sh)) return false;
-    bool here = c == '<' && shell_peek(sh, n + 1) == '<' && shell_peek(sh, n + 2) != '<';
-    bool text = c == '<' && shell_peek(sh, n + 1) == '<' && shell_peek(sh, n + 2) == '<';
-    bool process = shell_peek(sh, n + 1) == '(', twice = shell_peek(sh, n + 1) == '>';
-    bool out = c == '>' && n == 0 && !process && shell_peek(sh, 1) != '&';
-    sh->in.at += n;
-    while (shell_peek(sh, 0) == c || shell_peek(sh, 0) == '&' || shell_peek(sh, 0) == '|')
-        sh->in.at++;
-    if (here && shell_peek(sh, 0) == '-') sh->in.at++;
-    shell_skip_blanks(sh);
-    struct shell_fields target = {0};
-    if (here) sh->heredoc_plain = strchr("'\"\\", shell_peek(sh, 0)) && shell_peek(sh, 0);
-    if (process) {
-        sh->in.at++;
-        shell_bracket(sh, '(', ')');
-    } else {
-        shell_word(sh, here ? &sh->heredocs : &target, false);
-    }
-    if (text && target.n) sh->here_string = target.items[0];
-    if (out && target.n) sh->output = target.items[0];
-    if (out) sh->appends = twice;
-    sh->has_here_string = sh->has_here_string || (text && target.n);
-    return true;
-}
-
-/* ---- simple commands ---- */
-
-static void set_args(struct shell *sh, const struct shell_fields *words, size_t from)
-{
-    sh->args = (struct shell_fields){0};
-    for (size_t i = from; i < words->n; i++)
-        shell_push(sh, &sh->args, words->items[i]);
-    sh->args_known = true;
-}
-
-/* Whether the function is being run already. */
-static bool is_running(const struct shell *sh, const struct shell_source *body)
-{
-    for (const struct shell_call *c = sh->calls; c; c = c->outer)
-        if (c->body == body->text.p + body->at) return true;
-    return false;
-}
-
-static void call_function(struct shell *sh, const struct shell_source *body,
-                          const struct shell_fields *words)
-{
-    /* "if it fails, once more with less" has no end where nobody knows whether it fails */
-    if (sh->live != SHELL_LIVE && is_running(sh, body)) return;
-    struct shell_call call = {sh->calls, body->text.p + body->at};
-    struct shell_source outer = sh->in;
-    struct shell_fields args = sh->args;
-    bool known = sh->args_known;
-    enum shell_live live = sh->live;
-    shell_descend(sh);
-    set_args(sh, words, 1);
-    sh->calls = &call;
-    sh->in = *body;
-    run_list(sh);
-    sh->calls = call.outer;
-    if (!sh->failed) sh->in = outer;
-    sh->args = args;
-    sh->args_known = known;
-    sh->depth--;
-    if (sh->halt == SHELL_RETURN) sh->halt = SHELL_GOES_ON;
-    set_live(sh, live);
-}
-
-void shell_run(struct shell *sh, struct shell_text text)
-{
-    struct shell_source outer = sh->in;
-    struct shell_fields heredocs = sh->heredocs;
-    shell_descend(sh);
-    sh->in = (struct shell_source){.text = text};
-    sh->heredocs = (struct shell_fields){0};
-    while (!shell_at_end(sh)) {
-        size_t before = sh->in.at;
-        run_list(sh);
-        if (sh->in.at == before) sh->in.at++; /* a closing word that nothing opened */
-    }
-    sh->heredocs = heredocs;
-    sh->depth--;
-    if (!sh->failed) sh->in = outer;
-}
-
-/* The words from `from` on as one text with blanks between. */
-static struct shell_text join(struct shell *sh, const struct shell_fields *words, size_t from)
-{
-    struct shell_buf b = {.arena = sh->arena};
-    for (size_t i = from; i < words->n; i++) {
-        if (i > from) shell_buf_add(&b, ' ', words->items[i].n ? words->items[i].at[0] : 0);
-        shell_buf_text(&b, words->items[i]);
-    }
-    return shell_made(sh, &b);
-}
-
-void shell_halt(struct shell *sh, enum shell_halt how)
-{
-    if (sh->live != SHELL_LIVE) return;
-    sh->halt = how;
-    sh->live = SHELL_DEAD;
-}
-
-/* Where set only perhaps runs, what it adds to the arguments may not be there, and others than they
-   were are not known. */
-static void set_args_perhaps(struct shell *sh, const struct shell_fields *words, size_t from)
-{
-    struct shell_fields all = {0};
-    bool same = sh->args_known && words->n - from >= sh->args.n;
-    for (size_t i = 0; same && i < sh->args.n; i++) {
-        same = str_eq(shell_str(sh->args.items[i]), shell_str(words->items[from + i]));
-        shell_push(sh, &all, sh->args.items[i]);
-    }
-    for (size_t i = from + sh->args.n; same && i < words->n; i++)
-        shell_push(sh, &all, shell_mark_words(sh, words->items[i]));
-    sh->args = same ? all : (struct shell_fields){0};
-    sh->args_known = same;
-}
-
-/* set -- WORDS; and whether a variable that is not set stops the script. */
-static void run_set(struct shell *sh, const struct shell_fields *words)
-{
-    for (size_t i = 1; i < words->n; i++) {
-        struct str word = shell_str(words->items[i]);
-        if (str_is(word, "--") && sh->live == SHELL_PERHAPS)
-            set_args_perhaps(sh, words, i + 1);
-        else if (str_is(word, "--"))
-            set_args(sh, words, i + 1);
-        if (!word.n || (word.p[0] != '-' && word.p[0] != '+') || str_is(word, "--")) return;
-        bool named = i + 1 < words->n && str_is(shell_str(words->items[i + 1]), "nounset");
-        bool letter = str_find(word, 'u') < word.n, option = str_find(word, 'o') < word.n;
-        if (letter || (option && named)) sh->nounset = word.p[0] == '-';
-        i += option;
-    }
-}
-
-static enum shell_status run_builtin(struct shell *sh, struct str name,
-                                     const struct shell_fields *words)
-{
-    struct shell_fields rest = {.items = words->items + 1, .n = words->n - 1};
-    if (str_is(name, "true") || str_is(name, ":")) return SHELL_YES;
-    if (str_is(name, "false")) return SHELL_NO;
-    if (str_is(name, "test")) return shell_test(sh, &rest);
-    if (str_is(name, "[")) {
-        rest.n -= rest.n > 0;
-        return shell_test(sh, &rest);
-    }
-    /* a script that gives up complains about how it was called: follow it as called well */
-    bool gives_up = words->n > 1 && !str_is(shell_str(words->items[1]), "0");
-    if (str_is(name, "exit") && !gives_up) shell_halt(sh, SHELL_EXIT);
-    if (str_is(name, "return")) shell_halt(sh, SHELL_RETURN);
-    if (str_is(name, "break") || str_is(name, "continue")) shell_halt(sh, SHELL_BREAK);
-    if (str_is(name, "eval")) shell_run(sh, join(sh, words, 1));
-    if (str_is(name, "set")) run_set(sh, words);
-    if (str_is(name, "shift") && sh->args_known && sh->args.n > 0) {
-        sh->args.items++;
-        sh->args.n--;
-        sh->args.cap = 0;
-    }
-    return SHELL_PERHAPS_YES;
-}
-
-static bool is_shell(struct str name)
-{
-    return str_ends(name, STR("bash")) || str_is_any(name, "sh|/bin/sh");
-}
-
-/* The script of `bash -c "..."`, with any program before it (srun, docker run); NULL: none. */
-static const struct shell_text *nested_script(const struct shell_fields *words)
-{
-    for (size_t i = 0; i < words->n; i++) {
-        struct str shell = shell_str(words->items[i]);
-        if (!is_shell(shell)) continue;
-        for (size_t k = i + 1; k + 1 < words->n && str_starts(shell_str(words->items[k]), STR("-"));
-             k++)
-            if (str_ends(shell_str(words->items[k]), STR("c"))) return &words->items[k + 1];
-    }
-    return NULL;
-}
-
-/* A script that was written here: itself the command, or what a shell is given to run. */
-static const struct shell_text *written_script(struct shell *sh, const struct shell_fields *words)
-{
-    for (size_t i = 0; i < words->n && sh->written.n; i++) {
-        bool shell = i > 0 && is_shell(shell_str(words->items[i - 1]));
-        bool runs = i == 0 || shell || str_is_any(shell_str(words->items[0]), "sbatch|srun");
-        const struct shell_written *w =
-            runs ? shell_written_find(sh, shell_str(words->items[i])) : NULL;
-        if (w) return &w->text;
-    }
-    return NULL;
-}
-
-/* A script that a command runs, with the command's own words as its launcher. */
-static void run_nested(struct shell *sh, struct shell_text script,
-                       const struct shell_fields *launcher)
-{
-    struct shell_fields outer = sh->launcher;
-    sh->launcher = (struct shell_fields){0};
-    for (size_t i = 0; i < outer.n; i++)
-        shell_push(sh, &sh->launcher, outer.items[i]);
-    for (size_t i = 0; i < launcher->n; i++)
-        shell_push(sh, &sh->launcher, launcher->items[i]);
-    shell_run(sh, script);
-    sh->launcher = outer;
-}
-
-/* Programs that run what they are given on standard input. */
-static bool reads_script(struct str name)
-{
-    return str_is_any(name, "bash|sh|sbatch|srun|ssh");
-}
-
-/* Inside $(...), a command whose output nobody here knows. */
-static enum shell_status cannot_tell(struct shell *sh)
-{
-    shell_buf_add(sh->printed, SHELL_UNKNOWN, shell_offset(sh));
-    return SHELL_PERHAPS_YES;
-}
-
-static enum shell_status run_words(struct shell *sh, const struct shell_fields *words)
-{
-    struct str name = shell_str(words->items[0]);
-    int64_t function = map_get(&sh->function_index, name);
-    if (function != MAP_NONE) {
-        call_function(sh, &sh->functions.items[function], words);
-        return SHELL_PERHAPS_YES;
-    }
-    if (str_is_any(name, "true|:|false|test|[|exit|return|break|continue|eval|set|shift"))
-        return run_builtin(sh, name, words);
-    if (shell_builtin(sh, name, words)) return SHELL_PERHAPS_YES;
-    if (sh->printed) return cannot_tell(sh);
-    if (str_is_any(name, "mkdir|log|rm|ls|sleep|trap|module|ulimit|chmod"))
-        return SHELL_PERHAPS_YES;
-    const struct shell_text *script = nested_script(words);
-    if (!script) script = written_script(sh, words);
-    if (script) {
-        shell_is_tail(sh, words, false); /* of a launcher's options, which came before it */
-        run_nested(sh, *script, words);
-        return SHELL_PERHAPS_YES;
-    }
-    sh->heredoc_runs = sh->heredocs.n > 0 && reads_script(name);
-    shell_launch(sh, words);
-    return SHELL_PERHAPS_YES;
-}
-
-static bool is_declaration(struct str name)
-{
-    return str_is_any(name, "export|declare|local|readonly|typeset");
-}
-
-/* export A=1 B C=$X: assignments, and names of variables. */
-static void run_declaration(struct shell *sh, bool export)
-{
-    for (;;) {
-        shell_skip_blanks(sh);
-        if (shell_peek(sh, 0) == '\0' || (!shell_at_word(sh) && !take_redirection(sh))) return;
-        size_t n = assignment_name(sh);
-        struct shell_fields words = {0};
-        struct shell_var *var = NULL;
-        if (n)
-            var = assign(sh, n);
-        else
-            shell_word(sh, &words, true);
-        if (words.n) var = shell_var_find(sh, shell_str(words.items[0]));
-        if (var && export && sh->live != SHELL_DEAD) var->exported = true;
-    }
-}
-
-static enum shell_status run_simple(struct shell *sh)
-{
-    struct shell_fields words = {0};
-    sh->has_here_string = false;
-    sh->output = (struct shell_text){"", NULL, 0};
-    sh->cut = sh->comment;
-    sh->comment = 0;
-    for (;;) {
-        shell_skip_blanks(sh);
-        if (take_redirection(sh)) continue;
-        if (!shell_at_word(sh) || sh->failed) break;
-        size_t n = words.n ? 0 : assignment_name(sh);
-        struct str word = peek_word(sh);
-        if (n) {
-            struct shell_var *var = assign(sh, n);
-            bool prefix = !shell_ends_word(shell_peek(sh, 0)) || shell_peek(sh, 0) == ' ';
-            if (prefix) shell_skip_blanks(sh);
-            if (var && prefix && !shell_ends_word(shell_peek(sh, 0)) && sh->live != SHELL_DEAD)
-                var->exported = true;
-        } else if (words.n == 0 && is_declaration(word)) {
-            sh->in.at += word.n;
-            run_declaration(sh, str_is(word, "export"));
-            return SHELL_YES;
-        } else {
-            if (words.n == 0) sh->command_at = shell_offset(sh);
-            shell_word(sh, &words, true);
-        }
-    }
-    if (words.n == 0) return SHELL_YES;
-    return sh->live == SHELL_DEAD ? SHELL_PERHAPS_YES : run_words(sh, &words);
-}
-
 /* ---- compound commands ---- */
 
 /* [[ ... ]]: words and operators up to the closing brackets. */
@@ -510,7 +134,7 @@ static enum shell_status run_brackets(struct shell *sh)
     for (;;) {
         shell_skip_blanks(sh);
         char c = shell_peek(sh, 0);
-        if (str_is(peek_word(sh), "]]")) break;
+        if (str_is(shell_peek_word(sh), "]]")) break;
         if (shell_at_end(sh)) {
             shell_fail(sh, "[[ is not closed");
             return SHELL_PERHAPS_YES;
@@ -553,20 +177,24 @@ static enum shell_status run_if(struct shell *sh)
     enum shell_status taken = SHELL_NO, status = SHELL_NO;
     sh->in.at += 2;
     do {
-        set_live(sh, taken == SHELL_YES ? SHELL_DEAD : live);
-        status = run_list(sh);
+        shell_set_live(sh, taken == SHELL_YES ? SHELL_DEAD : live);
+        status = shell_run_list(sh);
         expect(sh, "then", "this if has no then");
         enum shell_live here = live_on(live, status);
-        set_live(sh, taken == SHELL_NO ? here : taken == SHELL_YES ? SHELL_DEAD : perhaps(here));
-        run_list(sh);
+        shell_set_live(sh, taken == SHELL_NO    ? here
+                           : taken == SHELL_YES ? SHELL_DEAD
+                                                : perhaps(here));
+        shell_run_list(sh);
         if (taken == SHELL_NO || status == SHELL_YES)
             taken = taken == SHELL_PERHAPS_YES ? taken : status;
-        set_live(sh, live);
+        shell_set_live(sh, live);
     } while (!sh->failed && take_word(sh, "elif"));
     if (take_word(sh, "else")) {
-        set_live(sh, taken == SHELL_NO ? live : taken == SHELL_YES ? SHELL_DEAD : perhaps(live));
-        run_list(sh);
-        set_live(sh, live);
+        shell_set_live(sh, taken == SHELL_NO    ? live
+                           : taken == SHELL_YES ? SHELL_DEAD
+                                                : perhaps(live));
+        shell_run_list(sh);
+        shell_set_live(sh, live);
     }
     expect(sh, "fi", "this if has no fi");
     return SHELL_PERHAPS_YES;
@@ -575,7 +203,7 @@ static enum shell_status run_if(struct shell *sh)
 static void end_loop(struct shell *sh, enum shell_live live)
 {
     if (sh->halt == SHELL_BREAK) sh->halt = SHELL_GOES_ON;
-    set_live(sh, live);
+    shell_set_live(sh, live);
     expect(sh, "done", "this loop has no done");
 }
 
@@ -589,11 +217,11 @@ static void run_rounds(struct shell *sh, struct str name, const struct shell_fie
     for (size_t i = 0; i < rounds && !sh->failed && sh->halt == SHELL_GOES_ON; i++) {
         sh->in.at = body;
         shell_var_set_text(sh, name, words->items[i]);
-        run_list(sh);
+        shell_run_list(sh);
     }
     if (rounds == 0) {
-        set_live(sh, SHELL_DEAD);
-        run_list(sh);
+        shell_set_live(sh, SHELL_DEAD);
+        shell_run_list(sh);
     }
     end_loop(sh, live);
 }
@@ -602,8 +230,8 @@ static void run_rounds(struct shell *sh, struct str name, const struct shell_fie
 static void run_perhaps(struct shell *sh)
 {
     enum shell_live live = sh->live;
-    set_live(sh, perhaps(live));
-    run_list(sh);
+    shell_set_live(sh, perhaps(live));
+    shell_run_list(sh);
     end_loop(sh, live);
 }
 
@@ -612,7 +240,7 @@ static enum shell_status run_for(struct shell *sh)
     struct shell_fields words = {0};
     sh->in.at += 3;
     shell_skip_blanks(sh);
-    struct str name = peek_word(sh);
+    struct str name = shell_peek_word(sh);
     bool counts = shell_peek(sh, 0) == '(';
     if (counts) {
         run_arithmetic(sh);
@@ -636,10 +264,10 @@ static enum shell_status run_while(struct shell *sh)
 {
     enum shell_live live = sh->live;
     sh->in.at += 5;
-    set_live(sh, SHELL_DEAD);
-    run_list(sh);
+    shell_set_live(sh, SHELL_DEAD);
+    shell_run_list(sh);
     expect(sh, "do", "this loop has no do");
-    run_list(sh);
+    shell_run_list(sh);
     end_loop(sh, live);
     return SHELL_PERHAPS_YES;
 }
@@ -681,11 +309,13 @@ static enum shell_status run_case(struct shell *sh)
     while (!sh->failed && !take_word(sh, "esac")) {
         enum shell_status status = match_patterns(sh, word.items[0]);
         enum shell_live here = live_on(live, status);
-        set_live(sh, taken == SHELL_NO ? here : taken == SHELL_YES ? SHELL_DEAD : perhaps(here));
-        run_list(sh);
+        shell_set_live(sh, taken == SHELL_NO    ? here
+                           : taken == SHELL_YES ? SHELL_DEAD
+                                                : perhaps(here));
+        shell_run_list(sh);
         if (status != SHELL_NO && taken != SHELL_YES)
             taken = taken == SHELL_NO ? status : SHELL_PERHAPS_YES;
-        set_live(sh, live);
+        shell_set_live(sh, live);
         if (shell_peek(sh, 0) == ';') sh->in.at += 2;
         if (shell_peek(sh, 0) == '&') sh->in.at++;
         if (shell_at_end(sh)) shell_fail(sh, "this case has no esac");
@@ -706,9 +336,9 @@ static enum shell_status define_function(struct shell *sh, struct str name)
         map_put(sh->arena, &sh->function_index, name, (uint32_t)sh->functions.n);
         *VEC_PUSH(sh->arena, &sh->functions) = sh->in;
     }
-    set_live(sh, SHELL_DEAD);
-    run_list(sh);
-    set_live(sh, live);
+    shell_set_live(sh, SHELL_DEAD);
+    shell_run_list(sh);
+    shell_set_live(sh, live);
     expect(sh, "}", "this function has no }");
     return SHELL_YES;
 }
@@ -725,7 +355,7 @@ static bool is_definition(const struct shell *sh, struct str name)
 static enum shell_status run_group(struct shell *sh, bool subshell)
 {
     sh->in.at++;
-    enum shell_status status = run_list(sh);
+    enum shell_status status = shell_run_list(sh);
     if (!subshell)
         expect(sh, "}", "this { is not closed");
     else if (shell_peek(sh, 0) == ')')
@@ -742,7 +372,7 @@ static enum shell_status run_one(struct shell *sh)
         enum shell_status (*run)(struct shell *sh);
     } keywords[] = {{"if", run_if},       {"for", run_for},   {"while", run_while},
                     {"until", run_while}, {"case", run_case}, {"[[", run_brackets}};
-    struct str word = peek_word(sh);
+    struct str word = shell_peek_word(sh);
     if (shell_peek(sh, 0) == '(')
         return shell_peek(sh, 1) == '(' ? run_arithmetic(sh) : run_group(sh, true);
     if (str_is(word, "{")) return run_group(sh, false);
@@ -751,7 +381,7 @@ static enum shell_status run_one(struct shell *sh)
     if (str_is(word, "function")) {
         sh->in.at += word.n;
         shell_skip_blanks(sh);
-        word = peek_word(sh);
+        word = shell_peek_word(sh);
         sh->in.at += word.n;
         return define_function(sh, word);
     }
@@ -759,7 +389,7 @@ static enum shell_status run_one(struct shell *sh)
         sh->in.at += word.n;
         return define_function(sh, word);
     }
-    return run_simple(sh);
+    return shell_run_simple(sh);
 }
 
 static enum shell_status run_command(struct shell *sh)
@@ -775,7 +405,7 @@ static enum shell_status run_command(struct shell *sh)
     enum shell_status status = sh->failed ? SHELL_NO : run_one(sh);
     sh->depth--;
     /* what follows a compound command: redirections */
-    for (shell_skip_blanks(sh); !sh->failed && take_redirection(sh);)
+    for (shell_skip_blanks(sh); !sh->failed && shell_take_redirection(sh);)
         shell_skip_blanks(sh);
     return negated ? shell_not(status) : status;
 }
@@ -802,13 +432,13 @@ static enum shell_status run_and_or(struct shell *sh)
         if (sh->failed || (c != '&' && c != '|') || shell_peek(sh, 1) != c) break;
         sh->in.at += 2;
         enum shell_status goes = c == '&' ? status : shell_not(status);
-        set_live(sh, live_on(live, goes));
+        shell_set_live(sh, live_on(live, goes));
         enum shell_status next = run_pipeline(sh);
         if (goes == SHELL_YES)
             status = next;
         else if (goes == SHELL_PERHAPS_YES)
             status = SHELL_PERHAPS_YES;
-        set_live(sh, live);
+        shell_set_live(sh, live);
     }
     return status;
 }
@@ -820,7 +450,7 @@ static void resume(struct shell *sh)
     sh->live = SHELL_LIVE;
 }
 
-static enum shell_status run_list(struct shell *sh)
+enum shell_status shell_run_list(struct shell *sh)
 {
     enum shell_status status = SHELL_YES;
     for (;;) {
@@ -834,4 +464,28 @@ static enum shell_status run_list(struct shell *sh)
         if (sh->halt == SHELL_ABANDON && sh->depth == 1) resume(sh);
         if (sh->in.at == before && !sh->failed) sh->in.at++; /* a stray metacharacter */
     }
+}
+
+void shell_run(struct shell *sh, struct shell_text text)
+{
+    struct shell_source outer = sh->in;
+    struct shell_fields heredocs = sh->heredocs;
+    shell_descend(sh);
+    sh->in = (struct shell_source){.text = text};
+    sh->heredocs = (struct shell_fields){0};
+    while (!shell_at_end(sh)) {
+        size_t before = sh->in.at;
+        shell_run_list(sh);
+        if (sh->in.at == before) sh->in.at++; /* a closing word that nothing opened */
+    }
+    sh->heredocs = heredocs;
+    sh->depth--;
+    if (!sh->failed) sh->in = outer;
+}
+
+void shell_halt(struct shell *sh, enum shell_halt how)
+{
+    if (sh->live != SHELL_LIVE) return;
+    sh->halt = how;
+    sh->live = SHELL_DEAD;
 }

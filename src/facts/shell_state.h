@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the script evaluator: texts that know where each byte was written, variables, and the
    reading position. shell_file.c has the files, shell_word.c expands words, shell_arith.c computes,
-   shell_run.c follows commands, shell.c finds the launch, shell_world.c the number of GPUs,
-   shell_notice.c what is wrong with the script itself. */
+   shell_run.c follows control flow, shell_command.c runs commands, shell.c finds the launch,
+   shell_world.c the number of GPUs, shell_notice.c what is wrong with the script itself. */
 #ifndef MOEPLAN_FACTS_SHELL_STATE_H
 #define MOEPLAN_FACTS_SHELL_STATE_H
 
@@ -304,9 +304,6 @@ bool shell_arith_is_wrong(struct str text);
    is unknown afterwards. */
 void shell_arith_assign(struct shell *sh, struct str text, uint32_t at);
 
-/* Nothing runs until the place that `how` means is reached; only for what runs for certain. */
-void shell_halt(struct shell *sh, enum shell_halt how); /* shell_run.c */
-
 /* ---- commands that set variables (shell_builtin.c) ---- */
 /* read, printf -v, unset, source, cd, echo and the like; false when the name is none of them. */
 bool shell_builtin(struct shell *sh, struct str name, const struct shell_fields *words);
@@ -317,9 +314,23 @@ enum shell_status shell_test(struct shell *sh, const struct shell_fields *words)
 /* Whether a text matches a pattern with * ? and [...]; both known. */
 bool shell_match(struct shell *sh, struct str pattern, struct str text);
 
-/* ---- commands (shell_run.c) ---- */
+/* ---- control flow (shell_run.c) ---- */
 /* Runs a text as a script, in the present variables. */
 void shell_run(struct shell *sh, struct shell_text text);
+/* Commands from the reading position up to the word or bracket that ends their list. */
+enum shell_status shell_run_list(struct shell *sh);
+/* Nothing runs until the place that `how` means is reached; only for what runs for certain. */
+void shell_halt(struct shell *sh, enum shell_halt how);
+/* Whether what follows runs, where nothing has halted. */
+void shell_set_live(struct shell *sh, enum shell_live live);
+/* The plain word at the reading position, as it is written. */
+struct str shell_peek_word(const struct shell *sh);
+
+/* ---- commands (shell_command.c) ---- */
+/* The simple command at the reading position. */
+enum shell_status shell_run_simple(struct shell *sh);
+/* > >> < << <<< >& &> and their targets; false when there is none here. */
+bool shell_take_redirection(struct shell *sh);
 /* What is printed by the command of $(text); false: nobody can tell. */
 bool shell_substitute(struct shell *sh, struct shell_text text, struct shell_text *out);
 /* A simple command with its words expanded. */
