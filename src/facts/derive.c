@@ -229,13 +229,14 @@ static void derive_virtual(struct facts *f)
     if (vpp.kind == VALUE_NULL && fact_is_of_recipe(said)) return; /* a recipe says it itself */
     if (vpp.kind == VALUE_INT && vpp.i == 1) vpp = value_null();
     derive(f, P_virtual_pipeline_model_parallel_size, vpp, STR("the layers of a stage"));
-    /* a plan says vpp; Megatron-LM is told it as stages a rank */
+    /* a plan says vpp; Megatron-LM is told it as stages a rank, which a pattern does not go with */
     const struct fact *written = facts_get(f, P_virtual_pipeline_model_parallel_size);
     if (f->framework != FRAMEWORK_MEGATRON || !is_fixed(written)) return;
     bool free = look(f, P_pipeline_model_parallel_layout).kind == VALUE_NULL &&
                 look(f, P_num_layers_per_virtual_pipeline_stage).kind == VALUE_NULL;
-    derive(f, P_num_virtual_stages_per_pipeline_rank, free ? written->value : value_null(),
-           STR("vpp"));
+    bool virtual = written->value.kind != VALUE_INT || written->value.i > 1;
+    derive(f, P_num_virtual_stages_per_pipeline_rank,
+           free && virtual ? written->value : value_null(), STR("vpp"));
 }
 
 /* Null, or a number of layers that can be. */
