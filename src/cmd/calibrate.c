@@ -295,6 +295,8 @@ static int run(struct cmd_context *c)
     if (check.n) return calibrate_check(c, check);
     if (c->n_arguments == 0 && !plan.n)
         return cmd_usage_error(c, "give a log or a microbenchmark, --plan FILE or --check FILE");
+    if (c->n_arguments > 0 && plan.n)
+        return cmd_usage_error(c, "--plan prints what to measure: it goes without a log");
     if (!recipe_options(c, &job->options) || !cmd_load_rules(c, &job->rules)) return STATUS_CANNOT;
     if (plan.n) return calibrate_shapes(c, job->rules, &job->options, plan);
     if (!add_inputs(c, job) || !recipe_settings_used(c, &job->options)) return STATUS_CANNOT;

@@ -94,11 +94,10 @@ static int run(struct cmd_context *c, int argc, char **argv)
     struct str word = command_word(argv[1]);
     c->command = command_find(word);
     if (!c->command) return command_unknown(c, word);
-    int colour;
-    if (!options_parse(c, argc - 2, argv + 2) || !option_choice(c, "color", &colour))
-        return STATUS_CANNOT;
+    bool parsed = options_parse(c, argc - 2, argv + 2);
+    if (!option_choice(c, "color", &c->colour) || !parsed) return STATUS_CANNOT;
     c->plain = is_plain(c) && !option_given(c, "help");
-    c->view = terminal_view(STDOUT_FILENO, colour);
+    c->view = terminal_view(STDOUT_FILENO, c->colour);
     if (!option_given(c, "help")) return c->command->run(c);
     help_command(c->command, &c->out);
     return STATUS_OK;
@@ -146,12 +145,11 @@ static void run_and_deliver(void *state)
     c->out = buf_new(c->keep);
     c->err = buf_new(c->keep);
     diags_init(&c->diags, c->keep);
-    int status = run(c, call->argc, call->argv), colour = COLOUR_AUTO;
+    int status = run(c, call->argc, call->argv);
     cmd_print_diags(c, &c->diags, &c->err);
     if (status == STATUS_CANNOT) wrong_files(c);
     call->status = deliver(c, status);
-    if (c->command) option_choice(c, "color", &colour);
-    write_all(stderr, shown(c, &c->err, terminal_view(STDERR_FILENO, colour)));
+    write_all(stderr, shown(c, &c->err, terminal_view(STDERR_FILENO, c->colour)));
 }
 
 int cmd_main(int argc, char **argv)

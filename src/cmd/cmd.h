@@ -60,6 +60,7 @@ struct cmd_context {
     struct given *given;
     size_t n_given;
     struct view view; /* what `out` is shown on; zero for a request */
+    int colour; /* of --color: COLOUR_AUTO and its like */
 };
 
 /* ---- for commands ---- */

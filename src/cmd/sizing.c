@@ -21,8 +21,7 @@ static bool read_sizes(struct arena *a, struct str text, struct sizing_ask *out,
         *VEC_PUSH(a, &out->gpus) = 0;
         return true;
     }
-    *why = arena_printf(a, "gpus must be a number, min, or up to %d numbers as 64,96 or 64..4096",
-                        SIZING_MOST);
+    *why = arena_printf(a, SIZES_WANTED, SIZING_MOST, STR_ARG(text));
     if (!range_read(a, text, SIZING_MOST, &out->gpus)) return false;
     *why = arena_printf(a, "gpus must be at most %d", SUGGEST_MOST_GPUS);
     for (size_t i = 0; i < out->gpus.n; i++)

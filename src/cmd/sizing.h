@@ -7,6 +7,10 @@
 #include "cmd/suggest_show.h"
 #include "flow/sizing.h"
 
+/* What a number of GPUs may be: how many there may be of them, and what was said instead. */
+#define SIZES_WANTED                                                                               \
+    "gpus must be a number from 1 on, min, or up to %d numbers as 64,96 or 64..4096, not \"%.*s\""
+
 /* Whether the command line asks for a table: several sizes, platforms or tasks, a range of batches,
    or CSV. */
 bool sizing_wanted(const struct cmd_context *c);

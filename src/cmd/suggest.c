@@ -79,21 +79,26 @@ static bool read_frameworks(struct cmd_context *c, struct ask *ask)
     return true;
 }
 
-static bool read_numbers(struct cmd_context *c, struct ask *ask)
+/* --gpus where it is one number. */
+static bool read_gpus(struct cmd_context *c, struct ask *ask)
 {
-    ask->top = 5;
-    bool good = option_param(c, "seq", P_seq_length, &ask->seq) &&
-                option_param(c, "gbs", P_global_batch_size, &ask->gbs) &&
-                option_param(c, "mbs", P_micro_batch_size, &ask->mbs) &&
-                option_param(c, "lora-rank", P_peft_dim, &ask->lora_rank) &&
-                option_int(c, "top", 1, &ask->top);
-    if (!good || sizing_wanted(c) || !option_given(c, "gpus") ||
-        str_is(option_value(c, "gpus"), "min"))
-        return good;
-    if (!option_param(c, "gpus", P_world_size, &ask->gpus)) return false;
+    struct str said = option_value(c, "gpus");
+    if (sizing_wanted(c) || !option_given(c, "gpus") || str_is(said, "min")) return true;
+    if (!num_parse_int(said, &ask->gpus) || ask->gpus < 1)
+        return cmd_usage_error(c, "--" SIZES_WANTED, SIZING_MOST, STR_ARG(said)), false;
     if (ask->gpus > SUGGEST_MOST_GPUS)
         return cmd_usage_error(c, "--gpus must be at most %d", SUGGEST_MOST_GPUS), false;
     return true;
+}
+
+static bool read_numbers(struct cmd_context *c, struct ask *ask)
+{
+    ask->top = 5;
+    return option_param(c, "seq", P_seq_length, &ask->seq) &&
+           option_param(c, "gbs", P_global_batch_size, &ask->gbs) &&
+           option_param(c, "mbs", P_micro_batch_size, &ask->mbs) &&
+           option_param(c, "lora-rank", P_peft_dim, &ask->lora_rank) &&
+           option_int(c, "top", 1, &ask->top) && read_gpus(c, ask);
 }
 
 /* --like: what the question leaves open is the recipe's. */

@@ -392,6 +392,30 @@ static int refuse_settings(struct run *r, size_t out, size_t err)
     return STATUS_CANNOT;
 }
 
+/* A rule that neither the program nor a project's own rules have: a name that is misspelt would
+   leave everything out, or nothing. Empty: there is none. */
+static struct str unknown_rule(const struct run *r, const struct rule_patterns *patterns)
+{
+    for (size_t i = 0; i < patterns->n; i++) {
+        struct str pattern = patterns->items[i];
+        bool known = settings_know_rule(r->validation.rules, pattern);
+        for (size_t k = 0; k < r->projects.all.n && !known; k++)
+            known = settings_know_rule(r->projects.all.items[k]->base.rules, pattern);
+        if (!known) return pattern;
+    }
+    return (struct str){"", 0};
+}
+
+/* --select or --ignore names no rule: what was found with it is no answer. */
+static int refuse_selection(struct run *r, struct str word, size_t out, size_t err)
+{
+    struct str near = rules_nearest(r->validation.rules, word);
+    r->c->out.n = out;
+    r->c->err.n = err;
+    return cmd_usage_error(r->c, "there is no rule %.*s%s%.*s%s", STR_ARG(word),
+                           near.n ? "; did you mean " : "", STR_ARG(near), near.n ? "?" : "");
+}
+
 /* What holds for the files that are named, instead of what is found in them. */
 static int show_files(struct run *r)
 {
@@ -419,6 +443,10 @@ static int validate_files(struct run *r)
     print_foot(r);
     bool settled = settings_error(r->c->keep, &r->options).n == 0;
     if (!settled && r->recipe) return refuse_settings(r, out, err);
+    struct str chosen = unknown_rule(r, &r->projects.wanted.select),
+               left_out = unknown_rule(r, &r->projects.wanted.ignore);
+    if (!r->projects.failed && (chosen.n || left_out.n))
+        return refuse_selection(r, chosen.n ? chosen : left_out, out, err);
     int status = exit_status(r, all_found);
     return r->writes_baseline ? write_baseline(r, status) : status;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What follows from other facts. Formulas: megatron/training/arguments.py (validate_args) unless
    noted. */
+#include "base/buf.h"
 #include "base/num.h"
 #include "facts/facts.h"
 #include "facts/layout.h"
 #include "facts/param_ids.h"
 #include "facts/precision.h"
 
-enum { MAX_LAYERS = 4096 }; /* and chunks of a pipeline: bounds of the arrays on the stack */
+enum {
+    MAX_LAYERS = 4096, /* and chunks of a pipeline: bounds of the arrays on the stack */
+    MAX_DEPTHS = 64    /* of multi-token prediction */
+};
 
 /* ---- looking and setting ---- */
 
@@ -147,6 +151,35 @@ static bool read_hybrid(const struct facts *f, struct hybrid *out)
     return true;
 }
 
+/* As many MTP depths as the plan says, where the pattern is the model's own; a pattern that is
+   written beside them says them itself (arguments.py:864). */
+static void settle_depths(struct facts *f, const struct hybrid *h)
+{
+    const struct fact *said = facts_get(f, P_mtp_num_layers),
+                      *pattern = facts_get(f, P_hybrid_layer_pattern);
+    if (h->depths == 0 || h->depths > MAX_DEPTHS || !fact_is_set(said) ||
+        said->value.kind != VALUE_INT || said->value.i < 0 || said->value.i > MAX_DEPTHS ||
+        said->value.i == h->depths)
+        return;
+    if (pattern->origin == ORIGIN_FILE) {
+        if (f->framework == FRAMEWORK_MEGATRON)
+            facts_set(f, P_mtp_num_layers, value_int(h->depths), ORIGIN_OVERRIDE, NULL,
+                      STR("hybrid_layer_pattern"));
+        return;
+    }
+    struct str text = pattern->value.s, main = str_slice(text, 0, str_find(text, '/')),
+               rest = str_slice(text, main.n + 1, text.n),
+               depth = str_slice(rest, 0, str_find(rest, '/'));
+    struct buf b = buf_new(f->arena);
+    buf_add(&b, main);
+    for (int64_t i = 0; i < said->value.i; i++) {
+        buf_add_char(&b, '/');
+        buf_add(&b, depth);
+    }
+    facts_set(f, P_hybrid_layer_pattern, value_string(buf_str(&b)), pattern->origin, NULL,
+              STR("mtp_num_layers"));
+}
+
 /* The pattern says the number of layers and of MTP depths (arguments.py:797). */
 static void derive_hybrid(struct facts *f)
 {
@@ -169,6 +202,7 @@ static void derive_hybrid(struct facts *f)
         facts_set(f, layers, value_int(h.layers), ORIGIN_OVERRIDE, NULL,
                   STR("hybrid_layer_pattern"));
     derive(f, P_num_layers, value_int(h.layers), STR("hybrid_layer_pattern"));
+    settle_depths(f, &h);
     if (h.depths > 0) derive(f, P_mtp_num_layers, value_int(h.depths), STR("hybrid_layer_pattern"));
 }
 
@@ -229,13 +263,14 @@ static void derive_virtual(struct facts *f)
     if (vpp.kind == VALUE_NULL && fact_is_of_recipe(said)) return; /* a recipe says it itself */
     if (vpp.kind == VALUE_INT && vpp.i == 1) vpp = value_null();
     derive(f, P_virtual_pipeline_model_parallel_size, vpp, STR("the layers of a stage"));
-    /* a plan says vpp; Megatron-LM is told it as stages a rank */
+    /* a plan says vpp; Megatron-LM is told it as stages a rank, which a pattern does not go with */
     const struct fact *written = facts_get(f, P_virtual_pipeline_model_parallel_size);
     if (f->framework != FRAMEWORK_MEGATRON || !is_fixed(written)) return;
     bool free = look(f, P_pipeline_model_parallel_layout).kind == VALUE_NULL &&
                 look(f, P_num_layers_per_virtual_pipeline_stage).kind == VALUE_NULL;
-    derive(f, P_num_virtual_stages_per_pipeline_rank, free ? written->value : value_null(),
-           STR("vpp"));
+    bool virtual = written->value.kind != VALUE_INT || written->value.i > 1;
+    derive(f, P_num_virtual_stages_per_pipeline_rank,
+           free && virtual ? written->value : value_null(), STR("vpp"));
 }
 
 /* Null, or a number of layers that can be. */

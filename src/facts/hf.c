@@ -49,12 +49,13 @@ static const struct family families[] = {
     {"gemma4 gemma4_text", HF_TIED | HF_POST_NORMS | HF_QK_NORM | HF_DENSE_BESIDE},
     {"deepseek_v4 deepseek_ref", HF_K_IS_V},
     {"mimo_v2_flash", HF_WINDOW_FLAGS},
+    {"longcat_flash", HF_TWO_ATTENTIONS},
     {"step3p5 step3p7", HF_QK_NORM | HF_EXPERT_BIAS},
     {"deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 kimi_k3 "
      "kimi_linear bailing_moe bailing_moe_v2 "
      "bailing_moe_linear bailing_hybrid llada2_moe "
      "ernie4_5 ernie4_5_moe mimo llama mistral mistral3 nemotron-nas "
-     "muse_glimmer muse_glimmer_text deepseek deepseek_vl_v2 kimi_vl aria longcat_flash step3_vl "
+     "muse_glimmer muse_glimmer_text deepseek deepseek_vl_v2 kimi_vl aria step3_vl "
      "hunyuan_v1_dense seed_oss phi3 smollm3 internlm2 baichuan glm granite bamba llada",
      0},
 };

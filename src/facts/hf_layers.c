@@ -92,7 +92,7 @@ static void read_moe_layers(struct hf *h)
     if (hf_given(h, P_num_moe_experts) <= 1) return;
     struct flags moe = {.n = h->layers}, listed = {.n = h->layers};
     flags_of_rules(h, &moe);
-    bool has_list = flags_of_list(h, "mlp_layer_types", "sparse", &listed) ||
+    bool has_list = flags_of_list(h, "mlp_layer_types", "sparse moe hash_moe", &listed) ||
                     flags_of_list(h, "moe_layer_freq", "1 true", &listed) ||
                     flags_of_list(h, "is_moe_layer", "1 true", &listed);
     if (has_list && listed.n != h->layers)
@@ -165,7 +165,7 @@ static void read_windows(struct hf *h)
     struct str alias = {0};
     int64_t size = hf_count_in(h, P_window_size, "sliding_window sliding_window_size", &n, &alias);
     if (size == 0 || !hf_truth(h, "use_sliding_window", true)) return;
-    if (hf_look(h, "compress_ratios", NULL))
+    if (hf_look(h, "compress_ratios compress_rates", NULL))
         return; /* the window is only a part of what is attended */
     if (size >= hf_count(h, "max_position_embeddings") &&
         hf_count(h, "max_position_embeddings") > 0)
@@ -327,7 +327,8 @@ static void read_hybrid(struct hf *h)
 static void note_unknown_kinds(struct hf *h)
 {
     static const char known[] = "full_attention attention sliding_attention linear_attention "
-                                "deepseek_sparse_attention chunked_attention mamba mamba2";
+                                "deepseek_sparse_attention chunked_attention mamba mamba2 "
+                                "compressed_sparse_attention heavily_compressed_attention";
     const struct node *list = hf_list(h, "layer_types");
     for (size_t i = 0; list && i < list->n; i++) {
         struct str word = list->items[i]->text;
@@ -352,8 +353,11 @@ void hf_layers(struct hf *h)
 {
     struct str alias = {0};
     const struct node *n;
-    h->layers =
-        hf_count_in(h, P_num_layers, "num_hidden_layers n_layers num_layers n_layer", &n, &alias);
+    /* LongCat counts attentions as num_hidden_layers, two a layer */
+    const char *keys = h->traits & HF_TWO_ATTENTIONS
+                           ? "num_layers num_hidden_layers"
+                           : "num_hidden_layers n_layers num_layers n_layer";
+    h->layers = hf_count_in(h, P_num_layers, keys, &n, &alias);
     if (h->layers > HF_MAX_LAYERS) {
         hf_defect(h, n, P_num_layers, "more layers than moeplan can hold");
         return;

@@ -358,7 +358,7 @@ static void note_unmodelled(struct hf *h)
     static const struct {
         const char *key, *what;
     } parts[] = {
-        {"compress_ratios",
+        {"compress_ratios compress_rates",
          "compressed sparse attention is counted as attention over the whole sequence"},
         {"hc_mult", "hyper-connections are left out"},
         {"linear_attn_config.kda_layers",
@@ -369,7 +369,6 @@ static void note_unmodelled(struct hf *h)
         {"zero_expert_num", "identity experts are left out"},
         {"use_cla", "keys and values that layers share are counted in each"},
         {"hidden_size_per_layer_input", "per-layer embeddings are left out"},
-        {"attention_method", "the second attention and dense FFN of each layer are left out"},
         {"share_q_dim", "the query's two factors are counted as one matrix"},
         {"total_ut_steps", "the layers are counted as if they ran once"},
     };
@@ -379,6 +378,9 @@ static void note_unmodelled(struct hf *h)
         if (hf_look(h, parts[i].key, NULL) && !off)
             model_add_note(h->arena, h->m, "%s", parts[i].what);
     }
+    if (h->traits & HF_TWO_ATTENTIONS)
+        model_add_note(h->arena, h->m,
+                       "the second attention and dense FFN of each layer are left out");
 }
 
 /* The part about the language model. */

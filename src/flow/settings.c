@@ -270,7 +270,7 @@ bool settings_exclude(struct arena *a, const struct settings *s, struct str path
 
 /* ---- rule ids ---- */
 
-static bool is_rule(const struct rule_set *rules, struct str pattern)
+bool settings_know_rule(const struct rule_set *rules, struct str pattern)
 {
     for (size_t i = 0; i < rules->n; i++)
         if (rule_pattern_matches(pattern, rules->items[i]->id)) return true;
@@ -280,7 +280,7 @@ static bool is_rule(const struct rule_set *rules, struct str pattern)
 static bool check_pattern(const struct rule_set *rules, struct diags *diags, struct str pattern,
                           struct span at)
 {
-    if (is_rule(rules, pattern)) return true;
+    if (settings_know_rule(rules, pattern)) return true;
     struct diag *d =
         diag_add(diags, SEVERITY_ERROR, "settings", at, "there is no rule %.*s", STR_ARG(pattern));
     diag_suggest(diags, d, rules_nearest(rules, pattern));
@@ -295,6 +295,8 @@ static bool check_group(const struct settings_group *g, const struct rule_set *r
         good &= check_pattern(rules, diags, g->severity.items[i].pattern, g->severity.items[i].at);
     for (size_t i = 0; i < g->ignore.n; i++)
         good &= check_pattern(rules, diags, g->ignore.items[i]->pattern, g->ignore.items[i]->at);
+    for (size_t i = 0; i < g->select.n; i++)
+        good &= check_pattern(rules, diags, g->select.items[i], g->select_at);
     return good;
 }
 

@@ -30,6 +30,7 @@ struct settings_group {
     struct stated_list facts, set, env;
     struct str launcher; /* a script whose launch says the number of GPUs; with {name}, {folder} */
     struct rule_patterns select;
+    struct span select_at;
     struct severity_list severity;
     struct ignore_list ignore;
     struct span at;
@@ -53,7 +54,9 @@ struct settings {
    may be the user's own. */
 struct settings *settings_read(struct arena *a, struct diags *diags, uint32_t source,
                                struct str folder);
-/* False with errors added where a pattern of rule ids matches no rule of the set. */
+/* Whether a pattern of rule ids matches a rule of the set. */
+bool settings_know_rule(const struct rule_set *rules, struct str pattern);
+/* False with errors added where one does not. */
 bool settings_check_rules(const struct settings *s, const struct rule_set *rules,
                           struct diags *diags);
 #define SETTINGS_NAME ".moeplan.yaml"

@@ -213,7 +213,9 @@ static void read_ignore(struct reader_state *r, const struct node *node, struct 
 
 static void read_policy(struct reader_state *r, const struct node *map, struct settings_group *g)
 {
-    read_select(r, node_get(map, STR("select")), &g->select);
+    const struct node *select = node_get(map, STR("select"));
+    read_select(r, select, &g->select);
+    if (select) g->select_at = node_span(r->diags, select);
     read_severities(r, node_get(map, STR("severity")), &g->severity);
     read_ignore(r, node_get(map, STR("ignore")), &g->ignore);
 }

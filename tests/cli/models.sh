@@ -24,6 +24,24 @@ expect 0 "<- intermediate_size, line 5" "$moeplan" models "$dir/model"
 expect 0 "\"total_params\":$total," "$moeplan" models "$dir/model/config.json" --format json
 sed -i 's/"num_experts_per_tok": 2/"experts": 2/' "$dir/model/config.json"
 expect 2 "the config does not give moe_router_topk" "$moeplan" models "$dir/model"
+
+# as transformers 5 saves them: DeepSeek V4's layers in words, LongCat's attentions as num_hidden_layers, of which a layer has two
+words='"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 16, "vocab_size": 100, "moe_intermediate_size": 32'
+cat >"$dir/model/config.json" <<JSON
+{"model_type": "deepseek_v4", $words, "num_hidden_layers": 2, "n_routed_experts": 8, "num_experts_per_tok": 2, "sliding_window": 8,
+ "mlp_layer_types": ["hash_moe", "moe"], "layer_types": ["heavily_compressed_attention", "compressed_sparse_attention"],
+ "compress_rates": {"compressed_sparse_attention": 4, "heavily_compressed_attention": 128}}
+JSON
+expect 0 "compressed sparse attention is counted as attention over the whole sequence" "$moeplan" models "$dir/model"
+lacks "is not known"
+lacks "window_size"
+lacks "first_k_dense_replace"
+cat >"$dir/model/config.json" <<JSON
+{"model_type": "longcat_flash", $words, "num_hidden_layers": 4, "num_layers": 2, "n_routed_experts": 8, "moe_topk": 2,
+ "ffn_hidden_size": 128}
+JSON
+expect 0 "the second attention and dense FFN of each layer are left out" "$moeplan" models "$dir/model"
+grep -q "^num_layers  *2 " "$dir/out" || fail "attentions are counted as layers"
 echo '{"model_type": "speech", "sample_rate": 16000}' >"$dir/model/config.json"
 expect 2 "describes no model" "$moeplan" models "$dir/model"
 printf 'base: deepseek-v3\nnum_layers: 14\nnum_layer: 3\n' >"$dir/own.yaml"

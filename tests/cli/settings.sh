@@ -99,6 +99,19 @@ has "expired-suppression"
 has "error[unknown-key]"
 unset SOURCE_DATE_EPOCH
 
+expect 0 "the day until which" "$moeplan" explain expired-suppression
+
+# a rule that nobody has leaves everything out, or nothing: no answer
+: | settings
+for option in --select --ignore; do
+    run 2 "$moeplan" validate a $option 'unknown-*,unknown-kye'
+    has "there is no rule unknown-kye; did you mean unknown-key?"
+    lacks "error["
+done
+printf 'select: [unknown-key, unknown-kye]\n' | settings
+run 2 "$moeplan" validate a
+has ".moeplan.yaml:1:9: error[settings]: there is no rule unknown-kye"
+
 # a rule that came after the pin breaks nothing
 mkdir own
 cat >own/r.yaml <<'EOF'
@@ -116,6 +129,7 @@ EOF
 printf 'rules: ["0.1", own]\nexclude: [own]\n' | settings
 run 1 "$moeplan" validate a
 has "error[house-rule]"
+run 1 "$moeplan" validate a --select 'house-*'
 printf 'rules: ["0.0.1", own]\nexclude: [own]\n' | settings
 run 1 "$moeplan" validate a
 has "info[house-rule]"

@@ -9,6 +9,7 @@ for kind in gemm grouped_gemm attention copy exchange adam; do
     grep -q "\"kind\":\"$kind\"" "$dir/shapes.json" || { cat "$dir/shapes.json"; fail "no $kind"; }
 done
 expect 2 "cannot be read" "$moeplan" calibrate --plan "$dir/nowhere.yaml"
+expect 2 "it goes without a log" "$moeplan" calibrate --plan "$dir/plan.yaml" "$dir/run.log"
 
 # Qwen3-30B-A3B's 16 experts of a rank, 2048 rows each: gate and up of 2 x 768 and down, three products of each
 python=$(command -v python3) || { echo "skipped: no python3"; exit 0; }

@@ -133,6 +133,11 @@ expect 2 "cannot be decided of any plan" $ask --forbid 'plan.tp > 1' --forbid 'i
 expect 0 "plans, which are not left out: no such overload: null > int" $ask --forbid 'plan.vpp > 2' --format json
 expect 2 "--seq must be at most 268,435,456" $ask --seq 999999999
 expect 2 '--gbs must be an integer of at least 1, not "0"' $ask --gbs 0
+for size in abc 0 1e3 min,8 64..; do
+    expect 2 "--gpus must be a number from 1 on, min, or up to 64 numbers as 64,96 or 64..4096, not \"$size\"" $ask --gpus $size
+done
+expect 2 "--color must be" $ask --color sometimes
+[ "$(grep -c "must be" "$dir/out")" = 1 ] || fail "said twice"
 expect 2 "did you mean fp8_delayed, fp8_tensorwise or fp8_blockwise?" $ask --precision fp8
 expect 2 "did you mean memory?" $ask --goal memmory
 expect 2 "did you mean pretrain?" $ask --task pretain
