@@ -257,6 +257,7 @@ static void short_layers_in_front_are_no_more_than_there_are(void **state)
     struct config *c =
         plan_of(*state, EIGHT_EXPERTS ", moe_layer_freq: \"([0]*1+[1]*3)\"", 4, 3, 2);
     c->model.dense_ffn = 64;
+    c->model.expert_ffn = 16384;
     c->model.vocab = 128;
     assert_split(c, "0 1 1 1 1 0");
 }
