@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
+#include "choose/space.h"
 #include "facts/param_ids.h"
 #include "plan/knob.h"
 
@@ -26,7 +27,8 @@ enum { CAUSE_MOST_KNOBS = 24 };
 struct cause {
     const struct knob *knobs[CAUSE_MOST_KNOBS];
     size_t n;
-    bool layout; /* none of them is a switch */
+    bool layout; /* none of them is a switch that the search sets */
+    bool fixed;  /* nor one of the layout: it holds for every plan of the question */
     struct knobs values;
     const char *why; /* what refused it */
     size_t next;     /* of its look, the next with as much of a hash: index + 1 */
@@ -40,8 +42,18 @@ struct look {
     size_t slots[LOOK_SLOTS]; /* by hashes of the values, index + 1; 0: none */
 };
 
+/* A rule that refused layouts whatever the switches. */
+struct layout_rule {
+    const struct rule *rule;
+    size_t refused; /* layouts, before it was asked of each */
+};
+/* So many that to ask it of each layout beforehand takes less than to try their plans. */
+enum { REFUSES_OFTEN = 16 };
+
 struct checker {
     const struct plan_request *request;
+    const struct search_request *search;
+    const char *obstacle; /* what refuses every plan; NULL: nothing that is known */
     struct rule_subset rules;   /* those that can differ between two plans */
     struct forbid_tally *tally; /* of request->forbid */
     const bool *completed;      /* [param_count]: what rules set */
@@ -49,6 +61,7 @@ struct checker {
     const struct knob **sayers; /* [param_count]: knobs that say them; NULL: not asked yet */
     VEC(struct cause) causes;
     VEC(struct look *) looks;
+    VEC(struct layout_rule) layout_rules;
     struct arena *arena, *scratch;
 };
 
@@ -123,6 +136,7 @@ static const char *refused(void *context, const struct knobs *k)
 {
     const struct checker *c = context;
     const struct cause *all = c->causes.items, *found = NULL;
+    if (c->obstacle) return c->obstacle;
     for (size_t i = 0; i < c->looks.n; i++) {
         const struct look *look = c->looks.items[i];
         for (size_t at = look->slots[slot_of(&all[look->first], k)]; at; at = all[at - 1].next)
@@ -132,11 +146,14 @@ static const char *refused(void *context, const struct knobs *k)
     return found ? found->why : NULL;
 }
 
-/* Whether all plans of the question have the same value of a parameter. */
+/* Whether all plans of the question have the same value of a parameter, but for what the framework
+   sets in its place: what the request says stays. */
 static bool is_constant(const struct checker *c, const struct facts *plan, int param)
 {
-    return !c->completed[param] && param_table[param].scope != SCOPE_DERIVED &&
-           plan->items[param].origin == c->request->facts->items[param].origin;
+    const struct fact *asked = &c->request->facts->items[param];
+    if (param_table[param].scope == SCOPE_DERIVED) return false;
+    return fact_is_set(asked) ||
+           (!c->completed[param] && plan->items[param].origin == asked->origin);
 }
 
 /* The knob whose words set a parameter in the plan; NULL: none does. */
@@ -160,7 +177,7 @@ static const struct knob *knob_behind(const struct checker *c, const struct conf
 {
     if (param_table[param].scope == SCOPE_DERIVED) return NULL;
     if (knob_said_by(param)) return knob_said_by(param);
-    if (f->items[param].origin != ORIGIN_OPTION || c->completed[param]) return NULL;
+    if (f->items[param].origin != ORIGIN_OPTION) return NULL; /* rules derive */
     if (!c->sayers[param]) c->sayers[param] = find_sayer(c, plan, param);
     return c->sayers[param];
 }
@@ -197,20 +214,50 @@ static bool has_knob(const struct cause *cause, const struct knob *knob)
     return found;
 }
 
-static bool add_knob(struct cause *cause, const struct knob *knob)
+/* A cause being found: the plan that it is of, with its facts. */
+struct search_of_cause {
+    const struct checker *checker;
+    const struct config *plan;
+    const struct facts *facts;
+    struct cause *cause;
+    const struct search_of_cause *outer; /* NULL; or what asked for the knobs that an override */
+    int overridden;                      /* of this parameter looks at */
+};
+
+/* Whether it is being asked already what sets a parameter. */
+static bool is_asked(const struct search_of_cause *x, int param)
 {
+    for (; x->outer; x = x->outer)
+        if (x->overridden == param) return true;
+    return false;
+}
+
+/* Whether the plan has it as every plan of the search does. One that is known from elsewhere may
+   have it otherwise. */
+static bool is_fixed(const struct search_of_cause *x, const struct knob *knob)
+{
+    const struct search_request *search = x->checker->search;
+    return space_is_fixed(search, knob) &&
+           knob_same(knob, &search->base->knobs, &x->cause->values);
+}
+
+static bool add_knob(const struct search_of_cause *x, const struct knob *knob)
+{
+    struct cause *cause = x->cause;
     if (has_knob(cause, knob)) return true;
     if (cause->n == CAUSE_MOST_KNOBS) return false;
     cause->knobs[cause->n++] = knob;
-    cause->layout = cause->layout && is_about_layout(knob);
+    bool fixed = is_fixed(x, knob);
+    cause->layout = cause->layout && (fixed || is_about_layout(knob));
+    cause->fixed = cause->fixed && fixed;
     return true;
 }
 
-static bool add_layout(struct cause *cause)
+static bool add_layout(const struct search_of_cause *x)
 {
     bool all = true;
     for (int i = 0; i < LAYOUT_PARAMS; i++)
-        all = add_knob(cause, knob_of(layout_params[i])) && all;
+        all = add_knob(x, knob_of(layout_params[i])) && all;
     return all;
 }
 
@@ -221,14 +268,6 @@ static bool sets(const struct rule *r, int param)
         found = found || r->set[i].param == param;
     return found;
 }
-
-/* A cause being found: the plan that it is of, with its facts. */
-struct search_of_cause {
-    const struct checker *checker;
-    const struct config *plan;
-    const struct facts *facts;
-    struct cause *cause;
-};
 
 static bool add_knobs(const struct search_of_cause *x, const struct expr *e);
 
@@ -267,11 +306,13 @@ static bool add_override(const struct search_of_cause *x, const struct rule *r, 
 static bool add_overrides(const struct search_of_cause *x, int param)
 {
     const struct rule_set *rules = x->checker->request->rules;
+    struct search_of_cause inner = *x;
     bool all = true;
+    inner.outer = x, inner.overridden = param;
     for (size_t i = 0; i < rules->n && all; i++) {
         const struct rule *r = rules->items[i];
         if (r->role == ROLE_OVERRIDE && sets(r, param) && rule_is_for(r, x->facts))
-            all = add_override(x, r, param);
+            all = add_override(&inner, r, param);
     }
     return all;
 }
@@ -287,9 +328,11 @@ static bool add_knobs(const struct search_of_cause *x, const struct expr *e)
         int param = facts_slot_param(slots[i]);
         if (param < 0) continue;
         const struct knob *knob = knob_behind(c, x->plan, x->facts, param);
-        if ((!knob && is_constant(c, x->facts, param)) || has_knob(x->cause, knob)) continue;
-        bool added = knob                         ? add_knob(x->cause, knob)
-                     : follows_from_layout(param) ? add_layout(x->cause)
+        bool constant = !knob && is_constant(c, x->facts, param);
+        if (has_knob(x->cause, knob) || is_asked(x, param)) continue;
+        bool added = constant                     ? true
+                     : knob                       ? add_knob(x, knob)
+                     : follows_from_layout(param) ? add_layout(x)
                                                   : false;
         if (added && c->overridden[param]) added = add_overrides(x, param);
         if (!added) return false;
@@ -316,7 +359,7 @@ struct judged {
 
 static void begin(struct checker *c, const struct config *plan, struct judged *x)
 {
-    *x = (struct judged){.plan = plan, .cause = {.values = plan->knobs, .layout = true}};
+    *x = (struct judged){.plan = plan, .cause = {.values = plan->knobs, .layout = true, .fixed = true}};
     diags_init(&x->diags, c->arena);
     x->facts = checker_facts(c->arena, c->request, plan, &x->diags, c->scratch);
 }
@@ -326,19 +369,53 @@ static bool is_forbidden(struct checker *c, struct judged *x, bool *known)
 {
     const struct expr *which;
     bool forbidden = forbids(c, x->facts, &which);
-    struct search_of_cause search = {c, x->plan, x->facts, &x->cause};
+    struct search_of_cause search = {c, x->plan, x->facts, &x->cause, NULL, P_NONE};
     *known = forbidden && add_knobs(&search, which);
     return forbidden;
 }
 
-/* The id of the rule that refuses it; NULL: none does. */
-static const char *refusing_rule(struct checker *c, struct judged *x, bool *known)
+/* Counts a layout that a rule refused whatever the switches. */
+static void note_layout_rule(struct checker *c, const struct rule *rule)
+{
+    size_t i = 0;
+    while (i < c->layout_rules.n && c->layout_rules.items[i].rule != rule)
+        i++;
+    if (i == c->layout_rules.n)
+        *VEC_PUSH(c->arena, &c->layout_rules) = (struct layout_rule){.rule = rule};
+    c->layout_rules.items[i].refused++;
+}
+
+/* The rule that refuses it; NULL: none does. */
+static const struct rule *refusing_rule(struct checker *c, struct judged *x, bool *known)
 {
     rules_apply_overrides(c->request->rules, x->facts, c->scratch);
     const struct rule *failed = rule_subset_first_error(&c->rules, x->facts, c->scratch);
-    struct search_of_cause search = {c, x->plan, x->facts, &x->cause};
+    struct search_of_cause search = {c, x->plan, x->facts, &x->cause, NULL, P_NONE};
     *known = failed && find_cause(&search, failed);
-    return failed ? failed->id.p : NULL;
+    return failed;
+}
+
+/* Whether a rule refuses it for what it looks at, and that is the layout alone. */
+static bool refuses_layout(struct checker *c, struct judged *x, const struct rule *rule)
+{
+    struct search_of_cause search = {c, x->plan, x->facts, &x->cause, NULL, P_NONE};
+    x->cause = (struct cause){.values = x->plan->knobs, .layout = true, .fixed = true};
+    return rule_evaluate(rule, x->facts, c->scratch) == OUTCOME_FAIL &&
+           find_cause(&search, rule) && x->cause.layout;
+}
+
+/* The first of the rules that refuse layouts often that refuses this one; NULL: none does. */
+static const char *refusing_layout_rule(struct checker *c, struct judged *x)
+{
+    bool asked = false;
+    for (size_t i = 0; i < c->layout_rules.n; i++) {
+        const struct layout_rule *often = &c->layout_rules.items[i];
+        if (often->refused < REFUSES_OFTEN) continue;
+        if (!asked) rules_apply_overrides(c->request->rules, x->facts, c->scratch);
+        asked = true;
+        if (refuses_layout(c, x, often->rule)) return often->rule->id.p;
+    }
+    return NULL;
 }
 
 static const char *reject(void *context, const struct config *plan)
@@ -348,11 +425,23 @@ static const char *reject(void *context, const struct config *plan)
     struct judged x;
     bool known;
     begin(c, plan, &x);
-    const char *why = is_forbidden(c, &x, &known) ? FORBIDDEN : refusing_rule(c, &x, &known);
+    const char *why = is_forbidden(c, &x, &known) ? FORBIDDEN : NULL;
+    const struct rule *failed = why ? NULL : refusing_rule(c, &x, &known);
     arena_pop(c->arena, mark);
+    if (failed) why = failed->id.p;
     x.cause.why = why;
+    if (known && x.cause.fixed) c->obstacle = why;
     if (known) remember(c, &x.cause);
+    if (known && failed && x.cause.layout) note_layout_rule(c, failed);
     return why;
+}
+
+static bool asks_layouts(const struct checker *c)
+{
+    bool any = c->request->n_forbid > 0;
+    for (size_t i = 0; i < c->layout_rules.n; i++)
+        any = any || c->layout_rules.items[i].refused >= REFUSES_OFTEN;
+    return any;
 }
 
 static const char *barred(void *context, const struct config *plan)
@@ -361,10 +450,12 @@ static const char *barred(void *context, const struct config *plan)
     struct arena_mark mark = arena_mark(c->arena);
     struct judged x;
     bool known;
+    if (c->obstacle || !asks_layouts(c)) return c->obstacle;
     begin(c, plan, &x);
     bool forbidden = is_forbidden(c, &x, &known) && known && x.cause.layout;
+    const char *why = forbidden ? FORBIDDEN : refusing_layout_rule(c, &x);
     arena_pop(c->arena, mark);
-    return forbidden ? FORBIDDEN : NULL;
+    return why;
 }
 
 /* Whether an expression looks at what may differ between two plans of a question. */
@@ -447,10 +538,13 @@ void checker_limit(struct checker *c, struct rule_subset rules)
     c->rules = rules;
 }
 
-void checker_serve(struct checker *c, struct search_request *search)
+void checker_serve(struct checker *c, struct search_request *search, size_t n_pins)
 {
+    struct search_request *asked = arena_dup(c->arena, search, sizeof *search);
     search->reject = reject;
     search->refused = refused;
-    search->barred = c->request->n_forbid ? barred : NULL;
+    search->barred = barred;
     search->context = c;
+    asked->n_pinned = n_pins;
+    c->search = asked;
 }

@@ -15,8 +15,8 @@ struct checker *checker_new(struct arena *a, const struct plan_request *request,
                             struct forbid_tally *tally, struct arena *scratch);
 /* The rules that can differ between two plans; only these are asked. */
 void checker_limit(struct checker *c, struct rule_subset rules);
-/* Lets it judge the plans of a search. */
-void checker_serve(struct checker *c, struct search_request *search);
+/* Lets it judge the plans of a search, of whose pins the first so many are never left. */
+void checker_serve(struct checker *c, struct search_request *search, size_t n_pins);
 
 /* The request's facts with one plan's knobs. */
 struct facts *checker_facts(struct arena *a, const struct plan_request *request,

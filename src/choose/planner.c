@@ -328,7 +328,7 @@ static bool prepare(struct planner *p)
                                         .barred_batches = barred_batches(p),
                                         .exhaustive = request->exhaustive,
                                         .top = request->top};
-    checker_serve(p->checker, &p->search);
+    checker_serve(p->checker, &p->search, p->n_pins);
     check_batch(p);
     if (!request->no_playbook) add_recipes(p);
     return true;

@@ -45,6 +45,25 @@ bool space_is_switch(const struct decision *d)
     return searched && !d->size;
 }
 
+/* Whether the search may set a knob by a decision. */
+static bool may_set(const struct decision *d, const struct knob *knob)
+{
+    bool sets = decision_sets(d, knob->param);
+    for (const int *param = d->also; param && *param != P_NONE; param++)
+        sets = sets || *param == knob->param;
+    return sets && (d->values || space_is_switch(d));
+}
+
+bool space_is_fixed(const struct search_request *r, const struct knob *knob)
+{
+    bool open = knob->param == P_NONE || knob->kind == KNOB_SHARDED ||
+                knob->param == P_sequence_parallel;
+    if (knob->param != P_NONE && space_is_pinned(r, knob->param)) return true;
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
+        open = open || (may_set(d, knob) && !space_is_settled(r, d));
+    return !open;
+}
+
 /* Whether knobs have what is pinned as it was before, or as it is to be. */
 static bool agrees(const struct search_request *r, const struct knobs *before,
                    const struct knobs *k)

@@ -22,6 +22,8 @@ struct axis space_values(const struct search_request *r, const struct decision *
                          const struct knobs *k);
 /* Whether the search decides it beside the layout. */
 bool space_is_switch(const struct decision *d);
+/* Whether all plans of the search have a knob as its base has it, as far as is known. */
+bool space_is_fixed(const struct search_request *r, const struct knob *knob);
 /* What a switch can be beside all else that *c has: as it is first, then the moves of the search
    that change it and contradict no pin, in the order of the table. *c is given back as it was. */
 struct states space_states(const struct search_request *r, const struct decision *d,

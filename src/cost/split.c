@@ -140,7 +140,7 @@ static int stands_for(const struct split *s, double seconds)
 }
 
 /* Fills the chunks of an end's rank up to a level and says what is left; only the ends may be
-   empty. */
+   empty. What stands on an end may be less than none: layers in front that are shorter. */
 static int fill_end_to(const struct split *s, int rank, const int ends[2], int level,
                        uint16_t *decoders)
 {
@@ -160,7 +160,7 @@ static void fill_end(const struct split *s, int rank, uint16_t *decoders)
     int last = chunks_of(s) - 1, ends[] = {stands_for(s, s->first), stands_for(s, s->last)};
     int all = s->counts[rank] + (rank == 0 ? ends[0] : 0) + (rank == s->pp - 1 ? ends[1] : 0);
     int left = fill_end_to(s, rank, ends, all / s->vpp, decoders);
-    if (left < 0) left = fill_end_to(s, rank, ends, 0, decoders);
+    if (left < 0) left = fill_end_to(s, rank, ends, -s->layers, decoders); /* none but the least */
     for (; left > 0; left--) {
         int to = rank, shortest = INT_MAX;
         for (int i = rank; i <= last; i += s->pp) {

@@ -25,6 +25,15 @@ suggest 1 "take fp8_blockwise on Hopper" $large --precision mxfp8
 suggest 1 "fp8-needs-hopper" deepseek-v3 --gpus 256 --platform a100 --framework bridge --precision fp8_delayed
 suggest 0 "mxfp8" deepseek-v3 --gpus 256 --platform gb200 --framework bridge --precision mxfp8
 
+# nor are all plans tried that a rule refuses for what is pinned alone: without that, for minutes
+expect 1 "break a rule, the last one cross-entropy-fusion-not-te" timeout 20 "$moeplan" suggest $small --pin cross_entropy_fusion_impl=te
+expect 1 "break a rule, the last one bridge-local-graphs-of-layers" timeout 20 "$moeplan" suggest qwen3-30b-a3b --gpus 16 --platform h100 --framework bridge \
+    --framework-version 0.6 --pin cuda_graph_impl=local
+# or for its layout: about as many refusals as layouts, not as plans
+expect 1 "break a rule, the last one optimizer-instances-divide-" "$moeplan" suggest kimi-k2 --gpus 72 --platform h800 --framework bridge --task peft --no-playbook --format json \
+    --pin num_distributed_optimizer_instances=4
+grep -q " [0-9]\{1,3\} plans fit but break a rule" "$dir/out" || fail "layouts that a rule refuses are tried with every switch"
+
 # a pin keeps its value, and what goes with it follows
 suggest 0 "x vpp 3" $large --pin vpp=3 --why
 kept "overlap_grad_reduce: false" $small --pin overlap_grad_reduce=false

@@ -251,6 +251,17 @@ static void more_chunks_than_layers_are_no_split(void **state)
     assert_false(split_plan(plan_of(*state, "", 3, 3, 2), &slot));
 }
 
+/* As many chunks as a model has layers and ends: each has one, whatever those in front take. */
+static void short_layers_in_front_are_no_more_than_there_are(void **state)
+{
+    struct config *c =
+        plan_of(*state, EIGHT_EXPERTS ", moe_layer_freq: \"([0]*1+[1]*3)\"", 4, 3, 2);
+    c->model.dense_ffn = 64;
+    c->model.expert_ffn = 16384;
+    c->model.vocab = 128;
+    assert_split(c, "0 1 1 1 1 0");
+}
+
 static const struct CMUnitTest tests[] = {cmocka_unit_test(near_the_fastest),
                                           cmocka_unit_test(the_fastest_that_fits),
                                           cmocka_unit_test(no_split_is_below_the_floor),
@@ -258,5 +269,7 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(near_the_fastest),
                                           cmocka_unit_test(an_even_split_needs_no_layout),
                                           cmocka_unit_test(settings_that_say_the_split_are_kept),
                                           cmocka_unit_test(a_pattern_takes_no_layout),
-                                          cmocka_unit_test(more_chunks_than_layers_are_no_split)};
+                                          cmocka_unit_test(more_chunks_than_layers_are_no_split),
+                                          cmocka_unit_test(
+                                              short_layers_in_front_are_no_more_than_there_are)};
 UNIT_MAIN(tests)
