@@ -18,6 +18,7 @@ struct times {
         again;               /* seconds on the rank; again: what recomputation adds to backward */
     double repeat;           /* of `again`, what is not the host's */
     double heat, heat_again; /* seconds that throttling adds to both passes; to what is repeated */
+    double alone; /* seconds that both passes take longer with nothing to hide their exchange in */
     struct pass in_forward, in_backward; /* throttled, without recomputation */
 };
 
@@ -25,7 +26,7 @@ struct times {
 struct item {
     double forward, backward, again, heat, heat_again; /* struct times */
     struct pass busy; /* kernels and exposed communication of both passes, without recomputation */
-    double recompute, host;
+    double recompute, host, alone;
     double network; /* seconds of both passes' exchanges between domains, hidden or not */
 };
 
@@ -91,6 +92,11 @@ static bool has_second_in_flight(const struct knobs *k)
     return k->vpp > 1 || k->pp == 1;
 }
 
+static bool hides_in_second(const struct knobs *k)
+{
+    return k->overlap_ep && has_second_in_flight(k);
+}
+
 /* All that hide reads of the knobs. */
 unsigned time_way_to_hide(const struct knobs *k)
 {
@@ -107,7 +113,7 @@ unsigned time_way_to_hide(const struct knobs *k)
 static void hide(const struct timing *t, const struct knobs *k, struct pass *x)
 {
     double kernels = pass_kernels(x);
-    if (k->overlap_ep && has_second_in_flight(k))
+    if (hides_in_second(k))
         x->ep -= t->f.ep_hidden * fmin(x->ep, kernels);
     else if (k->shared_expert_overlap && t->config->model.shared_ffn > 0)
         x->ep -= t->f.shared_expert_hidden * fmin(x->ep, t->f.shared_expert_window * kernels);
@@ -179,6 +185,14 @@ static void add_repeated(const struct timing *t, const struct layer_time *l,
     x->repeat = fmax(0, shown(&both) - shown(&x->in_backward));
 }
 
+/* A pass with nothing to hide its exchange in. */
+static double unhidden(const struct timing *t, struct pass x, double exchange, bool waits)
+{
+    double heat;
+    x.ep = exchange;
+    return throttle(t, &x, waits, &heat);
+}
+
 static void times_of(const struct timing *t, const struct knobs *k, const struct layer_time *l,
                      struct times *x)
 {
@@ -186,11 +200,16 @@ static void times_of(const struct timing *t, const struct knobs *k, const struct
     x->in_forward = l->forward, x->in_backward = l->backward;
     hide(t, k, &x->in_forward);
     hide(t, k, &x->in_backward);
-    struct pass cool = x->in_backward;
+    struct pass first = x->in_forward, cool = x->in_backward;
     double more;
-    x->forward = throttle(t, &x->in_forward, waits, &x->heat) + l->syncs * t->f.sync_s;
+    x->forward = throttle(t, &x->in_forward, waits, &x->heat);
     x->backward = throttle(t, &x->in_backward, waits, &more);
     x->heat += more;
+    x->alone = 0;
+    if (hides_in_second(k) && l->forward.ep > 0)
+        x->alone = unhidden(t, first, l->forward.ep, waits) +
+                   unhidden(t, cool, l->backward.ep, waits) - x->forward - x->backward;
+    x->forward += l->syncs * t->f.sync_s;
     x->heat_again = x->again = x->repeat = 0;
     if (l->repeats) add_repeated(t, l, &cool, more, x);
     x->forward += offload_exposed(t, l, x->forward);
@@ -209,6 +228,7 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
                      .heat_again = s.heat_again,
                      .busy = s.in_forward,
                      .recompute = s.repeat,
+                     .alone = s.alone,
                      .network = between_domains(t, l)};
     pass_add(&x.busy, &s.in_backward, 1);
     x.host = x.forward + x.backward + x.again - shown(&x.busy) - x.recompute;
@@ -219,7 +239,7 @@ struct chunks {
     int n;
     double forward[LAYOUT_MAX_CHUNKS], backward[LAYOUT_MAX_CHUNKS];
     struct pass busy; /* of all chunks together */
-    double recompute, host, transfers, network, heat, all;
+    double recompute, host, transfers, network, heat, all, alone;
 };
 
 static void put(struct chunks *c, int at, const struct item *x, double count, double again)
@@ -229,6 +249,7 @@ static void put(struct chunks *c, int at, const struct item *x, double count, do
     pass_add(&c->busy, &x->busy, count);
     c->recompute += count * again * x->recompute;
     c->network += count * x->network;
+    c->alone += count * x->alone;
     c->heat += count * (x->heat + again * x->heat_again);
     c->host += count * (x->host - (1 - again) * (x->again - x->recompute));
 }
@@ -285,7 +306,7 @@ static bool chunks_of(const struct time_layers *l, const struct config *c, struc
     if (!config_layout(c, &layout)) return false;
     out->n = layout.n_chunks;
     out->busy = (struct pass){0};
-    out->recompute = out->host = out->network = out->heat = out->all = 0;
+    out->recompute = out->host = out->network = out->heat = out->all = out->alone = 0;
     for (int i = 0; i < out->n; i++) /* only what is used: the search asks thousands of times */
         out->forward[i] = out->backward[i] = 0;
     fill(l, c, &layout, out);
@@ -311,13 +332,18 @@ static double uneven_ramps(const struct knobs *k, const struct chunks *c)
 }
 
 /* While the busiest stage waits it draws little power, which lets the clocks of its next kernels
-   rise: of what throttling takes of a busy stage, as much is saved as it waits. */
+   rise: of what throttling takes of a busy stage, as much is saved as it waits.
+
+   Exchange that hides in another microbatch's passes is seen where there is none: in the first
+   forward and the last backward (megatron/core/pipeline_parallel/combined_1f1b.py). With virtual
+   stages a rank's warm-up is (vpp - 1) * pp + 1 chunks, and the longest way to it pp - 1 of others
+   (schedules.py, get_pp_rank_microbatches): as many as the model has. */
 static double schedule(const struct knobs *k, const struct chunks *c)
 {
     struct pipeline p = pipeline_of_knobs(k, c->n, c->forward, c->backward);
     double busy = (double)p.microbatches * pipeline_busiest(&p);
     double waits = pipeline_time(&p) - busy + uneven_ramps(k, c);
-    return knobs_schedules(k) * (busy + waits * (1 - c->heat / c->all));
+    return knobs_schedules(k) * (busy + waits * (1 - c->heat / c->all) + c->alone);
 }
 
 static void breakdown(const struct timing *t, const struct chunks *c, double times,
@@ -414,7 +440,8 @@ static bool estimate_step(const struct time_layers *l, const struct config *c,
     *out = (struct time_estimate){0};
     struct time_pass pass = pass_of(t, k, chunks);
     double n = (double)knobs_microbatches(k);
-    out->bubble = pass.seconds - straggling(t, k) * n * (chunks->all / k->pp);
+    double whole = n * (chunks->all / k->pp) + chunks->alone;
+    out->bubble = pass.seconds - straggling(t, k) * whole;
     add_around(t, c, &pass, out);
     return true;
 }
@@ -450,6 +477,7 @@ bool time_estimate_layers(const struct time_layers *l, const struct config *c,
     if (!estimate_step(l, c, &chunks, out)) return false;
     double n = (double)knobs_microbatches(k), times = straggling(t, k) * n / k->pp, p = k->pp - 1;
     breakdown(t, &chunks, times, out);
+    out->ep_exposed += straggling(t, k) * chunks.alone;
     out->bubble_fraction = p / ((double)knobs_scheduled(k) * chunks.n / k->pp + p);
     double tokens = (double)k->gbs * k->seq / (out->step * (double)k->gpus);
     out->tokens_per_s_per_gpu = tokens;

@@ -452,6 +452,36 @@ static void a_shared_expert_hides_half(void **state)
     assert_near(time_of(c).ep_exposed, 8 * 4 * (both - hidden), 1e-9);
 }
 
+/* Seconds that another microbatch's passes hide of a layer's exchange, there and back. */
+static double hidden_in_second(const struct layer_time *l)
+{
+    return 0.65 * (fmin(l->forward.ep, pass_kernels(&l->forward)) +
+                   fmin(l->backward.ep, pass_kernels(&l->backward)));
+}
+
+/* Another microbatch hides 0.65 of the exchange, but for the first forward and the last backward,
+   which nothing runs beside: the only ones of a step of one microbatch. With virtual stages the
+   first way through all of them is alone, and the last way back. */
+static void ends_of_a_step_hide_nothing(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    struct layer_time l = layer_of(c, moe_layer);
+    double both = 2 * l.forward.ep, hidden = hidden_in_second(&l);
+    coefficient(c, "ep_hidden", 0.65);
+    c->knobs.overlap_ep = true;
+    assert_true(hidden > 0 && hidden < both);
+    assert_near(time_of(c).ep_exposed, 8 * 4 * (both - hidden) + 4 * hidden, 1e-9);
+    assert_true(fabs(time_of(c).bubble) < 1e-12);
+    c->knobs.gbs = 8;
+    assert_near(time_of(c).ep_exposed, 4 * both, 1e-9);
+    c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 4\npp: 2\nvpp: 2\n");
+    coefficient(c, "ep_hidden", 0.65);
+    l = layer_of(c, moe_layer);
+    both = 2 * l.forward.ep, hidden = hidden_in_second(&l);
+    c->knobs.overlap_ep = true;
+    assert_near(time_of(c).ep_exposed, 8 * 4 * (both - hidden) + 4 * hidden, 1e-9);
+}
+
 /* ---- the step ---- */
 
 /* Parameters that are gathered: layers, embedding and head. What is left out, the final norm and
@@ -680,6 +710,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(hybridep_exchanges_with_itself),
     cmocka_unit_test(weights_are_quantised_each_step),
     cmocka_unit_test(a_shared_expert_hides_half),
+    cmocka_unit_test(ends_of_a_step_hide_nothing),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
     cmocka_unit_test(the_distributed_optimizer_reduces_and_gathers),
