@@ -52,6 +52,12 @@ bool str_is_any(struct str s, const char *words);
 bool str_among(struct str s, const struct str *list, size_t n);
 /* The part from byte `from` up to byte `to`; both are cut to the string's length. */
 struct str str_slice(struct str s, size_t from, size_t to);
+/* Of a name or a flag as programs have them: an ASCII letter, a digit, - or _. */
+static inline bool str_is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+}
 /* The bytes around the place `at` which are all of a kind. */
 struct str str_around(struct str s, size_t at, bool (*is_kind)(char c));
 /* Without ASCII blanks at either end. */

@@ -53,7 +53,7 @@ enum { REFUSES_OFTEN = 16 };
 struct checker {
     const struct plan_request *request;
     const struct search_request *search;
-    const char *obstacle; /* what refuses every plan; NULL: nothing that is known */
+    const char *obstacle;       /* what refuses every plan; NULL: nothing that is known */
     struct rule_subset rules;   /* those that can differ between two plans */
     struct forbid_tally *tally; /* of request->forbid */
     const bool *completed;      /* [param_count]: what rules set */
@@ -237,8 +237,7 @@ static bool is_asked(const struct search_of_cause *x, int param)
 static bool is_fixed(const struct search_of_cause *x, const struct knob *knob)
 {
     const struct search_request *search = x->checker->search;
-    return space_is_fixed(search, knob) &&
-           knob_same(knob, &search->base->knobs, &x->cause->values);
+    return space_is_fixed(search, knob) && knob_same(knob, &search->base->knobs, &x->cause->values);
 }
 
 static bool add_knob(const struct search_of_cause *x, const struct knob *knob)
@@ -259,14 +258,6 @@ static bool add_layout(const struct search_of_cause *x)
     for (int i = 0; i < LAYOUT_PARAMS; i++)
         all = add_knob(x, knob_of(layout_params[i])) && all;
     return all;
-}
-
-static bool sets(const struct rule *r, int param)
-{
-    bool found = false;
-    for (size_t i = 0; i < r->n_set; i++)
-        found = found || r->set[i].param == param;
-    return found;
 }
 
 static bool add_knobs(const struct search_of_cause *x, const struct expr *e);
@@ -309,10 +300,10 @@ static bool add_overrides(const struct search_of_cause *x, int param)
     struct search_of_cause inner = *x;
     bool all = true;
     inner.outer = x, inner.overridden = param;
-    for (size_t i = 0; i < rules->n && all; i++) {
-        const struct rule *r = rules->items[i];
-        if (r->role == ROLE_OVERRIDE && sets(r, param) && rule_is_for(r, x->facts))
-            all = add_override(&inner, r, param);
+    const struct rule_lane *lane = &rules->lanes[x->facts->framework];
+    for (size_t i = 0; i < lane->n_overrides && all; i++) {
+        const struct rule *r = rules->items[lane->overrides[i]];
+        if (rule_sets(r, param) && rule_is_for(r, x->facts)) all = add_override(&inner, r, param);
     }
     return all;
 }
@@ -359,7 +350,8 @@ struct judged {
 
 static void begin(struct checker *c, const struct config *plan, struct judged *x)
 {
-    *x = (struct judged){.plan = plan, .cause = {.values = plan->knobs, .layout = true, .fixed = true}};
+    *x = (struct judged){.plan = plan,
+                         .cause = {.values = plan->knobs, .layout = true, .fixed = true}};
     diags_init(&x->diags, c->arena);
     x->facts = checker_facts(c->arena, c->request, plan, &x->diags, c->scratch);
 }
@@ -400,8 +392,8 @@ static bool refuses_layout(struct checker *c, struct judged *x, const struct rul
 {
     struct search_of_cause search = {c, x->plan, x->facts, &x->cause, NULL, P_NONE};
     x->cause = (struct cause){.values = x->plan->knobs, .layout = true, .fixed = true};
-    return rule_evaluate(rule, x->facts, c->scratch) == OUTCOME_FAIL &&
-           find_cause(&search, rule) && x->cause.layout;
+    return rule_evaluate(rule, x->facts, c->scratch) == OUTCOME_FAIL && find_cause(&search, rule) &&
+           x->cause.layout;
 }
 
 /* The first of the rules that refuse layouts often that refuses this one; NULL: none does. */
@@ -513,10 +505,10 @@ static const bool *completed_params(struct arena *a, const struct rule_set *rule
 static const bool *overridden_params(struct arena *a, const struct plan_request *request)
 {
     bool *overridden = ARENA_ARRAY(a, bool, param_count);
-    for (size_t i = 0; i < request->rules->n; i++) {
-        const struct rule *r = request->rules->items[i];
-        if (r->role != ROLE_OVERRIDE || !rule_is_for(r, request->facts)) continue;
-        for (size_t j = 0; j < r->n_set; j++)
+    const struct rule_lane *lane = &request->rules->lanes[request->facts->framework];
+    for (size_t i = 0; i < lane->n_overrides; i++) {
+        const struct rule *r = request->rules->items[lane->overrides[i]];
+        for (size_t j = 0; j < r->n_set && rule_is_for(r, request->facts); j++)
             overridden[r->set[j].param] = true;
     }
     return overridden;

@@ -71,19 +71,18 @@ static void measure(struct search *s, struct variant *v)
     v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0), 1);
 }
 
-static bool is_slower(const struct variant *v, const struct variant *other, int n_kinds)
+static bool is_slower(const struct variant *v, const struct variant *other)
 {
-    const struct time_rates *a = v->rates[0], *b = other->rates[0];
     if (v->wish < other->wish || (other->risky && !v->risky)) return false;
-    for (int i = 0; i < n_kinds; i++)
-        if (a->kinds[i] < b->kinds[i]) return false;
-    return a->embedding >= b->embedding && a->head >= b->head && a->mtp >= b->mtp &&
-           a->slow >= b->slow && a->fixed >= b->fixed && a->cooled >= b->cooled;
+    const double *a = (const double *)v->rates[0], *b = (const double *)other->rates[0];
+    bool slower = true;
+    for (size_t i = 0; i < sizeof **v->rates / sizeof *a; i++)
+        slower = slower && a[i] >= b[i];
+    return slower;
 }
 
 static void compare(struct search *s, struct group *g)
 {
-    int n_kinds = s->c.model.n_kinds;
     for (size_t i = 0; i < g->n_variants; i++) {
         struct variant *v = &g->variants[i];
         v->slower = ARENA_ARRAY(s->arena, bool, g->n_variants);
@@ -91,7 +90,7 @@ static void compare(struct search *s, struct group *g)
         while (first > 0 && g->variants[first - 1].seconds == v->seconds)
             first--;
         for (size_t j = first; j < g->n_variants; j++)
-            v->slower[j] = j == i || is_slower(&g->variants[j], v, n_kinds);
+            v->slower[j] = j == i || is_slower(&g->variants[j], v);
     }
 }
 

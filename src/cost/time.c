@@ -30,27 +30,6 @@ struct item {
     double network; /* seconds of both passes' exchanges between domains, hidden or not */
 };
 
-static void rate_ends(const struct config *c, struct time_layers *l);
-
-void time_layers_init(const struct config *c, struct time_layers *out)
-{
-    time_layers_init_known(c, NULL, out);
-}
-
-void time_layers_init_known(const struct config *c, struct known_kernels *known,
-                            struct time_layers *out)
-{
-    out->timing = timing_of_known(c, known);
-    for (int i = 0; i < c->model.n_kinds; i++)
-        out->kinds[i] = layer_time(&out->timing, c->model.kinds[i]);
-    out->embedding = layer_embedding(&out->timing);
-    out->vision = layer_vision(&out->timing);
-    out->head = layer_head(&out->timing);
-    out->mtp = (struct layer_time){0};
-    if (c->model.mtp_layers > 0) out->mtp = layer_mtp(&out->timing, out->kinds, &out->head);
-    rate_ends(c, out);
-}
-
 /* The parts around the layers are never repeated, an MTP depth's layers are. */
 void time_layers_repeat(const struct time_layers *other, const struct config *c,
                         struct time_layers *out)
@@ -516,17 +495,34 @@ static double rate(const struct time_layers *l, const struct knobs *k,
 }
 
 /* What stands at the ends of the model is never repeated and exchanges nothing between experts. */
-static void rate_ends(const struct config *c, struct time_layers *l)
+static struct end_rates end_rates(const struct config *c, const struct time_layers *l,
+                                  bool tp_overlap)
 {
     struct knobs k = c->knobs;
-    for (int i = 0; i < 2; i++) {
-        k.tp_comm_overlap = i;
-        l->ends[i].embedding = rate(l, &k, &l->embedding);
-        if (c->model.vision_layers > 0) l->ends[i].embedding += rate(l, &k, &l->vision);
-        l->ends[i].head = rate(l, &k, &l->head);
-        if (k.tp == 1) l->ends[1] = l->ends[0];
-        if (k.tp == 1) return;
-    }
+    k.tp_comm_overlap = tp_overlap;
+    struct end_rates x = {rate(l, &k, &l->embedding), rate(l, &k, &l->head)};
+    if (c->model.vision_layers > 0) x.embedding += rate(l, &k, &l->vision);
+    return x;
+}
+
+void time_layers_init(const struct config *c, struct time_layers *out)
+{
+    time_layers_init_known(c, NULL, out);
+}
+
+void time_layers_init_known(const struct config *c, struct known_kernels *known,
+                            struct time_layers *out)
+{
+    out->timing = timing_of_known(c, known);
+    for (int i = 0; i < c->model.n_kinds; i++)
+        out->kinds[i] = layer_time(&out->timing, c->model.kinds[i]);
+    out->embedding = layer_embedding(&out->timing);
+    out->vision = layer_vision(&out->timing);
+    out->head = layer_head(&out->timing);
+    out->mtp = (struct layer_time){0};
+    if (c->model.mtp_layers > 0) out->mtp = layer_mtp(&out->timing, out->kinds, &out->head);
+    out->ends[0] = end_rates(c, out, false);
+    out->ends[1] = c->knobs.tp > 1 ? end_rates(c, out, true) : out->ends[0];
 }
 
 /* Of an item that is nothing but tensor cores' work, which no item is hotter than. */

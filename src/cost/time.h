@@ -12,9 +12,9 @@
 struct time_layers {
     struct timing timing; /* its `config` must outlive it */
     struct layer_time embedding, vision, head, mtp;
-    struct {
+    struct end_rates {
         double embedding, head;
-    } ends[2]; /* struct time_rates; [1]: with TP exchange overlapped */
+    } ends[2]; /* as in struct time_rates; [1]: with TP exchange overlapped */
     struct layer_time kinds[MODEL_MAX_KINDS];
 };
 
@@ -48,11 +48,12 @@ double time_step_of(const struct time_layers *l, const struct config *c,
 
 /* Seconds that one item of a chunk takes on its rank, forward and backward with recomputation,
    communication hidden as the knobs of `c` allow. A rank needs at least microbatches times the sum
-   of its items: the search's lower bound. Kinds that the model has not are 0. */
+   of its items: the search's lower bound. Kinds that the model has not are 0. All of them doubles,
+   of which each makes a step longer the larger it is. */
 struct time_rates {
     double kinds[MODEL_MAX_KINDS], embedding, head, mtp;
-    double slow,
-        fixed;     /* factor of the slowest of many ranks; seconds of a step beside its pipeline */
+    double slow;   /* factor of the slowest of many ranks */
+    double fixed;  /* seconds of a step beside its pipeline */
     double cooled; /* part of what a rank waits that the step shows at least */
 };
 /* Seconds of a pipeline whose ranks are busy for `busy` in the mean and which takes `whole` at

@@ -105,20 +105,14 @@ static void add_spelling(const struct param *p, enum framework framework, struct
     buf_add_char(out, '\n');
 }
 
-static bool decides(const struct rule *r, int param)
-{
-    for (size_t i = 0; r->role == ROLE_CHECK && i < r->n_set; i++)
-        if (r->set[i].param == param) return true;
-    return false;
-}
-
 /* Rules of one kind: those that decide it, or those that find fault with it. */
 static void add_rules(int param, const struct rule_set *set, bool guides, struct buf *out)
 {
     bool any = false;
     for (size_t i = 0; i < set->n; i++) {
         const struct rule *r = set->items[i];
-        if (guides ? !decides(r, param) : r->parameter != param || r->advice) continue;
+        bool decides = r->role == ROLE_CHECK && rule_sets(r, param);
+        if (guides ? !decides : r->parameter != param || r->advice) continue;
         if (!any) buf_printf(out, "\n## %s\n\n", guides ? "What decides it" : "Rules about it");
         any = true;
         buf_printf(out, "- `%.*s` (%s): %.*s\n", STR_ARG(r->id), severity_name(r->severity),

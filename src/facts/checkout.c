@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/checkout.h"
 
-#include <ctype.h>
-
 #include "base/io.h"
 #include "base/num.h"
 #include "base/path.h"
@@ -114,18 +112,13 @@ bool checkout_is_older(struct arena *a, const struct diags *diags, uint32_t sour
 
 /* ---- words of a checkout ---- */
 
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '-';
-}
-
 size_t checkout_find(struct str text, struct str word)
 {
     for (size_t from = 0; from < text.n && word.n;) {
         size_t at = from + str_find_str(str_slice(text, from, text.n), word), to = at + word.n;
         if (at == text.n) break;
-        bool begins = at == 0 || !is_word_char(text.p[at - 1]);
-        if (begins && (to == text.n || !is_word_char(text.p[to]))) return at;
+        bool begins = at == 0 || !str_is_name_char(text.p[at - 1]);
+        if (begins && (to == text.n || !str_is_name_char(text.p[to]))) return at;
         from = to;
     }
     return text.n;
@@ -140,7 +133,7 @@ static bool mentions(struct str text, struct str word)
 static struct str take_word(struct str *rest)
 {
     size_t n = 0;
-    while (n < rest->n && is_word_char(rest->p[n]))
+    while (n < rest->n && str_is_name_char(rest->p[n]))
         n++;
     struct str word = str_slice(*rest, 0, n);
     *rest = str_slice(*rest, n + 1, rest->n);

@@ -20,17 +20,11 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
-}
-
 /* The word of flag letters at text[at]. */
 static struct str flag_at(struct str text, size_t at)
 {
     size_t to = at;
-    while (to < text.n && is_name_char(text.p[to]))
+    while (to < text.n && str_is_name_char(text.p[to]))
         to++;
     return str_slice(text, at, to);
 }
@@ -41,7 +35,7 @@ static int count_flags(struct str text, int most)
 {
     int n = 0;
     for (size_t i = 0; i + 2 < text.n && n < most; i++) {
-        if (text.p[i] != '-' || text.p[i + 1] != '-' || (i > 0 && is_name_char(text.p[i - 1])))
+        if (text.p[i] != '-' || text.p[i + 1] != '-' || (i > 0 && str_is_name_char(text.p[i - 1])))
             continue;
         struct str flag = flag_at(text, i);
         i += flag.n;

@@ -20,11 +20,6 @@ struct slips {
     size_t n, looks;
 };
 
-static bool is_name_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '-' || c == '_';
-}
-
 /* Whether a pattern of case ends here: what is in front is an option of the script's own. */
 static bool ends_pattern(struct str text, size_t at)
 {
@@ -40,7 +35,7 @@ static struct str flag_at(struct str text, size_t at)
     if (text.p[at] != '-' || (at && !strchr(" \t\n\"'(", text.p[at - 1]))) return none;
     size_t to = at + 1 + (at + 1 < text.n && text.p[at + 1] == '-'), from = to;
     if (to == text.n || !isalpha((unsigned char)text.p[to])) return none;
-    while (to < text.n && is_name_char(text.p[to]))
+    while (to < text.n && str_is_name_char(text.p[to]))
         to++;
     bool ends = (to == text.n || strchr(" \t\n\"'\\=", text.p[to])) && !ends_pattern(text, to);
     struct str parts = str_slice(text, from, to);

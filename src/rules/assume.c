@@ -70,8 +70,7 @@ bool rules_plans_silent(const struct rule_set *set, enum framework framework, in
     const struct rule_lane *lane = &set->lanes[framework];
     for (size_t i = 0; i < lane->n_assumptions; i++) {
         const struct rule *r = set->items[lane->assumptions[i]];
-        for (size_t k = 0; r->plans_silent && k < r->n_set; k++)
-            if (r->set[k].param == param) return true;
+        if (r->plans_silent && rule_sets(r, param)) return true;
     }
     return false;
 }

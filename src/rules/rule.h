@@ -158,6 +158,8 @@ enum outcome {
 
 /* Whether the record is about the facts' framework and version. */
 bool rule_is_for(const struct rule *r, const struct facts *f);
+/* Whether a parameter is among those that the record sets, or decides. */
+bool rule_sets(const struct rule *r, int param);
 /* One rule on one set of facts, whatever their framework and version: conditions first (false wins
    over unknown, unknown over an error), then the rule. A record without a rule fails, that is
    fires, when its conditions hold. `scratch` is used and not kept; it must not be the facts'

@@ -12,6 +12,14 @@ bool rule_is_for(const struct rule *r, const struct facts *f)
     return range->applies && (all || version_between(f->version, range->from, range->to));
 }
 
+bool rule_sets(const struct rule *r, int param)
+{
+    bool found = false;
+    for (size_t i = 0; i < r->n_set; i++)
+        found = found || r->set[i].param == param;
+    return found;
+}
+
 static enum outcome truth(struct value v)
 {
     if (v.kind == VALUE_BOOL) return v.b ? OUTCOME_PASS : OUTCOME_FAIL;

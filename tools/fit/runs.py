@@ -40,6 +40,9 @@ CLUSTER_SD = 0.03   # of the pace of a publisher's cluster, where several publis
 NOISE = 0.025
 WEIGHTS = {'runs.jsonl': 3}   # runs of training proper count for more than a benchmark's races
 HELD = 1e-4   # log sd of what stays at its prior
+# What is left out together.
+WAYS = {'model and chip': lambda r: (r['name'], r['chip']), 'model': lambda r: r['name'], 'chip': lambda r: r['chip'],
+        'cluster': lambda r: r['cluster']}
 WITHIN = 1.645   # standard deviations that hold nine of ten
 FEWEST = 15   # runs that make a class
 LEAST_ERROR = 0.03   # log sd below which no class of runs is said to be known: identical runs differ by that
@@ -157,6 +160,7 @@ class Fit:
             self.p.slopes()
             self.normal = self.settle(None)
         self.p.base = self.p.predict(self.p.values())
+        self.errors_by_width = {}
         self.errors = self.shipped(self.p.theta)
         return self
 
@@ -205,17 +209,19 @@ class Fit:
             inside[key(r)].add(i)
         return inside.values()
 
-    def left_out(self, key):
-        """Each group's errors from a fit without it, of the width of deviations that the others choose: nothing of the group is in
-        its own figure."""
-        errors, result = self.by_width(key), {}
-        for inside in self.groups(key):
+    def left_out(self, way):
+        """The errors of each group of a way from a fit without it, of the width of deviations that the others choose: nothing of the
+        group is in its own figure."""
+        errors, result = self.by_width(way), {}
+        for inside in self.groups(WAYS[way]):
             best = self.best_width(errors, inside)
             result.update({i: e for i, e in errors[best].items() if i in inside})
         return result
 
-    def by_width(self, key):
-        return {w: self.left_out_at(w, key) for w in WIDTHS}
+    def by_width(self, way):
+        if way not in self.errors_by_width:
+            self.errors_by_width[way] = {w: self.left_out_at(w, WAYS[way]) for w in WIDTHS}
+        return self.errors_by_width[way]
 
     @staticmethod
     def best_width(errors, without=()):
@@ -336,10 +342,10 @@ def errors_of(fit, made):
     for (own, name), (value, sd, _) in made.items():
         shipped[own][name] = value, sd
     alone, classes = intervals(fit, shipped)
-    left = fit.left_out(lambda r: (r['name'], r['chip']))
+    left = fit.left_out('model and chip')
     errors = model_errors(left, alone, classes, fit.rows)
     holds('intervals of runs left out by (model, chip)', left, alone, errors, classes)
-    new = fit.left_out(lambda r: r['chip'])
+    new = fit.left_out('chip')
     beyond = {i: math.hypot(alone[i], errors[classes[i]][0]) for i in new}
     chip = max(x for x, n in model_errors(new, beyond, classes, fit.rows).values() if n >= FEWEST)   # holds in each class
     holds('of runs left out by chip', new, alone, errors, classes, chip)
@@ -356,13 +362,9 @@ def differing(made, platforms):
             for (own, name), (value, _, _) in sorted(made.items()) if f'{platforms.stated.get((own, name), math.nan):.4g}' != f'{value:.4g}']
 
 
-WAYS = (('model and chip', lambda r: (r['name'], r['chip'])), ('model', lambda r: r['name']), ('chip', lambda r: r['chip']),
-        ('cluster', lambda r: r['cluster']))
-
-
 def other_width(fit):
     """Whether CHIPS states another width of deviations than all runs, left out by (model, chip), choose."""
-    best = fit.best_width(fit.by_width(WAYS[0][1]))
+    best = fit.best_width(fit.by_width('model and chip'))
     return [f'CHIPS: runs left out choose {best:g} times its widths of deviations'] if best != 1.0 else []
 
 
@@ -371,8 +373,8 @@ def table(fit):
     lines = ['/* SPDX-License-Identifier: Apache-2.0 */', '/* Written by tools/fit/runs.py --write: errors of the step time of runs left out of its fit. */',
              '#ifndef MOEPLAN_CMD_LEFT_OUT_H', '#define MOEPLAN_CMD_LEFT_OUT_H', '',
              '/* data, what was left out at a time, runs, median and 0.9 quantile of the relative error */', '#define LEFT_OUT(X)'.ljust(99) + '\\']
-    for way, key in WAYS:
-        left = fit.left_out(key)
+    for way in WAYS:
+        left = fit.left_out(way)
         for file in sorted({r['file'] for r in fit.rows}, reverse=True):
             errors = [math.expm1(abs(e)) for i, e in left.items() if fit.rows[i]['file'] == file]
             lines.append(f'    X("{file[:-len(".jsonl")]}", "{way}", {len(errors)}, {quantile(errors, 0.5):.3f}, {quantile(errors, 0.9):.3f})'.ljust(99) + '\\')
@@ -384,11 +386,11 @@ def report(fit, names):
     for j, k in enumerate(fit.p.keys):
         print(f'  {str(k):40s} {fit.p.values()[k]:.4g} (from {fit.p.start[k]:.4g}) n={fit.p.felt(j)}')
     tell('fitted', fit.errors, fit.rows, names)
-    for title, key in WAYS:
-        left = fit.left_out(key)
-        tell('left out by ' + title, left, fit.rows, names)
+    for way, key in WAYS.items():
+        left = fit.left_out(way)
+        tell('left out by ' + way, left, fit.rows, names)
         if '--rows' in sys.argv:
-            groups(title, left, fit.rows, key)
+            groups(way, left, fit.rows, key)
     if '--rows' in sys.argv:
         for i in sorted(fit.errors, key=lambda i: -abs(fit.errors[i]))[:40]:
             r = fit.rows[i]
