@@ -63,6 +63,13 @@ expect 0 "0 errors" "$moeplan" validate am/examples/r.yaml
 expect 1 "error[import-path]" "$moeplan" validate am/examples/bad.yaml
 expect 1 "error[import-path]" "$moeplan" validate alone.yaml
 expect 0 "mine.py beside this file has it" "$moeplan" validate copied.yaml
+# and it may have classes before the release that it names had them
+mkdir -p am/nemo_automodel/_transformers
+printf 'MAJOR = 0\nMINOR = 3\n' >am/nemo_automodel/package_info.py
+printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n  pretrained_model_name_or_path: zai-org/GLM-4.7-Flash\ndistributed: {strategy: fsdp2, ep_size: 8}\nstep_scheduler: {global_batch_size: 8, local_batch_size: 1}\n' >am/examples/moe.yaml
+expect 1 "error[expert-parallel-class]" "$moeplan" validate am/examples/moe.yaml
+printf 'x = ("Glm4MoeLiteForCausalLM",)\n' >am/nemo_automodel/_transformers/registry.py
+expect 0 "0 errors" "$moeplan" validate am/examples/moe.yaml
 
 # what the parser of a fork's checkout adds is no slip
 mkdir -p fork/megatron/core fork/megatron/training
@@ -141,6 +148,8 @@ expect 0 "warning[heads-left-over]" "$moeplan" validate old/jobs/r.sh
 printf 'x = 1\n' >old/megatron/arguments.py
 expect 0 "info[heads-left-over]" "$moeplan" validate old/jobs/r.sh
 # the flags of a program that is known are as strict about letters; keys in its files are not
+script pretrain_gpt.py "$data --deepspeed --deepspeed_config ds.json --zero-stage 1 --Moe-Grouped-Gemm"
+expect 0 "did you mean --moe-grouped-gemm" "$moeplan" validate r.sh
 script pretrain_gpt.py "$data --deepspeed --deepspeed_config ds.json --zero-stage 1 --dataset-impl MMAP"
 expect 0 "'MMAP'" "$moeplan" validate r.sh
 
