@@ -530,6 +530,18 @@ static bool is_sure(const struct program *p, const struct doubt *doubt, struct s
            (parsed && str_is_any(rule, "value-for-switch|value-type|value-missing"));
 }
 
+/* A word that the program's own parser refuses: what it takes instead. */
+static void name_own_choices(struct facts *f, const struct doubt *doubt)
+{
+    const struct program_kind *kind = f->program.kind;
+    const struct program_setting *own = kind ? program_kind_own(kind, doubt->flag) : NULL;
+    if (!own || !own->n_choices || !doubt->choice) return;
+    if (program_setting_takes(own, doubt->value)) return;
+    struct diag *d = &f->diags->items[doubt->diag];
+    d->edits.n = 0;
+    diag_choices(f->diags, d, doubt->value, own->choices, own->n_choices);
+}
+
 /* What argparse of Megatron-LM's would refuse a fork may take, and a program with a parser of its
  * own mostly does, but for what nobody takes. */
 static void lessen_doubts(struct facts *f)
@@ -542,6 +554,7 @@ static void lessen_doubts(struct facts *f)
         enum severity most = holds ? SEVERITY_WARNING : SEVERITY_INFO;
         bool command = is_beside_training(&f->program) && str_is(d->rule, "value-unexpected");
         if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;
+        name_own_choices(f, doubt);
     }
 }
 

@@ -177,6 +177,12 @@ expect 2 "skipped" "$moeplan" validate vit.yaml
 printf 'model:\n  vit: {depth: 12}\ndistributed:\n  dp_outer: 1\n  tp_size: 1\n' >vit.yaml
 expect 1 "error[unknown-key]: distributed does not know the key dp_outer" "$moeplan" validate vit.yaml
 
+# a word that neither MindSpeed-LLM nor Megatron-LM takes; what is meant may be MindSpeed-LLM's own
+script pretrain_gpt.py "$data --tokenizer-type PretraindFromHF --tokenizer-name-or-path hop --use-fused-rmsnorm"
+expect 0 "did you mean PretrainedFromHF" "$moeplan" validate r.sh
+script pretrain_gpt.py "$data --tokenizer-type MagistralTokenizer --tokenizer-name-or-path hop --use-fused-rmsnorm"
+expect 0 "0 errors, 0 warnings" "$moeplan" validate r.sh
+
 # Megatron-DeepSpeed has the flags that DeepSpeed adds to its parser
 script pretrain_gpt.py "$data --deepspeed --deepspeed_config ds.json --zero-stage 1 --deepspeed-activation-checkpointing"
 expect 0 "flags of Megatron-DeepSpeed" "$moeplan" validate r.sh
