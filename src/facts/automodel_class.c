@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "facts/automodel.h"
+#include "facts/checkout.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 
@@ -190,6 +191,16 @@ static void fill_from_outside(struct facts *f, const struct automodel_class *cla
     fill(f, P_model_type, value_string(STR("")), "the description of the model class");
 }
 
+/* Whether AutoModel has the class where the file runs: at the release, or in the checkout around
+   it, which may be ahead of the release that it names. */
+static bool is_there(const struct facts *f, const struct automodel_class *class)
+{
+    if (class->releases & facts_release(f)) return true;
+    struct str registry = checkout_text(f->arena, f->diags, f->source, FRAMEWORK_AUTOMODEL,
+                                        STR("nemo_automodel/_transformers/registry.py"));
+    return checkout_find(registry, class->name) < registry.n;
+}
+
 void automodel_class_facts(struct facts *f)
 {
     const struct node *force_hf = node_at(f->document, STR("model.force_hf"));
@@ -204,7 +215,7 @@ void automodel_class_facts(struct facts *f)
         fill(f, P_automodel_has_backend, facts_get(f, P_automodel_is_custom_model)->value,
              "automodel.is_custom_model");
     if (!name.n || forced) return;
-    if (class && !(class->releases & facts_release(f))) {
+    if (class && !is_there(f, class)) {
         fill(f, P_model_type, value_string(class->model_type), "its class");
         class = NULL; /* a release before it: Hugging Face's own, whatever that offers */
     }

@@ -70,12 +70,13 @@ struct program program_of(struct str script)
 /* ---- by its flags ---- */
 
 /* Whether one name is the other but for a slip: what differs more is another flag. A dash for an
-   underscore is none. */
+   underscore is none, nor is a capital. */
 static bool is_slip(struct arena *a, struct str name, struct str near)
 {
     enum { LONG = 18 };
     size_t most = name.n >= LONG ? 2 : 1;
-    return edit_is_slip(str_exchange(a, name, '_', '-'), str_exchange(a, near, '_', '-'), most);
+    struct str plain = str_exchange(a, str_lower(a, name), '_', '-');
+    return edit_is_slip(plain, str_exchange(a, str_lower(a, near), '_', '-'), most);
 }
 
 /* Looking for the nearest of two thousand names takes long: enough for the first findings. */
@@ -86,7 +87,9 @@ static struct str find_nearest(const struct facts *f, const struct stranger *s, 
     struct str none = {"", 0};
     if (s->gone.n || number + f->diags->n >= MOST_SUGGESTIONS) return none;
     if (!str_starts(s->name, STR("-"))) return param_nearest(s->name);
-    return param_nearest_key(FRAMEWORK_MEGATRON, s->name);
+    struct str plain = str_lower(f->arena, s->name);
+    bool there = param_find_key(FRAMEWORK_MEGATRON, plain, NULL) >= 0; /* in other letters */
+    return there ? plain : param_nearest_key(FRAMEWORK_MEGATRON, s->name);
 }
 
 /* The name that a stranger may be a slip of, looked for when it is first asked for; `near` has one
@@ -114,24 +117,33 @@ static bool is_elsewhere(struct str name)
     return false;
 }
 
+/* The flag that makes a destination; empty: the name is a flag. */
+static struct str flag_of(struct arena *a, struct str name)
+{
+    if (str_starts(name, STR("-"))) return (struct str){"", 0};
+    return arena_printf(a, "--%.*s", STR_ARG(str_exchange(a, name, '_', '-')));
+}
+
 /* Notes which flags and words the program takes as it lies in the file's own repository: a fork's
    scripts use its own parser. Of a checkout before all known releases it says too what was
    deprecated then. */
 static void find_here(struct facts *f)
 {
     struct program *p = &f->program;
-    size_t n = p->strangers.n;
-    struct sought *all = ARENA_ARRAY(f->arena, struct sought, n + p->doubts.n);
-    for (size_t i = 0; i < n; i++)
+    size_t n = p->strangers.n, end = n + p->doubts.n;
+    struct sought *all = ARENA_ARRAY(f->arena, struct sought, end + n);
+    for (size_t i = 0; i < n; i++) {
         all[i].flag = p->strangers.items[i].name;
+        all[end + i].flag = flag_of(f->arena, all[i].flag);
+    }
     for (size_t i = 0; i < p->doubts.n; i++) {
         const struct doubt *d = &p->doubts.items[i];
         all[n + i] = (struct sought){.flag = d->flag, .value = d->choice ? d->value : STR("")};
     }
-    launched_seek(f->arena, f->diags, f->source, p->script, all, n + p->doubts.n);
+    launched_seek(f->arena, f->diags, f->source, p->script, all, end + n);
     for (size_t i = 0; i < n; i++) {
-        p->strangers.items[i].here = all[i].found;
-        if (all[i].found) p->strangers.items[i].gone = STR("");
+        p->strangers.items[i].here = all[i].found || all[end + i].found;
+        if (p->strangers.items[i].here) p->strangers.items[i].gone = STR("");
     }
     bool older = p->doubts.n && checkout_is_older(f->arena, f->diags, f->source, f->framework);
     for (size_t i = 0; i < p->doubts.n; i++) {
@@ -437,7 +449,8 @@ static struct str slip_of(const struct facts *f, struct str *near, size_t i, siz
     struct str name = f->program.strangers.items[i].name, found = nearest(f, near, i);
     if (!is_slip(f->arena, name, found) && f->program.kind)
         found = program_kind_nearest(f->program.kind, name);
-    bool begins = name_begin(name) == name_begin(found); /* --patch-size is no --batch-size */
+    bool begins = name_begin(str_lower(f->arena, name)) ==
+                  name_begin(str_lower(f->arena, found)); /* --patch-size is no --batch-size */
     bool other = begins && !str_eq(name, found); /* a key of another framework's is no slip */
     return other && is_slip(f->arena, name, found) ? found : none;
 }
@@ -517,6 +530,18 @@ static bool is_sure(const struct program *p, const struct doubt *doubt, struct s
            (parsed && str_is_any(rule, "value-for-switch|value-type|value-missing"));
 }
 
+/* A word that the program's own parser refuses: what it takes instead. */
+static void name_own_choices(struct facts *f, const struct doubt *doubt)
+{
+    const struct program_kind *kind = f->program.kind;
+    const struct program_setting *own = kind ? program_kind_own(kind, doubt->flag) : NULL;
+    if (!own || !own->n_choices || !doubt->choice) return;
+    if (program_setting_takes(own, doubt->value)) return;
+    struct diag *d = &f->diags->items[doubt->diag];
+    d->edits.n = 0;
+    diag_choices(f->diags, d, doubt->value, own->choices, own->n_choices);
+}
+
 /* What argparse of Megatron-LM's would refuse a fork may take, and a program with a parser of its
  * own mostly does, but for what nobody takes. */
 static void lessen_doubts(struct facts *f)
@@ -529,6 +554,7 @@ static void lessen_doubts(struct facts *f)
         enum severity most = holds ? SEVERITY_WARNING : SEVERITY_INFO;
         bool command = is_beside_training(&f->program) && str_is(d->rule, "value-unexpected");
         if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;
+        name_own_choices(f, doubt);
     }
 }
 

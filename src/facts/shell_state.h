@@ -144,7 +144,8 @@ struct shell {
     size_t steps, work;
     enum shell_halt halt; /* nothing runs until its end is reached */
     uint32_t doubt; /* 1 + the quote that was closed by one that looks like the beginning of another
-                       text, and so were all since; 0: none */
+                       text, and so were all of its kind since; 0: none */
+    char doubt_kind;
     bool failed;
     uint32_t failed_at;
     const char *failed_rule, *failure;

@@ -433,8 +433,11 @@ static void doubt_quote(struct shell *sh, size_t open)
     bool lines = memchr(p + open, '\n', close - open);
     bool begins = strchr(" \t\n(,[{", p[close - 1]) && !shell_ends_word(shell_peek(sh, 1));
     bool opens = begins || p[close - 1] == '=';
-    if (!opens && (lines || close > open + 1)) sh->doubt = 0;
-    if (opens && lines && !sh->doubt) sh->doubt = sh->in.text.at[open] + 1;
+    bool same = sh->doubt_kind == p[close]; /* quotes of the other kind still stand in pairs */
+    if (same && !opens && (lines || close > open + 1)) sh->doubt = 0;
+    if (!opens || !lines || sh->doubt) return;
+    sh->doubt = sh->in.text.at[open] + 1;
+    sh->doubt_kind = p[close];
 }
 
 /* The last double quote of the line [from, to), when it has an odd number of them, escaped ones

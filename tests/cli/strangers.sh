@@ -63,6 +63,13 @@ expect 0 "0 errors" "$moeplan" validate am/examples/r.yaml
 expect 1 "error[import-path]" "$moeplan" validate am/examples/bad.yaml
 expect 1 "error[import-path]" "$moeplan" validate alone.yaml
 expect 0 "mine.py beside this file has it" "$moeplan" validate copied.yaml
+# and it may have classes before the release that it names had them
+mkdir -p am/nemo_automodel/_transformers
+printf 'MAJOR = 0\nMINOR = 3\n' >am/nemo_automodel/package_info.py
+printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n  pretrained_model_name_or_path: zai-org/GLM-4.7-Flash\ndistributed: {strategy: fsdp2, ep_size: 8}\nstep_scheduler: {global_batch_size: 8, local_batch_size: 1}\n' >am/examples/moe.yaml
+expect 1 "error[expert-parallel-class]" "$moeplan" validate am/examples/moe.yaml
+printf 'x = ("Glm4MoeLiteForCausalLM",)\n' >am/nemo_automodel/_transformers/registry.py
+expect 0 "0 errors" "$moeplan" validate am/examples/moe.yaml
 
 # what the parser of a fork's checkout adds is no slip
 mkdir -p fork/megatron/core fork/megatron/training
@@ -72,6 +79,8 @@ cp r.sh fork/
 expect 1 "error[unknown-key]" "$moeplan" validate fork/r.sh
 printf 'group.add_argument("--num-expert", type=int)\n' >fork/megatron/training/arguments.py
 expect 0 "info[fork-flags]: --num-expert is a flag of this checkout" "$moeplan" validate fork/r.sh
+printf '{"data_path": "x", "num_expert": 8, "vocab_file": "v", "merge_file": "m"}\n' >fork/data.json
+expect 0 "num_expert is a flag of this checkout" "$moeplan" validate fork/data.json
 
 # nor what the launched script adds, or a module of the repository that it imports, wherever the launch says it lies
 mkdir -p own/jobs own/src/train own/hop/flags
@@ -141,6 +150,8 @@ expect 0 "warning[heads-left-over]" "$moeplan" validate old/jobs/r.sh
 printf 'x = 1\n' >old/megatron/arguments.py
 expect 0 "info[heads-left-over]" "$moeplan" validate old/jobs/r.sh
 # the flags of a program that is known are as strict about letters; keys in its files are not
+script pretrain_gpt.py "$data --deepspeed --deepspeed_config ds.json --zero-stage 1 --Moe-Grouped-Gemm"
+expect 0 "did you mean --moe-grouped-gemm" "$moeplan" validate r.sh
 script pretrain_gpt.py "$data --deepspeed --deepspeed_config ds.json --zero-stage 1 --dataset-impl MMAP"
 expect 0 "'MMAP'" "$moeplan" validate r.sh
 
@@ -165,6 +176,12 @@ printf 'model:\n  vit: {depth: 12}\ndistributed:\n  dp_outer: 1\n  cp: 1\noptimi
 expect 2 "skipped" "$moeplan" validate vit.yaml
 printf 'model:\n  vit: {depth: 12}\ndistributed:\n  dp_outer: 1\n  tp_size: 1\n' >vit.yaml
 expect 1 "error[unknown-key]: distributed does not know the key dp_outer" "$moeplan" validate vit.yaml
+
+# a word that neither MindSpeed-LLM nor Megatron-LM takes; what is meant may be MindSpeed-LLM's own
+script pretrain_gpt.py "$data --tokenizer-type PretraindFromHF --tokenizer-name-or-path hop --use-fused-rmsnorm"
+expect 0 "did you mean PretrainedFromHF" "$moeplan" validate r.sh
+script pretrain_gpt.py "$data --tokenizer-type MagistralTokenizer --tokenizer-name-or-path hop --use-fused-rmsnorm"
+expect 0 "0 errors, 0 warnings" "$moeplan" validate r.sh
 
 # Megatron-DeepSpeed has the flags that DeepSpeed adds to its parser
 script pretrain_gpt.py "$data --deepspeed --deepspeed_config ds.json --zero-stage 1 --deepspeed-activation-checkpointing"

@@ -530,6 +530,9 @@ static void open_quotes_are_found_where_they_open(void **state)
         state, HEAD "A=\"one\"\nB=\"two\nC=\"three\"\nD=\"\n  four\n\"\n" LAUNCH "\n--swiglu\n");
     assert_found(f, "shell-syntax", 3);
     assert_fact(f, "seq_length", "unknown");
+    f = script(state, HEAD "A=(\n  --save-interval '20\n)\nN=$(tr ',' '\\n')\n"
+                           "B='{\"x\": \"y z\"}'\n" LAUNCH "\n");
+    assert_found(f, "shell-syntax", 3);
 }
 
 static void brackets_end_where_a_shell_ends_them(void **state)
