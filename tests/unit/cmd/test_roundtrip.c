@@ -349,7 +349,7 @@ static void every_move_is_said(void **state)
                      {"qwen3-235b-a22b", "gb200", "bf16", "throughput", FRAMEWORK_MEGATRON, 0},
                      {"qwen3-32b", "gb200", "bf16", "throughput", FRAMEWORK_BRIDGE, 0},
                      {"qwen3-32b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 0},
-                     {"olmoe-1b-7b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, GPUS}};
+                     {"olmoe-1b-7b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 2 * GPUS}};
     static struct tried tried[MOST_MOVES];
     struct bench b;
     size_t n = 0;
