@@ -282,6 +282,16 @@ static bool is_denied_to_all(struct search *s, struct open_sides *open, int side
     return false;
 }
 
+/* Whether the present plan, whose layers were moved to make room, is too slow as it is divided now:
+   its bound before knew only how they stand best. */
+static bool is_slowed(struct search *s, const struct time_rates *rates)
+{
+    if (s->c.knobs.layout == 0) return false; /* even: s->layout is the one that it stands for */
+    double least = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
+    least += around_pipeline(s, least);
+    return !matters(s, least, s->wish + search_wish(s, PART_STATE));
+}
+
 /* Tries the present knobs, all of them set, with one of a variant's sides. */
 static enum result try_plan(struct search *s, const struct time_rates *rates,
                             const struct relief *x, struct open_sides *open, int side)
@@ -298,6 +308,7 @@ static enum result try_plan(struct search *s, const struct time_rates *rates,
     if (s->least_vpp < s->most_vpp && room_is_denied(s, s->c.knobs.vpp)) return NO_ROOM;
     if (!room_is_found(s, &o, &moved)) return NO_ROOM;
     room_is_noted(s, x->recompute, x->offload);
+    if (moved && is_slowed(s, rates)) return SQUEEZED;
     return !offer(s, &o) ? REFUSED : moved ? SQUEEZED : GOOD;
 }
 
@@ -487,6 +498,16 @@ static bool needs_offload(struct search *s)
            !room_is_cramped_now(s, kind->fullest, kind->leanest);
 }
 
+/* Whether nothing is left to try with any offload. */
+static bool all_settled(const struct search *s)
+{
+    const struct kind *kind = present_kind(s);
+    uint64_t settled = UINT64_MAX >> (SPACE_MAX_STATES - kind->n_recompute), all = settled;
+    for (int o = 1; o < kind->n_offloads && settled == all; o++)
+        settled &= variants_settled(s, o);
+    return settled == all && !s->request->exhaustive;
+}
+
 /* Whether any plan on the present spot matters which takes at least so many seconds, with its
    virtual stages or up to so many. */
 static bool any_matters(struct search *s, double least, int most_vpp, double wish)
@@ -518,7 +539,7 @@ static void try_stages(struct search *s, const struct spot *spot, double wish, b
     s->out->visited += !s->offload_alone;
     if (s->offload_alone && !s->request->exhaustive) settle_slow(s, spot, wish);
     for (int o = plain ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
-        if (o == 1 && !needs_offload(s)) break;
+        if (o == 1 && (all_settled(s) || !needs_offload(s))) break;
         try_offload(s, spot, wish, o);
     }
 }
