@@ -98,7 +98,8 @@ static bool is_extra(const struct rule_set *rules, const struct facts *f, int pa
         return fact_is_set(x) && (open || !says_nothing(in->default_value));
     }
     if (says_nothing(x->value)) return false;
-    if (said_is_size(param) || param == P_seq_length) return true;
+    if (said_is_size(param)) return !knob_of(param) || knob_is_sayable(knob_of(param), f->framework);
+    if (param == P_seq_length) return true;
     if (!in->known) return fact_is_set(x) && is_own_word(param);
     return x->origin != ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);
 }

@@ -356,6 +356,22 @@ static void set_microbatch(struct facts *f)
     f->items[P_pp_microbatch_size].origin = ORIGIN_DEFAULT;
 }
 
+/* A flex dispatcher is told by its type and its backend: who pins one of them means both. Left
+   open, the backend of a rack is the one that has kernels for it (dispatcher_moves of plan/move.c),
+   which is not the framework's default. */
+static void set_dispatcher(struct facts *f)
+{
+    const int type = P_moe_token_dispatcher_type, backend = P_moe_flex_dispatcher_backend;
+    bool rack = facts_int(f, P_nvlink_domain, 0) > facts_int(f, P_gpus_per_node, 0);
+    bool typed = fact_is_set(facts_get(f, type)), backed = fact_is_set(facts_get(f, backend));
+    if (typed == backed || facts_int(f, P_num_moe_experts, 0) <= 0) return;
+    if (!facts_can_say(f, type) || !facts_can_say(f, backend)) return;
+    if (backed && facts_get(f, backend)->value.kind == VALUE_STRING)
+        set(f, type, value_string(STR("flex")));
+    else if (typed && rack && str_is(facts_str(f, type), "flex"))
+        set(f, backend, value_string(STR("hybridep")));
+}
+
 static struct facts *facts_of(struct arena *a, struct diags *diags, const struct ask *ask,
                               enum framework framework)
 {
@@ -376,6 +392,7 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     set(f, P_moe_router_force_load_balancing, value_bool(false)); /* a real run, unless pinned */
     set_pins(f, ask);
     set_microbatch(f);
+    set_dispatcher(f);
     framework_facts(f);
     if (framework == FRAMEWORK_BRIDGE) /* what is written for it overrides a recipe */
         set(f, P_over_recipe, value_bool(true));

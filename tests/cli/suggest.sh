@@ -34,6 +34,14 @@ expect 1 "break a rule, the last one optimizer-instances-divide-" "$moeplan" sug
     --pin num_distributed_optimizer_instances=4
 grep -q " [0-9]\{1,3\} plans fit but break a rule" "$dir/out" || fail "layouts that a rule refuses are tried with every switch"
 
+# a flex dispatcher is told by either of its words, the backend on a rack by the kernels that it has
+kept "moe_token_dispatcher_type: flex" $small --pin moe_flex_dispatcher_backend=deepep
+kept "moe_flex_dispatcher_backend: hybridep" qwen3-30b-a3b --gpus 16 --platform gb200 --framework bridge --pin moe_token_dispatcher_type=flex
+
+# a plan says no size that its framework has no word for
+suggest 0 "\"ep\":" qwen3-30b-a3b --gpus 8 --platform h100 --framework automodel --no-playbook --format json
+lacks '"etp"'
+
 # a pin keeps its value, and what goes with it follows
 suggest 0 "x vpp 3" $large --pin vpp=3 --why
 kept "overlap_grad_reduce: false" $small --pin overlap_grad_reduce=false
