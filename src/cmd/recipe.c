@@ -4,6 +4,7 @@
 #include "base/edit.h"
 #include "base/io.h"
 #include "facts/declared.h"
+#include "facts/model.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
 #include "rules/rule.h"
@@ -117,7 +118,8 @@ bool recipe_options(struct cmd_context *c, struct read_options *o)
            recipe_version(c, o, "framework-version") &&
            parse_settings(c, "set", &o->set, &o->n_set) && read_reserve(c, o) &&
            parse_settings(c, "env", &o->env, &o->n_env) && load_declared(c, o) &&
-           (!o->platform.n || platform_load(o->platforms, &c->diags, o->platform, nowhere));
+           (!o->platform.n || platform_load(o->platforms, &c->diags, o->platform, nowhere)) &&
+           (!o->model.n || str_is(o->model, "-") || model_load(c->keep, &c->diags, o->model));
 }
 
 bool recipe_settings_used(struct cmd_context *c, const struct read_options *options)

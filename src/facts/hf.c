@@ -128,8 +128,17 @@ void hf_defect(struct hf *h, const struct node *at, int param, const char *what)
     defect(h, at, param_name(param), what);
 }
 
+/* Whether what the config gives for it was refused already. */
+static bool is_refused(const struct hf *h, struct str name)
+{
+    for (size_t i = 0; i < h->diags->n; i++)
+        if (str_eq(h->diags->items[i].parameter, name)) return true;
+    return false;
+}
+
 void hf_missing(struct hf *h, int param, const char *keys)
 {
+    if (!h->good && is_refused(h, param_name(param))) return;
     struct diag *d = diag_add(h->diags, SEVERITY_ERROR, "model-field", node_span(h->diags, h->text),
                               "the config does not give %.*s", STR_ARG(param_name(param)));
     d->parameter = param_name(param);

@@ -22,7 +22,10 @@ JSON
 total=$((2 * (64 * 96 + 64 * 64 + 2 * 64 + 64 * 4 + 4 * 3 * 64 * 256) + 2 * 1000 * 64 + 64))
 expect 0 "<- intermediate_size, line 5" "$moeplan" models "$dir/model"
 expect 0 "\"total_params\":$total," "$moeplan" models "$dir/model/config.json" --format json
-sed -i 's/"num_experts_per_tok": 2/"experts": 2/' "$dir/model/config.json"
+sed -i 's/"hidden_size": 64/"hidden_size": NaN/' "$dir/model/config.json"
+expect 2 "config.json:3:18: error[model-field]: hidden_size must be a whole number, not NaN" "$moeplan" models "$dir/model"
+lacks "does not give hidden_size"
+sed -i 's/"hidden_size": NaN/"hidden_size": 64/; s/"num_experts_per_tok": 2/"experts": 2/' "$dir/model/config.json"
 expect 2 "the config does not give moe_router_topk" "$moeplan" models "$dir/model"
 
 # as transformers 5 saves them: DeepSeek V4's layers in words, LongCat's attentions as num_hidden_layers, of which a layer has two

@@ -186,12 +186,10 @@ sed -i 's/"moe_intermediate_size": 768/"moe_intermediate_size": 776/' "$dir/hf/c
 suggest 1 "quantised-widths" "$dir/hf" --gpus 64 --platform gb200 --framework megatron --precision mxfp8
 suggest 0 "fits" "$dir/hf" --gpus 64 --platform gb200 --framework megatron --precision bf16
 
-# what a pin says holds in the framework's words: Bridge's number format overwrites single keys, a pattern says its own stages
-# and depths, and what the framework refuses is no plan
+# what a pin says holds in the framework's words: Bridge's number format overwrites single keys, and a pattern says its own
+# stages and depths
 suggest 0 "first_last_layers_bf16:true,num_layers_at_start_in_bf16:1" qwen3-30b-a3b --gpus 8 --platform h100 --framework bridge \
     --precision fp8_blockwise --pin first_last_layers_bf16=true --format bridge
-suggest 1 "break a rule, the last one bridge-local-graphs-of-layers" qwen3-30b-a3b --gpus 8 --platform h100 --framework bridge \
-    --pin cuda_graph_impl=local,ep=8
 hybrid="nemotron-3.5-lightning --gpus 64 --platform h100 --framework megatron"
 suggest 0 "hybrid-layer-pattern" $hybrid --pin vpp=1,ep=8 --format flags
 lacks "virtual-stages"

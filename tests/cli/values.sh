@@ -136,6 +136,11 @@ expect 2 '--gbs must be an integer of at least 1, not "0"' $ask --gbs 0
 for size in abc 0 1e3 min,8 64..; do
     expect 2 "--gpus must be a number from 1 on, min, or up to 64 numbers as 64,96 or 64..4096, not \"$size\"" $ask --gpus $size
 done
+plan64 >plan64.yaml
+for command in validate estimate; do
+    expect 2 "there is no model and no file called nowhere" "$moeplan" $command plan64.yaml --model nowhere
+    lacks "tokens/s"
+done
 expect 2 "--color must be" $ask --color sometimes
 [ "$(grep -c "must be" "$dir/out")" = 1 ] || fail "said twice"
 expect 2 "did you mean fp8_delayed, fp8_tensorwise or fp8_blockwise?" $ask --precision fp8
