@@ -372,6 +372,14 @@ static void set_dispatcher(struct facts *f)
         set(f, backend, value_string(STR("hybridep")));
 }
 
+/* Who pins local graphs and no parts means none; unsaid over a recipe, its parts would stand. */
+static void set_graphs(struct facts *f)
+{
+    bool local = str_is(facts_str(f, P_cuda_graph_impl), "local");
+    if (f->framework == FRAMEWORK_BRIDGE && local && !fact_is_set(facts_get(f, P_cuda_graph_scope)))
+        set(f, P_cuda_graph_scope, value_list_of(f->arena, NULL, 0));
+}
+
 static struct facts *facts_of(struct arena *a, struct diags *diags, const struct ask *ask,
                               enum framework framework)
 {
@@ -393,6 +401,7 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     set_pins(f, ask);
     set_microbatch(f);
     set_dispatcher(f);
+    set_graphs(f);
     framework_facts(f);
     if (framework == FRAMEWORK_BRIDGE) /* what is written for it overrides a recipe */
         set(f, P_over_recipe, value_bool(true));

@@ -19,7 +19,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
             /* arguments.py map_dtype: bytes, which overrides of Bridge have no name for */
             .fp8_states = true,
         },
-    [FRAMEWORK_BRIDGE] = {MEGATRON_CORE, .recipe_beneath = true},
+    [FRAMEWORK_BRIDGE] = {MEGATRON_CORE},
     [FRAMEWORK_AUTOMODEL] =
         {
             .most_stages = 8,

@@ -17,7 +17,6 @@ struct framework_traits {
     int most_stages;            /* pipeline stages worth trying; 0: as many as there can be */
     enum dispatcher dispatcher; /* that every model and machine can have */
     /* ---- what silence means ---- */
-    bool recipe_beneath; /* what a plan leaves out may stand otherwise in a recipe beneath it */
     bool experts_follow_tensor; /* experts are split like dense weights unless said otherwise */
     bool text_only;             /* the program builds no vision tower unless images are said */
     /* ---- how it trains ---- */

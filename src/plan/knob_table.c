@@ -381,17 +381,11 @@ static void say_recompute(const struct knob_saying *s, const struct config *c,
     say_own_beside(s, c, chosen, P_recompute_modules);
 }
 
-/* Local graphs of no parts are said as such over a recipe, which may name some. */
 static void say_graphs(const struct knob_saying *s, const struct config *c, const struct knob *knob)
 {
     (void)knob;
-    const struct knobs *k = &c->knobs;
-    bool no_parts = k->graph_impl == GRAPH_LOCAL && k->graph_scope == 0;
     say_own(s, c, P_cuda_graph_impl);
-    if (no_parts && config_traits(c)->recipe_beneath)
-        knob_put(s, P_cuda_graph_scope, value_list_of(s->facts->arena, NULL, 0));
-    else
-        say_own_beside(s, c, k->graph_impl != GRAPH_NONE, P_cuda_graph_scope);
+    say_own_beside(s, c, c->knobs.graph_impl != GRAPH_NONE, P_cuda_graph_scope);
 }
 
 static void say_offloaded(const struct knob_saying *s, const struct config *c,
