@@ -96,6 +96,13 @@ static void carry_open(const struct rule_set *rules, const struct facts *from,
     }
 }
 
+/* What a recipe's name alone says: a plan file has no recipe, and is silent of pretraining only. */
+static void carry_task(const struct facts *effective, struct facts *to)
+{
+    struct value task = effective->items[P_task].value;
+    if (task.kind == VALUE_STRING) facts_set(to, P_task, task, ORIGIN_FILE, NULL, nothing);
+}
+
 /* What a plan that leaves it open means, said where silence would mean the framework's default. How
    tokens are routed is left to the run: balance is assumed of a benchmark. Megatron-LM refuses
    Transformer Engine's loss. */
@@ -420,6 +427,7 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
     struct facts *effective = rules_whole_facts(a, rules, from, scratch);
     carry_written(from, effective, out->facts);
     carry_open(rules, from, effective, out->facts);
+    if (!complete) carry_task(effective, out->facts);
     if (complete && str_is(from->format, "plan")) carry_assumed(from, effective, out->facts);
     carry_virtual(effective, out->facts);
     convert_words(a, effective, out);

@@ -356,7 +356,8 @@ static void set_microbatch(struct facts *f)
     f->items[P_pp_microbatch_size].origin = ORIGIN_DEFAULT;
 }
 
-/* A flex dispatcher is told by its type and its backend: who pins one of them means both. Left
+/* A flex dispatcher is told by its type and its backend: who pins one of them means both, but for
+   DeepEP on a rack, for which it has no kernels: that word alone makes no dispatcher there. Left
    open, the backend of a rack is the one that has kernels for it (dispatcher_moves of plan/move.c),
    which is not the framework's default. */
 static void set_dispatcher(struct facts *f)
@@ -366,7 +367,8 @@ static void set_dispatcher(struct facts *f)
     bool typed = fact_is_set(facts_get(f, type)), backed = fact_is_set(facts_get(f, backend));
     if (typed == backed || facts_int(f, P_num_moe_experts, 0) <= 0) return;
     if (!facts_can_say(f, type) || !facts_can_say(f, backend)) return;
-    if (backed && facts_get(f, backend)->value.kind == VALUE_STRING)
+    bool kernels = !rack || str_is(facts_str(f, backend), "hybridep");
+    if (backed && kernels && facts_get(f, backend)->value.kind == VALUE_STRING)
         set(f, type, value_string(STR("flex")));
     else if (typed && rack && str_is(facts_str(f, type), "flex"))
         set(f, backend, value_string(STR("hybridep")));

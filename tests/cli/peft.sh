@@ -122,3 +122,8 @@ has "model.freeze_vision_projection=false"
 has "model.freeze_language_model=true"
 expect 2 "can train projector" "$moeplan" suggest qwen3-vl-30b-a3b --gpus 32 --platform h100 --framework automodel --task projector
 expect 2 "projector:1B has its own" "$moeplan" suggest $vl --task projector:1B,sft:1B --tokens 1B
+
+# a recipe's name says that it trains adapters; a plan file of it says so in words
+printf '%s\n' '--recipe nemotron_3_super_peft_config' '--mode lora' train.global_batch_size=16 >"$dir/adapters.txt"
+run 0 "$moeplan" convert "$dir/adapters.txt" --to plan --gpus 64
+has "task: peft"
