@@ -75,10 +75,9 @@ static bool is_slower(const struct variant *v, const struct variant *other)
 {
     if (v->wish < other->wish || (other->risky && !v->risky)) return false;
     const double *a = (const double *)v->rates[0], *b = (const double *)other->rates[0];
-    bool slower = true;
     for (size_t i = 0; i < sizeof **v->rates / sizeof *a; i++)
-        slower = slower && a[i] >= b[i];
-    return slower;
+        if (a[i] < b[i]) return false;
+    return true;
 }
 
 static void compare(struct search *s, struct group *g)
