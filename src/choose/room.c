@@ -214,12 +214,6 @@ static void note_cramped(struct search *s, uint64_t states, int offload)
         if (kind->less_offload[offload] >> i & 1) s->rooms[i].cramped |= states;
 }
 
-uint64_t room_keeping_more(struct search *s, int recompute)
-{
-    if (!s->group->ladder) make_ladder(s);
-    return s->group->ladder->less[recompute];
-}
-
 void room_is_noted(struct search *s, int recompute, int offload)
 {
     const struct kind *kind = present_kind(s);

@@ -169,11 +169,9 @@ void variants_open(struct search *s)
     }
 }
 
-void variant_give_up(struct search *s, struct variant *v, int recompute, int offload)
+void variant_give_up(struct variant *v, int recompute, int offload)
 {
-    uint64_t states = room_keeping_more(s, recompute);
-    v->hopeless[offload] |= states;
-    v->settled[offload] |= states;
+    v->hopeless[offload] |= (uint64_t)1 << recompute;
 }
 
 void variant_settle(struct search *s, const struct variant *v, int recompute, int offload)

@@ -203,8 +203,6 @@ uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked
 /* Forgets what is known of the spot and stages before, but for what has no room with an offload
    (room_never). */
 void room_forget(struct search *s, int offload, uint64_t never);
-/* The states of recomputation, as bits, that keep as much as this one or clearly more. */
-uint64_t room_keeping_more(struct search *s, int recompute);
 /* Notes that a plan with the state of recomputation and the offload has room. */
 void room_is_noted(struct search *s, int recompute, int offload);
 /* Whether it is known already that a state of recomputation has no room on the present spot and
@@ -248,8 +246,8 @@ struct open_sides *variant_open_sides(struct search *s, struct variant *v, int r
 /* Nothing but what is hopeless is settled, nor known to be fast, on the present spot and stages. */
 void variants_open(struct search *s);
 /* Notes that a variant has no room on the class of stages with an offload and a state of
-   recomputation: nor has it with those that keep more. */
-void variant_give_up(struct search *s, struct variant *v, int recompute, int offload);
+   recomputation. */
+void variant_give_up(struct variant *v, int recompute, int offload);
 /* Notes that a variant needs no further trial with an offload and a state of recomputation: nor do
    those that are no faster, repeat no less and offload no less. */
 void variant_settle(struct search *s, const struct variant *v, int recompute, int offload);
