@@ -199,7 +199,7 @@ double spots_bound(const struct spots *s, const struct config *c, const struct t
 {
     double pass = shortest_schedule(s, c, rates, most_vpp);
     if (s->schedule.seconds > 0) pass = fmax(pass, shortest_by_schedule(s, c, rates));
-    return rates->slow * knobs_schedules(&c->knobs) * pass + rates->fixed;
+    return rates->slow * knobs_schedules(&c->knobs) * (pass + rates->alone) + rates->fixed;
 }
 
 /* Seconds of the next chunk of a layout, beside its transfers; *layer: its first one, then that of
@@ -235,7 +235,7 @@ double spots_bound_of_split(const struct spots *s, const struct config *c,
         all += ranks[r];
     }
     double pass = time_least_pipeline(rates, n * all / pp, longest);
-    return rates->slow * knobs_schedules(&c->knobs) * pass + rates->fixed;
+    return rates->slow * knobs_schedules(&c->knobs) * (pass + rates->alone) + rates->fixed;
 }
 
 /* Where the schedule of the present stages is kept. */

@@ -54,7 +54,8 @@ static double least_seconds(const struct polish *p)
     const struct knobs *k = &p->c->knobs;
     double busy = (double)knobs_scheduled(k) * p->mean;
     double pass = time_least_pipeline(&p->rates, busy, split_longest(p->c, &p->rates, &p->layout));
-    return p->rates.slow * knobs_schedules(k) * pass + p->rates.fixed + p->optimizer;
+    return p->rates.slow * knobs_schedules(k) * (pass + p->rates.alone) + p->rates.fixed +
+           p->optimizer;
 }
 
 static bool goes_on_to_fit(const struct polish *p)

@@ -18,7 +18,6 @@ struct times {
         again;               /* seconds on the rank; again: what recomputation adds to backward */
     double repeat;           /* of `again`, what is not the host's */
     double heat, heat_again; /* seconds that throttling adds to both passes; to what is repeated */
-    double alone; /* seconds that both passes take longer with nothing to hide their exchange in */
     struct pass in_forward, in_backward; /* throttled, without recomputation */
 };
 
@@ -164,12 +163,21 @@ static void add_repeated(const struct timing *t, const struct layer_time *l,
     x->repeat = fmax(0, shown(&both) - shown(&x->in_backward));
 }
 
-/* A pass with nothing to hide its exchange in. */
-static double unhidden(const struct timing *t, struct pass x, double exchange, bool waits)
+/* Seconds that a pass takes longer with nothing to hide its exchange in. */
+static double unhidden(const struct timing *t, const struct knobs *k, struct pass x, bool waits)
 {
-    double heat;
+    double heat, exchange = x.ep;
+    hide(t, k, &x);
+    struct pass hidden = x;
     x.ep = exchange;
-    return throttle(t, &x, waits, &heat);
+    return throttle(t, &x, waits, &heat) - throttle(t, &hidden, waits, &heat);
+}
+
+/* Of both passes, in the first and the last microbatch. */
+static double alone(const struct timing *t, const struct knobs *k, const struct layer_time *l)
+{
+    if (!hides_in_second(k) || l->forward.ep <= 0) return 0;
+    return unhidden(t, k, l->forward, l->syncs > 0) + unhidden(t, k, l->backward, l->syncs > 0);
 }
 
 static void times_of(const struct timing *t, const struct knobs *k, const struct layer_time *l,
@@ -179,16 +187,11 @@ static void times_of(const struct timing *t, const struct knobs *k, const struct
     x->in_forward = l->forward, x->in_backward = l->backward;
     hide(t, k, &x->in_forward);
     hide(t, k, &x->in_backward);
-    struct pass first = x->in_forward, cool = x->in_backward;
+    struct pass cool = x->in_backward;
     double more;
-    x->forward = throttle(t, &x->in_forward, waits, &x->heat);
+    x->forward = throttle(t, &x->in_forward, waits, &x->heat) + l->syncs * t->f.sync_s;
     x->backward = throttle(t, &x->in_backward, waits, &more);
     x->heat += more;
-    x->alone = 0;
-    if (hides_in_second(k) && l->forward.ep > 0)
-        x->alone = unhidden(t, first, l->forward.ep, waits) +
-                   unhidden(t, cool, l->backward.ep, waits) - x->forward - x->backward;
-    x->forward += l->syncs * t->f.sync_s;
     x->heat_again = x->again = x->repeat = 0;
     if (l->repeats) add_repeated(t, l, &cool, more, x);
     x->forward += offload_exposed(t, l, x->forward);
@@ -207,7 +210,7 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
                      .heat_again = s.heat_again,
                      .busy = s.in_forward,
                      .recompute = s.repeat,
-                     .alone = s.alone,
+                     .alone = alone(t, k, l),
                      .network = between_domains(t, l)};
     pass_add(&x.busy, &s.in_backward, 1);
     x.host = x.forward + x.backward + x.again - shown(&x.busy) - x.recompute;
@@ -536,6 +539,19 @@ double time_least_pipeline(const struct time_rates *rates, double busy, double w
     return busy + rates->cooled * fmax(0, whole - busy);
 }
 
+/* Of all layers, wherever they stand. */
+static double alone_all(const struct time_layers *l, const struct config *c)
+{
+    const struct model_shape *m = &c->model;
+    double kinds[MODEL_MAX_KINDS], sum = 0;
+    if (!hides_in_second(&c->knobs)) return 0;
+    for (int i = 0; i < m->n_kinds; i++)
+        kinds[i] = alone(&l->timing, &c->knobs, &l->kinds[i]);
+    for (int i = 0; i < m->num_layers; i++)
+        sum += kinds[m->layers[i]];
+    return sum + (m->mtp_layers > 0 ? m->mtp_layers * alone(&l->timing, &c->knobs, &l->mtp) : 0);
+}
+
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out)
 {
     *out = (struct time_rates){.cooled = least_cooled(&l->timing)};
@@ -544,6 +560,7 @@ void time_rates_of(const struct time_layers *l, const struct config *c, struct t
     out->embedding = l->ends[c->knobs.tp_comm_overlap].embedding;
     out->head = l->ends[c->knobs.tp_comm_overlap].head;
     out->mtp = c->model.mtp_layers > 0 ? rate(l, &c->knobs, &l->mtp) : 0;
+    out->alone = alone_all(l, c);
     out->slow = straggling(&l->timing, &c->knobs);
     out->fixed = l->timing.f.step_s;
 }

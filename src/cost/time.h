@@ -53,6 +53,7 @@ double time_step_of(const struct time_layers *l, const struct config *c,
 struct time_rates {
     double kinds[MODEL_MAX_KINDS], embedding, head, mtp;
     double slow;   /* factor of the slowest of many ranks */
+    double alone;  /* seconds of the first and last microbatch with nothing to hide exchange in */
     double fixed;  /* seconds of a step beside its pipeline */
     double cooled; /* part of what a rank waits that the step shows at least */
 };
