@@ -120,8 +120,7 @@ static bool is_elsewhere(struct str name)
 /* The flag that makes a destination; empty: the name is a flag. */
 static struct str flag_of(struct arena *a, struct str name)
 {
-    if (str_starts(name, STR("-"))) return (struct str){"", 0};
-    return arena_printf(a, "--%.*s", STR_ARG(str_exchange(a, name, '_', '-')));
+    return str_starts(name, STR("-")) ? (struct str){"", 0} : flag_of_destination(a, name);
 }
 
 /* Notes which flags and words the program takes as it lies in the file's own repository: a fork's
