@@ -151,10 +151,27 @@ static bool check_required(struct cmd_context *c)
     return !missing;
 }
 
+/* Requests come on stdin alone; `--batch 512` is most often meant as the global batch size. */
+static bool check_batch(struct cmd_context *c)
+{
+    int64_t size;
+    if (!c->n_arguments) return true;
+    struct str last = c->arguments[c->n_arguments - 1];
+    if (num_parse_int(last, &size) && option_search(c->command, STR("gbs")).found)
+        cmd_usage_error(c, "--batch reads requests from stdin and takes no \"%.*s\"; did you mean "
+                           "--gbs %.*s?",
+                        STR_ARG(last), STR_ARG(last));
+    else
+        cmd_usage_error(c, "--batch reads requests from stdin and takes no \"%.*s\"",
+                        STR_ARG(last));
+    return false;
+}
+
 static bool check_arguments(struct cmd_context *c)
 {
     const struct command *command = c->command;
-    if (option_given(c, "help") || option_given(c, "batch")) return true;
+    if (option_given(c, "help")) return true;
+    if (option_given(c, "batch")) return check_batch(c);
     if (!check_required(c)) return false;
     if (command->max_arguments >= 0 && c->n_arguments > (size_t)command->max_arguments) {
         cmd_usage_error(c, "one argument too many: %.*s",

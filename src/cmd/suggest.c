@@ -399,6 +399,18 @@ static int run_table(struct cmd_context *c, const struct rule_set *rules)
     return sizing_run(c, rules, asks.items, asks.n);
 }
 
+/* A request says all of its question: an option would be lost without a word. */
+static bool asks_by_requests_alone(struct cmd_context *c)
+{
+    for (const struct option *o = c->command->options; o->name; o++) {
+        if (!option_given(c, o->name)) continue;
+        cmd_usage_error(c, "--%s is of one question; with --batch each request says it itself",
+                        o->name);
+        return false;
+    }
+    return true;
+}
+
 static int run(struct cmd_context *c)
 {
     double start = suggest_clock();
@@ -407,6 +419,7 @@ static int run(struct cmd_context *c)
     struct answers answers;
     struct beside beside = {0};
     if (!cmd_load_rules(c, &rules)) return STATUS_CANNOT;
+    if (option_given(c, "batch") && !asks_by_requests_alone(c)) return STATUS_CANNOT;
     if (option_given(c, "batch"))
         return batch_run(c, suggest_answer, &(struct service){.rules = rules}, 1);
     if (sizing_wanted(c)) return run_table(c, rules);

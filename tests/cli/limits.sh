@@ -95,3 +95,8 @@ expect 2 "--request-timeout must be an integer of at least 1" "$moeplan" eval --
 # an empty answer to none
 : | "$moeplan" suggest --batch >answers || fail "exit $?"
 answers 0
+
+# requests say all of their question: nothing beside them is lost without a word
+expect 2 "did you mean --gbs 512?" "$moeplan" suggest qwen3-30b-a3b --gpus 8 --platform h100 --batch 512
+expect 2 "--gpus is of one question" "$moeplan" suggest --batch --gpus 8 </dev/null
+expect 2 'takes no "recipe.yaml"' "$moeplan" validate recipe.yaml --batch </dev/null

@@ -120,6 +120,9 @@ static void what_is_missing_is_said_at_once(void **state)
     }
     assert_non_null(parse_for(&needy, *state, "a --gpus 8 --format json", &message));
     assert_non_null(parse_for(&needy, *state, "--batch", &message));
+    assert_null(parse_for(&needy, *state, "a --batch", &message));
+    assert_string_equal(message, "moeplan need: --batch reads requests from stdin and takes no "
+                                 "\"a\"\n");
     assert_non_null(parse_for(&needy, *state, "--help", &message));
 }
 
