@@ -7,6 +7,7 @@
 #include "choose/space.h"
 #include "facts/param_ids.h"
 #include "plan/knob.h"
+#include "rules/run.h"
 
 static const char FORBIDDEN[] = "what is forbidden or pinned";
 
@@ -220,15 +221,15 @@ struct search_of_cause {
     const struct config *plan;
     const struct facts *facts;
     struct cause *cause;
-    const struct search_of_cause *outer; /* NULL; or what asked for the knobs that an override */
-    int overridden;                      /* of this parameter looks at */
+    const struct search_of_cause *outer; /* NULL; or what asked for the knobs that a rule which */
+    int set;                             /* sets this parameter looks at */
 };
 
 /* Whether it is being asked already what sets a parameter. */
 static bool is_asked(const struct search_of_cause *x, int param)
 {
     for (; x->outer; x = x->outer)
-        if (x->overridden == param) return true;
+        if (x->set == param) return true;
     return false;
 }
 
@@ -293,13 +294,50 @@ static bool add_override(const struct search_of_cause *x, const struct rule *r, 
     return all && !r->rule;
 }
 
+/* Whether an expression looks at what rules or the framework set, which may have been otherwise
+   when a rule asked. */
+static bool looks_at_set(const struct checker *c, const struct expr *e)
+{
+    return expr_reads(e, c->completed) || expr_reads(e, c->overridden);
+}
+
+/* Adds what a rule that completes a parameter looks at: one condition that is not met, or all. */
+static bool add_completion(const struct search_of_cause *x, const struct rule *r, int param)
+{
+    for (size_t i = 0; i < r->n_conditions; i++)
+        if (!looks_at_set(x->checker, r->conditions[i]) && is_unmet(x, r->conditions[i], param) &&
+            add_knobs(x, r->conditions[i]))
+            return true;
+    bool all = !r->rule || add_knobs(x, r->rule);
+    for (size_t i = 0; i < r->n_conditions && all; i++)
+        all = add_knobs(x, r->conditions[i]);
+    for (size_t i = 0; i < r->n_set && all; i++)
+        if (r->set[i].param == param) all = add_knobs(x, r->set[i].value);
+    return all;
+}
+
+/* What planner_complete makes of a parameter follows from what its rules look at. */
+static bool add_completions(const struct search_of_cause *x, int param)
+{
+    const struct rule_set *rules = x->checker->request->rules;
+    struct search_of_cause inner = *x;
+    bool all = x->checker->completed[param] && param_table[param].scope != SCOPE_DERIVED;
+    inner.outer = x, inner.set = param;
+    for (size_t i = 0; i < rules->n && all; i++) {
+        const struct rule *r = rules->items[i];
+        if (r->role == ROLE_CHECK && rule_sets(r, param) && rule_is_for(r, x->facts))
+            all = add_completion(&inner, r, param);
+    }
+    return all;
+}
+
 /* Where the framework itself sets what a knob says, a rule looks at more than the knob. */
 static bool add_overrides(const struct search_of_cause *x, int param)
 {
     const struct rule_set *rules = x->checker->request->rules;
     struct search_of_cause inner = *x;
     bool all = true;
-    inner.outer = x, inner.overridden = param;
+    inner.outer = x, inner.set = param;
     const struct rule_lane *lane = &rules->lanes[x->facts->framework];
     for (size_t i = 0; i < lane->n_overrides && all; i++) {
         const struct rule *r = rules->items[lane->overrides[i]];
@@ -309,7 +347,7 @@ static bool add_overrides(const struct search_of_cause *x, int param)
 }
 
 /* Adds the knobs that an expression looks at; false when there are too many, or it also looks at
-   what follows from others. */
+   what follows from others otherwise than by rules. */
 static bool add_knobs(const struct search_of_cause *x, const struct expr *e)
 {
     const struct checker *c = x->checker;
@@ -324,7 +362,7 @@ static bool add_knobs(const struct search_of_cause *x, const struct expr *e)
         bool added = constant                     ? true
                      : knob                       ? add_knob(x, knob)
                      : follows_from_layout(param) ? add_layout(x)
-                                                  : false;
+                                                  : add_completions(x, param);
         if (added && c->overridden[param]) added = add_overrides(x, param);
         if (!added) return false;
     }

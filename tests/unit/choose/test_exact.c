@@ -688,6 +688,27 @@ static void a_refusal_is_that_of_what_is_overridden_too(void **state)
     arena_free(scratch);
 }
 
+/* A pack is one row, and its length follows from other rules: the refusal of larger micro-batches
+   was once put to the rules of every plan. */
+static void a_refusal_that_rules_lead_to_is_known_after_a_few(void **state)
+{
+    static const struct question packs = {"bridge\nframework_version: \"0.5\"",
+                                          "gpt-oss-20b",
+                                          "gb200",
+                                          "bf16",
+                                          64,
+                                          128,
+                                          4096,
+                                          {"tp: 2", "enable_offline_packing: true", NULL},
+                                          NULL};
+    struct arena *scratch = arena_new(0);
+    struct asked asked;
+    ask(*state, &packs, &asked, scratch);
+    assert_true(asked.answer.n > 0);
+    assert_true(asked.answer.search->rejected < 100);
+    arena_free(scratch);
+}
+
 /* Where a pipeline is pinned, plans shard their parameters only if that is asked for: a pin once
    led to plans that are not looked at without it. */
 static void a_pinned_pipeline_is_not_sharded_unasked(void **state)
@@ -824,12 +845,14 @@ static void nothing_is_better_than_any_answer(void **state)
 int main(int argc, char **argv)
 {
     (void)argv;
-    const struct CMUnitTest few[] = {cmocka_unit_test(nothing_is_better_than_the_answer),
-                                     cmocka_unit_test(no_pin_finds_a_faster_plan),
-                                     cmocka_unit_test(whole_layers_are_no_better_than_offload),
-                                     cmocka_unit_test(what_is_so_anyway_changes_no_plan),
-                                     cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),
-                                     cmocka_unit_test(a_pinned_pipeline_is_not_sharded_unasked)};
+    const struct CMUnitTest few[] = {
+        cmocka_unit_test(nothing_is_better_than_the_answer),
+        cmocka_unit_test(no_pin_finds_a_faster_plan),
+        cmocka_unit_test(whole_layers_are_no_better_than_offload),
+        cmocka_unit_test(what_is_so_anyway_changes_no_plan),
+        cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),
+        cmocka_unit_test(a_refusal_that_rules_lead_to_is_known_after_a_few),
+        cmocka_unit_test(a_pinned_pipeline_is_not_sharded_unasked)};
     const struct CMUnitTest many[] = {cmocka_unit_test(nothing_is_better_than_any_answer)};
     return argc > 1 ? cmocka_run_group_tests(many, unit_open_arena, unit_close_arena)
                     : cmocka_run_group_tests(few, unit_open_arena, unit_close_arena);
