@@ -154,7 +154,7 @@ static void rename_variable(struct shell *sh, struct diag *d, const struct shell
 static void tell_missing(struct shell *sh, const struct shell_missing *m)
 {
     const struct shell_var *var = shell_var_find(sh, m->name) ? NULL : meant_by(sh, m->name);
-    if (!var || (sh->sourced && var->used)) return;
+    if (!var || sh->sets_any || (sh->sourced && var->used)) return;
     bool stops = m->stops && !sh->sourced;
     struct diag *d =
         diag_add(sh->f->diags, stops ? SEVERITY_ERROR : SEVERITY_WARNING, "variable-misspelt",

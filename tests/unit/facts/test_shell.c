@@ -493,6 +493,18 @@ static void misspelt_variables_are_found(void **state)
     assert_int_equal(count_rule(f, "variable-misspelt"), 0);
     f = script(state, HEAD "SEQ_LENGTH=64\n" LAUNCH " --seq-length ${SEQ_LENGHT:-$SEQ_LENGTH}\n");
     assert_int_equal(f->diags->n, 0);
+    /* a command that sets names of the caller's may set this one */
+    static const char *const any[] = {"export \"$1\"=\"$2\"\n", "eval \"$1=$2\"\n"};
+    for (size_t i = 0; i < 2; i++) {
+        f = script(state, arena_printf(
+                              *state, HEAD "%sMODEL_ARGS=(--swiglu)\n" LAUNCH " ${MODLE_ARGS[@]}\n",
+                              any[i])
+                              .p);
+        assert_int_equal(count_rule(f, "variable-misspelt"), 0);
+    }
+    f = script(state,
+               HEAD "export A=1\neval B=2\nMODEL_ARGS=(--swiglu)\n" LAUNCH " ${MODLE_ARGS[@]}\n");
+    assert_int_equal(count_rule(f, "variable-misspelt"), 1);
 }
 
 static void arguments_that_matter_are_named(void **state)
