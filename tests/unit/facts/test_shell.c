@@ -466,13 +466,15 @@ static struct diag *assert_found(struct facts *f, const char *rule, uint32_t lin
 static void flags_that_are_commands_are_found(void **state)
 {
     struct facts *f = script(state, HEAD LAUNCH "\n  --seq-length 64 \\\n  --swiglu\n");
-    assert_found(f, "lost-backslash", 3);
+    struct diag *d = assert_found(f, "lost-backslash", 3);
+    assert_str(d->notes.items[0], "line 2 ends without a backslash");
     assert_fact(f, "seq_length", "64");
     assert_fact(f, "swiglu", "true");
     f = script(state, HEAD "ARGS=(--num-layers 4 --bf16)\npython pretrain_gpt.py\n  ${ARGS[@]}\n");
     assert_found(f, "lost-backslash", 4);
     assert_fact(f, "num_layers", "4");
-    assert_found(script(state, HEAD LAUNCH " \\ \n  --seq-length 64\n"), "lost-backslash", 3);
+    d = assert_found(script(state, HEAD LAUNCH " \\ \n  --seq-length 64\n"), "lost-backslash", 3);
+    assert_str(d->notes.items[0], "line 2 has a blank behind its backslash");
     f = script(state, HEAD LAUNCH " \\\n  # --swiglu \\\n  --seq-length 64\n");
     assert_found(f, "comment-in-continuation", 3);
     assert_fact(f, "seq_length", "64");
