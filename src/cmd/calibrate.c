@@ -292,6 +292,8 @@ static int run(struct cmd_context *c)
     struct calibration x;
     struct str check = option_value(c, "check");
     struct str plan = option_value(c, "plan");
+    if (check.n && c->n_arguments > 0)
+        return cmd_usage_error(c, "--check fits nothing: it goes without a log");
     if (check.n) return calibrate_check(c, check);
     if (c->n_arguments == 0 && !plan.n)
         return cmd_usage_error(c, "give a log or a microbenchmark, --plan FILE or --check FILE");

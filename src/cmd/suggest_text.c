@@ -173,10 +173,12 @@ static struct str nothing_divides(struct arena *a, const struct ask *ask,
                                   const struct answer *answer)
 {
     const struct model_shape *m = &answer->base.model;
+    struct str micro = STR("");
+    if (ask->mbs) micro = arena_printf(a, " in micro-batches of %" PRId64, ask->mbs);
     return arena_printf(a,
                         "no layout divides the model (%d layers, %d heads), %" PRId64
-                        " GPUs and a batch of %" PRId64,
-                        m->num_layers, m->heads, ask->gpus, ask->gbs);
+                        " GPUs and a batch of %" PRId64 "%.*s",
+                        m->num_layers, m->heads, ask->gpus, ask->gbs, STR_ARG(micro));
 }
 
 struct notes suggest_why_none(struct arena *a, const struct ask *ask, const struct answer *answer)

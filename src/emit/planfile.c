@@ -86,6 +86,13 @@ static bool is_own_word(int param)
            param != P_virtual_pipeline_model_parallel_size;
 }
 
+/* A plan that names no precision is read as bf16, and so was this one if it came from a plan. */
+static bool is_full_precision(const struct facts *f)
+{
+    bool silent = str_is(f->format, "plan") && f->items[P_bf16].origin == ORIGIN_DEFAULT;
+    return !silent && !facts_bool(f, P_bf16, true) && !facts_bool(f, P_fp16, false);
+}
+
 /* Whether the plan has to say it beside what every output of the framework says: its own words,
    what silence would mean otherwise, and none where the framework has something. */
 static bool is_extra(const struct rule_set *rules, const struct facts *f, int param)
@@ -98,7 +105,9 @@ static bool is_extra(const struct rule_set *rules, const struct facts *f, int pa
         return fact_is_set(x) && (open || !says_nothing(in->default_value));
     }
     if (says_nothing(x->value)) return false;
-    if (said_is_size(param)) return !knob_of(param) || knob_is_sayable(knob_of(param), f->framework);
+    if (param == P_bf16) return in->known && is_full_precision(f);
+    if (said_is_size(param))
+        return !knob_of(param) || knob_is_sayable(knob_of(param), f->framework);
     if (param == P_seq_length) return true;
     if (!in->known) return fact_is_set(x) && is_own_word(param);
     return x->origin != ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);

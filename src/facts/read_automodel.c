@@ -171,7 +171,7 @@ static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t
                                   const struct read_options *options)
 {
     struct facts *f =
-        reader_facts(a, diags, source, FRAMEWORK_AUTOMODEL, STR("automodel"), options);
+        reader_facts(a, diags, source, FRAMEWORK_AUTOMODEL, STR("automodel"), STR(""), options);
     read_options_env(f, options); /* the loader puts variables into the values */
     struct str kind = v->kind.n ? v->kind : automodel_kind(f, v->recipe);
     f->document = automodel_normalise(f, v->recipe, kind);

@@ -559,7 +559,8 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
 static bool read(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
                  const struct read_options *options, struct readings *out)
 {
-    struct facts *f = reader_facts(a, diags, source, FRAMEWORK_BRIDGE, STR("bridge"), options);
+    struct facts *f =
+        reader_facts(a, diags, source, FRAMEWORK_BRIDGE, STR("bridge"), STR(""), options);
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     bool map = doc && doc->kind == NODE_MAP;
     if (!map || !bridge_is_dump(doc)) forget_defaults(f);

@@ -569,7 +569,8 @@ static void read_yaml(struct facts *f, const struct node *doc, const struct read
 static bool read(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,
                  const struct read_options *options, struct readings *out)
 {
-    struct facts *f = reader_facts(a, diags, source, FRAMEWORK_MEGATRON, STR("megatron"), options);
+    struct facts *f =
+        reader_facts(a, diags, source, FRAMEWORK_MEGATRON, STR("megatron"), STR(""), options);
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     if (doc && doc->kind == NODE_MAP) {
         read_yaml(f, doc, options);

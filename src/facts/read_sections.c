@@ -277,7 +277,8 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     struct str text = source_get(&diags->sources, source)->text;
     bool map = doc && doc->kind == NODE_MAP, ok = true;
     const struct program_kind *kind = map ? program_kind_of(doc) : program_kind_of_script(text);
-    struct facts *f = reader_facts(a, diags, source, FRAMEWORK_MEGATRON, STR("megatron"), options);
+    struct facts *f = reader_facts(a, diags, source, FRAMEWORK_MEGATRON, STR("megatron"),
+                                   kind ? kind->release : STR(""), options);
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     size_t before = diags->n;
     f->program.kind = kind;

@@ -47,12 +47,12 @@ struct str reader_declared(struct str text, const char *name)
 }
 
 struct facts *reader_facts(struct arena *a, struct diags *diags, uint32_t source,
-                           enum framework framework, struct str format,
+                           enum framework framework, struct str format, struct str usual,
                            const struct read_options *options)
 {
     struct str version = options->version.n ? options->version : options->versions[framework];
     if (!version.n) version = checkout_release(a, diags, source, framework);
-    const struct profile *profile = profile_find(framework, version);
+    const struct profile *profile = profile_find(framework, version.n ? version : usual);
     if (!profile) profile = profile_find(framework, STR(""));
     struct facts *f = facts_new(a, diags, framework, profile->version);
     f->framework_known = true;

@@ -81,9 +81,10 @@ const struct reader *reader_detect(struct str text, const struct node *doc);
 struct str reader_declared(struct str text, const char *name);
 
 /* For readers: the facts of a source at the framework's defaults, of the version asked for; of the
-   newest profile where that is unknown, which read_options_apply complains of. */
+   `usual` one where nothing says a version, empty: the newest. Of the newest too where the version
+   is unknown, which read_options_apply complains of. */
 struct facts *reader_facts(struct arena *a, struct diags *diags, uint32_t source,
-                           enum framework framework, struct str format,
+                           enum framework framework, struct str format, struct str usual,
                            const struct read_options *options);
 /* The variables of --env. */
 void read_options_env(struct facts *f, const struct read_options *options);

@@ -52,8 +52,8 @@ static bool names_document(struct str path)
 
 static bool names_script(struct str path)
 {
-    static const char *const suffixes[] = {".sh",  ".sbatch", ".slurm", ".sub", ".args",
-                                           ".txt", ".conf",   ".cfg",   NULL};
+    static const char *const suffixes[] = {".sh",   ".bash", ".sbatch", ".slurm", ".sub", ".job",
+                                           ".args", ".txt",  ".conf",   ".cfg",   NULL};
     return has_suffix(path, suffixes);
 }
 
@@ -143,7 +143,8 @@ static void read_broken(struct job *job, size_t diags_before)
         return;
     }
     job->diags->n = diags_before;
-    if (read_plain_text(job) || (!job->forced && names_script(path))) return;
+    bool script = names_script(path) || str_starts(job->text, STR("#!"));
+    if (read_plain_text(job) || (!job->forced && script)) return;
     job->diags->n = errors;
     job->out->status = RECIPE_UNREADABLE;
 }

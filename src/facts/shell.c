@@ -70,12 +70,14 @@ static int count_flags(const struct shell *sh, const struct shell_fields *words,
     return n;
 }
 
-/* -m MODULE, which is the program unless it is a launcher. */
+/* -m MODULE, which is the program unless it is a launcher; numactl's -m takes numbers. */
 static bool is_program_module(struct str option, struct str module)
 {
-    return str_is(option, "-m") && !str_is_any(module, "torch.distributed.run|coverage|"
-                                                       "torch.distributed.launch|"
-                                                       "accelerate.commands.launch");
+    bool named = module.n && shell_begins_name(module.p[0]);
+    return str_is(option, "-m") && named &&
+           !str_is_any(module, "torch.distributed.run|coverage|"
+                               "torch.distributed.launch|"
+                               "accelerate.commands.launch");
 }
 
 /* The first word behind the program: behind the script, else the first flag. */

@@ -187,6 +187,13 @@ static void run_set(struct shell *sh, const struct shell_fields *words)
     }
 }
 
+/* A text that begins with what nobody knows may be an assignment to any name. */
+static void run_eval(struct shell *sh, struct shell_text text)
+{
+    if (text.n && text.p[0] == SHELL_UNKNOWN) sh->sets_any = true;
+    shell_run(sh, text);
+}
+
 static enum shell_status run_builtin(struct shell *sh, struct str name,
                                      const struct shell_fields *words)
 {
@@ -203,7 +210,7 @@ static enum shell_status run_builtin(struct shell *sh, struct str name,
     if (str_is(name, "exit") && !gives_up) shell_halt(sh, SHELL_EXIT);
     if (str_is(name, "return")) shell_halt(sh, SHELL_RETURN);
     if (str_is(name, "break") || str_is(name, "continue")) shell_halt(sh, SHELL_BREAK);
-    if (str_is(name, "eval")) shell_run(sh, join(sh, words, 1));
+    if (str_is(name, "eval")) run_eval(sh, join(sh, words, 1));
     if (str_is(name, "set")) run_set(sh, words);
     if (str_is(name, "shift") && sh->args_known && sh->args.n > 0) {
         sh->args.items++;
@@ -317,6 +324,7 @@ static void run_declaration(struct shell *sh, bool export)
         else
             shell_word(sh, &words, true);
         if (words.n) var = shell_var_find(sh, shell_str(words.items[0]));
+        if (words.n && !shell_known(words.items[0])) sh->sets_any = true; /* export "$NAME"=… */
         if (var && export && sh->live != SHELL_DEAD) var->exported = true;
     }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is wrong with the script itself, whatever it launches: flags that bash takes for commands,
    variables that nobody sets, arguments that only its caller knows. */
+#include <inttypes.h>
+
 #include "base/buf.h"
 #include "base/edit.h"
 #include "facts/shell_state.h"
@@ -19,7 +21,7 @@ static size_t line_start(struct str text, size_t at)
     return at;
 }
 
-/* The line before goes on: a backslash at its end, and no blank behind it. */
+/* The line before, which is named, goes on: a backslash at its end, and no blank behind it. */
 static void join_lines(struct shell *sh, struct diag *d)
 {
     struct shell_place at = shell_place(sh, sh->command_at);
@@ -31,6 +33,8 @@ static void join_lines(struct shell *sh, struct diag *d)
         from--;
     bool there = from > 0 && text.p[from - 1] == '\\';
     if (from == 0 || text.p[from - 1] == '\n') return;
+    diag_note(sh->f->diags, d, "line %" PRIu32 " %s", d->at.line - 1,
+              there ? "has a blank behind its backslash" : "ends without a backslash");
     diag_edit(sh->f->diags, d, from, end, there ? STR("") : STR(" \\"));
     d->safe = true;
 }
@@ -154,7 +158,7 @@ static void rename_variable(struct shell *sh, struct diag *d, const struct shell
 static void tell_missing(struct shell *sh, const struct shell_missing *m)
 {
     const struct shell_var *var = shell_var_find(sh, m->name) ? NULL : meant_by(sh, m->name);
-    if (!var || (sh->sourced && var->used)) return;
+    if (!var || sh->sets_any || (sh->sourced && var->used)) return;
     bool stops = m->stops && !sh->sourced;
     struct diag *d =
         diag_add(sh->f->diags, stops ? SEVERITY_ERROR : SEVERITY_WARNING, "variable-misspelt",

@@ -137,6 +137,7 @@ struct shell {
     bool args_known;
     const struct shell_call *calls; /* the innermost */
     bool sourced;         /* another file ran in between: what is not set here may be set there */
+    bool sets_any;        /* a command set a variable whose name nobody here can tell */
     bool has_here_string; /* the command being read has a <<< */
     struct shell_text here_string;
     enum shell_live live;

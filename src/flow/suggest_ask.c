@@ -110,6 +110,14 @@ bool ask_pin(struct arena *a, struct ask *ask, struct setting pin, struct str *w
     return true;
 }
 
+static struct str nothing_pinned(struct arena *a, struct str name)
+{
+    int param = param_find(name);
+    if (param < 0) return refuse_pin(a, param, name);
+    return arena_printf(a, "%.*s takes %s, and there is nothing behind the =", STR_ARG(name),
+                        param_type_words(param_table[param].type));
+}
+
 bool ask_pins(struct arena *a, struct ask *ask, struct str list, struct str *why)
 {
     struct str item;
@@ -120,6 +128,10 @@ bool ask_pins(struct arena *a, struct ask *ask, struct str list, struct str *why
             return false;
         }
         pin.name = str_trim(pin.name);
+        if (!str_trim(pin.text).n) {
+            *why = nothing_pinned(a, pin.name);
+            return false;
+        }
         if (!ask_pin(a, ask, pin, why)) return false;
     }
     return true;

@@ -98,5 +98,6 @@ refused() { # TEXT ARGUMENTS…: exit 2, and why
 refused "--recipe FILE is missing" "$dir/slow.log"
 refused "neither a training log nor a microbenchmark" "$dir/plan.yaml" --recipe "$dir/plan.yaml"
 refused "give one for all, or one for each" "$dir/slow.log" --recipe "$dir/plan.yaml" --recipe "$dir/plan.yaml"
+refused "it goes without a log" "$dir/slow.log" --check "$dir/slow.log"
 refused "cannot be read" "$dir/absent" --recipe "$dir/plan.yaml"
 refused "the platform is not given" "$dir/am.log" --recipe "$dir/am.yaml"

@@ -116,3 +116,7 @@ ask 1 "whatever the layout: fp8_param_gather needs fp8" qwen3-30b-a3b --gpus 16 
 # a pack is one row: a micro-batch that no plan can have is told of, whatever it is
 ask 1 "whatever the layout: micro batch size 2 with offline packing" deepseek-v3.2 --gpus 256 --platform h20 --framework bridge --task peft --seq 8192 --mbs 2
 ask 1 "whatever the layout: micro batch size 3 with offline packing" deepseek-v3.2 --gpus 256 --platform h20 --framework bridge --task peft --seq 8192 --mbs 3
+# a micro-batch that divides no batch is named, and a pin of nothing says what was expected
+ask 1 "a batch of 8 in micro-batches of 7" qwen3-30b-a3b --gpus 16 --platform h100 --framework megatron --gbs 8 --mbs 7
+ask 2 "tp takes an integer, and there is nothing behind the =" qwen3-30b-a3b --gpus 16 --platform h100 --pin tp=
+ask 2 "there is no parameter tpp" qwen3-30b-a3b --gpus 16 --platform h100 --pin tpp=

@@ -303,3 +303,25 @@ printf 'step_scheduler: {global_batch_size: 0, local_batch_size: 1}\nmodel: {_ta
 expect 0 "recipe-missing" "$moeplan" validate --as automodel old.yaml
 expect 1 "error[" "$moeplan" validate --as automodel --framework-version 0.3 old.yaml
 lacks "recipe-missing"
+
+# numactl's -m takes numbers: what follows it is no argument of the program's
+printf '#!/bin/bash\nnumactl -m 4-7 -N 4-7 python pretrain_gpt.py %s\n' "$sizes $data" >r.sh
+run 0 "$moeplan" validate r.sh
+lacks "no flag -N"
+
+# a script that is also no YAML is another program's, whatever its name; a document that is broken is not
+printf '#!/bin/bash\nset -e\nlog() { printf "%%s: %%s\\n" "$1" "$2" >&2; }\nNAME="a"\n' >other.bash
+run 2 "$moeplan" validate other.bash
+has "no recipe"
+cp other.bash other.launch
+run 2 "$moeplan" validate other.launch
+lacks "error["
+tail -n +2 other.bash >other.yaml
+expect 2 "yaml-syntax" "$moeplan" validate other.yaml
+
+# Primus pins Megatron-LM 0.16: what a later release bans, it takes
+cross='modules: {pre_trainer: {framework: megatron, overrides: {cross_entropy_loss_fusion: true, cross_entropy_fusion_impl: te}}}'
+printf '%s\n' "$cross" >p.yaml
+run 0 "$moeplan" validate p.yaml
+lacks "cross-entropy-fusion-not-te"
+expect 0 "cross-entropy-fusion-not-te" "$moeplan" validate --framework-version 0.19 p.yaml

@@ -214,6 +214,19 @@ static void a_plan_names_its_model(void **state)
     assert_true(has_line(printed(f, "plan"), "  hidden_size: 1024"));
 }
 
+/* A plan without a precision is read as bf16: one of fp32 says so, and is read as that again. */
+static void a_plan_of_full_precision_says_so(void **state)
+{
+    struct facts *f = plan_facts(*state, "megatron", "bf16: false");
+    struct str text = printed(f, "plan");
+    assert_true(has_line(text, "bf16: false"));
+    struct config *again = config_of(text_facts(*state, "plan", text));
+    assert_int_equal(again->knobs.precision, config_of(f)->knobs.precision);
+    assert_false(
+        has_line(printed(plan_facts(*state, "megatron", "fp16: true"), "plan"), "bf16: false"));
+    assert_false(has_line(printed(plan_facts(*state, "megatron", "tp: 1"), "plan"), "bf16: false"));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(hardware_queues),
     cmocka_unit_test(variables_of_a_run),
@@ -223,5 +236,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_recipe_is_run_in_its_mode),
     cmocka_unit_test(a_recipe_reads_from_the_strategy_on),
     cmocka_unit_test(a_plan_names_its_model),
+    cmocka_unit_test(a_plan_of_full_precision_says_so),
 };
 UNIT_MAIN(tests)

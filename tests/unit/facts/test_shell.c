@@ -466,13 +466,15 @@ static struct diag *assert_found(struct facts *f, const char *rule, uint32_t lin
 static void flags_that_are_commands_are_found(void **state)
 {
     struct facts *f = script(state, HEAD LAUNCH "\n  --seq-length 64 \\\n  --swiglu\n");
-    assert_found(f, "lost-backslash", 3);
+    struct diag *d = assert_found(f, "lost-backslash", 3);
+    assert_str(d->notes.items[0], "line 2 ends without a backslash");
     assert_fact(f, "seq_length", "64");
     assert_fact(f, "swiglu", "true");
     f = script(state, HEAD "ARGS=(--num-layers 4 --bf16)\npython pretrain_gpt.py\n  ${ARGS[@]}\n");
     assert_found(f, "lost-backslash", 4);
     assert_fact(f, "num_layers", "4");
-    assert_found(script(state, HEAD LAUNCH " \\ \n  --seq-length 64\n"), "lost-backslash", 3);
+    d = assert_found(script(state, HEAD LAUNCH " \\ \n  --seq-length 64\n"), "lost-backslash", 3);
+    assert_str(d->notes.items[0], "line 2 has a blank behind its backslash");
     f = script(state, HEAD LAUNCH " \\\n  # --swiglu \\\n  --seq-length 64\n");
     assert_found(f, "comment-in-continuation", 3);
     assert_fact(f, "seq_length", "64");
@@ -493,6 +495,18 @@ static void misspelt_variables_are_found(void **state)
     assert_int_equal(count_rule(f, "variable-misspelt"), 0);
     f = script(state, HEAD "SEQ_LENGTH=64\n" LAUNCH " --seq-length ${SEQ_LENGHT:-$SEQ_LENGTH}\n");
     assert_int_equal(f->diags->n, 0);
+    /* a command that sets names of the caller's may set this one */
+    static const char *const any[] = {"export \"$1\"=\"$2\"\n", "eval \"$1=$2\"\n"};
+    for (size_t i = 0; i < 2; i++) {
+        f = script(state, arena_printf(
+                              *state, HEAD "%sMODEL_ARGS=(--swiglu)\n" LAUNCH " ${MODLE_ARGS[@]}\n",
+                              any[i])
+                              .p);
+        assert_int_equal(count_rule(f, "variable-misspelt"), 0);
+    }
+    f = script(state,
+               HEAD "export A=1\neval B=2\nMODEL_ARGS=(--swiglu)\n" LAUNCH " ${MODLE_ARGS[@]}\n");
+    assert_int_equal(count_rule(f, "variable-misspelt"), 1);
 }
 
 static void arguments_that_matter_are_named(void **state)
