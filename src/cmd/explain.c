@@ -97,6 +97,8 @@ static int unknown(struct cmd_context *c, const struct rule_set *set, struct str
     edit_offer(&nearest, rules_nearest(set, name));
     edit_offer(&nearest, param_nearest(name));
     edit_offer(&nearest, word_nearest(name));
+    int meant = param_meant(name);
+    if (meant >= 0) nearest.best = param_name(meant);
     return cmd_usage_error(c, "there is no rule, parameter, guide or word %.*s%s%.*s%s",
                            LINE_ARG(c->keep, name), nearest.best.n ? "; did you mean " : "",
                            STR_ARG(nearest.best), nearest.best.n ? "?" : "");

@@ -60,18 +60,83 @@ static struct search option_search(const struct command *command, struct str nam
     return s;
 }
 
-static bool unknown_option(struct cmd_context *c, const struct search *s)
+/* "--pin tp=2" of --tp 2, "--seq" of --seq-length: a parameter is an option of the command by its
+   shorter name, or a value for its --pin or --set; empty: it is not. */
+static struct str by_parameter(struct cmd_context *c, const struct search *s, struct str value)
 {
-    if (s->nearest.best.n)
-        cmd_usage_error(c, "there is no option --%.*s; did you mean --%.*s?", STR_ARG(s->name),
-                        STR_ARG(s->nearest.best));
+    int param = param_meant(s->name);
+    if (param < 0) return STR("");
+    const struct param *p = &param_table[param];
+    if (!p->symbol.n && p->scope != SCOPE_PLAN) return STR(""); /* --config, --nodes */
+    if (option_search(c->command, p->symbol).found)
+        return arena_printf(c->keep, "--%.*s", STR_ARG(p->symbol));
+    bool pins = option_search(c->command, STR("pin")).found;
+    if (!pins && !option_search(c->command, STR("set")).found) return STR("");
+    if (!value.n) value = p->type == PARAM_BOOL ? STR("true") : STR("VALUE");
+    return arena_printf(c->keep, "--%s %.*s=%.*s", pins ? "pin" : "set",
+                        STR_ARG(p->symbol.n ? p->symbol : p->name), STR_ARG(value));
+}
+
+struct word_search {
+    struct str word;
+    const struct option *found;
+};
+
+static void look_at_words(void *state, const struct option *option)
+{
+    struct word_search *s = state;
+    struct str rest = str_of(option->value ? option->value : ""), word;
+    while (!s->found && str_split(&rest, '|', &word))
+        if (str_eq(word, s->word)) s->found = option;
+}
+
+/* What an option that the command does not have most likely means. */
+static struct str option_meant(struct cmd_context *c, const struct search *s, struct str value)
+{
+    struct str meant = by_parameter(c, s, value);
+    struct word_search words = {.word = s->name};
+    options_each(c->command, look_at_words, &words);
+    if (!meant.n && words.found)
+        meant = arena_printf(c->keep, "--%s %.*s", words.found->name, STR_ARG(s->name));
+    if (!meant.n && s->nearest.best.n)
+        meant = arena_printf(c->keep, "--%.*s", STR_ARG(s->nearest.best));
+    return meant;
+}
+
+/* value: the word that is behind it, as far as it may be its own */
+static bool unknown_option(struct cmd_context *c, const struct search *s, struct str value)
+{
+    struct str meant = option_meant(c, s, value), arguments = str_of(c->command->arguments);
+    if (meant.n)
+        cmd_usage_error(c, "there is no option --%.*s; did you mean %.*s?", STR_ARG(s->name),
+                        STR_ARG(meant));
+    else if (str_eq_nocase(s->name, arguments))
+        cmd_usage_error(c, "there is no option --%.*s; it is an argument: moeplan %s %.*s",
+                        STR_ARG(s->name), c->command->name, STR_ARG(arguments));
     else
         cmd_usage_error(c, "there is no option --%.*s", STR_ARG(s->name));
     return false;
 }
 
+static bool has_capital(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] >= 'A' && s.p[i] <= 'Z') return true;
+    return false;
+}
+
+/* A word of the option's own, typed in any case; capitals in "N|min" stand for a value. */
+static struct str as_offered(const struct option *option, struct str value)
+{
+    struct str rest = str_of(option->value ? option->value : ""), word;
+    while (str_split(&rest, '|', &word))
+        if (str_eq_nocase(value, word) && !has_capital(word)) return word;
+    return value;
+}
+
 static void add_given(struct cmd_context *c, const struct option *option, struct str value)
 {
+    value = as_offered(option, value);
     c->given[c->n_given++] = (struct given){option, value};
 }
 
@@ -94,7 +159,12 @@ static bool parse_option(struct cmd_context *c, int n, char **words, int *at)
         c->arguments[c->n_arguments++] = str_of(words[*at]);
         return true;
     }
-    if (!option) return unknown_option(c, &search);
+    if (!option) {
+        struct str behind = *at + 1 < n ? str_of(words[*at + 1]) : STR("");
+        bool own = equals < word.n || !str_starts(behind, STR("-"));
+        struct str value = equals < word.n ? str_slice(word, equals + 1, word.n) : behind;
+        return unknown_option(c, &search, own ? value : STR(""));
+    }
     if (!option->value && equals < word.n) {
         cmd_usage_error(c, "--%s takes no value", option->name);
         return false;
@@ -249,7 +319,7 @@ bool option_choice(struct cmd_context *c, const char *name, int *out)
         *out = i;
         return true;
     }
-    struct str near = edit_near(c->keep, value, option->value);
+    struct str near = edit_near(c->keep, str_lower(c->keep, value), option->value);
     cmd_usage_error(c, "--%s must be one of %s, not \"%.*s\"%.*s", name, option->value,
                     STR_ARG(value), STR_ARG(near));
     return false;

@@ -297,7 +297,7 @@ static size_t distance(struct str name, struct str id)
 {
     if (name.n >= 3 && (str_find_str(id, name) < id.n || str_find_str(name, id) < name.n)) return 1;
     size_t d = edit_distance(name, id);
-    return d <= 2 + name.n / 4 ? d + 1 : SIZE_MAX;
+    return d <= 1 + name.n / 4 ? d + 1 : SIZE_MAX;
 }
 
 /* The nearest ids so far, best first. */

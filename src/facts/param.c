@@ -42,6 +42,44 @@ int param_find(struct str name)
     return slot ? slot->number - 1 : -1;
 }
 
+enum { LONGEST_NAME = 96 };
+
+int param_typed(struct str word)
+{
+    char name[LONGEST_NAME];
+    if (word.n > sizeof name) return -1;
+    for (size_t i = 0; i < word.n; i++) {
+        char c = word.p[i];
+        name[i] = c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return param_find((struct str){name, word.n});
+}
+
+/* Whether a framework has it as a flag of this word, or under a key that ends in it. */
+static bool is_spelled_so(const struct param *p, struct str word)
+{
+    for (int f = 0; f < FRAMEWORK_COUNT; f++) {
+        const struct param_spelling *s = p->in[f];
+        for (size_t i = 0; i < s->n_flags; i++)
+            if (str_eq_nocase(str_slice(s->flags[i].flag, 2, s->flags[i].flag.n), word))
+                return true;
+        if (s->key.n && str_eq_nocase(str_last_part(s->key, '.'), word)) return true;
+    }
+    return false;
+}
+
+int param_meant(struct str word)
+{
+    int typed = param_typed(word), found = -1;
+    if (typed >= 0) return typed;
+    for (uint32_t i = 0; i < param_count; i++) {
+        if (!is_spelled_so(&param_table[i], word)) continue;
+        if (found >= 0) return -1;
+        found = (int)i;
+    }
+    return found;
+}
+
 struct str param_key_in(const struct param_spelling *s, uint32_t releases)
 {
     for (size_t i = 0; s->key_releases && i <= s->n_more_keys; i++)

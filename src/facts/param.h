@@ -150,6 +150,11 @@ bool param_is_spelled(const struct param *p);
 bool param_among(int param, const int *list, size_t n);
 /* By name, symbol or alias; -1 when there is none. */
 int param_find(struct str name);
+/* The same for a word typed by hand: in any case, and with dashes for underscores. */
+int param_typed(struct str word);
+/* The one that a word typed by hand means: as above, or by a flag without its dashes or the last
+   part of a key, where all that have it are one parameter; -1: none. */
+int param_meant(struct str word);
 /* The name of a parameter: what diagnostics carry. */
 struct str param_name(int param);
 /* By a framework's own spelling: a flag with its dashes, or a dotted key. *flag is set for flags.

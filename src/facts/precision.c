@@ -68,7 +68,7 @@ struct str precision_word(struct str word)
     } spellings[] = {
         {"fp8_cs", PREC_FP8_TENSORWISE}, {"fp8_sc", PREC_FP8_BLOCKWISE}, {"fp8_mx", PREC_MXFP8}};
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
-        if (str_is(word, spellings[i].spelling))
+        if (str_eq_nocase(word, str_of(spellings[i].spelling)))
             return str_of(precision_words[spellings[i].precision]);
     return word;
 }

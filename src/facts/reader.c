@@ -266,7 +266,8 @@ bool setting_parse(struct arena *a, struct str text, struct setting *out)
 /* The nearest name that a setting can have: a parameter's, or a framework's own key. */
 static struct str setting_nearest(struct str name)
 {
-    struct str near = param_nearest(name);
+    int meant = param_meant(name);
+    struct str near = meant >= 0 ? param_name(meant) : param_nearest(name);
     for (int f = 0; f < FRAMEWORK_COUNT && !near.n; f++)
         near = param_nearest_key((enum framework)f, name);
     return near;

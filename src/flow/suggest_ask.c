@@ -33,19 +33,22 @@ enum { WISH_GOAL, WISH_NUMERICS, WISH_TASK, WISH_PRECISION, WISH_FRAMEWORK };
 
 static bool bad_wish(struct arena *a, const struct wish *wish, struct str word, struct str *why)
 {
-    struct str near = edit_near(a, word, wish->words);
+    struct str near = edit_near(a, str_lower(a, word), wish->words);
     *why = arena_printf(a, "the %s must be one of %s, not %.*s%.*s", wish->name, wish->words,
                         STR_ARG(word), STR_ARG(near));
     return false;
 }
 
-/* The word itself, or the default where there is none; false when it is none of the wish's. */
+/* The word itself, typed in any case, or the default where there is none; false when it is none of
+   the wish's. */
 static bool check_word(struct arena *a, const struct wish *wish, struct str *word, struct str *why)
 {
     struct str rest = str_of(wish->words), one;
     while (str_split(&rest, '|', &one)) {
         if (!word->n) *word = one;
-        if (str_eq(*word, one)) return true;
+        if (!str_eq_nocase(*word, one)) continue;
+        *word = one;
+        return true;
     }
     return bad_wish(a, wish, *word, why);
 }
@@ -80,7 +83,8 @@ static bool is_counted(int param)
 static struct str refuse_pin(struct arena *a, int param, struct str name)
 {
     if (param < 0) {
-        struct str near = param_nearest(name);
+        int meant = param_meant(name);
+        struct str near = meant >= 0 ? param_name(meant) : param_nearest(name);
         return arena_printf(a, "there is no parameter %.*s%s%.*s%s", STR_ARG(name),
                             near.n ? "; did you mean " : "", STR_ARG(near), near.n ? "?" : "");
     }
@@ -96,7 +100,7 @@ bool ask_pin(struct arena *a, struct ask *ask, struct setting pin, struct str *w
 {
     struct diags found;
     struct value value;
-    int param = param_find(pin.name);
+    int param = param_typed(pin.name);
     diags_init(&found, a);
     *why = refuse_pin(a, param, pin.name);
     if (why->n) return false;
@@ -112,7 +116,7 @@ bool ask_pin(struct arena *a, struct ask *ask, struct setting pin, struct str *w
 
 static struct str nothing_pinned(struct arena *a, struct str name)
 {
-    int param = param_find(name);
+    int param = param_typed(name);
     if (param < 0) return refuse_pin(a, param, name);
     return arena_printf(a, "%.*s takes %s, and there is nothing behind the =", STR_ARG(name),
                         param_type_words(param_table[param].type));

@@ -88,7 +88,7 @@ static bool validate_configuration(struct validation *v, const struct reading *r
 struct judge {
     struct validation *v;
     const struct readings *readings;
-    bool memory_decided;
+    bool memory_decided, skipped; /* skipped: nothing of the file was checked */
 };
 
 static bool is_undecided(struct validation *v, const struct rule *rule, const struct facts *f)
@@ -103,6 +103,7 @@ static bool judge_unused(void *state, struct str id, struct str *help)
 {
     const struct judge *judge = state;
     const struct rule *rule = rules_find(judge->v->rules, id);
+    if (judge->skipped) return false;
     if (!rule) {
         struct str nearest = rules_nearest(judge->v->rules, id);
         *help = nearest.n
@@ -265,6 +266,7 @@ struct file_report validate_text(struct validation *v, struct str path, struct s
         report.diags->n = 0;
         report.why_skipped = STR("a template");
     }
+    judge.skipped = status == RECIPE_SKIPPED;
     settle(&judge, report.diags, source, own);
     report.status = status_of(v, report.diags, status);
     return report;

@@ -63,3 +63,9 @@ has "yaml-syntax"
 { echo '# moeplan: ignore-file[experts-divide-by-ep, unknown-key] shown to newcomers'; cat automodel/qwen3_30b_a3b_broken.yaml; } >shown.yaml
 check 0 shown.yaml
 lacks "experts-divide-by-ep"
+
+# of a page of text nothing is checked, so that no comment in it is one too many
+echo 'Write `# moeplan: ignore[rule-id] why` behind a line.' >page.md
+check 2 page.md
+grep -q "page.md: skipped" "$dir/err" || fail "page.md is not skipped"
+lacks "unused-suppression"

@@ -100,3 +100,20 @@ answers 0
 expect 2 "did you mean --gbs 512?" "$moeplan" suggest qwen3-30b-a3b --gpus 8 --platform h100 --batch 512
 expect 2 "--gpus is of one question" "$moeplan" suggest --batch --gpus 8 </dev/null
 expect 2 'takes no "recipe.yaml"' "$moeplan" validate recipe.yaml --batch </dev/null
+
+# words of the command line may be typed in any case, and a parameter is told where it belongs
+asked="$moeplan suggest qwen3-30b-a3b --gpus 8 --platform h100"
+expect 0 "tp2 " $asked --precision BF16 --goal Throughput --pin TP=2
+expect 0 '{"plans":' $asked --framework Megatron --format JSON
+expect 2 "did you mean --pin tp=2?" $asked --tp 2
+expect 2 "did you mean --pin tp=2?" $asked --tensor-model-parallel-size=2
+expect 2 "did you mean --pin tp=VALUE?" $asked --tp --full
+expect 2 "did you mean --seq?" $asked --seq-length 8192
+expect 2 "did you mean --format json?" $asked --json
+expect 2 "it is an argument: moeplan suggest MODEL" "$moeplan" suggest --model qwen3-30b-a3b
+expect 2 "did you mean tensor_model_parallel_size?" $asked --pin tp_size=2
+expect 2 "did you mean tensor_model_parallel_size?" "$moeplan" explain tp_size
+expect 2 "did you mean --set ep=8?" "$moeplan" validate recipe.yaml --ep 8
+expect 2 "one of a100, b200" "$moeplan" platforms mi300x
+run 2 $asked --nodes 8
+! grep -q "did you mean" out err 2>/dev/null || fail "--nodes is told a parameter"
