@@ -150,3 +150,7 @@ ask 2 "--rollout: rollout must be such as" $small --gpus 16 --rollout tp=x
 "$moeplan" suggest qwen3-30b-a3b --gpus 16 --platform h100 --framework megatron --format plan -o "$dir/stated.yaml"
 run 0 "$moeplan" estimate "$dir/stated.yaml" --sweep mbs=1,4 --format csv
 grep -q "^4,.*,no,$" "$dir/out" || fail "what is not recomputed may be"
+
+# DeepSeek V4's sequences are divided over GPUs by its own kernels alone, which the plan takes
+ask 0 "attn: tilelang" deepseek-v4-flash --gpus 2048 --platform h200 --framework automodel --seq 65536 --format yaml
+has "cp_size: 2"
