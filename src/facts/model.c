@@ -329,18 +329,26 @@ void model_assume(struct facts *f)
     }
 }
 
+/* The word without which Megatron-core builds plain attention in every layer, whatever the sizes of
+   indexers and linear layers say (core/models/gpt/experimental_attention_variant_module_specs.py).
+   */
+static struct value attention_variant(const struct model_input *m)
+{
+    const struct model_field *latent = model_field_get(m, P_multi_latent_attention);
+    bool mla = latent && latent->value.kind == VALUE_BOOL && latent->value.b;
+    if (mla && model_field_get(m, P_dsa_indexer_n_heads)) return value_string(STR("dsa"));
+    if (model_field_get(m, P_linear_attention_freq)) return value_string(STR("gated_delta_net"));
+    return value_null();
+}
+
 /* How many layers have experts, and whether others do not: what rules and AutoModel's checks ask
-   about a model; and the word without which Megatron-core builds no indexer for latent attention
-   (core/models/gpt/experimental_attention_variant_module_specs.py). */
+   about a model. */
 static void set_kind(struct facts *f, const struct model_input *m)
 {
     const struct model_field *experts = model_field_get(m, P_num_moe_experts);
     const struct model_field *untied = model_field_get(m, P_untie_embeddings_and_output_weights);
     bool hybrid =
         model_field_get(m, P_hybrid_layer_pattern) || model_field_get(m, P_linear_attention_freq);
-    const struct model_field *latent = model_field_get(m, P_multi_latent_attention);
-    bool sparse = model_field_get(m, P_dsa_indexer_n_heads) && latent &&
-                  latent->value.kind == VALUE_BOOL && latent->value.b;
     /* Multimodal classes split themselves, tied or not: what the text part says decides nothing. */
     bool says_tied =
         untied && untied->value.kind == VALUE_BOOL && !model_field_get(m, P_vision_num_layers);
@@ -351,7 +359,7 @@ static void set_kind(struct facts *f, const struct model_input *m)
         {P_model_is_moe,
          value_bool(experts && experts->value.kind == VALUE_INT && experts->value.i > 0)},
         {P_model_is_hybrid, value_bool(hybrid)},
-        {P_experimental_attention_variant, sparse ? value_string(STR("dsa")) : value_unknown()},
+        {P_experimental_attention_variant, attention_variant(m)},
         {P_tie_word_embeddings, says_tied ? value_bool(!untied->value.b) : value_unknown()},
         {P_model_type, m->model_type.n > 0 ? value_string(m->model_type) : value_unknown()},
         {P_model_architecture,
