@@ -329,6 +329,18 @@ void model_assume(struct facts *f)
     }
 }
 
+/* The word without which Megatron-core builds plain attention in every layer, whatever the sizes of
+   indexers and linear layers say (core/models/gpt/experimental_attention_variant_module_specs.py).
+   */
+static struct value attention_variant(const struct model_input *m)
+{
+    const struct model_field *latent = model_field_get(m, P_multi_latent_attention);
+    bool mla = latent && latent->value.kind == VALUE_BOOL && latent->value.b;
+    if (mla && model_field_get(m, P_dsa_indexer_n_heads)) return value_string(STR("dsa"));
+    if (model_field_get(m, P_linear_attention_freq)) return value_string(STR("gated_delta_net"));
+    return value_null();
+}
+
 /* How many layers have experts, and whether others do not: what rules and AutoModel's checks ask
    about a model. */
 static void set_kind(struct facts *f, const struct model_input *m)
@@ -347,6 +359,7 @@ static void set_kind(struct facts *f, const struct model_input *m)
         {P_model_is_moe,
          value_bool(experts && experts->value.kind == VALUE_INT && experts->value.i > 0)},
         {P_model_is_hybrid, value_bool(hybrid)},
+        {P_experimental_attention_variant, attention_variant(m)},
         {P_tie_word_embeddings, says_tied ? value_bool(!untied->value.b) : value_unknown()},
         {P_model_type, m->model_type.n > 0 ? value_string(m->model_type) : value_unknown()},
         {P_model_architecture,

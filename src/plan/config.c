@@ -235,11 +235,14 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
 
 /* Transformer Engine's ring knows neither windows nor a softmax with a sink, its gather no sink; a
    part of the heads for each rank works for both where they can be dealt out
-   (transformer_engine context_parallel.py). */
+   (transformer_engine context_parallel.py). An indexer picks among all keys, so they are gathered
+   whatever is said (megatron/core/transformer/experimental_attention_variant/dsa.py; AutoModel's
+   models/glm_moe_dsa/cp.py). */
 enum cp_comm config_cp_comm(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     const struct model_shape *m = &c->model;
+    if (m->index_heads > 0 && k->cp > 1) return CP_GATHER;
     if (k->cp_comm != CP_NEEDED) return (enum cp_comm)k->cp_comm;
     bool plain = !m->sinks && m->window == 0;
     if (k->cp <= 1 || plain || !config_traits(c)->megatron_words) return CP_RING;

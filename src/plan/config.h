@@ -288,8 +288,8 @@ struct config {
 bool config_from_facts(struct arena *a, const struct facts *f, struct config *out);
 /* UNSTATED_* bits of what the facts leave open. */
 uint32_t config_unstated(const struct facts *f, const struct config *c);
-/* How its context-parallel ranks see all keys: as the knobs say, or as the model's attention needs.
-   Never CP_NEEDED. */
+/* How its context-parallel ranks see all keys: as the knobs say, or as the model's attention needs;
+   with an indexer all are gathered, whatever the knobs say. Never CP_NEEDED. */
 enum cp_comm config_cp_comm(const struct config *c);
 /* Whether the facts say what decides most of the memory: overrides of a Bridge recipe leave much of
    it to the recipe, and a verdict on defaults would be a guess. */

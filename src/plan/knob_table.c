@@ -298,14 +298,14 @@ static void say_microbatch(const struct knob_saying *s, const struct config *c,
 
 static const char *const cp_comm_words[] = {"p2p", "a2a", "all_gather", "needed", NULL};
 
-/* The ring goes without saying. */
+/* The ring goes without saying; AutoModel has no word for any. */
 static void say_context(const struct knob_saying *s, const struct config *c,
                         const struct knob *knob)
 {
     enum cp_comm comm = config_cp_comm(c);
     struct value word = value_string(str_of(cp_comm_words[comm]));
     say_own(s, c, knob->param);
-    if (c->knobs.cp_comm == CP_NEEDED && comm != CP_RING)
+    if (c->knobs.cp_comm == CP_NEEDED && comm != CP_RING && config_traits(c)->megatron_words)
         knob_put(s, P_cp_comm_type, value_list_of(s->facts->arena, &word, 1));
 }
 

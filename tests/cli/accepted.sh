@@ -38,6 +38,28 @@ has "--cp-comm-type a2a"
 printf 'model.context_parallel_size=2\nmodel.cp_comm_type=[a2a]\n' >"$dir/list.bridge"
 expect 1 "[bridge-one-exchange-is-a-word]" "$moeplan" validate --framework bridge "$dir/list.bridge"
 
+# attention of another kind is only built where its name stands, and sparse attention knows one exchange
+suggest megatron flags qwen3-next-80b-a3b --gpus 64
+has "--experimental-attention-variant gated_delta_net"
+suggest megatron flags qwen3-30b-a3b --gpus 64
+lacks "experimental-attention"
+suggest megatron flags deepseek-v3.2 --gpus 512 --seq 131072 --gbs 512 --pin cp=8
+has "--experimental-attention-variant dsa"
+has "--no-rope-fusion"
+has "--cp-comm-type all_gather"
+cp "$dir/out" "$dir/picked.flags"
+expect 0 "0 errors" "$moeplan" validate "$dir/picked.flags"
+suggest bridge bridge deepseek-v3.2 --gpus 512 --seq 131072 --gbs 512 --pin cp=8
+has "model.experimental_attention_variant=dsa"
+has "model.apply_rope_fusion=false"
+has "model.cp_comm_type=all_gather"
+expect 1 "[dsa-gathers-for-cp]" "$moeplan" suggest deepseek-v3.2 --gpus 512 --platform h100 --framework megatron --seq 131072 --gbs 512 --pin cp=8,cp_comm_type=a2a
+# latent attention was a ring's before Transformer Engine 2.15
+expect 1 "latent-attention-ring-te" "$moeplan" suggest deepseek-v3 --gpus 256 --platform h100 --framework megatron --framework-version 0.17 --seq 32768 --gbs 256 \
+    --pin cp=4,cp_comm_type=a2a
+suggest megatron flags deepseek-v3 --gpus 256 --framework-version 0.18 --seq 32768 --gbs 256 --pin cp=4,cp_comm_type=a2a
+has "--cp-comm-type a2a"
+
 # virtual stages have stages
 suggest bridge bridge qwen3-30b-a3b --gpus 64 --pin vpp=2
 lacks "model.pipeline_model_parallel_size=1"

@@ -174,6 +174,8 @@ read=$("$moeplan" estimate "$dir/other/plan.yaml" --format json | sed 's/"memory
 suggest 0 "cp-comm-type all_gather" mimo-v2-flash --gpus 16 --platform gb200 --framework megatron --seq 8192 --gbs 32 --pin tp=4,cp=4 --format flags
 suggest 0 "cp-comm-type a2a" gpt-oss-20b --gpus 8 --platform h100 --framework megatron --seq 8192 --gbs 32 --pin tp=1,cp=8 --format flags
 suggest 1 "sinks-with-context-parallelism" gpt-oss-20b --gpus 8 --platform h100 --framework megatron --seq 8192 --gbs 32 --pin tp=4,cp=2,cp_comm_type=p2p
+# where heads cannot be dealt out to one TP they may be to another
+suggest 0 "cp4" gpt-oss-120b --gpus 64 --platform h100 --framework megatron --seq 131072 --gbs 64 --pin pp=2,cp=4
 
 # groups of six are served by no library of the exchange, and lie across nodes of eight
 sed -i 's/"num_experts": 128/"num_experts": 96/' "$dir/hf/config.json"

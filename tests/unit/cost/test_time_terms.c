@@ -256,6 +256,25 @@ static void context_parallelism_as_the_model_needs(void **state)
     assert_int_equal(config_cp_comm(c), CP_RING);
 }
 
+/* Sparse attention has one way, in every framework and whatever is said: an indexer picks among all
+   keys. */
+static void picked_keys_are_gathered(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "cp: 4\n");
+    c->model.index_heads = 64;
+    static const enum cp_comm said[] = {CP_RING, CP_HEADS, CP_GATHER, CP_NEEDED};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        c->knobs.cp_comm = said[i], c->framework = FRAMEWORK_MEGATRON;
+        assert_int_equal(config_cp_comm(c), CP_GATHER);
+        c->framework = FRAMEWORK_AUTOMODEL;
+        assert_int_equal(config_cp_comm(c), CP_GATHER);
+    }
+    struct timing t = timing_of(c);
+    assert_near(comm_context(&t, 1e9, 9e9, 1), comm_collective(&t, 4e9, 4, 4), 1e-12);
+    c->knobs.cp = 1, c->knobs.cp_comm = CP_NEEDED;
+    assert_int_equal(config_cp_comm(c), CP_RING);
+}
+
 /* One way for all layers is that way; what differs by layer counts as the ring. */
 static void ways_of_context_parallelism(void **state)
 {
