@@ -153,4 +153,4 @@ grep -q "^4,.*,no,$" "$dir/out" || fail "what is not recomputed may be"
 
 # DeepSeek V4's sequences are divided over GPUs by its own kernels alone, which the plan takes
 ask 0 "attn: tilelang" deepseek-v4-flash --gpus 2048 --platform h200 --framework automodel --seq 65536 --format yaml
-has "cp_size: 2"
+grep -Eq "cp_size: ([2-9]|1[0-9])" "$dir/out" || fail "sequences are not divided"

@@ -718,6 +718,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(whole_sequences_are_one_kernel),
     cmocka_unit_test(gathered_keys_hide_under_nothing),
     cmocka_unit_test(context_parallelism_as_the_model_needs),
+    cmocka_unit_test(picked_keys_are_gathered),
     cmocka_unit_test(ways_of_context_parallelism),
     cmocka_unit_test(unfused_attention_streams_its_scores),
     cmocka_unit_test(recomputed_modules_run_once_more),
