@@ -34,8 +34,9 @@ double prefer_sum(const struct preference *preferences, size_t n, const struct k
    never beyond 1 + PREFER_MOST, so that a plan is preferred to none that is faster by more. Almost
    every plan leaves a guide or two: PREFER_SPREAD, the sum that takes 63 % of the most, is wide
    enough that one which leaves four more is still told from it. */
-#define PREFER_MOST 0.03
-#define PREFER_SPREAD 0.1
+#define PREFER_FIRST 0.03
+#define PREFER_MOST 0.2
+#define PREFER_SPREAD 0.2
 double prefer_factor(double sum);
 
 #endif
