@@ -260,15 +260,14 @@ static bool is_repeated(const struct contender *plans, size_t n, size_t which)
     return repeated;
 }
 
-/* The last that may go: of these first one whose split is shown, then one of which there is another
-   with the same sharding. */
+/* The last that may go: of these first one behind the second whose split is shown, then one of which
+   there is another with the same sharding. */
 static size_t surplus(const struct contender *plans, size_t n)
 {
     size_t fastest = fastest_of(plans, n);
-    for (int needed = 0; needed < 2; needed++)
-        for (size_t i = n - 1; i > 0; i--)
-            if (i != fastest && !is_only_of_kind(plans, n, i) &&
-                (needed || is_repeated(plans, n, i)))
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = n - 1; i > (pass ? 0 : 1); i--)
+            if (i != fastest && !is_only_of_kind(plans, n, i) && (pass || is_repeated(plans, n, i)))
                 return i;
     return fastest == n - 1 && n > 2 ? n - 2 : n - 1;
 }
