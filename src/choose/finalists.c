@@ -80,7 +80,7 @@ void finalists_start(struct finalists *f, size_t most, bool two_kinds)
 {
     f->most = most;
     f->n = f->n_fast = 0;
-    f->has_kind[0] = f->has_kind[1] = false;
+    f->has_safe = f->has_kind[0] = f->has_kind[1] = false;
     f->two_kinds = two_kinds;
 }
 
@@ -125,6 +125,7 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
     int kind = kind_of(layout);
     if (is_fast(f, layout, step_s)) return true;
     if (risky) return false;
+    if (!f->has_safe || step_s <= f->safe.step_s) return true;
     const struct contender *other = rival(f->ranked, f->n, f->most, layout);
     return !other || score <= other->score ||
            (f->two_kinds && is_rival(f, score) &&
@@ -153,21 +154,18 @@ void finalists_add(struct finalists *f, const struct contender *o)
     rank(f->fast, &f->n_fast, FINALISTS_FAST, faster, o);
     if (o->risky) return;
     rank(f->ranked, &f->n, f->most, before, o);
+    if (!f->has_safe || faster(o, &f->safe)) f->safe = *o;
+    f->has_safe = true;
     if (!f->has_kind[kind] || before(o, &f->of_kind[kind])) f->of_kind[kind] = *o;
     f->has_kind[kind] = true;
 }
 
-/* Adds a plan that is not among the others, in place of the last when the list is full; the first
-   stays, and so do those at the end that were added so. */
-static void add_last(struct contender *plans, size_t *n, size_t most, size_t *added,
-                     const struct contender *o)
+/* Adds a plan that is not among the others. */
+static void add_last(struct contender *plans, size_t *n, const struct contender *o)
 {
     for (size_t i = 0; i < *n; i++)
         if (knobs_cmp(&plans[i].knobs, &o->knobs) == 0) return;
-    if (*n == most && *added + 1 >= most) return;
-    size_t at = *n < most ? (*n)++ : *n - 1 - *added;
-    plans[at] = *o;
-    ++*added;
+    plans[(*n)++] = *o;
 }
 
 static bool has_kind(const struct contender *plans, size_t n, int kind)
@@ -211,17 +209,16 @@ static double with_memory(const struct contender *o, double capacity_bytes)
     return o->score * (1 + ROOM_IS_WORTH * filled);
 }
 
-/* Which is to be the first: by score and memory, and no more than PREFER_MOST slower than any that
+/* Which is to be the first: by score and memory, and no more than PREFER_FIRST slower than any that
    takes no more risk. */
 static size_t roomiest(const struct contender *plans, size_t n, double capacity_bytes)
 {
-    size_t best = 0, least = 0;
-    if (n > CHOSEN_FROM) n = CHOSEN_FROM;
+    size_t best = 0;
     for (size_t i = 1; i < n; i++)
-        if (plans[i].risky == plans[0].risky && plans[i].step_s < plans[least].step_s) least = i;
-    for (size_t i = 1; i < n; i++)
-        if (plans[i].risky == plans[0].risky &&
-            plans[i].step_s <= (1 + PREFER_MOST) * plans[least].step_s &&
+        if (plans[i].risky == plans[0].risky && plans[i].step_s < plans[best].step_s) best = i;
+    double most = (1 + PREFER_FIRST) * plans[best].step_s;
+    for (size_t i = 0; i < n && i < CHOSEN_FROM; i++)
+        if (plans[i].risky == plans[0].risky && plans[i].step_s <= most &&
             with_memory(&plans[i], capacity_bytes) < with_memory(&plans[best], capacity_bytes))
             best = i;
     return best;
@@ -254,12 +251,24 @@ static bool is_only_of_kind(const struct contender *plans, size_t n, size_t whic
     return only;
 }
 
-/* The last that may go: of these first one of which there is another with the same sharding. */
+/* Whether another plan shows the same split of the model. */
+static bool is_repeated(const struct contender *plans, size_t n, size_t which)
+{
+    bool repeated = false;
+    for (size_t i = 0; i < n; i++)
+        repeated = repeated || (i != which && same_split(&plans[i].knobs, &plans[which].knobs));
+    return repeated;
+}
+
+/* The last that may go: of these first one behind the second whose split is shown, then one of which
+   there is another with the same sharding. */
 static size_t surplus(const struct contender *plans, size_t n)
 {
     size_t fastest = fastest_of(plans, n);
-    for (size_t i = n - 1; i > 0; i--)
-        if (i != fastest && !is_only_of_kind(plans, n, i)) return i;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = n - 1; i > (pass ? 0 : 1); i--)
+            if (i != fastest && !is_only_of_kind(plans, n, i) && (pass || is_repeated(plans, n, i)))
+                return i;
     return fastest == n - 1 && n > 2 ? n - 2 : n - 1;
 }
 
@@ -270,13 +279,14 @@ size_t finalists_cut(struct contender *plans, size_t n, size_t most)
     return n;
 }
 
-size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS])
+size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_HELD_PLANS])
 {
-    size_t n = f->n, added = 0;
+    size_t n = f->n;
     memcpy(plans, f->ranked, n * sizeof *plans);
-    if (f->n_fast) add_last(plans, &n, f->most, &added, &f->fast[0]);
+    if (f->n_fast) add_last(plans, &n, &f->fast[0]);
+    if (f->has_safe) add_last(plans, &n, &f->safe);
     for (int kind = 0; kind < 2 && f->two_kinds && f->most > 1; kind++)
         if (f->has_kind[kind] && !has_kind(plans, n, kind) && is_rival(f, f->of_kind[kind].score))
-            add_last(plans, &n, f->most, &added, &f->of_kind[kind]);
+            add_last(plans, &n, &f->of_kind[kind]);
     return n;
 }

@@ -12,8 +12,9 @@ struct finalists {
     struct contender ranked[SEARCH_MAX_PLANS]; /* best first, one for a tp, pp, ep and etp */
     struct contender fast[FINALISTS_FAST];     /* the fastest, whatever the guides prefer, one
                                                   each too: moving layers may change their order */
+    struct contender safe;                     /* the fastest without a risk */
     struct contender of_kind[2];               /* the best without and with sharded parameters */
-    bool has_kind[2], two_kinds;               /* two_kinds: the second is asked for */
+    bool has_safe, has_kind[2], two_kinds;     /* two_kinds: the second is asked for */
 };
 
 /* Whether two plans have the same tp, pp, cp, ep, etp and sharding. */
@@ -26,7 +27,7 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
                     double step_s, bool risky);
 void finalists_add(struct finalists *f, const struct contender *o);
 /* All of them, but of the fastest only the first, at most as many as are kept. */
-size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_MAX_PLANS]);
+size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_HELD_PLANS]);
 /* Best first; of those that are hardly slower than another with no more risk, one that leaves more
    of a GPU of so many bytes free. */
 void finalists_sort(struct contender *plans, size_t n, double capacity_bytes);

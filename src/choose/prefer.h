@@ -30,12 +30,14 @@ double prefer_distance(const struct preference *p, const struct knobs *k);
 /* What leaving the guides for these knobs has to gain: the sum of margins times distances, as a
    logarithm. */
 double prefer_sum(const struct preference *preferences, size_t n, const struct knobs *k);
-/* The factor by which such a sum lengthens a plan's step time in the ranking: 1 and rising, but
-   never beyond 1 + PREFER_MOST, so that a plan is preferred to none that is faster by more. Almost
-   every plan leaves a guide or two: PREFER_SPREAD, the sum that takes 63 % of the most, is wide
-   enough that one which leaves four more is still told from it. */
-#define PREFER_MOST 0.03
-#define PREFER_SPREAD 0.1
+/* The factor by which such a sum lengthens a plan's step time in the ranking of those that are
+   shown: 1 and rising, but never beyond 1 + PREFER_MOST. Almost every plan leaves a guide or two:
+   PREFER_SPREAD, the sum that takes 63 % of the most, is wide enough that one which leaves four
+   more is still told from it. The first of them is besides never slower by more than PREFER_FIRST
+   than another that takes no more risk (finalists_sort). */
+#define PREFER_FIRST 0.03
+#define PREFER_MOST 0.2
+#define PREFER_SPREAD 0.2
 double prefer_factor(double sum);
 
 #endif

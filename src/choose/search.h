@@ -9,7 +9,7 @@
 #include "choose/prefer.h"
 #include "cost/cost.h"
 
-enum { SEARCH_MAX_PLANS = 64 };
+enum { SEARCH_MAX_PLANS = 64, SEARCH_HELD_PLANS = SEARCH_MAX_PLANS + 4 };
 
 /* What to search. `base` holds the model, the machine, gpus, seq, gbs and every knob that is not
    searched. All that it points at must outlive the search. */
@@ -51,8 +51,8 @@ struct search_result {
     /* Best first (finalists_sort), one of each tp, pp, ep and etp; where they are not among these,
        the last places have the best of the other kind of sharding, if it is hardly slower,
        and the fastest plan of all. */
-    struct contender plans[SEARCH_MAX_PLANS];
-    struct layout splits[SEARCH_MAX_PLANS]; /* knobs.layout of a plan, where it has one */
+    struct contender plans[SEARCH_HELD_PLANS];
+    struct layout splits[SEARCH_HELD_PLANS]; /* knobs.layout of a plan, where it has one */
     size_t n;
     struct contender least; /* the plan with the smallest memory peak that was looked at */
     bool has_least;

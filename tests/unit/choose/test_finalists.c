@@ -88,7 +88,7 @@ static void the_first_and_the_fastest_stay(void **state)
 static size_t rivals_taken(int others, double score)
 {
     struct finalists f;
-    struct contender taken[SEARCH_MAX_PLANS], rival = plan(1, score, 50);
+    struct contender taken[SEARCH_HELD_PLANS], rival = plan(1, score, 50);
     rival.knobs.fsdp = FSDP_OPTIM_GRADS_PARAMS;
     finalists_start(&f, 4, true);
     for (int i = 0; i < others; i++) {

@@ -264,7 +264,7 @@ static void picked_keys_are_gathered(void **state)
     c->model.index_heads = 64;
     static const enum cp_comm said[] = {CP_RING, CP_HEADS, CP_GATHER, CP_NEEDED};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        c->knobs.cp_comm = said[i], c->framework = FRAMEWORK_MEGATRON;
+        c->knobs.cp_comm = (uint8_t)said[i], c->framework = FRAMEWORK_MEGATRON;
         assert_int_equal(config_cp_comm(c), CP_GATHER);
         c->framework = FRAMEWORK_AUTOMODEL;
         assert_int_equal(config_cp_comm(c), CP_GATHER);
