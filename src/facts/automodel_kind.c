@@ -54,12 +54,9 @@ static struct str kind_by_sections(const struct facts *f, const struct node *rec
     const struct node *processor = node_get(recipe, STR("processor"));
     const struct node *scheduler = node_get(recipe, STR("step_scheduler"));
     const struct node *target = node_at(recipe, STR("model._target_"));
-    bool text = target && (str_ends(target->text, STR("ForCausalLM.from_pretrained")) ||
-                           str_ends(target->text, STR("ForCausalLM.from_config")));
+    bool text = target && str_ends(target->text, STR("NeMoAutoModelForCausalLM.from_pretrained"));
     bool image =
         target && str_ends(target->text, STR("NeMoAutoModelForImageTextToText.from_pretrained"));
-    if (names_no_class(f) && scheduler && node_get(recipe, STR("benchmark")))
-        return STR("benchmark");
     if (names_no_class(f) && scheduler && text && !processor) return STR("llm");
     if (names_no_class(f) && scheduler && image) return STR("vlm");
     bool diffusion = node_get(recipe, STR("fsdp")) || node_get(recipe, STR("ddp")) ||

@@ -5,7 +5,6 @@
 #include "base/edit.h"
 #include "doc/rewrite.h"
 #include "facts/automodel.h"
-#include "facts/checkout.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
 
@@ -135,9 +134,7 @@ static void complain_unknown(struct check *c, const struct automodel_section *s,
         edit_offer(&near, s->keys[i]);
     /* the keys are the newest release's: an older one may have read the section elsewhere */
     bool newest = facts_release(f) & 1;
-    bool before_all = !newest && !near.best.n &&
-                      checkout_is_older(f->arena, f->diags, f->source, FRAMEWORK_AUTOMODEL);
-    if (!newest) d->severity = before_all ? SEVERITY_INFO : SEVERITY_WARNING;
+    if (!newest) d->severity = SEVERITY_WARNING;
     if (newest) diag_note(f->diags, d, "AutoModel stops with %.*s", STR_ARG(s->error));
     if (near.best.n)
         diag_suggest(f->diags, d, near.best);

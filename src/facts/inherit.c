@@ -5,8 +5,6 @@
 #include "facts/inherit.h"
 
 #include "base/io.h"
-#include "base/path.h"
-#include "facts/checkout.h"
 #include "facts/named.h"
 
 enum { MOST_FILES = 16, DEEPEST = 20 };
@@ -47,27 +45,20 @@ static bool is_read(const struct facts *f, struct str path)
     return false;
 }
 
-/* The mapping in a file that was found. */
-static struct node *load_found(struct facts *f, const struct named *named)
-{
-    struct str text, why;
-    struct node_list docs = {0};
-    if (f->inherited.n >= MOST_FILES || is_read(f, named->path)) return NULL;
-    if (!named_read(f->arena, f->diags, named, &text, &why)) return NULL;
-    uint32_t source = source_add(&f->diags->sources, named->path, text);
-    *VEC_PUSH(f->arena, &f->inherited) = source;
-    bool one = doc_load_yaml(f->arena, f->diags, source, &docs) && docs.n == 1;
-    return one && docs.items[0]->kind == NODE_MAP ? docs.items[0] : NULL;
-}
-
 static struct node *load(struct facts *f, const struct node *name)
 {
     struct named named;
-    struct str why;
+    struct str text, why;
+    struct node_list docs = {0};
     struct span at = {.source = name->source};
-    bool found = name->kind == NODE_SCALAR &&
+    bool found = name->kind == NODE_SCALAR && f->inherited.n < MOST_FILES &&
                  named_find(f->arena, f->diags, name->text, at, &named, &why);
-    return found && io_is_file(named.path.p) ? load_found(f, &named) : NULL;
+    if (!found || is_read(f, named.path) || !io_is_file(named.path.p)) return NULL;
+    if (!named_read(f->arena, f->diags, &named, &text, &why)) return NULL;
+    uint32_t source = source_add(&f->diags->sources, named.path, text);
+    *VEC_PUSH(f->arena, &f->inherited) = source;
+    bool one = doc_load_yaml(f->arena, f->diags, source, &docs) && docs.n == 1;
+    return one && docs.items[0]->kind == NODE_MAP ? docs.items[0] : NULL;
 }
 
 /* Each file may name others, in which the same key is looked for: as deep as there are files. */
@@ -91,33 +82,6 @@ const struct node *inherit_document(struct facts *f, const struct node *doc, str
     bool file = !f->diags->sources.requests && io_is_file(str_dup(f->arena, path).p);
     *own = *doc;
     return key.n && file && node_get(doc, key) ? lay_over(f, own, key) : doc;
-}
-
-struct node *inherit_over(struct arena *a, struct node *base, struct node *over)
-{
-    return merge(a, base, over, 0);
-}
-
-/* A name alone: presets lie in no other folder. */
-static bool is_bare(struct str name)
-{
-    return name.n && str_find(name, '/') == name.n && name.p[0] != '.';
-}
-
-struct node *inherit_preset(struct facts *f, struct str name, struct str folder, struct str key)
-{
-    struct arena *a = f->arena;
-    struct str here, end = str_ends(name, STR(".yaml")) ? STR("") : STR(".yaml");
-    struct str file = arena_printf(a, "%.*s/%.*s%.*s", STR_ARG(folder), STR_ARG(name), STR_ARG(end));
-    struct str up = is_bare(name) ? checkout_folder(a, f->diags, f->source) : STR("");
-    for (int i = 0; i < DEEPEST && up.n > 1; i++, up = path_parent(up)) {
-        struct named named = {.inside = true, .real = path_join(a, up, file)};
-        if (!io_is_file(named.real.p)) continue;
-        named.path = path_real(a, ".", &here) ? path_between(a, here, named.real) : named.real;
-        struct node *preset = load_found(f, &named);
-        return preset ? lay_over(f, preset, key) : NULL;
-    }
-    return NULL;
 }
 
 void inherit_forget(struct facts *f, size_t from)

@@ -10,12 +10,6 @@
    it names none. The sources of the others become f->inherited: what is wrong in them alone is said
    where they are checked. */
 const struct node *inherit_document(struct facts *f, const struct node *doc, struct str key);
-/* What a file of presets has, laid over what it names by the key in turn: NAME, or NAME.yaml, in a
-   folder of the repository around the file, which is looked for upward from it. NULL: there is
-   none. */
-struct node *inherit_preset(struct facts *f, struct str name, struct str folder, struct str key);
-/* A mapping laid over another, which may be NULL. */
-struct node *inherit_over(struct arena *a, struct node *base, struct node *over);
 /* Takes back the findings, from the index on, that stand in these files. */
 void inherit_forget(struct facts *f, size_t from);
 

@@ -47,9 +47,6 @@ struct program_kind {
     struct str release;      /* of Megatron-LM that its repository pins; empty: its newest */
     struct str inherits;     /* the key that names the files that a file of its is laid over; empty:
                                 it has none */
-    const struct str *presets; /* "KEY=FOLDER": the key names a file of a folder of its repository
-                                  that says of the model what the first section does not */
-    size_t n_presets;
     const struct str *keeps; /* destinations of Megatron-LM's that it leaves at their defaults */
     size_t n_keeps;
     struct str world_when;      /* a dotted key, and the value of it with which they all train */

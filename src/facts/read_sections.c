@@ -109,56 +109,6 @@ static void take_sizes(struct facts *f, const struct node *doc)
     }
 }
 
-/* What the first section is laid over; NULL: nothing, or it cannot be read. */
-static struct node *take_presets(struct facts *f, const struct node *doc)
-{
-    const struct program_kind *kind = f->program.kind;
-    struct node *all = NULL;
-    for (size_t i = 0; i < kind->n_presets; i++) {
-        struct str key = kind->presets[i];
-        size_t eq = str_find(key, '=');
-        const struct node *name = node_at(doc, str_slice(key, 0, eq));
-        if (!name || name->kind != NODE_SCALAR) continue;
-        struct node *one =
-            inherit_preset(f, name->text, str_slice(key, eq + 1, key.n), kind->inherits);
-        if (one) all = inherit_over(f->arena, all, one);
-    }
-    return all;
-}
-
-static bool is_of_preset(const struct facts *f, const struct node *node, size_t first)
-{
-    for (size_t i = first; i < f->inherited.n; i++)
-        if (f->inherited.items[i] == node->source) return true;
-    return false;
-}
-
-/* null of a preset is no value, where a file of its own that says it leaves that to others. */
-static void take_nulls(struct facts *f, const struct node *section, size_t first)
-{
-    for (size_t i = 0; i < section->n; i++) {
-        const struct node *key = section->keys[i], *value = section->items[i];
-        struct str flag = flag_of_destination(f->arena, key->text);
-        int param = param_find_key(FRAMEWORK_MEGATRON, flag, NULL);
-        bool null = node_value(f->arena, value, SCALAR_YAML11).kind == VALUE_NULL;
-        if (param < 0 || !null || !is_of_preset(f, value, first)) continue;
-        facts_set(f, param, value_null(), ORIGIN_FILE, value, key->text);
-    }
-}
-
-/* What a preset, the first of these files laid over, says is the model's, or a default of the
-   program's: the file did not ask for it. */
-static void presets_are_defaults(struct facts *f, size_t first)
-{
-    for (uint32_t i = 0; i < param_count; i++) {
-        struct fact *x = &f->items[i];
-        if (x->origin != ORIGIN_FILE || !x->node || !is_of_preset(f, x->node, first)) continue;
-        x->origin = param_table[i].scope == SCOPE_MODEL ? ORIGIN_CATALOGUE : ORIGIN_DEFAULT;
-        x->written = source_get(&f->diags->sources, x->node->source)->path;
-        x->node = NULL;
-    }
-}
-
 static void read_document(struct facts *f, const struct node *doc,
                           const struct read_options *options)
 {
@@ -167,16 +117,8 @@ static void read_document(struct facts *f, const struct node *doc,
     const struct node *all = inherit_document(f, doc, kind->inherits);
     const struct node *model = kind->model.n ? node_at(all, kind->model) : NULL;
     if (model && model->kind == NODE_SCALAR) take_model(f, model->text);
-    size_t first = f->inherited.n;
-    struct node *presets = take_presets(f, all);
-    for (size_t i = 0; i < kind->n_sections; i++) {
-        struct node *section = node_at(all, kind->sections[i]);
-        bool over = i == 0 && presets && section && section->kind == NODE_MAP;
-        if (over) section = inherit_over(f->arena, presets, section);
-        megatron_read_section(f, section, options);
-        if (over) take_nulls(f, section, first);
-    }
-    presets_are_defaults(f, first);
+    for (size_t i = 0; i < kind->n_sections; i++)
+        megatron_read_section(f, node_at(all, kind->sections[i]), options);
     if (kind->n_keys) note_keys(f, doc, 0);
     take_sizes(f, all);
     program_take_world(f, all, NULL);

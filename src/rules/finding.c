@@ -327,9 +327,7 @@ static bool is_ahead_of_checkout(const struct rule *r, const struct facts *f, st
 {
     bool doubtful = str_eq(r->in[f->framework].from, f->version) ||
                     checkout_is_older(scratch, f->diags, f->source, f->framework);
-    return doubtful && checkout_lacks(scratch, f->diags, f->source, f->framework, r->source) &&
-           (!r->former.n ||
-            checkout_lacks(scratch, f->diags, f->source, f->framework, r->former));
+    return doubtful && checkout_lacks(scratch, f->diags, f->source, f->framework, r->source);
 }
 
 /* What makes a warning of an error, beside what the finding rests on. */

@@ -586,7 +586,6 @@ static const struct key keys[] = {
     {"guide", IN_ALL, read_guide, .type = EXPR_DYN},
     {"error", IN_ALL, read_error, .type = EXPR_DYN},
     {"source", IN_ALL, read_line, .offset = MEMBER(source)},
-    {"former", IN_ALL, read_line, .offset = MEMBER(former)},
     {"date", IN_ALL, read_line, .offset = MEMBER(date)},
     {"since", IN_ALL, read_line, .offset = MEMBER(since)},
     {"phase", IN_CHECK, read_word, .offset = MEMBER(phase), .words = phases, .first = PHASE_FIT},

@@ -72,8 +72,7 @@ struct rule {
                                 only decide or advise */
     const struct assignment *set; /* overrides and assumptions: the facts; guides: `decides` */
     size_t n_set;
-    struct str message, why, help, source, former, date; /* former: the source in older releases */
-    struct str error_type;
+    struct str message, why, help, source, date, error_type;
     struct str error_pattern; /* a line each where the error has several texts */
     struct str since;         /* version of moeplan that brought it; empty: the first */
     struct str suite;         /* file it came from, relative to the folder loaded */

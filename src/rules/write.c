@@ -179,7 +179,6 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
     member_str(w, "why", r->why);
     member_str(w, "help", r->help);
     member_str(w, "source", r->source);
-    member_str(w, "former", r->former);
     member_str(w, "date", r->date);
     member_str(w, "error_type", r->error_type);
     member_str(w, "error_pattern", r->error_pattern);

@@ -270,25 +270,3 @@ done
 script train.py "$slime --num-layers 4 --hidden-size 64 --recompute-granularity full --recompute-num-layers 1 \$MORE"
 run 0 "$moeplan" validate r.sh
 lacks "full-recompute-needs-method"
-
-# Primus: what a file says is laid over presets of its repository, which are found upward from it
-mkdir -p primus/primus/configs/models/megatron primus/examples
-printf 'num_layers: null\nnum_experts: null\nsequence_parallel: true\nhidden_size: 1024\nmoe_nothing: 1\n' >primus/primus/configs/models/megatron/base.yaml
-printf 'extends: [base.yaml]\nnum_layers: 16\nnum_attention_heads: 32\n' >primus/primus/configs/models/megatron/small.yaml
-preset() { # SETTING…
-    {
-        printf 'modules:\n  pre_trainer:\n    framework: megatron\n    config: train.yaml\n    model: %s\n    overrides:\n' "${model-small.yaml}"
-        printf '      %s\n' "micro_batch_size: 1" "$@"
-    } >primus/examples/run.yaml
-    run "$status" "$moeplan" validate primus/examples/run.yaml
-}
-status=1 preset "tensor_model_parallel_size: 3"
-has "run.yaml:8:35: error[heads-divide-over-tp]"
-has "num_attention_heads = 32: from primus/primus/configs/models/megatron/small.yaml"
-status=0 preset "expert_model_parallel_size: 2"
-has "warning[ep-needs-experts]"
-status=0 preset "tensor_model_parallel_size: 1"
-lacks "sp-needs-tp" # the preset asks for it, not the file
-lacks "moe_nothing"
-status=0 model=../megatron/small.yaml preset "tensor_model_parallel_size: 3"
-status=0 model=else preset "tensor_model_parallel_size: 3"

@@ -208,19 +208,6 @@ expect 0 "the checkout that this file lies in has no such check" "$moeplan" vali
 printf 'x = "--deterministic-mode requires: {}. Adjust these options"\n' >tree/megatron/training/determinism.py
 expect 1 "error[deterministic-options]" "$moeplan" validate tree/a/r.sh
 
-# a checkout of before all releases that are known: what it had elsewhere, and keys that are no slips
-mkdir -p old/nemo_automodel/components/distributed old/a
-printf 'MAJOR = 0\nMINOR = 2\n' >old/nemo_automodel/package_info.py
-printf 'if self.tp_size is None or self.tp_size <= 0:\n    self.tp_size = 1\n' >old/nemo_automodel/components/distributed/fsdp2.py
-{
-    printf 'step_scheduler: {global_batch_size: 257, local_batch_size: 4}\nbenchmark: {warmup_steps: 1}\n'
-    printf 'distributed:\n  tp_size: 0\ncheckpoint:\n  enabled: false\n  hop_skip: true\n  enabeld: true\n'
-} >old/a/run.yaml
-expect 1 "run.yaml:4:12: warning[tp-size-read-as-one]" "$moeplan" validate old/a/run.yaml
-has "run.yaml:1:37: error[no-valid-world-size]"
-has "run.yaml:7:3: info[unknown-key]"
-has "run.yaml:8:3: warning[unknown-key]"
-
 # data is no recipe: vocabularies, value after value, comments, prose about commands, options that are handed on
 mkdir none
 printf '{"model": 1, "distributed": 2, "recipe": 3, "step_scheduler": 4}\n' >none/vocab.json
