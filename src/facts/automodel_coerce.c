@@ -2,8 +2,11 @@
 /* What AutoModel makes of a written value before it checks it. Sizes that are no positive integer
    silently become 1 (nemo_automodel/components/distributed/mesh_utils.py:44), a data-parallel size
    that is not positive is inferred (mesh_utils.py:113), words are compared without case. */
+#include <math.h>
+
 #include "facts/automodel.h"
 #include "facts/check.h"
+#include "facts/param_ids.h"
 #include "facts/placeholder.h"
 
 /* Python counts a boolean as an integer. */
@@ -188,6 +191,13 @@ struct value automodel_coerce(struct arena *a, int param, struct str key, struct
     return fits(p->type, v) ? v : value_unknown();
 }
 
+/* A number that is no truth, or a fraction that is no count. */
+static bool is_wrong_number(enum param_type type, struct value v)
+{
+    if (type == PARAM_BOOL) return v.kind == VALUE_DOUBLE || (v.kind == VALUE_INT && v.i >> 1);
+    return type == PARAM_INT && v.kind == VALUE_DOUBLE && v.d != floor(v.d);
+}
+
 /* Whether a value can only be a mistake: text may name what nobody here knows, a fraction be whole,
    and null is what is not set. */
 static bool is_wrong(enum param_type type, struct value v)
@@ -195,8 +205,14 @@ static bool is_wrong(enum param_type type, struct value v)
     bool plain = type == PARAM_BOOL || param_type_is_number(type);
     bool shape = v.kind == VALUE_LIST || v.kind == VALUE_MAP;
     bool text = v.kind == VALUE_STRING && v.s.n && str_find(v.s, '$') == v.s.n;
-    return plain && (shape || (text && !placeholder_is(v.s)) ||
+    return plain && (shape || (text && !placeholder_is(v.s)) || is_wrong_number(type, v) ||
                      (v.kind == VALUE_BOOL && type != PARAM_BOOL));
+}
+
+/* Of the batches the rules say that they are whole. */
+static bool is_batch(int param)
+{
+    return param == P_global_batch_size || param == P_micro_batch_size;
 }
 
 void automodel_check_type(struct facts *f, int param, struct str key, struct value written,
@@ -204,6 +220,7 @@ void automodel_check_type(struct facts *f, int param, struct str key, struct val
 {
     enum param_type type = param_table[param].type;
     if (coercion_of(key) || !is_wrong(type, written)) return;
+    if (is_batch(param) && written.kind == VALUE_DOUBLE) return;
     struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-type", node_span(f->diags, node),
                               "%.*s takes %s, not %.*s", STR_ARG(key), param_type_words(type),
                               STR_ARG(value_text(f->arena, written)));

@@ -48,17 +48,33 @@ static bool names_no_class(const struct facts *f)
     return version_cmp(f->version, STR("0.4")) < 0;
 }
 
+/* Whether the model is made by AutoModel's class of that ending, by either of its methods. */
+static bool makes_model(const struct node *recipe, const char *class)
+{
+    const struct node *target = node_at(recipe, STR("model._target_"));
+    struct str path = target ? target->text : STR("");
+    struct str made = str_slice(path, 0, path.n - str_last_part(path, '.').n);
+    if (!str_starts(path, STR("nemo_automodel.")) || !made.n) return false;
+    bool method = str_is_any(str_last_part(path, '.'), "from_pretrained|from_config");
+    return method && str_ends(str_slice(made, 0, made.n - 1), str_of(class));
+}
+
+/* The kind of a recipe of a release that took it from the command line. */
+static struct str kind_of_command(const struct node *recipe)
+{
+    if (!node_get(recipe, STR("step_scheduler"))) return STR("");
+    if (makes_model(recipe, "ForImageTextToText")) return STR("vlm");
+    if (makes_model(recipe, "ForSequenceClassification")) return STR("seq_cls");
+    if (!makes_model(recipe, "ForCausalLM") || node_get(recipe, STR("processor"))) return STR("");
+    if (node_get(recipe, STR("teacher_model"))) return STR("kd");
+    return node_get(recipe, STR("benchmark")) ? STR("benchmark") : STR("llm");
+}
+
 /* What a file without a class is, by its sections. */
 static struct str kind_by_sections(const struct facts *f, const struct node *recipe)
 {
-    const struct node *processor = node_get(recipe, STR("processor"));
-    const struct node *scheduler = node_get(recipe, STR("step_scheduler"));
-    const struct node *target = node_at(recipe, STR("model._target_"));
-    bool text = target && str_ends(target->text, STR("NeMoAutoModelForCausalLM.from_pretrained"));
-    bool image =
-        target && str_ends(target->text, STR("NeMoAutoModelForImageTextToText.from_pretrained"));
-    if (names_no_class(f) && scheduler && text && !processor) return STR("llm");
-    if (names_no_class(f) && scheduler && image) return STR("vlm");
+    struct str kind = names_no_class(f) ? kind_of_command(recipe) : STR("");
+    if (kind.n) return kind;
     bool diffusion = node_get(recipe, STR("fsdp")) || node_get(recipe, STR("ddp")) ||
                      node_get(recipe, STR("flow_matching"));
     return diffusion && !node_get(recipe, STR("distributed")) ? STR("diffusion") : STR("script");

@@ -5,6 +5,7 @@
 #include "base/edit.h"
 #include "doc/rewrite.h"
 #include "facts/automodel.h"
+#include "facts/checkout.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
 
@@ -127,11 +128,14 @@ static void complain_unknown(struct check *c, const struct automodel_section *s,
 {
     struct facts *f = c->f;
     struct edit_nearest near = {.word = key->text};
+    for (size_t i = 0; i < s->n_keys; i++)
+        edit_offer(&near, s->keys[i]);
+    /* one that has gone before the oldest release that is known */
+    if (!near.best.n && checkout_is_older(f->arena, f->diags, f->source, FRAMEWORK_AUTOMODEL))
+        return;
     struct diag *d =
         diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
                  "%.*s does not know the key %.*s", STR_ARG(s->path), STR_ARG(key->text));
-    for (size_t i = 0; i < s->n_keys; i++)
-        edit_offer(&near, s->keys[i]);
     /* the keys are the newest release's: an older one may have read the section elsewhere */
     bool newest = facts_release(f) & 1;
     if (!newest) d->severity = SEVERITY_WARNING;
@@ -247,10 +251,12 @@ static struct diag *complain_ignored(struct facts *f, const struct node *key, bo
     return d;
 }
 
-static bool is_number_or_truth(struct facts *f, const struct node *node)
+/* A number, a truth or none: what sections hold, and no section is. */
+static bool is_setting(struct facts *f, const struct node *node)
 {
     struct value v = node_value(f->arena, node, SCALAR_AUTOMODEL);
-    return v.kind == VALUE_INT || v.kind == VALUE_DOUBLE || v.kind == VALUE_BOOL;
+    return v.kind == VALUE_INT || v.kind == VALUE_DOUBLE || v.kind == VALUE_BOOL ||
+           (v.kind == VALUE_NULL && node->text.n);
 }
 
 /* A key that lost its indentation: the section before it would read it, or another one of the file
@@ -259,7 +265,7 @@ static void check_indentation(struct facts *f, const struct node *root, size_t a
 {
     const struct node *key = root->keys[at], *value = root->items[at];
     if (value->kind != NODE_SCALAR) return;
-    bool any = is_number_or_truth(f, value);
+    bool any = is_setting(f, value);
     struct str owner = {"", 0};
     for (size_t i = root->n; i-- > 0 && !owner.n;) {
         bool section = root->items[i]->kind == NODE_MAP && (any || i + 1 == at);

@@ -225,8 +225,9 @@ static bool is_wrong_size(int param, int64_t n)
                  param == P_seq_length || param == P_num_layers;
     if (width && n == 0) return true;
     const struct param *p = &param_table[param];
+    bool count = param == P_train_iters || param == P_recompute_num_layers;
     bool size = p->scope == SCOPE_MODEL || param == P_seq_length;
-    return size && p->range.has_min && p->range.min >= 0 && n < -1;
+    return (count || (size && p->range.has_min && p->range.min >= 0)) && n < -1;
 }
 
 struct str value_size_error(struct arena *a, int param, struct str written, struct value v)

@@ -8,7 +8,7 @@
 
 /* The keys of a section, and of the mappings in it, that are destinations of Megatron-LM's
    arguments; others are the program's own. NULL is an empty section. */
-void megatron_read_section(struct facts *f, const struct node *section,
+void megatron_read_section(struct facts *f, const struct node *section, bool whole,
                            const struct read_options *options);
 /* One setting of a command line: a destination, behind the parts of its section, and its value, of
    the word or words they stand in. A value of NULL bytes: there is none. */

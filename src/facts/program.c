@@ -633,7 +633,7 @@ enum { FEW_STRANGERS = 2 };
 static bool is_closed(const struct facts *f)
 {
     const struct program *p = &f->program;
-    if (p->origin == PROGRAM_UNSAID || p->kind) return false;
+    if (p->origin == PROGRAM_UNSAID || p->kind) return p->whole;
     bool alike = p->task == TASK_TRAINING && p->strangers.n <= FEW_STRANGERS;
     return p->origin == PROGRAM_MEGATRON || (alike && (!p->strangers.n || names_model(f)));
 }

@@ -52,6 +52,7 @@ struct program {
     bool bare; /* flags alone: which program takes them, they say themselves */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
     bool kind_guessed; /* by its flags alone: it may be a fork of that one, which takes more */
+    bool whole;        /* the file and what it is laid over say every argument that is set */
     uint32_t lacking;  /* the releases that lack one of its flags, as bits */
     VEC(struct stranger) strangers;
     VEC(struct doubt) doubts;

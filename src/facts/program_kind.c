@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/edit.h"
+#include "base/num.h"
 #include "facts/pattern.h"
 
 static bool is_there(const struct node *doc, struct str proof)
@@ -200,6 +201,8 @@ static bool is_truth(struct str word)
 {
     struct str on = STR("true"), off = STR("false");
     bool is = str_eq_nocase(word, on) || str_eq_nocase(word, off);
+    int64_t n;
+    if (num_parse_int(word, &n)) return !(n >> 1);
     return is || (!edit_is_slip(word, on, 1) && !edit_is_slip(word, off, 1));
 }
 

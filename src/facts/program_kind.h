@@ -47,6 +47,9 @@ struct program_kind {
     struct str release;      /* of Megatron-LM that its repository pins; empty: its newest */
     struct str inherits;     /* the key that names the files that a file of its is laid over; empty:
                                 it has none */
+    const struct str *presets; /* "KEY=FOLDER" of its repository: the key names a file in there that
+                                  the section is laid over; each over those before it */
+    size_t n_presets;
     const struct str *keeps; /* destinations of Megatron-LM's that it leaves at their defaults */
     size_t n_keeps;
     struct str world_when;      /* a dotted key, and the value of it with which they all train */

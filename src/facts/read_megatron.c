@@ -3,6 +3,7 @@
    keys, as the frameworks' own test suites write them, or plain `key: value`. */
 #include "base/buf.h"
 #include "base/edit.h"
+#include "base/num.h"
 #include "facts/check.h"
 #include "facts/flags.h"
 #include "facts/megatron.h"
@@ -174,6 +175,7 @@ struct yaml {
     struct facts *f;
     const struct read_options *options;
     struct flag_words values; /* of the key being read */
+    bool whole;               /* the mapping holds all arguments: null is none */
 };
 
 /* The launchers hand values to a shell, some twice: a backslash, or two, keep a character as it is.
@@ -318,6 +320,13 @@ static bool is_null(const struct node *node)
 
 /* A destination as a key: its value as it is, booleans in words. Any other key is a flag without
    its dashes. False when the key is neither. */
+/* Behind a switch, a number that is no truth. */
+static bool is_odd_truth(const struct node *value)
+{
+    int64_t n;
+    return value->kind == NODE_SCALAR && num_parse_int(value->text, &n) && n >> 1;
+}
+
 static bool apply_name(struct yaml *y, const struct node *key, const struct node *value)
 {
     int param = param_of_key(key->text);
@@ -325,6 +334,11 @@ static bool apply_name(struct yaml *y, const struct node *key, const struct node
     bool on = false;
     if (s && s->type == PARAM_BOOL && value->kind == NODE_SCALAR && bool_of(value->text, &on)) {
         facts_set(y->f, param, value_bool(on), ORIGIN_FILE, value, key->text);
+        return true;
+    }
+    if (s && s->type == PARAM_BOOL && is_odd_truth(value)) {
+        diag_add(y->f->diags, SEVERITY_WARNING, "value-type", node_span(y->f->diags, value),
+                 "%.*s takes true or false, not %.*s", STR_ARG(key->text), STR_ARG(value->text));
         return true;
     }
     if (s && is_list_for_number(y->f, key->text, s->type, &s->flags[0], value)) return true;
@@ -453,6 +467,15 @@ void megatron_note_key(struct facts *f, const struct node *key, const struct nod
     note_key(f, key, value);
 }
 
+/* Null, of an argument that is none where nobody gives it. */
+static void apply_none(struct facts *f, const struct node *key, const struct node *value)
+{
+    int param = param_of_key(key->text);
+    if (param >= 0 && f->items[param].origin == ORIGIN_DEFAULT &&
+        f->items[param].value.kind == VALUE_NULL)
+        facts_set(f, param, value_null(), ORIGIN_FILE, value, key->text);
+}
+
 static void apply_leaves(struct yaml *y, const struct node *map, int depth)
 {
     enum { DEEPEST = 20 };
@@ -465,14 +488,18 @@ static void apply_leaves(struct yaml *y, const struct node *map, int depth)
             unknown_key(y->f, key);
             continue;
         }
-        if (!leaf || is_null(value) || !apply_name(y, key, value)) note_key(y->f, key, value);
+        if (leaf && y->whole && is_null(value)) apply_none(y->f, key, value);
+        if (leaf && !is_null(value) && apply_name(y, key, value)) continue;
+        note_key(y->f, key, value);
+        if (leaf && !is_null(value)) /* rules ask whether a program's own is there */
+            facts_add_raw(y->f, key->text, value_string(value->text));
     }
 }
 
-void megatron_read_section(struct facts *f, const struct node *section,
+void megatron_read_section(struct facts *f, const struct node *section, bool whole,
                            const struct read_options *options)
 {
-    struct yaml y = {.f = f, .options = options};
+    struct yaml y = {.f = f, .options = options, .whole = whole};
     if (section && section->kind == NODE_MAP) apply_leaves(&y, section, 0);
 }
 

@@ -56,7 +56,9 @@ static void note_outside(struct facts *f, const struct node *map, size_t at)
     const struct program_kind *kind = f->program.kind;
     struct str key = map->keys[at]->text;
     bool leaf = map->items[at]->kind == NODE_SCALAR;
-    if (!leaf || program_kind_own(kind, key) || !megatron_has_size(key)) return;
+    const struct program_setting *own = program_kind_own(kind, key);
+    if (own && str_starts(own->name, STR("-"))) own = NULL; /* a flag is no key */
+    if (!leaf || own || !megatron_has_size(key)) return;
     for (size_t i = 0; i < kind->n_sections; i++) {
         const struct node *section = node_at(f->document, kind->sections[i]);
         for (size_t k = 0; section && k < map->n; k++) {
@@ -116,9 +118,13 @@ static void read_document(struct facts *f, const struct node *doc,
     f->document = doc;
     const struct node *all = inherit_document(f, doc, kind->inherits);
     const struct node *model = kind->model.n ? node_at(all, kind->model) : NULL;
-    if (model && model->kind == NODE_SCALAR) take_model(f, model->text);
-    for (size_t i = 0; i < kind->n_sections; i++)
-        megatron_read_section(f, node_at(all, kind->sections[i]), options);
+    const struct node *section = kind->n_sections ? node_at(all, kind->sections[0]) : NULL;
+    const struct node *first = inherit_presets(f, kind, all, section);
+    if (model && model->kind == NODE_SCALAR && first == section) take_model(f, model->text);
+    f->program.whole = first != section;
+    megatron_read_section(f, first, f->program.whole, options);
+    for (size_t i = 1; i < kind->n_sections; i++)
+        megatron_read_section(f, node_at(all, kind->sections[i]), false, options);
     if (kind->n_keys) note_keys(f, doc, 0);
     take_sizes(f, all);
     program_take_world(f, all, NULL);

@@ -322,12 +322,15 @@ static const struct profile *release_without(const struct rule *r, const struct 
 }
 
 /* Whether the check is not in the source of the checkout around the file, which is on the way to
-   the release that it came with, or older than all that are known. */
+   the release that it came with, or older than all that are known; of a warning that holds in every
+   release the place alone has moved. */
 static bool is_ahead_of_checkout(const struct rule *r, const struct facts *f, struct arena *scratch)
 {
     bool doubtful = str_eq(r->in[f->framework].from, f->version) ||
                     checkout_is_older(scratch, f->diags, f->source, f->framework);
-    return doubtful && checkout_lacks(scratch, f->diags, f->source, f->framework, r->source);
+    bool moved = r->everywhere && r->severity == SEVERITY_WARNING;
+    return doubtful && !moved &&
+           checkout_lacks(scratch, f->diags, f->source, f->framework, r->source);
 }
 
 /* What makes a warning of an error, beside what the finding rests on. */
@@ -376,7 +379,7 @@ bool rule_is_inherited(const struct rule *r, const struct facts *f)
 {
     bool own = false, inherited = false;
     if (!f->inherited.n) return false;
-    bool doubtful = severity_of(r, f) != r->severity;
+    bool doubtful = severity_of(r, f) != r->severity && !f->program.whole;
     struct operands operands = operands_of(r);
     for (size_t i = 0; i < operands.n; i++) {
         const struct node *node = f->items[operands.params[i]].node;

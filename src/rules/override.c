@@ -9,10 +9,14 @@ static bool same_value(struct value a, struct value b)
     return comparable ? value_eq(a, b) : a.kind == b.kind;
 }
 
+/* What the file is laid over is said where that is checked. */
 static bool user_wrote_one(const struct rule *r, const struct facts *f)
 {
-    for (size_t i = 0; i < r->n_set; i++)
-        if (fact_is_set(&f->items[r->set[i].param])) return true;
+    for (size_t i = 0; i < r->n_set; i++) {
+        const struct fact *fact = &f->items[r->set[i].param];
+        bool inherited = fact->node && facts_inherit(f, fact->node->source);
+        if (fact_is_set(fact) && !inherited) return true;
+    }
     return false;
 }
 

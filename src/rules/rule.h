@@ -59,7 +59,8 @@ struct rule {
     enum severity severity;
     enum rule_role role;
     bool native;       /* found by the readers, no expression */
-    bool everywhere;   /* errors: they hold in programs that check their arguments themselves too */
+    bool everywhere;   /* errors: they hold in programs that check their arguments themselves too;
+                          warnings: in checkouts of before the known releases too */
     bool plans_silent; /* assumptions: hold in a plan file too that leaves the parameter at its
                           framework's default */
     bool plans_never;  /* checks: what breaks them is never suggested, whatever the severity */

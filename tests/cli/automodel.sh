@@ -55,3 +55,27 @@ expect 0 "slip.yaml:8:1: warning[unknown-key]: nobody reads the key ep_size" "$m
 has "it belongs into distributed"
 sed -i '/^ep_size/d; s/from_pretrained/from_pretained/' "$dir/slip.yaml"
 expect 1 "did you mean from_pretrained?" "$moeplan" validate "$dir/slip.yaml"
+sed -i 's/from_pretained/from_pretrained/; $adp_size: none' "$dir/slip.yaml"
+expect 0 "slip.yaml:8:1: warning[unknown-key]: nobody reads the key dp_size" "$moeplan" validate "$dir/slip.yaml"
+
+# a checkout of before the known releases: its classes take sizes as those do, a section of its own says the schedule, its command
+# names the kind, and a key that has gone since is none
+old=$dir/old
+mkdir -p "$old/nemo_automodel/components" "$old/.git"
+printf 'MAJOR = 0\nMINOR = 2\nPATCH = 0\nPRE_RELEASE = ""\n' >"$old/nemo_automodel/package_info.py"
+old() { # SIZES
+    printf 'model:\n  _target_: nemo_automodel.components.models.deepseek_v3.model.DeepseekV3ForCausalLM.from_config\nstep_scheduler: {global_batch_size: 8, local_batch_size: 1}\ncheckpoint: {enabled: false, load_base_model: false}\nautopipeline: {pp_schedule: 1f1b}\ndistributed:\n  _target_: nemo_automodel.components.distributed.fsdp2.FSDP2Manager\n  %s\n' "$1" >"$old/old.yaml"
+}
+old 'pp_size: 4'
+run 0 "$moeplan" validate "$old/old.yaml"
+lacks "pipeline-block-missing"
+lacks "load_base_model"
+old 'tp_size: x1'
+expect 0 "warning[tp-size-read-as-one]" "$moeplan" validate "$old/old.yaml"
+old 'activation_checkpoitning: true'
+expect 0 "warning[unknown-key]: distributed does not know the key activation_checkpoitning" "$moeplan" validate "$old/old.yaml"
+sed -i 's/global_batch_size: 8/global_bacth_size: 8/' "$old/old.yaml"
+expect 0 "warning[unknown-key]: step_scheduler does not know the key global_bacth_size" "$moeplan" validate "$old/old.yaml"
+old 'tp_size: 1'
+printf 'parallelizer:\n  _target_: nemo_automodel.components.moe.parallelizer.parallelize_model\n  reshard_after_foward: true\n' >>"$old/old.yaml"
+expect 0 "nobody reads the key reshard_after_foward" "$moeplan" validate "$old/old.yaml"

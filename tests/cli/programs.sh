@@ -256,6 +256,41 @@ printf 'defaults: rl.yaml\n' >base/rl.yaml
 over base/rl.yaml "tensor_model_parallel_size: 4"
 run 0 "$moeplan" validate rl.yaml
 
+# a file of Primus holds what its presets say: null is none, and what nobody says is Megatron-LM's default
+mkdir -p primus/configs/models/megatron primus/configs/modules/megatron
+printf 'num_layers: 24\nnum_experts: null\nmicro_batch_size: 0\n' >primus/configs/models/megatron/base.yaml
+printf 'extends: [base.yaml]\nnum_layers: 4\nhidden_size: 64\nnum_attention_heads: 8\nsequence_parallel: true\n' >primus/configs/models/megatron/hop.yaml
+printf 'micro_batch_size: 2\nglobal_batch_size: 16\ntrain_iters: 10\nlr: 1.0e-4\n' >primus/configs/modules/megatron/pre_trainer.yaml
+primus() { printf 'modules:\n  pre_trainer:\n    framework: megatron\n    config: pre_trainer.yaml\n    model: %s.yaml\n    overrides:\n      seq_length: 128\n      max_position_embeddings: 128\n      %s\n' "$1" "$2" >p.yaml; }
+primus hop "bf16: true"
+expect 0 "0 errors, 0 warnings" "$moeplan" validate p.yaml
+primus hop "tensor_model_parallel_size: 3"
+run 1 "$moeplan" validate p.yaml
+has "p.yaml:9:35: error[heads-divide-over-tp]: 8 attention heads are not a multiple of tp 3"
+has "written at line 4 of primus/configs/models/megatron/hop.yaml"
+primus '${HOP:hop}' "expert_model_parallel_size: 7"
+expect 0 "warning[ep-needs-experts]" "$moeplan" validate p.yaml
+primus skip "expert_model_parallel_size: 7"
+rm primus/configs/modules/megatron/pre_trainer.yaml
+run 0 "$moeplan" validate p.yaml
+lacks "ep-needs-experts"
+primus hop "recompute_granularity: full"
+expect 0 "warning[full-recompute-needs-method]" "$moeplan" validate p.yaml
+echo "      recompute_layer_ids: 0,3" >>p.yaml
+run 0 "$moeplan" validate p.yaml
+lacks "full-recompute-needs-method"
+primus hop "train_iters: -5"
+expect 0 "--train-iters is -5: no size is below zero" "$moeplan" validate p.yaml
+primus hop "use_distributed_optimizer: 2"
+expect 0 "use_distributed_optimizer takes true or false, not 2" "$moeplan" validate p.yaml
+primus hop "bf16: true"
+echo "micro_batch_size: 4" >>p.yaml
+expect 0 "reads no micro_batch_size here" "$moeplan" validate p.yaml
+printf 'policy:\n  max_grad_norm: 1x\n  megatron_cfg: {enabled: 2}\n' >rl.yaml
+run 0 "$moeplan" validate rl.yaml
+has "max_grad_norm takes a number, not '1x'"
+has "enabled takes true or false, not '2'"
+
 # what slime leaves as it is has Megatron-LM's default, and a value behind a flag of its own is no flag
 slime="--actor-num-nodes 1 --actor-num-gpus-per-node \$GPUS --rollout-batch-size 32 --n-samples-per-prompt 8 --colocate"
 script train.py "$slime --num-layers 4 --hidden-size 64 --recompute-granularity full --recompute-num-layers 1"

@@ -178,7 +178,8 @@ static void values_of_no_type_of_the_key_are_noticed(void **state)
     static const char *const bodies[] = {
         "step_scheduler: {max_steps: two}",       "step_scheduler: {max_steps: true}",
         "step_scheduler: {max_steps: [1, 2]}",    "optimizer: {_target_: a.b, lr: small}",
-        "distributed: {sequence_parallel: ture}",
+        "distributed: {sequence_parallel: ture}", "distributed: {sequence_parallel: 2}",
+        "step_scheduler: {max_steps: 10.5}",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         assert_str(only_finding(state, bodies[i])->rule, "value-type");
