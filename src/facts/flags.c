@@ -653,8 +653,15 @@ static bool split_equals(struct flag_word *name, struct flag_word *value)
     return true;
 }
 
+/* A script that another is handed to, a profiler's say. */
+static bool is_script(const struct facts *f, const struct flag_word *w)
+{
+    return str_ends(f->program.script, STR(".py")) && str_ends(w->text, STR(".py"));
+}
+
 static void stray_word(struct facts *f, const struct flag_word *w)
 {
+    if (is_script(f, w)) return;
     diag_add(f->diags, SEVERITY_ERROR, "value-unexpected", flag_word_span(f, w),
              "'%.*s' belongs to no flag", STR_ARG(w->text));
     *VEC_PUSH(f->arena, &f->program.doubts) = (struct doubt){.diag = f->diags->n - 1};

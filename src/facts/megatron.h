@@ -21,6 +21,8 @@ void megatron_check_setting(struct facts *f, struct str key, struct str value,
                             const struct flag_word *at);
 /* The same of a key of a program's own file outside of its sections. */
 void megatron_note_key(struct facts *f, const struct node *key, const struct node *value);
+/* Whether a key is a destination of Megatron-LM's. */
+bool megatron_has(struct str key);
 /* Whether a key is a destination of Megatron-LM's that takes no word, which programs have many of.
  */
 bool megatron_has_size(struct str key);

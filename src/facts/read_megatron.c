@@ -100,6 +100,11 @@ static int param_of_key(struct str key)
     return param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON]->n_flags ? param : -1;
 }
 
+bool megatron_has(struct str key)
+{
+    return param_of_key(key) >= 0;
+}
+
 bool megatron_has_size(struct str key)
 {
     int param = param_of_key(key);
@@ -344,7 +349,8 @@ static bool apply_name(struct yaml *y, const struct node *key, const struct node
     if (s && is_list_for_number(y->f, key->text, s->type, &s->flags[0], value)) return true;
     struct str name = s ? s->flags[0].flag : flag_of_destination(y->f->arena, key->text);
     bool known = param_find_key(FRAMEWORK_MEGATRON, name, NULL) >= 0;
-    if (known && !is_null(value)) apply_flag(y, name, key, value);
+    bool none = is_null(value) || (value->kind == NODE_LIST && !value->n);
+    if (known && !none) apply_flag(y, name, key, value);
     return known;
 }
 
@@ -445,6 +451,7 @@ static void check_empty(struct facts *f, const struct node *key, const struct no
 static void note_key(struct facts *f, const struct node *key, const struct node *value)
 {
     const struct program_kind *kind = f->program.kind;
+    if (kind && kind->n_presets && str_eq(key->text, kind->inherits)) return;
     const struct program_setting *own = kind ? program_kind_own(kind, key->text) : NULL;
     int param = param_of_key(key->text), named = param_find(key->text);
     bool described = own && own->type != PARAM_ANY;

@@ -13,9 +13,28 @@
 #include "facts/repeated.h"
 #include "facts/shell.h"
 
+/* The program one of whose presets a document is: it names those that it is laid over, and holds
+   mostly destinations of Megatron-LM's beside, not those of another trainer that the program can
+   start; NULL when it is none's. */
+static const struct program_kind *preset_kind(const struct node *doc)
+{
+    const struct program_kind *found = NULL;
+    size_t held = 0;
+    for (uint32_t i = 0; i < program_kind_count && !found; i++) {
+        const struct program_kind *kind = &program_kinds[i];
+        const struct node *names = kind->n_presets ? node_get(doc, kind->inherits) : NULL;
+        bool listed = names && names->kind == NODE_LIST && names->n;
+        if (listed && str_ends(names->items[0]->text, STR(".yaml"))) found = kind;
+    }
+    for (size_t i = 0; found && i < doc->n; i++)
+        held += megatron_has(doc->keys[i]->text);
+    return 2 * held >= doc->n - 1 && held ? found : NULL;
+}
+
 static int detect(struct str text, const struct node *doc)
 {
-    if (doc && doc->kind != NODE_SCALAR) return program_kind_of(doc) ? 96 : 0;
+    if (doc && doc->kind != NODE_SCALAR)
+        return program_kind_of(doc) || (doc->kind == NODE_MAP && preset_kind(doc)) ? 96 : 0;
     return program_kind_of_script(text) ? 92 : 0;
 }
 
@@ -283,12 +302,16 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     struct str text = source_get(&diags->sources, source)->text;
     bool map = doc && doc->kind == NODE_MAP, ok = true;
     const struct program_kind *kind = map ? program_kind_of(doc) : program_kind_of_script(text);
+    const struct program_kind *part = map && !kind ? preset_kind(doc) : NULL;
+    if (part) kind = part;
     struct facts *f = reader_facts(a, diags, source, FRAMEWORK_MEGATRON, STR("megatron"),
                                    kind ? kind->release : STR(""), options);
     *VEC_PUSH(a, out) = (struct reading){.facts = f};
     size_t before = diags->n;
     f->program.kind = kind;
-    if (kind && map) read_document(f, doc, options);
+    f->document = part ? doc : NULL;
+    if (part) megatron_read_section(f, doc, false, options);
+    if (kind && map && !part) read_document(f, doc, options);
     if (kind && !map) ok = read_script(f, text, options);
     f->program.origin = PROGRAM_FORK;
     program_settle(f);

@@ -75,9 +75,9 @@ printf 'metadata:\n  name: {{ include "hop.fullname" . }}-pvc\n' >chart.yaml
 expect 2 "a Helm template" "$moeplan" validate chart.yaml
 
 # what another program checks itself is a warning, what is impossible an error at its place
-printf 'policy:\n  model_name: Qwen/Qwen3-30B-A3B\n  megatron_cfg:\n    expert_model_parallel_size: 7\n    overlap_param_gather: true\n    overlap_grad_reduce: false\n' >rl.yaml
+printf 'policy:\n  model_name: Qwen/Qwen3-30B-A3B\n  megatron_cfg:\n    expert_model_parallel_size: 7\n    recompute_granularity: selective\n    recompute_method: uniform\n' >rl.yaml
 expect 1 "rl.yaml:4:33: error[ep-divides-experts]: 128 experts are not a multiple of ep 7" "$moeplan" validate rl.yaml
-has "warning[param-gather-overlap-needs-grad-reduce]"
+has "warning[selective-recompute-without-method]"
 
 # languages that are not read are named, whatever a shell would make of them
 grid="--tensor-model-parallel-size 3"
@@ -270,6 +270,16 @@ has "p.yaml:9:35: error[heads-divide-over-tp]: 8 attention heads are not a multi
 has "written at line 4 of primus/configs/models/megatron/hop.yaml"
 primus '${HOP:hop}' "expert_model_parallel_size: 7"
 expect 0 "warning[ep-needs-experts]" "$moeplan" validate p.yaml
+cp primus/configs/models/megatron/hop.yaml hop.yaml
+sed -i 's/\[base.yaml\]/\n  - base.yaml/; $aenable_primus_turbo: true\nhigh_priority_stream_groups: []' hop.yaml
+run 0 "$moeplan" validate hop.yaml
+has "1 program file"
+lacks "unknown-key"
+lacks "value-missing"
+sed -i 's/num_layers/num_lyaers/' hop.yaml
+expect 0 "did you mean num_layers?" "$moeplan" validate hop.yaml
+printf 'extends: [base.yaml]\nskip_steps: 3\nhop_dim: 4\nhidden_size: 64\nstage: 1\n' >hop.yaml
+run 2 "$moeplan" validate hop.yaml
 primus skip "expert_model_parallel_size: 7"
 rm primus/configs/modules/megatron/pre_trainer.yaml
 run 0 "$moeplan" validate p.yaml
@@ -286,6 +296,13 @@ expect 0 "use_distributed_optimizer takes true or false, not 2" "$moeplan" valid
 primus hop "bf16: true"
 echo "micro_batch_size: 4" >>p.yaml
 expect 0 "reads no micro_batch_size here" "$moeplan" validate p.yaml
+# a check of Megatron-LM's command line that NeMo-RL does not come by; a script that another one is handed to
+printf 'policy:\n  megatron_cfg:\n    enabled: true\n    distributed_data_parallel_config: {overlap_param_gather: true, overlap_grad_reduce: false, use_distributed_optimizer: true}\n' >rl.yaml
+run 0 "$moeplan" validate rl.yaml
+lacks "param-gather-overlap"
+script "hop.py pretrain_gpt.py" "$data"
+run 0 "$moeplan" validate r.sh
+lacks "belongs to no flag"
 printf 'policy:\n  max_grad_norm: 1x\n  megatron_cfg: {enabled: 2}\n' >rl.yaml
 run 0 "$moeplan" validate rl.yaml
 has "max_grad_norm takes a number, not '1x'"
