@@ -83,8 +83,8 @@ static void add_core(const struct timing *t, const struct core *c, struct layer_
 {
     struct pass forward = {0}, backward = {0};
     kernel_attention(t, c, &forward, &backward);
-    x->forward.attention += forward.attention;
-    if (!c->forward_only) x->backward.attention += backward.attention;
+    pass_add(&x->forward, &forward, 1);
+    if (!c->forward_only) pass_add(&x->backward, &backward, 1);
 }
 
 /* In a captured part operations run without the host but for those left. */
@@ -104,15 +104,16 @@ static void add_ops(const struct timing *t, const struct host *h, struct layer_t
 }
 
 /* A LoRA adapter beside a linear: its two products are too narrow for more than the way of their
-   rows through memory. Forward: dropout (in read and written), the input again, and the output
-   written and added (4 times out); backward: the gradient twice, the dropped input, and the input's
-   gradient written, dropped and added. */
+   rows through memory. Forward: the input, and the output written and added (4 times out);
+   backward: the gradient twice, the input, and its gradient written and added. Dropout reads and
+   writes the input, and its gradient. */
 static void add_adapter(const struct timing *t, const struct linear *l, struct layer_time *x)
 {
     double rows = fmax(1, l->experts) * l->rows;
-    struct stream streams = {.forward = 2 * rows * (3 * l->in + 4 * l->out),
-                             .backward = 2 * rows * (7 * l->in + 2 * l->out)};
-    struct host host = {.ops = 6, .scope = SCOPE_FULL};
+    double dropped = t->config->knobs.lora_dropout > 0 ? 2 : 0;
+    struct stream streams = {.forward = 2 * rows * ((1 + dropped) * l->in + 4 * l->out),
+                             .backward = 2 * rows * ((5 + dropped) * l->in + 2 * l->out)};
+    struct host host = {.ops = dropped > 0 ? 6 : 5, .scope = SCOPE_FULL};
     add_stream(t, &streams, x);
     add_ops(t, &host, x);
 }
@@ -155,6 +156,19 @@ static void add_widening(const struct timing *t, const struct linear *l, struct 
     add_ops(t, &host, x);
 }
 
+static const uint32_t shared_linears =
+    LINEAR_BIT(LINEAR_SHARED_FC1) | LINEAR_BIT(LINEAR_SHARED_GATE) | LINEAR_BIT(LINEAR_SHARED_UP) |
+    LINEAR_BIT(LINEAR_SHARED_DOWN);
+
+/* A linear of the shared expert, once more as what hides the exchange. */
+static void add_shared(const struct timing *t, struct linear l, struct layer_time *x)
+{
+    struct pass forward = {0}, backward = {0};
+    kernel_linear(t, l, &forward, &backward);
+    x->forward.shared += pass_kernels(&forward);
+    x->backward.shared += pass_kernels(&backward);
+}
+
 static void add_weights(const struct timing *t, const struct weights *w, bool fused_experts,
                         struct layer_time *x)
 {
@@ -167,6 +181,7 @@ static void add_weights(const struct timing *t, const struct weights *w, bool fu
             continue;
         }
         kernel_linear(t, l, &x->forward, own->forward_only ? &unused : &x->backward);
+        if (LINEAR_BIT(own->role) & shared_linears) add_shared(t, l, x);
         if (linear_has_adapter(&t->config->knobs, own->role)) {
             add_adapter(t, &l, x);
             add_adapter_exchange(t, own, x);

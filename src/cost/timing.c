@@ -53,6 +53,7 @@ void pass_add(struct pass *to, const struct pass *x, double times)
     to->memory += times * x->memory;
     to->quantise += times * x->quantise;
     to->scan += times * x->scan;
+    to->shared += times * x->shared;
     to->ep += times * x->ep;
     to->tp += times * x->tp;
     to->cp += times * x->cp;

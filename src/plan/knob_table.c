@@ -238,7 +238,7 @@ static void settle_adapters(const struct facts *f, struct config *c)
     if (k->task == TASK_PEFT)
         k->lora_targets = peft_targets(f, &c->model);
     else
-        k->lora_rank = 0, k->dora = k->four_bit = k->eight_bit = false;
+        k->lora_rank = 0, k->lora_dropout = 0, k->dora = k->four_bit = k->eight_bit = false;
 }
 
 /* AutoModel's MoE classes have a key of their own, false by default
@@ -564,6 +564,7 @@ const struct knob knob_table[] = {
     CODE(P_peft_dim, KNOB_INT, lora_rank, 0, settle_adapters, say_nothing),
     CODE(P_NONE, KNOB_MODULES, lora_targets, 0, NULL, say_nothing),
     CODE(P_peft_scheme, KNOB_BOOL, dora, NONE, NULL, say_nothing),
+    PLAIN(P_peft_dropout, KNOB_DOUBLE, lora_dropout, 0),
     PLAIN(P_load_in_4bit, KNOB_BOOL, four_bit, NONE),
     PLAIN(P_load_in_8bit, KNOB_BOOL, eight_bit, NONE),
     PLAIN(P_bnb_4bit_use_double_quant, KNOB_BOOL, double_quant, NONE),

@@ -71,7 +71,7 @@ static void attention_work(struct work *w)
     double moved = 2 * w->t.tokens * (q + kv) / tp;
     work_stream(w, 3 * moved, 5 * moved);
     if (mixer_has_indexer(w->mixer)) indexer_work(w);
-    work_attention(w, x.n / tp, x.qk, x.v, x.window);
+    work_attention(w, x.n / tp, x.qk, x.v, x.window, kv / tp);
     work_context(w, 2 * w->t.tokens * kv / tp, 2 * w->t.tokens * q / tp,
                  2 * w->t.tokens * x.n * x.v / tp);
     work_host(w, w->low ? 30 : 22, SCOPE_ATTN | SCOPE_FULL, 2);

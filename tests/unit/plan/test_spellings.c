@@ -179,6 +179,13 @@ static void fp8_of_attention_and_activations(void **state)
         {"bridge", "fp8_activation_store: true", true},
     };
     CHECK_SPELLINGS(*state, stores, fp8_activation_store)
+    static const struct spelling drops[] = {
+        {"bridge", "task: peft\npeft_dim: 8", false},
+        {"bridge", "task: peft\npeft_dim: 8\npeft_dropout: 1", true},
+        {"automodel", "task: peft\npeft_dim: 8\npeft_dropout: 1", true},
+        {"automodel", "peft_dropout: 1", false},
+    };
+    CHECK_SPELLINGS(*state, drops, lora_dropout)
 }
 
 static void check_open(uint32_t mask, uint32_t open, uint32_t said)
