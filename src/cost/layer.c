@@ -388,6 +388,23 @@ static void repeat_whole(const struct timing *t, const struct weights *w, struct
     x->sync_again = true;
 }
 
+/* PyTorch's selective checkpointing keeps what attention, the exchange, reductions and the first of
+   every two products put out (nemo_automodel/components/distributed/activation_checkpointing.py).
+   Products inside Transformer Engine's own functions, which it does not see, are taken like
+   PyTorch's. */
+static void repeat_operations(struct layer_time *x)
+{
+    const struct pass *all = &x->forward;
+    struct pass kept = {.gemm = all->gemm / 2,
+                        .grouped = all->grouped / 2,
+                        .quantise = all->quantise / 2,
+                        .attention = all->attention,
+                        .ep = all->ep,
+                        .cp = all->cp,
+                        .tp = all->tp / 2};
+    pass_add_since(&x->again, all, &kept);
+}
+
 static bool repeats(const struct timing *t)
 {
     return t->config->knobs.recompute == RECOMPUTE_FULL || t->repeated;
@@ -400,6 +417,10 @@ static void add_repeated(const struct timing *t, const struct weights *weights,
     x->repeats = true;
     if (t->config->knobs.recompute == RECOMPUTE_FULL) {
         repeat_whole(t, weights, x);
+        return;
+    }
+    if (t->repeated & MOD_OPERATIONS) {
+        repeat_operations(x);
         return;
     }
     repeat_weights(t, weights, work->fused_experts, &x->again);

@@ -164,6 +164,8 @@ enum {
     MOD_ATTN_NORM = 1024,
     MOD_MLP_NORM = 2048,
     MOD_FUSED_GROUP_MLP = 4096, /* offload_modules: the whole fused grouped MLP */
+    MOD_OPERATIONS = 8192,      /* recompute: all but attention, the exchange and every second
+                                   product (PyTorch's selective checkpointing) */
 };
 enum {
     SCOPE_ATTN = 1,

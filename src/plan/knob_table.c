@@ -92,7 +92,10 @@ static void settle_sequence_parallel(const struct facts *f, struct config *c)
 static void settle_recomputed(const struct facts *f, struct config *c)
 {
     (void)f;
-    if (c->knobs.recompute != RECOMPUTE_SELECTIVE) c->knobs.recompute_modules = 0;
+    if (c->knobs.recompute != RECOMPUTE_SELECTIVE)
+        c->knobs.recompute_modules = 0;
+    else if (config_traits(c)->repeats_operations)
+        c->knobs.recompute_modules = MOD_OPERATIONS;
 }
 
 static void settle_offloaded(const struct facts *f, struct config *c)
@@ -465,7 +468,7 @@ static const char *const loss_words[] = {"none", "native", "te", "linear", NULL}
 static const char *const module_words[] = {
     "core_attn",   "layernorm", "moe_act",         "mlp",        "shared_experts",
     "mla_up_proj", "moe",       "expert_fc1",      "qkv_linear", "attn_proj",
-    "attn_norm",   "mlp_norm",  "fused_group_mlp", NULL};
+    "attn_norm",   "mlp_norm",  "fused_group_mlp", "operations", NULL};
 static const char *const scope_words[] = {"attn", "moe_router", "moe_preprocess", "mamba", "mlp",
                                           "moe",  NULL};
 

@@ -88,7 +88,8 @@ static void attention_saved(struct saved_list *l)
     double q = x.n * x.qk, kv = x.groups * (x.qk + x.v), tokens = l->t.tokens;
     saved_residual(l, true, true, first_linears);
     if (l->m->qk_layernorm)
-        saved_add(l, "q and k before their norm", tokens, (q + x.groups * x.qk) / l->tp, l->wide);
+        saved_add(l, "q and k before their norm", tokens, (q + x.groups * x.qk) / l->tp, l->wide)
+            ->freed_by = MOD_OPERATIONS;
     saved_add(l, "q, k, v", tokens, (q + kv) / l->tp, l->core)->offloaded_by = MOD_CORE_ATTN;
     if (l->m->attention_output_gate)
         saved_add(l, "attention gate", tokens, x.n * x.v / l->tp, l->wide);

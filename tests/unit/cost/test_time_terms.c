@@ -4,6 +4,7 @@
 #include "round_plan.h"
 
 #include "cost/comm.h"
+#include "cost/memory.h"
 #include "cost/time.h"
 
 static const struct layer_kind dense_layer = {MIXER_ATTENTION, FFN_DENSE},
@@ -466,6 +467,26 @@ static void attention_in_fp8(void **state)
     assert_near(layer_of(c, dense_layer).forward.attention, keys * 256, 1e-9);
 }
 
+/* AutoModel's selective checkpointing repeats half of the products and all streams, and keeps the
+   layer's input, q, k and v, the attention's output and the first linear's. */
+static void operations_are_repeated(void **state)
+{
+    const char *plan = "strategy: fsdp2\nactivation_checkpointing: selective\n";
+    struct config *c = round_plan(*state, "automodel", "", plan);
+    struct layer_time x = layer_of(c, dense_layer);
+    assert_int_equal(c->knobs.recompute_modules, MOD_OPERATIONS);
+    assert_near(x.again.gemm, x.forward.gemm / 2, 1e-12);
+    assert_near(x.again.memory, x.forward.memory, 1e-12);
+    assert_true(x.again.attention == 0 && x.again.ops > 0);
+    struct memory_coefficients f = memory_coefficients_of(&c->machine);
+    struct token_counts tokens = token_counts(c, &f);
+    struct layer_memory m;
+    layer_measure(c, &tokens, dense_layer, &m);
+    double statistics = 4096 * 8 * 4; /* log-sum-exp */
+    assert_near(m.kept, 2 * 4096.0 * (1024 + 3 * 1024 + 1024 + 2 * 4096) + statistics, 1e-9);
+    assert_near(m.all - m.kept, 4096.0 * (2 * (1024 + 1024 + 1024 + 4096) + 2 * 4), 1e-9);
+}
+
 /* Dropout of an adapter reads and writes its input, 1024 wide, and that one's gradient. */
 static void adapters_drop_out_where_said(void **state)
 {
@@ -756,6 +777,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(hybridep_exchanges_with_itself),
     cmocka_unit_test(weights_are_quantised_each_step),
     cmocka_unit_test(attention_in_fp8),
+    cmocka_unit_test(operations_are_repeated),
     cmocka_unit_test(adapters_drop_out_where_said),
     cmocka_unit_test(a_shared_expert_hides_half),
     cmocka_unit_test(ends_of_a_step_hide_nothing),
