@@ -242,6 +242,7 @@ struct knobs {
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */
     double capacity_factor; /* 0: dropless */
+    int exchange_sms;       /* of the flex dispatcher's kernels; 0: as many as they take */
     double rank_capacity;   /* moe_expert_rank_capacity_factor; 0: not said */
     bool paged_stash;       /* moe_paged_stash: experts' saved rows in pages of one buffer ... */
     double stash_factor;    /* ... of so many times the mean's rows */

@@ -229,6 +229,12 @@ static void settle_stash(const struct facts *f, struct config *c)
     c->knobs.stash_factor = fabs(c->knobs.stash_factor);
 }
 
+static void settle_exchange_sms(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    if (k->exchange_sms <= 0) k->exchange_sms = (int)facts_int(f, P_backend_dispatcher_num_sms, 0);
+}
+
 static void settle_projection(const struct facts *f, struct config *c)
 {
     (void)f;
@@ -573,6 +579,8 @@ const struct knob knob_table[] = {
     PLAIN(P_bnb_4bit_use_double_quant, KNOB_BOOL, double_quant, NONE),
     CODE(P_transformer_impl, KNOB_BOOL, transformer_engine, NONE, NULL, say_nothing),
     CODE(P_cpu_offloading_num_layers, KNOB_INT, layers_offloaded, 0, settle_layers_offloaded,
+         say_nothing),
+    CODE(P_moe_flex_dispatcher_num_sms, KNOB_INT, exchange_sms, 0, settle_exchange_sms,
          say_nothing),
     CODE(P_moe_expert_rank_capacity_factor, KNOB_DOUBLE, rank_capacity, 0, NULL, say_nothing),
     CODE(P_moe_paged_stash, KNOB_BOOL, paged_stash, NONE, NULL, say_nothing),

@@ -487,6 +487,20 @@ static void operations_are_repeated(void **state)
     assert_near(m.all - m.kept, 4096.0 * (2 * (1024 + 1024 + 1024 + 4096) + 2 * 4), 1e-9);
 }
 
+/* DeepEP's kernels move tokens at a rate of their SMs, where NVLink has more. */
+static void more_sms_exchange_faster(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    c->knobs.dispatcher = DISPATCH_DEEPEP;
+    coefficient(c, "deepep_sm_gb_per_s", 1);
+    struct timing few = timing_of(c), many;
+    c->knobs.exchange_sms = 40;
+    many = timing_of(c);
+    assert_near(few.law.inside, 20e9, 1e-12);
+    assert_near(many.law.inside, 40e9, 1e-12);
+    assert_true(comm_dispatch(&many, 1024) < comm_dispatch(&few, 1024));
+}
+
 /* Dropout of an adapter reads and writes its input, 1024 wide, and that one's gradient. */
 static void adapters_drop_out_where_said(void **state)
 {
@@ -777,6 +791,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(hybridep_exchanges_with_itself),
     cmocka_unit_test(weights_are_quantised_each_step),
     cmocka_unit_test(attention_in_fp8),
+    cmocka_unit_test(more_sms_exchange_faster),
     cmocka_unit_test(operations_are_repeated),
     cmocka_unit_test(adapters_drop_out_where_said),
     cmocka_unit_test(a_shared_expert_hides_half),

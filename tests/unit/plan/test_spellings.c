@@ -179,6 +179,17 @@ static void fp8_of_attention_and_activations(void **state)
         {"bridge", "fp8_activation_store: true", true},
     };
     CHECK_SPELLINGS(*state, stores, fp8_activation_store)
+    static const struct spelling sms[] = {
+        {"bridge", "moe_flex_dispatcher_num_sms: 32", 32},
+        {"megatron",
+         "moe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: hybridep\n"
+         "moe_hybridep_num_sms: 24",
+         24},
+        {"megatron", "moe_token_dispatcher_type: alltoall\nmoe_hybridep_num_sms: 24", 24},
+        {"automodel", "", 0},
+        {"automodel", "backend_dispatcher_num_sms: 20", 20},
+    };
+    CHECK_SPELLINGS(*state, sms, exchange_sms)
     static const struct spelling drops[] = {
         {"bridge", "task: peft\npeft_dim: 8", false},
         {"bridge", "task: peft\npeft_dim: 8\npeft_dropout: 1", true},
