@@ -121,7 +121,8 @@ static void add_adapter(const struct timing *t, const struct linear *l, struct l
 /* Bridge's adapters run apart from their linear's own collectives: beside one that cuts its input
    the output is gathered, and its gradient in backward; beside one that cuts its output the input
    is, and that gradient scattered, unless the linear hands its own over, which it does not where
-   it overlaps them (bridge/peft/utils.py, ParallelLinearAdapter). */
+   it overlaps them. Asked for an all-to-all, the former needs its own tokens of the output alone
+   (bridge/peft/utils.py, ParallelLinearAdapter). */
 static void add_adapter_exchange(const struct timing *t, const struct matrix *m,
                                  struct layer_time *x)
 {
@@ -129,6 +130,7 @@ static void add_adapter_exchange(const struct timing *t, const struct matrix *m,
     if (config_traits(t->config)->adapters_cut_with_linear || matrix_is_routed(m)) return;
     if (m->cut == CUT_NOT || (m->cut == CUT_OUTPUT && !k->tp_comm_overlap)) return;
     double bytes = 2 * t->tokens * (m->cut == CUT_INPUT ? m->out : m->in);
+    if (m->cut == CUT_INPUT && k->lora_all_to_all) bytes /= k->tp;
     double one = comm_collective(t, bytes, k->tp, k->tp);
     x->forward.tp += one;
     x->backward.tp += one;

@@ -234,6 +234,7 @@ struct knobs {
     int lora_rank;                 /* TASK_PEFT: rank of the adapters */
     uint32_t lora_targets;         /* TASK_PEFT: bits of the linears that have one (plan/peft.h) */
     double lora_dropout;           /* TASK_PEFT: part of the adapters' input that is dropped */
+    bool lora_all_to_all;          /* theirs exchange tokens for columns in place of a gather */
     bool dora;                     /* their outputs have magnitudes of their own */
     bool four_bit;                 /* frozen linears in 4 bits, made wide for each product: QLoRA */
     bool double_quant;             /* four_bit: their scales are quantised too */

@@ -574,6 +574,7 @@ const struct knob knob_table[] = {
     CODE(P_NONE, KNOB_MODULES, lora_targets, 0, NULL, say_nothing),
     CODE(P_peft_scheme, KNOB_BOOL, dora, NONE, NULL, say_nothing),
     PLAIN(P_peft_dropout, KNOB_DOUBLE, lora_dropout, 0),
+    PLAIN(P_peft_a2a_experimental, KNOB_BOOL, lora_all_to_all, NONE),
     PLAIN(P_load_in_4bit, KNOB_BOOL, four_bit, NONE),
     PLAIN(P_load_in_8bit, KNOB_BOOL, eight_bit, NONE),
     PLAIN(P_bnb_4bit_use_double_quant, KNOB_BOOL, double_quant, NONE),

@@ -61,6 +61,9 @@ static void adapters_gather_for_themselves(void **state)
     assert_near(x.backward.tp, (4 + 2) * one, 1e-12);
     c->knobs.tp_comm_overlap = true;
     assert_near(layer_of(c, dense_layer).forward.tp, (4 + 3) * one, 1e-12);
+    c->knobs.lora_all_to_all = true; /* half of two of them on two ranks */
+    double half = comm_collective(&t, 4096 * 1024.0, 2, 2);
+    assert_near(layer_of(c, dense_layer).forward.tp, (4 + 1) * one + 2 * half, 1e-12);
     c->knobs.tp_comm_overlap = false, c->knobs.task = TASK_PRETRAIN;
     assert_near(layer_of(c, dense_layer).forward.tp, 4 * one, 1e-12);
     assert_near(layer_of(c, dense_layer).backward.tp, 2 * 0.5 * one, 1e-12);
