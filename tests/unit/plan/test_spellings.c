@@ -186,8 +186,8 @@ static void fp8_of_attention_and_activations(void **state)
          "moe_hybridep_num_sms: 24",
          24},
         {"megatron", "moe_token_dispatcher_type: alltoall\nmoe_hybridep_num_sms: 24", 24},
-        {"automodel", "", 0},
-        {"automodel", "backend_dispatcher_num_sms: 20", 20},
+        {"automodel", "", 20},
+        {"automodel", "backend_dispatcher_num_sms: 24", 24},
     };
     CHECK_SPELLINGS(*state, sms, exchange_sms)
     static const struct spelling drops[] = {
